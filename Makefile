@@ -1,0 +1,50 @@
+# Two commands do everything: `make teleop` drives an arm in the browser, `make test` runs all tests.
+PYTHON ?= python3
+VENV   := .venv
+ifeq ($(OS),Windows_NT)
+  BIN := $(VENV)/Scripts
+else
+  BIN := $(VENV)/bin
+endif
+READY  := $(VENV)/.ready
+NATIVE := CMakeLists.txt pyproject.toml $(wildcard core/supple/*.h bind/*.cpp bind/*.h)
+
+.PHONY: help setup teleop test check format bench wheel clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' Makefile
+
+setup: $(READY) ## make a virtual environment with supple and all it can use
+
+$(READY): $(NATIVE)
+	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $(READY)
+
+teleop: setup ## open the Panda in the browser
+	$(BIN)/supple view panda
+
+test: setup ## run every test
+	$(BIN)/python tests/setup_browser.py
+	$(BIN)/python -m pytest
+
+check: setup ## lint and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m nanobind.stubgen -q -m supple._core -o src/supple/_core.pyi
+	$(BIN)/mypy
+
+format: setup ## rewrite the Python files in the house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup ## compare with other libraries
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[bench]'
+	$(BIN)/python benchmarks/forward.py
+
+wheel: setup ## build the source archive and the wheel into dist/
+	$(BIN)/python -m build
+
+clean: ## remove everything that was made here
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis src/supple/_core.pyi

@@ -1,0 +1,134 @@
+// Numpy arrays at the wall: what comes in is checked, what goes out is fresh.
+#pragma once
+#define PY_ARRAY_UNIQUE_SYMBOL supple_numpy
+#ifndef SUPPLE_IMPORTS_NUMPY
+#define NO_IMPORT_ARRAY
+#endif
+#include <nanobind/nanobind.h>
+#include <numpy/arrayobject.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace nb = nanobind;
+
+// raises supple.errors.BadInput
+[[noreturn]] inline void bad_input(const std::string &message) {
+  nb::object kind = nb::module_::import_("supple.errors").attr("BadInput");
+  PyErr_SetString(kind.ptr(), message.c_str());
+  throw nb::python_error();
+}
+
+inline std::string shape_text(PyArrayObject *a) {
+  std::string text = "(";
+  for (int i = 0; i < PyArray_NDIM(a); ++i) text += (i ? ", " : "") + std::to_string(PyArray_DIM(a, i));
+  return text + (PyArray_NDIM(a) == 1 ? ",)" : ")");
+}
+
+// a C-contiguous array of doubles, borrowed where it is one already, whose last axes have the given sizes
+struct Rows {
+  nb::object owner;
+  PyArrayObject *array;
+  const double *data;
+  npy_intp n = 1; // product of the leading axes
+  int lead;       // how many leading axes
+
+  Rows(nb::handle given, const char *what, int size, int size2 = 0) {
+    const int last = size2 ? 2 : 1;
+    PyObject *o = given.ptr();
+    if (PyArray_Check(o) && PyArray_TYPE((PyArrayObject *)o) == NPY_DOUBLE && PyArray_ISCARRAY_RO((PyArrayObject *)o)) {
+      owner = nb::borrow(given);
+    } else {
+      PyObject *made = PyArray_FROM_OTF(o, NPY_DOUBLE, NPY_ARRAY_CARRAY_RO);
+      if (!made) {
+        nb::python_error error;
+        bad_input(std::string(what) + " must be numbers: " + nb::str(error.value()).c_str());
+      }
+      owner = nb::steal(made);
+    }
+    array = (PyArrayObject *)owner.ptr();
+    lead = PyArray_NDIM(array) - last;
+    const npy_intp *dims = PyArray_DIMS(array);
+    if (lead < 0 || dims[lead] != size || (size2 && dims[lead + 1] != size2)) {
+      const std::string wanted = std::to_string(size) + (size2 ? ", " + std::to_string(size2) : "");
+      bad_input(std::string(what) + " must have shape (..., " + wanted + "), not " + shape_text(array));
+    }
+    for (int i = 0; i < lead; ++i) n *= dims[i];
+    data = (const double *)PyArray_DATA(array);
+  }
+
+  npy_intp size() const { return PyArray_SIZE(array); }
+
+  // index of the first number that is not finite, or -1; by the bits, so that it runs through wide registers
+  npy_intp not_finite() const {
+    const npy_intp count = size();
+    std::uint64_t found = 0;
+    for (npy_intp i = 0; i < count; ++i) found |= std::uint64_t(bad(i));
+    if (!found) return -1;
+    npy_intp i = 0;
+    while (!bad(i)) ++i;
+    return i;
+  }
+  bool bad(npy_intp i) const {
+    std::uint64_t bits;
+    std::memcpy(&bits, data + i, 8);
+    return (bits & 0x7ff0000000000000ull) == 0x7ff0000000000000ull;
+  }
+};
+
+// a fresh array with the leading axes of `like` and these last ones
+struct Fresh {
+  nb::object owner;
+  double *data;
+  Fresh(const Rows &like, std::initializer_list<npy_intp> last) : Fresh(PyArray_DIMS(like.array), like.lead, last) {}
+  Fresh(const npy_intp *dims, int lead, std::initializer_list<npy_intp> last) {
+    npy_intp shape[NPY_MAXDIMS];
+    int k = 0;
+    for (; k < lead; ++k) shape[k] = dims[k];
+    if (lead + int(last.size()) > NPY_MAXDIMS) bad_input("too many axes");
+    for (npy_intp d : last) shape[k++] = d;
+    PyObject *made = PyArray_SimpleNew(k, shape, NPY_DOUBLE);
+    if (!made) throw nb::python_error();
+    owner = nb::steal(made);
+    data = (double *)PyArray_DATA((PyArrayObject *)made);
+  }
+  // the caller's own array if one is given: it must be just what would have been made
+  Fresh(nb::handle given, const Rows &like, std::initializer_list<npy_intp> last) {
+    if (given.is_none()) {
+      *this = Fresh(like, last);
+      return;
+    }
+    PyArrayObject *a = (PyArrayObject *)given.ptr();
+    bool fits = PyArray_Check(given.ptr()) && PyArray_TYPE(a) == NPY_DOUBLE && PyArray_ISCARRAY(a) &&
+                PyArray_NDIM(a) == like.lead + int(last.size());
+    std::string shape;
+    for (int i = 0; i < like.lead + int(last.size()); ++i) {
+      const npy_intp wanted = i < like.lead ? PyArray_DIM(like.array, i) : *(last.begin() + (i - like.lead));
+      fits = fits && PyArray_DIM(a, i) == wanted;
+      shape += (i ? ", " : "") + std::to_string(wanted);
+    }
+    if (!fits) bad_input("out must be a writable, C-contiguous float64 array of shape (" + shape + ")");
+    owner = nb::borrow(given);
+    data = (double *)PyArray_DATA(a);
+  }
+  // frames are values: their arrays cannot be written to (a caller's own array can; the frame looks at it through glass)
+  nb::object frozen(bool own = true) {
+    if (!own) {
+      PyObject *view = PyArray_View((PyArrayObject *)owner.ptr(), nullptr, nullptr);
+      if (!view) throw nb::python_error();
+      owner = nb::steal(view);
+    }
+    PyArray_CLEARFLAGS((PyArrayObject *)owner.ptr(), NPY_ARRAY_WRITEABLE);
+    return std::move(owner);
+  }
+};
+
+// the Python class Frame, made known at import, and a value of it around an array
+extern PyTypeObject *frame_type;
+extern PyObject *matrix_name;
+inline nb::object frame_of(nb::object array) {
+  PyObject *frame = frame_type->tp_alloc(frame_type, 0);
+  if (!frame || PyObject_GenericSetAttr(frame, matrix_name, array.ptr())) throw nb::python_error();
+  return nb::steal(frame);
+}

@@ -1,0 +1,44 @@
+// The table of native verbs that each instruction set offers: plain data in, plain data out.
+#pragma once
+#include <cstddef>
+
+#include "supple/linkage.h"
+
+// the joint values of n rows, and what is wanted of one link for each; null pointers are not wanted
+struct ChainJob {
+  const supple::Chain *chain;
+  const int *columns; // the values of q that move the link
+  int column_count;
+  const double *q;     // n x dof
+  const double *point; // a point in the link's axes for each row, or null for its origin
+  long long point_step;
+  bool turned;            // Jacobian in the link's axes
+  double *frames;         // n x 16
+  double *jacobians;      // n x 6 x dof
+  double *manipulability; // n
+  int first_row, row_count; // of the Jacobian, for manipulability
+};
+
+// the frames of all links, for n rows of joint values
+struct TreeJob {
+  const supple::Node *nodes;
+  const supple::Tip *tips;
+  int count, dof, tip_count;
+  const double *q; // n x dof
+  double *frames;  // n x tips x 16
+};
+
+struct Kernels {
+  const char *name;
+  int width;
+  // working memory in bytes for a tree of that size, 64-byte aligned by the caller
+  std::size_t (*scratch)(int count, int dof);
+  // rows begin to end of a job, through scalars or through lanes
+  void (*chain)(const ChainJob &, long long begin, long long end, void *scratch);
+  void (*tree)(const TreeJob &, long long begin, long long end, void *scratch);
+};
+
+// the instruction sets in this build that this machine has, worst first, and the one in use
+const Kernels *const *all_kernels(int &count);
+const Kernels &kernels();
+bool use_kernels(const char *name); // null: the best; false if there is none of that name

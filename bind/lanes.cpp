@@ -1,0 +1,158 @@
+// The core's templates, compiled for one instruction set: one row at a time, or one row in each lane.
+#include "kernels.h"
+#include "supple/look.h"
+#include "supple/small.h"
+
+namespace supple {
+inline namespace SUPPLE_ISA {
+
+// hands out pieces of the caller's memory
+struct Desk {
+  char *free;
+  template <class T> SUPPLE_FN T *take(int n) {
+    T *piece = reinterpret_cast<T *>(free);
+    free += (sizeof(T) * n + 63) / 64 * 64;
+    return piece;
+  }
+};
+
+template <class T> SUPPLE_FN void load(T *into, const double *rows, long long step, int lanes, const int *columns, int count) {
+  for (int k = 0; k < count; ++k) {
+    const int column = columns ? columns[k] : k;
+    for (int lane = 0; lane < Lane<T>::width; ++lane)
+      put(into[column], lane, rows[(lane < lanes ? lane : lanes - 1) * step + column]);
+  }
+}
+
+// numbers in lanes to rows in memory: in blocks where all lanes are wanted, else one by one
+template <class T> SUPPLE_FN void store(const T *from, int count, double *rows, long long step, int lanes) {
+  constexpr int W = Lane<T>::width;
+  const double *numbers = reinterpret_cast<const double *>(from);
+  if constexpr (W > 1) {
+    if (lanes == W && count >= W) {
+      for (int k = 0; k < count; k += W) {
+        if (k + W > count) k = count - W; // the last block goes over part of the one before it
+        T tile[W];
+        for (int i = 0; i < W; ++i) tile[i] = from[k + i];
+        transpose(tile);
+        for (int lane = 0; lane < W; ++lane) std::memcpy(rows + lane * step + k, tile + lane, sizeof(T));
+      }
+      return;
+    }
+  }
+  for (int lane = 0; lane < lanes; ++lane)
+    for (int k = 0; k < count; ++k) rows[lane * step + k] = numbers[k * W + lane];
+}
+
+template <class T> SUPPLE_FN void store(const Frame<T> &f, double *rows, long long step, int lanes) {
+  const T o(0.0), l(1.0);
+  const T m[16] = {f.r.x.x, f.r.y.x, f.r.z.x, f.p.x, f.r.x.y, f.r.y.y, f.r.z.y, f.p.y,
+                   f.r.x.z, f.r.y.z, f.r.z.z, f.p.z, o,       o,       o,       l};
+  store(m, 16, rows, step, lanes);
+}
+
+template <class T> SUPPLE_FN void store(const Columns<Vec<T>> &c, double *rows, long long step, int lanes) {
+  store(Frame<T>{{c.x, c.y, c.z}, c.p}, rows, step, lanes);
+}
+SUPPLE_FN void store(const Columns<Pack<double, 4>> &c, double *rows, long long, int) {
+  Pack<double, 4> tile[4] = {c.x, c.y, c.z, c.p};
+  transpose(tile);
+  std::memcpy(rows, tile, sizeof tile);
+}
+
+// the product of the singular values of some rows of J: of J J', or of J'J where there are fewer columns than rows
+template <class T> SUPPLE_FN T volume(const ChainJob &job, const T *J, int dof) {
+  const int m = job.row_count, n = job.column_count, k = m < n ? m : n;
+  if (k == 0) return T(0.0);
+  T a[36] = {T(0.0)};
+  for (int i = 0; i < k; ++i)
+    for (int j = 0; j <= i; ++j) {
+      T sum(0.0);
+      for (int l = 0; l < (m < n ? n : m); ++l) {
+        const T *row = J + job.first_row * dof;
+        sum = sum + (m < n ? row[i * dof + job.columns[l]] * row[j * dof + job.columns[l]]
+                           : row[l * dof + job.columns[i]] * row[l * dof + job.columns[j]]);
+      }
+      a[i * k + j] = sum;
+    }
+  factor(a, k);
+  return root(determinant(a, k));
+}
+
+// working memory of a chain: joint values, axes and Jacobian; columns that nothing moves stay zero throughout
+template <class T> struct ChainDesk {
+  T *q, *J;
+  Axis<T> *axes;
+  ChainDesk(const ChainJob &job, Desk desk, T *place_of_J)
+      : q(desk.take<T>(job.chain->dof)), J(place_of_J ? place_of_J : desk.take<T>(6 * job.chain->dof)),
+        axes(desk.take<Axis<T>>(job.chain->axes + 1)) {
+    if (job.column_count < job.chain->dof)
+      for (int i = 0; i < 6 * job.chain->dof; ++i) J[i] = T(0.0);
+  }
+};
+
+template <class T> SUPPLE_FN void chain_rows(const ChainJob &job, long long row, int lanes, const ChainDesk<T> &desk) {
+  const Chain &chain = *job.chain;
+  const int dof = chain.dof;
+  load(desk.q, job.q + row * dof, dof, lanes, job.columns, job.column_count);
+  const Columns<ColumnOf<T>> columns = traverse_chain(chain, desk.q, desk.axes);
+  const Frame<T> tip = frame<T>(columns);
+  if (job.frames) store(columns, job.frames + row * 16, 16, lanes);
+  if (!job.jacobians && !job.manipulability) return;
+  Vec<T> point = tip.p;
+  if (job.point) {
+    T p[3] = {T(0.0), T(0.0), T(0.0)};
+    load(p, job.point + row * job.point_step, job.point_step, lanes, nullptr, 3);
+    point = tip * Vec<T>{p[0], p[1], p[2]};
+  }
+  jacobian(chain, desk.axes, point, job.turned, tip.r, desk.J);
+  if (job.jacobians && Lane<T>::width > 1) store(desk.J, 6 * dof, job.jacobians + row * 6 * dof, 6 * dof, lanes);
+  if (job.manipulability) {
+    const T v = volume(job, desk.J, dof);
+    store(&v, 1, job.manipulability + row, 1, lanes);
+  }
+}
+
+template <class T> void tree_rows(const TreeJob &job, long long row, int lanes, Desk desk) {
+  T *q = desk.take<T>(job.dof);
+  Frame<T> *world = desk.take<Frame<T>>(job.count);
+  load(q, job.q + row * job.dof, job.dof, lanes, nullptr, job.dof);
+  traverse<T>(job.nodes, job.count, q, world);
+  const long long step = 16LL * job.tip_count;
+  for (int i = 0; i < job.tip_count; ++i) {
+    const Tip &tip = job.tips[i];
+    const Frame<T> at = constant<T>(tip.rotation, tip.position);
+    store(tip.node < 0 ? at : world[tip.node] * at, job.frames + row * step + 16 * i, step, lanes);
+  }
+}
+
+using Wide = Pack<double, native_width>;
+
+void chain(const ChainJob &job, long long begin, long long end, void *scratch) {
+  const Desk desk{static_cast<char *>(scratch)};
+  if (end - begin == 1) {
+    double *J = job.jacobians ? job.jacobians + begin * 6 * job.chain->dof : nullptr;
+    return chain_rows<double>(job, begin, 1, ChainDesk<double>(job, desk, J));
+  }
+  const ChainDesk<Wide> wide(job, desk, nullptr);
+  for (long long row = begin; row < end; row += native_width)
+    chain_rows<Wide>(job, row, int(end - row < native_width ? end - row : native_width), wide);
+}
+
+void tree(const TreeJob &job, long long begin, long long end, void *scratch) {
+  const Desk desk{static_cast<char *>(scratch)};
+  if (end - begin == 1) return tree_rows<double>(job, begin, 1, desk);
+  for (long long row = begin; row < end; row += native_width)
+    tree_rows<Wide>(job, row, int(end - row < native_width ? end - row : native_width), desk);
+}
+
+// a chain needs six numbers an axis, at most three axes a joint; a tree needs twelve a joint
+std::size_t scratch(int count, int dof) { return sizeof(Wide) * (18 * std::size_t(count) + 7 * std::size_t(dof) + 6) + 4 * 64; }
+
+#define SUPPLE_TEXT(x) SUPPLE_QUOTE(x)
+#define SUPPLE_QUOTE(x) #x
+extern const Kernels table;
+const Kernels table = {SUPPLE_TEXT(SUPPLE_ISA), native_width, scratch, chain, tree};
+
+} // namespace SUPPLE_ISA
+} // namespace supple

@@ -1,0 +1,295 @@
+// Linkages at the wall: the native tree, and its forward kinematics over arrays.
+#include "array.h"
+#include "kernels.h"
+#include "parallel.h"
+#include "supple/reach.h"
+
+#include <algorithm>
+
+using namespace supple;
+
+namespace {
+
+void split(const double *m, double *rotation, double *position) {
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) rotation[3 * i + j] = m[4 * i + j];
+    position[i] = m[4 * i + 3];
+  }
+}
+
+nb::object integers(nb::handle given, npy_intp size) {
+  PyObject *made = PyArray_FROM_OTF(given.ptr(), NPY_INT, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST);
+  if (!made) throw nb::python_error();
+  if (PyArray_SIZE((PyArrayObject *)made) != size) bad_input("the parts of a tree differ in size");
+  return nb::steal(made);
+}
+
+// what is known of one link: the joints that move it
+struct Path {
+  std::vector<Link> links;
+  std::vector<int> columns;
+  Chain chain;
+};
+
+struct Tree {
+  int dof;
+  std::vector<Node> nodes;
+  std::vector<Tip> tips;
+  std::vector<int> balls_at;
+  std::vector<Path> paths;
+  std::vector<char> path_known;
+  nb::dict index; // link name -> place among the tips
+  std::size_t scratch;
+
+  Tree(nb::handle motion, nb::handle parent, nb::handle q, nb::handle gain, nb::handle offset, nb::handle location,
+       nb::tuple names, nb::handle link_node, nb::handle link_frame, int dof_)
+      : dof(dof_) {
+    const Rows at(location, "location", 4, 4), post(link_frame, "link_frame", 4, 4);
+    const int n = int(at.n), links = int(post.n);
+    const Rows g(gain, "gain", n), o(offset, "offset", n);
+    const nb::object m = integers(motion, n), p = integers(parent, n), k = integers(q, n), l = integers(link_node, links);
+    auto ints = [](const nb::object &a) { return (const int *)PyArray_DATA((PyArrayObject *)a.ptr()); };
+    if (int(names.size()) != links) bad_input("the parts of a tree differ in size");
+    for (int i = 0; i < n; ++i) {
+      Node node{{}, {}, g.data[i], o.data[i], ints(p)[i], ints(k)[i], ints(m)[i]};
+      split(at.data + 16 * i, node.rotation, node.position);
+      if (node.parent < -1 || node.parent >= i || node.motion < turns || node.motion > balls || node.index < 0 ||
+          node.index + (node.motion == balls ? 3 : 1) > dof)
+        bad_input("node " + std::to_string(i) + " of a tree is out of range");
+      if (node.motion == balls) balls_at.push_back(node.index);
+      nodes.push_back(node);
+    }
+    for (int i = 0; i < links; ++i) {
+      Tip tip{{}, {}, ints(l)[i]};
+      split(post.data + 16 * i, tip.rotation, tip.position);
+      if (tip.node < -1 || tip.node >= n) bad_input("link " + std::to_string(i) + " of a tree is out of range");
+      tips.push_back(tip);
+      index[names[i]] = i;
+    }
+    paths.resize(links);
+    path_known.resize(links);
+  }
+
+  int place(nb::handle link) const {
+    PyObject *found = PyDict_GetItemWithError(index.ptr(), link.ptr());
+    if (found) return int(PyLong_AsLong(found));
+    PyErr_Clear(); // what cannot be a key is unknown too
+    nb::object error = nb::module_::import_("supple.errors").attr("unknown")("link", link, index);
+    PyErr_SetObject((PyObject *)Py_TYPE(error.ptr()), error.ptr());
+    throw nb::python_error();
+  }
+
+  const Path &path(int link) {
+    Path &path = paths[link];
+    if (path_known[link]) return path;
+    std::vector<Node> way;
+    for (int i = tips[link].node; i >= 0; i = nodes[i].parent) way.push_back(nodes[i]);
+    std::reverse(way.begin(), way.end());
+    for (const Node &node : way)
+      for (int k = 0; k < (node.motion == balls ? 3 : 1); ++k) path.columns.push_back(node.index + k);
+    const int axes = int(path.columns.size());
+    std::sort(path.columns.begin(), path.columns.end());
+    path.columns.erase(std::unique(path.columns.begin(), path.columns.end()), path.columns.end());
+    path.links.resize(way.size());
+    make_chain(way.data(), int(way.size()), path.links.data());
+    std::vector<char> seen(dof);
+    for (Link &link : path.links) link.shared = seen[link.index], seen[link.index] = 1;
+    path.chain = {path.links.data(), int(way.size()), axes, dof, {}, {}};
+    std::copy_n(tips[link].rotation, 9, path.chain.rotation);
+    std::copy_n(tips[link].position, 3, path.chain.position);
+    path_known[link] = 1;
+    return path;
+  }
+
+  // joint values, checked
+  Rows values(nb::handle q, const char *what = "q") const {
+    Rows rows(q, what, dof);
+    const npy_intp at = rows.not_finite();
+    if (at >= 0) {
+      const char *number = std::isnan(rows.data[at]) ? "nan" : rows.data[at] > 0 ? "inf" : "-inf";
+      const std::string row = rows.lead ? " of row " + std::to_string(at / dof) : "";
+      bad_input(std::string(what) + " must be finite; value " + std::to_string(at % dof) + row + " is " + number);
+    }
+    return rows;
+  }
+};
+
+// runs a job over its rows: one on the spot, many on lanes, very many on threads with the interpreter lock released
+template <class Job> void run(void (*kernel)(const Job &, long long, long long, void *), const Job &job, long long n, int count, int dof) {
+  const std::size_t size = kernels().scratch(count, dof);
+  constexpr std::size_t small = 32768;
+  if (n == 1 && size <= small) {
+    alignas(64) char memory[small];
+    return kernel(job, 0, 1, memory);
+  }
+  if (n == 0) return;
+  nb::gil_scoped_release free;
+  parallel(n, 100000 / (count + 1) + 64, [&](long long begin, long long end) {
+    const Scratch scratch(size);
+    kernel(job, begin, end, scratch.data);
+  });
+}
+
+ChainJob chain_job(const Path &path, const Rows &q) {
+  return {&path.chain, path.columns.data(), int(path.columns.size()), q.data, nullptr, 0, false, nullptr, nullptr, nullptr, 0, 0};
+}
+
+void run_chain(const Tree &tree, const ChainJob &job, npy_intp n) {
+  run(kernels().chain, job, n, job.chain->count, tree.dof);
+}
+
+nb::object tree_frame(Tree &tree, nb::handle q, nb::handle link, nb::handle into) {
+  const Path &path = tree.path(tree.place(link));
+  const Rows rows = tree.values(q);
+  Fresh out(into, rows, {4, 4});
+  ChainJob job = chain_job(path, rows);
+  job.frames = out.data;
+  run_chain(tree, job, rows.n);
+  return frame_of(out.frozen(into.is_none()));
+}
+
+nb::object tree_frames(Tree &tree, nb::handle q) {
+  const Rows rows = tree.values(q);
+  Fresh out(rows, {npy_intp(tree.tips.size()), 4, 4});
+  const TreeJob job{tree.nodes.data(), tree.tips.data(), int(tree.nodes.size()), tree.dof, int(tree.tips.size()), rows.data, out.data};
+  run(kernels().tree, job, rows.n, int(tree.nodes.size() + tree.tips.size()), tree.dof);
+  return out.frozen();
+}
+
+struct Point {
+  nb::object owner;
+  void set(ChainJob &job, nb::handle point, const Rows &q) {
+    if (point.is_none()) return;
+    const Rows rows(point, "point", 3);
+    if (rows.not_finite() >= 0) bad_input("point must be finite");
+    if (rows.lead && (rows.lead != q.lead || !std::equal(PyArray_DIMS(rows.array), PyArray_DIMS(rows.array) + q.lead, PyArray_DIMS(q.array))))
+      bad_input("the leading axes of point " + shape_text(rows.array) + " do not fit those of q " + shape_text(q.array));
+    owner = rows.owner;
+    job.point = rows.data;
+    job.point_step = rows.lead ? 3 : 0;
+  }
+};
+
+nb::object tree_jacobian(Tree &tree, nb::handle q, nb::handle link, nb::handle point, bool turned, nb::handle into) {
+  const Path &path = tree.path(tree.place(link));
+  const Rows rows = tree.values(q);
+  ChainJob job = chain_job(path, rows);
+  Point at;
+  at.set(job, point, rows);
+  Fresh out(into, rows, {6, tree.dof});
+  job.jacobians = out.data;
+  job.turned = turned;
+  run_chain(tree, job, rows.n);
+  return std::move(out.owner);
+}
+
+nb::object tree_look(Tree &tree, nb::handle q, nb::handle link, nb::handle frames_into, nb::handle jacobians_into) {
+  const Path &path = tree.path(tree.place(link));
+  const Rows rows = tree.values(q);
+  Fresh frames(frames_into, rows, {4, 4}), jacobians(jacobians_into, rows, {6, tree.dof});
+  ChainJob job = chain_job(path, rows);
+  job.frames = frames.data;
+  job.jacobians = jacobians.data;
+  run_chain(tree, job, rows.n);
+  PyObject *pair = PyTuple_New(2);
+  if (!pair) throw nb::python_error();
+  PyTuple_SET_ITEM(pair, 0, frame_of(frames.frozen(frames_into.is_none())).release().ptr());
+  PyTuple_SET_ITEM(pair, 1, jacobians.owner.release().ptr());
+  return nb::steal(pair);
+}
+
+nb::object tree_manipulability(Tree &tree, nb::handle q, nb::handle link, bool position, bool orientation) {
+  const Path &path = tree.path(tree.place(link));
+  const Rows rows = tree.values(q);
+  Fresh out(rows, {});
+  ChainJob job = chain_job(path, rows);
+  job.manipulability = out.data;
+  job.first_row = position ? 0 : 3;
+  job.row_count = position && orientation ? 6 : 3;
+  run_chain(tree, job, rows.n);
+  return std::move(out.owner);
+}
+
+template <class F> nb::object pairwise(Tree &tree, nb::handle a, nb::handle b, const char *first, const char *second, double sign, F ball) {
+  const Rows x = tree.values(a, first), y = tree.values(b, second);
+  if (x.lead != y.lead || !std::equal(PyArray_DIMS(x.array), PyArray_DIMS(x.array) + x.lead, PyArray_DIMS(y.array)))
+    bad_input(std::string(first) + " " + shape_text(x.array) + " and " + second + " " + shape_text(y.array) + " differ in shape");
+  Fresh out(x, {tree.dof});
+  for (npy_intp i = 0; i < x.n; ++i) {
+    const double *p = x.data + i * tree.dof, *r = y.data + i * tree.dof;
+    double *o = out.data + i * tree.dof;
+    for (int k = 0; k < tree.dof; ++k) o[k] = sign > 0 ? p[k] + r[k] : r[k] - p[k];
+    for (int k : tree.balls_at) {
+      const Vec<double> v = ball(Vec<double>{p[k], p[k + 1], p[k + 2]}, Vec<double>{r[k], r[k + 1], r[k + 2]});
+      o[k] = v.x, o[k + 1] = v.y, o[k + 2] = v.z;
+    }
+  }
+  return std::move(out.owner);
+}
+
+double tree_reach(Tree &tree, nb::handle link, nb::handle lower, nb::handle upper) {
+  const Path &path = tree.path(tree.place(link));
+  const Rows low(lower, "lower", tree.dof), high(upper, "upper", tree.dof);
+  if (path.chain.count != tree.dof || !tree.balls_at.empty()) bad_input("reach needs a chain of turns and slides");
+  std::vector<double> q(tree.dof);
+  std::vector<Axis<double>> axes(tree.dof + 1);
+  return reach(path.chain, low.data, high.data, q.data(), axes.data());
+}
+
+// nanoseconds a row that the core needs for frame and Jacobian, with no array made: the least of some rounds
+double core_cost(Tree &tree, nb::handle q, nb::handle link, int repeats, double (*clock)()) {
+  const Path &path = tree.path(tree.place(link));
+  const Rows rows = tree.values(q);
+  std::vector<double> frames(16 * rows.n), jacobians(6 * tree.dof * rows.n);
+  ChainJob job = chain_job(path, rows);
+  job.frames = frames.data();
+  job.jacobians = jacobians.data();
+  const Scratch scratch(kernels().scratch(job.chain->count, tree.dof));
+  double best = 1e300;
+  for (int round = 0; round < 20; ++round) {
+    const double start = clock();
+    for (int i = 0; i < repeats; ++i) kernels().chain(job, 0, rows.n, scratch.data);
+    best = std::min(best, clock() - start);
+  }
+  return best * 1e9 / (double(repeats) * double(rows.n));
+}
+
+} // namespace
+
+#include <chrono>
+
+#define ARRAY "numpy.typing.NDArray[numpy.float64]"
+#define LIKE "numpy.typing.ArrayLike"
+
+void bind_linkage(nb::module_ &m) {
+  nb::class_<Tree>(m, "Tree", "A linkage, flattened: nodes that turn about z, slide along z or roll as a ball, and links on them.")
+      .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::tuple, nb::handle, nb::handle, int>(),
+           nb::sig("def __init__(self, motion: " LIKE ", parent: " LIKE ", q: " LIKE ", gain: " LIKE ", offset: " LIKE ", location: " LIKE
+                   ", names: tuple[str, ...], link_node: " LIKE ", link_frame: " LIKE ", dof: int, /) -> None"))
+      .def("frame", tree_frame, nb::arg("q").none(), nb::arg("link").none(), nb::arg("out").none(),
+           nb::sig("def frame(self, q: " LIKE ", link: str, out: " ARRAY " | None) -> typing.Any"), "Frames of a link for q (..., dof).")
+      .def("frames", tree_frames, nb::arg("q").none(), nb::sig("def frames(self, q: " LIKE ") -> " ARRAY),
+           "Frames (..., links, 4, 4) of all links for q (..., dof).")
+      .def("jacobian", tree_jacobian, nb::arg("q").none(), nb::arg("link").none(), nb::arg("point").none(), nb::arg("turned"), nb::arg("out").none(),
+           nb::sig("def jacobian(self, q: " LIKE ", link: str, point: " LIKE " | None, turned: bool, out: " ARRAY " | None) -> " ARRAY),
+           "Jacobians (..., 6, dof) of a link, or of a point (3,) or (..., 3) in its axes; in its axes if turned.")
+      .def("look", tree_look, nb::arg("q").none(), nb::arg("link").none(), nb::arg("frames").none(), nb::arg("jacobians").none(),
+           nb::sig("def look(self, q: " LIKE ", link: str, frames: " ARRAY " | None, jacobians: " ARRAY " | None) -> tuple[typing.Any, " ARRAY "]"),
+           "Frames and Jacobians (..., 6, dof) of a link, together.")
+      .def("manipulability", tree_manipulability, nb::arg("q").none(), nb::arg("link").none(), nb::arg("position"), nb::arg("orientation"),
+           nb::sig("def manipulability(self, q: " LIKE ", link: str, position: bool, orientation: bool) -> " ARRAY),
+           "Product of the singular values (...) of the linear rows, the angular rows or both.")
+      .def("integrate", [](Tree &t, nb::handle q, nb::handle step) { return pairwise(t, q, step, "q", "step", 1, turned<double>); },
+           nb::arg("q").none(), nb::arg("step").none(), nb::sig("def integrate(self, q: " LIKE ", step: " LIKE ") -> " ARRAY),
+           "q after a step, both (..., dof).")
+      .def("difference", [](Tree &t, nb::handle a, nb::handle b) { return pairwise(t, a, b, "start", "end", -1, between<double>); },
+           nb::arg("start").none(), nb::arg("end").none(), nb::sig("def difference(self, start: " LIKE ", end: " LIKE ") -> " ARRAY),
+           "The step from one q to another, all (..., dof).")
+      .def("reach", tree_reach, nb::arg("link"), nb::arg("lower"), nb::arg("upper"),
+           nb::sig("def reach(self, link: str, lower: " LIKE ", upper: " LIKE ") -> float"),
+           "Greatest distance of a link from its base, for a chain of turns and slides.")
+      .def("core_cost", [](Tree &t, nb::handle q, nb::handle link, int repeats) {
+             return core_cost(t, q, link, repeats, [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); });
+           }, nb::arg("q"), nb::arg("link"), nb::arg("repeats"), nb::sig("def core_cost(self, q: " LIKE ", link: str, repeats: int) -> float"),
+           "Nanoseconds a row that frame and Jacobian take in the core, on one thread; for benchmarks.");
+}

@@ -1,0 +1,38 @@
+// The native module supple._core: its one door.
+#define SUPPLE_IMPORTS_NUMPY
+#include "array.h"
+#include "kernels.h"
+
+void bind_frames(nb::module_ &);
+void bind_linkage(nb::module_ &);
+
+PyTypeObject *frame_type = nullptr;
+PyObject *matrix_name = nullptr;
+
+static int import_numpy() {
+  import_array1(-1);
+  return 0;
+}
+
+NB_MODULE(_core, m) {
+  if (import_numpy() < 0) throw nb::python_error();
+  m.doc() = "supple's native core.";
+  nb::set_leak_warnings(false); // linkages that live as long as the interpreter are no leak
+  bind_frames(m);
+  bind_linkage(m);
+  matrix_name = PyUnicode_InternFromString("matrix");
+  m.def("know_frame", [](nb::type_object type) { frame_type = (PyTypeObject *)type.release().ptr(); }, nb::sig("def know_frame(type: type) -> None"),
+        "Tell the core which class holds frames: one with a slot called matrix.");
+  m.def("instruction_sets", [] {
+    int count;
+    const Kernels *const *tables = all_kernels(count);
+    nb::list names;
+    for (int i = 0; i < count; ++i) names.append(tables[i]->name);
+    return nb::tuple(names);
+  }, nb::sig("def instruction_sets() -> tuple[str, ...]"), "The instruction sets this build and this machine share, worst first.");
+  m.def("instruction_set", [] { return kernels().name; }, "The instruction set in use.");
+  m.def("lane_width", [] { return kernels().width; }, "How many rows the instruction set in use works on at once.");
+  m.def("use", [](const char *name) {
+    if (!use_kernels(name)) bad_input(std::string("this machine has no instruction set '") + name + "'");
+  }, nb::arg("name").none(), "Use another instruction set; None for the best.");
+}

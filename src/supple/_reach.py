@@ -1,0 +1,58 @@
+"""How far an end effector can get."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from supple._tree import z_to
+from supple.joint import Joint, Kind
+
+if TYPE_CHECKING:
+    from supple.linkage import Linkage
+
+
+def reach(linkage: Linkage, link: str) -> float:
+    """Greatest distance of a link from the base of the joints that move it, in metres; see `Linkage.reach`."""
+    from supple.linkage import Linkage
+
+    joints: list[Joint] = []
+    for joint in linkage.part(linkage.root, link).joints:
+        if joint.kind is Kind.BALL:
+            joints += Joint.three(joint.name, joint.parent, joint.child, at=joint.location)
+        elif joint.kind in (Kind.PLANAR, Kind.FLOATING):
+            joints += _slides(joint)
+        else:
+            joints.append(replace(joint, mimic=None))
+    slides = [joint for joint in joints if joint.kind is Kind.PRISMATIC]
+    if not np.isfinite([value for joint in slides for value in joint.lower + joint.upper]).all():
+        return math.inf
+    if not any(joint.dof for joint in joints):
+        return 0.0
+    chain = Linkage("chain", joints)
+    return chain._native.reach(link, chain.lower, chain.upper)
+
+
+def _slides(joint: Joint) -> list[Joint]:
+    """A planar or floating joint as the slides and turns it is made of."""
+    directions = z_to(joint.axis)[:3, :3].T if joint.kind is Kind.PLANAR else np.eye(3)
+    slides = 2 if joint.kind is Kind.PLANAR else 3
+    links = [joint.parent, *(f"{joint.name} {i}" for i in range(slides)), joint.child]
+    made = [
+        Joint.prismatic(
+            links[i + 1],
+            links[i],
+            links[i + 1],
+            at=joint.location if i == 0 else None,
+            axis=directions[i],
+            lower=joint.lower[i],
+            upper=joint.upper[i],
+        )
+        for i in range(slides)
+    ]
+    if joint.kind is Kind.PLANAR:
+        return [*made, Joint.revolute(joint.name, links[-2], joint.child, axis=joint.axis)]
+    return [*made, *Joint.three(joint.name, links[-2], joint.child)]

@@ -1,0 +1,64 @@
+"""What supple raises: mistakes of the caller, named, before any work is done."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SuppleError(Exception):
+    """Every exception that supple raises on purpose derives from this one."""
+
+
+class BadLinkage(SuppleError, ValueError):
+    """A file, table or list of joints that cannot mean a linkage.
+
+    Attributes:
+        reason: what is wrong and what was expected, without the place.
+        element: the joint or link it is about, such as ``joint 'elbow'``; empty when it is about the whole.
+        file: path of the file, or empty when the linkage was built by hand.
+        line: line in that file, 0 when unknown.
+    """
+
+    def __init__(self, reason: str, *, element: str = "", file: str = "", line: int = 0) -> None:
+        self.reason, self.element, self.file, self.line = reason, element, file, line
+        place = f"{file}:{line}" if file and line else file
+        super().__init__(": ".join(part for part in (place, element, reason) if part))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _bad_linkage, (self.reason, self.element, self.file, self.line)
+
+
+def _bad_linkage(reason: str, element: str, file: str, line: int) -> BadLinkage:
+    return BadLinkage(reason, element=element, file=file, line=line)
+
+
+class BadInput(SuppleError, ValueError):
+    """An argument of the wrong shape, kind or range, or one that is not finite."""
+
+
+class UnknownName(SuppleError, KeyError):
+    """A joint, link, file kind or stock linkage that does not exist; the message lists near matches."""
+
+    __str__ = Exception.__str__  # a KeyError would show its message in quotes
+
+
+class MissingExtra(SuppleError, ImportError):
+    """Something optional is asked for whose package is not installed; the message says what to install."""
+
+
+def unknown(what: str, name: object, known: Iterable[str]) -> UnknownName:
+    """An `UnknownName` that names what came and the nearest of what is known."""
+    names = list(known)
+    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
+    if near:
+        hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
+    else:
+        shown = ", ".join(repr(n) for n in names[:12])
+        hint = f"known: {shown}" + (f" and {len(names) - 12} more" if len(names) > 12 else "") if names else "none exist"
+    return UnknownName(f"no {what} named {name!r}; {hint}")
+
+
+def missing_extra(extra: str, purpose: str) -> MissingExtra:
+    """A `MissingExtra` that says which extra of supple to install, and what for."""
+    return MissingExtra(f"{purpose} needs an optional package: pip install 'supple[{extra}]'")

@@ -1,0 +1,117 @@
+"""Fields: the attributes and children of one XML document, read strictly and refused by name and line."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from supple.errors import BadLinkage, unknown
+from supple.read import safe_xml
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_LONGEST_NAME = 1000
+_NAMED = ("joint", "link", "material")
+
+
+class Fields:
+    """Reads fields of elements; every complaint names the file, the line and the joint or link that it is about."""
+
+    def __init__(self, file: str, root: _Element, *, lines: bool = True) -> None:
+        """For a document from ``file``; ``lines`` is False when its lines are not those of the file."""
+        self.file = file
+        self.root = root
+        self._lines = lines
+        self._space = root.tag[: root.tag.index("}") + 1] if root.tag.startswith("{") else ""
+        self._seen: dict[str, _Element] = {}
+
+    def tag(self, node: _Element) -> str:
+        """The tag without the document's own namespace; elements of other namespaces keep theirs."""
+        name = node.tag if isinstance(node.tag, str) else ""
+        return name.removeprefix(self._space)
+
+    def children(self, node: _Element, *tags: str) -> Iterator[_Element]:
+        """The direct children with one of these tags, in the order of the file."""
+        return (child for child in node if self.tag(child) in tags)
+
+    def only(self, node: _Element, tag: str) -> _Element | None:
+        """The one child with this tag, None without one; two would contradict each other."""
+        found = list(self.children(node, tag))
+        if len(found) > 1:
+            raise self.bad(found[1], f"a second <{tag}>; expected at most one")
+        return found[0] if found else None
+
+    def text(self, node: _Element, attribute: str) -> str:
+        """An attribute that must be there and not be empty."""
+        value = node.get(attribute)
+        if not value:
+            got = ", got an empty one" if value == "" else ""
+            raise self.bad(node, f"<{self.tag(node)}> needs a {attribute!r}{got}")
+        if len(value) > _LONGEST_NAME:
+            raise self.bad(node, f"{attribute!r} of <{self.tag(node)}> is longer than {_LONGEST_NAME} characters")
+        return value
+
+    def numbers(self, node: _Element, attribute: str, count: int) -> tuple[float, ...] | None:
+        """Exactly so many finite numbers from an attribute, None without the attribute."""
+        value = node.get(attribute)
+        if value is None:
+            return None
+        what = f"{attribute!r} of <{self.tag(node)}> must be " + ("a number" if count == 1 else f"{count} numbers")
+        words = value.split() if len(value) <= 100 * count else [value]
+        for word in words:
+            if not _NUMBER.fullmatch(word) or not math.isfinite(float(word)):
+                raise self.bad(node, f"{what}, finite and written like 0.5; got {_short(word)}")
+        if len(words) != count:
+            raise self.bad(node, f"{what}, got {len(words)}: {_short(value)}")
+        return tuple(map(float, words))
+
+    def number(self, node: _Element, attribute: str, default: float) -> float:
+        """One finite number from an attribute, or the default without it."""
+        values = self.numbers(node, attribute, 1)
+        return default if values is None else values[0]
+
+    def reference(self, node: _Element, attribute: str, what: str, known: Iterable[str]) -> str:
+        """An attribute that must be one of the names known; near matches are offered."""
+        name = self.text(node, attribute)
+        if name not in known:
+            # a hostile file has no right to an hour of spelling help
+            near = [other for _, other in zip(range(2000), known, strict=False) if len(other) <= 100]
+            raise self.bad(node, f"<{self.tag(node)}>: {unknown(what, name, near)}")
+        return name
+
+    def declare(self, node: _Element) -> str:
+        """The name of a joint or link, which no other may have; its line is kept for later complaints."""
+        name = self.text(node, "name")
+        label = f"{self.tag(node)} {name!r}"
+        if label in self._seen:
+            at = safe_xml.line_of(self._seen[label]) if self._lines else 0
+            first = f"; the first is on line {at}" if at else ""
+            raise self.bad(node, f"two {self.tag(node)}s have this name{first}")
+        self._seen[label] = node
+        return name
+
+    def bad(self, node: _Element, reason: str) -> BadLinkage:
+        """A `BadLinkage` about an element, named after the joint, link or material that it stands in."""
+        label = ""
+        at: _Element | None = node
+        while at is not None and not label:
+            if self.tag(at) in _NAMED:
+                label = f"{self.tag(at)} {_short(at.get('name'))}" if at.get("name") else f"<{self.tag(at)}>"
+            at = at.getparent()
+        return BadLinkage(reason, element=label, file=self.file, line=safe_xml.line_of(node) if self._lines else 0)
+
+    def placed(self, error: BadLinkage) -> BadLinkage:
+        """The same complaint with its file, and the line of the joint or link that it names."""
+        node = self._seen.get(error.element)
+        line = safe_xml.line_of(node) if node is not None and self._lines else 0
+        reason = error.reason if len(error.reason) <= 1000 else error.reason[:997] + "..."
+        return BadLinkage(reason, element=error.element, file=self.file, line=line)
+
+
+def _short(text: str | None) -> str:
+    shown = repr(text)
+    return shown if len(shown) <= 80 else shown[:77] + "..."

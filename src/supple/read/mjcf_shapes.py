@@ -1,0 +1,103 @@
+"""The shapes of a MuJoCo model: geoms as geometry, with meshes that may be missing."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from supple.frame import Frame
+from supple.link import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
+
+
+def compiled(mujoco: Any, file: str) -> tuple[Any, dict[int, Mesh]]:
+    """The compiled model, and the meshes whose files are missing, by the geom that shows them."""
+    path, virtual = os.path.abspath(file), {}
+    if not path.endswith(".xml"):  # MuJoCo goes by the ending; relative names still start from the same folder
+        with open(path, "rb") as stream:
+            path, virtual = path + ".xml", {path + ".xml": stream.read()}
+    try:
+        return mujoco.MjSpec.from_file(path, include=virtual).compile(), {}
+    except ValueError as error:
+        first = error
+    spec = mujoco.MjSpec.from_file(path, include=virtual)
+    changed, absent = _without_files(mujoco, spec, os.path.dirname(path))
+    if not changed:
+        raise first
+    model = spec.compile()
+    return model, {geom.id: absent[geom.info] for geom in spec.geoms if geom.info in absent}
+
+
+def geometry(mujoco: Any, model: Any, file: str, absent: dict[int, Mesh]) -> list[list[Geometry]]:
+    """The geometry of each body: what never collides where it has any (that is for show), else all of it."""
+    pieces: list[list[tuple[bool, Geometry]]] = [[] for _ in range(model.nbody)]
+    for g in range(model.ngeom):
+        shape = absent.get(g) or _shape(mujoco.mjtGeom, model, g, file)
+        if shape is None:
+            continue
+        frame = Frame.at(model.geom_pos[g], Frame.quaternion(model.geom_quat[g]))
+        mesh = model.geom_dataid[g]
+        if isinstance(shape, Mesh) and g not in absent:  # the compiler centres a mesh: undo it, back to the file's axes
+            frame = frame @ Frame.at(model.mesh_pos[mesh], Frame.quaternion(model.mesh_quat[mesh])).inverse()
+        shown = not model.geom_contype[g] and not model.geom_conaffinity[g]
+        pieces[model.geom_bodyid[g]].append((shown, Geometry(shape, frame, _colour(model, g))))
+    return [
+        [piece for shown, piece in body if shown or not any(other for other, _ in body)]  # keeps the order of the file
+        for body in pieces
+    ]
+
+
+def _shape(kinds: Any, model: Any, g: int, file: str) -> Shape | None:
+    x, y, z = (float(value) for value in model.geom_size[g])
+    kind = model.geom_type[g]
+    if kind == kinds.mjGEOM_BOX:
+        return Box((2 * x, 2 * y, 2 * z))
+    if kind == kinds.mjGEOM_SPHERE:
+        return Sphere(x)
+    if kind == kinds.mjGEOM_CYLINDER:
+        return Cylinder(x, 2 * y)
+    if kind == kinds.mjGEOM_CAPSULE:
+        return Capsule(x, 2 * y)
+    if kind == kinds.mjGEOM_MESH:
+        mesh = model.geom_dataid[g]
+        start = model.mesh_pathadr[mesh]
+        if start < 0:  # vertices written in the model itself: there is no file to name
+            return None
+        path = model.paths[start : model.paths.index(b"\0", start)].decode()
+        path = os.path.join(os.path.dirname(file), path)
+        sx, sy, sz = (float(value) for value in model.mesh_scale[mesh])
+        return Mesh(path, (sx, sy, sz), os.path.isfile(path))
+    return None
+
+
+def _colour(model: Any, g: int) -> tuple[float, float, float, float]:
+    rgba = model.geom_rgba[g]
+    material = model.geom_matid[g]
+    if material >= 0 and rgba.tolist() == [0.5, 0.5, 0.5, 1.0]:  # the default means: as the material says
+        rgba = model.mat_rgba[material]
+    red, green, blue, opacity = (min(max(float(value), 0.0), 1.0) for value in rgba)
+    return red, green, blue, opacity
+
+
+def _without_files(mujoco: Any, spec: Any, folder: str) -> tuple[bool, dict[str, Mesh]]:
+    """Whether files had to be taken from a model for not being there, small balls put for meshes; and those meshes."""
+
+    def there(asset: Any, directory: str) -> bool:
+        name = os.path.basename(asset.file) if spec.strippath else asset.file
+        return not asset.file or os.path.isfile(os.path.join(folder, directory, name))
+
+    absent: dict[str, Mesh] = {}
+    meshes = {mesh.name or os.path.splitext(os.path.basename(mesh.file))[0]: mesh for mesh in spec.meshes}
+    lost = {name: mesh for name, mesh in meshes.items() if not there(mesh, spec.meshdir)}
+    for i, geom in enumerate(spec.geoms):
+        if geom.meshname in lost:
+            sx, sy, sz = (float(value) for value in lost[geom.meshname].scale)
+            geom.info = f"missing mesh of geom {i}"
+            absent[geom.info] = Mesh(lost[geom.meshname].file, (sx, sy, sz), found=False)
+            geom.type, geom.meshname, geom.size = mujoco.mjtGeom.mjGEOM_SPHERE, "", [0.01, 0, 0]
+    for mesh in lost.values():
+        spec.delete(mesh)
+    plain = [texture for texture in spec.textures if not there(texture, spec.texturedir)]
+    for texture in plain:
+        texture.file, texture.builtin = "", mujoco.mjtBuiltin.mjBUILTIN_FLAT
+        texture.width = texture.height = 1
+    return bool(lost or plain), absent

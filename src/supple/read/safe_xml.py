@@ -1,0 +1,139 @@
+"""XML from anyone, parsed in bounded time and memory, with every refusal naming its file and line."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from supple.errors import BadLinkage
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+MAX_BYTES = 64 * 1024 * 1024
+"""Files above this size are refused unread; the largest robots in the wild are some megabytes."""
+MAX_MARKS = 400_000
+"""Most tags and attributes together, enough for some thousand links: each costs time and memory, however short."""
+
+_BOMS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (b"<\0", "utf-16-le"),
+    (b"\0<", "utf-16-be"),
+)
+_DECLARED = re.compile(rb"""\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']""")
+_PLAIN = re.compile(r"ascii|iso8859-\d+|cp\d+|koi8-[ru]|mac-\w+|gb2312|gbk|gb18030|big5|shift_jis|euc_jp|euc_kr")
+_SPACE = re.compile(rb"\s*")
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The content of a file, refused before it is read when it is above `MAX_BYTES`."""
+    file = os.fspath(path)
+    with open(file, "rb") as stream:
+        # a device or a pipe may claim no size and never end, so the read is bounded too
+        data = stream.read(MAX_BYTES + 1) if os.fstat(stream.fileno()).st_size <= MAX_BYTES else None
+    if data is None or len(data) > MAX_BYTES:
+        raise BadLinkage(
+            f"the file is larger than {MAX_BYTES // 2**20} MiB; expected a description of a robot", file=file
+        )
+    return data
+
+
+def parse(data: bytes | str, file: str) -> _Element:
+    """The root element of an XML document; raises `BadLinkage` when it is malformed, hostile or too large.
+
+    Entities are never expanded, nothing is ever fetched, and a document type declaration is refused outright.
+    """
+    if len(data) > MAX_BYTES:
+        raise BadLinkage(f"the text is larger than {MAX_BYTES // 2**20} MiB; no robot needs this much", file=file)
+    text = _utf8(data, file)
+    if not text.strip():
+        raise BadLinkage("the file is empty; expected an XML document", file=file)
+    if text.count(b"<") + text.count(b"=") > MAX_MARKS:
+        raise BadLinkage(f"more than {MAX_MARKS:,} tags and attributes; no robot needs this many", file=file)
+    line = _doctype(text)
+    if line:
+        raise BadLinkage("a document type declaration (<!DOCTYPE ...>) is not allowed; remove it", file=file, line=line)
+    return _parse(text, file)
+
+
+def line_of(node: _Element) -> int:
+    """The line of an element in its file, 0 when it is not known."""
+    line: Any = node.sourceline or 0
+    # some builds of the parser keep lines in 16 bits, or are one off past them: better none than a wrong one
+    return int(line) if line < 65535 else 0
+
+
+def _parse(text: bytes, file: str) -> _Element:
+    from lxml import etree
+
+    # huge_tree=False is what bounds depth (256), attributes and text (10 MB each)
+    settings: dict[str, Any] = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
+    settings |= {"remove_comments": True, "remove_pis": True}
+    try:
+        return etree.fromstring(text, etree.XMLParser(encoding="utf-8", **settings))
+    except etree.XMLSyntaxError as error:
+        if getattr(error, "code", 0) != etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE:
+            raise _malformed(error, file) from None
+    # the wild forgets to declare prefixes of elements that only a simulator reads: that alone is forgiven
+    parser = etree.XMLParser(encoding="utf-8", recover=True, **settings)
+    root = etree.fromstring(text, parser)
+    for entry in parser.error_log:
+        if entry.type != etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE:
+            raise BadLinkage(f"not well-formed XML: {entry.message[:200]}", file=file, line=entry.line)
+    if root is None:
+        raise BadLinkage("not well-formed XML", file=file)
+    return root
+
+
+def _malformed(error: SyntaxError, file: str) -> BadLinkage:
+    message = (error.msg or "not well-formed").split(", line ")[0].strip()[:200]
+    if "XML_PARSE_HUGE" in message:  # advice for programmers of the parser, not for owners of the file
+        message = message.split(", ")[0] + "; no robot needs this much"
+    return BadLinkage(f"not well-formed XML: {message}", file=file, line=error.lineno or 0)
+
+
+def _utf8(data: bytes | str, file: str) -> bytes:
+    """The document as UTF-8, so that what is checked before parsing is what the parser will see."""
+    try:
+        if isinstance(data, str):
+            return data.removeprefix("\ufeff").encode()
+        if data.startswith(codecs.BOM_UTF8):
+            return data[len(codecs.BOM_UTF8) :]
+        for mark, encoding in _BOMS:
+            if data.startswith(mark):
+                return data.decode(encoding).removeprefix("\ufeff").encode()
+        declared = _DECLARED.match(data)
+        name = declared.group(1).decode() if declared else "utf-8"
+        if name.lower().startswith(("utf", "ucs", "iso-10646")):  # no mark and readable: it is UTF-8, whatever it says
+            return data
+        try:
+            codec = codecs.lookup(name).name
+        except LookupError:
+            codec = ""
+        if not _PLAIN.fullmatch(codec):
+            raise BadLinkage(f"encoding {name!r} is not supported; save the file as UTF-8", file=file, line=1)
+        return data.decode(codec).encode()
+    except UnicodeError as error:
+        raise BadLinkage(f"the text is not valid {getattr(error, 'encoding', 'Unicode')}", file=file) from None
+
+
+def _doctype(text: bytes) -> int:
+    """The line of a document type declaration, 0 without one: only comments and instructions may stand before it."""
+    at = 0
+    while True:
+        space = _SPACE.match(text, at)
+        at = space.end() if space else at
+        if text.startswith(b"<!--", at):
+            end = text.find(b"-->", at + 4) + 3
+        elif text.startswith(b"<?", at):
+            end = text.find(b"?>", at + 2) + 2
+        else:
+            return text.count(b"\n", 0, at) + 1 if text.startswith(b"<!", at) else 0
+        if end <= at:  # never closed: for the parser to refuse
+            return 0
+        at = end

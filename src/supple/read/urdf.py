@@ -1,0 +1,86 @@
+"""URDF: a robot description in XML becomes a linkage, or is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from supple.errors import BadLinkage
+from supple.joint import Joint, Kind, Mimic
+from supple.link import Link
+from supple.linkage import Linkage
+from supple.read import shapes
+from supple.read.fields import Fields
+from supple.read.meshes import Finder
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_KINDS = {kind.value: kind for kind in Kind} | {"spherical": Kind.BALL}
+_LIMITED = (Kind.REVOLUTE, Kind.PRISMATIC)
+_ONE_VALUE = (Kind.REVOLUTE, Kind.PRISMATIC, Kind.CONTINUOUS)
+
+
+def build(root: _Element, file: str, finder: Finder, name: str | None = None, *, lines: bool = True) -> Linkage:
+    """The linkage that a <robot> element describes; raises `BadLinkage` when it describes none.
+
+    ``lines`` is False when the XML was generated from the file, so that its lines are not the file's.
+    """
+    fields = Fields(file, root, lines=lines)
+    if fields.tag(root) != "robot":
+        raise fields.bad(root, f"the root element is <{fields.tag(root)[:80]}>; expected <robot>")
+    for child in root:
+        if child.tag.startswith("xacro:") or "/xacro}" in child.tag:
+            raise fields.bad(child, "the file holds xacro that is not expanded; load it by a name that ends in .xacro")
+    named = shapes.colours(fields)
+    links = {}
+    for node in fields.children(root, "link"):
+        link = fields.declare(node)
+        links[link] = Link(link, shapes.geometry(fields, node, named, finder))
+    if not links:
+        raise fields.bad(root, "a <robot> needs at least one <link>")
+    nodes = {fields.declare(node): node for node in fields.children(root, "joint")}
+    try:
+        joints = [_joint(fields, node, joint, links, nodes) for joint, node in nodes.items()]
+        return Linkage(name or root.get("name") or "robot", joints, links.values())
+    except BadLinkage as error:
+        raise (error if error.file else fields.placed(error)) from None
+
+
+def _joint(
+    fields: Fields, node: _Element, name: str, links: Mapping[str, Link], joints: Mapping[str, _Element]
+) -> Joint:
+    kind = _KINDS[fields.reference(node, "type", "kind of joint", _KINDS)]
+    parent, child = (
+        fields.reference(_needed(fields, node, role), "link", "link", links) for role in ("parent", "child")
+    )
+    location = shapes.origin(fields, node)
+    axis_node = fields.only(node, "axis")
+    limit = fields.only(node, "limit")
+    mimic_node = fields.only(node, "mimic")
+    if kind in (Kind.FIXED, Kind.FLOATING):  # neither has an axis, a scalar limit or a value to mimic with
+        return Joint(name, kind, parent, child, location)
+    axis = (1.0, 0.0, 0.0)
+    if axis_node is not None:
+        x, y, z = fields.numbers(axis_node, "xyz", 3) or axis
+        axis = (x, y, z)
+    if kind not in _ONE_VALUE:
+        return Joint(name, kind, parent, child, location, axis)
+    lower, upper, speed = -math.inf, math.inf, math.inf
+    if limit is not None:
+        if kind in _LIMITED:
+            lower, upper = fields.number(limit, "lower", 0.0), fields.number(limit, "upper", 0.0)
+        speed = fields.number(limit, "velocity", 0.0) or math.inf
+    mimic = None
+    if mimic_node is not None:
+        source = fields.reference(mimic_node, "joint", "joint", joints)
+        mimic = Mimic(source, fields.number(mimic_node, "multiplier", 1.0), fields.number(mimic_node, "offset", 0.0))
+    return Joint(name, kind, parent, child, location, axis, (lower,), (upper,), (speed,), mimic=mimic)
+
+
+def _needed(fields: Fields, node: _Element, tag: str) -> _Element:
+    found = fields.only(node, tag)
+    if found is None:
+        raise fields.bad(node, f"a joint needs a <{tag}>")
+    return found

@@ -1,0 +1,147 @@
+"""The viewer: a linkage in the browser, with a slider for each degree of freedom."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import threading
+import types
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.errors import BadInput, missing_extra
+from supple.view import address
+
+if TYPE_CHECKING:
+    from supple.frame import Array
+    from supple.linkage import Linkage
+
+__all__ = ["Viewer", "serve"]
+
+
+class Viewer:
+    """A linkage being shown. Made by `serve`; safe to use from any thread, and as a context manager that closes it."""
+
+    linkage: Linkage
+    """What is shown."""
+    url: str
+    """Where a browser finds it."""
+    port: int
+    """The port it listens on, which is the next free one if the one asked for was taken."""
+
+    def __init__(self, linkage: Linkage, host: str, port: int, frames: bool) -> None:
+        """Start serving; `serve` says what the arguments are."""
+        viser = _viser()
+        from supple.view.panel import Panel
+        from supple.view.scene import Scene
+
+        self.linkage = linkage
+        self._lock, self._closed = threading.RLock(), threading.Event()
+        self._q: Array = linkage.rest
+        with contextlib.redirect_stdout(io.StringIO()):  # a banner that asks for no leave
+            self._server = viser.ViserServer(host=host, port=address.free_port(host, port), verbose=False)
+        try:
+            self.port = int(self._server.get_port())
+            self.url = f"http://{address.shown(host)}:{self.port}"
+            self._scene = Scene(self._server, linkage, frames=frames)
+            self._panel = Panel(self._server, linkage, self._scene, self._set)
+        except BaseException:
+            self._server.stop()
+            raise
+
+    @property
+    def q(self) -> Array:
+        """Joint values (dof,) that are shown; setting them moves the picture and the sliders."""
+        return np.array(self._q)
+
+    @q.setter
+    def q(self, values: ArrayLike) -> None:
+        self._set(np.array(values, dtype=float))
+
+    def _set(self, q: Array) -> None:
+        if q.shape != (self.linkage.dof,):
+            raise BadInput(f"q must have shape ({self.linkage.dof},), not {q.shape}")
+        with self._lock:
+            self._scene.show(q)
+            self._q = q
+            self._panel.show(q)
+
+    def wait(self) -> None:
+        """Block until Ctrl-C, then close; return at once if it is closed already."""
+        try:
+            while not self._closed.wait(0.5):  # in pieces, so that Windows sees Ctrl-C too
+                pass
+        except KeyboardInterrupt:
+            pass
+        self.close()
+
+    def close(self) -> None:
+        """Stop serving. Pages that are open stay, and stop moving."""
+        if not self._closed.is_set():
+            self._closed.set()
+            with contextlib.redirect_stdout(io.StringIO()):
+                self._server.stop()
+
+    def __enter__(self) -> Viewer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Viewer of {self.linkage.name!r} at {self.url}{', closed' if self._closed.is_set() else ''}>"
+
+
+def serve(
+    linkage: Linkage, *, host: str = "127.0.0.1", port: int = 8080, frames: bool = False, open_browser: bool = False
+) -> Viewer:
+    """Show a linkage to browsers and return at once; the viewer lives until it is closed or the program ends.
+
+    Args:
+        linkage: what to show.
+        host: address to listen on; the default serves this machine only, "0.0.0.0" every network it is on.
+        port: port to listen on, or the next free one; 0 for any.
+        frames: whether the axes of the links are drawn at first.
+        open_browser: whether to open the page in the browser of this machine.
+    """
+    viewer = Viewer(linkage, host, port, frames)
+    if open_browser:
+        address.open_page(viewer.url)
+    return viewer
+
+
+def _viser() -> Any:
+    try:
+        import trimesh  # noqa: F401
+        import viser
+    except ImportError as error:
+        raise missing_extra("view", "the browser viewer") from error
+    return viser
+
+
+class _Callable(types.ModuleType):
+    """This module, callable: `supple.view(arm)` is the verb and `supple.view.serve` the rest of the package."""
+
+    def __call__(
+        self,
+        linkage: Linkage,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        frames: bool = False,
+        open_browser: bool = True,
+        block: bool = True,
+    ) -> Viewer:
+        """Show a linkage in the browser until Ctrl-C; with ``block=False`` return at once. Arguments as in `serve`."""
+        viewer = serve(linkage, host=host, port=port, frames=frames, open_browser=open_browser)
+        if block:
+            print(f"{linkage.name}: {viewer.url} (Ctrl-C ends)")
+            viewer.wait()
+        return viewer
+
+
+# A package and a function cannot share a name; a module of a class with __call__ is both.
+sys.modules[__name__].__class__ = _Callable

@@ -1,0 +1,56 @@
+"""Addresses: which port is free to serve on, how a browser writes it, and how to open it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import sys
+import threading
+
+from supple.errors import BadInput
+
+TRIES = 100  # ports looked at, from the one asked for
+
+
+def free_port(host: str, port: int) -> int:
+    """The first port from the one given that can be listened on; raises `BadInput` if there is none, or no such host."""
+    if not 0 <= port <= 65535:
+        raise BadInput(f"port must be between 0 and 65535, got {port}")
+    last = min(port + TRIES, 65536) - 1
+    for candidate in range(port, last + 1):
+        if _is_free(host, candidate):
+            return candidate
+    raise BadInput(f"no free port between {port} and {last}")
+
+
+def _is_free(host: str, port: int) -> bool:
+    try:
+        family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as probe:
+            if os.name == "posix":  # as the server itself will: a port just left is free
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(place)
+    except (socket.gaierror, UnicodeError) as error:
+        raise BadInput(f"host {host!r} is not an address: {error}") from None
+    except OSError as error:
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise BadInput(f"cannot listen on host {host!r}: {error.strerror or error}") from None
+        return False
+    return True
+
+
+def shown(host: str) -> str:
+    """The host as a browser on this machine writes it."""
+    if host in ("", "0.0.0.0", "::"):
+        return "localhost"
+    return f"[{host}]" if ":" in host else host
+
+
+def open_page(url: str) -> None:
+    """Open a page, unless this machine has no screen, where a text browser would take the terminal."""
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()

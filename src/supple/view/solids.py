@@ -1,0 +1,124 @@
+"""Solids: smooth triangle meshes of the plain bodies that links and joints are drawn with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import trimesh
+from numpy.typing import ArrayLike, NDArray
+
+from supple.frame import Array, Frame
+from supple.link import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+
+Colour = tuple[float, float, float, float]
+Solid = Any  # a trimesh.Trimesh; its types are not part of the contract
+ROUND = 40  # sides of a round body
+CREASE = np.cos(np.radians(40))  # edges sharper than this stay sharp when shaded
+FAN = 64  # neighbours looked at where a great many faces meet in one point
+
+
+def solid(shape: Shape, colour: Colour | None, default: Colour) -> Solid:
+    """Triangles of a shape in its own axes, coloured; raises whatever the reader of a mesh file raises."""
+    if isinstance(shape, Mesh):
+        mesh = trimesh.load(Path(shape.path), force="mesh")
+        if not len(mesh.faces) or not np.isfinite(mesh.vertices).all():
+            raise ValueError(f"{shape.path} holds no triangles")
+        mesh.apply_scale(shape.scale)
+        own = mesh.visual.defined and mesh.visual.kind in ("texture", "vertex", "face")
+        return mesh if own and colour is None else paint(mesh, colour or default)
+    if isinstance(shape, Box):
+        body = trimesh.creation.box(shape.size)
+    elif isinstance(shape, Sphere):
+        body = trimesh.creation.icosphere(subdivisions=3, radius=shape.radius)
+    elif isinstance(shape, Cylinder):
+        return drum(shape.radius, shape.length, colour or default)
+    elif isinstance(shape, Capsule):
+        return limb([0, 0, -shape.length / 2], [0, 0, shape.length / 2], shape.radius, shape.radius, colour or default)
+    return paint(body, colour or default)
+
+
+def drum(radius: float, length: float, colour: Colour, axis: ArrayLike = (0, 0, 1)) -> Solid:
+    """A cylinder with a small bevel about an axis, centred at the origin."""
+    bevel, half = 0.12 * min(radius, length / 2), length / 2
+    rim = [(0, -half), (radius - bevel, -half), (radius, bevel - half)]
+    body = trimesh.creation.revolve([*rim, *((r, -z) for r, z in reversed(rim))], sections=ROUND)
+    return paint(body, colour, _facing(axis))
+
+
+def slab(size: tuple[float, float, float], colour: Colour, axis: ArrayLike = (0, 0, 1)) -> Solid:
+    """A box whose z points along an axis, centred at the origin."""
+    return paint(trimesh.creation.box(size), colour, _facing(axis))
+
+
+def ball(radius: float, colour: Colour) -> Solid:
+    """A ball, centred at the origin."""
+    return paint(trimesh.creation.icosphere(subdivisions=3, radius=radius), colour)
+
+
+def limb(start: ArrayLike, end: ArrayLike, thick: float, thin: float, colour: Colour) -> Solid:
+    """A round limb that tapers from one radius at its start to another at its end, with rounded ends."""
+    a, b = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
+    length = float(np.linalg.norm(b - a))
+    turn = np.linspace(-np.pi / 2, 0, 9)
+    low = np.stack([thick * np.cos(turn), thick * np.sin(turn)], axis=-1)
+    high = np.stack([thin * np.cos(turn), length - thin * np.sin(turn)], axis=-1)[::-1]
+    profile = np.concatenate([low, high])
+    profile[[0, -1], 0] = 0.0
+    body = trimesh.creation.revolve(profile, sections=ROUND)
+    return paint(body, colour, Frame.at(a).matrix @ _facing((b - a) / length if length else (0, 0, 1)))
+
+
+def paint(mesh: Solid, colour: Colour, placed: Array | None = None) -> Solid:
+    """The mesh moved into place, in one colour, with normals that keep its sharp edges sharp."""
+    if placed is not None:
+        mesh.apply_transform(placed)
+    vertices, faces, normals = _creased(np.asarray(mesh.vertices), np.asarray(mesh.faces))
+    material = trimesh.visual.material.PBRMaterial(
+        baseColorFactor=np.round(np.append(np.array(colour[:3]) ** 2.2, colour[3]) * 255).astype(
+            np.uint8
+        ),  # linear light
+        metallicFactor=0.0,
+        roughnessFactor=0.65,
+        alphaMode="OPAQUE" if colour[3] >= 1 else "BLEND",
+        doubleSided=True,
+    )
+    skin = trimesh.visual.TextureVisuals(material=material)
+    return trimesh.Trimesh(vertices, faces, vertex_normals=normals, visual=skin, process=False)
+
+
+def _facing(axis: ArrayLike) -> Array:
+    """A 4x4 turn that takes z to an axis of unit length."""
+    x, y, z = (float(value) for value in np.asarray(axis, dtype=float))
+    around = np.array([-y, x, 0.0])
+    length = float(np.linalg.norm(around))
+    if length < 1e-12:
+        return np.eye(4) if z > 0 else np.diag([1.0, -1.0, -1.0, 1.0])
+    return Frame.turn(around, np.arctan2(length, z)).matrix
+
+
+def _creased(vertices: Array, faces: NDArray[np.intp]) -> tuple[Array, NDArray[np.intp], Array]:
+    """Vertices (n, 3), faces (m, 3) and normals (n, 3) in which faces share a vertex only where they meet smoothly.
+
+    A browser shades each vertex with the mean normal of its faces: smooth where they share it, sharp where they do not.
+    """
+    _, same = np.unique(np.round(vertices / max(float(np.ptp(vertices)), 1e-12), 7), axis=0, return_inverse=True)
+    at = same.reshape(-1)[faces.reshape(-1)]  # the place of each corner; equal for corners that touch
+    a, b, c = (vertices[faces[:, i]] for i in range(3))
+    big = np.cross(b - a, c - a)  # as long as twice the face's area, which is its weight
+    unit = np.repeat(big / np.maximum(np.linalg.norm(big, axis=-1, keepdims=True), 1e-30), 3, axis=0)
+    big = np.repeat(big, 3, axis=0)
+    order = np.argsort(at, kind="stable")
+    count = np.bincount(at, minlength=int(at.max(initial=-1)) + 1)
+    first = np.concatenate([[0], np.cumsum(count)[:-1]])
+    normals = big.copy()
+    for step in range(min(int(count.max(initial=0)), FAN)):  # the step-th neighbour of every corner at once
+        has = np.flatnonzero(count[at] > step)
+        other = order[first[at[has]] + step]
+        smooth = (np.sum(unit[has] * unit[other], axis=-1) > CREASE) & (other != has)
+        normals[has] += np.where(smooth[:, None], big[other], 0.0)
+    normals /= np.maximum(np.linalg.norm(normals, axis=-1, keepdims=True), 1e-30)
+    alike = np.column_stack([at, np.round(normals, 3) + 0.0])
+    _, kept, corner = np.unique(alike, axis=0, return_index=True, return_inverse=True)
+    return vertices[faces.reshape(-1)[kept]], corner.reshape(-1, 3), normals[kept]
