@@ -124,11 +124,15 @@ struct Fresh {
   }
 };
 
-// the Python class Frame, made known at import, and a value of it around an array
-extern PyTypeObject *frame_type;
-extern PyObject *matrix_name;
+// the Python class Frame, made known at import, and a value of it around an array, put straight into its one slot
+struct FrameType {
+  PyTypeObject *type = nullptr;
+  Py_ssize_t slot = 0;
+};
+extern FrameType frame_type;
 inline nb::object frame_of(nb::object array) {
-  PyObject *frame = frame_type->tp_alloc(frame_type, 0);
-  if (!frame || PyObject_GenericSetAttr(frame, matrix_name, array.ptr())) throw nb::python_error();
+  PyObject *frame = frame_type.type->tp_alloc(frame_type.type, 0);
+  if (!frame) throw nb::python_error();
+  *reinterpret_cast<PyObject **>(reinterpret_cast<char *>(frame) + frame_type.slot) = array.release().ptr();
   return nb::steal(frame);
 }

@@ -68,7 +68,7 @@ const Found &found() {
   return f;
 }
 
-std::atomic<const Kernels *> in_use{nullptr};
+std::atomic<const Kernels *> in_use{found().tables[found().count - 1]};
 
 } // namespace
 
@@ -77,10 +77,7 @@ const Kernels *const *all_kernels(int &count) {
   return found().tables;
 }
 
-const Kernels &kernels() {
-  const Kernels *k = in_use.load(std::memory_order_relaxed);
-  return k ? *k : *found().tables[found().count - 1];
-}
+const Kernels &kernels() { return *in_use.load(std::memory_order_relaxed); }
 
 bool use_kernels(const char *name) {
   for (int i = 0; i < found().count; ++i)

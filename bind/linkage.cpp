@@ -266,30 +266,38 @@ void bind_linkage(nb::module_ &m) {
       .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::tuple, nb::handle, nb::handle, int>(),
            nb::sig("def __init__(self, motion: " LIKE ", parent: " LIKE ", q: " LIKE ", gain: " LIKE ", offset: " LIKE ", location: " LIKE
                    ", names: tuple[str, ...], link_node: " LIKE ", link_frame: " LIKE ", dof: int, /) -> None"))
-      .def("frame", tree_frame, nb::arg("q").none(), nb::arg("link").none(), nb::arg("out").none(),
-           nb::sig("def frame(self, q: " LIKE ", link: str, out: " ARRAY " | None) -> typing.Any"), "Frames of a link for q (..., dof).")
-      .def("frames", tree_frames, nb::arg("q").none(), nb::sig("def frames(self, q: " LIKE ") -> " ARRAY),
+      // Without named arguments nanobind takes its short way, which is worth half of a small frame; it refuses None.
+      .def("frame", [](Tree &t, nb::handle q, nb::handle link) { return tree_frame(t, q, link, nb::none()); },
+           nb::sig("def frame(self, q: " LIKE ", link: str, /) -> typing.Any"), "Frames of a link for q (..., dof).")
+      .def("frame_into", tree_frame, nb::sig("def frame_into(self, q: " LIKE ", link: str, out: " ARRAY ", /) -> typing.Any"),
+           "Frames of a link for q (..., dof), written to an array (..., 4, 4).")
+      .def("frames", tree_frames, nb::sig("def frames(self, q: " LIKE ", /) -> " ARRAY),
            "Frames (..., links, 4, 4) of all links for q (..., dof).")
-      .def("jacobian", tree_jacobian, nb::arg("q").none(), nb::arg("link").none(), nb::arg("point").none(), nb::arg("turned"), nb::arg("out").none(),
-           nb::sig("def jacobian(self, q: " LIKE ", link: str, point: " LIKE " | None, turned: bool, out: " ARRAY " | None) -> " ARRAY),
+      .def("jacobian", [](Tree &t, nb::handle q, nb::handle link) { return tree_jacobian(t, q, link, nb::none(), false, nb::none()); },
+           nb::sig("def jacobian(self, q: " LIKE ", link: str, /) -> " ARRAY), "Jacobians (..., 6, dof) of a link in world axes.")
+      .def("jacobian_at", tree_jacobian, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none(),
+           nb::sig("def jacobian_at(self, q: " LIKE ", link: str, point: " LIKE " | None, turned: bool, out: " ARRAY " | None, /) -> " ARRAY),
            "Jacobians (..., 6, dof) of a link, or of a point (3,) or (..., 3) in its axes; in its axes if turned.")
-      .def("look", tree_look, nb::arg("q").none(), nb::arg("link").none(), nb::arg("frames").none(), nb::arg("jacobians").none(),
-           nb::sig("def look(self, q: " LIKE ", link: str, frames: " ARRAY " | None, jacobians: " ARRAY " | None) -> tuple[typing.Any, " ARRAY "]"),
+      .def("look", [](Tree &t, nb::handle q, nb::handle link) { return tree_look(t, q, link, nb::none(), nb::none()); },
+           nb::sig("def look(self, q: " LIKE ", link: str, /) -> tuple[typing.Any, " ARRAY "]"),
            "Frames and Jacobians (..., 6, dof) of a link, together.")
-      .def("manipulability", tree_manipulability, nb::arg("q").none(), nb::arg("link").none(), nb::arg("position"), nb::arg("orientation"),
-           nb::sig("def manipulability(self, q: " LIKE ", link: str, position: bool, orientation: bool) -> " ARRAY),
+      .def("look_into", tree_look,
+           nb::sig("def look_into(self, q: " LIKE ", link: str, frames: " ARRAY ", jacobians: " ARRAY ", /) -> tuple[typing.Any, " ARRAY "]"),
+           "Frames and Jacobians of a link, written to arrays (..., 4, 4) and (..., 6, dof).")
+      .def("manipulability", tree_manipulability,
+           nb::sig("def manipulability(self, q: " LIKE ", link: str, position: bool, orientation: bool, /) -> " ARRAY),
            "Product of the singular values (...) of the linear rows, the angular rows or both.")
       .def("integrate", [](Tree &t, nb::handle q, nb::handle step) { return pairwise(t, q, step, "q", "step", 1, turned<double>); },
-           nb::arg("q").none(), nb::arg("step").none(), nb::sig("def integrate(self, q: " LIKE ", step: " LIKE ") -> " ARRAY),
+           nb::sig("def integrate(self, q: " LIKE ", step: " LIKE ", /) -> " ARRAY),
            "q after a step, both (..., dof).")
       .def("difference", [](Tree &t, nb::handle a, nb::handle b) { return pairwise(t, a, b, "start", "end", -1, between<double>); },
-           nb::arg("start").none(), nb::arg("end").none(), nb::sig("def difference(self, start: " LIKE ", end: " LIKE ") -> " ARRAY),
+           nb::sig("def difference(self, start: " LIKE ", end: " LIKE ", /) -> " ARRAY),
            "The step from one q to another, all (..., dof).")
-      .def("reach", tree_reach, nb::arg("link"), nb::arg("lower"), nb::arg("upper"),
-           nb::sig("def reach(self, link: str, lower: " LIKE ", upper: " LIKE ") -> float"),
+      .def("reach", tree_reach,
+           nb::sig("def reach(self, link: str, lower: " LIKE ", upper: " LIKE ", /) -> float"),
            "Greatest distance of a link from its base, for a chain of turns and slides.")
       .def("core_cost", [](Tree &t, nb::handle q, nb::handle link, int repeats) {
              return core_cost(t, q, link, repeats, [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); });
-           }, nb::arg("q"), nb::arg("link"), nb::arg("repeats"), nb::sig("def core_cost(self, q: " LIKE ", link: str, repeats: int) -> float"),
+           }, nb::sig("def core_cost(self, q: " LIKE ", link: str, repeats: int, /) -> float"),
            "Nanoseconds a row that frame and Jacobian take in the core, on one thread; for benchmarks.");
 }

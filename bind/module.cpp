@@ -3,11 +3,23 @@
 #include "array.h"
 #include "kernels.h"
 
+#include <structmember.h>
+
+#include <cstdlib>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
 void bind_frames(nb::module_ &);
 void bind_linkage(nb::module_ &);
 
-PyTypeObject *frame_type = nullptr;
-PyObject *matrix_name = nullptr;
+FrameType frame_type;
+
+static void know_frame(nb::type_object type) {
+  nb::object slot = type.attr("matrix");
+  if (!Py_IS_TYPE(slot.ptr(), &PyMemberDescr_Type)) bad_input("a frame needs a slot called matrix");
+  frame_type.slot = ((PyMemberDescrObject *)slot.ptr())->d_member->offset;
+  frame_type.type = (PyTypeObject *)type.release().ptr();
+}
 
 static int import_numpy() {
   import_array1(-1);
@@ -20,8 +32,9 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false); // linkages that live as long as the interpreter are no leak
   bind_frames(m);
   bind_linkage(m);
-  matrix_name = PyUnicode_InternFromString("matrix");
-  m.def("know_frame", [](nb::type_object type) { frame_type = (PyTypeObject *)type.release().ptr(); }, nb::sig("def know_frame(type: type) -> None"),
+  const char *wanted = std::getenv("SUPPLE_ISA");
+  if (wanted && *wanted && !use_kernels(wanted)) throw nb::import_error((std::string("SUPPLE_ISA: this machine has no instruction set '") + wanted + "'").c_str());
+  m.def("know_frame", know_frame, nb::sig("def know_frame(type: type) -> None"),
         "Tell the core which class holds frames: one with a slot called matrix.");
   m.def("instruction_sets", [] {
     int count;
@@ -32,7 +45,7 @@ NB_MODULE(_core, m) {
   }, nb::sig("def instruction_sets() -> tuple[str, ...]"), "The instruction sets this build and this machine share, worst first.");
   m.def("instruction_set", [] { return kernels().name; }, "The instruction set in use.");
   m.def("lane_width", [] { return kernels().width; }, "How many rows the instruction set in use works on at once.");
-  m.def("use", [](const char *name) {
-    if (!use_kernels(name)) bad_input(std::string("this machine has no instruction set '") + name + "'");
+  m.def("use", [](std::optional<std::string> name) {
+    if (!use_kernels(name ? name->c_str() : nullptr)) bad_input("this machine has no instruction set '" + *name + "'");
   }, nb::arg("name").none(), "Use another instruction set; None for the best.");
 }

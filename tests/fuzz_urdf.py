@@ -1,4 +1,4 @@
-"""Coverage-guided fuzzing of the URDF reader by hand: ``python tests/fuzz_urdf.py -max_total_time=60``; needs atheris."""
+"""Coverage-guided fuzzing of the URDF reader, run by hand: ``python tests/fuzz_urdf.py -max_total_time=60``."""
 
 from __future__ import annotations
 

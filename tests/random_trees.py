@@ -3,7 +3,7 @@
 from functools import cache
 
 import numpy as np
-from oracle import exp_rotation, frame, plane
+from oracle import exp_rotation, frame
 
 from supple.frame import Frame
 from supple.joint import Joint, Kind, Mimic
@@ -66,7 +66,7 @@ def random_tree(seed, count=None, geometry=False):
     kinds = [KINDS[k] for k in rng.choice(7, n, p=MIXES[rng.integers(0, 4)])]
     straight = rng.choice([1, 0.9, 0.5, 0])  # how often a joint goes on from the one before
     older = np.where(rng.random(n) < straight, np.arange(n), (rng.random(n) * np.arange(1, n + 1)).astype(int))
-    at = Frame(np.concatenate([places(rng, n), exp_base(rng)]))
+    at = Frame(np.concatenate([places(rng, n), base(rng)]))
     axis = axes(rng, n).tolist()
     single = [i for i in rng.permutation(n).tolist() if kinds[i] in SINGLE]
     follows = (rng.random(n) < rng.choice([0, 0.3, 0.7])).tolist()
@@ -87,7 +87,7 @@ def random_tree(seed, count=None, geometry=False):
     return Linkage(f"tree{seed}", joints, links, at[n])
 
 
-def exp_base(rng):
+def base(rng):
     """Where the root is, (1, 4, 4): at the origin, or anywhere."""
     if rng.random() < 0.3:
         return np.eye(4)[None]
@@ -98,5 +98,3 @@ def random_q(linkage, seed, *lead):
     """Joint values (*lead, dof) for a linkage without limits."""
     return np.random.default_rng(seed).uniform(-3, 3, (*lead, linkage.dof))
 
-
-__all__ = ["plane", "random_q", "random_tree"]

@@ -46,6 +46,12 @@ class TestXacro:
         np.testing.assert_allclose(arm.frame([0, 0], "tool").position, [0.6, 0, 0], atol=1e-15)
         np.testing.assert_array_equal(arm.upper, [math.pi / 2] * 2)
 
+    def test_it_may_be_in_any_encoding(self, tmp_path: Path) -> None:
+        file = tmp_path / "wide.xacro"
+        body = '<xacro:property name="n" value="Überarm"/><link name="${n}"/>'
+        file.write_bytes(f'<robot xmlns:xacro="http://www.ros.org/wiki/xacro">{body}</robot>'.encode("utf-16"))
+        assert load(file).root == "Überarm"
+
     def test_arguments_reach_the_file(self) -> None:
         assert load(XACRO, arguments={"joints": "1"}).dof == 1
 

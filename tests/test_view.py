@@ -136,7 +136,7 @@ def test_an_address_that_cannot_be_served_is_refused(host: str, port: int) -> No
 @pytest.mark.parametrize("shape", [Box((1, 2, 3)), Sphere(0.5), Cylinder(0.5, 2), Capsule(0.5, 2)])
 def test_a_shape_is_drawn_in_its_own_size(shape: object) -> None:
     half = {Box: (0.5, 1, 1.5), Sphere: (0.5, 0.5, 0.5), Cylinder: (0.5, 0.5, 1), Capsule: (0.5, 0.5, 1.5)}[type(shape)]
-    solid = solids.solid(shape, None, WHITE)  # type: ignore[arg-type]
+    (solid,) = solids.solids(shape, None, WHITE)  # type: ignore[arg-type]
     np.testing.assert_allclose(solid.bounds, [np.negative(half), half], atol=0.003)
 
 
@@ -154,10 +154,10 @@ def test_a_limb_reaches_from_its_start_to_its_end() -> None:
 
 
 def test_sharp_edges_stay_sharp_and_round_ones_round() -> None:
-    box = solids.solid(Box((1, 1, 1)), None, WHITE)
+    (box,) = solids.solids(Box((1, 1, 1)), None, WHITE)
     assert len(box.vertices) == 24  # each side has its own corners
     assert np.all(np.abs(box.vertex_normals).max(axis=-1) > 0.999)
-    ball = solids.solid(Sphere(1), None, WHITE)
+    (ball,) = solids.solids(Sphere(1), None, WHITE)
     assert len(ball.vertices) == len(trimesh.creation.icosphere(subdivisions=3).vertices)
 
 
@@ -167,6 +167,28 @@ def test_a_mesh_file_is_drawn_scaled_and_in_place(tmp_path: Path) -> None:
     link = Link("a", (Geometry(shape, Frame.at([10, 0, 0])),))
     ((solid,),) = bodies.bodies(Linkage("m", links=[link]))
     np.testing.assert_allclose(solid.bounds, [[9.5, -1, -1.5], [10.5, 1, 1.5]], atol=1e-6)
+
+
+def test_a_mirrored_mesh_keeps_its_outside_out(tmp_path: Path) -> None:
+    trimesh.creation.box((1, 1, 1)).export(tmp_path / "cube.stl")
+    (solid,) = solids.solids(Mesh(str(tmp_path / "cube.stl"), (1.0, -2.0, 1.0)), None, WHITE)
+    assert solid.volume == pytest.approx(2)
+    assert np.all(np.sum(np.asarray(solid.vertex_normals) * np.asarray(solid.vertices), axis=-1) > 0)
+
+
+@pytest.mark.parametrize(("kind", "of"), [("ply", "face"), ("ply", "vertex"), ("glb", "vertex"), ("stl", "none")])
+def test_a_mesh_has_the_colour_given_or_its_own_or_the_house_s(tmp_path: Path, kind: str, of: str) -> None:
+    mesh, path = trimesh.creation.box((1, 1, 1)), tmp_path / f"cube.{kind}"
+    if of != "none":
+        setattr(mesh.visual, f"{of}_colors", [255, 0, 0, 255])
+    mesh.export(path)
+
+    def drawn(colour: solids.Colour | None) -> list[int]:
+        (solid,) = solids.solids(Mesh(str(path)), colour, WHITE)
+        return list(solid.visual.material.baseColorFactor)
+
+    assert drawn((0.0, 1.0, 0.0, 1.0)) == [0, 255, 0, 255]
+    assert drawn(None) == ([255, 255, 255, 255] if of == "none" else [255, 0, 0, 255])
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ Metres, radians and seconds; quaternions with w first; linear before angular; Ja
 
 try:
     from supple import _core as _core
-except ImportError as _error:  # one implementation, no quiet fallback
+except ModuleNotFoundError as _error:  # one implementation, no quiet fallback
     raise ImportError(
         f"supple's native core could not be loaded ({_error}); build it with 'pip install .' in the source tree "
         "(Python and a C++17 compiler are all it needs), or install a wheel"

@@ -54,8 +54,8 @@ def unknown(what: str, name: object, known: Iterable[str]) -> UnknownName:
     if near:
         hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
     else:
-        shown = ", ".join(repr(n) for n in names[:12])
-        hint = f"known: {shown}" + (f" and {len(names) - 12} more" if len(names) > 12 else "") if names else "none exist"
+        more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+        hint = "known: " + ", ".join(repr(n) for n in names[:12]) + more if names else "none exist"
     return UnknownName(f"no {what} named {name!r}; {hint}")
 
 

@@ -64,7 +64,7 @@ class Linkage:
         if not isinstance(base, Frame) or base.shape != ():
             raise BadInput("base must be a single Frame")
         self.__dict__.update(name=name, links=ordered_links, joints=ordered_joints, base=base)
-        self.__dict__["_sources"] = _tree.sources(ordered_joints)
+        self.__dict__.update(_sources=_tree.sources(ordered_joints), _compiled=None)
 
     # -- numbers ------------------------------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ class Linkage:
 
     def q(self, values: Mapping[str, ArrayLike] | None = None, /, **more: ArrayLike) -> Array:
         """Joint values (dof,) from names: ``arm.q(elbow=0.5)``, or a mapping; joints not named stay at rest."""
-        q = self.rest.copy()
+        q: Array = self.rest.copy()
         for name, value in {**(values or {}), **more}.items():
             joint = self.joint(name)
             if not joint.dof:
@@ -152,12 +152,19 @@ class Linkage:
         Many go through vector registers, very many through all cores. ``out``, a float64 array (..., 4, 4), is
         written instead of fresh memory.
         """
-        frame: Frame = self._native.frame(q, link, out)
+        try:
+            tree = self._compiled or self._native
+            frame: Frame = tree.frame(q, link) if out is None else tree.frame_into(q, link, out)
+        except TypeError:
+            raise self._misfit(q, link, out) from None
         return frame
 
     def frames(self, q: ArrayLike) -> Frames:
         """Frames of all links in the world, for joint values q (..., dof)."""
-        return Frames(self, self._native.frames(q))
+        try:
+            return Frames(self, self._native.frames(q))
+        except TypeError:
+            raise self._misfit(q) from None
 
     def jacobian(
         self,
@@ -174,21 +181,28 @@ class Linkage:
         the link's own (``Axes.LINK``). A ball joint's columns are for turns about its child's axes, as in `integrate`.
         ``out``, a float64 array of the result's shape, is written instead of fresh memory.
         """
-        if axes is not _WORLD and axes is not _LINK:
-            raise BadInput(f"axes must be Axes.WORLD or Axes.LINK, got {axes!r}")
-        if point is not None and np.ndim(point) > 1:
-            lead = np.broadcast_shapes(np.shape(q)[:-1], np.shape(point)[:-1])
-            q, point = np.broadcast_to(q, (*lead, self.dof)), np.broadcast_to(point, (*lead, 3))
-        return self._native.jacobian(q, link, point, axes is _LINK, out)
+        try:
+            if point is None and axes is _WORLD and out is None:
+                return (self._compiled or self._native).jacobian(q, link)
+            if axes is not _WORLD and axes is not _LINK:
+                raise BadInput(f"axes must be Axes.WORLD or Axes.LINK, got {axes!r}")
+            if point is not None and np.ndim(point) > 1:
+                lead = np.broadcast_shapes(np.shape(q)[:-1], np.shape(point)[:-1])
+                q, point = np.broadcast_to(q, (*lead, np.shape(q)[-1])), np.broadcast_to(point, (*lead, 3))
+            return self._native.jacobian_at(q, link, point, axes is _LINK, out)
+        except TypeError:
+            raise self._misfit(q, link) from None
 
     def look(self, q: ArrayLike, link: str, *, out: tuple[Array, Array] | None = None) -> tuple[Frame, Array]:
         """Frame and Jacobian (..., 6, dof) of a link, together: quicker than one after the other.
 
         ``out``, float64 arrays (..., 4, 4) and (..., 6, dof), is written instead of fresh memory.
         """
-        if out is None:
-            return self._native.look(q, link, None, None)
-        return self._native.look(q, link, out[0], out[1])
+        try:
+            tree = self._compiled or self._native
+            return tree.look(q, link) if out is None else tree.look_into(q, link, *out)
+        except TypeError:
+            raise self._misfit(q, link, out) from None
 
     def manipulability(self, q: ArrayLike, link: str, *, position: bool = True, orientation: bool = True) -> Array:
         """How freely a link can move (...): the volume its velocity spans for unit joint speed; 0 where it is singular.
@@ -198,7 +212,10 @@ class Linkage:
         """
         if not (position or orientation):
             raise BadInput("manipulability needs position, orientation or both")
-        return self._native.manipulability(q, link, position, orientation)
+        try:
+            return self._native.manipulability(q, link, position, orientation)
+        except TypeError:
+            raise self._misfit(q, link) from None
 
     def carry(self, q: ArrayLike, points: ArrayLike, link: str, to: str | None = None) -> Array:
         """Points (..., 3) given in a link's frame, as seen from the world or from the link ``to``."""
@@ -225,15 +242,18 @@ class Linkage:
     # -- steps and limits ---------------------------------------------------------------------------------------
 
     def integrate(self, q: ArrayLike, step: ArrayLike) -> Array:
-        """Joint values after a step (..., dof): a sum, except that ball joints turn on the group, about their own axes."""
+        """Joint values after a step (..., dof): their sum, but ball joints turn on, about their own axes."""
         return self._native.integrate(*self._together(q, step))
 
     def difference(self, start: ArrayLike, end: ArrayLike) -> Array:
-        """The step (..., dof) that `integrate` needs to get from one q to another; the shortest turn for ball joints."""
+        """The step (..., dof) that `integrate` needs from one q to another; for ball joints the shortest turn."""
         return self._native.difference(*self._together(start, end))
 
     def inside(self, q: ArrayLike, tolerance: float = 1e-12) -> Any:
-        """Whether q (..., dof) is within all position limits: bool, or an array of the leading axes."""
+        """Whether q (..., dof) is within all position limits: bool, or an array of the leading axes.
+
+        A mimic's own limits do not count.
+        """
         return _limits.inside(self, q, tolerance)
 
     def clamp(self, q: ArrayLike) -> Array:
@@ -241,7 +261,10 @@ class Linkage:
         return _limits.clamp(self, q)
 
     def random(self, *shape: int, seed: int | np.random.Generator | None = None) -> Array:
-        """Random joint values (*shape, dof), uniform within limits; unlimited turns in (-pi, pi), unlimited slides in (-1, 1)."""
+        """Random joint values (*shape, dof), uniform within limits.
+
+        Turns without limits lie between -pi and pi, slides without limits between -1 and 1 m.
+        """
         return _limits.random(self, shape, np.random.default_rng(seed))
 
     # -- making others from it ----------------------------------------------------------------------------------
@@ -262,7 +285,7 @@ class Linkage:
         return _edit.attach(self, link, other, at, prefix)
 
     def locked(self, values: Mapping[str, ArrayLike] | Iterable[str]) -> Linkage:
-        """The same linkage with some joints fixed: at the values given by name, or at rest where only names are given."""
+        """The same linkage with some joints fixed: at values given by name, or, of names alone, at rest."""
         return _edit.locked(self, values)
 
     def at(self, base: Frame) -> Linkage:
@@ -271,11 +294,17 @@ class Linkage:
 
     # -- being a value ------------------------------------------------------------------------------------------
 
-    @cached_property
-    def _native(self) -> _core.Tree:
-        return _tree.flatten(self.links, self.joints, self.base, self._sources, self.dof)
-
     _sources: dict[str, _tree.Source]
+    _compiled: (
+        _core.Tree | None
+    )  # made when first asked for; a plain attribute, since a cached property is slow to look up
+
+    @property
+    def _native(self) -> _core.Tree:
+        if self._compiled is None:
+            self.__dict__["_compiled"] = _tree.flatten(self.links, self.joints, self.base, self._sources, self.dof)
+        assert self._compiled is not None
+        return self._compiled
 
     @cached_property
     def _joint_named(self) -> dict[str, Joint]:
@@ -284,6 +313,14 @@ class Linkage:
     @cached_property
     def _link_named(self) -> dict[str, Link]:
         return {link.name: link for link in self.links}
+
+    def _misfit(self, q: object, link: object = "", out: object = None) -> Exception:
+        """Why the native core took none of these arguments."""
+        if q is None:
+            return BadInput(f"q must be numbers of shape (..., {self.dof}), not None")
+        if link != "" and link not in self._link_named:
+            return unknown("link", link, self._link_named)
+        return BadInput(f"q must be numbers and out an array, got {type(q).__name__} and {type(out).__name__}")
 
     def _together(self, a: ArrayLike, b: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
         """Two arrays of joint values, brought to the same leading axes."""

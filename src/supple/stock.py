@@ -7,9 +7,9 @@ stand in ``data/LICENSES.md``. No acceleration limits are known for any of them.
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from importlib import resources
 from math import pi, radians
 
 from supple.errors import unknown
@@ -227,8 +227,7 @@ def _read(name: str, rest: Mapping[str, float]) -> Linkage:
     """A linkage from the file of that name, at the rest given for some of its joints."""
     from supple import read  # here, so that a program which uses no stock linkage loads no reader
 
-    with resources.as_file(resources.files("supple") / "data") as folder:
-        linkage = read.load(folder / f"{name}.urdf")
+    linkage = read.load(os.path.join(os.path.dirname(__file__), "data", f"{name}.urdf"))
     joints = [
         dataclasses.replace(joint, rest=(rest[joint.name],)) if joint.name in rest else joint
         for joint in linkage.joints

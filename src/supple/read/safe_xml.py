@@ -50,7 +50,7 @@ def parse(data: bytes | str, file: str) -> _Element:
     """
     if len(data) > MAX_BYTES:
         raise BadLinkage(f"the text is larger than {MAX_BYTES // 2**20} MiB; no robot needs this much", file=file)
-    text = _utf8(data, file)
+    text = utf8(data, file)
     if not text.strip():
         raise BadLinkage("the file is empty; expected an XML document", file=file)
     if text.count(b"<") + text.count(b"=") > MAX_MARKS:
@@ -97,7 +97,7 @@ def _malformed(error: SyntaxError, file: str) -> BadLinkage:
     return BadLinkage(f"not well-formed XML: {message}", file=file, line=error.lineno or 0)
 
 
-def _utf8(data: bytes | str, file: str) -> bytes:
+def utf8(data: bytes | str, file: str) -> bytes:
     """The document as UTF-8, so that what is checked before parsing is what the parser will see."""
     try:
         if isinstance(data, str):

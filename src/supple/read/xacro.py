@@ -27,11 +27,10 @@ def expand(data: bytes, file: str, finder: Finder, arguments: Mapping[str, str] 
     except ImportError:
         raise missing_extra("xacro", "reading xacro") from None
     given = {str(key): str(value) for key, value in (arguments or {}).items()}
-    noise = io.StringIO()
-    with _packages(packages, finder, file), contextlib.redirect_stderr(noise):
+    text = safe_xml.utf8(data, file).decode()
+    with _packages(packages, finder, file), contextlib.redirect_stderr(io.StringIO()):
         try:
             xacro.init_stacks(os.path.abspath(file))  # includes are relative to the file, not to where we stand
-            text = data.decode("utf-8-sig")
             made = XacroDoc.from_string(text, subargs=given, resolve_packages=False).dom.toxml()
         except Exception as error:  # expressions in the file may raise anything at all
             reason = " ".join(str(error).split()) or type(error).__name__

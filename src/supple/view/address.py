@@ -14,7 +14,7 @@ TRIES = 100  # ports looked at, from the one asked for
 
 
 def free_port(host: str, port: int) -> int:
-    """The first port from the one given that can be listened on; raises `BadInput` if there is none, or no such host."""
+    """The first free port from the one given; raises `BadInput` if there is none, or no such host."""
     if not 0 <= port <= 65535:
         raise BadInput(f"port must be between 0 and 65535, got {port}")
     last = min(port + TRIES, 65536) - 1

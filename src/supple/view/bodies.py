@@ -13,7 +13,7 @@ from supple.linkage import Linkage
 from supple.view import solids
 from supple.view.solids import Colour, Solid
 
-LIMB: Colour = (0.95, 0.91, 0.83, 1.0)  # warm off-white
+LIMB: Colour = (0.89, 0.85, 0.78, 1.0)  # warm off-white, with room above it for highlights
 JOINT: Colour = (0.42, 0.58, 0.59, 1.0)  # one muted accent
 RAIL: Colour = (0.62, 0.61, 0.59, 1.0)
 
@@ -51,11 +51,10 @@ def _geometry(link: Link) -> tuple[Solid, ...]:
     found = []
     for geometry in link.geometry:
         try:
-            part = solids.solid(geometry.shape, geometry.colour, LIMB)
+            parts = solids.solids(geometry.shape, geometry.colour, LIMB)
         except Exception:  # mesh files are read by others, who raise anything; a picture is not worth a crash
             continue
-        part.apply_transform(geometry.frame.matrix)
-        found.append(part)
+        found += [part.apply_transform(geometry.frame.matrix) for part in parts]
     return tuple(found)
 
 

@@ -19,24 +19,45 @@ CREASE = np.cos(np.radians(40))  # edges sharper than this stay sharp when shade
 FAN = 64  # neighbours looked at where a great many faces meet in one point
 
 
-def solid(shape: Shape, colour: Colour | None, default: Colour) -> Solid:
+def solids(shape: Shape, colour: Colour | None, default: Colour) -> list[Solid]:
     """Triangles of a shape in its own axes, coloured; raises whatever the reader of a mesh file raises."""
     if isinstance(shape, Mesh):
-        mesh = trimesh.load(Path(shape.path), force="mesh")
-        if not len(mesh.faces) or not np.isfinite(mesh.vertices).all():
-            raise ValueError(f"{shape.path} holds no triangles")
-        mesh.apply_scale(shape.scale)
-        own = mesh.visual.defined and mesh.visual.kind in ("texture", "vertex", "face")
-        return mesh if own and colour is None else paint(mesh, colour or default)
+        return _from_file(shape, colour, default)
+    paint_with = colour or default
     if isinstance(shape, Box):
-        body = trimesh.creation.box(shape.size)
-    elif isinstance(shape, Sphere):
-        body = trimesh.creation.icosphere(subdivisions=3, radius=shape.radius)
-    elif isinstance(shape, Cylinder):
-        return drum(shape.radius, shape.length, colour or default)
-    elif isinstance(shape, Capsule):
-        return limb([0, 0, -shape.length / 2], [0, 0, shape.length / 2], shape.radius, shape.radius, colour or default)
-    return paint(body, colour or default)
+        return [slab(shape.size, paint_with)]
+    if isinstance(shape, Sphere):
+        return [ball(shape.radius, paint_with)]
+    if isinstance(shape, Cylinder):
+        return [drum(shape.radius, shape.length, paint_with)]
+    assert isinstance(shape, Capsule)
+    half, r = shape.length / 2, shape.radius
+    return [limb([0, 0, -half], [0, 0, half], r, r, paint_with)]
+
+
+def _from_file(shape: Mesh, colour: Colour | None, default: Colour) -> list[Solid]:
+    """Each part of a mesh file in one colour: the one given, its own main one, or the default."""
+    loaded = trimesh.load(Path(shape.path))
+    if isinstance(loaded, trimesh.Scene):
+        nodes = [loaded.graph[name] for name in loaded.graph.nodes_geometry]
+        parts = [(loaded.geometry[geometry], placed) for placed, geometry in nodes]
+    else:
+        parts = [(loaded, np.eye(4))]
+    parts = [(mesh, placed) for mesh, placed in parts if len(getattr(mesh, "faces", ()))]
+    if not parts or not all(np.isfinite(mesh.vertices).all() for mesh, _ in parts):
+        raise ValueError(f"{shape.path} holds no triangles")
+    scaled = np.diag([*shape.scale, 1.0])
+    return [paint(mesh, colour or _own_colour(mesh) or default, scaled @ placed) for mesh, placed in parts]
+
+
+def _own_colour(mesh: Solid) -> Colour | None:
+    look = mesh.visual
+    if not look.defined:
+        return None
+    red, green, blue, opacity = (
+        np.asarray(look.material.main_color if look.kind == "texture" else look.main_color) / 255
+    )
+    return float(red), float(green), float(blue), float(opacity)
 
 
 def drum(radius: float, length: float, colour: Colour, axis: ArrayLike = (0, 0, 1)) -> Solid:

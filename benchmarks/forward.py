@@ -1,0 +1,139 @@
+"""Forward kinematics beside pinocchio, in one run: frame and Jacobian of the Panda's tool, one at a time and many.
+
+    python benchmarks/forward.py [--json FILE]
+
+Each number is the least of many rounds, of process time for one row and of wall time for many; what counts are the
+ratios. All results are first checked against each other. Needs the extra `bench`; pinocchio's C++ is timed too where a
+compiler, its headers and Eigen's are found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import supple
+from supple import _core
+
+LINK = "panda_hand_tcp"
+ROWS = 100_000
+HERE = Path(__file__).parent
+
+
+def least(call: Callable[[], object], rounds: int, repeats: int, clock: Callable[[], float]) -> float:
+    """Nanoseconds a call, the least of some rounds."""
+    best = float("inf")
+    for _ in range(rounds):
+        start = clock()
+        for _ in range(repeats):
+            call()
+        best = min(best, clock() - start)
+    return best / repeats * 1e9
+
+
+def pinocchio_cpp(urdf: str) -> float | None:
+    """Nanoseconds of pinocchio's own C++ for frame and Jacobian, or None where it cannot be compiled."""
+    compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++")
+    prefix = Path(sysconfig.get_path("purelib")) / "cmeel.prefix"
+    eigen = next(
+        (
+            p
+            for p in ("/usr/include/eigen3", "/usr/local/include/eigen3", "/opt/homebrew/include/eigen3")
+            if Path(p).exists()
+        ),
+        None,
+    )
+    if not (compiler and eigen and (prefix / "include/pinocchio").exists()):
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "forward"
+        line = [
+            compiler,
+            "-std=c++17",
+            "-O3",
+            "-march=native",
+            "-DNDEBUG",
+            "-w",
+            f"-I{eigen}",
+            f"-I{prefix / 'include'}",
+        ]
+        line += [str(HERE / "pinocchio_forward.cpp"), f"-L{prefix / 'lib'}", f"-Wl,-rpath,{prefix / 'lib'}"]
+        line += ["-lpinocchio_default", "-lpinocchio_parsers", "-o", str(program)]
+        built = subprocess.run(line, capture_output=True, text=True)
+        if built.returncode:
+            print("pinocchio's C++ did not compile:", built.stderr.strip().splitlines()[-1:], file=sys.stderr)
+            return None
+        return float(subprocess.run([str(program), urdf, LINK], capture_output=True, text=True, check=True).stdout)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--json", type=Path, help="also write the numbers to this file")
+    asked = options.parse_args()
+    try:
+        import pinocchio
+    except ImportError:
+        sys.exit("this benchmark compares with pinocchio: pip install 'supple[bench]'")
+
+    urdf = str(Path(supple.__file__).parent / "data" / "panda.urdf")
+    # both without the fingers: seven joints
+    arm = supple.load(urdf).part("panda_link0", LINK)
+    whole = pinocchio.buildModelFromUrdf(urdf)
+    fingers = [whole.getJointId(f"panda_finger_joint{i}") for i in (1, 2)]
+    model = pinocchio.buildReducedModel(whole, fingers, pinocchio.neutral(whole))
+    data = model.createData()
+    frame = model.getFrameId(LINK)
+    q = arm.random(seed=1)
+    many = arm.random(ROWS, seed=2)
+
+    def theirs() -> tuple[object, np.ndarray]:
+        pinocchio.computeJointJacobians(model, data, q)
+        placement = pinocchio.updateFramePlacement(model, data, frame)
+        return placement, pinocchio.getFrameJacobian(model, data, frame, pinocchio.LOCAL_WORLD_ALIGNED)
+
+    # the same robot, the same q, the same answer
+    assert tuple(model.names)[1:] == arm.names
+    placement, jacobian = theirs()
+    ours, ours_jacobian = arm.look(q, LINK)
+    assert np.abs(placement.homogeneous - ours.matrix).max() < 1e-12
+    assert np.abs(jacobian - ours_jacobian).max() < 1e-12
+
+    cpu = time.process_time
+    wall = time.perf_counter
+    out = (np.empty((ROWS, 4, 4)), np.empty((ROWS, 6, arm.dof)))
+    numbers = {
+        "pinocchio, Python, one": least(theirs, 60, 1000, cpu),
+        "pinocchio, C++, one": pinocchio_cpp(urdf),
+        "supple, frame then jacobian, one": least(lambda: (arm.frame(q, LINK), arm.jacobian(q, LINK)), 60, 1000, cpu),
+        "supple, look (both), one": least(lambda: arm.look(q, LINK), 60, 1000, cpu),
+        f"supple, {ROWS:,} in one call, fresh memory": least(lambda: arm.look(many, LINK), 40, 1, wall) / ROWS,
+        f"supple, {ROWS:,} in one call, out=": least(lambda: arm.look(many, LINK, out=out), 40, 1, wall) / ROWS,
+    }
+    for name in _core.instruction_sets():
+        _core.use(name)
+        numbers[f"core, {name}, scalar"] = arm._native.core_cost(q, LINK, 3000)
+        numbers[f"core, {name}, a lane of {_core.lane_width()}"] = arm._native.core_cost(many[:32], LINK, 300)
+    _core.use(None)
+
+    reference = numbers["pinocchio, Python, one"]
+    print(f"frame and Jacobian of {LINK}, {arm.dof} degrees of freedom; instruction set {_core.instruction_set()}\n")
+    print(f"{'':48}{'ns a piece':>12}{'times faster than pinocchio from Python':>42}")
+    for name, value in numbers.items():
+        print(f"{name:48}" + (f"{'not measured':>12}" if value is None else f"{value:12.1f}{reference / value:42.1f}"))
+    if asked.json:
+        asked.json.write_text(json.dumps(numbers, indent=1))
+
+
+if __name__ == "__main__":
+    main()
