@@ -2,7 +2,7 @@
 #pragma once
 #include <cstddef>
 
-#include "supple/linkage.h"
+#include "supple/problem.h"
 
 // the joint values of n rows, and what is wanted of one link for each; null pointers are not wanted
 struct ChainJob {
@@ -28,6 +28,16 @@ struct TreeJob {
   double *frames;  // n x tips x 16
 };
 
+// many problems of one kind: goals are 12 numbers a target, start and q are n numbers, for each of the rows
+struct SolveJob {
+  const supple::Problem *problem;
+  const supple::Method *method;
+  supple::Stop stop;
+  const double *goals, *start;
+  double *q;
+  supple::Report *reports;
+};
+
 struct Kernels {
   const char *name;
   int width;
@@ -36,6 +46,12 @@ struct Kernels {
   // rows begin to end of a job, through scalars or through lanes
   void (*chain)(const ChainJob &, long long begin, long long end, void *scratch);
   void (*tree)(const TreeJob &, long long begin, long long end, void *scratch);
+  std::size_t (*solve_scratch)(const supple::Problem &);
+  void (*solve)(const SolveJob &, long long begin, long long end, void *scratch);
+  // one step from q; false where the method finds none
+  bool (*step)(const supple::Problem &, const supple::Method &, const double *goals, const double *q, double *dq, void *scratch);
+  // weighted error (rows) and Jacobian (rows x n), distance and angle of each target
+  void (*look)(const supple::Problem &, const double *q, const double *goals, bool pull, double *e, double *J, double *distance, double *angle, void *scratch);
 };
 
 // the instruction sets in this build that this machine has, worst first, and the one in use

@@ -1,7 +1,6 @@
 // The core's templates, compiled for one instruction set: one row at a time, or one row in each lane.
 #include "kernels.h"
-#include "supple/look.h"
-#include "supple/small.h"
+#include "supple/solve.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -9,14 +8,14 @@ inline namespace SUPPLE_ISA {
 // hands out pieces of the caller's memory
 struct Desk {
   char *free;
-  template <class T> SUPPLE_FN T *take(int n) {
+  template <class T> SUPPLE_FLAT T *take(int n) {
     T *piece = reinterpret_cast<T *>(free);
     free += (sizeof(T) * n + 63) / 64 * 64;
     return piece;
   }
 };
 
-template <class T> SUPPLE_FN void load(T *into, const double *rows, long long step, int lanes, const int *columns, int count) {
+template <class T> SUPPLE_FLAT void load(T *into, const double *rows, long long step, int lanes, const int *columns, int count) {
   for (int k = 0; k < count; ++k) {
     const int column = columns ? columns[k] : k;
     for (int lane = 0; lane < Lane<T>::width; ++lane)
@@ -25,7 +24,7 @@ template <class T> SUPPLE_FN void load(T *into, const double *rows, long long st
 }
 
 // numbers in lanes to rows in memory: in blocks where all lanes are wanted, else one by one
-template <class T> SUPPLE_FN void store(const T *from, int count, double *rows, long long step, int lanes) {
+template <class T> SUPPLE_FLAT void store(const T *from, int count, double *rows, long long step, int lanes) {
   constexpr int W = Lane<T>::width;
   const double *numbers = reinterpret_cast<const double *>(from);
   if constexpr (W > 1) {
@@ -44,24 +43,24 @@ template <class T> SUPPLE_FN void store(const T *from, int count, double *rows, 
     for (int k = 0; k < count; ++k) rows[lane * step + k] = numbers[k * W + lane];
 }
 
-template <class T> SUPPLE_FN void store(const Frame<T> &f, double *rows, long long step, int lanes) {
+template <class T> SUPPLE_FLAT void store(const Frame<T> &f, double *rows, long long step, int lanes) {
   const T o(0.0), l(1.0);
   const T m[16] = {f.r.x.x, f.r.y.x, f.r.z.x, f.p.x, f.r.x.y, f.r.y.y, f.r.z.y, f.p.y,
                    f.r.x.z, f.r.y.z, f.r.z.z, f.p.z, o,       o,       o,       l};
   store(m, 16, rows, step, lanes);
 }
 
-template <class T> SUPPLE_FN void store(const Columns<Vec<T>> &c, double *rows, long long step, int lanes) {
+template <class T> SUPPLE_FLAT void store(const Columns<Vec<T>> &c, double *rows, long long step, int lanes) {
   store(Frame<T>{{c.x, c.y, c.z}, c.p}, rows, step, lanes);
 }
-SUPPLE_FN void store(const Columns<Pack<double, 4>> &c, double *rows, long long, int) {
+SUPPLE_FLAT void store(const Columns<Pack<double, 4>> &c, double *rows, long long, int) {
   Pack<double, 4> tile[4] = {c.x, c.y, c.z, c.p};
   transpose(tile);
   std::memcpy(rows, tile, sizeof tile);
 }
 
 // the product of the singular values of some rows of J: of J J', or of J'J where there are fewer columns than rows
-template <class T> SUPPLE_FN T volume(const ChainJob &job, const T *J, int dof) {
+template <class T> SUPPLE_FLAT T volume(const ChainJob &job, const T *J, int dof) {
   const int m = job.row_count, n = job.column_count, k = m < n ? m : n;
   if (k == 0) return T(0.0);
   T a[36] = {T(0.0)};
@@ -91,7 +90,7 @@ template <class T> struct ChainDesk {
   }
 };
 
-template <class T> SUPPLE_FN void chain_rows(const ChainJob &job, long long row, int lanes, const ChainDesk<T> &desk) {
+template <class T> SUPPLE_FLAT void chain_rows(const ChainJob &job, long long row, int lanes, const ChainDesk<T> &desk) {
   const Chain &chain = *job.chain;
   const int dof = chain.dof;
   load(desk.q, job.q + row * dof, dof, lanes, job.columns, job.column_count);
@@ -149,10 +148,54 @@ void tree(const TreeJob &job, long long begin, long long end, void *scratch) {
 // a chain needs six numbers an axis, at most three axes a joint; a tree needs twelve a joint
 std::size_t scratch(int count, int dof) { return sizeof(Wide) * (18 * std::size_t(count) + 7 * std::size_t(dof) + 6) + 4 * 64; }
 
+// working memory of a solve, laid out in the caller's
+SolveDesk solve_desk(const Problem &problem, void *scratch) {
+  Desk desk{static_cast<char *>(scratch)};
+  const int m = problem.rows, n = problem.n, t = problem.target_count, size = m > n ? (m > 4 ? m : 4) : (n > 4 ? n : 4);
+  int axes = 1;
+  for (int i = 0; i < t; ++i) axes += problem.targets[i].chain.axes;
+  SolveDesk all;
+  all.sight = {desk.take<double>(m), desk.take<double>(m * n), desk.take<double>(6 * n), desk.take<Frame<double>>(t),
+               desk.take<Axis<double>>(axes), desk.take<double>(t), desk.take<double>(t)};
+  all.step = {desk.take<double>(size * size), desk.take<double>(size * size), desk.take<double>(size), desk.take<double>(size), desk.take<int>(size)};
+  for (double **row : {&all.q, &all.next, &all.best, &all.dq, &all.v, &all.spare, &all.recent}) *row = desk.take<double>(n);
+  all.after = desk.take<Frame<double>>(t);
+  return all;
+}
+
+std::size_t solve_scratch(const Problem &problem) {
+  const std::size_t m = problem.rows, n = problem.n, t = problem.target_count, size = (m > n ? m : n) + 4;
+  std::size_t axes = 1;
+  for (std::size_t i = 0; i < t; ++i) axes += problem.targets[i].chain.axes;
+  return 8 * (m + m * n + 6 * n + 26 * t + 6 * axes + 2 * size * size + 3 * size + 7 * n) + 64 * 24;
+}
+
+void solve_rows(const SolveJob &job, long long begin, long long end, void *scratch) {
+  const SolveDesk desk = solve_desk(*job.problem, scratch);
+  const int n = job.problem->n;
+  for (long long row = begin; row < end; ++row) {
+    job.reports[row] = solve(*job.problem, *job.method, job.stop, job.goals + row * 12 * job.problem->target_count, job.start + row * n, desk);
+    for (int l = 0; l < n; ++l) job.q[row * n + l] = desk.best[l];
+  }
+}
+
+bool step_once(const Problem &problem, const Method &method, const double *goals, const double *q, double *dq, void *scratch) {
+  const SolveDesk desk = solve_desk(problem, scratch);
+  for (int l = 0; l < problem.n; ++l) desk.recent[l] = 0;
+  return one_step(problem, method, goals, q, desk, dq);
+}
+
+void look_once(const Problem &problem, const double *q, const double *goals, bool pull, double *e, double *J, double *distance, double *angle, void *scratch) {
+  const SolveDesk desk = solve_desk(problem, scratch);
+  Sight<double> sight = desk.sight;
+  sight.e = e, sight.J = J, sight.distance = distance, sight.angle = angle;
+  look(problem, q, goals, pull, sight);
+}
+
 #define SUPPLE_TEXT(x) SUPPLE_QUOTE(x)
 #define SUPPLE_QUOTE(x) #x
 extern const Kernels table;
-const Kernels table = {SUPPLE_TEXT(SUPPLE_ISA), native_width, scratch, chain, tree};
+const Kernels table = {SUPPLE_TEXT(SUPPLE_ISA), native_width, scratch, chain, tree, solve_scratch, solve_rows, step_once, look_once};
 
 } // namespace SUPPLE_ISA
 } // namespace supple

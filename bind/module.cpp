@@ -11,6 +11,7 @@
 
 void bind_frames(nb::module_ &);
 void bind_linkage(nb::module_ &);
+void bind_plan(nb::module_ &);
 
 FrameType frame_type;
 
@@ -32,6 +33,7 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false); // linkages that live as long as the interpreter are no leak
   bind_frames(m);
   bind_linkage(m);
+  bind_plan(m);
   const char *wanted = std::getenv("SUPPLE_ISA");
   if (wanted && *wanted && !use_kernels(wanted)) throw nb::import_error((std::string("SUPPLE_ISA: this machine has no instruction set '") + wanted + "'").c_str());
   m.def("know_frame", know_frame, nb::sig("def know_frame(type: type) -> None"),

@@ -19,6 +19,7 @@ IMAGES = Path(__file__).parent / "images"
 SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 PATIENCE = 120_000  # milliseconds
 PANEL = 410  # width of the viewer's panel on the right, in the page's pixels
+ASIDE = 0.16  # how far left of the middle the viewer puts a linkage to make room for it, in heights of the page
 
 
 def photograph(browser: Any, linkage: supple.Linkage, q: ArrayLike, size: tuple[int, int], frames: bool = False) -> Any:
@@ -45,8 +46,9 @@ def strip(browser: Any, linkages: Sequence[supple.Linkage], side: int) -> Any:
     """Square pictures of linkages at rest, side by side, without the panel."""
     squares = []
     for linkage in linkages:
-        shot = photograph(browser, linkage, linkage.rest, (side + PANEL, side))
-        squares.append(shot.crop((0, 0, shot.height, shot.height)))
+        shot = photograph(browser, linkage, linkage.rest, (side + 2 * PANEL, side))
+        left = round(shot.width / 2 - (0.5 + ASIDE) * shot.height)
+        squares.append(shot.crop((left, 0, left + shot.height, shot.height)))
     whole = Image.new("RGB", (sum(square.width for square in squares), squares[0].height))
     for i, square in enumerate(squares):
         whole.paste(square, (i * square.width, 0))
@@ -65,7 +67,14 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     panda, box = supple.stock.panda(), [supple.stock.get(name) for name in ("ur5", "so101", "baxter", "g1")]
-    q = panda.q(panda_joint1=-0.3, panda_joint3=0.25, panda_joint4=-2.1, panda_joint6=1.8, panda_finger_joint1=0.04)
+    q = panda.q(
+        panda_joint1=-0.3,
+        panda_joint2=-0.7,
+        panda_joint3=0.25,
+        panda_joint4=-2.3,
+        panda_joint6=1.8,
+        panda_finger_joint1=0.04,
+    )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=SOFTWARE)
         save(photograph(browser, panda, q, (1180, 640)), "panda.png", 1400)

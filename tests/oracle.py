@@ -1,4 +1,4 @@
-"""Forward kinematics again, in slow and plain numpy, straight from the chapter [K]: what the native core must agree with.
+"""Forward kinematics again, in slow and plain numpy, straight from the chapter [K]: what the core must agree with.
 
 Every function takes leading axes, so that one call answers for many rows of q. Nothing here knows the flattened tree.
 """

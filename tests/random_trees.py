@@ -3,8 +3,8 @@
 from functools import cache
 
 import numpy as np
-from oracle import exp_rotation, frame
 
+from oracle import exp_rotation, frame
 from supple.frame import Frame
 from supple.joint import Joint, Kind, Mimic
 from supple.link import Box, Geometry, Link, Sphere
@@ -97,4 +97,3 @@ def base(rng):
 def random_q(linkage, seed, *lead):
     """Joint values (*lead, dof) for a linkage without limits."""
     return np.random.default_rng(seed).uniform(-3, 3, (*lead, linkage.dof))
-

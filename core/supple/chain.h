@@ -50,15 +50,15 @@ inline void make_chain(const Node *nodes, int count, Link *links) {
 template <class Col> struct Columns {
   Col x, y, z, p;
 };
-template <class S> SUPPLE_FN Pack<S, 4> operator*(S s, Pack<S, 4> v) { return Pack<S, 4>(s) * v; }
+template <class S> SUPPLE_FLAT Pack<S, 4> operator*(S s, Pack<S, 4> v) { return Pack<S, 4>(s) * v; }
 
-template <class T> SUPPLE_FN void read(Columns<Vec<T>> &c, const Frame<T> &f) { c = {f.r.x, f.r.y, f.r.z, f.p}; }
-template <class S> SUPPLE_FN void read(Columns<Pack<S, 4>> &c, const Frame<S> &f) {
+template <class T> SUPPLE_FLAT void read(Columns<Vec<T>> &c, const Frame<T> &f) { c = {f.r.x, f.r.y, f.r.z, f.p}; }
+template <class S> SUPPLE_FLAT void read(Columns<Pack<S, 4>> &c, const Frame<S> &f) {
   const S padded[16] = {f.r.x.x, f.r.x.y, f.r.x.z, 0, f.r.y.x, f.r.y.y, f.r.y.z, 0, f.r.z.x, f.r.z.y, f.r.z.z, 0, f.p.x, f.p.y, f.p.z, 1};
   std::memcpy(&c, padded, sizeof c);
 }
 // the columns of a frame b that is seen from a
-template <class T, class Col> SUPPLE_FN Columns<Col> after(const Columns<Col> &a, const Frame<T> &b) {
+template <class T, class Col> SUPPLE_FLAT Columns<Col> after(const Columns<Col> &a, const Frame<T> &b) {
   return {b.r.x.x * a.x + b.r.x.y * a.y + b.r.x.z * a.z, b.r.y.x * a.x + b.r.y.y * a.y + b.r.y.z * a.z,
           b.r.z.x * a.x + b.r.z.y * a.y + b.r.z.z * a.z, b.p.x * a.x + b.p.y * a.y + b.p.z * a.z + a.p};
 }
@@ -68,12 +68,12 @@ template <class T> struct Axis {
   Vec<T> z, p;
 };
 
-template <class T> SUPPLE_FN Vec<T> vec(Vec<T> v) { return v; }
-template <class S> SUPPLE_FN Vec<S> vec(Pack<S, 4> v) { return {get(v, 0), get(v, 1), get(v, 2)}; }
+template <class T> SUPPLE_FLAT Vec<T> vec(Vec<T> v) { return v; }
+template <class S> SUPPLE_FLAT Vec<S> vec(Pack<S, 4> v) { return {get(v, 0), get(v, 1), get(v, 2)}; }
 
-template <class T> SUPPLE_FN void note(Axis<T> *axis, const Vec<T> &z, const Vec<T> &p) { *axis = {z, p}; }
+template <class T> SUPPLE_FLAT void note(Axis<T> *axis, const Vec<T> &z, const Vec<T> &p) { *axis = {z, p}; }
 // four numbers at a time: the fourth is written over by what comes next
-template <class S> SUPPLE_FN void note(Axis<S> *axis, const Pack<S, 4> &z, const Pack<S, 4> &p) {
+template <class S> SUPPLE_FLAT void note(Axis<S> *axis, const Pack<S, 4> &z, const Pack<S, 4> &p) {
   std::memcpy(&axis->z, &z, sizeof z);
   std::memcpy(&axis->p, &p, sizeof p);
 }
@@ -82,10 +82,10 @@ template <class S> SUPPLE_FN void note(Axis<S> *axis, const Pack<S, 4> &z, const
 template <class T>
 using ColumnOf = std::conditional_t<Lane<T>::width == 1 && native_width >= 4, Pack<Scalar<T>, 4>, Vec<T>>;
 
-template <class T> SUPPLE_FN Frame<T> frame(const Columns<ColumnOf<T>> &c) { return {{vec(c.x), vec(c.y), vec(c.z)}, vec(c.p)}; }
+template <class T> SUPPLE_FLAT Frame<T> frame(const Columns<ColumnOf<T>> &c) { return {{vec(c.x), vec(c.y), vec(c.z)}, vec(c.p)}; }
 
 // Frame of the end effector, and the axes of all joints on the way to it; there must be room for one axis more.
-template <class T> SUPPLE_FN Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, Axis<T> *axes) {
+template <class T> SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, Axis<T> *axes) {
   using S = Scalar<T>;
   using Col = ColumnOf<T>;
   T s[block], c[block];

@@ -10,14 +10,19 @@
 #define SUPPLE_ISA plain
 #endif
 
+// SUPPLE_FN: a function for host and device; SUPPLE_FLAT: one so small, or so hot, that it must vanish into its caller
 #if defined(__CUDACC__)
 #define SUPPLE_FN __host__ __device__ inline
+#define SUPPLE_FLAT __host__ __device__ __forceinline__
 #elif defined(__GNUC__)
-#define SUPPLE_FN inline __attribute__((always_inline))
+#define SUPPLE_FN inline
+#define SUPPLE_FLAT inline __attribute__((always_inline))
 #elif defined(_MSC_VER)
-#define SUPPLE_FN __forceinline
+#define SUPPLE_FN inline
+#define SUPPLE_FLAT __forceinline
 #else
 #define SUPPLE_FN inline
+#define SUPPLE_FLAT inline
 #endif
 
 namespace supple {
@@ -32,22 +37,22 @@ template <class T> struct Lane {
 template <class T> using Scalar = typename Lane<T>::Scalar;
 template <class T> using Mask = typename Lane<T>::Mask;
 
-SUPPLE_FN double select(bool m, double a, double b) { return m ? a : b; }
-SUPPLE_FN float select(bool m, float a, float b) { return m ? a : b; }
-SUPPLE_FN bool any(bool m) { return m; }
-SUPPLE_FN bool all(bool m) { return m; }
-SUPPLE_FN double root(double x) { return std::sqrt(x); }
-SUPPLE_FN float root(float x) { return std::sqrt(x); }
-SUPPLE_FN double magnitude(double x) { return std::fabs(x); }
-SUPPLE_FN float magnitude(float x) { return std::fabs(x); }
-SUPPLE_FN double get(double x, int) { return x; }
-SUPPLE_FN float get(float x, int) { return x; }
-SUPPLE_FN void put(double &x, int, double value) { x = value; }
-SUPPLE_FN void put(float &x, int, float value) { x = value; }
+SUPPLE_FLAT double select(bool m, double a, double b) { return m ? a : b; }
+SUPPLE_FLAT float select(bool m, float a, float b) { return m ? a : b; }
+SUPPLE_FLAT bool any(bool m) { return m; }
+SUPPLE_FLAT bool all(bool m) { return m; }
+SUPPLE_FLAT double root(double x) { return std::sqrt(x); }
+SUPPLE_FLAT float root(float x) { return std::sqrt(x); }
+SUPPLE_FLAT double magnitude(double x) { return std::fabs(x); }
+SUPPLE_FLAT float magnitude(float x) { return std::fabs(x); }
+SUPPLE_FLAT double get(double x, int) { return x; }
+SUPPLE_FLAT float get(float x, int) { return x; }
+SUPPLE_FLAT void put(double &x, int, double value) { x = value; }
+SUPPLE_FLAT void put(float &x, int, float value) { x = value; }
 
-template <class T> SUPPLE_FN T larger(T a, T b) { return select(a > b, a, b); }
-template <class T> SUPPLE_FN T lesser(T a, T b) { return select(a < b, a, b); }
-template <class T> SUPPLE_FN T clip(T x, T low, T high) { return lesser(larger(x, low), high); }
+template <class T> SUPPLE_FLAT T larger(T a, T b) { return select(a > b, a, b); }
+template <class T> SUPPLE_FLAT T lesser(T a, T b) { return select(a < b, a, b); }
+template <class T> SUPPLE_FLAT T clip(T x, T low, T high) { return lesser(larger(x, low), high); }
 
 // 1.5 * 2^52 (2^23 in float): added to a small number it leaves no room for a fraction, and the last bits of the sum
 // count in whole numbers
@@ -58,15 +63,15 @@ template <class S> constexpr S big = sizeof(S) == 8 ? S(6755399441055744.0) : S(
 template <class S> struct Bits;
 template <> struct Bits<double> { using Integer = long long; };
 template <> struct Bits<float> { using Integer = int; };
-template <class S> SUPPLE_FN typename Bits<S>::Integer bits(S x) {
+template <class S> SUPPLE_FLAT typename Bits<S>::Integer bits(S x) {
   typename Bits<S>::Integer i;
   std::memcpy(&i, &x, sizeof x);
   return i;
 }
-SUPPLE_FN bool odd(double sum) { return bits(sum) & 1; }
-SUPPLE_FN bool odd(float sum) { return bits(sum) & 1; }
-SUPPLE_FN double turn_sign(double x, double sum, int ahead) { return (bits(sum) + ahead) & 2 ? -x : x; }
-SUPPLE_FN float turn_sign(float x, float sum, int ahead) { return (bits(sum) + ahead) & 2 ? -x : x; }
+SUPPLE_FLAT bool odd(double sum) { return bits(sum) & 1; }
+SUPPLE_FLAT bool odd(float sum) { return bits(sum) & 1; }
+SUPPLE_FLAT double turn_sign(double x, double sum, int ahead) { return (bits(sum) + ahead) & 2 ? -x : x; }
+SUPPLE_FLAT float turn_sign(float x, float sum, int ahead) { return (bits(sum) + ahead) & 2 ? -x : x; }
 
 // constants of the sine and cosine: pi/2 in parts short enough that a whole number times a part is exact, and the
 // polynomials on [-pi/4, pi/4]
@@ -88,9 +93,9 @@ template <> struct Trig<float> {
   static constexpr float cosine[3] = {4.166664568298827e-2f, -1.388731625493765e-3f, 2.443315711809948e-5f};
 };
 
-// sine and cosine of every lane together. For |x| up to the limit the absolute error is below 1.7e-16 (double) and
-// 9e-8 (float), tests/test_core.py measures it; beyond, each lane asks the C library.
-template <class T> SUPPLE_FN void sincos(T x, T &s, T &c) {
+// sine and cosine of every lane together. For |x| up to the limit the absolute error is below 2.3e-16 (double) and
+// 9.5e-8 (float), tests/test_core.py measures it; beyond, each lane asks the C library.
+template <class T> SUPPLE_FLAT void sincos(T x, T &s, T &c) {
   using S = Scalar<T>;
   using C = Trig<S>;
   const T sum = x * T(S(0.636619772367581343076)) + T(big<S>), k = sum - T(big<S>);
@@ -120,10 +125,10 @@ template <class T> SUPPLE_FN void sincos(T x, T &s, T &c) {
 }
 
 // angle of the point (x, y), in (-pi, pi]; 0 for the origin. Absolute error below 5e-16 (double), 3e-7 (float).
-template <class T> SUPPLE_FN T atan2(T y, T x) {
+template <class T> SUPPLE_FLAT T atan2(T y, T x) {
   using S = Scalar<T>;
   const T zero(S(0)), one(S(1)), ay = magnitude(y), ax = magnitude(x);
-  const T high = larger(ax, ay), low = lesser(ax, ay);
+  const T high = larger(ay, ax), low = lesser(ax, ay); // in this order, what is no number stays none
   const T t = low / select(high == zero, one, high);
   // t lies in [0, 1]; above 0.66 it is turned back by an eighth
   const Mask<T> upper = t > T(S(0.66));

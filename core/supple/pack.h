@@ -28,49 +28,49 @@ template <class S, int W> struct PackMask {
   using I = typename Bits<S>::Integer;
   typedef I V __attribute__((vector_size(W * sizeof(S))));
   V v;
-  friend SUPPLE_FN PackMask operator|(PackMask a, PackMask b) { return {a.v | b.v}; }
-  friend SUPPLE_FN PackMask operator&(PackMask a, PackMask b) { return {a.v & b.v}; }
-  friend SUPPLE_FN PackMask operator!(PackMask a) { return {~a.v}; }
+  friend SUPPLE_FLAT PackMask operator|(PackMask a, PackMask b) { return {a.v | b.v}; }
+  friend SUPPLE_FLAT PackMask operator&(PackMask a, PackMask b) { return {a.v & b.v}; }
+  friend SUPPLE_FLAT PackMask operator!(PackMask a) { return {~a.v}; }
 };
 
 template <class S, int W> struct Pack {
   typedef S V __attribute__((vector_size(W * sizeof(S))));
   V v;
   Pack() = default;
-  SUPPLE_FN explicit Pack(S x) : v(V{} + x) {}
-  static SUPPLE_FN Pack of(V x) {
+  SUPPLE_FLAT explicit Pack(S x) : v(V{} + x) {}
+  static SUPPLE_FLAT Pack of(V x) {
     Pack p;
     p.v = x;
     return p;
   }
-  friend SUPPLE_FN Pack operator+(Pack a, Pack b) { return of(a.v + b.v); }
-  friend SUPPLE_FN Pack operator-(Pack a, Pack b) { return of(a.v - b.v); }
-  friend SUPPLE_FN Pack operator*(Pack a, Pack b) { return of(a.v * b.v); }
-  friend SUPPLE_FN Pack operator/(Pack a, Pack b) { return of(a.v / b.v); }
-  friend SUPPLE_FN Pack operator-(Pack a) { return of(-a.v); }
+  friend SUPPLE_FLAT Pack operator+(Pack a, Pack b) { return of(a.v + b.v); }
+  friend SUPPLE_FLAT Pack operator-(Pack a, Pack b) { return of(a.v - b.v); }
+  friend SUPPLE_FLAT Pack operator*(Pack a, Pack b) { return of(a.v * b.v); }
+  friend SUPPLE_FLAT Pack operator/(Pack a, Pack b) { return of(a.v / b.v); }
+  friend SUPPLE_FLAT Pack operator-(Pack a) { return of(-a.v); }
   using M = PackMask<S, W>;
-  friend SUPPLE_FN M operator<(Pack a, Pack b) { return {a.v < b.v}; }
-  friend SUPPLE_FN M operator>(Pack a, Pack b) { return {a.v > b.v}; }
-  friend SUPPLE_FN M operator<=(Pack a, Pack b) { return {a.v <= b.v}; }
-  friend SUPPLE_FN M operator>=(Pack a, Pack b) { return {a.v >= b.v}; }
-  friend SUPPLE_FN M operator==(Pack a, Pack b) { return {a.v == b.v}; }
+  friend SUPPLE_FLAT M operator<(Pack a, Pack b) { return {a.v < b.v}; }
+  friend SUPPLE_FLAT M operator>(Pack a, Pack b) { return {a.v > b.v}; }
+  friend SUPPLE_FLAT M operator<=(Pack a, Pack b) { return {a.v <= b.v}; }
+  friend SUPPLE_FLAT M operator>=(Pack a, Pack b) { return {a.v >= b.v}; }
+  friend SUPPLE_FLAT M operator==(Pack a, Pack b) { return {a.v == b.v}; }
 };
 
-template <class S, int W> SUPPLE_FN Pack<S, W> select(PackMask<S, W> m, Pack<S, W> a, Pack<S, W> b) {
+template <class S, int W> SUPPLE_FLAT Pack<S, W> select(PackMask<S, W> m, Pack<S, W> a, Pack<S, W> b) {
   return Pack<S, W>::of(m.v ? a.v : b.v);
 }
 // a cast between vectors of one size keeps the bits
-template <class S, int W> SUPPLE_FN PackMask<S, W> odd(Pack<S, W> sum) {
+template <class S, int W> SUPPLE_FLAT PackMask<S, W> odd(Pack<S, W> sum) {
   using I = typename PackMask<S, W>::V;
   return {(((I)sum.v) & 1) != 0};
 }
-template <class S, int W> SUPPLE_FN Pack<S, W> turn_sign(Pack<S, W> x, Pack<S, W> sum, int ahead) {
+template <class S, int W> SUPPLE_FLAT Pack<S, W> turn_sign(Pack<S, W> x, Pack<S, W> sum, int ahead) {
   using I = typename PackMask<S, W>::V;
   constexpr int to_the_sign = 8 * sizeof(S) - 2;
   const I turned = ((I)x.v) ^ (((((I)sum.v) + ahead) & 2) << to_the_sign);
   return Pack<S, W>::of((typename Pack<S, W>::V)turned);
 }
-template <class S, int W> SUPPLE_FN bool any(PackMask<S, W> m) {
+template <class S, int W> SUPPLE_FLAT bool any(PackMask<S, W> m) {
   typename PackMask<S, W>::I sum = 0;
   for (int i = 0; i < W; ++i) sum |= m.v[i];
   return sum != 0;
@@ -80,10 +80,10 @@ template <class S, int W> SUPPLE_FN bool any(PackMask<S, W> m) {
 
 template <class S, int W> struct PackMask {
   bool v[W];
-  friend SUPPLE_FN PackMask operator|(PackMask a, PackMask b) { return each([&](int i) { return a.v[i] || b.v[i]; }); }
-  friend SUPPLE_FN PackMask operator&(PackMask a, PackMask b) { return each([&](int i) { return a.v[i] && b.v[i]; }); }
-  friend SUPPLE_FN PackMask operator!(PackMask a) { return each([&](int i) { return !a.v[i]; }); }
-  template <class F> static SUPPLE_FN PackMask each(F f) {
+  friend SUPPLE_FLAT PackMask operator|(PackMask a, PackMask b) { return each([&](int i) { return a.v[i] || b.v[i]; }); }
+  friend SUPPLE_FLAT PackMask operator&(PackMask a, PackMask b) { return each([&](int i) { return a.v[i] && b.v[i]; }); }
+  friend SUPPLE_FLAT PackMask operator!(PackMask a) { return each([&](int i) { return !a.v[i]; }); }
+  template <class F> static SUPPLE_FLAT PackMask each(F f) {
     PackMask r;
     for (int i = 0; i < W; ++i) r.v[i] = f(i);
     return r;
@@ -93,37 +93,37 @@ template <class S, int W> struct PackMask {
 template <class S, int W> struct Pack {
   S v[W];
   Pack() = default;
-  SUPPLE_FN explicit Pack(S x) {
+  SUPPLE_FLAT explicit Pack(S x) {
     for (int i = 0; i < W; ++i) v[i] = x;
   }
-  template <class F> static SUPPLE_FN Pack each(F f) {
+  template <class F> static SUPPLE_FLAT Pack each(F f) {
     Pack r;
     for (int i = 0; i < W; ++i) r.v[i] = f(i);
     return r;
   }
-  friend SUPPLE_FN Pack operator+(Pack a, Pack b) { return each([&](int i) { return a.v[i] + b.v[i]; }); }
-  friend SUPPLE_FN Pack operator-(Pack a, Pack b) { return each([&](int i) { return a.v[i] - b.v[i]; }); }
-  friend SUPPLE_FN Pack operator*(Pack a, Pack b) { return each([&](int i) { return a.v[i] * b.v[i]; }); }
-  friend SUPPLE_FN Pack operator/(Pack a, Pack b) { return each([&](int i) { return a.v[i] / b.v[i]; }); }
-  friend SUPPLE_FN Pack operator-(Pack a) { return each([&](int i) { return -a.v[i]; }); }
+  friend SUPPLE_FLAT Pack operator+(Pack a, Pack b) { return each([&](int i) { return a.v[i] + b.v[i]; }); }
+  friend SUPPLE_FLAT Pack operator-(Pack a, Pack b) { return each([&](int i) { return a.v[i] - b.v[i]; }); }
+  friend SUPPLE_FLAT Pack operator*(Pack a, Pack b) { return each([&](int i) { return a.v[i] * b.v[i]; }); }
+  friend SUPPLE_FLAT Pack operator/(Pack a, Pack b) { return each([&](int i) { return a.v[i] / b.v[i]; }); }
+  friend SUPPLE_FLAT Pack operator-(Pack a) { return each([&](int i) { return -a.v[i]; }); }
   using M = PackMask<S, W>;
-  friend SUPPLE_FN M operator<(Pack a, Pack b) { return M::each([&](int i) { return a.v[i] < b.v[i]; }); }
-  friend SUPPLE_FN M operator>(Pack a, Pack b) { return M::each([&](int i) { return a.v[i] > b.v[i]; }); }
-  friend SUPPLE_FN M operator<=(Pack a, Pack b) { return M::each([&](int i) { return a.v[i] <= b.v[i]; }); }
-  friend SUPPLE_FN M operator>=(Pack a, Pack b) { return M::each([&](int i) { return a.v[i] >= b.v[i]; }); }
-  friend SUPPLE_FN M operator==(Pack a, Pack b) { return M::each([&](int i) { return a.v[i] == b.v[i]; }); }
+  friend SUPPLE_FLAT M operator<(Pack a, Pack b) { return M::each([&](int i) { return a.v[i] < b.v[i]; }); }
+  friend SUPPLE_FLAT M operator>(Pack a, Pack b) { return M::each([&](int i) { return a.v[i] > b.v[i]; }); }
+  friend SUPPLE_FLAT M operator<=(Pack a, Pack b) { return M::each([&](int i) { return a.v[i] <= b.v[i]; }); }
+  friend SUPPLE_FLAT M operator>=(Pack a, Pack b) { return M::each([&](int i) { return a.v[i] >= b.v[i]; }); }
+  friend SUPPLE_FLAT M operator==(Pack a, Pack b) { return M::each([&](int i) { return a.v[i] == b.v[i]; }); }
 };
 
-template <class S, int W> SUPPLE_FN Pack<S, W> select(PackMask<S, W> m, Pack<S, W> a, Pack<S, W> b) {
+template <class S, int W> SUPPLE_FLAT Pack<S, W> select(PackMask<S, W> m, Pack<S, W> a, Pack<S, W> b) {
   return Pack<S, W>::each([&](int i) { return m.v[i] ? a.v[i] : b.v[i]; });
 }
-template <class S, int W> SUPPLE_FN PackMask<S, W> odd(Pack<S, W> sum) {
+template <class S, int W> SUPPLE_FLAT PackMask<S, W> odd(Pack<S, W> sum) {
   return PackMask<S, W>::each([&](int i) { return odd(sum.v[i]); });
 }
-template <class S, int W> SUPPLE_FN Pack<S, W> turn_sign(Pack<S, W> x, Pack<S, W> sum, int ahead) {
+template <class S, int W> SUPPLE_FLAT Pack<S, W> turn_sign(Pack<S, W> x, Pack<S, W> sum, int ahead) {
   return Pack<S, W>::each([&](int i) { return turn_sign(x.v[i], sum.v[i], ahead); });
 }
-template <class S, int W> SUPPLE_FN bool any(PackMask<S, W> m) {
+template <class S, int W> SUPPLE_FLAT bool any(PackMask<S, W> m) {
   bool found = false;
   for (int i = 0; i < W; ++i) found = found || m.v[i];
   return found;
@@ -137,11 +137,11 @@ template <class S, int W> struct Lane<Pack<S, W>> {
   static constexpr int width = W;
 };
 
-template <class S, int W> SUPPLE_FN bool all(PackMask<S, W> m) { return !any(!m); }
-template <class S, int W> SUPPLE_FN S get(const Pack<S, W> &x, int i) { return x.v[i]; }
-template <class S, int W> SUPPLE_FN void put(Pack<S, W> &x, int i, S value) { x.v[i] = value; }
-template <class S, int W> SUPPLE_FN Pack<S, W> magnitude(Pack<S, W> x) { return select(x < Pack<S, W>(S(0)), -x, x); }
-template <class S, int W> SUPPLE_FN Pack<S, W> root(Pack<S, W> x) {
+template <class S, int W> SUPPLE_FLAT bool all(PackMask<S, W> m) { return !any(!m); }
+template <class S, int W> SUPPLE_FLAT S get(const Pack<S, W> &x, int i) { return x.v[i]; }
+template <class S, int W> SUPPLE_FLAT void put(Pack<S, W> &x, int i, S value) { x.v[i] = value; }
+template <class S, int W> SUPPLE_FLAT Pack<S, W> magnitude(Pack<S, W> x) { return select(x < Pack<S, W>(S(0)), -x, x); }
+template <class S, int W> SUPPLE_FLAT Pack<S, W> root(Pack<S, W> x) {
   Pack<S, W> r;
   for (int i = 0; i < W; ++i) put(r, i, S(std::sqrt(get(x, i))));
   return r;
@@ -150,7 +150,7 @@ template <class S, int W> SUPPLE_FN Pack<S, W> root(Pack<S, W> x) {
 // Transposes W packs of W in place: lane i of pack k becomes lane k of pack i. Each round swaps blocks across the
 // diagonal, of one number, then two, then four.
 #if defined(SUPPLE_VECTORS)
-template <int h, int W, class V, int... i> SUPPLE_FN void swap_blocks(V &a, V &b, std::integer_sequence<int, i...>) {
+template <int h, int W, class V, int... i> SUPPLE_FLAT void swap_blocks(V &a, V &b, std::integer_sequence<int, i...>) {
 #if defined(__clang__)
   const V low = __builtin_shufflevector(a, b, ((i & h) ? W + i - h : i)...);
   const V high = __builtin_shufflevector(a, b, ((i & h) ? W + i : i + h)...);
@@ -162,16 +162,16 @@ template <int h, int W, class V, int... i> SUPPLE_FN void swap_blocks(V &a, V &b
 #endif
   a = low, b = high;
 }
-template <int h, class S, int W> SUPPLE_FN void transpose_rounds(Pack<S, W> *rows) {
+template <int h, class S, int W> SUPPLE_FLAT void transpose_rounds(Pack<S, W> *rows) {
   if constexpr (h < W) {
     for (int i = 0; i < W; ++i)
       if (!(i & h)) swap_blocks<h, W>(rows[i].v, rows[i + h].v, std::make_integer_sequence<int, W>());
     transpose_rounds<2 * h>(rows);
   }
 }
-template <class S, int W> SUPPLE_FN void transpose(Pack<S, W> *rows) { transpose_rounds<1>(rows); }
+template <class S, int W> SUPPLE_FLAT void transpose(Pack<S, W> *rows) { transpose_rounds<1>(rows); }
 #else
-template <class S, int W> SUPPLE_FN void transpose(Pack<S, W> *rows) {
+template <class S, int W> SUPPLE_FLAT void transpose(Pack<S, W> *rows) {
   for (int i = 0; i < W; ++i)
     for (int k = 0; k < i; ++k) {
       const S kept = rows[i].v[k];
@@ -185,7 +185,7 @@ template <class S, int W> SUPPLE_FN void transpose(Pack<S, W> *rows) {
 template <class T> constexpr int sincos_step = Lane<T>::width > 1 ? 1 : native_width * int(8 / sizeof(Scalar<T>));
 
 // sines and cosines of n numbers, a multiple of the step: scalars go through the widest register together
-template <class T> SUPPLE_FN void sincos_all(const T *x, T *s, T *c, int n) {
+template <class T> SUPPLE_FLAT void sincos_all(const T *x, T *s, T *c, int n) {
   if constexpr (Lane<T>::width > 1) {
     for (int i = 0; i < n; ++i) sincos(x[i], s[i], c[i]);
   } else {

@@ -21,13 +21,13 @@ SUPPLE_FN Vec<double> base_point(const Link *links, int count, Vec<double> end) 
   return first.p + along * axis;
 }
 
-// Climbs the distance joint by joint, from the outermost inward, until it grows no more; from several starts. The
+// Climbs the distance joint by joint, from the outermost inward, until it grows no more; from several starts. `base`
+// becomes the point it is measured from. The
 // links must be turns and slides with indices 0, 1, 2, ...; q and axes are working memory for `count` and one more of them.
-SUPPLE_FN double reach(const Chain &chain, const double *lower, const double *upper, double *q, Axis<double> *axes) {
+SUPPLE_FN double reach(const Chain &chain, const double *lower, const double *upper, double *q, Axis<double> *axes, Vec<double> &base) {
   const int n = chain.count;
   if (n == 0) return 0;
   double best = 0;
-  Vec<double> base{0, 0, 0};
   for (int start = 0; start < 16; ++start) {
     for (int i = 0; i < n; ++i) {
       const double part = (start + 1) * 0.6180339887498949 * (i + 1), spread = part - std::floor(part);

@@ -1,4 +1,4 @@
-// Cholesky of small symmetric matrices, without roots: A = L D L'.
+// Small dense matrices: Cholesky without roots (A = L D L'), a linear solve, and the eigenvalues of symmetric ones.
 #pragma once
 #include "lane.h"
 
@@ -38,6 +38,91 @@ template <class T> SUPPLE_FN void solve(const T *a, int n, T *b) {
   }
   for (int i = n - 1; i >= 0; --i)
     for (int k = i + 1; k < n; ++k) b[i] = b[i] - a[k * n + i] * b[k];
+}
+
+// Solves L D L' x = b for a symmetric A that may be singular, pivots chosen by size: those below `least` times the
+// largest count as zero. A is lost; b becomes x; order is working memory for n numbers.
+template <class S> SUPPLE_FN void solve_semidefinite(S *a, int n, S *b, int *order, S least) {
+  for (int i = 0; i < n; ++i) order[i] = i;
+  auto at = [&](int i, int j) -> S & { return order[i] > order[j] ? a[order[i] * n + order[j]] : a[order[j] * n + order[i]]; };
+  S largest = 0;
+  int rank = 0;
+  for (; rank < n; ++rank) {
+    int best = rank;
+    for (int i = rank + 1; i < n; ++i)
+      if (at(i, i) > at(best, best)) best = i;
+    const int kept = order[rank];
+    order[rank] = order[best], order[best] = kept;
+    const S d = at(rank, rank);
+    if (rank == 0) largest = d;
+    if (!(d > least * largest)) break;
+    for (int i = rank + 1; i < n; ++i) {
+      const S l = at(i, rank) / d;
+      for (int j = rank + 1; j <= i; ++j) at(i, j) = at(i, j) - l * at(j, rank);
+    }
+    for (int i = rank + 1; i < n; ++i) at(i, rank) = at(i, rank) / d;
+  }
+  for (int i = 0; i < rank; ++i)
+    for (int k = 0; k < i; ++k) b[order[i]] -= at(i, k) * b[order[k]];
+  for (int i = 0; i < n; ++i) b[order[i]] = i < rank ? b[order[i]] / at(i, i) : S(0);
+  for (int i = rank - 1; i >= 0; --i)
+    for (int k = i + 1; k < rank; ++k) b[order[i]] -= at(k, i) * b[order[k]];
+}
+
+// Solves A x = b for a square A by elimination, largest pivot first; false where A is singular. A is lost.
+template <class S> SUPPLE_FN bool solve_square(S *a, int n, S *b) {
+  for (int k = 0; k < n; ++k) {
+    int best = k;
+    for (int i = k + 1; i < n; ++i)
+      if (std::fabs(a[i * n + k]) > std::fabs(a[best * n + k])) best = i;
+    if (!(std::fabs(a[best * n + k]) > 0)) return false;
+    for (int j = k; j < n && best != k; ++j) {
+      const S kept = a[k * n + j];
+      a[k * n + j] = a[best * n + j], a[best * n + j] = kept;
+    }
+    const S kept = b[k];
+    b[k] = b[best], b[best] = kept;
+    for (int i = k + 1; i < n; ++i) {
+      const S l = a[i * n + k] / a[k * n + k];
+      for (int j = k + 1; j < n; ++j) a[i * n + j] -= l * a[k * n + j];
+      b[i] -= l * b[k];
+    }
+  }
+  for (int i = n - 1; i >= 0; --i) {
+    for (int k = i + 1; k < n; ++k) b[i] -= a[i * n + k] * b[k];
+    b[i] /= a[i * n + i];
+  }
+  return true;
+}
+
+// Eigenvalues (on the diagonal of A) and eigenvectors (columns of V) of a symmetric A, by Jacobi's rotations.
+template <class S> SUPPLE_FN void eigen(S *a, int n, S *v) {
+  for (int i = 0; i < n * n; ++i) v[i] = i % (n + 1) ? S(0) : S(1);
+  for (int sweep = 0; sweep < 50; ++sweep) {
+    S off = 0, diagonal = 0;
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) (i == j ? diagonal : off) += a[i * n + j] * a[i * n + j];
+    if (off <= S(1e-32) * diagonal) break;
+    for (int p = 0; p < n; ++p)
+      for (int q = p + 1; q < n; ++q) {
+        if (a[p * n + q] == 0) continue;
+        const S half = (a[q * n + q] - a[p * n + p]) / (2 * a[p * n + q]);
+        const S t = (half < 0 ? S(-1) : S(1)) / (std::fabs(half) + std::sqrt(1 + half * half));
+        const S c = 1 / std::sqrt(1 + t * t), s = t * c;
+        for (int k = 0; k < n; ++k) {
+          const S x = a[k * n + p], y = a[k * n + q];
+          a[k * n + p] = c * x - s * y, a[k * n + q] = s * x + c * y;
+        }
+        for (int k = 0; k < n; ++k) {
+          const S x = a[p * n + k], y = a[q * n + k];
+          a[p * n + k] = c * x - s * y, a[q * n + k] = s * x + c * y;
+        }
+        for (int k = 0; k < n; ++k) {
+          const S x = v[k * n + p], y = v[k * n + q];
+          v[k * n + p] = c * x - s * y, v[k * n + q] = s * x + c * y;
+        }
+      }
+  }
 }
 
 // Product of the diagonal of D: the determinant of A.

@@ -11,18 +11,18 @@ namespace supple {
 inline namespace SUPPLE_ISA {
 
 // a constant frame of the tree, as numbers of type T
-template <class T> SUPPLE_FN Frame<T> constant(const double *r, const double *p) {
+template <class T> SUPPLE_FLAT Frame<T> constant(const double *r, const double *p) {
   using S = Scalar<T>;
   return {{{T(S(r[0])), T(S(r[3])), T(S(r[6]))}, {T(S(r[1])), T(S(r[4])), T(S(r[7]))}, {T(S(r[2])), T(S(r[5])), T(S(r[8]))}},
           {T(S(p[0])), T(S(p[1])), T(S(p[2]))}};
 }
 
-template <class T> SUPPLE_FN T value(const Node &node, const T *q) {
+template <class T> SUPPLE_FLAT T value(const Node &node, const T *q) {
   return T(Scalar<T>(node.gain)) * q[node.index] + T(Scalar<T>(node.offset));
 }
 
 // frame of a node's child on its parent: the constant location, then the articulation, whose sine and cosine are known
-template <class T> SUPPLE_FN Frame<T> articulated(const Node &node, const T *q, T s, T c) {
+template <class T> SUPPLE_FLAT Frame<T> articulated(const Node &node, const T *q, T s, T c) {
   Frame<T> at = constant<T>(node.rotation, node.position);
   if (node.motion == turns) {
     const Vec<T> x = at.r.x, y = at.r.y;
@@ -38,7 +38,7 @@ template <class T> SUPPLE_FN Frame<T> articulated(const Node &node, const T *q, 
 
 // sines and cosines of a run of at most `block` angles, a multiple of every step
 constexpr int block = 16;
-template <class T, class Angle> SUPPLE_FN void sincos_run(int n, T *s, T *c, Angle angle) {
+template <class T, class Angle> SUPPLE_FLAT void sincos_run(int n, T *s, T *c, Angle angle) {
   constexpr int step = sincos_step<T>;
   T angles[block];
   for (int i = 0; i < n; ++i) angles[i] = angle(i);
@@ -47,7 +47,7 @@ template <class T, class Angle> SUPPLE_FN void sincos_run(int n, T *s, T *c, Ang
 }
 
 // frames of all nodes of a tree, parents before children
-template <class T> SUPPLE_FN void traverse(const Node *nodes, int count, const T *q, Frame<T> *world) {
+template <class T> SUPPLE_FLAT void traverse(const Node *nodes, int count, const T *q, Frame<T> *world) {
   T s[block], c[block];
   for (int first = 0; first < count; first += block) {
     const int n = count - first < block ? count - first : block;
@@ -61,8 +61,8 @@ template <class T> SUPPLE_FN void traverse(const Node *nodes, int count, const T
 }
 
 // a ball joint's values after a turn about its child's axes, and the shortest such turn between two values
-template <class T> SUPPLE_FN Vec<T> turned(Vec<T> q, Vec<T> step) { return log_rotation(exp_rotation(q) * exp_rotation(step)); }
-template <class T> SUPPLE_FN Vec<T> between(Vec<T> start, Vec<T> end) {
+template <class T> SUPPLE_FLAT Vec<T> turned(Vec<T> q, Vec<T> step) { return log_rotation(exp_rotation(q) * exp_rotation(step)); }
+template <class T> SUPPLE_FLAT Vec<T> between(Vec<T> start, Vec<T> end) {
   return log_rotation(transpose(exp_rotation(start)) * exp_rotation(end));
 }
 

@@ -11,13 +11,16 @@ except ModuleNotFoundError as _error:  # one implementation, no quiet fallback
         "(Python and a C++17 compiler are all it needs), or install a wheel"
     ) from _error
 
-from supple import stock, view
+from supple import method, prefer, stock, view
 from supple.errors import BadInput, BadLinkage, MissingExtra, SuppleError, UnknownName
 from supple.frame import Frame
+from supple.goal import Goal
 from supple.joint import Joint, Kind, Mimic
 from supple.link import Box, Capsule, Cylinder, Geometry, Link, Mesh, Sphere
 from supple.linkage import Axes, Frames, Linkage
 from supple.read import DH, dh, load
+from supple.solution import Outcome, Solution
+from supple.solver import Solver, Tolerance, solve
 
 __version__ = "0.1.0"
 
@@ -32,6 +35,7 @@ __all__ = [
     "Frame",
     "Frames",
     "Geometry",
+    "Goal",
     "Joint",
     "Kind",
     "Link",
@@ -39,11 +43,18 @@ __all__ = [
     "Mesh",
     "Mimic",
     "MissingExtra",
+    "Outcome",
+    "Solution",
+    "Solver",
     "Sphere",
     "SuppleError",
+    "Tolerance",
     "UnknownName",
     "dh",
     "load",
+    "method",
+    "prefer",
+    "solve",
     "stock",
     "view",
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from supple._tree import z_to
+from supple.frame import Array
 from supple.joint import Joint, Kind
 
 if TYPE_CHECKING:
@@ -17,6 +18,24 @@ if TYPE_CHECKING:
 
 def reach(linkage: Linkage, link: str) -> float:
     """Greatest distance of a link from the base of the joints that move it, in metres; see `Linkage.reach`."""
+    return _measured(linkage, link)[0]
+
+
+def beyond(linkage: Linkage, link: str, position: Array) -> float:
+    """By how much a position (3,) is farther from the base than a link can reach, in metres; 0 if it is not."""
+    most, base = _measured(linkage, link)
+    return max(0.0, float(np.linalg.norm(position - base)) - most)
+
+
+def _measured(linkage: Linkage, link: str) -> tuple[float, Array]:
+    """Reach of a link and the point (3,) it is measured from, kept with the linkage."""
+    known: dict[str, tuple[float, Array]] = linkage.__dict__.setdefault("_reaches", {})
+    if link not in known:
+        known[link] = _measure(linkage, link)
+    return known[link]
+
+
+def _measure(linkage: Linkage, link: str) -> tuple[float, Array]:
     from supple.linkage import Linkage
 
     joints: list[Joint] = []
@@ -29,11 +48,12 @@ def reach(linkage: Linkage, link: str) -> float:
             joints.append(replace(joint, mimic=None))
     slides = [joint for joint in joints if joint.kind is Kind.PRISMATIC]
     if not np.isfinite([value for joint in slides for value in joint.lower + joint.upper]).all():
-        return math.inf
+        return math.inf, np.zeros(3)
     if not any(joint.dof for joint in joints):
-        return 0.0
-    chain = Linkage("chain", joints)
-    return chain._native.reach(link, chain.lower, chain.upper)
+        return 0.0, linkage.frame(linkage.rest, link).position
+    chain = Linkage("chain", joints, base=linkage.base)
+    most, x, y, z = chain._native.reach(link, chain.lower, chain.upper)
+    return most, np.array([x, y, z])
 
 
 def _slides(joint: Joint) -> list[Joint]:

@@ -1,0 +1,168 @@
+// Step, clamp, judge; until arrived, stuck or spent.
+#pragma once
+#include "descend.h"
+
+namespace supple {
+inline namespace SUPPLE_ISA {
+
+// all working memory of a solve
+struct SolveDesk {
+  Sight<double> sight;
+  StepDesk step;
+  double *q, *next, *best, *dq, *v, *spare, *recent; // n each
+  Frame<double> *after;                              // one a target
+};
+
+// A joint at its limit that the error presses outward takes no part in the step: its column becomes zero, the paper's
+// weight of 0 [D13], and so does its wish.
+SUPPLE_FN void hold_limits(const Problem &problem, const double *q, const double *e, double *J, double *v) {
+  const int n = problem.n;
+  for (int l = 0; l < n; ++l) {
+    const bool low = q[l] <= problem.lower[l], high = q[l] >= problem.upper[l];
+    if (!low && !high) continue;
+    double slope = 0;
+    for (int i = 0; i < problem.rows; ++i) slope += J[i * n + l] * e[i];
+    if ((low && slope < 0) || (high && slope > 0)) {
+      for (int i = 0; i < problem.rows; ++i) J[i * n + l] = 0;
+      v[l] = 0;
+    }
+  }
+}
+
+// One step of a method from q, which stays: the change it makes. False where the method finds none.
+SUPPLE_FN bool one_step(const Problem &problem, const Method &method, const double *goals, const double *q, const SolveDesk &desk, double *dq) {
+  const int n = problem.n;
+  if (method.way == by_descent) {
+    for (int l = 0; l < n; ++l) desk.next[l] = q[l];
+    descend(Descent{problem, goals, method.clamp, method.halvings}, method.rank, desk.next, desk.spare, desk.recent, desk.sight.axes, desk.sight.tips, desk.after);
+    for (int l = 0; l < n; ++l) dq[l] = desk.next[l] - q[l];
+    for (int b = 0; b < problem.ball_count; ++b) {
+      const int k = problem.balls[b].index;
+      const Vec<double> way = between(Vec<double>{q[k], q[k + 1], q[k + 2]}, Vec<double>{desk.next[k], desk.next[k + 1], desk.next[k + 2]});
+      dq[k] = way.x, dq[k + 1] = way.y, dq[k + 2] = way.z;
+    }
+    for (int l = 0; l < n; ++l) dq[l] *= method.shorten;
+    shorten_to(dq, n, method.longest);
+    return true;
+  }
+  for (int l = 0; l < n; ++l) desk.v[l] = 0;
+  if (method.ask) method.ask(method.asked, q, desk.v);
+  if (method.preference_count) wish(problem, method.preferences, method.preference_count, q, goals, desk.sight, desk.spare, desk.step.A, desk.v);
+  look(problem, q, goals, method.pull, desk.sight);
+  if (method.clamp) hold_limits(problem, q, desk.sight.e, desk.sight.J, desk.v);
+  if (!choose(problem, method, desk.sight.e, desk.sight.J, desk.v, desk.step, dq)) return false;
+  for (int l = 0; l < n; ++l) dq[l] *= method.shorten;
+  shorten_to(dq, n, method.longest);
+  if (method.halvings) {
+    double was = 0;
+    for (int i = 0; i < problem.rows; ++i) was += desk.sight.e[i] * desk.sight.e[i];
+    for (int i = 0; i < method.halvings; ++i) {
+      move(problem, method.clamp, q, dq, desk.next);
+      look(problem, desk.next, goals, false, desk.sight);
+      if (squared_error(problem, goals, desk.sight.tips) <= was) return true;
+      for (int l = 0; l < n; ++l) dq[l] /= 2;
+    }
+    move(problem, method.clamp, q, dq, desk.next);
+    look(problem, desk.next, goals, false, desk.sight);
+    if (!(squared_error(problem, goals, desk.sight.tips) <= was))
+      for (int l = 0; l < n; ++l) dq[l] = 0;
+  }
+  return true;
+}
+
+// The weighted squared error at some q.
+SUPPLE_FN double error_at(const Problem &problem, const double *goals, const double *q, const SolveDesk &desk) {
+  look(problem, q, goals, false, desk.sight);
+  return squared_error(problem, goals, desk.sight.tips);
+}
+
+// Descent goes round corners slowly: while it helps, the way of the last sweep is gone on, each time twice as far.
+SUPPLE_FN void stride(const Problem &problem, const Method &method, const double *goals, const SolveDesk &desk) {
+  double error = error_at(problem, goals, desk.q, desk);
+  for (int i = 0; i < 8; ++i) {
+    move(problem, method.clamp, desk.q, desk.dq, desk.next);
+    const double further = error_at(problem, goals, desk.next, desk);
+    if (!(further < error)) return;
+    error = further;
+    for (int l = 0; l < problem.n; ++l) desk.q[l] = desk.next[l], desk.dq[l] *= 2;
+  }
+}
+
+// Out of a corner, first time: every joint that presses against a limit goes to the other side of its range. Next time,
+// or where none presses (a straight arm that should fold), every joint does; and then every joint goes to its middle.
+// False if no joint has two limits.
+SUPPLE_FN bool escape(const Problem &problem, const double *goals, int time, const SolveDesk &desk) {
+  const int n = problem.n;
+  look(problem, desk.q, goals, false, desk.sight);
+  for (int all = time % 3 > 0; all < 2; ++all) {
+    bool moved = false;
+    for (int l = 0; l < n; ++l) {
+      const double low = problem.lower[l], high = problem.upper[l], q = desk.q[l];
+      double slope = 0;
+      for (int i = 0; i < problem.rows; ++i) slope += desk.sight.J[i * n + l] * desk.sight.e[i];
+      const bool pressed = (q <= low && slope < 0) || (q >= high && slope > 0);
+      if (!(high - low < 1e300) || !(all || pressed)) continue;
+      desk.q[l] = time % 3 == 2 ? (low + high) / 2 : low + high - q;
+      moved = true;
+    }
+    if (moved) return true;
+  }
+  return false;
+}
+
+// From start to the goals. `best` holds the q with the smallest weighted error that was visited.
+SUPPLE_FN Report solve(const Problem &problem, const Method &method, const Stop &stop, const double *goals, const double *start, const SolveDesk &desk) {
+  const int n = problem.n;
+  Report report{spent, 0, 0, 0};
+  double least = 1e300, mark = 1e300;
+  int waited = 0, escapes = 0;
+  for (int l = 0; l < n; ++l) desk.dq[l] = desk.recent[l] = 0;
+  move(problem, method.clamp, start, desk.dq, desk.q);
+  for (;; ++report.iterations) {
+    look(problem, desk.q, goals, false, desk.sight);
+    double error = 0;
+    bool there = true;
+    for (int i = 0; i < problem.rows; ++i) error += desk.sight.e[i] * desk.sight.e[i];
+    for (int t = 0; t < problem.target_count; ++t) there = there && desk.sight.distance[t] <= stop.position && desk.sight.angle[t] <= stop.angle;
+    if (there || error < least) {
+      least = error;
+      for (int l = 0; l < n; ++l) desk.best[l] = desk.q[l];
+    }
+    if (there) {
+      report.outcome = arrived;
+      return report;
+    }
+    if (report.iterations >= stop.iterations) return report;
+    // progress is a hundredth of the error within the time that patience allows
+    if (error < 0.99 * mark) mark = error, waited = 0;
+    else ++waited;
+    const bool given_up = waited > stop.patience || !(error < 1e300);
+    if (given_up) {
+      if (escapes >= method.escapes || !escape(problem, goals, escapes, desk)) {
+        report.outcome = stuck;
+        return report;
+      }
+      ++escapes;
+      mark = 1e300, waited = 0;
+      continue;
+    }
+    if (!one_step(problem, method, goals, desk.q, desk, desk.dq)) {
+      report.outcome = stuck;
+      return report;
+    }
+    double square = 0, largest = 0;
+    for (int l = 0; l < n; ++l) square += desk.dq[l] * desk.dq[l], largest = larger(largest, std::fabs(desk.dq[l]));
+    if (!(largest < 1e300)) {
+      report.outcome = stuck;
+      return report;
+    }
+    report.path += std::sqrt(square);
+    report.largest_step = larger(report.largest_step, largest);
+    move(problem, method.clamp, desk.q, desk.dq, desk.next);
+    for (int l = 0; l < n; ++l) desk.q[l] = desk.next[l];
+    if (method.way == by_descent) stride(problem, method, goals, desk);
+  }
+}
+
+} // namespace SUPPLE_ISA
+} // namespace supple

@@ -1,0 +1,38 @@
+"""Cut one arm out of a robot, give it a tool, lock a joint, stand it elsewhere, and put an arm on an arm."""
+
+import numpy as np
+
+import supple
+from supple import Cylinder, Frame, Geometry
+
+baxter = supple.stock.baxter()
+print(repr(baxter))
+
+left = baxter.part("torso", "left_gripper")  # from one link to another; its root is the new world
+print(repr(left), "-> the left arm")
+in_whole = baxter.frame(baxter.rest, "torso").inverse() @ baxter.frame(baxter.rest, "left_gripper")
+in_part = left.frame(left.rest, "left_gripper")
+print(f"the same place, to {np.abs((in_whole.inverse() @ in_part).log()).max():.0e} m")
+
+# a tool is a new link at a frame on an old one, here with something to draw
+pen = Geometry(Cylinder(radius=0.005, length=0.12), Frame.at([0, 0, 0.06]))
+writer = left.with_tool("left_gripper", Frame.at([0, 0, 0.12]), name="pen", geometry=[pen])
+print("tips now", writer.tips, f"reach {writer.reach('pen'):.3f} m")
+
+# locked joints are fixed where they are told to be, and leave q
+stiff = writer.locked({"left_e0": 0.0, "left_w0": 0.0})
+print("two joints locked:", stiff.dof, "degrees of freedom:", ", ".join(stiff.names))
+q = stiff.rest
+print("the pen is at", stiff.frame(q, "pen").position.round(4), "m from the torso")
+
+# the whole, elsewhere: a root transformation
+moved = stiff.at(Frame.at([2, 0, 1], Frame.turn([0, 0, 1], np.pi / 2)))
+print("and, moved with its torso, at", moved.frame(q, "pen").position.round(4), "m")
+
+# one linkage carried by another: a small arm on the hand of a large one
+both = supple.stock.ur10().attach("tool0", supple.stock.so101(), at=Frame.at([0, 0, 0.05]), prefix="small_")
+print(repr(both), f"reach {both.reach('small_gripper_frame_link'):.3f} m")
+
+# linkages are values: nothing above has changed the first
+assert baxter == supple.stock.baxter()
+assert baxter.dof == 17

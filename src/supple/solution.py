@@ -1,0 +1,197 @@
+"""Solution: what came of a solve, with a measured error and a reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from supple import _core, _reach
+from supple.frame import Array
+from supple.goal import Goal
+from supple.linkage import Linkage
+
+
+class Outcome(Enum):
+    """How a solve ended."""
+
+    ARRIVED = 0
+    """Every goal is within tolerance."""
+    STUCK = 1
+    """As near as it gets from here."""
+    SPENT = 2
+    """The budget is used up."""
+    INVALID = 3
+    """This row of a batch was not finite."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What came of a solve; every array has the leading axes of the goals and the start."""
+
+    linkage: Linkage
+    goals: tuple[Goal, ...]
+    q: Array
+    """Joint values (..., dof): those that arrived, or the best that were visited."""
+    outcomes: Array
+    """How each ended (...), as the numbers of `Outcome`."""
+    iterations: Array
+    """Steps taken (...)."""
+    largest_step: Array
+    """The largest change of a joint in a step (...)."""
+    path: Array
+    """Length of the way through joint values (...)."""
+    error: Array
+    """Goal minus end effector (..., goals, 6): metres, then radians, in world axes; 0 where nothing is asked."""
+
+    @classmethod
+    def _of(cls, linkage: Linkage, goals: list[Goal], shape: tuple[int, ...], q: Array, report: Array) -> Solution:
+        q = q.reshape(*shape, linkage.dof)
+        columns = [report[:, i].reshape(shape) for i in range(4)]
+        error = np.stack([_error(linkage, goal, q, shape) for goal in goals], axis=-2)
+        whole = columns[0].astype(int), columns[1].astype(int)
+        return cls(linkage, tuple(goals), q, *whole, columns[2], columns[3], error)
+
+    @property
+    def outcome(self) -> Any:
+        """How it ended: an `Outcome`, or an array of them (...)."""
+        if self.outcomes.ndim == 0:
+            return Outcome(int(self.outcomes))
+        return np.array(list(Outcome), dtype=object)[self.outcomes]
+
+    @property
+    def arrived(self) -> Any:
+        """Whether every goal is within tolerance: bool, or an array (...)."""
+        there = self.outcomes == Outcome.ARRIVED.value
+        return bool(there) if there.ndim == 0 else there
+
+    @property
+    def distance(self) -> Array:
+        """How far the positions are from their goals (..., goals), in metres."""
+        distance: Array = np.linalg.norm(self.error[..., :3], axis=-1)
+        return distance
+
+    @property
+    def angle(self) -> Array:
+        """How far the orientations are from their goals (..., goals), in radians."""
+        angle: Array = np.linalg.norm(self.error[..., 3:], axis=-1)
+        return angle
+
+    @property
+    def why(self) -> str:
+        """The reason why a single solution did not arrive, in words; empty if it did."""
+        if self.outcomes.ndim:
+            raise ValueError("many solutions have many reasons; take one: found[i].why")
+        if self.arrived:
+            return ""
+        return "; ".join(_reasons(self)) or "no nearer from this start"
+
+    def __getitem__(self, index: Any) -> Solution:
+        """One row of many, or some."""
+        from supple.goal import picked
+
+        if not self.outcomes.ndim:
+            raise IndexError("a single solution cannot be indexed")
+        shape = self.outcomes.shape
+        rows = (self.q, self.outcomes, self.iterations, self.largest_step, self.path, self.error)
+        return Solution(
+            self.linkage, tuple(picked(goal, shape, index) for goal in self.goals), *(a[index] for a in rows)
+        )
+
+    def __len__(self) -> int:
+        if not self.outcomes.ndim:
+            raise TypeError("a single solution has no length")
+        return len(self.outcomes)
+
+    def __str__(self) -> str:
+        if self.outcomes.ndim:
+            count = np.bincount(self.outcomes.ravel(), minlength=4)
+            parts = [f"{count[o.value]:,} {o.name.lower()}" for o in Outcome if count[o.value]]
+            return (
+                f"{self.outcomes.size:,} solves: {', '.join(parts)}; {self.iterations.mean():.1f} iterations on average"
+            )
+        said = f"{self.outcome.name.lower()} after {self.iterations} iteration{'s' if self.iterations != 1 else ''}"
+        away = [
+            text
+            for goal, d, a in zip(self.goals, self.distance, self.angle, strict=True)
+            for text in [_away(goal, d, a)]
+        ]
+        return f"{said}, {'; '.join(away)}" + ("" if self.arrived else f": {self.why}")
+
+    def __repr__(self) -> str:
+        return f"<Solution: {self}>"
+
+
+def _error(linkage: Linkage, goal: Goal, q: Array, shape: tuple[int, ...]) -> Array:
+    tip = linkage.frame(q, goal.link)
+    out = np.zeros((*shape, 6))
+    free = np.array([w == 0 for w in goal.weight or (1.0, 1.0, 1.0)])
+    if goal.position is not None:
+        out[..., :3] = np.where(free, 0.0, goal.position - tip.apply(goal.point))
+    if goal.orientation is not None:
+        turn = np.zeros((*shape, 4, 4))
+        turn[..., :3, :3] = goal.orientation @ np.swapaxes(tip.rotation, -1, -2)
+        out[..., 3:] = np.where(np.array(goal.turn_weight) == 0, 0.0, _core.log_rotation(turn))
+    elif goal.axis is not None and goal.direction is not None:
+        at = tip.rotation @ goal.axis
+        across = np.cross(at, goal.direction)
+        sine = np.linalg.norm(across, axis=-1, keepdims=True)
+        cosine = np.sum(at * goal.direction, axis=-1, keepdims=True)
+        angle = np.arctan2(sine, cosine)
+        other = np.cross(at, np.where(np.abs(at[..., :1]) < 0.6, [1.0, 0, 0], [0, 1.0, 0]))
+        back = other / np.linalg.norm(other, axis=-1, keepdims=True)
+        out[..., 3:] = (
+            np.where(sine > 1e-12, across / np.where(sine > 0, sine, 1), np.where(cosine > 0, 0.0, back)) * angle
+        )
+    return out
+
+
+def _away(goal: Goal, distance: float, angle: float) -> str:
+    parts = []
+    if goal.position is not None:
+        parts.append(_length(distance))
+    if goal.orientation is not None or goal.axis is not None:
+        parts.append(_angle(angle))
+    return f"{goal.link} {' and '.join(parts)} away"
+
+
+def _length(metres: float) -> str:
+    for unit, size in (("m", 1.0), ("mm", 1e-3), ("um", 1e-6)):
+        if metres >= size:
+            return f"{metres / size:.3g} {unit}"
+    return f"{metres / 1e-9:.2g} nm"
+
+
+def _angle(radians: float) -> str:
+    return f"{radians:.3g} rad" if radians >= 0.1 else f"{radians * 1e3:.3g} mrad"
+
+
+def _reasons(found: Solution) -> list[str]:
+    """What stands in the way: beyond reach, joints at their limits, a singular place."""
+    linkage, q = found.linkage, found.q
+    reasons = []
+    for goal, d in zip(found.goals, found.distance, strict=True):
+        beyond = (
+            _reach.beyond(linkage, goal.link, goal.position)
+            if goal.position is not None and not goal.point.any()
+            else 0.0
+        )
+        if beyond > 0 and d > 0:
+            reasons.append(f"{goal.link} is out of reach by {_length(beyond)}")
+    at = [
+        f"{name} at its lower limit"
+        for name, x, low in zip(linkage.names, q, linkage.lower, strict=True)
+        if x <= low + 1e-9
+    ]
+    at += [
+        f"{name} at its upper limit"
+        for name, x, high in zip(linkage.names, q, linkage.upper, strict=True)
+        if x >= high - 1e-9
+    ]
+    if len(at) <= 4:
+        reasons += at
+    else:
+        reasons.append(f"{len(at)} joints at their limits")
+    return reasons

@@ -1,0 +1,83 @@
+"""Laws of the C++ core itself: small programs that measure it, compiled for each instruction set this machine has."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from supple import _core
+
+HERE = Path(__file__).parent
+CORE = HERE.parent / "core"
+PROGRAMS = ("numbers", "rigid", "tree")
+# as in CMakeLists.txt, but for less optimisation, which only takes time
+FLAGS = ["-std=c++17", "-O2", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"]
+FLAGS += ["-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
+BUILDS = {
+    "baseline": [],
+    "avx2": ["-mavx2", "-mfma"],
+    "avx512": ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx512bw", "-mavx2", "-mfma", "-mprefer-vector-width=512"],
+}
+BUILDS = {name: flags for name, flags in BUILDS.items() if name in _core.instruction_sets()}
+BUILDS["plain arrays"] = ["-DSUPPLE_PLAIN_ARRAYS", "-O0"]  # optimising lanes one by one would take half a minute
+
+
+def compiler():
+    """The compiler to use, as the words of a command; none is a failure where everything must be there."""
+    named = os.environ.get("CXX", "").split()
+    for command in (named, ["c++"], ["g++"], ["clang++"]):
+        if command and shutil.which(command[0]):
+            return command
+    reason = "no C++ compiler: set CXX, or install c++, g++ or clang++"
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory):
+    """Every program in every build, being compiled side by side; ask for the one that is needed."""
+    command, folder = compiler(), tmp_path_factory.mktemp("core")
+
+    def build(program, kind):
+        made = folder / f"{program}-{kind}".replace(" ", "-")
+        source = [f"-I{CORE}", str(HERE / "core" / f"{program}.cpp"), "-o", str(made)]
+        ran = subprocess.run([*command, *FLAGS, *BUILDS[kind], *source], capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stderr[:5000]
+        return made
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield {(program, kind): pool.submit(build, program, kind) for kind in BUILDS for program in PROGRAMS}
+
+
+@cache
+def laws(made):
+    """What a program measured."""
+    ran = subprocess.run([made], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+@pytest.mark.parametrize("kind", BUILDS)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_core_keeps_its_word(program, kind, programs):
+    found = laws(programs[program, kind].result())
+    assert any("alloc" in each["law"] for each in found)
+    broken = [each for each in found if not each["measured"] <= each["allowed"]]
+    assert not broken, "\n".join(map(str, broken))
+
+
+@pytest.mark.parametrize("law", ["sine and cosine", "angle of the point"])
+def test_the_bounds_that_are_measured_are_those_the_header_states(law, programs):
+    comment = (CORE / "supple" / "lane.h").read_text().split(f"// {law}")[1]
+    stated = re.search(r"error (?:is )?below (\S+) \(double\)(?:,| and)\s+(?:// )?(\S+) \(float\)", comment)
+    assert stated, "lane.h states no bound"
+    for each in laws(programs["numbers", "baseline"].result()):
+        if each["law"] == law:
+            assert each["allowed"] == float(stated[1] if each["type"].startswith("double") else stated[2])
