@@ -6,6 +6,7 @@
 
 // the joint values of n rows, and what is wanted of one link for each; null pointers are not wanted
 struct ChainJob {
+  bool single; // one row in all: scalars instead of lanes
   const supple::Chain *chain;
   const int *columns; // the values of q that move the link
   int column_count;
@@ -21,6 +22,7 @@ struct ChainJob {
 
 // the frames of all links, for n rows of joint values
 struct TreeJob {
+  bool single;
   const supple::Node *nodes;
   const supple::Tip *tips;
   int count, dof, tip_count;

@@ -129,7 +129,7 @@ using Wide = Pack<double, native_width>;
 
 void chain(const ChainJob &job, long long begin, long long end, void *scratch) {
   const Desk desk{static_cast<char *>(scratch)};
-  if (end - begin == 1) {
+  if (job.single) {
     double *J = job.jacobians ? job.jacobians + begin * 6 * job.chain->dof : nullptr;
     return chain_rows<double>(job, begin, 1, ChainDesk<double>(job, desk, J));
   }
@@ -140,7 +140,7 @@ void chain(const ChainJob &job, long long begin, long long end, void *scratch) {
 
 void tree(const TreeJob &job, long long begin, long long end, void *scratch) {
   const Desk desk{static_cast<char *>(scratch)};
-  if (end - begin == 1) return tree_rows<double>(job, begin, 1, desk);
+  if (job.single) return tree_rows<double>(job, begin, 1, desk);
   for (long long row = begin; row < end; row += native_width)
     tree_rows<Wide>(job, row, int(end - row < native_width ? end - row : native_width), desk);
 }

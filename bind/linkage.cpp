@@ -26,7 +26,7 @@ template <class Job> void run(void (*kernel)(const Job &, long long, long long, 
 }
 
 ChainJob chain_job(const Path &path, const Rows &q) {
-  return {&path.chain, path.columns.data(), int(path.columns.size()), q.data, nullptr, 0, false, nullptr, nullptr, nullptr, 0, 0};
+  return {q.n == 1, &path.chain, path.columns.data(), int(path.columns.size()), q.data, nullptr, 0, false, nullptr, nullptr, nullptr, 0, 0};
 }
 
 void run_chain(const Tree &tree, const ChainJob &job, npy_intp n) {
@@ -46,7 +46,7 @@ nb::object tree_frame(Tree &tree, nb::handle q, nb::handle link, nb::handle into
 nb::object tree_frames(Tree &tree, nb::handle q) {
   const Rows rows = tree.values(q);
   Fresh out(rows, {npy_intp(tree.tips.size()), 4, 4});
-  const TreeJob job{tree.nodes.data(), tree.tips.data(), int(tree.nodes.size()), tree.dof, int(tree.tips.size()), rows.data, out.data};
+  const TreeJob job{rows.n == 1, tree.nodes.data(), tree.tips.data(), int(tree.nodes.size()), tree.dof, int(tree.tips.size()), rows.data, out.data};
   run(kernels().tree, job, rows.n, int(tree.nodes.size() + tree.tips.size()), tree.dof);
   return out.frozen();
 }

@@ -28,7 +28,7 @@ template <class F> void parallel(long long n, long long grain, F work) {
   const long long most = (n + grain - 1) / grain;
   const int threads = int(most < thread_count() ? most : thread_count());
   if (threads <= 1) return work(0LL, n);
-  const long long piece = (n / threads + 63) / 64 * 64;
+  const long long piece = ((n + threads - 1) / threads + 63) / 64 * 64;
   std::vector<std::thread> team;
   team.reserve(threads);
   for (long long begin = piece; begin < n; begin += piece) {

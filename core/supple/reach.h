@@ -5,7 +5,8 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// The point of the first joint's axis that is nearest to the second's; for a slide, where it starts.
+// The point of the first joint's axis that is nearest to the second's; for a slide, where it starts. Axes that lean by
+// less than 0.01 rad count as parallel: where they come nearest may be far away, and means nothing.
 SUPPLE_FN Vec<double> base_point(const Link *links, int count, Vec<double> end) {
   const Frame<double> first = constant<double>(links[0].rotation, links[0].position);
   if (links[0].motion != turns) return first.p;
@@ -16,7 +17,7 @@ SUPPLE_FN Vec<double> base_point(const Link *links, int count, Vec<double> end) 
     to = next.p - first.p;
     const double lean = dot(axis, next.r.z), square = 1 - lean * lean;
     along = dot(axis, to);
-    if (links[1].motion == turns && square > 1e-12) along = (along - lean * dot(next.r.z, to)) / square;
+    if (links[1].motion == turns && square > 1e-4) along = (along - lean * dot(next.r.z, to)) / square;
   }
   return first.p + along * axis;
 }

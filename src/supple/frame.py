@@ -279,6 +279,8 @@ def _checked(value: ArrayLike | Frame) -> Array:
     off = np.abs(r @ np.swapaxes(r, -1, -2) - np.eye(3)).max(initial=0)
     if off > 1e-6:
         raise BadInput(f"the rotation of a frame must be orthonormal; this one is off by {off:.3g}")
+    if off > 1e-14:  # the nearest rotation, to second order: what is off by 1e-7 comes out exact
+        array[..., :3, :3] = r = r @ (1.5 * np.eye(3) - 0.5 * np.swapaxes(r, -1, -2) @ r)
     if np.any(np.linalg.det(r) < 0):
         raise BadInput("the rotation of a frame must not mirror; its determinant is -1")
     if np.abs(array[..., 3, :] - [0, 0, 0, 1]).max(initial=0) > 1e-9:

@@ -186,9 +186,11 @@ class Linkage:
                 return (self._compiled or self._native).jacobian(q, link)
             if axes is not _WORLD and axes is not _LINK:
                 raise BadInput(f"axes must be Axes.WORLD or Axes.LINK, got {axes!r}")
-            if point is not None and np.ndim(point) > 1:
-                lead = np.broadcast_shapes(np.shape(q)[:-1], np.shape(point)[:-1])
-                q, point = np.broadcast_to(q, (*lead, np.shape(q)[-1])), np.broadcast_to(point, (*lead, 3))
+            if point is not None:
+                point = _numbers(point, "point must be numbers of shape (..., 3)")
+                if point.ndim > 1 and point.shape[-1] == 3 and np.ndim(q):
+                    lead = _lead(np.shape(q)[:-1], point.shape[:-1], "q and point")
+                    q, point = np.broadcast_to(q, (*lead, np.shape(q)[-1])), np.broadcast_to(point, (*lead, 3))
             return self._native.jacobian_at(q, link, point, axes is _LINK, out)
         except TypeError:
             raise self._misfit(q, link) from None
@@ -324,10 +326,14 @@ class Linkage:
 
     def _together(self, a: ArrayLike, b: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
         """Two arrays of joint values, brought to the same leading axes."""
-        if np.shape(a) == np.shape(b):
-            return a, b
-        lead = np.broadcast_shapes(np.shape(a)[:-1], np.shape(b)[:-1])
-        return np.broadcast_to(a, (*lead, np.shape(a)[-1])), np.broadcast_to(b, (*lead, np.shape(b)[-1]))
+        x, y = (_numbers(row, f"joint values must be numbers of shape (..., {self.dof})") for row in (a, b))
+        for row in (x, y):
+            if row.shape[-1:] != (self.dof,):
+                raise BadInput(f"joint values must have shape (..., {self.dof}), not {row.shape}")
+        if x.shape == y.shape:
+            return x, y
+        lead = _lead(x.shape[:-1], y.shape[:-1], "joint values")
+        return np.broadcast_to(x, (*lead, self.dof)), np.broadcast_to(y, (*lead, self.dof))
 
     def _gather(self, field: str) -> Array:
         row = np.array([value for joint in self.joints if joint.dof for value in getattr(joint, field)], dtype=float)
@@ -363,6 +369,23 @@ class Linkage:
 
     def __str__(self) -> str:
         return _print.tree(self)
+
+
+def _lead(a: tuple[int, ...], b: tuple[int, ...], what: str) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(a, b)
+    except ValueError:
+        raise BadInput(f"{what} have leading axes {a} and {b}, which do not fit together") from None
+
+
+def _numbers(value: ArrayLike, wanted: str) -> Array:
+    try:
+        array = np.asarray(value)
+    except ValueError:  # ragged
+        raise BadInput(f"{wanted}, not {value!r}") from None
+    if array.dtype.kind not in "biuf":
+        raise BadInput(f"{wanted}, not {value!r}")
+    return np.asarray(array, dtype=float)
 
 
 class Frames(Mapping[str, Frame]):

@@ -1,0 +1,189 @@
+"""How figures look: one palette, one pen for arms, arrows, angles and axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.errors import missing_extra
+
+Axes = Any  # a matplotlib Axes; its types are not part of the contract
+Figure = Any
+PAPER, GRID, INK, SOFT = "#fdfcfa", "#ebe7e0", "#3a3835", "#8b857c"
+LIMB, RIM, JOINT, GOAL = "#d3c9b9", "#a89d8c", "#5f8688", "#d1663a"
+ARROWS = ("#5f8688", "#7a6c9d", "#b08a3e")  # one for each joint: teal, plum, ochre
+BODY, SMALL = 9.0, 8.0
+_LOOK = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib, so that a figure is the same everywhere
+    "mathtext.fontset": "dejavusans",
+    "font.size": BODY,
+    "text.color": INK,
+    "axes.edgecolor": GRID,
+    "axes.facecolor": PAPER,
+    "figure.facecolor": PAPER,
+    "savefig.facecolor": PAPER,
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
+    "svg.hashsalt": "supple",  # the same drawing is the same file
+}
+
+
+@contextmanager
+def look() -> Iterator[Any]:
+    """Matplotlib, with the settings of this house for a while; raises `MissingExtra` where it is not installed."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise missing_extra("plot", "drawing figures") from error
+    with matplotlib.rc_context(_LOOK):
+        yield matplotlib
+
+
+def sheet(
+    title: str,
+    rows: Sequence[str],
+    columns: int,
+    limits: tuple[float, float, float, float],
+    *,
+    width: float = 12.0,
+    note: str = "",
+    ticks: float = 10.0,
+) -> tuple[Figure, list[list[Axes]]]:
+    """A figure of panels with one scale: its title, a heading for each row, and a note below.
+
+    Args:
+        title: of the figure.
+        rows: the heading of each row; an empty one takes no room.
+        columns: panels in a row.
+        limits: x from and to, y from and to, in metres, of every panel.
+        width: of the figure in inches; its height follows.
+        note: a line, or several, at the foot.
+        ticks: metres between the lines of the grid.
+    """
+    from matplotlib.figure import Figure
+
+    left, right, gap, head, foot = 0.5, 0.2, 0.18, 0.62, 0.34 + 0.17 * (note.count("\n") + 1 if note else 0)
+    wide = (width - left - right - gap * (columns - 1)) / columns
+    tall = wide * (limits[3] - limits[2]) / (limits[1] - limits[0])
+    above = [0.52 if heading else 0.26 for heading in rows]  # room for a row's heading and its panels' titles
+    height = head + sum(above) + tall * len(rows) + 0.3 * (len(rows) - 1) + foot
+    figure = Figure(figsize=(width, height))
+    figure.text(left / width, 1 - 0.3 / height, title, size=13, weight="bold", va="center")
+    if note:
+        figure.text(left / width, 0.12 / height, note, size=SMALL, color=SOFT, va="bottom", linespacing=1.4)
+    panels, y = [], height - head
+    for heading, room in zip(rows, above, strict=True):
+        if heading:
+            figure.text(left / width, (y - 0.12) / height, heading, size=10, va="center")
+        y -= room + tall
+        boxes = [
+            ((left + i * (wide + gap)) / width, y / height, wide / width, tall / height) for i in range(columns)
+        ]
+        panels.append([_panel(figure.add_axes(box), limits, ticks, i == 0) for i, box in enumerate(boxes)])
+        y -= 0.3
+    return figure, panels
+
+
+def _panel(axes: Axes, limits: tuple[float, float, float, float], every: float, first: bool) -> Axes:
+    x0, x1, y0, y1 = limits
+    axes.set_xlim(x0, x1)
+    axes.set_ylim(y0, y1)
+    axes.set_aspect("equal")
+    axes.set_xticks(np.arange(np.ceil(x0 / every) * every, x1 + 1e-9, every))
+    axes.set_yticks(np.arange(np.ceil(y0 / every) * every, y1 + 1e-9, every))
+    axes.grid(True, color=GRID, linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.tick_params(length=0, labelsize=7, labelleft=first, pad=3)
+    return axes
+
+
+def heading(axes: Axes, left: str, right: str = "") -> None:
+    """Words above a panel, at its left and its right."""
+    axes.set_title(left, loc="left", size=BODY, pad=5)
+    if right:
+        axes.set_title(right, loc="right", size=SMALL, color=SOFT, pad=5)
+
+
+def arm(axes: Axes, points: ArrayLike, *, faint: float = 1.0, size: float = 1.0) -> None:
+    """Limbs through points (n, 2), thinner towards the hand, with joints at all but the last.
+
+    ``faint`` below 1 draws limbs only, in the background.
+    """
+    places = np.asarray(points, dtype=float)
+    behind = faint < 1
+    thick = np.linspace(8.0, 5.0, len(places) - 1) * size
+    for pen, more in ((RIM, 1.6), (LIMB, 0.0)):
+        for a, b, width in zip(places[:-1], places[1:], thick, strict=True):
+            axes.plot(
+                *zip(a, b, strict=True),
+                color=pen,
+                linewidth=width + more,
+                solid_capstyle="round",
+                alpha=faint,
+                zorder=2 if behind else 4,
+            )
+    if behind:
+        return
+    for i, (place, width) in enumerate(zip(places[:-1], thick, strict=True)):
+        axes.plot(*place, "o", color=JOINT, markersize=width + 2, mec=PAPER, mew=1.0, zorder=5)
+        if i == 0:
+            axes.plot(*place, "s", color=RIM, markersize=width + 6, mec=RIM, zorder=3)
+    axes.plot(*places[-1], "o", color=PAPER, markersize=4.5 * size, mec=INK, mew=1.1, zorder=6)
+
+
+def goal(axes: Axes, at: ArrayLike, *, size: float = 1.0) -> None:
+    """A goal at a point (2,): a ring with a dot, in the one warm accent."""
+    axes.plot(*np.asarray(at), "o", color="none", markersize=12 * size, mec=GOAL, mew=1.6, zorder=7)
+    axes.plot(*np.asarray(at), "o", color=GOAL, markersize=3.5 * size, zorder=7)
+
+
+def arrow(axes: Axes, start: ArrayLike, change: ArrayLike, colour: str, *, width: float = 1.8, head: float = 11) -> None:
+    """An arrow from a point (2,) along a change (2,), both in metres."""
+    tail = np.asarray(start, dtype=float)
+    axes.annotate(
+        "",
+        xy=tail + np.asarray(change, dtype=float),
+        xytext=tail,
+        arrowprops={
+            "arrowstyle": "-|>",
+            "color": colour,
+            "linewidth": width,
+            "mutation_scale": head,
+            "shrinkA": 0,
+            "shrinkB": 0,
+        },
+        zorder=8,
+    )
+
+
+def turn(axes: Axes, centre: ArrayLike, radius: float, start: float, end: float, colour: str, arrow_head: bool) -> None:
+    """An arc about a point from one direction to another, in radians, with a head where it ends if asked for."""
+    angle = np.linspace(start, end, 60)
+    points = np.asarray(centre) + radius * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    axes.plot(*points.T, color=colour, linewidth=1.4, zorder=6)
+    if arrow_head:
+        arrow(axes, points[-4], points[-1] - points[-4], colour, width=1.4, head=9)
+
+
+def line(axes: Axes, points: ArrayLike, colour: str = SOFT, style: Any = (0, (4, 3)), width: float = 1.0) -> None:
+    """A thin line through points (n, 2)."""
+    axes.plot(*np.asarray(points, dtype=float).T, color=colour, linestyle=style, linewidth=width, zorder=3)
+
+
+def say(axes: Axes, at: ArrayLike, words: str, colour: str = INK, *, align: str = "center", size: float = BODY) -> None:
+    """Words at a point (2,), on a patch of paper so that lines do not run through them."""
+    axes.text(
+        *np.asarray(at, dtype=float),
+        words,
+        color=colour,
+        ha=align,
+        va="center",
+        size=size,
+        zorder=9,
+        bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.8, "pad": 1.2},
+    )

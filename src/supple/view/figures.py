@@ -1,0 +1,65 @@
+"""The figures of the chapter on inverse kinematics, 5.14 to 5.25, drawn from what the solver really does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from supple.errors import BadInput, unknown
+from supple.view import _panels, _sketches, _style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMATS = ("png", "svg", "pdf")
+_DRAWN = {**_sketches.DRAWN, **{name: (lambda name=name: _panels.draw(name)) for name in _panels.TITLES}}
+
+
+def names() -> tuple[str, ...]:
+    """The figures that can be drawn."""
+    return tuple(_DRAWN)
+
+
+def draw(name: str) -> Figure:
+    """A figure by its number in the chapter, such as "5.20": a matplotlib Figure, which knows ``savefig``."""
+    if name not in _DRAWN:
+        raise unknown("figure", name, _DRAWN)
+    with _style.look():
+        return _DRAWN[name]()
+
+
+def save(out: str | Path, only: Iterable[str] = (), formats: Sequence[str] = ("png", "svg"), dpi: int = 110) -> list[Path]:
+    """Write figures into a folder, made if need be, as ``figure-5.20.png`` and so on; returns what was written.
+
+    Args:
+        out: the folder.
+        only: the numbers of the figures; all of them if empty.
+        formats: of "png", "svg" and "pdf".
+        dpi: dots per inch of a PNG.
+    """
+    chosen = list(dict.fromkeys(only)) or list(names())
+    for name in chosen:
+        if name not in _DRAWN:
+            raise unknown("figure", name, _DRAWN)
+    for ending in formats:
+        if ending not in FORMATS:
+            raise BadInput(f"a figure can be written as {', '.join(FORMATS)}, not as {ending!r}")
+    written = []
+    with _style.look():
+        folder = Path(out)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in chosen:
+            figure = draw(name)
+            for ending in dict.fromkeys(formats):
+                path = folder / f"figure-{name}.{ending}"
+                write(figure, path, dpi)
+                written.append(path)
+    return written
+
+
+def write(figure: Figure, path: Path, dpi: int = 110) -> None:
+    """Write one figure; the ending says how. The same figure gives the same file, whenever it is written."""
+    undated = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    with _style.look():
+        figure.savefig(path, dpi=dpi, metadata=undated.get(path.suffix[1:]))
