@@ -15,11 +15,23 @@ struct Desk {
   }
 };
 
+// rows in memory to numbers in lanes, one by one; lanes without a row take the last
 template <class T> SUPPLE_FLAT void load(T *into, const double *rows, long long step, int lanes, const int *columns, int count) {
   for (int k = 0; k < count; ++k) {
     const int column = columns ? columns[k] : k;
     for (int lane = 0; lane < Lane<T>::width; ++lane)
       put(into[column], lane, rows[(lane < lanes ? lane : lanes - 1) * step + column]);
+  }
+}
+
+// the same in blocks, for columns first to last, where memory goes on for another row
+template <class T> SUPPLE_FLAT void load_blocks(T *into, const double *rows, long long step, int first, int last) {
+  constexpr int W = Lane<T>::width;
+  for (int k = first; k <= last; k += W) {
+    T tile[W];
+    for (int lane = 0; lane < W; ++lane) std::memcpy(tile + lane, rows + lane * step + k, sizeof(T));
+    transpose(tile);
+    for (int i = 0; i < W && k + i <= last; ++i) into[k + i] = tile[i];
   }
 }
 
@@ -90,10 +102,16 @@ template <class T> struct ChainDesk {
   }
 };
 
-template <class T> SUPPLE_FLAT void chain_rows(const ChainJob &job, long long row, int lanes, const ChainDesk<T> &desk) {
+template <class T> SUPPLE_FLAT void chain_rows(const ChainJob &job, long long row, int lanes, bool more, const ChainDesk<T> &desk) {
   const Chain &chain = *job.chain;
   const int dof = chain.dof;
-  load(desk.q, job.q + row * dof, dof, lanes, job.columns, job.column_count);
+  if constexpr (Lane<T>::width > 1) {
+    if (more && job.column_count && dof >= Lane<T>::width / 2)
+      load_blocks(desk.q, job.q + row * dof, dof, job.columns[0], job.columns[job.column_count - 1]);
+    else load(desk.q, job.q + row * dof, dof, lanes, job.columns, job.column_count);
+  } else {
+    load(desk.q, job.q + row * dof, dof, lanes, job.columns, job.column_count);
+  }
   const Columns<ColumnOf<T>> columns = traverse_chain(chain, desk.q, desk.axes);
   const Frame<T> tip = frame<T>(columns);
   if (job.frames) store(columns, job.frames + row * 16, 16, lanes);
@@ -131,11 +149,11 @@ void chain(const ChainJob &job, long long begin, long long end, void *scratch) {
   const Desk desk{static_cast<char *>(scratch)};
   if (job.single) {
     double *J = job.jacobians ? job.jacobians + begin * 6 * job.chain->dof : nullptr;
-    return chain_rows<double>(job, begin, 1, ChainDesk<double>(job, desk, J));
+    return chain_rows<double>(job, begin, 1, false, ChainDesk<double>(job, desk, J));
   }
   const ChainDesk<Wide> wide(job, desk, nullptr);
   for (long long row = begin; row < end; row += native_width)
-    chain_rows<Wide>(job, row, int(end - row < native_width ? end - row : native_width), wide);
+    chain_rows<Wide>(job, row, int(end - row < native_width ? end - row : native_width), row + 2 * native_width <= end, wide);
 }
 
 void tree(const TreeJob &job, long long begin, long long end, void *scratch) {

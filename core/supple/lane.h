@@ -93,9 +93,8 @@ template <> struct Trig<float> {
   static constexpr float cosine[3] = {4.166664568298827e-2f, -1.388731625493765e-3f, 2.443315711809948e-5f};
 };
 
-// sine and cosine of every lane together. For |x| up to the limit the absolute error is below 2.3e-16 (double) and
-// 9.5e-8 (float), tests/test_core.py measures it; beyond, each lane asks the C library.
-template <class T> SUPPLE_FLAT void sincos(T x, T &s, T &c) {
+// the polynomials, for |x| up to the limit
+template <class T> SUPPLE_FLAT void sincos_near(T x, T &s, T &c) {
   using S = Scalar<T>;
   using C = Trig<S>;
   const T sum = x * T(S(0.636619772367581343076)) + T(big<S>), k = sum - T(big<S>);
@@ -112,16 +111,26 @@ template <class T> SUPPLE_FLAT void sincos(T x, T &s, T &c) {
   const Mask<T> crossed = odd(sum);
   s = turn_sign(select(crossed, cr, sr), sum, 0);
   c = turn_sign(select(crossed, sr, cr), sum, 1);
-  const Mask<T> far = magnitude(x) > T(C::limit);
-  if (any(far)) {
-    for (int i = 0; i < Lane<T>::width; ++i) {
-      const S xi = get(x, i);
-      if (std::fabs(xi) > C::limit) {
-        put(s, i, S(std::sin(xi)));
-        put(c, i, S(std::cos(xi)));
-      }
+}
+
+// where sincos_near does not hold
+template <class T> SUPPLE_FLAT Mask<T> far(T x) { return magnitude(x) > T(Trig<Scalar<T>>::limit); }
+template <class T> SUPPLE_FN void sincos_far(T x, T &s, T &c) {
+  using S = Scalar<T>;
+  for (int i = 0; i < Lane<T>::width; ++i) {
+    const S xi = get(x, i);
+    if (std::fabs(xi) > Trig<S>::limit) {
+      put(s, i, S(std::sin(xi)));
+      put(c, i, S(std::cos(xi)));
     }
   }
+}
+
+// sine and cosine of every lane together. For |x| up to the limit the absolute error is below 2.3e-16 (double) and
+// 9.5e-8 (float), tests/test_core.py measures it; beyond, each lane asks the C library.
+template <class T> SUPPLE_FLAT void sincos(T x, T &s, T &c) {
+  sincos_near(x, s, c);
+  if (any(far(x))) sincos_far(x, s, c);
 }
 
 // angle of the point (x, y), in (-pi, pi]; 0 for the origin. Absolute error below 5e-16 (double), 3e-7 (float).

@@ -8,6 +8,9 @@
 
 #if !defined(SUPPLE_PLAIN_ARRAYS) && (defined(__GNUC__) || defined(__clang__)) && !defined(__CUDACC__)
 #define SUPPLE_VECTORS 1
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
 #endif
 
 namespace supple {
@@ -71,6 +74,16 @@ template <class S, int W> SUPPLE_FLAT Pack<S, W> turn_sign(Pack<S, W> x, Pack<S,
   return Pack<S, W>::of((typename Pack<S, W>::V)turned);
 }
 template <class S, int W> SUPPLE_FLAT bool any(PackMask<S, W> m) {
+  constexpr int bytes = W * int(sizeof(S));
+#if defined(__AVX512F__)
+  if constexpr (bytes == 64) return _mm512_test_epi64_mask((__m512i)m.v, (__m512i)m.v) != 0;
+#endif
+#if defined(__AVX__)
+  if constexpr (bytes == 32) return !_mm256_testz_si256((__m256i)m.v, (__m256i)m.v);
+#endif
+#if defined(__SSE2__)
+  if constexpr (bytes == 16) return _mm_movemask_epi8((__m128i)m.v) != 0;
+#endif
   typename PackMask<S, W>::I sum = 0;
   for (int i = 0; i < W; ++i) sum |= m.v[i];
   return sum != 0;
@@ -187,7 +200,13 @@ template <class T> constexpr int sincos_step = Lane<T>::width > 1 ? 1 : native_w
 // sines and cosines of n numbers, a multiple of the step: scalars go through the widest register together
 template <class T> SUPPLE_FLAT void sincos_all(const T *x, T *s, T *c, int n) {
   if constexpr (Lane<T>::width > 1) {
-    for (int i = 0; i < n; ++i) sincos(x[i], s[i], c[i]);
+    Mask<T> away = far(x[0]);
+    for (int i = 0; i < n; ++i) {
+      sincos_near(x[i], s[i], c[i]);
+      away = away | far(x[i]);
+    }
+    if (any(away))
+      for (int i = 0; i < n; ++i) sincos_far(x[i], s[i], c[i]);
   } else {
     constexpr int W = sincos_step<T>;
     for (int i = 0; i < n; i += W) {
