@@ -1,5 +1,6 @@
 // The core's templates, compiled for one instruction set: one row at a time, or one row in each lane.
 #include "kernels.h"
+#include "stream.h"
 #include "supple/solve.h"
 
 namespace supple {
@@ -30,7 +31,7 @@ template <class T> SUPPLE_FLAT void load_blocks(T *into, const double *rows, lon
   for (int k = first; k <= last; k += W) {
     T tile[W];
     for (int lane = 0; lane < W; ++lane) std::memcpy(tile + lane, rows + lane * step + k, sizeof(T));
-    transpose(tile);
+    if constexpr (W > 1) transpose(tile);
     for (int i = 0; i < W && k + i <= last; ++i) into[k + i] = tile[i];
   }
 }
@@ -102,20 +103,19 @@ template <class T> struct ChainDesk {
   }
 };
 
-template <class T> SUPPLE_FLAT void chain_rows(const ChainJob &job, long long row, int lanes, bool more, const ChainDesk<T> &desk) {
+// rows of a chain in lanes; their frames and Jacobians go where `frames` and `jacobians` point, if anywhere. `more`: the
+// memory of q goes on for as many rows again.
+template <class T>
+SUPPLE_FLAT void chain_rows(const ChainJob &job, long long row, int lanes, bool more, const ChainDesk<T> &desk, double *frames, double *jacobians) {
   const Chain &chain = *job.chain;
   const int dof = chain.dof;
-  if constexpr (Lane<T>::width > 1) {
-    if (more && job.column_count && dof >= Lane<T>::width / 2)
-      load_blocks(desk.q, job.q + row * dof, dof, job.columns[0], job.columns[job.column_count - 1]);
-    else load(desk.q, job.q + row * dof, dof, lanes, job.columns, job.column_count);
-  } else {
-    load(desk.q, job.q + row * dof, dof, lanes, job.columns, job.column_count);
-  }
+  if (more && Lane<T>::width > 1 && job.column_count && dof >= Lane<T>::width / 2)
+    load_blocks(desk.q, job.q + row * dof, dof, job.columns[0], job.columns[job.column_count - 1]);
+  else load(desk.q, job.q + row * dof, dof, lanes, job.columns, job.column_count);
   const Columns<ColumnOf<T>> columns = traverse_chain(chain, desk.q, desk.axes);
   const Frame<T> tip = frame<T>(columns);
-  if (job.frames) store(columns, job.frames + row * 16, 16, lanes);
-  if (!job.jacobians && !job.manipulability) return;
+  if (frames) store(columns, frames, 16, lanes);
+  if (!jacobians && !job.manipulability) return;
   Vec<T> point = tip.p;
   if (job.point) {
     T p[3] = {T(0.0), T(0.0), T(0.0)};
@@ -123,7 +123,7 @@ template <class T> SUPPLE_FLAT void chain_rows(const ChainJob &job, long long ro
     point = tip * Vec<T>{p[0], p[1], p[2]};
   }
   jacobian(chain, desk.axes, point, job.turned, tip.r, desk.J);
-  if (job.jacobians && Lane<T>::width > 1) store(desk.J, 6 * dof, job.jacobians + row * 6 * dof, 6 * dof, lanes);
+  if (jacobians && Lane<T>::width > 1) store(desk.J, 6 * dof, jacobians, 6 * dof, lanes);
   if (job.manipulability) {
     const T v = volume(job, desk.J, dof);
     store(&v, 1, job.manipulability + row, 1, lanes);
@@ -146,14 +146,29 @@ template <class T> void tree_rows(const TreeJob &job, long long row, int lanes, 
 using Wide = Pack<double, native_width>;
 
 void chain(const ChainJob &job, long long begin, long long end, void *scratch) {
-  const Desk desk{static_cast<char *>(scratch)};
+  Desk desk{static_cast<char *>(scratch)};
+  const int size = 6 * job.chain->dof;
   if (job.single) {
-    double *J = job.jacobians ? job.jacobians + begin * 6 * job.chain->dof : nullptr;
-    return chain_rows<double>(job, begin, 1, false, ChainDesk<double>(job, desk, J));
+    double *J = job.jacobians;
+    return chain_rows<double>(job, 0, 1, false, ChainDesk<double>(job, desk, J), job.frames, J);
   }
+  constexpr int W = native_width;
+  Stream frames{job.frames ? job.frames + begin * 16 : nullptr, desk.take<double>(16 * W + 8)};
+  Stream jacobians{job.jacobians ? job.jacobians + begin * size : nullptr, desk.take<double>(size * W + 8)};
   const ChainDesk<Wide> wide(job, desk, nullptr);
-  for (long long row = begin; row < end; row += native_width)
-    chain_rows<Wide>(job, row, int(end - row < native_width ? end - row : native_width), row + 2 * native_width <= end, wide);
+  // more than caches hold (8 MB) is written past them
+  const bool streams = (end - begin) * (16LL * !!job.frames + (long long)(size) * !!job.jacobians) > 1 << 20;
+  long long row = begin;
+  for (; streams && row + W <= end; row += W) {
+    chain_rows<Wide>(job, row, W, row + 2 * W <= end, wide, frames.to ? frames.place() : nullptr, jacobians.to ? jacobians.place() : nullptr);
+    if (frames.to) frames.append(16 * W);
+    if (jacobians.to) jacobians.append(size * W);
+  }
+  if (frames.to) frames.finish();
+  if (jacobians.to) jacobians.finish();
+  for (; row < end; row += W)
+    chain_rows<Wide>(job, row, int(end - row < W ? end - row : W), row + 2 * W <= end, wide, job.frames ? job.frames + row * 16 : nullptr,
+                     job.jacobians ? job.jacobians + row * size : nullptr);
 }
 
 void tree(const TreeJob &job, long long begin, long long end, void *scratch) {
@@ -164,7 +179,7 @@ void tree(const TreeJob &job, long long begin, long long end, void *scratch) {
 }
 
 // a chain needs six numbers an axis, at most three axes a joint; a tree needs twelve a joint
-std::size_t scratch(int count, int dof) { return sizeof(Wide) * (18 * std::size_t(count) + 7 * std::size_t(dof) + 6) + 4 * 64; }
+std::size_t scratch(int count, int dof) { return sizeof(Wide) * (18 * std::size_t(count) + 13 * std::size_t(dof) + 24) + 8 * 64; }
 
 // working memory of a solve, laid out in the caller's
 SolveDesk solve_desk(const Problem &problem, void *scratch) {
