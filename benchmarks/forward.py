@@ -1,10 +1,10 @@
 """Forward kinematics beside pinocchio, in one run: frame and Jacobian of the Panda's tool, one at a time and many.
 
-    python benchmarks/forward.py [--json FILE]
+    python benchmarks/forward.py [--cpp] [--json FILE]
 
 Each number is the least of many rounds, of process time for one row and of wall time for many; what counts are the
-ratios. All results are first checked against each other. Needs the extra `bench`; pinocchio's C++ is timed too where a
-compiler, its headers and Eigen's are found.
+ratios. All results are first checked against each other. Needs the extra `bench`; --cpp also needs a compiler and the
+headers of Eigen and urdfdom.
 """
 
 from __future__ import annotations
@@ -46,39 +46,30 @@ def pinocchio_cpp(urdf: str) -> float | None:
     """Nanoseconds of pinocchio's own C++ for frame and Jacobian, or None where it cannot be compiled."""
     compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++")
     prefix = Path(sysconfig.get_path("purelib")) / "cmeel.prefix"
-    eigen = next(
-        (
-            p
-            for p in ("/usr/include/eigen3", "/usr/local/include/eigen3", "/opt/homebrew/include/eigen3")
-            if Path(p).exists()
-        ),
-        None,
-    )
+    places = (Path(p) / "include/eigen3" for p in ("/usr", "/usr/local", "/opt/homebrew"))
+    eigen = next((place for place in places if place.exists()), None)
     if not (compiler and eigen and (prefix / "include/pinocchio").exists()):
         return None
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "forward"
-        line = [
-            compiler,
-            "-std=c++17",
-            "-O3",
-            "-march=native",
-            "-DNDEBUG",
-            "-w",
-            f"-I{eigen}",
-            f"-I{prefix / 'include'}",
-        ]
+        # no -march: the library's own code was built without, and Eigen's alignment must agree
+        line = [compiler, "-std=c++17", "-O3", "-DNDEBUG", "-w", f"-I{eigen}", f"-I{prefix / 'include'}"]
+        line += ["-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS"]
         line += [str(HERE / "pinocchio_forward.cpp"), f"-L{prefix / 'lib'}", f"-Wl,-rpath,{prefix / 'lib'}"]
         line += ["-lpinocchio_default", "-lpinocchio_parsers", "-o", str(program)]
         built = subprocess.run(line, capture_output=True, text=True)
         if built.returncode:
-            print("pinocchio's C++ did not compile:", built.stderr.strip().splitlines()[-1:], file=sys.stderr)
+            errors = [text for text in built.stderr.splitlines() if "error" in text][:1]
+            print("pinocchio's C++ did not compile:", *errors, file=sys.stderr)
             return None
-        return float(subprocess.run([str(program), urdf, LINK], capture_output=True, text=True, check=True).stdout)
+        where = {**os.environ, "LD_LIBRARY_PATH": str(prefix / "lib")}
+        run = subprocess.run([str(program), urdf, LINK], capture_output=True, text=True, check=True, env=where)
+        return float(run.stdout)
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--cpp", action="store_true", help="compile and time pinocchio's C++ too (a minute)")
     options.add_argument("--json", type=Path, help="also write the numbers to this file")
     asked = options.parse_args()
     try:
@@ -114,7 +105,7 @@ def main() -> None:
     out = (np.empty((ROWS, 4, 4)), np.empty((ROWS, 6, arm.dof)))
     numbers = {
         "pinocchio, Python, one": least(theirs, 60, 1000, cpu),
-        "pinocchio, C++, one": pinocchio_cpp(urdf),
+        "pinocchio, C++, one": pinocchio_cpp(urdf) if asked.cpp else None,
         "supple, frame then jacobian, one": least(lambda: (arm.frame(q, LINK), arm.jacobian(q, LINK)), 60, 1000, cpu),
         "supple, look (both), one": least(lambda: arm.look(q, LINK), 60, 1000, cpu),
         f"supple, {ROWS:,} in one call, fresh memory": least(lambda: arm.look(many, LINK), 40, 1, wall) / ROWS,

@@ -235,3 +235,21 @@ def test_bad_points_are_refused(point):
 def test_bad_axes_are_refused():
     with pytest.raises(BadInput, match=r"axes must be Axes\.WORLD or Axes\.LINK, got 'link'"):
         stock.planar3().jacobian([0, 0, 0], "tip", axes="link")
+
+
+@pytest.mark.parametrize("shift", range(8))
+def test_what_no_cache_holds_is_written_like_the_rest(shift: int) -> None:
+    arm = stock.panda()
+    rows = 60_001
+    q = arm.random(rows, seed=shift)
+    memory = np.full(rows * (16 + 6 * arm.dof) + 16, np.nan)  # 31 MB, at any place within a line
+    frames = memory[shift : shift + 16 * rows].reshape(rows, 4, 4)
+    jacobians = memory[shift + 16 * rows : shift + 16 * rows + 6 * arm.dof * rows].reshape(rows, 6, arm.dof)
+    arm.look(q, "panda_hand_tcp", out=(frames, jacobians))
+    for part in (slice(0, 500), slice(rows // 2 - 50, rows // 2 + 50), slice(rows - 500, rows)):
+        frame, jacobian = arm.look(q[part], "panda_hand_tcp")
+        assert np.array_equal(frames[part], frame.matrix)
+        assert np.array_equal(jacobians[part], jacobian)
+    assert not np.isnan(memory[shift : shift + rows * (16 + 6 * arm.dof)]).any()
+    assert np.isnan(memory[:shift]).all()
+    assert np.isnan(memory[shift + rows * (16 + 6 * arm.dof) :]).all()

@@ -194,24 +194,27 @@ template <class S, int W> SUPPLE_FLAT void transpose(Pack<S, W> *rows) {
 }
 #endif
 
-// how many numbers of type T go through sincos_all at once
-template <class T> constexpr int sincos_step = Lane<T>::width > 1 ? 1 : native_width * int(8 / sizeof(Scalar<T>));
-
-// sines and cosines of n numbers, a multiple of the step: scalars go through the widest register together
-template <class T> SUPPLE_FLAT void sincos_all(const T *x, T *s, T *c, int n) {
+// Sines and cosines of a run of n angles, at most `block`; there must be room for `block` of each. Scalars go through the
+// widest register together.
+constexpr int block = 16;
+template <class T, class Angle> SUPPLE_FLAT void sincos_run(int n, T *s, T *c, Angle angle) {
   if constexpr (Lane<T>::width > 1) {
-    Mask<T> away = far(x[0]);
+    T x[block];
+    Mask<T> away = far(x[0] = angle(0));
     for (int i = 0; i < n; ++i) {
+      x[i] = angle(i);
       sincos_near(x[i], s[i], c[i]);
       away = away | far(x[i]);
     }
     if (any(away))
       for (int i = 0; i < n; ++i) sincos_far(x[i], s[i], c[i]);
   } else {
-    constexpr int W = sincos_step<T>;
+    // filled in the register: memory that was written in pieces cannot be read as a whole at once
+    constexpr int W = native_width * int(8 / sizeof(T));
     for (int i = 0; i < n; i += W) {
-      Pack<T, W> p, ps, pc;
-      std::memcpy(&p, x + i, sizeof p);
+      Pack<T, W> p(T(0)), ps, pc;
+      for (int k = 0; k < W; ++k)
+        if (i + k < n) put(p, k, angle(i + k));
       sincos(p, ps, pc);
       std::memcpy(s + i, &ps, sizeof p);
       std::memcpy(c + i, &pc, sizeof p);

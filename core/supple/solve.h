@@ -13,6 +13,12 @@ struct SolveDesk {
   Frame<double> *after;                              // one a target
 };
 
+// The weighted squared error at some q.
+SUPPLE_FN double error_at(const Problem &problem, const double *goals, const double *q, const SolveDesk &desk) {
+  look(problem, q, goals, false, desk.sight);
+  return squared_error(problem, goals, desk.sight.tips);
+}
+
 // A joint at its limit that the error presses outward takes no part in the step: its column becomes zero, the paper's
 // weight of 0 [D13], and so does its wish.
 SUPPLE_FN void hold_limits(const Problem &problem, const double *q, const double *e, double *J, double *v) {
@@ -41,39 +47,25 @@ SUPPLE_FN bool one_step(const Problem &problem, const Method &method, const doub
       const Vec<double> way = between(Vec<double>{q[k], q[k + 1], q[k + 2]}, Vec<double>{desk.next[k], desk.next[k + 1], desk.next[k + 2]});
       dq[k] = way.x, dq[k + 1] = way.y, dq[k + 2] = way.z;
     }
-    for (int l = 0; l < n; ++l) dq[l] *= method.shorten;
-    shorten_to(dq, n, method.longest);
-    return true;
+  } else {
+    for (int l = 0; l < n; ++l) desk.v[l] = 0;
+    if (method.ask) method.ask(method.asked, q, desk.v);
+    if (method.preference_count) wish(problem, method.preferences, method.preference_count, q, goals, desk.sight, desk.spare, desk.step.A, desk.v);
+    look(problem, q, goals, method.pull, desk.sight);
+    if (method.clamp) hold_limits(problem, q, desk.sight.e, desk.sight.J, desk.v);
+    if (!choose(problem, method, desk.sight.e, desk.sight.J, desk.v, desk.step, dq)) return false;
   }
-  for (int l = 0; l < n; ++l) desk.v[l] = 0;
-  if (method.ask) method.ask(method.asked, q, desk.v);
-  if (method.preference_count) wish(problem, method.preferences, method.preference_count, q, goals, desk.sight, desk.spare, desk.step.A, desk.v);
-  look(problem, q, goals, method.pull, desk.sight);
-  if (method.clamp) hold_limits(problem, q, desk.sight.e, desk.sight.J, desk.v);
-  if (!choose(problem, method, desk.sight.e, desk.sight.J, desk.v, desk.step, dq)) return false;
   for (int l = 0; l < n; ++l) dq[l] *= method.shorten;
   shorten_to(dq, n, method.longest);
-  if (method.halvings) {
-    double was = 0;
-    for (int i = 0; i < problem.rows; ++i) was += desk.sight.e[i] * desk.sight.e[i];
-    for (int i = 0; i < method.halvings; ++i) {
-      move(problem, method.clamp, q, dq, desk.next);
-      look(problem, desk.next, goals, false, desk.sight);
-      if (squared_error(problem, goals, desk.sight.tips) <= was) return true;
-      for (int l = 0; l < n; ++l) dq[l] /= 2;
-    }
+  if (!method.halvings) return true;
+  const double was = error_at(problem, goals, q, desk);
+  for (int i = 0; i <= method.halvings; ++i) {
     move(problem, method.clamp, q, dq, desk.next);
-    look(problem, desk.next, goals, false, desk.sight);
-    if (!(squared_error(problem, goals, desk.sight.tips) <= was))
-      for (int l = 0; l < n; ++l) dq[l] = 0;
+    if (error_at(problem, goals, desk.next, desk) <= was) return true;
+    for (int l = 0; l < n; ++l) dq[l] /= 2;
   }
+  for (int l = 0; l < n; ++l) dq[l] = 0;
   return true;
-}
-
-// The weighted squared error at some q.
-SUPPLE_FN double error_at(const Problem &problem, const double *goals, const double *q, const SolveDesk &desk) {
-  look(problem, q, goals, false, desk.sight);
-  return squared_error(problem, goals, desk.sight.tips);
 }
 
 // Descent goes round corners slowly: while it helps, the way of the last sweep is gone on, each time twice as far.

@@ -36,16 +36,6 @@ template <class T> SUPPLE_FLAT Frame<T> articulated(const Node &node, const T *q
   return at;
 }
 
-// sines and cosines of a run of at most `block` angles, a multiple of every step
-constexpr int block = 16;
-template <class T, class Angle> SUPPLE_FLAT void sincos_run(int n, T *s, T *c, Angle angle) {
-  constexpr int step = sincos_step<T>;
-  T angles[block];
-  for (int i = 0; i < n; ++i) angles[i] = angle(i);
-  for (int i = n; i % step; ++i) angles[i] = T(Scalar<T>(0));
-  sincos_all(angles, s, c, (n + step - 1) / step * step);
-}
-
 // frames of all nodes of a tree, parents before children
 template <class T> SUPPLE_FLAT void traverse(const Node *nodes, int count, const T *q, Frame<T> *world) {
   T s[block], c[block];

@@ -83,12 +83,12 @@ template <class T> void sincos_of_tiny_numbers(Report &report) {
   report.add("a tiny number is its own sine", name_of<T>(), bad, 0);
 }
 
-template <class T> void sincos_all_is_sincos(Report &report) {
+template <class T> void sincos_run_is_sincos(Report &report) {
   Random random{4};
   T x[16], s[16], c[16];
   for (T &v : x)
     for (int i = 0; i < Lane<T>::width; ++i) put(v, i, Scalar<T>(random.between(-4, 4)));
-  sincos_all(x, s, c, 16);
+  sincos_run(16, s, c, [&](int i) { return x[i]; });
   Worst worst;
   for (int k = 0; k < 16; ++k) {
     T sk, ck;
@@ -207,7 +207,7 @@ template <class T> void all_laws(Report &report, const Known<Scalar<T>> &near, c
   atan2_is_near<T>(report, x, y, wide ? 5e-16 : 3e-7);
   sincos_of_no_number_is_none<T>(report);
   sincos_of_tiny_numbers<T>(report);
-  sincos_all_is_sincos<T>(report);
+  sincos_run_is_sincos<T>(report);
   atan2_of_no_number_is_none<T>(report);
   lanes_are_scalars<T>(report);
   if constexpr (Lane<T>::width > 1) transpose_swaps_lanes<T>(report);
