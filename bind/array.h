@@ -7,9 +7,14 @@
 #include <nanobind/nanobind.h>
 #include <numpy/arrayobject.h>
 
+#include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
+
+#include "kernels.h"
+#include "parallel.h"
 
 namespace nb = nanobind;
 
@@ -60,20 +65,21 @@ struct Rows {
 
   npy_intp size() const { return PyArray_SIZE(array); }
 
-  // index of the first number that is not finite, or -1; by the bits, so that it runs through wide registers
+  // index of the first number that is not finite, or -1
   npy_intp not_finite() const {
     const npy_intp count = size();
-    std::uint64_t found = 0;
-    for (npy_intp i = 0; i < count; ++i) found |= std::uint64_t(bad(i));
-    if (!found) return -1;
-    npy_intp i = 0;
-    while (!bad(i)) ++i;
+    std::atomic<bool> good{true};
+    if (count < 1 << 17) {
+      good = kernels().finite(data, count);
+    } else {
+      nb::gil_scoped_release free;
+      parallel(count, 1 << 16, [&](long long begin, long long end) {
+        if (!kernels().finite(data + begin, end - begin)) good = false;
+      });
+    }
+    npy_intp i = good ? -1 : 0;
+    while (!good && std::isfinite(data[i])) ++i;
     return i;
-  }
-  bool bad(npy_intp i) const {
-    std::uint64_t bits;
-    std::memcpy(&bits, data + i, 8);
-    return (bits & 0x7ff0000000000000ull) == 0x7ff0000000000000ull;
   }
 };
 

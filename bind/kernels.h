@@ -43,6 +43,7 @@ struct SolveJob {
 struct Kernels {
   const char *name;
   int width;
+  bool (*finite)(const double *numbers, long long count); // whether all are
   // working memory in bytes for a tree of that size, 64-byte aligned by the caller
   std::size_t (*scratch)(int count, int dof);
   // rows begin to end of a job, through scalars or through lanes

@@ -145,6 +145,22 @@ template <class T> void tree_rows(const TreeJob &job, long long row, int lanes, 
 
 using Wide = Pack<double, native_width>;
 
+// nothing but a finite number is zero times itself
+bool finite(const double *numbers, long long count) {
+  Wide sum[4] = {Wide(0.0), Wide(0.0), Wide(0.0), Wide(0.0)};
+  long long i = 0;
+  for (; i + 4 * native_width <= count; i += 4 * native_width)
+    for (int k = 0; k < 4; ++k) {
+      Wide x;
+      std::memcpy(&x, numbers + i + k * native_width, sizeof x);
+      sum[k] = sum[k] + x * Wide(0.0);
+    }
+  double rest = 0;
+  for (; i < count; ++i) rest += numbers[i] * 0.0;
+  const Wide all_of_it = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  return rest == 0.0 && all(all_of_it == Wide(0.0));
+}
+
 void chain(const ChainJob &job, long long begin, long long end, void *scratch) {
   Desk desk{static_cast<char *>(scratch)};
   const int size = 6 * job.chain->dof;
@@ -228,7 +244,7 @@ void look_once(const Problem &problem, const double *q, const double *goals, boo
 #define SUPPLE_TEXT(x) SUPPLE_QUOTE(x)
 #define SUPPLE_QUOTE(x) #x
 extern const Kernels table;
-const Kernels table = {SUPPLE_TEXT(SUPPLE_ISA), native_width, scratch, chain, tree, solve_scratch, solve_rows, step_once, look_once};
+const Kernels table = {SUPPLE_TEXT(SUPPLE_ISA), native_width, finite, scratch, chain, tree, solve_scratch, solve_rows, step_once, look_once};
 
 } // namespace SUPPLE_ISA
 } // namespace supple

@@ -1,5 +1,6 @@
 // Rows shared out among threads.
 #pragma once
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <thread>

@@ -3,6 +3,9 @@
 Metres, radians and seconds; quaternions with w first; linear before angular; Jacobians in world axes.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 try:
     from supple import _core as _core
 except ModuleNotFoundError as _error:  # one implementation, no quiet fallback
@@ -11,27 +14,41 @@ except ModuleNotFoundError as _error:  # one implementation, no quiet fallback
         "(Python and a C++17 compiler are all it needs), or install a wheel"
     ) from _error
 
-from supple import method, prefer, stock, view
+from supple import method, prefer
 from supple.errors import BadInput, BadLinkage, MissingExtra, SuppleError, UnknownName
 from supple.frame import Frame
 from supple.goal import Goal
 from supple.joint import Joint, Kind, Mimic
 from supple.link import Box, Capsule, Cylinder, Geometry, Link, Mesh, Sphere
 from supple.linkage import Axes, Frames, Linkage
-from supple.read import DH, dh, load
 from supple.solution import Outcome, Solution
 from supple.solver import Solver, Tolerance, solve
+
+if TYPE_CHECKING:
+    from supple import stock, view
+    from supple._between import Between
+    from supple.analysis import Annulus, Constraint, Elbows, TwoLink, constraint
+    from supple.following import Followed, follow
+    from supple.motion import Motion
+    from supple.path import Path
+    from supple.read import DH, dh, load
+    from supple.workspace import Workspace, dexterous, reachable
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DH",
+    "Annulus",
     "Axes",
     "BadInput",
     "BadLinkage",
+    "Between",
     "Box",
     "Capsule",
+    "Constraint",
     "Cylinder",
+    "Elbows",
+    "Followed",
     "Frame",
     "Frames",
     "Geometry",
@@ -43,18 +60,53 @@ __all__ = [
     "Mesh",
     "Mimic",
     "MissingExtra",
+    "Motion",
     "Outcome",
+    "Path",
     "Solution",
     "Solver",
     "Sphere",
     "SuppleError",
     "Tolerance",
+    "TwoLink",
     "UnknownName",
+    "Workspace",
+    "constraint",
+    "dexterous",
     "dh",
+    "follow",
     "load",
     "method",
     "prefer",
+    "reachable",
     "solve",
     "stock",
     "view",
 ]
+
+# rooms that are entered when first asked for, so that importing supple costs little more than importing numpy
+_LATER = {
+    "_between": ("Between",),
+    "analysis": ("Annulus", "Constraint", "Elbows", "TwoLink", "constraint"),
+    "following": ("Followed", "follow"),
+    "motion": ("Motion",),
+    "path": ("Path",),
+    "read": ("DH", "dh", "load"),
+    "stock": (),
+    "view": (),
+    "workspace": ("Workspace", "dexterous", "reachable"),
+}
+_ROOM = {name: room for room, names in _LATER.items() for name in names or (room,)}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _ROOM:
+        raise AttributeError(f"module 'supple' has no attribute {name!r}")
+    room = import_module(f"supple.{_ROOM[name]}")
+    value = room if name == _ROOM[name] else getattr(room, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))
