@@ -42,6 +42,7 @@ format: setup ## rewrite the Python files in the house style
 bench: setup ## compare with other libraries
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[bench]'
 	$(BIN)/python benchmarks/forward.py
+	$(BIN)/python benchmarks/methods.py
 
 wheel: setup ## build the source archive and the wheel into dist/
 	$(BIN)/python -m build

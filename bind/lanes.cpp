@@ -206,7 +206,8 @@ SolveDesk solve_desk(const Problem &problem, void *scratch) {
   SolveDesk all;
   all.sight = {desk.take<double>(m), desk.take<double>(m * n), desk.take<double>(6 * n), desk.take<Frame<double>>(t),
                desk.take<Axis<double>>(axes), desk.take<double>(t), desk.take<double>(t)};
-  all.step = {desk.take<double>(size * size), desk.take<double>(size * size), desk.take<double>(size), desk.take<double>(size), desk.take<int>(size)};
+  all.step = {desk.take<double>(size * size), desk.take<double>(size * size), desk.take<double>(size), desk.take<double>(size),
+              desk.take<double>(size), desk.take<int>(size)};
   for (double **row : {&all.q, &all.next, &all.best, &all.dq, &all.v, &all.spare, &all.recent}) *row = desk.take<double>(n);
   all.after = desk.take<Frame<double>>(t);
   return all;
@@ -216,7 +217,7 @@ std::size_t solve_scratch(const Problem &problem) {
   const std::size_t m = problem.rows, n = problem.n, t = problem.target_count, size = (m > n ? m : n) + 4;
   std::size_t axes = 1;
   for (std::size_t i = 0; i < t; ++i) axes += problem.targets[i].chain.axes;
-  return 8 * (m + m * n + 6 * n + 26 * t + 6 * axes + 2 * size * size + 3 * size + 7 * n) + 64 * 24;
+  return 8 * (m + m * n + 6 * n + 26 * t + 6 * axes + 2 * size * size + 4 * size + 7 * n) + 64 * 25;
 }
 
 void solve_rows(const SolveJob &job, long long begin, long long end, void *scratch) {

@@ -60,25 +60,32 @@ struct Wave {
   SUPPLE_FN double lowest(double low, double high) const {
     const double pi = 3.14159265358979323846;
     double best = larger(low, lesser(high, 0.0));
+    const double rounding = 1e-14 * (std::fabs(c1) + std::fabs(s1) + std::fabs(c2) + std::fabs(s2));
     auto consider = [&](double a) {
-      // the same angle, once around, may be inside the range
+      // the same angle, once around, may be inside the range; of equal ones the shorter way is the first
       for (double b : {a, a - 2 * pi, a + 2 * pi})
-        if (b >= low && b <= high && at(b) < at(best) - 1e-15 * (std::fabs(c1) + std::fabs(s1))) best = b;
+        if (b >= low && b <= high && at(b) < at(best) - rounding) best = b;
     };
     if (std::fabs(c2) + std::fabs(s2) <= 1e-14 * (std::fabs(c1) + std::fabs(s1))) {
       consider(std::atan2(-s1, -c1));
     } else {
-      for (int i = 0; i < 16; ++i) {
-        double a = i * pi / 8 - pi;
-        for (int k = 0; k < 20; ++k) {
+      auto settled = [&](double a, int steps) {
+        for (int k = 0; k < steps; ++k) {
           const double slope = -c1 * std::sin(a) + s1 * std::cos(a) - 2 * c2 * std::sin(2 * a) + 2 * s2 * std::cos(2 * a);
           const double bend = -c1 * std::cos(a) - s1 * std::sin(a) - 4 * c2 * std::cos(2 * a) - 4 * s2 * std::sin(2 * a);
           const double step = bend > 0 ? slope / bend : slope > 0 ? 0.1 : -0.1;
           a -= clip(step, -0.3, 0.3);
           if (std::fabs(step) < 1e-15) break;
         }
+        return a;
+      };
+      for (int i = 0; i < 16; ++i) {
+        const double a = settled(i * pi / 8 - pi, 20);
         consider(std::atan2(std::sin(a), std::cos(a)));
       }
+      // the first to find the lowest point may not have come to rest there
+      const double rest = settled(best, 4);
+      if (std::fabs(rest - best) < 1e-3 && rest >= low && rest <= high) best = rest;
     }
     if (low > -1e300) consider(low);
     if (high < 1e300) consider(high);
@@ -131,7 +138,7 @@ struct Descent {
   // best change of a value that turns or slides
   SUPPLE_FN double best(int k, double q, const Axis<double> *axes, const Frame<double> *tips, Frame<double> *after) const {
     Wave wave;
-    double pull = 0, stiffness = 0, w[3];
+    double pull = 0, stiffness = 0, size = 0, w[3];
     bool turning = false, sliding = false, shared = false;
     double gain = 1;
     Vec<double> from[3], to[3];
@@ -152,6 +159,7 @@ struct Descent {
         const Vec<double> z = axis->z, d = goal - tips[t].p;
         pull += gain * (w[0] * z.x * d.x + w[1] * z.y * d.y + w[2] * z.z * d.z);
         stiffness += gain * gain * (w[0] * z.x * z.x + w[1] * z.y * z.y + w[2] * z.z * z.z);
+        size += gain * gain * (w[0] + w[1] + w[2]);
         continue;
       }
       shared = shared || sliding || (turning && link->turn_gain != gain);
@@ -163,8 +171,10 @@ struct Descent {
       wave.s1 -= 2 * (w[0] * d.x * v.x + w[1] * d.y * v.y + w[2] * d.z * v.z);
       wave.c2 += 0.5 * (w[0] * (u.x * u.x - v.x * v.x) + w[1] * (u.y * u.y - v.y * v.y) + w[2] * (u.z * u.z - v.z * v.z));
       wave.s2 += w[0] * u.x * v.x + w[1] * u.y * v.y + w[2] * u.z * v.z;
+      size += (w[0] + w[1] + w[2]) * (dot(arm, arm) + dot(goal - axis->p, goal - axis->p));
       const int turned = directions(target, tips[t], goals + 12 * t, from, to);
       for (int i = 0; i < turned; ++i) {
+        size += turn_weight(target);
         const double weight = (turned == 1 ? 2 : 1) * turn_weight(target), part = dot(z, from[i]);
         wave.c1 -= weight * dot(from[i] - part * z, to[i]);
         wave.s1 -= weight * dot(cross(z, from[i]), to[i]);
@@ -172,9 +182,12 @@ struct Descent {
     }
     if (!turning && !sliding) return 0;
     const double low = clamp ? problem.lower[k] - q : -1e301, high = clamp ? problem.upper[k] - q : 1e301;
+    // where it makes no difference but for rounding, a joint stays
+    const double least = 1e-14 * size, waves = std::fabs(wave.c1) + std::fabs(wave.s1) + std::fabs(wave.c2) + std::fabs(wave.s2);
     double by = 0;
     if (shared || gain == 0) by = clip(slope_step(k, axes, tips, after), low, high);
-    else if (sliding) by = stiffness > 0 ? clip(pull / stiffness, low, high) : clip(0.0, low, high);
+    else if (sliding ? stiffness <= least : waves <= least) by = clip(0.0, low, high);
+    else if (sliding) by = clip(pull / stiffness, low, high);
     else by = wave.lowest(gain > 0 ? low * gain : high * gain, gain > 0 ? high * gain : low * gain) / gain;
     return accept(k, by, axes, tips, after);
   }
@@ -202,7 +215,7 @@ struct Descent {
 
   // Best turn of a ball (Davenport: the largest eigenvector of a 4 x 4 matrix): its new values in q; false if none.
   SUPPLE_FN bool best_ball(const Ball &ball, const Axis<double> *axes, const Frame<double> *tips, double *q, Frame<double> *after) const {
-    double B[9] = {}, w[3];
+    double B[9] = {}, w[3], size = 0;
     Rot<double> child{};
     Vec<double> from[3], to[3];
     bool found = false;
@@ -221,6 +234,7 @@ struct Descent {
         const double x[3] = {a.x, a.y, a.z}, y[3] = {b.x, b.y, b.z};
         for (int i = 0; i < 3; ++i)
           for (int j = 0; j < 3; ++j) B[3 * i + j] += weight * y[i] * x[j];
+        size += weight * (dot(a, a) + dot(b, b));
       };
       add(2 * (w[0] + w[1] + w[2]) / 3, tips[t].p - axis->p, goal_frame<double>(goals + 12 * t).p - axis->p);
       const int turned = directions(target, tips[t], goals + 12 * t, from, to);
@@ -235,8 +249,14 @@ struct Descent {
     int top = 0;
     for (int i = 1; i < 4; ++i)
       if (K[5 * i] > K[5 * top]) top = i;
-    const double sign = V[top] < 0 ? -1 : 1;
-    const Vec<double> turn = log_quaternion(Quat<double>{sign * V[top], sign * V[4 + top], sign * V[8 + top], sign * V[12 + top]});
+    // of turns that are as good (one direction alone leaves the turn about it free), the shortest
+    double best[4] = {};
+    for (int d = 0; d < 4; ++d)
+      for (int i = 0; i < 4 && K[5 * d] >= K[5 * top] - 1e-13 * size; ++i) best[i] += V[d] * V[4 * i + d];
+    if (best[0] < 1e-12) // they are all half a turn
+      for (int i = 0; i < 4; ++i) best[i] = (V[top] < 0 ? -1 : 1) * V[4 * i + top];
+    const double length = std::sqrt(best[0] * best[0] + best[1] * best[1] + best[2] * best[2] + best[3] * best[3]);
+    const Vec<double> turn = log_quaternion(Quat<double>{best[0] / length, best[1] / length, best[2] / length, best[3] / length});
     // the turn in the child's axes, shorter and shorter until it is no worse
     const Vec<double> step = transpose(child) * turn, now{q[0], q[1], q[2]};
     double part = 1;
@@ -266,6 +286,19 @@ struct Descent {
     return before - chordal(problem, goals, after);
   }
 
+  // whether value k moves a joint with one farther out whose value comes earlier, as a mimic can
+  SUPPLE_FN bool tangled(int k) const {
+    for (int t = 0; t < problem.target_count; ++t) {
+      bool after = false;
+      for (int i = 0; i < problem.targets[t].chain.count; ++i) {
+        const int index = problem.targets[t].chain.links[i].index;
+        if (after && index < k) return true;
+        after = after || index == k;
+      }
+    }
+    return false;
+  }
+
   // the first value of the joint before value k, and -1 before the first
   SUPPLE_FN int before(int k) const {
     for (int i = 0; i < problem.ball_count; ++i)
@@ -293,7 +326,10 @@ SUPPLE_FN void descend(const Descent &descent, int rank, double *q, double *othe
   if (rank == outermost_first) {
     for (int k = outermost; k >= 0; k = descent.before(k)) {
       descent.move_one(k, q, axes, tips, after);
-      for (int t = 0; t < problem.target_count; ++t) tips[t] = after[t];
+      // the axes of joints farther in still hold
+      if (descent.tangled(k)) see();
+      else
+        for (int t = 0; t < problem.target_count; ++t) tips[t] = after[t];
     }
     return;
   }

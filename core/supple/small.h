@@ -41,8 +41,9 @@ template <class T> SUPPLE_FN void solve(const T *a, int n, T *b) {
 }
 
 // Solves L D L' x = b for a symmetric A that may be singular, pivots chosen by size: those below `least` times the
-// largest count as zero. A is lost; b becomes x; order is working memory for n numbers.
-template <class S> SUPPLE_FN void solve_semidefinite(S *a, int n, S *b, int *order, S least) {
+// largest, and all that are far below rounding, count as zero. A is lost; b becomes x; order is working memory for n
+// numbers. Returns the rank: below n, what x does is asked only of so many rows.
+template <class S> SUPPLE_FN int solve_semidefinite(S *a, int n, S *b, int *order, S least) {
   for (int i = 0; i < n; ++i) order[i] = i;
   auto at = [&](int i, int j) -> S & { return order[i] > order[j] ? a[order[i] * n + order[j]] : a[order[j] * n + order[i]]; };
   S largest = 0;
@@ -55,7 +56,7 @@ template <class S> SUPPLE_FN void solve_semidefinite(S *a, int n, S *b, int *ord
     order[rank] = order[best], order[best] = kept;
     const S d = at(rank, rank);
     if (rank == 0) largest = d;
-    if (!(d > least * largest)) break;
+    if (!(d > least * largest && d > S(1e-28))) break;
     for (int i = rank + 1; i < n; ++i) {
       const S l = at(i, rank) / d;
       for (int j = rank + 1; j <= i; ++j) at(i, j) = at(i, j) - l * at(j, rank);
@@ -67,15 +68,18 @@ template <class S> SUPPLE_FN void solve_semidefinite(S *a, int n, S *b, int *ord
   for (int i = 0; i < n; ++i) b[order[i]] = i < rank ? b[order[i]] / at(i, i) : S(0);
   for (int i = rank - 1; i >= 0; --i)
     for (int k = i + 1; k < rank; ++k) b[order[i]] -= at(k, i) * b[order[k]];
+  return rank;
 }
 
 // Solves A x = b for a square A by elimination, largest pivot first; false where A is singular. A is lost.
 template <class S> SUPPLE_FN bool solve_square(S *a, int n, S *b) {
+  S largest = 0;
+  for (int i = 0; i < n * n; ++i) largest = larger(largest, std::fabs(a[i]));
   for (int k = 0; k < n; ++k) {
     int best = k;
     for (int i = k + 1; i < n; ++i)
       if (std::fabs(a[i * n + k]) > std::fabs(a[best * n + k])) best = i;
-    if (!(std::fabs(a[best * n + k]) > 0)) return false;
+    if (!(std::fabs(a[best * n + k]) > S(1e-14) * largest)) return false;
     for (int j = k; j < n && best != k; ++j) {
       const S kept = a[k * n + j];
       a[k * n + j] = a[best * n + j], a[best * n + j] = kept;
@@ -122,6 +126,25 @@ template <class S> SUPPLE_FN void eigen(S *a, int n, S *v) {
           v[k * n + p] = c * x - s * y, v[k * n + q] = s * x + c * y;
         }
       }
+  }
+}
+
+// The shortest x that brings A x nearest to b, in place of b, for a symmetric A without negative eigenvalues: those below
+// `least` times the largest, and all that are far below rounding, count as zero. A is lost; v is working memory for
+// n x n numbers and c for n.
+template <class S> SUPPLE_FN void solve_shortest(S *a, int n, S *b, S least, S *v, S *c) {
+  eigen(a, n, v);
+  S top = 0;
+  for (int d = 0; d < n; ++d) top = larger(top, a[d * n + d]);
+  for (int d = 0; d < n; ++d) {
+    c[d] = 0;
+    if (!(a[d * n + d] > least * top && a[d * n + d] > S(1e-28))) continue;
+    for (int i = 0; i < n; ++i) c[d] += v[i * n + d] * b[i];
+    c[d] /= a[d * n + d];
+  }
+  for (int i = 0; i < n; ++i) {
+    b[i] = 0;
+    for (int d = 0; d < n; ++d) b[i] += v[i * n + d] * c[d];
   }
 }
 

@@ -68,15 +68,29 @@ SUPPLE_FN bool one_step(const Problem &problem, const Method &method, const doub
   return true;
 }
 
-// Descent goes round corners slowly: while it helps, the way of the last sweep is gone on, each time twice as far.
-SUPPLE_FN void stride(const Problem &problem, const Method &method, const double *goals, const SolveDesk &desk) {
+// Counts a step in the report; false if it is none.
+SUPPLE_FN bool count_step(const double *dq, int n, Report &report) {
+  double square = 0, largest = 0;
+  for (int l = 0; l < n; ++l) square += dq[l] * dq[l], largest = larger(largest, std::fabs(dq[l]));
+  if (!(largest < 1e300)) return false;
+  report.path += std::sqrt(square);
+  report.largest_step = larger(report.largest_step, largest);
+  return true;
+}
+
+// Descent goes round corners slowly: while it helps, the way of the last sweep is gone on, each time twice as far but
+// never farther than a step may be.
+SUPPLE_FN void stride(const Problem &problem, const Method &method, const double *goals, const SolveDesk &desk, int most, Report &report) {
   double error = error_at(problem, goals, desk.q, desk);
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 8 && report.iterations + 1 < most; ++i) {
     move(problem, method.clamp, desk.q, desk.dq, desk.next);
     const double further = error_at(problem, goals, desk.next, desk);
     if (!(further < error)) return;
     error = further;
+    count_step(desk.dq, problem.n, report);
+    ++report.iterations;
     for (int l = 0; l < problem.n; ++l) desk.q[l] = desk.next[l], desk.dq[l] *= 2;
+    shorten_to(desk.dq, problem.n, method.longest);
   }
 }
 
@@ -102,6 +116,40 @@ SUPPLE_FN bool escape(const Problem &problem, const double *goals, int time, con
   return false;
 }
 
+// As near as it gets: from the best q on, damped steps that may only lower the error, the damping growing after a step
+// that would raise it and shrinking after one that does not (Levenberg and Marquardt).
+SUPPLE_FN void settle(const Problem &problem, const Method &method, const Stop &stop, const double *goals, const SolveDesk &desk, Report &report) {
+  const int n = problem.n;
+  double error = error_at(problem, goals, desk.best, desk), damping = 0.1 * error;
+  for (; report.iterations < stop.iterations; ++report.iterations) {
+    look(problem, desk.best, goals, false, desk.sight);
+    for (int l = 0; l < n; ++l) desk.v[l] = 0;
+    if (method.clamp) hold_limits(problem, desk.best, desk.sight.e, desk.sight.J, desk.v);
+    least_squares(desk.sight.J, problem.rows, n, desk.sight.e, damping, nullptr, desk.step, desk.dq);
+    shorten_to(desk.dq, n, method.longest);
+    move(problem, method.clamp, desk.best, desk.dq, desk.next);
+    const double next = error_at(problem, goals, desk.next, desk);
+    if (!(next < error)) {
+      damping *= 4;
+      if (!(damping < 1e6 * error)) return;
+      continue;
+    }
+    count_step(desk.dq, n, report);
+    for (int l = 0; l < n; ++l) desk.best[l] = desk.next[l];
+    const bool done = error - next < 1e-12 * error;
+    error = next;
+    damping *= 0.3;
+    if (done) return;
+  }
+}
+
+// whether what is seen is within tolerance of every goal
+SUPPLE_FN bool within(const Problem &problem, const Stop &stop, const Sight<double> &sight) {
+  for (int t = 0; t < problem.target_count; ++t)
+    if (!(sight.distance[t] <= stop.position && sight.angle[t] <= stop.angle)) return false;
+  return true;
+}
+
 // From start to the goals. `best` holds the q with the smallest weighted error that was visited.
 SUPPLE_FN Report solve(const Problem &problem, const Method &method, const Stop &stop, const double *goals, const double *start, const SolveDesk &desk) {
   const int n = problem.n;
@@ -113,10 +161,9 @@ SUPPLE_FN Report solve(const Problem &problem, const Method &method, const Stop 
   for (;; ++report.iterations) {
     look(problem, desk.q, goals, false, desk.sight);
     double error = 0;
-    bool there = true;
+    const bool there = within(problem, stop, desk.sight);
     for (int i = 0; i < problem.rows; ++i) error += desk.sight.e[i] * desk.sight.e[i];
-    for (int t = 0; t < problem.target_count; ++t) there = there && desk.sight.distance[t] <= stop.position && desk.sight.angle[t] <= stop.angle;
-    if (there || error < least) {
+    if (there || error < least || !report.iterations) {
       least = error;
       for (int l = 0; l < n; ++l) desk.best[l] = desk.q[l];
     }
@@ -124,35 +171,39 @@ SUPPLE_FN Report solve(const Problem &problem, const Method &method, const Stop 
       report.outcome = arrived;
       return report;
     }
-    if (report.iterations >= stop.iterations) return report;
+    if (report.iterations >= stop.iterations) {
+      if (escapes) report.outcome = stuck; // it was, and what remained did not free it
+      return report;
+    }
     // progress is a hundredth of the error within the time that patience allows
     if (error < 0.99 * mark) mark = error, waited = 0;
     else ++waited;
     const bool given_up = waited > stop.patience || !(error < 1e300);
     if (given_up) {
+      for (int l = 0; l < n; ++l) desk.next[l] = desk.q[l];
       if (escapes >= method.escapes || !escape(problem, goals, escapes, desk)) {
         report.outcome = stuck;
+        if (method.way == by_damping && !method.pull && error < 1e300) {
+          settle(problem, method, stop, goals, desk, report);
+          look(problem, desk.best, goals, false, desk.sight);
+          if (within(problem, stop, desk.sight)) report.outcome = arrived;
+        }
         return report;
       }
       ++escapes;
+      double square = 0; // an escape is part of the way, but no step
+      for (int l = 0; l < n; ++l) square += (desk.q[l] - desk.next[l]) * (desk.q[l] - desk.next[l]);
+      report.path += std::sqrt(square);
       mark = 1e300, waited = 0;
       continue;
     }
-    if (!one_step(problem, method, goals, desk.q, desk, desk.dq)) {
+    if (!one_step(problem, method, goals, desk.q, desk, desk.dq) || !count_step(desk.dq, n, report)) {
       report.outcome = stuck;
       return report;
     }
-    double square = 0, largest = 0;
-    for (int l = 0; l < n; ++l) square += desk.dq[l] * desk.dq[l], largest = larger(largest, std::fabs(desk.dq[l]));
-    if (!(largest < 1e300)) {
-      report.outcome = stuck;
-      return report;
-    }
-    report.path += std::sqrt(square);
-    report.largest_step = larger(report.largest_step, largest);
     move(problem, method.clamp, desk.q, desk.dq, desk.next);
     for (int l = 0; l < n; ++l) desk.q[l] = desk.next[l];
-    if (method.way == by_descent) stride(problem, method, goals, desk);
+    if (method.way == by_descent) stride(problem, method, goals, desk, stop.iterations, report);
   }
 }
 

@@ -9,45 +9,46 @@ inline namespace SUPPLE_ISA {
 struct StepDesk {
   double *A, *V;  // size x size each, size = max(m, n, 4)
   double *b, *c;  // size
+  double *free;   // size
   int *order;     // size
 };
 
 // [K5.22-5.24, K5.29-5.31] dq = J'(J J' + alpha)^-1 (e - J v) + v, by one linear solve on the shorter side:
-// where there are more rows than joints, (J'J + alpha)^-1 (J'e + alpha v) is the same.
+// where there are more rows than joints, (J'J + alpha)^-1 (J'e + alpha v) is the same. No e, or no v, is none asked.
 SUPPLE_FN void least_squares(const double *J, int m, int n, const double *e, double damping, const double *v, const StepDesk &desk, double *dq) {
   const bool wide = m <= n;
   const int k = wide ? m : n;
-  for (int i = 0; i < k; ++i)
-    for (int j = 0; j <= i; ++j) {
-      double sum = i == j ? damping : 0;
-      for (int l = 0; l < (wide ? n : m); ++l) sum += wide ? J[i * n + l] * J[j * n + l] : J[l * n + i] * J[l * n + j];
-      desk.A[i * k + j] = sum;
+  auto prepare = [&] {
+    for (int i = 0; i < k; ++i)
+      for (int j = 0; j <= i; ++j) {
+        double sum = i == j ? damping : 0;
+        for (int l = 0; l < (wide ? n : m); ++l) sum += wide ? J[i * n + l] * J[j * n + l] : J[l * n + i] * J[l * n + j];
+        desk.A[i * k + j] = desk.A[j * k + i] = sum;
+      }
+    // what the wish alone would do is taken from what is asked
+    for (int i = 0; i < m; ++i) {
+      desk.c[i] = e ? e[i] : 0;
+      for (int l = 0; l < n && v; ++l) desk.c[i] -= J[i * n + l] * v[l];
     }
-  // what the wish alone would do is taken from what is asked
-  for (int i = 0; i < m; ++i) {
-    desk.c[i] = e[i];
-    for (int l = 0; l < n; ++l) desk.c[i] -= J[i * n + l] * v[l];
+    for (int i = 0; i < k; ++i) {
+      desk.b[i] = wide ? desk.c[i] : 0;
+      for (int l = 0; l < m && !wide; ++l) desk.b[i] += J[l * n + i] * desk.c[l];
+    }
+  };
+  prepare();
+  if (solve_semidefinite(desk.A, k, desk.b, desk.order, 1e-14) < k) {
+    prepare();
+    solve_shortest(desk.A, k, desk.b, 1e-14, desk.V, desk.c);
   }
-  if (wide) {
-    for (int i = 0; i < m; ++i) desk.b[i] = desk.c[i];
-    solve_semidefinite(desk.A, k, desk.b, desk.order, 1e-14);
-    for (int l = 0; l < n; ++l) {
-      dq[l] = v[l];
-      for (int i = 0; i < m; ++i) dq[l] += J[i * n + l] * desk.b[i];
-    }
-  } else {
-    for (int l = 0; l < n; ++l) {
-      desk.b[l] = 0;
-      for (int i = 0; i < m; ++i) desk.b[l] += J[i * n + l] * desk.c[i];
-    }
-    solve_semidefinite(desk.A, k, desk.b, desk.order, 1e-14);
-    for (int l = 0; l < n; ++l) dq[l] = v[l] + desk.b[l];
+  for (int l = 0; l < n; ++l) {
+    dq[l] = (v ? v[l] : 0) + (wide ? 0 : desk.b[l]);
+    for (int i = 0; i < m && wide; ++i) dq[l] += J[i * n + l] * desk.b[i];
   }
 }
 
 // dq = a J'e. The best a makes J dq as near to e as it can.
 SUPPLE_FN void transposed(const double *J, int m, int n, const double *e, double scale, double *dq) {
-  double up = 0, down = 0;
+  double up = 0, down = 0, asked = 0;
   for (int l = 0; l < n; ++l) {
     dq[l] = 0;
     for (int i = 0; i < m; ++i) dq[l] += J[i * n + l] * e[i];
@@ -55,9 +56,10 @@ SUPPLE_FN void transposed(const double *J, int m, int n, const double *e, double
   for (int i = 0; i < m; ++i) {
     double moved = 0;
     for (int l = 0; l < n; ++l) moved += J[i * n + l] * dq[l];
-    up += moved * e[i], down += moved * moved;
+    up += moved * e[i], down += moved * moved, asked += e[i] * e[i];
   }
-  const double a = scale > 0 ? scale : down > 0 ? up / down : 0;
+  // a slope that is far below rounding leads nowhere
+  const double a = scale > 0 ? scale : up > 1e-28 * asked ? up / down : 0;
   for (int l = 0; l < n; ++l) dq[l] *= a;
 }
 
@@ -103,7 +105,7 @@ SUPPLE_FN void selective(const Problem &problem, const double *J, const double *
     }
   }
   for (int d = 0; d < m; ++d) {
-    if (!(desk.A[d * m + d] > 1e-20 * top)) continue;
+    if (!(desk.A[d * m + d] > 1e-14 * top && top > 1e-28)) continue; // J J' knows no smaller ones
     const double sigma = std::sqrt(desk.A[d * m + d]);
     double asked = 0, moves = 0, square = 0, turns_by = 0, largest = 0;
     for (int i = 0; i < m; ++i) {
@@ -135,7 +137,14 @@ SUPPLE_FN bool choose(const Problem &problem, const Method &method, const double
   }
   if (method.way == by_transpose) transposed(J, m, n, e, method.scale, dq);
   else if (method.way == by_selection) selective(problem, J, e, method.longest < 0.78539816339744831 ? method.longest : 0.78539816339744831, desk, dq);
-  else least_squares(J, m, n, e, method.way == by_damping ? method.damping : 0, v, desk, dq);
+  else {
+    // damped, a wish would leak into the hand by alpha P^-1 J v: what it may do is found without
+    bool wishes = false;
+    for (int l = 0; l < n; ++l) wishes = wishes || v[l] != 0;
+    if (wishes) least_squares(J, m, n, nullptr, 0, v, desk, desk.free);
+    least_squares(J, m, n, e, method.way == by_damping ? method.damping : 0, nullptr, desk, dq);
+    for (int l = 0; l < n && wishes; ++l) dq[l] += desk.free[l];
+  }
   return true;
 }
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 def compiled(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Plan:
     """The native plan, from the linkage's own cache; raises `BadInput` or `UnknownName` if the three do not fit."""
+    if not isinstance(linkage, Linkage):
+        raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
     targets = []
     for goal in goals:
         if goal.link not in linkage._link_named:

@@ -1,17 +1,14 @@
-"""The `supple` command: look at linkages, move them forward, show them in a browser."""
+"""The `supple` command: look at linkages, move them forward and backward, show them in a browser."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from supple import __version__, _cli_print, _cli_source
-from supple.errors import BadInput, SuppleError
+from supple import __version__, _cli_figures, _cli_print, _cli_solve, _cli_source
+from supple._cli_options import Json, Search, Source, complaints
 
 app = typer.Typer(
     name="supple",
@@ -21,23 +18,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-Source = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE|NAME",
-        help="A file that describes a linkage, or a stock name such as panda.",
-        autocompletion=_cli_source.complete,
-        show_default=False,
-    ),
-]
-Search = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--search", metavar="DIR", help="One more folder to look in for packages and meshes; may be repeated."
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
 def _version(asked: bool) -> None:
@@ -65,7 +45,7 @@ def show(source: Source, search: Search = None, as_json: Json = False) -> None:
       supple show robot.urdf --search ~/ros/src
       supple show panda --json
     """
-    with _complaints():
+    with complaints():
         linkage = _cli_source.find(source, search or ())
     if as_json:
         _cli_print.say_json(_cli_print.linkage_data(linkage))
@@ -107,7 +87,7 @@ def fk(
       supple fk ur5 --link tool0 --joint elbow_joint=90 --degrees
       supple fk panda --link panda_hand --json
     """
-    with _complaints():
+    with complaints():
         linkage = _cli_source.find(source, search or ())
         values = _cli_source.joint_values(linkage, q, joint or (), degrees)
         frames = {name: linkage.frame(values, linkage.link(name).name) for name in link or linkage.tips}
@@ -147,7 +127,7 @@ def view(
       supple view robot.urdf --frames
       supple view g1 --port 9000 --no-open
     """
-    with _complaints():
+    with complaints():
         linkage = _cli_source.find(source, search or ())
         from supple.view import serve  # here: no other command waits for the browser's libraries
 
@@ -169,7 +149,7 @@ def stock(as_json: Json = False) -> None:
     """
     from supple import stock as box
 
-    with _complaints():
+    with complaints():
         rows = [{"name": name, "dof": box.get(name).dof, "about": box.about(name)} for name in box.names()]
     if as_json:
         _cli_print.say_json(rows)
@@ -178,17 +158,8 @@ def stock(as_json: Json = False) -> None:
         _cli_print.say("\n".join(f"{row['name']:<{width}}  {row['dof']:>2}  {row['about']}" for row in rows))
 
 
-@contextmanager
-def _complaints() -> Iterator[None]:
-    """What supple raises on purpose becomes one paragraph on stderr: exit code 2 for bad arguments, 1 for the rest."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except (SuppleError, OSError) as error:
-        named = isinstance(error, OSError) and error.filename and error.strerror
-        typer.echo(f"supple: {f'{error.filename}: {error.strerror}' if named else error}", err=True)  # type: ignore[union-attr]
-        raise typer.Exit(2 if isinstance(error, BadInput) else 1) from None
+app.command()(_cli_solve.solve)
+app.command()(_cli_figures.figures)
 
 
 def main() -> None:

@@ -95,6 +95,10 @@ class Goal:
         )
         if free:
             raise BadInput("a goal whose weights are all zero asks for nothing")
+        try:
+            _ = self.shape
+        except ValueError as error:
+            raise BadInput(f"the leading axes of a goal must broadcast: {error}") from None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -111,7 +115,8 @@ class Goal:
         components: list[int] = []
         weights: list[float] = []
         if self.position is not None:
-            natural = math.pi / reach if 0 < reach < math.inf else 1.0
+            farthest = reach + float(np.linalg.norm(self.point))
+            natural = math.pi / farthest if 1e-6 < farthest < math.inf else 1.0
             for i, w in enumerate(self.weight or (natural,) * 3):
                 if w:
                     components.append(i)
@@ -151,6 +156,9 @@ class Goal:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a Goal does not change; make another")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("a Goal does not change; make another")
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, tuple(getattr(self, name) for name in _FIELDS)
 
@@ -160,8 +168,9 @@ class Goal:
             if value is not None:
                 said.append(f"{name}={_brief(value)}")
         if self.orientation is not None:
-            turn = Frame.at(np.zeros(3), self.orientation)
-            said.append(f"orientation={turn!r}" if not turn.shape else f"orientation of shape {turn.shape}")
+            many = self.orientation.shape[:-2]
+            turn = f" of shape {many}" if many else f"={Frame.at(np.zeros(3), self.orientation)!r}"
+            said.append(f"orientation{turn}")
         if self.point.any():
             said.append(f"point={_brief(self.point)}")
         if self.weight is not None:
@@ -177,27 +186,33 @@ _FIELDS = ("link", "position", "orientation", "axis", "direction", "point", "wei
 def _again(*fields: Any) -> Goal:
     goal = object.__new__(Goal)
     for name, value in zip(_FIELDS, fields, strict=True):
+        if isinstance(value, np.ndarray):
+            value = value.view()
+            value.flags.writeable = False
         _set(goal, name, value)
     return goal
 
 
-def picked(goal: Goal, shape: tuple[int, ...], index: Any) -> Goal:
-    """The goal of one row of many problems of that shape, or of some rows."""
+def picked(goal: Goal, shape: tuple[int, ...], which: Any) -> Goal:
+    """The goals of some of many problems of that shape: those with the numbers ``which``, counted row by row."""
 
-    def row(array: Array | None, last: int) -> Array | None:
+    def rows(array: Array | None, last: int) -> Array | None:
         if array is None:
             return None
-        full: Any = np.broadcast_to(array, (*shape, *array.shape[array.ndim - last :]))
-        rows: Array = full.reshape(*shape, -1)[index].reshape(*np.empty(shape)[index].shape, *full.shape[len(shape) :])
-        return rows
+        tail = array.shape[array.ndim - last :]
+        chosen: Array = np.broadcast_to(array, (*shape, *tail)).reshape(math.prod(shape), *tail)[which]
+        return chosen
 
-    parts = row(goal.position, 1), row(goal.orientation, 2), goal.axis, row(goal.direction, 1)
+    parts = rows(goal.position, 1), rows(goal.orientation, 2), goal.axis, rows(goal.direction, 1)
     return _again(goal.link, *parts, goal.point, goal.weight, goal.turn_weight)
 
 
 def _frames(value: ArrayLike) -> Frame:
     """Frames from an array (..., 4, 4); of many, rows that are not finite stay so, to be refused one by one."""
-    array = np.array(value, dtype=float)
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"a frame must be numbers of shape (..., 4, 4): {error}") from None
     if array.ndim <= 2 or array.shape[-2:] != (4, 4):
         return Frame(array)
     bad = ~np.isfinite(array).all(axis=(-1, -2))
@@ -240,10 +255,15 @@ def _unit(value: ArrayLike, what: str, single: bool = False) -> Array:
 def _rotation(value: Frame | ArrayLike) -> Array:
     if isinstance(value, Frame):
         return value.rotation
-    array = np.asarray(value, dtype=float)
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"orientation must be a Frame or numbers of shape (..., 3, 3): {error}") from None
     if array.shape[-2:] != (3, 3):
         raise BadInput(f"orientation must be a Frame or have shape (..., 3, 3), not {array.shape}")
-    return Frame.at(np.zeros(3), array).rotation
+    whole = np.zeros((*array.shape[:-2], 4, 4))
+    whole[..., :3, :3], whole[..., 3, 3] = array, 1
+    return _frames(whole).rotation
 
 
 def _weights(value: float | Sequence[float], what: str) -> tuple[float, float, float]:

@@ -34,7 +34,7 @@ class Method:
     def __repr__(self) -> str:
         inside = ""
         if self.scale:
-            inside = f"{self.scale:g}"
+            inside = f"{self.scale!r}"
         elif self.rank is not Rank.OUTERMOST:
             inside = f"method.{self.rank}"
         return f"method.{self.name}({inside})"
@@ -62,9 +62,9 @@ def pulled() -> Method:
 
 def transpose(scale: float | None = None) -> Method:
     """A multiple of J'e: ``scale`` times, or by default as much as brings J dq nearest to e."""
-    if scale is not None and not (0 < scale < float("inf")):
+    if scale is not None and not (isinstance(scale, int | float) and 0 < scale < float("inf")):
         raise BadInput(f"scale must be a positive number, got {scale!r}")
-    return Method("transpose", 3, scale=scale or 0.0)
+    return Method("transpose", 3, scale=float(scale or 0.0))
 
 
 def descent(rank: Rank = Rank.OUTERMOST) -> Method:

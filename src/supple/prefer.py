@@ -34,6 +34,8 @@ class Preference:
     wishes: tuple[Wish, ...] = ()
 
     def __add__(self, other: Preference) -> Preference:
+        if not isinstance(other, Preference):
+            return NotImplemented
         return Preference(self.wishes + other.wishes)
 
     def __repr__(self) -> str:
@@ -59,9 +61,9 @@ def centre(gain: ArrayLike = 0.1) -> Preference:
 
 def away(values: ArrayLike, gain: ArrayLike = 0.1, width: float = 1.0) -> Preference:
     """Away from joint values (dof,), felt within about ``width`` radians (metres) of them."""
-    if not 0 < width < float("inf"):
+    if not (isinstance(width, int | float) and 0 < width < float("inf")):
         raise BadInput(f"width must be a positive number, got {width!r}")
-    return Preference((Wish(_AWAY, _gains(gain), _values(values), width),))
+    return Preference((Wish(_AWAY, _gains(gain), _values(values), float(width)),))
 
 
 def dexterity(gain: ArrayLike = 0.1) -> Preference:
@@ -77,28 +79,36 @@ def function(wish: Callable[[Array], ArrayLike]) -> Preference:
 
 
 def _gains(gain: ArrayLike) -> tuple[float, ...]:
-    array = np.atleast_1d(np.asarray(gain, dtype=float))
+    array = np.atleast_1d(_numbers(gain))
     if array.ndim != 1 or not np.isfinite(array).all() or (array < 0).any():
         raise BadInput(f"gain must be one number or one for each joint, finite and not negative; got {gain!r}")
     return tuple(float(x) for x in array)
 
 
 def _values(values: ArrayLike) -> tuple[float, ...]:
-    array = np.asarray(values, dtype=float)
+    array = _numbers(values)
     if array.ndim != 1 or not np.isfinite(array).all():
         raise BadInput(f"joint values must be finite, of shape (dof,), got {values!r}")
     return tuple(float(x) for x in array)
 
 
+def _numbers(value: ArrayLike) -> Array:
+    """An array of floats, or of nan where there are none, which is refused with the rest."""
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return np.array([np.nan])
+
+
 def _said(wish: Wish) -> str:
-    gain = f"{wish.gain[0]:g}" if len(wish.gain) == 1 else str(list(wish.gain))
+    gain = repr(wish.gain[0]) if len(wish.gain) == 1 else str(list(wish.gain))
     if wish.kind == _FUNCTION:
         return f"prefer.function({getattr(wish.function, '__name__', '...')})"
     if wish.kind == _DEXTERITY:
         return f"prefer.dexterity({gain})"
     if wish.value is None:
         return f"prefer.centre({gain})"
-    values = "[" + ", ".join(f"{v:g}" for v in wish.value) + "]"
+    values = str(list(wish.value))
     if wish.kind == _AWAY:
-        return f"prefer.away({values}, {gain}, {wish.width:g})"
+        return f"prefer.away({values}, {gain}, {wish.width!r})"
     return f"prefer.rest({values}, {gain})"

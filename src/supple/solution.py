@@ -27,7 +27,7 @@ class Outcome(Enum):
     """This row of a batch was not finite."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """What came of a solve; every array has the leading axes of the goals and the start."""
 
@@ -95,10 +95,10 @@ class Solution:
         if not self.outcomes.ndim:
             raise IndexError("a single solution cannot be indexed")
         shape = self.outcomes.shape
+        which = np.arange(self.outcomes.size).reshape(shape)[index]  # an index never reaches past the leading axes
         rows = (self.q, self.outcomes, self.iterations, self.largest_step, self.path, self.error)
-        return Solution(
-            self.linkage, tuple(picked(goal, shape, index) for goal in self.goals), *(a[index] for a in rows)
-        )
+        picked_rows = (a.reshape(self.outcomes.size, *a.shape[len(shape) :])[which] for a in rows)
+        return Solution(self.linkage, tuple(picked(goal, shape, which) for goal in self.goals), *picked_rows)
 
     def __len__(self) -> int:
         if not self.outcomes.ndim:
@@ -109,6 +109,8 @@ class Solution:
         if self.outcomes.ndim:
             count = np.bincount(self.outcomes.ravel(), minlength=4)
             parts = [f"{count[o.value]:,} {o.name.lower()}" for o in Outcome if count[o.value]]
+            if not parts:
+                return "0 solves"
             return (
                 f"{self.outcomes.size:,} solves: {', '.join(parts)}; {self.iterations.mean():.1f} iterations on average"
             )
@@ -161,7 +163,7 @@ def _length(metres: float) -> str:
     for unit, size in (("m", 1.0), ("mm", 1e-3), ("um", 1e-6)):
         if metres >= size:
             return f"{metres / size:.3g} {unit}"
-    return f"{metres / 1e-9:.2g} nm"
+    return f"{metres / 1e-9:.3g} nm"
 
 
 def _angle(radians: float) -> str:
@@ -172,26 +174,25 @@ def _reasons(found: Solution) -> list[str]:
     """What stands in the way: beyond reach, joints at their limits, a singular place."""
     linkage, q = found.linkage, found.q
     reasons = []
-    for goal, d in zip(found.goals, found.distance, strict=True):
-        beyond = (
-            _reach.beyond(linkage, goal.link, goal.position)
-            if goal.position is not None and not goal.point.any()
-            else 0.0
-        )
+    helps = np.zeros(linkage.dof, dtype=bool)  # the values of q that move some end effector from here
+    singular = []
+    for goal, d, error in zip(found.goals, found.distance, found.error, strict=True):
+        J = linkage.jacobian(q, goal.link, point=goal.point)
+        helps |= J.any(axis=0)
+        if np.linalg.norm(error @ J) < 1e-6 * np.linalg.norm(error) * np.linalg.norm(J):
+            singular.append(f"singular here: no joint moves {goal.link} nearer")
+        if goal.position is None or goal.point.any():
+            continue
+        _, base = _reach._measured(linkage, goal.link)
+        free = [w == 0 for w in goal.weight or (1.0, 1.0, 1.0)]
+        beyond = _reach.beyond(linkage, goal.link, np.where(free, base, goal.position))
         if beyond > 0 and d > 0:
             reasons.append(f"{goal.link} is out of reach by {_length(beyond)}")
-    at = [
-        f"{name} at its lower limit"
-        for name, x, low in zip(linkage.names, q, linkage.lower, strict=True)
-        if x <= low + 1e-9
-    ]
-    at += [
-        f"{name} at its upper limit"
-        for name, x, high in zip(linkage.names, q, linkage.upper, strict=True)
-        if x >= high - 1e-9
-    ]
+    names = np.array(linkage.names)
+    at = [f"{name} at its lower limit" for name in names[helps & (q <= linkage.lower + 1e-9)]]
+    at += [f"{name} at its upper limit" for name in names[helps & (q >= linkage.upper - 1e-9)]]
     if len(at) <= 4:
         reasons += at
     else:
         reasons.append(f"{len(at)} joints at their limits")
-    return reasons
+    return reasons or singular

@@ -19,6 +19,12 @@ from supple.method import Method
 from supple.prefer import Preference
 from supple.solution import Outcome, Solution
 
+_CHOOSY = ("pseudoinverse", "damped", "pulled")  # the methods whose step leaves room for a preference
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
 
 @dataclass(frozen=True)
 class Tolerance:
@@ -31,7 +37,7 @@ class Tolerance:
 
     def __post_init__(self) -> None:
         for name in ("position", "angle"):
-            if not getattr(self, name) > 0:
+            if not (_is_number(getattr(self, name)) and getattr(self, name) > 0):
                 raise BadInput(f"tolerance: {name} must be positive, got {getattr(self, name)!r}")
 
 
@@ -44,7 +50,7 @@ class Solver:
 
     method: Method = field(default_factory=method.damped)
     """How a step is chosen; see `supple.method`."""
-    damping: float = 1e-3
+    damping: float = 1e-4
     """alpha in J J' + alpha I, in the units of the weighted error; only damped methods use it."""
     prefer: Preference = prefer.nothing
     """Which of many ways; see `supple.prefer`."""
@@ -70,12 +76,18 @@ class Solver:
             raise BadInput(f"method must be a value of supple.method, such as method.damped(), got {self.method!r}")
         if not isinstance(self.prefer, Preference):
             raise BadInput(f"prefer must be a value of supple.prefer, such as prefer.centre(), got {self.prefer!r}")
-        if not (isinstance(self.damping, (int, float)) and 0 <= self.damping < math.inf):
+        if self.prefer.wishes and self.method.name not in _CHOOSY:
+            raise BadInput(f"{self.method!r} takes no preference; these methods do: {', '.join(_CHOOSY)}")
+        if not (_is_number(self.damping) and 0 <= self.damping < math.inf):
             raise BadInput(f"damping must be a number, not negative, got {self.damping!r}")
-        if not self.longest > 0:
+        if not isinstance(self.tolerance, Tolerance):
+            raise BadInput(f"tolerance must be a Tolerance, such as Tolerance(position=1e-3), got {self.tolerance!r}")
+        if not (_is_number(self.longest) and self.longest > 0):
             raise BadInput(f"longest must be positive, got {self.longest!r}")
-        if not 0 < self.shorten <= 1:
+        if not (_is_number(self.shorten) and 0 < self.shorten <= 1):
             raise BadInput(f"shorten must be above 0 and at most 1, got {self.shorten!r}")
+        if not isinstance(self.keep_limits, bool):
+            raise BadInput(f"keep_limits must be True or False, got {self.keep_limits!r}")
         for name, least in (("iterations", 0), ("halvings", 0), ("escapes", 0), ("patience", 1)):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
@@ -92,7 +104,10 @@ class Solver:
         wanted = _listed(goals)
         plan = _plan.compiled(linkage, wanted, self)
         begin = _start(linkage, start)
-        shape = np.broadcast_shapes(begin.shape[:-1], *(goal.shape for goal in wanted))
+        try:
+            shape = np.broadcast_shapes(begin.shape[:-1], *(goal.shape for goal in wanted))
+        except ValueError as error:
+            raise BadInput(f"the leading axes of goals and start must broadcast: {error}") from None
         numbers = np.stack([goal.numbers(shape) for goal in wanted], axis=-2).reshape(-1, len(wanted), 12)
         begin = np.ascontiguousarray(np.broadcast_to(begin, (*shape, linkage.dof))).reshape(-1, linkage.dof)
         good = np.isfinite(numbers).all(axis=(1, 2))
@@ -128,7 +143,7 @@ class Solver:
         functions = [wish.function for wish in self.prefer.wishes if wish.function]
         if not functions:
             return None
-        return lambda q: np.sum([np.asarray(function(q), dtype=float) for function in functions], axis=0)
+        return lambda q: np.sum([_wished(function, q) for function in functions], axis=0)
 
     def __repr__(self) -> str:
         plain = Solver()
@@ -151,8 +166,23 @@ def solve(linkage: Linkage, goals: Goal | Sequence[Goal], start: ArrayLike | Non
 _DEFAULT = Solver()
 
 
+def _wished(function: Callable[[Array], ArrayLike], q: Array) -> Array:
+    """What a preference by function wishes at q; its own exceptions pass."""
+    said = function(q)
+    try:
+        wish = np.asarray(said, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"a preference by function must return {len(q)} numbers: {error}") from None
+    if wish.shape != q.shape or not np.isfinite(wish).all():
+        raise BadInput(f"a preference by function must return {len(q)} finite numbers, got {said!r}")
+    return wish
+
+
 def _listed(goals: Goal | Sequence[Goal]) -> list[Goal]:
-    wanted = [goals] if isinstance(goals, Goal) else list(goals)
+    try:
+        wanted = [goals] if isinstance(goals, Goal) else list(goals)
+    except TypeError:
+        raise BadInput(f"goals must be a Goal or several, got {goals!r}") from None
     if not wanted:
         raise BadInput("at least one goal is needed")
     for goal in wanted:

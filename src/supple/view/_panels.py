@@ -21,21 +21,15 @@ NOTE = (
 )
 
 
-def places(run: chapter.Run) -> Array:
-    """Where joints and hand are in the plane (frames, 4, 2), in metres."""
-    frames = run.linkage.frames(run.q)
-    return np.stack([frames[link].position[:, :2] for link in ("link1", "link2", "link3", "tip")], axis=1)
-
-
 def draw(name: str) -> _style.Figure:
     """One of the figures with frames."""
     rows, frames = chapter.runs(name), chapter.shown(name)
-    points = [places(run) for run in rows]
+    points = [chapter.places(run.linkage, run.q) for run in rows]
     seen = np.concatenate([*(p.reshape(-1, 2) for p in points), *(run.goals[:, :2] for run in rows)])
     low, high = seen.min(axis=0), seen.max(axis=0)
     limits = (low[0] - 3, high[0] + 3, min(low[1], 0) - 3, high[1] + 3)
     mark = [f"({letter})  " if len(rows) > 1 else "" for letter in "ab"[: len(rows)]]
-    said = [f"{letter}{run.label}: {_ending(run)}" for letter, run in zip(mark, rows, strict=True)]
+    said = [f"{letter}{run.label}: {_ending(name, run)}" for letter, run in zip(mark, rows, strict=True)]
     figure, panels = _style.sheet(TITLES[name], said, len(frames), limits, note=NOTE)
     for run, place, row in zip(rows, points, panels, strict=True):
         for k, axes in zip(frames, row, strict=True):
@@ -52,8 +46,11 @@ def _frame(axes: _style.Axes, run: chapter.Run, place: Array, k: int, before: li
     _style.goal(axes, run.goals[-1, :2])
     _style.arm(axes, place[k])
     axes.plot(*run.goals[k, :2], "o", color=_style.GOAL, markersize=3.5, zorder=8)
-    _style.heading(axes, f"frame {k}", f"{run.away[k]:.2f} m away" if k else "")
+    _style.heading(axes, f"frame {k}", f"{run.away[k]:.3f} m away" if k else "")
 
 
-def _ending(run: chapter.Run) -> str:
+def _ending(name: str, run: chapter.Run) -> str:
+    if name == "5.22":
+        second, third = run.q[-1, 1:]
+        return f"ends {run.away[-1]:.3f} m from the goal, joint 2 at {second:.2f} and joint 3 at {third:.2f} rad"
     return f"ends {run.away[-1]:.3f} m from the goal; the largest change in a frame is {run.largest:.3f} rad"

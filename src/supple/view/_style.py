@@ -52,6 +52,7 @@ def sheet(
     *,
     width: float = 12.0,
     note: str = "",
+    foot: float = 0.3,
     ticks: float = 10.0,
 ) -> tuple[Figure, list[list[Axes]]]:
     """A figure of panels with one scale: its title, a heading for each row, and a note below.
@@ -63,11 +64,13 @@ def sheet(
         limits: x from and to, y from and to, in metres, of every panel.
         width: of the figure in inches; its height follows.
         note: a line, or several, at the foot.
+        foot: room below the panels in inches, for all but the note.
         ticks: metres between the lines of the grid.
     """
     from matplotlib.figure import Figure
 
-    left, right, gap, head, foot = 0.5, 0.2, 0.18, 0.62, 0.34 + 0.17 * (note.count("\n") + 1 if note else 0)
+    left, right, gap, head = 0.5, 0.2, 0.18, 0.62
+    foot += 0.19 * (note.count("\n") + 1 if note else 0)
     wide = (width - left - right - gap * (columns - 1)) / columns
     tall = wide * (limits[3] - limits[2]) / (limits[1] - limits[0])
     above = [0.52 if heading else 0.26 for heading in rows]  # room for a row's heading and its panels' titles
@@ -81,9 +84,7 @@ def sheet(
         if heading:
             figure.text(left / width, (y - 0.12) / height, heading, size=10, va="center")
         y -= room + tall
-        boxes = [
-            ((left + i * (wide + gap)) / width, y / height, wide / width, tall / height) for i in range(columns)
-        ]
+        boxes = [((left + i * (wide + gap)) / width, y / height, wide / width, tall / height) for i in range(columns)]
         panels.append([_panel(figure.add_axes(box), limits, ticks, i == 0) for i, box in enumerate(boxes)])
         y -= 0.3
     return figure, panels
@@ -115,34 +116,57 @@ def arm(axes: Axes, points: ArrayLike, *, faint: float = 1.0, size: float = 1.0)
     ``faint`` below 1 draws limbs only, in the background.
     """
     places = np.asarray(points, dtype=float)
-    behind = faint < 1
     thick = np.linspace(8.0, 5.0, len(places) - 1) * size
-    for pen, more in ((RIM, 1.6), (LIMB, 0.0)):
-        for a, b, width in zip(places[:-1], places[1:], thick, strict=True):
-            axes.plot(
-                *zip(a, b, strict=True),
-                color=pen,
-                linewidth=width + more,
-                solid_capstyle="round",
-                alpha=faint,
-                zorder=2 if behind else 4,
-            )
-    if behind:
+    for i, width in enumerate(thick):
+        limb(axes, places[i : i + 2], width, faint)
+    if faint < 1:
         return
-    for i, (place, width) in enumerate(zip(places[:-1], thick, strict=True)):
-        axes.plot(*place, "o", color=JOINT, markersize=width + 2, mec=PAPER, mew=1.0, zorder=5)
-        if i == 0:
-            axes.plot(*place, "s", color=RIM, markersize=width + 6, mec=RIM, zorder=3)
-    axes.plot(*places[-1], "o", color=PAPER, markersize=4.5 * size, mec=INK, mew=1.1, zorder=6)
+    axes.plot(*places[0], "s", color=RIM, markersize=thick[0] + 6, mec=RIM, zorder=3)
+    for place, width in zip(places[:-1], thick, strict=True):
+        joint(axes, place, width)
+    hand(axes, places[-1], size)
 
 
-def goal(axes: Axes, at: ArrayLike, *, size: float = 1.0) -> None:
-    """A goal at a point (2,): a ring with a dot, in the one warm accent."""
-    axes.plot(*np.asarray(at), "o", color="none", markersize=12 * size, mec=GOAL, mew=1.6, zorder=7)
-    axes.plot(*np.asarray(at), "o", color=GOAL, markersize=3.5 * size, zorder=7)
+def limb(axes: Axes, ends: ArrayLike, width: float, faint: float = 1.0) -> None:
+    """One limb between two points (2, 2) or (2, 3), that many points of print wide."""
+    a, b = np.asarray(ends, dtype=float)
+    way = list(zip(a, b, strict=True))
+    order = 2 if faint < 1 else 4
+    axes.plot(*way, color=RIM, linewidth=width + 1.6, solid_capstyle="round", alpha=faint, zorder=order - 0.1)
+    axes.plot(*way, color=LIMB, linewidth=width, solid_capstyle="round", alpha=faint, zorder=order)
 
 
-def arrow(axes: Axes, start: ArrayLike, change: ArrayLike, colour: str, *, width: float = 1.8, head: float = 11) -> None:
+def joint(axes: Axes, at: ArrayLike, width: float) -> None:
+    """One joint at a point (2,) or (3,), on limbs of that width."""
+    axes.plot(*_alone(at), "o", color=JOINT, markersize=width + 2, mec=PAPER, mew=1.0, zorder=5)
+
+
+def hand(axes: Axes, at: ArrayLike, size: float = 1.0) -> None:
+    """The hand, at a point (2,) or (3,)."""
+    axes.plot(*_alone(at), "o", color=PAPER, markersize=4.5 * size, mec=INK, mew=1.1, zorder=6)
+
+
+def goal(axes: Axes, at: ArrayLike) -> None:
+    """A goal at a point (2,) or (3,): a ring with a dot, in the one warm accent."""
+    axes.plot(*_alone(at), "o", color="none", markersize=12, mec=GOAL, mew=1.6, zorder=7)
+    axes.plot(*_alone(at), "o", color=GOAL, markersize=3.5, zorder=7)
+
+
+def spoke(axes: Axes, at: ArrayLike, along: ArrayLike, colour: str, faint: float) -> None:
+    """A thin line from a point (3,) along a vector (3,): one axis of a frame."""
+    a = np.asarray(at, dtype=float)
+    way = list(zip(a, a + np.asarray(along, dtype=float), strict=True))
+    axes.plot(*way, color=colour, linewidth=4.0 if faint < 1 else 1.8, alpha=faint, solid_capstyle="round", zorder=8)
+
+
+def _alone(at: ArrayLike) -> list[list[float]]:
+    """The coordinates of one point, as lists of one."""
+    return [[float(x)] for x in np.asarray(at, dtype=float)]
+
+
+def arrow(
+    axes: Axes, start: ArrayLike, change: ArrayLike, colour: str, *, width: float = 1.8, head: float = 11
+) -> None:
     """An arrow from a point (2,) along a change (2,), both in metres."""
     tail = np.asarray(start, dtype=float)
     axes.annotate(

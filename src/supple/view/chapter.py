@@ -45,7 +45,8 @@ class Run:
     @property
     def away(self) -> Array:
         """How far the hand was from where it was asked to be (frames,), in metres."""
-        return np.linalg.norm(self.hand - self.goals, axis=-1)
+        away: Array = np.linalg.norm(self.hand - self.goals, axis=-1)
+        return away
 
     @property
     def largest(self) -> float:
@@ -85,6 +86,12 @@ def follow(label: str, solver: Solver, goal: ArrayLike = NEAR, steps: int = 1) -
     return Run(label, solver, np.array(q), goals, arm)
 
 
+def places(linkage: Linkage, q: ArrayLike) -> Array:
+    """Where the joints and the hand of a planar arm are (..., n, 2), in metres, for joint values q (..., dof)."""
+    frames = linkage.frames(q)
+    return np.stack([frames[link.name].position[..., :2] for link in linkage.links[1:]], axis=-2)
+
+
 def names() -> tuple[str, ...]:
     """The figures that `runs` knows."""
     return tuple(_RUNS)
@@ -110,7 +117,7 @@ def _damping(goal: ArrayLike) -> tuple[Run, ...]:
 def _control() -> tuple[Run, ...]:
     return tuple(
         follow(
-            f"gains {', '.join(map(str, gains))}: joint {stiff} stays straighter",
+            f"gains {', '.join(map(str, gains))}, so joint {stiff} stays straighter",
             plainly(method.pseudoinverse(), wish=prefer.rest([0, 0, 0], gains)),
         )
         for gains, stiff in (((0.1, 0.5, 0.1), 2), ((0.1, 0.1, 0.5), 3))

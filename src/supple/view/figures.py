@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from supple.errors import BadInput, unknown
-from supple.view import _panels, _sketches, _style
+from supple.view import _closed_form, _panels, _sketches, _style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("png", "svg", "pdf")
-_DRAWN = {**_sketches.DRAWN, **{name: (lambda name=name: _panels.draw(name)) for name in _panels.TITLES}}
+_DRAWN: dict[str, Callable[[], Figure]] = {
+    **_closed_form.DRAWN,
+    **_sketches.DRAWN,
+    **{name: partial(_panels.draw, name) for name in _panels.TITLES},
+}
 
 
 def names() -> tuple[str, ...]:
@@ -29,7 +34,9 @@ def draw(name: str) -> Figure:
         return _DRAWN[name]()
 
 
-def save(out: str | Path, only: Iterable[str] = (), formats: Sequence[str] = ("png", "svg"), dpi: int = 110) -> list[Path]:
+def save(
+    out: str | Path, only: Iterable[str] = (), formats: Iterable[str] = ("png", "svg"), dpi: int = 110
+) -> list[Path]:
     """Write figures into a folder, made if need be, as ``figure-5.20.png`` and so on; returns what was written.
 
     Args:
@@ -38,28 +45,40 @@ def save(out: str | Path, only: Iterable[str] = (), formats: Sequence[str] = ("p
         formats: of "png", "svg" and "pdf".
         dpi: dots per inch of a PNG.
     """
-    chosen = list(dict.fromkeys(only)) or list(names())
-    for name in chosen:
-        if name not in _DRAWN:
-            raise unknown("figure", name, _DRAWN)
-    for ending in formats:
-        if ending not in FORMATS:
-            raise BadInput(f"a figure can be written as {', '.join(FORMATS)}, not as {ending!r}")
+    numbers, endings = chosen(only), checked(formats)
     written = []
     with _style.look():
         folder = Path(out)
         folder.mkdir(parents=True, exist_ok=True)
-        for name in chosen:
+        for name in numbers:
             figure = draw(name)
-            for ending in dict.fromkeys(formats):
+            for ending in endings:
                 path = folder / f"figure-{name}.{ending}"
                 write(figure, path, dpi)
                 written.append(path)
     return written
 
 
+def chosen(only: Iterable[str] = ()) -> list[str]:
+    """The figures of those numbers, each once; all of them if there are none. Raises `UnknownName`."""
+    numbers = list(dict.fromkeys(only)) or list(names())
+    for name in numbers:
+        if name not in _DRAWN:
+            raise unknown("figure", name, _DRAWN)
+    return numbers
+
+
+def checked(formats: Iterable[str]) -> list[str]:
+    """Those ways to write a figure, each once; raises `BadInput` on others, or if there are none."""
+    endings = list(dict.fromkeys(formats))
+    for ending in endings or [""]:
+        if ending not in FORMATS:
+            raise BadInput(f"a figure can be written as {', '.join(FORMATS)}, not as {ending!r}")
+    return endings
+
+
 def write(figure: Figure, path: Path, dpi: int = 110) -> None:
     """Write one figure; the ending says how. The same figure gives the same file, whenever it is written."""
     undated = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with _style.look():
-        figure.savefig(path, dpi=dpi, metadata=undated.get(path.suffix[1:]))
+        figure.savefig(path, dpi=dpi, metadata=undated.get(path.suffix[1:].lower()))

@@ -1,0 +1,114 @@
+"""Motions on disk: times and joint values as .npz or .csv."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from supple.errors import BadInput
+from supple.frame import Array
+
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+_ROWS = ("times", "q", "leaving", "arriving")
+
+
+def write(path: str | os.PathLike[str], names: Sequence[str], rows: Mapping[str, Array]) -> None:
+    """Write the names of the values of q and the four arrays of a motion; of those a .csv holds times and q only."""
+    file, ending = _named(path)
+    if ending == ".npz":
+        with open(file, "wb") as binary:  # given a name, numpy would add an ending to one in capitals
+            times, q, leaving, arriving = (rows[name] for name in _ROWS)
+            known = np.array(names, dtype=str)
+            np.savez(binary, names=known, times=times, q=q, leaving=leaving, arriving=arriving)
+        return
+    with open(file, "w", encoding="utf-8", newline="") as text:
+        lines = csv.writer(text, lineterminator="\n")
+        lines.writerow(["time", *names])
+        # repr is the shortest text that reads back as the same number
+        lines.writerows([*map(repr, row)] for row in np.column_stack([rows["times"], rows["q"]]).tolist())
+
+
+def read(path: str | os.PathLike[str], names: Sequence[str]) -> list[Array]:
+    """Times (n,) and q (n, dof); of a .npz also the velocities after and before each key, (n - 1, dof) each.
+
+    Raises `BadInput`, with file and line, unless the names match, counts fit, numbers are finite and times increase.
+    """
+    file, ending = _named(path)
+    return _read_npz(file, names) if ending == ".npz" else _read_csv(file, names)
+
+
+def _named(path: str | os.PathLike[str]) -> tuple[str, str]:
+    file = os.fspath(path)
+    ending = os.path.splitext(file)[1].lower()
+    if ending not in (".npz", ".csv"):
+        raise BadInput(f"a motion is kept in a file that ends in .npz or .csv, not {file!r}")
+    return file, ending
+
+
+def _read_npz(file: str, names: Sequence[str]) -> list[Array]:
+    held: dict[str, Array] = {}
+    with open(file, "rb") as binary:
+        try:
+            with np.load(binary, allow_pickle=False) as arrays:  # a pickle could run anything
+                held = {name: arrays[name] for name in ("names", *_ROWS) if name in arrays}
+        except Exception as error:  # a damaged archive breaks in a dozen ways
+            raise BadInput(f"{file}: not an archive of plain arrays: {error}") from None
+    missing = [name for name in ("names", *_ROWS) if name not in held]
+    if missing:
+        raise BadInput(f"{file}: not a motion: there is no array {missing[0]!r}")
+    _match(f"{file}:", [str(name) for name in np.ravel(held["names"])], names)
+    for name in _ROWS:
+        if held[name].dtype.kind not in "fiu" or not np.isfinite(held[name]).all():
+            raise BadInput(f"{file}: {name} must be finite numbers")
+    n, dof = held["times"].size, len(names)
+    if not n or [held[name].shape for name in _ROWS] != [(n,), (n, dof), (n - 1, dof), (n - 1, dof)]:
+        got = ", ".join(f"{name} {held[name].shape}" for name in _ROWS)
+        raise BadInput(f"{file}: the arrays do not fit each other and {dof} values of q: {got}")
+    late = np.flatnonzero(np.diff(held["times"]) <= 0)
+    if len(late):
+        raise BadInput(f"{file}: times must increase, but number {int(late[0]) + 2} does not")
+    return [np.asarray(held[name], dtype=float) for name in _ROWS]
+
+
+def _read_csv(file: str, names: Sequence[str]) -> list[Array]:
+    rows: list[list[float]] = []
+    line = 0
+    with open(file, encoding="utf-8-sig", newline="") as text:
+        lines = csv.reader(text, strict=True)
+        try:
+            _match(f"{file}:1:", next(lines, []), ["time", *names])
+            for words in lines:
+                line = lines.line_num
+                if words:
+                    rows.append(_numbers(f"{file}:{line}:", words, 1 + len(names)))
+                if len(rows) > 1 and words and not rows[-1][0] > rows[-2][0]:
+                    raise BadInput(f"{file}:{line}: times must increase: {rows[-2][0]!r} is followed by {words[0]}")
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise BadInput(f"{file}:{line + 1}: not a table of numbers between commas: {error}") from None
+    if not rows:
+        raise BadInput(f"{file}: there is no line of numbers under the names")
+    table = np.array(rows)
+    return [table[:, 0], table[:, 1:]]
+
+
+def _numbers(place: str, words: list[str], count: int) -> list[float]:
+    if len(words) != count:
+        raise BadInput(f"{place} expected {count} numbers, a time and {count - 1} values of q; got {len(words)}")
+    for word in words:
+        if not _NUMBER.fullmatch(word.strip()) or not math.isfinite(float(word)):
+            raise BadInput(f"{place} expected a finite number written like 0.5, got {word[:40]!r}")
+    return [float(word) for word in words]
+
+
+def _match(place: str, found: Sequence[str], wanted: Sequence[str]) -> None:
+    for i, (name, expected) in enumerate(zip(found, wanted, strict=False)):
+        if name != expected:
+            raise BadInput(f"{place} name {i + 1} is {name[:80]!r}; this linkage has {expected!r} there")
+    if len(found) != len(wanted):
+        shown = ", ".join(map(repr, wanted[:8])) + ("..." if len(wanted) > 8 else "")
+        raise BadInput(f"{place} expected {len(wanted)} names, {shown}; got {len(found)}")

@@ -1,0 +1,315 @@
+"""Motion: joint values in time."""
+
+from __future__ import annotations
+
+import math
+import os
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple import _limits, _motion_file
+from supple._between import Between, Pieces, velocities
+from supple.errors import BadInput
+from supple.frame import Array, Frame
+from supple.linkage import Frames, Linkage
+
+_MOST = 100_000_000  # samples in one motion; more is a slip of the pen
+
+
+class Motion:
+    """Joint values in time: keys, and how to go from each to the next. A frozen value.
+
+    Seconds, strictly increasing. Between two keys each value follows a cubic that never leaves the range of the two. A
+    ball joint, and the turn of a floating one, follows a cubic rotation vector as seen from halfway between its keys,
+    and never turns back about the axis from one to the other. A turn without end counts its turns: keys 0 and 7 rad
+    are more than a full turn apart. A ball joint takes the shortest way.
+
+    >>> from supple import stock
+    >>> nod = Motion(stock.planar2(), [0, 1, 2], [[0, 0], [0.5, 1], [0, 0]], Between.SMOOTH)
+    >>> nod.at(0.5)
+    array([0.25, 0.5 ])
+    """
+
+    linkage: Linkage
+    """What moves."""
+    times: Array
+    """When the keys are (n,), in seconds."""
+    q: Array
+    """Joint values of the keys (n, dof)."""
+    leaving: Array
+    """Velocity just after each key but the last (n - 1, dof); of a ball joint about its child's axes."""
+    arriving: Array
+    """Velocity just before each key but the first (n - 1, dof)."""
+
+    def __init__(self, linkage: Linkage, times: ArrayLike, q: ArrayLike, between: Between = Between.LINEAR) -> None:
+        """A motion through keys.
+
+        Args:
+            linkage: what moves.
+            times: when it is at each key (n,), in seconds, strictly increasing; one or more.
+            q: the joint values of each key (n, dof).
+            between: how it goes from key to key.
+        """
+        if not isinstance(linkage, Linkage):
+            raise BadInput(f"a motion is of a Linkage, got {type(linkage).__name__}")
+        if not isinstance(between, Between):
+            raise BadInput(f"between must be Between.LINEAR or Between.SMOOTH, got {between!r}")
+        keys = _limits.checked(linkage, q)
+        if keys.ndim != 2 or not len(keys):
+            raise BadInput(f"q must have shape (n, {linkage.dof}) with one key or more, not {keys.shape}")
+        when = _moments(times, "times")
+        if when.shape != keys.shape[:1]:
+            raise BadInput(f"{len(keys)} keys need times of shape ({len(keys)},), not {when.shape}")
+        self._become(linkage, when, keys, *velocities(linkage, when, keys, between))
+
+    def _become(self, linkage: Linkage, times: Array, q: Array, leaving: Array, arriving: Array) -> Motion:
+        late = np.flatnonzero(times[1:] <= times[:-1])
+        if len(late):
+            i = int(late[0])
+            raise BadInput(f"times must increase: {float(times[i])!r} s is followed by {float(times[i + 1])!r} s")
+        if math.isinf(float(times[-1]) - float(times[0])):
+            raise BadInput(f"a motion from {times[0]:g} to {times[-1]:g} s is too long")
+        if not (np.isfinite(leaving).all() and np.isfinite(arriving).all()):
+            raise BadInput("two keys are too far apart for the time between them")
+        for name, array in (("times", times), ("q", q), ("leaving", leaving), ("arriving", arriving)):
+            self.__dict__[name] = array = np.array(array, dtype=float)
+            array.flags.writeable = False
+        self.__dict__["linkage"] = linkage
+        return self
+
+    @classmethod
+    def _of(cls, *parts: Any) -> Motion:
+        return object.__new__(cls)._become(*parts)
+
+    # -- asking it ----------------------------------------------------------------------------------------------
+
+    @property
+    def start(self) -> float:
+        """When it begins, in seconds."""
+        return float(self.times[0])
+
+    @property
+    def end(self) -> float:
+        """When it ends, in seconds."""
+        return float(self.times[-1])
+
+    @property
+    def duration(self) -> float:
+        """How long it takes, in seconds."""
+        return self.end - self.start
+
+    def __len__(self) -> int:
+        """How many keys it has."""
+        return len(self.times)
+
+    def at(self, t: ArrayLike) -> Array:
+        """Joint values (..., dof) at times (...); before it begins it stands at its first key, afterwards at its last.
+
+        At a key they are the key's own values; the turns of ball joints between keys are at most pi long.
+        """
+        when = _moments(t, "t")
+        if len(self) == 1:
+            return np.tile(self.q[0], (*when.shape, 1)).reshape(*when.shape, self.linkage.dof)
+        return self._pieces.at(*self._place(when))
+
+    def velocity(self, t: ArrayLike) -> Array:
+        """How fast each value changes (..., dof) at times (...), from the cubics themselves; 0 outside.
+
+        Where a linear motion turns a corner it is the velocity after the corner. That of a ball joint is the angular
+        velocity about its child's axes, as in `Linkage.integrate`.
+        """
+        when = _moments(t, "t")
+        if len(self) == 1:
+            return np.zeros((*when.shape, self.linkage.dof))
+        moving = (when >= self.start) & (when <= self.end)
+        return np.where(moving[..., None], self._pieces.velocity(*self._place(when)), 0.0)
+
+    def frame(self, t: ArrayLike, link: str) -> Frame:
+        """Frame of one link in the world at times (...): a Frame of the same leading axes."""
+        return self.linkage.frame(self.at(t), link)
+
+    def frames(self, t: ArrayLike) -> Frames:
+        """Frames of all links in the world at times (...)."""
+        return self.linkage.frames(self.at(t))
+
+    @cached_property
+    def speed(self) -> Array:
+        """The greatest speed of each value of q (dof,), per second; of a smooth ball joint to about a hundredth.
+
+        Compare it with the speed limits: ``motion.speed <= motion.linkage.speed``.
+        """
+        speed = self._pieces.speed() if len(self) > 1 else np.zeros(self.linkage.dof)
+        speed.flags.writeable = False
+        return speed
+
+    def within_limits(self, tolerance: float = 1e-9) -> bool:
+        """Whether it keeps the position limits all along, to a tolerance in radians or metres."""
+        return bool(np.all(self.linkage.inside(self.q, tolerance))) and self._pieces.inside(tolerance)
+
+    def within_speeds(self, tolerance: float = 1e-9) -> bool:
+        """Whether no value of q outruns its speed limit; ``tolerance`` is a part of the limit."""
+        return bool(np.all(self.speed <= self.linkage.speed * (1 + tolerance)))
+
+    # -- making others from it ----------------------------------------------------------------------------------
+
+    def sampled(self, rate: float) -> Motion:
+        """The same motion as linear pieces, with a key every 1 / rate seconds from its start, and one at its end."""
+        count = self.duration * _positive(rate, "rate")
+        if count > _MOST:
+            raise BadInput(f"a rate of {rate:g} a second makes {count:.3g} samples; at most {_MOST:,} are made")
+        times = self.start + np.arange(math.floor(count + 1e-9) + 1) / rate
+        near = self.end - times[-1] <= 1e-9 / rate
+        times = np.append(times[:-1] if near else times, self.end)
+        return Motion(self.linkage, times, self.at(times))
+
+    def part(self, start: float | None = None, end: float | None = None) -> Motion:
+        """What happens from one time to another, in seconds; the clock stays as it is.
+
+        Exact, but that a smooth ball joint between a cut and the next key keeps only its values and velocities there.
+        """
+        first = self.start if start is None else _moment(start, "start")
+        last = self.end if end is None else _moment(end, "end")
+        if not self.start <= first < last <= self.end:
+            raise BadInput(
+                f"a part must begin before it ends, within {self.start:g} and {self.end:g} s; "
+                f"got {first:g} to {last:g} s"
+            )
+        a, b = int(np.searchsorted(self.times, first, "right")), int(np.searchsorted(self.times, last, "left"))
+        times = np.concatenate([[first], self.times[a:b], [last]])
+        leaving, arriving = self.leaving[a - 1 : b].copy(), self.arriving[a - 1 : b].copy()
+        if first > self.times[a - 1]:
+            leaving[0] = self.velocity(first)
+        if last < self.times[b]:
+            arriving[-1] = self.velocity(last)
+        return Motion._of(self.linkage, times, self.at(times), leaving, arriving)
+
+    def reversed(self) -> Motion:
+        """The same motion backwards, in the same span of time."""
+        times = self.start + (self.end - self.times[::-1])
+        return Motion._of(self.linkage, times, self.q[::-1], -self.arriving[::-1], -self.leaving[::-1])
+
+    def retimed(self, duration: float, start: float | None = None) -> Motion:
+        """The same way through joint values in another time, faster or slower all along; it may start at another time.
+
+        Both in seconds.
+        """
+        if len(self) == 1:
+            raise BadInput("a motion of a single key takes no time")
+        ratio = _positive(duration, "duration") / self.duration
+        begin = self.start if start is None else _moment(start, "start")
+        times = begin + (self.times - self.start) * ratio
+        return Motion._of(self.linkage, times, self.q, self.leaving / ratio, self.arriving / ratio)
+
+    def __add__(self, other: Motion) -> Motion:
+        """One motion, then another that begins where it ends; the second one's clock is set to go on from there."""
+        if not isinstance(other, Motion):
+            return NotImplemented
+        if other.linkage != self.linkage:
+            raise BadInput(
+                f"motions of {self.linkage.name!r} and of another linkage, {other.linkage.name!r}, do not join"
+            )
+        gap = np.abs(self.linkage.difference(self.q[-1], other.q[0]))
+        if gap.max(initial=0) > 1e-9:
+            name = self.linkage.names[int(gap.argmax())]
+            raise BadInput(f"the second motion does not begin where the first ends: {name} is {gap.max():.3g} off")
+        times = np.concatenate([self.times, self.end + (other.times[1:] - other.start)])
+        q = np.concatenate([self.q, other.q[1:]])
+        leaving, arriving = (np.concatenate([getattr(self, n), getattr(other, n)]) for n in ("leaving", "arriving"))
+        return Motion._of(self.linkage, times, q, leaving, arriving)
+
+    # -- files --------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file: .npz holds all of it, .csv its keys, a line for each with the time before the values."""
+        _motion_file.write(path, self.linkage.names, self.__dict__)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], linkage: Linkage, between: Between | None = None) -> Motion:
+        """The motion of a linkage in a .npz or .csv file; ``between`` says anew how to go from key to key.
+
+        By default a .npz is as it was saved, and a .csv is linear. Raises `BadInput`, with file and line, unless the
+        names are those of the linkage, all numbers are finite and the times increase.
+        """
+        if not isinstance(linkage, Linkage):
+            raise BadInput(f"a motion is of a Linkage, got {type(linkage).__name__}")
+        times, q, *velocities = _motion_file.read(path, linkage.names)
+        if between is None and velocities:
+            return cls._of(linkage, times, q, *velocities)
+        return cls(linkage, times, q, Between.LINEAR if between is None else between)
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _pieces(self) -> Pieces:
+        return Pieces(self.linkage, self.times, self.q, self.leaving, self.arriving)
+
+    def _place(self, when: Array) -> tuple[Any, Array]:
+        """The piece that each time is in (...), and how far along, from 0 to 1 (..., 1)."""
+        i = np.clip(np.searchsorted(self.times, when, side="right") - 1, 0, len(self) - 2)
+        early, late = self.times[i], self.times[i + 1]
+        return i, np.clip((when - early) / (late - early), 0, 1)[..., None]
+
+    # -- being a value ------------------------------------------------------------------------------------------
+
+    def _value(self) -> tuple[Any, ...]:
+        return self.linkage, self.times, self.q, self.leaving, self.arriving
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a Motion does not change; make another")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Motion):
+            return NotImplemented
+        return self.linkage == other.linkage and all(map(np.array_equal, self._value()[1:], other._value()[1:]))
+
+    def __hash__(self) -> int:
+        return hash((self.linkage, *((array + 0.0).tobytes() for array in self._value()[1:])))
+
+    def __copy__(self) -> Motion:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Motion:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Motion._of, self._value()
+
+    def __str__(self) -> str:
+        keys = f"{len(self):,} key{'s' * (len(self) > 1)}"
+        if not self.linkage.dof or not self.speed.any():
+            return f"{self.linkage.name} stands still for {self.duration:.4g} s, {keys}"
+        units = [unit for joint in self.linkage.joints if joint.dof for unit in joint.units]
+        i = int(self.speed.argmax())
+        top = f"{self.linkage.names[i]} the fastest at {self.speed[i]:.3g} {units[i]}/s"
+        kept = [word for word, good in (("limits", self.within_limits()), ("speeds", self.within_speeds())) if not good]
+        good = f"beyond its {' and '.join(kept)}" if kept else "within its limits"
+        return f"{self.linkage.name} moves for {self.duration:.4g} s through {keys}, {top}, {good}"
+
+    def __repr__(self) -> str:
+        return f"<Motion: {self}>"
+
+
+def _moments(value: ArrayLike, what: str) -> Array:
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"{what} must be numbers, in seconds: {error}") from None
+    if not np.isfinite(array).all():
+        raise BadInput(f"{what} must be finite, in seconds")
+    return array
+
+
+def _moment(value: float, what: str) -> float:
+    array = _moments(value, what)
+    if array.ndim:
+        raise BadInput(f"{what} must be one number, in seconds, not {array.shape}")
+    return float(array)
+
+
+def _positive(value: float, what: str) -> float:
+    if not (isinstance(value, int | float | np.number) and 0 < value < math.inf):
+        raise BadInput(f"{what} must be a positive number, got {value!r}")
+    return float(value)

@@ -1,0 +1,142 @@
+"""A picture of one solution: where the linkage began, where it ended, and what was wanted."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.errors import BadInput
+from supple.frame import Array
+from supple.joint import Kind
+from supple.linkage import Linkage
+from supple.solution import Solution
+from supple.view import _style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+AXES = ("#c4694f", "#6f9a62", "#5a7fa8")  # x, y and z of a frame
+
+
+def draw(found: Solution, start: ArrayLike | None = None) -> Figure:
+    """A single solution as a matplotlib Figure: from above if the linkage moves in a level plane, else in 3-D.
+
+    ``start`` (dof,), by default rest, is drawn behind it. The title is the sentence that the solution prints.
+    """
+    if found.outcomes.ndim:
+        raise BadInput("one solution can be drawn at a time; take one: found[i]")
+    begin = found.linkage.rest if start is None else np.asarray(start, dtype=float)
+    with _style.look():
+        figure: Figure = (_from_above if level(found.linkage) else _in_space)(found, begin)
+    return figure
+
+
+def level(linkage: Linkage) -> bool:
+    """Whether every joint turns about the world's z or slides across it, so that a plan shows all there is."""
+    for joint in linkage.joints:
+        if joint.kind is Kind.FIXED:
+            continue
+        z = abs((linkage.frame(linkage.rest, joint.child).rotation @ np.array(joint.axis))[2])
+        turns = joint.kind in (Kind.REVOLUTE, Kind.CONTINUOUS)
+        if not (turns and z > 1 - 1e-9) and not (joint.kind is Kind.PRISMATIC and z < 1e-9):
+            return False
+    return any(joint.kind is not Kind.FIXED for joint in linkage.joints)
+
+
+def limbs(linkage: Linkage, q: ArrayLike) -> Array:
+    """The two ends of every limb (n, 2, 3), in metres: from each joint's parent to its child, where they lie apart."""
+    frames = linkage.frames(q)
+    ends = np.array([[frames[j.parent].position, frames[j.child].position] for j in linkage.joints])
+    apart = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=-1)
+    kept: Array = ends[apart > 1e-6 * max(float(apart.max(initial=0)), 1e-300)]
+    return kept
+
+
+def _hands(found: Solution) -> list[tuple[Array, Array]]:
+    """The point that each goal speaks of, and where it should be: (3,) each; where no position is asked, the same."""
+    pairs = []
+    for goal in found.goals:
+        hand = found.linkage.frame(found.q, goal.link).apply(goal.point)
+        pairs.append((hand, hand if goal.position is None else goal.position))
+    return pairs
+
+
+def _bounds(found: Solution, start: Array) -> tuple[Array, Array]:
+    """The middle of all that is drawn (3,), and half of its size along each axis (3,) with a margin."""
+    seen = [limbs(found.linkage, q).reshape(-1, 3) for q in (start, found.q)] + [np.array(p) for p in _hands(found)]
+    points = np.concatenate(seen)
+    low, high = points.min(axis=0), points.max(axis=0)
+    size = float(max((high - low).max(), 1e-9))
+    return (low + high) / 2, np.maximum((high - low) / 2 + 0.12 * size, 0.3 * size)
+
+
+def _sentence(found: Solution, width: int) -> str:
+    return "\n".join(textwrap.wrap(f"{found.linkage.name}: {found}", width))
+
+
+def _from_above(found: Solution, start: Array) -> _style.Figure:
+    middle, half = _bounds(found, start)
+    limits = (middle[0] - half[0], middle[0] + half[0], middle[1] - half[1], middle[1] + half[1])
+    every = 10.0 ** np.floor(np.log10(half[:2].max()))
+    figure, [[axes]] = _style.sheet(
+        _sentence(found, 60), [""], 1, limits, width=7.0, ticks=every, note="seen from above; behind: where it began"
+    )
+    figure.texts[0].set(size=10, weight="normal")
+    moving = {joint.child for joint in found.linkage.joints if joint.kind is not Kind.FIXED}
+    for q, faint in ((start, 0.3), (found.q, 1.0)):
+        for ends in limbs(found.linkage, q):
+            _style.limb(axes, ends[:, :2], 6.5, faint)
+    frames = found.linkage.frames(found.q)
+    for name in moving:
+        _style.joint(axes, frames[name].position[:2], 6.5)
+    for hand, wanted in _hands(found):
+        _style.hand(axes, hand[:2])
+        _style.goal(axes, wanted[:2])
+    return figure
+
+
+def _in_space(found: Solution, start: Array) -> _style.Figure:
+    import mpl_toolkits.mplot3d  # noqa: F401  (registers the projection)
+    from matplotlib.figure import Figure as Sheet
+
+    middle, half = _bounds(found, start)
+    figure = Sheet(figsize=(7.0, 6.6))
+    figure.text(0.05, 0.975, _sentence(found, 78), size=10, va="top", linespacing=1.4)
+    turned = any(goal.orientation is not None or goal.axis is not None for goal in found.goals)
+    note = "ring: the goal; behind: where it began" + ("; thick and faint: how it should be turned" if turned else "")
+    figure.text(0.05, 0.02, note, size=_style.SMALL, color=_style.SOFT)
+    axes: _style.Axes = figure.add_axes((0.0, 0.03, 0.94, 0.88), projection="3d", computed_zorder=False)
+    for name, pane, low, high in zip(
+        "xyz", (axes.xaxis, axes.yaxis, axes.zaxis), middle - half, middle + half, strict=True
+    ):
+        pane.set_pane_color(_style.PAPER)
+        pane.line.set_color(_style.GRID)
+        pane._axinfo["grid"].update(color=_style.GRID, linewidth=0.7)
+        getattr(axes, f"set_{name}lim")(low, high)
+        getattr(axes, f"set_{name}label")(f"{name}, m", size=_style.SMALL, color=_style.SOFT)
+        axes.locator_params(axis=name, nbins=5)
+    axes.set_box_aspect(half, zoom=0.97)
+    axes.tick_params(labelsize=7, pad=0, length=0)
+    axes.view_init(elev=22, azim=-58)
+    for q, faint in ((start, 0.3), (found.q, 1.0)):
+        for ends in limbs(found.linkage, q):
+            _style.limb(axes, ends, 6.0, faint)
+    frames = found.linkage.frames(found.q)
+    for joint in found.linkage.joints:
+        if joint.kind is not Kind.FIXED:
+            _style.joint(axes, frames[joint.child].position, 5.0)
+    size = 0.16 * float(half.max())
+    for goal, (hand, wanted) in zip(found.goals, _hands(found), strict=True):
+        _style.hand(axes, hand)
+        _style.goal(axes, wanted)
+        if goal.orientation is not None:
+            for rotation, faint in ((goal.orientation, 0.45), (frames[goal.link].rotation, 1.0)):
+                for along, colour in zip(rotation.T, AXES, strict=True):
+                    _style.spoke(axes, wanted if faint < 1 else hand, size * along, colour, faint)
+        elif goal.direction is not None and goal.axis is not None:
+            _style.spoke(axes, wanted, 1.6 * size * goal.direction, _style.GOAL, 0.45)
+            _style.spoke(axes, hand, size * (frames[goal.link].rotation @ goal.axis), _style.JOINT, 1.0)
+    return figure

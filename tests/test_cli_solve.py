@@ -1,0 +1,287 @@
+"""The commands `solve` and `figures`: what they print, what they write, and how they refuse."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+import supple
+from supple import Frame, Goal, method, stock
+from supple.cli import app
+from supple.view import figures
+
+Run = Callable[..., Result]
+FAR = ("solve", "planar3", "--position", "-35", "5", "0")
+NEAR = ("solve", "planar3", "--position", "-20", "5", "0")
+HAND = ("solve", "panda", "--link", "panda_hand_tcp")
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(tmp_path)
+    return lambda *words: CliRunner().invoke(app, [str(word) for word in words], prog_name="supple")
+
+
+def data(result: Result, code: int = 0) -> Any:
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout, parse_constant=lambda sign: pytest.fail(f"{sign} is not JSON"))
+
+
+def refused(result: Result, code: int, *pieces: str) -> None:
+    """It ended with the code, said why on stderr in one clean paragraph, and nothing on stdout."""
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    assert "\n\n" not in result.stderr.replace("for help.\n\n", "")
+    for piece in pieces:
+        assert piece in result.stderr
+
+
+# -- solve --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.wheel
+def test_an_answer_is_a_sentence_and_a_value_for_each_joint(run: Run) -> None:
+    result = run(*NEAR)
+    found = supple.solve(stock.planar3(), Goal("tip", position=[-20, 5, 0]))
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 0
+    assert lines[0] == str(found)
+    assert [line.split() for line in lines[1:]] == [
+        [name, f"{value:.6f}", "rad"] for name, value in zip(stock.planar3().names, found.q, strict=True)
+    ]
+
+
+def test_an_answer_as_json_is_the_one_that_python_gives(run: Run) -> None:
+    goal = Goal("panda_hand_tcp", position=[0.4, -0.2, 0.5], orientation=Frame.fixed("xyz", [3, 0.1, -0.2]))
+    found = supple.solve(stock.panda(), goal)
+    shown = data(run(*HAND, "--position", 0.4, -0.2, 0.5, "--rpy", 3, 0.1, -0.2, "--json"))
+    assert shown["q"] == found.q.tolist()
+    assert shown["names"] == list(stock.panda().names)
+    assert (shown["outcome"], shown["why"], shown["iterations"]) == ("arrived", "", int(found.iterations))
+    assert shown["error"] == found.error[0].tolist()
+    assert (shown["distance"], shown["angle"]) == (found.distance[0], found.angle[0])
+    turned = data(run(*HAND, "--position", 0.4, -0.2, 0.5, "--quaternion", *goal_quaternion(goal), "--json"))
+    assert turned["q"] == pytest.approx(shown["q"], abs=1e-6)
+
+
+def goal_quaternion(goal: Goal) -> list[float]:
+    assert goal.orientation is not None
+    return [float(x) for x in Frame.at([0, 0, 0], goal.orientation).to_quaternion()]
+
+
+def test_not_arriving_is_a_result_with_its_reason_and_exit_code_one(run: Run) -> None:
+    result = run(*FAR)
+    assert result.exit_code == 1
+    assert result.stderr == ""
+    assert result.stdout.splitlines()[0].startswith("stuck after ")
+    assert "out of reach by 5.36 m" in result.stdout
+    shown = data(run(*FAR, "--json"), 1)
+    assert shown["outcome"] == "stuck"
+    assert "out of reach" in shown["why"]
+    assert shown["distance"] >= 5.355
+    assert shown["angle"] is None
+    spent = data(run(*NEAR, "--iterations", 2, "--json"), 1)
+    assert (spent["outcome"], spent["iterations"]) == ("spent", 2)
+
+
+def test_what_is_not_asked_for_has_no_distance_or_angle(run: Run) -> None:
+    shown = data(run(*HAND, "--axis", 0, 0, 1, "--along", 1, 0, -2, "--json"))
+    assert shown["distance"] is None
+    assert shown["angle"] < 1e-6
+    z = stock.panda().frame(shown["q"], "panda_hand_tcp").rotation[:, 2]
+    assert z == pytest.approx(np.array([1, 0, -2]) / np.sqrt(5), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in method.names() if name != "inverse"])
+def test_every_method_arrives_at_the_chapter_s_goal(run: Run, name: str) -> None:
+    shown = data(run(*NEAR, "--method", name, "--tolerance", 1e-3, "--json"))
+    assert shown["method"] == name
+    tip = stock.planar3().frame(shown["q"], "tip").position
+    assert np.linalg.norm(tip - [-20, 5, 0]) <= 1e-3
+
+
+def test_damping_start_and_tolerance_are_those_given(run: Run) -> None:
+    arm = stock.planar3()
+    goal = Goal("tip", position=[-20, 5, 0])
+    for words, start, options in (
+        (["--start", "-0.1,0.2,0.3"], [-0.1, 0.2, 0.3], {}),
+        (["--damping", "0.5"], None, {"damping": 0.5}),
+        (["--tolerance", "0.1"], None, {"tolerance": supple.Tolerance(position=0.1)}),
+    ):
+        found = supple.solve(arm, goal, start, **options)
+        assert data(run(*NEAR, *words, "--json"))["q"] == found.q.tolist()
+
+
+def test_degrees_are_for_turns_and_not_for_slides(run: Run) -> None:
+    words = (*HAND, "--position", 0.4, -0.2, 0.5)
+    plain = data(run(*words, "--rpy", np.pi, 0, 0, "--json"))
+    shown = data(run(*words, "--rpy", 180, 0, 0, "--degrees", "--json"))
+    assert shown["angles"] == "deg"
+    assert shown["q"][:7] == pytest.approx(np.degrees(plain["q"][:7]))
+    assert shown["q"][7] == plain["q"][7]
+    lines = run(*words, "--degrees").stdout.splitlines()
+    assert [line.split()[-1] for line in lines[1:]] == ["deg"] * 7 + ["m"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ([], 2, "nothing is wanted"),
+        (["--position", "1", "2"], 2, "3"),
+        (["--position", "1", "2", "x"], 2, "--position"),
+        (["--position", "nan", "2", "0"], 2, "finite"),
+        (["--position", "inf", "2", "0"], 2, "finite"),
+        (["--rpy", "nan", "0", "0"], 2, "finite"),
+        (["--quaternion", "0", "0", "0", "0"], 2, "quaternion"),
+        (["--quaternion", "1", "0", "0"], 2, "4"),
+        (["--rpy", "0", "0", "0", "--quaternion", "1", "0", "0", "0"], 2, "not both"),
+        (["--axis", "0", "0", "1"], 2, "go together"),
+        (["--along", "0", "0", "1"], 2, "go together"),
+        (["--axis", "0", "0", "0", "--along", "0", "0", "1"], 2, "zero"),
+        (["--axis", "0", "0", "1", "--along", "0", "0", "1", "--rpy", "0", "0", "0"], 2, "not both"),
+        (["--position", "1", "2", "0", "--method", "dampd"], 2, "did you mean 'damped'"),
+        (["--position", "1", "2", "0", "--damping", "-1"], 2, "damping"),
+        (["--position", "1", "2", "0", "--damping", "nan"], 2, "damping"),
+        (["--position", "1", "2", "0", "--iterations", "-1"], 2, "iterations"),
+        (["--position", "1", "2", "0", "--iterations", "1.5"], 2, "iterations"),
+        (["--position", "1", "2", "0", "--tolerance", "0"], 2, "tolerance"),
+        (["--position", "1", "2", "0", "--tolerance", "nan"], 2, "tolerance"),
+        (["--position", "1", "2", "0", "--tolerance", "inf"], 2, "tolerance"),
+        (["--position", "1", "2", "0", "--start", "1,2"], 2, "--start needs 3 values"),
+        (["--position", "1", "2", "0", "--start", "1,2,nan"], 2, "--start takes finite"),
+        (["--position", "1", "2", "0", "--link", "tipp"], 1, "did you mean 'tip'"),
+        (["--position", "1", "2", "0", "--link", "base"], 2, "no joint moves"),
+        (["--position", "1", "2", "0", "--draw", "a.gif"], 2, ".png"),
+        (["--position", "1", "2", "0", "--draw", "no/such/a.png"], 2, "folder"),
+    ],
+)
+def test_bad_input_is_refused_before_any_work(run: Run, words: list[str], code: int, said: str) -> None:
+    refused(run("solve", "planar3", *words), code, said)
+    assert list(Path.cwd().iterdir()) == []
+
+
+def test_the_inverse_is_refused_where_the_jacobian_is_not_square(run: Run) -> None:
+    refused(run(*HAND, "--position", 0.4, 0, 0.5, "--method", "inverse"), 2, "square", "3 rows", "7 joint values")
+
+
+def test_of_several_tips_one_must_be_named(run: Run) -> None:
+    refused(run("solve", "panda", "--position", 0.4, 0, 0.5), 2, "--link", "panda_leftfinger")
+
+
+def test_bad_files_and_names_are_refused(run: Run) -> None:
+    Path("bad.urdf").write_text("<robot>")
+    refused(run("solve", "bad.urdf", "--position", 0, 0, 0), 1, "bad.urdf")
+    refused(run("solve", "pandas", "--position", 0, 0, 0), 1, "did you mean 'panda'")
+
+
+def test_an_answer_is_drawn_where_asked_and_nowhere_else(run: Run) -> None:
+    pytest.importorskip("matplotlib")
+    assert run(*NEAR, "--draw", "near.png").exit_code == 0
+    assert run(*FAR, "--draw", "far.svg").exit_code == 1  # it did not arrive, and is drawn
+    assert run(*HAND, "--position", 0.4, 0, 0.5, "--draw", "hand.PNG").exit_code == 0
+    assert sorted(path.name for path in Path.cwd().iterdir()) == ["far.svg", "hand.PNG", "near.png"]
+    assert Path("near.png").read_bytes().startswith(b"\x89PNG")
+    assert Path("hand.PNG").read_bytes().startswith(b"\x89PNG")
+    assert b"<svg" in Path("far.svg").read_bytes()
+
+
+def test_drawing_without_matplotlib_is_refused_before_any_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    refused(run(*NEAR, "--draw", "a.png"), 1, "supple[plot]")
+    refused(run("figures", "--only", "5.20"), 1, "supple[plot]")
+    assert list(Path.cwd().iterdir()) == []
+
+
+# -- figures ------------------------------------------------------------------------------------------------------
+
+
+def test_figures_are_written_into_out_only_and_the_methods_are_compared(run: Run) -> None:
+    pytest.importorskip("matplotlib")
+    result = run("figures", "--out", "here", "--only", "5.20,5.14", "--only", "5.20", "--format", "png,svg")
+    assert result.exit_code == 0, result.output
+    expected = [str(Path("here", f"figure-{n}.{e}")) for n in ("5.20", "5.14") for e in ("png", "svg")]
+    assert result.stdout.splitlines()[:4] == expected
+    assert sorted(str(path) for path in Path().rglob("*") if path.is_file()) == sorted(expected)
+    for name in method.names():
+        assert f"| {name} " in result.stdout
+
+
+def test_figures_as_json_name_their_files_and_their_tables(run: Run) -> None:
+    pytest.importorskip("matplotlib")
+    shown = data(run("figures", "--out", "here", "--only", "5.23", "--format", "svg", "--json"))
+    assert shown["files"] == [str(Path("here", "figure-5.23.svg"))]
+    assert shown["tables"][0]["title"] == "planar3 to (-20, 5)"
+    rows = {row["method"]: row for row in shown["tables"][0]["rows"]}
+    assert rows["inverse"]["iterations"] is None
+    assert "square" in rows["inverse"]["refused"]
+    assert rows["selective"]["arrived"] == 1
+    assert rows["selective"]["microseconds"] > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--only", "5.26"], 2, "did you mean"),
+        (["--only", "hand"], 2, "'5.14'"),
+        (["--format", "gif"], 2, "png, svg, pdf"),
+        (["--format", ""], 2, "png, svg, pdf"),
+        (["--out", "taken", "--only", "5.20"], 1, "taken"),
+    ],
+)
+def test_figures_that_cannot_be_are_refused(run: Run, words: list[str], code: int, said: str) -> None:
+    pytest.importorskip("matplotlib")
+    Path("taken").touch()
+    refused(run("figures", *words), code, said)
+    assert [path.name for path in Path.cwd().iterdir()] == ["taken"]
+
+
+# -- both ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["solve", "figures"])
+def test_help_teaches_by_examples_that_are_real(run: Run, command: str) -> None:
+    pytest.importorskip("matplotlib")
+    text = run(command, "--help").stdout
+    examples = [line.split()[1:] for line in text.splitlines() if line.startswith("    supple ")]
+    assert len(examples) >= 2
+    for words in examples:
+        assert words[0] == command
+        assert run(*words).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("supple solve pan", ["panda"]),
+        ("supple solve panda --method p", ["pseudoinverse", "pulled"]),
+        ("supple figures --only 5.2", [name for name in figures.names() if name.startswith("5.2")]),
+    ],
+)
+def test_the_shell_is_given_completions(line: str, expected: list[str]) -> None:
+    words = line.split()
+    asked = {"_SUPPLE_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    done = subprocess.run(
+        [sys.executable, "-m", "supple"], capture_output=True, text=True, env={**os.environ, **asked}, check=False
+    )
+    assert done.stdout.split() == expected
+
+
+def test_answers_and_tables_need_no_special_signs(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    for words in (NEAR, ("figures", "--only", "5.14", "--format", "png")):
+        done = subprocess.run(
+            [sys.executable, "-m", "supple", *words], capture_output=True, env=environment, check=False, cwd=tmp_path
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert "?" not in done.stdout.decode("ascii")
