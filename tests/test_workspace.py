@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import supple
-from supple import BadInput, Frame, Goal, Joint, Linkage, MissingExtra, Solver, UnknownName, stock, workspace
+from supple import BadInput, Frame, Goal, Joint, Linkage, MissingExtra, Solver, UnknownName, _outline, stock, workspace
 from supple._progress import Progress
 from supple.view import cloud
 from supple.workspace import Workspace, dexterous, reachable
@@ -136,9 +136,7 @@ def test_the_outline_goes_around_every_sample_of_the_section() -> None:
     outward = np.cross(edges, [0, 0, 1])
     for corner, normal in zip(around, outward, strict=True):
         assert ((found.positions[::50] - corner) @ normal).max() < 1e-9
-    assert np.array_equal(
-        workspace._hull(found.positions[:1000, :2]), workspace._hull(found.positions[:1000, :2][::-1])
-    )
+    assert np.array_equal(_outline.hull(found.positions[:1000, :2]), _outline.hull(found.positions[:1000, :2][::-1]))
     panda = reachable(stock.panda(), "panda_hand_tcp", 50_000)
     side = panda.outline()
     assert np.abs(side[:, 1]).max() < 1e-12
@@ -150,7 +148,7 @@ def test_the_outline_goes_around_every_sample_of_the_section() -> None:
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 2000])
 def test_a_hull_is_convex_whatever_the_number_of_points(n: int) -> None:
     points = np.random.default_rng(n).normal(size=(n, 2))
-    corners = workspace._hull(points)
+    corners = _outline.hull(points)
     assert len(corners) <= n
     assert {tuple(c) for c in corners} <= {tuple(p) for p in points}
     if n > 2:

@@ -247,7 +247,8 @@ def _unit(value: ArrayLike, what: str, single: bool = False) -> Array:
     length = np.linalg.norm(array, axis=-1, keepdims=True)
     if np.any(length == 0):
         raise BadInput(f"{what} must not be zero")
-    unit: Array = array / length
+    with np.errstate(invalid="ignore"):  # a row that is not finite stays so
+        unit: Array = array / length
     unit.flags.writeable = False
     return unit
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple import _reach
+from supple import _outline, _reach
 from supple._progress import Progress
 from supple.errors import BadInput
 from supple.frame import Array, Frame, _finite
@@ -109,7 +109,7 @@ class Workspace:
         across, origin, u, v = self._plane(normal, through)
         offset = self.positions - origin
         near = offset[np.abs(offset @ across) <= self.voxel / 2]
-        corners = _hull(np.stack([near @ u, near @ v], axis=-1))
+        corners = _outline.hull(np.stack([near @ u, near @ v], axis=-1))
         around: Array = origin + corners[:, :1] * u + corners[:, 1:] * v
         return around
 
@@ -169,7 +169,7 @@ class Workspace:
             across = across / np.linalg.norm(across)
         default = self.positions[0] if self.flat and normal is None else self.base
         point = default if through is None else _finite(through, 3, "through")
-        return across, (point @ across) * across, *_directions(across)
+        return across, (point @ across) * across, *_outline.directions(across)
 
     def __str__(self) -> str:
         near, far = self.distances
@@ -338,7 +338,7 @@ def _gridded(
     turn = np.eye(3)
     if flat:
         normal = np.round(axes[2], 12)  # without the last digits, so that a plane along the world's axes is exactly so
-        u, v = _directions(normal / np.linalg.norm(normal))
+        u, v = _outline.directions(normal / np.linalg.norm(normal))
         turn = np.stack([u, v, np.cross(u, v)], axis=-1)
     local = positions @ turn
     low, high = local.min(axis=0), local.max(axis=0)
@@ -399,37 +399,3 @@ def _tried(linkage: Linkage, goal: Goal, solver: Solver, starts: Array) -> Array
             reached[left] = solver.solve(linkage, some, start=start[left]).arrived
     part: Array = reached.mean(axis=-1)
     return part
-
-
-def _directions(normal: Array) -> tuple[Array, Array]:
-    """Two unit vectors across a normal for a picture: the second as upright as can be, the first to the right."""
-    up = np.array([0.0, 0.0, 1.0] if abs(normal[2]) < 0.9 else [0.0, 1.0, 0.0])
-    v = up - (up @ normal) * normal
-    v = v / np.linalg.norm(v)
-    u = np.cross(v, normal)
-    return (u if u[np.argmax(np.abs(u))] > 0 else -u), v
-
-
-def _hull(points: Array) -> Array:
-    """Corners (k, 2) of the convex hull of points (n, 2), in order."""
-    if len(points) > 1000:  # what lies inside the hull of the extremes in some directions is no corner
-        angles = np.linspace(0, 2 * math.pi, 64, endpoint=False)
-        ways = np.stack([np.cos(angles), np.sin(angles)])
-        rough = _hull(points[(points @ ways).argmax(axis=0)])
-        edges = np.roll(rough, -1, axis=0) - rough
-        normals = np.stack([edges[:, 1], -edges[:, 0]])
-        points = points[(points @ normals - (rough * normals.T).sum(axis=-1) >= 0).any(axis=-1)]
-    ordered = np.unique(points, axis=0)
-    halves: list[list[Array]] = []
-    for row in (ordered, ordered[::-1]):
-        half: list[Array] = []
-        for p in row:
-            while len(half) > 1 and _turn(half[-2], half[-1], p) <= 0:
-                half.pop()
-            half.append(p)
-        halves.append(half[:-1] if len(half) > 1 else half[: 1 - len(halves)])
-    return np.array(halves[0] + halves[1]).reshape(-1, 2)
-
-
-def _turn(a: Array, b: Array, c: Array) -> float:
-    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
