@@ -17,6 +17,7 @@ help: ## show this list
 setup: $(READY) ## make a virtual environment with supple and all it can use
 
 $(READY): $(NATIVE)
+	@echo "setting up $(VENV): a minute or two, once"
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
@@ -40,7 +41,7 @@ format: setup ## rewrite the Python files in the house style
 	$(BIN)/ruff format .
 
 bench: setup ## compare with other libraries
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[bench]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	$(BIN)/python benchmarks/forward.py
 	$(BIN)/python benchmarks/methods.py
 
