@@ -215,6 +215,21 @@ def test_a_joint_at_its_limit_that_is_pressed_outward_takes_no_part(block):
     assert held > 60
 
 
+def test_a_step_is_taken_by_turning_on_and_brought_within_limits():
+    clamped = 0
+    for c in cases(0):
+        tree = limited(c.tree, c.seed)
+        at = SimpleNamespace(tree=tree, goals=c.goals, q=tree.clamp(c.q))
+        for keep in (True, False):
+            solver = Solver(damping=0.01, keep_limits=keep)
+            moved = oracle.integrate(tree, at.q, change(at, solver))
+            wanted = oracle.clamp(tree, moved) if keep else moved
+            apart = np.abs(tree.difference(wanted, solver.step(tree, c.goals, at.q))).max()
+            assert apart < 1e-7, c.seed  # half the digits, where an axis leans straight back
+            clamped += bool(np.abs(wanted - moved).max() > 1e-3)
+    assert clamped > 50
+
+
 # -- pseudo-inverse and damping ---------------------------------------------------------------------------------
 
 
