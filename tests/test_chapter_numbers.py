@@ -10,13 +10,6 @@ FREE = {"keep_limits": False, "longest": 1e9}
 SETS = _core.instruction_sets()
 
 
-@pytest.fixture(autouse=True)
-def best_again():
-    """Whatever a test does, the best instruction set is in use afterwards."""
-    yield
-    _core.use(None)
-
-
 START = np.array([np.pi / 8, np.pi / 4, np.pi / 4])
 ARM = stock.planar3()
 

@@ -22,13 +22,6 @@ SETS = _core.instruction_sets()
 RANKS = {Rank.OUTERMOST: "outermost", Rank.MOST_USEFUL: "useful", Rank.LEAST_RECENT: "recent", Rank.MOST_ROOM: "room"}
 
 
-@pytest.fixture(autouse=True)
-def best_again():
-    """Whatever a test does, the best instruction set is in use afterwards."""
-    yield
-    _core.use(None)
-
-
 @cache
 def case(seed):
     """A linkage with limits, goals, and q within the limits; None where nothing moves."""

@@ -22,13 +22,6 @@ from supple.linkage import Axes, Linkage
 ROWS = (1, 2, 3, 7, 8, 9, 17, 64, 65)
 
 
-@pytest.fixture(autouse=True)
-def best_again():
-    """Whatever a test does, the best instruction set is in use afterwards."""
-    yield
-    _core.use(None)
-
-
 @pytest.fixture(params=_core.instruction_sets())
 def lanes(request):
     """Everything in the test runs on one instruction set."""

@@ -23,13 +23,6 @@ FREE = {"keep_limits": False, "longest": 1e9}
 SETS = _core.instruction_sets()
 
 
-@pytest.fixture(autouse=True)
-def best_again():
-    """Whatever a test does, the best instruction set is in use afterwards."""
-    yield
-    _core.use(None)
-
-
 @cache
 def case(seed):
     """A linkage without limits, goals, q, and what the oracle sees there; None where nothing moves."""

@@ -16,13 +16,6 @@ PANDA, HAND = stock.panda(), "panda_hand_tcp"
 STEPPING = [name for name in method.names() if name != "inverse"]
 
 
-@pytest.fixture(autouse=True)
-def best_again():
-    """Whatever a test does, the best instruction set is in use afterwards."""
-    yield
-    _core.use(None)
-
-
 def flat(x, y):
     return Goal("tip", position=[x, y, 0], weight=(1, 1, 0))
 

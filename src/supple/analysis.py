@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from supple import _limits, _plan
 from supple.errors import BadInput
-from supple.frame import Array, _finite
+from supple.frame import Array, finite
 from supple.goal import Goal
 from supple.joint import Joint, Kind
 from supple.linkage import Linkage
-from supple.solver import Solver, _listed
+from supple.solver import Solver, listed
 
 PARALLEL = 1e-6  # radians between two axes that count as parallel: what a file written with six digits may be off
 TURN = 2 * math.pi
@@ -42,7 +42,7 @@ class Annulus:
 
     def nearest(self, point: ArrayLike) -> Array:
         """The nearest point (..., 3) of the ring; of many equally near, always the same one."""
-        across = _flat(_finite(point, 3, "point") - self.centre, self.normal)
+        across = _flat(finite(point, 3, "point") - self.centre, self.normal)
         far = _norm(across)[..., None]
         lost = far <= 1e-300  # at the centre every direction is as good: take one
         towards = np.where(lost, _any_across(self.normal), across / np.where(lost, 1.0, far))
@@ -51,7 +51,7 @@ class Annulus:
 
     def distance(self, point: ArrayLike) -> Array:
         """How far points (..., 3) are from the ring (...), in metres; 0 for those in it."""
-        offset = _finite(point, 3, "point") - self.centre
+        offset = finite(point, 3, "point") - self.centre
         height = offset @ self.normal
         far = _norm(_flat(offset, self.normal))
         return np.hypot(height, np.maximum(0.0, np.maximum(self.inner - far, far - self.outer)))
@@ -177,7 +177,7 @@ class TwoLink:
         Of the angles that differ by whole turns it takes the smallest that is within limits.
         ``tolerance``, in metres, is how near has arrived.
         """
-        asked = _finite(point, 3, "point")
+        asked = finite(point, 3, "point")
         if not tolerance >= 0:
             raise BadInput(f"tolerance must not be negative, got {tolerance!r}")
         ring, (long, short) = self.annulus, self.lengths
@@ -279,7 +279,7 @@ def constraint(
     >>> print(constraint(stock.planar3(), Goal("tip", position=[10, 0, 0], weight=(1, 1, 0))))
     under-constrained by 1: one joint motion is free (2 rows, 3 joint values, rank 2)
     """
-    wanted = _listed(goals)
+    wanted = listed(goals)
     if any(goal.shape for goal in wanted):
         raise BadInput("constraint takes single goals; what it says of one holds for all of the same kind")
     if not 0 < tolerance < 1:

@@ -15,8 +15,8 @@ from supple.frame import Array
 from supple.goal import Goal, picked
 from supple.linkage import Linkage
 from supple.motion import Motion
-from supple.solution import Outcome, Solution, _angle, _length
-from supple.solver import Solver, _listed, _start
+from supple.solution import Outcome, Solution, said_angle, said_length
+from supple.solver import Solver, listed, started
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class Followed:
         away = self.distance if any(goal.position is not None for goal in found.goals) else self.angle
         worst, goal = (int(i) for i in np.unravel_index(int(away.argmax()), away.shape))
         wanted = found.goals[goal]
-        parts = [_length(float(self.distance[worst, goal]))] if wanted.position is not None else []
+        parts = [said_length(float(self.distance[worst, goal]))] if wanted.position is not None else []
         if wanted.orientation is not None or wanted.axis is not None:
-            parts.append(_angle(float(self.angle[worst, goal])))
+            parts.append(said_angle(float(self.angle[worst, goal])))
         far = f"{wanted.link} at most {' and '.join(parts)} away, at frame {worst}"
         jump = f"largest change from frame to frame {_largest(self.motion)}"
         if self.arrived:
@@ -104,7 +104,7 @@ def follow(
         raise BadInput(f"steps must be None or a whole number of at least 1, got {steps!r}")
     if not (isinstance(duration, int | float | np.number) and 0 < duration < math.inf):
         raise BadInput(f"duration must be a positive number of seconds, got {duration!r}")
-    wanted = _listed(goals)
+    wanted = listed(goals)
     try:
         shape = np.broadcast_shapes(*(goal.shape for goal in wanted))
     except ValueError:
@@ -115,7 +115,7 @@ def follow(
     if lost.any():
         raise BadInput(f"goals must be finite; that of frame {int(lost.argmax())} is not")
     _plan.compiled(linkage, wanted, how)
-    q = _start(linkage, start)
+    q = started(linkage, start)
     if q.ndim != 1:
         raise BadInput(f"start must have shape ({linkage.dof},), not {q.shape}")
     rows, report = np.zeros((*shape, linkage.dof)), np.zeros((*shape, 4))

@@ -49,7 +49,7 @@ class Frame:
     @classmethod
     def at(cls, position: ArrayLike, rotation: ArrayLike | Frame | None = None) -> Frame:
         """A frame at a position (..., 3) in metres, turned by a rotation matrix (..., 3, 3) or as another frame is."""
-        p = _finite(position, 3, "position")
+        p = finite(position, 3, "position")
         if rotation is None:
             r: Array = np.eye(3)
         elif isinstance(rotation, Frame):
@@ -66,7 +66,7 @@ class Frame:
     @classmethod
     def turn(cls, axis: ArrayLike, angle: ArrayLike) -> Frame:
         """A turn about an axis (..., 3) of any length through the origin, by an angle (...) in radians."""
-        a = _finite(axis, 3, "axis")
+        a = finite(axis, 3, "axis")
         if not a.any(axis=-1).all():
             raise BadInput("axis must not be zero")
         try:
@@ -80,12 +80,12 @@ class Frame:
     @classmethod
     def rotvec(cls, vector: ArrayLike) -> Frame:
         """A turn given as a rotation vector (..., 3): its direction is the axis, its length the angle in radians."""
-        return cls._trusted(_core.exp_rotation(_finite(vector, 3, "rotation vector")))
+        return cls._trusted(_core.exp_rotation(finite(vector, 3, "rotation vector")))
 
     @classmethod
     def quaternion(cls, quaternion: ArrayLike) -> Frame:
         """A turn given as a quaternion (..., 4), w first; it is normalised, and must not be zero."""
-        q = _finite(quaternion, 4, "quaternion")
+        q = finite(quaternion, 4, "quaternion")
         if np.any(np.abs(q).max(axis=-1, initial=0) < 1e-12):
             raise BadInput("quaternion must not be zero")
         return cls._trusted(_core.from_quaternion(_unit(q)))
@@ -96,19 +96,19 @@ class Frame:
 
         ``order`` names the axes, first turn first: any of 'xyz', 'xzy', ... 'zyz' (all twelve).
         """
-        return cls._trusted(_assemble(angles.matrix(order, _finite(values, 3, "angles")), np.zeros(3)))
+        return cls._trusted(_assemble(angles.matrix(order, finite(values, 3, "angles")), np.zeros(3)))
 
     @classmethod
     def fixed(cls, order: str, values: ArrayLike) -> Frame:
         """Fixed angles (..., 3) in radians: each turn about an axis that stays where it is. URDF's rpy is 'xyz'."""
         angles.check(order)
-        turned = _finite(values, 3, "angles")[..., ::-1]
+        turned = finite(values, 3, "angles")[..., ::-1]
         return cls._trusted(_assemble(angles.matrix(order[::-1], turned), np.zeros(3)))
 
     @classmethod
     def exp(cls, twist: ArrayLike) -> Frame:
         """Where a constant twist (..., 6), linear before angular, leads in one unit of time; the inverse of `log`."""
-        return cls._trusted(_core.exp_frame(_finite(twist, 6, "twist")))
+        return cls._trusted(_core.exp_frame(finite(twist, 6, "twist")))
 
     # -- asking it ----------------------------------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ class Frame:
 
     def apply(self, points: ArrayLike) -> Array:
         """Points (..., 3) given in this frame, as seen from where the frame is seen."""
-        p = _finite(points, 3, "points")
+        p = finite(points, 3, "points")
         return np.squeeze(self.rotation @ p[..., None], -1) + self.position
 
     # -- being a value ------------------------------------------------------------------------------------------
@@ -235,7 +235,8 @@ def _brief(vector: Array) -> str:
     return "(" + ", ".join(f"{round(float(x), 9) + 0.0:.6g}" for x in vector) + ")"
 
 
-def _finite(value: ArrayLike, size: int, what: str) -> Array:
+def finite(value: ArrayLike, size: int, what: str) -> Array:
+    """Numbers (..., size) as a contiguous array; `BadInput` naming what they are if they are not, or not finite."""
     try:
         array = np.ascontiguousarray(value, dtype=float)
     except (TypeError, ValueError) as error:

@@ -153,20 +153,22 @@ def _error(linkage: Linkage, goal: Goal, q: Array, shape: tuple[int, ...]) -> Ar
 def _away(goal: Goal, distance: float, angle: float) -> str:
     parts = []
     if goal.position is not None:
-        parts.append(_length(distance))
+        parts.append(said_length(distance))
     if goal.orientation is not None or goal.axis is not None:
-        parts.append(_angle(angle))
+        parts.append(said_angle(angle))
     return f"{goal.link} {' and '.join(parts)} away"
 
 
-def _length(metres: float) -> str:
+def said_length(metres: float) -> str:
+    """A length in words: metres, millimetres, micrometres or nanometres."""
     for unit, size in (("m", 1.0), ("mm", 1e-3), ("um", 1e-6)):
         if metres >= size:
             return f"{metres / size:.3g} {unit}"
     return f"{metres / 1e-9:.3g} nm"
 
 
-def _angle(radians: float) -> str:
+def said_angle(radians: float) -> str:
+    """An angle in words: radians or milliradians."""
     return f"{radians:.3g} rad" if radians >= 0.1 else f"{radians * 1e3:.3g} mrad"
 
 
@@ -187,7 +189,7 @@ def _reasons(found: Solution) -> list[str]:
         free = [w == 0 for w in goal.weight or (1.0, 1.0, 1.0)]
         beyond = _reach.beyond(linkage, goal.link, np.where(free, base, goal.position))
         if beyond > 0 and d > 0:
-            reasons.append(f"{goal.link} is out of reach by {_length(beyond)}")
+            reasons.append(f"{goal.link} is out of reach by {said_length(beyond)}")
     names = np.array(linkage.names)
     at = [f"{name} at its lower limit" for name in names[helps & (q <= linkage.lower + 1e-9)]]
     at += [f"{name} at its upper limit" for name in names[helps & (q >= linkage.upper - 1e-9)]]

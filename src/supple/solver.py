@@ -101,9 +101,9 @@ class Solver:
             goals: one goal or several at once; their leading axes broadcast and mean many problems.
             start: joint values (..., dof) to begin from; the linkage's rest by default.
         """
-        wanted = _listed(goals)
+        wanted = listed(goals)
         plan = _plan.compiled(linkage, wanted, self)
-        begin = _start(linkage, start)
+        begin = started(linkage, start)
         try:
             shape = np.broadcast_shapes(begin.shape[:-1], *(goal.shape for goal in wanted))
         except ValueError as error:
@@ -124,11 +124,11 @@ class Solver:
 
         Raises `BadInput` where the method finds no step: a singular Jacobian, for the inverse.
         """
-        wanted = _listed(goals)
+        wanted = listed(goals)
         if any(goal.shape for goal in wanted):
             raise BadInput("a single step takes single goals")
         plan = _plan.compiled(linkage, wanted, self)
-        start = _start(linkage, q)
+        start = started(linkage, q)
         if start.ndim != 1:
             raise BadInput(f"a single step takes one q of shape ({linkage.dof},), not {start.shape}")
         numbers = np.stack([goal.numbers(()) for goal in wanted])
@@ -178,7 +178,8 @@ def _wished(function: Callable[[Array], ArrayLike], q: Array) -> Array:
     return wish
 
 
-def _listed(goals: Goal | Sequence[Goal]) -> list[Goal]:
+def listed(goals: Goal | Sequence[Goal]) -> list[Goal]:
+    """One goal or several, as a list."""
     try:
         wanted = [goals] if isinstance(goals, Goal) else list(goals)
     except TypeError:
@@ -191,7 +192,8 @@ def _listed(goals: Goal | Sequence[Goal]) -> list[Goal]:
     return wanted
 
 
-def _start(linkage: Linkage, start: ArrayLike | None) -> Array:
+def started(linkage: Linkage, start: ArrayLike | None) -> Array:
+    """Joint values (..., dof) to begin from: those given, or rest."""
     if start is None:
         return linkage.rest
     try:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from supple import _outline, _reach
 from supple._progress import Progress
 from supple.errors import BadInput
-from supple.frame import Array, Frame, _finite
+from supple.frame import Array, Frame, finite
 from supple.goal import Goal
 from supple.linkage import Linkage
 from supple.solver import Solver, Tolerance
@@ -88,7 +88,7 @@ class Workspace:
 
         As coarse as its voxels are.
         """
-        there = self._at(self._reached(dexterity), _finite(point, 3, "point"), False)
+        there = self._at(self._reached(dexterity), finite(point, 3, "point"), False)
         return bool(there) if there.ndim == 0 else there
 
     def centres(self, dexterity: float = 0.0) -> Array:
@@ -98,7 +98,7 @@ class Workspace:
     def values(self, point: ArrayLike) -> Array:
         """What is known at points (..., 3): the dexterity there, or else the number of samples in the voxel."""
         known = self.counts.astype(float) if self.dexterity is None else self.dexterity
-        return self._at(known, _finite(point, 3, "point"), 0.0 if self.dexterity is None else math.nan)
+        return self._at(known, finite(point, 3, "point"), 0.0 if self.dexterity is None else math.nan)
 
     def outline(self, normal: ArrayLike | None = None, through: ArrayLike | None = None) -> Array:
         """Convex outline (k, 3) of a section: corners, in order, around the samples within half a voxel of a plane.
@@ -163,12 +163,12 @@ class Workspace:
         if normal is None:
             across = self.corner.rotation[:, 2] if self.flat else np.array([0.0, 1.0, 0.0])
         else:
-            across = _finite(normal, 3, "normal")
+            across = finite(normal, 3, "normal")
             if across.shape != (3,) or not across.any():
                 raise BadInput(f"normal must be three numbers, not all zero; got {normal!r}")
             across = across / np.linalg.norm(across)
         default = self.positions[0] if self.flat and normal is None else self.base
-        point = default if through is None else _finite(through, 3, "through")
+        point = default if through is None else finite(through, 3, "through")
         return across, (point @ across) * across, *_outline.directions(across)
 
     def __str__(self) -> str:

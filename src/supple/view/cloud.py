@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple.errors import BadInput, missing_extra
-from supple.frame import Array, _finite
+from supple.frame import Array, finite
 
 if TYPE_CHECKING:
     from supple.view import Viewer
@@ -43,7 +43,7 @@ def add(
         raise BadInput(f"points must be at least 1, got {points!r}")
     shown = workspace.positions[workspace.contains(workspace.positions, dexterity)]
     if beyond is not None:
-        side = _finite(beyond, 3, "beyond")
+        side = finite(beyond, 3, "beyond")
         shown = shown[(shown - workspace.base) @ side >= 0]
     shown = shown[:: max(1, -(-len(shown) // points))]
     return viewer._server.scene.add_point_cloud(
