@@ -40,6 +40,15 @@ struct SolveJob {
   supple::Report *reports;
 };
 
+// one raw step from q (n) after dt seconds, with the memory of the schemes; row_weights (rows) may be null
+struct DampJob {
+  const supple::Problem *problem;
+  const supple::Method *method;
+  const double *goals, *q, *row_weights;
+  double dt;
+  double *memory, *dq, *alpha, *weights;
+};
+
 struct Kernels {
   const char *name;
   int width;
@@ -49,10 +58,12 @@ struct Kernels {
   // rows begin to end of a job, through scalars or through lanes
   void (*chain)(const ChainJob &, long long begin, long long end, void *scratch);
   void (*tree)(const TreeJob &, long long begin, long long end, void *scratch);
-  std::size_t (*solve_scratch)(const supple::Problem &);
+  std::size_t (*solve_scratch)(const supple::Problem &, const supple::Method &);
   void (*solve)(const SolveJob &, long long begin, long long end, void *scratch);
   // one step from q; false where the method finds none
   bool (*step)(const supple::Problem &, const supple::Method &, const double *goals, const double *q, double *dq, void *scratch);
+  // one tick of the damping schemes: the change of q, the damping and the joint weights; see damped_tick
+  void (*tick)(const DampJob &, void *scratch);
   // weighted error (rows) and Jacobian (rows x n), distance and angle of each target
   void (*look)(const supple::Problem &, const double *q, const double *goals, bool pull, double *e, double *J, double *distance, double *angle, void *scratch);
 };

@@ -197,8 +197,16 @@ void tree(const TreeJob &job, long long begin, long long end, void *scratch) {
 // a chain needs six numbers an axis, at most three axes a joint; a tree needs twelve a joint
 std::size_t scratch(int count, int dof) { return sizeof(Wide) * (18 * std::size_t(count) + 13 * std::size_t(dof) + 24) + 8 * 64; }
 
+// room for the axes of any chain that a damping scheme looks at
+int damper_axes(const Method &method) {
+  int most = 0;
+  for (int i = 0; i < method.damper_count; ++i)
+    for (const Chain &chain : {method.dampers[i].carrier, method.dampers[i].axis_of}) most = chain.axes > most ? chain.axes : most;
+  return most + 1;
+}
+
 // working memory of a solve, laid out in the caller's
-SolveDesk solve_desk(const Problem &problem, void *scratch) {
+SolveDesk solve_desk(const Problem &problem, const Method *method, void *scratch) {
   Desk desk{static_cast<char *>(scratch)};
   const int m = problem.rows, n = problem.n, t = problem.target_count, size = m > n ? (m > 4 ? m : 4) : (n > 4 ? n : 4);
   int axes = 1;
@@ -210,18 +218,23 @@ SolveDesk solve_desk(const Problem &problem, void *scratch) {
               desk.take<double>(size), desk.take<int>(size)};
   for (double **row : {&all.q, &all.next, &all.best, &all.dq, &all.v, &all.spare, &all.recent}) *row = desk.take<double>(n);
   all.after = desk.take<Frame<double>>(t);
+  if (method) {
+    all.damp = {desk.take<double>(n), desk.take<double>(m * n), all.step.A, all.step.V, desk.take<double>(size), desk.take<Axis<double>>(damper_axes(*method))};
+    all.memory = desk.take<double>(method->memory_size);
+  }
   return all;
 }
 
-std::size_t solve_scratch(const Problem &problem) {
+std::size_t solve_scratch(const Problem &problem, const Method &method) {
   const std::size_t m = problem.rows, n = problem.n, t = problem.target_count, size = (m > n ? m : n) + 4;
   std::size_t axes = 1;
   for (std::size_t i = 0; i < t; ++i) axes += problem.targets[i].chain.axes;
-  return 8 * (m + m * n + 6 * n + 26 * t + 6 * axes + 2 * size * size + 4 * size + 7 * n) + 64 * 25;
+  const std::size_t damping = n + m * n + size + 6 * damper_axes(method) + method.memory_size;
+  return 8 * (m + m * n + 6 * n + 26 * t + 6 * axes + 2 * size * size + 4 * size + 7 * n + damping) + 64 * 30;
 }
 
 void solve_rows(const SolveJob &job, long long begin, long long end, void *scratch) {
-  const SolveDesk desk = solve_desk(*job.problem, scratch);
+  const SolveDesk desk = solve_desk(*job.problem, job.method, scratch);
   const int n = job.problem->n;
   for (long long row = begin; row < end; ++row) {
     job.reports[row] = solve(*job.problem, *job.method, job.stop, job.goals + row * 12 * job.problem->target_count, job.start + row * n, desk);
@@ -230,13 +243,19 @@ void solve_rows(const SolveJob &job, long long begin, long long end, void *scrat
 }
 
 bool step_once(const Problem &problem, const Method &method, const double *goals, const double *q, double *dq, void *scratch) {
-  const SolveDesk desk = solve_desk(problem, scratch);
+  const SolveDesk desk = solve_desk(problem, &method, scratch);
   for (int l = 0; l < problem.n; ++l) desk.recent[l] = 0;
+  desk.memory[0] = 0;
   return one_step(problem, method, goals, q, desk, dq);
 }
 
+void tick_once(const DampJob &job, void *scratch) {
+  const SolveDesk desk = solve_desk(*job.problem, job.method, scratch);
+  damped_tick(*job.problem, *job.method, job.goals, job.q, job.dt, job.memory, desk, job.dq, job.alpha, job.weights, job.row_weights);
+}
+
 void look_once(const Problem &problem, const double *q, const double *goals, bool pull, double *e, double *J, double *distance, double *angle, void *scratch) {
-  const SolveDesk desk = solve_desk(problem, scratch);
+  const SolveDesk desk = solve_desk(problem, nullptr, scratch);
   Sight<double> sight = desk.sight;
   sight.e = e, sight.J = J, sight.distance = distance, sight.angle = angle;
   look(problem, q, goals, pull, sight);
@@ -245,7 +264,7 @@ void look_once(const Problem &problem, const double *q, const double *goals, boo
 #define SUPPLE_TEXT(x) SUPPLE_QUOTE(x)
 #define SUPPLE_QUOTE(x) #x
 extern const Kernels table;
-const Kernels table = {SUPPLE_TEXT(SUPPLE_ISA), native_width, finite, scratch, chain, tree, solve_scratch, solve_rows, step_once, look_once};
+const Kernels table = {SUPPLE_TEXT(SUPPLE_ISA), native_width, finite, scratch, chain, tree, solve_scratch, solve_rows, step_once, tick_once, look_once};
 
 } // namespace SUPPLE_ISA
 } // namespace supple

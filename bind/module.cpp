@@ -12,6 +12,7 @@
 void bind_frames(nb::module_ &);
 void bind_linkage(nb::module_ &);
 void bind_plan(nb::module_ &);
+void bind_track(nb::module_ &);
 
 FrameType frame_type;
 
@@ -34,6 +35,7 @@ NB_MODULE(_core, m) {
   bind_frames(m);
   bind_linkage(m);
   bind_plan(m);
+  bind_track(m);
   const char *wanted = std::getenv("SUPPLE_ISA");
   if (wanted && *wanted && !use_kernels(wanted)) throw nb::import_error((std::string("SUPPLE_ISA: this machine has no instruction set '") + wanted + "'").c_str());
   m.def("know_frame", know_frame, nb::sig("def know_frame(type: type) -> None"),

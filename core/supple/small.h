@@ -40,6 +40,35 @@ template <class T> SUPPLE_FN void solve(const T *a, int n, T *b) {
     for (int k = i + 1; k < n; ++k) b[i] = b[i] - a[k * n + i] * b[k];
 }
 
+// The same of A - shift I, all pivots taken as they come: returns how many are not positive, which is how many
+// eigenvalues of A lie below the shift. Above the diagonal of F stands D L', on it the inverses of D, below it L. The
+// size is N, known when compiling, or else n.
+template <int N> SUPPLE_FN int factor_shifted(const double *a, int n_, double shift, double *F) {
+  const int n = N ? N : n_;
+  int below = 0;
+  for (int j = 0; j < n; ++j) {
+    for (int i = j; i < n; ++i) {
+      double x = a[j * n + i];
+      for (int k = 0; k < j; ++k) x -= F[j * n + k] * F[k * n + i];
+      F[j * n + i] = x;
+    }
+    const double d = F[j * n + j] - shift;
+    below += !(d > 0);
+    const double inverse = 1 / (d < 0 ? lesser(d, -1e-300) : larger(d, 1e-300));
+    F[j * n + j] = inverse;
+    for (int i = j + 1; i < n; ++i) F[i * n + j] = F[j * n + i] * inverse;
+  }
+  return below;
+}
+template <int N> SUPPLE_FN void solve_shifted(const double *L, int n_, double *b) {
+  const int n = N ? N : n_;
+  for (int i = 0; i < n; ++i)
+    for (int k = 0; k < i; ++k) b[i] -= L[i * n + k] * b[k];
+  for (int i = 0; i < n; ++i) b[i] *= L[i * n + i];
+  for (int i = n - 1; i >= 0; --i)
+    for (int k = i + 1; k < n; ++k) b[i] -= L[k * n + i] * b[k];
+}
+
 // Solves L D L' x = b for a symmetric A that may be singular, pivots chosen by size: those below `least` times the
 // largest, and all that are far below rounding, count as zero. A is lost; b becomes x; order is working memory for n
 // numbers. Returns the rank: below n, what x does is asked only of so many rows.
@@ -124,6 +153,52 @@ template <class S> SUPPLE_FN void eigen(S *a, int n, S *v) {
         for (int k = 0; k < n; ++k) {
           const S x = v[k * n + p], y = v[k * n + q];
           v[k * n + p] = c * x - s * y, v[k * n + q] = s * x + c * y;
+        }
+      }
+  }
+}
+
+// Eigenvalues (on the diagonal of A) and eigenvectors (rows of V) of a symmetric A, by Jacobi's rotations from the
+// orthonormal rows that V holds on: near to them it takes one or two sweeps. Off the diagonal remains less than `least`
+// times the size of A. t is working memory for n x n numbers.
+template <int N> SUPPLE_FN void eigen_from(double *a, int n_, double least, double *v, double *t) {
+  const int n = N ? N : n_;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int k = 0; k < n; ++k) sum += v[i * n + k] * a[k * n + j];
+      t[i * n + j] = sum;
+    }
+  double size = 0;
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j <= i; ++j) {
+      double sum = 0;
+      for (int k = 0; k < n; ++k) sum += t[i * n + k] * v[j * n + k];
+      a[i * n + j] = a[j * n + i] = sum;
+    }
+    size += a[i * n + i] * a[i * n + i];
+  }
+  const double small = least * least * size;
+  bool more = true;
+  for (int sweep = 0; more && sweep < 30; ++sweep) {
+    more = false;
+    for (int p = 0; p < n; ++p)
+      for (int q = p + 1; q < n; ++q) {
+        const double x = a[p * n + q], app = a[p * n + p], aqq = a[q * n + q];
+        if (!(x * x > small)) continue;
+        more = true;
+        const double half = 0.5 * (aqq - app), turn = x / (half + (half < 0 ? -1 : 1) * std::sqrt(half * half + x * x));
+        const double c = 1 / std::sqrt(1 + turn * turn), s = turn * c;
+        for (int k = 0; k < n; ++k) {
+          const double y = a[p * n + k], z = a[q * n + k];
+          a[p * n + k] = c * y - s * z, a[q * n + k] = s * y + c * z;
+        }
+        for (int k = 0; k < n; ++k) a[k * n + p] = a[p * n + k], a[k * n + q] = a[q * n + k];
+        a[p * n + p] = app - turn * x, a[q * n + q] = aqq + turn * x;
+        a[p * n + q] = a[q * n + p] = 0;
+        for (int k = 0; k < n; ++k) {
+          const double y = v[p * n + k], z = v[q * n + k];
+          v[p * n + k] = c * y - s * z, v[q * n + k] = s * y + c * z;
         }
       }
   }

@@ -9,6 +9,8 @@ inline namespace SUPPLE_ISA {
 struct SolveDesk {
   Sight<double> sight;
   StepDesk step;
+  DampDesk damp;
+  double *memory; // of the damping schemes, for the length of a solve
   double *q, *next, *best, *dq, *v, *spare, *recent; // n each
   Frame<double> *after;                              // one a target
 };
@@ -35,6 +37,43 @@ SUPPLE_FN void hold_limits(const Problem &problem, const double *q, const double
   }
 }
 
+// What is wished of the joints at q.
+SUPPLE_FN void wish_at(const Problem &problem, const Method &method, const double *goals, const double *q, const SolveDesk &desk) {
+  for (int l = 0; l < problem.n; ++l) desk.v[l] = 0;
+  if (method.ask) method.ask(method.asked, q, desk.v);
+  if (method.preference_count) wish(problem, method.preferences, method.preference_count, q, goals, desk.sight, desk.spare, desk.step.A, desk.v);
+}
+
+// The paper's step from what is seen at q and wished there, with damping and joint weights by the schemes; returns alpha.
+SUPPLE_FN double damped_step(const Problem &problem, const Method &method, const double *q, double dt, double *memory, const SolveDesk &desk, double *dq) {
+  const int n = problem.n;
+  const double alpha = damp(problem, method, q, desk.sight.e, desk.sight.J, dt, memory, desk.damp);
+  bool wishes = false;
+  for (int l = 0; l < n; ++l) wishes = wishes || desk.v[l] != 0;
+  weighted_least_squares(desk.sight.J, desk.damp.Jw, desk.damp.w, problem.rows, n, desk.sight.e, alpha, wishes ? desk.v : nullptr, method.bypass, desk.step, dq);
+  remember(memory, dq, n);
+  discard_tiny(problem, method, q, dt, dq);
+  return alpha;
+}
+
+// One tick of the paper's controller: the raw step from q towards the goals after dt seconds, not clamped, with the
+// damping and the joint weights (n) it took. `memory` holds what the schemes remember (see damp.h). `rows`, if not null,
+// are the weights W_x of this tick, one for each row of the error.
+SUPPLE_FN void damped_tick(const Problem &problem, const Method &method, const double *goals, const double *q, double dt, double *memory,
+                           const SolveDesk &desk, double *dq, double *alpha, double *w, const double *rows = nullptr) {
+  wish_at(problem, method, goals, q, desk);
+  look(problem, q, goals, method.pull, desk.sight);
+  for (int t = 0; t < problem.target_count && rows; ++t)
+    for (int i = 0; i < problem.targets[t].rows; ++i) {
+      const int row = problem.targets[t].first + i;
+      const double scale = rows[row] / problem.targets[t].weight[i];
+      desk.sight.e[row] *= scale;
+      for (int l = 0; l < problem.n; ++l) desk.sight.J[row * problem.n + l] *= scale;
+    }
+  *alpha = damped_step(problem, method, q, dt, memory, desk, dq);
+  for (int l = 0; l < problem.n; ++l) w[l] = desk.damp.w[l];
+}
+
 // One step of a method from q, which stays: the change it makes. False where the method finds none.
 SUPPLE_FN bool one_step(const Problem &problem, const Method &method, const double *goals, const double *q, const SolveDesk &desk, double *dq) {
   const int n = problem.n;
@@ -48,12 +87,11 @@ SUPPLE_FN bool one_step(const Problem &problem, const Method &method, const doub
       dq[k] = way.x, dq[k + 1] = way.y, dq[k + 2] = way.z;
     }
   } else {
-    for (int l = 0; l < n; ++l) desk.v[l] = 0;
-    if (method.ask) method.ask(method.asked, q, desk.v);
-    if (method.preference_count) wish(problem, method.preferences, method.preference_count, q, goals, desk.sight, desk.spare, desk.step.A, desk.v);
+    wish_at(problem, method, goals, q, desk);
     look(problem, q, goals, method.pull, desk.sight);
     if (method.clamp) hold_limits(problem, q, desk.sight.e, desk.sight.J, desk.v);
-    if (!choose(problem, method, desk.sight.e, desk.sight.J, desk.v, desk.step, dq)) return false;
+    if (method.schemes) damped_step(problem, method, q, iteration_time, desk.memory, desk, dq);
+    else if (!choose(problem, method, desk.sight.e, desk.sight.J, desk.v, desk.step, dq)) return false;
   }
   for (int l = 0; l < n; ++l) dq[l] *= method.shorten;
   shorten_to(dq, n, method.longest);
@@ -157,6 +195,7 @@ SUPPLE_FN Report solve(const Problem &problem, const Method &method, const Stop 
   double least = 1e300, mark = 1e300;
   int waited = 0, escapes = 0;
   for (int l = 0; l < n; ++l) desk.dq[l] = desk.recent[l] = 0;
+  desk.memory[0] = 0;
   move(problem, method.clamp, start, desk.dq, desk.q);
   for (;; ++report.iterations) {
     look(problem, desk.q, goals, false, desk.sight);
@@ -191,6 +230,7 @@ SUPPLE_FN Report solve(const Problem &problem, const Method &method, const Stop 
         return report;
       }
       ++escapes;
+      desk.memory[0] = 0; // nothing that was remembered holds there
       double square = 0; // an escape is part of the way, but no step
       for (int l = 0; l < n; ++l) square += (desk.q[l] - desk.next[l]) * (desk.q[l] - desk.next[l]);
       report.path += std::sqrt(square);

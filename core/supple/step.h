@@ -1,6 +1,6 @@
 // One change of q from error and Jacobian: inverse, pseudo-inverse, damped, transpose, selectively damped.
 #pragma once
-#include "prefer.h"
+#include "damp.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -44,6 +44,22 @@ SUPPLE_FN void least_squares(const double *J, int m, int n, const double *e, dou
     dq[l] = (v ? v[l] : 0) + (wide ? 0 : desk.b[l]);
     for (int i = 0; i < m && wide; ++i) dq[l] += J[i * n + l] * desk.b[i];
   }
+}
+
+// [D11-D18] The paper's five steps, given J_w = W_x J W_q: dq = W_q (J_w'(J_w J_w' + alpha)^-1 (e - J_w v) + v), where
+// v is a wish in weighted coordinates, so that a weight of 0 silences a joint. With `bypass` the wish goes past the
+// weights, as printed. A wish moves the hand by no more than alpha P^-1 J_w v.
+SUPPLE_FN void weighted_least_squares(const double *J, const double *Jw, const double *w, int m, int n, const double *e, double damping, const double *v,
+                                      bool bypass, const StepDesk &desk, double *dq) {
+  if (bypass && v) {
+    for (int i = 0; i < m; ++i) {
+      desk.free[i] = e[i];
+      for (int l = 0; l < n; ++l) desk.free[i] -= J[i * n + l] * v[l];
+    }
+    e = desk.free;
+  }
+  least_squares(Jw, m, n, e, damping, bypass ? nullptr : v, desk, dq);
+  for (int l = 0; l < n; ++l) dq[l] = w[l] * dq[l] + (bypass && v ? v[l] : 0);
 }
 
 // dq = a J'e. The best a makes J dq as near to e as it can.

@@ -14,7 +14,7 @@ except ModuleNotFoundError as _error:  # one implementation, no quiet fallback
         "(Python and a C++17 compiler are all it needs), or install a wheel"
     ) from _error
 
-from supple import method, prefer
+from supple import damping, method, prefer
 from supple.errors import BadInput, BadLinkage, MissingExtra, SuppleError, UnknownName
 from supple.frame import Frame
 from supple.goal import Goal
@@ -25,13 +25,14 @@ from supple.solution import Outcome, Solution
 from supple.solver import Solver, Tolerance, solve
 
 if TYPE_CHECKING:
-    from supple import stock, view
+    from supple import gauntlet, stock, view
     from supple._between import Between
     from supple.analysis import Annulus, Constraint, Elbows, TwoLink, constraint
     from supple.following import Followed, follow
     from supple.motion import Motion
     from supple.path import Path
     from supple.read import DH, dh, load
+    from supple.tracker import State, Step, Tracker
     from supple.workspace import Workspace, dexterous, reachable
 
 __version__ = "0.1.0"
@@ -66,15 +67,20 @@ __all__ = [
     "Solution",
     "Solver",
     "Sphere",
+    "State",
+    "Step",
     "SuppleError",
     "Tolerance",
+    "Tracker",
     "TwoLink",
     "UnknownName",
     "Workspace",
     "constraint",
+    "damping",
     "dexterous",
     "dh",
     "follow",
+    "gauntlet",
     "load",
     "method",
     "prefer",
@@ -89,10 +95,12 @@ _LATER = {
     "_between": ("Between",),
     "analysis": ("Annulus", "Constraint", "Elbows", "TwoLink", "constraint"),
     "following": ("Followed", "follow"),
+    "gauntlet": (),
     "motion": ("Motion",),
     "path": ("Path",),
     "read": ("DH", "dh", "load"),
     "stock": (),
+    "tracker": ("State", "Step", "Tracker"),
     "view": (),
     "workspace": ("Workspace", "dexterous", "reachable"),
 }

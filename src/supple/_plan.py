@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from supple import _core, _reach, prefer
-from supple.errors import BadInput, unknown
+from supple import _core, _damping_native, _posed, prefer
+from supple.damping import Damping
+from supple.errors import BadInput
 from supple.frame import Array
 from supple.goal import Goal
-from supple.joint import Kind
 from supple.linkage import Linkage
 
 if TYPE_CHECKING:
@@ -21,15 +20,7 @@ if TYPE_CHECKING:
 
 def compiled(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Plan:
     """The native plan, from the linkage's own cache; raises `BadInput` or `UnknownName` if the three do not fit."""
-    if not isinstance(linkage, Linkage):
-        raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
-    targets = []
-    for goal in goals:
-        if goal.link not in linkage._link_named:
-            raise unknown("link", goal.link, linkage._link_named)
-        components, weights = goal.rows(_reach.reach(linkage, goal.link))
-        axis = (0.0, 0.0, 0.0) if goal.axis is None else tuple(goal.axis.tolist())
-        targets.append((goal.link, tuple(components), tuple(weights), tuple(goal.point.tolist()), axis))
+    targets = _posed.targets(linkage, goals)
     key = (tuple(targets), solver)
     plans = linkage.__dict__.setdefault("_plans", {})
     if key not in plans:
@@ -40,30 +31,26 @@ def compiled(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.P
     return plan
 
 
-def _compile(linkage: Linkage, targets: Sequence[tuple[object, ...]], solver: Solver) -> _core.Plan:
-    balls = []
-    for joint in linkage.joints:
-        if joint.kind is Kind.BALL:
-            balls.append((linkage._sources[joint.name].first, joint.axis, joint.swing, *joint.twist))
-        elif joint.kind is Kind.FLOATING:
-            free = (joint.axis, math.pi, -math.pi, math.pi)
-            balls.append((linkage._sources[joint.name].first + 3, *free))
+def _compile(linkage: Linkage, targets: Sequence[_posed.Target], solver: Solver) -> _core.Plan:
     how = solver.method
+    schemes = solver.damping if isinstance(solver.damping, Damping) else None
     method = (
         how.way,
         how.rank.value,
         how.pull,
         solver.keep_limits,
-        float(solver.damping),
+        float(solver.damping) if isinstance(solver.damping, int | float) else 0.0,
         how.scale,
         solver.longest,
         solver.shorten,
         solver.halvings,
         solver.escapes,
+        schemes is not None and schemes.as_printed,
     )
     stop = (solver.iterations, solver.patience, solver.tolerance.position, solver.tolerance.angle)
     wishes = [_wish(linkage, wish) for wish in solver.prefer.wishes if wish.function is None]
-    plan = _core.Plan(linkage._native, list(targets), linkage.lower, linkage.upper, balls, method, wishes, stop)
+    parts = (linkage._native, list(targets), linkage.lower, linkage.upper, _posed.balls(linkage), method, wishes, stop)
+    plan = _core.Plan(*parts)
     if not plan.columns:
         raise BadInput("no joint moves any of the links that the goals speak of")
     if how.name == "inverse" and plan.rows != len(plan.columns):
@@ -71,7 +58,7 @@ def _compile(linkage: Linkage, targets: Sequence[tuple[object, ...]], solver: So
             f"the inverse needs a square Jacobian, but the goals have {plan.rows} rows and {len(plan.columns)} "
             "joint values move them; use method.pseudoinverse()"
         )
-    return plan
+    return plan if schemes is None else _core.Plan(*parts, _damping_native.numbers(schemes, linkage, plan))
 
 
 def _wish(linkage: Linkage, wish: prefer.Wish) -> tuple[int, Array, Array, float]:

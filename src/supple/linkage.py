@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _core, _edit, _limits, _print, _reach, _tree
+from supple import _condition, _core, _edit, _limits, _print, _reach, _tree
 from supple.errors import BadInput, BadLinkage, unknown
 from supple.frame import Array, Frame
 from supple.joint import Joint
@@ -218,6 +218,23 @@ class Linkage:
             return self._native.manipulability(q, link, position, orientation)
         except TypeError:
             raise self._misfit(q, link) from None
+
+    def condition(
+        self,
+        q: ArrayLike,
+        link: str,
+        alpha: float = 0.0,
+        *,
+        weight: float = 1.0,
+        position: bool = True,
+        orientation: bool = True,
+    ) -> Array:
+        """How unevenly a link can move (...): the condition number of J J' + alpha I [D10], boundless where singular.
+
+        (s_1^2 + alpha) / (s_m^2 + alpha), with the largest and the smallest singular value of the same rows as in
+        `manipulability`. ``weight`` multiplies the linear rows: pi / reach makes metres and radians alike [D30].
+        """
+        return _condition.condition(self, q, link, alpha, weight, position, orientation)
 
     def carry(self, q: ArrayLike, points: ArrayLike, link: str, to: str | None = None) -> Array:
         """Points (..., 3) given in a link's frame, as seen from the world or from the link ``to``."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _plan, method, prefer
+from supple import _damping_native, _plan, damping, method, prefer
+from supple.damping import Asked, Damping
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.goal import Goal
@@ -19,7 +19,11 @@ from supple.method import Method
 from supple.prefer import Preference
 from supple.solution import Outcome, Solution
 
+if TYPE_CHECKING:
+    from supple.tracker import Tracker
+
 _CHOOSY = ("pseudoinverse", "damped", "pulled")  # the methods whose step leaves room for a preference
+_DAMPED = ("damped", "pulled")  # the methods that damp
 
 
 def _is_number(value: object) -> bool:
@@ -50,8 +54,13 @@ class Solver:
 
     method: Method = field(default_factory=method.damped)
     """How a step is chosen; see `supple.method`."""
-    damping: float = 1e-4
-    """alpha in J J' + alpha I, in the units of the weighted error; only damped methods use it."""
+    damping: float | Damping | Asked = 1e-4
+    """alpha in J J' + alpha I, in the units of the weighted error; only damped methods use it. Or a scheme of
+    `supple.damping`, or a function f(q, e, J, dt), which become a `Damping`.
+
+    With a scheme each step is the paper's, weighted and damped [D17, D18], and an iteration counts as 1/300 s; all
+    else is as before: with ``keep_limits`` a joint that presses against its limit still takes no part, a solve that is
+    stuck still tries the other side and still settles as near as it gets."""
     prefer: Preference = prefer.nothing
     """Which of many ways; see `supple.prefer`."""
     iterations: int = 200
@@ -78,8 +87,9 @@ class Solver:
             raise BadInput(f"prefer must be a value of supple.prefer, such as prefer.centre(), got {self.prefer!r}")
         if self.prefer.wishes and self.method.name not in _CHOOSY:
             raise BadInput(f"{self.method!r} takes no preference; these methods do: {', '.join(_CHOOSY)}")
-        if not (_is_number(self.damping) and 0 <= self.damping < math.inf):
-            raise BadInput(f"damping must be a number, not negative, got {self.damping!r}")
+        object.__setattr__(self, "damping", damping.given(self.damping))
+        if isinstance(self.damping, Damping) and self.method.name not in _DAMPED:
+            raise BadInput(f"{self.method!r} takes no damping scheme; these methods do: {', '.join(_DAMPED)}")
         if not isinstance(self.tolerance, Tolerance):
             raise BadInput(f"tolerance must be a Tolerance, such as Tolerance(position=1e-3), got {self.tolerance!r}")
         if not (_is_number(self.longest) and self.longest > 0):
@@ -116,7 +126,7 @@ class Solver:
         q = begin.copy()
         report = np.zeros((len(begin), 4))
         report[:, 0] = Outcome.INVALID.value
-        q[good], report[good] = plan.solve(numbers[good], begin[good], self._wish())
+        q[good], report[good] = plan.solve(numbers[good], begin[good], *self._asked())
         return Solution._of(linkage, wanted, shape, q, report)
 
     def step(self, linkage: Linkage, goals: Goal | Sequence[Goal], q: ArrayLike) -> Array:
@@ -132,11 +142,40 @@ class Solver:
         if start.ndim != 1:
             raise BadInput(f"a single step takes one q of shape ({linkage.dof},), not {start.shape}")
         numbers = np.stack([goal.numbers(()) for goal in wanted])
-        change = plan.step(start, numbers, self._wish())
+        change = plan.step(start, numbers, *self._asked())
         if change is None:
             raise BadInput("the Jacobian is singular here: the inverse has no step; damping has one")
         moved = linkage.integrate(start, change)
         return linkage.clamp(moved) if self.keep_limits else moved
+
+    def track(
+        self,
+        linkage: Linkage,
+        links: str | Goal | Sequence[str | Goal],
+        start: ArrayLike | None = None,
+        *,
+        acceleration: ArrayLike | None = None,
+        jerk: ArrayLike | None = None,
+        tolerance: Tolerance | None = None,
+    ) -> Tracker:
+        """A `Tracker` that follows commands tick by tick: ``follow = Solver().track(arm, "hand")``.
+
+        By default it moves by the tracking law: exact where exact is possible, the best feasible motion elsewhere. With
+        a damping scheme, such as ``damping.paper(...)``, or another method it takes that step each tick, inside the
+        same bounds; with ``keep_limits=False`` outside them too.
+
+        Args:
+            linkage: what moves.
+            links: the end effectors, by name; or goals, whose rows and weights then count.
+            start: joint values (dof,) to begin from, at rest, or (arms, dof) for many arms; rest by default.
+            acceleration: most for each joint, per second squared: one number or (dof,). By default the linkage's own,
+                or else 15 rad/s^2 (and 15 reach/pi m/s^2 for slides).
+            jerk: most for each joint, per second cubed; by default what reaches that acceleration in 6 ms.
+            tolerance: within it the tracker says that it follows; 1 mm and half a degree by default.
+        """
+        from supple.tracker import made
+
+        return made(self, linkage, links, start, acceleration, jerk, tolerance)
 
     def _wish(self) -> Callable[[Array], Array] | None:
         """What the preferences by function wish together, if there are any."""
@@ -144,6 +183,11 @@ class Solver:
         if not functions:
             return None
         return lambda q: np.sum([_wished(function, q) for function in functions], axis=0)
+
+    def _asked(self) -> tuple[Callable[..., Any] | None, ...]:
+        """The Python functions that the native loop asks: what is wished, and what schemes by function say."""
+        damps = _damping_native.asking(self.damping) if isinstance(self.damping, Damping) else None
+        return (self._wish(),) if damps is None else (self._wish(), damps)
 
     def __repr__(self) -> str:
         plain = Solver()

@@ -1,0 +1,232 @@
+// Trackers at the wall: many arms' memories behind one door, a tick at a time.
+#include "ticks.h"
+
+#include "kernels.h"
+#include "parallel.h"
+#include "problem.h"
+
+#include <nanobind/stl/vector.h>
+
+namespace supple {
+namespace baseline {
+extern const Ticks tick_table;
+}
+#ifdef SUPPLE_HAS_avx2
+namespace avx2 {
+extern const Ticks tick_table;
+}
+#endif
+#ifdef SUPPLE_HAS_avx512
+namespace avx512 {
+extern const Ticks tick_table;
+}
+#endif
+} // namespace supple
+
+const Ticks &ticks() {
+  const char *name = kernels().name;
+#ifdef SUPPLE_HAS_avx512
+  if (!std::strcmp(name, supple::avx512::tick_table.name)) return supple::avx512::tick_table;
+#endif
+#ifdef SUPPLE_HAS_avx2
+  if (!std::strcmp(name, supple::avx2::tick_table.name)) return supple::avx2::tick_table;
+#endif
+  (void)name;
+  return supple::baseline::tick_table;
+}
+
+namespace {
+
+struct Track {
+  Posed posed;
+  std::vector<Bounds> bounds;
+  std::vector<double> size;
+  std::vector<CommandOptions> options;
+  Tracking tracking;
+  Stop near;
+  npy_intp arms;
+  bool many;
+  Scratch memory, scratch;
+  std::vector<double> full, told; // joint values that no goal needs, and working rows
+  std::vector<double> goals, measured;
+  double now = 0;
+
+  // bounds: (speed, acceleration, jerk, size), each (dof); rank; unit; tolerance: (position, angle);
+  // law: the constants in their order, or none; start: (dof) or (arms, dof)
+  Track(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls, nb::tuple paces, int rank, double unit, nb::tuple tolerance, nb::handle start)
+      : posed(tree, wanted, low, high, balls), memory(0), scratch(0) {
+    const int n = posed.problem.n, dof = posed.dof;
+    const Rows speed(paces[0], "speed", dof), acceleration(paces[1], "acceleration", dof), jerk(paces[2], "jerk", dof), sizes(paces[3], "size", dof);
+    std::vector<char> ball(n);
+    for (const Ball &b : posed.balls) ball[b.index] = ball[b.index + 1] = ball[b.index + 2] = 1;
+    for (int i = 0; i < n; ++i) {
+      const int c = posed.columns[i];
+      const double s = sizes.data[c];
+      size.push_back(s);
+      // a ball's limits are a cone, kept when it has moved; a box cannot say it
+      bounds.push_back({ball[i] ? -INFINITY : posed.lower[i] / s, ball[i] ? INFINITY : posed.upper[i] / s, speed.data[c] / s, acceleration.data[c] / s, jerk.data[c] / s});
+    }
+    bool shared = false;
+    for (const auto &links : posed.links)
+      for (const Link &link : links) shared = shared || link.shared;
+    for (const Target &target : posed.targets) {
+      CommandOptions o;
+      o.position = o.turn = 0;
+      for (int k = 0; k < target.rows; ++k) (target.component[k] < about_x ? o.position : o.turn) = larger(target.component[k] < about_x ? o.position : o.turn, unit * target.weight[k]);
+      o.pointing = target.component[target.rows - 1] >= across_1;
+      options.push_back(o);
+    }
+    const bool plain = posed.targets.size() == 1 && posed.problem.rows == 6 && posed.balls.empty() && !shared && posed.targets[0].chain.count == n;
+    tracking = {posed.problem, bounds.data(), size.data(), unit, rank, plain, Law{}};
+    near = {0, 0, number(tolerance[0]), number(tolerance[1])};
+    const Rows from(start, "start", dof);
+    many = from.lead > 0;
+    arms = from.n;
+    memory = Scratch(std::size_t(ticks().memory(tracking)) * arms * 8);
+    scratch = Scratch(ticks().scratch(tracking));
+    reset(start);
+  }
+  Track(const Track &) = delete;
+
+  double *row(npy_intp i) { return static_cast<double *>(memory.data) + i * ticks().memory(tracking); }
+
+  void reset(nb::handle start) {
+    const Rows from(start, "start", posed.dof);
+    if (from.n != arms) bad_input("start must have " + std::to_string(arms) + " rows");
+    full.assign(from.data, from.data + arms * posed.dof);
+    std::vector<double> part(posed.problem.n);
+    for (npy_intp i = 0; i < arms; ++i) {
+      posed.gather(from.data + i * posed.dof, part.data());
+      ticks().begin(tracking, row(i), part.data());
+    }
+  }
+
+  // full rows of what was told, one an arm
+  nb::object tell() {
+    const int n = posed.problem.n, targets = posed.problem.target_count, dof = posed.dof, rest = 18 * targets + tick_numbers;
+    const npy_intp dims[2] = {arms, 4 * dof + rest};
+    Fresh out(many ? dims : dims + 1, many ? 2 : 1, {});
+    const long long size_of = told_size(n, targets);
+    for (npy_intp i = 0; i < arms; ++i) {
+      const double *from = told.data() + i * size_of;
+      double *to = out.data + i * dims[1];
+      std::memcpy(to, full.data() + i * dof, 8 * dof);
+      for (int k = 0; k < dof; ++k) to[dof + k] = to[3 * dof + k] = 0, to[2 * dof + k] = 1;
+      for (int part = 0; part < 4; ++part) posed.scatter(from + part * n, to + part * dof);
+      std::memcpy(to + 4 * dof, from + 4 * n, 8 * rest);
+    }
+    return std::move(out.owner);
+  }
+
+  nb::object run(const double *goals_, const double *twists, nb::handle measured_, const double *stamps, double dt) {
+    const int n = posed.problem.n;
+    const double *real = nullptr;
+    if (!measured_.is_none()) {
+      const Rows rows(measured_, "measured", posed.dof);
+      if (rows.n != arms) bad_input("measured must have " + std::to_string(arms) + " rows");
+      measured.resize(arms * n);
+      for (npy_intp i = 0; i < arms; ++i) posed.gather(rows.data + i * posed.dof, measured.data() + i * n);
+      real = measured.data();
+    }
+    told.resize(arms * told_size(n, posed.problem.target_count));
+    const TickJob job{&tracking, options.data(), near, static_cast<double *>(memory.data), goals_, twists, real, stamps, dt, told.data()};
+    if (arms < 64) {
+      ticks().tick(job, 0, arms, scratch.data);
+    } else {
+      nb::gil_scoped_release free;
+      parallel(arms, 256, [&](long long begin, long long end) {
+        const Scratch own(ticks().scratch(tracking));
+        ticks().tick(job, begin, end, own.data);
+      });
+    }
+    return tell();
+  }
+};
+
+// one arm, one goal: a Frame, or an array (4, 4)
+nb::object track_frame(Track &track, nb::handle goal, double dt, double stamp, nb::handle measured) {
+  nb::handle array = goal;
+  if (Py_TYPE(goal.ptr()) == frame_type.type) array = nb::handle(*reinterpret_cast<PyObject **>(reinterpret_cast<char *>(goal.ptr()) + frame_type.slot));
+  const Rows rows(array, "goal", 4, 4);
+  if (rows.n != track.arms || track.posed.problem.target_count != 1) bad_input("goal must have one frame for each arm, got shape " + shape_text(rows.array));
+  std::vector<double> &goals = track.goals;
+  goals.resize(12 * rows.n);
+  for (npy_intp i = 0; i < rows.n; ++i) split(rows.data + 16 * i, goals.data() + 12 * i, goals.data() + 12 * i + 9);
+  if (std::isnan(stamp)) return track.run(goals.data(), nullptr, measured, nullptr, dt);
+  const std::vector<double> stamps(track.arms, stamp);
+  return track.run(goals.data(), nullptr, measured, stamps.data(), dt);
+}
+
+// goals as twelve numbers a target, (targets, 12) or (arms, targets, 12)
+nb::object track_goals(Track &track, nb::handle goals, double dt, double stamp, nb::handle measured) {
+  const Rows rows(goals, "goals", track.posed.problem.target_count, 12);
+  if (rows.n != track.arms) bad_input("goals must have one row for each of " + std::to_string(track.arms) + " arms");
+  const std::vector<double> stamps(std::isnan(stamp) ? 0 : track.arms, stamp);
+  return track.run(rows.data, nullptr, measured, stamps.empty() ? nullptr : stamps.data(), dt);
+}
+
+nb::object track_push(Track &track, nb::handle twists, double dt, nb::handle measured) {
+  const Rows rows(twists, "twist", track.posed.problem.target_count, 6);
+  if (rows.n != track.arms) bad_input("twist must have one row for each of " + std::to_string(track.arms) + " arms");
+  return track.run(nullptr, rows.data, measured, nullptr, dt);
+}
+
+// the whole of a recorded command in one call, one arm: goals (ticks, targets, 12), stamps (ticks) or none
+nb::object track_replay(Track &track, nb::handle goals, double dt, nb::object stamps) {
+  const Rows rows(goals, "goals", track.posed.problem.target_count, 12);
+  if (track.arms != 1) bad_input("a replay takes a single arm");
+  const int n = track.posed.problem.n, dof = track.posed.dof, targets = track.posed.problem.target_count;
+  nb::object kept;
+  const double *times = nullptr;
+  if (!stamps.is_none()) {
+    const Rows given(stamps, "stamps", int(rows.n));
+    kept = given.owner, times = given.data;
+  }
+  const npy_intp dims[2] = {rows.n, dof}, state_dims[1] = {rows.n};
+  Fresh q(dims, 2, {}), states(state_dims, 1, {});
+  track.told.resize(told_size(n, targets));
+  for (npy_intp i = 0; i < rows.n; ++i) {
+    const TickJob job{&track.tracking, track.options.data(), track.near, static_cast<double *>(track.memory.data), rows.data + i * 12 * targets, nullptr, nullptr, times ? times + i : nullptr, dt, track.told.data()};
+    ticks().tick(job, 0, 1, track.scratch.data);
+    std::memcpy(q.data + i * dof, track.full.data(), 8 * dof);
+    track.posed.scatter(track.told.data(), q.data + i * dof);
+    states.data[i] = track.told[4 * n + 18 * targets];
+  }
+  return nb::make_tuple(std::move(q.owner), std::move(states.owner));
+}
+
+} // namespace
+
+#define ARRAY "numpy.typing.NDArray[numpy.float64]"
+
+void bind_track(nb::module_ &m) {
+  nb::class_<Track>(m, "Track", "The memory of one arm or many, and the law that moves them.")
+      .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, int, double, nb::tuple, nb::handle>(),
+           nb::sig("def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
+                   ", balls: list[typing.Any], paces: tuple[typing.Any, ...], rank: int, unit: float, tolerance: tuple[float, float], start: " ARRAY ", /) -> None"))
+      .def("frame", track_frame, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
+           nb::sig("def frame(self, goal: typing.Any, dt: float, stamp: float, measured: typing.Any, /) -> " ARRAY), "A tick of arms with one goal each, a frame.")
+      .def("goals", track_goals, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
+           nb::sig("def goals(self, goals: " ARRAY ", dt: float, stamp: float, measured: typing.Any, /) -> " ARRAY), "A tick with goals as twelve numbers a target.")
+      .def("push", track_push, nb::arg(), nb::arg(), nb::arg().none(),
+           nb::sig("def push(self, twists: " ARRAY ", dt: float, measured: typing.Any, /) -> " ARRAY), "A tick with a twist for each target.")
+      .def("replay", track_replay, nb::arg(), nb::arg(), nb::arg().none(),
+           nb::sig("def replay(self, goals: " ARRAY ", dt: float, stamps: typing.Any, /) -> tuple[" ARRAY ", " ARRAY "]"), "q (ticks, dof) and states (ticks,) for recorded goals (ticks, targets, 12).")
+      .def("reset", &Track::reset, nb::sig("def reset(self, start: " ARRAY ", /) -> None"), "Begins anew at start, at rest.")
+      .def("weigh", [](Track &t, int target, std::vector<double> weights) {
+        Target &g = t.posed.targets.at(target);
+        if (int(weights.size()) != g.rows) bad_input("a goal keeps its rows while it is tracked");
+        for (int k = 0; k < g.rows; ++k) g.weight[k] = weights[k];
+      }, nb::sig("def weigh(self, target: int, weights: list[float], /) -> None"), "New weights of a target's rows.")
+      .def_prop_ro("arms", [](const Track &t) { return int(t.arms); }, "How many arms.")
+      .def_prop_ro("numbers", [](const Track &) { return int(tick_numbers); }, "How many numbers are told of a tick besides rows.")
+      .def("tune", [](Track &t, std::vector<double> values) {
+        if (values.size() * 8 != sizeof(Law)) bad_input("the law has " + std::to_string(sizeof(Law) / 8) + " constants");
+        std::memcpy(static_cast<void *>(&t.tracking.law), values.data(), sizeof(Law));
+      }, nb::sig("def tune(self, law: list[float], /) -> None"), "Other constants of the law, all in their order.")
+      .def_prop_ro("law", [](const Track &t) {
+        std::vector<double> values(sizeof(Law) / 8);
+        std::memcpy(values.data(), &t.tracking.law, sizeof(Law));
+        return values;
+      }, nb::sig("def law(self) -> list[float]"), "The constants of the law, in their order.");
+}

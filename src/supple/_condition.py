@@ -1,0 +1,49 @@
+"""The condition number of a link's Jacobian, and the values of q that move a link."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.errors import BadInput
+from supple.frame import Array
+
+if TYPE_CHECKING:
+    from supple.linkage import Linkage
+
+
+def condition(
+    linkage: Linkage, q: ArrayLike, link: str, alpha: float, weight: float, position: bool, orientation: bool
+) -> Array:
+    """See `Linkage.condition`."""
+    if not (position or orientation):
+        raise BadInput("condition needs position, orientation or both")
+    for name, value in (("alpha", alpha), ("weight", weight)):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+            raise BadInput(f"{name} must be a number, not negative, got {value!r}")
+    jacobian = linkage.jacobian(q, link)
+    rows = [*(weight * jacobian[..., i, :] for i in range(3) if position)]
+    rows += [*(jacobian[..., i, :] for i in range(3, 6) if orientation)]
+    directions = min(len(rows), len(moving(linkage, link)))
+    squares = np.zeros((*jacobian.shape[:-2], 1))
+    if directions:  # of a link that nothing moves all are alike
+        squares = np.linalg.svd(np.stack(rows, axis=-2), compute_uv=False)[..., :directions] ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kappa: Array = np.asarray((squares[..., 0] + alpha) / (squares[..., -1] + alpha))
+    return np.where(np.isnan(kappa), np.inf, kappa)
+
+
+def moving(linkage: Linkage, link: str) -> set[int]:
+    """The values of q that move a link, by their places in q."""
+    above = {joint.child: joint for joint in linkage.joints}
+    found: set[int] = set()
+    while link in above:
+        joint = above[link]
+        if joint.kind.dof:
+            first = linkage._sources[joint.name].first
+            found.update(range(first, first + joint.kind.dof))
+        link = joint.parent
+    return found

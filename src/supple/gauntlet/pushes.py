@@ -1,0 +1,90 @@
+"""Random pushes out of reach and back: does the arm come home, and on the branch it left?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import radians
+
+import numpy as np
+
+from supple.errors import BadInput
+from supple.frame import Array
+from supple.gauntlet.arms import Arm, arm_of, known
+from supple.gauntlet.derive import inner, margin
+from supple.gauntlet.hand import Lines, shifted, turned
+from supple.gauntlet.hazard import Hazard
+from supple.gauntlet.measure import ANGLE, POSITION, Measures, always, lengths
+from supple.gauntlet.run import Run
+from supple.gauntlet.singular import rank, sigma
+from supple.linkage import Linkage
+
+BRANCH = 1e-3  # rad or m between start and end on the same branch
+
+
+def pushes(arm: str | Linkage | Arm, count: int = 100, seed: int = 0, link: str | None = None) -> list[Hazard]:
+    """Random pushes: 0.2 to 0.8 of the reach in any direction while turning up to 70 degrees, hold, return.
+
+    Each starts at random joint values, at least 0.1 rad within limits, where the smallest singular value is at least
+    a third of what is usual. It takes 2.5 s out and back, and rests 0.3, 1.0 and 1.2 s before, between and after.
+
+    Args:
+        arm: one of `supple.gauntlet.names`, or any linkage.
+        count: how many.
+        seed: of the random numbers; the first pushes of a longer list are those of a shorter one.
+        link: the end effector of a linkage with several tips.
+    """
+    if not (isinstance(count, int) and count > 0):
+        raise BadInput(f"count must be a positive whole number, got {count!r}")
+    chosen = known(arm) if isinstance(arm, str) else arm_of(arm, link) if isinstance(arm, Linkage) else arm
+    rng = np.random.default_rng(seed)
+    starts = _starts(chosen, seed)
+    return [_push(chosen, i, next(starts), rng) for i in range(count)]
+
+
+def _starts(arm: Arm, seed: int) -> Iterator[Array]:
+    full = rank(arm)
+    free = float(np.median(sigma(arm, inner(arm, 256, 1), full))) / 3
+    for chunk in range(1000):
+        q = inner(arm, 64, 1000 * seed + chunk, 1.0)
+        yield from q[(margin(arm, q) > 0.1) & (sigma(arm, q, full) > free)]
+    raise BadInput(f"{arm.name} has hardly any place inside its limits from which it moves freely")
+
+
+def _push(arm: Arm, number: int, q: Array, rng: np.random.Generator) -> Hazard:
+    way, axis = rng.normal(size=3), rng.normal(size=3)
+    far, angle = rng.uniform(0.2, 0.8) * arm.reach, rng.uniform(0, radians(70))
+    frame = arm.frames(q)
+    there = shifted(turned(frame, angle * axis / np.linalg.norm(axis)), far * way / np.linalg.norm(way))
+    hand = Lines(frame).hold(0.3).to(there, 2.5).hold(1.0).to(frame, 2.5).hold(1.2)
+    title = f"push {far:.2f} m, turn {np.degrees(angle):.0f} deg, hold, return"
+    return Hazard(arm, f"push_{number:03d}", title, hand, hand.duration, q, hold=(3.3, 3.8))
+
+
+def pushed(run: Run) -> Measures:
+    """What a run of a push did: back (within 1 mm and 0.5 deg at the end), closure_rad, same_branch, and bounds."""
+    far, off = lengths(run.hazard.arm.error(run.q[-1:], run.hazard.frames(run.rate)[-1:]))
+    apart = float(np.abs(run.q[-1] - run.hazard.start).max())
+    return always(run) | {
+        "back": bool(far[0] < POSITION and off[0] < ANGLE),
+        "closure_rad": apart,
+        "same_branch": apart <= BRANCH,
+        "end_mm": float(far[0] * 1e3),
+        "end_deg": float(np.degrees(off[0])),
+    }
+
+
+def summed(rows: Sequence[Measures]) -> Measures:
+    """Many pushes in a few numbers: how many were lost, ended on another branch, chattered; the worst of each."""
+    return {
+        "count": len(rows),
+        "lost": sum(not row["back"] for row in rows),
+        "other_branch": sum(not row["same_branch"] for row in rows),
+        "chattering": sum(row["chatter_frac"] > 1e-3 for row in rows),
+        "acc_max": max(row["acc_max"] for row in rows),
+        "raw_ratio_max": max(row["raw_ratio_max"] for row in rows),
+        "limit_viol_worst_rad": max(row["limit_viol_worst_rad"] for row in rows),
+        "exceptions": sum(row["exceptions"] for row in rows),
+        "nan": sum(row["nan"] for row in rows),
+        "lost_which": [i for i, row in enumerate(rows) if not row["back"]],
+        "other_branch_which": [i for i, row in enumerate(rows) if not row["same_branch"]],
+    }

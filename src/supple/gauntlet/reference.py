@@ -1,0 +1,137 @@
+"""How near each command can be followed at all: kept for the known arms, found by descent for others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.frame import Array
+from supple.gauntlet.optimum import nearest
+
+if TYPE_CHECKING:
+    from supple.gauntlet.hazard import Hazard
+
+Mask = NDArray[np.bool_]
+EVERY = 0.1  # s between two optima
+WITHIN = 1e-6  # weighted error below which a command counts as reachable
+_FILE = Path(__file__).parent / "known.json"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The least weighted error that joint values within limits can have, along a hazard's command."""
+
+    times: Array
+    """(M,), in seconds, every 0.1 s."""
+    least: Array
+    """(M,), on the branch of the start."""
+    unreachable: tuple[tuple[float, float], ...]
+    """From when to when the command cannot be met, in seconds."""
+    held: Array | None = None
+    """The nearest joint values (dof,) in the hold window."""
+
+
+@cache
+def file() -> dict[str, Any]:
+    """What is kept: for each known arm its hazards as plain data, and their references."""
+    data: dict[str, Any] = json.loads(_FILE.read_text()) if _FILE.is_file() else {}
+    return data
+
+
+def kept(arm: str, key: str) -> Reference | None:
+    """The reference of a known arm's hazard, or None."""
+    row = file().get(arm, {}).get("references", {}).get(key)
+    if row is None:
+        return None
+    least = np.zeros(row["count"])
+    least[row["at"]] = row["least"]
+    held = None if row["held"] is None else np.array(row["held"])
+    times: Array = np.arange(len(least)) * np.float64(EVERY)
+    return Reference(times, least, tuple((a, b) for a, b in row["unreachable"]), held)
+
+
+def plain(reference: Reference) -> dict[str, Any]:
+    """A reference as plain data; optima below 1e-11 are zero."""
+    at = np.flatnonzero(reference.least > 1e-11)
+    return {
+        "count": len(reference.times),
+        "at": at.tolist(),
+        "least": reference.least[at].tolist(),
+        "unreachable": [list(pair) for pair in reference.unreachable],
+        "held": None if reference.held is None else reference.held.tolist(),
+    }
+
+
+def computed(hazard: Hazard) -> Reference:
+    """The reference of any hazard: the local optimum followed from the start, and the best from some other places."""
+    times = np.arange(0, hazard.duration + 1e-9, EVERY)
+    others = [hazard.start, *hazard.also]
+    followed = _followed(hazard)
+    least, at, q = np.empty(len(times)), np.empty((len(times), hazard.arm.dof)), hazard.start
+    for i, frame in enumerate(hazard.hand(times)):
+        q, least[i] = _best(hazard, frame, [q, followed[min(i * _FINE, len(followed) - 1)], *others])
+        at[i] = q
+    out = least >= WITHIN
+
+    def reachable(t: float) -> bool:
+        near = followed[min(round(t / EVERY * _FINE), len(followed) - 1)]
+        return _best(hazard, hazard.hand(np.array([t]))[0], [near, *others])[1] < WITHIN
+
+    held = None if hazard.hold is None else at[round(float(np.mean(hazard.hold)) / EVERY)]
+    return Reference(times, np.where(out, least, 0.0), _intervals(times, out, reachable), held)
+
+
+_FINE = 5  # looks between two optima while the local one is followed
+
+
+def _followed(hazard: Hazard) -> Array:
+    """Joint values (K, dof) that greedily follow from the start, no faster than the joints can."""
+    times = np.arange(0, hazard.duration + 1e-9, EVERY / _FINE)
+    arm, q, rows = hazard.arm, hazard.start, []
+    most = arm.speed * EVERY / _FINE
+    for frame in hazard.hand(times):
+        q, _ = nearest(arm, q, frame, np.maximum(arm.lower, q - most), np.minimum(arm.upper, q + most), iterations=6)
+        rows.append(q)
+    return np.array(rows)
+
+
+def _best(hazard: Hazard, goal: Array, starts: Sequence[Array]) -> tuple[Array, float]:
+    best: tuple[Array, float] = (hazard.start, np.inf)
+    for start in starts:
+        found = nearest(hazard.arm, start, goal)
+        if found[1] < best[1]:
+            best = found
+        if best[1] < 1e-9:
+            break
+    return best
+
+
+def _intervals(times: Array, out: Mask, reachable: Callable[[float], bool]) -> tuple[tuple[float, float], ...]:
+    """Where the command is out of reach, its ends found by halving six times."""
+
+    def edge(a: float, b: float, becomes: bool) -> float:
+        for _ in range(6):
+            middle = 0.5 * (a + b)
+            a, b = (a, middle) if reachable(middle) == becomes else (middle, b)
+        return 0.5 * (a + b)
+
+    pairs, i = [], 0
+    while i < len(times):
+        if out[i]:
+            last = i
+            while last + 1 < len(times) and out[last + 1]:
+                last += 1
+            begin = float(times[i]) if i == 0 else edge(float(times[i - 1]), float(times[i]), False)
+            final = last + 1 >= len(times)
+            end = float(times[last]) + EVERY if final else edge(float(times[last]), float(times[last + 1]), True)
+            pairs.append((begin, end))
+            i = last
+        i += 1
+    return tuple(pairs)

@@ -1,0 +1,395 @@
+"""Tracker: follows commands tick by tick; the only object with a memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple import _core, _plan, _posed, _reach, _why
+from supple.errors import BadInput
+from supple.frame import Array, Frame
+from supple.goal import Goal
+from supple.joint import Kind
+from supple.linkage import Linkage
+
+if TYPE_CHECKING:
+    from supple.solver import Solver, Tolerance
+
+_NAN = math.nan
+
+
+class State(Enum):
+    """How a tick went."""
+
+    FOLLOWING = 0
+    """The end effectors are within tolerance of the command (after its stated lag)."""
+    YIELDING = 1
+    """They cannot be: out of reach, at limits or along a singular direction; the best feasible motion instead."""
+    LAGGING = 2
+    """They will be, but speed, acceleration or jerk bounds hold them back now."""
+    HELD = 3
+    """No motion on purpose: the goal is not finite or not a frame, or no time passed."""
+
+
+class Step:
+    """What came of a tick; of many arms, every array has their leading axis. Arrays are views: copy what you keep."""
+
+    __slots__ = ("_told", "_tracker")
+
+    def __init__(self, told: Array, tracker: Tracker) -> None:
+        self._told = told
+        self._tracker = tracker
+
+    @property
+    def q(self) -> Array:
+        """Joint values (dof,) or (arms, dof) to send to the arm."""
+        return self._told[..., : self._tracker._dof]
+
+    @property
+    def velocity(self) -> Array:
+        """Joint velocities (dof,), per second: the change of q in this tick."""
+        return self._part(1)
+
+    @property
+    def weights(self) -> Array:
+        """Joint weights (dof,): 1 for a free joint, less where it swings in a singular direction, 0 at its limit."""
+        return self._part(2)
+
+    @property
+    def sides(self) -> Array:
+        """Which bound stops each joint (dof,): -1, 1 its limits, -2, 2 its speed, -3, 3 its acceleration, 0 none."""
+        return self._part(3)
+
+    @property
+    def at_bounds(self) -> tuple[str, ...]:
+        """Names of the joint values at some bound; see `sides` for which."""
+        self._single("at_bounds")
+        return tuple(name for name, side in zip(self._tracker.linkage.names, self.sides, strict=True) if side)
+
+    @property
+    def error(self) -> Array:
+        """Goal minus end effector (goals, 6) at q (at measured, where given): metres, then radians, in world axes."""
+        k, count = 4 * self._tracker._dof, len(self._tracker.goals)
+        part = self._told[..., k : k + 6 * count]
+        return part.reshape(*part.shape[:-1], count, 6)
+
+    @property
+    def goal(self) -> Array:
+        """The command that was followed (goals, 12), after conditioning: rotation row by row, then position."""
+        k, count = 4 * self._tracker._dof + 6 * len(self._tracker.goals), len(self._tracker.goals)
+        part = self._told[..., k : k + 12 * count]
+        return part.reshape(*part.shape[:-1], count, 12)
+
+    @property
+    def outcome(self) -> Any:
+        """How it went: a `State`, or an array of them (arms,)."""
+        state = self._number(0)
+        if self._told.ndim == 1:
+            return _STATES[int(state)]
+        return np.array(_STATES, dtype=object)[state.astype(int)]
+
+    @property
+    def damping(self) -> Any:
+        """The largest damping along any direction, in weighted units; 0 away from singularities."""
+        return self._number(1)
+
+    @property
+    def lag(self) -> Any:
+        """How old the command is that was followed, in seconds: 0 unless it is sampled slowly or irregularly."""
+        return self._number(7)
+
+    @property
+    def distance(self) -> Any:
+        """How far the positions are from their goals (goals,), in metres."""
+        return np.linalg.norm(self.error[..., :3], axis=-1)
+
+    @property
+    def angle(self) -> Any:
+        """How far the orientations are from their goals (goals,), in radians."""
+        return np.linalg.norm(self.error[..., 3:], axis=-1)
+
+    @property
+    def why(self) -> str:
+        """The reason why it does not follow, in words; empty if it does."""
+        self._single("why")
+        return "; ".join(_reasons(self))
+
+    def __getitem__(self, arm: int) -> Step:
+        """The step of one arm of many."""
+        if self._told.ndim == 1:
+            raise IndexError("the step of a single arm cannot be indexed")
+        return Step(self._told[arm], self._tracker)
+
+    def __len__(self) -> int:
+        if self._told.ndim == 1:
+            raise TypeError("the step of a single arm has no length")
+        return len(self._told)
+
+    def __str__(self) -> str:
+        if self._told.ndim > 1:
+            count = np.bincount(self._number(0).astype(int), minlength=4)
+            return f"{len(self):,} arms: " + ", ".join(
+                f"{count[s.value]:,} {s.name.lower()}" for s in State if count[s.value]
+            )
+        away = " and ".join((_why.said_length(self.distance.max()), _why.said_angle(self.angle.max())))
+        why = self.why
+        return f"{self.outcome.name.lower()}, {away} away" + (f": {why}" if why else "")
+
+    def __repr__(self) -> str:
+        return f"<Step: {self}>"
+
+    def _part(self, k: int) -> Array:
+        dof = self._tracker._dof
+        return self._told[..., k * dof : (k + 1) * dof]
+
+    def _number(self, k: int) -> Any:
+        number = self._told[..., self._tracker._numbers + k]
+        return float(number) if self._told.ndim == 1 else number
+
+    def _single(self, what: str) -> None:
+        if self._told.ndim > 1:
+            raise ValueError(f"many arms have many answers; take one: step[i].{what}")
+
+
+_STATES = tuple(State)
+
+
+class Tracker:
+    """Follows commands: `step` for a goal, `push` for a twist; never raises, jumps or leaves the limits in its loop.
+
+    Made by `Solver.track`. One arm, or many in one call when ``start`` has a leading axis.
+    """
+
+    linkage: Linkage
+    goals: tuple[Goal, ...]
+    """What is wanted of each end effector: their rows and weights; the frames come with each step."""
+
+    def __init__(
+        self,
+        linkage: Linkage,
+        goals: Sequence[Goal],
+        solver: Solver,
+        start: Array,
+        acceleration: ArrayLike | None,
+        jerk: ArrayLike | None,
+        tolerance: Tolerance,
+    ) -> None:
+        self.linkage = linkage
+        self.goals = tuple(goals)
+        self._dof = linkage.dof
+        self._single = start.ndim == 1
+        self._plain = len(goals) == 1 and goals[0].position is not None and goals[0].orientation is not None
+        reaches = [_reach.reach(linkage, goal.link) for goal in goals]
+        self._reaches = reaches
+        targets, balls = _posed.targets(linkage, goals), _posed.balls(linkage)
+        self._weights = [list(target[2]) for target in targets]
+        usable = [r for r in reaches if 0 < r < math.inf]
+        size = _natural_units(linkage, max(usable) if usable else math.pi)
+        speed = linkage.speed
+        limit = _paces(linkage, acceleration, "acceleration", linkage.acceleration, 15.0 * size)
+        jerks = _paces(linkage, jerk, "jerk", np.full(linkage.dof, math.inf), limit / 6e-3)
+        strongest = max(
+            weight * (reach / math.pi if component < 3 and 0 < reach < math.inf else 1.0)
+            for (_, components, weights, *_), reach in zip(targets, reaches, strict=True)
+            for component, weight in zip(components, weights, strict=True)
+        )
+        rank = _rank(linkage, goals, solver)
+        self._track = _core.Track(
+            linkage._native,
+            list(targets),
+            linkage.lower,
+            linkage.upper,
+            balls,
+            (speed, limit, jerks, size),
+            rank,
+            1.0 / strongest,
+            (tolerance.position, tolerance.angle),
+            np.ascontiguousarray(start),
+        )
+        self._numbers = 4 * self._dof + 18 * len(goals)
+
+    def step(
+        self,
+        goal: Frame | Goal | ArrayLike | Sequence[Any],
+        dt: float,
+        stamp: float | None = None,
+        measured: ArrayLike | None = None,
+    ) -> Step:
+        """One tick: where the joints go next.
+
+        Args:
+            goal: a Frame or an array (4, 4); for several end effectors a list of them; for many arms (arms, 4, 4). A
+                `Goal` may stand in for a frame, with other weights if wanted. What is not finite holds the arm.
+            dt: time since the last tick, in seconds.
+            stamp: when the command was made, in seconds on any clock. It makes slow and irregular commands smoother.
+            measured: the real arm's joint values (dof,). The tracker goes on from its own, but waits for an arm that
+                falls far behind, and tells the error of the real one.
+        """
+        when = _NAN if stamp is None else stamp
+        if self._plain and not isinstance(goal, Goal | list | tuple):
+            return Step(self._track.frame(goal, dt, when, measured), self)
+        return Step(self._track.goals(self._asked(goal), dt, when, measured), self)
+
+    def push(self, twist: ArrayLike, dt: float, measured: ArrayLike | None = None) -> Step:
+        """One tick of resolved-rate control [D2]: the end effector is pushed along at a speed, as a SpaceMouse does.
+
+        Args:
+            twist: linear (m/s) and angular (rad/s) speed in world axes (6,); (goals, 6) for several end effectors, with
+                a leading axis for many arms. What is not finite holds the arm.
+            dt: time since the last tick, in seconds.
+            measured: as in `step`.
+        """
+        rows = np.ascontiguousarray(twist, dtype=float)
+        if rows.shape[-1:] == (6,) and len(self.goals) == 1 and rows.ndim == (1 if self._single else 2):
+            rows = rows[..., None, :]
+        return Step(self._track.push(rows, dt, measured), self)
+
+    def reset(self, q: ArrayLike) -> None:
+        """Begins anew at joint values q, shaped like ``start``, at rest, with nothing remembered."""
+        from supple.solver import started
+
+        self._track.reset(np.ascontiguousarray(started(self.linkage, q)))
+
+    def replay(self, commands: ArrayLike, dt: float, stamps: ArrayLike | None = None) -> tuple[Array, Array]:
+        """All ticks of a recorded command in one call, one arm: as `step` for each, without the steps between.
+
+        Args:
+            commands: frames (ticks, 4, 4), or (ticks, goals, 4, 4) for several end effectors.
+            dt: time of a tick, in seconds.
+            stamps: when each command was made (ticks,), in seconds.
+
+        Returns:
+            q (ticks, dof), and the value of each tick's `State` (ticks,).
+        """
+        frames = np.asarray(commands, dtype=float)
+        if frames.ndim == 3:
+            frames = frames[:, None]
+        numbers = np.concatenate([frames[..., :3, :3].reshape(*frames.shape[:2], 9), frames[..., :3, 3]], axis=-1)
+        when = None if stamps is None else np.ascontiguousarray(stamps, dtype=float)
+        return self._track.replay(np.ascontiguousarray(numbers), dt, when)
+
+    def _asked(self, goal: Any) -> Array:
+        """Goals as the core reads them, (goals, 12) or (arms, goals, 12); takes over other weights."""
+        given = [goal] if len(self.goals) == 1 and not isinstance(goal, list | tuple) else list(goal)
+        if len(given) != len(self.goals):
+            raise BadInput(f"a step takes {len(self.goals)} goals, got {len(given)}")
+        shape = () if self._single else (len(self),)
+        rows = [self._numbers_of(k, one, shape) for k, one in enumerate(given)]
+        return np.stack(rows, axis=-2)
+
+    def _numbers_of(self, k: int, one: Any, shape: tuple[int, ...]) -> Array:
+        mine = self.goals[k]
+        if isinstance(one, Goal):
+            if one.link != mine.link:
+                raise BadInput(f"goal {k} is tracked for {mine.link!r}, got one for {one.link!r}")
+            components, weights = one.rows(self._reaches[k])
+            if components != mine.rows(self._reaches[k])[0]:
+                raise BadInput(f"goal {k} must ask for what it asked when tracking began: {mine!r}")
+            if weights != self._weights[k]:
+                self._track.weigh(k, weights)
+                self._weights[k] = weights
+            return one.numbers(shape)
+        matrix = one.matrix if isinstance(one, Frame) else np.asarray(one, dtype=float)
+        if mine.axis is not None:
+            raise BadInput(f"goal {k} points along a direction: give a Goal with axis and along")
+        if matrix.shape != (*shape, 4, 4):
+            raise BadInput(f"goal {k} must be a frame of shape {(*shape, 4, 4)}, got {matrix.shape}")
+        return np.concatenate([matrix[..., :3, :3].reshape(*shape, 9), matrix[..., :3, 3]], axis=-1)
+
+    def __len__(self) -> int:
+        if self._single:
+            raise TypeError("the tracker of a single arm has no length")
+        return self._track.arms
+
+    def __repr__(self) -> str:
+        links = ", ".join(repr(goal.link) for goal in self.goals)
+        return f"<Tracker of {self.linkage.name}: {links}>"
+
+
+def made(
+    solver: Solver,
+    linkage: Linkage,
+    links: str | Goal | Sequence[str | Goal],
+    start: ArrayLike | None,
+    acceleration: ArrayLike | None,
+    jerk: ArrayLike | None,
+    tolerance: Tolerance | None,
+) -> Tracker:
+    """The tracker of a solver; see `Solver.track`."""
+    from supple.solver import Tolerance, started
+
+    given = [links] if isinstance(links, str | Goal) else list(links)
+    if not given:
+        raise BadInput("at least one link is needed")
+    goals = [one if isinstance(one, Goal) else Goal(one, Frame()) for one in given]
+    if any(goal.shape for goal in goals):
+        raise BadInput("a tracker takes single goals; many arms come with start of shape (arms, dof)")
+    begin = started(linkage, start)
+    if begin.ndim > 2:
+        raise BadInput(f"start must have shape (dof,) or (arms, dof), not {begin.shape}")
+    near = Tolerance(1e-3, math.radians(0.5)) if tolerance is None else tolerance
+    return Tracker(linkage, goals, solver, begin, acceleration, jerk, near)
+
+
+def _reasons(step: Step) -> list[str]:
+    """What stands in the way of a tick that does not follow."""
+    tracker, linkage = step._tracker, step._tracker.linkage
+    state = step.outcome
+    if state is State.FOLLOWING:
+        return []
+    if state is State.HELD:
+        return ["held: the goal is not a finite frame, or no time passed"]
+    if state is State.LAGGING:
+        return _why.too_slow(linkage.names, step.sides) or ["catching up"]
+    reasons = []
+    for goal, row, error in zip(tracker.goals, step.goal, step.error, strict=True):
+        if goal.position is not None and not goal.point.any():
+            reasons += _why.out_of_reach(linkage, goal.link, row[9:], error[:3])
+    reasons += _why.at_limits(linkage.names, step.sides)
+    if not reasons and step._number(4):
+        k = tracker._numbers + 9
+        reasons += _why.singular(linkage.names, step.weights, step._told[k : k + 6])
+    return reasons or ["no nearer from here"]
+
+
+def _natural_units(linkage: Linkage, reach: float) -> Array:
+    """What counts as much as a radian, for each degree of freedom (dof,): reach/pi metres of a slide."""
+    size = np.ones(linkage.dof)
+    slides = {Kind.PRISMATIC: 1, Kind.PLANAR: 2, Kind.FLOATING: 3}
+    for joint in linkage.joints:
+        if joint.kind in slides and joint.mimic is None:
+            first = linkage._sources[joint.name].first
+            size[first : first + slides[joint.kind]] = reach / math.pi
+    return size
+
+
+def _paces(linkage: Linkage, given: ArrayLike | None, what: str, known: Array, otherwise: Array) -> Array:
+    """Bounds (dof,) that are given, or known, or else a default."""
+    if given is None:
+        return np.where(np.isfinite(known), known, otherwise)
+    try:
+        row = np.broadcast_to(np.asarray(given, dtype=float), (linkage.dof,)).copy()
+    except (TypeError, ValueError):
+        raise BadInput(f"{what} must be one number or {linkage.dof}, got {given!r}") from None
+    if not (np.isfinite(row) & (row > 0)).all():
+        raise BadInput(f"{what} must be finite and positive, got {given!r}")
+    return np.minimum(row, known)
+
+
+def _rank(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> int:
+    """The most that the goals' rows and the linkage can have together, seen at some joint values."""
+    plan = _plan.compiled(linkage, goals, solver)
+    random = np.random.default_rng(0)
+    low, high = np.maximum(linkage.lower, -math.pi), np.minimum(linkage.upper, math.pi)
+    numbers = np.stack([goal.numbers(()) for goal in goals])
+    rank = 1
+    for _ in range(8):
+        q = np.where(low < high, random.uniform(np.minimum(low, high), np.maximum(low, high)), low)
+        values = np.linalg.svd(plan.look(q, numbers, False)[1], compute_uv=False)
+        rank = max(rank, int((values > 1e-7 * values[0]).sum()))
+    return rank
