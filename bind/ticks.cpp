@@ -29,11 +29,10 @@ static std::size_t lay_out(const Tracking &t, void *memory, FollowDesk *desk, do
   d.tick.tips = space.take<Frame<double>>(targets);
   for (double **p : {&d.tick.J, &d.tick.U}) *p = space.take<double>(n * m);
   for (double **p : {&d.tick.G, &d.tick.H, &d.tick.A, &d.tick.Z, &d.tick.M, &d.tick.F, &d.tick.box.A}) *p = space.take<double>(n * n);
-  for (double **p : {&d.tick.S, &d.tick.T}) *p = space.take<double>(m * m);
-  for (double **p : {&d.tick.e, &d.tick.r, &d.tick.c, &d.tick.b, &d.tick.k, &d.tick.l}) *p = space.take<double>(m);
+  for (double **p : {&d.tick.e, &d.tick.r, &d.tick.c, &d.tick.b, &d.tick.k}) *p = space.take<double>(m);
   for (double **p : {&d.tick.back, &d.tick.ahead, &d.tick.way_home, &d.tick.rest, &d.tick.low, &d.tick.high, &d.tick.x, &d.tick.wanted, &d.tick.xb,
                      &d.tick.xf, &d.tick.xn, &d.tick.pace, &d.tick.d, &d.tick.gamma, &d.tick.full, &d.tick.climb, &d.tick.box.p})
-    *p = space.take<double>(n);
+    *p = space.take<double>((n + 7) / 8 * 8);
   d.tick.order = space.take<int>(n);
   d.tick.box.free = space.take<int>(n);
   d.tick.null = space.take<char>(n);
@@ -61,6 +60,12 @@ static void tick_begin(const Tracking &t, double *memory, const double *q) {
   begin(t, arm, q);
 }
 
+static const double *tick_values(const Tracking &t, double *memory) {
+  ArmMemory arm;
+  arm_memory(t, memory, &arm);
+  return arm.law.q;
+}
+
 template <int N, int M> static void tick_rows(const TickJob &job, long long first, long long last, void *scratch) {
   const Tracking &t = *job.tracking;
   const int n = t.problem.n, targets = t.problem.target_count;
@@ -75,8 +80,16 @@ template <int N, int M> static void tick_rows(const TickJob &job, long long firs
     Told told{};
     told.tick.weights = told_row + 2 * n, told.tick.sides = told_row + 3 * n;
     told.error = error, told.distance = spare, told.angle = spare + targets;
-    const Order order{job.goals ? job.goals + row * 12 * targets : nullptr, job.twists ? job.twists + row * 6 * targets : nullptr,
-                      job.measured ? job.measured + row * n : nullptr, job.stamps != nullptr, job.stamps ? job.stamps[row] : 0, job.dt};
+    double goal_of_frame[12];
+    if (job.frames) {
+      const double *from = job.frames + row * 16;
+      for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) goal_of_frame[3 * i + j] = from[4 * i + j];
+        goal_of_frame[9 + i] = from[4 * i + 3];
+      }
+    }
+    const Order order{job.frames ? goal_of_frame : job.goals ? job.goals + row * 12 * targets : nullptr, job.twists ? job.twists + row * 6 * targets : nullptr,
+                      job.measured ? job.measured + row * n : nullptr, job.stamps != nullptr, job.stamps ? job.stamps[row] : 0, job.dt, job.steering};
     follow<N, M>(t, job.options, job.near, arm, order, desk, told);
     for (int i = 0; i < n; ++i) told_row[i] = arm.law.q[i], told_row[n + i] = arm.law.velocity[i] * t.size[i];
     if (told.state == at_rest) std::memset(goal, 0, 96 * targets);
@@ -102,7 +115,7 @@ static void tick(const TickJob &job, long long first, long long last, void *scra
 #define SUPPLE_TEXT(x) SUPPLE_QUOTE(x)
 #define SUPPLE_QUOTE(x) #x
 extern const Ticks tick_table;
-const Ticks tick_table = {SUPPLE_TEXT(SUPPLE_ISA), tick_memory, tick_scratch, tick_begin, tick};
+const Ticks tick_table = {SUPPLE_TEXT(SUPPLE_ISA), tick_memory, tick_scratch, tick_begin, tick_values, tick};
 
 } // namespace SUPPLE_ISA
 } // namespace supple

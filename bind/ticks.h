@@ -12,10 +12,12 @@ struct TickJob {
   supple::Stop near;
   double *memory;         // arms x memory doubles
   const double *goals;    // arms x targets x 12, or null
+  const double *frames;   // or instead, of a single target, arms x 16
   const double *twists;   // arms x targets x 6, or null
   const double *measured; // arms x n, or null
   const double *stamps;   // one an arm, or null
   double dt;
+  const supple::Steering *steering; // of a single arm, or null
   double *told; // arms x told_size(n, targets)
 };
 
@@ -28,6 +30,7 @@ struct Ticks {
   long long (*memory)(const supple::Tracking &);  // doubles for one arm
   std::size_t (*scratch)(const supple::Tracking &); // bytes, 64-byte aligned by the caller
   void (*begin)(const supple::Tracking &, double *memory, const double *q);
+  const double *(*values)(const supple::Tracking &, double *memory); // n: where the joints of an arm are
   void (*tick)(const TickJob &, long long begin, long long end, void *scratch);
 };
 

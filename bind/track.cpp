@@ -40,7 +40,7 @@ namespace {
 struct Track {
   Posed posed;
   std::vector<Bounds> bounds;
-  std::vector<double> size;
+  std::vector<double> size, rows;
   std::vector<CommandOptions> options;
   Tracking tracking;
   Stop near;
@@ -48,8 +48,7 @@ struct Track {
   bool many;
   Scratch memory, scratch;
   std::vector<double> full, told; // joint values that no goal needs, and working rows
-  std::vector<double> goals, measured;
-  double now = 0;
+  std::vector<double> measured;
 
   // bounds: (speed, acceleration, jerk, size), each (dof); rank; unit; tolerance: (position, angle);
   // law: the constants in their order, or none; start: (dof) or (arms, dof)
@@ -66,6 +65,12 @@ struct Track {
       // a ball's limits are a cone, kept when it has moved; a box cannot say it
       bounds.push_back({ball[i] ? -INFINITY : posed.lower[i] / s, ball[i] ? INFINITY : posed.upper[i] / s, speed.data[c] / s, acceleration.data[c] / s, jerk.data[c] / s});
     }
+    const int stride = (n + 7) / 8 * 8;
+    rows.assign(5 * stride, 1.0);
+    for (int i = 0; i < n; ++i) {
+      const double all[5] = {bounds[i].lower, bounds[i].upper, bounds[i].speed, bounds[i].acceleration, bounds[i].jerk};
+      for (int k = 0; k < 5; ++k) rows[k * stride + i] = all[k];
+    }
     bool shared = false;
     for (const auto &links : posed.links)
       for (const Link &link : links) shared = shared || link.shared;
@@ -77,7 +82,7 @@ struct Track {
       options.push_back(o);
     }
     const bool plain = posed.targets.size() == 1 && posed.problem.rows == 6 && posed.balls.empty() && !shared && posed.targets[0].chain.count == n;
-    tracking = {posed.problem, bounds.data(), size.data(), unit, rank, plain, Law{}};
+    tracking = {posed.problem, bounds.data(), rows.data(), stride, size.data(), unit, rank, plain, Law{}};
     near = {0, 0, number(tolerance[0]), number(tolerance[1])};
     const Rows from(start, "start", dof);
     many = from.lead > 0;
@@ -101,24 +106,23 @@ struct Track {
     }
   }
 
-  // full rows of what was told, one an arm
-  nb::object tell() {
-    const int n = posed.problem.n, targets = posed.problem.target_count, dof = posed.dof, rest = 18 * targets + tick_numbers;
-    const npy_intp dims[2] = {arms, 4 * dof + rest};
-    Fresh out(many ? dims : dims + 1, many ? 2 : 1, {});
-    const long long size_of = told_size(n, targets);
-    for (npy_intp i = 0; i < arms; ++i) {
+  npy_intp told_width() const { return 4 * posed.dof + 18 * posed.problem.target_count + tick_numbers; }
+
+  // full rows of what was told, for some of the arms
+  void tell(long long begin, long long end, double *out) const {
+    const int n = posed.problem.n, targets = posed.problem.target_count, dof = posed.dof;
+    const long long size_of = told_size(n, targets), width = told_width();
+    for (long long i = begin; i < end; ++i) {
       const double *from = told.data() + i * size_of;
-      double *to = out.data + i * dims[1];
+      double *to = out + i * width;
       std::memcpy(to, full.data() + i * dof, 8 * dof);
       for (int k = 0; k < dof; ++k) to[dof + k] = to[3 * dof + k] = 0, to[2 * dof + k] = 1;
       for (int part = 0; part < 4; ++part) posed.scatter(from + part * n, to + part * dof);
-      std::memcpy(to + 4 * dof, from + 4 * n, 8 * rest);
+      std::memcpy(to + 4 * dof, from + 4 * n, 8 * (width - 4 * dof));
     }
-    return std::move(out.owner);
   }
 
-  nb::object run(const double *goals_, const double *twists, nb::handle measured_, const double *stamps, double dt) {
+  nb::object run(const double *goals_, const double *twists, nb::handle measured_, const double *stamps, double dt, const Steering *steering = nullptr, const double *frames = nullptr) {
     const int n = posed.problem.n;
     const double *real = nullptr;
     if (!measured_.is_none()) {
@@ -129,17 +133,24 @@ struct Track {
       real = measured.data();
     }
     told.resize(arms * told_size(n, posed.problem.target_count));
-    const TickJob job{&tracking, options.data(), near, static_cast<double *>(memory.data), goals_, twists, real, stamps, dt, told.data()};
+    const TickJob job{&tracking, options.data(), near, static_cast<double *>(memory.data), goals_, frames, twists, real, stamps, dt, steering, told.data()};
+    const npy_intp dims[2] = {arms, told_width()};
+    Fresh out(many ? dims : dims + 1, many ? 2 : 1, {});
     if (arms < 64) {
       ticks().tick(job, 0, arms, scratch.data);
+      tell(0, arms, out.data);
     } else {
       nb::gil_scoped_release free;
       parallel(arms, 256, [&](long long begin, long long end) {
         const Scratch own(ticks().scratch(tracking));
-        ticks().tick(job, begin, end, own.data);
+        for (long long i = begin; i < end; i += 64) { // what was told is read while it is near
+          const long long last = i + 64 < end ? i + 64 : end;
+          ticks().tick(job, i, last, own.data);
+          tell(i, last, out.data);
+        }
       });
     }
-    return tell();
+    return std::move(out.owner);
   }
 };
 
@@ -149,12 +160,9 @@ nb::object track_frame(Track &track, nb::handle goal, double dt, double stamp, n
   if (Py_TYPE(goal.ptr()) == frame_type.type) array = nb::handle(*reinterpret_cast<PyObject **>(reinterpret_cast<char *>(goal.ptr()) + frame_type.slot));
   const Rows rows(array, "goal", 4, 4);
   if (rows.n != track.arms || track.posed.problem.target_count != 1) bad_input("goal must have one frame for each arm, got shape " + shape_text(rows.array));
-  std::vector<double> &goals = track.goals;
-  goals.resize(12 * rows.n);
-  for (npy_intp i = 0; i < rows.n; ++i) split(rows.data + 16 * i, goals.data() + 12 * i, goals.data() + 12 * i + 9);
-  if (std::isnan(stamp)) return track.run(goals.data(), nullptr, measured, nullptr, dt);
+  if (std::isnan(stamp)) return track.run(nullptr, nullptr, measured, nullptr, dt, nullptr, rows.data);
   const std::vector<double> stamps(track.arms, stamp);
-  return track.run(goals.data(), nullptr, measured, stamps.data(), dt);
+  return track.run(nullptr, nullptr, measured, stamps.data(), dt, nullptr, rows.data);
 }
 
 // goals as twelve numbers a target, (targets, 12) or (arms, targets, 12)
@@ -163,6 +171,18 @@ nb::object track_goals(Track &track, nb::handle goals, double dt, double stamp, 
   if (rows.n != track.arms) bad_input("goals must have one row for each of " + std::to_string(track.arms) + " arms");
   const std::vector<double> stamps(std::isnan(stamp) ? 0 : track.arms, stamp);
   return track.run(rows.data, nullptr, measured, stamps.empty() ? nullptr : stamps.data(), dt);
+}
+
+// one arm: a step that another scheme chose, with its damping and joint weights, if it has any
+nb::object track_steer(Track &track, nb::handle goals, double dt, nb::handle measured, nb::handle step, double alpha, nb::handle weights, bool boxed) {
+  const Rows rows(goals, "goals", track.posed.problem.target_count, 12), change(step, "step", track.posed.dof);
+  if (rows.n != 1 || track.arms != 1 || change.n != 1) bad_input("a step of another scheme takes a single arm");
+  const int n = track.posed.problem.n;
+  std::vector<double> part(2 * n);
+  track.posed.gather(change.data, part.data());
+  if (!weights.is_none()) track.posed.gather(Rows(weights, "weights", track.posed.dof).data, part.data() + n);
+  const Steering steering{part.data(), weights.is_none() ? nullptr : part.data() + n, alpha, boxed};
+  return track.run(rows.data, nullptr, measured, nullptr, dt, &steering);
 }
 
 nb::object track_push(Track &track, nb::handle twists, double dt, nb::handle measured) {
@@ -186,7 +206,7 @@ nb::object track_replay(Track &track, nb::handle goals, double dt, nb::object st
   Fresh q(dims, 2, {}), states(state_dims, 1, {});
   track.told.resize(told_size(n, targets));
   for (npy_intp i = 0; i < rows.n; ++i) {
-    const TickJob job{&track.tracking, track.options.data(), track.near, static_cast<double *>(track.memory.data), rows.data + i * 12 * targets, nullptr, nullptr, times ? times + i : nullptr, dt, track.told.data()};
+    const TickJob job{&track.tracking, track.options.data(), track.near, static_cast<double *>(track.memory.data), rows.data + i * 12 * targets, nullptr, nullptr, nullptr, times ? times + i : nullptr, dt, nullptr, track.told.data()};
     ticks().tick(job, 0, 1, track.scratch.data);
     std::memcpy(q.data + i * dof, track.full.data(), 8 * dof);
     track.posed.scatter(track.told.data(), q.data + i * dof);
@@ -208,11 +228,23 @@ void bind_track(nb::module_ &m) {
            nb::sig("def frame(self, goal: typing.Any, dt: float, stamp: float, measured: typing.Any, /) -> " ARRAY), "A tick of arms with one goal each, a frame.")
       .def("goals", track_goals, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
            nb::sig("def goals(self, goals: " ARRAY ", dt: float, stamp: float, measured: typing.Any, /) -> " ARRAY), "A tick with goals as twelve numbers a target.")
+      .def("steer", track_steer, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+           nb::sig("def steer(self, goals: " ARRAY ", dt: float, measured: typing.Any, step: " ARRAY ", alpha: float, weights: typing.Any, boxed: bool, /) -> " ARRAY),
+           "A tick of one arm with a step (dof,) that another scheme chose.")
       .def("push", track_push, nb::arg(), nb::arg(), nb::arg().none(),
            nb::sig("def push(self, twists: " ARRAY ", dt: float, measured: typing.Any, /) -> " ARRAY), "A tick with a twist for each target.")
       .def("replay", track_replay, nb::arg(), nb::arg(), nb::arg().none(),
            nb::sig("def replay(self, goals: " ARRAY ", dt: float, stamps: typing.Any, /) -> tuple[" ARRAY ", " ARRAY "]"), "q (ticks, dof) and states (ticks,) for recorded goals (ticks, targets, 12).")
       .def("reset", &Track::reset, nb::sig("def reset(self, start: " ARRAY ", /) -> None"), "Begins anew at start, at rest.")
+      .def_prop_ro("q", [](Track &t) {
+        const npy_intp dims[2] = {t.arms, t.posed.dof};
+        Fresh out(t.many ? dims : dims + 1, t.many ? 2 : 1, {});
+        for (npy_intp i = 0; i < t.arms; ++i) {
+          std::memcpy(out.data + i * t.posed.dof, t.full.data() + i * t.posed.dof, 8 * t.posed.dof);
+          t.posed.scatter(ticks().values(t.tracking, t.row(i)), out.data + i * t.posed.dof);
+        }
+        return std::move(out.owner);
+      }, nb::sig("def q(self) -> " ARRAY), "Where the joints are.")
       .def("weigh", [](Track &t, int target, std::vector<double> weights) {
         Target &g = t.posed.targets.at(target);
         if (int(weights.size()) != g.rows) bad_input("a goal keeps its rows while it is tracked");

@@ -1,4 +1,4 @@
-"""Takes the pictures of the docs from the real viewer, in a headless Chromium: ``python docs/make_images.py``."""
+"""Takes the pictures of the docs, most from the real viewer in a headless Chromium: ``python docs/make_images.py``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import supple
+from supple.view import paper
 
 IMAGES = Path(__file__).parent / "images"
 SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
@@ -65,6 +66,7 @@ def save(picture: Any, name: str, width: int) -> None:
 def main() -> None:
     """Take all pictures again."""
     IMAGES.mkdir(exist_ok=True)
+    paper.save(IMAGES / "paper.png")
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     panda, box = supple.stock.panda(), [supple.stock.get(name) for name in ("ur5", "so101", "baxter", "g1")]
     q = panda.q(

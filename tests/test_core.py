@@ -9,16 +9,19 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from oracle_box import cost, nearest_in_box
 from supple import _core
 
 HERE = Path(__file__).parent
 CORE = HERE.parent / "core"
-PROGRAMS = ("numbers", "rigid", "tree")
+PROGRAMS = ("numbers", "rigid", "tree", "command", "damp", "track")
 # as in CMakeLists.txt, but for less optimisation, which only takes time
 FLAGS = ["-std=c++17", "-O2", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"]
 FLAGS += ["-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
+LESS = {"track": ["-O1"]}  # a tracker for each number of joints takes long to optimise
 BUILDS = {
     "baseline": [],
     "avx2": ["-mavx2", "-mfma"],
@@ -48,7 +51,8 @@ def programs(tmp_path_factory):
     def build(program, kind):
         made = folder / f"{program}-{kind}".replace(" ", "-")
         source = [f"-I{CORE}", str(HERE / "core" / f"{program}.cpp"), "-o", str(made)]
-        ran = subprocess.run([*command, *FLAGS, *BUILDS[kind], *source], capture_output=True, text=True)
+        flags = [*FLAGS, *LESS.get(program, []), *BUILDS[kind]]
+        ran = subprocess.run([*command, *flags, *source], capture_output=True, text=True)
         assert ran.returncode == 0, ran.stderr[:5000]
         return made
 
@@ -81,3 +85,19 @@ def test_the_bounds_that_are_measured_are_those_the_header_states(law, programs)
     for each in laws(programs["numbers", "baseline"].result()):
         if each["law"] == law:
             assert each["allowed"] == float(stated[1] if each["type"].startswith("double") else stated[2])
+
+
+@pytest.mark.parametrize("kind", BUILDS)
+def test_the_nearest_step_in_a_box_is_the_one_a_search_of_all_sides_finds(kind, programs):
+    ran = subprocess.run([programs["track", kind].result(), "boxes"], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    problems = json.loads(ran.stdout)
+    assert len(problems) >= 300
+    for each in problems:
+        wanted, low, high, found = (np.array(each[name]) for name in ("wanted", "low", "high", "x"))
+        M = np.array(each["M"]).reshape(len(wanted), -1)
+        assert ((low <= found) & (found <= high)).all()
+        best = nearest_in_box(M, wanted, low, high)
+        size = np.abs(np.concatenate([wanted, best])).max()
+        assert cost(M, wanted, found) <= cost(M, wanted, best) + 1e-12 * np.abs(M).max() * size**2
+        assert np.abs(found - best).max() <= 1e-9 * size * np.linalg.cond(M) ** 0.5

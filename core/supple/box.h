@@ -1,5 +1,6 @@
 // Least squares inside a box: how far each joint may move in one tick, and the nearest such step to a wanted one.
 #pragma once
+#include "pack.h"
 #include "small.h"
 #include "tracking.h"
 
@@ -8,40 +9,42 @@ inline namespace SUPPLE_ISA {
 
 // Way in one tick of dt when a distance D is covered at K times what is left of it, but never so fast that
 // constant braking by a would not stop in time: smooth, its braking stays below a and its jerk below a K / 4.
-SUPPLE_FLAT double approach(double D, double K, double a, double dt) {
-  if (!(D > 0)) return 0;
-  return D < 1e9 ? K * dt * D / std::sqrt(1 + K * K * D / (2 * a)) : 1e300;
+template <class T> SUPPLE_FLAT T approach(T D, T K, T a, T dt) {
+  const T zero(0.0), one(1.0), far(1e9), d = clip(D, zero, far);
+  return K * dt * d / root(one + K * K * d / (a + a));
 }
 
 // The longest step within dt after which braking by a stops within D, whatever the ticks that follow: the next ones may
 // be of any length, and continuous braking goes farther than braking in ticks does. It solves x + (x/dt)^2 / 2a = D.
-SUPPLE_FLAT double brake(double D, double a, double dt) {
-  if (!(D > 0)) return 0;
-  const double A = a * dt * dt, y = 2 * D / A;
-  return y < 1e-6 ? D * (1 - y / 4) : D < 1e9 ? A * (std::sqrt(1 + y) - 1) : 1e300;
+template <class T> SUPPLE_FLAT T brake(T D, T a, T dt) {
+  const T zero(0.0), one(1.0), far(1e9), two = clip(D + D, zero, far);
+  return two / (one + root(one + two / (a * dt * dt)));
 }
 
-// How a joint may move in a tick: speed, acceleration and braking before its limits are never broken; jerk yields to
-// them, and a soft landing yields to jerk. `v` and `a` are the speed and the acceleration of the tick before. Never
-// empty: if braking was possible before, braking by the acceleration's limit is possible now [see brake].
-SUPPLE_FN void step_bounds(const Bounds &joint, double q, double v, double a, double dt, double landing, double &low, double &high) {
-  const double most = joint.speed * dt, change = joint.acceleration * dt * dt, was = v * dt;
-  const double above = joint.upper - q, below = q - joint.lower;
-  const double gentle = 0.8 * joint.acceleration;
-  double up = lesser(most, approach(above, landing, gentle, dt)), down = -lesser(most, approach(below, landing, gentle, dt));
+// How joints may move in a tick: speed, acceleration and braking before their limits are never broken; jerk yields to
+// them, and a soft landing yields to jerk. `v` and `a` are speed and acceleration of the tick before. Never empty: if
+// braking was possible before, braking by the acceleration's limit is possible now [see brake].
+template <class T>
+SUPPLE_FLAT void step_bounds(T lower, T upper, T speed, T acceleration, T jerk, T q, T v, T a, T dt, T landing, T &low, T &high) {
+  const T zero(0.0), one(1.0), most = speed * dt, change = acceleration * dt * dt, was = v * dt;
+  const T above = upper - q, below = q - lower, gentle = T(0.8) * acceleration;
+  const Mask<T> over = above < zero, under = below < zero;
   // outside its limits a joint comes back at the pace of a landing, to a little inside so that it gets there
-  const double inside = 1e-3 * lesser(1.0, joint.upper - joint.lower);
-  if (above < 0) up = down = -lesser(most, approach(inside - above, landing, gentle, dt));
-  if (below < 0) up = down = lesser(most, approach(inside - below, landing, gentle, dt));
+  const T inside = T(1e-3) * lesser(one, upper - lower);
+  const T up_way = lesser(most, approach(select(over, inside - above, above), landing, gentle, dt));
+  const T down_way = lesser(most, approach(select(under, inside - below, below), landing, gentle, dt));
+  T up = select(over, -up_way, select(under, down_way, up_way)), down = select(under, down_way, select(over, -up_way, -down_way));
   // letting go of an acceleration is always allowed
-  const double turn = joint.jerk * dt * dt * dt, bend = a * dt * dt;
-  const double jerk_low = was + lesser(bend - turn, 0.0), jerk_high = was + larger(bend + turn, 0.0);
+  const T turn = jerk * dt * dt * dt, bend = a * dt * dt;
+  const T jerk_low = was + lesser(bend - turn, zero), jerk_high = was + larger(bend + turn, zero);
   up = clip(up, jerk_low, jerk_high), down = clip(down, jerk_low, jerk_high);
-  const double hard_up = above < 0 ? 0.0 : lesser(most, brake(above, joint.acceleration, dt));
-  const double hard_down = below < 0 ? 0.0 : -lesser(most, brake(below, joint.acceleration, dt));
+  const T hard_up = lesser(most, brake(above, acceleration, dt)), hard_down = -lesser(most, brake(below, acceleration, dt));
   up = clip(up, hard_down, hard_up), down = clip(down, hard_down, hard_up);
   // acceleration last: where a joint was thrown out of what its limits allow, it brakes as hard as it may
   high = clip(up, was - change, was + change), low = clip(down, was - change, was + change);
+}
+SUPPLE_FLAT void step_bounds(const Bounds &joint, double q, double v, double a, double dt, double landing, double &low, double &high) {
+  step_bounds(joint.lower, joint.upper, joint.speed, joint.acceleration, joint.jerk, q, v, a, dt, landing, low, high);
 }
 
 // working memory of a box: a matrix and some rows

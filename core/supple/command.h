@@ -15,13 +15,15 @@ struct CommandOptions {
   double position = 1, turn = 1; // weights of a metre (pi/reach) and of a radian
   bool pointing = false;         // the goal's first three numbers are a direction, and no rotation is asked
   double jump = 6;               // a command that moves faster jumps: weighted units a second, as in the tracking law
-  double lag = 0.024;            // what is read is at most this old: within 25 ms, tremor is held back best by all of it
-  double window = 0.36;          // of samples: shorter lets tremor pass, longer overshoots at a sudden stop
-  double rise = 0.1;             // in which a sample gains its weight: shorter lets single samples be felt
+  double lag = 0.0245;           // what is read is at most this old: within 25 ms, tremor is held back best by all of it
+  double window = 0.46;          // of samples: shorter lets tremor pass, longer bends a hand's own curves
+  double rise = 0.2;             // in which a sample gains its weight: shorter lets single samples be felt
+  double narrow = 0.6;           // a second, narrower window, as part of the first: narrower, and a lost sample is felt
+  double tremor = 0.012;         // most that the two may differ, in weighted units: 4 mm, or 0.7 degrees
   double rest = 0.1;             // a sample that comes later than this comes from a hand that rested, not from a slow one
   double moving = 0.1;           // a hand that is faster and falls silent has lost a sample: weighted units a second
-  double fast = 0.0065;          // samples nearer than this shrink lag and window with their distance ...
-  double slow = 0.030;           // ... and samples farther apart stretch the window, so that it holds 12 to 55
+  double fast = 0.0072;          // samples nearer than this shrink lag and window with their distance ...
+  double slow = 0.030;           // ... and samples farther apart stretch the window, so that it holds 15 to 64
   double stretch = 0.25;         // how fast they shrink and stretch, per second: times the lag, it is felt as speed
   double blend = 0.2;            // from one way of reading to the other
   double stop = 0.15;            // to rest, when a hand that moves falls silent
@@ -31,7 +33,7 @@ struct CommandOptions {
 
 // What is remembered of a command; born empty.
 struct alignas(64) CommandState { // they stand in a row, each in lines of its own
-  static constexpr int slots = 56, numbers = 7;
+  static constexpr int slots = 64, numbers = 7;
   double taken[slots];                       // when the hand was there
   double heard[slots];                       // when that was known
   double value[numbers][slots];              // position, then a quaternion (or a direction and 0)
@@ -207,9 +209,9 @@ struct CommandReader {
     s.shifting = 0;
   }
 
-  // The parabola through the window, `lag` before `at`: false where there are too few samples for one.
-  SUPPLE_FN bool fit(double at, double *v) const {
-    const double lag = behind(), per_window = 1 / (o.window * s.scale), per_rise = 1 / (o.rise * s.scale);
+  // The parabola through a window, `lag` before `at`: false where there are too few samples for one.
+  SUPPLE_FN bool fit(double at, double window, double rise, double *v) const {
+    const double lag = behind(), per_window = 1 / (window * s.scale), per_rise = 1 / (rise * s.scale);
     const Wide zero(0.0), one(1.0), T(per_window), R(per_rise), here(at), x0(lag * per_window);
     Wide w[packs], x[packs], m0 = zero, m1 = zero, m2 = zero, m3 = zero, m4 = zero;
     for (int i = 0; i < packs; ++i) {
@@ -233,6 +235,20 @@ struct CommandReader {
       for (int i = 1; i < packs; ++i) moved = moved + w[i] * (load(s.value[k] + width * i) - base);
       v[k] = s.newest[k] + sum(moved);
     }
+    return true;
+  }
+
+  // What is read: through the wide window, but never farther than a tremor from what a narrow one reads, since a hand
+  // may be quicker than the wide one follows.
+  SUPPLE_FN bool fit_both(double at, double *v) const {
+    double quick[numbers], d[6] = {};
+    if (!fit(at, o.window, o.rise, v)) return false;
+    if (!fit(at, o.narrow * o.window, o.narrow * o.rise, quick)) return true;
+    for (int i = 0; i < 3; ++i) d[i] = quick[i] - v[i];
+    for (int i = 3; i < numbers; ++i) d[3] += 4 * (quick[i] - v[i]) * (quick[i] - v[i]);
+    d[3] = std::sqrt(d[3]);
+    const double far = size(d) / o.tremor, share = 1 - 1 / std::sqrt(std::sqrt(1 + far * far * (far * far)));
+    for (int i = 0; i < numbers; ++i) v[i] += share * (quick[i] - v[i]);
     return true;
   }
 
@@ -282,7 +298,7 @@ struct CommandReader {
     s.slow = s.sure = true, s.still = false, s.scale = 1, s.interval = 2 * o.fast, s.count = 2;
     s.doubt = most_doubt;
     double v[numbers], away[6];
-    if (!fit(s.now - dt, v)) return;
+    if (!fit_both(s.now - dt, v)) return;
     normalize(v);
     difference(v, s.shown, away);
     fade(away, nullptr, o.blend);
@@ -378,7 +394,7 @@ struct CommandReader {
     if (s.slow) {
       s.scale += dt * clip(2 * (wanted_scale() - s.scale), -o.stretch, o.stretch);
       // once all samples of the window are alike there is nothing to fit
-      if (s.now - s.changed < o.window * s.scale + o.rest) other = fit(s.now, v);
+      if (s.now - s.changed < o.window * s.scale + o.rest) other = fit_both(s.now, v);
       lag = behind();
     }
     if (s.shifting > 0) s.shifting -= dt;

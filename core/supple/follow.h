@@ -21,6 +21,7 @@ struct Order {
   const double *measured; // n: where the real joints are
   bool stamped;
   double stamp, dt;
+  const Steering *steering; // a step that is chosen already, goals as they are
 };
 
 // what is told besides the tick itself
@@ -39,7 +40,7 @@ struct FollowDesk {
 
 // a row of memory in doubles, cut into its parts; null only counts. Returns how many doubles it takes.
 SUPPLE_FN long long arm_memory(const Tracking &t, double *at, ArmMemory *arm) {
-  const long long n = t.problem.n, m = t.problem.rows, targets = t.problem.target_count;
+  const long long n = t.problem.n, m = t.problem.rows, targets = t.problem.target_count, wide = (n + 7) / 8 * 8;
   const long long each = (sizeof(CommandState) + 63) / 64 * 8;
   long long used = 0;
   auto take = [&](long long count) {
@@ -50,7 +51,7 @@ SUPPLE_FN long long arm_memory(const Tracking &t, double *at, ArmMemory *arm) {
   static_assert(sizeof(CommandState) % 64 == 0, "command states stand in a row");
   double *commands = take(each * targets);
   double *rows[11];
-  for (double *&row : rows) row = take(n);
+  for (double *&row : rows) row = take(wide);
   double *state = take(4), *basis = take(n * n), *null = take(n + m), *scalars = take(2), *pushed = take(12 * targets), *pushing = take(1);
   if (arm)
     *arm = {{rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], rows[7], basis, null, scalars, {rows[8], rows[9], rows[10], state}},
@@ -150,7 +151,11 @@ SUPPLE_FN bool read_order(const Tracking &t, const CommandOptions *options, cons
   *arm.pushing = 0;
   for (int k = 0; k < targets; ++k)
     if (!sound(t.problem.targets[k], order.goals + 12 * k)) return false;
-  for (int k = 0; k < targets; ++k) {
+  for (int k = 0; k < targets && order.steering; ++k) {
+    std::memset(desk.wanted + k, 0, sizeof(Wanted));
+    std::memcpy(desk.wanted[k].goal, order.goals + 12 * k, 12 * sizeof(double));
+  }
+  for (int k = 0; k < targets && !order.steering; ++k) {
     // what no row asks may be anything, even no number
     double goal[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
     const Target &target = t.problem.targets[k];
@@ -186,7 +191,8 @@ SUPPLE_FN void follow(const Tracking &t, const CommandOptions *options, const St
   if (order.measured)
     for (int i = 0; i < n; ++i)
       if (!(std::fabs(order.measured[i]) < 1e300)) order.measured = nullptr, i = n;
-  law.step(desk.wanted, order.measured, told.tick);
+  if (order.steering) law.steer(desk.wanted, order.measured, *order.steering, told.tick);
+  else law.step(desk.wanted, order.measured, told.tick);
   bool there = true;
   for (int k = 0; k < targets; ++k) {
     const Target &target = t.problem.targets[k];

@@ -1,6 +1,6 @@
 // Small dense matrices: Cholesky without roots (A = L D L'), a linear solve, and the eigenvalues of symmetric ones.
 #pragma once
-#include "lane.h"
+#include "pack.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -68,6 +68,49 @@ template <int N> SUPPLE_FN void solve_shifted(const double *L, int n_, double *b
   for (int i = n - 1; i >= 0; --i)
     for (int k = i + 1; k < n; ++k) b[i] -= L[k * n + i] * b[k];
 }
+
+// The same for up to eight rows, a row in a register: for the sizes that are in a hurry.
+template <int N> struct Factored {
+  using Row = Pack<double, 8>;
+  Row upper[N], lower[N]; // D L' and L without their diagonals
+  double inverse[N];      // of D
+
+  SUPPLE_FLAT int factor(const double *a, double shift) {
+    double rows[N][8] = {}, lows[N][8] = {};
+    int below = 0;
+    for (int i = 0; i < N; ++i) std::memcpy(rows[i], a + i * N, N * sizeof(double));
+    for (int i = 0; i < N; ++i) std::memcpy(&upper[i], rows[i], sizeof(Row));
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) {
+      const double d = get(upper[j], j) - shift;
+      below += !(d > 0);
+      inverse[j] = 1 / (d < 0 ? lesser(d, -1e-300) : larger(d, 1e-300));
+#pragma GCC unroll 8
+      for (int i = j + 1; i < N; ++i) {
+        lows[i][j] = get(upper[j], i) * inverse[j];
+        upper[i] = upper[i] - Row(lows[i][j]) * upper[j];
+      }
+#pragma GCC unroll 8
+      for (int i = 0; i <= j; ++i) put(upper[j], i, 0.0);
+    }
+    for (int i = 0; i < N; ++i) std::memcpy(&lower[i], lows[i], sizeof(Row));
+    return below;
+  }
+  SUPPLE_FLAT void solve(double *b) const {
+    double x[8] = {};
+    std::memcpy(x, b, N * sizeof(double));
+    Row z;
+    std::memcpy(&z, x, sizeof z);
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) z = z - upper[j] * Row(get(z, j) * inverse[j]);
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) put(z, j, get(z, j) * inverse[j]);
+#pragma GCC unroll 8
+    for (int i = N - 1; i > 0; --i) z = z - lower[i] * Row(get(z, i));
+    std::memcpy(x, &z, sizeof z);
+    std::memcpy(b, x, N * sizeof(double));
+  }
+};
 
 // Solves L D L' x = b for a symmetric A that may be singular, pivots chosen by size: those below `least` times the
 // largest, and all that are far below rounding, count as zero. A is lost; b becomes x; order is working memory for n

@@ -19,8 +19,7 @@ struct TickDesk {
   Frame<double> *tips;              // of each target
   double *J, *U;                    // n columns of m rows: weighted Jacobian, and J times each direction
   double *G, *H, *A, *Z, *M, *F;    // n x n: J'J, Hessian, H over the free joints, its directions (rows), cost of a deviation, spare
-  double *S, *T;                    // m x m, spare
-  double *e, *r, *c, *b, *k, *l;    // m
+  double *e, *r, *c, *b, *k;        // m
   double *back, *ahead, *way_home, *rest;                                   // n: gradients of what is left and of what is fed forward, ways to postures
   double *low, *high, *x, *wanted, *xb, *xf, *xn, *pace, *d, *gamma, *full, *climb; // n
   int *order;                       // n: the free joints
@@ -44,7 +43,13 @@ SUPPLE_FLAT double squared(double x) { return x * x; }
 SUPPLE_FLAT double positive(double x) { return x > 0 ? x : 0; }
 
 // The rows of a target from a linear and an angular part in world axes.
+template <bool Plain = false>
 SUPPLE_FLAT void to_rows(const Target &target, const Vec<double> &u, const Vec<double> &v, double unit, Vec<double> linear, Vec<double> angular, double *rows) {
+  if (Plain) { // all six, in their order
+    const double all[6] = {linear.x, linear.y, linear.z, angular.x, angular.y, angular.z};
+    for (int i = 0; i < 6; ++i) rows[i] = unit * target.weight[i] * all[i];
+    return;
+  }
   const double all[8] = {linear.x, linear.y, linear.z, angular.x, angular.y, angular.z, dot(u, angular), dot(v, angular)};
   for (int i = 0; i < target.rows; ++i) rows[i] = unit * target.weight[i] * all[target.component[i]];
 }
@@ -107,7 +112,7 @@ template <int N, int M> struct Tracker {
       desk.tips[k] = tip;
       const int count = desk.mover_count[k] = movers(target.chain, axes, tip.p, t.size, moving), first = target.first;
       const Asking a = ask(target, tip, wanted[k], t.unit);
-      auto rows = [&](Vec<double> linear, Vec<double> angular, double *out) { to_rows(target, a.u, a.v, t.unit, linear, angular, out); };
+      auto rows = [&](Vec<double> linear, Vec<double> angular, double *out) { to_rows<M == 6>(target, a.u, a.v, t.unit, linear, angular, out); };
       for (int i = 0; i < count; ++i) {
         double *column = desk.J + moving[i].index * m + first;
         if (t.plain) {
@@ -123,13 +128,18 @@ template <int N, int M> struct Tracker {
       Vec<double> linear, angular;
       second_along(moving, count, desk.full, linear, angular);
       rows(linear, angular, desk.b + first);
-      add_curvature(moving, count, a.p - a.cp, a.o - a.co, a.wp, a.wo, a.points, a.pointing, n, desk.H);
+      const Vec<double> p = a.p - a.cp, o = a.o - a.co;
+      // what is hardly there does not bend
+      const double most = squared(larger(a.wp.x, larger(a.wp.y, a.wp.z))) * dot(p, p) + squared(larger(a.wo.x, larger(a.wo.y, a.wo.z))) * dot(o, o);
+      if (most > 1e-12) add_curvature(moving, count, p, o, a.wp, a.wo, a.points, a.pointing, n, desk.H), bend = 1;
       axes += target.chain.axes;
       moving += count;
     }
-    bend = 0;
-    for (int i = 0; i < n * n; ++i) bend += desk.H[i] * desk.H[i];
-    bend = root(bend);
+    if (bend > 0) {
+      bend = 0;
+      for (int i = 0; i < n * n; ++i) bend += desk.H[i] * desk.H[i];
+      bend = root(bend);
+    }
     double speed = 0;
     for (int i = 0; i < m; ++i) {
       desk.r[i] = desk.e[i] - desk.c[i];
@@ -164,7 +174,7 @@ template <int N, int M> struct Tracker {
       Vec<double> linear, angular, u, v;
       second_along(moving, desk.mover_count[k], d, linear, angular);
       across_of(k, u, v);
-      to_rows(target, u, v, t.unit, linear, angular, rows + target.first);
+      to_rows<M == 6>(target, u, v, t.unit, linear, angular, rows + target.first);
       moving += desk.mover_count[k];
     }
   }
@@ -178,7 +188,7 @@ template <int N, int M> struct Tracker {
       across_of(k, u, v);
       derivative_along_each(moving, desk.mover_count[k], z, [&](int joint, Vec<double> linear, Vec<double> angular) {
         double rows[6], sum = 0;
-        to_rows(target, u, v, t.unit, linear, angular, rows);
+        to_rows<M == 6>(target, u, v, t.unit, linear, angular, rows);
         for (int i = 0; i < target.rows; ++i) sum += rows[i] * u_rows[target.first + i];
         desk.climb[joint] += weight * sum / sigma;
       });
@@ -200,13 +210,16 @@ template <int N, int M> struct Tracker {
     const double clear = 2 * squared(law.weak); // above, even the posture is learnt at full pace
     if (nf > t.rank + 1 || nf == 0) return false;
     if (nf == t.rank + 1) return nf == n && m == t.rank && quick_redundant(tick);
-    if (nf == N && N) {
-      if (factor_shifted<N>(desk.G, n, clear, desk.F) || factor_shifted<N>(desk.H, n, clear, desk.F)) return false;
-      factor_shifted<N>(desk.H, n, 0, desk.F);
-      for (int i = 0; i < n; ++i) desk.xb[i] = desk.back[i], desk.xf[i] = desk.ahead[i], desk.xn[i] = 0;
-      solve_shifted<N>(desk.F, n, desk.xb);
-      solve_shifted<N>(desk.F, n, desk.xf);
-      return true;
+    if constexpr (N > 0 && N <= 8) {
+      if (nf == N) {
+        Factored<N> F;
+        if (F.factor(desk.G, clear) || F.factor(desk.H, clear)) return false;
+        F.factor(desk.H, 0);
+        for (int i = 0; i < n; ++i) desk.xb[i] = desk.back[i], desk.xf[i] = desk.ahead[i], desk.xn[i] = 0;
+        F.solve(desk.xb);
+        F.solve(desk.xf);
+        return true;
+      }
     }
     gather(desk.G, desk.A);
     if (factor_shifted<0>(desk.A, nf, clear, desk.F)) return false;
@@ -222,77 +235,105 @@ template <int N, int M> struct Tracker {
     return true;
   }
 
+  // The same with one joint more than rows; for the sizes that are known when compiling.
   SUPPLE_FN bool quick_redundant(Tick &tick) {
-    const double near = squared(law.climb_below), clear = 2 * squared(law.weak);
-    if (!(bend < 1e-2 * clear)) return false;
-    for (int i = 0; i < m; ++i)
-      for (int j = 0; j <= i; ++j) {
+    if constexpr (N == 0 || M == 0 || N > 8) return false;
+    else {
+      const double near = squared(law.climb_below), clear = 2 * squared(law.weak);
+      if (!(bend < 1e-2 * clear)) return false;
+      using Row = Pack<double, 8>;
+      Row column[N];
+      for (int k = 0; k < N; ++k) {
+        double padded[8] = {};
+        std::memcpy(padded, desk.J + k * M, M * sizeof(double));
+        std::memcpy(&column[k], padded, sizeof(Row));
+      }
+      double S[M * M];
+#pragma GCC unroll 8
+      for (int i = 0; i < M; ++i) {
+        Row sum(0.0);
+#pragma GCC unroll 8
+        for (int k = 0; k < N; ++k) sum = sum + Row(get(column[k], i)) * column[k];
+        double all[8];
+        std::memcpy(all, &sum, sizeof sum);
+        std::memcpy(S + i * M, all, M * sizeof(double));
+      }
+      Factored<M> F;
+      const int below = F.factor(S, near);
+      if (below > 1) return false;
+      F.factor(S, 0);
+      auto transposed = [&](const double *rows, double *out) { // J' rows
+        for (int k = 0; k < N; ++k) out[k] = dot_rows<M>(desk.J + k * M, rows, M);
+      };
+      for (int i = 0; i < N; ++i) desk.climb[i] = 0;
+      if (below) {
+        // the weakest direction of the rows, by inverse iteration from that of the last tick
+        double u[M], gamma = 0, z[N];
+        std::memcpy(u, s.null + N, sizeof u);
+        for (int turn = 0; turn < 12; ++turn) {
+          F.solve(u);
+          const double length = root(dot_rows<M>(u, u, M)), was = gamma;
+          if (!(length > 0 && length < 1e300)) return false;
+          gamma = 1 / length;
+          for (int i = 0; i < M; ++i) u[i] *= gamma;
+          if (std::fabs(gamma - was) < 1e-3 * gamma) break;
+          if (turn == 11) return false;
+        }
+        std::memcpy(s.null + N, u, sizeof u);
+        if (!(gamma > clear && gamma < near)) return false;
+        const double sigma = root(gamma);
+        transposed(u, z);
+        for (int k = 0; k < N; ++k) z[k] /= sigma;
+        for (int i = 0; i < M; ++i) u[i] *= sigma;
+        add_growth(z, u, sigma, squared(1 - gamma / near));
+        tick.least = sigma;
+      }
+      // the direction that no goal sees, from that of the last tick
+      double *z = s.null, length = 0, free[N];
+      for (int first = -1; first < N && !(length > (first > 0 ? 0.3 : 0.5)); ++first) {
+        if (first >= 0)
+          for (int k = 0; k < N; ++k) z[k] = k == first;
+        Row along(0.0);
+        for (int k = 0; k < N; ++k) along = along + Row(z[k]) * column[k];
+        double l[8];
+        std::memcpy(l, &along, sizeof along);
+        F.solve(l);
+        length = 0;
+        for (int k = 0; k < N; ++k) free[k] = z[k] - dot_rows<M>(desk.J + k * M, l, M), length += free[k] * free[k];
+        length = root(length);
+      }
+      if (!(length > 0.1)) return false;
+      for (int k = 0; k < N; ++k) z[k] = free[k] / length;
+      double lambda = 0, back = 0, ahead = 0, rest = 0, up = 0;
+      for (int i = 0; i < N; ++i) {
         double sum = 0;
-        for (int k = 0; k < n; ++k) sum += desk.J[k * m + i] * desk.J[k * m + j];
-        desk.S[i * m + j] = desk.S[j * m + i] = sum;
+        for (int j = 0; j < N; ++j) sum += desk.H[i * N + j] * z[j];
+        lambda += z[i] * sum, back += z[i] * desk.back[i], ahead += z[i] * desk.ahead[i], rest += z[i] * desk.rest[i], up += z[i] * desk.climb[i];
       }
-    const int below = factor_shifted<M>(desk.S, m, near, desk.T);
-    if (below > 1) return false;
-    factor_shifted<M>(desk.S, m, 0, desk.T);
-    for (int i = 0; i < n; ++i) desk.climb[i] = 0;
-    if (below) {
-      // the weakest direction of the rows, by inverse iteration from that of the last tick
-      double *u = desk.k, gamma = 0;
-      for (int i = 0; i < m; ++i) u[i] = s.null[n + i];
-      for (int turn = 0; turn < 12; ++turn) {
-        solve_shifted<M>(desk.T, m, u);
-        const double length = root(dot_rows<M>(u, u, m)), was = gamma;
-        if (!(length > 0 && length < 1e300)) return false;
-        gamma = 1 / length;
-        for (int i = 0; i < m; ++i) u[i] *= gamma;
-        if (std::fabs(gamma - was) < 1e-6 * gamma) break;
-        if (turn == 11) return false;
+      double y, f, prefer, d;
+      unseen(lambda, back, ahead, rest, up, d, y, f, prefer);
+      desk.d[0] = d, desk.d[1] = lambda;
+      for (int i = 0; i < N; ++i) desk.xn[i] = prefer * z[i];
+      if (bend < 1e-7) { // the shortest steps are good enough
+        double r[M], b[M];
+        std::memcpy(r, desk.r, sizeof r), std::memcpy(b, desk.b, sizeof b);
+        F.solve(r);
+        F.solve(b);
+        transposed(r, desk.xb);
+        transposed(b, desk.xf);
+        return true;
       }
-      for (int i = 0; i < m; ++i) s.null[n + i] = u[i];
-      if (!(gamma > clear && gamma < near)) return false;
-      const double sigma = root(gamma);
-      for (int k = 0; k < n; ++k) desk.full[k] = dot_rows<M>(desk.J + k * m, u, m) / sigma;
-      for (int i = 0; i < m; ++i) u[i] *= sigma;
-      add_growth(desk.full, u, sigma, squared(1 - gamma / near));
-      tick.least = sigma;
+      // with the eigenvalue of that direction moved to one, H has a factor
+      for (int i = 0; i < N; ++i)
+        for (int j = 0; j < N; ++j) desk.M[i * N + j] = desk.H[i * N + j] + (1 - lambda) * z[i] * z[j];
+      Factored<N> whole;
+      if (whole.factor(desk.M, 0)) return false;
+      for (int i = 0; i < N; ++i) desk.xb[i] = desk.back[i] - back * z[i], desk.xf[i] = desk.ahead[i] - ahead * z[i];
+      whole.solve(desk.xb);
+      whole.solve(desk.xf);
+      for (int i = 0; i < N; ++i) desk.xb[i] += y * z[i], desk.xf[i] += f * z[i];
+      return true;
     }
-    // the direction that no goal sees, from that of the last tick
-    auto project = [&](const double *from, double *to) {
-      for (int i = 0; i < m; ++i) desk.l[i] = 0;
-      for (int k = 0; k < n; ++k)
-        for (int i = 0; i < m; ++i) desk.l[i] += from[k] * desk.J[k * m + i];
-      solve_shifted<M>(desk.T, m, desk.l);
-      double length = 0;
-      for (int k = 0; k < n; ++k) to[k] = from[k] - dot_rows<M>(desk.J + k * m, desk.l, m), length += to[k] * to[k];
-      return root(length);
-    };
-    double *z = s.null, length = 0;
-    for (int first = -1; first < n && !(length > 0.5); ++first) {
-      if (first >= 0)
-        for (int k = 0; k < n; ++k) z[k] = k == first;
-      length = project(z, desk.full);
-      if (first >= 0 && length > 0.3) break;
-    }
-    if (!(length > 0.1)) return false;
-    for (int k = 0; k < n; ++k) z[k] = desk.full[k] / length;
-    double lambda = 0, back = 0, ahead = 0, rest = 0, up = 0;
-    for (int i = 0; i < n; ++i) {
-      double sum = 0;
-      for (int j = 0; j < n; ++j) sum += desk.H[i * n + j] * z[j];
-      lambda += z[i] * sum, back += z[i] * desk.back[i], ahead += z[i] * desk.ahead[i], rest += z[i] * desk.rest[i], up += z[i] * desk.climb[i];
-    }
-    double y, f, prefer, d;
-    unseen(lambda, back, ahead, rest, up, d, y, f, prefer);
-    // with the eigenvalue of that direction moved to one, H has a factor
-    for (int i = 0; i < n; ++i)
-      for (int j = 0; j < n; ++j) desk.M[i * n + j] = desk.H[i * n + j] + (1 - lambda) * z[i] * z[j];
-    if (factor_shifted<N>(desk.M, n, 0, desk.F)) return false;
-    for (int i = 0; i < n; ++i) desk.xb[i] = desk.back[i] - back * z[i], desk.xf[i] = desk.ahead[i] - ahead * z[i];
-    solve_shifted<N>(desk.F, n, desk.xb);
-    solve_shifted<N>(desk.F, n, desk.xf);
-    for (int i = 0; i < n; ++i) desk.xb[i] += y * z[i], desk.xf[i] += f * z[i], desk.xn[i] = prefer * z[i];
-    desk.d[0] = d, desk.d[1] = lambda;
-    return true;
   }
 
   // A direction that no goal sees.
@@ -424,7 +465,8 @@ template <int N, int M> struct Tracker {
     const double slope = dot_rows<M>(desk.k, desk.U + c * m, m) / kappa, left = dot_rows<M>(desk.k, desk.r, m) / kappa;
     const double coming = dot_rows<M>(desk.k, desk.c, m) / kappa;
     s.scalars[0] = larger(s.scalars[0], clip(-kappa * psi * left / law.press, 0.0, 1.0));
-    const double b = kappa * (left + law.look_ahead * coming / dt);
+    // where joints are held the others have less to leave with
+    const double b = kappa * (left + (free_count == n ? 1.0 : 0.5) * law.look_ahead * coming / dt);
     if (!(b > 0)) return;
     const double at = -slope / kappa, side = home - at < 0 ? -1 : 1;
     const double there = at + side * root(slope * slope + 2 * b) / kappa;
@@ -434,27 +476,39 @@ template <int N, int M> struct Tracker {
 
   // One factor for all joints: what is left is approached so that every joint can brake, beside what is fed forward.
   SUPPLE_FN void combine() {
+    using W = Pack<double, native_width>;
+    auto load = [](const double *from) {
+      W x;
+      std::memcpy(&x, from, sizeof x);
+      return x;
+    };
     bool same = true;
     for (int i = 0; i < n; ++i) same = same && desk.x[i] == s.held[i]; // x holds which joints are held now
-    const double part = dt / (dt + law.smooth);
-    double worst = 0, worst_free = 0, fast = 0;
-    for (int i = 0; i < n; ++i) {
-      const double a = t.bounds[i].acceleration;
-      if (!(a > 0 && t.bounds[i].speed > 0)) { // it cannot move, and need not brake
-        desk.pace[i] = 0;
-        continue;
-      }
+    const W zero(0.0), part(same ? dt / (dt + law.smooth) : 0.0), keep(same ? 1.0 : 0.0), rate(1 / dt), most(law.braking), least(0.15);
+    W worst = zero, worst_free = zero, fast = zero;
+    const int stride = N ? (N + 7) / 8 * 8 : t.stride;
+    for (int i = n; i < stride; ++i) desk.xb[i] = desk.xf[i] = desk.xn[i] = 0;
+    for (int i = 0; i < n; i += native_width) {
+      const W speed = load(t.rows + 2 * stride + i), a = load(t.rows + 3 * stride + i), xb = load(desk.xb + i), xn = load(desk.xn + i);
       // how what is fed forward changes, low-passed; anew when other joints are held
-      desk.pace[i] = same ? s.pace[i] + part * ((desk.xf[i] / dt - s.ahead[i]) / dt - s.pace[i]) : 0;
-      const double braking = clip(law.braking * a + (desk.xb[i] < 0 ? -desk.pace[i] : desk.pace[i]), 0.15 * a, a);
-      worst = larger(worst, std::fabs(desk.xb[i]) / braking);
-      worst_free = larger(worst_free, std::fabs(desk.xn[i]) / (law.braking * a));
-      fast = larger(fast, std::fabs(desk.xn[i]) / t.bounds[i].speed);
+      const W was = load(s.pace + i), pace = keep * was + part * ((load(desk.xf + i) * rate - load(s.ahead + i)) * rate - was);
+      std::memcpy(desk.pace + i, &pace, sizeof pace);
+      const W braking = clip(most * a + select(xb < zero, -pace, pace), least * a, a);
+      // what cannot move need not brake
+      const Mask<W> moves = (a > zero) & (speed > zero);
+      worst = larger(worst, select(moves, magnitude(xb) / braking, zero));
+      worst_free = larger(worst_free, select(moves, magnitude(xn) / (most * a), zero));
+      fast = larger(fast, select(moves, magnitude(xn) / speed, zero));
     }
+    auto largest = [](W x) {
+      double top = get(x, 0);
+      for (int i = 1; i < native_width; ++i) top = larger(top, get(x, i));
+      return top;
+    };
     const double K = law.gain, Kn = law.free_gain;
-    const double f = lesser(1.0, K * dt / root(1 + 0.5 * K * K * worst));
-    double fn = lesser(1.0, Kn * dt / root(1 + 0.5 * Kn * Kn * worst_free));
-    if (fast * fn > 0.5 * dt) fn = 0.5 * dt / fast;
+    const double f = lesser(1.0, K * dt / root(1 + 0.5 * K * K * largest(worst)));
+    double fn = lesser(1.0, Kn * dt / root(1 + 0.5 * Kn * Kn * largest(worst_free)));
+    if (largest(fast) * fn > 0.5 * dt) fn = 0.5 * dt / largest(fast);
     for (int i = 0; i < n; ++i) desk.wanted[i] = f * desk.xb[i] + fn * desk.xn[i] + desk.xf[i];
   }
 
@@ -560,10 +614,24 @@ template <int N, int M> struct Tracker {
 
   // The box of this tick.
   SUPPLE_FN void bound(const double *measured) {
-    for (int i = 0; i < n; ++i) {
+    using W = Pack<double, native_width>;
+    auto load = [](const double *from) {
+      W x;
+      std::memcpy(&x, from, sizeof x);
+      return x;
+    };
+    const double *row = t.rows;
+    const int stride = N ? (N + 7) / 8 * 8 : t.stride;
+    for (int i = 0; i < n; ++i) desk.full[i] = s.q[i] / t.size[i];
+    for (int i = 0; i < n; i += native_width) {
+      W low, high;
+      step_bounds(load(row + i), load(row + stride + i), load(row + 2 * stride + i), load(row + 3 * stride + i), load(row + 4 * stride + i),
+                  load(desk.full + i), load(s.velocity + i), load(s.acceleration + i), W(dt), W(law.landing), low, high);
+      std::memcpy(desk.low + i, &low, sizeof low);
+      std::memcpy(desk.high + i, &high, sizeof high);
+    }
+    for (int i = 0; i < n && measured; ++i) {
       double &low = desk.low[i], &high = desk.high[i];
-      step_bounds(t.bounds[i], s.q[i] / t.size[i], s.velocity[i], s.acceleration[i], dt, law.landing, low, high);
-      if (!measured) continue;
       // on a leash: what is ahead of the real joint by much waits for it
       const double ahead = (s.q[i] - measured[i]) / t.size[i], a = 0.8 * t.bounds[i].acceleration;
       high = larger(low, lesser(high, approach(law.leash - ahead, law.landing, a, dt)));
@@ -611,7 +679,8 @@ template <int N, int M> struct Tracker {
       return;
     }
     const int nf = free_count;
-    if (tick.quick && nf == n && nf > t.rank) {
+    if (nf < 0) {
+    } else if (tick.quick && nf == n && nf > t.rank) {
       // H with the eigenvalue of the direction that no goal sees as it is damped
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) desk.M[i * n + j] = desk.H[i * n + j] + (desk.d[0] - desk.d[1]) * s.null[i] * s.null[j];
@@ -669,6 +738,9 @@ template <int N, int M> struct Tracker {
   // Takes the step x.
   SUPPLE_FN void go(Tick &tick) {
     for (int b = 0; b < t.problem.ball_count; ++b) keep_ball(t.problem.balls[b]);
+    take(tick, true);
+  }
+  SUPPLE_FN void take(Tick &tick, bool keep) {
     for (int i = 0; i < n; ++i) {
       const Bounds &joint = t.bounds[i];
       const double v = desk.x[i] / dt, a = (v - s.velocity[i]) / dt;
@@ -679,13 +751,46 @@ template <int N, int M> struct Tracker {
       s.velocity[i] = v;
       desk.full[i] = s.q[i];
       // rounding must not carry a joint past its limit
-      s.q[i] = s.q[i] <= high && q > high ? high : s.q[i] >= low && q < low ? low : q;
+      s.q[i] = keep && s.q[i] <= high && q > high ? high : keep && s.q[i] >= low && q < low ? low : q;
     }
     for (int b = 0; b < t.problem.ball_count; ++b) {
       const int k = t.problem.balls[b].index;
       const Vec<double> r = turned(Vec<double>{desk.full[k], desk.full[k + 1], desk.full[k + 2]}, Vec<double>{desk.x[k], desk.x[k + 1], desk.x[k + 2]});
       s.q[k] = r.x, s.q[k + 1] = r.y, s.q[k + 2] = r.z;
     }
+  }
+
+  // A step that another scheme chose, and what a deviation from it costs: J'J + alpha W_q^-2 [D16], or where no weights
+  // are known each joint for itself. Not `boxed`, it is taken as it is.
+  SUPPLE_FN void steer(const Wanted *wanted, const double *measured, const Steering &steering, Tick &tick) {
+    look_around(wanted);
+    bound(measured);
+    double less = 0, left = dot_rows<M>(desk.r, desk.r, m);
+    for (int i = 0; i < n; ++i) {
+      desk.wanted[i] = steering.step[i] / t.size[i];
+      less += desk.wanted[i] * desk.back[i];
+      s.held[i] = s.pace[i] = s.ahead[i] = 0;
+      tick.weights[i] = steering.weights ? steering.weights[i] : 1;
+      const double q = s.q[i] / t.size[i];
+      if (t.bounds[i].upper - q < law.touch && desk.wanted[i] > 0) s.held[i] = 1;
+      else if (q - t.bounds[i].lower < law.touch && desk.wanted[i] < 0) s.held[i] = -1;
+    }
+    tick.damping = steering.alpha, tick.reducible = left > 0 ? less / left : 1;
+    tick.fold = 0, tick.least = 1e300, tick.weak = steering.alpha > 0, tick.quick = false;
+    if (!steering.boxed) {
+      for (int i = 0; i < n; ++i) desk.x[i] = std::fabs(desk.wanted[i]) < 1e300 ? desk.wanted[i] : 0;
+      tick.bounded = false;
+      return take(tick, false);
+    }
+    if (t.problem.ball_count) bring_back_balls();
+    for (int i = 0; i < n * n; ++i) desk.M[i] = steering.weights ? desk.G[i] : 0;
+    for (int i = 0; i < n; ++i) {
+      const double w = steering.weights ? larger(steering.weights[i], 1e-4) : 1;
+      desk.M[i * n + i] += steering.weights ? steering.alpha / (w * w) + 1e-9 : 1;
+    }
+    free_count = -1; // M is made
+    into_box(tick);
+    go(tick);
   }
 
   // No goal: every joint brakes and stays.

@@ -7,31 +7,31 @@ namespace supple {
 // Constants of the law, in weighted units (position times pi/reach, so that singular values run from 0 to about 4),
 // radians and seconds. docs/tracking.md tells what each is for and what it trades.
 struct Law {
-  double gain = 200;          // of what is left of the error, per second
-  double landing = 100;       // at a limit, per second
-  double free_gain = 80;      // of motion that no goal sees, per second
-  double learn = 0.5;         // how fast the posture is remembered, per second
-  double weak = 0.135;        // singular values below are weak
-  double damping = 2.4e-3;    // along weak directions
-  double feedback = 15;       // times more for what is left than for what is fed forward
-  double fold_damping = 0.02; // more of it by curvature
-  double fold = 0.1;          // curvature that tells a fold
-  double pull = 5e-4;         // towards the remembered posture
-  double fold_pull = 0.02;    // more of it in a fold
-  double rest = 6e-4;         // towards rest, in motion that no goal sees
-  double climb = 4;           // away from singularities, in motion that no goal sees
-  double climb_below = 0.36;  // singular values below which it climbs
-  double look_ahead = 0.3;    // seconds, out of a fold
-  double press_time = 0.25;   // seconds that pressing outward is remembered
-  double press = 0.03;        // how hard counts as pressing
-  double fold_below = 0.1;    // singular values below which a fold is left by its root
-  double active = 0.1;        // speed of the command that counts as motion, per second
-  double braking = 0.9;       // of the acceleration, when approaching what is left
-  double smooth = 0.02;       // seconds, of the acceleration that is fed forward
+  double gain = 240;          // of what is left of the error, per second
+  double landing = 148;       // at a limit, per second
+  double free_gain = 53.1;    // of motion that no goal sees, per second
+  double learn = 0.557;       // how fast the posture is remembered, per second
+  double weak = 0.131;        // singular values below are weak
+  double damping = 0.00231;   // along weak directions
+  double feedback = 16.9;     // times more for what is left than for what is fed forward
+  double fold_damping = 0.028; // more of it by curvature
+  double fold = 0.118;        // curvature that tells a fold
+  double pull = 0.000555;     // towards the remembered posture
+  double fold_pull = 0.0221;  // more of it in a fold
+  double rest = 0.000484;     // towards rest, in motion that no goal sees
+  double climb = 5.17;        // away from singularities, in motion that no goal sees
+  double climb_below = 0.383; // singular values below which it climbs
+  double look_ahead = 0.324;  // seconds, out of a fold
+  double press_time = 0.603;  // seconds that pressing outward is remembered
+  double press = 0.0281;      // how hard counts as pressing
+  double fold_below = 0.131;  // singular values below which a fold is left by its root
+  double active = 0.0851;     // speed of the command that counts as motion, per second
+  double braking = 0.901;     // of the acceleration, when approaching what is left
+  double smooth = 0.0146;     // seconds, of the acceleration that is fed forward
   double touch = 1e-4;        // nearer to a limit is at it, radians
   double astray = 0.005;      // a larger weighted error does not follow
-  double lost = 0.03;         // a larger one has lost the command
-  double stuck = 0.1;         // seconds in a corner after which the arm goes home
+  double lost = 0.0277;       // a larger one has lost the command
+  double stuck = 0.12;        // seconds in a corner after which the arm goes home
   double leash = 0.35;        // how far a joint may be ahead of the real one, radians
 };
 
@@ -43,6 +43,8 @@ struct Bounds {
 struct Tracking {
   Problem problem;
   const Bounds *bounds; // n
+  const double *rows;   // the same as five rows, each of `stride` numbers: lower, upper, speed, acceleration, jerk
+  int stride;           // n rounded up to eight: rows are read eight at a time
   const double *size;   // n: the natural unit of each joint in its own: 1 for turns, reach/pi for slides
   double unit;          // factor on all weights
   int rank;             // the most that the goals and the linkage can have together
@@ -81,6 +83,13 @@ struct Memory {
   double *null;            // n: the direction that no goal sees, where there is one
   double *scalars;         // pressed: how hard it pressed against a fold lately; turned: ticks since basis was made anew
   Home home;
+};
+
+// a step that another scheme chose: in the joints' own units, with the damping and the joint weights it took
+struct Steering {
+  const double *step, *weights; // n; weights may be null
+  double alpha;
+  bool boxed;
 };
 
 // what a tracker says of a tick

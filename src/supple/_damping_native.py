@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def numbers(schemes: Damping, linkage: Linkage, plan: _core.Plan) -> list[tuple[
     A singularity measured by joints that move none of the goals is left out: it cannot be felt.
     """
     order = ordered(schemes)
-    asked = [scheme for scheme in order if _function(scheme)]
+    asked = [scheme for scheme in order if _function(scheme) is not None]
     looking = any(scheme.kind in _LOOKING for scheme in order)
     rank, rest = _generic(linkage, plan) if looking else (1, np.zeros((1, 1)))
     rows = []
@@ -65,22 +66,24 @@ def ordered(schemes: Damping) -> list[Scheme]:
     return sorted(schemes.schemes, key=lambda scheme: (repr(Damping(frozenset((scheme,)))), hash(scheme)))
 
 
-def asking(schemes: Damping | float) -> Callable[[int, Array, Array, Array, float], tuple[float, Array | None]] | None:
+def asking(schemes: Damping) -> Callable[[int, Array, Array, Array, float], tuple[float, Array | None]] | None:
     """What the core asks for schemes and measures by function, by their number; None where there are none."""
-    if not isinstance(schemes, Damping):
+    if not any(map(_function, schemes.schemes)):
         return None
-    functions = [(_function(scheme), scheme.kind) for scheme in ordered(schemes) if _function(scheme)]
-    if not functions:
-        return None
+    functions = _functions(schemes)
 
     def ask(which: int, q: Array, e: Array, J: Array, dt: float) -> tuple[float, Array | None]:
-        function, kind = functions[which]
-        assert function is not None
+        kind, function = functions[which]
         if kind == damping.SINGULARITY:
             return _number(function(q), "a singularity by function must return a finite distance"), None
         return _damped(function(q, e, J, dt), len(q))
 
     return ask
+
+
+@lru_cache(maxsize=16)  # a tracker asks for them at every tick
+def _functions(schemes: Damping) -> list[tuple[int, Callable[..., Any]]]:
+    return [(each.kind, asked) for each in ordered(schemes) if (asked := _function(each)) is not None]
 
 
 def _function(scheme: Scheme) -> Callable[..., Any] | None:

@@ -36,12 +36,15 @@ def said_direction(vector: Array, signed: bool = True) -> str:
     return "(" + ", ".join(f"{x + 0.0:.2f}" for x in unit) + ")"
 
 
-def out_of_reach(linkage: Linkage, link: str, position: Array, error: Array) -> list[str]:
-    """That a position (3,) is farther than a link can reach, if it is; ``error`` (3,) tells which way."""
+def out_of_reach(linkage: Linkage, link: str, position: Array, error: Array, far: float = 0.0) -> list[str]:
+    """That a position (3,) is farther than a link can reach, if it is; ``error`` (3,) tells which way.
+
+    ``far`` is by how much it is missed, in metres, where that is more: the orientation may cost some of the reach.
+    """
     beyond = _reach.beyond(linkage, link, position)
     if not beyond > 0:
         return []
-    return [f"{link} is out of reach by {said_length(beyond)} along {said_direction(error)}"]
+    return [f"{link} is out of reach by {said_length(max(beyond, far))} along {said_direction(error)}"]
 
 
 def at_limits(names: Sequence[str], sides: Iterable[float]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from supple import __version__, _cli_figures, _cli_print, _cli_solve, _cli_source
+from supple import __version__, _cli_figures, _cli_gauntlet, _cli_print, _cli_solve, _cli_source
 from supple._cli_options import Json, Search, Source, complaints
 
 app = typer.Typer(
@@ -160,6 +160,7 @@ def stock(as_json: Json = False) -> None:
 
 app.command()(_cli_solve.solve)
 app.command()(_cli_figures.figures)
+app.command()(_cli_gauntlet.gauntlet)
 
 
 def main() -> None:

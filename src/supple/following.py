@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _plan
+from supple._why import said_angle, said_length
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.goal import Goal, picked
 from supple.linkage import Linkage
 from supple.motion import Motion
-from supple.solution import Outcome, Solution, said_angle, said_length
+from supple.solution import Outcome, Solution
 from supple.solver import Solver, listed, started
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from supple import _core, _reach
+from supple import _core, _reach, _why
+from supple._why import said_angle, said_length
 from supple.frame import Array
 from supple.goal import Goal
 from supple.linkage import Linkage
@@ -159,19 +160,6 @@ def _away(goal: Goal, distance: float, angle: float) -> str:
     return f"{goal.link} {' and '.join(parts)} away"
 
 
-def said_length(metres: float) -> str:
-    """A length in words: metres, millimetres, micrometres or nanometres."""
-    for unit, size in (("m", 1.0), ("mm", 1e-3), ("um", 1e-6)):
-        if metres >= size:
-            return f"{metres / size:.3g} {unit}"
-    return f"{metres / 1e-9:.3g} nm"
-
-
-def said_angle(radians: float) -> str:
-    """An angle in words: radians or milliradians."""
-    return f"{radians:.3g} rad" if radians >= 0.1 else f"{radians * 1e3:.3g} mrad"
-
-
 def _reasons(found: Solution) -> list[str]:
     """What stands in the way: beyond reach, joints at their limits, a singular place."""
     linkage, q = found.linkage, found.q
@@ -187,14 +175,7 @@ def _reasons(found: Solution) -> list[str]:
             continue
         _, base = _reach._measured(linkage, goal.link)
         free = [w == 0 for w in goal.weight or (1.0, 1.0, 1.0)]
-        beyond = _reach.beyond(linkage, goal.link, np.where(free, base, goal.position))
-        if beyond > 0 and d > 0:
-            reasons.append(f"{goal.link} is out of reach by {said_length(beyond)}")
-    names = np.array(linkage.names)
-    at = [f"{name} at its lower limit" for name in names[helps & (q <= linkage.lower + 1e-9)]]
-    at += [f"{name} at its upper limit" for name in names[helps & (q >= linkage.upper - 1e-9)]]
-    if len(at) <= 4:
-        reasons += at
-    else:
-        reasons.append(f"{len(at)} joints at their limits")
-    return reasons or singular
+        if d > 0:
+            reasons += _why.out_of_reach(linkage, goal.link, np.where(free, base, goal.position), error[:3])
+    sides = np.where(helps, 1.0 * (q >= linkage.upper - 1e-9) - (q <= linkage.lower + 1e-9), 0.0)
+    return reasons + _why.at_limits(linkage.names, sides) or singular

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _core, _plan, _posed, _reach, _why
+from supple import _core, _plan, _posed, _reach, _why, method
+from supple.damping import Damping
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
@@ -136,8 +137,10 @@ class Step:
             return f"{len(self):,} arms: " + ", ".join(
                 f"{count[s.value]:,} {s.name.lower()}" for s in State if count[s.value]
             )
-        away = " and ".join((_why.said_length(self.distance.max()), _why.said_angle(self.angle.max())))
         why = self.why
+        if self.outcome is State.HELD:
+            return f"held: {why}"
+        away = " and ".join((_why.said_length(self.distance.max()), _why.said_angle(self.angle.max())))
         return f"{self.outcome.name.lower()}, {away} away" + (f": {why}" if why else "")
 
     def __repr__(self) -> str:
@@ -198,7 +201,18 @@ class Tracker:
             for (_, components, weights, *_), reach in zip(targets, reaches, strict=True)
             for component, weight in zip(components, weights, strict=True)
         )
-        rank = _rank(linkage, goals, solver)
+        plan = _plan.compiled(linkage, goals, solver)
+        rank = _rank(linkage, goals, plan)
+        self._solver = solver
+        # the law is the tracker's own; any other way of stepping is asked for by name
+        own = solver.method == method.damped() and isinstance(solver.damping, int | float)
+        self._plan = None if own else plan
+        if not own and start.ndim > 1:
+            raise BadInput(
+                "many arms in one call follow the tracking law; a damping scheme or another method takes one"
+            )
+        self._schemes = isinstance(solver.damping, Damping)
+        self._memory = plan.memory() if self._schemes else None
         self._track = _core.Track(
             linkage._native,
             list(targets),
@@ -231,9 +245,28 @@ class Tracker:
                 falls far behind, and tells the error of the real one.
         """
         when = _NAN if stamp is None else stamp
-        if self._plain and not isinstance(goal, Goal | list | tuple):
-            return Step(self._track.frame(goal, dt, when, measured), self)
-        return Step(self._track.goals(self._asked(goal), dt, when, measured), self)
+        try:
+            if self._plan is not None:
+                return self._steered(goal, dt, measured)
+            if self._plain and not isinstance(goal, Goal | list | tuple):
+                return Step(self._track.frame(goal, dt, when, measured), self)
+            return Step(self._track.goals(self._asked(goal), dt, when, measured), self)
+        except TypeError:
+            raise _not_numbers(dt=dt, stamp=when) from None
+
+    def _steered(self, goal: Any, dt: float, measured: ArrayLike | None) -> Step:
+        """A tick whose step is a solver's: of a damping scheme, or of another method."""
+        numbers, plan, q = self._asked(goal), self._plan, self._track.q
+        alpha, weights, change = 0.0, None, np.zeros(self._dof)
+        if np.isfinite(numbers).all() and 0 < dt < math.inf and plan is not None:
+            if self._memory is not None:
+                rows = np.array([weight for row in self._weights for weight in row])
+                change, alpha, weights = plan.tick(q, numbers, dt, self._memory, rows, *self._solver._asked())
+            else:
+                found = plan.step(q, numbers, *self._solver._asked())
+                change = change if found is None else found
+        boxed = self._solver.keep_limits
+        return Step(self._track.steer(numbers, dt, measured, change, alpha, weights, boxed), self)
 
     def push(self, twist: ArrayLike, dt: float, measured: ArrayLike | None = None) -> Step:
         """One tick of resolved-rate control [D2]: the end effector is pushed along at a speed, as a SpaceMouse does.
@@ -244,16 +277,23 @@ class Tracker:
             dt: time since the last tick, in seconds.
             measured: as in `step`.
         """
-        rows = np.ascontiguousarray(twist, dtype=float)
+        if self._plan is not None:
+            raise BadInput("push follows the tracking law; a damping scheme or another method takes goals")
+        rows = _numbers(twist, "twist")
         if rows.shape[-1:] == (6,) and len(self.goals) == 1 and rows.ndim == (1 if self._single else 2):
             rows = rows[..., None, :]
-        return Step(self._track.push(rows, dt, measured), self)
+        try:
+            return Step(self._track.push(rows, dt, measured), self)
+        except TypeError:
+            raise _not_numbers(dt=dt) from None
 
     def reset(self, q: ArrayLike) -> None:
         """Begins anew at joint values q, shaped like ``start``, at rest, with nothing remembered."""
         from supple.solver import started
 
         self._track.reset(np.ascontiguousarray(started(self.linkage, q)))
+        if self._memory is not None:
+            self._memory.reset()
 
     def replay(self, commands: ArrayLike, dt: float, stamps: ArrayLike | None = None) -> tuple[Array, Array]:
         """All ticks of a recorded command in one call, one arm: as `step` for each, without the steps between.
@@ -266,16 +306,22 @@ class Tracker:
         Returns:
             q (ticks, dof), and the value of each tick's `State` (ticks,).
         """
-        frames = np.asarray(commands, dtype=float)
+        frames = _numbers(commands, "commands")
         if frames.ndim == 3:
             frames = frames[:, None]
+        if frames.shape[1:] != (len(self.goals), 4, 4):
+            raise BadInput(f"commands must have shape (ticks, {len(self.goals)}, 4, 4), not {frames.shape}")
         numbers = np.concatenate([frames[..., :3, :3].reshape(*frames.shape[:2], 9), frames[..., :3, 3]], axis=-1)
         when = None if stamps is None else np.ascontiguousarray(stamps, dtype=float)
         return self._track.replay(np.ascontiguousarray(numbers), dt, when)
 
     def _asked(self, goal: Any) -> Array:
         """Goals as the core reads them, (goals, 12) or (arms, goals, 12); takes over other weights."""
-        given = [goal] if len(self.goals) == 1 and not isinstance(goal, list | tuple) else list(goal)
+        alone = len(self.goals) == 1 and not (isinstance(goal, list | tuple) and len(goal) == 1)
+        try:
+            given = [goal] if alone else list(goal)
+        except TypeError:
+            raise BadInput(f"a step takes {len(self.goals)} goals, got {goal!r}") from None
         if len(given) != len(self.goals):
             raise BadInput(f"a step takes {len(self.goals)} goals, got {len(given)}")
         shape = () if self._single else (len(self),)
@@ -293,8 +339,10 @@ class Tracker:
             if weights != self._weights[k]:
                 self._track.weigh(k, weights)
                 self._weights[k] = weights
+            if one.shape not in ((), shape):
+                raise BadInput(f"goal {k} must be one for each arm: its leading axes are {one.shape}, not {shape}")
             return one.numbers(shape)
-        matrix = one.matrix if isinstance(one, Frame) else np.asarray(one, dtype=float)
+        matrix = one.matrix if isinstance(one, Frame) else _numbers(one, f"goal {k}")
         if mine.axis is not None:
             raise BadInput(f"goal {k} points along a direction: give a Goal with axis and along")
         if matrix.shape != (*shape, 4, 4):
@@ -323,7 +371,14 @@ def made(
     """The tracker of a solver; see `Solver.track`."""
     from supple.solver import Tolerance, started
 
-    given = [links] if isinstance(links, str | Goal) else list(links)
+    try:
+        given = [links] if isinstance(links, str | Goal) else list(links)
+    except TypeError:
+        raise BadInput(f"links must be names or goals, got {links!r}") from None
+    if not isinstance(linkage, Linkage):
+        raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
+    if not (tolerance is None or isinstance(tolerance, Tolerance)):
+        raise BadInput(f"tolerance must be a Tolerance, such as Tolerance(position=1e-3), got {tolerance!r}")
     if not given:
         raise BadInput("at least one link is needed")
     goals = [one if isinstance(one, Goal) else Goal(one, Frame()) for one in given]
@@ -343,18 +398,33 @@ def _reasons(step: Step) -> list[str]:
     if state is State.FOLLOWING:
         return []
     if state is State.HELD:
-        return ["held: the goal is not a finite frame, or no time passed"]
+        return ["the goal is not a finite frame, or no time passed"]
     if state is State.LAGGING:
         return _why.too_slow(linkage.names, step.sides) or ["catching up"]
     reasons = []
     for goal, row, error in zip(tracker.goals, step.goal, step.error, strict=True):
         if goal.position is not None and not goal.point.any():
-            reasons += _why.out_of_reach(linkage, goal.link, row[9:], error[:3])
+            reasons += _why.out_of_reach(linkage, goal.link, row[9:], error[:3], float(np.linalg.norm(error[:3])))
     reasons += _why.at_limits(linkage.names, step.sides)
     if not reasons and step._number(4):
         k = tracker._numbers + 9
         reasons += _why.singular(linkage.names, step.weights, step._told[k : k + 6])
     return reasons or ["no nearer from here"]
+
+
+def _numbers(value: ArrayLike, what: str) -> Array:
+    try:
+        return np.ascontiguousarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"{what} must be numbers: {error}") from None
+
+
+def _not_numbers(**given: object) -> BadInput:
+    """What to say of arguments that the core refused."""
+    wrong = [
+        f"{name} must be a number, got {value!r}" for name, value in given.items() if not isinstance(value, int | float)
+    ]
+    return BadInput("; ".join(wrong) or "a goal must be a frame, a Goal, or one for each end effector")
 
 
 def _natural_units(linkage: Linkage, reach: float) -> Array:
@@ -381,9 +451,8 @@ def _paces(linkage: Linkage, given: ArrayLike | None, what: str, known: Array, o
     return np.minimum(row, known)
 
 
-def _rank(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> int:
+def _rank(linkage: Linkage, goals: Sequence[Goal], plan: _core.Plan) -> int:
     """The most that the goals' rows and the linkage can have together, seen at some joint values."""
-    plan = _plan.compiled(linkage, goals, solver)
     random = np.random.default_rng(0)
     low, high = np.maximum(linkage.lower, -math.pi), np.minimum(linkage.upper, math.pi)
     numbers = np.stack([goal.numbers(()) for goal in goals])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ class Bar:
     def __str__(self) -> str:
         sign = "" if self.limit is None else f" {'>=' if self.least else '<='} {_short(self.limit)}"
         verdict = {True: "met", False: "MISSED", None: "told"}[self.met]
-        return f"{self.number}  {verdict:<6}  {self.where:<24} {self.what:<46} {_short(self.value):>9}{sign}"
+        return f"{self.number}  {verdict:<6}  {self.where:<20} {self.what:<58} {_short(self.value):>9}{sign}"
 
 
 def row_of(run: Run, controller: str, measures: Row) -> Row:
@@ -62,12 +62,10 @@ def bars(rows: Iterable[Row], controller: str = "supple") -> list[Bar]:
             found += _of_arm(arm, rate, own)
         found += _together(rate, [row for row in hazards if row["arm"] in NAMED])
         found += [bar for row in clean if row["hazard"] == "pushes" for bar in _pushes(row)]
-        for who in dict.fromkeys(
-            row["operator"] for row in mine if row["operator"] is not None and row["rate"] == rate
-        ):
-            found += _operated(
-                rate, who, [row for row in mine if row["operator"] == who and row["rate"] == rate], hazards
-            )
+        handled = [row for row in mine if row["operator"] is not None and row["rate"] == rate]
+        for arm in dict.fromkeys(row["arm"] for row in handled):
+            calm = {row["hazard"]: row for row in hazards if row["arm"] == arm}
+            found += _operated(f"{arm} {rate:g} Hz", [row for row in handled if row["arm"] == arm], calm)
     return sorted(found, key=lambda bar: bar.number)
 
 
@@ -86,6 +84,8 @@ def _of_arm(arm: str, rate: float, own: dict[str, Row]) -> list[Bar]:
     jerk = np.exp(np.mean(np.log([max(row["jerk_rms"], 1e-9) for row in every])))
     if arm not in NAMED:
         found.append(Bar(7, "jerk, geometric mean", where, float(jerk), _jerk(rate)))
+    if any("apart_mm" in row for row in every):
+        found.append(Bar(7, "apart from the other rate, worst mm", where, worst(every, "apart_mm")))
     times = [row for row in every if row.get("t_mean_us") is not None]
     if times:
         found.append(Bar(7, "us a tick, slowest hazard's mean", where, worst(times, "t_mean_us"), 3.0))
@@ -183,7 +183,7 @@ def _together(rate: float, rows: Sequence[Row]) -> list[Bar]:
 
 def _pushes(row: Row) -> list[Bar]:
     where = f"{row['arm']} {row['rate']:g} Hz"
-    found = _safe(where, [row])
+    found = _safe(f"{where}, pushes", [row])
     found.append(Bar(5, f"pushes not back, of {row['count']}", where, row["lost"], 0))
     own = 0 if row["dof"] <= 6 else None  # an arm with a joint to spare may come back with another elbow
     found.append(Bar(5, f"pushes on another branch, of {row['count']}", where, row["other_branch"], own))
@@ -191,32 +191,36 @@ def _pushes(row: Row) -> list[Bar]:
     return found
 
 
-def _operated(rate: float, who: str, rows: Sequence[Row], clean: Sequence[Row]) -> list[Bar]:
-    """Bar 8: a real operator."""
-    found: list[Bar] = []
-    for arm in dict.fromkeys(row["arm"] for row in rows):
-        where = f"{arm} {rate:g} Hz, {who}"
-        own = [row for row in rows if row["arm"] == arm]
-        calm = {row["hazard"]: row for row in clean if row["arm"] == arm}
-        found += _safe(where, own, 8) + _still(where, own, 8)
-        found.append(Bar(8, "chatter, worst % of ticks", where, 100 * worst(own, "chatter_frac"), 0.5))
-        found.append(Bar(8, "stated lag, ms", where, 1e3 * worst(own, "lag_s"), 25.0))
-        back = [row for row in own if row["hazard"] in RETURNS and row.get("recovery_n")]
-        if back:
-            found.append(Bar(8, "returns lost", where, sum(row["recovery_never"] for row in back), 0))
-        if arm in SIX:
-            found.append(Bar(8, "branch at the end, rad", where, worst(own, "closure_rad"), 1e-6))
-        ratios = [row["jerk_rms"] / calm[row["hazard"]]["jerk_rms"] for row in own if row["hazard"] in calm]
-        if ratios:
-            found.append(
-                Bar(8, "jerk / clean run's, geometric mean", where, float(np.exp(np.mean(np.log(ratios)))), 2.0)
-            )
-        hand = [row for row in own if row["hazard"] == "s7_hand"]
-        if hand and "s7_hand" in calm and calm["s7_hand"]["reachable_frac"] > 0.05:
-            lost = calm["s7_hand"]["in_tol_frac_reachable"] - hand[0]["in_tol_frac_reachable"]
-            found.append(Bar(8, "s7 in tolerance, points below clean", where, 100 * lost, 5.0))
-            ratio = hand[0]["jerk_rms"] / calm["s7_hand"]["jerk_rms"]
-            found.append(Bar(8, "s7 jerk / clean run's", where, ratio, 2.0))
+def _operated(where: str, rows: Sequence[Row], calm: dict[str, Row]) -> list[Bar]:
+    """Bar 8: real operators; of each line the worst of them, with its name."""
+    lines: dict[str, tuple[Bar, str]] = {}
+    for who in dict.fromkeys(row["operator"] for row in rows):
+        for bar in _by_one(where, [row for row in rows if row["operator"] == who], calm):
+            if bar.what not in lines or bar.value > lines[bar.what][0].value:
+                lines[bar.what] = bar, who
+    return [replace(bar, what=f"{bar.what} ({who})" if bar.value > 0 else bar.what) for bar, who in lines.values()]
+
+
+def _by_one(where: str, own: Sequence[Row], calm: dict[str, Row]) -> list[Bar]:
+    found = _safe(where, own, 8) + _still(where, own, 8)
+    found.append(Bar(8, "chatter, worst % of ticks", where, 100 * worst(own, "chatter_frac"), 0.5))
+    found.append(Bar(8, "stated lag, ms", where, 1e3 * worst(own, "lag_s"), 25.0))
+    back = [row for row in own if row["hazard"] in RETURNS and row.get("recovery_n")]
+    if back:
+        found.append(Bar(8, "returns lost", where, sum(row["recovery_never"] for row in back), 0))
+    if len(back) > 3 and own[0]["arm"] in NAMED:
+        waits = [_or(row["recovery_mean_s"]) for row in back]
+        found.append(Bar(8, "mean recovery, s", where, float(np.mean(waits)), 0.30))
+    if own[0]["arm"] in SIX:
+        found.append(Bar(8, "branch at the end, rad", where, worst(own, "closure_rad"), 1e-6))
+    ratios = [row["jerk_rms"] / calm[row["hazard"]]["jerk_rms"] for row in own if row["hazard"] in calm]
+    if ratios:
+        found.append(Bar(8, "jerk / clean's, geometric mean", where, float(np.exp(np.mean(np.log(ratios)))), 2.0))
+    hand = [row for row in own if row["hazard"] == "s7_hand"]
+    if hand and "s7_hand" in calm and calm["s7_hand"]["reachable_frac"] > 0.05:
+        lost = calm["s7_hand"]["in_tol_frac_reachable"] - hand[0]["in_tol_frac_reachable"]
+        found.append(Bar(8, "s7 in tolerance, points below clean", where, 100 * lost, 5.0))
+        found.append(Bar(8, "s7 jerk / clean's", where, hand[0]["jerk_rms"] / calm["s7_hand"]["jerk_rms"], 2.0))
     return found
 
 

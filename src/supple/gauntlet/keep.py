@@ -12,8 +12,6 @@ from supple.gauntlet.arms import HAND_MADE, known, names
 from supple.gauntlet.derive import derived
 from supple.gauntlet.hazard import make
 
-FILE = Path(__file__).parent / "known.json"
-
 
 def kept() -> dict[str, Any]:
     """All of it as plain data: the hazards of panda, ur5 and puma560 as they stand, those of the others derived."""
@@ -30,7 +28,7 @@ def kept() -> dict[str, Any]:
     return found
 
 
-def write(data: dict[str, Any], path: Path = FILE) -> None:
+def write(data: dict[str, Any], path: Path = reference.FILE) -> None:
     """Write it, a line for each hazard."""
     arms = []
     for name, parts in data.items():

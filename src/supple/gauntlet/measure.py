@@ -40,6 +40,18 @@ def clean(run: Run) -> Measures:
     return found
 
 
+def apart(one: Run, other: Run) -> Measures:
+    """How far two runs through the same hazard at different rates are apart: apart_rad, apart_mm, at worst.
+
+    They are compared every 10 ms, where both have a tick, by where they are when it is done.
+    """
+    every = np.arange(0.0, one.hazard.duration, 0.01)
+    a, b = (run.q[1:][np.round(every * run.rate).astype(int)] for run in (one, other))
+    frames = one.hazard.arm.frames(a), one.hazard.arm.frames(b)
+    way = np.linalg.norm(frames[0][:, :3, 3] - frames[1][:, :3, 3], axis=1)
+    return {"apart_rad": float(np.abs(a - b).max()), "apart_mm": float(1e3 * way.max())}
+
+
 def always(run: Run) -> Measures:
     """The measures that ask for no command: bounds, smoothness, time."""
     return _bounds(run) | _motion(run) | _clock(run)
@@ -157,12 +169,11 @@ def held(run: Run, weighted: Array, least: float) -> Measures:
 
 def recovery(run: Run, good: Mask, late: float = 0.0) -> Measures:
     """How soon a run is back, from which ticks (N,) are good, and by how many seconds it is allowed to be late."""
-    hazard, times = run.hazard, run.times
-    out = [(a + late, b + late) for a, b in hazard.reference.unreachable]
-    jumps = [jump + late for jump in hazard.jumps]
-    ends = [*(begin for begin, _ in out), *jumps, float(times[-1])]
+    hazard, times, out = run.hazard, run.times, run.hazard.reference.unreachable
+    ends = [*(begin for begin, _ in out), *hazard.jumps, float(times[-1])]
     waits: list[tuple[float | None, float]] = []
-    for event in jumps if hazard.key == "s6_step" else [end for _, end in out]:
+    for when in hazard.jumps if hazard.key == "s6_step" else [end for _, end in out]:
+        event = when + late
         if event >= times[-1] - 0.05:
             continue
         until = min([e for e in ends if e > event + 1e-6] + [float(times[-1])])

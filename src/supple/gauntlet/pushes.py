@@ -63,7 +63,7 @@ def _push(arm: Arm, number: int, q: Array, rng: np.random.Generator) -> Hazard:
 def pushed(run: Run) -> Measures:
     """What a run of a push did: back (within 1 mm and 0.5 deg at the end), closure_rad, same_branch, and bounds."""
     far, off = lengths(run.hazard.arm.error(run.q[-1:], run.hazard.frames(run.rate)[-1:]))
-    apart = float(np.abs(run.q[-1] - run.hazard.start).max())
+    apart = float(np.abs(_shortest(run.hazard.arm, run.q[-1] - run.hazard.start)).max())
     return always(run) | {
         "back": bool(far[0] < POSITION and off[0] < ANGLE),
         "closure_rad": apart,
@@ -71,6 +71,13 @@ def pushed(run: Run) -> Measures:
         "end_mm": float(far[0] * 1e3),
         "end_deg": float(np.degrees(off[0])),
     }
+
+
+def _shortest(arm: Arm, change: Array) -> Array:
+    """A change of q (dof,) in which turns without limits go the short way round."""
+    turns = np.array([unit == "rad" for joint in arm.linkage.joints if joint.dof for unit in joint.units])
+    endless = turns & np.isinf(arm.lower) & np.isinf(arm.upper)
+    return np.asarray(np.where(endless, (change + np.pi) % (2 * np.pi) - np.pi, change))
 
 
 def summed(rows: Sequence[Measures]) -> Measures:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Mask = NDArray[np.bool_]
 EVERY = 0.1  # s between two optima
 WITHIN = 1e-6  # weighted error below which a command counts as reachable
-_FILE = Path(__file__).parent / "known.json"
+FILE = Path(__file__).parent / "known.json"
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Reference:
 @cache
 def file() -> dict[str, Any]:
     """What is kept: for each known arm its hazards as plain data, and their references."""
-    data: dict[str, Any] = json.loads(_FILE.read_text()) if _FILE.is_file() else {}
+    data: dict[str, Any] = json.loads(FILE.read_text()) if FILE.is_file() else {}
     return data
 
 

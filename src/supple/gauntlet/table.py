@@ -18,7 +18,7 @@ _SUMMARY = (
     ("lost", "never came back"),
     ("wait", "mean recovery, s"),
     ("flips", "6R on another branch"),
-    ("chatter", "chatter, worst %"),
+    ("chatter", "chatter, s2-5 s8, worst %"),
     ("jerk", "jerk"),
     ("acc", "acceleration, worst"),
     ("hand", "s7 in tolerance %"),
@@ -26,6 +26,9 @@ _SUMMARY = (
     ("mean", "us mean"),
     ("tail", "us p99.9"),
 )
+
+
+_WALLS = ("s2_wrist", "s3_shoulder", "s4_reach", "s5_limit", "s8_orient")
 
 
 def summary(rows: Sequence[Row]) -> str:
@@ -54,7 +57,7 @@ def _line(name: str, own: Sequence[Row]) -> dict[str, str]:
         "lost": f"{sum(row['recovery_never'] for row in back)}/{sum(row['recovery_n'] for row in back)}",
         "wait": short(float(np.mean(waits))) if waits else "",
         "flips": str(sum(row["arm"] in SIX and row.get("closure_rad", 0.0) > 0.1 for row in own)),
-        "chatter": short(100 * worst(own, "chatter_frac")),
+        "chatter": short(100 * worst([row for row in own if row["hazard"] in _WALLS], "chatter_frac")),
         "jerk": short(float(np.exp(np.mean(np.log([max(row["jerk_rms"], 1e-9) for row in own]))))),
         "acc": short(worst(own, "acc_max")),
         "hand": short(100 * float(np.mean(hands))) if hands else "",
@@ -64,6 +67,55 @@ def _line(name: str, own: Sequence[Row]) -> dict[str, str]:
     }
 
 
+_OPERATED = (
+    "controller",
+    "operator",
+    "raw request / speed limit",
+    "acceleration, worst",
+    "chatter, worst %",
+    "above the optimum at rest",
+    "rad/s at rest",
+    "returns lost",
+    "s7 in tolerance %",
+    "after the best shift %",
+    "stated lag, ms",
+    "best shift, ms",
+    "jerk / clean's",
+)
+
+
+def operated(rows: Sequence[Row]) -> str:
+    """A line for each controller and operator, over all arms and hazards; Markdown, empty if there was no operator."""
+    hands = [row for row in rows if row["operator"] is not None]
+    calm = {(r["controller"], r["arm"], r["hazard"], r["rate"]): r for r in rows if r["operator"] is None}
+    lines = [list(_OPERATED)]
+    for name, who in dict.fromkeys((row["controller"], row["operator"]) for row in hands):
+        own = [row for row in hands if (row["controller"], row["operator"]) == (name, who)]
+        lines.append([name, who, *_by(own, calm)])
+    return markdown(lines) if hands else ""
+
+
+def _by(own: Sequence[Row], calm: dict[tuple[Any, ...], Row]) -> list[str]:
+    held = [row for row in own if "excess_hold" in row]
+    back = [row for row in own if row["hazard"] in RETURNS and row.get("recovery_n")]
+    s7 = [row for row in own if row["hazard"] == "s7_hand" and row["reachable_frac"] > 0.05]
+    pairs = [(row, calm.get((row["controller"], row["arm"], row["hazard"], row["rate"]))) for row in own]
+    ratios = [row["jerk_rms"] / max(other["jerk_rms"], 1e-9) for row, other in pairs if other is not None]
+    return [
+        short(worst(own, "raw_ratio_max")),
+        short(worst(own, "acc_max")),
+        short(100 * worst(own, "chatter_frac")),
+        short(worst(held, "excess_hold")) if held else "",
+        short(worst(held, "hold_joint_speed_max")) if held else "",
+        f"{sum(row['recovery_never'] for row in back)}/{sum(row['recovery_n'] for row in back)}",
+        *(short(100 * float(np.mean([row[key] for row in s7]))) if s7 else "" for key in _TOLERATED),
+        short(1e3 * worst(own, "lag_s")),
+        short(1e3 * float(np.median([row["lag_best_s"] for row in s7]))) if s7 else "",
+        short(float(np.exp(np.mean(np.log(ratios))))) if ratios else "",
+    ]
+
+
+_TOLERATED = ("in_tol_frac_reachable", "in_tol_frac_best")
 _COLUMNS: dict[str, tuple[tuple[str, float, str], ...]] = {
     "s1_baseline": (("pos_rms_mm", 1e3, "position, um rms"), ("jerk_rms", 1, "jerk")),
     "s2_wrist": (("pos_max_mm", 1, "worst mm"), ("ori_max_deg", 1, "worst deg"), ("jerk_rms", 1, "jerk")),
@@ -125,6 +177,9 @@ def _cell(row: Row | None, key: str, by: float) -> str:
     return "-" if row[key] is None else short(by * row[key])
 
 
+_NOT_FOLLOWED = ("s6_step", "s7_hand", "s9_circle")  # what matters there is not how close it stays
+
+
 def in_words(row: Row) -> str:
     """What a run did, in a line."""
     said = []
@@ -135,11 +190,11 @@ def in_words(row: Row) -> str:
         near = row["excess_hold"]
         best = "as near as can be" if near < 1e-6 else f"{short(near)} above the least error there is"
         said.append(f"held {best}, {still}")
-    elif row.get("pos_max_mm") is not None and row["hazard"] not in ("s6_step", "s7_hand"):
+    elif row.get("pos_max_mm") is not None and row["hazard"] not in _NOT_FOLLOWED:
         said.append(f"followed to {_length(row['pos_max_mm'])}, {short(row['ori_max_deg'])} deg")
     if row["hazard"] == "s7_hand" and row["reachable_frac"] > 0.05:
         said.append(f"{100 * row['in_tol_frac_reachable']:.0f} % of what can be reached within 1 mm and 0.5 deg")
-    elif row.get("excess_mean") is not None and "excess_hold" not in row:
+    elif row.get("excess_mean") is not None and row["hazard"] in _NOT_FOLLOWED:
         said.append(f"{short(row['excess_mean'])} above the least error there is, on average")
     if row.get("recovery_n") and row["hazard"] != "s7_hand":
         late = row["recovery_max_s"]

@@ -1,4 +1,4 @@
-"""What controllers do at the wall: joint speeds, accelerations and error against the optimum, side by side."""
+"""What happens at the wall: joint speeds, accelerations and error against the optimum, side by side."""
 
 from __future__ import annotations
 
@@ -29,18 +29,17 @@ _NOTE = (
 
 
 def draw(runs: Mapping[str, Run], acceleration: float = 15.0) -> Figure:
-    """A column for each controller, by name, of runs through the same hazard; a matplotlib Figure.
+    """A column for each run, by name: several controllers at one hazard, or several hazards; a matplotlib Figure.
 
     Args:
-        runs: what they did.
+        runs: what they did, all with the same arm.
         acceleration: the bound that is marked, in rad/s².
     """
     if not runs:
         raise BadInput("there is no run to draw")
-    hazards = {run.hazard for run in runs.values()}
-    if len(hazards) > 1:
-        raise BadInput("runs through different hazards do not go side by side")
-    hazard = hazards.pop()
+    hazards = list(dict.fromkeys(run.hazard for run in runs.values()))
+    if len({hazard.arm for hazard in hazards}) > 1:
+        raise BadInput("runs of different arms do not go side by side")
     with _style.look():
         from matplotlib.figure import Figure
 
@@ -49,7 +48,7 @@ def draw(runs: Mapping[str, Run], acceleration: float = 15.0) -> Figure:
         width = max(_LEFT + across * (_WIDE + _GAP) - _GAP + _RIGHT, 8.4)
         height = _HEAD + bands * _BAND + _FOOT
         figure = Figure(figsize=(width, height))
-        title = f"{hazard.arm.name}: {hazard.title}"
+        title = f"{hazards[0].arm.name}: {hazards[0].title if len(hazards) == 1 else 'the hazards'}"
         figure.text(_LEFT / width, 1 - 0.3 / height, title, size=13, weight="bold", va="center")
         figure.text(
             _LEFT / width, 0.1 / height, _NOTE, size=_style.SMALL, color=_style.SOFT, va="bottom", linespacing=1.4

@@ -1,0 +1,346 @@
+"""The controllers that run the gauntlet beside supple: peers with their stated tunings, and two references.
+
+Every peer gets the same weights (pi / reach a metre, 1 a radian), the same position and speed limits, and the commands
+in its own type before the clock runs. None of them takes an acceleration limit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import math
+import os
+import tempfile
+from typing import Any
+
+import numpy as np
+
+from supple.frame import Array, Frame
+from supple.gauntlet import Arm, Factory, tracked
+from supple.gauntlet.optimum import nearest
+from supple.joint import Kind
+
+FAR = 300.0  # rad; stands for no limit where a file must have one
+
+
+def urdf(arm: Arm) -> str:
+    """The arm as a URDF that every peer reads: no meshes, a little mass everywhere, joints j1, j2, ... in order."""
+    linkage, count = arm.linkage, 0
+    lines = [f'<robot name="{arm.name}"><mujoco><compiler fusestatic="false" balanceinertia="true"/></mujoco>']
+    lines.append(f'<link name="{linkage.root}"/>')
+    for joint in linkage.joints:
+        count += joint.dof
+        kind = "prismatic" if joint.kind is Kind.PRISMATIC else "revolute" if joint.dof else "fixed"
+        name = f"j{count}" if joint.dof else f"fixed_{joint.name}"
+        xyz, rpy = _row(joint.location.position), _row(joint.location.to_fixed("xyz"))
+        lines += [f'<link name="{joint.child}">{_MASS}</link>', f'<joint name="{name}" type="{kind}">']
+        lines.append(f'<parent link="{joint.parent}"/><child link="{joint.child}"/><origin xyz="{xyz}" rpy="{rpy}"/>')
+        if joint.dof:
+            low, high, speed = max(joint.lower[0], -FAR), min(joint.upper[0], FAR), min(joint.speed[0], FAR)
+            lines.append(f'<axis xyz="{_row(joint.axis)}"/><limit lower="{low!r}" upper="{high!r}"')
+            lines.append(f'velocity="{speed!r}" effort="100"/>')
+        lines.append("</joint>")
+    return "\n".join([*lines, "</robot>"])
+
+
+_MASS = """<inertial><origin xyz="0 0 0"/><mass value="1"/>
+<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>"""
+
+
+def _row(values: Any) -> str:
+    return " ".join(repr(float(v)) for v in values)
+
+
+class Peer:
+    """What controllers have in common: an arm, a tick, nothing to remember."""
+
+    def __init__(self, arm: Arm, dt: float) -> None:
+        self.arm, self.dt = arm, dt
+
+    def reset(self, q: Array) -> None:
+        pass
+
+    def step(self, q: Array, command: Any, dt: float, stamp: float | None = None) -> Array:
+        raise NotImplementedError
+
+
+class Oracle(Peer):
+    """Reference: the least weighted error within this tick's speed and position limits. Asks for no smoothness."""
+
+    def step(self, q: Array, command: Any, dt: float, stamp: float | None = None) -> Array:
+        arm, most = self.arm, self.arm.speed * dt
+        low, high = np.maximum(arm.lower, q - most), np.minimum(arm.upper, q + most)
+        return nearest(arm, q, command, low, high, iterations=6, curved=False)[0]
+
+
+class Pseudoinverse(Peer):
+    """Reference: the whole error at once, by the pseudo-inverse; no limits."""
+
+    def step(self, q: Array, command: Any, dt: float, stamp: float | None = None) -> Array:
+        return q + np.linalg.pinv(self.arm.linkage.jacobian(q, self.arm.link)) @ self.arm.error(q, command)
+
+
+class Paper(Peer):
+    """Damped least squares with dynamic weighting, equations 13 to 17 and 22 to 30 as printed.
+
+    Singularities named by hand on UR5 and Puma: wrist, elbow, the cylinder about the base axis. Elsewhere equation 19
+    takes their place, as the paper itself suggests.
+    """
+
+    most, w_singular, w_limit, near_limit, pace = 1e-2, 0.1, 0.01, 0.20, 0.02
+
+    def __init__(self, arm: Arm, dt: float) -> None:
+        super().__init__(arm, dt)
+        self.named = {"ur5": self._ur5, "puma560": self._puma}.get(arm.name)
+        self.ramp = self.pace * dt * 300
+        self.usual = -1.0
+
+    def reset(self, q: Array) -> None:
+        self.old, self.u = np.zeros(self.arm.dof), np.ones(self.arm.dof)
+        if self.usual < 0:
+            from supple.gauntlet import hazards
+
+            self.usual = 0.3 * self._volume(self.arm.look(hazards(self.arm, ["s1"])[0].start, np.eye(4))[1])
+
+    @staticmethod
+    def _volume(jacobian: Array) -> float:
+        return float(np.prod(np.linalg.svd(jacobian, compute_uv=False)))
+
+    def _from_axis(self, q: Array, link: str, radius: float) -> float:
+        x, y, _ = self.arm.linkage.frame(q, link).position
+        return math.sqrt(max(x * x + y * y - radius**2, 0.0))
+
+    def _ur5(self, q: Array) -> tuple[tuple[float, float, tuple[int, ...]], ...]:
+        cylinder = self._from_axis(q, "l6", 0.10915)
+        return (
+            (abs(math.sin(q[4])), 0.30, (1, 2, 3, 5)),
+            (abs(math.sin(q[2])), 0.30, (1, 2, 3)),
+            (cylinder, 0.12, (0,)),
+        )
+
+    def _puma(self, q: Array) -> tuple[tuple[float, float, tuple[int, ...]], ...]:
+        cylinder = self._from_axis(q, "l5", 0.14909)
+        return ((abs(q[4]), 0.30, (3, 5)), (abs(q[2] - 1.61768), 0.30, (1, 2)), (cylinder, 0.12, (0,)))
+
+    def step(self, q: Array, command: Any, dt: float, stamp: float | None = None) -> Array:
+        arm = self.arm
+        error, jacobian = arm.look(q, command)
+        alpha, w = 0.0, np.ones(arm.dof)
+        for distance, region, joints in self.named(q) if self.named else ():  # [D22, D23]
+            if distance < region:
+                x = distance / region
+                alpha = max(alpha, self.most * (1 - x * x))
+                w[list(joints)] = np.minimum(w[list(joints)], self.w_singular + (1 - self.w_singular) * x)
+        left = np.where(self.old >= 0, arm.upper - q, q - arm.lower)  # [D24]
+        ramped = np.maximum(self.u - self.ramp, left / self.near_limit)
+        self.u = np.where(left < self.near_limit, ramped, np.minimum(self.u + self.ramp, 1.0))  # [D25]
+        w = np.minimum(w, self.w_limit + (1 - self.w_limit) * self.u)  # [D26, D29]
+        alpha = max(alpha, self.most * (1 - self.u.min() ** 2))  # [D27, D28]
+        if self.named is None:  # [D19]
+            volume = self._volume(jacobian)
+            if volume < self.usual:
+                alpha = max(alpha, self.most * (1 - volume / self.usual) ** 2)
+        weighted = jacobian * w  # [D13]
+        p = weighted @ weighted.T + (alpha if arm.dof >= 6 else alpha + 1e-9) * np.eye(6)
+        factor = np.linalg.cholesky(p)  # [D17], step 4
+        self.old = w * (weighted.T @ np.linalg.solve(factor.T, np.linalg.solve(factor, error)))
+        return q + self.old
+
+
+class Pink(Peer):
+    """pink's solve_ik with a FrameTask, as its documentation has it."""
+
+    damped, posture = 0.0, 0.0
+
+    def __init__(self, arm: Arm, dt: float) -> None:
+        super().__init__(arm, dt)
+        import pink
+        import pinocchio as pin
+        from pink.tasks import FrameTask, PostureTask
+
+        logging.getLogger("pink").setLevel(logging.ERROR)
+        self.pin, self.pink = pin, pink
+        self.model = pin.buildModelFromXML(urdf(arm))
+        self.data = self.model.createData()
+        self.task = FrameTask(arm.link, position_cost=math.pi / arm.reach, orientation_cost=1.0, lm_damping=self.damped)
+        self.tasks = [self.task]
+        if self.posture:
+            self.rest = PostureTask(cost=self.posture)
+            self.tasks.append(self.rest)
+
+    def prepare(self, frames: Array) -> list[Any]:
+        return [self.pin.SE3(frame[:3, :3], frame[:3, 3]) for frame in frames]
+
+    def reset(self, q: Array) -> None:
+        self.at = self.pink.Configuration(self.model, self.data, q)
+        if self.posture:
+            self.rest.set_target(q)
+
+    def step(self, q: Array, command: Any, dt: float, stamp: float | None = None) -> Array:
+        self.at.update(q)
+        self.task.set_target(command)
+        return self.at.integrate(self.pink.solve_ik(self.at, self.tasks, dt, solver="daqp", damping=1e-12), dt)
+
+
+class PinkExample(Pink):
+    """pink with its example's tuning: lm_damping 1, posture 1e-3."""
+
+    damped, posture = 1.0, 1e-3
+
+
+class Mink(Peer):
+    """mink with its example's tuning: lm_damping 1, damping 1e-3."""
+
+    def __init__(self, arm: Arm, dt: float) -> None:
+        super().__init__(arm, dt)
+        import mink
+        import mujoco
+
+        self.mink = mink
+        model = mujoco.MjModel.from_xml_string(urdf(arm))
+        self.at = mink.Configuration(model)
+        self.task = mink.FrameTask(
+            arm.link, "body", position_cost=math.pi / arm.reach, orientation_cost=1.0, lm_damping=1.0
+        )
+        speeds = {f"j{i + 1}": min(v, FAR) for i, v in enumerate(arm.speed)}
+        self.limits = [mink.ConfigurationLimit(model), mink.VelocityLimit(model, speeds)]
+
+    def prepare(self, frames: Array) -> list[Any]:
+        turn, whole = self.mink.SO3.from_matrix, self.mink.SE3.from_rotation_and_translation
+        return [whole(turn(frame[:3, :3]), frame[:3, 3]) for frame in frames]
+
+    def step(self, q: Array, command: Any, dt: float, stamp: float | None = None) -> Array:
+        self.at.update(q)
+        self.task.set_target(command)
+        velocity = self.mink.solve_ik(self.at, [self.task], dt, "daqp", 1e-3, limits=self.limits)
+        return np.asarray(self.at.integrate(velocity, dt))
+
+
+@contextlib.contextmanager
+def urdf_file(arm: Arm) -> Any:
+    """The arm in a file of its own, for those who read no text."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "arm.urdf")
+        with open(path, "w") as file:
+            file.write(urdf(arm))
+        yield path
+
+
+class Placo(Peer):
+    """placo's KinematicsSolver with one soft frame task, speed and joint limits on."""
+
+    def __init__(self, arm: Arm, dt: float) -> None:
+        super().__init__(arm, dt)
+        import placo
+
+        with urdf_file(arm) as path:
+            self.robot = placo.RobotWrapper(path, placo.Flags.ignore_collisions)
+        self.solver = placo.KinematicsSolver(self.robot)
+        self.solver.mask_fbase(True)
+        self.task = self.solver.add_frame_task(arm.link, np.eye(4))
+        self.task.configure(arm.link, "soft", (math.pi / arm.reach) ** 2, 1.0)  # its weights are of squares
+        self.solver.enable_velocity_limits(True)
+        self.solver.enable_joint_limits(True)
+        self.solver.dt = dt
+        self.base = self.robot.state.q[:7].copy()
+
+    def step(self, q: Array, command: Any, dt: float, stamp: float | None = None) -> Array:
+        self.robot.state.q = np.concatenate([self.base, q])
+        self.robot.update_kinematics()
+        self.task.T_world_frame = command
+        self.solver.solve(True)
+        return np.array(self.robot.state.q[7:])
+
+
+class Drake(Peer):
+    """drake's DoDifferentialInverseKinematics, which keeps the direction of the hand's motion."""
+
+    def __init__(self, arm: Arm, dt: float) -> None:
+        super().__init__(arm, dt)
+        from pydrake.multibody import inverse_kinematics as ik
+
+        self.ik = ik
+        self.how = ik.DifferentialInverseKinematicsParameters(arm.dof, arm.dof)
+        self.how.set_time_step(dt)
+        speed = np.minimum(arm.speed, FAR)
+        self.how.set_joint_velocity_limits((-speed, speed))
+        self.how.set_joint_position_limits((np.maximum(arm.lower, -FAR), np.minimum(arm.upper, FAR)))
+
+    def reset(self, q: Array) -> None:
+        self.velocity = np.zeros(self.arm.dof)
+
+    def step(self, q: Array, command: Any, dt: float, stamp: float | None = None) -> Array:
+        arm = self.arm
+        self.how.set_nominal_joint_position(q)
+        jacobian = arm.linkage.jacobian(q, arm.link)
+        wanted = arm.error(q, command) / dt
+        said = self.ik.DoDifferentialInverseKinematics(q, self.velocity, wanted, jacobian, self.how)
+        if said.status == self.ik.DifferentialInverseKinematicsStatus.kNoSolutionFound:
+            raise RuntimeError("no solution found")
+        self.velocity = np.asarray(said.joint_velocities)
+        return q + self.velocity * dt
+
+
+class Ssik(Peer):
+    """ssik's Tracker with the arm's speeds: continues one branch of the closed form, holds where it ends."""
+
+    def __init__(self, arm: Arm, dt: float) -> None:
+        super().__init__(arm, dt)
+        import ssik
+
+        self.ssik = ssik
+        places, axes, here = [], [], arm.linkage.base
+        for joint in arm.linkage.joints:
+            here = here @ joint.location
+            if joint.dof:
+                places.append(here.matrix)
+                axes.append(joint.axis)
+                here = Frame()
+        limits = np.clip(np.stack([arm.lower, arm.upper], axis=1), -FAR, FAR)
+        self.made = ssik.Manipulator.from_transforms(np.stack([*places, here.matrix]), axes, limits=limits)
+
+    def reset(self, q: Array) -> None:
+        self.tick = 0
+        self.tracker = self.ssik.Tracker(self.made, q, max_joint_speed=np.minimum(self.arm.speed, FAR), t0=0.0)
+
+    def step(self, q: Array, command: Any, dt: float, stamp: float | None = None) -> Array:
+        self.tick += 1
+        return np.asarray(self.tracker.update(command, self.tick * dt).q)
+
+
+NEEDS = {
+    "pink": "pink",
+    "pink example": "pink",
+    "mink example": "mink",
+    "placo": "placo",
+    "drake": "pydrake",
+    "ssik": "ssik",
+}
+"""What has to be installed for whom."""
+CONTROLLERS: dict[str, Factory] = {
+    "supple": tracked(),
+    "supple, no jerk bound": tracked(jerk=1e9),
+    "paper": Paper,
+    "pink": Pink,
+    "pink example": PinkExample,
+    "mink example": Mink,
+    "placo": Placo,
+    "drake": Drake,
+    "ssik": Ssik,
+    "clik-pinv": Pseudoinverse,
+    "oracle": Oracle,
+}
+REFERENCES = ("clik-pinv", "oracle", "supple, no jerk bound")
+"""Those that do not compete."""
+
+
+def missing(name: str) -> str:
+    """What is not installed that a controller needs; empty if it can run."""
+    module = NEEDS.get(name)
+    try:
+        if module:
+            importlib.import_module(module)
+    except ImportError:
+        return module or ""
+    return ""

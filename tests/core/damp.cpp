@@ -1,0 +1,104 @@
+// Laws of the damping schemes without Python: ticks that allocate nothing, stay finite and keep damping and weights in range.
+#include "check.h"
+
+#if defined(__GLIBC__) // memory that is asked for past operator new is counted too
+extern "C" void *__libc_malloc(std::size_t);
+extern "C" void *malloc(std::size_t size) {
+  ++allocations;
+  return __libc_malloc(size);
+}
+#endif
+
+#include "../../bind/lanes.cpp"
+
+namespace test {
+
+constexpr int joints = 6, schemes = 7;
+constexpr double alpha0 = 1e-2, least = 0.01;
+#if defined(SUPPLE_PLAIN_ARRAYS)
+constexpr int rounds = 2000; // that build is not optimised
+#else
+constexpr int rounds = 20000;
+#endif
+
+// an arm of six turns with limits, one goal of six rows, and schemes of every native kind, mended or as printed
+struct Arm {
+  Link links[joints];
+  Chain chain;
+  Target target{};
+  double lower[joints], upper[joints], regions[joints], spared[joints] = {0, 1, 1, 0, 0, 0}, straight[1] = {0};
+  Damper dampers[schemes] = {};
+  Problem problem;
+  Method method{};
+
+  explicit Arm(bool printed) {
+    Node nodes[joints];
+    for (int i = 0; i < joints; ++i) {
+      const double right[9] = {1, 0, 0, 0, 0, -1, 0, 1, 0}, level[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+      nodes[i] = {{}, {i == 2 || i == 3 ? 0.4 : 0.05, 0, i ? 0 : 0.3}, 1, 0, i - 1, i, turns};
+      for (int k = 0; k < 9; ++k) nodes[i].rotation[k] = i == 2 || i == 3 || !i ? level[k] : right[k];
+      lower[i] = -2, upper[i] = 2, regions[i] = 0.2;
+    }
+    make_chain(nodes, joints, links);
+    chain = {links, joints, joints, joints, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {0.1, 0, 0.1}};
+    target.chain = chain;
+    target.rows = 6;
+    for (int k = 0; k < 6; ++k) target.component[k] = k, target.weight[k] = k < 3 ? 3 : 1;
+    const int kinds[schemes] = {by_constant, by_manipulability, by_falling, by_factors, by_singularity, by_weakest, by_limits};
+    const double edges[schemes] = {0, 0.1, 0.98, 1e5, 0.3, 0.05, 0};
+    for (int i = 0; i < schemes; ++i) {
+      Damper &d = dampers[i];
+      // the bound by factors has none as printed
+      d.scheme = kinds[i], d.printed = printed && d.scheme != by_factors, d.region = edges[i], d.rank = 6;
+      d.alpha0 = d.scheme == by_constant ? 1e-6 : alpha0;
+      d.weight = least, d.rate = 6, d.tiny = 0.01, d.each = d.scheme == by_limits ? regions : spared;
+      d.measure = bend_of, d.index = 2, d.gain = 1, d.wraps = true, d.values = straight, d.value_count = 1;
+    }
+    problem = {&target, 1, 6, joints, lower, upper, nullptr, 0};
+    method.way = by_damping, method.shorten = 1, method.longest = 1e300, method.schemes = true, method.bypass = printed;
+    method.dampers = dampers, method.damper_count = schemes, method.memory_size = lay_out_memory(dampers, schemes, joints);
+  }
+};
+
+void ticks_of(Report &report, bool printed) {
+  Random random{printed ? 5u : 3u};
+  const Arm arm(printed);
+  std::vector<double> memory(arm.method.memory_size), bytes(solve_scratch(arm.problem, arm.method) / 8 + 16);
+  char *scratch = reinterpret_cast<char *>(bytes.data());
+  scratch += (64 - reinterpret_cast<std::uintptr_t>(scratch) % 64) % 64;
+  const SolveDesk desk = solve_desk(arm.problem, &arm.method, scratch);
+  Worst beyond, moved;
+  double q[joints] = {}, goal[12], dq[joints], w[joints], alpha = 0, largest = 0, smallest = 1;
+  const long before = allocations;
+  for (int i = 0; i < rounds; ++i) {
+    if (i % 50 == 0) {
+      const Rot<double> r = exp_rotation(Vec<double>{random.between(-3, 3), random.between(-3, 3), random.between(-3, 3)});
+      const double rows[9] = {r.x.x, r.y.x, r.z.x, r.x.y, r.y.y, r.z.y, r.x.z, r.y.z, r.z.z};
+      for (int k = 0; k < 12; ++k) goal[k] = k < 9 ? rows[k] : random.between(-1, 1);
+    }
+    if (i % 400 == 0) memory[0] = 0;
+    const double dt = std::pow(10, random.between(-4, -1));
+    damped_tick(arm.problem, arm.method, goal, q, dt, memory.data(), desk, dq, &alpha, w);
+    beyond.see(alpha < 1e-6 || !(alpha <= alpha0 * (1 + 1e-12)) ? 1 : 0, i);
+    largest = larger(largest, alpha);
+    for (int l = 0; l < joints; ++l) {
+      beyond.see(!(w[l] >= least - 1e-12 && w[l] <= 1) ? 1 : 0, i);
+      moved.see(dq[l], i); // a step of an error of 10 by a damping of 1e-6 cannot be longer
+      smallest = lesser(smallest, w[l]);
+      q[l] = clip(q[l] + clip(dq[l], -2 * dt, 2 * dt), arm.lower[l], arm.upper[l]);
+    }
+  }
+  const char *type = printed ? "as printed" : "mended";
+  report.add("allocations in damped ticks", type, double(allocations - before), 0);
+  report.add("damping and joint weights within their range", type, beyond.error, 0, beyond.at);
+  report.add("a step is no longer than its damping lets it", type, moved.error, 10 / (2 * std::sqrt(1e-6)), moved.at);
+  report.add("the whole range is seen", type, (alpha0 - largest) / alpha0 + (smallest - least), 1e-3);
+}
+
+} // namespace test
+
+int main() {
+  test::Report report;
+  test::ticks_of(report, false);
+  test::ticks_of(report, true);
+}
