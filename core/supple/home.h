@@ -32,7 +32,7 @@ SUPPLE_FN void seek(const Problem &problem, const double *goals, const double *r
   least_squares(desk.J, problem.rows, n, desk.e, 0.02 * error + 1e-12, nullptr, step, desk.dq);
   shorten_to(desk.dq, n, 1.0);
   move(problem, true, home.was, desk.dq, home.q);
-  if (state == seeks && ++steps > 40) state = seeks_not, start = 1 - start;
+  if (state == seeks && ++steps > 20) state = seeks_not, start = 1 - start;
 }
 
 } // namespace SUPPLE_ISA

@@ -92,6 +92,7 @@ template <int N, int M> struct Tracker {
   const int n, m;
   int free_count = 0; // joints that are not held at a limit
   double bend = 0;    // how far H is from J'J
+  double speed = 0;   // of the command, in weighted units a second
   double activity = 0;
 
   SUPPLE_FN Tracker(const Tracking &t_, const Memory &s_, const TickDesk &desk_, double dt_)
@@ -140,7 +141,7 @@ template <int N, int M> struct Tracker {
       for (int i = 0; i < n * n; ++i) bend += desk.H[i] * desk.H[i];
       bend = root(bend);
     }
-    double speed = 0;
+    speed = 0;
     for (int i = 0; i < m; ++i) {
       desk.r[i] = desk.e[i] - desk.c[i];
       desk.b[i] = desk.c[i] - 0.5 * desk.b[i];
@@ -548,7 +549,7 @@ template <int N, int M> struct Tracker {
       *s.home.state = stuck = 0;
     } else {
       for (int k = 0; k < t.problem.target_count; ++k) std::memcpy(desk.home.goals + 12 * k, wanted[k].goal, sizeof wanted[k].goal);
-      seek(t.problem, desk.home.goals, s.rest, 0.02, s.home, desk.home);
+      seek(t.problem, desk.home.goals, s.rest, 0.2 * law.astray + 2 * speed * dt, s.home, desk.home);
       if (*s.home.state != found) stuck = 0;
     }
     tick.damping = tick.fold = 0, tick.weak = false, tick.least = 1e300;

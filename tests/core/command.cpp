@@ -201,7 +201,7 @@ void operators(Report &report) {
 
 void jumps(Report &report) {
   Random random{3};
-  Worst flags, bits, moves;
+  Worst flags, bits, moves, after;
   for (int trial = 0; trial < 60; ++trial) {
     const double dt = trial % 2 ? 1.0 / 300 : 1e-3, interval = trial % 3 == 0 ? dt : 1.0 / (trial % 3 == 1 ? 60 : 125);
     const bool stamped = trial % 5 < 2;
@@ -210,15 +210,19 @@ void jumps(Report &report) {
     Goal far = goal;
     far[9] += random.between(0.3, 0.5), far[10] -= 0.3;
     const Goal turned = Hand::goal(exp_rotation(Vec<double>{1, random.between(-1, 1), 1}) * rotation_of(goal.data()), position_of(goal.data()));
-    for (int i = 0; i < int(1.8 / dt); ++i) {
+    for (int i = 0; i < int(1.9 / dt); ++i) {
       const double t = i * dt, taken = std::floor(t / interval + 1e-9) * interval;
-      // it trembles a little, so that it is known how it is sampled, then rests, jumps, and jumps back
-      Goal now = taken > 1.4 ? goal : taken > 1.1 ? trial % 2 ? far : turned : goal;
+      // it trembles a little, so that it is known how it is sampled, then rests, jumps, and may jump back
+      Goal now = taken > 1.1 && (taken < 1.4 || trial % 4 < 2) ? trial % 2 ? far : turned : goal;
       if (taken < 0.4) now[11] += 1e-3 * std::sin(30 * taken);
-      if (taken < 0.4) goal[11] = now[11];
+      if (taken > 1.6) now[11] += 0.05 * (taken - 1.6);
       const Goal last(reader.now.goal, reader.now.goal + 12);
       const Command &c = reader.step(now, dt, stamped ? taken : std::nan(""));
       if (t < 1.05) continue;
+      if (t > 1.6) { // and moves on from there
+        for (double m : c.moved) after.see(m / dt, t);
+        continue;
+      }
       const bool jumped = !same_goal(last.data(), now.data());
       flags.see(c.jumped != jumped, t), bits.see(!same_goal(c.goal, now.data()), t);
       for (double m : c.moved) moves.see(m, t);
@@ -227,6 +231,7 @@ void jumps(Report &report) {
   }
   report.add("a jump is told", "double", flags.error, 0, flags.at);
   report.add("what jumps is there at once, and stays", "double", bits.error, 0, bits.at);
+  report.add("what has jumped moves on at its own speed", "double", after.error, 0.2, after.at);
   report.add("what jumps does not move", "double", moves.error, 0, moves.at);
 }
 
@@ -307,6 +312,7 @@ void faster(Report &report) {
     auto at = [](double time) { return Hand::goal(identity<double>(), {0.1 * std::sin(2 * (time < 1 ? time : time < 2 ? 1 : time - 1)), 0, 0}); };
     const double t = i * 1e-3;
     const Command &c = reader.step(at(t < 2 ? t : std::floor(t * 60) / 60), 1e-3);
+    if (t > 2.15) slower.see(c.lag == 0, t);
     if (t > 2.5) slower.see(distance_between(c.goal, at(t - c.lag).data()), t);
   }
   report.add("a hand that is sampled more slowly after a rest is followed: metres", "double", slower.error, 2e-3, slower.at);
@@ -328,6 +334,13 @@ void stamps(Report &report) {
     const Command a = with.step(late ? hand.at(taken - 0.1) : goal, 1e-3, late ? taken - 0.1 : taken);
     const Command b = without.step(goal, 1e-3, taken);
     old.see(!same_goal(a.goal, b.goal), t);
+  }
+  Reader fast;
+  for (int i = 0; i < 1200; ++i) {
+    const double t = 0.9 + i * 1e-3;
+    const Goal last(fast.now.goal, fast.now.goal + 12);
+    const Command &c = fast.step(hand.at(i % 50 == 30 ? t - 0.1 : t), 1e-3, i % 50 == 30 ? t - 0.1 : t);
+    if (i % 50 == 30) old.see(!same_goal(c.goal, last.data()) || c.moved[0] != 0 || c.moved[3] != 0, t);
   }
   // the sender starts again, with another clock
   Reader reader;

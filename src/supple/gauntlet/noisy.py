@@ -20,15 +20,16 @@ def noisy(run: Run, operator: Operator) -> Measures:
     tremor is added to the tolerance. Where samples travel, their mean delay may be added to the lag: nobody without
     stamps can know it. Once the hand rests, what counts is the command as it was received then: rounded, but still.
 
-    As for clean runs, and: lag_s (stated, on average), lag_max_s; lag_best_s, in_tol_frac_best (the shift, up to 80 ms,
-    that would put the most ticks within tolerance, and their part: for those who state no lag); and, where the hand
-    rests at the end, closure_rad (|q at the end - the q for the last command received, on the branch of the start|),
-    end_mm, end_deg (error at the end against that command).
+    As for clean runs, and: lag_s (stated, on average), lag_max_s, shift_s (allowed); lag_best_s, in_tol_frac_best (the
+    shift, up to 80 ms, that would put the most ticks within tolerance, and their part: for those who state no lag);
+    and, where the hand rests at the end, closure_rad (|q at the end - the q for the last command received, on the
+    branch of the start|), end_mm, end_deg (error at the end against that command).
     """
     hazard = run.hazard
     stated = np.broadcast_to(run.lag, run.times.shape)
     shifts = [stated, stated + operator.late] if operator.late else [stated]
     found = max((_after(run, operator, shift) for shift in shifts), key=lambda row: row["in_tol_frac_reachable"] or 0.0)
+    found |= {"lag_s": float(stated.mean()), "lag_max_s": float(stated.max())}
     found |= always(run) | _best_shift(run, operator)
     if hazard.hold is not None:
         found |= _held(run)
@@ -47,7 +48,7 @@ def _after(run: Run, operator: Operator, lag: Array) -> Measures:
     error = run.error(run.hazard.hand(np.maximum(run.times - lag, 0.0)))
     late = float(lag.mean())
     good = _good(error, operator)
-    return followed(run, error, good, late) | recovery(run, good, late) | {"lag_s": late, "lag_max_s": float(lag.max())}
+    return followed(run, error, good, late) | recovery(run, good, late) | {"shift_s": late}
 
 
 def _good(error: Array, operator: Operator) -> Mask:
