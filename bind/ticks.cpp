@@ -97,7 +97,7 @@ template <int N, int M> static void tick_rows(const TickJob &job, long long firs
       for (int k = 0; k < targets; ++k) std::memcpy(goal + 12 * k, desk.wanted[k].goal, 96);
     numbers[told_state] = told.state, numbers[told_damping] = told.tick.damping, numbers[told_least] = told.tick.least;
     numbers[told_fold] = told.tick.fold, numbers[told_weak] = told.tick.weak, numbers[told_bounded] = told.tick.bounded;
-    numbers[told_quick] = told.tick.quick, numbers[told_lag] = told.lag, numbers[told_reducible] = told.tick.reducible;
+    numbers[told_quick] = told.tick.quick, numbers[told_lag] = told.lag, numbers[told_reducible] = told.tick.reducible, numbers[told_target] = told.tick.target;
     for (int i = 0; i < 6; ++i) numbers[told_way + i] = told.tick.way[i];
   }
 }

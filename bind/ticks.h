@@ -22,7 +22,7 @@ struct TickJob {
 };
 
 // what is told of an arm, in doubles: q, velocity, weights, sides (n each), error (6 a target), goal (12 a target), and these
-enum TickNumber : int { told_state, told_damping, told_least, told_fold, told_weak, told_bounded, told_quick, told_lag, told_reducible, told_way, tick_numbers = told_way + 6 };
+enum TickNumber : int { told_state, told_damping, told_least, told_fold, told_weak, told_bounded, told_quick, told_lag, told_reducible, told_target, told_way, tick_numbers = told_way + 6 };
 inline long long told_size(int n, int targets) { return 4LL * n + 18LL * targets + tick_numbers; }
 
 struct Ticks {

@@ -3,7 +3,8 @@
 // A hand whose frame is new at every tick is passed on as it is. One that is sampled more slowly than the loop runs, or
 // irregularly, is read through a window of its last samples: their best parabola (moving least squares), looked at a
 // short, stated time ago. Each sample comes into the window and leaves it gently, so what is read moves without steps;
-// a parabola through samples that are all alike is that very sample, so a hand at rest is read to the last bit.
+// a parabola through samples that are all alike is that very sample, so a hand at rest is read to the last bit. A wide
+// window holds tremor back; where the hand is quicker, a narrower one leads.
 #pragma once
 #include "look.h"
 #include "pack.h"
@@ -16,14 +17,14 @@ struct CommandOptions {
   bool pointing = false;         // the goal's first three numbers are a direction, and no rotation is asked
   double jump = 6;               // a command that moves faster jumps: weighted units a second, as in the tracking law
   double lag = 0.0245;           // what is read is at most this old: within 25 ms, tremor is held back best by all of it
-  double window = 0.46;          // of samples: shorter lets tremor pass, longer bends a hand's own curves
-  double rise = 0.2;             // in which a sample gains its weight: shorter lets single samples be felt
-  double narrow = 0.6;           // a second, narrower window, as part of the first: narrower, and a lost sample is felt
-  double tremor = 0.012;         // most that the two may differ, in weighted units: 4 mm, or 0.7 degrees
+  double window = 0.43;          // of samples: shorter lets tremor pass, longer bends a hand's own curves
+  double rise = 0.23;            // in which a sample gains its weight: shorter lets single samples be felt
+  double narrow = 0.65;          // a second, narrower window, as part of the first: narrower, and a lost sample is felt
+  double tremor = 0.01;          // most that the two may differ, in weighted units: 3 mm, or 0.6 degrees
   double rest = 0.1;             // a sample that comes later than this comes from a hand that rested, not from a slow one
   double moving = 0.1;           // a hand that is faster and falls silent has lost a sample: weighted units a second
-  double fast = 0.0072;          // samples nearer than this shrink lag and window with their distance ...
-  double slow = 0.030;           // ... and samples farther apart stretch the window, so that it holds 15 to 64
+  double fast = 0.0070;          // samples nearer than this shrink lag and window with their distance ...
+  double slow = 0.030;           // ... and samples farther apart stretch the window, so that it holds 14 to 61
   double stretch = 0.25;         // how fast they shrink and stretch, per second: times the lag, it is felt as speed
   double blend = 0.2;            // from one way of reading to the other
   double stop = 0.15;            // to rest, when a hand that moves falls silent
@@ -209,11 +210,11 @@ struct CommandReader {
     s.shifting = 0;
   }
 
-  // The parabola through a window, `lag` before `at`: false where there are too few samples for one.
-  SUPPLE_FN bool fit(double at, double window, double rise, double *v) const {
-    const double lag = behind(), per_window = 1 / (window * s.scale), per_rise = 1 / (rise * s.scale);
-    const Wide zero(0.0), one(1.0), T(per_window), R(per_rise), here(at), x0(lag * per_window);
-    Wide w[packs], x[packs], m0 = zero, m1 = zero, m2 = zero, m3 = zero, m4 = zero;
+  // The parabola through a window, `lag` before `at`: what each sample counts for it. False where too few are there.
+  SUPPLE_FLAT bool weigh(double at, double window, double rise, Wide *w) const {
+    const double per_window = 1 / (window * s.scale), per_rise = 1 / (rise * s.scale);
+    const Wide zero(0.0), one(1.0), T(per_window), R(per_rise), here(at), x0(behind() * per_window);
+    Wide x[packs], m0 = zero, m1 = zero, m2 = zero, m3 = zero, m4 = zero;
     for (int i = 0; i < packs; ++i) {
       const Wide age = (here - load(s.taken + width * i)) * T, known = (here - load(s.heard + width * i)) * R;
       const Wide left = larger(one - age, zero);
@@ -223,27 +224,32 @@ struct CommandReader {
       m0 = m0 + w[i], m1 = m1 + a, m2 = m2 + b, m3 = m3 + b * x[i], m4 = m4 + b * (x[i] * x[i]);
     }
     const double s0 = sum(m0), s1 = sum(m1), s2 = sum(m2), s3 = sum(m3), s4 = sum(m4);
-    // the first row of the inverse of the moments: what each sample counts for the value at x = 0
+    // the first row of the inverse of the moments makes the value at x = 0
     const double c0 = s2 * s4 - s3 * s3, c1 = s2 * s3 - s1 * s4, c2 = s1 * s3 - s2 * s2;
     const double whole = s0 * c0 + s1 * c1 + s2 * c2;
     if (!(whole > 1e-9 * s0 * s0 * s0)) return false;
     const Wide k0(c0 / whole), k1(c1 / whole), k2(c2 / whole);
     for (int i = 0; i < packs; ++i) w[i] = w[i] * (k0 + x[i] * (k1 + x[i] * k2));
-    for (int k = 0; k < numbers; ++k) {
-      const Wide base(s.newest[k]);
-      Wide moved = w[0] * (load(s.value[k]) - base);
-      for (int i = 1; i < packs; ++i) moved = moved + w[i] * (load(s.value[k] + width * i) - base);
-      v[k] = s.newest[k] + sum(moved);
-    }
     return true;
   }
 
   // What is read: through the wide window, but never farther than a tremor from what a narrow one reads, since a hand
   // may be quicker than the wide one follows.
-  SUPPLE_FN bool fit_both(double at, double *v) const {
+  SUPPLE_FN bool fit(double at, double *v) const {
+    Wide wide[packs], slim[packs];
+    if (!weigh(at, o.window, o.rise, wide)) return false;
+    const bool both = weigh(at, o.narrow * o.window, o.narrow * o.rise, slim);
     double quick[numbers], d[6] = {};
-    if (!fit(at, o.window, o.rise, v)) return false;
-    if (!fit(at, o.narrow * o.window, o.narrow * o.rise, quick)) return true;
+    for (int k = 0; k < numbers; ++k) {
+      const Wide base(s.newest[k]);
+      Wide a(0.0), b(0.0);
+      for (int i = 0; i < packs; ++i) {
+        const Wide away = load(s.value[k] + width * i) - base;
+        a = a + wide[i] * away, b = b + slim[i] * away;
+      }
+      v[k] = s.newest[k] + sum(a), quick[k] = s.newest[k] + sum(b);
+    }
+    if (!both) return true;
     for (int i = 0; i < 3; ++i) d[i] = quick[i] - v[i];
     for (int i = 3; i < numbers; ++i) d[3] += 4 * (quick[i] - v[i]) * (quick[i] - v[i]);
     d[3] = std::sqrt(d[3]);
@@ -298,7 +304,7 @@ struct CommandReader {
     s.slow = s.sure = true, s.still = false, s.scale = 1, s.interval = 2 * o.fast, s.count = 2;
     s.doubt = most_doubt;
     double v[numbers], away[6];
-    if (!fit_both(s.now - dt, v)) return;
+    if (!fit(s.now - dt, v)) return;
     normalize(v);
     difference(v, s.shown, away);
     fade(away, nullptr, o.blend);
@@ -394,7 +400,7 @@ struct CommandReader {
     if (s.slow) {
       s.scale += dt * clip(2 * (wanted_scale() - s.scale), -o.stretch, o.stretch);
       // once all samples of the window are alike there is nothing to fit
-      if (s.now - s.changed < o.window * s.scale + o.rest) other = fit_both(s.now, v);
+      if (s.now - s.changed < o.window * s.scale + o.rest) other = fit(s.now, v);
       lag = behind();
     }
     if (s.shifting > 0) s.shifting -= dt;

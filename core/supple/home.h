@@ -11,8 +11,9 @@ inline namespace SUPPLE_ISA {
 
 enum Seeking : int { seeks_not, seeks, found };
 
-// Seeks one step on; `rest` is where to begin when `anchor` leads nowhere, and `near` the weighted error that has found it.
-SUPPLE_FN void seek(const Problem &problem, const double *goals, const double *rest, double near, const Home &home, const HomeDesk &desk) {
+// Seeks one step on; `rest` is where to begin when `anchor` leads nowhere, `size` the natural unit of each joint,
+// and `near` the weighted error that has found it.
+SUPPLE_FN void seek(const Problem &problem, const double *goals, const double *rest, const double *size, double near, const Home &home, const HomeDesk &desk) {
   const int n = problem.n;
   double &state = *home.state, &steps = home.state[1], &start = home.state[2];
   if (state == seeks_not) {
@@ -29,8 +30,11 @@ SUPPLE_FN void seek(const Problem &problem, const double *goals, const double *r
   if (error < near * near) state = found;
   else if (state == found && error > 4 * near * near) state = seeks, steps = 0;
   hold_limits(problem, home.q, desk.e, desk.J, desk.v);
+  for (int i = 0; i < problem.rows; ++i)
+    for (int l = 0; l < n; ++l) desk.J[i * n + l] *= size[l];
   least_squares(desk.J, problem.rows, n, desk.e, 0.02 * error + 1e-12, nullptr, step, desk.dq);
   shorten_to(desk.dq, n, 1.0);
+  for (int l = 0; l < n; ++l) desk.dq[l] *= size[l];
   move(problem, true, home.was, desk.dq, home.q);
   if (state == seeks && ++steps > 20) state = seeks_not, start = 1 - start;
 }

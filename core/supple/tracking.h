@@ -100,7 +100,8 @@ struct Tick {
   double damping;       // the largest along any direction
   double least;         // the smallest singular value that counts, or above where it need not be known
   double fold;          // of the weakest direction: 0 passes through, 1 folds
-  double way[6];        // of the weakest direction: how it moves the first target (unit length, linear times pi/reach)
+  double way[6];        // of the weakest direction: how it moves a target (unit length, linear times pi/reach)
+  int target;           // and which target that is
   double reducible;     // how much of the squared error a step would take away, were there no box: 0 to about 1
   bool weak, bounded;   // some direction is damped; the wanted step was outside the box
   bool quick;           // it took the short way

@@ -57,14 +57,19 @@ def at_limits(names: Sequence[str], sides: Iterable[float]) -> list[str]:
     return at if len(at) <= 4 else [f"{len(at)} joints at their limits"]
 
 
-def singular(names: Sequence[str], weights: Array, way: Array) -> list[str]:
-    """That joints swing without moving the end effector one way (6,): linear and angular, in weighted units."""
+def singular(names: Sequence[str], weights: Array, way: Array, link: str = "") -> list[str]:
+    """That joints swing without moving the end effector one way (6,): linear and angular, in weighted units.
+
+    ``link`` names the end effector, where there are several.
+    """
     swinging = [name for name, weight in zip(names, weights, strict=True) if weight < 0.8][:3]
-    linear, angular = way[:3], way[3:]
-    if np.linalg.norm(linear) >= np.linalg.norm(angular):
-        slow = f"moving along {said_direction(linear, signed=False)} is slow"
+    linear, angular, what = way[:3], way[3:], f" {link}" if link else ""
+    if not way.any():
+        slow = f"pointing{what} is slow"
+    elif np.linalg.norm(linear) >= np.linalg.norm(angular):
+        slow = f"moving{what} along {said_direction(linear, signed=False)} is slow"
     else:
-        slow = f"turning about {said_direction(angular, signed=False)} is slow"
+        slow = f"turning{what} about {said_direction(angular, signed=False)} is slow"
     return [f"{', '.join(swinging) or 'the arm'} singular: {slow}"]
 
 

@@ -139,7 +139,7 @@ class Step:
             )
         why = self.why
         if self.outcome is State.HELD:
-            return f"held: {why}"
+            return why
         away = " and ".join((_why.said_length(self.distance.max()), _why.said_angle(self.angle.max())))
         return f"{self.outcome.name.lower()}, {away} away" + (f": {why}" if why else "")
 
@@ -398,7 +398,7 @@ def _reasons(step: Step) -> list[str]:
     if state is State.FOLLOWING:
         return []
     if state is State.HELD:
-        return ["the goal is not a finite frame, or no time passed"]
+        return ["held: the goal is not a finite frame, or no time passed"]
     if state is State.LAGGING:
         return _why.too_slow(linkage.names, step.sides) or ["catching up"]
     reasons = []
@@ -407,14 +407,16 @@ def _reasons(step: Step) -> list[str]:
             reasons += _why.out_of_reach(linkage, goal.link, row[9:], error[:3], float(np.linalg.norm(error[:3])))
     reasons += _why.at_limits(linkage.names, step.sides)
     if not reasons and step._number(4):
-        k = tracker._numbers + 9
-        reasons += _why.singular(linkage.names, step.weights, step._told[k : k + 6])
+        k = tracker._numbers + 10
+        link = tracker.goals[int(step._number(9))].link if len(tracker.goals) > 1 else ""
+        reasons += _why.singular(linkage.names, step.weights, step._told[k : k + 6], link)
     return reasons or ["no nearer from here"]
 
 
 def _numbers(value: ArrayLike, what: str) -> Array:
     try:
-        return np.ascontiguousarray(value, dtype=float)
+        array: Array = np.ascontiguousarray(value, dtype=float)
+        return array
     except (TypeError, ValueError) as error:
         raise BadInput(f"{what} must be numbers: {error}") from None
 
@@ -448,7 +450,8 @@ def _paces(linkage: Linkage, given: ArrayLike | None, what: str, known: Array, o
         raise BadInput(f"{what} must be one number or {linkage.dof}, got {given!r}") from None
     if not (np.isfinite(row) & (row > 0)).all():
         raise BadInput(f"{what} must be finite and positive, got {given!r}")
-    return np.minimum(row, known)
+    lesser: Array = np.minimum(row, known)
+    return lesser
 
 
 def _rank(linkage: Linkage, goals: Sequence[Goal], plan: _core.Plan) -> int:

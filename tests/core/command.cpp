@@ -285,7 +285,7 @@ void quick(Report &report) {
     const Command &c = reader.step(at(taken), 1e-3, taken);
     if (t > 1.5) far.see(distance_between(c.goal, at(t - c.lag).data()), t);
   }
-  report.add("a quick hand is not overdone: metres", "double", far.error, 0.02, far.at);
+  report.add("a quick hand is not overdone: metres", "double", far.error, 0.025, far.at);
 }
 
 // Once its samples come at each tick, a hand is read as it comes, and no step is felt on the way there.
@@ -421,9 +421,12 @@ void parabolas(Report &report) {
       const double t = s.taken[i] - s.now;
       for (int k = 0; k < CommandState::numbers; ++k) s.value[k][i] = parabola ? k + t * (1 - k * t) : random.between(-1, 1);
     }
-    for (int k = 0; k < CommandState::numbers; ++k) s.newest[k] = random.between(-1, 1);
-    double v[CommandState::numbers];
-    if (!CommandReader{s, o}.fit(s.now, o.window, o.rise, v)) fits.see(1);
+    CommandReader::Wide packed[CommandReader::packs];
+    double counts[CommandState::slots], v[CommandState::numbers] = {};
+    if (!CommandReader{s, o}.weigh(s.now, o.window, o.rise, packed)) fits.see(1);
+    std::memcpy(counts, packed, sizeof counts);
+    for (int k = 0; k < CommandState::numbers; ++k)
+      for (int i = 0; i < CommandState::slots; ++i) v[k] += counts[i] * s.value[k][i];
     const long double lag = o.lag * (s.scale < 1 ? s.scale : 1);
     for (int k = 0; k < CommandState::numbers; ++k) {
       long double a[3][4] = {};
