@@ -52,7 +52,7 @@ SUPPLE_FN long long arm_memory(const Tracking &t, double *at, ArmMemory *arm) {
   double *commands = take(each * targets);
   double *rows[11];
   for (double *&row : rows) row = take(wide);
-  double *state = take(4), *basis = take(n * n), *null = take(n + m), *scalars = take(2), *pushed = take(12 * targets), *pushing = take(1);
+  double *state = take(4), *basis = take(2 * n * n), *null = take(n + m), *scalars = take(3), *pushed = take(12 * targets), *pushing = take(1);
   if (arm)
     *arm = {{rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], rows[7], basis, null, scalars, {rows[8], rows[9], rows[10], state}},
             reinterpret_cast<CommandState *>(commands), pushed, pushing};
@@ -69,7 +69,7 @@ SUPPLE_FN void begin(const Tracking &t, const ArmMemory &arm, const double *q) {
     s.null[i] = i == 0;
   }
   for (int i = 0; i < t.problem.rows; ++i) s.null[n + i] = i == 0;
-  s.scalars[0] = s.scalars[1] = 0;
+  s.scalars[0] = s.scalars[1] = s.scalars[2] = 0;
   for (int i = 0; i < 4; ++i) s.home.state[i] = 0;
   for (int k = 0; k < t.problem.target_count; ++k) std::memset(static_cast<void *>(arm.commands + k), 0, sizeof(CommandState));
   *arm.pushing = 0;

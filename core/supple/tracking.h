@@ -79,9 +79,9 @@ struct Memory {
   double *posture, *rest;  // what it remembers of how it stood, and where it began
   double *ahead, *pace;    // joint velocities that were fed forward, and how they change
   double *held;            // 1 and -1: at the upper and lower limit, 0: free
-  double *basis;           // n x n, rows: the directions of the last tick, to start from in this one
+  double *basis;           // twice n x n, rows: the directions of the last tick, to start from in this one
   double *null;            // n: the direction that no goal sees, where there is one
-  double *scalars;         // pressed: how hard it pressed against a fold lately; turned: ticks since basis was made anew
+  double *scalars;         // pressed: how hard it pressed against a fold lately; turned: ticks since each basis was made anew
   Home home;
 };
 

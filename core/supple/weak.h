@@ -16,19 +16,22 @@ template <int N, int M> struct Weak : Quick<N, M> {
     for (int k = 0; k < free_count; ++k) desk.full[desk.order[k]] = desk.Z[c * free_count + k];
   }
 
-  // The eigenvectors of H over the free joints as rows of Z, from those of the last tick where the same joints are free.
+  // The eigenvectors of H over the free joints as rows of Z, from those of the last tick where the same joints are free:
+  // one basis is kept for all joints, and one for all but those that were held.
   SUPPLE_FN void find_directions() {
     const int nf = free_count;
     gather(desk.H, desk.A);
-    const bool again = nf == n && s.scalars[1] > 0 && s.scalars[1] < 1000; // rounding adds up: now and then anew
-    s.scalars[1] = nf == n ? (again ? s.scalars[1] + 1 : 1) : 0;
-    double *V = nf == n ? s.basis : desk.Z;
+    bool same = true;
+    for (int i = 0; i < n; ++i) same = same && desk.x[i] == s.held[i]; // x holds which joints are held now
+    double *V = nf == n ? s.basis : s.basis + n * n, &turned = s.scalars[nf == n ? 1 : 2];
+    const bool again = (nf == n || same) && turned > 0 && turned < 1000; // rounding adds up: now and then anew
+    turned = again ? turned + 1 : 1;
     if (!again)
       for (int i = 0; i < nf * nf; ++i) V[i] = i % (nf + 1) ? 0 : 1;
-    if (nf == N && N) eigen_from<N>(desk.A, nf, 1e-9, V, desk.F);
-    else eigen_from<0>(desk.A, nf, 1e-9, V, desk.F);
-    if (nf == n)
-      for (int i = 0; i < n * n; ++i) desk.Z[i] = V[i];
+    if (N > 1 && nf == N) eigen_from<N>(desk.A, nf, 1e-8, V, desk.F);
+    else if (N > 2 && nf == N - 1) eigen_from<(N > 2 ? N - 1 : 0)>(desk.A, nf, 1e-8, V, desk.F);
+    else eigen_from<0>(desk.A, nf, 1e-8, V, desk.F);
+    for (int i = 0; i < nf * nf; ++i) desk.Z[i] = V[i];
   }
 
   // Displacements xb (what is left), xf (fed forward) and xn (preferred) over the free joints, direction by direction.
@@ -117,16 +120,25 @@ template <int N, int M> struct Weak : Quick<N, M> {
     for (int k = 0; k < free_count; ++k) tick.weights[desk.order[k]] -= chi * squared(desk.Z[c * free_count + k]);
     if (!weakest) return;
     tick.fold = fold;
-    // which way it lacks: of the target that it moves most
-    double most = -1;
+    // Which way it lacks: what is left of the error beside what strong directions can do, of the target that has most of
+    // it; or, where nothing is left, the way it moves least.
+    double *lack = desk.k, size = 0, most = -1;
+    for (int i = 0; i < m; ++i) lack[i] = desk.r[i];
+    for (int o = 0; o < free_count; ++o)
+      if (!desk.null[o] && desk.gamma[o] > squared(law.weak)) {
+        const double *u = desk.U + o * m, part = dot_rows<M>(u, lack, m) / desk.gamma[o];
+        for (int i = 0; i < m; ++i) lack[i] -= part * u[i];
+      }
+    if (!(dot_rows<M>(lack, lack, m) > 1e-12))
+      for (int i = 0; i < m; ++i) lack[i] = desk.U[c * m + i];
     for (int k = 0; k < t.problem.target_count; ++k) {
       const Target &target = t.problem.targets[k];
-      const double part = dot_rows<0>(desk.U + c * m + target.first, desk.U + c * m + target.first, target.rows), size = larger(root(part), 1e-300);
+      const double part = dot_rows<0>(lack + target.first, lack + target.first, target.rows);
       if (!(part > most)) continue;
-      most = part, tick.target = k;
+      most = part, size = larger(root(part), 1e-300), tick.target = k;
       for (int i = 0; i < 6; ++i) tick.way[i] = 0;
       for (int i = 0; i < target.rows; ++i)
-        if (target.component[i] < across_1) tick.way[target.component[i]] = desk.U[c * m + target.first + i] / size;
+        if (target.component[i] < across_1) tick.way[target.component[i]] = lack[target.first + i] / size;
     }
   }
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from supple.solver import Solver, Tolerance
 
 _NAN = math.nan
+_NOT_A_FRAME = (Goal, list, tuple)  # a union made anew at every tick would cost as much as the rest of the door
 
 
 class State(Enum):
@@ -207,6 +208,8 @@ class Tracker:
         # the law is the tracker's own; any other way of stepping is asked for by name
         own = solver.method == method.damped() and isinstance(solver.damping, int | float)
         self._plan = None if own else plan
+        if own and solver.prefer.wishes:
+            raise BadInput("the tracking law has preferences of its own; with a damping scheme, prefer is heard")
         if not own and start.ndim > 1:
             raise BadInput(
                 "many arms in one call follow the tracking law; a damping scheme or another method takes one"
@@ -248,7 +251,7 @@ class Tracker:
         try:
             if self._plan is not None:
                 return self._steered(goal, dt, measured)
-            if self._plain and not isinstance(goal, Goal | list | tuple):
+            if self._plain and not isinstance(goal, _NOT_A_FRAME):
                 return Step(self._track.frame(goal, dt, when, measured), self)
             return Step(self._track.goals(self._asked(goal), dt, when, measured), self)
         except TypeError:

@@ -423,7 +423,7 @@ void parabolas(Report &report) {
     }
     CommandReader::Wide packed[CommandReader::packs];
     double counts[CommandState::slots], v[CommandState::numbers] = {};
-    if (!CommandReader{s, o}.weigh(s.now, o.window, o.rise, packed)) fits.see(1);
+    if (!CommandReader{{s, o}}.weigh(s.now, o.window, o.rise, packed)) fits.see(1);
     std::memcpy(counts, packed, sizeof counts);
     for (int k = 0; k < CommandState::numbers; ++k)
       for (int i = 0; i < CommandState::slots; ++i) v[k] += counts[i] * s.value[k][i];
