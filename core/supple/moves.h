@@ -1,5 +1,6 @@
 // Moving: the box of a tick, the nearest step in it, and the step taken.
 #pragma once
+#include "cone.h"
 #include "weak.h"
 
 namespace supple {
@@ -28,12 +29,24 @@ template <int N, int M> struct Moves : Weak<N, M> {
       std::memcpy(desk.low + i, &low, sizeof low);
       std::memcpy(desk.high + i, &high, sizeof high);
     }
-    for (int i = 0; i < n && measured; ++i) {
+    if (measured) keep_leash(measured);
+  }
+
+  // On a leash: what is ahead of the real joint by much waits for it.
+  SUPPLE_FN void keep_leash(const double *measured) {
+    for (int i = 0; i < n; ++i) desk.full[i] = (s.q[i] - measured[i]) / t.size[i];
+    for (int b = 0; b < t.problem.ball_count; ++b) {
+      const int k = t.problem.balls[b].index;
+      const Vec<double> d = between(Vec<double>{measured[k], measured[k + 1], measured[k + 2]}, Vec<double>{s.q[k], s.q[k + 1], s.q[k + 2]});
+      desk.full[k] = d.x, desk.full[k + 1] = d.y, desk.full[k + 2] = d.z;
+    }
+    for (int i = 0; i < n; ++i) {
       double &low = desk.low[i], &high = desk.high[i];
-      // on a leash: what is ahead of the real joint by much waits for it
-      const double ahead = (s.q[i] - measured[i]) / t.size[i], a = 0.8 * t.bounds[i].acceleration;
-      high = larger(low, lesser(high, approach(law.leash - ahead, law.landing, a, dt)));
-      low = lesser(high, larger(low, -approach(law.leash + ahead, law.landing, a, dt)));
+      const double a = 0.8 * t.bounds[i].acceleration;
+      // an encoder of a joint that turns on and on may count from anywhere
+      if (!(t.bounds[i].upper - t.bounds[i].lower < 1e300) && t.size[i] == 1) desk.full[i] = std::remainder(desk.full[i], 6.283185307179586);
+      high = larger(low, lesser(high, approach(law.leash - desk.full[i], law.landing, a, dt)));
+      low = lesser(high, larger(low, -approach(law.leash + desk.full[i], law.landing, a, dt)));
     }
   }
 
@@ -77,39 +90,32 @@ template <int N, int M> struct Moves : Weak<N, M> {
     return a;
   }
 
+  // the step of a ball that brakes about the axis about which it turns
+  SUPPLE_FN Vec<double> braked(int first) const {
+    const Vec<double> v{s.velocity[first], s.velocity[first + 1], s.velocity[first + 2]};
+    const double speed = root(dot(v, v));
+    return (speed > 0 ? dt * positive(1 - hardest(first, v) * dt / speed) : 0.0) * v;
+  }
+
   // A ball's limits are a cone and a twist, which a box cannot say: of the step that the box allows, as much is taken
   // as leaves room to brake; the rest of it is braking, about the axis about which it turned before. A ball that is
   // outside turns back the straight way, at the pace of a landing.
   SUPPLE_FN void keep_ball(const Ball &ball) {
     const int k = ball.index;
+    if (!is_limited(ball)) return;
     const Vec<double> q{s.q[k], s.q[k + 1], s.q[k + 2]}, axis{ball.axis[0], ball.axis[1], ball.axis[2]};
-    auto way_in = [&](Vec<double> r) { return between(r, clamp_ball(r, axis, ball.swing, ball.low, ball.high)); };
-    auto outside = [&](Vec<double> r) {
-      const Vec<double> d = way_in(r);
-      return root(dot(d, d));
-    };
-    const Vec<double> in = way_in(q);
+    const Vec<double> in = between(q, clamp_ball(q, axis, ball.swing, ball.low, ball.high));
     const double far = root(dot(in, in));
     if (far > 1e-9) return turn_back(k, in, far, 1e-3 * lesser(1.0, lesser(ball.swing, ball.high - ball.low)));
-    // How far outside it would get, if it braked after this step. On the way the twist only grows or falls, but the axis
-    // moves on a circle, which may lean farthest in between.
-    const Vec<double> upright = transpose(exp_rotation(q)) * axis;
+    // how far outside it would get, if it braked after this step
     auto ends = [&](Vec<double> x) {
       const double length = root(dot(x, x));
-      if (!(length > 0)) return far;
-      const double on = squared(length / dt) / (2 * hardest(k, x)) / length;
-      const double end = larger(outside(turned(q, x)), outside(turned(q, (1 + on) * x)));
-      const Vec<double> about = (1 / length) * x;
-      const double middle = dot(about, axis) * dot(about, upright), B = dot(axis, upright) - middle, C = dot(cross(about, axis), upright);
-      const double summit = atan2(-C, -B), least = clip(middle - root(B * B + C * C), -1.0, 1.0);
-      if (!((summit < 0 ? summit + 6.283185307179586 : summit) < (1 + on) * length)) return end;
-      return larger(end, atan2(root(1 - least * least), least) - ball.swing);
+      return strays(ball, q, (length > 0 ? 1 + length / (2 * hardest(k, x) * dt * dt) : 1.0) * x);
     };
-    const Vec<double> x{desk.x[k], desk.x[k + 1], desk.x[k + 2]}, v{s.velocity[k], s.velocity[k + 1], s.velocity[k + 2]};
-    const double allowed = larger(far, 1e-12);
+    const Vec<double> x{desk.x[k], desk.x[k + 1], desk.x[k + 2]};
+    const double allowed = larger(strays(ball, q, {0, 0, 0}), 1e-12);
     if (!(ends(x) > allowed)) return;
-    const double speed = root(dot(v, v));
-    const Vec<double> still = (speed > 0 ? dt * positive(1 - hardest(k, v) * dt / speed) : 0.0) * v;
+    const Vec<double> still = braked(k);
     double low = 0, high = 1;
     for (int turn = 0; turn < 24; ++turn) {
       const double part = 0.5 * (low + high);
@@ -128,8 +134,10 @@ template <int N, int M> struct Moves : Weak<N, M> {
         const double a = desk.low[first + i] / way[i], b = desk.high[first + i] / way[i];
         least = larger(least, lesser(a, b)), most = lesser(most, larger(a, b));
       }
-    const double step = clip(approach(far + inside, law.landing, 0.8 * hardest(first, in), dt), least, most);
-    for (int i = 0; i < 3; ++i) desk.x[first + i] = clip(step * way[i], desk.low[first + i], desk.high[first + i]);
+    const double a = hardest(first, in), pace = lesser(approach(far + inside, law.landing, 0.8 * a, dt), brake(far + inside, a, dt));
+    const Vec<double> still = braked(first);
+    const double step = clip(pace, least, most), slow[3] = {still.x, still.y, still.z};
+    for (int i = 0; i < 3; ++i) desk.x[first + i] = least <= most ? clip(step * way[i], desk.low[first + i], desk.high[first + i]) : slow[i];
   }
 
   // Takes the step x.
