@@ -165,6 +165,9 @@ nb::object track_frame(Track &track, nb::handle goal, double dt, double stamp, n
   return track.run(nullptr, nullptr, measured, stamps.data(), dt, nullptr, rows.data);
 }
 
+// the same without stamp or measured: the door that opens most often has no handles
+nb::object track_tick(Track &track, nb::handle goal, double dt) { return track_frame(track, goal, dt, NAN, nb::none()); }
+
 // goals as twelve numbers a target, (targets, 12) or (arms, targets, 12)
 nb::object track_goals(Track &track, nb::handle goals, double dt, double stamp, nb::handle measured) {
   const Rows rows(goals, "goals", track.posed.problem.target_count, 12);
@@ -224,8 +227,9 @@ void bind_track(nb::module_ &m) {
       .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, int, double, nb::tuple, nb::handle>(),
            nb::sig("def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
                    ", balls: list[typing.Any], paces: tuple[typing.Any, ...], rank: int, unit: float, tolerance: tuple[float, float], start: " ARRAY ", /) -> None"))
+      .def("tick", track_tick, nb::sig("def tick(self, goal: typing.Any, dt: float, /) -> " ARRAY), "A tick of arms with one goal each, a frame.")
       .def("frame", track_frame, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
-           nb::sig("def frame(self, goal: typing.Any, dt: float, stamp: float, measured: typing.Any, /) -> " ARRAY), "A tick of arms with one goal each, a frame.")
+           nb::sig("def frame(self, goal: typing.Any, dt: float, stamp: float, measured: typing.Any, /) -> " ARRAY), "The same, with a stamp or measured joint values.")
       .def("goals", track_goals, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
            nb::sig("def goals(self, goals: " ARRAY ", dt: float, stamp: float, measured: typing.Any, /) -> " ARRAY), "A tick with goals as twelve numbers a target.")
       .def("steer", track_steer, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),

@@ -244,6 +244,35 @@ def test_after_a_long_pause_it_goes_on_as_if_the_pause_had_been_short():
         assert (np.abs(step.q - START) <= 15 * 0.25**2 * (1 + 1e-9)).all()
 
 
+@pytest.mark.parametrize("stuck", [{"speed": 0.0}, {"acceleration": 0.0}])
+@pytest.mark.parametrize("value", [-2.0, 0.0, 2.0, 2.5])
+def test_a_joint_that_cannot_move_holds_up_no_other(stuck, value):
+    joints = [
+        Joint.revolute(
+            f"j{i}", f"l{i}", f"l{i + 1}", at=Frame.at([0.3, 0, 0]), axis=np.eye(3)[i % 3], lower=-2, upper=2
+        )
+        if i != 1
+        else Joint.revolute("j1", "l1", "l2", at=Frame.at([0.3, 0, 0]), axis=(0, 1, 0), lower=-2, upper=2, **stuck)
+        for i in range(6)
+    ]
+    arm = Linkage("stiff", joints)
+    start = np.array([0.1, value, 0.3, 0.2, 0.4, 0.1])
+    there = start + 0.1 * (np.arange(6) != 1)
+    step = settle(Solver().track(arm, "l6", start), arm.frame(there, "l6"))
+    assert step.q[1] == value
+    assert step.q == pytest.approx(there, abs=1e-6)
+
+
+@pytest.mark.parametrize("weight", [1e-9, 1e-3, 1e3, 1e9])
+def test_only_the_ratio_of_weights_counts(weight):
+    there = UR5.frame(START + 0.1, TOOL)
+    moved = []
+    for size in (1.0, weight):
+        follow = Solver().track(UR5, Goal(TOOL, HERE, weight=3 * size, turn_weight=size), START)
+        moved.append(np.array([follow.step(there, DT).q for _ in range(100)]))
+    assert np.abs(moved[0] - moved[1]).max() <= 1e-9
+
+
 # -- pushing --------------------------------------------------------------------------------------------------------
 
 
@@ -404,6 +433,25 @@ def test_an_arm_that_follows_a_little_behind_changes_nothing():
         step = watched.step(goal, DT, measured=real)
         assert step.q == pytest.approx(alone.q, abs=1e-9)
         real = real + 0.3 * (step.q - real)
+
+
+def test_a_real_joint_that_counts_its_turns_from_elsewhere_is_not_waited_for():
+    arm = Linkage(
+        "wheel and ball",
+        [
+            Joint.continuous("wheel", "base", "disc", speed=2),
+            Joint.ball("ball", "disc", "rod", at=Frame.at([0.3, 0, 0]), speed=2),
+            Joint.fixed("end", "rod", "tip", at=Frame.at([0.2, 0.1, 0])),
+        ],
+    )
+    start = np.array([3.1, math.pi - 0.02, 0, 0])
+    plain, watched = (Solver().track(arm, "tip", start) for _ in range(2))
+    for k in range(300):
+        goal = arm.frame(arm.integrate(start, [0.05 * (1 - math.cos(k / 60))] * 2 + [0, 0]), "tip")
+        step = plain.step(goal, DT)
+        turns = np.where(np.arange(4) == 0, step.q - 4 * math.pi, step.q)
+        turns[1:] *= 1 - 2 * math.pi / np.linalg.norm(turns[1:])  # the same turn, the other way round
+        assert watched.step(goal, DT, measured=turns).q == pytest.approx(step.q, abs=1e-9)
 
 
 def test_measured_values_that_are_no_numbers_count_as_none():

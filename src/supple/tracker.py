@@ -50,7 +50,8 @@ class Step:
     @property
     def q(self) -> Array:
         """Joint values (dof,) or (arms, dof) to send to the arm."""
-        return self._told[..., : self._tracker._dof]
+        told = self._told
+        return told[: self._tracker._dof] if told.ndim == 1 else told[:, : self._tracker._dof]
 
     @property
     def velocity(self) -> Array:
@@ -208,6 +209,7 @@ class Tracker:
         # the law is the tracker's own; any other way of stepping is asked for by name
         own = solver.method == method.damped() and isinstance(solver.damping, int | float)
         self._plan = None if own else plan
+        self._quick = own and self._plain
         if own and solver.prefer.wishes:
             raise BadInput("the tracking law has preferences of its own; with a damping scheme, prefer is heard")
         if not own and start.ndim > 1:
@@ -249,6 +251,8 @@ class Tracker:
         """
         when = _NAN if stamp is None else stamp
         try:
+            if self._quick and measured is None and stamp is None and not isinstance(goal, _NOT_A_FRAME):
+                return Step(self._track.tick(goal, dt), self)
             if self._plan is not None:
                 return self._steered(goal, dt, measured)
             if self._plain and not isinstance(goal, _NOT_A_FRAME):

@@ -153,6 +153,32 @@ void journeys(Report &report) {
   report.add("braking ends at the limit", "double", brakes.error, 1e-14, brakes.at);
 }
 
+// A ball strays on its way just where samples of the way do; the samples tell by another route.
+void cones(Report &report) {
+  Random random{38};
+  Worst unseen, unmeant;
+  for (int round = 0; round < 60 * rounds; ++round) {
+    auto any = [&](double size) { return Vec<double>{random.between(-size, size), random.between(-size, size), random.between(-size, size)}; };
+    Vec<double> axis = any(1);
+    axis = (1 / root(dot(axis, axis))) * axis;
+    const bool narrow = random.below(4) == 0; // a hinge, or a gap in the twist that a step could jump
+    const Ball ball{0, {axis.x, axis.y, axis.z}, narrow ? 0 : random.between(0, 3.1), narrow ? -2.9 : random.between(-3.1, 0), narrow ? 2.9 : random.between(0, 3.1)};
+    auto out = [&](Vec<double> r) {
+      const Vec<double> d = between(r, clamp_ball(r, axis, ball.swing, ball.low, ball.high));
+      return root(dot(d, d));
+    };
+    const Vec<double> q = clamp_ball(any(1.8), axis, ball.swing, ball.low, ball.high), way = narrow ? random.between(-7, 7) * axis : any(round % 3 ? 1.5 : 0.1);
+    double most_out = 0;
+    for (int i = 0; i <= 200; ++i) most_out = larger(most_out, out(turned(q, (i / 200.0) * way)));
+    const double told = strays(ball, q, way);
+    if (told < 1e-9) unseen.see(most_out > 1e-7 ? most_out : 0, round);
+    // between two samples it may stray a little more than they show
+    else unmeant.see(most_out < 1e-9 && told > 1e-3 ? told : 0, round);
+  }
+  report.add("a ball that leaves its limits on the way is seen to", "double", unseen.error, 0, unseen.at);
+  report.add("a ball that keeps its limits on the way is not stopped", "double", unmeant.error, 0, unmeant.at);
+}
+
 // ---- arms ---------------------------------------------------------------------------------------------------------
 
 // A random tree of chains that share a trunk, with a goal at the end of each: every kind of joint, mimics too.
@@ -632,6 +658,7 @@ int main(int count, char **) {
   test::Report report;
   test::boxes(report);
   test::journeys(report);
+  test::cones(report);
   test::curvature(report);
   test::all_directions(report);
   test::ticks_of_all_kinds(report);
