@@ -7,7 +7,7 @@ import pytest
 
 from supple import Frame, Goal, Joint, Linkage, Solver, Tolerance, damping, stock
 from supple.errors import BadInput, UnknownName
-from supple.tracker import State
+from supple.step import State
 
 UR5, TOOL = stock.ur5(), "tool0"
 START = np.array([0.0, -1.2, 1.5, -1.0, -1.2, 0.3])

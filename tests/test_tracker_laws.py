@@ -14,7 +14,7 @@ from random_commands import columns, command, coned, moving_tree, paced, passed,
 from random_goals import random_goals
 from supple import Frame, Goal, Joint, Linkage, Solver, _core, damping, method, stock
 from supple.joint import Kind
-from supple.tracker import State
+from supple.step import State
 
 EPSILON = np.finfo(float).eps
 CLOSE = 1e-9  # to a limit, in radians or metres, is inside again

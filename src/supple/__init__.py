@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from supple.motion import Motion
     from supple.path import Path
     from supple.read import DH, dh, load
-    from supple.tracker import State, Step, Tracker
+    from supple.step import State, Step
+    from supple.tracker import Tracker
     from supple.workspace import Workspace, dexterous, reachable
 
 __version__ = "0.1.0"
@@ -100,7 +101,8 @@ _LATER = {
     "path": ("Path",),
     "read": ("DH", "dh", "load"),
     "stock": (),
-    "tracker": ("State", "Step", "Tracker"),
+    "step": ("State", "Step"),
+    "tracker": ("Tracker",),
     "view": (),
     "workspace": ("Workspace", "dexterous", "reachable"),
 }
