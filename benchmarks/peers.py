@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from supple import Goal, Solver, _plan, damping
 from supple.frame import Array, Frame
-from supple.gauntlet import Arm, Factory, tracked
+from supple.gauntlet import Arm, Factory, hazards, tracked
 from supple.gauntlet.optimum import nearest
 from supple.joint import Kind
 
@@ -81,71 +82,45 @@ class Pseudoinverse(Peer):
         return q + np.linalg.pinv(self.arm.linkage.jacobian(q, self.arm.link)) @ self.arm.error(q, command)
 
 
+_NEAR = damping.Singularity
+NAMED = {
+    "ur5": (
+        _NEAR.sine("j5", joints=("j2", "j3", "j4", "j6")),
+        _NEAR.sine("j3", joints=("j2", "j3", "j4")),
+        _NEAR.off_axis("j1", "l6", radius=0.10915, region=0.12, joints=("j1",)),
+    ),
+    "puma560": (
+        _NEAR.bend("j5", joints=("j4", "j6")),
+        _NEAR.bend("j3", 1.61768, joints=("j2", "j3")),
+        _NEAR.off_axis("j1", "l5", radius=0.14909, region=0.12, joints=("j1",)),
+    ),
+}
+"""Wrist, elbow and the cylinder about the base axis."""
+
+
 class Paper(Peer):
-    """Damped least squares with dynamic weighting, equations 13 to 17 and 22 to 30 as printed.
+    """`supple.damping.paper` as printed, its raw step: damped least squares with dynamic weighting [D13-D17, D22-D30].
 
-    Singularities named by hand on UR5 and Puma: wrist, elbow, the cylinder about the base axis. Elsewhere equation 19
-    takes their place, as the paper itself suggests.
+    Singularities are named on UR5 and Puma. Elsewhere equation 19 takes their place, as the paper itself suggests.
     """
-
-    most, w_singular, w_limit, near_limit, pace = 1e-2, 0.1, 0.01, 0.20, 0.02
 
     def __init__(self, arm: Arm, dt: float) -> None:
         super().__init__(arm, dt)
-        self.named = {"ur5": self._ur5, "puma560": self._puma}.get(arm.name)
-        self.ramp = self.pace * dt * 300
-        self.usual = -1.0
+        scheme = damping.paper(NAMED.get(arm.name, ()), as_printed=True)
+        if arm.name not in NAMED:
+            usual = arm.look(hazards(arm, ["s1"])[0].start, np.eye(4))[1]
+            below = 0.3 * float(np.prod(np.linalg.svd(usual, compute_uv=False)))
+            scheme = damping.manipulability(below=below, as_printed=True) | damping.limits(as_printed=True)
+        goal = Goal(arm.link, np.eye(4), weight=math.pi / arm.reach)
+        self.plan = _plan.compiled(arm.linkage, [goal], Solver(damping=scheme, keep_limits=False))
+        self.memory = self.plan.memory()
 
     def reset(self, q: Array) -> None:
-        self.old, self.u = np.zeros(self.arm.dof), np.ones(self.arm.dof)
-        if self.usual < 0:
-            from supple.gauntlet import hazards
-
-            self.usual = 0.3 * self._volume(self.arm.look(hazards(self.arm, ["s1"])[0].start, np.eye(4))[1])
-
-    @staticmethod
-    def _volume(jacobian: Array) -> float:
-        return float(np.prod(np.linalg.svd(jacobian, compute_uv=False)))
-
-    def _from_axis(self, q: Array, link: str, radius: float) -> float:
-        x, y, _ = self.arm.linkage.frame(q, link).position
-        return math.sqrt(max(x * x + y * y - radius**2, 0.0))
-
-    def _ur5(self, q: Array) -> tuple[tuple[float, float, tuple[int, ...]], ...]:
-        cylinder = self._from_axis(q, "l6", 0.10915)
-        return (
-            (abs(math.sin(q[4])), 0.30, (1, 2, 3, 5)),
-            (abs(math.sin(q[2])), 0.30, (1, 2, 3)),
-            (cylinder, 0.12, (0,)),
-        )
-
-    def _puma(self, q: Array) -> tuple[tuple[float, float, tuple[int, ...]], ...]:
-        cylinder = self._from_axis(q, "l5", 0.14909)
-        return ((abs(q[4]), 0.30, (3, 5)), (abs(q[2] - 1.61768), 0.30, (1, 2)), (cylinder, 0.12, (0,)))
+        self.memory.reset()
 
     def step(self, q: Array, command: Any, dt: float, stamp: float | None = None) -> Array:
-        arm = self.arm
-        error, jacobian = arm.look(q, command)
-        alpha, w = 0.0, np.ones(arm.dof)
-        for distance, region, joints in self.named(q) if self.named else ():  # [D22, D23]
-            if distance < region:
-                x = distance / region
-                alpha = max(alpha, self.most * (1 - x * x))
-                w[list(joints)] = np.minimum(w[list(joints)], self.w_singular + (1 - self.w_singular) * x)
-        left = np.where(self.old >= 0, arm.upper - q, q - arm.lower)  # [D24]
-        ramped = np.maximum(self.u - self.ramp, left / self.near_limit)
-        self.u = np.where(left < self.near_limit, ramped, np.minimum(self.u + self.ramp, 1.0))  # [D25]
-        w = np.minimum(w, self.w_limit + (1 - self.w_limit) * self.u)  # [D26, D29]
-        alpha = max(alpha, self.most * (1 - self.u.min() ** 2))  # [D27, D28]
-        if self.named is None:  # [D19]
-            volume = self._volume(jacobian)
-            if volume < self.usual:
-                alpha = max(alpha, self.most * (1 - volume / self.usual) ** 2)
-        weighted = jacobian * w  # [D13]
-        p = weighted @ weighted.T + (alpha if arm.dof >= 6 else alpha + 1e-9) * np.eye(6)
-        factor = np.linalg.cholesky(p)  # [D17], step 4
-        self.old = w * (weighted.T @ np.linalg.solve(factor.T, np.linalg.solve(factor, error)))
-        return q + self.old
+        numbers = np.concatenate([command[:3, :3].ravel(), command[:3, 3]])[None]
+        return q + self.plan.tick(q, numbers, dt, self.memory)[0]
 
 
 class Pink(Peer):
