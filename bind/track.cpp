@@ -132,21 +132,24 @@ struct Track {
       for (npy_intp i = 0; i < arms; ++i) posed.gather(rows.data + i * posed.dof, measured.data() + i * n);
       real = measured.data();
     }
-    told.resize(arms * told_size(n, posed.problem.target_count));
-    const TickJob job{&tracking, options.data(), near, static_cast<double *>(memory.data), goals_, frames, twists, real, stamps, dt, steering, told.data()};
     const npy_intp dims[2] = {arms, told_width()};
     Fresh out(many ? dims : dims + 1, many ? 2 : 1, {});
+    const Ticks &verbs = ticks();
+    // where every joint is needed, what is told needs no spreading
+    const bool direct = n == posed.dof;
+    if (!direct) told.resize(arms * told_size(n, posed.problem.target_count));
+    const TickJob job{&tracking, options.data(), near, static_cast<double *>(memory.data), goals_, frames, twists, real, stamps, dt, steering, direct ? out.data : told.data()};
     if (arms < 64) {
-      ticks().tick(job, 0, arms, scratch.data);
-      tell(0, arms, out.data);
+      verbs.tick(job, 0, arms, scratch.data);
+      if (!direct) tell(0, arms, out.data);
     } else {
       nb::gil_scoped_release free;
       parallel(arms, 256, [&](long long begin, long long end) {
-        const Scratch own(ticks().scratch(tracking));
+        const Scratch own(verbs.scratch(tracking));
         for (long long i = begin; i < end; i += 64) { // what was told is read while it is near
           const long long last = i + 64 < end ? i + 64 : end;
-          ticks().tick(job, i, last, own.data);
-          tell(i, last, out.data);
+          verbs.tick(job, i, last, own.data);
+          if (!direct) tell(i, last, out.data);
         }
       });
     }

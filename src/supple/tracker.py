@@ -110,17 +110,17 @@ class Tracker:
             measured: the real arm's joint values (dof,). The tracker goes on from its own, but waits for an arm that
                 falls far behind, and tells the error of the real one.
         """
-        when = _NAN if stamp is None else stamp
         try:
             if self._quick and measured is None and stamp is None and not isinstance(goal, _NOT_A_FRAME):
                 return Step(self._track.tick(goal, dt), self)
+            when = _NAN if stamp is None else stamp
             if self._plan is not None:
                 return self._steered(goal, dt, measured)
             if self._plain and not isinstance(goal, _NOT_A_FRAME):
                 return Step(self._track.frame(goal, dt, when, measured), self)
             return Step(self._track.goals(self._asked(goal), dt, when, measured), self)
         except TypeError:
-            raise _not_numbers(dt=dt, stamp=when) from None
+            raise _not_numbers(dt=dt, stamp=0.0 if stamp is None else stamp) from None
 
     def _steered(self, goal: Any, dt: float, measured: ArrayLike | None) -> Step:
         """A tick whose step is a solver's: of a damping scheme, or of another method."""
