@@ -257,15 +257,5 @@ void bind_track(nb::module_ &m) {
         if (int(weights.size()) != g.rows) bad_input("a goal keeps its rows while it is tracked");
         for (int k = 0; k < g.rows; ++k) g.weight[k] = weights[k];
       }, nb::sig("def weigh(self, target: int, weights: list[float], /) -> None"), "New weights of a target's rows.")
-      .def_prop_ro("arms", [](const Track &t) { return int(t.arms); }, "How many arms.")
-      .def_prop_ro("numbers", [](const Track &) { return int(tick_numbers); }, "How many numbers are told of a tick besides rows.")
-      .def("tune", [](Track &t, std::vector<double> values) {
-        if (values.size() * 8 != sizeof(Law)) bad_input("the law has " + std::to_string(sizeof(Law) / 8) + " constants");
-        std::memcpy(static_cast<void *>(&t.tracking.law), values.data(), sizeof(Law));
-      }, nb::sig("def tune(self, law: list[float], /) -> None"), "Other constants of the law, all in their order.")
-      .def_prop_ro("law", [](const Track &t) {
-        std::vector<double> values(sizeof(Law) / 8);
-        std::memcpy(values.data(), &t.tracking.law, sizeof(Law));
-        return values;
-      }, nb::sig("def law(self) -> list[float]"), "The constants of the law, in their order.");
+      .def_prop_ro("arms", [](const Track &t) { return int(t.arms); }, "How many arms.");
 }

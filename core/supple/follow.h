@@ -8,7 +8,7 @@ inline namespace SUPPLE_ISA {
 
 // What one arm remembers: that of the law, of its commands, and the goals that were pushed along.
 struct ArmMemory {
-  Memory law;
+  LawMemory law;
   CommandState *commands; // one a target
   double *pushed;         // twelve numbers a target
   double *pushing;        // 1 while it is pushed
@@ -62,7 +62,7 @@ SUPPLE_FN long long arm_memory(const Tracking &t, double *at, ArmMemory *arm) {
 // Begins at q, at rest.
 SUPPLE_FN void begin(const Tracking &t, const ArmMemory &arm, const double *q) {
   const int n = t.problem.n;
-  const Memory &s = arm.law;
+  const LawMemory &s = arm.law;
   for (int i = 0; i < n; ++i) {
     s.q[i] = s.posture[i] = s.rest[i] = s.home.anchor[i] = q[i];
     s.velocity[i] = s.acceleration[i] = s.ahead[i] = s.pace[i] = s.held[i] = 0;

@@ -81,7 +81,7 @@ SUPPLE_FN Asking ask(const Target &target, const Frame<double> &tip, const Wante
 // What one arm sees in one tick. N joints and M rows where they are known when compiling, else 0.
 template <int N, int M> struct Glance {
   const Tracking &t;
-  const Memory &s;
+  const LawMemory &s;
   const TickDesk &desk;
   const Law &law;
   const double dt;
@@ -91,7 +91,7 @@ template <int N, int M> struct Glance {
   double speed = 0;   // of the command, in weighted units a second
   double activity = 0;
 
-  SUPPLE_FN Glance(const Tracking &t_, const Memory &s_, const TickDesk &desk_, double dt_)
+  SUPPLE_FN Glance(const Tracking &t_, const LawMemory &s_, const TickDesk &desk_, double dt_)
       : t(t_), s(s_), desk(desk_), law(t_.law), dt(dt_), n(N ? N : t_.problem.n), m(M ? M : t_.problem.rows) {}
 
   // Jacobian, error, what is left of it beside this tick's command, its curvature, and the gradients.

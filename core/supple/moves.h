@@ -61,9 +61,14 @@ template <int N, int M> struct Moves : Weak<N, M> {
       for (int i = 0; i < n; ++i) desk.x[i] = desk.wanted[i];
       return;
     }
+    if (free_count >= 0) weigh_deviations(tick.quick);
+    nearest_in_box(desk.M, n, desk.wanted, desk.low, desk.high, desk.box, desk.x);
+  }
+
+  // What a deviation of the free joints from the wanted step costs, in M; held joints count for themselves.
+  SUPPLE_FN void weigh_deviations(bool quick) {
     const int nf = free_count;
-    if (nf < 0) {
-    } else if (tick.quick && nf == n && nf > t.rank) {
+    if (quick && nf == n && nf > t.rank) {
       // H with the eigenvalue of the direction that no goal sees as it is damped
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) desk.M[i * n + j] = desk.H[i * n + j] + (desk.d[0] - desk.d[1]) * s.null[i] * s.null[j];
@@ -72,13 +77,12 @@ template <int N, int M> struct Moves : Weak<N, M> {
       for (int a = 0; a < nf; ++a)
         for (int b = 0; b <= a; ++b) {
           double sum = 0;
-          if (tick.quick) sum = desk.H[desk.order[a] * n + desk.order[b]];
+          if (quick) sum = desk.H[desk.order[a] * n + desk.order[b]];
           else
             for (int c = 0; c < nf; ++c) sum += desk.Z[c * nf + a] * desk.d[c] * desk.Z[c * nf + b];
           desk.M[desk.order[a] * n + desk.order[b]] = desk.M[desk.order[b] * n + desk.order[a]] = sum;
         }
     }
-    nearest_in_box(desk.M, n, desk.wanted, desk.low, desk.high, desk.box, desk.x);
   }
 
   // acceleration of a ball along a direction

@@ -74,7 +74,7 @@ struct HomeDesk {
 };
 
 // What a tracker remembers: rows of n numbers, a square matrix and a number. Velocities are in natural units.
-struct Memory {
+struct LawMemory {
   double *q, *velocity, *acceleration;
   double *posture, *rest;  // what it remembers of how it stood, and where it began
   double *ahead, *pace;    // joint velocities that were fed forward, and how they change

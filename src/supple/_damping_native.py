@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from supple import _condition, _core, damping
+from supple import _condition, _core, _posed, damping
 from supple._singularity import FUNCTION, OFF_AXIS, SINE, ConditionBound, Singularity
 from supple.damping import Damping, Scheme
 from supple.errors import BadInput, unknown
@@ -29,7 +29,7 @@ def numbers(schemes: Damping, linkage: Linkage, plan: _core.Plan) -> list[tuple[
     order = ordered(schemes)
     asked = [scheme for scheme in order if _function(scheme) is not None]
     looking = any(scheme.kind in _LOOKING for scheme in order)
-    rank, rest = _generic(linkage, plan) if looking else (1, np.zeros((1, 1)))
+    rank = _posed.generic_rank(linkage, plan) if looking else 1
     rows = []
     for scheme in order:
         bound = isinstance(scheme.alpha0, ConditionBound)
@@ -47,6 +47,7 @@ def numbers(schemes: Damping, linkage: Linkage, plan: _core.Plan) -> list[tuple[
                 continue
             where = found
         elif scheme.kind == damping.MANIPULABILITY and region is None:
+            rest = _posed.jacobian_at(plan, linkage.rest)[:, list(plan.columns)]
             region = _AT_REST * float(np.prod(np.linalg.svd(rest, compute_uv=False)[:rank]))
             if not region > 1e-12:
                 raise BadInput("the linkage is singular at rest: say what manipulability counts as low, below=...")
@@ -116,18 +117,6 @@ def _number(said: Any, wanted: str) -> float:
     if not np.isfinite(value):
         raise BadInput(f"{wanted}, got {said!r}")
     return value
-
-
-def _generic(linkage: Linkage, plan: _core.Plan) -> tuple[int, Array]:
-    """The rank that goals and linkage can have together, the highest at 32 random q, and the Jacobian at rest."""
-    # a Jacobian does not depend on where its goals are, so any will do
-    goals = np.tile(np.array([1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], dtype=float), (plan.targets, 1))
-    rest = plan.look(linkage.rest, goals, False)[1]
-    rank = 1
-    for q in linkage.random(32, seed=0):
-        sizes = np.linalg.svd(plan.look(q, goals, False)[1], compute_uv=False)
-        rank = max(rank, int(np.sum(sizes > 1e-6 * sizes[0])))
-    return rank, rest[:, list(plan.columns)]
 
 
 def _joint(linkage: Linkage, name: str) -> Joint:

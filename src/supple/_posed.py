@@ -1,12 +1,15 @@
-"""Goals and balls of a linkage as the core reads them."""
+"""Goals and balls of a linkage as the core reads them, and the rank they can have together."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from supple import _reach
+import numpy as np
+
+from supple import _core, _reach
 from supple.errors import BadInput, unknown
+from supple.frame import Array
 from supple.goal import Goal
 from supple.joint import Kind
 from supple.linkage import Linkage
@@ -28,6 +31,23 @@ def targets(linkage: Linkage, goals: Sequence[Goal]) -> list[Target]:
         axis = (0.0, 0.0, 0.0) if goal.axis is None else tuple(goal.axis.tolist())
         asked.append((goal.link, tuple(components), tuple(weights), tuple(goal.point.tolist()), axis))
     return asked
+
+
+def rank_of(jacobian: Array, tolerance: float = 1e-6) -> int:
+    """How many singular values of a matrix count: those above ``tolerance`` times the largest."""
+    values = np.linalg.svd(jacobian, compute_uv=False)
+    return int(np.sum(values > tolerance * values[0])) if values[0] > 0 else 0
+
+
+def jacobian_at(plan: _core.Plan, q: Array) -> Array:
+    """The weighted Jacobian (rows, dof) of a plan's goals at q (dof,); where the goals are does not matter to it."""
+    anywhere = np.tile(np.array([1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], dtype=float), (plan.targets, 1))
+    return plan.look(q, anywhere, False)[1]
+
+
+def generic_rank(linkage: Linkage, plan: _core.Plan, tolerance: float = 1e-6) -> int:
+    """The rank that a plan's goals and its linkage can have together: the highest at 32 random q."""
+    return max(rank_of(jacobian_at(plan, q), tolerance) for q in linkage.random(32, seed=0))
 
 
 def balls(linkage: Linkage) -> list[tuple[int, Sequence[float], float, float, float]]:

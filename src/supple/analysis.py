@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple import _limits, _plan
+from supple import _limits, _plan, _posed
 from supple.errors import BadInput
 from supple.frame import Array, finite
 from supple.goal import Goal
@@ -290,17 +290,11 @@ def constraint(
         raise BadInput(f"constraint takes one q of shape ({linkage.dof},), not {here.shape}")
     numbers = np.stack([goal.numbers(()) for goal in wanted])
     error, jacobian = plan.look(here, numbers, False)[:2]
-    rank = _rank(jacobian, tolerance)
-    generic = max(_rank(plan.look(row, numbers, False)[1], tolerance) for row in linkage.random(32, seed=0))
-    generic = max(generic, rank)
+    rank = _posed.rank_of(jacobian, tolerance)
+    generic = max(_posed.generic_rank(linkage, plan, tolerance), rank)
     size = float(np.linalg.norm(jacobian, 2) * np.linalg.norm(error))
     stalled = size > 0 and float(np.linalg.norm(jacobian.T @ error)) <= tolerance * size
     return Constraint(plan.rows, len(plan.columns), generic, rank, rank < generic and stalled)
-
-
-def _rank(jacobian: Array, tolerance: float) -> int:
-    values = np.linalg.svd(jacobian, compute_uv=False)
-    return int(np.sum(values > tolerance * values[0])) if values[0] > 0 else 0
 
 
 def _count(n: int, what: str) -> str:

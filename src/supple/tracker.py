@@ -65,7 +65,7 @@ class Tracker:
             for component, weight in zip(components, weights, strict=True)
         )
         plan = _plan.compiled(linkage, goals, solver)
-        rank = _rank(linkage, goals, plan)
+        rank = max(_posed.generic_rank(linkage, plan), 1)
         self._solver = solver
         # the law is the tracker's own; any other way of stepping is asked for by name
         own = solver.method == method.damped() and isinstance(solver.damping, int | float)
@@ -301,16 +301,3 @@ def _paces(linkage: Linkage, given: ArrayLike | None, what: str, known: Array, o
         raise BadInput(f"{what} must be finite and positive, got {given!r}")
     lesser: Array = np.minimum(row, known)
     return lesser
-
-
-def _rank(linkage: Linkage, goals: Sequence[Goal], plan: _core.Plan) -> int:
-    """The most that the goals' rows and the linkage can have together, seen at some joint values."""
-    random = np.random.default_rng(0)
-    low, high = np.maximum(linkage.lower, -math.pi), np.minimum(linkage.upper, math.pi)
-    numbers = np.stack([goal.numbers(()) for goal in goals])
-    rank = 1
-    for _ in range(8):
-        q = np.where(low < high, random.uniform(np.minimum(low, high), np.maximum(low, high)), low)
-        values = np.linalg.svd(plan.look(q, numbers, False)[1], compute_uv=False)
-        rank = max(rank, int((values > 1e-7 * values[0]).sum()))
-    return rank

@@ -1,13 +1,5 @@
 // Laws of the damping schemes without Python: ticks that allocate nothing, stay finite and keep damping and weights in range.
-#include "check.h"
-
-#if defined(__GLIBC__) // memory that is asked for past operator new is counted too
-extern "C" void *__libc_malloc(std::size_t);
-extern "C" void *malloc(std::size_t size) {
-  ++allocations;
-  return __libc_malloc(size);
-}
-#endif
+#include "counted.h"
 
 #include "../../bind/lanes.cpp"
 

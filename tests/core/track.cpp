@@ -1,13 +1,5 @@
 // Laws of the tracker's parts: the box, curvature, directions and factors, and ticks that allocate nothing.
-#include "check.h"
-
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) // memory that is asked for past operator new is counted too
-extern "C" void *__libc_malloc(std::size_t);
-extern "C" void *malloc(std::size_t size) {
-  ++allocations;
-  return __libc_malloc(size);
-}
-#endif
+#include "counted.h"
 
 #include "../../bind/ticks.cpp"
 

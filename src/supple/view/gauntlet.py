@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _LINES = ("#5f8688", "#7a6c9d", "#b08a3e", "#8fa66f", "#a5707a", "#6f87b0", "#9a8f80", "#c08457")
-_LEFT, _RIGHT, _WIDE, _GAP, _TALL, _BETWEEN, _HEAD, _FOOT = 0.85, 0.25, 2.3, 0.16, 1.2, 0.12, 0.8, 0.55
+_LEFT, _RIGHT, _WIDE, _GAP, _TALL, _BETWEEN, _HEAD, _FOOT = 0.85, 0.25, 2.3, 0.16, 1.2, 0.12, 0.8, 0.35
 _BAND = 3 * _TALL + 2 * _BETWEEN + 0.7  # inches for the three panels of a column, with its name and its scale
 _MOST = 5  # columns side by side; more go below
 _NOTE = (
-    "Joint speeds as part of their limits; marks: an acceleration above 5 rad/s² changes sign (chatter). "
-    "Greatest acceleration of any joint; dashed: its bound.\n"
-    "Weighted error, and the least that joint values within limits can have (filled). Grey: the command cannot be met."
+    "Joint speeds as part of their limits; marks: an acceleration above 5 rad/s² changes sign (chatter).\n"
+    "Greatest acceleration of any joint; dashed: its bound. Grey: the command cannot be met.\n"
+    "Weighted error, and the least that joint values within limits can have (filled)."
 )
 
 
