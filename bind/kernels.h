@@ -60,6 +60,7 @@ struct Kernels {
   void (*tree)(const TreeJob &, long long begin, long long end, void *scratch);
   std::size_t (*solve_scratch)(const supple::Problem &, const supple::Method &);
   void (*solve)(const SolveJob &, long long begin, long long end, void *scratch);
+  void (*refine)(const SolveJob &, long long begin, long long end, void *scratch); // as the wishes would have it
   // one step from q; false where the method finds none
   bool (*step)(const supple::Problem &, const supple::Method &, const double *goals, const double *q, double *dq, void *scratch);
   // one tick of the damping schemes: the change of q, the damping and the joint weights; see damped_tick

@@ -242,6 +242,17 @@ void solve_rows(const SolveJob &job, long long begin, long long end, void *scrat
   }
 }
 
+void refine_rows(const SolveJob &job, long long begin, long long end, void *scratch) {
+  const SolveDesk desk = solve_desk(*job.problem, job.method, scratch);
+  const int n = job.problem->n;
+  for (long long row = begin; row < end; ++row) {
+    for (int l = 0; l < n; ++l) desk.recent[l] = 0;
+    desk.memory[0] = 0;
+    refine(*job.problem, *job.method, job.stop, job.goals + row * 12 * job.problem->target_count, job.start + row * n, desk);
+    for (int l = 0; l < n; ++l) job.q[row * n + l] = desk.best[l];
+  }
+}
+
 bool step_once(const Problem &problem, const Method &method, const double *goals, const double *q, double *dq, void *scratch) {
   const SolveDesk desk = solve_desk(problem, &method, scratch);
   for (int l = 0; l < problem.n; ++l) desk.recent[l] = 0;
@@ -264,7 +275,7 @@ void look_once(const Problem &problem, const double *q, const double *goals, boo
 #define SUPPLE_TEXT(x) SUPPLE_QUOTE(x)
 #define SUPPLE_QUOTE(x) #x
 extern const Kernels table;
-const Kernels table = {SUPPLE_TEXT(SUPPLE_ISA), native_width, finite, scratch, chain, tree, solve_scratch, solve_rows, step_once, tick_once, look_once};
+const Kernels table = {SUPPLE_TEXT(SUPPLE_ISA), native_width, finite, scratch, chain, tree, solve_scratch, solve_rows, refine_rows, step_once, tick_once, look_once};
 
 } // namespace SUPPLE_ISA
 } // namespace supple

@@ -11,6 +11,7 @@
 
 void bind_frames(nb::module_ &);
 void bind_linkage(nb::module_ &);
+void bind_find(nb::module_ &);
 void bind_plan(nb::module_ &);
 void bind_track(nb::module_ &);
 
@@ -35,6 +36,7 @@ NB_MODULE(_core, m) {
   bind_frames(m);
   bind_linkage(m);
   bind_plan(m);
+  bind_find(m);
   bind_track(m);
   const char *wanted = std::getenv("SUPPLE_ISA");
   if (wanted && *wanted && !use_kernels(wanted)) throw nb::import_error((std::string("SUPPLE_ISA: this machine has no instruction set '") + wanted + "'").c_str());

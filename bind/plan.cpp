@@ -151,6 +151,36 @@ nb::object plan_solve(Plan &plan, nb::handle goals, nb::handle start, nb::object
   return nb::make_tuple(std::move(q.owner), std::move(numbers.owner));
 }
 
+nb::object plan_refine(Plan &plan, nb::handle goals, nb::handle q, nb::object wish) {
+  const Rows g(goals, "goals", plan.posed.problem.target_count, 12), from(q, "q", plan.posed.dof);
+  if (g.lead != 1 || from.lead != 1 || g.n != from.n) bad_input("goals and q must have one leading axis of the same length");
+  const npy_intp n = g.n;
+  const int k = plan.posed.problem.n;
+  std::vector<double> begin(std::size_t(n) * k), end(std::size_t(n) * k);
+  for (npy_intp i = 0; i < n; ++i) plan.posed.gather(from.data + i * plan.posed.dof, begin.data() + i * k);
+  Method method = plan.method;
+  SolveJob job{&plan.posed.problem, &method, plan.stop, g.data, begin.data(), end.data(), nullptr};
+  if (wish.is_none()) {
+    nb::gil_scoped_release free;
+    parallel(n, 64, [&](long long first, long long last) {
+      const Scratch scratch(plan.scratch);
+      kernels().refine(job, first, last, scratch.data);
+    });
+  } else {
+    const Scratch scratch(plan.scratch);
+    for (npy_intp i = 0; i < n; ++i) {
+      Asked asked(plan.posed, wish, nb::none(), from.data + i * plan.posed.dof);
+      asked.join(method);
+      kernels().refine(job, i, i + 1, scratch.data);
+      asked.raise();
+    }
+  }
+  Fresh out(from, {plan.posed.dof});
+  std::copy_n(from.data, n * plan.posed.dof, out.data);
+  for (npy_intp i = 0; i < n; ++i) plan.posed.scatter(end.data() + i * k, out.data + i * plan.posed.dof);
+  return std::move(out.owner);
+}
+
 nb::object plan_step(Plan &plan, nb::handle q, nb::handle goals, nb::object wish, nb::object damping) {
   const Rows from(q, "q", plan.posed.dof), g(goals, "goals", plan.posed.problem.target_count, 12);
   if (from.lead || g.lead) bad_input("a single step takes one q and one row of goals");
@@ -234,6 +264,9 @@ void bind_plan(nb::module_ &m) {
         for (int c : p.posed.columns) all.append(c);
         return nb::tuple(all);
       }, nb::sig("def columns(self) -> tuple[int, ...]"), "The values of q that some goal needs.")
+      .def("refine", plan_refine, nb::arg(), nb::arg(), nb::arg().none(),
+           nb::sig("def refine(self, goals: " ARRAY ", q: " ARRAY ", wish: typing.Any, /) -> " ARRAY),
+           "From q (rows, dof) that reach their goals (rows, goals, 12): as the preferences wish, for as long as the goals hold.")
       .def("solve", plan_solve, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none() = nb::none(),
            nb::sig("def solve(self, goals: " ARRAY ", start: " ARRAY ", wish: typing.Any, damping: typing.Any = None, /) -> tuple[" ARRAY ", " ARRAY "]"),
            "q (n, dof) for goals (n, targets, 12) from start (n, dof), and outcome, iterations, largest step, path (n, 4).")

@@ -15,7 +15,7 @@ struct Posed {
   std::vector<double> lower, upper;
   Problem problem;
 
-  // targets: (link, components, weights, point, axis); balls: (index, axis, swing, low, high)
+  // targets: (link, components, weights, point, axis, slacks); balls: (index, axis, swing, low, high)
   Posed(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list ball_list) : tree_kept(tree) {
     Tree &t = nb::cast<Tree &>(tree);
     dof = t.dof;
@@ -43,7 +43,7 @@ struct Posed {
       target.first = rows;
       target.rows = int(nb::len(nb::object(w[1])));
       if (target.rows < 1 || target.rows > 6) bad_input("a goal has between 1 and 6 rows");
-      for (int k = 0; k < target.rows; ++k) target.component[k] = whole(w[1][k]), target.weight[k] = number(w[2][k]);
+      for (int k = 0; k < target.rows; ++k) target.component[k] = whole(w[1][k]), target.weight[k] = number(w[2][k]), target.slack[k] = number(w[5][k]);
       for (int k = 0; k < 3; ++k) target.point[k] = number(w[3][k]), target.axis[k] = number(w[4][k]);
       rows += target.rows;
       targets.push_back(target);

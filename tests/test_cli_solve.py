@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from typer.testing import CliRunner, Result
 import supple
 from supple import Frame, Goal, method, stock
 from supple.cli import app
+from supple.errors import Interrupted
 from supple.view import figures
 
 Run = Callable[..., Result]
@@ -90,8 +94,14 @@ def test_not_arriving_is_a_result_with_its_reason_and_exit_code_one(run: Run) ->
     assert "out of reach" in shown["why"]
     assert shown["distance"] >= 5.355
     assert shown["angle"] is None
-    spent = data(run(*NEAR, "--iterations", 2, "--json"), 1)
+    spent = data(run(*NEAR, "--method", "damped", "--iterations", 2, "--json"), 1)
     assert (spent["outcome"], spent["iterations"]) == ("spent", 2)
+
+
+def test_it_searches_unless_told_otherwise(run: Run) -> None:
+    assert data(run(*NEAR, "--json"))["method"] == "search"
+    assert data(run(*NEAR, "--damping", 0.01, "--json"))["method"] == "damped"
+    assert data(run(*NEAR, "--microseconds", 1e6, "--json"))["outcome"] == "arrived"
 
 
 def test_what_is_not_asked_for_has_no_distance_or_angle(run: Run) -> None:
@@ -163,6 +173,15 @@ def test_degrees_are_for_turns_and_not_for_slides(run: Run) -> None:
         (["--position", "1", "2", "0", "--link", "base"], 2, "no joint moves"),
         (["--position", "1", "2", "0", "--draw", "a.gif"], 2, ".png"),
         (["--position", "1", "2", "0", "--draw", "no/such/a.png"], 2, "folder"),
+        (["--position", "1", "2", "0", "--out", "a.txt"], 2, "--out takes a file that ends in .csv or .npz"),
+        (["--position", "1", "2", "0", "--out", "no/such/a.csv"], 2, "folder"),
+        (["--position", "1", "2", "0", "--solutions", "0"], 2, "solutions"),
+        (["--position", "1", "2", "0", "--solutions", "2", "--method", "damped"], 2, "finds one answer"),
+        (["--position", "1", "2", "0", "--microseconds", "-1"], 2, "microseconds"),
+        (["--goals", "none.csv"], 1, "none.csv"),
+        (["--goals", "goals.txt"], 2, "a file that ends in .csv or .npz"),
+        (["--goals", "goals.csv", "--position", "1", "2", "0"], 2, "the goals are in the file"),
+        (["--goals", "goals.csv", "--draw", "a.png"], 2, "no --draw"),
     ],
 )
 def test_bad_input_is_refused_before_any_work(run: Run, words: list[str], code: int, said: str) -> None:
@@ -200,6 +219,168 @@ def test_drawing_without_matplotlib_is_refused_before_any_work(run: Run, monkeyp
     refused(run(*NEAR, "--draw", "a.png"), 1, "supple[plot]")
     refused(run("figures", "--only", "5.20"), 1, "supple[plot]")
     assert list(Path.cwd().iterdir()) == []
+
+
+# -- many goals, many answers ---------------------------------------------------------------------------------------
+
+ARM, HAND_LINK = stock.panda(), "panda_hand_tcp"
+
+
+def write_goals(n: int = 20, lost: tuple[int, ...] = ()) -> Frame:
+    """Frames that the hand can reach, and some, by number, that it cannot, as goals.csv and goals.npz."""
+    frames = np.array(ARM.frame(ARM.random(n, seed=0), HAND_LINK).matrix)
+    frames[list(lost), :3, 3] += [5, 0, 0]
+    wanted = Frame(frames)
+    rows = np.hstack([wanted.position, wanted.to_quaternion()])
+    Path("goals.csv").write_text(
+        "x,y,z,qw,qx,qy,qz\n" + "".join(",".join(map(repr, row)) + "\n" for row in rows.tolist())
+    )
+    np.savez("goals.npz", frames=frames)
+    return wanted
+
+
+def told(text: str) -> tuple[list[list[str]], str]:
+    """The rows of a table, and the summary under it."""
+    *rows, summary = text.splitlines()
+    return [row.split() for row in rows], summary
+
+
+def test_a_file_of_goals_has_a_row_for_each_and_a_summary(run: Run) -> None:
+    wanted = write_goals()
+    result = run(*HAND, "--goals", "goals.npz")
+    assert result.exit_code == 0, result.output
+    (names, *rows), summary = told(result.stdout)
+    assert names == ["goal", "outcome", "distance", "angle", *ARM.names]
+    assert [row[:2] for row in rows] == [[str(i + 1), "arrived"] for i in range(20)]
+    q = np.array([[float(word) for word in row[-ARM.dof :]] for row in rows])
+    assert ARM.frame(q, HAND_LINK).matrix == pytest.approx(wanted.matrix, abs=1e-5)
+    assert re.fullmatch(r"20 goals: 20 arrived; [\d.e-]+ s, [\d,]+ goals a second", summary)
+
+
+def test_rows_as_json_are_those_that_python_gives(run: Run) -> None:
+    wanted = write_goals(lost=(3, 7))
+    found = supple.solve(ARM, Goal(HAND_LINK, wanted))
+    shown = data(run(*HAND, "--goals", "goals.npz", "--json"), 1)
+    assert [row["q"] for row in shown["rows"]] == found.q.tolist()
+    assert [row["distance"] for row in shown["rows"]] == found.distance[:, 0].tolist()
+    assert [row["angle"] for row in shown["rows"]] == found.angle[:, 0].tolist()
+    assert [row["iterations"] for row in shown["rows"]] == found.iterations.tolist()
+    assert [row["goal"] for row in shown["rows"]] == list(range(1, 21))
+    for i, row in enumerate(shown["rows"]):
+        assert row["outcome"] == ("stuck" if i in (3, 7) else "arrived")
+        assert row["why"] == (found[i].why if i in (3, 7) else None)
+    summary = shown["summary"]
+    assert [summary[name] for name in ("goals", "arrived", "stuck", "spent", "invalid")] == [20, 18, 2, 0, 0]
+    assert summary["rate"] == pytest.approx(20 / summary["seconds"])
+    assert (shown["method"], shown["angles"], shown["names"]) == ("search", "rad", list(ARM.names))
+
+
+def test_not_all_arriving_is_exit_code_one_and_says_why_under_the_row(run: Run) -> None:
+    write_goals(lost=(3,))
+    result = run(*HAND, "--goals", "goals.csv")
+    assert result.exit_code == 1
+    lines = result.stdout.splitlines()
+    assert lines[4].split()[:2] == ["4", "stuck"]
+    assert lines[5].strip().startswith(f"{HAND_LINK} is out of reach by ")
+    assert lines[-1].startswith("20 goals: 19 arrived, 1 stuck; ")
+
+
+def test_a_goal_that_is_not_finite_is_invalid_alone(run: Run) -> None:
+    Path("goals.csv").write_text("x,y,z\n0.4,0,0.5\n0.4,nan,0.5\n0.4,0.1,0.5\n")
+    shown = data(run(*HAND, "--goals", "goals.csv", "--json"), 1)
+    assert [row["outcome"] for row in shown["rows"]] == ["arrived", "invalid", "arrived"]
+    assert shown["rows"][1]["distance"] is None
+    assert run(*HAND, "--goals", "goals.csv").stdout.splitlines()[-1].startswith("3 goals: 2 arrived, 1 invalid; ")
+
+
+def test_a_dash_reads_goals_from_the_standard_input(tmp_path: Path) -> None:
+    words = ["solve", "planar3", "--goals", "-", "--json"]
+    result = CliRunner().invoke(app, words, input="x,y,z\n-20,5,0\n10,10,0\n")
+    shown = data(result)
+    tips = stock.planar3().frame([row["q"] for row in shown["rows"]], "tip").position
+    assert tips == pytest.approx(np.array([[-20, 5, 0], [10, 10, 0]]), abs=1e-5)
+    assert [row["angle"] for row in shown["rows"]] == [None, None]
+    assert "standard input:2: column 2, y" in CliRunner().invoke(app, words, input="x,y,z\n1,b,0\n").stderr
+
+
+def test_directions_are_for_an_axis(run: Run) -> None:
+    Path("goals.csv").write_text("x,y,z,ax,ay,az\n0.4,0,0.5,0,0,-1\n0.4,0.1,0.5,1,0,-1\n")
+    refused(run(*HAND, "--goals", "goals.csv"), 2, "goals.csv: directions need an axis")
+    shown = data(run(*HAND, "--goals", "goals.csv", "--axis", 0, 0, 1, "--json"))
+    z = ARM.frame([row["q"] for row in shown["rows"]], HAND_LINK).rotation[:, :, 2]
+    assert z == pytest.approx(np.array([[0, 0, -1], [1, 0, -1] / np.sqrt(2)]), abs=1e-5)
+
+
+def test_answers_are_written_where_asked(run: Run) -> None:
+    wanted = write_goals(lost=(3,))
+    found = supple.solve(ARM, Goal(HAND_LINK, wanted))
+    result = run(*HAND, "--goals", "goals.npz", "--out", "a.npz")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("20 goals: 19 arrived, 1 stuck; ")  # the rows are in the file
+    with np.load("a.npz") as held:
+        assert np.array_equal(held["q"], found.q)
+        assert np.array_equal(held["distance"], found.distance[:, 0])
+        assert held["names"].tolist() == list(ARM.names)
+        assert held["outcome"][3] == "stuck"
+    run(*HAND, "--goals", "goals.npz", "--out", "a.csv")
+    lines = [line.split(",") for line in Path("a.csv").read_text().splitlines()]
+    assert lines[0] == ["goal", "outcome", "distance", "angle", *ARM.names]
+    assert [[float(word) for word in line[4:]] for line in lines[1:]] == found.q.tolist()
+    assert run(*NEAR, "--out", "one.csv").stdout.startswith("arrived after ")
+    assert Path("one.csv").read_text().splitlines()[0] == "goal,outcome,distance,joint1,joint2,joint3"
+
+
+def test_degrees_are_read_and_written(run: Run) -> None:
+    Path("goals.csv").write_text("x,y,z,roll,pitch,yaw\n0.4,0,0.5,180,0,30\n")
+    Path("radians.csv").write_text(f"x,y,z,roll,pitch,yaw\n0.4,0,0.5,{math.pi!r},0,{math.pi / 6!r}\n")
+    shown = data(run(*HAND, "--goals", "goals.csv", "--degrees", "--out", "a.csv", "--json"))
+    plain = data(run(*HAND, "--goals", "radians.csv", "--json"))
+    assert shown["angles"] == "deg"
+    assert shown["rows"][0]["q"][:7] == pytest.approx(np.degrees(plain["rows"][0]["q"][:7]))
+    assert shown["rows"][0]["angle"] == pytest.approx(np.degrees(plain["rows"][0]["angle"]))
+    written = [float(word) for word in Path("a.csv").read_text().splitlines()[1].split(",")[4:]]
+    assert written == shown["rows"][0]["q"]
+
+
+def test_several_answers_are_told_nearest_first(run: Run) -> None:
+    words = ("solve", "ur5", "--link", "tool0", "--position", 0.4, 0.2, 0.4, "--rpy", 0.1, 0.2, 0.3)
+    arm = stock.ur5()
+    goal = Goal("tool0", position=[0.4, 0.2, 0.4], orientation=Frame.fixed("xyz", [0.1, 0.2, 0.3]))
+    found = supple.solve(arm, goal, arm.rest, solutions=8)
+    rest = ",".join(map(repr, arm.rest.tolist()))
+    shown = data(run(*words, "--solutions", 8, "--start", rest, "--json"))
+    assert len(shown["rows"]) == len(found) > 2
+    assert [row["q"] for row in shown["rows"]] == found.q.tolist()
+    assert [row["solution"] for row in shown["rows"]] == list(range(1, len(found) + 1))
+    assert (shown["summary"]["goals"], shown["summary"]["answers"]) == (1, len(found))
+    (names, *rows), summary = told(run(*words, "--solutions", 8).stdout)
+    assert names[:3] == ["goal", "solution", "outcome"]
+    assert re.fullmatch(rf"1 goal: 1 arrived; {len(rows)} answers; .*", summary)
+
+
+def test_of_several_answers_to_many_goals_only_those_found_are_told(run: Run) -> None:
+    Path("goals.csv").write_text("x,y,z\n-20,5,0\n40,0,0\n10,10,0\n")
+    shown = data(run("solve", "planar3", "--goals", "goals.csv", "--solutions", 3, "--json"), 1)
+    assert [(row["goal"], row["solution"]) for row in shown["rows"] if row["goal"] == 2] == [(2, 1)]
+    assert all(row["outcome"] == "arrived" for row in shown["rows"] if row["goal"] != 2)
+    assert "out of reach by 10 m" in next(row["why"] for row in shown["rows"] if row["goal"] == 2)
+    assert (shown["summary"]["arrived"], shown["summary"]["stuck"]) == (2, 1)
+
+
+def test_ctrl_c_keeps_what_is_done(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = write_goals()
+    found = supple.solve(ARM, Goal(HAND_LINK, wanted))
+    half = replace(found, outcomes=np.where(np.arange(20) < 12, found.outcomes, supple.Outcome.SPENT.value))
+
+    def stopped(*_: object, **__: object) -> None:
+        raise Interrupted(half)
+
+    monkeypatch.setattr(supple.Solver, "solve", stopped)
+    result = run(*HAND, "--goals", "goals.npz", "--out", "a.npz")
+    assert result.exit_code == 130
+    assert result.stdout.startswith("20 goals: 12 arrived, 8 spent; ")
+    with np.load("a.npz") as held:
+        assert held["outcome"].tolist() == ["arrived"] * 12 + ["spent"] * 8
 
 
 # -- figures ------------------------------------------------------------------------------------------------------
@@ -251,6 +432,7 @@ def test_figures_that_cannot_be_are_refused(run: Run, words: list[str], code: in
 @pytest.mark.parametrize("command", ["solve", "figures"])
 def test_help_teaches_by_examples_that_are_real(run: Run, command: str) -> None:
     pytest.importorskip("matplotlib")
+    Path("goals.csv").write_text("x,y,z,roll,pitch,yaw\n0.4,-0.2,0.5,3.1416,0,0\n0.5,0.1,0.4,3.1416,0,0.5\n")
     text = run(command, "--help").stdout
     examples = [line.split()[1:] for line in text.splitlines() if line.startswith("    supple ")]
     assert len(examples) >= 2

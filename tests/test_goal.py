@@ -20,6 +20,8 @@ ONE = {
     "position and axis": Goal("hand", position=[1, 2, 3], axis=[0, 1, 0], along=[0, 0, -5]),
     "weights and a point": Goal("hand", position=[1, 2, 3], point=[0.1, 0, 0], weight=(1, 0, 2)),
     "many": Goal("hand", position=np.arange(12.0).reshape(4, 3), orientation=TURN, turn_weight=0.5),
+    "slack": Goal("hand", Frame.at([1, 2, 3], TURN), slack=(0.1, 0, 0.2), turn_slack=0.3, priority=2),
+    "cone": Goal("hand", axis=[0, 0, 2], along=[3, 0, 4], turn_slack=0.4),
 }
 
 
@@ -38,6 +40,14 @@ def test_directions_are_made_unit():
     many = Goal("hand", axis=[1, 0, 0], along=np.random.default_rng(0).normal(size=(5, 2, 3)))
     assert np.linalg.norm(many.direction, axis=-1) == pytest.approx(np.ones((5, 2)), abs=1e-15)
     assert many.shape == (5, 2)
+    assert Goal("hand", axis=[1e-200, 0, 0], along=[0, 3e300, 4e300]).direction.tolist() == [0, 0.6, 0.8]
+
+
+def test_a_direction_is_the_same_bits_alone_as_among_many():
+    along = np.random.default_rng(1).normal(size=(100, 3))
+    many = Goal("hand", axis=[1, 0, 0], along=along).direction
+    alone = [Goal("hand", axis=[1, 0, 0], along=each).direction for each in along]
+    assert np.array_equal(many, alone)
 
 
 def test_leading_axes_broadcast():
@@ -71,13 +81,28 @@ def test_goals_do_not_keep_the_callers_arrays():
     goal = Goal("hand", position=position)
     position[0] = 9
     assert goal.position.tolist() == [1, 2, 3]
+    frames = np.tile(np.eye(4), (2, 1, 1))
+    for given in (frames, frames[0], Frame._trusted(frames)):  # a Frame may hold memory that somebody writes to
+        goal = Goal("hand", given)
+        before = goal.numbers((2,)).copy()
+        frames[0, 0, 3] += 1
+        frames[0, :3, :3] = TURN.rotation
+        assert np.array_equal(goal.numbers((2,)), before)
 
 
 def test_what_differs_is_not_equal():
     base = {"position": [1, 2, 3], "point": [0, 0, 1], "weight": 1.0}
     same = Goal("hand", **base)
     assert Goal("hand", **base) == same
-    for change in ({"position": [1, 2, 4]}, {"point": [0, 0, 2]}, {"weight": 2}, {"turn_weight": 2}, {"weight": None}):
+    for change in (
+        {"position": [1, 2, 4]},
+        {"point": [0, 0, 2]},
+        {"weight": 2},
+        {"turn_weight": 2},
+        {"weight": None},
+        {"slack": 0.1},
+        {"priority": 1},
+    ):
         assert Goal("hand", **{**base, **change}) != same
     assert Goal("foot", **base) != same
     assert Goal("hand", position=[0.0, 0, 0]) == Goal("hand", position=[-0.0, 0, 0])
@@ -91,6 +116,8 @@ def test_it_says_what_it_wants():
     assert repr(ONE["weights and a point"]).endswith("point=(0.1, 0, 0), weight=(1.0, 0.0, 2.0))")
     assert "position=<(4, 3)>" in repr(ONE["many"])
     assert "turn_weight=(0.5, 0.5, 0.5)" in repr(ONE["many"])
+    assert repr(ONE["slack"]).endswith("slack=(0.1, 0.0, 0.2), turn_slack=(0.3, 0.3, 0.3), priority=2)")
+    assert repr(ONE["cone"]) == "Goal('hand', axis=(0, 0, 1), along=(0.6, 0, 0.8), turn_slack=0.4)"
     rows = np.tile(np.eye(3), (2, 1, 1))
     rows[1] = np.nan
     assert repr(Goal("hand", orientation=rows)) == "Goal('hand', orientation of shape (2,))"
@@ -118,6 +145,25 @@ def test_what_has_no_weight_has_no_row():
     assert ONE["position and axis"].rows(np.pi)[0] == [0, 1, 2, 6, 7]
 
 
+def test_every_row_has_its_slack():
+    assert ONE["slack"].slacks() == [0.1, 0, 0.2, 0.3, 0.3, 0.3]
+    assert ONE["cone"].slacks() == [0.4, 0.4]
+    assert ONE["weights and a point"].slacks() == [0, 0]
+    box = Goal("hand", Frame(), weight=(1, 0, 2), turn_weight=(0, 1, 1), slack=(1, 2, 3), turn_slack=(0.1, 0.2, 0.3))
+    assert box.slacks() == [1, 3, 0.2, 0.3]
+    for goal in ONE.values():
+        assert len(goal.slacks()) == len(goal.rows(1)[0])
+    assert Goal("hand", Frame(), slack=np.array([0, 1, 2])).slack == (0.0, 1.0, 2.0)
+    assert Goal("hand", orientation=TURN, turn_slack=np.pi).turn_slack == (np.pi,) * 3
+
+
+def test_a_priority_is_a_whole_number():
+    assert ONE["frame"].priority == 0
+    assert Goal("hand", Frame(), priority=np.int64(3)).priority == 3
+    assert type(Goal("hand", Frame(), priority=np.int64(3)).priority) is int
+    assert Goal("hand", Frame(), priority=-1).priority == -1
+
+
 def test_twelve_numbers_hold_all():
     rotation, place = ONE["frame"].numbers(())[:9], ONE["frame"].numbers(())[9:]
     assert np.array_equal(rotation.reshape(3, 3), TURN.rotation)
@@ -131,6 +177,7 @@ def test_some_of_many_are_picked_by_number():
     assert picked(many, shape, 6).position.tolist() == [6, 7, 8]
     assert picked(many, shape, np.array([[0, 5], [7, 7]])).position[..., 0].tolist() == [[0, 3], [9, 9]]
     assert picked(many, shape, 6).turn_weight == (0.5, 0.5, 0.5)
+    assert picked(ONE["slack"], shape, 6) == ONE["slack"]
 
 
 # -- refusals ---------------------------------------------------------------------------------------------------
@@ -171,6 +218,26 @@ REFUSED = {
     "turn_weight must be finite and not negative": lambda: Goal("hand", orientation=TURN, turn_weight=(1, 1, -1)),
     "weights are all zero asks for nothing": lambda: Goal("hand", position=[0, 0, 0], weight=0),
     "all zero asks for nothing": lambda: Goal("hand", orientation=TURN, turn_weight=0),
+    "whose weights are all zero": lambda: Goal("hand", axis=[0, 0, 1], along=[0, 0, 1], turn_weight=(0, 1, 1)),
+    "slack must be finite and not negative, got -0.1": lambda: Goal("hand", position=[0, 0, 0], slack=-0.1),
+    "slack must be finite and not negative, got inf": lambda: Goal("hand", position=[0, 0, 0], slack=float("inf")),
+    "slack must be one number or three, got [1, 2]": lambda: Goal("hand", position=[0, 0, 0], slack=[1, 2]),
+    "slack is of a position, and this goal asks for none; got 0.1": lambda: Goal("hand", orientation=TURN, slack=0.1),
+    "slack is of a position": lambda: Goal("hand", Frame(), weight=0, slack=0.1),
+    "turn_slack is of an orientation or an axis, and this goal asks for neither; got 1": lambda: Goal(
+        "hand", position=[0, 0, 0], turn_slack=1
+    ),
+    "asks for neither": lambda: Goal("hand", Frame(), turn_weight=0, turn_slack=(0, 0, 1)),
+    "turn_slack must be at most pi, got 4": lambda: Goal("hand", orientation=TURN, turn_slack=4),
+    "turn_slack must be finite and not negative, got (1, 1, -1)": lambda: Goal(
+        "hand", orientation=TURN, turn_slack=(1, 1, -1)
+    ),
+    "turn_slack of an axis is one number, the half-angle of a cone; got (1, 1, 1)": lambda: Goal(
+        "hand", axis=[0, 0, 1], along=[0, 0, 1], turn_slack=(1, 1, 1)
+    ),
+    "priority must be a whole number, got 1.5": lambda: Goal("hand", Frame(), priority=1.5),
+    "priority must be a whole number, got True": lambda: Goal("hand", Frame(), priority=True),
+    "priority must be a whole number, got '1'": lambda: Goal("hand", Frame(), priority="1"),
 }
 
 

@@ -117,7 +117,7 @@ REFUSED = {
     "a preference for joint values needs 3 of them, got 2": lambda: step(prefer.rest([0, 0])),
     "a preference needs one gain or 3, got 4": lambda: step(prefer.rest([0, 0, 0], [1, 1, 1, 1])),
     "needs one gain or 3, got 2": lambda: step(prefer.centre([1, 1])),
-    "method.transpose() takes no preference; these methods do: pseudoinverse, damped": lambda: Solver(
+    "method.transpose() takes no preference; these methods do: search, pseudoinverse, damped": lambda: Solver(
         method=method.transpose(), prefer=prefer.centre()
     ),
     "method.descent() takes no preference": lambda: Solver(method=method.descent(), prefer=prefer.centre()),
@@ -144,7 +144,10 @@ def test_only_preferences_add():
 
 
 def test_every_method_is_known_by_name_and_prints_as_the_call_that_builds_it():
-    assert method.names() == ("inverse", "pseudoinverse", "damped", "pulled", "transpose", "descent", "selective")
+    assert method.names() == (
+        *("search", "inverse", "pseudoinverse", "damped", "pulled"),
+        *("transpose", "descent", "selective"),
+    )
     for name in method.names():
         assert method.get(name).name == name
         assert repr(method.get(name)) == f"method.{name}()"
@@ -163,5 +166,5 @@ def test_a_method_does_not_change():
 def test_an_unknown_method_is_refused_with_near_matches():
     with pytest.raises(UnknownName, match=r"no method named 'dampd'; did you mean 'damped'\?"):
         method.get("dampd")
-    with pytest.raises(UnknownName, match="known: 'inverse', 'pseudoinverse'"):
+    with pytest.raises(UnknownName, match="known: 'search', 'inverse', 'pseudoinverse'"):
         method.get("zzz")

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from supple.errors import BadInput
 
 ARM = stock.planar3()
 PANDA, HAND = stock.panda(), "panda_hand_tcp"
-STEPPING = [name for name in method.names() if name != "inverse"]
+ALL = [name for name in method.names() if name != "inverse"]
+STEPPING = [name for name in ALL if name != "search"]
+WISHING = [method.search(), method.damped()]
 
 
 def flat(x, y):
@@ -28,7 +31,7 @@ def reachable(arm, link, count, seed=0):
 
 
 @pytest.mark.parametrize("name", _core.instruction_sets())
-@pytest.mark.parametrize("way", STEPPING)
+@pytest.mark.parametrize("way", ALL)
 def test_many_are_solved_as_one_by_one_to_the_bit(way, name):
     _core.use(name)
     solver = Solver(method=method.get(way), iterations=60)
@@ -78,21 +81,23 @@ def test_no_rows_are_none():
 
 
 def test_the_start_is_the_linkages_rest_unless_given():
-    assert np.array_equal(solve(ARM, flat(10, 12)).q, solve(ARM, flat(10, 12), ARM.rest).q)
+    local = Solver(method=method.damped())
+    assert np.array_equal(local.solve(ARM, flat(10, 12)).q, local.solve(ARM, flat(10, 12), ARM.rest).q)
     # from another start another answer
-    assert not np.allclose(solve(ARM, flat(10, 12), [2.0, -1, -1]).q, solve(ARM, flat(10, 12)).q)
+    assert not np.allclose(local.solve(ARM, flat(10, 12), [2.0, -1, -1]).q, local.solve(ARM, flat(10, 12)).q)
 
 
 def test_no_iterations_give_the_start_within_limits():
     start = np.full(PANDA.dof, 9.0)
-    found = solve(PANDA, Goal(HAND, position=[0.4, 0, 0.4]), start, iterations=0)
+    local = Solver(method=method.damped(), iterations=0)
+    found = local.solve(PANDA, Goal(HAND, position=[0.4, 0, 0.4]), start)
     moved = PANDA.jacobian(PANDA.rest, HAND).any(axis=0)
     assert np.array_equal(found.q[moved], PANDA.clamp(start)[moved])
     assert (found.iterations, found.path, found.largest_step) == (0, 0, 0)
     assert found.outcome is Outcome.SPENT
     there = Goal(HAND, PANDA.frame(PANDA.rest, HAND))
-    assert solve(PANDA, there, iterations=0).outcome is Outcome.ARRIVED
-    free = solve(PANDA, Goal(HAND, position=[0.4, 0, 0.4]), start, iterations=0, keep_limits=False)
+    assert local.solve(PANDA, there).outcome is Outcome.ARRIVED
+    free = replace(local, keep_limits=False).solve(PANDA, Goal(HAND, position=[0.4, 0, 0.4]), start)
     assert np.array_equal(free.q, start)
 
 
@@ -152,14 +157,14 @@ def test_both_hands_of_baxter_arrive_at_once():
     rng = np.random.default_rng(3)
     q = baxter.clamp(baxter.rest + rng.uniform(-0.4, 0.4, (30, baxter.dof)))
     goals = [Goal(hand, baxter.frame(q, hand)) for hand in hands]
-    found = solve(baxter, goals)
+    found = solve(baxter, goals, method=method.damped())
     assert found.arrived.mean() > 0.9
     assert found.distance.shape == (30, 2)
     for i, hand in enumerate(hands):
         away = np.linalg.norm(baxter.frame(found.q, hand).position - goals[i].position, axis=-1)
         assert (away[found.arrived] <= 1e-6).all()
     # the arms do not share joints, so each finds what it finds alone
-    alone = solve(baxter, goals[0])
+    alone = solve(baxter, goals[0], method=method.damped())
     both = found.arrived & alone.arrived
     left = [name.startswith("left_") for name in baxter.names]
     assert np.abs(found.q - alone.q)[both][:, left].max() < 1e-4
@@ -186,10 +191,11 @@ def test_goals_that_quarrel_find_their_weighted_middle():
     assert found.outcome is Outcome.STUCK
 
 
-def test_an_opposite_direction_is_no_dead_end():
+@pytest.mark.parametrize("how", WISHING, ids=repr)
+def test_an_opposite_direction_is_no_dead_end(how):
     for axis in ([1, 0, 0], [0, 1, 0], [0, 0, 1], [0.6, 0, 0.8]):
         ball = Linkage("ball", [Joint.ball("b", "base", "tip")])
-        found = solve(ball, Goal("tip", axis=axis, along=np.negative(axis)))
+        found = solve(ball, Goal("tip", axis=axis, along=np.negative(axis)), method=how)
         assert found.arrived
         assert ball.frame(found.q, "tip").rotation @ axis == pytest.approx(np.negative(axis), abs=1e-6)
 
@@ -255,17 +261,16 @@ def test_why_names_the_limits_that_are_met():
             Joint.revolute("other", "base", "aside", lower=0, upper=1),  # at its limit, and no matter
         ],
     )
-    found = solve(arm, Goal("tip", position=[-1, 1, 0]))
+    local = Solver(method=method.damped())
+    found = local.solve(arm, Goal("tip", position=[-1, 1, 0]))
     assert found.outcome is Outcome.STUCK
     assert found.why == "a at its upper limit; b at its upper limit"
     assert str(found).startswith("stuck after ")
     assert str(found).endswith(": a at its upper limit; b at its upper limit")
-    low = solve(arm, Goal("tip", position=[-1, -1, 0]))
+    low = local.solve(arm, Goal("tip", position=[-1, -1, 0]))
     assert low.why == "a at its lower limit; b at its lower limit"
-    assert (
-        solve(arm, Goal("tip", position=[1.8, 0.3, 0], weight=(1, 1, 0)), iterations=0).why
-        == "no nearer from this start"
-    )
+    none = replace(local, iterations=0).solve(arm, Goal("tip", position=[1.8, 0.3, 0], weight=(1, 1, 0)))
+    assert none.why == "no nearer from this start"
 
 
 def test_directions_that_are_free_are_not_out_of_reach():
@@ -316,7 +321,7 @@ def test_no_joint_changes_by_more_than_the_longest_step(way, longest):
     assert (np.abs(found.q - PANDA.rest).max(axis=-1) <= found.iterations * longest + 1e-9).all()
 
 
-@pytest.mark.parametrize("way", STEPPING)
+@pytest.mark.parametrize("way", ALL)
 def test_limits_are_kept_or_not_as_told(way):
     frames = reachable(PANDA, HAND, 100)
     kept = solve(PANDA, Goal(HAND, frames), method=method.get(way), iterations=50)
@@ -345,11 +350,12 @@ def test_solve_is_step_after_step():
 def test_a_function_that_says_the_same_is_the_same():
     values, gain = np.array([0.1, -0.4, 0.2, -1.5, 0.3, 1.2, 0.4, 0.02]), np.linspace(0.05, 0.4, 8)
     frames = reachable(PANDA, HAND, 20)
-    built_in = Solver(prefer=prefer.rest(values, gain)).solve(PANDA, Goal(HAND, frames))
-    by_function = Solver(prefer=prefer.function(lambda q: gain * (values - q))).solve(PANDA, Goal(HAND, frames))
+    local = Solver(method=method.damped())
+    built_in = replace(local, prefer=prefer.rest(values, gain)).solve(PANDA, Goal(HAND, frames))
+    by_function = replace(local, prefer=prefer.function(lambda q: gain * (values - q))).solve(PANDA, Goal(HAND, frames))
     assert np.abs(built_in.q - by_function.q).max() < 1e-12
     assert np.array_equal(built_in.iterations, by_function.iterations)
-    assert not np.allclose(built_in.q, solve(PANDA, Goal(HAND, frames)).q)
+    assert not np.allclose(built_in.q, local.solve(PANDA, Goal(HAND, frames)).q)
 
 
 def test_a_function_sees_all_of_q_and_cannot_change_it():
@@ -361,28 +367,31 @@ def test_a_function_sees_all_of_q_and_cannot_change_it():
         return np.zeros(8)
 
     start = np.append(PANDA.rest[:-1], 0.031)
-    found = Solver(prefer=prefer.function(wish)).solve(PANDA, Goal(HAND, position=[0.4, 0.1, 0.5]), start)
-    assert np.array_equal(found.q, solve(PANDA, Goal(HAND, position=[0.4, 0.1, 0.5]), start).q)
+    goal, local = Goal(HAND, position=[0.4, 0.1, 0.5]), Solver(method=method.damped())
+    found = replace(local, prefer=prefer.function(wish)).solve(PANDA, goal, start)
+    assert np.array_equal(found.q, local.solve(PANDA, goal, start).q)
     assert np.array_equal(seen[0], start)
     assert {q[-1] for q in seen} == {0.031}
 
 
-def test_a_function_may_itself_solve():
+@pytest.mark.parametrize("how", WISHING, ids=repr)
+def test_a_function_may_itself_solve(how):
     def wish(q):
         return 0.1 * (solve(ARM, flat(10, 12), q).q - q)
 
-    assert Solver(prefer=prefer.function(wish)).solve(ARM, flat(12, 10)).arrived
+    assert Solver(method=how, prefer=prefer.function(wish)).solve(ARM, flat(12, 10)).arrived
 
 
 class Odd(Exception):
     pass
 
 
-def test_what_a_function_raises_comes_through():
+@pytest.mark.parametrize("how", WISHING, ids=repr)
+def test_what_a_function_raises_comes_through(how):
     def fails(q):
         raise Odd("at " + str(len(q)))
 
-    solver = Solver(prefer=prefer.function(fails))
+    solver = Solver(method=how, prefer=prefer.function(fails))
     for attempt in (
         lambda: solver.solve(ARM, flat(10, 12)),
         lambda: solver.step(ARM, flat(10, 12), ARM.rest),
@@ -397,7 +406,7 @@ def test_what_a_function_raises_comes_through():
         return np.zeros(3) if len(calls) < 7 else fails(q)
 
     with pytest.raises(Odd):
-        Solver(prefer=prefer.function(fails_later)).solve(ARM, Goal("tip", position=[[10, 12, 0]] * 50))
+        Solver(method=how, prefer=prefer.function(fails_later)).solve(ARM, Goal("tip", position=[[10, 12, 0]] * 50))
     assert len(calls) == 7
     assert solve(ARM, flat(10, 12)).arrived  # and nothing is broken
 
@@ -413,8 +422,9 @@ def test_what_a_function_raises_comes_through():
         ("up", "must return 3 numbers: could not convert"),
     ],
 )
-def test_a_function_that_wishes_nonsense_is_refused(answer, reason):
-    solver = Solver(prefer=prefer.function(lambda q: answer))
+@pytest.mark.parametrize("how", WISHING, ids=repr)
+def test_a_function_that_wishes_nonsense_is_refused(answer, reason, how):
+    solver = Solver(method=how, prefer=prefer.function(lambda q: answer))
     for attempt in (lambda: solver.solve(ARM, flat(10, 12)), lambda: solver.step(ARM, flat(10, 12), ARM.rest)):
         with pytest.raises(BadInput) as refused:
             attempt()

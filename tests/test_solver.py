@@ -59,7 +59,7 @@ def test_a_solution_is_a_sentence():
     assert found.why == ""
     assert repr(found) == f"<Solution: {found}>"
     assert " and " in str(solve(PANDA, Goal(HAND, PANDA.frame(PANDA.rest, HAND))))
-    assert "after 1 iteration," in str(solve(ARM, flat(50, 0), iterations=1))
+    assert "after 1 iteration," in str(solve(ARM, flat(50, 0), iterations=1, method=method.damped()))
     many = solve(ARM, Goal("tip", position=[[10, 12, 0], [50, 0, 0]]))
     assert str(many).startswith("2 solves: 1 arrived, 1 stuck; ")
 
@@ -80,6 +80,8 @@ SOLVERS = [
     Solver(method=method.descent(method.Rank.MOST_ROOM), halvings=3, keep_limits=False),
     Solver(damping=0.1 + 0.2, prefer=prefer.rest([0, 1 / 3, 2]) + prefer.centre([0.1, 0.2, 0.3]), patience=3),
     Solver(tolerance=Tolerance(1e-3, 1e-2), shorten=0.5, escapes=0),
+    Solver(weights=[1, 0.5, 0], microseconds=50),
+    Solver(weights={"joint2": 0, "joint1": 1 / 3}, iterations=500),
 ]
 
 

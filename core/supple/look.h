@@ -85,11 +85,20 @@ template <class S> SUPPLE_FN void measure(const Target &target, const Frame<S> &
   } else if (last >= about_x) {
     turn = log_rotation(wanted.r * transpose(tip.r));
   }
+  // with a cone, the first of the two rows is the way to it; the second, along it, is free
+  const S cone = last >= across_1 ? S(target.slack[target.rows - 1]) : S(0);
+  if (cone > 0) {
+    const S angle_off = root(dot(turn, turn));
+    turn = (angle_off > cone ? (angle_off - cone) / angle_off : S(0)) * turn;
+    u = angle_off > cone ? (1 / (angle_off - cone)) * turn : Vec<S>{0, 0, 0};
+    v = Vec<S>{0, 0, 0};
+  }
   const S all[8] = {shift.x, shift.y, shift.z, turn.x, turn.y, turn.z, dot(u, turn), dot(v, turn)};
   S squares[2] = {0, 0};
   for (int i = 0; i < target.rows; ++i) {
-    const S x = all[target.component[i]];
-    squares[target.component[i] >= about_x] += x * x;
+    const int component = target.component[i];
+    const S slack = component < across_1 ? S(target.slack[i]) : S(0), x = all[component] - clip(all[component], -slack, slack);
+    squares[component >= about_x] += x * x;
     e[i] = S(target.weight[i]) * x;
   }
   distance = root(squares[0]);
@@ -110,14 +119,25 @@ template <class S> SUPPLE_FN void look(const Problem &problem, const S *q, const
     for (int i = 0; i < 6 * n; ++i) sight.full[i] = 0;
     jacobian(target.chain, axes, pull ? goal_frame<S>(goals + 12 * t).p : tip.p, false, tip.r, sight.full);
     Vec<S> u{0, 0, 0}, v{0, 0, 0};
-    if (target.component[target.rows - 1] >= across_1) across(tip.r * Vec<S>{S(target.axis[0]), S(target.axis[1]), S(target.axis[2])}, u, v);
+    if (target.component[target.rows - 1] >= across_1) {
+      const Vec<S> a = tip.r * Vec<S>{S(target.axis[0]), S(target.axis[1]), S(target.axis[2])};
+      across(a, u, v);
+      if (target.slack[target.rows - 1] > 0) {
+        const double *wanted = goals + 12 * t;
+        const Vec<S> turn = turn_between(a, Vec<S>{S(wanted[0]), S(wanted[1]), S(wanted[2])});
+        const S size = root(dot(turn, turn));
+        u = size > S(target.slack[target.rows - 1]) ? (1 / size) * turn : Vec<S>{0, 0, 0};
+        v = Vec<S>{0, 0, 0};
+      }
+    }
     for (int i = 0; i < target.rows; ++i) {
       const int component = target.component[i];
       const Vec<S> way = component == across_1 ? u : v;
       S *row = sight.J + (target.first + i) * n;
+      const S weight = component < across_1 && target.slack[i] > 0 && e[i] == 0 ? S(0) : S(target.weight[i]); // inside its slack it asks for nothing
       for (int k = 0; k < n; ++k) {
         const S *column = sight.full + k;
-        row[k] = S(target.weight[i]) * (component < across_1 ? column[component * n]
+        row[k] = weight * (component < across_1 ? column[component * n]
                                                              : way.x * column[3 * n] + way.y * column[4 * n] + way.z * column[5 * n]);
       }
     }

@@ -15,6 +15,7 @@ struct Target {
   int first, rows;  // its rows among all
   int component[6]; // which ones they are; those without weight are left out
   double weight[6]; // of each row
+  double slack[6];  // of each row: as far from the goal as this is as good; for a direction, half the angle of a cone
   double point[3];  // what is to be brought to the position, in the end effector's axes
   double axis[3];   // what is to point along the direction, in the end effector's axes
 };

@@ -247,5 +247,34 @@ SUPPLE_FN Report solve(const Problem &problem, const Method &method, const Stop 
   }
 }
 
+// From a q that has arrived, as the wishes would have it for as long as the goals hold: steps with the wish, each brought back to
+// the goals by steps without, until nothing moves. `best` holds the last q within tolerance.
+SUPPLE_FN void refine(const Problem &problem, const Method &method, const Stop &stop, const double *goals, const double *start, const SolveDesk &desk) {
+  const int n = problem.n;
+  Method plain = method;
+  plain.preference_count = 0, plain.ask = nullptr;
+  for (int l = 0; l < n; ++l) desk.best[l] = desk.q[l] = start[l];
+  for (int k = 0; k < stop.iterations; ++k) {
+    if (!one_step(problem, method, goals, desk.q, desk, desk.dq)) return;
+    move(problem, method.clamp, desk.q, desk.dq, desk.next);
+    bool back = false;
+    for (int i = 0; i < 8 && !back; ++i) {
+      look(problem, desk.next, goals, false, desk.sight);
+      back = within(problem, stop, desk.sight);
+      if (back) break;
+      for (int l = 0; l < n; ++l) desk.q[l] = desk.next[l];
+      if (!one_step(problem, plain, goals, desk.q, desk, desk.dq)) return;
+      move(problem, method.clamp, desk.q, desk.dq, desk.next);
+    }
+    if (!back) return;
+    double moved = 0;
+    for (int l = 0; l < n; ++l) {
+      moved = larger(moved, std::fabs(desk.next[l] - desk.best[l]));
+      desk.best[l] = desk.q[l] = desk.next[l];
+    }
+    if (moved < 1e-7) return;
+  }
+}
+
 } // namespace SUPPLE_ISA
 } // namespace supple

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,18 +17,26 @@ from supple.linkage import Linkage
 if TYPE_CHECKING:
     from supple.solver import Solver
 
+_Made = TypeVar("_Made")
+_DAMPING = 1e-4  # alpha where none is given
+_ITERATIONS = 200
+
 
 def compiled(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Plan:
     """The native plan, from the linkage's own cache; raises `BadInput` or `UnknownName` if the three do not fit."""
     targets = _posed.targets(linkage, goals)
-    key = (tuple(targets), solver)
+    return cached(linkage, (tuple(targets), solver), lambda: _compile(linkage, targets, solver))
+
+
+def cached(linkage: Linkage, key: tuple[Any, ...], make: Callable[[], _Made]) -> _Made:
+    """What was made for a key before, or is made now; the linkage keeps it."""
     plans = linkage.__dict__.setdefault("_plans", {})
     if key not in plans:
         if len(plans) > 64:  # goals whose weights change all the time must not fill the memory
             plans.clear()
-        plans[key] = _compile(linkage, targets, solver)
-    plan: _core.Plan = plans[key]
-    return plan
+        plans[key] = make()
+    made: _Made = plans[key]
+    return made
 
 
 def _compile(linkage: Linkage, targets: Sequence[_posed.Target], solver: Solver) -> _core.Plan:
@@ -39,7 +47,7 @@ def _compile(linkage: Linkage, targets: Sequence[_posed.Target], solver: Solver)
         how.rank.value,
         how.pull,
         solver.keep_limits,
-        float(solver.damping) if isinstance(solver.damping, int | float) else 0.0,
+        _DAMPING if solver.damping is None else 0.0 if schemes is not None else float(solver.damping),  # type: ignore[arg-type]
         how.scale,
         solver.longest,
         solver.shorten,
@@ -47,7 +55,7 @@ def _compile(linkage: Linkage, targets: Sequence[_posed.Target], solver: Solver)
         solver.escapes,
         schemes is not None and schemes.as_printed,
     )
-    stop = (solver.iterations, solver.patience, solver.tolerance.position, solver.tolerance.angle)
+    stop = (_ITERATIONS if solver.iterations is None else solver.iterations, solver.patience, solver.tolerance.position, solver.tolerance.angle)
     wishes = [_wish(linkage, wish) for wish in solver.prefer.wishes if wish.function is None]
     parts = (linkage._native, list(targets), linkage.lower, linkage.upper, _posed.balls(linkage), method, wishes, stop)
     plan = _core.Plan(*parts)

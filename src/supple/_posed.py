@@ -15,8 +15,8 @@ from supple.joint import Kind
 from supple.linkage import Linkage
 
 Row = tuple[float, float, float]
-Target = tuple[str, tuple[int, ...], tuple[float, ...], Row, Row]
-"""A link, the components of its error that count, their weights, its point, and its axis that points."""
+Target = tuple[str, tuple[int, ...], tuple[float, ...], Row, Row, tuple[float, ...]]
+"""A link, the components of its error that count, their weights, its point, its axis that points, and their slacks."""
 
 
 def targets(linkage: Linkage, goals: Sequence[Goal]) -> list[Target]:
@@ -29,7 +29,7 @@ def targets(linkage: Linkage, goals: Sequence[Goal]) -> list[Target]:
             raise unknown("link", goal.link, linkage._link_named)
         components, weights = goal.rows(_reach.reach(linkage, goal.link))
         axis = (0.0, 0.0, 0.0) if goal.axis is None else tuple(goal.axis.tolist())
-        asked.append((goal.link, tuple(components), tuple(weights), tuple(goal.point.tolist()), axis))
+        asked.append((goal.link, tuple(components), tuple(weights), tuple(goal.point.tolist()), axis, tuple(goal.slacks())))
     return asked
 
 
@@ -59,3 +59,14 @@ def balls(linkage: Linkage) -> list[tuple[int, Sequence[float], float, float, fl
         elif joint.kind is Kind.FLOATING:
             found.append((linkage._sources[joint.name].first + 3, joint.axis, math.pi, -math.pi, math.pi))
     return found
+
+
+def natural_units(linkage: Linkage, reach: float) -> Array:
+    """What counts as much as a radian, for each degree of freedom (dof,): reach/pi metres of a slide."""
+    size = np.ones(linkage.dof)
+    slides = {Kind.PRISMATIC: 1, Kind.PLANAR: 2, Kind.FLOATING: 3}
+    for joint in linkage.joints:
+        if joint.kind in slides and joint.mimic is None:
+            first = linkage._sources[joint.name].first
+            size[first : first + slides[joint.kind]] = reach / math.pi
+    return size

@@ -26,14 +26,18 @@ class Progress:
         total: int,
         *,
         shown: bool = True,
+        anywhere: bool = False,
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """A bar for ``total`` steps of something; written to ``stream``, by default the standard error."""
+        """A bar for ``total`` steps of something; written to ``stream``, by default the standard error.
+
+        ``anywhere``: also where it is no terminal.
+        """
         self.what, self.total, self.done = what, total, 0
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock
-        self._on = shown and self._stream is not None and self._stream.isatty()
+        self._on = shown and self._stream is not None and (anywhere or self._stream.isatty())
         self._start = clock()
         self._next = self._start + PATIENCE
         self._drawn = 0

@@ -47,6 +47,18 @@ class MissingExtra(SuppleError, ImportError):
     """Something optional is asked for whose package is not installed; the message says what to install."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a long solve.
+
+    Attributes:
+        found: the `Solution` so far; rows that were not done are SPENT and hold their start.
+    """
+
+    def __init__(self, found: object) -> None:
+        self.found = found
+        super().__init__(f"interrupted: {found}")
+
+
 def unknown(what: str, name: object, known: Iterable[str]) -> UnknownName:
     """An `UnknownName` that names what came and the nearest of what is known."""
     names = list(known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +12,16 @@ from numpy.typing import ArrayLike
 
 from supple.errors import BadInput
 from supple.frame import Array, Frame
+from supple.frame import _unit as unit_of
+
+_ARRAYS = ("position", "orientation", "axis", "direction", "point")
+_PLAIN = ("weight", "turn_weight", "slack", "turn_slack", "priority")
+_FIELDS = ("link", *_ARRAYS, *_PLAIN)
 
 _set = object.__setattr__
+_ORIGIN: Array = np.zeros(3)
+_ORIGIN.flags.writeable = False
+_NONE = (0.0, 0.0, 0.0)
 
 
 class Goal:
@@ -24,7 +33,7 @@ class Goal:
     Goal('hand', position=(0.3, 0, 0.5))
     """
 
-    __slots__ = ("axis", "direction", "link", "orientation", "point", "position", "turn_weight", "weight")
+    __slots__ = _FIELDS
     link: str
     """Name of the end effector."""
     position: Array | None
@@ -41,6 +50,13 @@ class Goal:
     """Weight of the position error along each world axis; None: pi / reach, the paper's [D30]."""
     turn_weight: tuple[float, float, float]
     """Weight of the orientation error about each world axis (the first one, for an axis that points)."""
+    slack: tuple[float, float, float]
+    """How far from the position is as good as there, along each world axis, in metres: half the sides of a box."""
+    turn_slack: tuple[float, float, float]
+    """How far from the orientation is as good as so turned, about each world axis, in radians; for an axis that points,
+    three times the half-angle of its cone."""
+    priority: int
+    """Goals of a lower number are met first, later ones only as far as those allow."""
 
     def __init__(
         self,
@@ -51,9 +67,12 @@ class Goal:
         orientation: Frame | ArrayLike | None = None,
         axis: ArrayLike | None = None,
         along: ArrayLike | None = None,
-        point: ArrayLike = (0, 0, 0),
+        point: ArrayLike = _ORIGIN,
         weight: float | Sequence[float] | None = None,
         turn_weight: float | Sequence[float] = 1.0,
+        slack: float | Sequence[float] = 0.0,
+        turn_slack: float | Sequence[float] = 0.0,
+        priority: int = 0,
     ) -> None:
         """A goal for a link: ``frame`` (..., 4, 4), or any of position, orientation and an axis along a direction.
 
@@ -64,37 +83,46 @@ class Goal:
             orientation: how it shall be turned: a Frame, or rotation matrices (..., 3, 3).
             axis: a vector (3,) of the link that shall point ``along`` a direction.
             along: directions (..., 3) in the world, of any length.
-            point: the point (3,) of the link, in its own axes, that the position speaks of.
+            point: the point (3,) of the link, in its own axes, that the position speaks of; its origin by default.
             weight: of the position error: one number, or one for each world axis; a 0 leaves that axis free. By
                 default pi / reach, so that the whole workspace counts as half a turn.
             turn_weight: of the orientation error: one number, or one for each world axis; a 0 leaves it free.
+            slack: how far from the position, in metres, is as good as there: one number, or one for each world axis.
+            turn_slack: how far from the orientation, in radians, is as good as so turned: one number, or one about
+                each world axis. For an axis that points, one number: the half-angle of a cone around ``along``.
+            priority: goals of a lower number are met first, later ones only as far as those allow.
         """
         if not isinstance(link, str) or not link:
             raise BadInput(f"a goal is for a link, by name; got {link!r}")
         if frame is not None:
             if position is not None or orientation is not None or axis is not None:
                 raise BadInput("a goal is a frame, or position, orientation and axis; not both")
-            whole = frame if isinstance(frame, Frame) else _frames(frame)
-            position, orientation = whole.position, whole
+            orientation = whole = frame if isinstance(frame, Frame) else _frames(frame)
+            where: Array | None = _frozen(whole.position)
+        else:
+            where = None if position is None else _rows(position, "position")
         if orientation is not None and axis is not None:
             raise BadInput("a goal has an orientation or an axis to point along, not both")
         if (axis is None) != (along is None):
             raise BadInput("axis (of the link) and along (a direction in the world) go together")
-        if position is None and orientation is None and axis is None:
+        turned = orientation is not None or axis is not None
+        if where is None and not turned:
             raise BadInput("a goal needs a frame, a position, an orientation or an axis")
         _set(self, "link", link)
-        _set(self, "position", None if position is None else _rows(position, "position"))
+        _set(self, "position", where)
         _set(self, "orientation", None if orientation is None else _rotation(orientation))
         _set(self, "axis", None if axis is None else _unit(axis, "axis", single=True))
         _set(self, "direction", None if along is None else _unit(along, "along"))
-        _set(self, "point", _rows(point, "point", single=True))
-        _set(self, "weight", None if weight is None else _weights(weight, "weight"))
-        _set(self, "turn_weight", _weights(turn_weight, "turn_weight"))
-        free = (self.position is None or self.weight == (0.0, 0.0, 0.0)) and (
-            (self.orientation is None and self.axis is None) or not any(self.turn_weight)
-        )
-        if free:
+        _set(self, "point", _ORIGIN if point is _ORIGIN else _rows(point, "point", single=True))
+        _set(self, "weight", None if weight is None else _three(weight, "weight"))
+        _set(self, "turn_weight", _three(turn_weight, "turn_weight"))
+        placed = where is not None and self.weight != _NONE
+        turned = turned and (self.turn_weight != _NONE if axis is None else self.turn_weight[0] > 0)
+        if not (placed or turned):
             raise BadInput("a goal whose weights are all zero asks for nothing")
+        _set(self, "slack", _slack(slack, placed))
+        _set(self, "turn_slack", _turn_slack(turn_slack, turned, axis is not None))
+        _set(self, "priority", priority if type(priority) is int else _whole(priority))
         try:
             _ = self.shape
         except ValueError as error:
@@ -103,12 +131,10 @@ class Goal:
     @property
     def shape(self) -> tuple[int, ...]:
         """The leading axes: () for a single goal."""
-        parts = [
-            () if self.position is None else self.position.shape[:-1],
-            () if self.orientation is None else self.orientation.shape[:-2],
-            () if self.direction is None else self.direction.shape[:-1],
-        ]
-        return np.broadcast_shapes(*parts)
+        placed = () if self.position is None else self.position.shape[:-1]
+        turned = () if self.orientation is None else self.orientation.shape[:-2]
+        aimed = () if self.direction is None else self.direction.shape[:-1]
+        return np.broadcast_shapes(placed, turned, aimed) if placed or turned or aimed else ()
 
     def rows(self, reach: float) -> tuple[list[int], list[float]]:
         """The error components it speaks of and their weights, for an end effector of that reach in metres."""
@@ -131,6 +157,18 @@ class Goal:
             weights += [self.turn_weight[0]] * 2
         return components, weights
 
+    def slacks(self) -> list[float]:
+        """The slack of each component that `rows` names, in metres or radians; for an axis, its cone's half-angle."""
+        slacks: list[float] = []
+        if self.position is not None:
+            weight = self.weight or (1.0, 1.0, 1.0)
+            slacks += [s for s, w in zip(self.slack, weight, strict=True) if w]
+        if self.orientation is not None:
+            slacks += [s for s, w in zip(self.turn_slack, self.turn_weight, strict=True) if w]
+        elif self.axis is not None and self.turn_weight[0]:
+            slacks += self.turn_slack[:2]
+        return slacks
+
     def numbers(self, shape: tuple[int, ...]) -> Array:
         """The goal as the core reads it (*shape, 12): rotation row by row, or the direction, then the position."""
         out = np.zeros((*shape, 12))
@@ -143,9 +181,9 @@ class Goal:
         return out
 
     def _value(self) -> tuple[object, ...]:
-        arrays = (self.position, self.orientation, self.axis, self.direction, self.point)
-        kept = tuple(None if a is None else (a.shape, (a + 0.0).tobytes()) for a in arrays)
-        return (self.link, *kept, self.weight, self.turn_weight)
+        arrays = (getattr(self, name) for name in _ARRAYS)
+        kept = (None if a is None else (a.shape, (a + 0.0).tobytes()) for a in arrays)
+        return (self.link, *kept, *(getattr(self, name) for name in _PLAIN))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Goal) and self._value() == other._value()
@@ -177,10 +215,13 @@ class Goal:
             said.append(f"weight={self.weight}")
         if self.turn_weight != (1.0, 1.0, 1.0):
             said.append(f"turn_weight={self.turn_weight}")
+        if self.slack != _NONE:
+            said.append(f"slack={self.slack}")
+        if self.turn_slack != _NONE:
+            said.append(f"turn_slack={self.turn_slack if self.axis is None else self.turn_slack[0]}")
+        if self.priority:
+            said.append(f"priority={self.priority}")
         return f"Goal({', '.join(said)})"
-
-
-_FIELDS = ("link", "position", "orientation", "axis", "direction", "point", "weight", "turn_weight")
 
 
 def _again(*fields: Any) -> Goal:
@@ -204,22 +245,32 @@ def picked(goal: Goal, shape: tuple[int, ...], which: Any) -> Goal:
         return chosen
 
     parts = rows(goal.position, 1), rows(goal.orientation, 2), goal.axis, rows(goal.direction, 1)
-    return _again(goal.link, *parts, goal.point, goal.weight, goal.turn_weight)
+    return _again(goal.link, *parts, goal.point, *(getattr(goal, name) for name in _PLAIN))
 
 
 def _frames(value: ArrayLike) -> Frame:
     """Frames from an array (..., 4, 4); of many, rows that are not finite stay so, to be refused one by one."""
     try:
-        array = np.array(value, dtype=float)
+        array = np.asarray(value, dtype=float)
     except (TypeError, ValueError) as error:
         raise BadInput(f"a frame must be numbers of shape (..., 4, 4): {error}") from None
     if array.ndim <= 2 or array.shape[-2:] != (4, 4):
         return Frame(array)
     bad = ~np.isfinite(array).all(axis=(-1, -2))
-    array[bad] = np.eye(4)
-    frames = np.array(Frame(array).matrix)
+    if not bad.any():
+        return Frame(array)
+    frames = np.where(bad[..., None, None], np.eye(4), array)
+    frames = np.array(Frame(frames).matrix)
     frames[bad] = np.nan
     return Frame._trusted(frames)
+
+
+def _frozen(array: Array) -> Array:
+    """The array itself where nobody can change it, else a copy."""
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
 
 
 def _brief(a: Array) -> str:
@@ -236,7 +287,7 @@ def _rows(value: ArrayLike, what: str, single: bool = False) -> Array:
     wanted = "(3,)" if single else "(..., 3)"
     if array.shape[-1:] != (3,) or (single and array.ndim != 1):
         raise BadInput(f"{what} must have shape {wanted}, not {array.shape}")
-    if (single or array.ndim == 1) and not np.isfinite(array).all():
+    if array.ndim == 1 and not all(map(math.isfinite, array.tolist())):
         raise BadInput(f"{what} must be finite, got {array.tolist()}")
     array.flags.writeable = False
     return array
@@ -244,18 +295,17 @@ def _rows(value: ArrayLike, what: str, single: bool = False) -> Array:
 
 def _unit(value: ArrayLike, what: str, single: bool = False) -> Array:
     array = _rows(value, what, single)
-    length = np.linalg.norm(array, axis=-1, keepdims=True)
-    if np.any(length == 0):
+    if not array.any(axis=-1).all():
         raise BadInput(f"{what} must not be zero")
     with np.errstate(invalid="ignore"):  # a row that is not finite stays so
-        unit: Array = array / length
+        unit = unit_of(array)
     unit.flags.writeable = False
     return unit
 
 
 def _rotation(value: Frame | ArrayLike) -> Array:
     if isinstance(value, Frame):
-        return value.rotation
+        return _frozen(value.rotation)
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError) as error:
@@ -267,11 +317,42 @@ def _rotation(value: Frame | ArrayLike) -> Array:
     return _frames(whole).rotation
 
 
-def _weights(value: float | Sequence[float], what: str) -> tuple[float, float, float]:
+def _three(value: float | Sequence[float], what: str, most: float = math.inf) -> tuple[float, float, float]:
+    """One number or three, as three that are finite, not negative and at most so much."""
+    if (type(value) is float or type(value) is int) and 0 <= value <= most and value != math.inf:
+        one = float(value)
+        return one, one, one
     try:
         row = np.broadcast_to(np.asarray(value, dtype=float), (3,))
     except (TypeError, ValueError):
         raise BadInput(f"{what} must be one number or three, got {value!r}") from None
     if not np.isfinite(row).all() or (row < 0).any():
         raise BadInput(f"{what} must be finite and not negative, got {value!r}")
+    if (row > most).any():
+        raise BadInput(f"{what} must be at most pi, got {value!r}")
     return float(row[0]), float(row[1]), float(row[2])
+
+
+def _slack(value: float | Sequence[float], placed: bool) -> tuple[float, float, float]:
+    slack = _three(value, "slack")
+    if not placed and slack != _NONE:
+        raise BadInput(f"slack is of a position, and this goal asks for none; got {value!r}")
+    return slack
+
+
+def _turn_slack(value: float | Sequence[float], turned: bool, cone: bool) -> tuple[float, float, float]:
+    slack = _three(value, "turn_slack", most=math.pi)
+    if not turned and slack != _NONE:
+        raise BadInput(f"turn_slack is of an orientation or an axis, and this goal asks for neither; got {value!r}")
+    if cone and np.ndim(value):
+        raise BadInput(f"turn_slack of an axis is one number, the half-angle of a cone; got {value!r}")
+    return slack
+
+
+def _whole(value: object) -> int:
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    raise BadInput(f"priority must be a whole number, got {value!r}")

@@ -1,4 +1,4 @@
-"""Methods: the ways to choose a step that the chapter lists, each a value for `Solver`."""
+"""Methods: the search, and the ways to choose a step that the chapter lists, each a value for `Solver`."""
 
 from __future__ import annotations
 
@@ -38,6 +38,11 @@ class Method:
         elif self.rank is not Rank.OUTERMOST:
             inside = f"method.{self.rank}"
         return f"method.{self.name}({inside})"
+
+
+def search() -> Method:
+    """Many starts, each a damped descent that is abandoned when it stalls, until one arrives; the default."""
+    return Method("search", 2)
 
 
 def inverse() -> Method:
@@ -96,4 +101,4 @@ def get(name: str) -> Method:
     return _ALL[name]()
 
 
-_ALL = {f.__name__: f for f in (inverse, pseudoinverse, damped, pulled, transpose, descent, selective)}
+_ALL = {f.__name__: f for f in (search, inverse, pseudoinverse, damped, pulled, transpose, descent, selective)}

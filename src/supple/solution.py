@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supple import _core, _reach, _why
+from supple import _core, _why
 from supple._why import said_angle, said_length
 from supple.frame import Array
-from supple.goal import Goal
+from supple.goal import Goal, picked
 from supple.linkage import Linkage
+from supple.prefer import nothing
+
+if TYPE_CHECKING:
+    from supple.solver import Solver
 
 
 class Outcome(Enum):
@@ -40,20 +46,47 @@ class Solution:
     """How each ended (...), as the numbers of `Outcome`."""
     iterations: Array
     """Steps taken (...)."""
+    starts: Array
+    """How many starts the search began from (...); 1 for other methods."""
     largest_step: Array
-    """The largest change of a joint in a step (...)."""
+    """The largest change of a joint in a step (...); 0 for the search."""
     path: Array
-    """Length of the way through joint values (...)."""
-    error: Array
-    """Goal minus end effector (..., goals, 6): metres, then radians, in world axes; 0 where nothing is asked."""
+    """Length of the way through joint values (...); 0 for the search, which jumps."""
+    solver: Solver
+    """How it was solved."""
 
     @classmethod
-    def _of(cls, linkage: Linkage, goals: list[Goal], shape: tuple[int, ...], q: Array, report: Array) -> Solution:
-        q = q.reshape(*shape, linkage.dof)
-        columns = [report[:, i].reshape(shape) for i in range(4)]
-        error = np.stack([_error(linkage, goal, q, shape) for goal in goals], axis=-2)
-        whole = columns[0].astype(int), columns[1].astype(int)
-        return cls(linkage, tuple(goals), q, *whole, columns[2], columns[3], error)
+    def _of(
+        cls,
+        linkage: Linkage,
+        goals: Sequence[Goal],
+        shape: tuple[int, ...],
+        tail: tuple[int, ...],
+        q: Array,
+        report: Array,
+        solver: Solver,
+    ) -> Solution:
+        """From rows of q (rows, *tail, dof) and their report; ``tail`` is how many answers each row has, if several."""
+        if tail and not shape:  # of a single goal, those that were found
+            tail = (max(1, int(np.sum(report[0, :, 0] == Outcome.ARRIVED.value))),)
+            q, report = q[:, : tail[0]], report[:, : tail[0]]
+        elif tail:
+            which = np.repeat(np.arange(len(q)), tail[0]).reshape(*shape, *tail)
+            goals = [picked(goal, shape, which) for goal in goals]
+        shape += tail
+        columns = report.reshape(*shape, 4)
+        whole = columns[..., 0].astype(int), columns[..., 1].astype(int)
+        none = np.zeros(shape)
+        rest = (columns[..., 2].astype(int), none, none) if solver.searches else (none.astype(int) + 1, columns[..., 2], columns[..., 3])
+        return cls(linkage, tuple(goals), q.reshape(*shape, linkage.dof), *whole, *rest, solver)
+
+    @cached_property
+    def error(self) -> Array:
+        """Goal minus end effector (..., goals, 6): metres, then radians, in world axes; 0 where nothing is asked.
+
+        With slack, what lies outside it."""
+        shape = self.outcomes.shape
+        return np.stack([_error(self.linkage, goal, self.q, shape) for goal in self.goals], axis=-2)
 
     @property
     def outcome(self) -> Any:
@@ -80,26 +113,26 @@ class Solution:
         angle: Array = np.linalg.norm(self.error[..., 3:], axis=-1)
         return angle
 
-    @property
+    @cached_property
     def why(self) -> str:
-        """The reason why a single solution did not arrive, in words; empty if it did."""
+        """The reason why a single solution did not arrive, in words; empty if it did. It may take some more solves."""
         if self.outcomes.ndim:
             raise ValueError("many solutions have many reasons; take one: found[i].why")
         if self.arrived:
             return ""
+        if self.outcome is Outcome.INVALID:
+            return "the goal is not finite"
         return "; ".join(_reasons(self)) or "no nearer from this start"
 
     def __getitem__(self, index: Any) -> Solution:
         """One row of many, or some."""
-        from supple.goal import picked
-
         if not self.outcomes.ndim:
             raise IndexError("a single solution cannot be indexed")
         shape = self.outcomes.shape
         which = np.arange(self.outcomes.size).reshape(shape)[index]  # an index never reaches past the leading axes
-        rows = (self.q, self.outcomes, self.iterations, self.largest_step, self.path, self.error)
+        rows = (self.q, self.outcomes, self.iterations, self.starts, self.largest_step, self.path)
         picked_rows = (a.reshape(self.outcomes.size, *a.shape[len(shape) :])[which] for a in rows)
-        return Solution(self.linkage, tuple(picked(goal, shape, which) for goal in self.goals), *picked_rows)
+        return Solution(self.linkage, tuple(picked(goal, shape, which) for goal in self.goals), *picked_rows, self.solver)
 
     def __len__(self) -> int:
         if not self.outcomes.ndim:
@@ -132,23 +165,32 @@ def _error(linkage: Linkage, goal: Goal, q: Array, shape: tuple[int, ...]) -> Ar
     out = np.zeros((*shape, 6))
     free = np.array([w == 0 for w in goal.weight or (1.0, 1.0, 1.0)])
     if goal.position is not None:
-        out[..., :3] = np.where(free, 0.0, goal.position - tip.apply(goal.point))
+        out[..., :3] = _outside(np.where(free, 0.0, goal.position - tip.apply(goal.point)), goal.slack)
     if goal.orientation is not None:
         turn = np.zeros((*shape, 4, 4))
         turn[..., :3, :3] = goal.orientation @ np.swapaxes(tip.rotation, -1, -2)
-        out[..., 3:] = np.where(np.array(goal.turn_weight) == 0, 0.0, _core.log_rotation(turn))
+        out[..., 3:] = _outside(np.where(np.array(goal.turn_weight) == 0, 0.0, _core.log_rotation(turn)), goal.turn_slack)
     elif goal.axis is not None and goal.direction is not None:
         at = tip.rotation @ goal.axis
         across = np.cross(at, goal.direction)
         sine = np.linalg.norm(across, axis=-1, keepdims=True)
         cosine = np.sum(at * goal.direction, axis=-1, keepdims=True)
-        angle = np.arctan2(sine, cosine)
+        angle = np.maximum(np.arctan2(sine, cosine) - goal.turn_slack[0], 0.0)
         other = np.cross(at, np.where(np.abs(at[..., :1]) < 0.6, [1.0, 0, 0], [0, 1.0, 0]))
         back = other / np.linalg.norm(other, axis=-1, keepdims=True)
         out[..., 3:] = (
             np.where(sine > 1e-12, across / np.where(sine > 0, sine, 1), np.where(cosine > 0, 0.0, back)) * angle
         )
     return out
+
+
+def _outside(error: Array, slack: tuple[float, ...]) -> Array:
+    """The part of an error (..., 3) that lies outside a box."""
+    if not any(slack):
+        return error
+    box = np.array(slack)
+    outside: Array = error - np.clip(error, -box, box)
+    return outside
 
 
 def _away(goal: Goal, distance: float, angle: float) -> str:
@@ -161,21 +203,32 @@ def _away(goal: Goal, distance: float, angle: float) -> str:
 
 
 def _reasons(found: Solution) -> list[str]:
-    """What stands in the way: beyond reach, joints at their limits, a singular place."""
+    """What stands in the way: beyond reach, joints at their limits, a singular place; or all that the search can find out."""
+    from supple.solver import Solver
+
+    how = found.solver
+    again = how if how.searches else Solver(tolerance=how.tolerance, keep_limits=how.keep_limits)
+    again = replace(again, prefer=nothing, microseconds=None, iterations=None)
+
+    def solve(goals: Sequence[Goal], start: Array, keep_limits: bool) -> Solution:
+        limited = again if keep_limits else replace(again, keep_limits=False)
+        return limited.solve(found.linkage, goals, start, progress=False)
+
+    reasons = _why.unreachable(found.linkage, found.goals, found.q, found.error, solve)
+    if how.searches:
+        return reasons
+    return _here(found) + reasons if reasons == [_why.ELSEWHERE] else reasons
+
+
+def _here(found: Solution) -> list[str]:
+    """What holds a method back that goes one way: joints at their limits, or else a singular place."""
     linkage, q = found.linkage, found.q
-    reasons = []
     helps = np.zeros(linkage.dof, dtype=bool)  # the values of q that move some end effector from here
     singular = []
-    for goal, d, error in zip(found.goals, found.distance, found.error, strict=True):
+    for goal, error in zip(found.goals, found.error, strict=True):
         J = linkage.jacobian(q, goal.link, point=goal.point)
         helps |= J.any(axis=0)
         if np.linalg.norm(error @ J) < 1e-6 * np.linalg.norm(error) * np.linalg.norm(J):
             singular.append(f"singular here: no joint moves {goal.link} nearer")
-        if goal.position is None or goal.point.any():
-            continue
-        _, base = _reach._measured(linkage, goal.link)
-        free = [w == 0 for w in goal.weight or (1.0, 1.0, 1.0)]
-        if d > 0:
-            reasons += _why.out_of_reach(linkage, goal.link, np.where(free, base, goal.position), error[:3])
     sides = np.where(helps, 1.0 * (q >= linkage.upper - 1e-9) - (q <= linkage.lower + 1e-9), 0.0)
-    return reasons + _why.at_limits(linkage.names, sides) or singular
+    return _why.at_limits(linkage.names, sides) or singular

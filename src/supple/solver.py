@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _damping_native, _plan, damping, method, prefer
+from supple import _damping_native, _many, _plan, _search, damping, method, prefer
 from supple.damping import Asked, Damping
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.goal import Goal
 from supple.linkage import Linkage
 from supple.method import Method
+from supple.plan import Plan
 from supple.prefer import Preference
-from supple.solution import Outcome, Solution
+from supple.solution import Solution
 
 if TYPE_CHECKING:
     from supple.tracker import Tracker
 
-_CHOOSY = ("pseudoinverse", "damped", "pulled")  # the methods whose step leaves room for a preference
+_CHOOSY = ("search", "pseudoinverse", "damped", "pulled")  # the methods that leave room for a preference
 _DAMPED = ("damped", "pulled")  # the methods that damp
 
 
@@ -49,26 +51,34 @@ class Tolerance:
 class Solver:
     """How to bring end effectors to their goals: a frozen value, complete when constructed.
 
-    Each iteration takes an explicit Euler step, q + dq, as the chapter does.
+    By default it searches. The other methods of `supple.method` go one way from the start, each iteration an explicit
+    Euler step, q + dq, as the chapter does. An option that only they have (damping, shorten, halvings, escapes,
+    patience) turns the default into ``method.damped()``.
     """
 
-    method: Method = field(default_factory=method.damped)
-    """How a step is chosen; see `supple.method`."""
-    damping: float | Damping | Asked = 1e-4
-    """alpha in J J' + alpha I, in the units of the weighted error; only damped methods use it. Or a scheme of
+    method: Method = field(default_factory=method.search)
+    """How to go about it; see `supple.method`."""
+    damping: float | Damping | Asked | None = None
+    """alpha in J J' + alpha I, in the units of the weighted error, for damped methods; 1e-4 if not given. Or a scheme of
     `supple.damping`, or a function f(q, e, J, dt), which become a `Damping`.
 
     With a scheme each step is the paper's, weighted and damped [D17, D18], and an iteration counts as 1/300 s; all
     else is as before: with ``keep_limits`` a joint that presses against its limit still takes no part, a solve that is
     stuck still tries the other side and still settles as near as it gets."""
     prefer: Preference = prefer.nothing
-    """Which of many ways; see `supple.prefer`."""
-    iterations: int = 200
-    """Most steps to take."""
+    """Which of many ways; see `supple.prefer`. After a search, the answer is moved that way as far as the goals allow."""
+    weights: Any = None
+    """How freely each joint moves, for the search: one number, or (dof,), or by the joint's name. 1 is usual, and 0 locks
+    a joint where the start has it."""
+    iterations: int | None = None
+    """Most steps to take: by default 200, and for the search, which counts those of all its starts, 40,000."""
+    microseconds: float | None = None
+    """Most time for one solve by the search; by default only iterations count, and the same call always gives the same bits."""
     tolerance: Tolerance = Tolerance()
     """When it has arrived."""
     longest: float = 1.0
-    """The most that any joint may change in a step, in radians or metres; longer steps are scaled down whole."""
+    """The most that any joint may change in a step, in radians or metres; longer steps are scaled down whole. (The
+    search means radians, and as much in metres as moves the end effector by the same part of its reach.)"""
     shorten: float = 1.0
     """A factor on every step, above 0 and at most 1."""
     halvings: int = 0
@@ -85,9 +95,15 @@ class Solver:
             raise BadInput(f"method must be a value of supple.method, such as method.damped(), got {self.method!r}")
         if not isinstance(self.prefer, Preference):
             raise BadInput(f"prefer must be a value of supple.prefer, such as prefer.centre(), got {self.prefer!r}")
+        if self.method.name == "search" and any(
+            getattr(self, name) != default
+            for name, default in (("damping", None), ("shorten", 1.0), ("halvings", 0), ("escapes", 3), ("patience", 15))
+        ):
+            object.__setattr__(self, "method", method.damped())
         if self.prefer.wishes and self.method.name not in _CHOOSY:
             raise BadInput(f"{self.method!r} takes no preference; these methods do: {', '.join(_CHOOSY)}")
-        object.__setattr__(self, "damping", damping.given(self.damping))
+        if self.damping is not None:
+            object.__setattr__(self, "damping", damping.given(self.damping))
         if isinstance(self.damping, Damping) and self.method.name not in _DAMPED:
             raise BadInput(f"{self.method!r} takes no damping scheme; these methods do: {', '.join(_DAMPED)}")
         if not isinstance(self.tolerance, Tolerance):
@@ -100,34 +116,77 @@ class Solver:
             raise BadInput(f"keep_limits must be True or False, got {self.keep_limits!r}")
         for name, least in (("iterations", 0), ("halvings", 0), ("escapes", 0), ("patience", 1)):
             value = getattr(self, name)
+            if name == "iterations" and value is None:
+                continue
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise BadInput(f"{name} must be a whole number of at least {least}, got {value!r}")
+        if self.microseconds is not None and not (_is_number(self.microseconds) and 0 < self.microseconds < 1e12):
+            raise BadInput(f"microseconds must be a positive number, got {self.microseconds!r}")
+        if self.weights is not None:
+            object.__setattr__(self, "weights", _weighted(self.weights))
+        for name in ("microseconds", "weights"):
+            if getattr(self, name) is not None and not self.searches:
+                raise BadInput(f"{self.method!r} takes no {name}; the search does")
 
-    def solve(self, linkage: Linkage, goals: Goal | Sequence[Goal], start: ArrayLike | None = None) -> Solution:
+    def solve(
+        self,
+        linkage: Linkage,
+        goals: Goal | Sequence[Goal],
+        start: ArrayLike | None = None,
+        *,
+        solutions: int | None = None,
+        out: Array | None = None,
+        progress: bool | None = None,
+    ) -> Solution:
         """Joint values that bring the linkage's end effectors to their goals.
 
         Args:
             linkage: what moves.
             goals: one goal or several at once; their leading axes broadcast and mean many problems.
-            start: joint values (..., dof) to begin from; the linkage's rest by default.
+            start: joint values (..., dof) to begin from. The search then answers with the nearest to them among those it
+                finds; without a start, with the first. Other methods begin from the linkage's rest by default.
+            solutions: up to so many distinct answers for each goal, nearest to the start (or to the middle of the limits)
+                first. For a single goal the solution has one leading axis, of those that were found; for many it has
+                one more axis (..., solutions), where rows beyond those found repeat the first and count as SPENT.
+            out: an array (..., dof) of float64 to write q into.
+            progress: whether to show a bar on stderr; by default on a terminal, for work of more than a second.
+
+        Many problems are shared out to all cores. Ctrl-C raises `Interrupted`, whose ``found`` has what was done.
         """
         wanted = listed(goals)
-        plan = _plan.compiled(linkage, wanted, self)
-        begin = started(linkage, start)
+        begin = None if start is None else started(linkage, start, rows=True)
+        shapes = [goal.shape for goal in wanted] + ([] if begin is None else [begin.shape[:-1]])
         try:
-            shape = np.broadcast_shapes(begin.shape[:-1], *(goal.shape for goal in wanted))
+            shape = np.broadcast_shapes(*shapes)
         except ValueError as error:
             raise BadInput(f"the leading axes of goals and start must broadcast: {error}") from None
-        numbers = np.stack([goal.numbers(shape) for goal in wanted], axis=-2).reshape(-1, len(wanted), 12)
-        begin = np.ascontiguousarray(np.broadcast_to(begin, (*shape, linkage.dof))).reshape(-1, linkage.dof)
-        good = np.isfinite(numbers).all(axis=(1, 2))
-        if not shape and not good.all():
-            raise BadInput("a goal must be finite")
-        q = begin.copy()
-        report = np.zeros((len(begin), 4))
-        report[:, 0] = Outcome.INVALID.value
-        q[good], report[good] = plan.solve(numbers[good], begin[good], *self._asked())
-        return Solution._of(linkage, wanted, shape, q, report)
+        asked = _many.Asked(linkage, wanted, begin, shape, solutions, out, progress)
+        if self.searches:
+            return _search.solved(self, asked)
+        if solutions is not None:
+            raise BadInput(f"{self.method!r} finds one answer; the search finds several")
+        plan, functions = _plan.compiled(linkage, wanted, self), self._asked()
+
+        def work(numbers: Array, rows: Array | None, q: Array, report: Array, first: int, last: int) -> None:
+            q[first:last], report[first:last] = plan.solve(numbers[first:last], q[first:last], *functions)
+
+        return _many.solved(asked, work, self)
+
+    @property
+    def searches(self) -> bool:
+        """Whether it searches, rather than going one way from the start."""
+        return self.method.name == "search"
+
+    def plan(self, linkage: Linkage, links: str | Goal | Sequence[str | Goal]) -> Plan:
+        """The fast door: linkage and goals compiled once, then called with frames; see `Plan`.
+
+        Args:
+            linkage: what moves.
+            links: the end effectors, by name; or goals, whose rows and weights then count.
+        """
+        if not self.searches or self.prefer.wishes:
+            raise BadInput("the fast door is the search's, without preferences")
+        return Plan(self, linkage, links)
 
     def step(self, linkage: Linkage, goals: Goal | Sequence[Goal], q: ArrayLike) -> Array:
         """Joint values (dof,) after a single step from q (dof,), whether it arrives or not.
@@ -199,15 +258,38 @@ class Solver:
         return f"Solver({', '.join(said)})"
 
 
-def solve(linkage: Linkage, goals: Goal | Sequence[Goal], start: ArrayLike | None = None, **options: Any) -> Solution:
+def solve(
+    linkage: Linkage,
+    goals: Goal | Sequence[Goal],
+    start: ArrayLike | None = None,
+    *,
+    solutions: int | None = None,
+    out: Array | None = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> Solution:
     """Inverse kinematics, in one line: ``supple.solve(arm, Goal("hand", frame))``.
 
     ``options`` are those of `Solver`, such as ``iterations=50``; see `Solver.solve` for the arguments.
     """
-    return (replace(_DEFAULT, **options) if options else _DEFAULT).solve(linkage, goals, start)
+    solver = replace(_DEFAULT, **options) if options else _DEFAULT
+    return solver.solve(linkage, goals, start, solutions=solutions, out=out, progress=progress)
 
 
 _DEFAULT = Solver()
+
+
+def _weighted(weights: Any) -> Any:
+    """Joint weights as a value that can be a key: numbers, or pairs of a joint's name and a number."""
+    pairs = sorted(weights.items()) if isinstance(weights, Mapping) else weights
+    try:
+        named = isinstance(pairs, list | tuple) and all(isinstance(pair, tuple) for pair in pairs)
+        numbers = np.ravel(np.asarray([weight for _, weight in pairs] if named else pairs, dtype=float))
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"weights must be numbers, one, one for each of dof, or by the joint's name: {error}") from None
+    if not len(numbers) or not (np.isfinite(numbers) & (numbers >= 0)).all() or not (named or numbers.any()):
+        raise BadInput(f"weights must be finite, not negative and not all zero, got {weights!r}")
+    return tuple(zip((str(name) for name, _ in pairs), numbers.tolist(), strict=True)) if named else tuple(numbers.tolist())
 
 
 def _wished(function: Callable[[Array], ArrayLike], q: Array) -> Array:
@@ -236,8 +318,8 @@ def listed(goals: Goal | Sequence[Goal]) -> list[Goal]:
     return wanted
 
 
-def started(linkage: Linkage, start: ArrayLike | None) -> Array:
-    """Joint values (..., dof) to begin from: those given, or rest."""
+def started(linkage: Linkage, start: ArrayLike | None, rows: bool = False) -> Array:
+    """Joint values (..., dof) to begin from: those given, or rest; ``rows`` that are not finite may be among many."""
     if start is None:
         return linkage.rest
     try:
@@ -246,6 +328,6 @@ def started(linkage: Linkage, start: ArrayLike | None) -> Array:
         raise BadInput(f"start must be numbers of shape (..., {linkage.dof}): {error}") from None
     if array.shape[-1:] != (linkage.dof,):
         raise BadInput(f"start must have shape (..., {linkage.dof}), not {array.shape}")
-    if not np.isfinite(array).all():
+    if not (rows and array.ndim > 1) and not np.isfinite(array).all():
         raise BadInput("start must be finite")
     return array

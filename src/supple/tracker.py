@@ -34,6 +34,14 @@ class Tracker:
     linkage: Linkage
     goals: tuple[Goal, ...]
     """What is wanted of each end effector: their rows and weights; the frames come with each step."""
+    solver: Solver
+    """How it steps."""
+    tolerance: Tolerance
+    """Within it the tracker says that it follows."""
+    acceleration: Array
+    """Most for each joint (dof,), per second squared."""
+    jerk: Array
+    """Most for each joint (dof,), per second cubed."""
 
     def __init__(
         self,
@@ -55,7 +63,7 @@ class Tracker:
         targets, balls = _posed.targets(linkage, goals), _posed.balls(linkage)
         self._weights = [list(target[2]) for target in targets]
         usable = [r for r in reaches if 0 < r < math.inf]
-        size = _natural_units(linkage, max(usable) if usable else math.pi)
+        size = _posed.natural_units(linkage, max(usable) if usable else math.pi)
         speed = linkage.speed
         limit = _paces(linkage, acceleration, "acceleration", linkage.acceleration, 15.0 * size)
         jerks = _paces(linkage, jerk, "jerk", np.full(linkage.dof, math.inf), limit / 6e-3)
@@ -66,9 +74,10 @@ class Tracker:
         )
         plan = _plan.compiled(linkage, goals, solver)
         rank = max(_posed.generic_rank(linkage, plan), 1)
-        self._solver = solver
+        self.solver, self.tolerance = solver, tolerance
+        self.acceleration, self.jerk = limit, jerks
         # the law is the tracker's own; any other way of stepping is asked for by name
-        own = solver.method == method.damped() and isinstance(solver.damping, int | float)
+        own = solver.method == method.search()
         self._plan = None if own else plan
         self._quick = own and self._plain
         if own and solver.prefer.wishes:
@@ -129,11 +138,11 @@ class Tracker:
         if np.isfinite(numbers).all() and 0 < dt < math.inf and plan is not None:
             if self._memory is not None:
                 rows = np.array([weight for row in self._weights for weight in row])
-                change, alpha, weights = plan.tick(q, numbers, dt, self._memory, rows, *self._solver._asked())
+                change, alpha, weights = plan.tick(q, numbers, dt, self._memory, rows, *self.solver._asked())
             else:
-                found = plan.step(q, numbers, *self._solver._asked())
+                found = plan.step(q, numbers, *self.solver._asked())
                 change = change if found is None else found
-        boxed = self._solver.keep_limits
+        boxed = self.solver.keep_limits
         return Step(self._track.steer(numbers, dt, measured, change, alpha, weights, boxed), self)
 
     def push(self, twist: ArrayLike, dt: float, measured: ArrayLike | None = None) -> Step:
@@ -154,6 +163,11 @@ class Tracker:
             return Step(self._track.push(rows, dt, measured), self)
         except TypeError:
             raise _not_numbers(dt=dt) from None
+
+    @property
+    def q(self) -> Array:
+        """Joint values (dof,), or (arms, dof) for many arms, where the last tick left them."""
+        return self._track.q
 
     def reset(self, q: ArrayLike) -> None:
         """Begins anew at joint values q, shaped like ``start``, at rest, with nothing remembered."""
@@ -276,17 +290,6 @@ def _not_numbers(**given: object) -> BadInput:
         f"{name} must be a number, got {value!r}" for name, value in given.items() if not isinstance(value, int | float)
     ]
     return BadInput("; ".join(wrong) or "a goal must be a frame, a Goal, or one for each end effector")
-
-
-def _natural_units(linkage: Linkage, reach: float) -> Array:
-    """What counts as much as a radian, for each degree of freedom (dof,): reach/pi metres of a slide."""
-    size = np.ones(linkage.dof)
-    slides = {Kind.PRISMATIC: 1, Kind.PLANAR: 2, Kind.FLOATING: 3}
-    for joint in linkage.joints:
-        if joint.kind in slides and joint.mimic is None:
-            first = linkage._sources[joint.name].first
-            size[first : first + slides[joint.kind]] = reach / math.pi
-    return size
 
 
 def _paces(linkage: Linkage, given: ArrayLike | None, what: str, known: Array, otherwise: Array) -> Array:

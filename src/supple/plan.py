@@ -1,0 +1,61 @@
+"""Plan: linkage, goals and search compiled together, for callers in a hurry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.errors import BadInput
+from supple.frame import Array, Frame
+from supple.goal import Goal
+from supple.linkage import Linkage
+
+if TYPE_CHECKING:
+    from supple.solver import Solver
+
+
+class Plan:
+    """The fast door to the search: made once by `Solver.plan`, then called with frames.
+
+    >>> find = Solver().plan(arm, "hand")           # doctest: +SKIP
+    >>> q = find(frame)                             # doctest: +SKIP
+
+    A call costs a fraction of a microsecond beside the search itself. It answers as `Solver.solve` does, bit for bit,
+    but without a `Solution`: no error, no reason.
+    """
+
+    __slots__ = ("_find", "goals", "linkage", "solver")
+    linkage: Linkage
+    goals: tuple[Goal, ...]
+    """What is wanted of each end effector: their rows and weights; the frames come with each call."""
+    solver: Solver
+
+    def __init__(self, solver: Solver, linkage: Linkage, links: str | Goal | Sequence[str | Goal]) -> None:
+        from supple import _search
+
+        several = isinstance(links, list | tuple) and len(links) > 0
+        given = list(links) if several else [links]
+        if not all(isinstance(each, str | Goal) for each in given):
+            raise BadInput(f"links must be names of links, or goals; got {links!r}")
+        self.goals = tuple(Goal(each, np.eye(4)) if isinstance(each, str) else each for each in given)
+        if any(goal.priority != self.goals[0].priority for goal in self.goals):
+            raise BadInput("the fast door takes goals of one priority")
+        self.linkage, self.solver = linkage, solver
+        self._find = _search.compiled(linkage, self.goals, solver).find
+
+    def __call__(self, goal: Frame | ArrayLike, start: ArrayLike | None = None, out: Array | None = None) -> Array | None:
+        """Joint values (dof,) that bring the end effector to a frame; None if the search does not arrive.
+
+        Args:
+            goal: a Frame or an array (4, 4); for several end effectors (goals, 4, 4).
+            start: joint values (dof,): the answer nearest to them is wanted.
+            out: an array (dof,) of float64 for the answer, which is then returned. If it does not arrive, it holds the
+                nearest q.
+        """
+        return self._find(goal, start, out)
+
+    def __repr__(self) -> str:
+        return f"{self.solver!r}.plan({self.linkage.name!r}, {[goal.link for goal in self.goals]!r})"
