@@ -33,12 +33,13 @@ TAU = math.tau
 def judged(arm, goals, found, lost=0.0):
     """The arrived of many solves; all that the search says of them holds, and at most that share is lost."""
     assert np.isfinite(found.q).all()
-    assert arm.inside(found.q, 1e-12).all()
+    assert np.all(arm.inside(found.q, 1e-12))
     true = there(arm, goals, found.q)
     assert np.array_equal(true, found.arrived), f"{np.sum(true != found.arrived)} are said to be what they are not"
     for i, goal in enumerate(goals):
         assert found.error[..., i, :] == pytest.approx(missing(arm, goal, found.q), abs=1e-9)
-    assert np.mean(~found.arrived) <= lost, f"{np.sum(~found.arrived)} of {found.arrived.size} are lost"
+    missed = np.logical_not(found.arrived)
+    assert missed.mean() <= lost, f"{missed.sum()} of {missed.size} are lost"
     return found.arrived
 
 

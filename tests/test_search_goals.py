@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from oracle_search import cost, missing, nearest, there
+from random_goals import limited, random_goals, small_tree
 from supple import Frame, Goal, Joint, Linkage, Outcome, Solver, UnknownName, _search, method, prefer, solve, stock
 from supple.errors import BadInput
 from supple.joint import Mimic
@@ -461,3 +462,58 @@ def test_the_error_of_what_is_missed_is_measured_by_forward_kinematics():
         found = solve(PANDA, goal)
         assert found.error[:, 0] == pytest.approx(missing(PANDA, goal, found.q), abs=1e-9)
         assert found.distance[:, 0] == pytest.approx(np.linalg.norm(found.error[:, 0, :3], axis=1))
+
+
+# -- at random --------------------------------------------------------------------------------------------------
+
+
+def loosened(goal, rng):
+    """The same goal with slack here and there."""
+    words = asked(goal)
+    if goal.position is not None:
+        words["slack"] = rng.choice([0, 0.05, 0.3], 3).tolist()
+    if goal.orientation is not None:
+        words["turn_slack"] = rng.choice([0, 0.1, 1.0], 3).tolist()
+    elif goal.axis is not None:
+        words["turn_slack"] = float(rng.choice([0, 0.1, 1.0]))
+    return Goal(**words)
+
+
+def random_problems(count):
+    """Random trees with limits or not, and one to three goals of any kind, with slack or not, within reach or not."""
+    for seed in range(count):
+        tree = small_tree(seed)
+        if tree is not None:
+            rng = np.random.default_rng(seed)
+            tree = limited(tree, seed) if seed % 2 else tree
+            goals = random_goals(tree, seed)
+            yield tree, [loosened(goal, rng) for goal in goals] if seed % 3 == 0 else goals, tree.random(seed=seed)
+
+
+def test_whatever_is_asked_the_search_says_what_is_so():
+    outcomes = set()
+    for i, (tree, goals, start) in enumerate(random_problems(300)):
+        found = solve(tree, goals, start if i % 2 else None)
+        judged(tree, goals, found, 1.0)
+        outcomes.add(found.outcome)
+    assert outcomes == {Outcome.ARRIVED, Outcome.STUCK}
+
+
+def test_no_search_ends_farther_from_its_goals_than_it_began():
+    for tree, goals, start in random_problems(300):
+        found = solve(tree, goals, start)
+        assert cost(tree, goals, found.q) <= cost(tree, goals, start) * 1.0001 + 1e-6
+        again = solve(tree, goals, found.q)
+        assert cost(tree, goals, again.q) <= cost(tree, goals, found.q) * 1.0001 + 1e-6
+
+
+def test_whatever_is_asked_most_end_as_near_as_many_local_solves_get():
+    farther = count = 0
+    for tree, goals, _ in random_problems(200):
+        found = solve(tree, goals)
+        if not found.arrived and not any(any(goal.slacks()) for goal in goals):
+            starts = np.concatenate([tree.random(20, seed=1), tree.rest[None]])
+            best = cost(tree, goals, Solver(method=method.damped()).solve(tree, goals, starts).q).min()
+            farther, count = farther + (cost(tree, goals, found.q) > 1.01 * best + 1e-6), count + 1
+    assert count > 30
+    assert farther <= 0.02 * count

@@ -34,7 +34,7 @@ template <class T> SUPPLE_FLAT Vec<T> half_turn(const Rot<T> &from, const Rot<T>
   const T front = dot(from.x, to.x) + dot(from.y, to.y) + dot(from.z, to.z) - T(S(1));
   const T square = front + T(S(2));
   const Mask<T> back = square < T(S(1e-12));
-  const T k = T(S(1)) / root(select(back, T(S(1)), square));
+  const T k = reciprocal_root(select(back, T(S(1)), square));
   return {select(back, T(S(2)), k * v.x), select(back, T(S(0)), k * v.y), select(back, T(S(0)), k * v.z)};
 }
 
@@ -45,7 +45,7 @@ template <class T> SUPPLE_FLAT Vec<T> half_turn(Vec<T> from, Vec<T> to, Vec<T> a
   const T front = dot(from, to);
   const T square = T(S(0.5)) * (T(S(1)) + front);
   const Mask<T> back = square < T(S(1e-12));
-  const T k = T(S(1)) / root(select(back, T(S(1)), square)), two(S(2));
+  const T k = reciprocal_root(select(back, T(S(1)), square)), two(S(2));
   return {select(back, two * across.x, k * v.x), select(back, two * across.y, k * v.y), select(back, two * across.z, k * v.z)};
 }
 
@@ -65,9 +65,9 @@ template <class T> SUPPLE_FLAT void take_step(const Problem &problem, const Sear
   using S = Scalar<T>;
   T most(S(search.longest));
   for (int l = 0; l < problem.n; ++l) most = larger(most, magnitude(desk.dq[l]));
-  const T part = T(S(search.longest)) / most;
+  const T part = T(S(search.longest)) * reciprocal(most);
   for (int l = 0; l < problem.n; ++l) {
-    const T to = desk.q[l] + part * desk.dq[l] * T(S(search.unit[l]));
+    const T change = part * desk.dq[l], to = desk.q[l] + (search.unit[l] == 1 ? change : change * T(S(search.unit[l])));
     desk.next[l] = search.unit[l] > 0 ? clip(to, T(S(search.low[l])), T(S(search.high[l]))) : desk.q[l];
   }
   for (int i = 0; i < problem.ball_count; ++i) {
@@ -96,6 +96,7 @@ template <class T> SUPPLE_FN void aim_frame(const Problem &problem, const Search
   if (exact) turn = whole_turn(turn);
   const T w[6] = {T(S(target.weight[0])), T(S(target.weight[1])), T(S(target.weight[2])), T(S(target.weight[3])), T(S(target.weight[4])), T(S(target.weight[5]))};
   T e[6] = {w[0] * shift.x, w[1] * shift.y, w[2] * shift.z, w[3] * turn.x, w[4] * turn.y, w[5] * turn.z};
+  const bool turn_weights = target.weight[3] != 1 || target.weight[4] != 1 || target.weight[5] != 1;
   T error = zero;
   for (int i = 0; i < 6; ++i) error = error + e[i] * e[i];
   desk.error = error;
@@ -109,19 +110,24 @@ template <class T> SUPPLE_FN void aim_frame(const Problem &problem, const Search
     const Axis<T> &axis = desk.axes[k];
     T c[6];
     if (link.motion == turns) {
-      const Vec<T> z = T(S(link.turn_gain * search.unit[l])) * axis.z, v = cross(z, tip.p - axis.p);
-      c[0] = w[0] * v.x, c[1] = w[1] * v.y, c[2] = w[2] * v.z, c[3] = w[3] * z.x, c[4] = w[4] * z.y, c[5] = w[5] * z.z;
+      const double gain = link.turn_gain * search.unit[l];
+      const Vec<T> z = gain == 1 ? axis.z : T(S(gain)) * axis.z, v = cross(z, tip.p - axis.p);
+      c[0] = w[0] * v.x, c[1] = w[1] * v.y, c[2] = w[2] * v.z, c[3] = z.x, c[4] = z.y, c[5] = z.z;
+      if (turn_weights)
+        for (int i = 3; i < 6; ++i) c[i] = w[i] * c[i];
     } else {
       const Vec<T> z = T(S(link.slide_gain * search.unit[l])) * axis.z;
       c[0] = w[0] * z.x, c[1] = w[1] * z.y, c[2] = w[2] * z.z, c[3] = c[4] = c[5] = zero;
     }
-    T slope = c[0] * e[0];
-    for (int i = 1; i < 6; ++i) slope = slope + c[i] * e[i];
+    const T slope = (c[0] * e[0] + c[1] * e[1]) + (c[2] * e[2] + c[3] * e[3]) + (c[4] * e[4] + c[5] * e[5]);
     const Mask<T> held = ((desk.q[l] <= T(S(search.low[l]))) & (slope < zero)) | ((desk.q[l] >= T(S(search.high[l]))) & (slope > zero));
     const T kept = joint_mask<T>(!held);
+#pragma GCC unroll 6
     for (int i = 0; i < 6; ++i) desk.J[6 * l + i] = c[i] = kept * c[i];
-    for (int i = 0, a = 0; i < 6; ++i)
-      for (int j = 0; j <= i; ++j, ++a) A[a] = A[a] + c[i] * c[j];
+#pragma GCC unroll 6
+    for (int i = 0; i < 6; ++i)
+#pragma GCC unroll 6
+      for (int j = 0; j <= i; ++j) A[i * (i + 1) / 2 + j] = A[i * (i + 1) / 2 + j] + c[i] * c[j];
   }
   // L D L', the inverses of D on the diagonal
 #pragma GCC unroll 6
@@ -132,7 +138,7 @@ template <class T> SUPPLE_FN void aim_frame(const Problem &problem, const Search
     for (int k = 0; k < j; ++k) scaled[k] = A[row + k], A[row + k] = A[row + k] * A[k * (k + 1) / 2 + k];
 #pragma GCC unroll 6
     for (int k = 0; k < j; ++k) A[row + j] = A[row + j] - scaled[k] * A[row + k];
-    A[row + j] = T(S(1)) / larger(A[row + j], T(S(1e-14)));
+    A[row + j] = reciprocal(larger(A[row + j], T(S(1e-14))));
 #pragma GCC unroll 6
     for (int i = j + 1; i < 6; ++i)
 #pragma GCC unroll 6
@@ -149,9 +155,8 @@ template <class T> SUPPLE_FN void aim_frame(const Problem &problem, const Search
 #pragma GCC unroll 6
     for (int k = i + 1; k < 6; ++k) e[i] = e[i] - A[k * (k + 1) / 2 + i] * e[k];
   for (int l = 0; l < problem.n; ++l) {
-    T sum = desk.J[6 * l] * e[0];
-    for (int i = 1; i < 6; ++i) sum = sum + desk.J[6 * l + i] * e[i];
-    desk.dq[l] = sum;
+    const T *c = desk.J + 6 * l;
+    desk.dq[l] = (c[0] * e[0] + c[1] * e[1]) + (c[2] * e[2] + c[3] * e[3]) + (c[4] * e[4] + c[5] * e[5]);
   }
   take_step(problem, search, desk);
 }
@@ -253,7 +258,7 @@ template <class T> SUPPLE_FN void along_joints(const Problem &problem, const Sea
     }
   }
   for (int k = n - 1; k >= 0; --k) {
-    const T inverse = one / larger(H[k * n + k], T(Scalar<T>(1e-14)));
+    const T inverse = reciprocal(larger(H[k * n + k], T(Scalar<T>(1e-14))));
     H[k * n + k] = inverse;
     for (int i = parent[k]; i >= 0; i = parent[i]) {
       const T a = H[k * n + i] * inverse;

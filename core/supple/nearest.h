@@ -49,7 +49,7 @@ template <class T> SUPPLE_FN T settle_lanes(const Problem &problem, const Search
       at.best[l] = select(better, at.q[l], at.best[l]);
       at.q[l] = select(better, at.next[l], at.best[l]);
     }
-    there = lanes_of<T>(at.there & better);
+    there = bits_of(at.there & better);
   }
   return least;
 }
@@ -59,7 +59,7 @@ template <class T> SUPPLE_FN T settle_lanes(const Problem &problem, const Search
 template <class T> SUPPLE_FN void settle_ends(const Problem &problem, const Search &search, const Stop &stop, const Ask &ask, SearchDesk<T> &desk, Found &found, double *out) {
   constexpr int W = Lane<T>::width;
   const int n = problem.n;
-  int there = 0, lane = 0;
+  int there = 0;
   T least(Scalar<T>(0));
   auto load = [&](int first) {
     for (int i = 0; i < W; ++i)
@@ -75,7 +75,7 @@ template <class T> SUPPLE_FN void settle_ends(const Problem &problem, const Sear
   }
   if (!there) {
     // the best to the front
-    for (int i = 0; i < W && i < desk.end_count; ++i) {
+    for (int i = 0; i < Hunt::last && i < desk.end_count; ++i) {
       int best = i;
       for (int k = i + 1; k < desk.end_count; ++k)
         if (desk.end_error[k] < desk.end_error[best]) best = k;
@@ -86,14 +86,20 @@ template <class T> SUPPLE_FN void settle_ends(const Problem &problem, const Sear
         desk.ends[i * n + l] = desk.ends[best * n + l], desk.ends[best * n + l] = x;
       }
     }
-    load(0);
-    least = settle_lanes(problem, search, stop, Hunt::settling, desk, found, there);
   }
-  for (int i = 1; i < W; ++i)
-    if (there ? there >> i & 1 && !(there >> lane & 1) : get(least, i) < get(least, lane)) lane = i;
-  if (there) found.outcome = arrived;
-  found.error = get(least, lane);
-  harvest(problem, search, ask.reference(search), lane, desk.aim.best, out);
+  found.error = 1e300;
+  for (int first = 0; first < Hunt::last && first < desk.end_count && found.outcome != arrived; first += W) {
+    if (!there) {
+      load(first);
+      least = settle_lanes(problem, search, stop, Hunt::settling, desk, found, there);
+    }
+    for (int lane = 0; lane < W; ++lane) {
+      if (there ? !(there >> lane & 1) || found.outcome == arrived : !(get(least, lane) < found.error)) continue;
+      if (there) found.outcome = arrived;
+      found.error = get(least, lane);
+      harvest(problem, search, ask.reference(search), lane, desk.aim.best, out);
+    }
+  }
 }
 
 } // namespace SUPPLE_ISA

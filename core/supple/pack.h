@@ -155,9 +155,63 @@ template <class S, int W> SUPPLE_FLAT S get(const Pack<S, W> &x, int i) { return
 template <class S, int W> SUPPLE_FLAT void put(Pack<S, W> &x, int i, S value) { x.v[i] = value; }
 template <class S, int W> SUPPLE_FLAT Pack<S, W> magnitude(Pack<S, W> x) { return select(x < Pack<S, W>(S(0)), -x, x); }
 template <class S, int W> SUPPLE_FLAT Pack<S, W> root(Pack<S, W> x) {
+#if defined(SUPPLE_VECTORS) && defined(__AVX512F__)
+  if constexpr (sizeof(S) == 8 && W == 8) return Pack<S, W>::of((typename Pack<S, W>::V)_mm512_sqrt_pd((__m512d)x.v));
+#endif
+#if defined(SUPPLE_VECTORS) && defined(__AVX__)
+  if constexpr (sizeof(S) == 8 && W == 4) return Pack<S, W>::of((typename Pack<S, W>::V)_mm256_sqrt_pd((__m256d)x.v));
+#endif
+#if defined(SUPPLE_VECTORS) && defined(__SSE2__)
+  if constexpr (sizeof(S) == 8 && W == 2) return Pack<S, W>::of((typename Pack<S, W>::V)_mm_sqrt_pd((__m128d)x.v));
+#endif
   Pack<S, W> r;
   for (int i = 0; i < W; ++i) put(r, i, S(std::sqrt(get(x, i))));
   return r;
+}
+
+// 1 / x and 1 / root(x), good to a few units of the last place: for where a step goes, not for where it has come
+template <class T> SUPPLE_FLAT T reciprocal(T x) { return T(Scalar<T>(1)) / x; }
+template <class T> SUPPLE_FLAT T reciprocal_root(T x) { return T(Scalar<T>(1)) / root(x); }
+#if defined(SUPPLE_VECTORS) && defined(__AVX512VL__)
+// from 14 bits, twice as many with each of Newton's steps; packs of any width give the same bits
+template <int W> SUPPLE_FLAT Pack<double, W> refine_reciprocal(Pack<double, W> x, Pack<double, W> y) {
+  const Pack<double, W> one(1.0);
+  y = y + y * (one - x * y);
+  return y + y * (one - x * y);
+}
+template <int W> SUPPLE_FLAT Pack<double, W> refine_reciprocal_root(Pack<double, W> x, Pack<double, W> y) {
+  const Pack<double, W> half(0.5), less = half * x;
+  y = y + y * (half - less * y * y);
+  return y + y * (half - less * y * y);
+}
+SUPPLE_FLAT Pack<double, 8> reciprocal(Pack<double, 8> x) {
+  return refine_reciprocal(x, Pack<double, 8>::of((Pack<double, 8>::V)_mm512_rcp14_pd((__m512d)x.v)));
+}
+SUPPLE_FLAT Pack<double, 4> reciprocal(Pack<double, 4> x) {
+  return refine_reciprocal(x, Pack<double, 4>::of((Pack<double, 4>::V)_mm256_rcp14_pd((__m256d)x.v)));
+}
+SUPPLE_FLAT Pack<double, 8> reciprocal_root(Pack<double, 8> x) {
+  return refine_reciprocal_root(x, Pack<double, 8>::of((Pack<double, 8>::V)_mm512_rsqrt14_pd((__m512d)x.v)));
+}
+SUPPLE_FLAT Pack<double, 4> reciprocal_root(Pack<double, 4> x) {
+  return refine_reciprocal_root(x, Pack<double, 4>::of((Pack<double, 4>::V)_mm256_rsqrt14_pd((__m256d)x.v)));
+}
+#endif
+
+// one bit for each lane of a mask
+template <class S, int W> SUPPLE_FLAT int bits_of(PackMask<S, W> m) {
+#if defined(SUPPLE_VECTORS) && defined(__AVX512DQ__)
+  if constexpr (sizeof(S) == 8 && W == 8) return _mm512_movepi64_mask((__m512i)m.v);
+#endif
+#if defined(SUPPLE_VECTORS) && defined(__AVX__)
+  if constexpr (sizeof(S) == 8 && W == 4) return _mm256_movemask_pd((__m256d)m.v);
+#endif
+#if defined(SUPPLE_VECTORS) && defined(__SSE2__)
+  if constexpr (sizeof(S) == 8 && W == 2) return _mm_movemask_pd((__m128d)m.v);
+#endif
+  int found = 0;
+  for (int i = 0; i < W; ++i) found |= (m.v[i] ? 1 : 0) << i;
+  return found;
 }
 
 // Transposes W packs of W in place: lane i of pack k becomes lane k of pack i. Each round swaps blocks across the

@@ -45,30 +45,32 @@ SUPPLE_FN int starts_for(const Search &search, const double *goal) {
 // One solve. Answers go to rows of q (`wanted` of n numbers), sorted by nearness to the reference; returns what came of
 // the first, and how many there are in `count`: none means that row 0 holds the nearest.
 //
-// Without a start of the caller's, the first start is heard before any other answer is given, so that a solve in a batch,
-// which begins with that one alone, gives the same. With one, all of the first wave are heard, and the nearest is given,
-// unless the caller's own leads to an answer near by.
+// Of the first wave of starts, the answer of the earliest is given, whichever arrives first, so that a solve in a batch, which
+// takes them one after another, gives the same; with a start of the caller's, the nearest answer, unless the caller's own
+// leads to one near by. Of later starts the first to arrive wins.
 template <class T> SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const Stop &stop, const Ask &ask, SearchDesk<T> &desk, double *q, int &count) {
   constexpr int W = Lane<T>::width;
-  const int n = problem.n, starts = starts_for(search, ask.goals), wave = ask.wanted > 1 ? 0 : ask.start ? Hunt::wave : 1;
+  const int n = problem.n, starts = starts_for(search, ask.goals), wave = ask.wanted > 1 ? 0 : starts < Hunt::wave ? starts : Hunt::wave;
   const double *reference = ask.reference(search);
+  Seeds &seeds = desk.seeds[0];
   Found found{stuck, 0, 0, 0};
   if (search.late) search.late(search.clock, true);
   desk.end_count = count = 0;
-  desk.seeds.count = 0;
-  if (search.table) desk.seeds.look_up(problem, search, ask.goals);
-  int begun = 0, waiting = wave < starts ? wave : starts, active = 0;
+  seeds.count = 0;
+  if (search.table) seeds.look_up(problem, search, ask.goals);
+  int begun = 0, active = 0, heard = 0; // heard: of the first wave, those that have arrived or were abandoned
+  for (int i = 0; i < 12 * problem.target_count; ++i) desk.aim.goals[i] = T(Scalar<T>(ask.goals[i]));
   for (int lane = 0; lane < W; ++lane) {
-    set_goals(problem, lane, ask.goals, desk.aim);
     if (begun < starts) {
-      begin(problem, search, ask, begun++, lane, desk.aim.q, desk), active |= 1 << lane;
+      begin(problem, search, ask, begun++, lane, desk.aim.q, seeds, desk), active |= 1 << lane;
     } else {
       reset_lane(-1, false, lane, desk);
       for (int l = 0; l < n; ++l) put(desk.aim.q[l], lane, get(desk.aim.q[l], 0));
     }
   }
-  double nearest = 1e300;
-  bool from_wave = false;
+  double rank = 1e300; // of the answer in hand: the less the better
+  int best = starts, steps = 0; // its start, and how many steps that took
+  const int whole_wave = (1 << wave) - 1;
   for (; active; ++found.iterations) {
     int there, ended;
     const T *now = advance(problem, search, stop, active, desk, there, ended);
@@ -76,22 +78,21 @@ template <class T> SUPPLE_FN Found search_one(const Problem &problem, const Sear
       if (!((there | ended) >> lane & 1)) continue;
       const int k = desk.start[lane];
       active &= ~(1 << lane);
-      if (k < wave) --waiting;
+      if (k < wave) heard |= 1 << k;
       if (ended >> lane & 1) {
         keep_end(problem, lane, now, desk);
         continue;
       }
       const double distance = harvest(problem, search, reference, lane, now, desk.row);
-      bool taken;
-      if (ask.wanted > 1) taken = count < ask.wanted && is_new(problem, search, q, count, desk.row);
-      else taken = k < wave ? !from_wave || distance < nearest : !count; // of the first wave the nearest; else the first
-      if (!taken) continue;
+      const double ranked = k >= wave ? 1e200 : ask.start ? distance : k;
+      if (ask.wanted > 1 ? count >= ask.wanted || !is_new(problem, search, q, count, desk.row) : !(ranked < rank)) continue;
       const int row = ask.wanted > 1 ? count : 0;
       for (int l = 0; l < n; ++l) q[row * n + l] = desk.row[l];
-      nearest = distance, from_wave = k < wave, count = row + 1;
-      if (k == 0 && wave && (!ask.start || distance < search.near * search.near)) waiting = 0;
+      rank = ranked, count = row + 1, best = k, steps = int(get(desk.steps, lane)) - 1;
+      // nothing later in the wave can be better
+      if (ask.wanted == 1 && k < wave && (ask.start ? k == 0 && distance < search.near * search.near : true)) heard |= ask.start ? whole_wave : whole_wave & ~((1 << k) - 1);
     }
-    if (count >= ask.wanted && !waiting) break;
+    if (count >= ask.wanted && heard == whole_wave) break;
     if (out_of_budget<T>(search, found)) {
       if (!count) found.outcome = spent;
       for (int lane = 0; lane < W; ++lane)
@@ -103,7 +104,7 @@ template <class T> SUPPLE_FN Found search_one(const Problem &problem, const Sear
       if (active >> lane & 1) continue;
       // three times of four what is met already is kept
       const bool partly = problem.target_count > 1 && ended >> lane & 1 && begun % 4 && begin_partly(problem, search, begun, lane, now, desk.aim.q, desk);
-      if (!partly) begin(problem, search, ask, begun, lane, desk.aim.q, desk);
+      if (!partly) begin(problem, search, ask, begun, lane, desk.aim.q, seeds, desk);
       ++begun;
       active |= 1 << lane;
     }
@@ -111,6 +112,7 @@ template <class T> SUPPLE_FN Found search_one(const Problem &problem, const Sear
   found.starts = begun;
   if (count) {
     found.outcome = arrived;
+    if (best < wave) found.iterations = steps, found.starts = ask.start ? wave : best + 1;
     sort_answers(problem, search, reference, count, desk.row, q);
     return found;
   }
@@ -119,23 +121,26 @@ template <class T> SUPPLE_FN Found search_one(const Problem &problem, const Sear
   return found;
 }
 
-// Many solves: one problem a lane, its first start only, refilled the moment it arrives or stalls; those that stall
-// are searched one by one. `hard` is room for `count` numbers.
-template <class T>
+// Many solves: one problem a lane, its starts of the first wave one after another, refilled the moment it arrives. Those
+// that none of the wave solves are searched one by one, in lanes of `few`, and so are all with several goals, whose starts
+// learn from each other. `hard` is room for `count` numbers.
+template <class T, class Few>
 SUPPLE_FN void search_many(const Problem &problem, const Search &search, const Stop &stop, long long count, const double *goals, const double *starts, SearchDesk<T> &desk,
-                           int *hard, double *q, Found *found) {
+                           SearchDesk<Few> &few, int *hard, double *q, Found *found) {
   constexpr int W = Lane<T>::width;
   const int n = problem.n, size = 12 * problem.target_count;
+  const int tries = starts || problem.target_count > 1 ? 1 : Hunt::wave < search.starts ? Hunt::wave : search.starts;
   long long next = 0, row[W];
   int active = 0, hards = 0;
+  auto asked = [&](long long r) { return Ask{goals + r * size, starts ? starts + r * n : nullptr, 1}; };
   auto refill = [&](int lane) {
     if (next >= count) return;
     row[lane] = next++;
-    const Ask ask{goals + row[lane] * size, starts ? starts + row[lane] * n : nullptr, 1};
-    desk.seeds.count = 0;
-    if (search.table && !ask.start) desk.seeds.look_up(problem, search, ask.goals);
+    const Ask ask = asked(row[lane]);
+    desk.seeds[lane].count = 0;
+    if (search.table && !ask.start) desk.seeds[lane].look_up(problem, search, ask.goals);
     set_goals(problem, lane, ask.goals, desk.aim);
-    begin(problem, search, ask, 0, lane, desk.aim.q, desk);
+    begin(problem, search, ask, 0, lane, desk.aim.q, desk.seeds[lane], desk);
     active |= 1 << lane;
   };
   for (int lane = 0; lane < W; ++lane) {
@@ -147,27 +152,34 @@ SUPPLE_FN void search_many(const Problem &problem, const Search &search, const S
       for (int l = 0; l < n; ++l) put(desk.aim.q[l], lane, get(desk.aim.q[l], 0));
     }
   }
+  const bool limited = search.iterations < Hunt::wave * W * (Hunt::most + 1);
   while (active) {
     int there, ended;
     const T *now = advance(problem, search, stop, active, desk, there, ended);
-    for (int lane = 0; lane < W; ++lane) {
+    if (limited) ended |= active & ~there; // a small budget is for the one by one to spend
+    for (int lane = 0; lane < W && (there | ended); ++lane) {
       const bool arrives = there >> lane & 1;
-      // what is over its budget ends too
-      if (!(active >> lane & 1) || !(arrives || ended >> lane & 1 || (desk.steps[lane] + 1LL) * W > search.iterations)) continue;
+      if (!arrives && !(ended >> lane & 1)) continue;
       const long long r = row[lane];
-      const double *start = starts ? starts + r * n : nullptr;
+      const Ask ask = asked(r);
+      const int k = desk.start[lane], steps = int(get(desk.steps, lane)) - 1;
       active &= ~(1 << lane);
-      const double distance = arrives ? harvest(problem, search, start ? start : search.middle, lane, now, q + r * n) : 0;
-      if (arrives && (!start || distance < search.near * search.near)) found[r] = {arrived, desk.steps[lane] - 1, 1, 0};
-      else hard[hards++] = int(r);
+      const double distance = arrives ? harvest(problem, search, ask.reference(search), lane, now, q + r * n) : 0;
+      if (arrives && (!ask.start || distance < search.near * search.near)) {
+        found[r] = {arrived, steps, ask.start ? Hunt::wave : k + 1, 0};
+      } else if (!limited && k + 1 < tries) {
+        begin(problem, search, ask, k + 1, lane, desk.aim.q, desk.seeds[lane], desk);
+        active |= 1 << lane;
+        continue;
+      } else {
+        hard[hards++] = int(r);
+      }
       refill(lane);
     }
   }
   for (int i = 0; i < hards; ++i) {
-    const long long r = hard[i];
-    const Ask ask{goals + r * size, starts ? starts + r * n : nullptr, 1};
     int answers;
-    found[r] = search_one(problem, search, stop, ask, desk, q + r * n, answers);
+    found[hard[i]] = search_one(problem, search, stop, asked(hard[i]), few, q + hard[i] * n, answers);
   }
 }
 

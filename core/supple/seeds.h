@@ -99,7 +99,8 @@ SUPPLE_FN void fill_table(Table &table, const float *rows, int count, float *sam
 struct Seeds {
   using Spots = Pack<float, Table::spots>;
   const float *samples = nullptr;
-  int count = 0;
+  int count = 0, order[Table::spots];
+  bool sorted;
   float score[Table::spots], first[Table::spots], last[Table::spots];
 
   // one angle of a joint that differs from another by whole turns and is nearest to the middle of its range
@@ -125,7 +126,7 @@ struct Seeds {
     const Clue<double> clue = clue_of(table, hand, pointing);
     const int cell = cell_of(table, clue.place, clue.direction);
     samples = table.samples + cell * table.fields * Table::spots;
-    count = table.counts[cell];
+    count = table.counts[cell], sorted = false;
     if (!count) return;
     auto field = [&](int f) {
       Spots x;
@@ -155,13 +156,25 @@ struct Seeds {
     std::memcpy(score, &far, sizeof far);
   }
 
-  // the best sample that was not taken yet, or -1
-  SUPPLE_FN int take() {
-    int best = -1;
+  // the k-th best sample
+  SUPPLE_FN int spot(int k) {
+    if (k == 0) {
+      int best = 0;
+      for (int i = 1; i < count; ++i) best = score[i] < score[best] ? i : best;
+      return best;
+    }
+    if (!sorted) sort();
+    return order[k];
+  }
+
+  // each sample's rank is how many are better; of equals the first is
+  SUPPLE_FN void sort() {
+    sorted = true;
+    float rank[Table::spots] = {};
+    for (int i = count; i < Table::spots; ++i) score[i] = 1e30f;
     for (int i = 0; i < count; ++i)
-      if (score[i] < 1e30f && (best < 0 || score[i] < score[best])) best = i;
-    if (best >= 0) score[best] = 1e35f;
-    return best;
+      for (int k = 0; k < Table::spots; ++k) rank[k] += score[i] < score[k] || (score[i] == score[k] && i < k) ? 1.0f : 0.0f;
+    for (int k = 0; k < count; ++k) order[int(rank[k])] = k;
   }
 
   SUPPLE_FLAT double value(const Table &table, int spot, int l) const {

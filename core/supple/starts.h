@@ -13,9 +13,10 @@ struct Hunt {
   static constexpr double eased = 0.9;     // the same for the caller's own start
   static constexpr int memory = 4;         // in so many steps
   static constexpr int most = 30;          // and after so many in all
-  static constexpr int wave = 8;           // starts that are all heard when the caller gave one, however wide lanes are
+  static constexpr int wave = 8;           // the first starts, of which the best is taken, however wide lanes are
   static constexpr int kept = 96;          // ends of abandoned starts that are gone on from, when none arrives
   static constexpr int trying = 10;        // steps from each of them
+  static constexpr int last = 8;           // how many of the best are gone on from to the end
   static constexpr int settling = 300;     // steps from the best, to come as near as it gets
   static constexpr int beyond = 64;        // starts where the goal is farther away than the hand can be
   static constexpr double apart = 0.01;    // answers that differ by less, in every joint, are one
@@ -29,8 +30,9 @@ template <class T> struct SearchDesk {
   double *row;            // n
   double end_error[Hunt::kept];
   int end_count;
-  int start[Lane<T>::width], steps[Lane<T>::width]; // of each lane: its start, -1 for none, and how many steps it took
-  Seeds seeds;
+  T steps;                // how many each lane took
+  int start[Lane<T>::width]; // of each lane: its start, -1 for none
+  Seeds seeds[Lane<T>::width]; // of the goal of each lane
 };
 
 // what is asked of one solve
@@ -48,20 +50,14 @@ template <class T> SUPPLE_FN void aim(const Problem &problem, const Search &sear
   else aim_any(problem, search, stop, part, exact, desk);
 }
 
-template <class T> SUPPLE_FLAT int lanes_of(Mask<T> m) {
-  const T numbers = select(m, T(Scalar<T>(1)), T(Scalar<T>(0)));
-  int found = 0;
-  for (int i = 0; i < Lane<T>::width; ++i) found |= (get(numbers, i) != 0) << i;
-  return found;
-}
-
 template <class T> SUPPLE_FN void set_goals(const Problem &problem, int lane, const double *goals, AimDesk<T> &desk) {
   for (int i = 0; i < 12 * problem.target_count; ++i) put(desk.goals[i], lane, goals[i]);
 }
 
 // a lane begins the k-th start
 template <class T> SUPPLE_FN void reset_lane(int k, bool own, int lane, SearchDesk<T> &desk) {
-  desk.start[lane] = k, desk.steps[lane] = 0;
+  desk.start[lane] = k;
+  put(desk.steps, lane, Scalar<T>(0));
   put(desk.ease, lane, own ? Hunt::eased : Hunt::halved);
   for (T &x : desk.before) put(x, lane, Scalar<T>(1e30));
 }
@@ -92,15 +88,15 @@ template <class T> SUPPLE_FN bool begin_partly(const Problem &problem, const Sea
 }
 
 // Puts the k-th start of a solve into a lane: the caller's own, then the table's, then the middle, then even ones.
-template <class T> SUPPLE_FN void begin(const Problem &problem, const Search &search, const Ask &ask, int k, int lane, T *q, SearchDesk<T> &desk) {
+template <class T> SUPPLE_FN void begin(const Problem &problem, const Search &search, const Ask &ask, int k, int lane, T *q, Seeds &seeds, SearchDesk<T> &desk) {
   const int n = problem.n;
   double *row = desk.row;
   reset_lane(k, ask.start && k == 0, lane, desk);
   if (ask.start) --k;
-  const int spot = k >= 0 ? desk.seeds.take() : -1;
-  if (k >= desk.seeds.count) k -= desk.seeds.count;
+  const int spot = k >= 0 && k < seeds.count ? seeds.spot(k) : -1;
+  if (k >= seeds.count) k -= seeds.count;
   for (int l = 0; l < n; ++l) {
-    const double x = k < 0 ? ask.start[l] : spot >= 0 ? desk.seeds.value(*search.table, spot, l) : k == 0 ? search.middle[l] : even_start(search, l, k);
+    const double x = k < 0 ? ask.start[l] : spot >= 0 ? seeds.value(*search.table, spot, l) : k == 0 ? search.middle[l] : even_start(search, l, k);
     row[l] = search.unit[l] > 0 ? clip(x, search.low[l], search.high[l]) : ask.reference(search)[l];
   }
   for (int i = 0; i < problem.ball_count; ++i) {
@@ -119,9 +115,10 @@ template <class T> SUPPLE_FN const T *advance(const Problem &problem, const Sear
   using S = Scalar<T>;
   AimDesk<T> &at = desk.aim;
   aim(problem, search, stop, T(S(Hunt::damping)), false, at);
-  there = lanes_of<T>(at.there) & active;
-  ended = lanes_of<T>((at.error > desk.ease * desk.before[0]) | !(at.error < T(S(1e30))));
-  for (int lane = 0; lane < Lane<T>::width; ++lane) ended |= (desk.steps[lane]++ >= Hunt::most) << lane;
+  there = bits_of(at.there) & active;
+  ended = bits_of((at.error > desk.ease * desk.before[0]) | !(at.error < T(S(1e30))));
+  ended |= bits_of(desk.steps >= T(S(Hunt::most)));
+  desk.steps = desk.steps + T(S(1));
   ended &= active & ~there;
   for (int i = 0; i + 1 < Hunt::memory; ++i) desk.before[i] = desk.before[i + 1];
   desk.before[Hunt::memory - 1] = at.error;
