@@ -68,6 +68,31 @@ bool read_goal(const Target &target, const double *m, double *goal) {
   return true;
 }
 
+// One part of the goals of one target: an array with a row for each problem, or for all, of any strides.
+struct Part {
+  nb::object owner;
+  const char *data = nullptr;
+  npy_intp row = 0, step = 0, inner = 0; // strides in bytes
+  int size = 0;
+
+  Part(nb::handle given, const char *what, npy_intp count, int last) {
+    if (given.is_none()) return;
+    PyArrayObject *a = reinterpret_cast<PyArrayObject *>(given.ptr());
+    const bool array = PyArray_Check(given.ptr()) && PyArray_TYPE(a) == NPY_DOUBLE && PyArray_ISBEHAVED_RO(a);
+    const int lead = array ? PyArray_NDIM(a) - last : -1;
+    bool fits = lead == 0 || lead == 1;
+    if (lead == 1) fits = PyArray_DIM(a, 0) == count || count < 0;
+    for (int i = 0; i < last && fits; ++i) fits = PyArray_DIM(a, lead + i) == 3;
+    if (!fits) bad_input(std::string(what) + " must be float64 with a row for each problem");
+    owner = nb::borrow(given), data = PyArray_BYTES(a);
+    row = lead ? PyArray_STRIDE(a, 0) : 0, inner = PyArray_STRIDE(a, lead + last - 1), step = last == 2 ? PyArray_STRIDE(a, lead) : 0;
+    size = last == 2 ? 9 : 3;
+  }
+  void read(long long i, double *to) const {
+    for (int k = 0; k < size; ++k) to[k] = *reinterpret_cast<const double *>(data + i * row + (k / 3) * step + (k % 3) * inner);
+  }
+};
+
 struct Finder {
   Posed posed;
   std::vector<double> natural, unit, low, high, from, span, spread, middle, period;
@@ -238,6 +263,32 @@ struct Finder {
     return steps;
   }
 
+  // Reads a start, if any, into `begin` and the values that no goal needs into `full`; null if none is given.
+  const double *read_start(PyObject *start) {
+    if (start == Py_None) {
+      full = rest_row;
+      return nullptr;
+    }
+    const Rows row(start, "start", posed.dof);
+    const npy_intp bad = row.not_finite();
+    if (row.lead || bad >= 0) bad_input("start must be " + std::to_string(posed.dof) + " finite numbers" + (bad >= 0 ? "; value " + std::to_string(bad) + " is not" : ", not of shape " + shape_text(row.array)));
+    full.assign(row.data, row.data + posed.dof);
+    posed.gather(row.data, begin.data());
+    return begin.data();
+  }
+
+  // one solve of what is in `goals`, into `to` (dof)
+  Found solve_one(const double *from, double *to, int &count) {
+    if (sized_for != &hunts()) scratch = Scratch(hunts().scratch(posed.problem, 0)), sized_for = &hunts();
+    Deadline deadline{budget, {}};
+    Search timed;
+    if (budget > 0) timed = search, timed.late = Deadline::late, timed.clock = &deadline;
+    const Found found = hunts().one({&posed.problem, budget > 0 ? &timed : &search, stop, goals.data(), from, q.data(), nullptr}, 1, count, scratch.data);
+    std::copy_n(full.data(), posed.dof, to);
+    posed.scatter(q.data(), to);
+    return found;
+  }
+
   // one frame, or one for each goal; a start and a place for the answer, or none
   nb::object quick(PyObject *given, PyObject *start, PyObject *into) {
     if (Py_TYPE(given) == frame_type.type) given = *reinterpret_cast<PyObject **>(reinterpret_cast<char *>(given) + frame_type.slot);
@@ -246,16 +297,7 @@ struct Finder {
     if (frames.n != targets || frames.lead > 1) bad_input("goal must have shape " + (targets > 1 ? "(" + std::to_string(targets) + ", 4, 4)" : std::string("(4, 4)")) + ", not " + shape_text(frames.array));
     for (int t = 0; t < targets; ++t)
       if (!read_goal(posed.targets[t], frames.data + 16 * t, goals.data() + 12 * t)) bad_input("goal must be a finite frame: a rotation and a position above 0 0 0 1");
-    const double *from = nullptr;
-    if (start != Py_None) {
-      const Rows row(start, "start", posed.dof);
-      if (row.lead || row.not_finite() >= 0) bad_input("start must be " + std::to_string(posed.dof) + " finite numbers");
-      posed.gather(row.data, begin.data());
-      from = begin.data();
-      full.assign(row.data, row.data + posed.dof);
-    } else {
-      full = rest_row;
-    }
+    const double *from = read_start(start);
     nb::object out;
     double *to;
     if (into == Py_None) {
@@ -268,91 +310,106 @@ struct Finder {
         bad_input("out must be a writable, C-contiguous float64 array of shape (" + std::to_string(posed.dof) + ",)");
       out = nb::borrow(into), to = static_cast<double *>(PyArray_DATA(a));
     }
-    if (sized_for != &hunts()) scratch = Scratch(hunts().scratch(posed.problem, 0)), sized_for = &hunts();
-    Deadline deadline{budget, {}};
-    Search timed;
-    if (budget > 0) timed = search, timed.late = Deadline::late, timed.clock = &deadline;
     int count;
-    hunts().one({&posed.problem, budget > 0 ? &timed : &search, stop, goals.data(), from, q.data(), nullptr}, 1, count, scratch.data);
-    std::copy_n(full.data(), posed.dof, to);
-    posed.scatter(q.data(), to);
+    solve_one(from, to, count);
     return count ? std::move(out) : nb::none();
+  }
+
+  // the parts of one goal, each an array or none: (q, outcome, iterations, starts)
+  nb::object answer(PyObject *position, PyObject *orientation, PyObject *direction, PyObject *start) {
+    if (posed.problem.target_count != 1) bad_input("one goal, where several are asked");
+    std::fill_n(goals.data(), 12, 0.0);
+    if (position != Py_None) Part(position, "position", -1, 1).read(0, goals.data() + 9);
+    if (orientation != Py_None) Part(orientation, "orientation", -1, 2).read(0, goals.data());
+    if (direction != Py_None) Part(direction, "direction", -1, 1).read(0, goals.data());
+    const double *from = read_start(start);
+    const npy_intp size = posed.dof;
+    Fresh out(&size, 1, {});
+    int count;
+    const Found found = solve_one(from, out.data, count);
+    PyObject *told = PyTuple_New(4);
+    if (!told) throw nb::python_error();
+    PyTuple_SET_ITEM(told, 0, out.owner.release().ptr());
+    PyTuple_SET_ITEM(told, 1, PyLong_FromLong(found.outcome));
+    PyTuple_SET_ITEM(told, 2, PyLong_FromLong(found.iterations));
+    PyTuple_SET_ITEM(told, 3, PyLong_FromLong(found.starts));
+    return nb::steal(told);
   }
 };
 
-// goals (k, targets, 12) and starts (k, dof) or None; q (k, dof) and report (k, 4) are filled, rows begin to end
-void finder_many(Finder &finder, nb::handle goals, nb::object start, nb::handle into, nb::handle report, long long begin, long long end) {
-  const Rows g(goals, "goals", finder.posed.problem.target_count, 12), out(into, "q", finder.posed.dof), told(report, "report", 4);
-  const int n = finder.posed.problem.n, dof = finder.posed.dof, size = 12 * finder.posed.problem.target_count;
-  if (out.n != g.n || told.n != g.n || begin < 0 || end < begin || end > g.n) bad_input("goals, q and report must have as many rows");
-  const Rows s(start.is_none() ? into : start, "start", dof);
-  if (s.n != g.n) bad_input("goals and start must have as many rows");
-  const bool given = !start.is_none();
-  double *to = const_cast<double *>(out.data), *numbers = const_cast<double *>(told.data);
+// Rows begin to end: goals is a list of (position, orientation, direction), each an array or None; start (rows, dof) or None.
+// Fills q (rows, dof) and report (3, rows): outcome, iterations, starts. With `wanted`, up to so many answers for each:
+// q (rows, wanted, dof), report (3, rows, wanted), where what is beyond those found repeats the first and counts as spent.
+void finder_many(Finder &finder, nb::list goals, nb::object start, nb::handle into, nb::handle report, int wanted, long long begin, long long end) {
+  const int n = finder.posed.problem.n, dof = finder.posed.dof, targets = finder.posed.problem.target_count, size = 12 * targets, each = wanted ? wanted : 1;
+  if (int(goals.size()) != targets) bad_input("there must be as many goals as were planned for");
+  PyArrayObject *told = reinterpret_cast<PyArrayObject *>(report.ptr());
+  const Rows out = wanted ? Rows(into, "q", wanted, dof) : Rows(into, "q", dof);
+  const long long count = out.n;
+  if (!PyArray_Check(report.ptr()) || PyArray_TYPE(told) != NPY_INT64 || !PyArray_ISCARRAY(told) || PyArray_SIZE(told) != 3 * count * each || out.lead != 1 || begin < 0 || end < begin || end > count)
+    bad_input("q and report must have as many rows");
+  std::vector<Part> parts;
+  for (nb::handle goal : goals) {
+    parts.emplace_back(goal[0], "position", count, 1), parts.emplace_back(goal[1], "orientation", count, 2), parts.emplace_back(goal[2], "direction", count, 1);
+  }
+  nb::object kept;
+  const double *given = nullptr;
+  if (!start.is_none()) {
+    const Rows s(start, "start", dof);
+    if (s.n != count) bad_input("goals and start must have as many rows");
+    kept = s.owner, given = s.data;
+  }
+  double *to = const_cast<double *>(out.data);
+  npy_int64 *numbers = static_cast<npy_int64 *>(PyArray_DATA(told));
   nb::gil_scoped_release free;
-  constexpr long long chunk = 256;
+  const long long chunk = wanted ? 1 : 256;
   std::atomic<long long> next{begin};
   parallel((end - begin + chunk - 1) / chunk * 64, 64, [&](long long, long long) {
     const Scratch scratch(hunts().scratch(finder.posed.problem, chunk));
-    std::vector<double> q(chunk * n), from(given ? chunk * n : 0);
+    std::vector<double> asked(chunk * size), from(given ? chunk * n : 0), q(chunk * each * n);
     std::vector<Found> found(chunk);
+    std::vector<long long> rows(chunk);
     Search search = finder.search;
     Deadline deadline{finder.budget, {}};
     if (finder.budget > 0) search.late = Deadline::late, search.clock = &deadline;
     for (long long at; (at = next.fetch_add(chunk)) < end;) {
-      const long long count = std::min(chunk, end - at);
-      for (long long i = 0; i < count && given; ++i) finder.posed.gather(s.data + (at + i) * dof, from.data() + i * n);
-      hunts().many({&finder.posed.problem, &search, finder.stop, g.data + at * size, given ? from.data() : nullptr, q.data(), found.data()}, 0, count, scratch.data);
-      for (long long i = 0; i < count; ++i) {
-        finder.posed.scatter(q.data() + i * n, to + (at + i) * dof);
-        const double row[4] = {double(found[i].outcome), double(found[i].iterations), double(found[i].starts), found[i].error};
-        std::copy_n(row, 4, numbers + 4 * (at + i));
+      int good = 0;
+      for (long long row = at; row < std::min(at + chunk, end); ++row) {
+        double *goal = asked.data() + good * size, sum = 0;
+        std::fill_n(goal, size, 0.0);
+        for (int t = 0; t < targets; ++t) parts[3 * t].read(row, goal + 12 * t + 9), parts[3 * t + 1].read(row, goal + 12 * t), parts[3 * t + 2].read(row, goal + 12 * t);
+        for (int i = 0; i < size; ++i) sum += goal[i] * 0.0;
+        for (int i = 0; given && i < dof; ++i) sum += given[row * dof + i] * 0.0;
+        if (!(sum == 0)) {
+          for (int k = 0; k < each; ++k) {
+            numbers[row * each + k] = invalid;
+            double *place = to + (row * each + k) * dof;
+            for (int i = 0; i < dof; ++i) place[i] = std::isfinite(place[i]) ? place[i] : finder.rest_row[i];
+          }
+          continue;
+        }
+        if (given) finder.posed.gather(given + row * dof, from.data() + good * n);
+        rows[good++] = row;
       }
+      const HuntJob job{&finder.posed.problem, &search, finder.stop, asked.data(), given ? from.data() : nullptr, q.data(), found.data()};
+      int answers = 0;
+      if (!wanted) hunts().many(job, 0, good, scratch.data);
+      else if (good) found[0] = hunts().one(job, wanted, answers, scratch.data);
+      for (int i = 0; i < good; ++i)
+        for (int k = 0; k < each; ++k) {
+          const long long place = rows[i] * each + k;
+          finder.posed.scatter(q.data() + (i * each + (k < answers ? k : 0)) * n, to + place * dof);
+          numbers[place] = k && k >= answers ? spent : found[i].outcome;
+          numbers[count * each + place] = found[i].iterations, numbers[2 * count * each + place] = found[i].starts;
+        }
     }
   });
 }
 
-// the same with up to `wanted` answers for each: q (k, wanted, dof), report (k, wanted, 4); rows beyond those found
-// repeat the first and count as spent
-void finder_several(Finder &finder, nb::handle goals, nb::object start, nb::handle into, nb::handle report, int wanted, long long begin, long long end) {
-  const Rows g(goals, "goals", finder.posed.problem.target_count, 12), out(into, "q", wanted, finder.posed.dof), told(report, "report", wanted, 4);
-  const int n = finder.posed.problem.n, dof = finder.posed.dof, size = 12 * finder.posed.problem.target_count;
-  if (out.n != g.n || told.n != g.n || begin < 0 || end < begin || end > g.n) bad_input("goals, q and report must have as many rows");
-  nb::object kept = start;
-  const double *given = nullptr;
-  if (!start.is_none()) {
-    const Rows s(start, "start", dof);
-    if (s.n != g.n) bad_input("goals and start must have as many rows");
-    kept = s.owner, given = s.data;
-  }
-  double *to = const_cast<double *>(out.data), *numbers = const_cast<double *>(told.data);
-  nb::gil_scoped_release free;
-  std::atomic<long long> next{begin};
-  parallel((end - begin) * 64, 64, [&](long long, long long) {
-    const Scratch scratch(hunts().scratch(finder.posed.problem, 0));
-    std::vector<double> q(std::size_t(n) * wanted), from(n);
-    Search search = finder.search;
-    Deadline deadline{finder.budget, {}};
-    if (finder.budget > 0) search.late = Deadline::late, search.clock = &deadline;
-    for (long long at; (at = next.fetch_add(1)) < end;) {
-      if (given) finder.posed.gather(given + at * dof, from.data());
-      int count;
-      const Found found = hunts().one({&finder.posed.problem, &search, finder.stop, g.data + at * size, given ? from.data() : nullptr, q.data(), nullptr}, wanted, count, scratch.data);
-      for (int k = 0; k < wanted; ++k) {
-        finder.posed.scatter(q.data() + (k < count ? k : 0) * n, to + (at * wanted + k) * dof);
-        const double row[4] = {double(k < count || !k ? found.outcome : spent), double(found.iterations), double(found.starts), found.error};
-        std::copy_n(row, 4, numbers + 4 * (at * wanted + k));
-      }
-    }
-  });
-}
-
-// The fast door: a plain function of Python's, without the arguments' names.
-PyObject *quick_call(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+// The fast doors: plain functions of Python's, without the arguments' names.
+template <class F> PyObject *guarded(F call) {
   try {
-    Finder &finder = *nb::inst_ptr<Finder>(self);
-    if (count < 1 || count > 3) bad_input("find takes a goal, a start and an array for the answer");
-    return finder.quick(args[0], count > 1 ? args[1] : Py_None, count > 2 ? args[2] : Py_None).release().ptr();
+    return call().release().ptr();
   } catch (nb::python_error &error) {
     error.restore();
   } catch (std::exception &error) {
@@ -360,8 +417,30 @@ PyObject *quick_call(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   }
   return nullptr;
 }
-PyMethodDef quick_door = {"find", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)(void)>(quick_call)), METH_FASTCALL,
-                          "find(goal, start=None, out=None): joint values that bring the end effectors there, or None."};
+PyObject *find_call(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+  return guarded([&] {
+    if (count < 1 || count > 3) bad_input("find takes a goal, a start and an array for the answer");
+    return nb::inst_ptr<Finder>(self)->quick(args[0], count > 1 ? args[1] : Py_None, count > 2 ? args[2] : Py_None);
+  });
+}
+PyObject *answer_call(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+  return guarded([&] {
+    if (count != 4) bad_input("answer takes position, orientation, direction and start");
+    return nb::inst_ptr<Finder>(self)->answer(args[0], args[1], args[2], args[3]);
+  });
+}
+using Quick = PyObject *(*)(PyObject *, PyObject *const *, Py_ssize_t);
+PyMethodDef door_to(const char *name, Quick call, const char *said) {
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)(void)>(call)), METH_FASTCALL, said};
+}
+PyMethodDef find_door = door_to("find", find_call, "find(goal, start=None, out=None): joint values that bring the end effectors there, or None.");
+PyMethodDef answer_door = door_to("answer", answer_call, "answer(position, orientation, direction, start): (q, outcome, iterations, starts) of one goal.");
+
+nb::object door(nb::handle self, PyMethodDef &method) {
+  PyObject *made = PyCFunction_New(&method, self.ptr());
+  if (!made) throw nb::python_error();
+  return nb::steal(made);
+}
 
 } // namespace
 
@@ -374,16 +453,12 @@ void bind_find(nb::module_ &m) {
                    "tuple[typing.Any, ...], how: tuple[typing.Any, ...], tolerance: tuple[typing.Any, ...], reach: tuple[typing.Any, ...], /) -> None"))
       .def_prop_ro("has_table", [](const Finder &f) { return f.search.table != nullptr; }, "Whether a table of starts is worth its while here.")
       .def_prop_ro("columns", [](const Finder &f) { return int(f.posed.columns.size()); }, "How many values of q some goal needs.")
-      .def_prop_ro("find", [](nb::handle self) {
-        PyObject *made = PyCFunction_New(&quick_door, self.ptr());
-        if (!made) throw nb::python_error();
-        return nb::steal(made);
-      }, nb::sig("def find(self) -> typing.Callable[..., " ARRAY " | None]"),
-           "The fast door: find(goal, start=None, out=None), goal (4, 4) or (goals, 4, 4); q (dof,) if it arrived, else None.")
-      .def("many", finder_many, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-           nb::sig("def many(self, goals: " ARRAY ", start: " ARRAY " | None, q: " ARRAY ", report: " ARRAY ", begin: int, end: int, /) -> None"),
-           "Rows begin to end of goals (k, goals, 12) and starts (k, dof) into q (k, dof) and report (k, 4): outcome, iterations, starts, squared error.")
-      .def("several", finder_several, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-           nb::sig("def several(self, goals: " ARRAY ", start: " ARRAY " | None, q: " ARRAY ", report: " ARRAY ", wanted: int, begin: int, end: int, /) -> None"),
-           "The same with up to `wanted` answers each, nearest first: q (k, wanted, dof) and report (k, wanted, 4).");
+      .def_prop_ro("find", [](nb::handle self) { return door(self, find_door); }, nb::sig("def find(self) -> typing.Callable[..., " ARRAY " | None]"),
+                   "The fast door: find(goal, start=None, out=None), goal (4, 4) or (goals, 4, 4); q (dof,) if it arrived, else None.")
+      .def_prop_ro("answer", [](nb::handle self) { return door(self, answer_door); }, nb::sig("def answer(self) -> typing.Callable[..., tuple[" ARRAY ", int, int, int]]"),
+                   "answer(position, orientation, direction, start), each an array or None: q (dof,), outcome, iterations and starts of one goal.")
+      .def("many", finder_many, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+           nb::sig("def many(self, goals: list[typing.Any], start: " ARRAY " | None, q: " ARRAY ", report: numpy.typing.NDArray[numpy.int64], wanted: int, begin: int, end: int, /) -> None"),
+           "Rows begin to end into q (rows, dof) and report (3, rows): outcome, iterations, starts. Goals are (position, orientation, direction) for "
+           "each; with `wanted`, q (rows, wanted, dof) and report (3, rows, wanted), nearest first.");
 }

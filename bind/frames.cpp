@@ -3,6 +3,9 @@
 
 #include "array.h"
 
+#include <algorithm>
+#include <mutex>
+
 using namespace supple;
 
 namespace {
@@ -42,12 +45,78 @@ nb::object clamp(nb::handle given, nb::handle axis, double swing, double low, do
   return std::move(out.owner);
 }
 
+// what can be wrong with a frame, worst last
+enum Wrong : int { fine, not_finite, not_orthonormal, mirrors, last_row };
+
+// Checks a frame, and mends a rotation that is nearly one: the nearest, to second order, so that what is off by 1e-7 comes
+// out exact.
+Wrong mend(double *m, double &off) {
+  double zero = 0;
+  for (int i = 0; i < 16; ++i) zero += m[i] * 0.0;
+  if (!(zero == 0)) return not_finite;
+  double gram[9], worst = 0;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      gram[3 * i + j] = m[4 * i] * m[4 * j] + m[4 * i + 1] * m[4 * j + 1] + m[4 * i + 2] * m[4 * j + 2];
+      worst = std::max(worst, std::fabs(gram[3 * i + j] - (i == j)));
+    }
+  off = std::max(off, worst);
+  if (worst > 1e-6) return not_orthonormal;
+  if (worst > 1e-14) {
+    double r[9];
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) {
+        r[3 * i + j] = 1.5 * m[4 * i + j];
+        for (int k = 0; k < 3; ++k) r[3 * i + j] -= 0.5 * gram[3 * i + k] * m[4 * k + j];
+      }
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) m[4 * i + j] = r[3 * i + j];
+  }
+  const Frame<double> f = frame(m);
+  if (dot(cross(f.r.x, f.r.y), f.r.z) < 0) return mirrors;
+  for (int i = 0; i < 4; ++i)
+    if (std::fabs(m[12 + i] - (i == 3)) > 1e-9) return last_row;
+  return fine;
+}
+
+nb::object mend_frames(nb::handle given) {
+  const Rows rows(given, "frame", 4, 4);
+  double *data = const_cast<double *>(rows.data);
+  int wrong = 100;
+  double off = 0;
+  auto check = [&](long long begin, long long end) {
+    double worst = 0;
+    int least = 100;
+    for (long long i = begin; i < end; ++i) {
+      const Wrong found = mend(data + 16 * i, worst);
+      if (found != fine) least = std::min(least, int(found));
+    }
+    return std::make_pair(least, worst);
+  };
+  std::mutex door;
+  auto work = [&](long long begin, long long end) {
+    const auto [least, worst] = check(begin, end);
+    const std::lock_guard<std::mutex> one(door);
+    wrong = std::min(wrong, least), off = std::max(off, worst);
+  };
+  if (rows.n < 4096) {
+    work(0, rows.n);
+  } else {
+    nb::gil_scoped_release free;
+    parallel(rows.n, 2048, work);
+  }
+  return nb::make_tuple(wrong < 100 ? wrong : 0, off);
+}
+
 } // namespace
 
 #define ARRAY "numpy.typing.NDArray[numpy.float64]"
 
 void bind_frames(nb::module_ &m) {
   const Vec<double> none{0, 0, 0};
+  m.def("mend_frames", mend_frames, nb::sig("def mend_frames(frames: " ARRAY ") -> tuple[int, float]"),
+        "Checks frames (..., 4, 4) and mends nearly orthonormal rotations in place: what is wrong (0 nothing, 1 not finite, 2 not orthonormal, "
+        "3 mirrors, 4 last row), and by how much the worst is off.");
   m.def("exp_rotation", [none](nb::handle v) {
     return to_frames(v, "rotation vector", 3, [&](const double *x) { return Frame<double>{exp_rotation(vec(x)), none}; });
   }, nb::sig("def exp_rotation(vector: " ARRAY ") -> " ARRAY), "Frames (..., 4, 4) of rotation vectors (..., 3).");

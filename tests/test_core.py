@@ -17,7 +17,7 @@ from supple import _core
 
 HERE = Path(__file__).parent
 CORE = HERE.parent / "core"
-PROGRAMS = ("numbers", "rigid", "tree", "command", "damp", "track")
+PROGRAMS = ("numbers", "rigid", "tree", "command", "damp", "track", "search")
 # as in CMakeLists.txt, but for less optimisation, which only takes time
 FLAGS = ["-std=c++17", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"]
 FLAGS += ["-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-Wno-mismatched-new-delete"]  # operator new is our own
@@ -26,6 +26,7 @@ BUILDS = {
     "avx2": ["-mavx2", "-mfma"],
     "avx512": ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx512bw", "-mavx2", "-mfma", "-mprefer-vector-width=512"],
 }
+BUILDS["avx512"] += ["-Wno-uninitialized", "-Wno-maybe-uninitialized"]  # gcc's own header warns
 BUILDS = {name: flags for name, flags in BUILDS.items() if name in _core.instruction_sets()}
 BUILDS["plain arrays"] = ["-DSUPPLE_PLAIN_ARRAYS"]
 
@@ -34,7 +35,7 @@ def level(program, kind):
     """How much to optimise: what takes least time to compile and to run together."""
     if kind == "plain arrays":  # optimising lanes one by one would take half a minute
         return "-O1" if program == "command" else "-O0"
-    return "-O1" if program == "track" else "-O2"  # there is a tracker for each number of joints
+    return "-O1" if program in ("track", "search") else "-O2"  # there is a tracker for each number of joints
 
 
 def compiler():

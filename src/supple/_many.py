@@ -20,10 +20,8 @@ from supple.solution import Outcome, Solution
 if TYPE_CHECKING:
     from supple.solver import Solver
 
-Work = Callable[[Array, "Array | None", Array, Array, int, int], None]
-"""Solves rows of goals (k, goals, 12) and starts (k, dof), if any, into q (k, ..., dof) and report (k, ..., 4), in place.
-
-The last two numbers say which rows. A row of the report: outcome, iterations, starts, squared error."""
+Work = Callable[[Array, Array, int, int], None]
+"""Solves rows into q (rows, ..., dof) and report, in place; the last two numbers say which rows."""
 
 _SLICE, _PAUSE = 2048, 0.15  # rows at first; seconds of a slice, so that Ctrl-C is heard
 
@@ -56,48 +54,70 @@ class Asked:
             raise BadInput(f"out must be a writable, C-contiguous float64 array of shape {wanted}")
 
 
-def solved(asked: Asked, work: Work, solver: Solver) -> Solution:
-    """The solution of all rows. Rows that are not finite are INVALID and keep their start; a single one raises.
+    @property
+    def begin(self) -> Array | None:
+        """Where each row starts (rows, dof), or None."""
+        if self.start is None:
+            return None
+        whole = (*self.shape, self.linkage.dof)
+        return np.ascontiguousarray(np.broadcast_to(self.start, whole)).reshape(-1, self.linkage.dof)
+
+
+def solved(asked: Asked, work: Work, report: Any, solver: Solver) -> Solution:
+    """The solution of all rows; ``report`` is what their outcomes and counts are written to, see `Solution._of`.
 
     With several answers for each it has one axis more; for a single goal, only those that were found.
     """
     linkage, shape = asked.linkage, asked.shape
     count, dof = math.prod(shape), linkage.dof
-    numbers = goal_numbers(asked.goals, shape)
-    begin = None
-    if asked.start is not None:
-        begin = np.ascontiguousarray(np.broadcast_to(asked.start, (*shape, dof))).reshape(count, dof)
-    good: Any = None
-    if not np.isfinite(numbers).all() or (begin is not None and not np.isfinite(begin).all()):
-        good = np.isfinite(numbers).all(axis=(1, 2))
-        if begin is not None:
-            good &= np.isfinite(begin).all(axis=1)
-            begin = np.where(np.isfinite(begin), begin, linkage.rest)
-        if not shape:
-            raise BadInput("a goal must be finite")
     tail = () if asked.solutions is None else (asked.solutions,)
     q = np.empty((count, *tail, dof)) if asked.out is None else asked.out.reshape(count, dof)
+    begin = asked.begin
     q[...] = linkage.rest if begin is None else begin.reshape(count, *(1 for _ in tail), dof)
-    report = np.zeros((count, *tail, 4))
-    report[..., 0] = Outcome.SPENT.value
-    if good is not None:
-        report[~good, ..., 0] = Outcome.INVALID.value
+    report[0] = Outcome.SPENT.value
 
     def shaped() -> Solution:
         return Solution._of(linkage, asked.goals, shape, tail, q, report, solver)
 
     try:
-        if good is None:
-            _sliced(work, numbers, begin, q, report, asked.progress)
-        else:
-            part, told = q[good], report[good]
-            try:
-                _sliced(work, numbers[good], None if begin is None else begin[good], part, told, asked.progress)
-            finally:
-                q[good], report[good] = part, told
+        _sliced(work, count, q, report, asked.progress)
     except KeyboardInterrupt:
         raise Interrupted(shaped()) from None
     return shaped()
+
+
+def by_rows(asked: Asked, solve: Callable[[Array, Array], tuple[Array, Array]], solver: Solver) -> Solution:
+    """The solution of a method that takes goals (rows, goals, 12) and starts (rows, dof); rows not finite are INVALID."""
+    count = math.prod(asked.shape)
+    numbers = goal_numbers(asked.goals, asked.shape)
+    good = np.isfinite(numbers).all(axis=(1, 2))
+    begin = asked.begin
+    if begin is not None:
+        good &= np.isfinite(begin).all(axis=1)
+    if not asked.shape and not good.all():
+        raise BadInput("a goal must be finite")
+
+    def work(q: Array, report: Array, first: int, last: int) -> None:
+        rows = first + np.flatnonzero(good[first:last])
+        lost = first + np.flatnonzero(~good[first:last])
+        q[lost] = np.where(np.isfinite(q[lost]), q[lost], asked.linkage.rest)
+        report[0, lost] = Outcome.INVALID.value
+        q[rows], told = solve(numbers[rows], q[rows])
+        report[:, rows] = told.T
+
+    return solved(asked, work, np.zeros((4, count)), solver)
+
+
+def parts(goal: Goal, shape: tuple[int, ...]) -> tuple[Array | None, Array | None, Array | None]:
+    """Position, orientation and direction of a goal, each with one row for each problem of that shape, or for all."""
+
+    def rows(array: Array | None, last: int) -> Array | None:
+        if array is None or array.ndim == last or (len(shape) == 1 and array.shape[:-last] == shape):
+            return array
+        tail = array.shape[array.ndim - last :]
+        return np.broadcast_to(array, (*shape, *tail)).reshape(math.prod(shape), *tail)
+
+    return rows(goal.position, 1), rows(goal.orientation, 2), rows(goal.direction, 1)
 
 
 def goal_numbers(goals: Sequence[Goal], shape: tuple[int, ...]) -> Array:
@@ -107,17 +127,16 @@ def goal_numbers(goals: Sequence[Goal], shape: tuple[int, ...]) -> Array:
     return whole.reshape(math.prod(shape), len(goals), 12)
 
 
-def _sliced(work: Work, numbers: Array, begin: Array | None, q: Array, report: Array, progress: bool | None) -> None:
+def _sliced(work: Work, count: int, q: Array, report: Array, progress: bool | None) -> None:
     """The work in slices of a fraction of a second: between two of them Ctrl-C is heard and the bar moves."""
-    count = len(numbers)
     if count <= _SLICE:
-        work(numbers, begin, q, report, 0, count)
+        work(q, report, 0, count)
         return
     first, size = 0, _SLICE
     with Progress("solving", count, shown=progress is not False, anywhere=progress is True) as bar:
         while first < count:
             last, then = min(first + size, count), time.perf_counter()
-            work(numbers, begin, q, report, first, last)
+            work(q, report, first, last)
             taken = time.perf_counter() - then
             size = max(64, min(int(size * min(4.0, _PAUSE / max(taken, 1e-6))), 1 << 20))
             bar.step(last - first)

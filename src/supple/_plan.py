@@ -24,23 +24,32 @@ _ITERATIONS = 200
 
 def compiled(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Plan:
     """The native plan, from the linkage's own cache; raises `BadInput` or `UnknownName` if the three do not fit."""
-    targets = _posed.targets(linkage, goals)
-    return cached(linkage, (tuple(targets), solver), lambda: _compile(linkage, targets, solver))
+    return cached(linkage, goals, solver, "plan", _compile)
 
 
-def cached(linkage: Linkage, key: tuple[Any, ...], make: Callable[[], _Made]) -> _Made:
-    """What was made for a key before, or is made now; the linkage keeps it."""
-    plans = linkage.__dict__.setdefault("_plans", {})
-    if key not in plans:
+def cached(
+    linkage: Linkage,
+    goals: Sequence[Goal],
+    solver: Solver,
+    what: str,
+    make: Callable[[Linkage, Sequence[Goal], Solver], _Made],
+) -> _Made:
+    """What was made for goals of this kind before, or is made now; the linkage keeps it."""
+    if not isinstance(linkage, Linkage):
+        raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
+    plans: dict[Any, _Made] = linkage.__dict__.setdefault("_plans", {})
+    key = (what, solver, *[goal.kind for goal in goals])
+    made = plans.get(key)
+    if made is None:
+        made = make(linkage, goals, solver)
         if len(plans) > 64:  # goals whose weights change all the time must not fill the memory
             plans.clear()
-        plans[key] = make()
-    made: _Made = plans[key]
+        plans[key] = made
     return made
 
 
-def _compile(linkage: Linkage, targets: Sequence[_posed.Target], solver: Solver) -> _core.Plan:
-    how = solver.method
+def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Plan:
+    targets, how = _posed.targets(linkage, goals), solver.method
     schemes = solver.damping if isinstance(solver.damping, Damping) else None
     method = (
         how.way,

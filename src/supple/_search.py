@@ -35,35 +35,44 @@ def solved(solver: Solver, asked: _many.Asked) -> Solution:
     levels = sorted({goal.priority for goal in asked.goals})
     if len(levels) > LEVELS:
         raise BadInput(f"goals may have {LEVELS} priorities together, not {len(levels)}")
+    if asked.solutions is not None and (len(levels) > 1 or solver.prefer.wishes):
+        raise BadInput("solutions= takes goals of one priority, without preferences")
     finder = compiled(asked.linkage, asked.goals, solver)
+    goals, begin, wanted = [_many.parts(goal, asked.shape) for goal in asked.goals], asked.begin, asked.solutions
+
+    def work(q: Array, report: Any, first: int, last: int) -> None:
+        finder.many(goals, begin, q, report, 0 if wanted is None else wanted, first, last)
+
+    tail = () if wanted is None else (wanted,)
+    found = _many.solved(asked, work, np.zeros((3, math.prod(asked.shape), *tail), dtype=np.int64), solver)
+    if not asked.shape and (found.outcomes == Outcome.INVALID.value).any():
+        raise BadInput("a goal must be finite")
     if asked.solutions is not None:
-        if len(levels) > 1 or solver.prefer.wishes:
-            raise BadInput("solutions= takes goals of one priority, without preferences")
-
-        def work(numbers: Array, begin: Array | None, q: Array, report: Array, first: int, last: int) -> None:
-            finder.several(numbers, begin, q, report, asked.solutions, first, last)
-
-        return _many.solved(asked, work, solver)
-    found = _many.solved(asked, finder.many, solver)
+        return found
     if len(levels) > 1:
         found = _first_things_first(solver, asked, found, levels[0])
     return _preferred(solver, asked, found) if solver.prefer.wishes else found
 
 
+def single(solver: Solver, linkage: Linkage, goal: Goal, start: Array | None) -> Solution:
+    """The solution of one goal, without detours."""
+    finder = compiled(linkage, (goal,), solver)
+    return Solution._one(linkage, goal, finder.answer(goal.position, goal.orientation, goal.direction, start), solver)
+
+
 def compiled(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Finder:
     """The native search, from the linkage's own cache; raises `BadInput` or `UnknownName` if the three do not fit."""
-    targets = _posed.targets(linkage, goals)
-    levels = sorted({goal.priority for goal in goals})
-    if len(levels) > 1:
-        targets = [_scaled(target, _STEP ** levels.index(goal.priority)) for target, goal in zip(targets, goals, strict=True)]
-    return _plan.cached(linkage, ("search", tuple(targets), solver), lambda: _compile(linkage, targets, solver))
+    return _plan.cached(linkage, goals, solver, "search", _compile)
 
 
 def _scaled(target: _posed.Target, factor: float) -> _posed.Target:
     return (*target[:2], tuple(factor * weight for weight in target[2]), *target[3:])
 
 
-def _compile(linkage: Linkage, targets: Sequence[_posed.Target], solver: Solver) -> _core.Finder:
+def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Finder:
+    levels = sorted({goal.priority for goal in goals})
+    asked = zip(_posed.targets(linkage, goals), goals, strict=True)
+    targets = [_scaled(target, _STEP ** levels.index(goal.priority)) for target, goal in asked]
     lower, upper = linkage.lower, linkage.upper
     if not solver.keep_limits:
         lower, upper = np.full(linkage.dof, -math.inf), np.full(linkage.dof, math.inf)

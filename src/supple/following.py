@@ -119,18 +119,18 @@ def follow(
     q = started(linkage, start)
     if q.ndim != 1:
         raise BadInput(f"start must have shape ({linkage.dof},), not {q.shape}")
-    rows, report = np.zeros((*shape, linkage.dof)), np.zeros((*shape, 4))
+    rows, report = np.zeros((*shape, linkage.dof)), np.zeros((*shape, 3 if how.searches and steps is None else 4))
     for i in range(shape[0]):
         now = [picked(goal, shape, i) for goal in wanted]
         if steps is None:
             found = how.solve(linkage, now, q)
-            report[i] = found.outcomes, found.iterations, *((found.starts, 0) if how.searches else (found.largest_step, found.path))
+            report[i] = found.outcomes, found.iterations, *((found.starts,) if how.searches else (found.largest_step, found.path))
             q = found.q
         else:
             q, report[i] = _stepped(linkage, now, how, q, steps if i else 0)
         rows[i] = q
     motion = Motion(linkage, np.linspace(0, duration, shape[0]), rows)
-    return Followed(motion, Solution._of(linkage, wanted, shape, (), rows, report, how))
+    return Followed(motion, Solution._of(linkage, wanted, shape, (), rows, report.T, how))
 
 
 def _largest(motion: Motion) -> str:
@@ -164,5 +164,5 @@ def _stepped(linkage: Linkage, goals: list[Goal], how: Solver, q: Array, steps: 
 
 
 def _near(linkage: Linkage, goals: list[Goal], how: Solver, q: Array) -> bool:
-    at = Solution._of(linkage, goals, (), (), q[None], np.zeros((1, 4)), how)
+    at = Solution._of(linkage, goals, (), (), q[None], np.zeros((4, 1)), how)
     return bool((at.distance <= how.tolerance.position).all() and (at.angle <= how.tolerance.angle).all())

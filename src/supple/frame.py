@@ -265,6 +265,15 @@ def _assemble(rotation: Array, position: Array) -> Array:
     return matrix
 
 
+_WRONG = (
+    "",
+    "a frame must be finite",
+    "the rotation of a frame must be orthonormal; this one is off by {:.3g}",
+    "the rotation of a frame must not mirror; its determinant is -1",
+    "the last row of a frame must be 0 0 0 1",
+)
+
+
 def _checked(value: ArrayLike | Frame) -> Array:
     if isinstance(value, Frame):
         return value.matrix
@@ -274,16 +283,7 @@ def _checked(value: ArrayLike | Frame) -> Array:
         raise BadInput(f"a frame must be numbers of shape (..., 4, 4): {error}") from None
     if array.shape[-2:] != (4, 4):
         raise BadInput(f"a frame must have shape (..., 4, 4), not {array.shape}")
-    if not np.isfinite(array).all():
-        raise BadInput("a frame must be finite")
-    r = array[..., :3, :3]
-    off = np.abs(r @ np.swapaxes(r, -1, -2) - np.eye(3)).max(initial=0)
-    if off > 1e-6:
-        raise BadInput(f"the rotation of a frame must be orthonormal; this one is off by {off:.3g}")
-    if off > 1e-14:  # the nearest rotation, to second order: what is off by 1e-7 comes out exact
-        array[..., :3, :3] = r = r @ (1.5 * np.eye(3) - 0.5 * np.swapaxes(r, -1, -2) @ r)
-    if np.any(np.linalg.det(r) < 0):
-        raise BadInput("the rotation of a frame must not mirror; its determinant is -1")
-    if np.abs(array[..., 3, :] - [0, 0, 0, 1]).max(initial=0) > 1e-9:
-        raise BadInput("the last row of a frame must be 0 0 0 1")
+    wrong, off = _core.mend_frames(array)
+    if wrong:
+        raise BadInput(_WRONG[wrong].format(off))
     return array

@@ -136,6 +136,14 @@ class Goal:
         aimed = () if self.direction is None else self.direction.shape[:-1]
         return np.broadcast_shapes(placed, turned, aimed) if placed or turned or aimed else ()
 
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """All of it but where it is: goals of one kind share what is compiled for them."""
+        axis = None if self.axis is None else self.axis.tobytes()
+        point = None if self.point is _ORIGIN else self.point.tobytes()
+        asked = (self.link, self.position is None, self.orientation is None, axis, point)
+        return (*asked, self.weight, self.turn_weight, self.slack, self.turn_slack, self.priority)
+
     def rows(self, reach: float) -> tuple[list[int], list[float]]:
         """The error components it speaks of and their weights, for an end effector of that reach in metres."""
         components: list[int] = []

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from supple.solver import Solver
 
 
+_NOTHING = np.float64(0)
+
+
 class Outcome(Enum):
     """How a solve ended."""
 
@@ -63,22 +66,42 @@ class Solution:
         shape: tuple[int, ...],
         tail: tuple[int, ...],
         q: Array,
-        report: Array,
+        report: Any,
         solver: Solver,
     ) -> Solution:
-        """From rows of q (rows, *tail, dof) and their report; ``tail`` is how many answers each row has, if several."""
+        """From rows of q (rows, *tail, dof) and their report (parts, rows, *tail): outcomes, iterations, then the starts of a
+        search, or the largest step and the path of another method. ``tail`` is how many answers each row has, if several."""
         if tail and not shape:  # of a single goal, those that were found
-            tail = (max(1, int(np.sum(report[0, :, 0] == Outcome.ARRIVED.value))),)
-            q, report = q[:, : tail[0]], report[:, : tail[0]]
+            tail = (max(1, int(np.sum(report[0] == Outcome.ARRIVED.value))),)
+            q, report = q[:, : tail[0]], report[:, :, : tail[0]]
         elif tail:
             which = np.repeat(np.arange(len(q)), tail[0]).reshape(*shape, *tail)
             goals = [picked(goal, shape, which) for goal in goals]
         shape += tail
-        columns = report.reshape(*shape, 4)
-        whole = columns[..., 0].astype(int), columns[..., 1].astype(int)
-        none = np.zeros(shape)
-        rest = (columns[..., 2].astype(int), none, none) if solver.searches else (none.astype(int) + 1, columns[..., 2], columns[..., 3])
-        return cls(linkage, tuple(goals), q.reshape(*shape, linkage.dof), *whole, *rest, solver)
+        columns = [column.reshape(shape) for column in report]
+        if solver.searches:
+            none = np.broadcast_to(np.zeros(()), shape)
+            return cls(linkage, tuple(goals), q.reshape(*shape, linkage.dof), *columns, none, none, solver)
+        whole = columns[0].astype(np.int64), columns[1].astype(np.int64), np.ones(shape, np.int64)
+        return cls(linkage, tuple(goals), q.reshape(*shape, linkage.dof), *whole, *columns[2:], solver)
+
+    @classmethod
+    def _one(cls, linkage: Linkage, goal: Goal, answer: tuple[Array, int, int, int], solver: Solver) -> Solution:
+        """From the answer of a search for one goal; it goes past the constructor, which costs as much as a search."""
+        q, outcome, iterations, starts = answer
+        made = object.__new__(cls)
+        made.__dict__.update(
+            linkage=linkage,
+            goals=(goal,),
+            q=q,
+            outcomes=np.int64(outcome),
+            iterations=np.int64(iterations),
+            starts=np.int64(starts),
+            largest_step=_NOTHING,
+            path=_NOTHING,
+            solver=solver,
+        )
+        return made
 
     @cached_property
     def error(self) -> Array:

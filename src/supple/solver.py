@@ -128,6 +128,13 @@ class Solver:
             if getattr(self, name) is not None and not self.searches:
                 raise BadInput(f"{self.method!r} takes no {name}; the search does")
 
+    def __hash__(self) -> int:
+        known: int | None = self.__dict__.get("_hash")
+        if known is None:
+            known = hash(tuple(getattr(self, name) for name in self.__dataclass_fields__))
+            self.__dict__["_hash"] = known
+        return known
+
     def solve(
         self,
         linkage: Linkage,
@@ -153,8 +160,11 @@ class Solver:
 
         Many problems are shared out to all cores. Ctrl-C raises `Interrupted`, whose ``found`` has what was done.
         """
-        wanted = listed(goals)
         begin = None if start is None else started(linkage, start, rows=True)
+        plain = isinstance(goals, Goal) and self.searches and solutions is None and out is None and not self.prefer.wishes
+        if plain and not goals.shape and (begin is None or begin.ndim == 1):  # type: ignore[union-attr]
+            return _search.single(self, linkage, goals, begin)  # type: ignore[arg-type]
+        wanted = listed(goals)
         shapes = [goal.shape for goal in wanted] + ([] if begin is None else [begin.shape[:-1]])
         try:
             shape = np.broadcast_shapes(*shapes)
@@ -166,11 +176,7 @@ class Solver:
         if solutions is not None:
             raise BadInput(f"{self.method!r} finds one answer; the search finds several")
         plan, functions = _plan.compiled(linkage, wanted, self), self._asked()
-
-        def work(numbers: Array, rows: Array | None, q: Array, report: Array, first: int, last: int) -> None:
-            q[first:last], report[first:last] = plan.solve(numbers[first:last], q[first:last], *functions)
-
-        return _many.solved(asked, work, self)
+        return _many.by_rows(asked, lambda numbers, begin: plan.solve(numbers, begin, *functions), self)
 
     @property
     def searches(self) -> bool:
