@@ -96,7 +96,7 @@ struct Part {
 struct Finder {
   Posed posed;
   std::vector<double> natural, unit, low, high, from, span, spread, middle, period;
-  std::vector<int> columns, column_first, parent, counts;
+  std::vector<int> columns, column_first, slots, parent, counts;
   std::vector<float> samples;
   Table table{};
   Search search{};
@@ -145,13 +145,14 @@ struct Finder {
     for (const Ball &ball : posed.balls)
       for (int k = ball.index; k < ball.index + 3; ++k) from[k] = -2, span[k] = 4, middle[k] = rest.data[posed.columns[k]], low[k] = -1e300, high[k] = 1e300, period[k] = 0;
     for (const Target &target : posed.targets) {
-      column_first.push_back(int(columns.size()));
-      std::vector<char> seen(n);
+      const int first = int(columns.size());
+      column_first.push_back(first);
+      std::vector<int> slot(n, -1);
       for (int i = 0; i < target.chain.count; ++i)
         for (int k = 0; k < (target.chain.links[i].motion == supple::balls ? 3 : 1); ++k) {
           const int l = target.chain.links[i].index + k;
-          if (!seen[l]) columns.push_back(l);
-          seen[l] = 1;
+          if (slot[l] < 0) slot[l] = int(columns.size()) - first, columns.push_back(l);
+          slots.push_back(slot[l]);
         }
     }
     column_first.push_back(int(columns.size()));
@@ -162,7 +163,7 @@ struct Finder {
     for (int k = 0; k < target.rows; ++k) slack = slack || target.slack[k] > 0;
     const bool whole_frame = target.rows == 6 && target.component[5] == about_z;
     search = {natural.data(), unit.data(), low.data(), high.data(), simple && whole_frame && !slack, from.data(), span.data(), spread.data(), middle.data(), period.data(),
-              columns.data(), column_first.data(), parent.data(), nullptr, whole(how[0]), whole(how[1]), number(how[2]), number(how[3]), 1e301, {}, nullptr, nullptr};
+              columns.data(), column_first.data(), slots.data(), parent.data(), nullptr, whole(how[0]), whole(how[1]), number(how[2]), number(how[3]), 1e301, {}, nullptr, nullptr};
     budget = number(how[4]);
     // a little within, so that other people's arithmetic agrees
     stop = {0, 0, 0.98 * number(tolerance[0]), 0.98 * number(tolerance[1])};
@@ -384,7 +385,7 @@ void finder_many(Finder &finder, nb::list goals, nb::object start, nb::handle in
           for (int k = 0; k < each; ++k) {
             numbers[row * each + k] = invalid;
             double *place = to + (row * each + k) * dof;
-            for (int i = 0; i < dof; ++i) place[i] = std::isfinite(place[i]) ? place[i] : finder.rest_row[i];
+            for (int i = 0; i < dof; ++i) place[i] = given && std::isfinite(given[row * dof + i]) ? given[row * dof + i] : finder.rest_row[i];
           }
           continue;
         }
@@ -398,6 +399,7 @@ void finder_many(Finder &finder, nb::list goals, nb::object start, nb::handle in
       for (int i = 0; i < good; ++i)
         for (int k = 0; k < each; ++k) {
           const long long place = rows[i] * each + k;
+          std::copy_n(given ? given + rows[i] * dof : finder.rest_row.data(), dof, to + place * dof);
           finder.posed.scatter(q.data() + (i * each + (k < answers ? k : 0)) * n, to + place * dof);
           numbers[place] = k && k >= answers ? spent : found[i].outcome;
           numbers[count * each + place] = found[i].iterations, numbers[2 * count * each + place] = found[i].starts;

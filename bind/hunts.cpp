@@ -23,12 +23,12 @@ struct Room {
 template <class T> static void lay_out(const Problem &problem, Room &room, SearchDesk<T> &d) {
   AimDesk<T> &a = d.aim;
   const int n = problem.n, m = problem.rows, size = m < n && problem.target_count == 1 ? m : n;
-  int axes = 0;
-  for (int t = 0; t < problem.target_count; ++t) axes = problem.targets[t].chain.axes > axes ? problem.targets[t].chain.axes : axes;
+  int axes = 0, all = 0;
+  for (int t = 0; t < problem.target_count; ++t) axes = problem.targets[t].chain.axes > axes ? problem.targets[t].chain.axes : axes, all += problem.targets[t].chain.axes;
   room.take(a.goals, 12 * problem.target_count);
   for (T **row : {&a.q, &a.next, &a.dq, &a.best}) room.take(*row, n);
   room.take(a.axes, axes + 1);
-  room.take(a.J, (m > 6 ? m : 6) * n);
+  room.take(a.J, 6 * (all > n ? all : n));
   room.take(a.e, m), room.take(a.A, size * size), room.take(a.misses, problem.target_count);
   room.take(d.ends, Hunt::kept * n), room.take(d.row, n);
 }
@@ -37,7 +37,7 @@ static std::size_t hunt_scratch(const Problem &problem, long long rows) {
   Room room{nullptr};
   SearchDesk<Wide> wide;
   SearchDesk<Few> few;
-  int *hard;
+  int *hard = nullptr;
   lay_out(problem, room, wide), lay_out(problem, room, few), room.take(hard, std::size_t(rows));
   return room.used;
 }
@@ -53,7 +53,7 @@ static void hunt_many(const HuntJob &job, long long begin, long long end, void *
   Room room{static_cast<char *>(scratch)};
   SearchDesk<Wide> desk;
   SearchDesk<Few> few;
-  int *hard;
+  int *hard = nullptr;
   lay_out(*job.problem, room, desk), lay_out(*job.problem, room, few), room.take(hard, std::size_t(end - begin));
   const int n = job.problem->n;
   search_many(*job.problem, *job.search, job.stop, end - begin, job.goals + begin * 12 * job.problem->target_count, job.starts ? job.starts + begin * n : nullptr,

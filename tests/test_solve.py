@@ -246,12 +246,13 @@ def test_the_q_given_back_is_the_best_that_was_visited(way):
 
 def test_a_goal_too_far_for_numbers_gives_back_the_start():
     with np.errstate(over="ignore"):
-        found = solve(ARM, Goal("tip", position=[1e200, 0, 0]))
+        found = solve(ARM, Goal("tip", position=[1e200, 0, 0]), method=method.damped())
     assert np.array_equal(found.q, ARM.rest)
     assert found.outcome is Outcome.STUCK
 
 
-def test_why_names_the_limits_that_are_met():
+@pytest.mark.parametrize("how", WISHING, ids=repr)
+def test_why_names_the_limits_that_forbid_it(how):
     arm = Linkage(
         "arm",
         [
@@ -261,16 +262,17 @@ def test_why_names_the_limits_that_are_met():
             Joint.revolute("other", "base", "aside", lower=0, upper=1),  # at its limit, and no matter
         ],
     )
-    local = Solver(method=method.damped())
-    found = local.solve(arm, Goal("tip", position=[-1, 1, 0]))
-    assert found.outcome is Outcome.STUCK
-    assert found.why == "a at its upper limit; b at its upper limit"
-    assert str(found).startswith("stuck after ")
-    assert str(found).endswith(": a at its upper limit; b at its upper limit")
-    low = local.solve(arm, Goal("tip", position=[-1, -1, 0]))
-    assert low.why == "a at its lower limit; b at its lower limit"
-    none = replace(local, iterations=0).solve(arm, Goal("tip", position=[1.8, 0.3, 0], weight=(1, 1, 0)))
-    assert none.why == "no nearer from this start"
+    solver = Solver(method=how)
+    # a right angle at each joint would do, and half a radian of it is allowed
+    past = "a would have to be 1.07 rad past its {0} limit; b would have to be 1.07 rad past its {0} limit"
+    for y, side in ((1, "upper"), (-1, "lower")):
+        found = solver.solve(arm, Goal("tip", position=[-1, y, 0]))
+        assert found.outcome is Outcome.STUCK
+        assert found.why == "tip cannot be there: 2.44 m short along -x; " + past.format(side)
+        assert str(found).startswith("stuck after ")
+        assert str(found).endswith(f": {found.why}")
+    none = replace(solver, iterations=0).solve(arm, Goal("tip", position=[1.9, 0.5, 0]))
+    assert none.why == "other joint values reach it"
 
 
 def test_directions_that_are_free_are_not_out_of_reach():

@@ -84,13 +84,15 @@ template <class T> SUPPLE_FN Found search_one(const Problem &problem, const Sear
         continue;
       }
       const double distance = harvest(problem, search, reference, lane, now, desk.row);
-      const double ranked = k >= wave ? 1e200 : ask.start ? distance : k;
+      const bool own = ask.start && k == 0 && distance < search.near * search.near;
+      const double ranked = k >= wave ? 1e200 : own ? -1 : ask.start ? distance : k;
       if (ask.wanted > 1 ? count >= ask.wanted || !is_new(problem, search, q, count, desk.row) : !(ranked < rank)) continue;
       const int row = ask.wanted > 1 ? count : 0;
       for (int l = 0; l < n; ++l) q[row * n + l] = desk.row[l];
       rank = ranked, count = row + 1, best = k, steps = int(get(desk.steps, lane)) - 1;
-      // nothing later in the wave can be better
-      if (ask.wanted == 1 && k < wave && (ask.start ? k == 0 && distance < search.near * search.near : true)) heard |= ask.start ? whole_wave : whole_wave & ~((1 << k) - 1);
+      // nothing else in the wave can be better, or nothing later
+      if (own) heard = whole_wave;
+      else if (!ask.start && k < wave) heard |= whole_wave & ~((1 << k) - 1);
     }
     if (count >= ask.wanted && heard == whole_wave) break;
     if (out_of_budget<T>(search, found)) {

@@ -35,6 +35,7 @@ struct Search {
   const double *period;      // n: of joints that wrap, else 0
   const int *columns;        // the joints of each target, one target after another
   const int *column_first;   // targets + 1
+  const int *slots;          // of each axis of each target: the place of its column among those of the target
   const int *parent;         // n: the joint before each on the way from the world, or -1
   const Table *table;        // or null
   int starts;                // most starts

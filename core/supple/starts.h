@@ -1,6 +1,6 @@
 // The starts of a search, side by side in lanes: where each begins, how it goes on, what it ends with.
 #pragma once
-#include "aim.h"
+#include "aim_any.h"
 #include "seeds.h"
 
 namespace supple {

@@ -53,7 +53,6 @@ class Asked:
         if not (fits and out.flags.c_contiguous and out.flags.writeable):
             raise BadInput(f"out must be a writable, C-contiguous float64 array of shape {wanted}")
 
-
     @property
     def begin(self) -> Array | None:
         """Where each row starts (rows, dof), or None."""
@@ -72,18 +71,16 @@ def solved(asked: Asked, work: Work, report: Any, solver: Solver) -> Solution:
     count, dof = math.prod(shape), linkage.dof
     tail = () if asked.solutions is None else (asked.solutions,)
     q = np.empty((count, *tail, dof)) if asked.out is None else asked.out.reshape(count, dof)
-    begin = asked.begin
-    q[...] = linkage.rest if begin is None else begin.reshape(count, *(1 for _ in tail), dof)
-    report[0] = Outcome.SPENT.value
-
-    def shaped() -> Solution:
-        return Solution._of(linkage, asked.goals, shape, tail, q, report, solver)
-
+    done = [0]
     try:
-        _sliced(work, count, q, report, asked.progress)
+        _sliced(work, count, q, report, asked.progress, done)
     except KeyboardInterrupt:
-        raise Interrupted(shaped()) from None
-    return shaped()
+        begin = asked.begin
+        rest = linkage.rest if begin is None else begin[done[0] :].reshape(-1, *(1 for _ in tail), dof)
+        q[done[0] :] = np.where(np.isfinite(rest), rest, linkage.rest)
+        report[0, done[0] :] = Outcome.SPENT.value
+        raise Interrupted(Solution._of(linkage, asked.goals, shape, tail, q, report, solver)) from None
+    return Solution._of(linkage, asked.goals, shape, tail, q, report, solver)
 
 
 def by_rows(asked: Asked, solve: Callable[[Array, Array], tuple[Array, Array]], solver: Solver) -> Solution:
@@ -92,17 +89,18 @@ def by_rows(asked: Asked, solve: Callable[[Array, Array], tuple[Array, Array]], 
     numbers = goal_numbers(asked.goals, asked.shape)
     good = np.isfinite(numbers).all(axis=(1, 2))
     begin = asked.begin
-    if begin is not None:
-        good &= np.isfinite(begin).all(axis=1)
+    if begin is None:
+        begin = np.broadcast_to(asked.linkage.rest, (count, asked.linkage.dof))
+    good &= np.isfinite(begin).all(axis=1)
     if not asked.shape and not good.all():
         raise BadInput("a goal must be finite")
 
     def work(q: Array, report: Array, first: int, last: int) -> None:
         rows = first + np.flatnonzero(good[first:last])
         lost = first + np.flatnonzero(~good[first:last])
-        q[lost] = np.where(np.isfinite(q[lost]), q[lost], asked.linkage.rest)
+        q[lost] = np.where(np.isfinite(begin[lost]), begin[lost], asked.linkage.rest)
         report[0, lost] = Outcome.INVALID.value
-        q[rows], told = solve(numbers[rows], q[rows])
+        q[rows], told = solve(numbers[rows], begin[rows])
         report[:, rows] = told.T
 
     return solved(asked, work, np.zeros((4, count)), solver)
@@ -127,8 +125,11 @@ def goal_numbers(goals: Sequence[Goal], shape: tuple[int, ...]) -> Array:
     return whole.reshape(math.prod(shape), len(goals), 12)
 
 
-def _sliced(work: Work, count: int, q: Array, report: Array, progress: bool | None) -> None:
-    """The work in slices of a fraction of a second: between two of them Ctrl-C is heard and the bar moves."""
+def _sliced(work: Work, count: int, q: Array, report: Array, progress: bool | None, done: list[int]) -> None:
+    """The work in slices of a fraction of a second: between two of them Ctrl-C is heard and the bar moves.
+
+    How many rows are done stands in ``done``.
+    """
     if count <= _SLICE:
         work(q, report, 0, count)
         return
@@ -139,5 +140,6 @@ def _sliced(work: Work, count: int, q: Array, report: Array, progress: bool | No
             work(q, report, first, last)
             taken = time.perf_counter() - then
             size = max(64, min(int(size * min(4.0, _PAUSE / max(taken, 1e-6))), 1 << 20))
+            done[0] = last
             bar.step(last - first)
             first = last

@@ -44,7 +44,7 @@ def solved(solver: Solver, asked: _many.Asked) -> Solution:
         finder.many(goals, begin, q, report, 0 if wanted is None else wanted, first, last)
 
     tail = () if wanted is None else (wanted,)
-    found = _many.solved(asked, work, np.zeros((3, math.prod(asked.shape), *tail), dtype=np.int64), solver)
+    found = _many.solved(asked, work, np.empty((3, math.prod(asked.shape), *tail), dtype=np.int64), solver)
     if not asked.shape and (found.outcomes == Outcome.INVALID.value).any():
         raise BadInput("a goal must be finite")
     if asked.solutions is not None:
