@@ -383,7 +383,8 @@ void finder_many(Finder &finder, nb::list goals, nb::object start, nb::handle in
         for (int i = 0; given && i < dof; ++i) sum += given[row * dof + i] * 0.0;
         if (!(sum == 0)) {
           for (int k = 0; k < each; ++k) {
-            numbers[row * each + k] = invalid;
+            const long long at_row = row * each + k;
+            numbers[at_row] = invalid, numbers[count * each + at_row] = numbers[2 * count * each + at_row] = 0;
             double *place = to + (row * each + k) * dof;
             for (int i = 0; i < dof; ++i) place[i] = given && std::isfinite(given[row * dof + i]) ? given[row * dof + i] : finder.rest_row[i];
           }

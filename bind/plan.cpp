@@ -37,7 +37,7 @@ Plan::Plan(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb
   if (!schemes.is_none()) read_schemes(nb::cast<nb::list>(schemes));
   const int memory = lay_out_memory(dampers.data(), int(dampers.size()), posed.problem.n);
   method = {whole(how[0]), whole(how[1]), nb::cast<bool>(how[2]), nb::cast<bool>(how[3]), number(how[4]), number(how[5]), number(how[6]),
-            number(how[7]), whole(how[8]), whole(how[9]), preferences.data(), int(preferences.size()), nullptr, nullptr,
+            number(how[7]), whole(how[8]), whole(how[9]), preferences.data(), int(preferences.size()), nullptr, nullptr, nullptr,
             !schemes.is_none(), nb::cast<bool>(how[10]), dampers.data(), int(dampers.size()), memory, nullptr, nullptr};
   stop = {whole(end[0]), whole(end[1]), number(end[2]), number(end[3])};
   scratch = kernels().solve_scratch(posed.problem, method);
@@ -151,14 +151,19 @@ nb::object plan_solve(Plan &plan, nb::handle goals, nb::handle start, nb::object
   return nb::make_tuple(std::move(q.owner), std::move(numbers.owner));
 }
 
-nb::object plan_refine(Plan &plan, nb::handle goals, nb::handle q, nb::object wish) {
+nb::object plan_refine(Plan &plan, nb::handle goals, nb::handle q, nb::object wish, nb::handle weights) {
   const Rows g(goals, "goals", plan.posed.problem.target_count, 12), from(q, "q", plan.posed.dof);
   if (g.lead != 1 || from.lead != 1 || g.n != from.n) bad_input("goals and q must have one leading axis of the same length");
   const npy_intp n = g.n;
   const int k = plan.posed.problem.n;
   std::vector<double> begin(std::size_t(n) * k), end(std::size_t(n) * k);
   for (npy_intp i = 0; i < n; ++i) plan.posed.gather(from.data + i * plan.posed.dof, begin.data() + i * k);
+  std::vector<double> weight(k);
+  plan.posed.gather(Rows(weights, "weights", plan.posed.dof).data, weight.data());
+  const std::unique_ptr<bool[]> locked(new bool[k]);
+  for (int i = 0; i < k; ++i) locked[i] = !(weight[i] > 0);
   Method method = plan.method;
+  method.locked = locked.get();
   SolveJob job{&plan.posed.problem, &method, plan.stop, g.data, begin.data(), end.data(), nullptr};
   if (wish.is_none()) {
     nb::gil_scoped_release free;
@@ -264,9 +269,9 @@ void bind_plan(nb::module_ &m) {
         for (int c : p.posed.columns) all.append(c);
         return nb::tuple(all);
       }, nb::sig("def columns(self) -> tuple[int, ...]"), "The values of q that some goal needs.")
-      .def("refine", plan_refine, nb::arg(), nb::arg(), nb::arg().none(),
-           nb::sig("def refine(self, goals: " ARRAY ", q: " ARRAY ", wish: typing.Any, /) -> " ARRAY),
-           "From q (rows, dof) that reach their goals (rows, goals, 12): as the preferences wish, for as long as the goals hold.")
+      .def("refine", plan_refine, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+           nb::sig("def refine(self, goals: " ARRAY ", q: " ARRAY ", wish: typing.Any, weights: " ARRAY ", /) -> " ARRAY),
+           "From q (rows, dof) that reach their goals (rows, goals, 12): as the preferences wish, for as long as the goals hold. Joints of weight 0 stay.")
       .def("solve", plan_solve, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none() = nb::none(),
            nb::sig("def solve(self, goals: " ARRAY ", start: " ARRAY ", wish: typing.Any, damping: typing.Any = None, /) -> tuple[" ARRAY ", " ARRAY "]"),
            "q (n, dof) for goals (n, targets, 12) from start (n, dof), and outcome, iterations, largest step, path (n, 4).")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import draw_search
 import draw_wall
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,6 +69,7 @@ def main() -> None:
     """Take all pictures again."""
     IMAGES.mkdir(exist_ok=True)
     paper.save(IMAGES / "paper.png")
+    draw_search.main()
     draw_wall.main()
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     panda, box = supple.stock.panda(), [supple.stock.get(name) for name in ("ur5", "so101", "baxter", "g1")]

@@ -384,6 +384,14 @@ def test_several_answers_differ_arrive_and_are_sorted(name, started):
         assert np.array_equal(solve(arm, one, start[i] if started else None, solutions=12).q, mine)
 
 
+def test_a_turn_that_a_ball_can_say_in_two_ways_is_one_answer():
+    ball = Linkage("ball", [Joint.ball("b", "base", "tip")])
+    for half in np.diag([1.0, -1, -1]), np.diag([-1.0, -1, 1]), exp_rotation(np.array([1.0, 0.5, 0.3])):
+        found = solve(ball, Goal("tip", orientation=half), solutions=6)
+        assert len(found) == 1
+        assert found.arrived.all()
+
+
 def test_of_six_joints_most_branches_are_found():
     # a wrist that meets in a point has two ways, an elbow two and a shoulder two: what limits allow of eight
     arm = stock.puma560()

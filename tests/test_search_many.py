@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -86,6 +87,25 @@ def test_where_a_goal_stands_among_many_does_not_matter():
     for field in FIELDS:
         assert np.array_equal(getattr(found, field)[order], getattr(mixed, field)), field
         assert np.array_equal(getattr(found, field)[1234:1239], getattr(some, field)), field
+
+
+def test_solves_in_many_threads_do_not_disturb_each_other():
+    frames, wrong = frames_of(PANDA, HAND, 300), []
+    wanted = solve(PANDA, Goal(HAND, frames)).q
+
+    def together():
+        wrong.extend("together" for _ in range(5) if not np.array_equal(solve(PANDA, Goal(HAND, frames)).q, wanted))
+
+    def alone():
+        found = (solve(PANDA, Goal(HAND, frames[i])).q for i in range(300))
+        wrong.extend(i for i, q in enumerate(found) if not np.array_equal(q, wanted[i]))
+
+    team = [threading.Thread(target=each) for each in (together, alone, together, alone)]
+    for each in team:
+        each.start()
+    for each in team:
+        each.join()
+    assert not wrong
 
 
 # -- the same again ---------------------------------------------------------------------------------------------
@@ -292,11 +312,11 @@ try:
 except errors.Interrupted as stop:
     assert isinstance(stop, KeyboardInterrupt)
     found = stop.found
-    done = found.starts > 0
-    left = ~done
+    left = found.outcomes == Outcome.SPENT.value
+    done = ~left
     assert len(found) == count and np.shares_memory(found.q, out)
-    assert (found.outcomes[left] == Outcome.SPENT.value).all()
     assert (found.q[left] == start[0]).all()
+    assert (found.starts[done] > 0).all() and not found.starts[left].any() and not found.iterations[left].any()
     again = solve(arm, Goal(hand, frames[:200]), start[:200])
     assert np.array_equal(again.q, found.q[:200]) and np.array_equal(again.outcomes, found.outcomes[:200])
     print("done", done.sum(), found)

@@ -87,6 +87,13 @@ template <class T> SUPPLE_FN void settle_ends(const Problem &problem, const Sear
       }
     }
   }
+  if (!there && ask.start) {
+    // whatever was found, it is no farther from the goals than the caller's own start
+    const int at = desk.end_count < Hunt::last ? desk.end_count++ : Hunt::last - 1;
+    double *row = desk.ends + at * n;
+    for (int l = 0; l < n; ++l) row[l] = search.unit[l] > 0 ? clip(ask.start[l], search.low[l], search.high[l]) : ask.start[l];
+    clamp_balls(problem, search, row);
+  }
   found.error = 1e300;
   for (int first = 0; first < Hunt::last && first < desk.end_count && found.outcome != arrived; first += W) {
     if (!there) {

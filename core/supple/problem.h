@@ -93,6 +93,7 @@ struct Method {
   int preference_count;
   void (*ask)(void *asked, const double *q, double *v); // one more wish, by the caller's function, or null
   void *asked;
+  const bool *locked; // n, or null: joints that stay
   bool schemes;       // whether damping and joint weights come from the schemes below, largest and smallest of all
   bool bypass;        // the wish as printed in [D18]: past the joint weights
   const Damper *dampers;

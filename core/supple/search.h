@@ -18,6 +18,13 @@ SUPPLE_FN void sort_answers(const Problem &problem, const Search &search, const 
   }
 }
 
+// whether a value belongs to a ball
+SUPPLE_FN bool of_ball(const Problem &problem, int l) {
+  for (int i = 0; i < problem.ball_count; ++i)
+    if (l >= problem.balls[i].index && l < problem.balls[i].index + 3) return true;
+  return false;
+}
+
 // Whether an answer is another than those before: some joint differs.
 SUPPLE_FN bool is_new(const Problem &problem, const Search &search, const double *q, int count, const double *row) {
   const int n = problem.n;
@@ -25,7 +32,12 @@ SUPPLE_FN bool is_new(const Problem &problem, const Search &search, const double
     bool same = true;
     for (int l = 0; l < n && same; ++l) {
       const double gap = q[a * n + l] - row[l], period = search.period[l];
-      same = std::fabs(period > 0 ? gap - period * std::round(gap / period) : gap) < Hunt::apart * search.natural[l];
+      same = std::fabs(period > 0 ? gap - period * std::round(gap / period) : gap) < Hunt::apart * search.natural[l] || of_ball(problem, l);
+    }
+    for (int i = 0; i < problem.ball_count && same; ++i) {
+      const double *x = q + a * n + problem.balls[i].index, *y = row + problem.balls[i].index;
+      const Vec<double> turn = between(Vec<double>{x[0], x[1], x[2]}, Vec<double>{y[0], y[1], y[2]});
+      same = dot(turn, turn) < Hunt::apart * Hunt::apart;
     }
     if (same) return false;
   }

@@ -90,6 +90,11 @@ SUPPLE_FN bool one_step(const Problem &problem, const Method &method, const doub
     wish_at(problem, method, goals, q, desk);
     look(problem, q, goals, method.pull, desk.sight);
     if (method.clamp) hold_limits(problem, q, desk.sight.e, desk.sight.J, desk.v);
+    for (int l = 0; l < n && method.locked; ++l) {
+      if (!method.locked[l]) continue;
+      for (int i = 0; i < problem.rows; ++i) desk.sight.J[i * n + l] = 0;
+      desk.v[l] = 0;
+    }
     if (method.schemes) damped_step(problem, method, q, iteration_time, desk.memory, desk, dq);
     else if (!choose(problem, method, desk.sight.e, desk.sight.J, desk.v, desk.step, dq)) return false;
   }

@@ -62,6 +62,17 @@ template <class T> SUPPLE_FN void reset_lane(int k, bool own, int lane, SearchDe
   for (T &x : desk.before) put(x, lane, Scalar<T>(1e30));
 }
 
+// balls of a row of q into their limits
+SUPPLE_FN void clamp_balls(const Problem &problem, const Search &search, double *row) {
+  for (int i = 0; i < problem.ball_count; ++i) {
+    const Ball &ball = problem.balls[i];
+    if (!(search.unit[ball.index] > 0)) continue;
+    double *at = row + ball.index;
+    const Vec<double> r = clamp_ball(Vec<double>{at[0], at[1], at[2]}, Vec<double>{ball.axis[0], ball.axis[1], ball.axis[2]}, ball.swing, ball.low, ball.high);
+    at[0] = r.x, at[1] = r.y, at[2] = r.z;
+  }
+}
+
 // Another start for several goals, from where a lane stands: the joints that only goals still missed need are taken from a
 // lane that meets those, or begin anew; the others stay. False where there are none such.
 template <class T> SUPPLE_FN bool begin_partly(const Problem &problem, const Search &search, int k, int lane, const T *from, T *q, SearchDesk<T> &desk) {
@@ -81,8 +92,9 @@ template <class T> SUPPLE_FN bool begin_partly(const Problem &problem, const Sea
   bool some = false, all_of_them = true;
   for (int l = 0; l < problem.n; ++l) some = some || source[l] != lane, all_of_them = all_of_them && source[l] != lane;
   if (!some || all_of_them) return false;
-  for (int l = 0; l < problem.n; ++l)
-    put(q[l], lane, source[l] < 0 && search.unit[l] > 0 ? even_start(search, l, k) : get(from[l], source[l] < 0 ? lane : int(source[l])));
+  for (int l = 0; l < problem.n; ++l) source[l] = source[l] < 0 && search.unit[l] > 0 ? even_start(search, l, k) : get(from[l], source[l] < 0 ? lane : int(source[l]));
+  clamp_balls(problem, search, source);
+  for (int l = 0; l < problem.n; ++l) put(q[l], lane, source[l]);
   reset_lane(k, false, lane, desk);
   return true;
 }
@@ -99,13 +111,7 @@ template <class T> SUPPLE_FN void begin(const Problem &problem, const Search &se
     const double x = k < 0 ? ask.start[l] : spot >= 0 ? seeds.value(*search.table, spot, l) : k == 0 ? search.middle[l] : even_start(search, l, k);
     row[l] = search.unit[l] > 0 ? clip(x, search.low[l], search.high[l]) : ask.reference(search)[l];
   }
-  for (int i = 0; i < problem.ball_count; ++i) {
-    const Ball &ball = problem.balls[i];
-    if (!(search.unit[ball.index] > 0)) continue;
-    double *at = row + ball.index;
-    const Vec<double> r = clamp_ball(Vec<double>{at[0], at[1], at[2]}, Vec<double>{ball.axis[0], ball.axis[1], ball.axis[2]}, ball.swing, ball.low, ball.high);
-    at[0] = r.x, at[1] = r.y, at[2] = r.z;
-  }
+  clamp_balls(problem, search, row);
   for (int l = 0; l < n; ++l) put(q[l], lane, row[l]);
 }
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Work = Callable[[Array, Array, int, int], None]
 """Solves rows into q (rows, ..., dof) and report, in place; the last two numbers say which rows."""
 
+_UNDONE = -1  # the outcome of a row until it has one
 _SLICE, _PAUSE = 2048, 0.15  # rows at first; seconds of a slice, so that Ctrl-C is heard
 
 
@@ -71,23 +72,27 @@ def solved(asked: Asked, work: Work, report: Any, solver: Solver) -> Solution:
     count, dof = math.prod(shape), linkage.dof
     tail = () if asked.solutions is None else (asked.solutions,)
     q = np.empty((count, *tail, dof)) if asked.out is None else asked.out.reshape(count, dof)
-    done = [0]
+    report[0] = _UNDONE
     try:
-        _sliced(work, count, q, report, asked.progress, done)
+        _sliced(work, count, q, report, asked.progress)
     except KeyboardInterrupt:
+        undone = (report[0] == _UNDONE).reshape(count, -1).any(axis=1)
         begin = asked.begin
-        rest = linkage.rest if begin is None else begin[done[0] :].reshape(-1, *(1 for _ in tail), dof)
-        q[done[0] :] = np.where(np.isfinite(rest), rest, linkage.rest)
-        report[0, done[0] :] = Outcome.SPENT.value
+        rest = linkage.rest if begin is None else begin[undone].reshape(-1, *(1 for _ in tail), dof)
+        q[undone] = np.where(np.isfinite(rest), rest, linkage.rest)
+        report[0, undone], report[1:, undone] = Outcome.SPENT.value, 0
         raise Interrupted(Solution._of(linkage, asked.goals, shape, tail, q, report, solver)) from None
     return Solution._of(linkage, asked.goals, shape, tail, q, report, solver)
 
 
 def by_rows(asked: Asked, solve: Callable[[Array, Array], tuple[Array, Array]], solver: Solver) -> Solution:
-    """The solution of a method that takes goals (rows, goals, 12) and starts (rows, dof); rows not finite are INVALID."""
+    """The solution of a method that takes goals (rows, goals, 12) and starts (rows, dof).
+
+    Rows that are not finite are INVALID; a single one raises.
+    """
     count = math.prod(asked.shape)
     numbers = goal_numbers(asked.goals, asked.shape)
-    good = np.isfinite(numbers).all(axis=(1, 2))
+    good: Any = np.isfinite(numbers).all(axis=(1, 2))
     begin = asked.begin
     if begin is None:
         begin = np.broadcast_to(asked.linkage.rest, (count, asked.linkage.dof))
@@ -125,11 +130,8 @@ def goal_numbers(goals: Sequence[Goal], shape: tuple[int, ...]) -> Array:
     return whole.reshape(math.prod(shape), len(goals), 12)
 
 
-def _sliced(work: Work, count: int, q: Array, report: Array, progress: bool | None, done: list[int]) -> None:
-    """The work in slices of a fraction of a second: between two of them Ctrl-C is heard and the bar moves.
-
-    How many rows are done stands in ``done``.
-    """
+def _sliced(work: Work, count: int, q: Array, report: Array, progress: bool | None) -> None:
+    """The work in slices of a fraction of a second: between two of them Ctrl-C is heard and the bar moves."""
     if count <= _SLICE:
         work(q, report, 0, count)
         return
@@ -140,6 +142,5 @@ def _sliced(work: Work, count: int, q: Array, report: Array, progress: bool | No
             work(q, report, first, last)
             taken = time.perf_counter() - then
             size = max(64, min(int(size * min(4.0, _PAUSE / max(taken, 1e-6))), 1 << 20))
-            done[0] = last
             bar.step(last - first)
             first = last

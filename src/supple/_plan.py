@@ -64,7 +64,12 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.P
         solver.escapes,
         schemes is not None and schemes.as_printed,
     )
-    stop = (_ITERATIONS if solver.iterations is None else solver.iterations, solver.patience, solver.tolerance.position, solver.tolerance.angle)
+    stop = (
+        _ITERATIONS if solver.iterations is None else solver.iterations,
+        solver.patience,
+        solver.tolerance.position,
+        solver.tolerance.angle,
+    )
     wishes = [_wish(linkage, wish) for wish in solver.prefer.wishes if wish.function is None]
     parts = (linkage._native, list(targets), linkage.lower, linkage.upper, _posed.balls(linkage), method, wishes, stop)
     plan = _core.Plan(*parts)

@@ -29,7 +29,9 @@ def targets(linkage: Linkage, goals: Sequence[Goal]) -> list[Target]:
             raise unknown("link", goal.link, linkage._link_named)
         components, weights = goal.rows(_reach.reach(linkage, goal.link))
         axis = (0.0, 0.0, 0.0) if goal.axis is None else tuple(goal.axis.tolist())
-        asked.append((goal.link, tuple(components), tuple(weights), tuple(goal.point.tolist()), axis, tuple(goal.slacks())))
+        asked.append(
+            (goal.link, tuple(components), tuple(weights), tuple(goal.point.tolist()), axis, tuple(goal.slacks()))
+        )
     return asked
 
 

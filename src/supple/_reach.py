@@ -24,7 +24,7 @@ def reach(linkage: Linkage, link: str) -> float:
 def beyond(linkage: Linkage, link: str, position: Array) -> float:
     """By how much a position (3,) is farther from the base than a link can reach, in metres; 0 if it is not."""
     most, base = _measured(linkage, link)
-    return max(0.0, float(np.linalg.norm(position - base)) - most)
+    return max(0.0, math.hypot(*(position - base)) - most)
 
 
 def _measured(linkage: Linkage, link: str) -> tuple[float, Array]:

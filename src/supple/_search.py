@@ -87,9 +87,17 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.F
         list(targets),
         lower,
         upper,
-        _posed.balls(linkage) if solver.keep_limits else [(*ball[:2], math.pi, -math.pi, math.pi) for ball in _posed.balls(linkage)],
+        _posed.balls(linkage)
+        if solver.keep_limits
+        else [(*ball[:2], math.pi, -math.pi, math.pi) for ball in _posed.balls(linkage)],
         (sizes, _weights(linkage, solver.weights), linkage.rest),
-        (STARTS, ITERATIONS if solver.iterations is None else solver.iterations, solver.longest, NEAR, solver.microseconds or 0.0),
+        (
+            STARTS,
+            ITERATIONS if solver.iterations is None else solver.iterations,
+            solver.longest,
+            NEAR,
+            solver.microseconds or 0.0,
+        ),
         (tolerance.position, tolerance.angle),
         (min(farthest, 1e301), *map(float, base)),
     )
@@ -136,7 +144,8 @@ def _preferred(solver: Solver, asked: _many.Asked, found: Solution) -> Solution:
     numbers = _many.goal_numbers(asked.goals, asked.shape)
     q = np.ascontiguousarray(found.q.reshape(-1, asked.linkage.dof))
     there = np.atleast_1d(found.outcomes).reshape(-1) == Outcome.ARRIVED.value
-    q[there] = plan.refine(np.ascontiguousarray(numbers[there]), np.ascontiguousarray(q[there]), solver._wish())
+    weights = _weights(asked.linkage, solver.weights)
+    q[there] = plan.refine(numbers[there], q[there], solver._wish(), weights)
     q = q.reshape(found.q.shape)
     if asked.out is not None:
         asked.out[...] = q

@@ -42,7 +42,7 @@ def said_angle(radians: float) -> str:
 
 def said_direction(vector: Array, signed: bool = True) -> str:
     """A direction (3,) in words: a world axis where it is near one, else its three parts."""
-    length = float(np.linalg.norm(vector))
+    length = math.hypot(*vector)
     if not length > 0:
         return "anywhere"
     unit = vector / length
@@ -133,7 +133,7 @@ def _too_far(linkage: Linkage, goal: Goal, error: Array) -> list[str]:
     _, base = _reach._measured(linkage, goal.link)
     slack = np.where(_free(goal), math.inf, goal.slack)
     way = goal.position + np.clip(base - goal.position, -slack, slack) - base
-    away = float(np.linalg.norm(way))
+    away = math.hypot(*way)
     nearer = max(0.0, 1 - float(np.linalg.norm(goal.point)) / away) if away else 0.0
     return out_of_reach(linkage, goal.link, base + nearer * way, error[:3])
 

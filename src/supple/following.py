@@ -124,7 +124,11 @@ def follow(
         now = [picked(goal, shape, i) for goal in wanted]
         if steps is None:
             found = how.solve(linkage, now, q)
-            report[i] = found.outcomes, found.iterations, *((found.starts,) if how.searches else (found.largest_step, found.path))
+            report[i] = (
+                found.outcomes,
+                found.iterations,
+                *((found.starts,) if how.searches else (found.largest_step, found.path)),
+            )
             q = found.q
         else:
             q, report[i] = _stepped(linkage, now, how, q, steps if i else 0)

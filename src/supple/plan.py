@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,9 +36,8 @@ class Plan:
     def __init__(self, solver: Solver, linkage: Linkage, links: str | Goal | Sequence[str | Goal]) -> None:
         from supple import _search
 
-        several = isinstance(links, list | tuple) and len(links) > 0
-        given = list(links) if several else [links]
-        if not all(isinstance(each, str | Goal) for each in given):
+        given: list[Any] = list(links) if isinstance(links, list | tuple) else [links]
+        if not given or not all(isinstance(each, str | Goal) for each in given):
             raise BadInput(f"links must be names of links, or goals; got {links!r}")
         self.goals = tuple(Goal(each, np.eye(4)) if isinstance(each, str) else each for each in given)
         if any(goal.priority != self.goals[0].priority for goal in self.goals):
@@ -46,7 +45,9 @@ class Plan:
         self.linkage, self.solver = linkage, solver
         self._find = _search.compiled(linkage, self.goals, solver).find
 
-    def __call__(self, goal: Frame | ArrayLike, start: ArrayLike | None = None, out: Array | None = None) -> Array | None:
+    def __call__(
+        self, goal: Frame | ArrayLike, start: ArrayLike | None = None, out: Array | None = None
+    ) -> Array | None:
         """Joint values (dof,) that bring the end effector to a frame; None if the search does not arrive.
 
         Args:

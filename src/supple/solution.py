@@ -69,8 +69,11 @@ class Solution:
         report: Any,
         solver: Solver,
     ) -> Solution:
-        """From rows of q (rows, *tail, dof) and their report (parts, rows, *tail): outcomes, iterations, then the starts of a
-        search, or the largest step and the path of another method. ``tail`` is how many answers each row has, if several."""
+        """From rows of q (rows, *tail, dof) and their report (parts, rows, *tail).
+
+        Its parts are outcomes, iterations, then the starts of a search, or the largest step and the path of another
+        method. ``tail`` is how many answers each row has, if several.
+        """
         if tail and not shape:  # of a single goal, those that were found
             tail = (max(1, int(np.sum(report[0] == Outcome.ARRIVED.value))),)
             q, report = q[:, : tail[0]], report[:, :, : tail[0]]
@@ -78,12 +81,16 @@ class Solution:
             which = np.repeat(np.arange(len(q)), tail[0]).reshape(*shape, *tail)
             goals = [picked(goal, shape, which) for goal in goals]
         shape += tail
-        columns = [column.reshape(shape) for column in report]
+        columns: list[Any] = [column.reshape(shape) for column in report]
         if solver.searches:
             none = np.broadcast_to(np.zeros(()), shape)
-            return cls(linkage, tuple(goals), q.reshape(*shape, linkage.dof), *columns, none, none, solver)
-        whole = columns[0].astype(np.int64), columns[1].astype(np.int64), np.ones(shape, np.int64)
-        return cls(linkage, tuple(goals), q.reshape(*shape, linkage.dof), *whole, *columns[2:], solver)
+            columns += [none, none]
+        else:
+            columns[:2] = columns[0].astype(np.int64), columns[1].astype(np.int64)
+            columns.insert(2, np.ones(shape, np.int64))
+        outcomes, iterations, starts, largest, path = columns
+        values = q.reshape(*shape, linkage.dof)
+        return cls(linkage, tuple(goals), values, outcomes, iterations, starts, largest, path, solver)
 
     @classmethod
     def _one(cls, linkage: Linkage, goal: Goal, answer: tuple[Array, int, int, int], solver: Solver) -> Solution:
@@ -154,8 +161,10 @@ class Solution:
         shape = self.outcomes.shape
         which = np.arange(self.outcomes.size).reshape(shape)[index]  # an index never reaches past the leading axes
         rows = (self.q, self.outcomes, self.iterations, self.starts, self.largest_step, self.path)
-        picked_rows = (a.reshape(self.outcomes.size, *a.shape[len(shape) :])[which] for a in rows)
-        return Solution(self.linkage, tuple(picked(goal, shape, which) for goal in self.goals), *picked_rows, self.solver)
+        picked_rows: Any = (a.reshape(self.outcomes.size, *a.shape[len(shape) :])[which] for a in rows)
+        q, outcomes, iterations, starts, largest, path = picked_rows
+        goals = tuple(picked(goal, shape, which) for goal in self.goals)
+        return Solution(self.linkage, goals, q, outcomes, iterations, starts, largest, path, self.solver)
 
     def __len__(self) -> int:
         if not self.outcomes.ndim:
@@ -192,7 +201,9 @@ def _error(linkage: Linkage, goal: Goal, q: Array, shape: tuple[int, ...]) -> Ar
     if goal.orientation is not None:
         turn = np.zeros((*shape, 4, 4))
         turn[..., :3, :3] = goal.orientation @ np.swapaxes(tip.rotation, -1, -2)
-        out[..., 3:] = _outside(np.where(np.array(goal.turn_weight) == 0, 0.0, _core.log_rotation(turn)), goal.turn_slack)
+        out[..., 3:] = _outside(
+            np.where(np.array(goal.turn_weight) == 0, 0.0, _core.log_rotation(turn)), goal.turn_slack
+        )
     elif goal.axis is not None and goal.direction is not None:
         at = tip.rotation @ goal.axis
         across = np.cross(at, goal.direction)
@@ -226,7 +237,7 @@ def _away(goal: Goal, distance: float, angle: float) -> str:
 
 
 def _reasons(found: Solution) -> list[str]:
-    """What stands in the way: beyond reach, joints at their limits, a singular place; or all that the search can find out."""
+    """What stands in the way: all that the search can find out; for other methods, what holds them back where they are."""
     from supple.solver import Solver
 
     how = found.solver

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -59,21 +58,21 @@ class Solver:
     method: Method = field(default_factory=method.search)
     """How to go about it; see `supple.method`."""
     damping: float | Damping | Asked | None = None
-    """alpha in J J' + alpha I, in the units of the weighted error, for damped methods; 1e-4 if not given. Or a scheme of
-    `supple.damping`, or a function f(q, e, J, dt), which become a `Damping`.
+    """alpha in J J' + alpha I, in the units of the weighted error, for damped methods; 1e-4 if not given. Or a scheme
+    of `supple.damping`, or a function f(q, e, J, dt), which become a `Damping`.
 
     With a scheme each step is the paper's, weighted and damped [D17, D18], and an iteration counts as 1/300 s; all
     else is as before: with ``keep_limits`` a joint that presses against its limit still takes no part, a solve that is
     stuck still tries the other side and still settles as near as it gets."""
     prefer: Preference = prefer.nothing
-    """Which of many ways; see `supple.prefer`. After a search, the answer is moved that way as far as the goals allow."""
+    """Which of many ways; see `supple.prefer`. After a search the answer is moved that way as far as the goals allow."""
     weights: Any = None
-    """How freely each joint moves, for the search: one number, or (dof,), or by the joint's name. 1 is usual, and 0 locks
-    a joint where the start has it."""
+    """How freely each joint moves, for the search: one number, or (dof,), or by the joint's name. 1 is usual, and 0
+    locks a joint where the start has it."""
     iterations: int | None = None
     """Most steps to take: by default 200, and for the search, which counts those of all its starts, 40,000."""
     microseconds: float | None = None
-    """Most time for one solve by the search; by default only iterations count, and the same call always gives the same bits."""
+    """Most time for one solve by the search; by default only iterations count, and the same call gives the same bits."""
     tolerance: Tolerance = Tolerance()
     """When it has arrived."""
     longest: float = 1.0
@@ -97,7 +96,13 @@ class Solver:
             raise BadInput(f"prefer must be a value of supple.prefer, such as prefer.centre(), got {self.prefer!r}")
         if self.method.name == "search" and any(
             getattr(self, name) != default
-            for name, default in (("damping", None), ("shorten", 1.0), ("halvings", 0), ("escapes", 3), ("patience", 15))
+            for name, default in (
+                ("damping", None),
+                ("shorten", 1.0),
+                ("halvings", 0),
+                ("escapes", 3),
+                ("patience", 15),
+            )
         ):
             object.__setattr__(self, "method", method.damped())
         if self.prefer.wishes and self.method.name not in _CHOOSY:
@@ -150,10 +155,10 @@ class Solver:
         Args:
             linkage: what moves.
             goals: one goal or several at once; their leading axes broadcast and mean many problems.
-            start: joint values (..., dof) to begin from. The search then answers with the nearest to them among those it
-                finds; without a start, with the first. Other methods begin from the linkage's rest by default.
-            solutions: up to so many distinct answers for each goal, nearest to the start (or to the middle of the limits)
-                first. For a single goal the solution has one leading axis, of those that were found; for many it has
+            start: joint values (..., dof) to begin from. The search then answers with the nearest to them among those
+                it finds; without a start, with the first. Other methods begin from the linkage's rest by default.
+            solutions: up to so many distinct answers for each goal, nearest to the start (or to the middle of the
+                limits) first. For a single goal the solution has one leading axis, of those that were found; for many it has
                 one more axis (..., solutions), where rows beyond those found repeat the first and count as SPENT.
             out: an array (..., dof) of float64 to write q into.
             progress: whether to show a bar on stderr; by default on a terminal, for work of more than a second.
@@ -161,9 +166,9 @@ class Solver:
         Many problems are shared out to all cores. Ctrl-C raises `Interrupted`, whose ``found`` has what was done.
         """
         begin = None if start is None else started(linkage, start, rows=True)
-        plain = isinstance(goals, Goal) and self.searches and solutions is None and out is None and not self.prefer.wishes
-        if plain and not goals.shape and (begin is None or begin.ndim == 1):  # type: ignore[union-attr]
-            return _search.single(self, linkage, goals, begin)  # type: ignore[arg-type]
+        plain = self.searches and solutions is None and out is None and progress is None and not self.prefer.wishes
+        if plain and isinstance(goals, Goal) and not goals.shape and (begin is None or begin.ndim == 1):
+            return _search.single(self, linkage, goals, begin)
         wanted = listed(goals)
         shapes = [goal.shape for goal in wanted] + ([] if begin is None else [begin.shape[:-1]])
         try:
@@ -295,7 +300,11 @@ def _weighted(weights: Any) -> Any:
         raise BadInput(f"weights must be numbers, one, one for each of dof, or by the joint's name: {error}") from None
     if not len(numbers) or not (np.isfinite(numbers) & (numbers >= 0)).all() or not (named or numbers.any()):
         raise BadInput(f"weights must be finite, not negative and not all zero, got {weights!r}")
-    return tuple(zip((str(name) for name, _ in pairs), numbers.tolist(), strict=True)) if named else tuple(numbers.tolist())
+    return (
+        tuple(zip((str(name) for name, _ in pairs), numbers.tolist(), strict=True))
+        if named
+        else tuple(numbers.tolist())
+    )
 
 
 def _wished(function: Callable[[Array], ArrayLike], q: Array) -> Array:

@@ -14,7 +14,6 @@ from supple.damping import Damping
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
-from supple.joint import Kind
 from supple.linkage import Linkage
 from supple.step import Step
 

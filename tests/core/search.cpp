@@ -20,7 +20,7 @@ struct Tree {
   std::vector<Target> targets;
   std::vector<Ball> ball_list;
   std::vector<double> lower, upper, natural, low, high, from, span, spread, middle, period;
-  std::vector<int> columns, column_first, parent;
+  std::vector<int> columns, column_first, slots, parent;
   Problem problem{};
   Search search{};
   Stop stop{0, 0, 1e-6, 1e-6};
@@ -54,7 +54,7 @@ struct Tree {
       Target target{};
       column_first.push_back(int(columns.size()));
       for (const Link &link : links[k])
-        for (int b = 0; b < (link.motion == balls ? 3 : 1); ++b, ++target.chain.axes) columns.push_back(link.index + b);
+        for (int b = 0; b < (link.motion == balls ? 3 : 1); ++b, ++target.chain.axes) slots.push_back(int(columns.size()) - column_first.back()), columns.push_back(link.index + b);
       target.chain.links = links[k].data(), target.chain.count = length, target.chain.dof = n;
       place(random, target.chain.rotation, target.chain.position);
       wish(random, plain, target);
@@ -69,7 +69,7 @@ struct Tree {
     search.natural = search.unit = natural.data();
     search.low = low.data(), search.high = high.data(), search.from = from.data(), search.span = span.data();
     search.spread = spread.data(), search.middle = middle.data(), search.period = period.data();
-    search.columns = columns.data(), search.column_first = column_first.data(), search.parent = parent.data();
+    search.columns = columns.data(), search.column_first = column_first.data(), search.slots = slots.data(), search.parent = parent.data();
     search.frame = ends == 1 && ball_list.empty() && targets[0].rows == 6 && targets[0].component[5] == about_z;
     for (int k = 0; k < asked && ends == 1; ++k) search.frame = search.frame && targets[0].slack[k] == 0;
     search.starts = 64, search.iterations = 20000, search.longest = 1, search.near = 0.5, search.farthest = 1e301;
