@@ -44,6 +44,7 @@ bench: setup ## compare with other libraries
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	$(BIN)/python benchmarks/forward.py
 	$(BIN)/python benchmarks/methods.py
+	$(BIN)/python benchmarks/search.py --quick
 	$(BIN)/python benchmarks/gauntlet.py --controllers supple,paper,pink,mink,placo,drake --rates 300
 
 wheel: setup ## build the source archive and the wheel into dist/

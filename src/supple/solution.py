@@ -237,7 +237,7 @@ def _away(goal: Goal, distance: float, angle: float) -> str:
 
 
 def _reasons(found: Solution) -> list[str]:
-    """What stands in the way: all that the search can find out; for other methods, what holds them back where they are."""
+    """What stands in the way: all that the search can find out; for other methods, what holds them back there."""
     from supple.solver import Solver
 
     how = found.solver

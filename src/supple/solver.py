@@ -65,14 +65,14 @@ class Solver:
     else is as before: with ``keep_limits`` a joint that presses against its limit still takes no part, a solve that is
     stuck still tries the other side and still settles as near as it gets."""
     prefer: Preference = prefer.nothing
-    """Which of many ways; see `supple.prefer`. After a search the answer is moved that way as far as the goals allow."""
+    """Which of many ways; see `supple.prefer`. A search's answer is moved that way as far as the goals allow."""
     weights: Any = None
     """How freely each joint moves, for the search: one number, or (dof,), or by the joint's name. 1 is usual, and 0
     locks a joint where the start has it."""
     iterations: int | None = None
     """Most steps to take: by default 200, and for the search, which counts those of all its starts, 40,000."""
     microseconds: float | None = None
-    """Most time for one solve by the search; by default only iterations count, and the same call gives the same bits."""
+    """Most time for one solve by the search; without it only iterations count, and a call always gives the same bits."""
     tolerance: Tolerance = Tolerance()
     """When it has arrived."""
     longest: float = 1.0
@@ -158,8 +158,8 @@ class Solver:
             start: joint values (..., dof) to begin from. The search then answers with the nearest to them among those
                 it finds; without a start, with the first. Other methods begin from the linkage's rest by default.
             solutions: up to so many distinct answers for each goal, nearest to the start (or to the middle of the
-                limits) first. For a single goal the solution has one leading axis, of those that were found; for many it has
-                one more axis (..., solutions), where rows beyond those found repeat the first and count as SPENT.
+                limits) first. For a single goal the solution has one leading axis, of those that were found; for
+                many it has one more axis (..., solutions), where rows beyond those found repeat the first and count as SPENT.
             out: an array (..., dof) of float64 to write q into.
             progress: whether to show a bar on stderr; by default on a terminal, for work of more than a second.
 
