@@ -420,12 +420,29 @@ template <class F> PyObject *guarded(F call) {
   }
   return nullptr;
 }
-PyObject *find_call(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+// an object that is called: Python's own door, without a frame of Python's
+struct Door {
+  nb::object kept;
+  Finder *finder;
+  explicit Door(nb::object given) : kept(given), finder(&nb::cast<Finder &>(given)) {}
+};
+PyObject *door_call(PyObject *self, PyObject *args, PyObject *names) {
   return guarded([&] {
-    if (count < 1 || count > 3) bad_input("find takes a goal, a start and an array for the answer");
-    return nb::inst_ptr<Finder>(self)->quick(args[0], count > 1 ? args[1] : Py_None, count > 2 ? args[2] : Py_None);
+    static const char *const known[3] = {"goal", "start", "out"};
+    PyObject *given[3] = {nullptr, Py_None, Py_None};
+    const Py_ssize_t count = PyTuple_GET_SIZE(args);
+    for (Py_ssize_t i = 0; i < count && i < 3; ++i) given[i] = PyTuple_GET_ITEM(args, i);
+    Py_ssize_t named = 0;
+    for (int i = int(count); i < 3 && names; ++i)
+      if (PyObject *value = PyDict_GetItemString(names, known[i])) given[i] = value, ++named;
+    if (count > 3 || !given[0] || (names && named != PyDict_GET_SIZE(names))) {
+      PyErr_SetString(PyExc_TypeError, "a plan is called with goal, start=None, out=None");
+      throw nb::python_error();
+    }
+    return nb::inst_ptr<Door>(self)->finder->quick(given[0], given[1], given[2]);
   });
 }
+PyType_Slot door_slots[] = {{Py_tp_call, reinterpret_cast<void *>(door_call)}, {0, nullptr}};
 PyObject *answer_call(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   return guarded([&] {
     if (count != 4) bad_input("answer takes position, orientation, direction and start");
@@ -433,32 +450,27 @@ PyObject *answer_call(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   });
 }
 using Quick = PyObject *(*)(PyObject *, PyObject *const *, Py_ssize_t);
-PyMethodDef door_to(const char *name, Quick call, const char *said) {
-  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)(void)>(call)), METH_FASTCALL, said};
-}
-PyMethodDef find_door = door_to("find", find_call, "find(goal, start=None, out=None): joint values that bring the end effectors there, or None.");
-PyMethodDef answer_door = door_to("answer", answer_call, "answer(position, orientation, direction, start): (q, outcome, iterations, starts) of one goal.");
-
-nb::object door(nb::handle self, PyMethodDef &method) {
-  PyObject *made = PyCFunction_New(&method, self.ptr());
-  if (!made) throw nb::python_error();
-  return nb::steal(made);
-}
+PyMethodDef answer_door = {"answer", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)(void)>(Quick(answer_call))), METH_FASTCALL,
+                           "answer(position, orientation, direction, start): (q, outcome, iterations, starts) of one goal."};
 
 } // namespace
 
 #define ARRAY "numpy.typing.NDArray[numpy.float64]"
 
 void bind_find(nb::module_ &m) {
+  nb::class_<Door>(m, "Door", nb::type_slots(door_slots), "Called with a goal, a start and an array for the answer; see supple.plan.")
+      .def(nb::init<nb::object>(), nb::sig("def __init__(self, finder: Finder, /) -> None"));
   nb::class_<Finder>(m, "Finder", "A linkage and its goals, compiled together for the search.")
       .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, nb::tuple, nb::tuple, nb::tuple>(),
            nb::sig("def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY ", balls: list[typing.Any], sizes: "
                    "tuple[typing.Any, ...], how: tuple[typing.Any, ...], tolerance: tuple[typing.Any, ...], reach: tuple[typing.Any, ...], /) -> None"))
       .def_prop_ro("has_table", [](const Finder &f) { return f.search.table != nullptr; }, "Whether a table of starts is worth its while here.")
       .def_prop_ro("columns", [](const Finder &f) { return int(f.posed.columns.size()); }, "How many values of q some goal needs.")
-      .def_prop_ro("find", [](nb::handle self) { return door(self, find_door); }, nb::sig("def find(self) -> typing.Callable[..., " ARRAY " | None]"),
-                   "The fast door: find(goal, start=None, out=None), goal (4, 4) or (goals, 4, 4); q (dof,) if it arrived, else None.")
-      .def_prop_ro("answer", [](nb::handle self) { return door(self, answer_door); }, nb::sig("def answer(self) -> typing.Callable[..., tuple[" ARRAY ", int, int, int]]"),
+      .def_prop_ro("answer", [](nb::handle self) {
+        PyObject *made = PyCFunction_New(&answer_door, self.ptr());
+        if (!made) throw nb::python_error();
+        return nb::steal(made);
+      }, nb::sig("def answer(self) -> typing.Callable[..., tuple[" ARRAY ", int, int, int]]"),
                    "answer(position, orientation, direction, start), each an array or None: q (dof,), outcome, iterations and starts of one goal.")
       .def("many", finder_many, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
            nb::sig("def many(self, goals: list[typing.Any], start: " ARRAY " | None, q: " ARRAY ", report: numpy.typing.NDArray[numpy.int64], wanted: int, begin: int, end: int, /) -> None"),

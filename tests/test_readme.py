@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 import supple
@@ -69,6 +70,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the files that the pages speak of."""
     shutil.copy(Path(supple.__file__).parent / "data" / "panda.urdf", tmp_path)
     (tmp_path / "arm.urdf.xacro").write_text(XACRO, encoding="utf-8")
+    (tmp_path / "goals.csv").write_text("x,y,z,roll,pitch,yaw\n0.4,0,0.5,3.1416,0,0\n0.3,0.2,0.4,3.1416,0,0\n")
+    np.savez(tmp_path / "goals.npz", position=[[0.4, 0, 0.5], [0.3, 0.2, 0.4]])
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -113,7 +116,8 @@ def commands() -> list[str]:
             if block.language in ("", "sh"):
                 lines = [re.split(r"\s{2,}|\s#", line)[0] for line in block.code.splitlines()]
                 found += [line for line in lines if re.match(r"supple \w", line)]
-    return [line for line in dict.fromkeys(found) if not line.startswith("supple view")]
+    stays = ("supple view", "supple teleop")
+    return [line for line in dict.fromkeys(found) if not line.startswith(stays) and "<" not in line]
 
 
 def test_the_pages_show_commands() -> None:

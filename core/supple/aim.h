@@ -65,7 +65,7 @@ template <class T> SUPPLE_FLAT void take_step(const Problem &problem, const Sear
   using S = Scalar<T>;
   T most(S(search.longest));
   for (int l = 0; l < problem.n; ++l) most = larger(most, magnitude(desk.dq[l]));
-  const T part = T(S(search.longest)) * reciprocal(most);
+  const T part = T(S(search.longest)) / most;
   for (int l = 0; l < problem.n; ++l) {
     const T change = part * desk.dq[l], to = desk.q[l] + (search.unit[l] == 1 ? change : change * T(S(search.unit[l])));
     desk.next[l] = search.unit[l] > 0 ? clip(to, T(S(search.low[l])), T(S(search.high[l]))) : desk.q[l];
@@ -79,6 +79,36 @@ template <class T> SUPPLE_FLAT void take_step(const Problem &problem, const Sear
     r = clamp_ball(r, Vec<T>{T(S(ball.axis[0])), T(S(ball.axis[1])), T(S(ball.axis[2]))}, T(S(ball.swing)), T(S(ball.low)), T(S(ball.high)));
     desk.next[k] = r.x, desk.next[k + 1] = r.y, desk.next[k + 2] = r.z;
   }
+}
+
+// Solves A x = e in place of e, for the lower half of a symmetric A of M rows, packed row by row: L D L', the inverses of D on
+// the diagonal. A is lost.
+template <int M, class T> SUPPLE_FLAT void solve_packed(T *A, T *e) {
+  using S = Scalar<T>;
+#pragma GCC unroll 6
+  for (int j = 0; j < M; ++j) {
+    T scaled[M];
+    const int row = j * (j + 1) / 2;
+#pragma GCC unroll 6
+    for (int k = 0; k < j; ++k) scaled[k] = A[row + k], A[row + k] = A[row + k] * A[k * (k + 1) / 2 + k];
+#pragma GCC unroll 6
+    for (int k = 0; k < j; ++k) A[row + j] = A[row + j] - scaled[k] * A[row + k];
+    A[row + j] = T(S(1)) / larger(A[row + j], T(S(1e-14)));
+#pragma GCC unroll 6
+    for (int i = j + 1; i < M; ++i)
+#pragma GCC unroll 6
+      for (int k = 0; k < j; ++k) A[i * (i + 1) / 2 + j] = A[i * (i + 1) / 2 + j] - A[i * (i + 1) / 2 + k] * A[row + k];
+  }
+#pragma GCC unroll 6
+  for (int i = 1; i < M; ++i)
+#pragma GCC unroll 6
+    for (int k = 0; k < i; ++k) e[i] = e[i] - A[i * (i + 1) / 2 + k] * e[k];
+#pragma GCC unroll 6
+  for (int i = 0; i < M; ++i) e[i] = e[i] * A[i * (i + 1) / 2 + i];
+#pragma GCC unroll 6
+  for (int i = M - 2; i >= 0; --i)
+#pragma GCC unroll 6
+    for (int k = i + 1; k < M; ++k) e[i] = e[i] - A[k * (k + 1) / 2 + i] * e[k];
 }
 
 // One frame for a chain of simple joints: its six rows stay in registers.
@@ -129,31 +159,7 @@ template <class T> SUPPLE_FN void aim_frame(const Problem &problem, const Search
 #pragma GCC unroll 6
       for (int j = 0; j <= i; ++j) A[i * (i + 1) / 2 + j] = A[i * (i + 1) / 2 + j] + c[i] * c[j];
   }
-  // L D L', the inverses of D on the diagonal
-#pragma GCC unroll 6
-  for (int j = 0; j < 6; ++j) {
-    T scaled[6];
-    const int row = j * (j + 1) / 2;
-#pragma GCC unroll 6
-    for (int k = 0; k < j; ++k) scaled[k] = A[row + k], A[row + k] = A[row + k] * A[k * (k + 1) / 2 + k];
-#pragma GCC unroll 6
-    for (int k = 0; k < j; ++k) A[row + j] = A[row + j] - scaled[k] * A[row + k];
-    A[row + j] = reciprocal(larger(A[row + j], T(S(1e-14))));
-#pragma GCC unroll 6
-    for (int i = j + 1; i < 6; ++i)
-#pragma GCC unroll 6
-      for (int k = 0; k < j; ++k) A[i * (i + 1) / 2 + j] = A[i * (i + 1) / 2 + j] - A[i * (i + 1) / 2 + k] * A[row + k];
-  }
-#pragma GCC unroll 6
-  for (int i = 1; i < 6; ++i)
-#pragma GCC unroll 6
-    for (int k = 0; k < i; ++k) e[i] = e[i] - A[i * (i + 1) / 2 + k] * e[k];
-#pragma GCC unroll 6
-  for (int i = 0; i < 6; ++i) e[i] = e[i] * A[i * (i + 1) / 2 + i];
-#pragma GCC unroll 6
-  for (int i = 4; i >= 0; --i)
-#pragma GCC unroll 6
-    for (int k = i + 1; k < 6; ++k) e[i] = e[i] - A[k * (k + 1) / 2 + i] * e[k];
+  solve_packed<6>(A, e);
   for (int l = 0; l < problem.n; ++l) {
     const T *c = desk.J + 6 * l;
     desk.dq[l] = (c[0] * e[0] + c[1] * e[1]) + (c[2] * e[2] + c[3] * e[3]) + (c[4] * e[4] + c[5] * e[5]);

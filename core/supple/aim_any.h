@@ -61,24 +61,39 @@ SUPPLE_FN void missing(const Target &target, const Frame<T> &tip, const Frame<T>
   }
 }
 
-// dq = J'(J J' + damping)^-1 e, for one target
-template <class T> SUPPLE_FN void across_rows(const Problem &problem, const Search &search, T damping, AimDesk<T> &desk) {
-  const int m = problem.rows, columns = search.column_first[1];
+// dq = J'(J J' + damping)^-1 e, for one target of M rows
+template <int M, class T> SUPPLE_FN void across_rows(const Search &search, T damping, AimDesk<T> &desk) {
+  const int columns = search.column_first[1];
   const T zero(Scalar<T>(0));
-  T *A = desk.A, *e = desk.e;
-  for (int i = 0; i < m; ++i)
-    for (int j = 0; j <= i; ++j) A[i * m + j] = i == j ? damping : zero;
+  T A[M * (M + 1) / 2], e[M];
+#pragma GCC unroll 6
+  for (int i = 0; i < M; ++i) {
+    e[i] = desk.e[i];
+    for (int j = 0; j <= i; ++j) A[i * (i + 1) / 2 + j] = i == j ? damping : zero;
+  }
   for (int c = 0; c < columns; ++c) {
     const T *column = desk.J + 6 * c;
-    for (int i = 0; i < m; ++i)
-      for (int j = 0; j <= i; ++j) A[i * m + j] = A[i * m + j] + column[i] * column[j];
+#pragma GCC unroll 6
+    for (int i = 0; i < M; ++i)
+#pragma GCC unroll 6
+      for (int j = 0; j <= i; ++j) A[i * (i + 1) / 2 + j] = A[i * (i + 1) / 2 + j] + column[i] * column[j];
   }
-  factor(A, m);
-  solve(A, m, e);
+  solve_packed<M>(A, e);
   for (int c = 0; c < columns; ++c) {
-    T sum = zero;
-    for (int i = 0; i < m; ++i) sum = sum + desk.J[6 * c + i] * e[i];
+    T sum = desk.J[6 * c] * e[0];
+#pragma GCC unroll 6
+    for (int i = 1; i < M; ++i) sum = sum + desk.J[6 * c + i] * e[i];
     desk.dq[search.columns[c]] = sum;
+  }
+}
+template <class T> SUPPLE_FN void across_rows(int rows, const Search &search, T damping, AimDesk<T> &desk) {
+  switch (rows) {
+  case 1: return across_rows<1>(search, damping, desk);
+  case 2: return across_rows<2>(search, damping, desk);
+  case 3: return across_rows<3>(search, damping, desk);
+  case 4: return across_rows<4>(search, damping, desk);
+  case 5: return across_rows<5>(search, damping, desk);
+  default: return across_rows<6>(search, damping, desk);
   }
 }
 
@@ -112,7 +127,7 @@ template <class T> SUPPLE_FN void along_joints(const Problem &problem, const Sea
     }
   }
   for (int k = n - 1; k >= 0; --k) {
-    const T inverse = reciprocal(larger(H[k * n + k], T(Scalar<T>(1e-14))));
+    const T inverse = T(Scalar<T>(1)) / larger(H[k * n + k], T(Scalar<T>(1e-14)));
     H[k * n + k] = inverse;
     for (int i = parent[k]; i >= 0; i = parent[i]) {
       const T a = H[k * n + i] * inverse;
@@ -178,7 +193,7 @@ template <class T> SUPPLE_FN void aim_any(const Problem &problem, const Search &
         for (int i = 0; i < 6; ++i) desk.J[6 * c + i] = kept * desk.J[6 * c + i];
   }
   const T damping = part * desk.error + T(S(1e-12));
-  if (problem.target_count == 1 && problem.rows <= n) across_rows(problem, search, damping, desk);
+  if (problem.target_count == 1 && problem.rows <= n) across_rows(problem.rows, search, damping, desk);
   else along_joints(problem, search, damping, desk);
   take_step(problem, search, desk);
 }

@@ -169,26 +169,14 @@ template <class S, int W> SUPPLE_FLAT Pack<S, W> root(Pack<S, W> x) {
   return r;
 }
 
-// 1 / x and 1 / root(x), good to a few units of the last place: for where a step goes, not for where it has come
-template <class T> SUPPLE_FLAT T reciprocal(T x) { return T(Scalar<T>(1)) / x; }
+// 1 / root(x), good to a few units of the last place: for where a step goes, not for where it has come
 template <class T> SUPPLE_FLAT T reciprocal_root(T x) { return T(Scalar<T>(1)) / root(x); }
 #if defined(SUPPLE_VECTORS) && defined(__AVX512VL__)
 // from 14 bits, twice as many with each of Newton's steps; packs of any width give the same bits
-template <int W> SUPPLE_FLAT Pack<double, W> refine_reciprocal(Pack<double, W> x, Pack<double, W> y) {
-  const Pack<double, W> one(1.0);
-  y = y + y * (one - x * y);
-  return y + y * (one - x * y);
-}
 template <int W> SUPPLE_FLAT Pack<double, W> refine_reciprocal_root(Pack<double, W> x, Pack<double, W> y) {
   const Pack<double, W> half(0.5), less = half * x;
   y = y + y * (half - less * y * y);
   return y + y * (half - less * y * y);
-}
-SUPPLE_FLAT Pack<double, 8> reciprocal(Pack<double, 8> x) {
-  return refine_reciprocal(x, Pack<double, 8>::of((Pack<double, 8>::V)_mm512_rcp14_pd((__m512d)x.v)));
-}
-SUPPLE_FLAT Pack<double, 4> reciprocal(Pack<double, 4> x) {
-  return refine_reciprocal(x, Pack<double, 4>::of((Pack<double, 4>::V)_mm256_rcp14_pd((__m256d)x.v)));
 }
 SUPPLE_FLAT Pack<double, 8> reciprocal_root(Pack<double, 8> x) {
   return refine_reciprocal_root(x, Pack<double, 8>::of((Pack<double, 8>::V)_mm512_rsqrt14_pd((__m512d)x.v)));

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple import _core
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
@@ -17,17 +18,21 @@ if TYPE_CHECKING:
     from supple.solver import Solver
 
 
-class Plan:
+class Plan(_core.Door):
     """The fast door to the search: made once by `Solver.plan`, then called with frames.
 
     >>> find = Solver().plan(arm, "hand")           # doctest: +SKIP
     >>> q = find(frame)                             # doctest: +SKIP
 
+    ``find(goal, start=None, out=None)`` gives joint values (dof,) that bring the end effector there, or None if the
+    search does not arrive. ``goal`` is a Frame or an array (4, 4), for several end effectors (goals, 4, 4); ``start``
+    (dof,) asks for the answer nearest to it; ``out`` (dof,) of float64 is filled and returned, and holds the nearest q
+    if it does not arrive. A goal that only points takes its direction from the frame.
+
     A call costs a fraction of a microsecond beside the search itself. It answers as `Solver.solve` does, bit for bit,
     but without a `Solution`: no error, no reason.
     """
 
-    __slots__ = ("_find", "goals", "linkage", "solver")
     linkage: Linkage
     goals: tuple[Goal, ...]
     """What is wanted of each end effector: their rows and weights; the frames come with each call."""
@@ -43,20 +48,15 @@ class Plan:
         if any(goal.priority != self.goals[0].priority for goal in self.goals):
             raise BadInput("the fast door takes goals of one priority")
         self.linkage, self.solver = linkage, solver
-        self._find = _search.compiled(linkage, self.goals, solver).find
+        super().__init__(_search.compiled(linkage, self.goals, solver))
 
-    def __call__(
-        self, goal: Frame | ArrayLike, start: ArrayLike | None = None, out: Array | None = None
-    ) -> Array | None:
-        """Joint values (dof,) that bring the end effector to a frame; None if the search does not arrive.
+    if TYPE_CHECKING:  # the native call needs no frame of Python's
 
-        Args:
-            goal: a Frame or an array (4, 4); for several end effectors (goals, 4, 4).
-            start: joint values (dof,): the answer nearest to them is wanted.
-            out: an array (dof,) of float64 for the answer, which is then returned. If it does not arrive, it holds the
-                nearest q.
-        """
-        return self._find(goal, start, out)
+        def __call__(
+            self, goal: Frame | ArrayLike, start: ArrayLike | None = None, out: Array | None = None
+        ) -> Array | None:
+            """Joint values (dof,), or None."""
+            ...
 
     def __repr__(self) -> str:
         return f"{self.solver!r}.plan({self.linkage.name!r}, {[goal.link for goal in self.goals]!r})"

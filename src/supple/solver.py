@@ -72,7 +72,7 @@ class Solver:
     iterations: int | None = None
     """Most steps to take: by default 200, and for the search, which counts those of all its starts, 40,000."""
     microseconds: float | None = None
-    """Most time for one solve by the search; without it only iterations count, and a call always gives the same bits."""
+    """Most time for one solve by the search; without it only iterations count, and the bits are always the same."""
     tolerance: Tolerance = Tolerance()
     """When it has arrived."""
     longest: float = 1.0
@@ -94,16 +94,7 @@ class Solver:
             raise BadInput(f"method must be a value of supple.method, such as method.damped(), got {self.method!r}")
         if not isinstance(self.prefer, Preference):
             raise BadInput(f"prefer must be a value of supple.prefer, such as prefer.centre(), got {self.prefer!r}")
-        if self.method.name == "search" and any(
-            getattr(self, name) != default
-            for name, default in (
-                ("damping", None),
-                ("shorten", 1.0),
-                ("halvings", 0),
-                ("escapes", 3),
-                ("patience", 15),
-            )
-        ):
+        if self.method.name == "search" and self._local:
             object.__setattr__(self, "method", method.damped())
         if self.prefer.wishes and self.method.name not in _CHOOSY:
             raise BadInput(f"{self.method!r} takes no preference; these methods do: {', '.join(_CHOOSY)}")
@@ -159,7 +150,7 @@ class Solver:
                 it finds; without a start, with the first. Other methods begin from the linkage's rest by default.
             solutions: up to so many distinct answers for each goal, nearest to the start (or to the middle of the
                 limits) first. For a single goal the solution has one leading axis, of those that were found; for
-                many it has one more axis (..., solutions), where rows beyond those found repeat the first and count as SPENT.
+                many it has one more axis (..., solutions), where rows beyond those found repeat the first, as SPENT.
             out: an array (..., dof) of float64 to write q into.
             progress: whether to show a bar on stderr; by default on a terminal, for work of more than a second.
 
@@ -182,6 +173,12 @@ class Solver:
             raise BadInput(f"{self.method!r} finds one answer; the search finds several")
         plan, functions = _plan.compiled(linkage, wanted, self), self._asked()
         return _many.by_rows(asked, lambda numbers, begin: plan.solve(numbers, begin, *functions), self)
+
+    @property
+    def _local(self) -> bool:
+        """Whether an option is given that only methods have that go one way."""
+        default = (None, 1.0, 0, 3, 15)
+        return (self.damping, self.shorten, self.halvings, self.escapes, self.patience) != default
 
     @property
     def searches(self) -> bool:
@@ -265,6 +262,7 @@ class Solver:
             f"{name}={getattr(self, name)!r}"
             for name in self.__dataclass_fields__
             if getattr(self, name) != getattr(plain, name)
+            and not (name == "method" and self.method == method.damped() and self._local)  # it goes without saying
         ]
         return f"Solver({', '.join(said)})"
 
