@@ -34,6 +34,14 @@ class Tracker:
     linkage: Linkage
     goals: tuple[Goal, ...]
     """What is wanted of each end effector: their rows and weights; the frames come with each step."""
+    solver: Solver
+    """How it steps."""
+    tolerance: Tolerance
+    """Within it the tracker says that it follows."""
+    acceleration: Array
+    """Most for each joint (dof,), per second squared."""
+    jerk: Array
+    """Most for each joint (dof,), per second cubed."""
 
     def __init__(
         self,
@@ -66,7 +74,8 @@ class Tracker:
         )
         plan = _plan.compiled(linkage, goals, solver)
         rank = max(_posed.generic_rank(linkage, plan), 1)
-        self._solver = solver
+        self.solver, self.tolerance = solver, tolerance
+        self.acceleration, self.jerk = limit, jerks
         # the law is the tracker's own; any other way of stepping is asked for by name
         own = solver.method == method.damped() and isinstance(solver.damping, int | float)
         self._plan = None if own else plan
@@ -129,11 +138,11 @@ class Tracker:
         if np.isfinite(numbers).all() and 0 < dt < math.inf and plan is not None:
             if self._memory is not None:
                 rows = np.array([weight for row in self._weights for weight in row])
-                change, alpha, weights = plan.tick(q, numbers, dt, self._memory, rows, *self._solver._asked())
+                change, alpha, weights = plan.tick(q, numbers, dt, self._memory, rows, *self.solver._asked())
             else:
-                found = plan.step(q, numbers, *self._solver._asked())
+                found = plan.step(q, numbers, *self.solver._asked())
                 change = change if found is None else found
-        boxed = self._solver.keep_limits
+        boxed = self.solver.keep_limits
         return Step(self._track.steer(numbers, dt, measured, change, alpha, weights, boxed), self)
 
     def push(self, twist: ArrayLike, dt: float, measured: ArrayLike | None = None) -> Step:
@@ -154,6 +163,11 @@ class Tracker:
             return Step(self._track.push(rows, dt, measured), self)
         except TypeError:
             raise _not_numbers(dt=dt) from None
+
+    @property
+    def q(self) -> Array:
+        """Joint values (dof,), or (arms, dof) for many arms, where the last tick left them."""
+        return self._track.q
 
     def reset(self, q: ArrayLike) -> None:
         """Begins anew at joint values q, shaped like ``start``, at rest, with nothing remembered."""
