@@ -23,8 +23,8 @@ $(READY): $(NATIVE)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $(READY)
 
-teleop: setup ## open the Panda in the browser
-	$(BIN)/supple view panda
+teleop: setup ## drive the Panda in the browser
+	$(BIN)/supple teleop panda
 
 test: setup ## run every test
 	$(BIN)/python tests/setup_browser.py

@@ -15,17 +15,18 @@ except ModuleNotFoundError as _error:  # one implementation, no quiet fallback
     ) from _error
 
 from supple import damping, method, prefer
-from supple.errors import BadInput, BadLinkage, MissingExtra, SuppleError, UnknownName
+from supple.errors import BadInput, BadLinkage, Interrupted, MissingExtra, SuppleError, UnknownName
 from supple.frame import Frame
 from supple.goal import Goal
 from supple.joint import Joint, Kind, Mimic
 from supple.link import Box, Capsule, Cylinder, Geometry, Link, Mesh, Sphere
 from supple.linkage import Axes, Frames, Linkage
+from supple.plan import Plan
 from supple.solution import Outcome, Solution
 from supple.solver import Solver, Tolerance, solve
 
 if TYPE_CHECKING:
-    from supple import gauntlet, stock, view
+    from supple import gauntlet, stock, teleop, view
     from supple._between import Between
     from supple.analysis import Annulus, Constraint, Elbows, TwoLink, constraint
     from supple.following import Followed, follow
@@ -55,6 +56,7 @@ __all__ = [
     "Frames",
     "Geometry",
     "Goal",
+    "Interrupted",
     "Joint",
     "Kind",
     "Link",
@@ -65,6 +67,7 @@ __all__ = [
     "Motion",
     "Outcome",
     "Path",
+    "Plan",
     "Solution",
     "Solver",
     "Sphere",
@@ -88,6 +91,7 @@ __all__ = [
     "reachable",
     "solve",
     "stock",
+    "teleop",
     "view",
 ]
 
@@ -102,6 +106,7 @@ _LATER = {
     "read": ("DH", "dh", "load"),
     "stock": (),
     "step": ("State", "Step"),
+    "teleop": (),
     "tracker": ("Tracker",),
     "view": (),
     "workspace": ("Workspace", "dexterous", "reachable"),

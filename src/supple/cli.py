@@ -1,4 +1,4 @@
-"""The `supple` command: look at linkages, move them forward and backward, show them in a browser."""
+"""The `supple` command: look at linkages, move them forward and backward, show them and drive them in a browser."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from supple import __version__, _cli_figures, _cli_gauntlet, _cli_print, _cli_solve, _cli_source
+from supple import (
+    __version__,
+    _cli_figures,
+    _cli_gauntlet,
+    _cli_print,
+    _cli_replay,
+    _cli_solve,
+    _cli_source,
+    _cli_teleop,
+)
 from supple._cli_options import Json, Search, Source, complaints
 
 app = typer.Typer(
@@ -161,6 +170,8 @@ def stock(as_json: Json = False) -> None:
 app.command()(_cli_solve.solve)
 app.command()(_cli_figures.figures)
 app.command()(_cli_gauntlet.gauntlet)
+app.command()(_cli_teleop.teleop)
+app.command()(_cli_replay.replay)
 
 
 def main() -> None:

@@ -1,0 +1,173 @@
+"""Takes the pictures of the tele-operation docs in a headless Chromium: ``python docs/make_teleop_images.py``."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+import supple
+from supple.teleop import page as pages
+from supple.teleop.page import panel
+
+IMAGES = Path(__file__).parent / "images"
+SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+PATIENCE = 120_000  # milliseconds
+LAPTOP, PHONE = (1280, 720), (390, 844)
+# a notice that pixels are drawn without a graphics card, and how well the loop does meanwhile
+QUIET = ".mantine-Notifications-root, [data-foot] { display: none }"
+FILM, STEP = (1000, 562), 36  # the size of a frame in the page, and of how many ticks one is drawn
+
+
+class Studio:
+    """A page, and a browser that drives it: what its loop does is kept, and drawn again as slowly as need be."""
+
+    def __init__(self, browser: Any, linkage: supple.Linkage, size: tuple[int, int]) -> None:
+        """Open the page and wait for its handle."""
+        self._folder = tempfile.TemporaryDirectory()
+        self.page = pages.serve(linkage, port=0, folder=self._folder.name)
+        self.tab = browser.new_page(
+            viewport={"width": size[0], "height": size[1]}, device_scale_factor=1.5 if size != FILM else 1.0
+        )
+        self.tab.goto(self.page.url)
+        self.tab.get_by_text("method", exact=True).wait_for(timeout=PATIENCE)
+        self.tab.add_style_tag(content=QUIET)
+        self.pilot, self.ticks = self.page._pilot, []
+        self.tab.wait_for_timeout(3000)
+
+    def hazard(self, name: str, method: str = "supple", seconds: float = 60.0) -> None:
+        """Let a hazard of the tour play, or so much of it, and keep its ticks."""
+        write, kept = self.page.session.write, []
+        self.pilot.use(method)
+        self.page.session.write = lambda tick: (kept.append(tick), write(tick))[1]  # type: ignore[method-assign]
+        self.pilot.tour(name)
+        self._said = self.pilot._note[:2]
+        end = time.monotonic() + seconds
+        while self.page.session.hands.scripted and time.monotonic() < end:
+            self.tab.wait_for_timeout(50)
+        self.page.session.write = write  # type: ignore[method-assign]
+        first = next(i for i, tick in enumerate(kept) if tick.begin is not None)
+        self.ticks = kept[first:]
+        self.pilot.end()
+        self.pilot.update = lambda: None  # from now on nothing is drawn but what `show` shows
+
+    def show(self, number: int) -> None:
+        """Draw a tick that was kept, its handles and words too."""
+        tick = self.ticks[number]
+        self.pilot.tell(*self._said, None)
+        for hand, frame in zip(self.page.session.hands.hands, tick.goals, strict=True):
+            hand.place(supple.Frame(frame))
+        self.pilot.draw(tick)
+
+    def photograph(self) -> Any:
+        """The tab, once it has stopped changing."""
+        last = b""
+        while True:
+            self.tab.wait_for_timeout(150)
+            shot = self.tab.screenshot(timeout=PATIENCE, animations="disabled")
+            if shot == last:
+                return Image.open(io.BytesIO(shot)).convert("RGB")
+            last = shot
+
+    def still(self, seconds: float) -> Any:
+        """The picture so many seconds into what was kept, with all that led to it in the plots."""
+        self.pilot.plots.begin(self.page.session.arm)
+        for number in range(0, round(300 * seconds), 10):
+            self.show(number)
+        self.pilot._frames = 0
+        self.show(round(300 * seconds))
+        self.tab.wait_for_timeout(500)
+        return self.photograph()
+
+    def close(self) -> None:
+        """End the page."""
+        self.tab.close()
+        self.page.close()
+        self._folder.cleanup()
+
+
+def save(picture: Any, name: str, width: int) -> None:
+    """Write a picture that many pixels wide."""
+    picture = picture.resize((width, round(picture.height * width / picture.width)), Image.Resampling.LANCZOS)
+    picture.save(IMAGES / name, optimize=True)
+    print(f"{name}: {picture.width} x {picture.height}, {(IMAGES / name).stat().st_size // 1024} kB")
+
+
+def stills(browser: Any) -> None:
+    """The pictures that stand still."""
+    studio = Studio(browser, supple.stock.panda(), LAPTOP)
+    studio.hazard("reach", seconds=4.0)
+    save(studio.still(3.4), "teleop.png", 1400)
+    studio.close()
+    studio = Studio(browser, supple.stock.panda(), LAPTOP)
+    studio.pilot.show_ellipsoids(True)
+    studio.hazard("limit", seconds=4.5)
+    save(studio.still(3.8), "teleop-limit.png", 1400)
+    studio.close()
+    studio = Studio(browser, supple.stock.baxter(), LAPTOP)
+    studio.hazard("jump", seconds=2.5)
+    save(studio.still(1.1), "teleop-two.png", 1400)
+    studio.close()
+    studio = Studio(browser, supple.stock.panda(), PHONE)
+    studio.hazard("reach", seconds=4.0)
+    save(studio.still(3.4), "teleop-phone.png", 500)
+    studio.close()
+
+
+def film(browser: Any) -> None:
+    """The picture that moves: past reach and back, and the same by a textbook's method."""
+    frames = []
+    for method in ("supple", "pseudo-inverse"):
+        studio = Studio(browser, supple.stock.panda(), FILM)
+        studio.pilot.plots.panel.minimize()
+        studio.hazard("reach", method)
+        studio.show(0)
+        studio.photograph()
+        for number in range(0, round(300 * 6.2), STEP):
+            studio.pilot._frames = 0
+            studio.show(number)
+            studio.tab.wait_for_timeout(120)
+            shot = studio.tab.screenshot(timeout=PATIENCE, animations="disabled")
+            frames.append(Image.open(io.BytesIO(shot)).convert("RGB").resize((640, 360), Image.Resampling.LANCZOS))
+        studio.close()
+    palette = _palette(frames[:: len(frames) // 8])
+    drawn = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    path = IMAGES / "teleop.gif"
+    drawn[0].save(
+        path, save_all=True, append_images=drawn[1:], duration=round(1000 * STEP / 300), loop=0, optimize=True
+    )
+    print(f"{path.name}: {len(drawn)} frames, {path.stat().st_size // 1024} kB")
+
+
+def _palette(frames: list[Any]) -> Any:
+    """A palette for all frames: some colours for everything, and some for the few pixels that are bright."""
+    pixels = np.concatenate([np.asarray(frame).reshape(-1, 3) for frame in frames])
+    bright = pixels[np.ptp(pixels, axis=1) > 45]
+    colours = [int(colour[k : k + 2], 16) for colour in panel.COLOURS.values() for k in (1, 3, 5)]
+    for some, count in ((pixels, 120), (bright, 80)):
+        colours += Image.fromarray(some[None]).quantize(count).getpalette()[: 3 * count]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(colours)
+    return palette
+
+
+def main() -> None:
+    """Take all pictures again."""
+    IMAGES.mkdir(exist_ok=True)
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=SOFTWARE)
+        stills(browser)
+        film(browser)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

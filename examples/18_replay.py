@@ -1,0 +1,41 @@
+"""Record a drive, replay it bit for bit, and see what the textbook's methods would have done with the same hand."""
+
+from math import pi, sin
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from supple import Frame, Solver, stock
+from supple.teleop import Command, Mapping, Recorder, Recording, follow, replay
+from supple.teleop.replaying import named
+
+arm, rate = stock.ur5(), 300
+start = arm.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.0, wrist_2_joint=-1.2)
+
+
+def operator(seconds=2.0):
+    """A hand that swings to and fro, lets go for a while, takes hold again, and reaches too far."""
+    for tick in range(round(seconds * rate)):
+        t = tick / rate
+        far = 0.9 * max(t - 1.2, 0.0) / 0.8
+        yield Command(Frame.at([far, 0.1 * sin(2 * pi * t), 0]), grip=not 0.5 < t < 0.7, stamp=t)
+
+
+with TemporaryDirectory() as folder:
+    tracker = Solver().track(arm, "tool0", start=start)
+    recorder = Recorder.within(folder, tracker, rate, ".csv")  # ".parquet" is smaller; it needs the extra "teleop"
+    follow(operator(), Mapping(), tracker, recorder, rate)
+    file = recorder.path
+    print(f"{file.name}: {Path(file).stat().st_size / 1e6:.1f} MB, {recorder.lost} ticks lost")
+
+    recording = Recording(file)
+    rows = recording.rows()
+    print(f"{recording.linkage.name} by {recording.solver}: {rows.q.shape[0]} ticks of {rows.q.shape[1]} joint values")
+    print(replay(recording))
+
+    print("\nthe same goals through")
+    for name in ("supple", "paper", "damped", "pseudoinverse"):
+        side = replay(recording, named(name)).replayed
+        told = ", ".join(f"{100 * count / len(rows.t):.0f} % {word}" for word, count in side.outcomes.items())
+        print(f"  {name:<13} off by {1e3 * side.distance[0]:5.1f} mm on average; {told}")
+    raw = replay(recording, Solver(method=named("pseudoinverse").method, keep_limits=False)).replayed
+    print(f"  a bare pseudo-inverse breaks speed limits in {raw.too_fast} ticks: {max(raw.speed):.0f} rad/s")

@@ -1,0 +1,69 @@
+"""Drive an arm by hand: how a hand becomes a goal, the timed loop, and its sources and sinks."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from supple.teleop.command import Command, Sink, Source, Tick
+from supple.teleop.ends import callback, frames, tee
+from supple.teleop.filter import OneEuro
+from supple.teleop.loop import Loop, follow
+from supple.teleop.mapping import Mapping
+from supple.teleop.statistics import Statistics
+
+if TYPE_CHECKING:
+    from supple.teleop import page
+    from supple.teleop.devices import Gamepad, SpaceMouse
+    from supple.teleop.network import UdpSink, UdpSource, WebSocketSink, WebSocketSource
+    from supple.teleop.recorded import Recorded
+    from supple.teleop.recording import Recorder, Recording
+    from supple.teleop.replaying import replay
+
+__all__ = [
+    "Command",
+    "Gamepad",
+    "Loop",
+    "Mapping",
+    "OneEuro",
+    "Recorded",
+    "Recorder",
+    "Recording",
+    "Sink",
+    "Source",
+    "SpaceMouse",
+    "Statistics",
+    "Tick",
+    "UdpSink",
+    "UdpSource",
+    "WebSocketSink",
+    "WebSocketSource",
+    "callback",
+    "follow",
+    "frames",
+    "page",
+    "replay",
+    "tee",
+]
+
+# entered when first asked for: what they need is not needed to drive
+_LATER = {
+    "devices": ("Gamepad", "SpaceMouse"),
+    "network": ("UdpSink", "UdpSource", "WebSocketSink", "WebSocketSource"),
+    "page": (),
+    "recorded": ("Recorded",),
+    "recording": ("Recorder", "Recording"),
+    "replaying": ("replay",),
+}
+_ROOM = {name: room for room, names in _LATER.items() for name in names or (room,)}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _ROOM:
+        raise AttributeError(f"module 'supple.teleop' has no attribute {name!r}")
+    room = import_module(f"supple.teleop.{_ROOM[name]}")
+    value = room if name == _ROOM[name] else getattr(room, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,76 @@
+"""Panel: the words that every browser sees: how the arm is, in colour, and why."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from supple.step import State
+from supple.teleop.command import Tick
+from supple.teleop.page.arm import Arm
+from supple.teleop.statistics import Statistics
+
+COLOURS = {State.FOLLOWING: "#3f8f5f", State.LAGGING: "#c79a1e", State.YIELDING: "#d9692a", State.HELD: "#8a8f94"}
+"""Green, amber, orange, grey."""
+
+
+class Panel:
+    """The shared part of the panel on the right."""
+
+    def __init__(self, server: Any) -> None:
+        """Add it to a viser server."""
+        self._gui = server.gui
+        self._gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(84, 136, 143))
+        self._status = self._gui.add_html("", order=0)
+        self._foot = self._gui.add_html("", order=1000)
+        self._told = ("", "")
+
+    def name(self, arm: Arm) -> None:
+        """Say what is driven."""
+        self._gui.set_panel_label(arm.linkage.name[:40])
+
+    def show(self, tick: Tick, arm: Arm, note: str, statistics: Statistics) -> None:
+        """Say how a tick went; ``note`` is HTML of what else goes on."""
+        told = status(tick, arm) + note, foot(statistics)
+        for element, said, before in zip((self._status, self._foot), told, self._told, strict=True):
+            if said != before:
+                element.content = said
+        self._told = told
+
+
+def status(tick: Tick, arm: Arm) -> str:
+    """The status word in its colour and the reason beside it, as HTML."""
+    outcome = State.HELD if tick.held else tick.step.outcome
+    if tick.held:
+        why = tick.held
+    elif outcome is State.FOLLOWING:
+        turned = f" and {np.degrees(tick.step.angle.max()):.1f}°" if all(arm.whole) else ""
+        why = f"{1e3 * tick.step.distance.max():.1f} mm{turned} away"
+    else:
+        why = tick.step.why
+    return (
+        f'<div style="padding:0.1em 0.9em 0.7em;font-size:0.875em;line-height:1.45;min-height:4.6em">'
+        f'<span data-status="{outcome.name.lower()}" style="display:inline-block;background:{COLOURS[outcome]};'
+        f'color:#fff;border-radius:1em;padding:0.05em 0.85em 0.1em;font-weight:600">{outcome.name.lower()}</span>'
+        f'<div data-why style="color:#5b5751;margin-top:0.35em">{escape(why)}</div></div>'
+    )
+
+
+def note(title: str, sentence: str) -> str:
+    """A card with a title and a sentence, as HTML."""
+    return (
+        '<div style="margin:0 0.9em 0.8em;padding:0.5em 0.8em;border-left:3px solid #54888f;background:#f3f6f6;'
+        f'font-size:0.8125em;line-height:1.45"><b data-note>{escape(title)}</b>'
+        f'<div style="color:#5b5751">{escape(sentence)}</div></div>'
+    )
+
+
+def foot(statistics: Statistics) -> str:
+    """How the loop keeps its time, in small letters, as HTML."""
+    missed = 100 * statistics.missed_share
+    return (
+        f'<div data-foot style="padding:0 0.9em 0.7em;color:#9a958d;font-size:0.75em">loop at {statistics.rate:g} Hz, '
+        f"{missed:.1f} % of deadlines missed</div>"
+    )

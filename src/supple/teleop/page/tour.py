@@ -1,0 +1,202 @@
+"""Tour: five hazards for any arm, each a way of the hand that begins and ends where the arm rests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from supple import _reach
+from supple.frame import Array, Frame
+from supple.solver import Solver
+from supple.teleop.page.arm import Arm
+from supple.teleop.page.hands import Script
+
+RATE = 300.0
+"""Frames of a way for each second."""
+BESIDE = 0.02
+"""How far beside a singularity the tour passes, in radians or as much of the reach."""
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """Something that breaks lesser arms."""
+
+    name: str
+    """One word, for a button."""
+    title: str
+    sentence: str
+    """What is to be seen."""
+    way: Callable[[Arm], Array | None]
+    """Frames (n, 4, 4) of the first hand, `RATE` a second; None where an arm has no such hazard."""
+
+    def script(self, arm: Arm) -> Script | None:
+        """The hazard as a script for an arm that stands at rest."""
+        frames = self.way(arm)
+        if frames is None:
+            return None
+        others = np.full((len(frames), len(arm.links) - 1, 4, 4), np.nan)
+        return Script(np.concatenate([frames[:, None], others], axis=1), np.arange(len(frames)) / RATE)
+
+
+def _past_reach(arm: Arm) -> Array:
+    home, outward, _ = _about(arm)
+    base = _reach._measured(arm.linkage, arm.links[0])[1]
+    from_base = home.position - base
+    far = 1.3 * arm.size - float(from_base @ outward)
+    out = Frame.at(far * outward) @ home
+    return _join(_line(home, out, 2.5), _hold(out, 1.2), _line(out, home, 2.2), _hold(home, 1.0))
+
+
+def _through_wrist(arm: Arm) -> Array | None:
+    """Past the worst q that one of the last joints can bring about: just beside it, in the direction that is lost."""
+    linkage, link, rest = arm.linkage, arm.links[0], arm.linkage.rest
+    lower, upper = np.maximum(linkage.lower, -np.pi), np.minimum(linkage.upper, np.pi)
+    worst, way, lost = np.inf, None, np.zeros(6)
+    for i in map(int, Arm(linkage, (link,)).columns[-4:]):
+        room = min(0.7, 0.25 * float(upper[i] - lower[i]))
+        turned = np.repeat(rest[None], 121, axis=0)
+        turned[:, i] = np.linspace(lower[i] + room, upper[i] - room, 121)
+        least, directions = _weakest(arm, turned)
+        k = int(np.argmin(least + 1e-3 * np.abs(turned[:, i] - rest[i])))  # of several alike, the nearest
+        if least[k] < worst - 1e-6:
+            side = 1.0 if rest[i] >= turned[k, i] else -1.0
+            worst, lost = float(least[k]), directions[k]
+            way = np.repeat(rest[None], int(RATE * 2), axis=0)
+            way[:, i] = turned[k, i] + side * room * (1 - 2 * _ease(len(way)))
+    if way is None:
+        return None
+    frames = linkage.frame(way, link)
+    beside = Frame.at(frames.position + BESIDE * lost[:3] * arm.size / np.pi, Frame.rotvec(BESIDE * lost[3:]) @ frames)
+    there, home = beside.matrix, linkage.frame(rest, link)
+    to, back = _line(home, Frame(there[0]), 2.0), _line(Frame(there[0]), home, 2.0)
+    return _join(to, there, there[::-1], back, _hold(home, 1.0))
+
+
+def _into_limit(arm: Arm) -> Array | None:
+    """Where a joint would take the hand, had it no limit: the nearest limit that the others do not avoid.
+
+    Rather one that keeps the hand clear of the arm itself.
+    """
+    linkage, rest, link = arm.linkage, arm.linkage.rest, arm.links[0]
+    base = _reach._measured(linkage, link)[1]
+    ways: list[tuple[bool, float, int, Array]] = []
+    for i in map(int, Arm(linkage, (link,)).columns):
+        for limit, sign in ((linkage.lower[i], -1.0), (linkage.upper[i], 1.0)):
+            far = abs(float(limit) - float(rest[i]))
+            if np.isfinite(far):
+                turned = np.repeat(rest[None], int(RATE * 3), axis=0)
+                turned[:, i] += sign * _ease(len(turned)) * (far + 0.35 * min(far, 1.0) + 0.15)
+                there = linkage.frame(turned, link).matrix
+                away = np.linalg.norm((there[:, :3, 3] - base)[:, :2], axis=-1).min()
+                ways.append((bool(away < 0.3 * arm.size), far, i, there))
+    if not ways:
+        return None
+    ways.sort(key=lambda way: way[:2])
+    there = next((way[3] for way in ways if _meets_limit(arm, way[3])), ways[0][3])
+    return _join(there, _hold(Frame(there[-1]), 1.2), there[::-1], _hold(Frame(there[0]), 1.0))
+
+
+def _meets_limit(arm: Arm, frames: Array) -> bool:
+    """Whether a joint comes to its limit when the first hand follows frames (n, 4, 4)."""
+    follow = Solver().track(arm.linkage, list(arm.goals))
+    others = list(arm.frames(arm.linkage.rest)[1:])
+    return any((np.abs(follow.step([frame, *others], 1 / RATE).sides) == 1).any() for frame in frames)
+
+
+def _too_fast(arm: Arm) -> Array:
+    home, _, aside = _about(arm)
+    t = np.arange(int(RATE * 4.5)) / RATE
+    swing = 0.2 * arm.size * np.sin(2 * np.pi * (0.4 * t + 0.15 * t * t)) * np.minimum(1, (4.5 - t) / 0.5)
+    frames = np.repeat(home.matrix[None], len(t), axis=0)
+    frames[:, :3, 3] += swing[:, None] * aside
+    return _join(frames, _hold(home, 1.5))
+
+
+def _jump(arm: Arm) -> Array:
+    home, outward, aside = _about(arm)
+    there = Frame.at(0.3 * arm.size * (aside - 0.2 * outward)) @ home
+    return _join(_hold(home, 0.8), _hold(there, 1.8), _hold(home, 1.8))
+
+
+HAZARDS = (
+    Hazard(
+        "reach",
+        "push past reach",
+        "The handle goes where no joint can follow. The arm stretches towards it, stands still, says how far off it "
+        "is, and comes back the way it went.",
+        _past_reach,
+    ),
+    Hazard(
+        "wrist",
+        "through the wrist singularity",
+        "Axes come into line and a direction is lost. Textbook methods spin here; watch the speeds stay calm.",
+        _through_wrist,
+    ),
+    Hazard(
+        "limit",
+        "into a joint limit",
+        "A joint meets its limit and glows. It takes no further part; the others do what they can without it.",
+        _into_limit,
+    ),
+    Hazard(
+        "speed",
+        "faster than it can",
+        "The hand swings faster than joints may turn. The arm lags, keeps every bound, and catches up.",
+        _too_fast,
+    ),
+    Hazard(
+        "jump",
+        "a jump and back",
+        "The goal jumps, and jumps back. The arm goes after it as hard as its bounds allow, and does not overshoot.",
+        _jump,
+    ),
+)
+"""In the order of the tour."""
+
+
+def _about(arm: Arm) -> tuple[Frame, Array, Array]:
+    """The hand at rest, the level direction (3,) from the base to it, and the one across; for a planar arm in plane."""
+    home = arm.linkage.frame(arm.linkage.rest, arm.links[0])
+    flat = (home.position - _reach._measured(arm.linkage, arm.links[0])[1]) * arm.axes[0]
+    if arm.axes[0][0] or arm.axes[0][1]:
+        flat[2] = 0.0
+    length = float(np.linalg.norm(flat))
+    outward = flat / length if length > 1e-6 * arm.size else np.eye(3)[int(np.argmax(arm.axes[0]))]
+    aside = np.cross([0.0, 0.0, 1.0], outward) * arm.axes[0]
+    return home, outward, aside if np.linalg.norm(aside) > 0.5 else outward
+
+
+def _weakest(arm: Arm, q: Array) -> tuple[Array, Array]:
+    """The least singular value (n,) of the first hand's Jacobian at q (n, dof), and the direction (n, 6) it belongs to.
+
+    Lengths count by the arm's size, so that they can be compared with angles.
+    """
+    rows = arm.linkage.jacobian(q, arm.links[0]) / np.repeat([arm.size / np.pi, 1.0], 3)[:, None]
+    kept = np.flatnonzero([*arm.axes[0], *[arm.whole[0]] * 3])
+    u, values, _ = np.linalg.svd(rows[:, kept], full_matrices=False)
+    directions = np.zeros((len(q), 6))
+    directions[:, kept] = u[..., -1]
+    return values[:, -1], directions
+
+
+def _ease(count: int) -> Array:
+    u = np.linspace(0.0, 1.0, count)
+    eased: Array = u * u * u * (10 - 15 * u + 6 * u * u)
+    return eased
+
+
+def _line(start: Frame, end: Frame, seconds: float) -> Array:
+    """Straight from one frame to another, gently."""
+    u = _ease(int(RATE * seconds))[:, None]
+    turn = (start.inverse() @ end).to_rotvec()
+    return (Frame.at(start.position + u * (end.position - start.position), start) @ Frame.rotvec(u * turn)).matrix
+
+
+def _hold(frame: Frame, seconds: float) -> Array:
+    return np.repeat(frame.matrix[None], int(RATE * seconds), axis=0)
+
+
+def _join(*parts: Array) -> Array:
+    return np.concatenate(parts)
