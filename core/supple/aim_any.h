@@ -112,17 +112,16 @@ template <class T> SUPPLE_FN void along_joints(const Problem &problem, const Sea
   for (int t = 0; t < problem.target_count; ++t) {
     const int first = search.column_first[t], last = search.column_first[t + 1], rows = problem.targets[t].rows;
     for (int c = first; c < last; ++c) {
-      const int k = search.columns[c];
       const T *one = desk.J + 6 * c;
-      for (int d = first; d < last; ++d) {
-        const int j = search.columns[d];
-        if (j > k) continue;
+      for (int d = first; d <= c; ++d) {
+        const int a = search.columns[c], b = search.columns[d];
+        T &at = H[a > b ? a * n + b : b * n + a];
         const T *other = desk.J + 6 * d;
-        T sum = H[k * n + j];
+        T sum = at;
         if (rows == 6) sum = (sum + one[0] * other[0] + one[1] * other[1] + one[2] * other[2]) + (one[3] * other[3] + one[4] * other[4] + one[5] * other[5]);
         else
           for (int i = 0; i < rows; ++i) sum = sum + one[i] * other[i];
-        H[k * n + j] = sum;
+        at = sum;
       }
     }
   }

@@ -116,8 +116,8 @@ template <class T> SUPPLE_FN Found search_one(const Problem &problem, const Sear
     // with something in hand only the first wave is waited for
     for (int lane = 0; lane < W && begun < starts && (count < ask.wanted || begun < wave); ++lane) {
       if (active >> lane & 1) continue;
-      // three times of four what is met already is kept
-      const bool partly = problem.target_count > 1 && ended >> lane & 1 && begun % 4 && begin_partly(problem, search, begun, lane, now, desk.aim.q, desk);
+      // mostly what is met already is kept
+      const bool partly = problem.target_count > 1 && ended >> lane & 1 && begun % Hunt::anew && begin_partly(problem, search, begun, lane, now, desk.aim.q, desk);
       if (!partly) begin(problem, search, ask, begun, lane, desk.aim.q, seeds, desk);
       ++begun;
       active |= 1 << lane;

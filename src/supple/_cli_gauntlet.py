@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from supple import _cli_print, _cli_source
-from supple._cli_options import Json, Search, Source, complaints
+from supple._cli_options import Json, Search, Source, complaints, drawable
 from supple.errors import BadInput
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def gauntlet(
             raise BadInput(f"--rate must be between 10 and 100000 ticks a second, got {rate!r}")
         if not (np.isfinite(acceleration) and acceleration > 0):
             raise BadInput(f"--acceleration must be positive, got {acceleration!r}")
-        _drawable(picture)
+        drawable(picture, "--plot")
         arm = _arm(source, link, search or [])
         hazards = _hazards(arm, only)
         runs, rows = _run(hazards, rate, acceleration)
@@ -96,20 +96,6 @@ def _run(hazards: list[Hazard], rate: float, acceleration: float) -> tuple[dict[
             rows.append(row_of(made, "supple", measure(made)))
             progress.step()
     return runs, rows
-
-
-def _drawable(picture: Path | None) -> None:
-    """Raise before any work if a picture cannot be written."""
-    if picture is None:
-        return
-    from supple.view import _style, figures
-
-    if picture.suffix[1:].lower() not in figures.FORMATS:
-        raise BadInput(f"--plot takes a file that ends in {', '.join('.' + e for e in figures.FORMATS)}, got {picture}")
-    if not picture.parent.is_dir():
-        raise BadInput(f"--plot: there is no folder {picture.parent}")
-    with _style.look():
-        pass
 
 
 def _draw(runs: dict[str, Run], picture: Path, acceleration: float) -> None:

@@ -41,3 +41,18 @@ def complaints() -> Iterator[None]:
         named = isinstance(error, OSError) and error.filename and error.strerror
         typer.echo(f"supple: {f'{error.filename}: {error.strerror}' if named else error}", err=True)  # type: ignore[union-attr]
         raise typer.Exit(2 if isinstance(error, BadInput) else 1) from None
+
+
+def drawable(picture: Path | None, option: str) -> None:
+    """Raise before any work if a picture cannot be written."""
+    if picture is None:
+        return
+    from supple.view import _style, figures
+
+    if picture.suffix[1:].lower() not in figures.FORMATS:
+        endings = ", ".join("." + ending for ending in figures.FORMATS)
+        raise BadInput(f"{option} takes a file that ends in {endings}, got {picture}")
+    if not picture.parent.is_dir():
+        raise BadInput(f"{option}: there is no folder {picture.parent}")
+    with _style.look():
+        pass

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from supple import _cli_print, _cli_source
-from supple._cli_options import Json, Search, complaints
+from supple._cli_options import Json, Search, complaints, drawable
 from supple.errors import BadInput
 
 if TYPE_CHECKING:
@@ -103,25 +103,13 @@ def _replayed(
     from supple.view import figures
     from supple.view.replay import Speeds
 
-    _drawable(picture)
+    drawable(picture, "--draw")
     recording = Recording(file)
     linkage = _cli_source.find(robot, search) if robot else recording.linkage
     speeds = Speeds(linkage)
     found = again(recording, solver, linkage=linkage, watch=speeds.add)
     figures.write(speeds.draw(found), picture)
     return found
-
-
-def _drawable(picture: Path) -> None:
-    """Raise before any work if a picture cannot be written."""
-    from supple.view import _style, figures
-
-    if picture.suffix[1:].lower() not in figures.FORMATS:
-        raise BadInput(f"--draw takes a file that ends in {', '.join('.' + e for e in figures.FORMATS)}, got {picture}")
-    if not picture.parent.is_dir():
-        raise BadInput(f"--draw: there is no folder {picture.parent}")
-    with _style.look():
-        pass
 
 
 def _table(found: Comparison) -> str:

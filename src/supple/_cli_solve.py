@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from supple import _cli_source, _goal_file, method
-from supple._cli_options import Json, Search, Source, complaints
+from supple._cli_options import Json, Search, Source, complaints, drawable
 from supple._cli_print import say, say_json
 from supple._why import said_angle, said_length
 from supple.errors import BadInput, Interrupted, UnknownName
@@ -116,7 +116,7 @@ def solve(
         hand = _hand(linkage, link)
         begin = _start(linkage, start, degrees)
         _writable(out)
-        _drawable(picture)
+        drawable(picture, "--draw")
         if goals is None:
             goal = _goal(hand, position, rpy, quaternion, axis, along, degrees)
         else:
@@ -212,20 +212,6 @@ def _writable(out: Path | None) -> None:
         _goal_file.named(str(out), "--out takes")
         if not out.parent.is_dir():
             raise BadInput(f"--out: there is no folder {out.parent}")
-
-
-def _drawable(picture: Path | None) -> None:
-    """Raise before any work if a picture cannot be written."""
-    if picture is None:
-        return
-    from supple.view import _style, figures
-
-    if picture.suffix[1:].lower() not in figures.FORMATS:
-        raise BadInput(f"--draw takes a file that ends in {', '.join('.' + e for e in figures.FORMATS)}, got {picture}")
-    if not picture.parent.is_dir():
-        raise BadInput(f"--draw: there is no folder {picture.parent}")
-    with _style.look():
-        pass
 
 
 def _solved(
