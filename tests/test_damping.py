@@ -117,7 +117,7 @@ def test_a_damping_prints_as_the_call_that_builds_it_and_survives_pickling():
     )
     assert repr(damping.none) == "damping.none"
     assert len({damping.limits(), damping.limits(0.01), damping.limits(region=0.3)}) == 2
-    assert repr(Solver(damping=damping.limits())) == "Solver(method=method.damped(), damping=damping.limits())"
+    assert repr(Solver(damping=damping.limits())) == "Solver(damping=damping.limits())"
 
 
 def test_a_damping_does_not_change():
@@ -140,7 +140,7 @@ def test_a_number_stays_a_number_and_a_function_becomes_a_damping():
     assert Solver(damping=scheme).damping == damping.function(scheme)
     assert Solver(damping=scheme) == Solver(damping=damping.function(scheme))
     assert Solver(damping=damping.limits()).damping == damping.limits()
-    assert repr(Solver(damping=scheme)) == "Solver(method=method.damped(), damping=damping.function(scheme))"
+    assert repr(Solver(damping=scheme)) == "Solver(damping=damping.function(scheme))"
 
 
 def test_bound_methods_that_are_equal_ask_the_same():

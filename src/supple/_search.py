@@ -94,7 +94,7 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.F
         (
             STARTS,
             ITERATIONS if solver.iterations is None else solver.iterations,
-            solver.longest,
+            min(solver.longest, 1e300),
             NEAR,
             solver.microseconds or 0.0,
         ),
@@ -121,6 +121,9 @@ def _weights(linkage: Linkage, given: Any) -> Array:
     if len(given) not in (1, linkage.dof):
         raise BadInput(f"weights must be one number or {linkage.dof}, got {len(given)}")
     row[:] = given
+    for first in (ball[0] for ball in _posed.balls(linkage)):
+        if len(set(row[first : first + 3])) > 1:
+            raise BadInput(f"the three values of a ball joint have one weight, not {row[first : first + 3].tolist()}")
     return row
 
 

@@ -48,7 +48,7 @@ class Solution:
     outcomes: Array
     """How each ended (...), as the numbers of `Outcome`."""
     iterations: Array
-    """Steps taken (...)."""
+    """Steps taken (...); by a search, those of the start that arrived, or else those of its lanes, side by side."""
     starts: Array
     """How many starts the search began from (...); 1 for other methods."""
     largest_step: Array
@@ -151,7 +151,7 @@ class Solution:
         if self.arrived:
             return ""
         if self.outcome is Outcome.INVALID:
-            return "the goal is not finite"
+            return "the goal or the start is not finite"
         return "; ".join(_reasons(self)) or "no nearer from this start"
 
     def __getitem__(self, index: Any) -> Solution:

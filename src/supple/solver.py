@@ -114,8 +114,8 @@ class Solver:
             value = getattr(self, name)
             if name == "iterations" and value is None:
                 continue
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise BadInput(f"{name} must be a whole number of at least {least}, got {value!r}")
+            if not isinstance(value, int) or isinstance(value, bool) or not least <= value < 1 << 31:
+                raise BadInput(f"{name} must be a whole number of at least {least}, and below 2^31, got {value!r}")
         if self.microseconds is not None and not (_is_number(self.microseconds) and 0 < self.microseconds < 1e12):
             raise BadInput(f"microseconds must be a positive number, got {self.microseconds!r}")
         if self.weights is not None:
@@ -156,6 +156,8 @@ class Solver:
 
         Many problems are shared out to all cores. Ctrl-C raises `Interrupted`, whose ``found`` has what was done.
         """
+        if not isinstance(linkage, Linkage):
+            raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
         begin = None if start is None else started(linkage, start, rows=True)
         plain = self.searches and solutions is None and out is None and progress is None and not self.prefer.wishes
         if plain and isinstance(goals, Goal) and not goals.shape and (begin is None or begin.ndim == 1):
@@ -290,8 +292,8 @@ _DEFAULT = Solver()
 
 def _weighted(weights: Any) -> Any:
     """Joint weights as a value that can be a key: numbers, or pairs of a joint's name and a number."""
-    pairs = sorted(weights.items()) if isinstance(weights, Mapping) else weights
     try:
+        pairs = sorted(weights.items()) if isinstance(weights, Mapping) else weights
         named = isinstance(pairs, list | tuple) and all(isinstance(pair, tuple) for pair in pairs)
         numbers = np.ravel(np.asarray([weight for _, weight in pairs] if named else pairs, dtype=float))
     except (TypeError, ValueError) as error:

@@ -12,7 +12,8 @@ from supple.errors import BadInput
 from supple.teleop import wire
 from supple.teleop.command import Command
 
-_SHORTEST = 8  # characters of a token; fewer are guessed
+SHORTEST = 8
+"""Characters of the shortest token; fewer are guessed."""
 REST = 1e-3
 """Seconds that a listener rests after a packet over the rate, so that a flood holds the arm but not the loop."""
 _REFUSALS = 10.0  # answers a second to those who are refused: enough to be seen, too few to be a flood
@@ -53,8 +54,8 @@ class Gate:
     def __init__(self, token: str, limit: float, release: float) -> None:
         """As `UdpSource` has it: a token or none, packets a second, seconds until the seat is free."""
         wire.checked_token(token)
-        if token and len(token) < _SHORTEST:
-            raise BadInput(f"a token has at least {_SHORTEST} characters, got {len(token)}")
+        if token and len(token) < SHORTEST:
+            raise BadInput(f"a token has at least {SHORTEST} characters, got {len(token)}")
         if not (0 < limit < float("inf") and 0 < release < float("inf")):
             raise BadInput(f"limit and release must be finite and positive, got {limit!r} and {release!r}")
         self._token, self._release = token, release

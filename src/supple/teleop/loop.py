@@ -165,7 +165,10 @@ class Loop:
         self._wishes.append(lambda: self._reset(begin))
 
     def use(self, tracker: Tracker) -> None:
-        """From the next tick on another tracker of the same linkage and as many links, from where the arm is."""
+        """From the next tick on another tracker of the same linkage and as many links, from where the arm is, at rest.
+
+        An arm that moves stops there at once, so let a real one come to rest first: `pause`.
+        """
         _checked(tracker, len(self._tracker.goals))
         if tracker.linkage.names != self._tracker.linkage.names:
             raise BadInput("another tracker must be of the same linkage")

@@ -95,8 +95,9 @@ class Page:
     # -- browsers -----------------------------------------------------------------------------------------------------
 
     def _arrive(self, client: Any) -> None:
-        from supple.teleop.page import drivers
+        from supple.teleop.page import drivers, uploads
 
+        uploads.limit(client, lambda name, size: self._refused(client.client_id, name, size))
         self._greet(client)
         again = threading.Timer(1.0, self._greet, (client,))  # one that is still loading does not hear it
         again.daemon = True
@@ -114,6 +115,10 @@ class Page:
     def _greet(self, client: Any) -> None:
         if client.client_id in self._server.get_clients():
             self._pilot.greet(client)
+
+    def _refused(self, browser: int, name: str, size: int) -> None:
+        if self.drivers.driver == browser:  # nobody else has anything to send
+            self._pilot.refused(name, size)
 
     def _leave(self, client: Any) -> None:
         if self.drivers.driver == client.client_id:
@@ -147,7 +152,8 @@ class Page:
     def _refresh(self) -> None:
         with self._lock:
             for _, seen in self._rooms.values():
-                seen.refresh()
+                with contextlib.suppress(RuntimeError, AttributeError):  # one that is gone, or has spoilt its controls
+                    seen.refresh()
 
     def _lobby(self, client: Any) -> Lobby:
         from supple.teleop.page.lobby import Lobby
@@ -213,11 +219,13 @@ def serve(
         folder: where recordings that are begun in the page are kept; nothing is written elsewhere.
         host: address to listen on; the default serves this machine only, "0.0.0.0" every network it is on.
         port: port to listen on, or the next free one; 0 for any.
-        token: what other machines' browsers must say before they may drive; by default a new one.
+        token: what other machines' browsers must say before they may drive, at least 8 characters; by default a new
+            one.
         tour: whether the tour begins when the first browser comes.
         open_browser: whether to open the page in the browser of this machine.
     """
     viser = _viser()
+    from supple.teleop._gate import SHORTEST
     from supple.teleop.page.arm import HANDS, Arm
     from supple.teleop.page.methods import named
     from supple.teleop.page.pilot import Pilot
@@ -226,6 +234,8 @@ def serve(
     arm = Arm.of(linkage, tuple(links))
     if len(arm.links) > HANDS:
         raise BadInput(f"at most {HANDS} hands are driven, got {len(arm.links)}: {', '.join(arm.links)}")
+    if token and len(token) < SHORTEST:
+        raise BadInput(f"a token has at least {SHORTEST} characters, got {len(token)}")
     logging.getLogger("websockets.server").addFilter(_worth_saying)
     with contextlib.redirect_stdout(io.StringIO()):  # a banner that asks for no leave
         server = viser.ViserServer(host=host, port=address.free_port(host, port), verbose=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from supple.frame import Array, Frame
-from supple.teleop.page import keys, uploads
+from supple.teleop.page import keys
 from supple.teleop.page.arm import Arm
 from supple.teleop.page.methods import ABOUT, METHODS
 from supple.teleop.page.tour import HAZARDS
@@ -79,7 +79,6 @@ class Cockpit:
             self._upload = gui.add_upload_button(
                 "your own URDF", mime_type=".urdf,.xml", hint="drawn without its meshes; it stays on this machine"
             )
-            uploads.limit(self.client, pilot.refused)
             self._upload.on_upload(lambda event: pilot.upload(event.target.value.name, event.target.value.content))
             self._leave = gui.add_button("let go", hint="another browser may drive", color="gray")
             self._leave.on_click(lambda event: self._let_go(event.client_id))
@@ -101,12 +100,13 @@ class Cockpit:
             _set(self._arms, pilot.arms, arm.linkage.name)
             tips = tuple(dict.fromkeys((*arm.links, *arm.linkage.tips)))
             _set(self._links, tips, arm.links[0])
-            self._links.visible = len(arm.links) == 1 and len(tips) > 1
             self._grasp(arm)
         own = not session.hands.driven
-        for control in (self._arms, self._upload, self._index, self._tour):
-            if control.visible != own:
-                control.visible = own
+        several = len(arm.links) == 1 and len(self._links.options) > 1
+        shown = dict.fromkeys((self._arms, self._upload, self._index, self._tour), own)
+        for control, visible in {**shown, self._links: own and several}.items():
+            if control.visible != visible:
+                control.visible = visible
         for handle, knob in self._handles:
             handle.visible = knob.visible = own
             handle.opacity = 1.0 if session.hands.holding else 0.45

@@ -104,6 +104,7 @@ class Pilot:
                 self.tell("the loop has ended", "see where supple was started", None)
             if self._driven and not self.session.hands.driven:
                 self._driven = False
+                self.session.bring_back()  # the handles stayed behind
                 self.tell("the source has ended", "the handle is yours")
                 self.changed()
             tick = self.session.newest
