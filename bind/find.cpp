@@ -115,6 +115,13 @@ template <class F> PyObject *guarded(F call) {
   }
   return nullptr;
 }
+// an object that was never initialised has nothing behind its door
+void made(PyObject *self) {
+  if (nb::inst_ready(self)) return;
+  PyErr_SetString(PyExc_TypeError, "this was never made: __init__ was not called");
+  throw nb::python_error();
+}
+
 // an object that is called: Python's own door, without a frame of Python's
 struct Door {
   nb::object kept;
@@ -134,6 +141,7 @@ PyObject *door_call(PyObject *self, PyObject *args, PyObject *names) {
       PyErr_SetString(PyExc_TypeError, "a plan is called with goal, start=None, out=None");
       throw nb::python_error();
     }
+    made(self);
     return nb::inst_ptr<Door>(self)->finder->quick(given[0], given[1], given[2]);
   });
 }
@@ -141,6 +149,7 @@ PyType_Slot door_slots[] = {{Py_tp_call, reinterpret_cast<void *>(door_call)}, {
 PyObject *answer_call(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   return guarded([&] {
     if (count != 4) bad_input("answer takes position, orientation, direction and start");
+    made(self);
     return nb::inst_ptr<Finder>(self)->answer(args[0], args[1], args[2], args[3]);
   });
 }

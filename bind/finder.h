@@ -49,7 +49,7 @@ struct Part {
     const bool array = PyArray_Check(given.ptr()) && PyArray_TYPE(a) == NPY_DOUBLE && PyArray_ISBEHAVED_RO(a);
     const int lead = array ? PyArray_NDIM(a) - last : -1;
     bool fits = lead == 0 || lead == 1;
-    if (lead == 1) fits = PyArray_DIM(a, 0) == count || count < 0;
+    if (lead == 1) fits = PyArray_DIM(a, 0) == count;
     for (int i = 0; i < last && fits; ++i) fits = PyArray_DIM(a, lead + i) == 3;
     if (!fits) bad_input(std::string(what) + " must be float64 with a row for each problem");
     owner = nb::borrow(given), data = PyArray_BYTES(a);
@@ -174,7 +174,7 @@ struct Finder {
     const int n = posed.problem.n;
     table.turns_first = first.motion == turns, table.turns_last = whole_frame && last.motion == turns;
     table.points = target.component[target.rows - 1] >= across_1 || whole_frame;
-    table.first = first.index, table.last = last.index, table.n = n;
+    table.first = first.index, table.last = last.index;
     table.first_gain = first.turn_gain, table.last_gain = last.turn_gain, table.weight = target.weight[0];
     std::copy_n(first.rotation, 9, table.rotation), std::copy_n(first.position, 3, table.position);
     const Frame<double> hand = constant<double>(chain.rotation, chain.position); // seen from the last joint
@@ -291,6 +291,8 @@ struct Finder {
     if (position != Py_None) Part(position, "position", -1, 1).read(0, goals.data() + 9);
     if (orientation != Py_None) Part(orientation, "orientation", -1, 2).read(0, goals.data());
     if (direction != Py_None) Part(direction, "direction", -1, 1).read(0, goals.data());
+    for (int i = 0; i < 12; ++i)
+      if (!std::isfinite(goals[i])) bad_input("a goal must be finite");
     const double *from = read_start(start);
     const npy_intp size = posed.dof;
     Fresh out(&size, 1, {});

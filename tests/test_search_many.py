@@ -376,3 +376,12 @@ def test_a_budget_of_starts_ends_every_search():
     found = solve(PANDA, goal)
     assert (found.starts <= _search.STARTS).all()
     assert (found.iterations <= _search.ITERATIONS).all()
+
+
+def test_a_lost_row_asked_again_alone_is_refused():
+    frames = np.array(stock.panda().frame(stock.panda().random(3, seed=0), "panda_hand_tcp").matrix)
+    frames[1] = np.nan
+    found = solve(stock.panda(), Goal("panda_hand_tcp", frames))
+    assert found[1].outcome is Outcome.INVALID
+    with pytest.raises(errors.BadInput, match="finite"):
+        solve(stock.panda(), found[1].goals[0])

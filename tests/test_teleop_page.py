@@ -28,6 +28,7 @@ from supple.teleop.page import drivers, serve
 from supple.teleop.page.arm import UPLOAD, Arm, uploaded
 from supple.teleop.page.drivers import TRIES, Drivers
 from supple.teleop.page.hands import GLIDE, Hand, Hands, believable
+from supple.teleop.page.lobby import Lobby
 from supple.teleop.page.methods import METHODS
 from supple.teleop.page.tour import HAZARDS, RATE
 from supple.teleop.recording import Recording
@@ -180,6 +181,41 @@ def test_a_stranger_drives_with_the_token_only_and_has_few_tries() -> None:
     assert not line.admit(2, line.token)
     assert not line.admitted(2)
     assert not line.admit(9, line.token)  # a browser that never came
+
+
+def test_a_token_that_is_soon_guessed_is_refused() -> None:
+    with pytest.raises(BadInput, match="at least 8 characters, got 3"):
+        serve(stock.planar2(), port=0, token="abc")
+
+
+def test_a_stranger_cannot_fill_the_memory_with_an_upload(tmp_path: Path) -> None:
+    connect = pytest.importorskip("websockets.sync.client").connect
+    pack = pytest.importorskip("msgspec").msgpack.encode
+    viser = pytest.importorskip("viser")
+    with serve(stock.planar2(), port=0, folder=tmp_path) as page:
+        version = f"viser-v{viser.__version__}"
+        with connect(f"ws://127.0.0.1:{page.port}", subprotocols=[version], max_size=None) as stranger:
+            eye = {"wxyz": (1, 0, 0, 0), "position": (3, 0, 1), "look_at": (0, 0, 0), "up_direction": (0, 0, 1)}
+            seen = {"fov": 1.0, "near": 0.1, "far": 10.0, "image_height": 480, "image_width": 640}
+            stranger.send(pack({"type": "ViewerCameraMessage", **eye, **seen}))
+            end = time.monotonic() + PATIENCE
+            while not page._rooms and time.monotonic() < end:
+                time.sleep(0.01)
+            (client, lobby), *_ = page._rooms.values()
+            assert isinstance(lobby, Lobby)
+            assert not page.drivers.admitted(client.client_id)
+            states = client.gui._current_file_upload_states
+            said = {"source_component_uuid": lobby._token._impl.uuid, "transfer_uuid": "x"}
+            begin = {"filename": "x", "mime_type": "", "part_count": 99, "size_bytes": 1000}
+            stranger.send(pack({"type": "FileTransferStartUpload", **said, **begin}))
+            while not states and time.monotonic() < end:
+                time.sleep(0.01)
+            assert states  # it says that little comes
+            part = {"content": bytes(UPLOAD + 1), "part_index": 0}
+            stranger.send(pack({"type": "FileTransferPart", **said, **part}))
+            while states and time.monotonic() < end:
+                time.sleep(0.01)
+            assert not states
 
 
 @pytest.mark.parametrize(

@@ -187,9 +187,10 @@ template <class T> SUPPLE_FN void aim_any(const Problem &problem, const Search &
     if (!any(held)) continue;
     const T kept = joint_mask<T>(!held);
     slope[l] = kept * slope[l];
-    for (int c = 0; c < search.column_first[problem.target_count]; ++c)
-      if (search.columns[c] == l)
-        for (int i = 0; i < 6; ++i) desk.J[6 * c + i] = kept * desk.J[6 * c + i];
+    for (int t = 0; t < problem.target_count; ++t)
+      for (int c = search.column_first[t]; c < search.column_first[t + 1]; ++c)
+        if (search.columns[c] == l)
+          for (int i = 0; i < problem.targets[t].rows; ++i) desk.J[6 * c + i] = kept * desk.J[6 * c + i];
   }
   const T damping = part * desk.error + T(S(1e-12));
   if (problem.target_count == 1 && problem.rows <= n) across_rows(problem.rows, search, damping, desk);

@@ -12,7 +12,7 @@ template <class T> SUPPLE_FN bool out_of_budget(const Search &search, const Foun
 
 // keeps the end of an abandoned start, if it is one of the best
 template <class T> SUPPLE_FN void keep_end(const Problem &problem, int lane, const T *q, SearchDesk<T> &desk) {
-  const double error = get(desk.aim.error, lane);
+  const double seen = get(desk.aim.error, lane), error = seen < 1e300 ? seen : 1e300; // what is no number comes last
   int at = desk.end_count;
   if (at == Hunt::kept) {
     at = 0;

@@ -54,6 +54,12 @@ SUPPLE_FN int starts_for(const Search &search, const double *goal) {
   return starts;
 }
 
+// how many starts the first wave has
+SUPPLE_FN int wave_of(const Search &search, const Ask &ask) {
+  const int starts = starts_for(search, ask.goals);
+  return ask.wanted > 1 ? 0 : starts < Hunt::wave ? starts : Hunt::wave;
+}
+
 // One solve. Answers go to rows of q (`wanted` of n numbers), sorted by nearness to the reference; returns what came of
 // the first, and how many there are in `count`: none means that row 0 holds the nearest.
 //
@@ -62,7 +68,7 @@ SUPPLE_FN int starts_for(const Search &search, const double *goal) {
 // leads to one near by. Of later starts the first to arrive wins.
 template <class T> SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const Stop &stop, const Ask &ask, SearchDesk<T> &desk, double *q, int &count) {
   constexpr int W = Lane<T>::width;
-  const int n = problem.n, starts = starts_for(search, ask.goals), wave = ask.wanted > 1 ? 0 : starts < Hunt::wave ? starts : Hunt::wave;
+  const int n = problem.n, starts = starts_for(search, ask.goals), wave = wave_of(search, ask);
   const double *reference = ask.reference(search);
   Seeds &seeds = desk.seeds[0];
   Found found{stuck, 0, 0, 0};
@@ -95,7 +101,7 @@ template <class T> SUPPLE_FN Found search_one(const Problem &problem, const Sear
         keep_end(problem, lane, now, desk);
         continue;
       }
-      const double distance = harvest(problem, search, reference, lane, now, desk.row);
+      const double away = harvest(problem, search, reference, lane, now, desk.row), distance = away < 1e199 ? away : 1e199;
       const bool own = ask.start && k == 0 && distance < search.near * search.near;
       const double ranked = k >= wave ? 1e200 : own ? -1 : ask.start ? distance : k;
       if (ask.wanted > 1 ? count >= ask.wanted || !is_new(problem, search, q, count, desk.row) : !(ranked < rank)) continue;
@@ -166,11 +172,11 @@ SUPPLE_FN void search_many(const Problem &problem, const Search &search, const S
       for (int l = 0; l < n; ++l) put(desk.aim.q[l], lane, get(desk.aim.q[l], 0));
     }
   }
-  const bool limited = search.iterations < Hunt::wave * W * (Hunt::most + 1);
+  const bool limited = search.late || search.iterations < Hunt::wave * W * (Hunt::most + 1);
   while (active) {
     int there, ended;
     const T *now = advance(problem, search, stop, active, desk, there, ended);
-    if (limited) ended |= active & ~there; // a small budget is for the one by one to spend
+    if (limited) ended |= active & ~there; // a small budget, or a clock, is for the one by one to spend
     for (int lane = 0; lane < W && (there | ended); ++lane) {
       const bool arrives = there >> lane & 1;
       if (!arrives && !(ended >> lane & 1)) continue;
@@ -180,7 +186,7 @@ SUPPLE_FN void search_many(const Problem &problem, const Search &search, const S
       active &= ~(1 << lane);
       const double distance = arrives ? harvest(problem, search, ask.reference(search), lane, now, q + r * n) : 0;
       if (arrives && (!ask.start || distance < search.near * search.near)) {
-        found[r] = {arrived, steps, ask.start ? Hunt::wave : k + 1, 0};
+        found[r] = {arrived, steps, ask.start ? wave_of(search, ask) : k + 1, 0};
       } else if (!limited && k + 1 < tries) {
         begin(problem, search, ask, k + 1, lane, desk.aim.q, desk.seeds[lane], desk);
         active |= 1 << lane;

@@ -18,7 +18,7 @@ struct Table {
   double first_gain;               // its angle for a change of q
   double axis[3], across[3], point[3]; // in the end effector's axes: direction, across it, and the point that counts
   double last_gain, weight;        // of the place, in a distance to a goal
-  int first, last, n;              // places in q
+  int first, last;                 // places in q
   int fields;                      // numbers of a sample: place 3, direction 3, across 3, angle, then q
   const float *samples;            // cells x fields x spots
   const int *counts;               // cells

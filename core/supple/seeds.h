@@ -153,6 +153,7 @@ struct Seeds {
     } else if (table.points && !direction) {
       far = far + square(x - one(g.x)) + square(y - one(g.y)) + square(z - one(g.z));
     }
+    far = select(far < Spots(1e30f), far, Spots(1e30f)); // what is no number comes last
     std::memcpy(score, &far, sizeof far);
   }
 

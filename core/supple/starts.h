@@ -14,7 +14,7 @@ struct Hunt {
   static constexpr int memory = 4;         // in so many steps
   static constexpr int most = 30;          // and after so many in all
   static constexpr int wave = 8;           // the first starts, of which the best is taken, however wide lanes are
-  static constexpr int anew = 16;          // for several goals, one start of so many begins anew as a whole
+  static constexpr int anew = 8;           // for several goals, one start of so many begins anew as a whole
   static constexpr int kept = 96;          // ends of abandoned starts that are gone on from, when none arrives
   static constexpr int trying = 10;        // steps from each of them
   static constexpr int last = 8;           // how many of the best are gone on from to the end

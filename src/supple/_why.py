@@ -52,6 +52,11 @@ def said_direction(vector: Array, signed: bool = True) -> str:
     return "(" + ", ".join(f"{x + 0.0:.2f}" for x in unit) + ")"
 
 
+def listed(names: Sequence[str]) -> str:
+    """Names in words: a, b and c."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
 def out_of_reach(linkage: Linkage, link: str, position: Array, error: Array, far: float = 0.0) -> list[str]:
     """That a position (3,) is farther than a link can reach, if it is; ``error`` (3,) tells which way.
 
@@ -122,7 +127,7 @@ def unreachable(linkage: Linkage, goals: Sequence[Goal], q: Array, error: Array,
     if lost:
         return [said for goal, found in lost for said in unreachable(linkage, [goal], found.q, found.error, solve)]
     links = list(dict.fromkeys(goal.link for goal in goals))
-    whose = f"{', '.join(links[:-1])} and {links[-1]}" if len(links) > 1 else f"the goals of {links[0]}"
+    whose = listed(links) if len(links) > 1 else f"the goals of {links[0]}"
     return [f"{whose} can each be met, but not together", *_past_limits(linkage, goals, q, solve)]
 
 

@@ -238,17 +238,24 @@ def _away(goal: Goal, distance: float, angle: float) -> str:
 
 def _reasons(found: Solution) -> list[str]:
     """What stands in the way: all that the search can find out; for other methods, what holds them back there."""
+    from supple._search import _weights
     from supple.solver import Solver
 
     how = found.solver
     again = how if how.searches else Solver(tolerance=how.tolerance, keep_limits=how.keep_limits)
     again = replace(again, prefer=nothing, microseconds=None, iterations=None)
 
+    locked = _weights(found.linkage, again.weights) == 0
+
     def solve(goals: Sequence[Goal], start: Array, keep_limits: bool) -> Solution:
         limited = again if keep_limits else replace(again, keep_limits=False)
-        return limited.solve(found.linkage, goals, start, progress=False)
+        return limited.solve(found.linkage, goals, np.where(locked, found.q, start), progress=False)
 
     reasons = _why.unreachable(found.linkage, found.goals, found.q, found.error, solve)
+    free = replace(again, weights=None)
+    if locked.any() and reasons != [_why.ELSEWHERE] and free.solve(found.linkage, found.goals, found.q).arrived:
+        names = [name for name, held in zip(found.linkage.names, locked, strict=True) if held]
+        reasons.append(f"with {_why.listed(names)} unlocked it can be reached")
     if how.searches:
         return reasons
     return _here(found) + reasons if reasons == [_why.ELSEWHERE] else reasons

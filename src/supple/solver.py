@@ -114,8 +114,10 @@ class Solver:
             value = getattr(self, name)
             if name == "iterations" and value is None:
                 continue
-            if not isinstance(value, int) or isinstance(value, bool) or not least <= value < 1 << 31:
-                raise BadInput(f"{name} must be a whole number of at least {least}, and below 2^31, got {value!r}")
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise BadInput(f"{name} must be a whole number of at least {least}, got {value!r}")
+            if value >= 1 << 31:  # the core counts in 32 bits
+                raise BadInput(f"{name} must be below 2^31, got {value!r}")
         if self.microseconds is not None and not (_is_number(self.microseconds) and 0 < self.microseconds < 1e12):
             raise BadInput(f"microseconds must be a positive number, got {self.microseconds!r}")
         if self.weights is not None:

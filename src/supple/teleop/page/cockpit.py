@@ -103,8 +103,8 @@ class Cockpit:
             self._grasp(arm)
         own = not session.hands.driven
         several = len(arm.links) == 1 and len(self._links.options) > 1
-        shown = dict.fromkeys((self._arms, self._upload, self._index, self._tour), own)
-        for control, visible in {**shown, self._links: own and several}.items():
+        shown = [(control, own) for control in (self._arms, self._upload, self._index, self._tour)]
+        for control, visible in (*shown, (self._links, own and several)):
             if control.visible != visible:
                 control.visible = visible
         for handle, knob in self._handles:
