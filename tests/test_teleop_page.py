@@ -700,6 +700,7 @@ def test_the_command_serves_until_ctrl_c_and_says_whom_it_lets_in(host: str, tmp
         (["panda", "--source", "udp:x"], "udp:x"),
         (["panda", "--link", "nose"], "nose"),
         (["panda", "--method", "magic"], "magic"),
+        (["panda", "--tour", "--source", "udp:0"], "--tour"),
         (["nobody"], "nobody"),
         (["panda", "--record", "drive.txt"], "drive.txt"),
         (["panda", "--record", "nowhere/drive.csv"], "nowhere"),

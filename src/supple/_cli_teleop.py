@@ -93,6 +93,8 @@ def teleop(
         from supple.teleop import page as pages  # here: no other command waits for the browser's libraries
         from supple.teleop.page.drivers import loopback
 
+        if tour and hand != "browser":
+            raise BadInput(f"--tour moves the handle by itself, and --source {hand} would too: give one of them")
         near = loopback(host)
         other = _source(hand, host, "" if near else token, linkage)
         try:
