@@ -658,6 +658,16 @@ def test_beyond_this_machine_a_browser_is_asked_for_the_token(chromium: Any, tmp
         assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(("host", "warned"), [("127.0.0.1", False), ("0.0.0.0", True)])
+def test_a_program_that_lets_others_in_is_told_so_with_the_token(
+    host: str, warned: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    with serve(stock.planar2(), host=host, port=0) as page:
+        said = [record.getMessage() for record in caplog.records if record.name == "supple.teleop.page"]
+    assert bool(said) == warned
+    assert all(page.token in line and "drives the arm" in line for line in said)
+
+
 # -- the command ------------------------------------------------------------------------------------------------------
 
 

@@ -90,7 +90,7 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.F
         _posed.balls(linkage)
         if solver.keep_limits
         else [(*ball[:2], math.pi, -math.pi, math.pi) for ball in _posed.balls(linkage)],
-        (sizes, _weights(linkage, solver.weights), linkage.rest),
+        (sizes, joint_weights(linkage, solver.weights), linkage.rest),
         (
             STARTS,
             ITERATIONS if solver.iterations is None else solver.iterations,
@@ -106,7 +106,7 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.F
     return finder
 
 
-def _weights(linkage: Linkage, given: Any) -> Array:
+def joint_weights(linkage: Linkage, given: Any) -> Array:
     """Joint weights (dof,): those given, or ones."""
     row = np.ones(linkage.dof)
     if given is None:
@@ -147,7 +147,7 @@ def _preferred(solver: Solver, asked: _many.Asked, found: Solution) -> Solution:
     numbers = _many.goal_numbers(asked.goals, asked.shape)
     q = np.ascontiguousarray(found.q.reshape(-1, asked.linkage.dof))
     there = np.atleast_1d(found.outcomes).reshape(-1) == Outcome.ARRIVED.value
-    weights = _weights(asked.linkage, solver.weights)
+    weights = joint_weights(asked.linkage, solver.weights)
     q[there] = plan.refine(numbers[there], q[there], solver._wish(), weights)
     q = q.reshape(found.q.shape)
     if asked.out is not None:

@@ -238,14 +238,13 @@ def _away(goal: Goal, distance: float, angle: float) -> str:
 
 def _reasons(found: Solution) -> list[str]:
     """What stands in the way: all that the search can find out; for other methods, what holds them back there."""
-    from supple._search import _weights
+    from supple._search import joint_weights
     from supple.solver import Solver
 
     how = found.solver
     again = how if how.searches else Solver(tolerance=how.tolerance, keep_limits=how.keep_limits)
     again = replace(again, prefer=nothing, microseconds=None, iterations=None)
-
-    locked = _weights(found.linkage, again.weights) == 0
+    locked = joint_weights(found.linkage, again.weights) == 0
 
     def solve(goals: Sequence[Goal], start: Array, keep_limits: bool) -> Solution:
         limited = again if keep_limits else replace(again, keep_limits=False)

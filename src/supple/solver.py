@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from supple.tracker import Tracker
 
 _CHOOSY = ("search", "pseudoinverse", "damped", "pulled")  # the methods that leave room for a preference
+_LOCAL = ("damping", "shorten", "halvings", "escapes", "patience")  # options that the search does not have
 _DAMPED = ("damped", "pulled")  # the methods that damp
 
 
@@ -181,8 +182,7 @@ class Solver:
     @property
     def _local(self) -> bool:
         """Whether an option is given that only methods have that go one way."""
-        default = (None, 1.0, 0, 3, 15)
-        return (self.damping, self.shorten, self.halvings, self.escapes, self.patience) != default
+        return any(getattr(self, name) != self.__dataclass_fields__[name].default for name in _LOCAL)
 
     @property
     def searches(self) -> bool:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Page", "serve"]
 FRAMES = 30.0  # pictures a second
+_log = logging.getLogger(__name__)
 
 
 class Page:
@@ -220,13 +221,14 @@ def serve(
         host: address to listen on; the default serves this machine only, "0.0.0.0" every network it is on.
         port: port to listen on, or the next free one; 0 for any.
         token: what other machines' browsers must say before they may drive, at least 8 characters; by default a new
-            one.
+            one, which is logged as a warning where other machines can reach the page.
         tour: whether the tour begins when the first browser comes.
         open_browser: whether to open the page in the browser of this machine.
     """
     viser = _viser()
     from supple.teleop._gate import SHORTEST
     from supple.teleop.page.arm import HANDS, Arm
+    from supple.teleop.page.drivers import loopback
     from supple.teleop.page.methods import named
     from supple.teleop.page.pilot import Pilot
 
@@ -246,6 +248,8 @@ def serve(
     except BaseException:
         server.stop()
         raise
+    if token is None and not loopback(host):
+        _log.warning("serving at %s: whoever reaches it and knows the token %s drives the arm", page.url, page.token)
     if open_browser:
         address.open_page(page.url)
     return page
