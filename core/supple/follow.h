@@ -50,11 +50,11 @@ SUPPLE_FN long long arm_memory(const Tracking &t, double *at, ArmMemory *arm) {
   };
   static_assert(sizeof(CommandState) % 64 == 0, "command states stand in a row");
   double *commands = take(each * targets);
-  double *rows[11];
+  double *rows[12];
   for (double *&row : rows) row = take(wide);
   double *state = take(4), *basis = take(2 * n * n), *null = take(n + m), *scalars = take(3), *pushed = take(12 * targets), *pushing = take(1);
   if (arm)
-    *arm = {{rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], rows[7], basis, null, scalars, {rows[8], rows[9], rows[10], state}},
+    *arm = {{rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], rows[7], basis, rows[11], null, scalars, {rows[8], rows[9], rows[10], state}},
             reinterpret_cast<CommandState *>(commands), pushed, pushing};
   return (used + 7) / 8 * 8;
 }
@@ -65,7 +65,7 @@ SUPPLE_FN void begin(const Tracking &t, const ArmMemory &arm, const double *q) {
   const LawMemory &s = arm.law;
   for (int i = 0; i < n; ++i) {
     s.q[i] = s.posture[i] = s.rest[i] = s.home.anchor[i] = q[i];
-    s.velocity[i] = s.acceleration[i] = s.ahead[i] = s.pace[i] = s.held[i] = 0;
+    s.velocity[i] = s.acceleration[i] = s.ahead[i] = s.pace[i] = s.held[i] = s.basis_held[i] = 0;
     s.null[i] = i == 0;
   }
   for (int i = 0; i < t.problem.rows; ++i) s.null[n + i] = i == 0;

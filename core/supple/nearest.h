@@ -32,7 +32,7 @@ template <class T> SUPPLE_FN T settle_lanes(const Problem &problem, const Search
   using S = Scalar<T>;
   const int n = problem.n;
   AimDesk<T> &at = desk.aim;
-  T part(S(Hunt::damping)), least(S(1e30));
+  T part = T(S(Hunt::damping)), least = T(S(1e30));
   Mask<T> settled = part < part, ventured = settled; // whether q is a new one, or the best again after a step too far
   for (int l = 0; l < n; ++l) at.best[l] = at.q[l];
   there = 0;

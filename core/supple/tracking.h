@@ -80,6 +80,7 @@ struct LawMemory {
   double *ahead, *pace;    // joint velocities that were fed forward, and how they change
   double *held;            // 1 and -1: at the upper and lower limit, 0: free
   double *basis;           // twice n x n, rows: the directions of the last tick, to start from in this one
+  double *basis_held;      // the joints that were held (as in `held`) when the second basis was made
   double *null;            // n: the direction that no goal sees, where there is one
   double *scalars;         // pressed: how hard it pressed against a fold lately; turned: ticks since each basis was made anew
   Home home;

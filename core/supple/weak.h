@@ -16,15 +16,18 @@ template <int N, int M> struct Weak : Quick<N, M> {
     for (int k = 0; k < free_count; ++k) desk.full[desk.order[k]] = desk.Z[c * free_count + k];
   }
 
-  // The eigenvectors of H over the free joints as rows of Z, from those of the last tick where the same joints are free:
-  // one basis is kept for all joints, and one for all but those that were held.
+  // The eigenvectors of H over the free joints as rows of Z, by Jacobi rotations from an earlier basis of the same free
+  // joints. Two bases are kept: one of all joints, and one of the joints that were free the last time some were held.
   SUPPLE_FN void find_directions() {
     const int nf = free_count;
     gather(desk.H, desk.A);
     bool same = true;
-    for (int i = 0; i < n; ++i) same = same && desk.x[i] == s.held[i]; // x holds which joints are held now
+    for (int i = 0; i < n && nf < n; ++i) {
+      same = same && desk.x[i] == s.basis_held[i]; // x holds which joints are held now
+      s.basis_held[i] = desk.x[i];
+    }
     double *V = nf == n ? s.basis : s.basis + n * n, &turned = s.scalars[nf == n ? 1 : 2];
-    const bool again = (nf == n || same) && turned > 0 && turned < 1000; // rounding adds up: now and then anew
+    const bool again = same && turned > 0 && turned < 1000; // rounding adds up: now and then anew
     turned = again ? turned + 1 : 1;
     if (!again)
       for (int i = 0; i < nf * nf; ++i) V[i] = i % (nf + 1) ? 0 : 1;
@@ -79,7 +82,7 @@ template <int N, int M> struct Weak : Quick<N, M> {
         back += z * desk.back[l], ahead += z * desk.ahead[l], home += z * desk.way_home[l], rest += z * desk.rest[l], up += z * desk.climb[l];
       }
       double lambda = desk.A[c * nf + c], y, f, prefer = 0, d;
-      const double gamma = desk.gamma[c];
+      const double gamma = desk.gamma[c], curvature = lambda;
       if (desk.null[c]) {
         unseen(lambda, back, ahead, rest, up, d, y, f, prefer);
       } else if (gamma < weak) {
@@ -96,7 +99,9 @@ template <int N, int M> struct Weak : Quick<N, M> {
         lambda = gamma + (1 - psi + psi * fold) * (lambda - gamma); // curvature counts where there is a fold
         const double chi = squared(positive(1 - std::fabs(lambda) / weak)), alpha = (law.damping + law.fold_damping * squared(kappa)) * chi;
         d = std::fabs(lambda) + alpha + 1e-9;
-        y = (back + (law.pull + law.fold_pull * fold) * chi * activity * home) / (d + (law.feedback - 1) * law.damping * chi);
+        // never longer than Newton's step: the divisor is at least the second derivative along this direction
+        const double divisor = larger(d + (law.feedback - 1) * law.damping * chi, curvature);
+        y = (back + (law.pull + law.fold_pull * fold) * chi * activity * home) / divisor;
         f = ahead / d;
         if (kappa > 1e-9) leave_fold(c, kappa, fold, psi, gamma, home, y);
         report(c, alpha, chi, fold, gamma <= least, tick);
