@@ -13,8 +13,8 @@
 #include <cstring>
 #include <string>
 
-#include "kernels.h"
-#include "parallel.h"
+#include "dispatch.h"
+#include "threads.h"
 
 namespace nb = nanobind;
 

@@ -1,5 +1,5 @@
 // Rotations and frames at the wall: arrays of them, converted one by one.
-#include "supple/rigid.h"
+#include "supple/math/se3.h"
 
 #include "array.h"
 

@@ -1,9 +1,9 @@
 // Linkages at the wall: the native tree, and its forward kinematics over arrays.
 #include "array.h"
-#include "kernels.h"
-#include "parallel.h"
-#include "supple/reach.h"
-#include "tree.h"
+#include "dispatch.h"
+#include "threads.h"
+#include "supple/model/reach.h"
+#include "linkage.h"
 
 #include <chrono>
 

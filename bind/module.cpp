@@ -1,7 +1,7 @@
 // The native module supple._core: its one door.
 #define SUPPLE_IMPORTS_NUMPY
 #include "array.h"
-#include "kernels.h"
+#include "dispatch.h"
 
 #include <structmember.h>
 

@@ -1,6 +1,6 @@
 // A problem at the wall: the links that goals speak of, their rows, and the joints that move them.
 #pragma once
-#include "tree.h"
+#include "linkage.h"
 
 inline double number(nb::handle h) { return nb::cast<double>(h); }
 inline int whole(nb::handle h) { return nb::cast<int>(h); }

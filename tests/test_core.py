@@ -16,7 +16,7 @@ from oracle_box import cost, nearest_in_box
 from supple import _core
 
 HERE = Path(__file__).parent
-CORE = HERE.parent / "core"
+CORE, BIND = HERE.parent / "core", HERE.parent / "bind"
 PROGRAMS = ("numbers", "rigid", "tree", "command", "damp", "track", "search")
 # as in CMakeLists.txt, but for less optimisation, which only takes time
 FLAGS = ["-std=c++17", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"]
@@ -57,7 +57,7 @@ def programs(tmp_path_factory):
 
     def build(program, kind):
         made = folder / f"{program}-{kind}".replace(" ", "-")
-        source = [f"-I{CORE}", str(HERE / "core" / f"{program}.cpp"), "-o", str(made)]
+        source = [f"-I{CORE}", f"-I{BIND}", str(HERE / "core" / f"{program}.cpp"), "-o", str(made)]
         flags = [*FLAGS, level(program, kind), *BUILDS[kind]]
         ran = subprocess.run([*command, *flags, *source], capture_output=True, text=True)
         assert ran.returncode == 0, ran.stderr[:5000]

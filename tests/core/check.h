@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "supple/pack.h"
+#include "supple/math/simd.h"
 
 // every allocation of the program is counted: the core must make none
 inline long allocations = 0;

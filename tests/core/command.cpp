@@ -1,6 +1,6 @@
 // Laws of the command's estimate: what command.h promises, on hands that move, rest, tremble, jump and fall silent.
 #include "check.h"
-#include "supple/command.h"
+#include "supple/tracking/command.h"
 
 namespace test {
 

@@ -1,7 +1,7 @@
 // Laws of the damping schemes without Python: ticks that allocate nothing, stay finite and keep damping and weights in range.
 #include "counted.h"
 
-#include "../../bind/lanes.cpp"
+#include "../../bind/kernels/forward.cpp"
 
 namespace test {
 

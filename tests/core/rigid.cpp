@@ -1,7 +1,7 @@
 // Laws of rotations, frames and small matrices: what rigid.h and small.h promise, measured against long double.
 #include "check.h"
-#include "supple/rigid.h"
-#include "supple/small.h"
+#include "supple/math/se3.h"
+#include "supple/math/dense.h"
 
 namespace test {
 

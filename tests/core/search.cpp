@@ -1,7 +1,7 @@
 // Laws of the search on random trees: it allocates nothing, keeps limits, and says the same alone and in company.
 #include "counted.h"
 
-#include "../../bind/hunts.cpp"
+#include "../../bind/kernels/search.cpp"
 
 namespace test {
 

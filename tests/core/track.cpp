@@ -1,7 +1,7 @@
 // Laws of the tracker's parts: the box, curvature, directions and factors, and ticks that allocate nothing.
 #include "counted.h"
 
-#include "../../bind/ticks.cpp"
+#include "../../bind/kernels/tracking.cpp"
 
 namespace test {
 

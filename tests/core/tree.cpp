@@ -1,7 +1,7 @@
 // Laws of traversal: the tree, the chain and the Jacobian agree with each other on scalars and on lanes.
 #include "check.h"
-#include "supple/look.h"
-#include "supple/reach.h"
+#include "supple/task/goal.h"
+#include "supple/model/reach.h"
 
 namespace test {
 
