@@ -31,20 +31,24 @@ bool machine_has(bool wide) {
   int leaf[4];
   __cpuid(leaf, 1);
   const bool fma = leaf[2] & (1 << 12), saves = leaf[2] & (1 << 27);
-  if (!fma || !saves) return false;
+  if (!fma || !saves)
+    return false;
   const unsigned long long state = _xgetbv(0);
   __cpuidex(leaf, 7, 0);
   const unsigned features = static_cast<unsigned>(leaf[1]);
-  if (!wide) return (features & (1u << 5)) && (state & 0x6) == 0x6;
+  if (!wide)
+    return (features & (1u << 5)) && (state & 0x6) == 0x6;
   const unsigned wanted = (1u << 16) | (1u << 17) | (1u << 30) | (1u << 31);
   return (features & wanted) == wanted && (state & 0xe6) == 0xe6;
 }
 #else
 bool machine_has(bool wide) {
   __builtin_cpu_init();
-  if (!wide) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("fma");
+  if (!wide)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("fma");
 }
 #endif
 #endif
@@ -55,10 +59,12 @@ struct Found {
   Found() {
     tables[count++] = &supple::baseline::table;
 #ifdef SUPPLE_HAS_avx2
-    if (machine_has(false)) tables[count++] = &supple::avx2::table;
+    if (machine_has(false))
+      tables[count++] = &supple::avx2::table;
 #endif
 #ifdef SUPPLE_HAS_avx512
-    if (machine_has(true)) tables[count++] = &supple::avx512::table;
+    if (machine_has(true))
+      tables[count++] = &supple::avx512::table;
 #endif
   }
 };

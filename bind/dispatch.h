@@ -13,10 +13,10 @@ struct ChainJob {
   const double *q;     // n x dof
   const double *point; // a point in the link's axes for each row, or null for its origin
   long long point_step;
-  bool turned;            // Jacobian in the link's axes
-  double *frames;         // n x 16
-  double *jacobians;      // n x 6 x dof
-  double *manipulability; // n
+  bool turned;              // Jacobian in the link's axes
+  double *frames;           // n x 16
+  double *jacobians;        // n x 6 x dof
+  double *manipulability;   // n
   int first_row, row_count; // of the Jacobian, for manipulability
 };
 
@@ -60,13 +60,16 @@ struct Kernels {
   void (*tree)(const TreeJob &, long long begin, long long end, void *scratch);
   std::size_t (*solve_scratch)(const supple::Problem &, const supple::Method &);
   void (*solve)(const SolveJob &, long long begin, long long end, void *scratch);
-  void (*refine)(const SolveJob &, long long begin, long long end, void *scratch); // as the wishes would have it
+  void (*refine)(const SolveJob &, long long begin, long long end,
+                 void *scratch); // as the wishes would have it
   // one step from q; false where the method finds none
-  bool (*step)(const supple::Problem &, const supple::Method &, const double *goals, const double *q, double *dq, void *scratch);
+  bool (*step)(const supple::Problem &, const supple::Method &, const double *goals, const double *q,
+               double *dq, void *scratch);
   // one tick of the damping schemes: the change of q, the damping and the joint weights; see damped_tick
   void (*tick)(const DampJob &, void *scratch);
   // weighted error (rows) and Jacobian (rows x n), distance and angle of each target
-  void (*look)(const supple::Problem &, const double *q, const double *goals, bool pull, double *e, double *J, double *distance, double *angle, void *scratch);
+  void (*look)(const supple::Problem &, const double *q, const double *goals, bool pull, double *e, double *J,
+               double *distance, double *angle, void *scratch);
 };
 
 // the instruction sets in this build that this machine has, worst first, and the one in use

@@ -16,7 +16,8 @@ struct Plan {
   Stop stop;
   std::size_t scratch;
 
-  Plan(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls, nb::tuple how, nb::list wishes, nb::tuple end, nb::object schemes);
+  Plan(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls, nb::tuple how,
+       nb::list wishes, nb::tuple end, nb::object schemes);
   Plan(const Plan &) = delete;
 
 private:
@@ -32,17 +33,22 @@ struct Asked {
   std::vector<double> full; // the values that no goal needs stay as they were at the start
   std::exception_ptr error = nullptr;
 
-  Asked(const Posed &p, nb::object wish, nb::object damp, const double *q) : posed(p), wishing(wish), damping(damp), full(q, q + p.dof) {}
+  Asked(const Posed &p, nb::object wish, nb::object damp, const double *q)
+      : posed(p), wishing(wish), damping(damp), full(q, q + p.dof) {}
   // has a method ask these functions
   void join(Method &method) {
-    if (!wishing.is_none()) method.ask = ask_wish, method.asked = this;
-    if (!damping.is_none()) method.ask_damping = ask_damping, method.asked_damping = this;
+    if (!wishing.is_none())
+      method.ask = ask_wish, method.asked = this;
+    if (!damping.is_none())
+      method.ask_damping = ask_damping, method.asked_damping = this;
   }
   void raise() const {
-    if (error) std::rethrow_exception(error);
+    if (error)
+      std::rethrow_exception(error);
   }
   static void ask_wish(void *self, const double *q, double *v);
-  static void ask_damping(void *self, int which, const double *q, const double *e, const double *J, double dt, double *alpha, double *w);
+  static void ask_damping(void *self, int which, const double *q, const double *e, const double *J, double dt,
+                          double *alpha, double *w);
 };
 
 // what damping schemes remember from one tick to the next

@@ -24,11 +24,14 @@ inline int thread_count() {
   return count;
 }
 
-// calls work(begin, end) for pieces of 0..n, each at least `grain` long and, but for the last, a multiple of 64
-template <class F> void parallel(long long n, long long grain, F work) {
+// calls work(begin, end) for pieces of 0..n, each at least `grain` long and, but for the last, a multiple of
+// 64
+template <class F>
+void parallel(long long n, long long grain, F work) {
   const long long most = (n + grain - 1) / grain;
   const int threads = int(most < thread_count() ? most : thread_count());
-  if (threads <= 1) return work(0LL, n);
+  if (threads <= 1)
+    return work(0LL, n);
   const long long piece = ((n + threads - 1) / threads + 63) / 64 * 64;
   std::vector<std::thread> team;
   team.reserve(threads);
@@ -37,5 +40,6 @@ template <class F> void parallel(long long n, long long grain, F work) {
     team.emplace_back([=, &work] { work(begin, end); });
   }
   work(0LL, piece < n ? piece : n);
-  for (std::thread &t : team) t.join();
+  for (std::thread &t : team)
+    t.join();
 }

@@ -22,7 +22,8 @@ struct Hunts {
   supple::Found (*one)(const HuntJob &, int wanted, int &count, void *scratch);
   void (*many)(const HuntJob &, long long begin, long long end, void *scratch);
   // samples of a table, as rows; and the same put into cells
-  void (*sample)(const supple::Problem &, const supple::Search &, const supple::Table &, int count, float *rows, void *scratch);
+  void (*sample)(const supple::Problem &, const supple::Search &, const supple::Table &, int count,
+                 float *rows, void *scratch);
   void (*fill)(supple::Table &, const float *rows, int count, float *samples, int *counts);
 };
 

@@ -5,62 +5,102 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-template <class T> struct Vec {
+template <class T>
+struct Vec {
   T x, y, z;
 };
-template <class T> SUPPLE_FLAT Vec<T> operator+(Vec<T> a, Vec<T> b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-template <class T> SUPPLE_FLAT Vec<T> operator-(Vec<T> a, Vec<T> b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-template <class T> SUPPLE_FLAT Vec<T> operator-(Vec<T> a) { return {-a.x, -a.y, -a.z}; }
-template <class T> SUPPLE_FLAT Vec<T> operator*(T s, Vec<T> a) { return {s * a.x, s * a.y, s * a.z}; }
-template <class T> SUPPLE_FLAT T dot(Vec<T> a, Vec<T> b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-template <class T> SUPPLE_FLAT Vec<T> cross(Vec<T> a, Vec<T> b) {
+template <class T>
+SUPPLE_FLAT Vec<T> operator+(Vec<T> a, Vec<T> b) {
+  return {a.x + b.x, a.y + b.y, a.z + b.z};
+}
+template <class T>
+SUPPLE_FLAT Vec<T> operator-(Vec<T> a, Vec<T> b) {
+  return {a.x - b.x, a.y - b.y, a.z - b.z};
+}
+template <class T>
+SUPPLE_FLAT Vec<T> operator-(Vec<T> a) {
+  return {-a.x, -a.y, -a.z};
+}
+template <class T>
+SUPPLE_FLAT Vec<T> operator*(T s, Vec<T> a) {
+  return {s * a.x, s * a.y, s * a.z};
+}
+template <class T>
+SUPPLE_FLAT T dot(Vec<T> a, Vec<T> b) {
+  return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+template <class T>
+SUPPLE_FLAT Vec<T> cross(Vec<T> a, Vec<T> b) {
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
 // a rotation as its three columns: where it takes the axes x, y and z
-template <class T> struct Rot {
+template <class T>
+struct Rot {
   Vec<T> x, y, z;
 };
-template <class T> SUPPLE_FLAT Vec<T> operator*(const Rot<T> &r, Vec<T> a) {
+template <class T>
+SUPPLE_FLAT Vec<T> operator*(const Rot<T> &r, Vec<T> a) {
   return {r.x.x * a.x + r.y.x * a.y + r.z.x * a.z, r.x.y * a.x + r.y.y * a.y + r.z.y * a.z,
           r.x.z * a.x + r.y.z * a.y + r.z.z * a.z};
 }
-template <class T> SUPPLE_FLAT Rot<T> operator*(const Rot<T> &a, const Rot<T> &b) { return {a * b.x, a * b.y, a * b.z}; }
-template <class T> SUPPLE_FLAT Rot<T> transpose(const Rot<T> &r) {
+template <class T>
+SUPPLE_FLAT Rot<T> operator*(const Rot<T> &a, const Rot<T> &b) {
+  return {a * b.x, a * b.y, a * b.z};
+}
+template <class T>
+SUPPLE_FLAT Rot<T> transpose(const Rot<T> &r) {
   return {{r.x.x, r.y.x, r.z.x}, {r.x.y, r.y.y, r.z.y}, {r.x.z, r.y.z, r.z.z}};
 }
-template <class T> SUPPLE_FLAT Rot<T> identity() {
+template <class T>
+SUPPLE_FLAT Rot<T> identity() {
   const T o(Scalar<T>(0)), l(Scalar<T>(1));
   return {{l, o, o}, {o, l, o}, {o, o, l}};
 }
 
 // position and orientation
-template <class T> struct Frame {
+template <class T>
+struct Frame {
   Rot<T> r;
   Vec<T> p;
 };
-template <class T> SUPPLE_FLAT Frame<T> operator*(const Frame<T> &a, const Frame<T> &b) { return {a.r * b.r, a.r * b.p + a.p}; }
-template <class T> SUPPLE_FLAT Vec<T> operator*(const Frame<T> &a, Vec<T> p) { return a.r * p + a.p; }
+template <class T>
+SUPPLE_FLAT Frame<T> operator*(const Frame<T> &a, const Frame<T> &b) {
+  return {a.r * b.r, a.r * b.p + a.p};
+}
+template <class T>
+SUPPLE_FLAT Vec<T> operator*(const Frame<T> &a, Vec<T> p) {
+  return a.r * p + a.p;
+}
 
-template <class T> struct Quat {
+template <class T>
+struct Quat {
   T w, x, y, z;
 };
-template <class T> SUPPLE_FLAT Quat<T> operator*(Quat<T> a, Quat<T> b) {
+template <class T>
+SUPPLE_FLAT Quat<T> operator*(Quat<T> a, Quat<T> b) {
   return {a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
           a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
 }
-template <class T> SUPPLE_FLAT Quat<T> conjugate(Quat<T> q) { return {q.w, -q.x, -q.y, -q.z}; }
-
-template <class T> SUPPLE_FLAT Rot<T> rotation(Quat<T> q) {
-  using S = Scalar<T>;
-  const T one(S(1)), two(S(2));
-  return {{one - two * (q.y * q.y + q.z * q.z), two * (q.x * q.y + q.w * q.z), two * (q.x * q.z - q.w * q.y)},
-          {two * (q.x * q.y - q.w * q.z), one - two * (q.x * q.x + q.z * q.z), two * (q.y * q.z + q.w * q.x)},
-          {two * (q.x * q.z + q.w * q.y), two * (q.y * q.z - q.w * q.x), one - two * (q.x * q.x + q.y * q.y)}};
+template <class T>
+SUPPLE_FLAT Quat<T> conjugate(Quat<T> q) {
+  return {q.w, -q.x, -q.y, -q.z};
 }
 
-// quaternion of a rotation, w not negative: of the four ways to read it, the one that divides by the largest number
-template <class T> SUPPLE_FLAT Quat<T> quaternion(const Rot<T> &r) {
+template <class T>
+SUPPLE_FLAT Rot<T> rotation(Quat<T> q) {
+  using S = Scalar<T>;
+  const T one(S(1)), two(S(2));
+  return {
+      {one - two * (q.y * q.y + q.z * q.z), two * (q.x * q.y + q.w * q.z), two * (q.x * q.z - q.w * q.y)},
+      {two * (q.x * q.y - q.w * q.z), one - two * (q.x * q.x + q.z * q.z), two * (q.y * q.z + q.w * q.x)},
+      {two * (q.x * q.z + q.w * q.y), two * (q.y * q.z - q.w * q.x), one - two * (q.x * q.x + q.y * q.y)}};
+}
+
+// quaternion of a rotation, w not negative: of the four ways to read it, the one that divides by the largest
+// number
+template <class T>
+SUPPLE_FLAT Quat<T> quaternion(const Rot<T> &r) {
   using S = Scalar<T>;
   const T zero(S(0)), one(S(1));
   const T tw = one + r.x.x + r.y.y + r.z.z, tx = one + r.x.x - r.y.y - r.z.z;
@@ -83,7 +123,8 @@ template <class T> SUPPLE_FLAT Quat<T> quaternion(const Rot<T> &r) {
 }
 
 // unit quaternion of a rotation vector
-template <class T> SUPPLE_FLAT Quat<T> exp_quaternion(Vec<T> v) {
+template <class T>
+SUPPLE_FLAT Quat<T> exp_quaternion(Vec<T> v) {
   using S = Scalar<T>;
   const T half(S(0.5)), square = dot(v, v);
   const Mask<T> tiny = square < T(S(sizeof(S) == 8 ? 1e-8 : 1e-4));
@@ -96,7 +137,8 @@ template <class T> SUPPLE_FLAT Quat<T> exp_quaternion(Vec<T> v) {
 }
 
 // rotation vector of a unit quaternion with w not negative, at most pi long
-template <class T> SUPPLE_FLAT Vec<T> log_quaternion(Quat<T> q) {
+template <class T>
+SUPPLE_FLAT Vec<T> log_quaternion(Quat<T> q) {
   using S = Scalar<T>;
   const T square = q.x * q.x + q.y * q.y + q.z * q.z;
   const Mask<T> tiny = square < T(S(sizeof(S) == 8 ? 1e-10 : 1e-5));
@@ -106,11 +148,18 @@ template <class T> SUPPLE_FLAT Vec<T> log_quaternion(Quat<T> q) {
   return {k * q.x, k * q.y, k * q.z};
 }
 
-template <class T> SUPPLE_FLAT Rot<T> exp_rotation(Vec<T> v) { return rotation(exp_quaternion(v)); }
-template <class T> SUPPLE_FLAT Vec<T> log_rotation(const Rot<T> &r) { return log_quaternion(quaternion(r)); }
+template <class T>
+SUPPLE_FLAT Rot<T> exp_rotation(Vec<T> v) {
+  return rotation(exp_quaternion(v));
+}
+template <class T>
+SUPPLE_FLAT Vec<T> log_rotation(const Rot<T> &r) {
+  return log_quaternion(quaternion(r));
+}
 
 // where a constant twist (linear, angular) leads in one unit of time, and which twist leads there
-template <class T> SUPPLE_FLAT Frame<T> exp_frame(Vec<T> linear, Vec<T> angular) {
+template <class T>
+SUPPLE_FLAT Frame<T> exp_frame(Vec<T> linear, Vec<T> angular) {
   using S = Scalar<T>;
   const T one(S(1)), square = dot(angular, angular);
   const Mask<T> tiny = square < T(S(sizeof(S) == 8 ? 1e-2 : 1e-1));
@@ -119,12 +168,23 @@ template <class T> SUPPLE_FLAT Frame<T> exp_frame(Vec<T> linear, Vec<T> angular)
   sincos(angle, s, unused);
   sincos(angle * T(S(0.5)), h, unused);
   // (1 - cos a)/a^2 and (a - sin a)/a^3
-  const T b = select(tiny, T(S(0.5)) - square * (T(S(1.0 / 24)) - square * (T(S(1.0 / 720)) - square * (T(S(1.0 / 40320)) - square * T(S(1.0 / 3628800))))), T(S(2)) * h * h / safe);
-  const T d = select(tiny, T(S(1.0 / 6)) - square * (T(S(1.0 / 120)) - square * (T(S(1.0 / 5040)) - square * (T(S(1.0 / 362880)) - square * T(S(1.0 / 39916800))))), (angle - s) / (safe * angle));
+  const T b = select(
+      tiny,
+      T(S(0.5)) -
+          square * (T(S(1.0 / 24)) -
+                    square * (T(S(1.0 / 720)) - square * (T(S(1.0 / 40320)) - square * T(S(1.0 / 3628800))))),
+      T(S(2)) * h * h / safe);
+  const T d = select(tiny,
+                     T(S(1.0 / 6)) -
+                         square * (T(S(1.0 / 120)) -
+                                   square * (T(S(1.0 / 5040)) -
+                                             square * (T(S(1.0 / 362880)) - square * T(S(1.0 / 39916800))))),
+                     (angle - s) / (safe * angle));
   const Vec<T> across = cross(angular, linear);
   return {exp_rotation(angular), linear + b * across + d * cross(angular, across)};
 }
-template <class T> SUPPLE_FLAT void log_frame(const Frame<T> &f, Vec<T> &linear, Vec<T> &angular) {
+template <class T>
+SUPPLE_FLAT void log_frame(const Frame<T> &f, Vec<T> &linear, Vec<T> &angular) {
   using S = Scalar<T>;
   angular = log_rotation(f.r);
   const T one(S(1)), square = dot(angular, angular);
@@ -133,14 +193,20 @@ template <class T> SUPPLE_FLAT void log_frame(const Frame<T> &f, Vec<T> &linear,
   T s, c;
   sincos(half, s, c);
   // (1 - (a/2) cot(a/2))/a^2; where a is small the difference would lose digits, the series does not
-  const T k = select(tiny, T(S(1.0 / 12)) + square * (T(S(1.0 / 720)) + square * (T(S(1.0 / 30240)) + square * (T(S(1.0 / 1209600)) + square * T(S(1.0 / 47900160))))), (one - half * c / s) / safe);
+  const T k = select(tiny,
+                     T(S(1.0 / 12)) +
+                         square * (T(S(1.0 / 720)) +
+                                   square * (T(S(1.0 / 30240)) +
+                                             square * (T(S(1.0 / 1209600)) + square * T(S(1.0 / 47900160))))),
+                     (one - half * c / s) / safe);
   const Vec<T> across = cross(angular, f.p);
   linear = f.p - T(S(0.5)) * across + k * cross(angular, across);
 }
 
-// the nearest rotation vector whose axis leans at most `swing` and whose twist about that axis, which comes first,
-// lies in a range
-template <class T> SUPPLE_FN Vec<T> clamp_ball(Vec<T> v, Vec<T> axis, T swing, T low, T high) {
+// the nearest rotation vector whose axis leans at most `swing` and whose twist about that axis, which comes
+// first, lies in a range
+template <class T>
+SUPPLE_FN Vec<T> clamp_ball(Vec<T> v, Vec<T> axis, T swing, T low, T high) {
   using S = Scalar<T>;
   const T zero(S(0)), one(S(1)), half(S(0.5));
   Quat<T> q = exp_quaternion(v);

@@ -3,26 +3,32 @@
 #include <cstring>
 #include <type_traits>
 
-#include "supple/model/types.h"
-#include "supple/math/simd.h"
 #include "supple/math/se3.h"
+#include "supple/math/simd.h"
+#include "supple/model/types.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
 // a constant frame of the tree, as numbers of type T
-template <class T> SUPPLE_FLAT Frame<T> constant(const double *r, const double *p) {
+template <class T>
+SUPPLE_FLAT Frame<T> constant(const double *r, const double *p) {
   using S = Scalar<T>;
-  return {{{T(S(r[0])), T(S(r[3])), T(S(r[6]))}, {T(S(r[1])), T(S(r[4])), T(S(r[7]))}, {T(S(r[2])), T(S(r[5])), T(S(r[8]))}},
+  return {{{T(S(r[0])), T(S(r[3])), T(S(r[6]))},
+           {T(S(r[1])), T(S(r[4])), T(S(r[7]))},
+           {T(S(r[2])), T(S(r[5])), T(S(r[8]))}},
           {T(S(p[0])), T(S(p[1])), T(S(p[2]))}};
 }
 
-template <class T> SUPPLE_FLAT T value(const Node &node, const T *q) {
+template <class T>
+SUPPLE_FLAT T value(const Node &node, const T *q) {
   return T(Scalar<T>(node.gain)) * q[node.index] + T(Scalar<T>(node.offset));
 }
 
-// frame of a node's child on its parent: the constant location, then the articulation, whose sine and cosine are known
-template <class T> SUPPLE_FLAT Frame<T> articulated(const Node &node, const T *q, T s, T c) {
+// frame of a node's child on its parent: the constant location, then the articulation, whose sine and cosine
+// are known
+template <class T>
+SUPPLE_FLAT Frame<T> articulated(const Node &node, const T *q, T s, T c) {
   Frame<T> at = constant<T>(node.rotation, node.position);
   if (node.motion == turns) {
     const Vec<T> x = at.r.x, y = at.r.y;
@@ -37,7 +43,8 @@ template <class T> SUPPLE_FLAT Frame<T> articulated(const Node &node, const T *q
 }
 
 // frames of all nodes of a tree, parents before children
-template <class T> SUPPLE_FLAT void traverse(const Node *nodes, int count, const T *q, Frame<T> *world) {
+template <class T>
+SUPPLE_FLAT void traverse(const Node *nodes, int count, const T *q, Frame<T> *world) {
   T s[block], c[block];
   for (int first = 0; first < count; first += block) {
     const int n = count - first < block ? count - first : block;
@@ -51,8 +58,12 @@ template <class T> SUPPLE_FLAT void traverse(const Node *nodes, int count, const
 }
 
 // a ball joint's values after a turn about its child's axes, and the shortest such turn between two values
-template <class T> SUPPLE_FLAT Vec<T> turned(Vec<T> q, Vec<T> step) { return log_rotation(exp_rotation(q) * exp_rotation(step)); }
-template <class T> SUPPLE_FLAT Vec<T> between(Vec<T> start, Vec<T> end) {
+template <class T>
+SUPPLE_FLAT Vec<T> turned(Vec<T> q, Vec<T> step) {
+  return log_rotation(exp_rotation(q) * exp_rotation(step));
+}
+template <class T>
+SUPPLE_FLAT Vec<T> between(Vec<T> start, Vec<T> end) {
   return log_rotation(transpose(exp_rotation(start)) * exp_rotation(end));
 }
 

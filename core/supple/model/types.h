@@ -14,9 +14,9 @@ struct Node {
   int parent, index, motion; // parent: -1 for the world; index: first of one value of q, or of three
 };
 
-// One joint of a chain. A turn about z at the end of one location and at the start of the next is one turn, so each
-// location needs only a shift and a tilt about x; what remains of its turns is part of `turn_offset`. The first joint,
-// and one after a ball, have no turn before them to take it: they keep their whole location.
+// One joint of a chain. A turn about z at the end of one location and at the start of the next is one turn,
+// so each location needs only a shift and a tilt about x; what remains of its turns is part of `turn_offset`.
+// The first joint, and one after a ball, have no turn before them to take it: they keep their whole location.
 enum Tilt : int { no_tilt = 0, some_tilt = 1, up = 2, down = 3 }; // up and down: a right angle about x or -x
 
 struct Link {

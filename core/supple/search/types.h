@@ -4,9 +4,9 @@
 
 namespace supple {
 
-// Samples of q, and where they bring the end effector, in cells by place and direction. What a turn of the first joint
-// does is left out (it only turns the rest about its axis), and what a turn of the last does too, where it only turns
-// the hand about its own axis: both follow from the goal.
+// Samples of q, and where they bring the end effector, in cells by place and direction. What a turn of the
+// first joint does is left out (it only turns the rest about its axis), and what a turn of the last does too,
+// where it only turns the hand about its own axis: both follow from the goal.
 struct Table {
   static constexpr int spots = 16; // samples a cell, at most
   bool turns_first, turns_last;    // which of the two are left out
@@ -16,12 +16,13 @@ struct Table {
   double low[3], step[3];          // of the cells
   double rotation[9], position[3]; // frame of the first joint
   double first_gain;               // its angle for a change of q
-  double axis[3], across[3], point[3]; // in the end effector's axes: direction, across it, and the point that counts
-  double last_gain, weight;        // of the place, in a distance to a goal
-  int first, last;                 // places in q
-  int fields;                      // numbers of a sample: place 3, direction 3, across 3, angle, then q
-  const float *samples;            // cells x fields x spots
-  const int *counts;               // cells
+  double axis[3], across[3],
+      point[3];             // in the end effector's axes: direction, across it, and the point that counts
+  double last_gain, weight; // of the place, in a distance to a goal
+  int first, last;          // places in q
+  int fields;               // numbers of a sample: place 3, direction 3, across 3, angle, then q
+  const float *samples;     // cells x fields x spots
+  const int *counts;        // cells
 };
 
 struct Search {
@@ -43,7 +44,8 @@ struct Search {
   double longest;            // most that a joint may change in a step
   double near;               // an answer from the caller's start that is nearer than this is taken at once
   double farthest, base[3];  // the hand is never farther than this from there; 1e301: not known
-  bool (*late)(void *clock, bool begins); // whether time is up, when a solve begins and then now and again; or null
+  bool (*late)(void *clock,
+               bool begins); // whether time is up, when a solve begins and then now and again; or null
   void *clock;
 };
 

@@ -1,8 +1,9 @@
-// Curvature: how the end effectors bend away from straight lines as the joints move, and how their error bends with it.
+// Curvature: how the end effectors bend away from straight lines as the joints move, and how their error
+// bends with it.
 //
-// With z the axes of the joints in their order and j the velocities they give the end effector, the second derivative
-// along i and k, i before k, is z_i x j_k for the position and z_i x z_k (of which a symmetric matrix takes half) for
-// the orientation. What comes after a joint turns with it; what comes before does not.
+// With z the axes of the joints in their order and j the velocities they give the end effector, the second
+// derivative along i and k, i before k, is z_i x j_k for the position and z_i x z_k (of which a symmetric
+// matrix takes half) for the orientation. What comes after a joint turns with it; what comes before does not.
 #pragma once
 #include "supple/task/goal.h"
 
@@ -17,7 +18,8 @@ struct Mover {
 };
 
 // The movers of a chain from its axes; `unit` holds the natural unit of each joint. Returns how many.
-SUPPLE_FN int movers(const Chain &chain, const Axis<double> *axes, Vec<double> point, const double *unit, Mover *out) {
+SUPPLE_FN int movers(const Chain &chain, const Axis<double> *axes, Vec<double> point, const double *unit,
+                     Mover *out) {
   int count = 0;
   for (int i = 0; i < chain.count; ++i) {
     const Link &link = chain.links[i];
@@ -40,24 +42,29 @@ SUPPLE_FN int movers(const Chain &chain, const Axis<double> *axes, Vec<double> p
 }
 
 // Second derivative of position and orientation along d (of the joints).
-SUPPLE_FN void second_along(const Mover *m, int count, const double *d, Vec<double> &linear, Vec<double> &angular) {
+SUPPLE_FN void second_along(const Mover *m, int count, const double *d, Vec<double> &linear,
+                            Vec<double> &angular) {
   Vec<double> after_j{0, 0, 0}, after_z{0, 0, 0}, zero{0, 0, 0};
   linear = angular = zero;
   for (int i = count - 1; i >= 0; --i) {
-    if (m[i].group != i) continue; // of a ball, its first mover speaks for all three
+    if (m[i].group != i)
+      continue; // of a ball, its first mover speaks for all three
     Vec<double> z = zero, j = zero;
-    for (int k = i; k < count && m[k].group == i; ++k) z = z + d[m[k].index] * m[k].z, j = j + d[m[k].index] * m[k].j;
+    for (int k = i; k < count && m[k].group == i; ++k)
+      z = z + d[m[k].index] * m[k].z, j = j + d[m[k].index] * m[k].j;
     linear = linear + cross(z, j + 2.0 * after_j);
     angular = angular + cross(z, after_z);
     after_j = after_j + j, after_z = after_z + z;
   }
 }
 
-// Derivative of (J d) along each joint: what turning that joint adds to the velocity that d gives. `use` is called with
-// the joint, linear and angular.
-template <class Use> SUPPLE_FN void derivative_along_each(const Mover *m, int count, const double *d, Use &&use) {
+// Derivative of (J d) along each joint: what turning that joint adds to the velocity that d gives. `use` is
+// called with the joint, linear and angular.
+template <class Use>
+SUPPLE_FN void derivative_along_each(const Mover *m, int count, const double *d, Use &&use) {
   Vec<double> before{0, 0, 0}, after_j{0, 0, 0}, after_z{0, 0, 0};
-  for (int i = 0; i < count; ++i) after_j = after_j + d[m[i].index] * m[i].j, after_z = after_z + d[m[i].index] * m[i].z;
+  for (int i = 0; i < count; ++i)
+    after_j = after_j + d[m[i].index] * m[i].j, after_z = after_z + d[m[i].index] * m[i].z;
   for (int i = 0; i < count; ++i) {
     const Vec<double> z = d[m[i].index] * m[i].z, j = d[m[i].index] * m[i].j;
     after_z = after_z - z;
@@ -69,10 +76,12 @@ template <class Use> SUPPLE_FN void derivative_along_each(const Mover *m, int co
 // x cot x, smooth through 0
 SUPPLE_FLAT double x_cot_x(double x) { return x < 1e-4 ? 1 - x * x / 3 : x / std::tan(x); }
 
-// Adds to H (n x n) what the error's curvature adds to J'J: with it H is the Hessian of half the squared error of this
-// target, exactly where its turns have one weight. `p` and `o` are the position and turn that are left, `wp` and
-// `wo` the weights of their components. A direction to point along turns about `pointing`, which bears no error.
-SUPPLE_FN void add_curvature(const Mover *m, int count, Vec<double> p, Vec<double> o, Vec<double> wp, Vec<double> wo, bool points, Vec<double> pointing, int n, double *H) {
+// Adds to H (n x n) what the error's curvature adds to J'J: with it H is the Hessian of half the squared
+// error of this target, exactly where its turns have one weight. `p` and `o` are the position and turn that
+// are left, `wp` and `wo` the weights of their components. A direction to point along turns about `pointing`,
+// which bears no error.
+SUPPLE_FN void add_curvature(const Mover *m, int count, Vec<double> p, Vec<double> o, Vec<double> wp,
+                             Vec<double> wo, bool points, Vec<double> pointing, int n, double *H) {
   const Vec<double> P{wp.x * wp.x * p.x, wp.y * wp.y * p.y, wp.z * wp.z * p.z};
   const Vec<double> O{0.5 * wo.x * wo.x * o.x, 0.5 * wo.y * wo.y * o.y, 0.5 * wo.z * wo.z * o.z};
   const double angle = root(dot(o, o));
@@ -84,19 +93,22 @@ SUPPLE_FN void add_curvature(const Mover *m, int count, Vec<double> p, Vec<doubl
     const Vec<double> za = m[a].z, A = cross(P, za);
     // how a turn about za counts: across the error it turns less of it away
     Vec<double> L = loss * (za - dot(za, along) * along);
-    if (points) L = L - dot(L, pointing) * pointing;
+    if (points)
+      L = L - dot(L, pointing) * pointing;
     // what comes after turns with it: a direction bears no error about itself
     const Vec<double> B = points ? dot(za, pointing) * side : cross(O, za);
     for (int b = a; b < count; ++b) {
       double h = dot(L, m[b].z);
       if (a != b && m[a].group == m[b].group) {
         h -= 0.5 * (dot(A, m[b].j) + dot(cross(P, m[b].z), m[a].j));
-        if (points) h -= 0.5 * (dot(B, m[b].z) + dot(m[b].z, pointing) * dot(side, za));
+        if (points)
+          h -= 0.5 * (dot(B, m[b].z) + dot(m[b].z, pointing) * dot(side, za));
       } else {
         h -= dot(A, m[b].j) + (a != b || points ? dot(B, m[b].z) : 0.0);
       }
       H[m[a].index * n + m[b].index] += h;
-      if (a != b) H[m[b].index * n + m[a].index] += h;
+      if (a != b)
+        H[m[b].index * n + m[a].index] += h;
     }
   }
 }

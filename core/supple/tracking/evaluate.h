@@ -1,7 +1,8 @@
-// What a tick sees: Jacobian, error, what is left of it beside this tick's command, its curvature, and the gradients.
+// What a tick sees: Jacobian, error, what is left of it beside this tick's command, its curvature, and the
+// gradients.
 #pragma once
-#include "supple/task/hessian.h"
 #include "supple/math/box_qp.h"
+#include "supple/task/hessian.h"
 #include "supple/tracking/recovery.h"
 
 namespace supple {
@@ -9,30 +10,35 @@ inline namespace SUPPLE_ISA {
 
 // working memory of a tick; m rows, n joints
 struct TickDesk {
-  Axis<double> *axes;               // one target after another
-  Mover *movers;                    // the same
-  int *mover_count;                 // of each target
-  Frame<double> *tips;              // of each target
-  double *J, *U;                    // n columns of m rows: weighted Jacobian, and J times each direction
-  double *G, *H, *A, *Z, *M, *F;    // n x n: J'J, Hessian, H over the free joints, its directions (rows), cost of a deviation, spare
-  double *e, *r, *c, *b, *k;        // m
-  double *back, *ahead, *way_home, *rest;                                   // n: gradients of what is left and of what is fed forward, ways to postures
+  Axis<double> *axes;  // one target after another
+  Mover *movers;       // the same
+  int *mover_count;    // of each target
+  Frame<double> *tips; // of each target
+  double *J, *U;       // n columns of m rows: weighted Jacobian, and J times each direction
+  double *G, *H, *A, *Z, *M,
+      *F; // n x n: J'J, Hessian, H over the free joints, its directions (rows), cost of a deviation, spare
+  double *e, *r, *c, *b, *k; // m
+  double *back, *ahead, *way_home,
+      *rest; // n: gradients of what is left and of what is fed forward, ways to postures
   double *low, *high, *x, *wanted, *xb, *xf, *xn, *pace, *d, *gamma, *full, *climb; // n
-  int *order;                       // n: the free joints
-  char *null;                       // n
+  int *order;                                                                       // n: the free joints
+  char *null;                                                                       // n
   BoxDesk box;
   HomeDesk home;
 };
 
-// what a target asks in world axes: position and turn that are left, their weights, and a direction to point along
+// what a target asks in world axes: position and turn that are left, their weights, and a direction to point
+// along
 struct Asking {
   Vec<double> p, o, cp, co, wp, wo, u, v, pointing;
   bool points;
 };
 
-template <int M> SUPPLE_FLAT double dot_rows(const double *a, const double *b, int m) {
+template <int M>
+SUPPLE_FLAT double dot_rows(const double *a, const double *b, int m) {
   double sum = 0;
-  for (int i = 0; i < (M ? M : m); ++i) sum += a[i] * b[i];
+  for (int i = 0; i < (M ? M : m); ++i)
+    sum += a[i] * b[i];
   return sum;
 }
 SUPPLE_FLAT double squared(double x) { return x * x; }
@@ -40,14 +46,18 @@ SUPPLE_FLAT double positive(double x) { return x > 0 ? x : 0; }
 
 // The rows of a target from a linear and an angular part in world axes.
 template <bool Plain = false>
-SUPPLE_FLAT void to_rows(const Target &target, const Vec<double> &u, const Vec<double> &v, double unit, Vec<double> linear, Vec<double> angular, double *rows) {
+SUPPLE_FLAT void to_rows(const Target &target, const Vec<double> &u, const Vec<double> &v, double unit,
+                         Vec<double> linear, Vec<double> angular, double *rows) {
   if (Plain) { // all six, in their order
     const double all[6] = {linear.x, linear.y, linear.z, angular.x, angular.y, angular.z};
-    for (int i = 0; i < 6; ++i) rows[i] = unit * target.weight[i] * all[i];
+    for (int i = 0; i < 6; ++i)
+      rows[i] = unit * target.weight[i] * all[i];
     return;
   }
-  const double all[8] = {linear.x, linear.y, linear.z, angular.x, angular.y, angular.z, dot(u, angular), dot(v, angular)};
-  for (int i = 0; i < target.rows; ++i) rows[i] = unit * target.weight[i] * all[target.component[i]];
+  const double all[8] = {linear.x,  linear.y,  linear.z,        angular.x,
+                         angular.y, angular.z, dot(u, angular), dot(v, angular)};
+  for (int i = 0; i < target.rows; ++i)
+    rows[i] = unit * target.weight[i] * all[target.component[i]];
 }
 
 SUPPLE_FN Asking ask(const Target &target, const Frame<double> &tip, const Wanted &wanted, double unit) {
@@ -60,12 +70,16 @@ SUPPLE_FN Asking ask(const Target &target, const Frame<double> &tip, const Wante
   a.points = target.component[target.rows - 1] >= across_1;
   for (int i = 0; i < target.rows; ++i) {
     const double weight = unit * target.weight[i];
-    if (target.component[i] < across_1) w[target.component[i]] = weight;
-    else w[3] = w[4] = w[5] = weight;
+    if (target.component[i] < across_1)
+      w[target.component[i]] = weight;
+    else
+      w[3] = w[4] = w[5] = weight;
   }
   a.wp = {w[0], w[1], w[2]}, a.wo = {w[3], w[4], w[5]};
   // what has no weight may be anything, even no number
-  auto only = [](Vec<double> weight, Vec<double> x) { return Vec<double>{weight.x > 0 ? x.x : 0.0, weight.y > 0 ? x.y : 0.0, weight.z > 0 ? x.z : 0.0}; };
+  auto only = [](Vec<double> weight, Vec<double> x) {
+    return Vec<double>{weight.x > 0 ? x.x : 0.0, weight.y > 0 ? x.y : 0.0, weight.z > 0 ? x.z : 0.0};
+  };
   a.p = only(a.wp, a.p), a.cp = only(a.wp, a.cp), a.co = only(a.wo, a.co);
   if (a.points) {
     a.pointing = tip.r * Vec<double>{target.axis[0], target.axis[1], target.axis[2]};
@@ -79,7 +93,8 @@ SUPPLE_FN Asking ask(const Target &target, const Frame<double> &tip, const Wante
 }
 
 // What one arm sees in one tick. N joints and M rows where they are known when compiling, else 0.
-template <int N, int M> struct Glance {
+template <int N, int M>
+struct Glance {
   const Tracking &t;
   const LawMemory &s;
   const TickDesk &desk;
@@ -92,14 +107,18 @@ template <int N, int M> struct Glance {
   double activity = 0;
 
   SUPPLE_FN Glance(const Tracking &t_, const LawMemory &s_, const TickDesk &desk_, double dt_)
-      : t(t_), s(s_), desk(desk_), law(t_.law), dt(dt_), n(N ? N : t_.problem.n), m(M ? M : t_.problem.rows) {}
+      : t(t_), s(s_), desk(desk_), law(t_.law), dt(dt_), n(N ? N : t_.problem.n), m(M ? M : t_.problem.rows) {
+  }
 
   // Jacobian, error, what is left of it beside this tick's command, its curvature, and the gradients.
   SUPPLE_FN void look_around(const Wanted *wanted) {
-    for (int i = 0; i < n * n; ++i) desk.H[i] = 0;
+    for (int i = 0; i < n * n; ++i)
+      desk.H[i] = 0;
     if (!t.plain)
-      for (int i = 0; i < n * m; ++i) desk.J[i] = 0;
-    for (int i = 0; i < n; ++i) desk.full[i] = s.velocity[i] * dt;
+      for (int i = 0; i < n * m; ++i)
+        desk.J[i] = 0;
+    for (int i = 0; i < n; ++i)
+      desk.full[i] = s.velocity[i] * dt;
     Axis<double> *axes = desk.axes;
     Mover *moving = desk.movers;
     for (int k = 0; k < t.problem.target_count; ++k) {
@@ -107,9 +126,12 @@ template <int N, int M> struct Glance {
       Frame<double> tip = frame<double>(traverse_chain(target.chain, s.q, axes));
       tip.p = tip * Vec<double>{target.point[0], target.point[1], target.point[2]};
       desk.tips[k] = tip;
-      const int count = desk.mover_count[k] = movers(target.chain, axes, tip.p, t.size, moving), first = target.first;
+      const int count = desk.mover_count[k] = movers(target.chain, axes, tip.p, t.size, moving),
+                first = target.first;
       const Asking a = ask(target, tip, wanted[k], t.unit);
-      auto rows = [&](Vec<double> linear, Vec<double> angular, double *out) { to_rows<M == 6>(target, a.u, a.v, t.unit, linear, angular, out); };
+      auto rows = [&](Vec<double> linear, Vec<double> angular, double *out) {
+        to_rows<M == 6>(target, a.u, a.v, t.unit, linear, angular, out);
+      };
       for (int i = 0; i < count; ++i) {
         double *column = desk.J + moving[i].index * m + first;
         if (t.plain) {
@@ -117,7 +139,8 @@ template <int N, int M> struct Glance {
         } else {
           double more[6];
           rows(moving[i].j, moving[i].z, more);
-          for (int l = 0; l < target.rows; ++l) column[l] += more[l];
+          for (int l = 0; l < target.rows; ++l)
+            column[l] += more[l];
         }
       }
       rows(a.p, a.o, desk.e + first);
@@ -127,14 +150,17 @@ template <int N, int M> struct Glance {
       rows(linear, angular, desk.b + first);
       const Vec<double> p = a.p - a.cp, o = a.o - a.co;
       // what is hardly there does not bend
-      const double most = squared(larger(a.wp.x, larger(a.wp.y, a.wp.z))) * dot(p, p) + squared(larger(a.wo.x, larger(a.wo.y, a.wo.z))) * dot(o, o);
-      if (most > 1e-12) add_curvature(moving, count, p, o, a.wp, a.wo, a.points, a.pointing, n, desk.H), bend = 1;
+      const double most = squared(larger(a.wp.x, larger(a.wp.y, a.wp.z))) * dot(p, p) +
+                          squared(larger(a.wo.x, larger(a.wo.y, a.wo.z))) * dot(o, o);
+      if (most > 1e-12)
+        add_curvature(moving, count, p, o, a.wp, a.wo, a.points, a.pointing, n, desk.H), bend = 1;
       axes += target.chain.axes;
       moving += count;
     }
     if (bend > 0) {
       bend = 0;
-      for (int i = 0; i < n * n; ++i) bend += desk.H[i] * desk.H[i];
+      for (int i = 0; i < n * n; ++i)
+        bend += desk.H[i] * desk.H[i];
       bend = root(bend);
     }
     speed = 0;
@@ -160,7 +186,8 @@ template <int N, int M> struct Glance {
   SUPPLE_FN void across_of(int target, Vec<double> &u, Vec<double> &v) const {
     const Target &g = t.problem.targets[target];
     u = v = Vec<double>{0, 0, 0};
-    if (g.component[g.rows - 1] >= across_1) across(desk.tips[target].r * Vec<double>{g.axis[0], g.axis[1], g.axis[2]}, u, v);
+    if (g.component[g.rows - 1] >= across_1)
+      across(desk.tips[target].r * Vec<double>{g.axis[0], g.axis[1], g.axis[2]}, u, v);
   }
 
   // Second derivative of all rows along d.
@@ -176,19 +203,22 @@ template <int N, int M> struct Glance {
     }
   }
 
-  // Adds to `climb` how the singular value of a direction z of all joints, J z = u, grows with each joint, times weight.
+  // Adds to `climb` how the singular value of a direction z of all joints, J z = u, grows with each joint,
+  // times weight.
   SUPPLE_FN void add_growth(const double *z, const double *u_rows, double sigma, double weight) const {
     const Mover *moving = desk.movers;
     for (int k = 0; k < t.problem.target_count; ++k) {
       const Target &target = t.problem.targets[k];
       Vec<double> u, v;
       across_of(k, u, v);
-      derivative_along_each(moving, desk.mover_count[k], z, [&](int joint, Vec<double> linear, Vec<double> angular) {
-        double rows[6], sum = 0;
-        to_rows<M == 6>(target, u, v, t.unit, linear, angular, rows);
-        for (int i = 0; i < target.rows; ++i) sum += rows[i] * u_rows[target.first + i];
-        desk.climb[joint] += weight * sum / sigma;
-      });
+      derivative_along_each(moving, desk.mover_count[k], z,
+                            [&](int joint, Vec<double> linear, Vec<double> angular) {
+                              double rows[6], sum = 0;
+                              to_rows<M == 6>(target, u, v, t.unit, linear, angular, rows);
+                              for (int i = 0; i < target.rows; ++i)
+                                sum += rows[i] * u_rows[target.first + i];
+                              desk.climb[joint] += weight * sum / sigma;
+                            });
       moving += desk.mover_count[k];
     }
   }
@@ -197,11 +227,13 @@ template <int N, int M> struct Glance {
   SUPPLE_FN void gather(const double *from, double *to) const {
     const int nf = free_count;
     for (int i = 0; i < nf; ++i)
-      for (int j = 0; j < nf; ++j) to[i * nf + j] = from[desk.order[i] * n + desk.order[j]];
+      for (int j = 0; j < nf; ++j)
+        to[i * nf + j] = from[desk.order[i] * n + desk.order[j]];
   }
 
   // A direction that no goal sees.
-  SUPPLE_FN void unseen(double lambda, double back, double ahead, double rest, double up, double &d, double &y, double &f, double &prefer) const {
+  SUPPLE_FN void unseen(double lambda, double back, double ahead, double rest, double up, double &d,
+                        double &y, double &f, double &prefer) const {
     const double chi = squared(positive(1 - std::fabs(lambda) / squared(law.weak)));
     d = std::fabs(lambda) + law.damping * chi + 1e-9;
     y = back / d, f = ahead / d;
