@@ -22,7 +22,11 @@ void write(const Frame<double> &f, double *m) {
   std::memcpy(m, row, sizeof row);
 }
 
-void write(Vec<double> v, double *out) { out[0] = v.x, out[1] = v.y, out[2] = v.z; }
+void write(Vec<double> v, double *out) {
+  out[0] = v.x;
+  out[1] = v.y;
+  out[2] = v.z;
+}
 
 template <class F>
 nb::object to_frames(nb::handle given, const char *what, int size, F convert) {
@@ -110,7 +114,8 @@ nb::object mend_frames(nb::handle given) {
   auto work = [&](long long begin, long long end) {
     const auto [least, worst] = check(begin, end);
     const std::lock_guard<std::mutex> one(door);
-    wrong = std::min(wrong, least), off = std::max(off, worst);
+    wrong = std::min(wrong, least);
+    off = std::max(off, worst);
   };
   if (rows.n < 4096) {
     work(0, rows.n);
@@ -160,7 +165,10 @@ void bind_frames(nb::module_ &m) {
       [](nb::handle f) {
         return from_frames(f, 4, [](const Frame<double> &x, double *out) {
           const Quat<double> q = quaternion(x.r);
-          out[0] = q.w, out[1] = q.x, out[2] = q.y, out[3] = q.z;
+          out[0] = q.w;
+          out[1] = q.x;
+          out[2] = q.y;
+          out[3] = q.z;
         });
       },
       nb::sig("def to_quaternion(frame: " ARRAY ") -> " ARRAY),
@@ -177,7 +185,8 @@ void bind_frames(nb::module_ &m) {
         return from_frames(f, 6, [](const Frame<double> &x, double *out) {
           Vec<double> linear, angular;
           log_frame(x, linear, angular);
-          write(linear, out), write(angular, out + 3);
+          write(linear, out);
+          write(angular, out + 3);
         });
       },
       nb::sig("def log_frame(frame: " ARRAY ") -> " ARRAY), "Twists (..., 6) of frames (..., 4, 4).");

@@ -147,7 +147,9 @@ nb::object pairwise(Tree &tree, nb::handle a, nb::handle b, const char *first, c
     for (int k : tree.balls_at) {
       const Vec<double> v =
           ball(Vec<double>{p[k], p[k + 1], p[k + 2]}, Vec<double>{r[k], r[k + 1], r[k + 2]});
-      o[k] = v.x, o[k + 1] = v.y, o[k + 2] = v.z;
+      o[k] = v.x;
+      o[k + 1] = v.y;
+      o[k + 2] = v.z;
     }
   }
   return std::move(out.owner);

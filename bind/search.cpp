@@ -53,8 +53,9 @@ void finder_many(Finder &finder, nb::list goals, nb::object start, nb::handle in
     bad_input("q and report must have as many rows");
   std::vector<Part> parts;
   for (nb::handle goal : goals) {
-    parts.emplace_back(goal[0], "position", count, 1), parts.emplace_back(goal[1], "orientation", count, 2),
-        parts.emplace_back(goal[2], "direction", count, 1);
+    parts.emplace_back(goal[0], "position", count, 1);
+    parts.emplace_back(goal[1], "orientation", count, 2);
+    parts.emplace_back(goal[2], "direction", count, 1);
   }
   nb::object kept;
   const double *given = nullptr;
@@ -62,7 +63,8 @@ void finder_many(Finder &finder, nb::list goals, nb::object start, nb::handle in
     const Rows s(start, "start", dof);
     if (s.n != count)
       bad_input("goals and start must have as many rows");
-    kept = s.owner, given = s.data;
+    kept = s.owner;
+    given = s.data;
   }
   double *to = const_cast<double *>(out.data);
   npy_int64 *numbers = static_cast<npy_int64 *>(PyArray_DATA(told));
@@ -93,7 +95,7 @@ void finder_many(Finder &finder, nb::list goals, nb::object start, nb::handle in
         if (!(sum == 0)) {
           for (int k = 0; k < each; ++k) {
             const long long at_row = row * each + k;
-            numbers[at_row] = invalid,
+            numbers[at_row] = invalid;
             numbers[count * each + at_row] = numbers[2 * count * each + at_row] = 0;
             double *place = to + (row * each + k) * dof;
             for (int i = 0; i < dof; ++i)
@@ -119,8 +121,8 @@ void finder_many(Finder &finder, nb::list goals, nb::object start, nb::handle in
           std::copy_n(given ? given + rows[i] * dof : finder.rest_row.data(), dof, to + place * dof);
           finder.posed.scatter(q.data() + (i * each + (k < answers ? k : 0)) * n, to + place * dof);
           numbers[place] = k && k >= answers ? spent : found[i].outcome;
-          numbers[count * each + place] = found[i].iterations,
-                                 numbers[2 * count * each + place] = found[i].starts;
+          numbers[count * each + place] = found[i].iterations;
+          numbers[2 * count * each + place] = found[i].starts;
         }
     }
   });

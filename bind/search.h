@@ -37,7 +37,9 @@ inline bool read_goal(const Target &target, const double *m, double *goal) {
   if (target.component[target.rows - 1] >= across_1) {
     const Vec<double> way =
         Rot<double>{x, y, z} * Vec<double>{target.axis[0], target.axis[1], target.axis[2]};
-    goal[0] = way.x, goal[1] = way.y, goal[2] = way.z;
+    goal[0] = way.x;
+    goal[1] = way.y;
+    goal[2] = way.z;
   }
   return true;
 }
@@ -62,8 +64,10 @@ struct Part {
       fits = PyArray_DIM(a, lead + i) == 3;
     if (!fits)
       bad_input(std::string(what) + " must be float64 with a row for each problem");
-    owner = nb::borrow(given), data = PyArray_BYTES(a);
-    row = lead ? PyArray_STRIDE(a, 0) : 0, inner = PyArray_STRIDE(a, lead + last - 1),
+    owner = nb::borrow(given);
+    data = PyArray_BYTES(a);
+    row = lead ? PyArray_STRIDE(a, 0) : 0;
+    inner = PyArray_STRIDE(a, lead + last - 1);
     step = last == 2 ? PyArray_STRIDE(a, lead) : 0;
     size = last == 2 ? 9 : 3;
   }
@@ -115,7 +119,8 @@ struct Finder {
       root = std::pow(1 + root, 1.0 / (n + 1));
     for (int l = 0; l < n; ++l) {
       const int c = posed.columns[l];
-      natural[l] = natural_size.data[c], unit[l] = natural[l] * weights.data[c];
+      natural[l] = natural_size.data[c];
+      unit[l] = natural[l] * weights.data[c];
       const double a = posed.lower[l], b = posed.upper[l], turn = full_turn / std::fabs(gain[l]);
       const bool limited = a > -1e300 && b < 1e300;
       if (kind[l] == turns && unit[l] > 0 && !(b - a < turn))
@@ -128,7 +133,7 @@ struct Finder {
       from[l] = limited || period[l] > 0 ? about - wide / 2 : larger(a, about - wide / 2);
       span[l] = lesser(b, from[l] + wide) - from[l];
       middle[l] = unit[l] > 0 ? about : rest.data[c];
-      low[l] = period[l] > 0 || !(a > -1e300) ? -1e300 : a,
+      low[l] = period[l] > 0 || !(a > -1e300) ? -1e300 : a;
       high[l] = period[l] > 0 || !(b < 1e300) ? 1e300 : b;
       const double power = std::pow(root, -(l + 1));
       spread[l] = power - std::floor(power);
@@ -184,8 +189,11 @@ struct Finder {
     budget = number(how[4]);
     // a little within, so that other people's arithmetic agrees
     stop = {0, 0, 0.98 * number(tolerance[0]), 0.98 * number(tolerance[1])};
-    scratch = Scratch(hunts().scratch(posed.problem, 0)), sized_for = &hunts();
-    q.resize(n), begin.resize(n), goals.resize(12 * posed.targets.size());
+    scratch = Scratch(hunts().scratch(posed.problem, 0));
+    sized_for = &hunts();
+    q.resize(n);
+    begin.resize(n);
+    goals.resize(12 * posed.targets.size());
     rest_row.assign(rest.data, rest.data + dof);
     if (simple && !locked && target.rows >= 3 && target.component[2] == along_z && target.chain.count >= 2)
       make_table(whole_frame);
@@ -226,14 +234,23 @@ struct Finder {
     const Chain &chain = target.chain;
     const Link &first = chain.links[0], &last = chain.links[chain.count - 1];
     const int n = posed.problem.n;
-    table.turns_first = first.motion == turns, table.turns_last = whole_frame && last.motion == turns;
+    table.turns_first = first.motion == turns;
+    table.turns_last = whole_frame && last.motion == turns;
     table.points = target.component[target.rows - 1] >= across_1 || whole_frame;
-    table.first = first.index, table.last = last.index;
-    table.first_gain = first.turn_gain, table.last_gain = last.turn_gain, table.weight = target.weight[0];
-    std::copy_n(first.rotation, 9, table.rotation), std::copy_n(first.position, 3, table.position);
+    table.first = first.index;
+    table.last = last.index;
+    table.first_gain = first.turn_gain;
+    table.last_gain = last.turn_gain;
+    table.weight = target.weight[0];
+    std::copy_n(first.rotation, 9, table.rotation);
+    std::copy_n(first.position, 3, table.position);
     const Frame<double> hand = constant<double>(chain.rotation, chain.position); // seen from the last joint
     const Rot<double> back = transpose(hand.r);
-    auto put3 = [](double *into, Vec<double> v) { into[0] = v.x, into[1] = v.y, into[2] = v.z; };
+    auto put3 = [](double *into, Vec<double> v) {
+      into[0] = v.x;
+      into[1] = v.y;
+      into[2] = v.z;
+    };
     const Vec<double> point{target.point[0], target.point[1], target.point[2]};
     put3(table.point, point), put3(table.axis, Vec<double>{target.axis[0], target.axis[1], target.axis[2]}),
         put3(table.across, {1, 0, 0});
@@ -263,7 +280,8 @@ struct Finder {
       table.low[k] = least, table.step[k] = larger(double(most - least), 1e-9) / table.places[k];
     }
     const int cells = table.places[0] * table.places[1] * table.places[2] * table.sides * table.sides;
-    samples.assign(std::size_t(cells) * table.fields * Table::spots, 0.0f), counts.assign(cells, 0);
+    samples.assign(std::size_t(cells) * table.fields * Table::spots, 0.0f);
+    counts.assign(cells, 0);
     hunts().fill(table, rows.data(), sample_count, samples.data(), counts.data());
     const long long without = trial();
     search.table = &table;
@@ -288,7 +306,9 @@ struct Finder {
                          hand.r.x.z, hand.r.y.z, hand.r.z.z, hand.p.x,   hand.p.y,   hand.p.z};
       if (target.component[target.rows - 1] >= across_1) {
         const Vec<double> way = hand.r * Vec<double>{target.axis[0], target.axis[1], target.axis[2]};
-        goal[0] = way.x, goal[1] = way.y, goal[2] = way.z;
+        goal[0] = way.x;
+        goal[1] = way.y;
+        goal[2] = way.z;
       }
       int count;
       steps +=
@@ -351,7 +371,8 @@ struct Finder {
     if (into == Py_None) {
       const npy_intp size = posed.dof;
       Fresh fresh(&size, 1, {});
-      out = std::move(fresh.owner), to = fresh.data;
+      out = std::move(fresh.owner);
+      to = fresh.data;
     } else {
       PyArrayObject *a = reinterpret_cast<PyArrayObject *>(into);
       if (!PyArray_Check(into) || PyArray_TYPE(a) != NPY_DOUBLE || !PyArray_ISCARRAY(a) ||

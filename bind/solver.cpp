@@ -73,23 +73,34 @@ void Plan::read_schemes(nb::list schemes) {
   Tree &tree = nb::cast<Tree &>(posed.tree_kept);
   for (nb::handle s : schemes) {
     Damper d{};
-    d.scheme = whole(s[0]), d.measure = whole(s[1]), d.printed = nb::cast<bool>(s[2]),
+    d.scheme = whole(s[0]);
+    d.measure = whole(s[1]);
+    d.printed = nb::cast<bool>(s[2]);
     d.bounded = nb::cast<bool>(s[3]);
-    d.alpha0 = number(s[4]), d.region = number(s[5]), d.weight = number(s[6]), d.rate = number(s[7]),
+    d.alpha0 = number(s[4]);
+    d.region = number(s[5]);
+    d.weight = number(s[6]);
+    d.rate = number(s[7]);
     d.tiny = number(s[8]);
-    d.rank = whole(s[9]), d.asked = whole(s[10]), d.each = row_of(s[11], "joints of a scheme");
+    d.rank = whole(s[9]);
+    d.asked = whole(s[10]);
+    d.each = row_of(s[11], "joints of a scheme");
     const int joint = whole(s[12][0]);
     if (joint >= 0)
       d.index = posed.place[joint];
     if (d.index < 0)
       bad_input("a singularity is measured by a joint that moves no goal");
-    d.gain = number(s[12][1]), d.offset = number(s[12][2]), d.wraps = nb::cast<bool>(s[12][3]);
+    d.gain = number(s[12][1]);
+    d.offset = number(s[12][2]);
+    d.wraps = nb::cast<bool>(s[12][3]);
     rows.emplace_back();
     for (nb::handle v : nb::cast<nb::tuple>(s[13]))
       rows.back().push_back(number(v));
-    d.values = rows.back().data(), d.value_count = int(rows.back().size());
+    d.values = rows.back().data();
+    d.value_count = int(rows.back().size());
     if (!nb::object(s[14]).is_none()) {
-      d.carrier = chain_of(tree, s[14][0]), d.axis_of = chain_of(tree, s[15][0]);
+      d.carrier = chain_of(tree, s[14][0]);
+      d.axis_of = chain_of(tree, s[15][0]);
       for (int k = 0; k < 3; ++k)
         d.point[k] = number(s[14][1][k]), d.axis[k] = number(s[15][1][k]);
       d.radius = number(s[15][2]);
@@ -188,7 +199,10 @@ nb::object plan_solve(Plan &plan, nb::handle goals, nb::handle start, nb::object
     plan.posed.scatter(to.data() + i * k, q.data + i * plan.posed.dof);
     const Report &r = reports[i];
     double *row = numbers.data + 4 * i;
-    row[0] = r.outcome, row[1] = r.iterations, row[2] = r.largest_step, row[3] = r.path;
+    row[0] = r.outcome;
+    row[1] = r.iterations;
+    row[2] = r.largest_step;
+    row[3] = r.path;
   }
   return nb::make_tuple(std::move(q.owner), std::move(numbers.owner));
 }
@@ -274,7 +288,8 @@ nb::object plan_tick(Plan &plan, nb::handle q, nb::handle goals, double dt, Memo
       good = given.data[i] > 0 && given.data[i] < 1e300;
     if (!good)
       bad_input("row weights must be " + std::to_string(plan.posed.problem.rows) + " positive numbers");
-    weights_of_rows = given.data, kept = given.owner;
+    weights_of_rows = given.data;
+    kept = given.owner;
   }
   const int k = plan.posed.problem.n;
   std::vector<double> part(k), change(k), weights(k);
@@ -289,8 +304,10 @@ nb::object plan_tick(Plan &plan, nb::handle q, nb::handle goals, double dt, Memo
                  scratch.data);
   asked.raise();
   Fresh dq(from, {plan.posed.dof}), w(from, {plan.posed.dof});
-  std::fill_n(dq.data, plan.posed.dof, 0.0), std::fill_n(w.data, plan.posed.dof, 1.0);
-  plan.posed.scatter(change.data(), dq.data), plan.posed.scatter(weights.data(), w.data);
+  std::fill_n(dq.data, plan.posed.dof, 0.0);
+  std::fill_n(w.data, plan.posed.dof, 1.0);
+  plan.posed.scatter(change.data(), dq.data);
+  plan.posed.scatter(weights.data(), w.data);
   return nb::make_tuple(std::move(dq.owner), alpha, std::move(w.owner));
 }
 

@@ -319,7 +319,10 @@ void look_once(const Problem &problem, const double *q, const double *goals, boo
                double *distance, double *angle, void *scratch) {
   const SolveDesk desk = solve_desk(problem, nullptr, scratch);
   Sight<double> sight = desk.sight;
-  sight.e = e, sight.J = J, sight.distance = distance, sight.angle = angle;
+  sight.e = e;
+  sight.J = J;
+  sight.distance = distance;
+  sight.angle = angle;
   look(problem, q, goals, pull, sight);
 }
 

@@ -45,7 +45,9 @@ static std::size_t hunt_scratch(const Problem &problem, long long rows) {
   SearchDesk<Wide> wide;
   SearchDesk<Few> few;
   int *hard = nullptr;
-  lay_out(problem, room, wide), lay_out(problem, room, few), room.take(hard, std::size_t(rows));
+  lay_out(problem, room, wide);
+  lay_out(problem, room, few);
+  room.take(hard, std::size_t(rows));
   return room.used;
 }
 
@@ -62,8 +64,9 @@ static void hunt_many(const HuntJob &job, long long begin, long long end, void *
   SearchDesk<Wide> desk;
   SearchDesk<Few> few;
   int *hard = nullptr;
-  lay_out(*job.problem, room, desk), lay_out(*job.problem, room, few),
-      room.take(hard, std::size_t(end - begin));
+  lay_out(*job.problem, room, desk);
+  lay_out(*job.problem, room, few);
+  room.take(hard, std::size_t(end - begin));
   const int n = job.problem->n;
   search_many(
       *job.problem, *job.search, job.stop, end - begin, job.goals + begin * 12 * job.problem->target_count,

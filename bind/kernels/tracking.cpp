@@ -46,7 +46,8 @@ static std::size_t lay_out(const Tracking &t, void *memory, FollowDesk *desk, do
   const int big = (m > n ? m : n) + 4;
   HomeDesk &h = d.tick.home;
   h.goals = space.take<double>(12 * targets);
-  h.J = space.take<double>(m * n), h.full = space.take<double>(6 * n);
+  h.J = space.take<double>(m * n);
+  h.full = space.take<double>(6 * n);
   for (double **p : {&h.A, &h.V})
     *p = space.take<double>(big * big);
   for (double **p : {&h.e, &h.b, &h.c, &h.free, &h.v, &h.dq})
@@ -54,7 +55,8 @@ static std::size_t lay_out(const Tracking &t, void *memory, FollowDesk *desk, do
   for (double **p : {&h.distance, &h.angle})
     *p = space.take<double>(targets);
   h.order = space.take<int>(big);
-  h.tips = space.take<Frame<double>>(targets), h.axes = space.take<Axis<double>>(axes);
+  h.tips = space.take<Frame<double>>(targets);
+  h.axes = space.take<Axis<double>>(axes);
   d.wanted = space.take<Wanted>(targets);
   double *spare = space.take<double>(2 * targets);
   if (desk)
@@ -90,8 +92,11 @@ static void tick_rows(const TickJob &job, long long first, long long last, void 
     double *told_row = job.told + row * size, *error = told_row + 4 * n, *goal = error + 6 * targets,
            *numbers = goal + 12 * targets;
     Told told{};
-    told.tick.weights = told_row + 2 * n, told.tick.sides = told_row + 3 * n;
-    told.error = error, told.distance = spare, told.angle = spare + targets;
+    told.tick.weights = told_row + 2 * n;
+    told.tick.sides = told_row + 3 * n;
+    told.error = error;
+    told.distance = spare;
+    told.angle = spare + targets;
     double goal_of_frame[12];
     if (job.frames) {
       const double *from = job.frames + row * 16;
@@ -120,10 +125,13 @@ static void tick_rows(const TickJob &job, long long first, long long last, void 
         std::memcpy(goal + 12 * k, desk.wanted[k].goal, 96);
     numbers[told_state] = told.state, numbers[told_damping] = told.tick.damping,
     numbers[told_least] = told.tick.least;
-    numbers[told_fold] = told.tick.fold, numbers[told_weak] = told.tick.weak,
+    numbers[told_fold] = told.tick.fold;
+    numbers[told_weak] = told.tick.weak;
     numbers[told_bounded] = told.tick.bounded;
-    numbers[told_quick] = told.tick.quick, numbers[told_lag] = told.lag,
-    numbers[told_reducible] = told.tick.reducible, numbers[told_target] = told.tick.target;
+    numbers[told_quick] = told.tick.quick;
+    numbers[told_lag] = told.lag;
+    numbers[told_reducible] = told.tick.reducible;
+    numbers[told_target] = told.tick.target;
     for (int i = 0; i < 6; ++i)
       numbers[told_way + i] = told.tick.way[i];
   }

@@ -234,7 +234,8 @@ void jumps(Report &report) {
     Reader reader;
     Goal goal = Hand(random).at(0);
     Goal far = goal;
-    far[9] += random.between(0.3, 0.5), far[10] -= 0.3;
+    far[9] += random.between(0.3, 0.5);
+    far[10] -= 0.3;
     const Goal turned =
         Hand::goal(exp_rotation(Vec<double>{1, random.between(-1, 1), 1}) * rotation_of(goal.data()),
                    position_of(goal.data()));
@@ -351,8 +352,10 @@ void faster(Report &report) {
       const Vec<double> moved{c.moved[0], c.moved[1], c.moved[2]};
       if (t > 1)
         steps.see(length(moved - last) / dt / dt, t);
-      if (t > 4)
-        bits.see(!same_goal(c.goal, goal.data()), t), lags.see(c.lag, t);
+      if (t > 4) {
+        bits.see(!same_goal(c.goal, goal.data()), t);
+        lags.see(c.lag, t);
+      }
       last = moved;
     }
   }
@@ -495,10 +498,12 @@ void parabolas(Report &report) {
     Reader reader;
     CommandState &s = reader.state;
     const CommandOptions &o = reader.options;
-    s.scale = random.between(0.5, 1.5), s.now = 10;
+    s.scale = random.between(0.5, 1.5);
+    s.now = 10;
     const bool parabola = trial % 2;
     for (int i = 0; i < CommandState::slots; ++i) {
-      s.taken[i] = s.now - random.between(0, 0.5), s.heard[i] = s.taken[i] + random.between(0, 0.01);
+      s.taken[i] = s.now - random.between(0, 0.5);
+      s.heard[i] = s.taken[i] + random.between(0, 0.01);
       const double t = s.taken[i] - s.now;
       for (int k = 0; k < CommandState::numbers; ++k)
         s.value[k][i] = parabola ? k + t * (1 - k * t) : random.between(-1, 1);
@@ -569,8 +574,10 @@ void pointing(Report &report) {
     lengths.see(length(d) - 1, t);
     if (t > 1 && t < 3)
       near.see(length(d - Vec<double>{meant[0], meant[1], meant[2]}), t);
-    if (t > 3.6)
-      rests.see(std::memcmp(c.goal, goal.data(), 3 * sizeof(double)), t), rests.see(c.moved[3], t);
+    if (t > 3.6) {
+      rests.see(std::memcmp(c.goal, goal.data(), 3 * sizeof(double)), t);
+      rests.see(c.moved[3], t);
+    }
   }
   report.add("a direction is followed: radians", "double", near.error, 0.01, near.at);
   report.add("a direction keeps its length", "double", lengths.error, 4e-16, lengths.at);

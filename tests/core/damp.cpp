@@ -33,7 +33,9 @@ struct Arm {
       nodes[i] = {{}, {i == 2 || i == 3 ? 0.4 : 0.05, 0, i ? 0 : 0.3}, 1, 0, i - 1, i, turns};
       for (int k = 0; k < 9; ++k)
         nodes[i].rotation[k] = i == 2 || i == 3 || !i ? level[k] : right[k];
-      lower[i] = -2, upper[i] = 2, regions[i] = 0.2;
+      lower[i] = -2;
+      upper[i] = 2;
+      regions[i] = 0.2;
     }
     make_chain(nodes, joints, links);
     chain = {links, joints, joints, joints, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {0.1, 0, 0.1}};
@@ -47,15 +49,30 @@ struct Arm {
     for (int i = 0; i < schemes; ++i) {
       Damper &d = dampers[i];
       // the bound by factors has none as printed
-      d.scheme = kinds[i], d.printed = printed && d.scheme != by_factors, d.region = edges[i], d.rank = 6;
+      d.scheme = kinds[i];
+      d.printed = printed && d.scheme != by_factors;
+      d.region = edges[i];
+      d.rank = 6;
       d.alpha0 = d.scheme == by_constant ? 1e-6 : alpha0;
-      d.weight = least, d.rate = 6, d.tiny = 0.01, d.each = d.scheme == by_limits ? regions : spared;
-      d.measure = bend_of, d.index = 2, d.gain = 1, d.wraps = true, d.values = straight, d.value_count = 1;
+      d.weight = least;
+      d.rate = 6;
+      d.tiny = 0.01;
+      d.each = d.scheme == by_limits ? regions : spared;
+      d.measure = bend_of;
+      d.index = 2;
+      d.gain = 1;
+      d.wraps = true;
+      d.values = straight;
+      d.value_count = 1;
     }
     problem = {&target, 1, 6, joints, lower, upper, nullptr, 0};
-    method.way = by_damping, method.shorten = 1, method.longest = 1e300, method.schemes = true,
+    method.way = by_damping;
+    method.shorten = 1;
+    method.longest = 1e300;
+    method.schemes = true;
     method.bypass = printed;
-    method.dampers = dampers, method.damper_count = schemes,
+    method.dampers = dampers;
+    method.damper_count = schemes;
     method.memory_size = lay_out_memory(dampers, schemes, joints);
   }
 };

@@ -123,7 +123,10 @@ void sincos_run_is_sincos(Report &report) {
 template <class S>
 void points(std::vector<S> &x, std::vector<S> &y) {
   Random random{2};
-  auto add = [&](double a, double b) { x.push_back(S(a)), y.push_back(S(b)); };
+  auto add = [&](double a, double b) {
+    x.push_back(S(a));
+    y.push_back(S(b));
+  };
   const double far = sizeof(S) == 8 ? 300 : 37;
   for (int i = 0; i < 400000; ++i)
     add(random.between(-1, 1), random.between(-1, 1));
@@ -186,7 +189,9 @@ void lanes_are_scalars(Report &report) {
   for (int round = 0; round < 2000; ++round) {
     T a, b, c;
     for (int i = 0; i < W; ++i) { // few values, so that many are equal
-      put(a, i, S(random.below(7) - 3)), put(b, i, S(random.below(7) - 3)), put(c, i, S(random.unit()));
+      put(a, i, S(random.below(7) - 3));
+      put(b, i, S(random.below(7) - 3));
+      put(c, i, S(random.unit()));
     }
     const Mask<T> less = a<b, more = a> b, same = a == b;
     bool some = false, every = true;

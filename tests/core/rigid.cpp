@@ -146,13 +146,15 @@ void right_angles(Report &report) {
   for (int code = 0; code < 48; ++code) {
     const int first = code % 3, second = (first + 1 + code / 3 % 2) % 3;
     double x[3] = {0, 0, 0}, y[3] = {0, 0, 0};
-    x[first] = s[code / 6 % 2], y[second] = s[code / 12 % 2];
+    x[first] = s[code / 6 % 2];
+    y[second] = s[code / 12 % 2];
     const double z[3] = {x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]};
     auto vec = [](const double *v) { return Vec<T>{spread<T>(v[0]), spread<T>(v[1]), spread<T>(v[2])}; };
     const Rot<T> r{vec(x), vec(y), vec(z)}, same = rotation(quaternion(r)),
                                             turned = exp_rotation(log_rotation(r));
     for (int i = 0; i < Lane<T>::width; ++i) {
-      worst.see(distance(lane(same.x, i), lane(r.x, i))), worst.see(distance(lane(same.y, i), lane(r.y, i)));
+      worst.see(distance(lane(same.x, i), lane(r.x, i)));
+      worst.see(distance(lane(same.y, i), lane(r.y, i)));
       worst.see(distance(lane(turned.x, i), lane(r.x, i))),
           worst.see(distance(lane(turned.y, i), lane(r.y, i)));
     }
@@ -273,7 +275,8 @@ void matrices(Report &report) {
     }
     int product = 1, least = d[0];
     for (int r = 0; r < n; ++r) {
-      product *= d[r], least = d[r] < least ? d[r] : least;
+      product *= d[r];
+      least = d[r] < least ? d[r] : least;
       for (int c = 0; c < n; ++c) {
         int sum = 0;
         for (int k = 0; k < n; ++k)
@@ -289,11 +292,13 @@ void matrices(Report &report) {
       T sum = spread<T>(0);
       for (int c = 0; c < n; ++c)
         sum = sum + a[r * n + c] * spread<T>(wanted[c]);
-      x[r] = sum, b[r] = sum;
+      x[r] = sum;
+      b[r] = sum;
     }
     solve(f, n, x);
     for (int i = 0; i < W; ++i) {
-      determinants.see(get(det, i) - product), pivots.see(get(low, i) - least);
+      determinants.see(get(det, i) - product);
+      pivots.see(get(low, i) - least);
       for (int r = 0; r < n; ++r) {
         exact.see(get(f[r * n + r], i) - d[r]);
         for (int c = 0; c < r; ++c)

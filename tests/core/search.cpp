@@ -37,7 +37,8 @@ struct Tree {
       node = {};
       place(random, node.rotation, node.position);
       node.motion = plain ? turns : random.below(7) == 0 ? balls : random.below(3) ? turns : slides;
-      node.index = value[i] = n, node.gain = 1;
+      node.index = value[i] = n;
+      node.gain = 1;
       const int whose = i < trunk ? -1 : i % ends;
       const std::vector<int> &way = path[whose < 0 ? 0 : whose];
       int last = way.empty() ? -1 : value[way.back()] + (nodes[way.back()].motion == balls ? 2 : 0);
@@ -78,15 +79,25 @@ struct Tree {
     for (int l = 0; l < n; ++l)
       spread.push_back(std::pow(root, -(l + 1)));
     search.natural = search.unit = natural.data();
-    search.low = low.data(), search.high = high.data(), search.from = from.data(), search.span = span.data();
-    search.spread = spread.data(), search.middle = middle.data(), search.period = period.data();
-    search.columns = columns.data(), search.column_first = column_first.data(), search.slots = slots.data(),
+    search.low = low.data();
+    search.high = high.data();
+    search.from = from.data();
+    search.span = span.data();
+    search.spread = spread.data();
+    search.middle = middle.data();
+    search.period = period.data();
+    search.columns = columns.data();
+    search.column_first = column_first.data();
+    search.slots = slots.data();
     search.parent = parent.data();
     search.frame =
         ends == 1 && ball_list.empty() && targets[0].rows == 6 && targets[0].component[5] == about_z;
     for (int k = 0; k < asked && ends == 1; ++k)
       search.frame = search.frame && targets[0].slack[k] == 0;
-    search.starts = 64, search.iterations = 20000, search.longest = 1, search.near = 0.5,
+    search.starts = 64;
+    search.iterations = 20000;
+    search.longest = 1;
+    search.near = 0.5;
     search.farthest = 1e301;
   }
   Tree(const Tree &) = delete;
@@ -122,7 +133,8 @@ struct Tree {
     const int kind = frame_only ? 0 : random.below(5);
     const bool loose = !frame_only && random.below(3) == 0;
     auto row = [&](int component, double slack) {
-      target.component[target.rows] = component, target.weight[target.rows] = component < about_x ? 2 : 1;
+      target.component[target.rows] = component;
+      target.weight[target.rows] = component < about_x ? 2 : 1;
       target.slack[target.rows++] = loose ? slack : 0;
     };
     for (int c = 0; c < 3 && kind != 2 && kind != 3; ++c)
@@ -248,8 +260,10 @@ void searches(Report &report, bool plain) {
                             ? 0
                             : larger(away, 1.0),
                         round);
-        if (i % 6 != 5)
-          ++all, lost += found[i].outcome != arrived;
+        if (i % 6 != 5) {
+          ++all;
+          lost += found[i].outcome != arrived;
+        }
         int count = 0;
         const double *alone = started ? from + i * n : nullptr;
         before = allocations;
@@ -267,14 +281,15 @@ void searches(Report &report, bool plain) {
         made += allocations - before;
         double last = 0;
         for (int k = 0; k < count; ++k) {
-          limits.see(tree.outside(one.data() + k * n), round),
-              false_words.see(tree.away(one.data() + k * n, goal) <= 1.001 ? 0 : 1, round);
+          limits.see(tree.outside(one.data() + k * n), round);
+          false_words.see(tree.away(one.data() + k * n, goal) <= 1.001 ? 0 : 1, round);
           double far = 0;
           for (int l = 0; l < n; ++l) {
             const double d = (one[k * n + l] - (started ? alone[l] : tree.middle[l])) / tree.natural[l];
             far += d * d;
           }
-          unsorted.see(larger(last - far - 1e-9 * far, 0.0), round), last = far;
+          unsorted.see(larger(last - far - 1e-9 * far, 0.0), round);
+          last = far;
         }
       }
     }

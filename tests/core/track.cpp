@@ -109,7 +109,8 @@ void journeys(Report &report) {
   Worst empty, speed, acceleration, limits, outward, late, brakes, lanes;
   for (int round = 0; round < 400 * rounds; ++round) {
     Bounds joint{};
-    joint.lower = random.between(-3, 1), joint.upper = joint.lower + log_between(random, 1e-9, 6);
+    joint.lower = random.between(-3, 1);
+    joint.upper = joint.lower + log_between(random, 1e-9, 6);
     if (random.below(8) == 0)
       joint.upper = joint.lower;
     const bool endless = random.below(6) == 0;
@@ -250,7 +251,8 @@ struct Arm {
       node.motion = plain ? turns : random.below(7) == 0 ? balls : random.below(3) ? turns : slides;
       const bool mimic = !plain && node.motion != balls && singles && random.below(5) == 0;
       node.index = mimic ? single[random.below(singles)] : n;
-      node.gain = mimic ? random.between(-1.5, 1.5) : 1, node.offset = mimic ? random.between(-1, 1) : 0;
+      node.gain = mimic ? random.between(-1.5, 1.5) : 1;
+      node.offset = mimic ? random.between(-1, 1) : 0;
       if (!mimic && node.motion != balls)
         single[singles++] = n;
       if (mimic && (node.motion == slides) != is_slide(node.index))
@@ -284,13 +286,15 @@ struct Arm {
       bool seen[room] = {};
       int axes = 0;
       for (Link &link : links[k]) {
-        link.shared = seen[link.index], seen[link.index] = true;
+        link.shared = seen[link.index];
+        seen[link.index] = true;
         axes += link.motion == balls ? 3 : 1;
       }
       target.chain = {links[k].data(), lengths[k], axes, n, {}, {}};
       place(random, target.chain.rotation, target.chain.position);
       wish(random, plain, target);
-      target.first = asked, asked += target.rows;
+      target.first = asked;
+      asked += target.rows;
       targets.push_back(target);
     }
     bool shared = false;
@@ -312,7 +316,9 @@ struct Arm {
       for (int k = 0; k < 5; ++k)
         rows[k * stride + i] = all[k];
     }
-    tracking.bounds = bounds.data(), tracking.rows = rows.data(), tracking.size = size.data(),
+    tracking.bounds = bounds.data();
+    tracking.rows = rows.data();
+    tracking.size = size.data();
     tracking.unit = 1;
     tracking.rank = n < asked ? n : asked;
     tracking.plain = targets.size() == 1 && asked == 6 && ball_list.empty() && !shared && count == n;
@@ -325,12 +331,13 @@ struct Arm {
   void add_value(Random &random, int motion) {
     const double unit = motion == slides ? 0.4 : 1;
     const bool limited = motion != balls && random.below(4);
-    lower.push_back(limited ? random.between(-2.5, 0) * unit : -INFINITY),
-        upper.push_back(limited ? random.between(0, 2.5) * unit : INFINITY);
+    lower.push_back(limited ? random.between(-2.5, 0) * unit : -INFINITY);
+    upper.push_back(limited ? random.between(0, 2.5) * unit : INFINITY);
     const double a = log_between(random, 1, 100);
     bounds.push_back({lower.back() / unit, upper.back() / unit,
                       random.below(4) ? log_between(random, 0.1, 10) : INFINITY, a, a / 6e-3});
-    size.push_back(unit), ++n;
+    size.push_back(unit);
+    ++n;
   }
 
   static void place(Random &random, double *rotation, double *position) {
@@ -379,7 +386,9 @@ struct Arm {
       const int k = ball.index;
       const Vec<double> r =
           turned(Vec<double>{q[k], q[k + 1], q[k + 2]}, Vec<double>{x[k], x[k + 1], x[k + 2]});
-      out[k] = r.x, out[k + 1] = r.y, out[k + 2] = r.z;
+      out[k] = r.x;
+      out[k + 1] = r.y;
+      out[k + 2] = r.z;
     }
   }
   Frame<double> tip(const Target &target, const double *q) const {
@@ -400,7 +409,9 @@ struct Arm {
       write_frame(f, goal);
       if (options[k].pointing) {
         const Vec<double> a = f.r * Vec<double>{targets[k].axis[0], targets[k].axis[1], targets[k].axis[2]};
-        goal[0] = a.x, goal[1] = a.y, goal[2] = a.z;
+        goal[0] = a.x;
+        goal[1] = a.y;
+        goal[2] = a.z;
       }
     }
   }
@@ -466,7 +477,8 @@ void curvature(Report &report) {
           arm.moved(q, x, near);
           velocity(near, l[side], w[side]);
         }
-        linear = (0.5 / h) * (l[1] - l[0]), angular = (0.5 / h) * (w[1] - w[0]);
+        linear = (0.5 / h) * (l[1] - l[0]);
+        angular = (0.5 / h) * (w[1] - w[0]);
       };
       auto apart = [](Vec<double> a, Vec<double> b, Vec<double> c, Vec<double> e) {
         return root(dot(a - b, a - b) + dot(c - e, c - e));
@@ -479,7 +491,8 @@ void curvature(Report &report) {
       second.see(apart(linear, by_hand, angular, by_turn) / (n * n * reach), round);
       std::vector<Vec<double>> sums(2 * n, Vec<double>{0, 0, 0});
       derivative_along_each(moving, count, d, [&](int joint, Vec<double> l, Vec<double> w) {
-        sums[2 * joint] = sums[2 * joint] + l, sums[2 * joint + 1] = sums[2 * joint + 1] + w;
+        sums[2 * joint] = sums[2 * joint] + l;
+        sums[2 * joint + 1] = sums[2 * joint + 1] + w;
       });
       for (int i = 0; i < n; ++i) {
         bool ball = false; // turning a ball also turns the axes that its own rates are about
@@ -506,7 +519,8 @@ void curvature(Report &report) {
         for (int sides = 0; sides < 4; ++sides) {
           for (int k = 0; k < n; ++k)
             x[k] = 0;
-          x[i] += sides & 1 ? h : -h, x[j] += sides & 2 ? h : -h;
+          x[i] += sides & 1 ? h : -h;
+          x[j] += sides & 2 ? h : -h;
           arm.moved(q, x, near);
           sum += (sides == 0 || sides == 3 ? 1 : -1) * arm.half_squared_error(near);
         }
@@ -570,7 +584,8 @@ void directions(Random &random, Worst &rows, Worst &values, Worst &square, Worst
     }
   if (!(largest_value > 0))
     return;
-  std::memcpy(kept, A, sizeof A), std::memcpy(plain, A, sizeof A);
+  std::memcpy(kept, A, sizeof A);
+  std::memcpy(plain, A, sizeof A);
   // a factor counts the eigenvalues below a shift, where none is near it
   const double shift = size * random.between(-0.5, 1.2);
   int below = 0;
@@ -652,9 +667,10 @@ struct Ride {
   std::vector<double> memory, scratch, told, q0;
   long long cost = 0; // allocations
   explicit Ride(Arm &arm_, Random &random) : arm(arm_) {
-    memory.resize(tick_table.memory(arm.tracking) + 8),
-        scratch.resize(tick_table.scratch(arm.tracking) / 8 + 8);
-    told.resize(told_size(arm.n, int(arm.targets.size()))), q0.resize(arm.n);
+    memory.resize(tick_table.memory(arm.tracking) + 8);
+    scratch.resize(tick_table.scratch(arm.tracking) / 8 + 8);
+    told.resize(told_size(arm.n, int(arm.targets.size())));
+    q0.resize(arm.n);
     arm.random_q(random, q0.data());
     tick_table.begin(arm.tracking, even(memory), q0.data());
   }
@@ -719,8 +735,8 @@ void ticks_of_all_kinds(Report &report) {
       seen[held] = seen[held] || stood;
       if (!stood) {
         seen[follows] = seen[follows] || numbers[told_state] == following;
-        seen[numbers[told_quick] != 0 ? quick : slow] = true,
-                                                seen[numbers[told_bounded] != 0 ? boxed : free] = true;
+        seen[numbers[told_quick] != 0 ? quick : slow] = true;
+        seen[numbers[told_bounded] != 0 ? boxed : free] = true;
         seen[weak] = seen[weak] || numbers[told_weak] != 0;
       }
       if (kind == 4)

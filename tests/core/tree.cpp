@@ -24,7 +24,8 @@ struct Case {
       node.motion = balls_too && random.below(6) == 0 ? balls : random.below(3) ? turns : slides;
       const bool mimic = node.motion != balls && singles && random.below(4) == 0;
       node.index = mimic ? single[random.below(singles)] : dof;
-      node.gain = mimic ? random.between(-1.5, 1.5) : 1, node.offset = mimic ? random.between(-1, 1) : 0;
+      node.gain = mimic ? random.between(-1.5, 1.5) : 1;
+      node.offset = mimic ? random.between(-1, 1) : 0;
       if (!mimic && node.motion != balls)
         single[singles++] = dof;
       if (!mimic)
@@ -34,7 +35,8 @@ struct Case {
     bool seen[room] = {};
     int axes = 0;
     for (int i = 0; i < count; ++i) {
-      links[i].shared = seen[links[i].index], seen[links[i].index] = true;
+      links[i].shared = seen[links[i].index];
+      seen[links[i].index] = true;
       axes += links[i].motion == balls ? 3 : 1;
     }
     chain = {links, count, axes, dof, {}, {}};
@@ -52,8 +54,10 @@ struct Case {
     if (style == 3) // nearly parallel
       for (double &x : v)
         x *= std::pow(10, random.between(-17, -3));
-    if (style == 4)
-      v[0] = 3.141592653589793 + random.below(2) * std::pow(10, random.between(-15, -3)), v[1] = v[2] = 0;
+    if (style == 4) {
+      v[0] = 3.141592653589793 + random.below(2) * std::pow(10, random.between(-15, -3));
+      v[1] = v[2] = 0;
+    }
     if (style == 5)
       v[0] = v[1] = 0; // parallel
     const Rot<double> r = exp_rotation(Vec<double>{v[0], v[1], v[2]});
@@ -74,7 +78,8 @@ inline double distance(Vec<double> a, Vec<double> b) { return root(dot(a - b, a 
 
 template <class T>
 void see(Worst &worst, const Frame<T> &a, int i, const Frame<double> &b, double size, double at) {
-  worst.see(distance(lane(a.r.x, i), b.r.x), at), worst.see(distance(lane(a.r.y, i), b.r.y), at);
+  worst.see(distance(lane(a.r.x, i), b.r.x), at);
+  worst.see(distance(lane(a.r.y, i), b.r.y), at);
   worst.see(distance(lane(a.r.z, i), b.r.z), at), worst.see(distance(lane(a.p, i), b.p) / size, at);
 }
 

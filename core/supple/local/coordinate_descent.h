@@ -37,8 +37,12 @@ SUPPLE_FN int directions(const Target &target, const Frame<double> &tip, const d
     return 1;
   }
   const Rot<double> wanted = goal_frame<double>(goal).r;
-  from[0] = tip.r.x, from[1] = tip.r.y, from[2] = tip.r.z;
-  to[0] = wanted.x, to[1] = wanted.y, to[2] = wanted.z;
+  from[0] = tip.r.x;
+  from[1] = tip.r.y;
+  from[2] = tip.r.z;
+  to[0] = wanted.x;
+  to[1] = wanted.y;
+  to[2] = wanted.z;
   return 3;
 }
 
@@ -176,7 +180,8 @@ struct Descent {
       const Vec<double> goal = goal_frame<double>(goals + 12 * t).p;
       if (link->motion == slides) {
         shared = shared || turning || (sliding && link->slide_gain != gain);
-        sliding = true, gain = link->slide_gain;
+        sliding = true;
+        gain = link->slide_gain;
         const Vec<double> z = axis->z, d = goal - tips[t].p;
         pull += gain * (w[0] * z.x * d.x + w[1] * z.y * d.y + w[2] * z.z * d.z);
         stiffness += gain * gain * (w[0] * z.x * z.x + w[1] * z.y * z.y + w[2] * z.z * z.z);
@@ -184,7 +189,8 @@ struct Descent {
         continue;
       }
       shared = shared || sliding || (turning && link->turn_gain != gain);
-      turning = true, gain = link->turn_gain;
+      turning = true;
+      gain = link->turn_gain;
       // p = o + along + cos u + sin v
       const Vec<double> z = axis->z, arm = tips[t].p - axis->p, along = dot(z, arm) * z, u = arm - along,
                         v = cross(z, u);
@@ -332,7 +338,9 @@ struct Descent {
       carried(ball.index, 0, &Q, axes, tips, after);
       if (chordal(problem, goals, after) <= before &&
           (!halvings || squared_error(problem, goals, after) <= was)) {
-        q[0] = next.x, q[1] = next.y, q[2] = next.z;
+        q[0] = next.x;
+        q[1] = next.y;
+        q[2] = next.z;
         return true;
       }
     }
@@ -421,8 +429,10 @@ SUPPLE_FN void descend(const Descent &descent, int rank, double *q, double *othe
       const double value = rank == most_useful    ? gained
                            : rank == least_recent ? -recent[k]
                                                   : lesser(lesser(low, high), 1e300);
-      if (chosen < 0 || value > score)
-        chosen = k, score = value;
+      if (chosen < 0 || value > score) {
+        chosen = k;
+        score = value;
+      }
     }
     if (chosen < 0)
       return;

@@ -105,7 +105,9 @@ SUPPLE_FN bool one_step(const Problem &problem, const Method &method, const doub
       const int k = problem.balls[b].index;
       const Vec<double> way = between(Vec<double>{q[k], q[k + 1], q[k + 2]},
                                       Vec<double>{desk.next[k], desk.next[k + 1], desk.next[k + 2]});
-      dq[k] = way.x, dq[k + 1] = way.y, dq[k + 2] = way.z;
+      dq[k] = way.x;
+      dq[k + 1] = way.y;
+      dq[k + 2] = way.z;
     }
   } else {
     wish_at(problem, method, goals, q, desk);
@@ -295,7 +297,8 @@ SUPPLE_FN Report solve(const Problem &problem, const Method &method, const Stop 
       for (int l = 0; l < n; ++l)
         square += (desk.q[l] - desk.next[l]) * (desk.q[l] - desk.next[l]);
       report.path += std::sqrt(square);
-      mark = 1e300, waited = 0;
+      mark = 1e300;
+      waited = 0;
       continue;
     }
     if (!one_step(problem, method, goals, desk.q, desk, desk.dq) || !count_step(desk.dq, n, report)) {
@@ -317,7 +320,8 @@ SUPPLE_FN void refine(const Problem &problem, const Method &method, const Stop &
                       const double *start, const SolveDesk &desk) {
   const int n = problem.n;
   Method plain = method;
-  plain.preference_count = 0, plain.ask = nullptr;
+  plain.preference_count = 0;
+  plain.ask = nullptr;
   for (int l = 0; l < n; ++l)
     desk.best[l] = desk.q[l] = start[l];
   for (int k = 0; k < stop.iterations; ++k) {

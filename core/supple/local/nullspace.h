@@ -51,7 +51,9 @@ SUPPLE_FN void wish(const Problem &problem, const Preference *preferences, int c
       const int k = problem.balls[b].index;
       const Vec<double> way = between(Vec<double>{q[k], q[k + 1], q[k + 2]},
                                       Vec<double>{p.value[k], p.value[k + 1], p.value[k + 2]});
-      moved[k] = way.x, moved[k + 1] = way.y, moved[k + 2] = way.z;
+      moved[k] = way.x;
+      moved[k + 1] = way.y;
+      moved[k + 2] = way.z;
     }
     double factor = 1;
     if (p.wish == away_from) {

@@ -83,7 +83,9 @@ SUPPLE_FN void transposed(const double *J, int m, int n, const double *e, double
     double moved = 0;
     for (int l = 0; l < n; ++l)
       moved += J[i * n + l] * dq[l];
-    up += moved * e[i], down += moved * moved, asked += e[i] * e[i];
+    up += moved * e[i];
+    down += moved * moved;
+    asked += e[i] * e[i];
   }
   // a slope that is far below rounding leads nowhere
   const double a = scale > 0 ? scale : up > 1e-28 * asked ? up / down : 0;
@@ -148,7 +150,8 @@ SUPPLE_FN void selective(const Problem &problem, const double *J, const double *
     double asked = 0, moves = 0, square = 0, turns_by = 0, largest = 0;
     for (int i = 0; i < m; ++i) {
       const double u = desk.V[i * m + d];
-      asked += u * e[i], square += u * u;
+      asked += u * e[i];
+      square += u * u;
       if (group_ends(i))
         moves += std::sqrt(square), square = 0;
     }

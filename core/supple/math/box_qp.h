@@ -101,8 +101,10 @@ SUPPLE_FN void nearest_in_box(const double *M, int n, const double *wanted, cons
       const double room = desk.p[i] > 0 ? high[k] - x[k] : low[k] - x[k];
       if (desk.p[i] * way > room && desk.p[i] > 0)
         way = larger(room / desk.p[i], 0.0), stop = k;
-      if (desk.p[i] * way < room && desk.p[i] < 0)
-        way = larger(room / desk.p[i], 0.0), stop = k;
+      if (desk.p[i] * way < room && desk.p[i] < 0) {
+        way = larger(room / desk.p[i], 0.0);
+        stop = k;
+      }
     }
     for (int i = 0; i < count; ++i) {
       const int k = desk.free[i];

@@ -153,7 +153,8 @@ SUPPLE_FN int solve_semidefinite(S *a, int n, S *b, int *order, S least) {
       if (at(i, i) > at(best, best))
         best = i;
     const int kept = order[rank];
-    order[rank] = order[best], order[best] = kept;
+    order[rank] = order[best];
+    order[best] = kept;
     const S d = at(rank, rank);
     if (rank == 0)
       largest = d;
@@ -193,10 +194,12 @@ SUPPLE_FN bool solve_square(S *a, int n, S *b) {
       return false;
     for (int j = k; j < n && best != k; ++j) {
       const S kept = a[k * n + j];
-      a[k * n + j] = a[best * n + j], a[best * n + j] = kept;
+      a[k * n + j] = a[best * n + j];
+      a[best * n + j] = kept;
     }
     const S kept = b[k];
-    b[k] = b[best], b[best] = kept;
+    b[k] = b[best];
+    b[best] = kept;
     for (int i = k + 1; i < n; ++i) {
       const S l = a[i * n + k] / a[k * n + k];
       for (int j = k + 1; j < n; ++j)

@@ -291,7 +291,8 @@ SUPPLE_FLAT void swap_blocks(V &a, V &b, std::integer_sequence<int, i...>) {
   const V low = __builtin_shuffle(a, b, Order{((i & h) ? W + i - h : i)...});
   const V high = __builtin_shuffle(a, b, Order{((i & h) ? W + i : i + h)...});
 #endif
-  a = low, b = high;
+  a = low;
+  b = high;
 }
 template <int h, class S, int W>
 SUPPLE_FLAT void transpose_rounds(Pack<S, W> *rows) {

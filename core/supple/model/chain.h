@@ -145,9 +145,11 @@ SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, 
           at.p = at.p + T(S(link.shift[2])) * at.z;
         const Col y = at.y, z = at.z;
         if (link.tilt == up) {
-          at.y = z, at.z = -y;
+          at.y = z;
+          at.z = -y;
         } else if (link.tilt == down) {
-          at.y = -z, at.z = y;
+          at.y = -z;
+          at.z = y;
         } else if (link.tilt == some_tilt) {
           at.y = T(S(link.tilt_cos)) * y + T(S(link.tilt_sin)) * z;
           at.z = T(S(link.tilt_cos)) * z - T(S(link.tilt_sin)) * y;

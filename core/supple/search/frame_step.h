@@ -181,7 +181,10 @@ SUPPLE_FN void aim_frame(const Problem &problem, const Search &search, const Sto
           c[i] = w[i] * c[i];
     } else {
       const Vec<T> z = T(S(link.slide_gain * search.unit[l])) * axis.z;
-      c[0] = w[0] * z.x, c[1] = w[1] * z.y, c[2] = w[2] * z.z, c[3] = c[4] = c[5] = zero;
+      c[0] = w[0] * z.x;
+      c[1] = w[1] * z.y;
+      c[2] = w[2] * z.z;
+      c[3] = c[4] = c[5] = zero;
     }
     const T slope = (c[0] * e[0] + c[1] * e[1]) + (c[2] * e[2] + c[3] * e[3]) + (c[4] * e[4] + c[5] * e[5]);
     const Mask<T> held = ((desk.q[l] <= T(S(search.low[l]))) & (slope < zero)) |

@@ -100,10 +100,12 @@ SUPPLE_FN void settle_ends(const Problem &problem, const Search &search, const S
         if (desk.end_error[k] < desk.end_error[best])
           best = k;
       const double kept = desk.end_error[i];
-      desk.end_error[i] = desk.end_error[best], desk.end_error[best] = kept;
+      desk.end_error[i] = desk.end_error[best];
+      desk.end_error[best] = kept;
       for (int l = 0; l < n; ++l) {
         const double x = desk.ends[i * n + l];
-        desk.ends[i * n + l] = desk.ends[best * n + l], desk.ends[best * n + l] = x;
+        desk.ends[i * n + l] = desk.ends[best * n + l];
+        desk.ends[best * n + l] = x;
       }
     }
   }

@@ -167,7 +167,8 @@ SUPPLE_FN const T *advance(const Problem &problem, const Search &search, const S
     desk.before[i] = desk.before[i + 1];
   desk.before[Hunt::memory - 1] = at.error;
   T *now = at.q;
-  at.q = at.next, at.next = now;
+  at.q = at.next;
+  at.next = now;
   return now;
 }
 

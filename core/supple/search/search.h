@@ -97,7 +97,8 @@ SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const S
     desk.aim.goals[i] = T(Scalar<T>(ask.goals[i]));
   for (int lane = 0; lane < W; ++lane) {
     if (begun < starts) {
-      begin(problem, search, ask, begun++, lane, desk.aim.q, seeds, desk), active |= 1 << lane;
+      begin(problem, search, ask, begun++, lane, desk.aim.q, seeds, desk);
+      active |= 1 << lane;
     } else {
       reset_lane(-1, false, lane, desk);
       for (int l = 0; l < n; ++l)
@@ -131,7 +132,10 @@ SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const S
       const int row = ask.wanted > 1 ? count : 0;
       for (int l = 0; l < n; ++l)
         q[row * n + l] = desk.row[l];
-      rank = ranked, count = row + 1, best = k, steps = int(get(desk.steps, lane)) - 1;
+      rank = ranked;
+      count = row + 1;
+      best = k;
+      steps = int(get(desk.steps, lane)) - 1;
       // nothing else in the wave can be better, or nothing later
       if (own)
         heard = whole_wave;

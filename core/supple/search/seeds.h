@@ -113,7 +113,8 @@ SUPPLE_FN void fill_table(Table &table, const float *rows, int count, float *sam
     for (int f = 0; f < table.fields; ++f)
       into[f * Table::spots] = row[f];
   }
-  table.samples = samples, table.counts = counts;
+  table.samples = samples;
+  table.counts = counts;
 }
 
 // The samples of a cell that a goal falls into, each with its distance from the goal and the two joints that
@@ -153,7 +154,8 @@ struct Seeds {
     const Clue<double> clue = clue_of(table, hand, pointing);
     const int cell = cell_of(table, clue.place, clue.direction);
     samples = table.samples + cell * table.fields * Table::spots;
-    count = table.counts[cell], sorted = false;
+    count = table.counts[cell];
+    sorted = false;
     if (!count)
       return;
     auto field = [&](int f) {

@@ -195,7 +195,8 @@ SUPPLE_FN void aim_any(const Problem &problem, const Search &search, const Stop 
                  (angle <= T(S(stop.angle * stop.angle)));
     for (int i = 0; i < target.rows; ++i)
       square = square + e[target.first + i] * e[target.first + i];
-    desk.misses[t] = square, desk.error = desk.error + square;
+    desk.misses[t] = square;
+    desk.error = desk.error + square;
     T *J = desk.J + 6 * search.column_first[t];
     const Axis<T> *axis = desk.axes;
     int filled = 0;

@@ -25,8 +25,12 @@ SUPPLE_FLAT void jacobian(const Chain &chain, const Axis<T> *axes, Vec<T> point,
       linear = linear + Vec<T>{j[0], j[dof], j[2 * dof]};
       angular = angular + Vec<T>{j[3 * dof], j[4 * dof], j[5 * dof]};
     }
-    j[0] = linear.x, j[dof] = linear.y, j[2 * dof] = linear.z;
-    j[3 * dof] = angular.x, j[4 * dof] = angular.y, j[5 * dof] = angular.z;
+    j[0] = linear.x;
+    j[dof] = linear.y;
+    j[2 * dof] = linear.z;
+    j[3 * dof] = angular.x;
+    j[4 * dof] = angular.y;
+    j[5 * dof] = angular.z;
   };
   for (int i = 0; i < chain.count; ++i) {
     const Link &link = chain.links[i];

@@ -25,11 +25,13 @@ SUPPLE_FN int movers(const Chain &chain, const Axis<double> *axes, Vec<double> p
     const Link &link = chain.links[i];
     if (link.motion == slides) {
       out[count] = {{0, 0, 0}, (link.slide_gain * unit[link.index]) * axes->z, link.index, count};
-      ++count, ++axes;
+      ++count;
+      ++axes;
     } else if (link.motion == turns) {
       const Vec<double> z = (link.turn_gain * unit[link.index]) * axes->z;
       out[count] = {z, cross(z, point - axes->p), link.index, count};
-      ++count, ++axes;
+      ++count;
+      ++axes;
     } else {
       const int group = count;
       for (int k = 0; k < 3; ++k, ++count, ++axes) {

@@ -36,7 +36,9 @@ struct Tracker : Moves<N, M> {
       if (*s.home.state != found)
         stuck = 0;
     }
-    tick.damping = tick.fold = 0, tick.weak = false, tick.least = 1e300;
+    tick.damping = tick.fold = 0;
+    tick.weak = false;
+    tick.least = 1e300;
     if (stuck >= law.stuck) {
       head_home(tick);
     } else {
@@ -73,7 +75,9 @@ struct Tracker : Moves<N, M> {
           desk.order[free_count++] = i;
       for (int i = 0; i < n; ++i)
         tick.weights[i] = held[i] == 0 ? 1 : 0;
-      tick.damping = tick.fold = 0, tick.weak = false, tick.least = 1e300;
+      tick.damping = tick.fold = 0;
+      tick.weak = false;
+      tick.least = 1e300;
       tick.quick = quick(tick);
       if (!tick.quick)
         by_direction(tick);
@@ -148,20 +152,25 @@ struct Tracker : Moves<N, M> {
     for (int i = 0; i < n; ++i) {
       desk.xb[i] = (s.home.q[i] - s.q[i]) / t.size[i];
       desk.xf[i] = (s.home.q[i] - s.home.was[i]) / t.size[i];
-      desk.xn[i] = desk.x[i] = 0, desk.order[i] = i;
+      desk.xn[i] = desk.x[i] = 0;
+      desk.order[i] = i;
     }
     for (int b = 0; b < t.problem.ball_count; ++b) {
       const int k = t.problem.balls[b].index;
       auto way = [&](const double *from, double *out) {
         const Vec<double> d = between(Vec<double>{from[k], from[k + 1], from[k + 2]},
                                       Vec<double>{s.home.q[k], s.home.q[k + 1], s.home.q[k + 2]});
-        out[k] = d.x, out[k + 1] = d.y, out[k + 2] = d.z;
+        out[k] = d.x;
+        out[k + 1] = d.y;
+        out[k + 2] = d.z;
       };
       way(s.q, desk.xb);
       way(s.home.was, desk.xf);
     }
     free_count = n;
-    tick.quick = false, tick.reducible = 1, tick.least = 0;
+    tick.quick = false;
+    tick.reducible = 1;
+    tick.least = 0;
     for (int i = 0; i < n; ++i)
       desk.xb[i] -= desk.xf[i], tick.weights[i] = desk.d[i] = 1;
     for (int i = 0; i < n * n; ++i)
@@ -180,7 +189,9 @@ struct Tracker : Moves<N, M> {
       auto way = [&](const double *to, double *out) {
         const Vec<double> d =
             between(Vec<double>{s.q[k], s.q[k + 1], s.q[k + 2]}, Vec<double>{to[k], to[k + 1], to[k + 2]});
-        out[k] = d.x, out[k + 1] = d.y, out[k + 2] = d.z;
+        out[k] = d.x;
+        out[k + 1] = d.y;
+        out[k + 2] = d.z;
       };
       way(s.posture, desk.way_home);
       way(s.rest, desk.rest);
@@ -218,8 +229,12 @@ struct Tracker : Moves<N, M> {
       else if (q - t.bounds[i].lower < law.touch && desk.wanted[i] < 0)
         s.held[i] = -1;
     }
-    tick.damping = steering.alpha, tick.reducible = left > 0 ? less / left : 1;
-    tick.fold = 0, tick.least = 1e300, tick.weak = steering.alpha > 0, tick.quick = false;
+    tick.damping = steering.alpha;
+    tick.reducible = left > 0 ? less / left : 1;
+    tick.fold = 0;
+    tick.least = 1e300;
+    tick.weak = steering.alpha > 0;
+    tick.quick = false;
     if (!steering.boxed) {
       for (int i = 0; i < n; ++i)
         desk.x[i] = std::fabs(desk.wanted[i]) < 1e300 ? desk.wanted[i] : 0;
@@ -244,7 +259,10 @@ struct Tracker : Moves<N, M> {
       desk.x[i] = clip(0.0, desk.low[i], desk.high[i]);
       tick.weights[i] = 1, s.held[i] = s.pace[i] = s.ahead[i] = 0;
     }
-    tick.damping = tick.fold = 0, tick.reducible = 1, tick.least = 1e300, tick.weak = tick.bounded = false,
+    tick.damping = tick.fold = 0;
+    tick.reducible = 1;
+    tick.least = 1e300;
+    tick.weak = tick.bounded = false;
     tick.quick = true;
     go(tick);
   }

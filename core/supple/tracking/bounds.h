@@ -44,7 +44,9 @@ struct Moves : Weak<N, M> {
       const int k = t.problem.balls[b].index;
       const Vec<double> d = between(Vec<double>{measured[k], measured[k + 1], measured[k + 2]},
                                     Vec<double>{s.q[k], s.q[k + 1], s.q[k + 2]});
-      desk.full[k] = d.x, desk.full[k + 1] = d.y, desk.full[k + 2] = d.z;
+      desk.full[k] = d.x;
+      desk.full[k + 1] = d.y;
+      desk.full[k + 2] = d.z;
     }
     for (int i = 0; i < n; ++i) {
       double &low = desk.low[i], &high = desk.high[i];
@@ -144,7 +146,9 @@ struct Moves : Weak<N, M> {
       (ends(still + part * (x - still)) > allowed ? high : low) = part;
     }
     const Vec<double> kept = still + low * (x - still);
-    desk.x[k] = kept.x, desk.x[k + 1] = kept.y, desk.x[k + 2] = kept.z;
+    desk.x[k] = kept.x;
+    desk.x[k + 1] = kept.y;
+    desk.x[k + 2] = kept.z;
   }
 
   // Turns a ball back inside: all its axes together, so that it goes straight.
@@ -192,7 +196,9 @@ struct Moves : Weak<N, M> {
       const int k = t.problem.balls[b].index;
       const Vec<double> r = turned(Vec<double>{desk.full[k], desk.full[k + 1], desk.full[k + 2]},
                                    Vec<double>{desk.x[k], desk.x[k + 1], desk.x[k + 2]});
-      s.q[k] = r.x, s.q[k + 1] = r.y, s.q[k + 2] = r.z;
+      s.q[k] = r.x;
+      s.q[k + 1] = r.y;
+      s.q[k + 2] = r.z;
     }
   }
 };

@@ -49,8 +49,11 @@ struct CommandReader : CommandWindow {
     std::memcpy(s.shown, s.newest, sizeof s.shown);
     s.now = s.quiet = 0, s.scale = 1, s.interval = 2 * o.fast;
     s.next = s.count = s.ticks = s.doubt = 0;
-    s.sure = s.waiting = s.slow = s.frozen = false, s.started = s.still = true;
-    s.timed = known, s.stamp = stamp, s.offset = -stamp;
+    s.sure = s.waiting = s.slow = s.frozen = false;
+    s.started = s.still = true;
+    s.timed = known;
+    s.stamp = stamp;
+    s.offset = -stamp;
     forget();
     for (int i = 0; i < 6; ++i)
       s.velocity[i] = 0;
@@ -58,7 +61,11 @@ struct CommandReader : CommandWindow {
 
   // from now on through the window, starting from what was shown
   SUPPLE_FN void slow_down(double dt) {
-    s.slow = s.sure = true, s.still = false, s.scale = 1, s.interval = 2 * o.fast, s.count = 2;
+    s.slow = s.sure = true;
+    s.still = false;
+    s.scale = 1;
+    s.interval = 2 * o.fast;
+    s.count = 2;
     s.doubt = most_doubt;
     double v[numbers], away[6];
     if (!fit(s.now - dt, v))
@@ -153,7 +160,8 @@ struct CommandReader : CommandWindow {
       else
         push(taken, s.now - dt);
     }
-    s.quiet = 0, s.ticks = 0;
+    s.quiet = 0;
+    s.ticks = 0;
     if (jumped)
       s.shifting = 0;
     else if (s.frozen && far > nothing)
@@ -207,13 +215,15 @@ struct CommandReader : CommandWindow {
       unlike |= a ^ bits(s.goal[i]);
       wrong |= o.pointing && i > 2 && i < 9 ? 0 : (a & exponent) >= too_large;
     }
-    good = wrong == 0, differs = good && unlike != 0;
+    good = wrong == 0;
+    differs = good && unlike != 0;
   }
 
   SUPPLE_FN void step(const double *goal, bool known, double stamp, double dt, Command &out) {
     for (int i = 0; i < 6; ++i)
       out.moved[i] = out.acceleration[i] = 0;
-    out.jumped = false, out.lag = 0;
+    out.jumped = false;
+    out.lag = 0;
     known = known && stamp - stamp == 0;
     bool good, differs;
     look(goal, good, differs);
@@ -229,7 +239,9 @@ struct CommandReader : CommandWindow {
       std::memcpy(out.goal, goal, sizeof out.goal);
       return;
     }
-    s.now += dt, s.quiet += dt, ++s.ticks;
+    s.now += dt;
+    s.quiet += dt;
+    ++s.ticks;
 
     double gap = s.quiet, taken = s.now - 0.5 * dt, way[6] = {}, v[numbers];
     if (differs)

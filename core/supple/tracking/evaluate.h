@@ -80,7 +80,9 @@ SUPPLE_FN Asking ask(const Target &target, const Frame<double> &tip, const Wante
   auto only = [](Vec<double> weight, Vec<double> x) {
     return Vec<double>{weight.x > 0 ? x.x : 0.0, weight.y > 0 ? x.y : 0.0, weight.z > 0 ? x.z : 0.0};
   };
-  a.p = only(a.wp, a.p), a.cp = only(a.wp, a.cp), a.co = only(a.wo, a.co);
+  a.p = only(a.wp, a.p);
+  a.cp = only(a.wp, a.cp);
+  a.co = only(a.wo, a.co);
   if (a.points) {
     a.pointing = tip.r * Vec<double>{target.axis[0], target.axis[1], target.axis[2]};
     a.o = turn_between(a.pointing, Vec<double>{wanted.goal[0], wanted.goal[1], wanted.goal[2]});
@@ -152,8 +154,10 @@ struct Glance {
       // what is hardly there does not bend
       const double most = squared(larger(a.wp.x, larger(a.wp.y, a.wp.z))) * dot(p, p) +
                           squared(larger(a.wo.x, larger(a.wo.y, a.wo.z))) * dot(o, o);
-      if (most > 1e-12)
-        add_curvature(moving, count, p, o, a.wp, a.wo, a.points, a.pointing, n, desk.H), bend = 1;
+      if (most > 1e-12) {
+        add_curvature(moving, count, p, o, a.wp, a.wo, a.points, a.pointing, n, desk.H);
+        bend = 1;
+      }
       axes += target.chain.axes;
       moving += count;
     }
@@ -236,7 +240,8 @@ struct Glance {
                         double &y, double &f, double &prefer) const {
     const double chi = squared(positive(1 - std::fabs(lambda) / squared(law.weak)));
     d = std::fabs(lambda) + law.damping * chi + 1e-9;
-    y = back / d, f = ahead / d;
+    y = back / d;
+    f = ahead / d;
     prefer = activity * (law.rest * chi * rest / d + law.climb * up);
   }
 };

@@ -22,7 +22,8 @@ SUPPLE_FN void seek(const Problem &problem, const double *goals, const double *r
   if (state == seeks_not) {
     for (int i = 0; i < n; ++i)
       home.q[i] = start == 0 ? home.anchor[i] : rest[i];
-    state = seeks, steps = 0;
+    state = seeks;
+    steps = 0;
   }
   for (int i = 0; i < n; ++i)
     home.was[i] = home.q[i], desk.v[i] = 0;
@@ -52,8 +53,10 @@ SUPPLE_FN void seek(const Problem &problem, const double *goals, const double *r
   for (int l = 0; l < n; ++l)
     desk.dq[l] *= size[l];
   move(problem, true, home.was, desk.dq, home.q);
-  if (state == seeks && ++steps > 20)
-    state = seeks_not, start = 1 - start;
+  if (state == seeks && ++steps > 20) {
+    state = seeks_not;
+    start = 1 - start;
+  }
 }
 
 } // namespace SUPPLE_ISA

@@ -146,12 +146,16 @@ struct Quick : Glance<N, M> {
         double sum = 0;
         for (int j = 0; j < N; ++j)
           sum += desk.H[i * N + j] * z[j];
-        lambda += z[i] * sum, back += z[i] * desk.back[i], ahead += z[i] * desk.ahead[i],
-            rest += z[i] * desk.rest[i], up += z[i] * desk.climb[i];
+        lambda += z[i] * sum;
+        back += z[i] * desk.back[i];
+        ahead += z[i] * desk.ahead[i];
+        rest += z[i] * desk.rest[i];
+        up += z[i] * desk.climb[i];
       }
       double y, f, prefer, d;
       unseen(lambda, back, ahead, rest, up, d, y, f, prefer);
-      desk.d[0] = d, desk.d[1] = lambda;
+      desk.d[0] = d;
+      desk.d[1] = lambda;
       for (int i = 0; i < N; ++i)
         desk.xn[i] = prefer * z[i];
       if (bend < 1e-7) { // the shortest steps are good enough

@@ -97,8 +97,11 @@ struct Weak : Quick<N, M> {
       for (int k = 0; k < nf; ++k) {
         const double z = desk.Z[c * nf + k];
         const int l = desk.order[k];
-        back += z * desk.back[l], ahead += z * desk.ahead[l], home += z * desk.way_home[l],
-            rest += z * desk.rest[l], up += z * desk.climb[l];
+        back += z * desk.back[l];
+        ahead += z * desk.ahead[l];
+        home += z * desk.way_home[l];
+        rest += z * desk.rest[l];
+        up += z * desk.climb[l];
       }
       double lambda = desk.A[c * nf + c], y, f, prefer = 0, d;
       const double gamma = desk.gamma[c], curvature = lambda;
@@ -130,13 +133,16 @@ struct Weak : Quick<N, M> {
         report(c, alpha, chi, fold, gamma <= least, tick);
       } else {
         d = std::fabs(lambda) + 1e-9;
-        y = back / d, f = ahead / d;
+        y = back / d;
+        f = ahead / d;
       }
       desk.d[c] = d;
       for (int k = 0; k < nf; ++k) {
         const double z = desk.Z[c * nf + k];
         const int l = desk.order[k];
-        desk.xb[l] += y * z, desk.xf[l] += f * z, desk.xn[l] += prefer * z;
+        desk.xb[l] += y * z;
+        desk.xf[l] += f * z;
+        desk.xn[l] += prefer * z;
       }
     }
   }
@@ -169,7 +175,9 @@ struct Weak : Quick<N, M> {
       const double part = dot_rows<0>(lack + target.first, lack + target.first, target.rows);
       if (!(part > most))
         continue;
-      most = part, size = larger(root(part), 1e-300), tick.target = k;
+      most = part;
+      size = larger(root(part), 1e-300);
+      tick.target = k;
       for (int i = 0; i < 6; ++i)
         tick.way[i] = 0;
       for (int i = 0; i < target.rows; ++i)

@@ -158,7 +158,9 @@ SUPPLE_FN void push_along(const Target &target, const Frame<double> &tip, const 
   std::memcpy(wanted.goal, goal, sizeof wanted.goal);
   if (target.component[target.rows - 1] >= across_1) {
     const Vec<double> a = at.r * Vec<double>{target.axis[0], target.axis[1], target.axis[2]};
-    wanted.goal[0] = a.x, wanted.goal[1] = a.y, wanted.goal[2] = a.z;
+    wanted.goal[0] = a.x;
+    wanted.goal[1] = a.y;
+    wanted.goal[2] = a.z;
   }
 }
 

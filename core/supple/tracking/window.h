@@ -95,7 +95,9 @@ struct CommandWindow {
   }
 
   SUPPLE_FLAT void keep(const double *goal, double *v) const {
-    v[0] = goal[9], v[1] = goal[10], v[2] = goal[11];
+    v[0] = goal[9];
+    v[1] = goal[10];
+    v[2] = goal[11];
     if (o.pointing) {
       const double most = larger(magnitude(goal[0]), larger(magnitude(goal[1]), magnitude(goal[2])));
       for (int i = 0; i < 3; ++i)
@@ -106,7 +108,10 @@ struct CommandWindow {
     const Rot<double> r{
         {goal[0], goal[3], goal[6]}, {goal[1], goal[4], goal[7]}, {goal[2], goal[5], goal[8]}};
     const Quat<double> q = quaternion(r);
-    v[3] = q.w, v[4] = q.x, v[5] = q.y, v[6] = q.z;
+    v[3] = q.w;
+    v[4] = q.x;
+    v[5] = q.y;
+    v[6] = q.z;
     normalize(v);
   }
 
@@ -121,9 +126,13 @@ struct CommandWindow {
 
   // the other way
   SUPPLE_FLAT void show(const double *v, double *goal) const {
-    goal[9] = v[0], goal[10] = v[1], goal[11] = v[2];
+    goal[9] = v[0];
+    goal[10] = v[1];
+    goal[11] = v[2];
     if (o.pointing) {
-      goal[0] = v[3], goal[1] = v[4], goal[2] = v[5];
+      goal[0] = v[3];
+      goal[1] = v[4];
+      goal[2] = v[5];
       for (int i = 3; i < 9; ++i)
         goal[i] = s.goal[i];
       return;
@@ -153,7 +162,9 @@ struct CommandWindow {
       const double square = q.x * q.x + q.y * q.y + q.z * q.z;
       turn = square < small ? 2 * angle_by_sine(square) * Vec<double>{q.x, q.y, q.z} : log_quaternion(q);
     }
-    d[3] = turn.x, d[4] = turn.y, d[5] = turn.z;
+    d[3] = turn.x;
+    d[4] = turn.y;
+    d[5] = turn.z;
   }
 
   // the same from goal to goal, without a quaternion where the turn is small
@@ -167,7 +178,8 @@ struct CommandWindow {
       double trace = 0;
       for (int i = 0; i < 3; ++i) {
         const Vec<double> a{from[i], from[3 + i], from[6 + i]}, b{to[i], to[3 + i], to[6 + i]};
-        turn = turn + 0.5 * cross(a, b), trace += dot(a, b);
+        turn = turn + 0.5 * cross(a, b);
+        trace += dot(a, b);
       }
       const double square = dot(turn, turn);
       if (square < small && trace > 2) {
@@ -178,7 +190,9 @@ struct CommandWindow {
         turn = {whole[3], whole[4], whole[5]};
       }
     }
-    d[3] = turn.x, d[4] = turn.y, d[5] = turn.z;
+    d[3] = turn.x;
+    d[4] = turn.y;
+    d[5] = turn.z;
   }
 
   // moves v by d, as difference counts
@@ -188,11 +202,16 @@ struct CommandWindow {
     const Quat<double> turn = exp_quaternion(Vec<double>{d[3], d[4], d[5]});
     if (o.pointing) {
       const Vec<double> at = rotation(turn) * Vec<double>{v[3], v[4], v[5]};
-      v[3] = at.x, v[4] = at.y, v[5] = at.z;
+      v[3] = at.x;
+      v[4] = at.y;
+      v[5] = at.z;
       return;
     }
     const Quat<double> q = turn * Quat<double>{v[3], v[4], v[5], v[6]};
-    v[3] = q.w, v[4] = q.x, v[5] = q.y, v[6] = q.z;
+    v[3] = q.w;
+    v[4] = q.x;
+    v[5] = q.y;
+    v[6] = q.z;
   }
 
   SUPPLE_FLAT void push(double taken, double heard) {
@@ -200,7 +219,8 @@ struct CommandWindow {
     // where more come than the window can hold, some are left out, so that none leaves it early
     if (s.slow && s.now - s.taken[soon] < o.window * s.scale && taken - s.filled < o.fast * s.scale)
       return;
-    s.taken[i] = taken, s.heard[i] = heard;
+    s.taken[i] = taken;
+    s.heard[i] = heard;
     for (int k = 0; k < numbers; ++k)
       s.value[k][i] = s.newest[k];
     s.next = i + 1 == slots ? 0 : i + 1;
@@ -262,9 +282,11 @@ struct CommandWindow {
       Wide a(0.0), b(0.0);
       for (int i = 0; i < packs; ++i) {
         const Wide away = load(s.value[k] + width * i) - base;
-        a = a + wide[i] * away, b = b + slim[i] * away;
+        a = a + wide[i] * away;
+        b = b + slim[i] * away;
       }
-      v[k] = s.newest[k] + sum(a), quick[k] = s.newest[k] + sum(b);
+      v[k] = s.newest[k] + sum(a);
+      quick[k] = s.newest[k] + sum(b);
     }
     if (!both)
       return true;
