@@ -3,6 +3,7 @@
 #pragma once
 #include "supple/model/chain.h"
 #include "supple/search/types.h"
+#include "supple/task/goal.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
