@@ -42,6 +42,13 @@ using Scalar = typename Lane<T>::Scalar;
 template <class T>
 using Mask = typename Lane<T>::Mask;
 
+// a constant as a number of type T
+template <class T>
+SUPPLE_FLAT T splat(double x) {
+  return T(Scalar<T>(x));
+}
+
+SUPPLE_FLAT int bits_of(bool m) { return m; } // a mask as bits, one for each lane
 SUPPLE_FLAT double select(bool m, double a, double b) { return m ? a : b; }
 SUPPLE_FLAT float select(bool m, float a, float b) { return m ? a : b; }
 SUPPLE_FLAT bool any(bool m) { return m; }

@@ -9,6 +9,22 @@ template <class T>
 struct Vec {
   T x, y, z;
 };
+// three numbers of an array as a vector, and back
+template <class T>
+SUPPLE_FLAT Vec<T> load3(const T *a) {
+  return {a[0], a[1], a[2]};
+}
+template <class T>
+SUPPLE_FLAT void store3(Vec<T> v, T *a) {
+  a[0] = v.x;
+  a[1] = v.y;
+  a[2] = v.z;
+}
+// three constants as a vector of numbers of type T
+template <class T>
+SUPPLE_FLAT Vec<T> splat3(const double *a) {
+  return {splat<T>(a[0]), splat<T>(a[1]), splat<T>(a[2])};
+}
 template <class T>
 SUPPLE_FLAT Vec<T> operator+(Vec<T> a, Vec<T> b) {
   return {a.x + b.x, a.y + b.y, a.z + b.z};
