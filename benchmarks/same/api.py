@@ -7,6 +7,7 @@ after a rename.
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,11 @@ def first(owner: Any, *names: str) -> Any:
 
 def module(*names: str) -> Any:
     """The first of these modules of supple that exists."""
+    home = Path(supple.__file__).parent
     for name in names:
-        try:
+        place = home.joinpath(*name.split("."))
+        if place.is_dir() or place.with_suffix(".py").exists():
             return import_module(f"supple.{name}")
-        except ModuleNotFoundError as error:
-            if not f"supple.{name}".startswith(error.name or "?"):
-                raise
     raise ModuleNotFoundError(f"supple has none of {', '.join(names)}")
 
 
@@ -44,8 +44,9 @@ gauntlet = module("gauntlet")
 BadInput = supple.BadInput
 Tolerance = supple.Tolerance
 Singularity = damping.Singularity
-Path = first(supple, "GoalPath", "Path")
+GoalPath = first(supple, "GoalPath", "Path")
 Interpolation = first(supple, "Interpolation", "Between")
+Motion = supple.Motion
 solve = supple.solve
 solve_path = first(supple, "solve_path", "follow")
 
@@ -130,16 +131,6 @@ def forward_call(linkage: Linkage) -> Any:
 def points(linkage: Linkage, q: Any, given: Any, link: str) -> Any:
     """Points of a link in the world."""
     return first(linkage, "transform_points", "carry")(q, given, link)
-
-
-def motion_of(result: Any) -> Any:
-    """The motion of a solved path."""
-    return result.motion
-
-
-def motion(linkage: Linkage, times: Any, q: Any, between: Any) -> Any:
-    """A motion through joint values."""
-    return supple.Motion(linkage, times, q, between)
 
 
 def reachable(*arguments: Any, **options: Any) -> Any:

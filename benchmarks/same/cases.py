@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import zlib
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,8 @@ for helper in ("random_trees.py", "oracle.py"):
     sys.path.append(str(next((ROOT / "tests").rglob(helper)).parent))
 
 import api  # noqa: E402
-from random_trees import random_tree  # noqa: E402
 
+from random_trees import random_tree  # noqa: E402
 from supple.joint import Kind  # noqa: E402
 
 ENDS = {
@@ -60,10 +59,10 @@ class Store:
             if name in ("status", "outcome"):
                 self.put(key, **{name: rows})
 
-    def attempt(self, key: str, call: Callable[[], Any]) -> None:
+    def attempt(self, key: str, solver: Any, *given: Any, **options: Any) -> None:
         """A solution, or that it is refused."""
         try:
-            self.put(key, **api.solution_parts(call()))
+            self.put(key, **api.solution_parts(solver.solve(*given, **options)))
         except api.BadInput:
             self.put(key, outcome=-1)
 

@@ -4,7 +4,7 @@
 
 A difference counts if it is above the bound both absolutely and relative to the array's largest value, or if an
 enumeration, a shape, a type or a key differs. Exits with 1 if any counts. With --outcomes only totals of outcomes in
-each group must be equal: for builds with other compiler flags, where rounding decides which of several answers is found.
+each group must be equal: for builds with other compiler flags, where rounding decides which answer is found.
 """
 
 from __future__ import annotations

@@ -4,9 +4,10 @@
     python benchmarks/same/compare.py A.npz B.npz [--within 1e-12]
 
 To check another tree with this corpus, set PYTHONPATH to its src. The instruction set comes from SUPPLE_ISA (baseline,
-avx2, avx512). The corpus has no clock and no unseeded randomness. Groups: forward, local, search, tracking, analysis,
-textbook. Every result is stored under a key "group/part/case/field"; fields named outcome or status are enumerations.
-Long recordings of ticks are thinned, with a checksum of all ticks beside them. All calls to supple are in api.py.
+avx2, avx512). The corpus has no clock and no unseeded randomness. Groups: forward, local, search, tracking, paths,
+analysis, textbook. Every result is stored under a key "group/part/case/field"; a field named outcome or status is an
+enumeration. Long recordings of ticks are thinned, with a checksum of all ticks beside them. All calls to supple are in
+api.py.
 """
 
 from __future__ import annotations
@@ -15,18 +16,15 @@ import argparse
 import time
 import warnings
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 import api
+import numpy as np
 from cases import ENDS, Store, chain, goal_kinds, slider  # cases also makes the tests' random trees importable
 from corpus_solve import local, search
 from corpus_track import tracking
+
 from random_trees import random_q, random_tree
-
 from supple import _core
-
 
 # -- forward -----------------------------------------------------------------------------------------------------------
 
@@ -80,6 +78,25 @@ def analysis(store: Store) -> None:
     store.put("analysis/two links", **{k: v for k, v in vars(elbows).items() if isinstance(v, np.ndarray)})
 
 
+def paths(store: Store) -> None:
+    for name in ("panda", "ur5", "slider"):
+        arm = slider() if name == "slider" else chain(name)
+        link = arm.tips[0]
+        places = [arm.frame(arm.integrate(arm.rest, 0.2 * arm.random(seed=i)), link) for i in range(4)]
+        made = {"line": api.GoalPath.line(*places), "spline": api.GoalPath.spline(*places)}
+        made["arc"] = api.GoalPath.arc(*places[:3])
+        for kind, path in made.items():
+            key = f"paths/{kind}/{name}"
+            store.put(key, frames=path.sampled(31).matrix, length=path.length)
+            found = api.solve_path(arm, path.goal(link, 31), solver=api.solver("damped", limit_escapes=0))
+            store.put(key, q=found.motion.q, distance=found.distance, angle=found.angle)
+        times, q = np.linspace(0, 2, 6), arm.random(6, seed=9)
+        for between in api.Interpolation:
+            motion = api.Motion(arm, times, q, between)
+            key, t = f"paths/motion/{name}/{between.value}", np.linspace(0, 2, 101)
+            store.put(key, q=motion.at(t), velocity=motion.velocity(t), speed=motion.speed)
+
+
 def textbook(store: Store) -> None:
     for name in api.chapter.names():
         for i, run in enumerate(api.chapter.runs(name)):
@@ -90,7 +107,7 @@ def textbook(store: Store) -> None:
 
 
 def main() -> None:
-    parts = {f.__name__: f for f in (forward, local, search, tracking, analysis, textbook)}
+    parts = {f.__name__: f for f in (forward, local, search, tracking, paths, analysis, textbook)}
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("out", type=Path, metavar="OUT.npz")
     options.add_argument("--quick", action="store_true", help="a smaller corpus, in less than 40 seconds")

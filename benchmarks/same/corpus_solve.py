@@ -24,20 +24,20 @@ def local(store: Store) -> None:
         far = [api.Goal(link, position=frame.position * 3 + 1) for link, frame in zip(links, frames, strict=True)]
         for label, solver in methods().items():
             how = f"local/methods/{name}/{label}"
-            store.attempt(f"{how}", lambda solver=solver, goals=goals: solver.solve(arm, goals, start))
-            store.attempt(f"{how}, far", lambda solver=solver, far=far: solver.solve(arm, far, start))
+            store.attempt(f"{how}", solver, arm, goals, start)
+            store.attempt(f"{how}, far", solver, arm, far, start)
             one_step(store, f"local/steps/{name}/{label}", solver, arm, links, start[0])
         if number % 2 or name in ENDS:
             for label, solver in (options() | preferences(arm)).items():
                 key = f"local/options/{name}/{label}"
-                store.attempt(key, lambda solver=solver, goals=goals: solver.solve(arm, goals, start))
+                store.attempt(key, solver, arm, goals, start)
         if number % 3 == 0 or name in ENDS:
             for label, damping in schemes(name).items():
                 key = f"local/damping/{name}/{label}"
-                store.attempt(key, lambda d=damping, goals=goals: damped(d).solve(arm, goals, start))
+                store.attempt(key, damped(damping), arm, goals, start)
                 key = f"local/damping/{name}/{label}, outside"
                 free = damped(damping, keep_limits=False, max_iterations=40)
-                store.attempt(key, lambda free=free, far=far: free.solve(arm, far, start))
+                store.attempt(key, free, arm, far, start)
     kinds(store)
 
 
@@ -59,7 +59,7 @@ def kinds(store: Store) -> None:
         for kind, goal in goal_kinds(link, frames).items():
             for label, solver in methods().items():
                 key = f"local/kinds/{name}/{kind}, {label}"
-                store.attempt(key, lambda solver=solver, goal=goal: solver.solve(arm, goal, start))
+                store.attempt(key, solver, arm, goal, start)
 
 
 def methods() -> dict[str, Any]:
@@ -154,19 +154,20 @@ def search(store: Store) -> None:
     for name in ("panda", "ur5", "so101"):
         arm, link = chain(name), ENDS[name]
         frames = arm.frame(arm.random(store.few(20_000, 500), seed=70), link)
-        store.attempt(f"search/batch/{name}", lambda a=arm, f=frames, k=link: api.solve(a, api.Goal(k, f)))
+        store.attempt(f"search/batch/{name}", api.solver(), arm, api.Goal(link, frames))
         start = arm.random(len(frames.matrix), seed=71)
         bad = frames.matrix.copy()
         bad[::50, 0, 3] = np.nan
         goal = api.Goal(link, position=bad[:, :3, 3], orientation=bad[:, :3, :3])
-        store.attempt(f"search/batch/{name}, start", lambda a=arm, g=goal, s=start: api.solve(a, g, s))
+        store.attempt(f"search/batch/{name}, start", api.solver(), arm, goal, start)
 
 
 def case(store: Store, key: str, arm: Any, links: list[str], count: int, seed: int) -> None:
     """Reachable and unreachable goals, one by one and in a batch, with and without a start."""
     frames = [arm.frame(arm.random(count, seed=seed), link) for link in links]
     start = arm.random(count, seed=seed + 500)
-    find = api.compiled(api.solver(), arm, links)
+    plain, short = api.solver(), api.solver(max_iterations=4000)
+    find = api.compiled(plain, arm, links)
     q, near = np.full((2, count, arm.dof), np.nan)
     found = []
     for i in range(count):
@@ -176,18 +177,17 @@ def case(store: Store, key: str, arm: Any, links: list[str], count: int, seed: i
         found.append([answer is not None, find(wanted, start[i], near[i]) is not None])
     store.put(f"{key}/compiled", q=q, near=near, outcome=np.array(found, int))
     goals = [api.Goal(link, frame) for link, frame in zip(links, frames, strict=True)]
-    store.attempt(f"{key}/batch", lambda: api.solve(arm, goals))
-    store.attempt(f"{key}/batch, start", lambda: api.solve(arm, goals, start))
-    store.attempt(
-        f"{key}/one", lambda: api.solve(arm, [api.Goal(g.link, f[0]) for g, f in zip(goals, frames, strict=True)])
-    )
+    store.attempt(f"{key}/batch", plain, arm, goals)
+    store.attempt(f"{key}/batch, start", plain, arm, goals, start)
+    one = [api.Goal(link, frame[0]) for link, frame in zip(links, frames, strict=True)]
+    store.put(f"{key}/one", **api.solution_parts(api.solve(arm, one[0] if len(one) == 1 else one)))
     few = min(count, 8)
     far = [
         api.Goal(link, position=frame.position[:few] * 2 + 0.5, orientation=frame[:few])
         for link, frame in zip(links, frames, strict=True)
     ]
-    store.attempt(f"{key}/far", lambda: api.solver(max_iterations=4000).solve(arm, far))
-    store.attempt(f"{key}/far, start", lambda: api.solver(max_iterations=4000).solve(arm, far, start[:few]))
+    store.attempt(f"{key}/far", short, arm, far)
+    store.attempt(f"{key}/far, start", short, arm, far, start[:few])
 
 
 def variants(store: Store, name: str, arm: Any) -> None:
@@ -197,14 +197,14 @@ def variants(store: Store, name: str, arm: Any) -> None:
     frames, start = arm.frame(arm.random(count, seed=80), link), arm.random(count, seed=81)
     quick = api.solver(max_iterations=4000)
     for kind, goal in goal_kinds(link, frames).items():
-        store.attempt(f"search/kinds/{name}/{kind}", lambda g=goal: quick.solve(arm, g))
-        store.attempt(f"search/kinds/{name}/{kind}, start", lambda g=goal: quick.solve(arm, g, start))
+        store.attempt(f"search/kinds/{name}/{kind}", quick, arm, goal)
+        store.attempt(f"search/kinds/{name}/{kind}, start", quick, arm, goal, start)
     goal = api.Goal(link, position=frames.position)
-    store.attempt(f"search/solutions/{name}/8", lambda: quick.solve(arm, goal, solutions=8))
+    store.attempt(f"search/solutions/{name}/8", quick, arm, goal, solutions=8)
     one = api.Goal(link, frames[0])
-    store.attempt(f"search/solutions/{name}/one", lambda: quick.solve(arm, one, start[0], solutions=16))
+    store.attempt(f"search/solutions/{name}/one", quick, arm, one, start[0], solutions=16)
     first, later = api.Goal(link, position=frames.position), api.Goal(link, orientation=frames, priority=1)
-    store.attempt(f"search/options/{name}/priority", lambda: quick.solve(arm, [first, later], start))
+    store.attempt(f"search/options/{name}/priority", quick, arm, [first, later], start)
     for label, options in {
         "weights": {"joint_weights": tuple(np.linspace(0.2, 1, arm.dof))},
         "locked": {"joint_weights": (0.0, *[1.0] * (arm.dof - 1))},
@@ -215,4 +215,4 @@ def variants(store: Store, name: str, arm: Any) -> None:
         "prefer": {"prefer": prefer.centre()},
     }.items():
         solver = api.solver(**({"max_iterations": 4000} | options))
-        store.attempt(f"search/options/{name}/{label}", lambda s=solver: s.solve(arm, goal, start))
+        store.attempt(f"search/options/{name}/{label}", solver, arm, goal, start)

@@ -4,9 +4,10 @@
     python benchmarks/same/speed.py TREE_A TREE_B --instructions
 
 A tree has src/supple with its compiled _core. The same tree twice measures the noise, which must be within 1 %. In
-each block a fresh process for each tree, both on one core and one at a time, runs every operation in slices A B B A A B B A;
-the least CPU time of the samples in a block stands for it. Fresh processes average over the placement of memory. Told
-are the median of the blocks' ratios B / A and its 95 % interval by bootstrap. SUPPLE_ISA chooses the instruction set.
+each block both trees are copied and run in fresh processes, on one core and one at a time, since the placement of code
+and data alone changes times by some per cent. Every operation runs in slices A B B A A B B A; the least CPU time of a
+block's samples stands for it. Told are the median of the blocks' ratios B / A and its 95 % interval by bootstrap.
+SUPPLE_ISA chooses the instruction set.
 
 --instructions counts by callgrind: each operation runs n and 3 n times in one process, and the difference leaves
 Python's start and the set-up out. It has no noise from other programs. Valgrind has no AVX-512, so AVX2 is counted.
@@ -17,11 +18,13 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -44,75 +47,6 @@ NAMES = {
 }
 
 
-def operations(small: bool) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Each operation: a call, and how many pieces of work it does; ``small`` batches for counting."""
-    import api
-
-    panda, ur5 = (api.models.get(name) for name in ("panda", "ur5"))
-    panda, ur5 = panda.part(panda.root, "panda_hand_tcp"), ur5.part(ur5.root, "tool0")
-    made: dict[str, tuple[Callable[[], Any], int]] = {}
-    for name, arm, link in (("panda", panda, "panda_hand_tcp"), ("ur5", ur5, "tool0")):
-        find = api.compiled(api.solver(), arm, link)
-        frames = _each(arm, link, 200)
-        made[f"solve {name}"] = (_over(find, frames), len(frames))
-    goals = [api.Goal("panda_hand_tcp", frame) for frame in _each(panda, "panda_hand_tcp", 100)]
-    made["everyday"] = (_over(lambda goal: api.solve(panda, goal), goals), len(goals))
-    rows = 2_000 if small else 20_000
-    many = api.Goal("panda_hand_tcp", panda.frame(panda.random(rows, seed=2), "panda_hand_tcp"))
-    out = np.empty((rows, panda.dof))
-    made["batch"] = (lambda: api.solve(panda, many, out=out, progress=False), rows)
-    baxter, hands = api.models.baxter(), ["left_gripper", "right_gripper"]
-    made["tick panda"] = _ticks(api, panda, ["panda_hand_tcp"], 0.12, 0.0)
-    made["tick ur5"] = _ticks(api, ur5, ["tool0"], 0.1, 1.0)
-    made["tick baxter"] = _ticks(api, baxter, hands, 0.08, 0.0)
-    look, q = api.forward_call(panda), panda.random(seed=3)
-    made["forward one"] = (_over(lambda each: look(each, "panda_hand_tcp"), [q] * 500), 500)
-    rows = 10_000 if small else 100_000
-    rows_q, into = panda.random(rows, seed=4), (np.empty((rows, 4, 4)), np.empty((rows, 6, panda.dof)))
-    made["forward batch"] = (lambda: look(rows_q, "panda_hand_tcp", out=into), rows)
-    return made
-
-
-def _over(call: Callable[[Any], Any], given: list[Any]) -> Callable[[], None]:
-    """A call for each, of which nothing is kept: kept results would cost the growth of memory."""
-
-    def calls() -> None:
-        for each in given:
-            call(each)
-
-    return calls
-
-
-def _each(arm: Any, link: str, count: int) -> list[Any]:
-    frames = arm.frame(arm.random(count, seed=1), link)
-    return [frames[i] for i in range(count)]
-
-
-def _ticks(api: Any, arm: Any, links: list[str], size: float, beyond: float) -> tuple[Callable[[], Any], int]:
-    """A closed curve about rest, or so many metres beyond the reach, from the start each time."""
-    ticks = 200
-    t = 2 * np.pi * np.arange(ticks) / ticks
-    commands = []
-    for link in links:
-        frames = np.repeat(arm.frame(arm.rest, link).matrix[None], ticks, axis=0)
-        frames[:, :3, 3] += size * np.stack([np.sin(t), 1 - np.cos(t), np.sin(2 * t)], axis=-1) + [beyond, 0, 0]
-        commands.append(frames)
-    wanted = list(commands[0]) if len(links) == 1 else [list(each) for each in zip(*commands, strict=True)]
-    tracker = api.solver().track(arm, links if len(links) > 1 else links[0])
-    for _ in range(400 if beyond else 50):
-        step = tracker.step(wanted[0], 1 / 300)
-    start, name = tracker.q.copy(), api.first(step, "status", "outcome").name
-    if name != ("YIELDING" if beyond else "FOLLOWING"):
-        raise SystemExit(f"{arm.name} should be {'yielding' if beyond else 'following'}, it is {name}")
-
-    def call() -> None:
-        tracker.reset(start)
-        for frame in wanted:
-            tracker.step(frame, 1 / 300)
-
-    return call, ticks
-
-
 def sampled(call: Callable[[], Any]) -> float:
     """The least CPU nanoseconds of a call, of samples of one or more calls."""
     spent, repeats, best = 0, 1, float("inf")
@@ -133,7 +67,7 @@ def sampled(call: Callable[[], Any]) -> float:
 
 def child(wanted: list[str]) -> None:
     """Answers each line, the name of an operation, with nanoseconds a piece."""
-    made = operations(small=False)
+    made = import_module("operations").operations(small=False)
     for name in wanted:  # warm: caches, lazy imports
         made[name][0]()
     gc.disable()
@@ -145,7 +79,7 @@ def child(wanted: list[str]) -> None:
 
 def counted_child(wanted: list[str]) -> None:
     """Runs each operation once to warm up, n and then 3 n times; callgrind dumps at each os.sched_yield."""
-    made = operations(small=True)
+    made = import_module("operations").operations(small=True)
     gc.disable()
     for name in wanted:
         call, pieces = made[name]
@@ -162,42 +96,50 @@ def counted_child(wanted: list[str]) -> None:
 # -- the parent -------------------------------------------------------------------------------------------------------
 
 
-def environment(tree: Path) -> dict[str, str]:
-    paths = [str(tree / "src"), str(Path(__file__).parent)]
-    fixed = {"SUPPLE_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+def environment(source: Path, seed: int) -> dict[str, str]:
+    paths = [str(source), str(Path(__file__).parent)]
+    fixed = {"SUPPLE_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": str(seed)}
     return {**os.environ, **fixed, "PYTHONPATH": os.pathsep.join(paths)}
 
 
-def block(trees: tuple[Path, Path], wanted: list[str], core: int, swap: bool) -> dict[str, float]:
+def copied(tree: Path, folder: Path) -> Path:
+    """A fresh copy of a tree's package: both get paths of one length and new pages of memory."""
+    shutil.copytree(tree / "src" / "supple", folder / "supple", ignore=shutil.ignore_patterns("data"))
+    (folder / "supple" / "data").symlink_to(tree / "src" / "supple" / "data")
+    return folder
+
+
+def block(trees: Sequence[Path], wanted: list[str], core: int, number: int) -> dict[str, float]:
     """The ratio B / A of each operation, and A's nanoseconds."""
     command = [sys.executable, __file__, "--child", ",".join(wanted)]
-    order = (1, 0) if swap else (0, 1)
-    made: dict[int, subprocess.Popen[str]] = {}
-    for i in order:
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        made[i] = subprocess.Popen(command, env=environment(trees[i]), **pipes)  # type: ignore[call-overload]
-        os.sched_setaffinity(made[i].pid, {core})
+    order = (1, 0) if number % 2 else (0, 1)
+    made: dict[int, Any] = {}
     found: dict[str, float] = {}
-    try:
-        if any(each.stdout is None or each.stdout.readline() != "ready\n" for each in made.values()):
-            raise SystemExit("a tree does not run; its error is above")
-        for name in wanted:
-            least = [float("inf"), float("inf")]
-            for i in (*order, *order[::-1]) * 2:
-                made[i].stdin.write(f"{name}\n")  # type: ignore[union-attr]
-                made[i].stdin.flush()  # type: ignore[union-attr]
-                least[i] = min(least[i], float(made[i].stdout.readline()))  # type: ignore[union-attr]
-            found[name], found[f"{name} ns"] = least[1] / least[0], least[0]
-    finally:
-        for each in made.values():
-            each.communicate()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            for i in order:
+                seen = environment(copied(trees[i], Path(folder) / f"tree{i}"), number)
+                made[i] = subprocess.Popen(command, env=seen, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                os.sched_setaffinity(made[i].pid, {core})
+            if any(each.stdout.readline() != "ready\n" for each in made.values()):
+                raise SystemExit("a tree does not run; its error is above")
+            for name in wanted:
+                least = [float("inf"), float("inf")]
+                for i in (*order, *order[::-1]) * 2:
+                    made[i].stdin.write(f"{name}\n")
+                    made[i].stdin.flush()
+                    least[i] = min(least[i], float(made[i].stdout.readline()))
+                found[name], found[f"{name} ns"] = least[1] / least[0], least[0]
+        finally:
+            for each in made.values():
+                each.communicate()
     return found
 
 
-def timed(trees: tuple[Path, Path], wanted: list[str], blocks: int, core: int) -> None:
+def timed(trees: Sequence[Path], wanted: list[str], blocks: int, core: int) -> None:
     began, rows = time.monotonic(), []
     for number in range(blocks):
-        rows.append(block(trees, wanted, core, bool(number % 2)))
+        rows.append(block(trees, wanted, core, number))
         if sys.stderr.isatty():
             print(f"\rblock {number + 1} of {blocks}", end="\r", file=sys.stderr)
     rng = np.random.default_rng(0)
@@ -211,7 +153,7 @@ def timed(trees: tuple[Path, Path], wanted: list[str], blocks: int, core: int) -
     print(f"all in {time.monotonic() - began:.0f} s")
 
 
-def instructions(trees: tuple[Path, Path], wanted: list[str]) -> None:
+def instructions(trees: Sequence[Path], wanted: list[str]) -> None:
     """Instructions of a piece of work, by callgrind, for both trees at once."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
@@ -219,7 +161,7 @@ def instructions(trees: tuple[Path, Path], wanted: list[str]) -> None:
         for i, tree in enumerate(trees):
             grind = ["valgrind", "-q", "--tool=callgrind", "--dump-before=sched_yield", "--compress-pos=no"]
             grind += [f"--callgrind-out-file={folder}/{i}", sys.executable, __file__, "--count", ",".join(wanted)]
-            made.append(subprocess.Popen(grind, env=environment(tree), stdout=subprocess.PIPE, text=True))
+            made.append(subprocess.Popen(grind, env=environment(tree / "src", 0), stdout=subprocess.PIPE, text=True))
         told = [each.communicate()[0].splitlines() for each in made]
         costs: list[dict[str, float]] = []
         for i, lines in enumerate(told):
@@ -251,8 +193,8 @@ def main() -> None:
     asked = options.parse_args()
     wanted = [name for name in NAMES if not asked.ops or name.startswith(tuple(asked.ops.split(",")))]
     if asked.instructions:
-        return instructions(tuple(asked.trees), wanted)
-    return timed(tuple(asked.trees), wanted, asked.blocks, asked.core)
+        return instructions(asked.trees, wanted)
+    return timed(asked.trees, wanted, asked.blocks, asked.core)
 
 
 if __name__ == "__main__":
