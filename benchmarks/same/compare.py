@@ -92,10 +92,11 @@ def main() -> None:
     first, second = np.load(asked.a), np.load(asked.b)
     print(f"instruction sets: {first['about/isa']} and {second['about/isa']}")
     groups: dict[str, Group] = {}
-    for key in sorted({*first.files, *second.files} - {"about/isa"}):
+    keys_a, keys_b = set(first.files), set(second.files)
+    for key in sorted((keys_a | keys_b) - {"about/isa"}):
         group = groups.setdefault("/".join(key.split("/")[:2]), Group())
-        if key not in first.files or key not in second.files:
-            group.beyond.append(f"{key}: only in {asked.a if key in first.files else asked.b}")
+        if key not in keys_a or key not in keys_b:
+            group.beyond.append(f"{key}: only in {asked.a if key in keys_a else asked.b}")
         else:
             look(group, key, first[key], second[key], asked.within)
     failed = False
