@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from supple import Goal, Solver, stock
-from supple.view import compare
+from supple.textbook import compare
 
 ROBOTS = {"planar3": "tip", "panda": "panda_hand_tcp", "ur5": "tool0", "so101": "gripper_frame_link"}
 BAR = ("damped", "selective", "descent")  # these are to arrive at 95 % of the goals of each robot

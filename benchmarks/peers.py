@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from supple import Goal, Solver, _plan, damping
+from supple import Goal, Solver, damping
+from supple._solve import compilation as _plan
 from supple.frame import Array, Frame
 from supple.gauntlet import Arm, Factory, hazards, tracked
 from supple.gauntlet.optimum import nearest

@@ -22,7 +22,7 @@ import numpy as np
 from supple import Frame, Solver, stock
 from supple.teleop import Command, Mapping, Tick, follow
 from supple.teleop.recording import Recorder
-from supple.teleop.replaying import replay
+from supple.teleop.recording.replay import replay
 
 HANDS = {"baxter": ["left_gripper", "right_gripper"], "ur5": ["tool0"], "panda": ["panda_hand"], "iiwa14": ["tool0"]}
 WAITING = 4096  # ticks that may wait for the disk before simulated time waits for it too

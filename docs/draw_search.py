@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from supple import Frame, Goal, Joint, Linkage, Solver, solve, stock
 from supple.frame import Array
-from supple.view import _style, figures
+from supple.view import _style, image
 
 IMAGE = Path(__file__).parent / "images" / "search.png"
 EDGES = np.linspace(0, 30, 7)  # of the rings that samples are sorted into, in metres
@@ -139,7 +139,7 @@ def main() -> None:
             axes.set_title(title, loc="left", size=11, pad=20)
             axes.text(0, 1.025, words, transform=axes.transAxes, size=8.5, color=_style.SOFT)
             axes.set_xlabel(below, size=8.5, color=_style.SOFT)
-    figures.write(figure, IMAGE, 130)
+    image.write(figure, IMAGE, 130)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import supple
-from supple.view import paper
+from supple.textbook import paper
 
 IMAGES = Path(__file__).parent / "images"
 SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]

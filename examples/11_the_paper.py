@@ -7,7 +7,7 @@ import numpy as np
 
 from supple import Frame, Solver, damping, stock
 from supple.damping import Singularity
-from supple.view import paper
+from supple.textbook import paper
 
 # det J of this arm is a constant times sin(elbow), cos(wrist_yaw) and the wrist's distance from the azimuth axis
 arm = stock.kraft()

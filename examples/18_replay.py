@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 from supple import Frame, Solver, stock
 from supple.teleop import Command, Mapping, Recorder, Recording, follow, replay
-from supple.teleop.replaying import named
+from supple.teleop.recording.replay import named
 
 arm, rate = stock.ur5(), 300
 start = arm.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.0, wrist_2_joint=-1.2)

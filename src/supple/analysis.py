@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple import _limits, _plan, _posed
+from supple._linkage import limits as _limits
+from supple._solve import compilation as _plan
+from supple._solve import encoding as _posed
 from supple.errors import BadInput
 from supple.frame import Array, finite
 from supple.goal import Goal

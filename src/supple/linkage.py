@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _condition, _core, _edit, _limits, _print, _reach, _tree
+from supple import _core
+from supple._linkage import condition as _condition
+from supple._linkage import edit as _edit
+from supple._linkage import limits as _limits
+from supple._linkage import reach as _reach
+from supple._linkage import text as _print
+from supple._linkage import tree as _tree
 from supple.errors import BadInput, BadLinkage, unknown
 from supple.frame import Array, Frame
 from supple.joint import Joint

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _limits, _motion_file
-from supple._between import Between, Pieces, velocities
+from supple._linkage import limits as _limits
+from supple._motion.interpolation import Between, Pieces, velocities
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.linkage import Frames, Linkage
+from supple.read import motion_file as _motion_file
 
 _MOST = 100_000_000  # samples in one motion; more is a slip of the pen
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supple import _core, _why
-from supple._why import said_angle, said_length
+from supple import _core
+from supple._solve import reasons as _why
+from supple._solve.reasons import said_angle, said_length
 from supple.frame import Array
 from supple.goal import Goal, picked
 from supple.linkage import Linkage
@@ -238,7 +239,7 @@ def _away(goal: Goal, distance: float, angle: float) -> str:
 
 def _reasons(found: Solution) -> list[str]:
     """What stands in the way: all that the search can find out; for other methods, what holds them back there."""
-    from supple._search import joint_weights
+    from supple._solve.search import joint_weights
     from supple.solver import Solver
 
     how = found.solver

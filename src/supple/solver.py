@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _damping_native, _many, _plan, _search, damping, method, prefer
+from supple import damping, method, prefer
+from supple._solve import batch as _many
+from supple._solve import compilation as _plan
+from supple._solve import damping_schemes as _damping_native
+from supple._solve import search as _search
+from supple._solve.compiled_solver import Plan
 from supple.damping import Asked, Damping
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.goal import Goal
 from supple.linkage import Linkage
 from supple.method import Method
-from supple.plan import Plan
 from supple.prefer import Preference
 from supple.solution import Solution
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supple import _why
+from supple._solve import reasons as _why
 from supple.frame import Array
 
 if TYPE_CHECKING:

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _core, _plan, _posed, _reach, method
+from supple import _core, method
+from supple._linkage import reach as _reach
+from supple._solve import compilation as _plan
+from supple._solve import encoding as _posed
 from supple.damping import Damping
 from supple.errors import BadInput
 from supple.frame import Array, Frame

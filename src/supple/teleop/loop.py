@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.solver import started
+from supple.teleop.adapters import Said, sink_of, source_of
 from supple.teleop.clock import Clock, Timer
 from supple.teleop.command import Command, Sink, Source, Tick
-from supple.teleop.ends import Said, sink_of, source_of
 from supple.teleop.mapping import Mapping
 from supple.teleop.process import interrupts, prompt
 from supple.teleop.statistics import Statistics
