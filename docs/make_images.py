@@ -72,7 +72,7 @@ def main() -> None:
     draw_search.main()
     draw_wall.main()
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    panda, box = supple.stock.panda(), [supple.stock.get(name) for name in ("ur5", "so101", "baxter", "g1")]
+    panda, box = supple.models.panda(), [supple.models.get(name) for name in ("ur5", "so101", "baxter", "g1")]
     q = panda.q(
         panda_joint1=-0.3,
         panda_joint2=-0.7,

@@ -26,7 +26,7 @@ from supple.solution import Outcome, Solution
 from supple.solver import Solver, Tolerance, solve
 
 if TYPE_CHECKING:
-    from supple import gauntlet, stock, teleop, view
+    from supple import gauntlet, models, teleop, view
     from supple._motion.interpolation import Between
     from supple.analysis import Annulus, Constraint, Elbows, TwoLink, constraint
     from supple.motion import Motion
@@ -87,10 +87,10 @@ __all__ = [
     "gauntlet",
     "load",
     "method",
+    "models",
     "prefer",
     "reachable",
     "solve",
-    "stock",
     "teleop",
     "view",
 ]
@@ -100,11 +100,11 @@ _LATER = {
     "_motion.interpolation": ("Between",),
     "analysis": ("Annulus", "Constraint", "Elbows", "TwoLink", "constraint"),
     "gauntlet": (),
+    "models": (),
     "motion": ("Motion",),
     "path": ("Path",),
     "path_solution": ("Followed", "follow"),
     "read": ("DH", "dh", "load"),
-    "stock": (),
     "step": ("State", "Step"),
     "teleop": (),
     "tracker": ("Tracker",),

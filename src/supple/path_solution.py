@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple._solve import compilation as _plan
-from supple._solve.reasons import said_angle, said_length
+from supple._solve import compilation
+from supple._solve.explanation import said_angle, said_length
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.goal import Goal, picked
@@ -115,7 +115,7 @@ def follow(
     lost = ~np.isfinite(np.stack([goal.numbers(shape) for goal in wanted], axis=1)).all(axis=(1, 2))
     if lost.any():
         raise BadInput(f"goals must be finite; that of frame {int(lost.argmax())} is not")
-    _plan.compiled(linkage, wanted, how)
+    compilation.compiled(linkage, wanted, how)
     q = started(linkage, start)
     if q.ndim != 1:
         raise BadInput(f"start must have shape ({linkage.dof},), not {q.shape}")

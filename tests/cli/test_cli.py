@@ -20,11 +20,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import supple
-from supple import Frame, stock
-from supple.cli import app
-from supple.cli import inputs as _cli_source
+from supple import Frame, models
+from supple.cli import app, inputs
 
-ALL = stock.names()
+ALL = models.names()
 TWO = """<robot name="two"><link name="base"/><link name="arm"/>
 <joint name="turn" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="1 0 0"/>
 <axis xyz="0 0 1"/><limit lower="-1" upper="1"/></joint></robot>"""
@@ -71,12 +70,12 @@ def process(*words: str, **more: str) -> subprocess.CompletedProcess[bytes]:
 def test_show_prints_every_stock_linkage_as_its_tree(run: Run, name: str) -> None:
     result = run("show", name)
     assert result.exit_code == 0
-    assert result.stdout == f"{stock.get(name)}\n"
+    assert result.stdout == f"{models.get(name)}\n"
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_json_of_a_linkage_says_what_the_linkage_says(run: Run, name: str) -> None:
-    shown, linkage = data(run("show", name, "--json")), stock.get(name)
+    shown, linkage = data(run("show", name, "--json")), models.get(name)
     assert (shown["name"], shown["dof"], shown["root"]) == (linkage.name, linkage.dof, linkage.root)
     assert shown["q"] == list(linkage.names)
     assert shown["tips"] == list(linkage.tips)
@@ -142,7 +141,7 @@ def test_a_folder_is_refused(run: Run, tmp_path: Path) -> None:
 @pytest.mark.wheel
 @pytest.mark.parametrize("name", ALL)
 def test_json_of_frames_is_forward_kinematics(run: Run, name: str) -> None:
-    linkage = stock.get(name)
+    linkage = models.get(name)
     q = linkage.random(seed=3)
     shown = data(run("fk", name, "--q", ",".join(map(repr, map(float, q))), "--json"))
     assert shown["q"] == pytest.approx(q, abs=0)
@@ -156,7 +155,7 @@ def test_json_of_frames_is_forward_kinematics(run: Run, name: str) -> None:
 
 
 def test_frames_are_at_rest_when_nothing_is_said(run: Run) -> None:
-    arm = stock.panda()
+    arm = models.panda()
     shown = data(run("fk", "panda", "--link", "panda_hand", "--json"))
     assert list(shown["frames"]) == ["panda_hand"]
     assert np.array_equal(shown["frames"]["panda_hand"]["matrix"], arm.frame(arm.rest, "panda_hand").matrix)
@@ -164,15 +163,15 @@ def test_frames_are_at_rest_when_nothing_is_said(run: Run) -> None:
 
 def test_joints_are_set_by_name_and_the_others_rest(run: Run) -> None:
     shown = data(run("fk", "planar3", "--joint", "joint2=-1.5", "--joint", "joint1=0", "--json"))
-    assert shown["q"] == list(stock.planar3().q(joint1=0, joint2=-1.5))
+    assert shown["q"] == list(models.planar3().q(joint1=0, joint2=-1.5))
 
 
 def test_degrees_are_for_turns_only(run: Run) -> None:
     shown = data(
         run("fk", "panda", "--joint", "panda_joint1=90", "--joint", "panda_finger_joint1=0.03", "--degrees", "--json")
     )
-    expected = stock.panda().q(panda_joint1=math.pi / 2, panda_finger_joint1=0.03)
-    frame = stock.panda().frame(expected, "panda_leftfinger")
+    expected = models.panda().q(panda_joint1=math.pi / 2, panda_finger_joint1=0.03)
+    frame = models.panda().frame(expected, "panda_leftfinger")
     assert shown["angles"] == "deg"
     assert shown["q"][0] == pytest.approx(90)
     assert shown["q"][-1] == 0.03
@@ -180,7 +179,7 @@ def test_degrees_are_for_turns_only(run: Run) -> None:
     assert shown["frames"]["panda_leftfinger"]["rpy"] == pytest.approx(np.degrees(frame.to_fixed("xyz")))
     every = data(run("fk", "panda", "--q=-90,0,0,-90,0,90,0,0.03", "--degrees", "--json"))
     assert every["q"] == pytest.approx([-90, 0, 0, -90, 0, 90, 0, 0.03])
-    turned = stock.panda().frame([-math.pi / 2, 0, 0, -math.pi / 2, 0, math.pi / 2, 0, 0.03], "panda_leftfinger")
+    turned = models.panda().frame([-math.pi / 2, 0, 0, -math.pi / 2, 0, math.pi / 2, 0, 0.03], "panda_leftfinger")
     assert np.abs(np.array(every["frames"]["panda_leftfinger"]["matrix"]) - turned.matrix).max() < 1e-15
 
 
@@ -223,12 +222,12 @@ def test_bad_values_are_refused_by_name(run: Run, words: list[str], code: int, s
 
 
 def test_stock_lists_every_linkage_with_its_licence(run: Run) -> None:
-    rows = data(run("stock", "--json"))
+    rows = data(run("models", "--json"))
     assert [row["name"] for row in rows] == list(ALL)
-    lines = run("stock").stdout.splitlines()
+    lines = run("models").stdout.splitlines()
     for line, row in zip(lines, rows, strict=True):
-        assert row["dof"] == stock.get(row["name"]).dof
-        assert row["about"] == stock.about(row["name"])
+        assert row["dof"] == models.get(row["name"]).dof
+        assert row["about"] == models.about(row["name"])
         assert line.split()[:2] == [row["name"], str(row["dof"])]
         assert re.search(r"Apache-2.0|BSD-3-Clause|CC0-1.0", line)
 
@@ -237,7 +236,7 @@ def test_version_is_the_package_s(run: Run) -> None:
     assert run("--version").stdout == f"supple {supple.__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["show", "fk", "view", "stock"])
+@pytest.mark.parametrize("command", ["show", "fk", "view", "models"])
 def test_help_teaches_by_examples_that_are_real(run: Run, command: str) -> None:
     text = run(command, "--help").stdout
     examples = [line.split()[1:] for line in text.splitlines() if line.startswith("    supple ")]
@@ -259,10 +258,10 @@ def test_completion_knows_stock_names_files_and_folders(two: Path, monkeypatch: 
     monkeypatch.chdir(two.parent)
     (two.parent / "plans").mkdir()
     (two.parent / "plain.txt").touch()
-    assert _cli_source.complete("pla") == ["planar2", "planar3", "plans/"]
-    assert _cli_source.complete("") == [*ALL, "plans/", "two.urdf"]
-    assert _cli_source.complete(f"{two.parent.as_posix()}/tw") == [two.as_posix()]
-    assert _cli_source.complete("no/such/folder/") == []
+    assert inputs.complete("pla") == ["planar2", "planar3", "plans/"]
+    assert inputs.complete("") == [*ALL, "plans/", "two.urdf"]
+    assert inputs.complete(f"{two.parent.as_posix()}/tw") == [two.as_posix()]
+    assert inputs.complete("no/such/folder/") == []
 
 
 def test_the_shell_is_given_completions() -> None:
@@ -274,7 +273,7 @@ def test_the_shell_is_given_completions() -> None:
 def test_it_runs_as_a_process_of_its_own() -> None:
     done = process("show", "panda", PYTHONIOENCODING="utf-8")
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode("utf-8").splitlines() == str(stock.panda()).splitlines()
+    assert done.stdout.decode("utf-8").splitlines() == str(models.panda()).splitlines()
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "cp437", "latin-1"])
@@ -284,7 +283,7 @@ def test_a_console_that_lacks_a_sign_still_gets_the_tree(encoding: str) -> None:
     shown = done.stdout.decode(encoding)
     assert "left_gripper" in shown
     assert "?" not in shown
-    assert len(shown.splitlines()) == len(str(stock.baxter()).splitlines())
+    assert len(shown.splitlines()) == len(str(models.baxter()).splitlines())
 
 
 def test_names_that_no_console_sign_exists_for_do_not_stop_it(tmp_path: Path) -> None:
@@ -302,7 +301,7 @@ def test_names_that_no_console_sign_exists_for_do_not_stop_it(tmp_path: Path) ->
 
 def test_no_command_but_view_loads_the_browser_s_libraries() -> None:
     code = (
-        "import sys; from supple.cli import app; app(['stock'], standalone_mode=False); print('viser' in sys.modules)"
+        "import sys; from supple.cli import app; app(['models'], standalone_mode=False); print('viser' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
     assert done.stdout.splitlines()[-1] == "False"

@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import supple
-from supple import Frame, Goal, method, stock
+from supple import Frame, Goal, method, models
 from supple.cli import app
 from supple.errors import Interrupted
 from supple.textbook import figures
@@ -56,21 +56,21 @@ def refused(result: Result, code: int, *pieces: str) -> None:
 @pytest.mark.wheel
 def test_an_answer_is_a_sentence_and_a_value_for_each_joint(run: Run) -> None:
     result = run(*NEAR)
-    found = supple.solve(stock.planar3(), Goal("tip", position=[-20, 5, 0]))
+    found = supple.solve(models.planar3(), Goal("tip", position=[-20, 5, 0]))
     lines = result.stdout.splitlines()
     assert result.exit_code == 0
     assert lines[0] == str(found)
     assert [line.split() for line in lines[1:]] == [
-        [name, f"{value:.6f}", "rad"] for name, value in zip(stock.planar3().names, found.q, strict=True)
+        [name, f"{value:.6f}", "rad"] for name, value in zip(models.planar3().names, found.q, strict=True)
     ]
 
 
 def test_an_answer_as_json_is_the_one_that_python_gives(run: Run) -> None:
     goal = Goal("panda_hand_tcp", position=[0.4, -0.2, 0.5], orientation=Frame.fixed("xyz", [3, 0.1, -0.2]))
-    found = supple.solve(stock.panda(), goal)
+    found = supple.solve(models.panda(), goal)
     shown = data(run(*HAND, "--position", 0.4, -0.2, 0.5, "--rpy", 3, 0.1, -0.2, "--json"))
     assert shown["q"] == found.q.tolist()
-    assert shown["names"] == list(stock.panda().names)
+    assert shown["names"] == list(models.panda().names)
     assert (shown["outcome"], shown["why"], shown["iterations"]) == ("arrived", "", int(found.iterations))
     assert shown["error"] == found.error[0].tolist()
     assert (shown["distance"], shown["angle"]) == (found.distance[0], found.angle[0])
@@ -108,7 +108,7 @@ def test_what_is_not_asked_for_has_no_distance_or_angle(run: Run) -> None:
     shown = data(run(*HAND, "--axis", 0, 0, 1, "--along", 1, 0, -2, "--json"))
     assert shown["distance"] is None
     assert shown["angle"] < 1e-6
-    z = stock.panda().frame(shown["q"], "panda_hand_tcp").rotation[:, 2]
+    z = models.panda().frame(shown["q"], "panda_hand_tcp").rotation[:, 2]
     assert z == pytest.approx(np.array([1, 0, -2]) / np.sqrt(5), abs=1e-6)
 
 
@@ -116,12 +116,12 @@ def test_what_is_not_asked_for_has_no_distance_or_angle(run: Run) -> None:
 def test_every_method_arrives_at_the_chapter_s_goal(run: Run, name: str) -> None:
     shown = data(run(*NEAR, "--method", name, "--tolerance", 1e-3, "--json"))
     assert shown["method"] == name
-    tip = stock.planar3().frame(shown["q"], "tip").position
+    tip = models.planar3().frame(shown["q"], "tip").position
     assert np.linalg.norm(tip - [-20, 5, 0]) <= 1e-3
 
 
 def test_damping_start_and_tolerance_are_those_given(run: Run) -> None:
-    arm = stock.planar3()
+    arm = models.planar3()
     goal = Goal("tip", position=[-20, 5, 0])
     for words, start, options in (
         (["--start", "-0.1,0.2,0.3"], [-0.1, 0.2, 0.3], {}),
@@ -223,7 +223,7 @@ def test_drawing_without_matplotlib_is_refused_before_any_work(run: Run, monkeyp
 
 # -- many goals, many answers ---------------------------------------------------------------------------------------
 
-ARM, HAND_LINK = stock.panda(), "panda_hand_tcp"
+ARM, HAND_LINK = models.panda(), "panda_hand_tcp"
 
 
 def write_goals(n: int = 20, lost: tuple[int, ...] = ()) -> Frame:
@@ -297,7 +297,7 @@ def test_a_dash_reads_goals_from_the_standard_input(tmp_path: Path) -> None:
     words = ["solve", "planar3", "--goals", "-", "--json"]
     result = CliRunner().invoke(app, words, input="x,y,z\n-20,5,0\n10,10,0\n")
     shown = data(result)
-    tips = stock.planar3().frame([row["q"] for row in shown["rows"]], "tip").position
+    tips = models.planar3().frame([row["q"] for row in shown["rows"]], "tip").position
     assert tips == pytest.approx(np.array([[-20, 5, 0], [10, 10, 0]]), abs=1e-5)
     assert [row["angle"] for row in shown["rows"]] == [None, None]
     assert "standard input:2: column 2, y" in CliRunner().invoke(app, words, input="x,y,z\n1,b,0\n").stderr
@@ -344,7 +344,7 @@ def test_degrees_are_read_and_written(run: Run) -> None:
 
 def test_several_answers_are_told_nearest_first(run: Run) -> None:
     words = ("solve", "ur5", "--link", "tool0", "--position", 0.4, 0.2, 0.4, "--rpy", 0.1, 0.2, 0.3)
-    arm = stock.ur5()
+    arm = models.ur5()
     goal = Goal("tool0", position=[0.4, 0.2, 0.4], orientation=Frame.fixed("xyz", [0.1, 0.2, 0.3]))
     found = supple.solve(arm, goal, arm.rest, solutions=8)
     rest = ",".join(map(repr, arm.rest.tolist()))

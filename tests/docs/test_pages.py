@@ -79,7 +79,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("page", PAGES, ids=of)
 def test_code_on_a_page_runs_and_prints_what_the_page_says(page: Path, desk: Path) -> None:
     # blocks go on where the last one ended; the docs, unlike the README, may speak of supple and of an arm unasked
-    names: dict[str, Any] = {} if page.name == "README.md" else {"supple": supple, "arm": supple.stock.panda()}
+    names: dict[str, Any] = {} if page.name == "README.md" else {"supple": supple, "arm": supple.models.panda()}
     for block in blocks(page):
         if block.language != "python" or block.skipped:
             continue
@@ -183,7 +183,7 @@ def test_some_docstrings_show_something() -> None:
 def public() -> dict[str, Any]:
     """All that a user may call, by its dotted name: public names, and the public methods of public classes."""
     found: dict[str, Any] = {f"supple.{name}": getattr(supple, name) for name in supple.__all__}
-    for module in (supple.stock, supple.view):
+    for module in (supple.models, supple.view):
         found |= {f"{module.__name__}.{name}": getattr(module, name) for name in module.__all__}
     for name, thing in list(found.items()):
         if inspect.isclass(thing):

@@ -15,8 +15,8 @@ from acceptance.comparison import beside
 from acceptance.criteria import Bar, bars
 from typer.testing import CliRunner
 
-from supple import BadInput, Joint, Linkage, UnknownName, gauntlet, stock
-from supple.cli import gauntlet as _cli_gauntlet
+from supple import BadInput, Joint, Linkage, UnknownName, gauntlet, models
+from supple.cli import gauntlet as gauntlet_command
 from supple.frame import Array, Frame
 from supple.gauntlet import Arm, Hazard, Operator, Run, reference
 from supple.gauntlet.arms import HAND_MADE
@@ -135,7 +135,7 @@ def test_unknown_names_are_named() -> None:
     with pytest.raises(BadInput, match="s1_baseline"):
         gauntlet.hazards("ur5", ["x7"])
     with pytest.raises(BadInput, match="tips"):
-        gauntlet.hazards(stock.baxter())
+        gauntlet.hazards(models.baxter())
     with pytest.raises(BadInput, match="rate"):
         hazard("ur5", "s1").frames(-1.0)
     ball = Linkage("ball", [Joint.ball("b", "base", "tip")])
@@ -173,7 +173,7 @@ def test_singular_places_are_singular_and_crossed() -> None:
 
 
 def test_a_linkage_without_limits_has_no_joint_to_drive_into_one() -> None:
-    keys = [one.key for one in gauntlet.hazards(stock.planar3())]
+    keys = [one.key for one in gauntlet.hazards(models.planar3())]
     assert "s5_limit" not in keys
     assert {"s1_baseline", "s4_reach", "s6_step", "s9_circle"} <= set(keys)
 
@@ -563,7 +563,7 @@ def test_tables_have_a_line_for_each_controller() -> None:
 def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     monkeypatch.chdir(tmp_path)
     app = typer.Typer(rich_markup_mode=None)
-    app.command()(_cli_gauntlet.gauntlet)
+    app.command()(gauntlet_command.gauntlet)
     return lambda *words: CliRunner().invoke(app, [str(word) for word in words])
 
 
@@ -632,9 +632,9 @@ def test_runs_of_two_arms_do_not_go_side_by_side() -> None:
 
 
 def test_an_arm_made_from_a_linkage_keeps_what_leads_to_its_link() -> None:
-    arm = gauntlet.arm_of(stock.panda(), "panda_hand_tcp")
+    arm = gauntlet.arm_of(models.panda(), "panda_hand_tcp")
     assert isinstance(arm, Arm)
     assert arm.dof == 7
     assert np.allclose(
-        arm.frames(stock.panda().rest[:7]), stock.panda().frame(stock.panda().rest, "panda_hand_tcp").matrix
+        arm.frames(models.panda().rest[:7]), models.panda().frame(models.panda().rest, "panda_hand_tcp").matrix
     )

@@ -13,7 +13,7 @@ import pytest
 
 import oracle
 from random_trees import random_q, random_tree
-from supple import _core, stock
+from supple import _core, models
 from supple.errors import BadInput
 from supple.frame import Frame
 from supple.joint import Joint
@@ -229,7 +229,7 @@ def test_manipulability_is_the_product_of_singular_values(seed, lanes):
 
 
 def test_manipulability_knows_the_rank_an_arm_can_have():
-    arm = stock.planar3()
+    arm = models.planar3()
     assert arm.manipulability([0.3, 0.5, 0.7], "tip") > 0  # three columns, six rows
     assert arm.manipulability([0.3, 0, 0], "tip") == pytest.approx(0, abs=1e-5)
     assert arm.manipulability([0.3, 0.5, 0.7], "base") == 0

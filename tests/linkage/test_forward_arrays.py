@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from random_trees import random_q, random_tree
-from supple import stock
+from supple import models
 from supple.errors import BadInput, UnknownName
 from supple.joint import Joint
 from supple.linkage import Linkage
@@ -86,7 +86,7 @@ def test_how_q_lies_in_memory_changes_no_bit(layout, case):
 
 
 def test_q_may_be_whole_numbers_or_of_less_precision():
-    arm = stock.planar3()
+    arm = models.planar3()
     assert arm.frame([1, 0, 2], "tip") == arm.frame([1.0, 0.0, 2.0], "tip")
     assert arm.frame(np.array([True, False, True]), "tip") == arm.frame([1.0, 0.0, 1.0], "tip")
     single = np.array([0.1, 0.2, 0.3], np.float32)
@@ -148,7 +148,7 @@ BAD_OUT = {
 
 @pytest.mark.parametrize("what", BAD_OUT)
 def test_memory_that_does_not_fit_is_refused(what):
-    arm = stock.planar3()
+    arm = models.planar3()
     message = r"^out must be a writable, C-contiguous float64 array of shape \(8, 4, 4\)$"
     with pytest.raises(BadInput, match=message):
         arm.frame(np.zeros((8, 3)), "tip", out=BAD_OUT[what](3))
@@ -194,12 +194,12 @@ BAD_Q = [
 @pytest.mark.parametrize(("q", "message"), BAD_Q, ids=[message for _, message in BAD_Q])
 def test_bad_joint_values_are_refused_with_what_and_where(verb, q, message):
     with pytest.raises(BadInput, match=message):
-        VERBS[verb](stock.planar3(), q)
+        VERBS[verb](models.planar3(), q)
 
 
 @pytest.mark.parametrize("verb", ["integrate", "difference"])
 def test_steps_whose_leading_axes_do_not_fit_are_refused(verb):
-    arm = stock.planar3()
+    arm = models.planar3()
     for a, b in (((2, 3), (3, 3)), ((3,), (2,)), ((4, 2, 3), (3, 3)), ((3,), ()), ((), (3,))):
         with pytest.raises(BadInput):
             getattr(arm, verb)(np.zeros(a), np.zeros(b))
@@ -213,7 +213,7 @@ def test_a_value_that_moves_nothing_must_be_finite_too():
 
 @pytest.mark.parametrize("link", ["tipp", "Tip", "", None, 3, ["tip"], b"tip"])
 def test_unknown_links_are_refused_with_what_is_near(link):
-    arm, q = stock.planar3(), np.zeros(3)
+    arm, q = models.planar3(), np.zeros(3)
     for ask in (arm.frame, arm.jacobian, arm.look, arm.manipulability):
         with pytest.raises(UnknownName, match="no link named"):
             ask(q, link)
@@ -229,17 +229,17 @@ def test_unknown_links_are_refused_with_what_is_near(link):
 @pytest.mark.parametrize("point", [[0, 0], [[0, 0, 0]] * 3, [0, 0, math.nan], "abc", 1.0, [None, 1, 2]])
 def test_bad_points_are_refused(point):
     with pytest.raises(BadInput, match="point"):
-        stock.planar3().jacobian(np.zeros((2, 3)), "tip", point=point)
+        models.planar3().jacobian(np.zeros((2, 3)), "tip", point=point)
 
 
 def test_bad_axes_are_refused():
     with pytest.raises(BadInput, match=r"axes must be Axes\.WORLD or Axes\.LINK, got 'link'"):
-        stock.planar3().jacobian([0, 0, 0], "tip", axes="link")
+        models.planar3().jacobian([0, 0, 0], "tip", axes="link")
 
 
 @pytest.mark.parametrize("shift", range(8))
 def test_what_no_cache_holds_is_written_like_the_rest(shift: int) -> None:
-    arm = stock.panda()
+    arm = models.panda()
     rows = 60_001
     q = arm.random(rows, seed=shift)
     memory = np.full(rows * (16 + 6 * arm.dof) + 16, np.nan)  # 31 MB, at any place within a line

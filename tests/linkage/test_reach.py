@@ -7,7 +7,7 @@ import pytest
 
 import oracle
 from random_trees import axes, places
-from supple import stock
+from supple import models
 from supple.frame import Frame
 from supple.joint import Joint, Mimic
 from supple.linkage import Linkage
@@ -35,7 +35,7 @@ def base_point(arm, link):
     ],
 )
 def test_reach_is_the_greatest_distance_with_every_turn_free(name, link, wanted):
-    arm = stock.get(name)
+    arm = models.get(name)
     assert arm.reach(link) == pytest.approx(wanted, abs=6e-6)
     free = np.random.default_rng(0).uniform(-math.pi, math.pi, (10_000, arm.dof))
     away = np.linalg.norm(arm.frame(free, link).position - base_point(arm, link), axis=1)
@@ -44,8 +44,8 @@ def test_reach_is_the_greatest_distance_with_every_turn_free(name, link, wanted)
 
 
 def test_reach_does_not_depend_on_where_the_arm_stands():
-    moved = stock.panda().at(Frame.at([5, 6, 7], Frame.rotvec([1, 2, 3])))
-    assert moved.reach("panda_hand_tcp") == pytest.approx(stock.panda().reach("panda_hand_tcp"), rel=1e-9)
+    moved = models.panda().at(Frame.at([5, 6, 7], Frame.rotvec([1, 2, 3])))
+    assert moved.reach("panda_hand_tcp") == pytest.approx(models.panda().reach("panda_hand_tcp"), rel=1e-9)
 
 
 def test_slides_reach_as_far_as_their_limits():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from random_trees import random_q, random_tree
-from supple import stock
+from supple import models
 from supple.errors import BadInput
 from supple.frame import Frame
 from supple.joint import Joint, Kind
@@ -247,11 +247,11 @@ def test_two_motions_join_unchanged(between):
 
 
 def test_a_motion_that_begins_elsewhere_does_not_join():
-    arm = stock.planar2()
+    arm = models.planar2()
     with pytest.raises(BadInput, match=r"does not begin where the first ends: joint2 is 0\.5 off"):
         Motion(arm, [0, 1], [[0, 0], [1, 1]]) + Motion(arm, [0, 1], [[1, 1.5], [0, 0]])
     with pytest.raises(BadInput, match="another linkage, 'planar3'"):
-        Motion(arm, [0], [[0, 0]]) + Motion(stock.planar3(), [0], [[0, 0, 0]])
+        Motion(arm, [0], [[0, 0]]) + Motion(models.planar3(), [0], [[0, 0, 0]])
 
 
 def test_parts_put_together_make_the_whole():
@@ -415,14 +415,14 @@ def test_files_come_back_to_the_last_digit(between, ending, tmp_path):
 
 def test_a_csv_is_a_plain_table(tmp_path):
     file = tmp_path / "nod.csv"
-    Motion(stock.planar2(), [0, 0.1], [[0, -1.5], [1 / 3, 1e-17]]).save(file)
+    Motion(models.planar2(), [0, 0.1], [[0, -1.5], [1 / 3, 1e-17]]).save(file)
     assert file.read_bytes() == b"time,joint1,joint2\n0.0,0.0,-1.5\n0.1,0.3333333333333333,1e-17\n"
 
 
 def test_a_csv_with_other_line_ends_quotes_blank_lines_and_a_mark_is_read(tmp_path):
     file = tmp_path / "nod.csv"
     file.write_bytes(b'\xef\xbb\xbf"time",joint1,joint2\r\n0, 1 ,2\r\n\r\n1.5,+3e0,.5\r\n\r\n')
-    assert Motion.load(file, stock.planar2()) == Motion(stock.planar2(), [0, 1.5], [[1, 2], [3, 0.5]])
+    assert Motion.load(file, models.planar2()) == Motion(models.planar2(), [0, 1.5], [[1, 2], [3, 0.5]])
 
 
 def test_odd_names_come_back(tmp_path):
@@ -458,7 +458,7 @@ def test_a_bad_table_is_refused_with_its_line(text, said, tmp_path):
     file = tmp_path / "bad.csv"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(BadInput) as caught:
-        Motion.load(file, stock.planar2())
+        Motion.load(file, models.planar2())
     assert said in str(caught.value)
 
 
@@ -491,14 +491,14 @@ def test_an_archive_that_is_no_motion_is_refused(change, said, tmp_path):
     file = tmp_path / "bad.npz"
     np.savez(file, **{name: array for name, array in (GOOD | change).items() if array is not None})
     with pytest.raises(BadInput) as caught:
-        Motion.load(file, stock.planar2())
+        Motion.load(file, models.planar2())
     assert str(caught.value).startswith(f"{file}: ")
     assert said in str(caught.value)
 
 
 def test_a_good_archive_is_read(tmp_path):
     np.savez(tmp_path / "good.npz", **GOOD)
-    assert len(Motion.load(tmp_path / "good.npz", stock.planar2())) == 3
+    assert len(Motion.load(tmp_path / "good.npz", models.planar2())) == 3
 
 
 class Trap:
@@ -516,10 +516,10 @@ def test_a_pickle_is_never_opened(tmp_path):
     for name in ("q", "names"):
         np.savez(file, allow_pickle=True, **GOOD | {name: np.array([Trap(sprung)] * 3, dtype=object)})
         with pytest.raises(BadInput, match="not an archive of plain arrays"):
-            Motion.load(file, stock.planar2())
+            Motion.load(file, models.planar2())
     file.write_bytes(pickle.dumps(Trap(sprung)))
     with pytest.raises(BadInput, match="not an archive of plain arrays"):
-        Motion.load(file, stock.planar2())
+        Motion.load(file, models.planar2())
     assert not os.path.exists(sprung)
     pickle.loads(file.read_bytes())  # the trap itself works
     assert os.path.exists(sprung)
@@ -527,7 +527,7 @@ def test_a_pickle_is_never_opened(tmp_path):
 
 def test_damaged_archives_are_refused_and_nothing_else(tmp_path):
     file = tmp_path / "motion.npz"
-    arm = stock.planar2()
+    arm = models.planar2()
     Motion(arm, [0, 1], [[0, 0], [1, 2]]).save(file)
     whole = file.read_bytes()
     rng = np.random.default_rng(0)

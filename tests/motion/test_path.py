@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from supple import Goal, Outcome, Solver, method, prefer, stock
+from supple import Goal, Outcome, Solver, method, models, prefer
 from supple.errors import BadInput, UnknownName
 from supple.frame import Frame
 from supple.joint import Joint
@@ -235,7 +235,7 @@ def off_line(points, a, b):
     [("panda", "panda_hand_tcp"), ("ur5", "tool0"), ("iiwa14", None), ("kraft", None), ("puma560", None)],
 )
 def test_a_hand_stays_on_its_line_at_every_frame(name, link):
-    arm = stock.get(name)
+    arm = models.get(name)
     link = link or arm.tips[0]
     here = arm.frame(arm.rest, link)
     there = arm.frame(arm.clamp(arm.rest + 0.15), link)
@@ -263,7 +263,7 @@ def test_ball_joints_follow_too():
 
 
 def test_following_keeps_to_the_path_where_interpolating_does_not():
-    arm = stock.planar3()
+    arm = models.planar3()
     here, there = arm.frame(START, "tip").position, np.array([-20.0, 5, 0])
     done = follow(arm, Path.line(here, there).goal("tip", 101), START)
     direct = Motion(arm, [0, 1], done.motion.q[[0, -1]])
@@ -273,7 +273,7 @@ def test_following_keeps_to_the_path_where_interpolating_does_not():
 
 
 def test_frames_are_followed_as_given():
-    arm = stock.planar3()
+    arm = models.planar3()
     frames = arm.frame(arm.random(12, seed=1) * 0.1 + START, "tip")
     done = follow(arm, Goal("tip", position=frames.position), START, solver=Solver(escapes=0, damping=1e-6))
     assert done.arrived
@@ -281,7 +281,7 @@ def test_frames_are_followed_as_given():
 
 
 def test_several_goals_go_along_together_and_some_hold_still():
-    arm = stock.panda()
+    arm = models.panda()
     hand, elbow = "panda_hand_tcp", "panda_link4"
     here = arm.frame(arm.rest, hand)
     still = Goal(elbow, position=arm.frame(arm.rest, elbow).position)
@@ -293,7 +293,7 @@ def test_several_goals_go_along_together_and_some_hold_still():
 
 
 def test_it_says_where_it_left_the_path():
-    arm = stock.planar3()
+    arm = models.planar3()
     here = arm.frame(START, "tip").position
     done = follow(arm, Path.line(here, [-45, 5, 0]).goal("tip", 31), START, duration=3)
     wanted = Path.line(here, [-45, 5, 0]).sampled(31).position
@@ -311,7 +311,7 @@ def test_it_says_where_it_left_the_path():
 
 
 def test_what_followed_says_so():
-    arm = stock.planar3()
+    arm = models.planar3()
     here = arm.frame(START, "tip").position
     done = follow(arm, Path.line(here, here - 0.1 * here).goal("tip", 11), START)
     assert str(done).startswith("followed all 11 frames: tip at most ")
@@ -323,7 +323,7 @@ def test_what_followed_says_so():
 
 
 def sequence(goal, **options):
-    arm = stock.planar3()
+    arm = models.planar3()
     path = Path.line(arm.frame(START, "tip").position, [*goal, 0])
     return follow(arm, path.goal("tip", 21, weight=(1, 1, 0)), START, solver=Solver(**CHAPTER, **options), steps=1)
 
@@ -362,7 +362,7 @@ def test_a_stiffer_joint_stays_straighter(gains, ends):
 
 
 def test_more_steps_a_frame_come_nearer_and_stop_when_they_arrive():
-    arm = stock.planar3()
+    arm = models.planar3()
     goal = Path.line(arm.frame(START, "tip").position, [-20, 5, 0]).goal("tip", 21, weight=(1, 1, 0))
     how = Solver(method=method.pseudoinverse(), **CHAPTER)
     one, two, many = (follow(arm, goal, START, solver=how, steps=k) for k in (1, 2, 50))
@@ -372,7 +372,7 @@ def test_more_steps_a_frame_come_nearer_and_stop_when_they_arrive():
 
 
 def test_a_place_without_a_step_is_stuck_not_an_error():
-    arm = stock.planar2()  # stretched out, the Jacobian is singular
+    arm = models.planar2()  # stretched out, the Jacobian is singular
     goal = Path.line([25, 0, 0], [20, 0, 0]).goal("tip", 5, weight=(1, 1, 0))
     done = follow(arm, goal, [0, 0], solver=Solver(method=method.inverse(), **CHAPTER), steps=1)
     assert done.solution.outcome[0] is Outcome.ARRIVED
@@ -404,13 +404,13 @@ def test_a_place_without_a_step_is_stuck_not_an_error():
 def test_what_cannot_be_followed_is_refused_before_any_work(change, said):
     good = {"goals": Path.line([25, 5, 0], [20, 5, 0]).goal("tip", 5, weight=(1, 1, 0)), "start": START}
     with pytest.raises(BadInput) as caught:
-        follow(stock.planar3(), **good | change)
+        follow(models.planar3(), **good | change)
     assert said in str(caught.value)
 
 
 def test_an_unknown_link_is_named():
     with pytest.raises(UnknownName, match="did you mean 'tip'"):
-        follow(stock.planar3(), Path.line([1, 0, 0], [2, 0, 0]).goal("tipp", 5))
+        follow(models.planar3(), Path.line([1, 0, 0], [2, 0, 0]).goal("tipp", 5))
 
 
 def test_the_goals_of_a_path_take_the_options_of_a_goal():

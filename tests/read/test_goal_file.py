@@ -8,7 +8,7 @@ import pytest
 
 from supple import Frame, Goal
 from supple.errors import BadInput
-from supple.read import goal_file as _goal_file
+from supple.read import goal_file
 
 RNG = np.random.default_rng(0)
 PLACES = RNG.normal(size=(20, 3))
@@ -37,7 +37,7 @@ def test_every_way_to_write_goals_means_the_same(tmp_path):
     wanted = Goal("hand", WHOLE)
     rpy, quaternion = TURNS.to_fixed("xyz"), 2.5 * TURNS.to_quaternion()  # of any length
     turned = table(tmp_path / "a.csv", ["x", "y", "z", "roll", "pitch", "yaw"], np.hstack([PLACES, rpy]))
-    same(_goal_file.read(turned, "hand"), wanted)
+    same(goal_file.read(turned, "hand"), wanted)
     mixed = table(
         tmp_path / "b.CSV",
         ["qz", "y", " X", "qw", "z", "qx", "qy"],
@@ -45,53 +45,53 @@ def test_every_way_to_write_goals_means_the_same(tmp_path):
             [quaternion[:, 3], PLACES[:, 1], PLACES[:, 0], quaternion[:, 0], PLACES[:, 2], quaternion[:, 1:3]]
         ),
     )
-    same(_goal_file.read(mixed, "hand"), wanted)
+    same(goal_file.read(mixed, "hand"), wanted)
     degrees = table(tmp_path / "c.csv", ["x", "y", "z", "roll", "pitch", "yaw"], np.hstack([PLACES, np.degrees(rpy)]))
-    same(_goal_file.read(degrees, "hand", degrees=True), wanted)
+    same(goal_file.read(degrees, "hand", degrees=True), wanted)
     for i, arrays in enumerate(
         ({"frames": WHOLE.matrix}, {"position": PLACES, "quaternion": quaternion}, {"position": PLACES, "rpy": rpy})
     ):
         np.savez(tmp_path / f"{i}.npz", **arrays, more=np.zeros(3))
-        same(_goal_file.read(tmp_path / f"{i}.npz", "hand"), wanted)
+        same(goal_file.read(tmp_path / f"{i}.npz", "hand"), wanted)
 
 
 def test_a_part_alone_is_a_goal(tmp_path):
     places = table(tmp_path / "a.csv", ["x", "y", "z"], PLACES)
-    same(_goal_file.read(places, "hand"), Goal("hand", position=PLACES))
+    same(goal_file.read(places, "hand"), Goal("hand", position=PLACES))
     turns = table(tmp_path / "b.csv", ["qw", "qx", "qy", "qz"], TURNS.to_quaternion())
-    same(_goal_file.read(turns, "hand"), Goal("hand", orientation=TURNS))
+    same(goal_file.read(turns, "hand"), Goal("hand", orientation=TURNS))
     aims = table(tmp_path / "c.csv", ["ax", "ay", "az"], PLACES)
-    same(_goal_file.read(aims, "hand", axis=(0, 0, 1)), Goal("hand", axis=(0, 0, 1), along=PLACES))
+    same(goal_file.read(aims, "hand", axis=(0, 0, 1)), Goal("hand", axis=(0, 0, 1), along=PLACES))
     np.savez(tmp_path / "d.npz", direction=PLACES, position=2 * PLACES)
     both = Goal("hand", position=2 * PLACES, axis=(0, 1, 0), along=PLACES)
-    same(_goal_file.read(tmp_path / "d.npz", "hand", axis=(0, 1, 0)), both)
+    same(goal_file.read(tmp_path / "d.npz", "hand", axis=(0, 1, 0)), both)
 
 
 def test_whole_numbers_blank_lines_and_a_mark_of_byte_order_are_read(tmp_path):
     path = tmp_path / "goals.csv"
     path.write_bytes(b"\xef\xbb\xbfx,y,z\r\n1,2,3\r\n\r\n +4e0, .5 ,-6.\r\n")
-    assert _goal_file.read(path, "hand").position.tolist() == [[1, 2, 3], [4, 0.5, -6]]
+    assert goal_file.read(path, "hand").position.tolist() == [[1, 2, 3], [4, 0.5, -6]]
     np.savez(tmp_path / "goals.npz", position=np.array([[1, 2, 3]]))
-    assert _goal_file.read(tmp_path / "goals.npz", "hand").position.tolist() == [[1, 2, 3]]
+    assert goal_file.read(tmp_path / "goals.npz", "hand").position.tolist() == [[1, 2, 3]]
 
 
 def test_a_dash_reads_a_table_from_the_standard_input(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("x,y,z\n1,2,3\n"))
-    assert _goal_file.read("-", "hand").position.tolist() == [[1, 2, 3]]
+    assert goal_file.read("-", "hand").position.tolist() == [[1, 2, 3]]
     monkeypatch.setattr("sys.stdin", io.StringIO("x,y,z\n1,2,up\n"))
     with pytest.raises(BadInput, match=r"standard input:2: column 3, z: .* got 'up'"):
-        _goal_file.read("-", "hand")
+        goal_file.read("-", "hand")
 
 
 def test_rows_that_are_not_finite_are_kept_for_the_solver(tmp_path):
     path = tmp_path / "goals.csv"
     path.write_text("x,y,z,qw,qx,qy,qz\n1,2,3,1,0,0,0\n1,nan,3,1,0,0,0\n1,2,3,inf,0,0,0\n")
-    rows = _goal_file.read(path, "hand").numbers((3,))
+    rows = goal_file.read(path, "hand").numbers((3,))
     assert np.isfinite(rows).all(axis=1).tolist() == [True, False, False]
     frames = np.array(WHOLE.matrix)
     frames[7] = np.nan
     np.savez(tmp_path / "goals.npz", frames=frames)
-    rows = _goal_file.read(tmp_path / "goals.npz", "hand").numbers((20,))
+    rows = goal_file.read(tmp_path / "goals.npz", "hand").numbers((20,))
     assert np.flatnonzero(~np.isfinite(rows).all(axis=1)).tolist() == [7]
 
 
@@ -123,7 +123,7 @@ def test_what_is_wrong_in_a_table_is_named_by_file_line_and_column(tmp_path, mon
     monkeypatch.chdir(tmp_path)
     (tmp_path / "goals.csv").write_text(text)
     with pytest.raises(BadInput) as refused:
-        _goal_file.read("goals.csv", "hand")
+        goal_file.read("goals.csv", "hand")
     assert str(refused.value).startswith(BAD_TABLES[text])
 
 
@@ -155,45 +155,45 @@ def test_what_is_wrong_in_arrays_is_named_by_file_and_row(tmp_path, monkeypatch,
     monkeypatch.chdir(tmp_path)
     np.savez("goals.npz", **BAD_ARRAYS[reason])
     with pytest.raises(BadInput) as refused:
-        _goal_file.read("goals.npz", "hand")
+        goal_file.read("goals.npz", "hand")
     assert reason in str(refused.value)
 
 
 def test_an_axis_and_its_directions_go_together(tmp_path):
     places = table(tmp_path / "a.csv", ["x", "y", "z"], PLACES)
     with pytest.raises(BadInput, match=r"a\.csv: an axis needs directions to point along: ax, ay, az"):
-        _goal_file.read(places, "hand", axis=(0, 0, 1))
+        goal_file.read(places, "hand", axis=(0, 0, 1))
     aims = table(tmp_path / "b.csv", ["ax", "ay", "az"], [[1, 0, 0], [0, 0, 0]])
     with pytest.raises(BadInput, match=r"b\.csv:3: along must not be zero"):
-        _goal_file.read(aims, "hand", axis=(0, 0, 1))
+        goal_file.read(aims, "hand", axis=(0, 0, 1))
     with pytest.raises(BadInput, match=r"^axis must not be zero"):
-        _goal_file.read(aims, "hand", axis=(0, 0, 0))
+        goal_file.read(aims, "hand", axis=(0, 0, 0))
 
 
 def test_other_files_are_refused(tmp_path):
     with pytest.raises(BadInput, match=r"goals are read from a file that ends in \.csv or \.npz, not 'goals\.txt'"):
-        _goal_file.read("goals.txt", "hand")
+        goal_file.read("goals.txt", "hand")
     with pytest.raises(FileNotFoundError):
-        _goal_file.read(tmp_path / "none.csv", "hand")
+        goal_file.read(tmp_path / "none.csv", "hand")
     for damaged in (b"", b"no archive", b"PK\x03\x04" + b"\x00" * 100):
         (tmp_path / "bad.npz").write_bytes(damaged)
         with pytest.raises(BadInput, match="not an archive of plain arrays"):
-            _goal_file.read(tmp_path / "bad.npz", "hand")
+            goal_file.read(tmp_path / "bad.npz", "hand")
     (tmp_path / "bad.csv").write_bytes(b"x,y,z\n\xff\xfe,1,2\n")
     with pytest.raises(BadInput, match="not a table of numbers between commas"):
-        _goal_file.read(tmp_path / "bad.csv", "hand")
+        goal_file.read(tmp_path / "bad.csv", "hand")
 
 
 def test_too_many_goals_are_refused_before_they_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(_goal_file, "MOST", 100)
+    monkeypatch.setattr(goal_file, "MOST", 100)
     rows = np.ones((101, 3))
     with pytest.raises(BadInput, match=r"a\.csv:102: more than 100 goals"):
-        _goal_file.read(table(tmp_path / "a.csv", ["x", "y", "z"], rows), "hand")
-    assert _goal_file.read(table(tmp_path / "b.csv", ["x", "y", "z"], rows[1:]), "hand").shape == (100,)
+        goal_file.read(table(tmp_path / "a.csv", ["x", "y", "z"], rows), "hand")
+    assert goal_file.read(table(tmp_path / "b.csv", ["x", "y", "z"], rows[1:]), "hand").shape == (100,)
     with zipfile.ZipFile(tmp_path / "c.npz", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("position.npy", b"\x00" * 1_000_000)  # small as it lies there, large once unpacked
     with pytest.raises(BadInput, match=r"c\.npz: position holds more than 100 goals"):
-        _goal_file.read(tmp_path / "c.npz", "hand")
+        goal_file.read(tmp_path / "c.npz", "hand")
 
 
 # -- writing ----------------------------------------------------------------------------------------------------
@@ -202,18 +202,18 @@ def test_too_many_goals_are_refused_before_they_fill_the_memory(tmp_path, monkey
 def test_answers_are_written_to_the_last_digit(tmp_path):
     names, q = ("joint 1", "joint,2"), RNG.normal(size=(4, 2))
     columns = {"goal": np.arange(1, 5), "outcome": np.array(["arrived", "stuck"] * 2), "distance": RNG.random(4)}
-    _goal_file.write(tmp_path / "a.csv", names, columns, q)
+    goal_file.write(tmp_path / "a.csv", names, columns, q)
     lines = (tmp_path / "a.csv").read_text().splitlines()
     assert lines[0] == 'goal,outcome,distance,joint 1,"joint,2"'
     for i, line in enumerate(lines[1:]):
         words = line.split(",")
         assert words[:2] == [str(i + 1), ["arrived", "stuck"][i % 2]]
         assert [float(word) for word in words[2:]] == [columns["distance"][i], *q[i]]
-    _goal_file.write(tmp_path / "a.NPZ", names, columns, q)
+    goal_file.write(tmp_path / "a.NPZ", names, columns, q)
     with np.load(tmp_path / "a.NPZ") as held:
         assert sorted(held) == ["distance", "goal", "names", "outcome", "q"]
         assert np.array_equal(held["q"], q)
         assert held["names"].tolist() == list(names)
         assert held["outcome"].tolist() == ["arrived", "stuck"] * 2
     with pytest.raises(BadInput, match=r"answers are written to a file that ends in \.csv or \.npz, not 'a\.txt'"):
-        _goal_file.write("a.txt", names, columns, q)
+        goal_file.write("a.txt", names, columns, q)

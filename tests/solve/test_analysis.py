@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from supple import BadInput, Frame, Goal, Joint, Linkage, Mimic, UnknownName, stock
+from supple import BadInput, Frame, Goal, Joint, Linkage, Mimic, UnknownName, models
 from supple.analysis import Annulus, Constraint, TwoLink, constraint
 
 PI = math.pi
@@ -81,7 +81,7 @@ def test_both_elbows_reach_any_goal_in_any_plane_and_quadrant() -> None:
 
 
 def test_the_closed_form_is_exact_to_rounding_for_the_planar_arm() -> None:
-    linkage = stock.planar2()
+    linkage = models.planar2()
     rng = np.random.default_rng(2)
     q = rng.uniform(-PI, PI, (10_000, 2))
     points = linkage.frame(q, "tip").position
@@ -98,7 +98,7 @@ def test_the_closed_form_is_exact_to_rounding_for_the_planar_arm() -> None:
 )
 def test_the_elbow_has_the_outer_angle_and_its_shoulder_goes_with_it(x: float, y: float) -> None:
     """Two errata of the book: theta2 is not the inner angle, and each theta1 has its own theta2."""
-    found = TwoLink(stock.planar2(), "tip").solve([x, y, 0])
+    found = TwoLink(models.planar2(), "tip").solve([x, y, 0])
     for (one, two), sign in zip(found.q, (1, -1), strict=True):
         assert two * sign > 0
         assert math.isclose(math.cos(two), (x * x + y * y - 15**2 - 10**2) / (2 * 15 * 10), abs_tol=1e-14)
@@ -108,7 +108,7 @@ def test_the_elbow_has_the_outer_angle_and_its_shoulder_goes_with_it(x: float, y
 
 @pytest.mark.parametrize("radius", [5.0, 25.0])
 def test_on_the_edge_both_answers_are_one(radius: float) -> None:
-    arm = TwoLink(stock.planar2(), "tip")
+    arm = TwoLink(models.planar2(), "tip")
     angle = np.linspace(-PI, PI, 101)
     points = in_plane(arm, np.full(101, radius), angle)
     found = arm.solve(points)
@@ -182,7 +182,7 @@ def test_limits_are_flagged_for_each_elbow() -> None:
 
 def test_the_annulus_holds_exactly_what_the_lengths_allow() -> None:
     rng = np.random.default_rng(5)
-    ring = TwoLink(stock.planar2(), "tip").annulus
+    ring = TwoLink(models.planar2(), "tip").annulus
     assert (ring.inner, ring.outer) == (5.0, 25.0)
     radius = np.concatenate([rng.uniform(0, 30, 10_000), [0, 5, 25, np.nextafter(5, 0), np.nextafter(25, 30)]])
     points = np.stack([radius, 0 * radius, 0 * radius], axis=-1)
@@ -209,7 +209,7 @@ def test_nearest_is_in_the_annulus_and_no_sample_is_nearer() -> None:
 
 
 def test_points_broadcast_over_leading_axes() -> None:
-    arm = TwoLink(stock.planar2(), "tip")
+    arm = TwoLink(models.planar2(), "tip")
     points = np.random.default_rng(7).uniform(-20, 20, (4, 3, 3))
     many = arm.solve(points)
     assert many.q.shape == (4, 3, 2, 2)
@@ -222,7 +222,7 @@ def test_points_broadcast_over_leading_axes() -> None:
 
 
 def test_a_real_arm_with_its_other_joints_locked_is_a_two_link_arm() -> None:
-    ur5 = stock.ur5().locked(["shoulder_pan_joint", "wrist_1_joint"])
+    ur5 = models.ur5().locked(["shoulder_pan_joint", "wrist_1_joint"])
     arm = TwoLink(ur5, "wrist_1_link")
     np.testing.assert_allclose(arm.lengths, (0.425, 0.39225), atol=1e-6)
     q = ur5.random(100, seed=0)
@@ -235,13 +235,13 @@ def test_a_real_arm_with_its_other_joints_locked_is_a_two_link_arm() -> None:
 
 def test_what_is_no_two_link_arm_is_refused_with_the_reason() -> None:
     with pytest.raises(BadInput, match="this link by 3: 'joint1', 'joint2', 'joint3'"):
-        TwoLink(stock.planar3(), "tip")
+        TwoLink(models.planar3(), "tip")
     with pytest.raises(BadInput, match=r"this link by 0$"):
-        TwoLink(stock.planar3(), "base")
+        TwoLink(models.planar3(), "base")
     with pytest.raises(BadInput, match=r"are 1.57 rad \(90 degrees\) apart"):
-        TwoLink(stock.panda(), "panda_link2")
+        TwoLink(models.panda(), "panda_link2")
     with pytest.raises(UnknownName, match="tip"):
-        TwoLink(stock.planar2(), "top")
+        TwoLink(models.planar2(), "top")
 
     def made(second: Joint, tip: float = 1.0) -> Linkage:
         return Linkage(
@@ -269,7 +269,7 @@ def test_what_is_no_two_link_arm_is_refused_with_the_reason() -> None:
 
 @pytest.mark.parametrize("point", [[1, 2], [math.nan, 0, 0], "here", None])
 def test_a_bad_point_is_refused(point: object) -> None:
-    arm = TwoLink(stock.planar2(), "tip")
+    arm = TwoLink(models.planar2(), "tip")
     for ask in (arm.solve, arm.annulus.contains, arm.annulus.nearest, arm.annulus.distance):
         with pytest.raises(BadInput, match="point"):
             ask(point)  # type: ignore[operator]
@@ -287,14 +287,14 @@ def in_xy(x: float, y: float) -> Goal:
 @pytest.mark.parametrize(
     ("linkage", "goal", "over", "under", "said"),
     [
-        (stock.planar3(), in_xy(10, 5), 0, 1, "under-constrained by 1: one joint motion is free"),
-        (stock.planar2(), in_xy(10, 5), 0, 0, "well constrained"),
-        (stock.panda(), Goal("panda_hand_tcp", Frame.at([0.4, 0, 0.4])), 0, 1, "one joint motion is free"),
-        (stock.panda(), Goal("panda_hand_tcp", position=[0.4, 0, 0.4]), 0, 4, "4 joint motions are free"),
-        (stock.ur5(), Goal("tool0", Frame()), 0, 0, "well constrained"),
-        (stock.so101(), Goal("gripper_frame_link", Frame()), 1, 0, "over-constrained by 1: one row cannot be met"),
-        (stock.planar3(), Goal("tip", Frame()), 3, 0, "over-constrained by 3"),
-        (stock.planar3(), Goal("tip", position=[10, 0, 0]), 1, 1, "over-constrained by 1"),
+        (models.planar3(), in_xy(10, 5), 0, 1, "under-constrained by 1: one joint motion is free"),
+        (models.planar2(), in_xy(10, 5), 0, 0, "well constrained"),
+        (models.panda(), Goal("panda_hand_tcp", Frame.at([0.4, 0, 0.4])), 0, 1, "one joint motion is free"),
+        (models.panda(), Goal("panda_hand_tcp", position=[0.4, 0, 0.4]), 0, 4, "4 joint motions are free"),
+        (models.ur5(), Goal("tool0", Frame()), 0, 0, "well constrained"),
+        (models.so101(), Goal("gripper_frame_link", Frame()), 1, 0, "over-constrained by 1: one row cannot be met"),
+        (models.planar3(), Goal("tip", Frame()), 3, 0, "over-constrained by 3"),
+        (models.planar3(), Goal("tip", position=[10, 0, 0]), 1, 1, "over-constrained by 1"),
     ],
 )
 def test_ranks_say_what_a_goal_asks(linkage: Linkage, goal: Goal, over: int, under: int, said: str) -> None:
@@ -305,7 +305,7 @@ def test_ranks_say_what_a_goal_asks(linkage: Linkage, goal: Goal, over: int, und
 
 
 def test_a_stretched_arm_is_singular_towards_its_forearm_not_unreachable() -> None:
-    arm = stock.planar3()
+    arm = models.planar3()
     stretched = constraint(arm, in_xy(20, 0), q=[0.4, 0, 0])
     assert (stretched.rank, stretched.rank_here, stretched.lost) == (2, 1, 1)
     assert not stretched.stalled  # this goal is off the line: some motion begins to reduce the error
@@ -320,14 +320,14 @@ def test_a_stretched_arm_is_singular_towards_its_forearm_not_unreachable() -> No
 
 
 def test_a_wrist_that_lines_up_loses_one_direction() -> None:
-    ur5 = stock.ur5()
+    ur5 = models.ur5()
     goal = Goal("tool0", Frame())
     assert constraint(ur5, goal, q=ur5.q(wrist_2_joint=0)).lost == 1
     assert constraint(ur5, goal, q=ur5.q(wrist_2_joint=0.1)).lost == 0
 
 
 def test_goals_of_two_hands_add_up() -> None:
-    robot = stock.baxter()
+    robot = models.baxter()
     goals = [Goal("left_gripper", Frame()), Goal("right_gripper", Frame())]
     answer = constraint(robot, goals)
     assert (answer.rows, answer.joints, answer.rank) == (12, 14, 12)
@@ -338,14 +338,14 @@ def test_goals_of_two_hands_add_up() -> None:
 def test_a_rank_is_that_of_the_jacobian() -> None:
     rng = np.random.default_rng(8)
     for name, link in (("panda", "panda_hand_tcp"), ("puma560", "tool"), ("g1", "left_rubber_hand")):
-        linkage = stock.get(name)
+        linkage = models.get(name)
         q = linkage.random(seed=rng)
         expected = np.linalg.matrix_rank(linkage.jacobian(q, link), rtol=1e-6)
         assert constraint(linkage, Goal(link, Frame()), q).rank_here == expected
 
 
 def test_bad_questions_are_refused() -> None:
-    arm, goal = stock.planar3(), in_xy(1, 2)
+    arm, goal = models.planar3(), in_xy(1, 2)
     with pytest.raises(BadInput, match=r"shape \(\.\.\., 3\)"):
         constraint(arm, goal, q=[0, 0])
     with pytest.raises(BadInput, match="one q"):
@@ -367,7 +367,7 @@ def test_bad_questions_are_refused() -> None:
 
 
 def test_values_print_and_do_not_change() -> None:
-    arm = TwoLink(stock.planar2(), "tip")
+    arm = TwoLink(models.planar2(), "tip")
     assert "15 and 10 m" in repr(arm)
     assert str(arm.annulus) == "annulus from 5 to 25 m about (0, 0, 0), across (0, 0, 1)"
     for value, name in ((arm.annulus, "inner"), (constraint(arm.linkage, in_xy(1, 2)), "rows")):

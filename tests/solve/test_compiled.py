@@ -10,10 +10,10 @@ import pytest
 from test_search import HANDS
 
 from oracle_search import there
-from supple import Frame, Goal, Joint, Linkage, Solver, _core, method, prefer, solve, stock
+from supple import Frame, Goal, Joint, Linkage, Solver, _core, method, models, prefer, solve
 from supple.errors import BadInput, UnknownName
 
-PANDA, HAND = stock.panda(), "panda_hand_tcp"
+PANDA, HAND = models.panda(), "panda_hand_tcp"
 FIND = Solver().plan(PANDA, HAND)
 FRAME = np.array(PANDA.frame(PANDA.random(seed=1), HAND).matrix)
 FAR = FRAME + np.array([[0, 0, 0, 5.0]] + [[0] * 4] * 3)
@@ -26,7 +26,7 @@ FAR = FRAME + np.array([[0, 0, 0, 5.0]] + [[0] * 4] * 3)
 @pytest.mark.parametrize("robot", ["panda", "ur5", "so101", "planar3"])
 def test_the_fast_door_answers_as_solve_does_to_the_bit(robot, name):
     _core.use(name)
-    arm, link = stock.get(robot), HANDS[robot]
+    arm, link = models.get(robot), HANDS[robot]
     frames, start = np.array(arm.frame(arm.random(100, seed=1), link).matrix), arm.random(100, seed=2)
     frames[::10, :3, 3] *= 3
     find = Solver().plan(arm, link)
@@ -71,7 +71,7 @@ def test_a_goal_says_which_rows_of_the_frames_count(kind):
 
 
 def test_an_axis_points_where_the_frame_takes_it():
-    arm, link, axis = stock.so101(), "gripper_frame_link", [0.6, 0, 0.8]
+    arm, link, axis = models.so101(), "gripper_frame_link", [0.6, 0, 0.8]
     find = Solver().plan(arm, Goal(link, position=[0, 0, 0], axis=axis, along=[0, 0, 1]))
     for frame in arm.frame(arm.random(50, seed=3), link):
         one = Goal(link, position=frame.position, axis=axis, along=frame.rotation @ axis)
@@ -79,7 +79,7 @@ def test_an_axis_points_where_the_frame_takes_it():
 
 
 def test_several_end_effectors_take_a_frame_each():
-    baxter, hands = stock.baxter(), ["left_gripper", "right_gripper"]
+    baxter, hands = models.baxter(), ["left_gripper", "right_gripper"]
     find = Solver().plan(baxter, hands)
     q, start = baxter.random(30, seed=1), baxter.random(30, seed=2)
     frames = np.stack([baxter.frame(q, hand).matrix for hand in hands], axis=1)
@@ -118,7 +118,7 @@ def test_joints_that_no_goal_needs_stay_as_they_were():
 
 
 def test_a_call_forgets_the_calls_before_it():
-    fresh = Solver().plan(stock.panda(), HAND)
+    fresh = Solver().plan(models.panda(), HAND)
     wanted = fresh(FRAME)
     for other in (FAR, np.eye(4), PANDA.frame(PANDA.random(seed=9), HAND)):
         fresh(other, PANDA.random(seed=8))
@@ -150,11 +150,11 @@ def test_a_plan_may_be_asked_from_many_threads():
 
 
 def test_a_plan_outlives_everything_it_was_made_of():
-    find = Solver().plan(stock.get("ur5"), "tool0")
+    find = Solver().plan(models.get("ur5"), "tool0")
     gc.collect()
-    frames = stock.ur5().frame(stock.ur5().random(50, seed=1), "tool0")
-    assert all(there(stock.ur5(), [Goal("tool0", frame)], find(frame)) for frame in frames)
-    door = Solver().plan(stock.get("ur5"), "tool0")
+    frames = models.ur5().frame(models.ur5().random(50, seed=1), "tool0")
+    assert all(there(models.ur5(), [Goal("tool0", frame)], find(frame)) for frame in frames)
+    door = Solver().plan(models.get("ur5"), "tool0")
     gc.collect()
     assert np.array_equal(door(frames[0]), find(frames[0]))
 

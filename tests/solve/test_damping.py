@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from damping_cases import DT, planned
-from supple import Frame, Goal, Joint, Linkage, Solver, damping, method, prefer, stock
-from supple._solve import compilation as _plan
+from supple import Frame, Goal, Joint, Linkage, Solver, damping, method, models, prefer
+from supple._solve import compilation
 from supple.damping import Singularity
 from supple.errors import BadInput, UnknownName
 
-ARM = stock.kraft()
+ARM = models.kraft()
 GOAL = Goal("tool", ARM.frame(ARM.rest, "tool"))
 NUMBERS = GOAL.numbers(())[None]
 
@@ -164,7 +164,7 @@ def test_several_functions_are_told_apart():
 
 
 def test_a_function_sees_all_joints_of_the_linkage():
-    arm, shapes = stock.panda(), []
+    arm, shapes = models.panda(), []
 
     def look(q, e, J, dt):
         shapes.append((q.shape, e.shape, J.shape, dt))
@@ -178,7 +178,7 @@ def test_a_function_sees_all_joints_of_the_linkage():
 
 
 def test_a_singularity_of_joints_that_move_no_goal_is_not_felt():
-    arm = stock.baxter()
+    arm = models.baxter()
     left, right = (Singularity.bend(f"{side}_e1", 1.6, region=1.0, joints=[f"{side}_e1"]) for side in ("left", "right"))
     goal = Goal("left_gripper", arm.frame(arm.rest, "left_gripper"))
     _, tick = planned(arm, [goal], damping.singularities(left, right))
@@ -194,7 +194,7 @@ def test_a_singularity_of_joints_that_move_no_goal_is_not_felt():
 
 def test_a_memory_that_is_reset_is_as_new():
     solver = Solver(damping=damping.paper() | damping.falling() | damping.conditioning(as_printed=True))
-    plan = _plan.compiled(ARM, [GOAL], solver)
+    plan = compilation.compiled(ARM, [GOAL], solver)
     memory = plan.memory()
     path = ARM.rest + np.linspace(0, 0.8, 60)[:, None]
 
@@ -210,20 +210,20 @@ def test_a_memory_that_is_reset_is_as_new():
 
 
 def test_a_memory_is_for_the_schemes_it_was_made_for():
-    plans = [_plan.compiled(ARM, [GOAL], Solver(damping=each)) for each in (damping.limits(), damping.error())]
+    plans = [compilation.compiled(ARM, [GOAL], Solver(damping=each)) for each in (damping.limits(), damping.error())]
     with pytest.raises(BadInput, match="this memory was made for other damping schemes or joints"):
         plans[0].tick(ARM.rest, NUMBERS, DT, plans[1].memory())
 
 
 @pytest.mark.parametrize("dt", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_tick_takes_time(dt):
-    plan = _plan.compiled(ARM, [GOAL], Solver(damping=damping.limits()))
+    plan = compilation.compiled(ARM, [GOAL], Solver(damping=damping.limits()))
     with pytest.raises(BadInput, match="dt must be a positive number of seconds"):
         plan.tick(ARM.rest, NUMBERS, dt, plan.memory())
 
 
 def test_a_tick_refuses_what_is_not_finite():
-    plan = _plan.compiled(ARM, [GOAL], Solver(damping=damping.limits()))
+    plan = compilation.compiled(ARM, [GOAL], Solver(damping=damping.limits()))
     for q, numbers in ((ARM.rest * np.nan, NUMBERS), (ARM.rest, NUMBERS * np.inf)):
         with pytest.raises(BadInput, match="q and goals of a tick must be finite"):
             plan.tick(q, numbers, DT, plan.memory())

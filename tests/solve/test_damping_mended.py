@@ -7,8 +7,8 @@ import pytest
 
 import oracle_damping as oracle
 from damping_cases import DT, ENDS, planned
-from supple import Goal, Joint, Linkage, Solver, damping, stock
-from supple._solve import compilation as _plan
+from supple import Goal, Joint, Linkage, Solver, damping, models
+from supple._solve import compilation
 from supple.damping import Singularity
 
 # -- what mending buys ------------------------------------------------------------------------------------------
@@ -16,7 +16,7 @@ from supple.damping import Singularity
 
 def held(scheme, q, ticks):
     """Damping and weights while a straightish arm stands still."""
-    arm = stock.planar3()
+    arm = models.planar3()
     _, tick = planned(arm, [Goal("tip", arm.frame(q, "tip"), turn_weight=(0, 0, 1))], scheme)
     return [tick(np.asarray(q))[1] for _ in range(ticks)]
 
@@ -34,7 +34,7 @@ def test_conditioning_alternates_as_printed_and_settles_as_mended():
 @pytest.mark.parametrize("seed", range(30))
 def test_conditioning_as_printed_is_the_oracles(seed):
     rng = np.random.default_rng(seed)
-    arm, end = stock.ur5(), "tool0"
+    arm, end = models.ur5(), "tool0"
     q = arm.rest + 0.2 * rng.normal(size=6)
     goals, scheme = [Goal(end, arm.frame(arm.rest, end))], oracle.Conditioning(1e-4, 1e3, printed=True)
     plan, tick = planned(arm, goals, damping.conditioning(1e-4, 1e3, as_printed=True))
@@ -52,7 +52,7 @@ def test_conditioning_as_printed_is_the_oracles(seed):
 
 @pytest.mark.parametrize("printed", [True, False])
 def test_named_singularities_have_no_kink_unless_printed(printed):
-    arm, h = stock.planar3(), 1e-6
+    arm, h = models.planar3(), 1e-6
     named = Singularity.bend("joint2", region=0.5, joints=["joint2"], weight=0.2)
     scheme = damping.singularities(named, alpha0=1.0, as_printed=printed)
     _, tick = planned(arm, [Goal("tip", position=[10, 5, 0])], scheme)
@@ -68,7 +68,7 @@ def test_named_singularities_have_no_kink_unless_printed(printed):
 
 
 def test_inside_a_singularity_is_at_it():
-    arm = stock.planar3()
+    arm = models.planar3()
     for printed in (True, False):
         named = Singularity.function(lambda q: -0.3, region=0.5, joints=["joint2"], weight=0.2)
         scheme = damping.singularities(named, as_printed=printed)
@@ -91,7 +91,7 @@ def turned(angle):
 
 def ramped(scheme, wishes, q=-1.0, dt=DT):
     """Weights of a joint at its low limit while a wish pushes it, tick by tick; then where it ends."""
-    plan = _plan.compiled(SLIDER, TURN, Solver(damping=scheme, keep_limits=False))
+    plan = compilation.compiled(SLIDER, TURN, Solver(damping=scheme, keep_limits=False))
     memory, weights, q = plan.memory(), [], np.array([q, 0.0])
     for wish in wishes:
         dq, _, w = plan.tick(q, turned(q[0] + q[1] + wish * dt), dt, memory)
@@ -157,7 +157,7 @@ def test_tiny_changes_outward_are_discarded_at_a_limit_and_others_are_not():
 
 
 def test_falling_damps_on_the_way_in_only():
-    arm = stock.planar3()
+    arm = models.planar3()
     _, tick = planned(arm, [Goal("tip", position=[10, 5, 0], weight=(1, 1, 0))], damping.falling())
     bends = np.concatenate([np.linspace(1.2, 0.0, 300), np.linspace(0.0, 1.2, 300)])
     alphas = np.array([tick(np.array([0.3, bend, bend]))[1] for bend in bends])
@@ -170,7 +170,7 @@ def test_falling_damps_on_the_way_in_only():
 
 
 def test_the_goals_weights_may_change_from_tick_to_tick():
-    arm, end, rng = stock.puma560(), "tool", np.random.default_rng(2)
+    arm, end, rng = models.puma560(), "tool", np.random.default_rng(2)
     frame, scheme = arm.frame(arm.rest, end), damping.paper() | damping.falling() | damping.conditioning()
     template = Goal(end, frame, weight=0.7, turn_weight=(2.0, 0.5, 1.0))
     plan, tick = planned(arm, [template], scheme)
@@ -180,7 +180,7 @@ def test_the_goals_weights_may_change_from_tick_to_tick():
         q = q + 0.05 * rng.normal(size=6)
         place, turn = rng.uniform(0.5, 3, (2, 3))
         goal = Goal(end, frame, weight=place, turn_weight=turn)
-        other = _plan.compiled(arm, [goal], Solver(damping=scheme, keep_limits=False))
+        other = compilation.compiled(arm, [goal], Solver(damping=scheme, keep_limits=False))
         wanted = other.tick(q, goal.numbers(())[None], DT, shared)  # a memory fits plans that differ in weights alone
         got = tick(q, template.numbers(())[None], rows=np.concatenate([place, turn]))
         assert got[0] == pytest.approx(wanted[0], abs=1e-12)
@@ -189,7 +189,7 @@ def test_the_goals_weights_may_change_from_tick_to_tick():
 
 
 def _ur5(q):
-    frames = stock.ur5().frames(q)
+    frames = models.ur5().frames(q)
     p = frames["wrist_3_link"].position
     return (
         (abs(math.sin(q[4])), 0.30, (1, 2, 3, 5)),
@@ -199,7 +199,7 @@ def _ur5(q):
 
 
 def _puma(q):
-    p = stock.puma560().frame(q, "link5").position
+    p = models.puma560().frame(q, "link5").position
     return (
         (abs(q[4]), 0.30, (3, 5)),
         (abs(q[2] - 1.61768), 0.30, (1, 2)),
@@ -214,7 +214,7 @@ def _names(arm, *columns):
 @pytest.mark.parametrize("name", ["ur5", "puma560", "panda"])
 @pytest.mark.parametrize("dt", [1 / 300, 1 / 1000])
 def test_the_paper_as_printed_is_its_letter_step_by_step(name, dt):
-    arm, end, rng = stock.get(name), ENDS[name], np.random.default_rng(9)
+    arm, end, rng = models.get(name), ENDS[name], np.random.default_rng(9)
     if name == "panda":
         arm = arm.locked(["panda_finger_joint1"])
     j = _names(arm, *range(arm.dof))
@@ -239,7 +239,7 @@ def test_the_paper_as_printed_is_its_letter_step_by_step(name, dt):
         )
     template = Goal(end, arm.frame(arm.rest, end))
     scheme = damping.paper(named, as_printed=True)
-    home = _plan.compiled(arm, [template], Solver()).look(arm.rest, template.numbers(())[None], False)[1]
+    home = compilation.compiled(arm, [template], Solver()).look(arm.rest, template.numbers(())[None], False)[1]
     low = 0.3 * math.sqrt(np.linalg.det(home @ home.T))
     plan, _ = planned(arm, [template], scheme)
     damped, worst = 0, 0.0
@@ -285,7 +285,7 @@ SOLVING = [
 
 @pytest.mark.parametrize("scheme", SOLVING)
 def test_solvers_with_schemes_arrive_and_keep_limits(scheme):
-    arm, end = stock.ur5(), "tool0"
+    arm, end = models.ur5(), "tool0"
     q = arm.rest + 0.6 * np.random.default_rng(1).normal(size=(60, 6))
     found = Solver(damping=scheme).solve(arm, Goal(end, arm.frame(q, end)))
     assert np.mean(found.arrived) > 0.9
@@ -294,7 +294,7 @@ def test_solvers_with_schemes_arrive_and_keep_limits(scheme):
 
 @pytest.mark.parametrize("scheme", SOLVING)
 def test_nothing_is_remembered_from_one_solve_to_the_next(scheme):
-    arm, solver = stock.kraft(), Solver(damping=scheme)
+    arm, solver = models.kraft(), Solver(damping=scheme)
     goals, starts = arm.frame(arm.random(60, seed=1), "tool"), arm.random(60, seed=2)
     forward = solver.solve(arm, Goal("tool", goals), starts).q
     backward = solver.solve(arm, Goal("tool", goals[::-1]), starts[::-1]).q
@@ -302,7 +302,7 @@ def test_nothing_is_remembered_from_one_solve_to_the_next(scheme):
 
 
 def test_a_constant_scheme_solves_as_the_number_does():
-    arm, end = stock.panda(), "panda_hand_tcp"
+    arm, end = models.panda(), "panda_hand_tcp"
     goal = Goal(end, arm.frame(arm.random(40, seed=1), end))
     number, scheme = (Solver(damping=each).solve(arm, goal) for each in (1e-3, damping.constant(1e-3)))
     assert np.array_equal(number.iterations, scheme.iterations)
@@ -310,7 +310,7 @@ def test_a_constant_scheme_solves_as_the_number_does():
 
 
 def test_a_function_in_a_solve_is_asked_and_never_different():
-    arm, end, calls = stock.ur5(), "tool0", []
+    arm, end, calls = models.ur5(), "tool0", []
 
     def error(q, e, J, dt):
         calls.append((q.shape, e.shape, J.shape, dt))
@@ -345,7 +345,7 @@ def test_an_approximation_in_the_task_space_stays_with_the_hand_and_one_in_the_j
 def test_the_singularities_of_the_kraft_like_arm_are_all_there_are():
     from supple.textbook import paper
 
-    arm = stock.kraft()
+    arm = models.kraft()
     q = arm.random(2000, seed=1)
     volume = np.linalg.det(arm.jacobian(q, "tool"))
     wrist = arm.frame(q, "wrist_yaw_link").position

@@ -6,8 +6,8 @@ import pytest
 import oracle_damping as oracle
 from damping_cases import DT, ENDS, arm_of, planned, random_scheme, rank_of
 from oracle import columns
-from supple import Frame, Goal, Joint, Linkage, Mimic, Solver, damping, prefer, stock
-from supple._solve import compilation as _plan
+from supple import Frame, Goal, Joint, Linkage, Mimic, Solver, damping, models, prefer
+from supple._solve import compilation
 from supple.damping import Singularity
 from supple.joint import Kind
 
@@ -16,7 +16,7 @@ from supple.joint import Kind
 def test_every_equation_is_the_oracles_as_printed_and_mended(seed):
     arm, goals = arm_of(seed)
     rng = np.random.default_rng([seed, 8])
-    used = list(_plan.compiled(arm, goals, Solver()).columns)
+    used = list(compilation.compiled(arm, goals, Solver()).columns)
     rank = rank_of(seed)
     kinds = rng.choice(9, rng.integers(1, 5), replace=False) if seed % 3 else [seed // 3 % 9]
     pairs = [random_scheme(arm, used, rank, rng, kind) for kind in kinds]
@@ -46,7 +46,7 @@ def test_every_equation_is_the_oracles_as_printed_and_mended(seed):
 def test_a_point_off_an_axis_is_measured_along_the_tangent_of_a_cylinder():
     rng = np.random.default_rng(3)
     for name, end in ENDS.items():
-        arm = stock.get(name)
+        arm = models.get(name)
         turns = [j for j in arm.joints if j.kind is Kind.REVOLUTE and not j.mimic and columns(arm)[j.name] < 5]
         for _ in range(10):
             joint, carrier = rng.choice(turns, 2)
@@ -104,7 +104,7 @@ def test_the_step_minimises_what_the_paper_says_with_alpha_not_squared():
 
 def test_a_wish_leaks_by_alpha_P_J_v_and_no_weight_silences_a_joint():
     rng = np.random.default_rng(1)
-    arm, end = stock.panda(), "panda_hand_tcp"
+    arm, end = models.panda(), "panda_hand_tcp"
     for seed in range(300):
         q, v = arm.random(seed=seed), 0.3 * rng.normal(size=arm.dof)
         v[7] = 0  # a finger has no part in it
@@ -138,7 +138,7 @@ AWAY = damping.singularities() | damping.limits()
 
 @pytest.mark.parametrize("name", ENDS)
 def test_away_from_singularities_and_limits_damping_is_none_and_the_step_is_the_pseudoinverse(name):
-    arm, end = stock.get(name), ENDS[name]
+    arm, end = models.get(name), ENDS[name]
     rng, seen = np.random.default_rng(4), 0
     for q in arm.random(600, seed=6):
         room = np.minimum(arm.upper - q, q - arm.lower)
@@ -162,7 +162,7 @@ def test_away_from_singularities_and_limits_damping_is_none_and_the_step_is_the_
 
 
 def test_five_joints_are_not_always_singular():
-    arm, end = stock.so101(), "gripper_frame_link"
+    arm, end = models.so101(), "gripper_frame_link"
     goals = [Goal(end, arm.frame(arm.rest, end))]
     for scheme in (damping.singularities(), damping.manipulability(), damping.conditioning(), damping.falling()):
         assert planned(arm, goals, scheme)[1](arm.rest)[1] == 0
@@ -171,7 +171,7 @@ def test_five_joints_are_not_always_singular():
 
 
 def test_a_flat_arm_is_not_singular_because_space_has_three_dimensions():
-    arm = stock.planar3()
+    arm = models.planar3()
     goals = [Goal("tip", position=[10, 5, 0])]
     _, tick = planned(arm, goals, damping.singularities())
     assert tick(arm.rest)[1] == 0
@@ -179,7 +179,7 @@ def test_a_flat_arm_is_not_singular_because_space_has_three_dimensions():
 
 
 def test_damping_looks_at_the_weighted_jacobian():
-    arm = stock.planar2()
+    arm = models.planar2()
     goals = [Goal("tip", position=[10, 5, 0], weight=(1, 1, 0))]
 
     def frozen(q, e, J, dt):
@@ -194,7 +194,7 @@ def test_damping_looks_at_the_weighted_jacobian():
 
 # -- condition numbers ------------------------------------------------------------------------------------------
 
-STRETCHED = stock.kraft().q(elbow=0.0)
+STRETCHED = models.kraft().q(elbow=0.0)
 
 
 @pytest.mark.parametrize("kappa", [10.0, 300.0, 1e5])
@@ -210,7 +210,7 @@ STRETCHED = stock.kraft().q(elbow=0.0)
     ],
 )
 def test_a_bound_on_the_condition_number_is_kept_at_the_singularity(make, kappa):
-    arm = stock.kraft()
+    arm = models.kraft()
     goals = [Goal("tool", arm.frame(STRETCHED, "tool"))]
     plan, tick = planned(arm, goals, make(damping.condition_bound(kappa)))
     _, alpha, w = tick(STRETCHED)
@@ -222,10 +222,10 @@ def test_a_bound_on_the_condition_number_is_kept_at_the_singularity(make, kappa)
 def test_a_linkage_tells_its_condition_number():
     rng = np.random.default_rng(0)
     for name, end in ENDS.items():
-        arm = stock.get(name)
+        arm = models.get(name)
         q, used = (
             arm.random(20, seed=2),
-            list(_plan.compiled(arm, [Goal(end, arm.frame(arm.rest, end))], Solver()).columns),
+            list(compilation.compiled(arm, [Goal(end, arm.frame(arm.rest, end))], Solver()).columns),
         )
         J, alpha, weight = arm.jacobian(q, end), float(rng.uniform(0, 0.1)), float(rng.uniform(0.5, 2))
         for rows, given in ((np.s_[:6], {}), (np.s_[:3], {"orientation": False}), (np.s_[3:], {"position": False})):
@@ -234,7 +234,7 @@ def test_a_linkage_tells_its_condition_number():
             got = arm.condition(q, end, alpha, weight=weight, **given)
             assert got == pytest.approx(np.array(wanted), rel=1e-9)
             assert arm.condition(q[3], end, alpha, weight=weight, **given) == pytest.approx(got[3], rel=1e-9)
-    arm = stock.kraft()
+    arm = models.kraft()
     assert arm.condition(STRETCHED, "tool") > 1e15
     assert arm.condition(STRETCHED, "base") == np.inf
     assert arm.condition(STRETCHED, "tool", 1e9) == pytest.approx(1, abs=1e-6)

@@ -15,7 +15,7 @@ from oracle_descent import Descent
 from oracle_solve import chordal
 from random_goals import limited, random_goals, small_tree
 from random_trees import random_q
-from supple import Frame, Goal, Joint, Linkage, Mimic, Solver, _core, method, stock
+from supple import Frame, Goal, Joint, Linkage, Mimic, Solver, _core, method, models
 from supple.method import Rank
 
 SETS = _core.instruction_sets()
@@ -182,7 +182,7 @@ def test_a_mimic_nearer_to_the_base_than_its_source_does_not_mislead_the_others(
 
 
 def test_the_sequence_of_figure_5_25_comes_out_of_both():
-    planar, start = stock.planar3(), np.array([np.pi / 8, np.pi / 4, np.pi / 4])
+    planar, start = models.planar3(), np.array([np.pi / 8, np.pi / 4, np.pi / 4])
     begin, end = planar.frame(start, "tip").position, np.array([-20.0, 5, 0])
     solver = Solver(method=method.descent(), keep_limits=False, longest=1e9)
     for sweeps, wanted, apart in ((1, 2.1533, 1e-9), (10, 0.0067, 1e-5)):  # once there, rounding moves it on

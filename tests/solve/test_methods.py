@@ -15,8 +15,8 @@ import pytest
 import oracle_solve as oracle
 from random_goals import limited, random_goals, small_tree
 from random_trees import random_q
-from supple import Goal, Solver, _core, method, prefer, stock
-from supple._solve import compilation as _plan
+from supple import Goal, Solver, _core, method, models, prefer
+from supple._solve import compilation
 from supple.errors import BadInput
 
 BLOCKS = range(8)
@@ -62,7 +62,7 @@ def numbers(goals):
 
 def change(c, solver):
     """The native change of q (dof,), before it is taken; none where the method finds none."""
-    plan = _plan.compiled(c.tree, c.goals, solver)
+    plan = compilation.compiled(c.tree, c.goals, solver)
     return plan.step(c.q, numbers(c.goals), solver._wish())
 
 
@@ -89,7 +89,7 @@ def test_random_goals_have_all_there_is():
 @pytest.mark.parametrize("block", BLOCKS)
 def test_error_and_jacobian_are_the_oracles(block):
     for c in cases(block):
-        plan = _plan.compiled(c.tree, c.goals, Solver())
+        plan = compilation.compiled(c.tree, c.goals, Solver())
         pulled = oracle.look(c.tree, c.goals, c.q, pull=True)[1]
         for name in SETS:
             _core.use(name)
@@ -172,7 +172,7 @@ def test_the_inverse_takes_the_oracles_step_where_there_is_one():
 
 
 def test_an_arm_that_is_straight_but_for_rounding_has_no_inverse():
-    arm, goal = stock.planar2(), Goal("tip", position=[3, 4, 0], weight=(1, 1, 0))
+    arm, goal = models.planar2(), Goal("tip", position=[3, 4, 0], weight=(1, 1, 0))
     for elbow in (0.0, np.pi):
         with pytest.raises(BadInput, match="damping has one"):
             Solver(method=method.inverse()).step(arm, goal, [0.3, elbow])
@@ -352,7 +352,7 @@ def test_a_preference_leads_towards_its_values_from_either_side(block):
 
 
 def test_a_mirrored_arm_prefers_the_mirror_image():
-    arm, rng = stock.planar3(), np.random.default_rng(7)
+    arm, rng = models.planar3(), np.random.default_rng(7)
     for _ in range(200):
         q, values, gain = rng.uniform(-2, 2, 3), rng.uniform(-2, 2, 3), rng.uniform(0, 1, 3)
         x, y = rng.uniform(-20, 20, 2)
@@ -385,7 +385,7 @@ def test_with_halving_no_step_raises_the_true_error(way, block):
     for c in cases(block):
         tree = limited(c.tree, c.seed)
         solver = Solver(method=method.get(way), halvings=8, keep_limits=bool(c.seed % 3))
-        plan, given = _plan.compiled(tree, c.goals, solver), numbers(c.goals)
+        plan, given = compilation.compiled(tree, c.goals, solver), numbers(c.goals)
         q = tree.clamp(c.q)
         before = np.sum(plan.look(q, given, False)[0] ** 2)
         for _ in range(4):
@@ -403,7 +403,7 @@ def test_with_halving_no_step_raises_the_true_error(way, block):
 def test_without_halving_a_step_may_raise_the_error():
     raised = 0
     for c in cases(0):
-        plan = _plan.compiled(c.tree, c.goals, Solver())
+        plan = compilation.compiled(c.tree, c.goals, Solver())
         q = Solver(method=method.transpose(), **FREE).step(c.tree, c.goals, c.q)
         raised += np.sum(plan.look(q, numbers(c.goals), False)[0] ** 2) > np.sum(c.e**2)
     assert raised > 2

@@ -6,10 +6,10 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from supple import Frame, Goal, Joint, Linkage, Solver, method, prefer, stock
+from supple import Frame, Goal, Joint, Linkage, Solver, method, models, prefer
 from supple.errors import BadInput, UnknownName
 
-ARM = stock.planar3()
+ARM = models.planar3()
 HERE = Goal("tip", position=ARM.frame(ARM.rest, "tip").position, weight=(1, 1, 0))
 
 

@@ -10,7 +10,7 @@ from oracle import exp_rotation
 from oracle_search import followed, missing, there
 from random_goals import limited
 from random_trees import axes, places, random_tree
-from supple import Frame, Goal, Joint, Linkage, Outcome, Tolerance, analysis, solve, stock
+from supple import Frame, Goal, Joint, Linkage, Outcome, Tolerance, analysis, models, solve
 from supple.joint import Kind, Mimic
 
 HANDS = {
@@ -26,7 +26,7 @@ HANDS = {
     "baxter": "left_gripper",
     "g1": "left_rubber_hand",
 }
-PANDA, HAND = stock.panda(), "panda_hand_tcp"
+PANDA, HAND = models.panda(), "panda_hand_tcp"
 TAU = math.tau
 
 
@@ -47,12 +47,12 @@ def judged(arm, goals, found, lost=0.0):
 
 
 def test_the_search_knows_every_stock_linkage():
-    assert set(HANDS) == set(stock.names())
+    assert set(HANDS) == set(models.names())
 
 
 @pytest.mark.parametrize("name", HANDS)
 def test_every_frame_that_a_stock_arm_can_reach_is_found(name):
-    arm, link = stock.get(name), HANDS[name]
+    arm, link = models.get(name), HANDS[name]
     goal = Goal(link, arm.frame(arm.random(2000, seed=1), link))
     judged(arm, [goal], solve(arm, goal), 0.0005)
     judged(arm, [goal], solve(arm, goal, arm.random(2000, seed=2)), 0.0005)
@@ -60,7 +60,7 @@ def test_every_frame_that_a_stock_arm_can_reach_is_found(name):
 
 @pytest.mark.parametrize("name", ["panda", "ur5", "puma560", "so101"])
 def test_frames_at_limits_and_singular_places_are_found(name):
-    arm, link = stock.get(name), HANDS[name]
+    arm, link = models.get(name), HANDS[name]
     rng = np.random.default_rng(3)
     q = arm.random(1000, seed=4)
     side = rng.integers(0, 8, q.shape)
@@ -176,7 +176,7 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_goals_of_every_kind_are_found_and_their_error_is_measured(kind):
     for name in ("panda", "ur5", "so101", "planar3"):
-        arm, link = stock.get(name), HANDS[name]
+        arm, link = models.get(name), HANDS[name]
         goal = Goal(link, **KINDS[kind](arm.frame(arm.random(400, seed=5), link)))
         judged(arm, [goal], solve(arm, goal), 0.0025)
         judged(arm, [goal], solve(arm, goal, arm.random(400, seed=6)), 0.0025)
@@ -187,7 +187,7 @@ def test_half_a_turn_away_is_not_there(turn):
     half = exp_rotation(np.array(turn))
     half = np.round(half) if np.linalg.norm(turn) == np.pi else half
     for name in ("planar3", "panda", "ur5"):
-        arm, link = stock.get(name), HANDS[name]
+        arm, link = models.get(name), HANDS[name]
         starts = np.stack([arm.rest, *arm.random(20, seed=1)])
         frames = arm.frame(starts, link)
         for goal in (
@@ -213,7 +213,7 @@ def test_a_zero_weight_leaves_that_axis_free():
 
 def test_a_box_is_as_good_as_its_middle_and_not_more():
     rng = np.random.default_rng(9)
-    arm = stock.planar3()  # 30 m long
+    arm = models.planar3()  # 30 m long
     angle, beyond, slack = rng.uniform(-3, 3, 200), rng.uniform(0.1, 5, 200), 2.0
     along = np.stack([np.cos(angle), np.sin(angle), 0 * angle], -1)
     place = (30 + beyond)[:, None] * along
@@ -247,7 +247,7 @@ def test_a_cone_is_as_good_as_its_axis_and_not_more():
 
 @pytest.mark.parametrize("name", HANDS)
 def test_a_start_that_is_at_the_goal_is_the_answer(name):
-    arm, link = stock.get(name), HANDS[name]
+    arm, link = models.get(name), HANDS[name]
     q = arm.random(300, seed=1)
     frames = arm.frame(q, link)
     for goal in (Goal(link, frames), Goal(link, position=frames.position), Goal(link, frames, slack=0.1)):
@@ -275,7 +275,7 @@ def unwound(arm, wide, q, start):
 
 @pytest.mark.parametrize("name", ["planar3", "panda", "ur5", "puma560", "so101", "iiwa14"])
 def test_no_answer_is_farther_from_the_start_than_where_the_start_itself_leads(name):
-    arm, link = stock.get(name), HANDS[name]
+    arm, link = models.get(name), HANDS[name]
     start = arm.random(300, seed=6)
     goal = Goal(link, arm.frame(arm.random(300, seed=5), link))
     endless, wide = free_turns(arm)
@@ -291,7 +291,7 @@ def test_no_answer_is_farther_from_the_start_than_where_the_start_itself_leads(n
 
 @pytest.mark.parametrize("name", ["panda", "ur5", "puma560", "so101"])
 def test_from_a_start_near_an_answer_the_answer_is_near(name):
-    arm, link = stock.get(name), HANDS[name]
+    arm, link = models.get(name), HANDS[name]
     q = arm.random(3000, seed=5)
     start = arm.clamp(q + np.random.default_rng(1).uniform(-0.03, 0.03, q.shape))
     found = solve(arm, Goal(link, arm.frame(q, link)), start)
@@ -300,7 +300,7 @@ def test_from_a_start_near_an_answer_the_answer_is_near(name):
 
 
 def test_the_answer_is_nearer_to_its_start_than_to_others():
-    arm = stock.ur5()
+    arm = models.ur5()
     goal = Goal("tool0", arm.frame(arm.random(500, seed=1), "tool0"))
     start = arm.random(500, seed=2)
     near, first = solve(arm, goal, start).q, solve(arm, goal).q
@@ -317,7 +317,7 @@ def test_joints_without_limits_unwind_towards_the_start():
     assert found.arrived.all()
     assert np.abs(found.q - start).max() <= np.pi + 1e-9
     # within limits as near as they allow
-    ur5 = stock.ur5()
+    ur5 = models.ur5()
     start = ur5.random(500, seed=3)
     found = solve(ur5, Goal("tool0", ur5.frame(ur5.random(500, seed=4), "tool0")), start)
     other = unwound(ur5, np.ones(6, bool), found.q, start)
@@ -325,7 +325,7 @@ def test_joints_without_limits_unwind_towards_the_start():
 
 
 def test_two_branches_of_a_planar_arm_are_those_of_its_triangle():
-    arm = stock.planar3()
+    arm = models.planar3()
     q = arm.random(200, seed=1)
     goal = Goal("tip", arm.frame(q, "tip"))
     found = solve(arm, goal, solutions=8)
@@ -345,7 +345,7 @@ def test_two_branches_of_a_planar_arm_are_those_of_its_triangle():
 
 
 def test_two_branches_of_two_links_are_those_of_the_formula():
-    arm = stock.planar2()
+    arm = models.planar2()
     closed = analysis.TwoLink(arm, "tip")
     points = arm.frame(arm.random(200, seed=2), "tip").position
     for i, branches in enumerate(closed.solve(points).q):
@@ -359,7 +359,7 @@ def test_two_branches_of_two_links_are_those_of_the_formula():
 @pytest.mark.parametrize("name", ["ur5", "puma560", "panda"])
 @pytest.mark.parametrize("started", [False, True])
 def test_several_answers_differ_arrive_and_are_sorted(name, started):
-    arm, link = stock.get(name), HANDS[name]
+    arm, link = models.get(name), HANDS[name]
     q, start = arm.random(100, seed=7), arm.random(100, seed=8)
     goal = Goal(link, arm.frame(q, link))
     found = solve(arm, goal, start if started else None, solutions=12)
@@ -394,7 +394,7 @@ def test_a_turn_that_a_ball_can_say_in_two_ways_is_one_answer():
 
 def test_of_six_joints_most_branches_are_found():
     # a wrist that meets in a point has two ways, an elbow two and a shoulder two: what limits allow of eight
-    arm = stock.puma560()
+    arm = models.puma560()
     q = arm.random(60, seed=9)
     few = solve(arm, Goal("tool", arm.frame(q, "tool")), solutions=16)
     known = 0

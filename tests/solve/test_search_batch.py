@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from test_search import HANDS
 
-from supple import Goal, Outcome, Solver, _core, errors, method, prefer, solve, stock
+from supple import Goal, Outcome, Solver, _core, errors, method, models, prefer, solve
 from supple._solve import search as _search
 
-PANDA, HAND = stock.panda(), "panda_hand_tcp"
+PANDA, HAND = models.panda(), "panda_hand_tcp"
 FIELDS = ("q", "outcomes", "iterations", "starts", "error")
 
 
@@ -33,7 +33,7 @@ def frames_of(arm, link, count, seed=1):
 def test_many_are_found_as_one_by_one_to_the_bit(name, started):
     _core.use(name)
     for robot in ("panda", "ur5", "so101"):
-        arm, link = stock.get(robot), HANDS[robot]
+        arm, link = models.get(robot), HANDS[robot]
         frames, start = frames_of(arm, link, 100), arm.random(100, seed=2)
         many = solve(arm, Goal(link, frames), start if started else None)
         assert 0.5 < many.arrived.mean() <= 1
@@ -113,8 +113,8 @@ def test_solves_in_many_threads_do_not_disturb_each_other():
 
 PROGRAM = """
 import hashlib, numpy as np
-from supple import Goal, prefer, solve, stock
-panda, baxter, seen = stock.panda(), stock.baxter(), hashlib.sha256()
+from supple import Goal, prefer, solve, models
+panda, baxter, seen = models.panda(), models.baxter(), hashlib.sha256()
 hand, grippers = "panda_hand_tcp", ("left_gripper", "right_gripper")
 frames = np.array(panda.frame(panda.random(4000, seed=1), hand).matrix)
 frames[::40, :3, 3] *= 1.3
@@ -177,7 +177,7 @@ def test_a_change_of_the_instruction_set_finds_plans_of_the_other_in_order():
     sets = _core.instruction_sets()
     goal = Goal(HAND, frames_of(PANDA, HAND, 50))
     for first in sets:
-        arm = stock.panda()
+        arm = models.panda()
         _core.use(first)
         solve(arm, goal)
         for then in sets:
@@ -301,8 +301,8 @@ def test_goals_and_starts_are_read_and_never_changed():
 LONG = """
 import sys, time
 import numpy as np
-from supple import Goal, Outcome, errors, solve, stock
-arm, hand = stock.panda(), "panda_hand_tcp"
+from supple import Goal, Outcome, errors, solve, models
+arm, hand = models.panda(), "panda_hand_tcp"
 count, frames = 400_000, np.array(arm.frame(arm.random(1000, seed=1), "panda_hand_tcp").matrix)
 frames[:, :3, 3] *= 1.15
 frames = np.tile(frames, (count // 1000, 1, 1))
@@ -380,9 +380,9 @@ def test_a_budget_of_starts_ends_every_search():
 
 
 def test_a_lost_row_asked_again_alone_is_refused():
-    frames = np.array(stock.panda().frame(stock.panda().random(3, seed=0), "panda_hand_tcp").matrix)
+    frames = np.array(models.panda().frame(models.panda().random(3, seed=0), "panda_hand_tcp").matrix)
     frames[1] = np.nan
-    found = solve(stock.panda(), Goal("panda_hand_tcp", frames))
+    found = solve(models.panda(), Goal("panda_hand_tcp", frames))
     assert found[1].outcome is Outcome.INVALID
     with pytest.raises(errors.BadInput, match="finite"):
-        solve(stock.panda(), found[1].goals[0])
+        solve(models.panda(), found[1].goals[0])

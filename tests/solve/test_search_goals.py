@@ -8,14 +8,14 @@ from test_search import HANDS, judged
 
 from oracle_search import cost, missing, nearest, there
 from random_goals import limited, random_goals, small_tree
-from supple import Frame, Goal, Joint, Linkage, Outcome, Solver, UnknownName, method, prefer, solve, stock
+from supple import Frame, Goal, Joint, Linkage, Outcome, Solver, UnknownName, method, models, prefer, solve
 from supple._solve import search as _search
 from supple.errors import BadInput
 from supple.joint import Mimic
 from supple.link import Link
 
-PANDA, HAND = stock.panda(), "panda_hand_tcp"
-PLANAR = stock.planar3()
+PANDA, HAND = models.panda(), "panda_hand_tcp"
+PLANAR = models.planar3()
 
 
 def flat(link, x, y, **more):
@@ -26,7 +26,7 @@ def flat(link, x, y, **more):
 
 
 def test_both_hands_of_baxter_are_found_together():
-    baxter = stock.baxter()
+    baxter = models.baxter()
     q = baxter.random(500, seed=1)
     goals = [Goal(hand, baxter.frame(q, hand)) for hand in ("left_gripper", "right_gripper")]
     judged(baxter, goals, solve(baxter, goals), 0.005)
@@ -44,7 +44,7 @@ def floating(robot):
 
 
 def test_hands_feet_and_pelvis_of_a_humanoid_that_floats_are_found_together():
-    robot = floating(stock.g1())
+    robot = floating(models.g1())
     frames = robot.frames(robot.random(100, seed=2))
     feet = [Goal(f"{side}_ankle_roll_link", frames[f"{side}_ankle_roll_link"]) for side in ("left", "right")]
     hands = [Goal(f"{side}_rubber_hand", frames[f"{side}_rubber_hand"]) for side in ("left", "right")]
@@ -151,7 +151,7 @@ def replace_priority(goal, priority):
 
 
 def test_goals_that_can_all_be_met_are_met_whatever_their_priorities():
-    baxter = stock.baxter()
+    baxter = models.baxter()
     q = baxter.random(200, seed=1)
     goals = [Goal(hand, baxter.frame(q, hand), priority=i) for i, hand in enumerate(("left_gripper", "right_gripper"))]
     judged(baxter, goals, solve(baxter, goals), 0.02)
@@ -230,7 +230,7 @@ def test_what_did_not_arrive_is_left_by_preferences_as_near_as_it_was():
 
 @pytest.mark.parametrize("name", ["panda", "ur5", "baxter", "so101"])
 def test_locked_joints_do_not_move(name):
-    arm, link = stock.get(name), HANDS[name]
+    arm, link = models.get(name), HANDS[name]
     joint = np.flatnonzero(arm.jacobian(arm.rest, link).any(axis=0))[2]
     start, q = arm.random(300, seed=1), arm.random(300, seed=2)
     q[:, joint] = start[:, joint]
@@ -325,7 +325,7 @@ def unreachable(arm, link, count, seed):
 
 @pytest.mark.parametrize("name", ["panda", "ur5", "so101", "puma560"])
 def test_what_cannot_be_reached_is_left_as_near_as_many_starts_get(name):
-    arm, link = stock.get(name), HANDS[name]
+    arm, link = models.get(name), HANDS[name]
     goal = Goal(link, unreachable(arm, link, 30, seed=5))
     found = solve(arm, goal)
     assert (found.outcomes == Outcome.STUCK.value).all()
@@ -338,7 +338,7 @@ def test_what_cannot_be_reached_is_left_as_near_as_many_starts_get(name):
 
 @pytest.mark.parametrize("name", ["panda", "ur5", "so101", "planar3", "baxter"])
 def test_beyond_reach_is_seen_at_once_and_said(name):
-    arm, link = stock.get(name), HANDS[name]
+    arm, link = models.get(name), HANDS[name]
     way = np.random.default_rng(1).normal(size=(100, 3)) * ([1, 1, 0] if name == "planar3" else 1)
     way /= np.linalg.norm(way, axis=1, keepdims=True)
     base = arm.frame(arm.rest, arm.joints[0].child).position
@@ -357,7 +357,7 @@ def test_beyond_reach_is_seen_at_once_and_said(name):
 
 def test_what_can_be_reached_is_never_given_up_at_the_edge_of_reach():
     for name in ("panda", "ur5", "planar3"):
-        arm, link = stock.get(name), HANDS[name]
+        arm, link = models.get(name), HANDS[name]
         q = arm.random(300, seed=6)
         straight = solve(arm, Goal(link, position=arm.frame(q, link).position * 20))
         goal = Goal(link, arm.frame(straight.q, link))  # reached, at the very edge

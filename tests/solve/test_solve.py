@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import supple
-from supple import Frame, Goal, Joint, Linkage, Outcome, Solver, _core, method, prefer, solve, stock
-from supple._solve import compilation as _plan
+from supple import Frame, Goal, Joint, Linkage, Outcome, Solver, _core, method, models, prefer, solve
+from supple._solve import compilation
 from supple.errors import BadInput
 
-ARM = stock.planar3()
-PANDA, HAND = stock.panda(), "panda_hand_tcp"
+ARM = models.planar3()
+PANDA, HAND = models.panda(), "panda_hand_tcp"
 ALL = [name for name in method.names() if name != "inverse"]
 STEPPING = [name for name in ALL if name != "search"]
 WISHING = [method.search(), method.damped()]
@@ -105,7 +105,7 @@ def test_no_iterations_give_the_start_within_limits():
 def test_joints_that_no_goal_needs_stay_as_they_were():
     start = np.append(PANDA.rest[:-1], 0.033)
     assert solve(PANDA, Goal(HAND, position=[0.4, 0.1, 0.4]), start).q[-1] == 0.033
-    baxter = stock.baxter()
+    baxter = models.baxter()
     left = solve(baxter, Goal("left_gripper", position=[0.7, 0.4, 0.3]))
     changed = np.array(baxter.names)[left.q != baxter.rest]
     assert left.arrived
@@ -116,8 +116,8 @@ def test_joints_that_no_goal_needs_stay_as_they_were():
 def test_any_number_of_threads_gives_the_same_bits():
     program = """
 import hashlib, sys
-from supple import Goal, Solver, method, stock
-arm = stock.panda()
+from supple import Goal, Solver, method, models
+arm = models.panda()
 goal = Goal("panda_hand_tcp", arm.frame(arm.random(1500, seed=0), "panda_hand_tcp"))
 for way in ("damped", "selective", "descent"):
     found = Solver(method=method.get(way), iterations=20).solve(arm, goal)
@@ -154,7 +154,7 @@ def test_instruction_sets_find_the_same_to_tolerance():
 
 
 def test_both_hands_of_baxter_arrive_at_once():
-    baxter, hands = stock.baxter(), ("left_gripper", "right_gripper")
+    baxter, hands = models.baxter(), ("left_gripper", "right_gripper")
     rng = np.random.default_rng(3)
     q = baxter.clamp(baxter.rest + rng.uniform(-0.4, 0.4, (30, baxter.dof)))
     goals = [Goal(hand, baxter.frame(q, hand)) for hand in hands]
@@ -172,7 +172,7 @@ def test_both_hands_of_baxter_arrive_at_once():
 
 
 def test_five_joints_bring_a_point_to_a_place_and_an_axis_to_a_direction():
-    arm, link = stock.so101(), "gripper_frame_link"
+    arm, link = models.so101(), "gripper_frame_link"
     frames = arm.frame(arm.clamp(arm.rest + np.random.default_rng(0).uniform(-0.5, 0.5, (100, arm.dof))), link)
     along = frames.rotation @ [0, 0, 1.0]
     point = [0.01, 0.02, 0.03]
@@ -216,7 +216,7 @@ def test_beyond_reach_it_is_stuck_and_says_by_how_much(way, nearly):
 
 
 def test_robots_out_of_reach_end_stuck_and_never_say_they_arrived():
-    for arm, link in ((PANDA, HAND), (stock.ur5(), "tool0"), (stock.so101(), "gripper_frame_link")):
+    for arm, link in ((PANDA, HAND), (models.ur5(), "tool0"), (models.so101(), "gripper_frame_link")):
         reach, base = supple._linkage.reach._measured(arm, link)
         direction = np.random.default_rng(1).normal(size=(100, 3))
         direction /= np.linalg.norm(direction, axis=1, keepdims=True)
@@ -233,7 +233,7 @@ def test_the_q_given_back_is_the_best_that_was_visited(way):
     # out of reach, and with too little damping, so that the way leads up and down
     solver = Solver(method=method.get(way), keep_limits=False, escapes=0, iterations=12, patience=100)
     goal = flat(-35, 5)
-    plan, numbers = _plan.compiled(ARM, [goal], solver), goal.numbers(())[None]
+    plan, numbers = compilation.compiled(ARM, [goal], solver), goal.numbers(())[None]
     q, visited = ARM.rest, []
     for _ in range(13):
         visited.append((np.sum(plan.look(q, numbers, False)[0] ** 2), q))

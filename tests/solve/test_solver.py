@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from supple import Frame, Goal, Outcome, Solver, Tolerance, method, prefer, solve, stock
+from supple import Frame, Goal, Outcome, Solver, Tolerance, method, models, prefer, solve
 from supple.errors import BadInput, UnknownName
 
-ARM = stock.planar3()
-PANDA, HAND = stock.panda(), "panda_hand_tcp"
+ARM = models.planar3()
+PANDA, HAND = models.panda(), "panda_hand_tcp"
 
 
 def flat(x, y):
@@ -161,7 +161,7 @@ REFUSED = {
     "a single step takes one q of shape (3,), not (2, 3)": lambda: Solver().step(ARM, flat(1, 2), np.ones((2, 3))),
     "the Jacobian is singular here: the inverse has no step; damping has one": lambda: Solver(
         method=method.inverse()
-    ).step(stock.planar2(), flat(1, 2), [0, 0]),
+    ).step(models.planar2(), flat(1, 2), [0, 0]),
 }
 
 
@@ -180,8 +180,8 @@ def test_an_unknown_link_is_refused_with_near_matches():
 
 
 def test_the_inverse_stops_where_it_has_no_step():
-    found = solve(stock.planar2(), flat(5, 5), [0, 0], method=method.inverse())
+    found = solve(models.planar2(), flat(5, 5), [0, 0], method=method.inverse())
     assert found.outcome is Outcome.STUCK
     assert found.iterations == 0
     assert np.array_equal(found.q, [0, 0])
-    assert solve(stock.planar2(), flat(5, 10), [0.1, 0.5], method=method.inverse()).arrived
+    assert solve(models.planar2(), flat(5, 10), [0.1, 0.5], method=method.inverse()).arrived

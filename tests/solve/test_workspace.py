@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import supple
-from supple import BadInput, Frame, Goal, Joint, Linkage, MissingExtra, Solver, UnknownName, stock, workspace
+from supple import BadInput, Frame, Goal, Joint, Linkage, MissingExtra, Solver, UnknownName, models, workspace
 from supple._linkage import outline as _outline
 from supple._progress import Progress
 from supple.view import cloud
@@ -22,7 +22,7 @@ PI = math.pi
 
 
 def disc() -> Workspace:
-    return reachable(stock.planar3(), "tip", 200_000)
+    return reachable(models.planar3(), "tip", 200_000)
 
 
 # -- reachable --------------------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ def test_the_planar_arm_fills_its_disc_and_nothing_else() -> None:
 
 
 def test_a_ring_has_its_hole() -> None:
-    found = reachable(stock.planar2(), "tip", 200_000)
+    found = reachable(models.planar2(), "tip", 200_000)
     assert 5 - 1e-9 <= found.distances[0] < 5.01
     assert abs(found.area() / (PI * (25**2 - 5**2)) - 1) < 0.02
     assert found.contains([[0, 0, 0], [15, 0, 0], [0, -20, 0], [26, 0, 0], [15, 0, 3]]).tolist() == [
@@ -55,7 +55,7 @@ def test_a_ring_has_its_hole() -> None:
     ("name", "link"), [("panda", "panda_hand_tcp"), ("so101", "gripper_frame_link"), ("planar3", "tip")]
 )
 def test_no_sample_is_beyond_the_reach(name: str, link: str) -> None:
-    linkage = stock.get(name)
+    linkage = models.get(name)
     found = reachable(linkage, link, 50_000)
     assert found.positions.shape == (50_000, 3)
     assert found.distances[1] <= linkage.reach(link) + 1e-9
@@ -79,7 +79,7 @@ def test_a_ball_of_two_links_has_the_volume_of_a_ball() -> None:
 def test_moving_the_base_moves_the_workspace_and_keeps_its_size() -> None:
     rng = np.random.default_rng(0)
     base = Frame.at(10 * rng.normal(size=3)) @ Frame.quaternion(rng.normal(size=4))
-    here, there = disc(), reachable(stock.planar3().at(base), "tip", 200_000)
+    here, there = disc(), reachable(models.planar3().at(base), "tip", 200_000)
     np.testing.assert_allclose(there.positions, base.apply(here.positions), atol=1e-10)
     assert there.flat
     assert abs(there.area() / here.area() - 1) < 0.01
@@ -103,7 +103,7 @@ def test_a_seed_gives_the_same_bits_on_any_number_of_cores() -> None:
     code = (
         "import hashlib, supple\n"
         "from supple.workspace import dexterous, reachable\n"
-        "arm = supple.stock.panda()\n"
+        "arm = supple.models.panda()\n"
         "w = reachable(arm, 'panda_hand_tcp', 100_001)\n"
         "d = dexterous(arm, 'panda_hand_tcp', 4, samples=20_000, voxel=0.4, starts=2)\n"
         "print(hashlib.sha256(w.positions.tobytes()).hexdigest(), w.volume(), d.dexterity.tobytes().hex())"
@@ -122,7 +122,7 @@ def test_a_seed_gives_the_same_bits_on_any_number_of_cores() -> None:
 
 
 def test_another_seed_gives_other_samples_and_nearly_the_same_volume() -> None:
-    one, two = (reachable(stock.panda(), "panda_hand_tcp", 100_000, seed=seed) for seed in (0, 1))
+    one, two = (reachable(models.panda(), "panda_hand_tcp", 100_000, seed=seed) for seed in (0, 1))
     assert not np.array_equal(one.positions, two.positions)
     assert abs(one.volume() / two.volume() - 1) < 0.05
 
@@ -138,7 +138,7 @@ def test_the_outline_goes_around_every_sample_of_the_section() -> None:
     for corner, normal in zip(around, outward, strict=True):
         assert ((found.positions[::50] - corner) @ normal).max() < 1e-9
     assert np.array_equal(_outline.hull(found.positions[:1000, :2]), _outline.hull(found.positions[:1000, :2][::-1]))
-    panda = reachable(stock.panda(), "panda_hand_tcp", 50_000)
+    panda = reachable(models.panda(), "panda_hand_tcp", 50_000)
     side = panda.outline()
     assert np.abs(side[:, 1]).max() < 1e-12
     assert len(side) > 10
@@ -167,7 +167,7 @@ def test_a_hull_is_convex_whatever_the_number_of_points(n: int) -> None:
 
 def test_three_links_turn_every_way_where_theory_says() -> None:
     """The wrist must come within the ring of the first two links: all around it, for 10 <= r <= 20."""
-    n, arm = 36, stock.planar3()
+    n, arm = 36, models.planar3()
     found = dexterous(arm, "tip", n, samples=50_000, voxel=1.5)
     assert found.dexterity is not None
     tried = ~np.isnan(found.dexterity)
@@ -190,7 +190,7 @@ def test_three_links_turn_every_way_where_theory_says() -> None:
 
 
 def test_two_links_turn_almost_no_way() -> None:
-    found = dexterous(stock.planar2(), "tip", 16, samples=20_000, voxel=3)
+    found = dexterous(models.planar2(), "tip", 16, samples=20_000, voxel=3)
     assert found.area(1) == 0
     assert np.nanmean(found.dexterity) < 0.05  # two of infinitely many
 
@@ -212,7 +212,7 @@ def test_a_spherical_wrist_makes_all_orientations_of_its_ring() -> None:
 
 def test_what_counts_as_reached_is_reached() -> None:
     """Full marks in a voxel are confirmed by another, stricter solve."""
-    arm = stock.ur5()
+    arm = models.ur5()
     found = dexterous(arm, "tool0", 6, samples=50_000, voxel=0.3)
     turns = workspace._orientations(arm, "tool0", 6)
     middles = found.centres(1.0)[:20]
@@ -225,7 +225,7 @@ def test_what_counts_as_reached_is_reached() -> None:
 
 
 def test_orientations_are_well_spread() -> None:
-    turns = workspace._orientations(stock.panda(), "panda_hand_tcp", 256)
+    turns = workspace._orientations(models.panda(), "panda_hand_tcp", 256)
     np.testing.assert_allclose(turns @ np.swapaxes(turns, -1, -2), np.broadcast_to(np.eye(3), (256, 3, 3)), atol=1e-12)
     assert np.abs(turns.mean(axis=0)).max() < 0.03  # balanced
     q = Frame.at(np.zeros(3), turns).to_quaternion()
@@ -248,7 +248,7 @@ def test_a_search_begins_from_what_is_turned_most_alike() -> None:
 
 
 def test_bad_questions_are_refused_before_any_work() -> None:
-    arm = stock.planar3()
+    arm = models.planar3()
     with pytest.raises(UnknownName, match="tip"):
         reachable(arm, "top")
     with pytest.raises(BadInput, match="must be a Linkage"):
@@ -293,7 +293,7 @@ def interrupting(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
 
 def test_ctrl_c_leaves_what_was_drawn_by_then(monkeypatch: pytest.MonkeyPatch) -> None:
     interrupting(monkeypatch, 3)
-    found = reachable(stock.planar3(), "tip", 40 * workspace.CHUNK)
+    found = reachable(models.planar3(), "tip", 40 * workspace.CHUNK)
     assert not found.complete
     assert 3 * workspace.CHUNK <= len(found.positions) < 40 * workspace.CHUNK
     assert found.counts.sum() == len(found.positions)
@@ -303,7 +303,7 @@ def test_ctrl_c_leaves_what_was_drawn_by_then(monkeypatch: pytest.MonkeyPatch) -
 def test_ctrl_c_leaves_the_voxels_tried_by_then(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workspace, "ROWS", 64)
     interrupting(monkeypatch, 10)
-    found = dexterous(stock.planar3(), "tip", 8, samples=10_000, voxel=3)
+    found = dexterous(models.planar3(), "tip", 8, samples=10_000, voxel=3)
     assert not found.complete
     assert found.dexterity is not None
     tried = ~np.isnan(found.dexterity)
@@ -351,7 +351,7 @@ def test_a_section_is_drawn_within_its_bounds(normal: list[float] | None) -> Non
     pytest.importorskip("matplotlib").use("Agg")
     from matplotlib import pyplot
 
-    found = reachable(stock.panda(), "panda_hand_tcp", 50_000)
+    found = reachable(models.panda(), "panda_hand_tcp", 50_000)
     figure, ax = pyplot.subplots()
     assert found.draw(ax, normal=normal) is ax
     assert ax.get_ylabel() == "z (m)"
@@ -366,7 +366,7 @@ def test_a_flat_one_and_a_dexterous_one_are_drawn_on_axes_of_their_own() -> None
     pytest.importorskip("matplotlib").use("Agg")
     from matplotlib import pyplot
 
-    ax = dexterous(stock.planar3(), "tip", 4, samples=5000, voxel=5).draw()
+    ax = dexterous(models.planar3(), "tip", 4, samples=5000, voxel=5).draw()
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("x (m)", "y (m)")
     values = ax.collections[0].get_array()
     assert values.min() >= 0
@@ -382,7 +382,7 @@ def test_a_picture_without_matplotlib_says_what_to_install(monkeypatch: pytest.M
 
 def test_a_cloud_shows_what_is_asked_of_it() -> None:
     pytest.importorskip("viser")
-    arm = stock.planar3()
+    arm = models.planar3()
     found = dexterous(arm, "tip", 8, samples=20_000, voxel=2)
     with supple.view.serve(arm, port=0) as viewer:
         whole = cloud.add(viewer, found, points=5000)

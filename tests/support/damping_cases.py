@@ -8,8 +8,8 @@ import numpy as np
 import oracle_damping as oracle
 from oracle import columns
 from random_goals import limited, random_goals, small_tree
-from supple import Goal, Solver, damping, stock
-from supple._solve import compilation as _plan
+from supple import Goal, Solver, damping, models
+from supple._solve import compilation
 from supple.damping import Singularity
 from supple.joint import Kind
 
@@ -28,7 +28,7 @@ DT = 1 / 300
 def planned(arm, goals, scheme, **options):
     """A plan, and the function that ticks it with a memory of its own."""
     solver = Solver(damping=scheme, keep_limits=False, **options)
-    plan = _plan.compiled(arm, goals, solver)
+    plan = compilation.compiled(arm, goals, solver)
     memory = plan.memory()
     asked = solver._asked()
 
@@ -43,7 +43,7 @@ def goals_can_be_moved(arm, goals):
     """Whether each joint value changes the goals' errors, somewhere; none does for a ball's own centre."""
     if not goals:
         return [False]
-    plan = _plan.compiled(arm, goals, Solver())
+    plan = compilation.compiled(arm, goals, Solver())
     numbers = np.stack([goal.numbers(()) for goal in goals])
     return np.abs(plan.look(arm.random(seed=0), numbers, False)[1]).max(axis=0) > 1e-6
 
@@ -58,7 +58,7 @@ def arm_of(seed):
         if any(goals_can_be_moved(tree, goals)):
             return limited(tree, seed), goals
     name = rng.choice(list(ENDS))
-    arm, end = stock.get(name), ENDS[name]
+    arm, end = models.get(name), ENDS[name]
     frame = arm.frame(arm.random(seed=seed), end)
     kind = rng.integers(3)
     wanted = [
@@ -73,7 +73,7 @@ def arm_of(seed):
 def rank_of(seed):
     """The rank that goals and linkage can have together."""
     arm, goals = arm_of(seed)
-    plan = _plan.compiled(arm, goals, Solver())
+    plan = compilation.compiled(arm, goals, Solver())
     numbers = np.stack([goal.numbers(()) for goal in goals])
     used = list(plan.columns)
     return max(np.linalg.matrix_rank(plan.look(q, numbers, False)[1][:, used], 1e-6) for q in arm.random(40, seed=5))

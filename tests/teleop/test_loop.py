@@ -16,7 +16,7 @@ from supple.teleop import Command, Loop, Mapping, Statistics, Tick, callback, fo
 from supple.teleop.clock import Clock
 
 RATE = 300.0
-ARM = supple.stock.ur5()
+ARM = supple.models.ur5()
 HOME = ARM.frame(ARM.rest, "tool0")
 SPEED, ACCELERATION = ARM.speed, np.minimum(ARM.acceleration, 15.0)
 
@@ -233,7 +233,7 @@ def test_a_jump_of_a_metre_is_followed_within_all_bounds():
 
 
 def test_two_hands_drive_two_links_each_for_itself():
-    baxter = supple.stock.baxter()
+    baxter = supple.models.baxter()
     links = ["left_gripper", "right_gripper"]
     start = [baxter.frame(baxter.rest, link) for link in links]
     up, still = Frame.at([0, 0, 0.05]), Frame()
@@ -616,6 +616,6 @@ def test_bad_arguments_are_named_before_any_work():
     loop = Loop([], Mapping(), tracker(), print)
     with pytest.raises(BadInput):
         loop.reset([0.0])
-    panda = supple.stock.panda()
+    panda = supple.models.panda()
     with pytest.raises(BadInput, match="same linkage"):
         loop.use(Solver().track(panda, panda.links[-1].name))

@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 
 from packets import command, packet, sender, until
-from supple import BadInput, Frame, MissingExtra, Solver, State, stock
+from supple import BadInput, Frame, MissingExtra, Solver, State, models
 from supple.teleop.command import Command, Tick
 from supple.teleop.network import Counts, UdpSink, UdpSource, WebSocketSink, WebSocketSource, wire
 
 TOKEN = "correct horse"
-ARM = stock.ur5()
+ARM = models.ur5()
 START = ARM.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.0, wrist_2_joint=-1.2)
 
 

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 import setup_browser
 from browser import OFFLINE, PATIENCE, SOFTWARE, differing, missing
-from supple import Frame, stock
+from supple import Frame, models
 from supple.cli import app
 from supple.errors import BadInput, BadLinkage
 from supple.step import State
@@ -49,9 +49,9 @@ URDF = """<robot name="two_turns">
 # -- without a browser ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", stock.names())
+@pytest.mark.parametrize("name", models.names())
 def test_every_stock_arm_can_be_driven_through_its_hazards_and_comes_home(name: str) -> None:
-    arm = Arm.of(stock.get(name))
+    arm = Arm.of(models.get(name))
     linkage, home = arm.linkage, arm.frames(arm.linkage.rest)
     for hazard in HAZARDS:
         script = hazard.script(arm)
@@ -185,14 +185,14 @@ def test_a_stranger_drives_with_the_token_only_and_has_few_tries() -> None:
 
 def test_a_token_that_is_soon_guessed_is_refused() -> None:
     with pytest.raises(BadInput, match="at least 8 characters, got 3"):
-        serve(stock.planar2(), port=0, token="abc")
+        serve(models.planar2(), port=0, token="abc")
 
 
 def test_a_stranger_cannot_fill_the_memory_with_an_upload(tmp_path: Path) -> None:
     connect = pytest.importorskip("websockets.sync.client").connect
     pack = pytest.importorskip("msgspec").msgpack.encode
     viser = pytest.importorskip("viser")
-    with serve(stock.planar2(), port=0, folder=tmp_path) as page:
+    with serve(models.planar2(), port=0, folder=tmp_path) as page:
         version = f"viser-v{viser.__version__}"
         with connect(f"ws://127.0.0.1:{page.port}", subprotocols=[version], max_size=None) as stranger:
             eye = {"wxyz": (1, 0, 0, 0), "position": (3, 0, 1), "look_at": (0, 0, 0), "up_direction": (0, 0, 1)}
@@ -377,7 +377,7 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def driver(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """The Panda's page, and the browser that drives it."""
-    with serve(stock.panda(), port=0, folder=tmp_path_factory.mktemp("drives") / "recordings") as page:
+    with serve(models.panda(), port=0, folder=tmp_path_factory.mktemp("drives") / "recordings") as page:
         _plainly(page)
         browser = Browser(page, chromium)
         browser.tab.get_by_text("method", exact=True).wait_for()
@@ -640,7 +640,7 @@ def test_a_browser_that_disconnects_while_driving_holds_the_arm(driver: Browser)
 
 @browsed
 def test_beyond_this_machine_a_browser_is_asked_for_the_token(chromium: Any, tmp_path: Path) -> None:
-    with serve(stock.planar2(), host="0.0.0.0", port=0, folder=tmp_path) as page:
+    with serve(models.planar2(), host="0.0.0.0", port=0, folder=tmp_path) as page:
         _plainly(page)
         browser = Browser(page, chromium)
         browser.tab.get_by_text("give the token").wait_for()
@@ -662,7 +662,7 @@ def test_beyond_this_machine_a_browser_is_asked_for_the_token(chromium: Any, tmp
 def test_a_program_that_lets_others_in_is_told_so_with_the_token(
     host: str, warned: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with serve(stock.planar2(), host=host, port=0) as page:
+    with serve(models.planar2(), host=host, port=0) as page:
         said = [record.getMessage() for record in caplog.records if record.name == "supple.teleop.page"]
     assert bool(said) == warned
     assert all(page.token in line and "drives the arm" in line for line in said)

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from random_commands import moving_tree, paced
-from supple import Frame, Goal, Linkage, Solver, Tolerance, damping, method, prefer, stock
+from supple import Frame, Goal, Linkage, Solver, Tolerance, damping, method, models, prefer
 from supple.cli import app
 from supple.errors import BadInput, UnknownName
 from supple.link import Link
@@ -32,7 +32,7 @@ pa = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 RATE = 300
-UR5, BAXTER, PANDA, SO101 = stock.ur5(), stock.baxter(), stock.panda(), stock.so101()
+UR5, BAXTER, PANDA, SO101 = models.ur5(), models.baxter(), models.panda(), models.so101()
 HERE = Path(__file__).parent
 START = np.array([0.0, -1.2, 1.5, -1.0, -1.2, 0.3])
 SIDES = {"s0": 0.3, "s1": -0.6, "e0": 0.2, "e1": 1.5, "w0": 0.1, "w1": 0.8, "w2": 0.2}
@@ -274,9 +274,9 @@ def bare(linkage):
     return Linkage(linkage.name, linkage.joints, [Link(link.name) for link in linkage.links], linkage.base)
 
 
-@pytest.mark.parametrize("name", stock.names())
+@pytest.mark.parametrize("name", models.names())
 def test_a_stock_linkage_reads_back_to_the_last_bit(name):
-    linkage = stock.get(name)
+    linkage = models.get(name)
     again = linkage_from(json.loads(text(linkage_data(linkage))))
     assert again == bare(linkage)
     assert again.names == linkage.names
@@ -555,10 +555,10 @@ def test_what_cannot_be_recorded_is_refused_before_any_file_is_made(tmp_path, na
 CRASH = """
 import os, sys, time
 import numpy as np
-from supple import Solver, stock
+from supple import Solver, models
 from supple.teleop import Tick
 from supple.teleop.recording import Recorder
-arm = stock.ur5()
+arm = models.ur5()
 tracker = Solver().track(arm, "tool0", np.array([0.0, -1.2, 1.5, -1.0, -1.2, 0.3]))
 goal = arm.frame(tracker.q, "tool0").matrix[None].copy()
 recorder, begin = Recorder(sys.argv[1], tracker), tracker.q.copy()

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from packets import packet, sender
-from supple import Frame, Solver, State, stock
+from supple import Frame, Solver, State, models
 from supple.teleop import Loop, Mapping
 from supple.teleop.command import Command, Tick
 from supple.teleop.network import UdpSource, wire
 from supple.teleop.network.access import Gate
 
-ARM = stock.ur5()
+ARM = models.ur5()
 START = ARM.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.0, wrist_2_joint=-1.2)
 ACCELERATION = 15.0  # rad/s2, the tracker's own where the arm knows none
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import oracle_solve as oracle
-from supple import Goal, Solver, _core, method, prefer, stock
+from supple import Goal, Solver, _core, method, models, prefer
 
 FREE = {"keep_limits": False, "longest": 1e9}
 SETS = _core.instruction_sets()
 
 
 START = np.array([np.pi / 8, np.pi / 4, np.pi / 4])
-ARM = stock.planar3()
+ARM = models.planar3()
 
 
 def flat(x, y):

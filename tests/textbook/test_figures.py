@@ -13,11 +13,9 @@ import pytest
 from lxml import etree
 
 import supple
-from supple import Goal, MissingExtra, Solver, UnknownName, method, stock
+from supple import Goal, MissingExtra, Solver, UnknownName, method, models
 from supple.analysis import TwoLink, constraint
-from supple.textbook import chapter, compare, figures
-from supple.textbook import closed_form as _closed_form
-from supple.textbook import sketches as _sketches
+from supple.textbook import chapter, closed_form, compare, figures, sketches
 from supple.view import answer
 
 ALL = tuple(f"5.{n}" for n in range(14, 26))
@@ -51,8 +49,8 @@ def test_the_same_goal_held_ends_on_the_edge_of_the_workspace() -> None:
     held = chapter.plainly(method.damped(), damping=25)
     q = chapter.runs("5.21")[1].q[-1]
     for _ in range(2000):
-        q = held.step(stock.planar3(), chapter.wanted([*chapter.FAR, 0]), q)
-    left = np.linalg.norm(stock.planar3().frame(q, "tip").position[:2] - chapter.FAR)
+        q = held.step(models.planar3(), chapter.wanted([*chapter.FAR, 0]), q)
+    left = np.linalg.norm(models.planar3().frame(q, "tip").position[:2] - chapter.FAR)
     assert left == pytest.approx(np.hypot(*chapter.FAR) - 30, abs=1e-3)
 
 
@@ -76,35 +74,35 @@ def test_pulled_transposed_and_descending_arms_end_where_they_are_said_to() -> N
 
 
 def test_both_elbows_reach_the_goal_and_every_hand_lies_in_the_ring() -> None:
-    arm = stock.planar2()
-    on, back = _closed_form.elbows()
+    arm = models.planar2()
+    on, back = closed_form.elbows()
     assert on[1] == pytest.approx(-back[1])
     assert on[1] > 0
     for q in (on, back):
-        assert arm.frame(q, "tip").position[:2] == pytest.approx(_closed_form.POINT, abs=1e-12)
+        assert arm.frame(q, "tip").position[:2] == pytest.approx(closed_form.POINT, abs=1e-12)
     hands = arm.frame(arm.random(4000, seed=1), "tip").position
     assert np.all(TwoLink(arm, "tip").annulus.contains(hands, 1e-9))
 
 
 def test_what_the_joints_add_up_to_is_what_was_wanted() -> None:
-    arm = stock.planar3()
-    _, parts = _sketches.spread()
-    hand = arm.frame(_sketches.BENT, "tip").position[:2]
-    assert hand + parts.sum(axis=0) == pytest.approx(_sketches.WANTED, abs=1e-10)
-    levers = hand - chapter.places(arm, _sketches.BENT)[:3]
-    for lever, change in zip(levers, _sketches.changes(arm, _sketches.BENT), strict=True):
+    arm = models.planar3()
+    _, parts = sketches.spread()
+    hand = arm.frame(sketches.BENT, "tip").position[:2]
+    assert hand + parts.sum(axis=0) == pytest.approx(sketches.WANTED, abs=1e-10)
+    levers = hand - chapter.places(arm, sketches.BENT)[:3]
+    for lever, change in zip(levers, sketches.changes(arm, sketches.BENT), strict=True):
         assert change == pytest.approx([-lever[1], lever[0]], abs=1e-12)
 
 
 def test_the_straight_arm_is_singular_and_its_goal_is_not_unreachable() -> None:
-    arm, (q, at) = stock.planar3(), _sketches.straight()
+    arm, (q, at) = models.planar3(), sketches.straight()
     goal = chapter.wanted([*at, 0])
     here = constraint(arm, goal, q)
     assert here.lost == 1
     assert here.stalled
     solver = chapter.plainly(method.damped(), damping=25)
     assert np.abs(solver.step(arm, goal, q) - q).max() < 1e-12
-    assert solver.solve(arm, goal, q + _sketches.BEND).arrived
+    assert solver.solve(arm, goal, q + sketches.BEND).arrived
 
 
 def test_an_unknown_figure_is_refused_with_near_matches() -> None:
@@ -141,7 +139,7 @@ def test_the_table_says_what_the_solver_says() -> None:
     assert by_name[1]["inverse"].arrived == by_name[0]["search"].arrived == by_name[1]["search"].arrived == 1
     assert not any(row.arrived for row in far.rows if not row.refused)
     damped = by_name[0]["damped"]
-    found = Solver(method=method.damped()).solve(stock.planar3(), chapter.wanted([*chapter.NEAR, 0]))
+    found = Solver(method=method.damped()).solve(models.planar3(), chapter.wanted([*chapter.NEAR, 0]))
     said = (damped.iterations, damped.distance, damped.largest, damped.path)
     assert said == (found.iterations, found.distance[0], found.largest_step, found.path)
     lines = str(near).splitlines()
@@ -226,7 +224,7 @@ def test_figures_are_written_as_pixels_and_as_lines_into_their_folder_only(tmp_p
 
 
 def test_only_arms_that_stay_level_are_drawn_from_above() -> None:
-    assert [name for name in stock.names() if answer.level(stock.get(name))] == ["planar2", "planar3"]
+    assert [name for name in models.names() if answer.level(models.get(name))] == ["planar2", "planar3"]
 
 
 @pytest.mark.parametrize(
@@ -241,7 +239,7 @@ def test_only_arms_that_stay_level_are_drawn_from_above() -> None:
 )
 def test_an_answer_is_drawn_with_its_sentence_its_hand_and_its_goal(name: str, goal: Goal) -> None:
     pytest.importorskip("matplotlib")
-    found = supple.solve(stock.get(name), goal)
+    found = supple.solve(models.get(name), goal)
     figure = answer.draw(found)
     sentence = " ".join(figure.texts[0].get_text().split())
     assert sentence == f"{name}: {found}"
@@ -260,7 +258,7 @@ def test_an_answer_is_drawn_with_its_sentence_its_hand_and_its_goal(name: str, g
 
 def test_many_answers_are_not_drawn_on_one_sheet() -> None:
     pytest.importorskip("matplotlib")
-    found = supple.solve(stock.planar3(), Goal("tip", position=[[-20, 5, 0], [10, 5, 0]]))
+    found = supple.solve(models.planar3(), Goal("tip", position=[[-20, 5, 0], [10, 5, 0]]))
     with pytest.raises(supple.BadInput, match="one solution"):
         answer.draw(found)
     assert len(answer.draw(found[1]).axes) == 1

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from supple import Solver, method, stock
+from supple import Solver, method, models
 from supple.textbook import compare
 
 ROBOTS = {"planar3": "tip", "panda": "panda_hand_tcp", "ur5": "tool0", "so101": "gripper_frame_link"}
@@ -16,7 +16,7 @@ ROBOTS = {"planar3": "tip", "panda": "panda_hand_tcp", "ur5": "tool0", "so101": 
 @pytest.mark.parametrize("name", ROBOTS)
 @pytest.mark.parametrize("way", ["damped", "selective", "descent"])
 def test_positions_within_reach_are_arrived_at_from_rest(name: str, way: str) -> None:
-    arm, link = stock.get(name), ROBOTS[name]
+    arm, link = models.get(name), ROBOTS[name]
     for seed in range(3):
         goal, solver = compare.positions(arm, link, 1000, seed)
         found = replace(solver, method=method.get(way)).solve(arm, goal)
@@ -31,7 +31,7 @@ def test_positions_within_reach_are_arrived_at_from_rest(name: str, way: str) ->
 @pytest.mark.parametrize("name", ROBOTS)
 @pytest.mark.parametrize("way", [name for name in method.names() if name not in ("inverse", "search")])
 def test_a_way_through_joint_values_is_no_shorter_than_the_straight_one(name: str, way: str) -> None:
-    arm = stock.get(name)
+    arm = models.get(name)
     goal, _ = compare.positions(arm, ROBOTS[name], 300, seed=0)
     found = Solver(method=method.get(way), escapes=0).solve(arm, goal)
     straight = np.linalg.norm(found.q - arm.rest, axis=-1)

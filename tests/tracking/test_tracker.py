@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from supple import Frame, Goal, Joint, Linkage, Solver, Tolerance, damping, stock
+from supple import Frame, Goal, Joint, Linkage, Solver, Tolerance, damping, models
 from supple.errors import BadInput, UnknownName
 from supple.step import State
 
-UR5, TOOL = stock.ur5(), "tool0"
+UR5, TOOL = models.ur5(), "tool0"
 START = np.array([0.0, -1.2, 1.5, -1.0, -1.2, 0.3])
 HERE = UR5.frame(START, TOOL)
-BAXTER, HANDS = stock.baxter(), ["left_gripper", "right_gripper"]
+BAXTER, HANDS = models.baxter(), ["left_gripper", "right_gripper"]
 SIDES = {"s0": 0.3, "s1": -0.6, "e0": 0.2, "e1": 1.5, "w0": 0.1, "w1": 0.8, "w2": 0.2}
 BOTH = BAXTER.q({f"{side}_{name}": value for side in ("left", "right") for name, value in SIDES.items()})
 RATE = 300

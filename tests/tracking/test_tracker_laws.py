@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from oracle_solve import path
 from random_commands import columns, command, coned, moving_tree, paced, passed, ticks_of, turning, wander
 from random_goals import random_goals
-from supple import Frame, Goal, Joint, Linkage, Solver, _core, damping, method, stock
+from supple import Frame, Goal, Joint, Linkage, Solver, _core, damping, method, models
 from supple.joint import Kind
 from supple.step import State
 
 EPSILON = np.finfo(float).eps
 CLOSE = 1e-9  # to a limit, in radians or metres, is inside again
-PANDA, UR5 = stock.panda(), stock.ur5()
+PANDA, UR5 = models.panda(), models.ur5()
 ELBOW_UP = {
     "shoulder_lift_joint": -1.2, "elbow_joint": 1.5, "wrist_1_joint": -1.0, "wrist_2_joint": -1.2, "wrist_3_joint": 0.3
 }  # fmt: skip
@@ -344,13 +344,13 @@ def snake(count):
     return Linkage(f"snake{count}", [*joints, Joint.fixed("end", f"l{count}", "tip", at=Frame.at([0.2, 0, 0]))])
 
 
-BAXTER, SO101 = stock.baxter(), stock.so101()
+BAXTER, SO101 = models.baxter(), models.so101()
 SIDES = {"s0": 0.3, "s1": -0.6, "e0": 0.2, "e1": 1.5, "w0": 0.1, "w1": 0.8, "w2": 0.2}
 BOTH = BAXTER.q({f"{side}_{name}": value for side in ("left", "right") for name, value in SIDES.items()})
 WEAK_ROWS = Goal("tip", position=[0, 0, 0], weight=(1, 1, 0))
 ANY = {
     "five joints, all of a frame": (SO101, ["gripper_frame_link"], SO101.rest + 0.3),
-    "a plane, its two positions": (stock.planar3(), [WEAK_ROWS], [0.4, 0.7, 0.6]),
+    "a plane, its two positions": (models.planar3(), [WEAK_ROWS], [0.4, 0.7, 0.6]),
     "one joint": (snake(1), ["tip"], [0.3]),
     "twenty joints": (snake(20), ["tip"], 0.25 + 0.5 * np.cos(2.0 * np.arange(20))),
     "two hands": (BAXTER, ["left_gripper", "right_gripper"], BOTH),

@@ -14,7 +14,7 @@ import pytest
 import setup_browser
 import supple.view
 from browser import OFFLINE, PATIENCE, SOFTWARE, differing, missing
-from supple import stock
+from supple import models
 
 pytestmark = pytest.mark.browser
 MIDDLE = {"x": 130, "y": 155, "width": 265, "height": 330}  # of the page, clear of the panel and of notices
@@ -32,7 +32,7 @@ def page() -> Iterator[SimpleNamespace]:
     if path is None:
         missing("no Chromium found; run python tests/setup_browser.py")
     errors: list[str] = []
-    with supple.view.serve(stock.panda(), port=0) as viewer, sync_playwright() as playwright:
+    with supple.view.serve(models.panda(), port=0) as viewer, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=SOFTWARE + OFFLINE)
         tab = browser.new_page(viewport={"width": 800, "height": 500})
         tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import supple.view
-from supple import Box, Capsule, Cylinder, Frame, Geometry, Joint, Link, Linkage, Mesh, Sphere, stock
+from supple import Box, Capsule, Cylinder, Frame, Geometry, Joint, Link, Linkage, Mesh, Sphere, models
 from supple.errors import BadInput, MissingExtra
 
 pytest.importorskip("viser", reason="the view extra is not installed")
@@ -20,7 +20,7 @@ trimesh = pytest.importorskip("trimesh")
 
 from supple.view import bodies, panel, solids  # noqa: E402
 
-ALL = stock.names()
+ALL = models.names()
 WHITE = (1.0, 1.0, 1.0, 1.0)
 
 
@@ -56,11 +56,11 @@ def test_importing_the_viewer_imports_no_extra() -> None:
 def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(MissingExtra, match=r"pip install 'supple\[view\]'"):
-        supple.view.serve(stock.planar2(), port=0)
+        supple.view.serve(models.planar2(), port=0)
 
 
 def test_the_module_is_the_verb_too() -> None:
-    viewer = supple.view(stock.planar2(), port=0, open_browser=False, block=False)  # type: ignore[operator]
+    viewer = supple.view(models.planar2(), port=0, open_browser=False, block=False)  # type: ignore[operator]
     assert isinstance(viewer, supple.view.Viewer)
     assert viewer.url in repr(viewer)
     viewer.close()
@@ -70,7 +70,7 @@ def test_the_module_is_the_verb_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "linkage", [*map(stock.get, ALL), odd(), Linkage("dot", links=[Link("dot")])], ids=lambda x: x.name
+    "linkage", [*map(models.get, ALL), odd(), Linkage("dot", links=[Link("dot")])], ids=lambda x: x.name
 )
 def test_every_link_is_drawn_where_its_frame_is(linkage: Linkage) -> None:
     with supple.view.serve(linkage, port=0) as viewer:
@@ -83,7 +83,7 @@ def test_every_link_is_drawn_where_its_frame_is(linkage: Linkage) -> None:
             assert np.array_equal(viewer.q, q)
 
 
-@pytest.mark.parametrize("linkage", [*map(stock.get, ALL), odd()], ids=lambda x: x.name)
+@pytest.mark.parametrize("linkage", [*map(models.get, ALL), odd()], ids=lambda x: x.name)
 def test_no_slider_leaves_the_limits(linkage: Linkage) -> None:
     with supple.view.serve(linkage, port=0) as viewer:
         sliders = viewer._panel._sliders
@@ -106,7 +106,7 @@ def test_a_slider_cannot_push_a_ball_joint_out_of_its_cone() -> None:
 
 
 def test_bad_joint_values_are_refused_and_nothing_moves() -> None:
-    with supple.view.serve(stock.planar3(), port=0) as viewer:
+    with supple.view.serve(models.planar3(), port=0) as viewer:
         before = viewer.q
         for bad in ([1, 2], [1, 2, np.nan], [[1, 2, 3]]):
             with pytest.raises(BadInput):
@@ -120,7 +120,7 @@ def test_a_taken_port_gives_way_to_the_next() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with supple.view.serve(stock.planar2(), port=port) as viewer:
+        with supple.view.serve(models.planar2(), port=port) as viewer:
             assert viewer.port > port
             assert viewer.url == f"http://127.0.0.1:{viewer.port}"
 
@@ -130,7 +130,7 @@ def test_a_taken_port_gives_way_to_the_next() -> None:
 )
 def test_an_address_that_cannot_be_served_is_refused(host: str, port: int) -> None:
     with pytest.raises(BadInput, match=r"host|port"):
-        supple.view.serve(stock.planar2(), host=host, port=port)
+        supple.view.serve(models.planar2(), host=host, port=port)
 
 
 @pytest.mark.parametrize("shape", [Box((1, 2, 3)), Sphere(0.5), Cylinder(0.5, 2), Capsule(0.5, 2)])
@@ -204,11 +204,11 @@ def test_a_mesh_that_cannot_be_read_gives_way_to_a_limb(tmp_path: Path, content:
 
 
 def test_limbs_are_cut_where_the_tree_branches() -> None:
-    groups = panel.limbs(stock.baxter())
-    assert [joint.name for _, group in groups for joint in group] == [j.name for j in stock.baxter().joints if j.dof]
+    groups = panel.limbs(models.baxter())
+    assert [joint.name for _, group in groups for joint in group] == [j.name for j in models.baxter().joints if j.dof]
     assert sorted(len(group) for _, group in groups) == [1, 8, 8]
-    assert len(panel.limbs(stock.panda())) == 1
-    assert [len(group) for _, group in panel.limbs(stock.g1())] == [6, 6, 3, 7, 7]
+    assert len(panel.limbs(models.panda())) == 1
+    assert [len(group) for _, group in panel.limbs(models.g1())] == [6, 6, 3, 7, 7]
 
 
 def test_a_scale_lies_within_its_limits() -> None:
@@ -226,6 +226,6 @@ def test_a_scale_lies_within_its_limits() -> None:
 
 
 def test_the_readout_says_where_the_tip_is() -> None:
-    text = panel.readout(stock.planar3(), np.zeros(3), "tip")
+    text = panel.readout(models.planar3(), np.zeros(3), "tip")
     assert "|30.0000|0.0000|0.0000|" in text
     assert "1.0000 0.0000 0.0000 0.0000" in text

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from supple import _core, prefer
-from supple._solve import damping_schemes as _damping_native
-from supple._solve import encoding as _posed
+from supple._solve import damping_schemes, encoding
 from supple.damping import Damping
 from supple.errors import BadInput
 from supple.frame import Array
@@ -51,7 +50,7 @@ def cached(
 
 
 def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Plan:
-    targets, how = _posed.targets(linkage, goals), solver.method
+    targets, how = encoding.targets(linkage, goals), solver.method
     schemes = solver.damping if isinstance(solver.damping, Damping) else None
     method = (
         how.way,
@@ -73,7 +72,16 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.P
         solver.tolerance.angle,
     )
     wishes = [_wish(linkage, wish) for wish in solver.prefer.wishes if wish.function is None]
-    parts = (linkage._native, list(targets), linkage.lower, linkage.upper, _posed.balls(linkage), method, wishes, stop)
+    parts = (
+        linkage._native,
+        list(targets),
+        linkage.lower,
+        linkage.upper,
+        encoding.balls(linkage),
+        method,
+        wishes,
+        stop,
+    )
     plan = _core.Plan(*parts)
     if not plan.columns:
         raise BadInput("no joint moves any of the links that the goals speak of")
@@ -82,7 +90,7 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.P
             f"the inverse needs a square Jacobian, but the goals have {plan.rows} rows and {len(plan.columns)} "
             "joint values move them; use method.pseudoinverse()"
         )
-    return plan if schemes is None else _core.Plan(*parts, _damping_native.numbers(schemes, linkage, plan))
+    return plan if schemes is None else _core.Plan(*parts, damping_schemes.numbers(schemes, linkage, plan))
 
 
 def _wish(linkage: Linkage, wish: prefer.Wish) -> tuple[int, Array, Array, float]:

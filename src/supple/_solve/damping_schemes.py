@@ -10,7 +10,7 @@ import numpy as np
 
 from supple import _core, damping
 from supple._linkage import condition as _condition
-from supple._solve import encoding as _posed
+from supple._solve import encoding
 from supple._solve.singularity import FUNCTION, OFF_AXIS, SINE, ConditionBound, Singularity
 from supple.damping import Damping, Scheme
 from supple.errors import BadInput, unknown
@@ -31,7 +31,7 @@ def numbers(schemes: Damping, linkage: Linkage, plan: _core.Plan) -> list[tuple[
     order = ordered(schemes)
     asked = [scheme for scheme in order if _function(scheme) is not None]
     looking = any(scheme.kind in _LOOKING for scheme in order)
-    rank = _posed.generic_rank(linkage, plan) if looking else 1
+    rank = encoding.generic_rank(linkage, plan) if looking else 1
     rows = []
     for scheme in order:
         bound = isinstance(scheme.alpha0, ConditionBound)
@@ -49,7 +49,7 @@ def numbers(schemes: Damping, linkage: Linkage, plan: _core.Plan) -> list[tuple[
                 continue
             where = found
         elif scheme.kind == damping.MANIPULABILITY and region is None:
-            rest = _posed.jacobian_at(plan, linkage.rest)[:, list(plan.columns)]
+            rest = encoding.jacobian_at(plan, linkage.rest)[:, list(plan.columns)]
             region = _AT_REST * float(np.prod(np.linalg.svd(rest, compute_uv=False)[:rank]))
             if not region > 1e-12:
                 raise BadInput("the linkage is singular at rest: say what manipulability counts as low, below=...")

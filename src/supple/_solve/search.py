@@ -11,9 +11,7 @@ import numpy as np
 
 from supple import _core
 from supple._linkage import reach as _reach
-from supple._solve import batch as _many
-from supple._solve import compilation as _plan
-from supple._solve import encoding as _posed
+from supple._solve import batch, compilation, encoding
 from supple.errors import BadInput, unknown
 from supple.frame import Array
 from supple.goal import Goal
@@ -34,7 +32,7 @@ LEVELS = 3
 _STEP = 1e-3  # weight of a priority compared with the one before it
 
 
-def solved(solver: Solver, asked: _many.Asked) -> Solution:
+def solved(solver: Solver, asked: batch.Asked) -> Solution:
     """The solution of a search."""
     levels = sorted({goal.priority for goal in asked.goals})
     if len(levels) > LEVELS:
@@ -42,13 +40,13 @@ def solved(solver: Solver, asked: _many.Asked) -> Solution:
     if asked.solutions is not None and (len(levels) > 1 or solver.prefer.wishes):
         raise BadInput("solutions= takes goals of one priority, without preferences")
     finder = compiled(asked.linkage, asked.goals, solver)
-    goals, begin, wanted = [_many.parts(goal, asked.shape) for goal in asked.goals], asked.begin, asked.solutions
+    goals, begin, wanted = [batch.parts(goal, asked.shape) for goal in asked.goals], asked.begin, asked.solutions
 
     def work(q: Array, report: Any, first: int, last: int) -> None:
         finder.many(goals, begin, q, report, 0 if wanted is None else wanted, first, last)
 
     tail = () if wanted is None else (wanted,)
-    found = _many.solved(asked, work, np.empty((3, math.prod(asked.shape), *tail), dtype=np.int64), solver)
+    found = batch.solved(asked, work, np.empty((3, math.prod(asked.shape), *tail), dtype=np.int64), solver)
     if not asked.shape and (found.outcomes == Outcome.INVALID.value).any():
         raise BadInput("a goal must be finite")
     if asked.solutions is not None:
@@ -66,23 +64,23 @@ def single(solver: Solver, linkage: Linkage, goal: Goal, start: Array | None) ->
 
 def compiled(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Finder:
     """The native search, from the linkage's own cache; raises `BadInput` or `UnknownName` if the three do not fit."""
-    return _plan.cached(linkage, goals, solver, "search", _compile)
+    return compilation.cached(linkage, goals, solver, "search", _compile)
 
 
-def _scaled(target: _posed.Target, factor: float) -> _posed.Target:
+def _scaled(target: encoding.Target, factor: float) -> encoding.Target:
     return (*target[:2], tuple(factor * weight for weight in target[2]), *target[3:])
 
 
 def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Finder:
     levels = sorted({goal.priority for goal in goals})
-    asked = zip(_posed.targets(linkage, goals), goals, strict=True)
+    asked = zip(encoding.targets(linkage, goals), goals, strict=True)
     targets = [_scaled(target, _STEP ** levels.index(goal.priority)) for target, goal in asked]
     lower, upper = linkage.lower, linkage.upper
     if not solver.keep_limits:
         lower, upper = np.full(linkage.dof, -math.inf), np.full(linkage.dof, math.inf)
     reaches = [_reach._measured(linkage, target[0]) for target in targets]
     usable = [r for r, _ in reaches if 0 < r < math.inf]
-    sizes = _posed.natural_units(linkage, max(usable) if usable else math.pi)
+    sizes = encoding.natural_units(linkage, max(usable) if usable else math.pi)
     farthest, base = reaches[0]
     farthest = farthest + float(np.linalg.norm(targets[0][3])) if solver.keep_limits else math.inf
     tolerance = solver.tolerance
@@ -91,9 +89,9 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.F
         list(targets),
         lower,
         upper,
-        _posed.balls(linkage)
+        encoding.balls(linkage)
         if solver.keep_limits
-        else [(*ball[:2], math.pi, -math.pi, math.pi) for ball in _posed.balls(linkage)],
+        else [(*ball[:2], math.pi, -math.pi, math.pi) for ball in encoding.balls(linkage)],
         (sizes, joint_weights(linkage, solver.weights), linkage.rest),
         (
             STARTS,
@@ -125,13 +123,13 @@ def joint_weights(linkage: Linkage, given: Any) -> Array:
     if len(given) not in (1, linkage.dof):
         raise BadInput(f"weights must be one number or {linkage.dof}, got {len(given)}")
     row[:] = given
-    for first in (ball[0] for ball in _posed.balls(linkage)):
+    for first in (ball[0] for ball in encoding.balls(linkage)):
         if len(set(row[first : first + 3])) > 1:
             raise BadInput(f"the three values of a ball joint have one weight, not {row[first : first + 3].tolist()}")
     return row
 
 
-def _first_things_first(solver: Solver, asked: _many.Asked, found: Solution, level: int) -> Solution:
+def _first_things_first(solver: Solver, asked: batch.Asked, found: Solution, level: int) -> Solution:
     """Where not all goals could be met, those that come first are met to the end: from the nearest q, which is near."""
     missed = np.atleast_1d(found.outcomes != Outcome.ARRIVED.value)
     missed &= np.atleast_1d(found.outcomes != Outcome.INVALID.value)
@@ -145,10 +143,10 @@ def _first_things_first(solver: Solver, asked: _many.Asked, found: Solution, lev
     return replace(found, q=q)
 
 
-def _preferred(solver: Solver, asked: _many.Asked, found: Solution) -> Solution:
+def _preferred(solver: Solver, asked: batch.Asked, found: Solution) -> Solution:
     """The answers moved as their preferences wish, for as long as the goals hold."""
-    plan = _plan.compiled(asked.linkage, asked.goals, solver)
-    numbers = _many.goal_numbers(asked.goals, asked.shape)
+    plan = compilation.compiled(asked.linkage, asked.goals, solver)
+    numbers = batch.goal_numbers(asked.goals, asked.shape)
     q = np.ascontiguousarray(found.q.reshape(-1, asked.linkage.dof))
     there = np.atleast_1d(found.outcomes).reshape(-1) == Outcome.ARRIVED.value
     weights = joint_weights(asked.linkage, solver.weights)

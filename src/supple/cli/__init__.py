@@ -8,13 +8,7 @@ from typing import Annotated
 import typer
 
 from supple import __version__
-from supple.cli import figures as _cli_figures
-from supple.cli import gauntlet as _cli_gauntlet
-from supple.cli import inputs as _cli_source
-from supple.cli import output as _cli_print
-from supple.cli import replay as _cli_replay
-from supple.cli import solve as _cli_solve
-from supple.cli import teleop as _cli_teleop
+from supple.cli import figures, gauntlet, inputs, output, replay, solve, teleop
 from supple.cli.options import Json, Search, Source, complaints
 
 app = typer.Typer(
@@ -53,11 +47,11 @@ def show(source: Source, search: Search = None, as_json: Json = False) -> None:
       supple show panda --json
     """
     with complaints():
-        linkage = _cli_source.find(source, search or ())
+        linkage = inputs.find(source, search or ())
     if as_json:
-        _cli_print.say_json(_cli_print.linkage_data(linkage))
+        output.say_json(output.linkage_data(linkage))
     else:
-        _cli_print.say(str(linkage))
+        output.say(str(linkage))
 
 
 @app.command()
@@ -95,13 +89,13 @@ def fk(
       supple fk panda --link panda_hand --json
     """
     with complaints():
-        linkage = _cli_source.find(source, search or ())
-        values = _cli_source.joint_values(linkage, q, joint or (), degrees)
+        linkage = inputs.find(source, search or ())
+        values = inputs.joint_values(linkage, q, joint or (), degrees)
         frames = {name: linkage.frame(values, linkage.link(name).name) for name in link or linkage.tips}
     if as_json:
-        shown = _cli_source.shown_values(linkage, values, degrees)
-        data = {name: _cli_print.frame_data(frame, degrees) for name, frame in frames.items()}
-        _cli_print.say_json(
+        shown = inputs.shown_values(linkage, values, degrees)
+        data = {name: output.frame_data(frame, degrees) for name, frame in frames.items()}
+        output.say_json(
             {
                 "name": linkage.name,
                 "angles": "deg" if degrees else "rad",
@@ -112,7 +106,7 @@ def fk(
         )
     else:
         for name, frame in frames.items():
-            _cli_print.say(_cli_print.frame_text(name, frame, degrees))
+            output.say(output.frame_text(name, frame, degrees))
 
 
 @app.command()
@@ -135,41 +129,41 @@ def view(
       supple view g1 --port 9000 --no-open
     """
     with complaints():
-        linkage = _cli_source.find(source, search or ())
+        linkage = inputs.find(source, search or ())
         from supple.view import serve  # here: no other command waits for the browser's libraries
 
         viewer = serve(linkage, host=host, port=port, frames=frames, open_browser=open_browser)
     if port not in (0, viewer.port):
-        _cli_print.say(f"port {port} is taken; using {viewer.port}")
-    _cli_print.say(f"{linkage.name}: {viewer.url} (Ctrl-C ends)")
+        output.say(f"port {port} is taken; using {viewer.port}")
+    output.say(f"{linkage.name}: {viewer.url} (Ctrl-C ends)")
     viewer.wait()
 
 
 @app.command()
-def stock(as_json: Json = False) -> None:
+def models(as_json: Json = False) -> None:
     """List the linkages in the box, with their degrees of freedom, sources and licences.
 
     \b
     Examples:
-      supple stock
-      supple stock --json
+      supple models
+      supple models --json
     """
-    from supple import stock as box
+    from supple import models as box
 
     with complaints():
         rows = [{"name": name, "dof": box.get(name).dof, "about": box.about(name)} for name in box.names()]
     if as_json:
-        _cli_print.say_json(rows)
+        output.say_json(rows)
     else:
         width = max(len(str(row["name"])) for row in rows)
-        _cli_print.say("\n".join(f"{row['name']:<{width}}  {row['dof']:>2}  {row['about']}" for row in rows))
+        output.say("\n".join(f"{row['name']:<{width}}  {row['dof']:>2}  {row['about']}" for row in rows))
 
 
-app.command()(_cli_solve.solve)
-app.command()(_cli_figures.figures)
-app.command()(_cli_gauntlet.gauntlet)
-app.command()(_cli_teleop.teleop)
-app.command()(_cli_replay.replay)
+app.command()(solve.solve)
+app.command()(figures.figures)
+app.command()(gauntlet.gauntlet)
+app.command()(teleop.teleop)
+app.command()(replay.replay)
 
 
 def main() -> None:

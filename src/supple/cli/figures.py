@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from supple.cli import output as _cli_print
+from supple.cli import output
 from supple.cli.options import Json, complaints
 from supple.errors import BadInput, UnknownName
 
@@ -60,13 +60,13 @@ def figures(
             files += drawn.save(out, [name], endings)
             if not as_json:
                 for file in files[-len(endings) :]:
-                    _cli_print.say(str(file))
+                    output.say(str(file))
     tables = compare.chapters()
     if as_json:
-        _cli_print.say_json({"files": [str(file) for file in files], "tables": [table.data() for table in tables]})
+        output.say_json({"files": [str(file) for file in files], "tables": [table.data() for table in tables]})
     else:
         for table in tables:
-            _cli_print.say(f"\n{table}")
+            output.say(f"\n{table}")
 
 
 def _split(words: list[str]) -> list[str]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from supple.cli import inputs as _cli_source
-from supple.cli import output as _cli_print
+from supple.cli import inputs, output
 from supple.cli.options import Json, Search, Source, complaints, drawable
 from supple.errors import BadInput
 
@@ -62,9 +61,9 @@ def gauntlet(
         if picture is not None:
             _draw(runs, picture, acceleration)
     if as_json:
-        _cli_print.say_json({"name": arm.name, "link": arm.link, "rate": rate, "hazards": rows})
+        output.say_json({"name": arm.name, "link": arm.link, "rate": rate, "hazards": rows})
     else:
-        _cli_print.say(_text(arm, hazards, rows, acceleration))
+        output.say(_text(arm, hazards, rows, acceleration))
 
 
 def _arm(source: str, link: str | None, search: list[Path]) -> Arm:
@@ -74,7 +73,7 @@ def _arm(source: str, link: str | None, search: list[Path]) -> Arm:
     if source in names() and link is None and not Path(source).is_file():
         return known(source)
     try:
-        return arm_of(_cli_source.find(source, search), link)
+        return arm_of(inputs.find(source, search), link)
     except BadInput as error:
         raise BadInput(str(error).replace("say which link:", "say which with --link:")) from None
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from supple import read, stock
+from supple import models, read
 from supple.errors import BadInput, unknown
 from supple.frame import Array
 from supple.linkage import Linkage
@@ -17,11 +17,11 @@ from supple.linkage import Linkage
 def find(source: str, search: Sequence[Path] = ()) -> Linkage:
     """The linkage in a file, or the stock linkage of that name; a file that exists wins."""
     path = Path(source)
-    if path.is_file() or (path.exists() and source not in stock.names()):
+    if path.is_file() or (path.exists() and source not in models.names()):
         return read.load(path, search=list(search))
-    if source in stock.names():
-        return stock.get(source)
-    raise unknown("file or stock linkage", source, (*stock.names(), *beside(path)))
+    if source in models.names():
+        return models.get(source)
+    raise unknown("file or stock linkage", source, (*models.names(), *beside(path)))
 
 
 def beside(path: Path) -> list[str]:
@@ -34,7 +34,7 @@ def beside(path: Path) -> list[str]:
 
 def complete(incomplete: str) -> list[str]:
     """Stock names, and the files and folders beside, that begin like this."""
-    found = [name for name in stock.names() if name.startswith(incomplete)]
+    found = [name for name in models.names() if name.startswith(incomplete)]
     folder = Path(incomplete + "_").parent
     try:
         inside = sorted(folder.iterdir())

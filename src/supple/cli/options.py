@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from supple.cli import inputs as _cli_source
+from supple.cli import inputs
 from supple.errors import BadInput, SuppleError
 
 Source = Annotated[
@@ -17,7 +17,7 @@ Source = Annotated[
     typer.Argument(
         metavar="FILE|NAME",
         help="A file that describes a linkage, or a stock name such as panda.",
-        autocompletion=_cli_source.complete,
+        autocompletion=inputs.complete,
         show_default=False,
     ),
 ]

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from supple.cli import inputs as _cli_source
-from supple.cli import output as _cli_print
+from supple.cli import inputs, output
 from supple.cli.options import Json, Search, complaints, drawable
 from supple.errors import BadInput
 
@@ -42,7 +41,7 @@ def replay(
             "--robot",
             metavar="FILE|NAME",
             help="Another linkage, with the same joints; by default the one in the recording.",
-            autocompletion=_cli_source.complete,
+            autocompletion=inputs.complete,
         ),
     ] = None,
     picture: Annotated[
@@ -67,9 +66,9 @@ def replay(
     with _trouble(), complaints():
         found = _replayed(file, _solver(solver, raw), robot, search or [], picture)
     if as_json:
-        _cli_print.say_json(found.data())
+        output.say_json(found.data())
     else:
-        _cli_print.say(f"{_table(found)}\n{found}")
+        output.say(f"{_table(found)}\n{found}")
     raise typer.Exit(0 if found.identical else 1)
 
 
@@ -100,13 +99,13 @@ def _replayed(
     from supple.teleop.recording.replay import replay as again
 
     if picture is None:
-        return again(Recording(file), solver, linkage=_cli_source.find(robot, search) if robot else None)
+        return again(Recording(file), solver, linkage=inputs.find(robot, search) if robot else None)
     from supple.view import image
     from supple.view.replay import Speeds
 
     drawable(picture, "--draw")
     recording = Recording(file)
-    linkage = _cli_source.find(robot, search) if robot else recording.linkage
+    linkage = inputs.find(robot, search) if robot else recording.linkage
     speeds = Speeds(linkage)
     found = again(recording, solver, linkage=linkage, watch=speeds.add)
     image.write(speeds.draw(found), picture)

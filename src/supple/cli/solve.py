@@ -11,15 +11,15 @@ import numpy as np
 import typer
 
 from supple import method
-from supple._solve.reasons import said_angle, said_length
-from supple.cli import inputs as _cli_source
+from supple._solve.explanation import said_angle, said_length
+from supple.cli import inputs
 from supple.cli.options import Json, Search, Source, complaints, drawable
 from supple.cli.output import say, say_json
 from supple.errors import BadInput, Interrupted, UnknownName
 from supple.frame import Array, Frame
 from supple.goal import Goal
 from supple.linkage import Linkage
-from supple.read import goal_file as _goal_file
+from supple.read import goal_file
 from supple.solution import Outcome, Solution
 from supple.solver import Solver, Tolerance
 
@@ -114,7 +114,7 @@ def solve(
     """
     with complaints():
         solver = _solver(way, damping, iterations, microseconds, tolerance)
-        linkage = _cli_source.find(source, search or ())
+        linkage = inputs.find(source, search or ())
         hand = _hand(linkage, link)
         begin = _start(linkage, start, degrees)
         _writable(out)
@@ -126,11 +126,11 @@ def solve(
                 raise BadInput(
                     "with --goals the goals are in the file: of a single goal give only --axis, and no --draw"
                 )
-            goal = _goal_file.read(goals, hand, axis, degrees)
+            goal = goal_file.read(goals, hand, axis, degrees)
         found, seconds, whole = _solved(solver, linkage, goal, begin, solutions)
         answers = _Answers(found, math.prod(goal.shape), solutions is not None, degrees)
         if out is not None:
-            _goal_file.write(out, linkage.names, answers.columns, answers.q)
+            goal_file.write(out, linkage.names, answers.columns, answers.q)
         if picture is not None:
             from supple.view import answer, image
 
@@ -178,7 +178,7 @@ def _start(linkage: Linkage, start: str | None, degrees: bool) -> Array | None:
     if start is None:
         return None
     try:
-        return _cli_source.joint_values(linkage, start, (), degrees)
+        return inputs.joint_values(linkage, start, (), degrees)
     except BadInput as error:
         raise BadInput(str(error).replace("--q", "--start")) from None
 
@@ -211,7 +211,7 @@ def _goal(
 def _writable(out: Path | None) -> None:
     """Raise before any work if answers cannot be written."""
     if out is not None:
-        _goal_file.named(str(out), "--out takes")
+        goal_file.named(str(out), "--out takes")
         if not out.parent.is_dir():
             raise BadInput(f"--out: there is no folder {out.parent}")
 
@@ -251,7 +251,7 @@ class _Answers:
             columns["angle"] = np.degrees(angle) if degrees else angle
         self.columns: dict[str, Any] = columns
         q = found.q.reshape(-1, found.linkage.dof)[self.rows]
-        self.q = _cli_source.shown_values(found.linkage, q, degrees)
+        self.q = inputs.shown_values(found.linkage, q, degrees)
 
     def why(self) -> dict[int, str]:
         """The reasons of the first that were not arrived at, by their place among the rows."""
@@ -297,7 +297,7 @@ def _values(found: Solution, degrees: bool) -> list[str]:
     """The joint values, one a line, with their names and units."""
     linkage = found.linkage
     units = [unit for joint in linkage.joints if joint.dof for unit in joint.units]
-    shown = _cli_source.shown_values(linkage, found.q, degrees)
+    shown = inputs.shown_values(linkage, found.q, degrees)
     width = max(map(len, linkage.names))
     return [
         f"  {name:<{width}} {round(float(value), 6) + 0.0:12.6f} {'deg' if degrees and unit == 'rad' else unit}"

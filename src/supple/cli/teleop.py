@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from supple.cli import inputs as _cli_source
-from supple.cli import output as _cli_print
+from supple.cli import inputs, output
 from supple.cli.options import Search, complaints
 from supple.errors import BadInput, unknown
 
@@ -26,7 +25,7 @@ def teleop(
         typer.Argument(
             metavar="FILE|NAME",
             help="A file that describes an arm, or a stock name.",
-            autocompletion=_cli_source.complete,
+            autocompletion=inputs.complete,
         ),
     ] = "panda",
     hand: Annotated[
@@ -90,7 +89,7 @@ def teleop(
     """
     token = secrets.token_hex(5)
     with complaints():
-        linkage = _cli_source.find(source, search or ())
+        linkage = inputs.find(source, search or ())
         from supple.teleop import page as pages  # here: no other command waits for the browser's libraries
         from supple.teleop.page.drivers import loopback
 
@@ -119,14 +118,14 @@ def teleop(
                 other.close()
             raise
     if port not in (0, page.port):
-        _cli_print.say(f"port {port} is taken; using {page.port}")
-    _cli_print.say(f"{linkage.name}: {page.url} (Ctrl-C ends)")
+        output.say(f"port {port} is taken; using {page.port}")
+    output.say(f"{linkage.name}: {page.url} (Ctrl-C ends)")
     if not near:
-        _cli_print.say(f"WARNING: whoever reaches {host}:{page.port} and knows the token drives the arm")
-        _cli_print.say(f"token: {token}")
+        output.say(f"WARNING: whoever reaches {host}:{page.port} and knows the token drives the arm")
+        output.say(f"token: {token}")
     with complaints():
         page.wait()
-    _cli_print.say(str(page.session.loop.statistics))
+    output.say(str(page.session.loop.statistics))
 
 
 def _source(word: str, host: str, token: str, linkage: Linkage) -> Source | None:

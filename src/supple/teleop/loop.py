@@ -46,7 +46,7 @@ def follow(
     what lets it go on is said there.
 
     >>> import supple
-    >>> tracker, sent = supple.Solver().track(supple.stock.ur5(), "tool0"), []
+    >>> tracker, sent = supple.Solver().track(supple.models.ur5(), "tool0"), []
     >>> hands = (Frame.at([0, 0.001 * k, 0]) for k in range(30))
     >>> statistics = follow(hands, Mapping(scale=0.5), tracker, lambda tick: sent.append(tick.step.q))
     >>> len(sent) == statistics.ticks >= 30

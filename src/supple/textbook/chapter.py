@@ -10,7 +10,7 @@ from math import pi
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import method, prefer, stock
+from supple import method, models, prefer
 from supple.errors import unknown
 from supple.frame import Array
 from supple.goal import Goal
@@ -74,7 +74,7 @@ def wanted(position: ArrayLike) -> Goal:
 
 def follow(label: str, solver: Solver, goal: ArrayLike = NEAR, steps: int = 1) -> Run:
     """Move the goal in equal parts from the hand of planar3 to ``goal`` (2,), with some steps of the solver a frame."""
-    arm = stock.planar3()
+    arm = models.planar3()
     q = [np.array(START)]
     first = arm.frame(q[0], LINK).position
     goals = first + np.linspace(0, 1, FRAMES + 1)[:, None] * (np.array([*np.asarray(goal, dtype=float), 0.0]) - first)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from supple import stock
+from supple import models
 from supple.analysis import TwoLink
 from supple.frame import Array
 from supple.textbook import chapter
@@ -22,12 +22,12 @@ FORMULAS = (
 
 def elbows() -> Array:
     """Both answers (2, 2) of planar2 for `POINT`, in radians: the elbow turned on, then turned back."""
-    return TwoLink(stock.planar2(), chapter.LINK).solve([*POINT, 0]).q
+    return TwoLink(models.planar2(), chapter.LINK).solve([*POINT, 0]).q
 
 
 def figure_14() -> _style.Figure:
     """The ring that a two-link arm reaches."""
-    arm = stock.planar2()
+    arm = models.planar2()
     ring = TwoLink(arm, chapter.LINK).annulus
     note = f"Dots: the hand at 4,000 random joint values. None falls outside the ring; its area is {ring.area:,.0f} m²."
     figure, [[axes]] = _style.sheet(
@@ -74,7 +74,7 @@ def figure_15() -> _style.Figure:
 
 
 def _angles(axes: _style.Axes, q: Array, other: Array) -> None:
-    arm = stock.planar2()
+    arm = models.planar2()
     points = chapter.places(arm, q)
     elbow, towards = points[1], float(np.arctan2(POINT[1], POINT[0]))
     out = elbow + 7 * elbow / np.linalg.norm(elbow)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from supple import method, stock
+from supple import method, models
 from supple.errors import BadInput
 from supple.goal import Goal
 from supple.linkage import Linkage
@@ -80,9 +80,9 @@ def chapters(rounds: int = 3) -> list[Table]:
     """Tables on the chapter's two goals, and on one of a two-link arm, whose Jacobian is square."""
     solvers = every(Solver()) | {"damped, damping 25": Solver(damping=25)}
     cases = (
-        ("planar3 to (-20, 5)", stock.planar3(), chapter.NEAR),
-        ("planar3 to (-35, 5), out of reach", stock.planar3(), chapter.FAR),
-        ("planar2 to (-20, 5)", stock.planar2(), chapter.NEAR),
+        ("planar3 to (-20, 5)", models.planar3(), chapter.NEAR),
+        ("planar3 to (-35, 5), out of reach", models.planar3(), chapter.FAR),
+        ("planar2 to (-20, 5)", models.planar2(), chapter.NEAR),
     )
     return [table(title, arm, chapter.wanted([*at, 0]), solvers, rounds) for title, arm, at in cases]
 

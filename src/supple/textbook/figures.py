@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from supple.errors import unknown
-from supple.textbook import closed_form as _closed_form
-from supple.textbook import panels as _panels
-from supple.textbook import sketches as _sketches
+from supple.textbook import closed_form, panels, sketches
 from supple.view import _style
 from supple.view.image import checked, write
 
@@ -18,9 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DRAWN: dict[str, Callable[[], Figure]] = {
-    **_closed_form.DRAWN,
-    **_sketches.DRAWN,
-    **{name: partial(_panels.draw, name) for name in _panels.TITLES},
+    **closed_form.DRAWN,
+    **sketches.DRAWN,
+    **{name: partial(panels.draw, name) for name in panels.TITLES},
 }
 
 

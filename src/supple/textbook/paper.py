@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import damping, stock
-from supple._solve import compilation as _plan
+from supple import damping, models
+from supple._solve import compilation
 from supple.damping import Singularity
 from supple.frame import Array, Frame
 from supple.goal import Goal
@@ -29,7 +29,7 @@ SINGULARITIES = (
     Singularity.bend("wrist_yaw", (-pi / 2, pi / 2), joints=("wrist_pitch", "wrist_roll")),
     Singularity.off_axis("azimuth", "wrist_yaw_link", region=0.3, joints=("azimuth",)),
 )
-"""All there are on `stock.kraft`: elbow straight, wrist turned aside, wrist over the azimuth axis."""
+"""All there are on `models.kraft`: elbow straight, wrist turned aside, wrist over the azimuth axis."""
 EXACT = Solver(damping=damping.none, keep_limits=False)
 """The exact solution, whatever it asks of the joints."""
 PAPER = Solver(damping=damping.paper(SINGULARITIES), keep_limits=False)
@@ -85,7 +85,7 @@ class Run:
 
 def drive(solver: Solver, linkage: Linkage, goals: Frame, start: ArrayLike, dt: float = 1 / 300) -> Run:
     """Tick after tick: the raw step of a solver from q (dof,), and of it what joints can do within speed and limits."""
-    plan = _plan.compiled(linkage, [Goal(LINK, goals[0])], solver)
+    plan = compilation.compiled(linkage, [Goal(LINK, goals[0])], solver)
     memory, asked = plan.memory(), solver._asked()
     q, rows = np.array(start, dtype=float), []
     for numbers in Goal(LINK, goals).numbers(goals.shape):
@@ -106,7 +106,7 @@ def along(start: Frame, way: ArrayLike, seconds: float = 3.0, hold: float = 1.0,
 
 def runs() -> list[tuple[str, Run, Run]]:
     """Each row of the picture: what is done, the exact solution clipped, and the paper's."""
-    arm = stock.kraft()
+    arm = models.kraft()
     q = arm.q(_START)
     found = []
     for words, way in _ROWS:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import method, stock
+from supple import method, models
 from supple.analysis import constraint
 from supple.frame import Array, Frame
 from supple.joint import Joint
@@ -29,7 +29,7 @@ def changes(linkage: Linkage, q: ArrayLike) -> Array:
 
 def spread() -> tuple[Array, Array]:
     """The smallest step that is wanted of each joint to bring the hand to `WANTED`, and what each adds (dof, 2)."""
-    arm = stock.planar3()
+    arm = models.planar3()
     step = chapter.plainly(method.pseudoinverse()).step(arm, chapter.wanted([*WANTED, 0]), BENT) - BENT
     return step, step[:, None] * changes(arm, BENT)
 
@@ -56,7 +56,7 @@ def figure_16() -> _style.Figure:
     figure, [[left, right]] = _style.sheet(
         "5.16   What one joint does to the hand", [""], 2, limits, width=9.5, note=note
     )
-    arm, q = stock.planar2(), [0.35, 0.55]
+    arm, q = models.planar2(), [0.35, 0.55]
     points, column = chapter.places(arm, q), changes(arm, q)[0]
     hand, lever = points[-1], np.linalg.norm(points[-1])
     at = float(np.arctan2(hand[1], hand[0]))
@@ -100,7 +100,7 @@ def figure_17() -> _style.Figure:
     figure, [[axes]] = _style.sheet(
         "5.17   Three joints, one hand, one goal", [""], 1, (-4.0, 24.0, -3.0, 31.0), width=6.0, note=note
     )
-    arm = stock.planar3()
+    arm = models.planar3()
     points = chapter.places(arm, BENT)
     _style.arm(axes, points, size=1.3)
     _style.goal(axes, WANTED)
@@ -121,7 +121,7 @@ def figure_18() -> _style.Figure:
         f"Arrows of the first three panels are drawn for {PART} rad; those of the last for the step that the "
         "pseudo-inverse chose, one after another: together they end on the goal."
     )
-    arm = stock.planar3()
+    arm = models.planar3()
     points, columns = chapter.places(arm, BENT), changes(arm, BENT)
     step, parts = spread()
     figure, [row] = _style.sheet("5.18   How each joint moves the hand", [""], 4, (-4.0, 24.0, -3.0, 31.0), note=note)
@@ -148,7 +148,7 @@ def figure_19() -> _style.Figure:
         "across the wanted change\nand no mix of them begins to go there. From an arm that is bent a little, the same "
         "method arrives."
     )
-    arm, (q, at) = stock.planar3(), straight()
+    arm, (q, at) = models.planar3(), straight()
     goal, solver = chapter.wanted([*at, 0]), chapter.plainly(method.damped(), damping=25)
     figure, [[left, right]] = _style.sheet(
         "5.19   Singular here, not unreachable", [""], 2, (-4.0, 34.0, -4.0, 26.0), width=9.5, note=note

@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from supple.teleop.command import Command, Tick
-from supple.teleop.network import address as _address
+from supple.teleop.network import address
 from supple.teleop.network.access import REST, Counts, Gate
 from supple.teleop.network.wire import LIMIT, Form, packet
 
@@ -31,7 +31,7 @@ class UdpSource:
 
     def __init__(
         self,
-        port: int = _address.PORT,
+        port: int = address.PORT,
         host: str = "127.0.0.1",
         token: str = "",
         *,
@@ -48,7 +48,7 @@ class UdpSource:
             release: seconds of silence after which another operator may drive.
         """
         self._gate = Gate(token, limit, release)
-        self._socket, self.host, self.port = _address.bound(host, port, token, socket.SOCK_DGRAM)
+        self._socket, self.host, self.port = address.bound(host, port, token, socket.SOCK_DGRAM)
         self._open = True
         self._thread = threading.Thread(target=self._listen, name="supple-udp", daemon=True)
         self._thread.start()
@@ -107,7 +107,7 @@ class UdpSink:
         self._source = to if isinstance(to, UdpSource) else None
         self._form = form
         if not isinstance(to, UdpSource):
-            self._socket, self._to = _address.towards(to)
+            self._socket, self._to = address.towards(to)
 
     def write(self, tick: Tick) -> None:
         """Sends one."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from supple.errors import BadInput, missing_extra
 from supple.teleop.command import Command, Tick
-from supple.teleop.network import address as _address
+from supple.teleop.network import address
 from supple.teleop.network.access import REST, Counts, Gate
 from supple.teleop.network.wire import LIMIT, Form, packet
 
@@ -35,7 +35,7 @@ class WebSocketSource:
 
     def __init__(
         self,
-        port: int = _address.PORT,
+        port: int = address.PORT,
         host: str = "127.0.0.1",
         token: str = "",
         *,
@@ -45,7 +45,7 @@ class WebSocketSource:
         """Listens from now on, in a thread of its own; arguments as for `UdpSource`."""
         self._server, self._closed = _websockets("asyncio.server"), _websockets("exceptions").ConnectionClosed
         self._gate, self._token = Gate(token, limit, release), token
-        self._socket, self.host, self.port = _address.bound(host, port, token, socket.SOCK_STREAM)
+        self._socket, self.host, self.port = address.bound(host, port, token, socket.SOCK_STREAM)
         self._connections = 0
         self._next: bytes | None = None
         self._lock = threading.Lock()
@@ -118,7 +118,7 @@ class WebSocketSource:
 
     def _admit(self, connection: Any, request: Any) -> Any:
         """A refusal for pages of other machines and for crowds, None for those who may speak."""
-        strange = not all(_address.own_page(origin) for origin in request.headers.get_all("Origin"))
+        strange = not all(address.own_page(origin) for origin in request.headers.get_all("Origin"))
         if strange and not self._token:
             self._gate.turned_away()
             return connection.respond(403, "a page of another machine may not drive without a token\n")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from supple import stock
+from supple import models
 from supple.errors import BadInput, SuppleError
 from supple.teleop.command import Source, Tick
 from supple.teleop.page.arm import UPLOAD, Arm, uploaded
@@ -135,15 +135,15 @@ class Pilot:
     def arms(self) -> tuple[str, ...]:
         """The names that `choose` knows."""
         own = () if self._own is None else (self._own.linkage.name,)
-        return tuple(dict.fromkeys((*stock.names(), *own, self.session.arm.linkage.name)))
+        return tuple(dict.fromkeys((*models.names(), *own, self.session.arm.linkage.name)))
 
     def choose(self, name: str) -> None:
         """Another arm: a stock one, or the one that was uploaded."""
         with self.lock:
             if self._own is not None and name == self._own.linkage.name:
                 self._switch(self._own)
-            elif name in stock.names() and name != self.session.arm.linkage.name:
-                self._switch(Arm.of(stock.get(name)))
+            elif name in models.names() and name != self.session.arm.linkage.name:
+                self._switch(Arm.of(models.get(name)))
 
     def choose_hand(self, link: str) -> None:
         """Another link of the same linkage as its hand."""

@@ -23,9 +23,7 @@ from supple.frame import Array
 from supple.linkage import Linkage
 from supple.solver import Solver
 from supple.teleop.command import Tick
-from supple.teleop.recording import metadata as _kept
-from supple.teleop.recording import reader as _reading
-from supple.teleop.recording import writer as _store
+from supple.teleop.recording import metadata, reader, writer
 from supple.teleop.recording.columns import Layout, Rows
 from supple.tracker import Tracker
 
@@ -71,15 +69,15 @@ class Recorder:
             raise BadInput("a recording keeps whole frames: track a link, or a goal without an axis")
         if not (isinstance(rate, int | float) and 0 < rate < math.inf):
             raise BadInput(f"rate must be finite and positive, got {rate!r}")
-        if _store.ending(self.path) == _store.PART:
+        if writer.ending(self.path) == writer.PART:
             raise BadInput(f"{self.path} is the name of a journal; record to a file that ends in .parquet or .csv")
         if not self.path.parent.is_dir():
             raise BadInput(f"there is no folder {self.path.parent} to record in")
-        if self.path.is_symlink() or os.path.islink(os.fspath(self.path) + _store.PART):  # it could lead anywhere
+        if self.path.is_symlink() or os.path.islink(os.fspath(self.path) + writer.PART):  # it could lead anywhere
             raise BadInput(f"{self.path} is a link, or its journal is; record to a file")
         self._tracker = tracker
         layout = Layout(tracker.linkage.names, [goal.link for goal in tracker.goals])
-        self._store = _store.create(self.path, layout, _about(tracker, float(rate)), overwrite)
+        self._store = writer.create(self.path, layout, _about(tracker, float(rate)), overwrite)
         self._gap, self._closed = 0, False
         self._queue: queue.SimpleQueue[tuple[Tick, int] | None] = queue.SimpleQueue()
         self._error: Exception | None = None
@@ -174,12 +172,12 @@ class Recorder:
         before, self._tracker = self._tracker, tracker
         if tracker.linkage != before.linkage or len(tracker.goals) != len(before.goals):
             raise BadInput(f"{self.path} is of {before!r}, and cannot go on with {tracker!r}")
-        return _kept.text(_kept.tracker_data(tracker))
+        return metadata.text(metadata.tracker_data(tracker))
 
 
 def _about(tracker: Tracker, rate: float) -> str:
     linkage = tracker.linkage
-    return _kept.text(
+    return metadata.text(
         {
             "format": _FORMAT,
             "version": supple.__version__,
@@ -189,8 +187,8 @@ def _about(tracker: Tracker, rate: float) -> str:
             "links": [goal.link for goal in tracker.goals],
             "rate": rate,
             "start": tracker.q.tolist(),
-            "tracker": _kept.tracker_data(tracker),
-            "linkage": _kept.linkage_data(linkage),
+            "tracker": metadata.tracker_data(tracker),
+            "linkage": metadata.linkage_data(linkage),
         }
     )
 
@@ -223,11 +221,11 @@ class Recording:
         Raises `BadInput`, with file and column, unless it is a recording.
         """
         self.path = Path(path)
-        said = _reading.about(self.path)
+        said = reader.about(self.path)
         try:
             if said["format"] != _FORMAT:
                 raise BadInput(f"its format is {said['format']!r}; this version of supple reads {_FORMAT}")
-            self.linkage = _kept.linkage_from(said["linkage"])
+            self.linkage = metadata.linkage_from(said["linkage"])
             self.links = tuple(str(link) for link in said["links"])
             self.rate, self.version, self.instructions = (
                 float(said["rate"]),
@@ -246,11 +244,11 @@ class Recording:
             what = f"there is no {error}" if type(error) is KeyError else str(error)
             raise BadInput(f"{self.path}: not a recording: {what}") from None
         self._layout = Layout(self.linkage.names, self.links)
-        _reading.check(self.path, self._layout)
+        reader.check(self.path, self._layout)
 
     def blocks(self, size: int = _BLOCK) -> Iterator[Rows]:
         """Its ticks, up to ``size`` at a time; raises `BadInput` with file, column and row where something is wrong."""
-        for block in _reading.blocks(self.path, self._layout, size):
+        for block in reader.blocks(self.path, self._layout, size):
             yield self._layout.rows(*block)
 
     def rows(self) -> Rows:
@@ -270,7 +268,7 @@ class Recording:
         self, solver: Solver | None = None, *, linkage: Linkage | None = None, start: Array | None = None
     ) -> Tracker:
         """A tracker made as the recorded one was; with another solver, linkage or start (dof,) where given."""
-        return _kept.tracker_from(self._how, linkage or self.linkage, self.start if start is None else start, solver)
+        return metadata.tracker_from(self._how, linkage or self.linkage, self.start if start is None else start, solver)
 
     def __repr__(self) -> str:
         return f"<Recording {os.fspath(self.path)!r}: {self.linkage.name}, {', '.join(self.links)}, {self.solver}>"

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from supple import _core
-from supple._solve.reasons import said_angle, said_length
+from supple._solve.explanation import said_angle, said_length
 from supple.errors import BadInput, SuppleError
 from supple.frame import Array
 from supple.linkage import Linkage
 from supple.solver import Solver
 from supple.step import State, Step
 from supple.teleop.page import methods
-from supple.teleop.recording import metadata as _kept
+from supple.teleop.recording import metadata
 from supple.teleop.recording.recording import Recording, Rows
 from supple.tracker import Tracker
 
@@ -187,7 +187,7 @@ def _another(how: str, tracker: Tracker, recording: Recording, solver: Solver | 
     try:
         said = json.loads(how)
         solvers.append(str(said["solver"]))
-        return _kept.tracker_from(said, tracker.linkage, tracker.q, solver)
+        return metadata.tracker_from(said, tracker.linkage, tracker.q, solver)
     except (SuppleError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise BadInput(f"{recording.path}: column 'how': {error}") from None
 

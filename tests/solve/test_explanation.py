@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from supple import Frame, Goal, stock
-from supple._solve import reasons as _why
+from supple import Frame, Goal, models
+from supple._solve import explanation
 from supple.joint import Joint
 from supple.linkage import Linkage
 from supple.solver import Solver
 
-PANDA, HAND = stock.panda(), "panda_hand_tcp"
-UR5 = stock.ur5()
-SO101, JAW = stock.so101(), "gripper_frame_link"
+PANDA, HAND = models.panda(), "panda_hand_tcp"
+UR5 = models.ur5()
+SO101, JAW = models.so101(), "gripper_frame_link"
 
 
 def chain(lengths, limits=math.inf):
@@ -38,7 +38,7 @@ def why(arm, *goals):
     solve = searching(arm)
     found = solve(goals, arm.rest, True)
     assert not found.arrived
-    return _why.unreachable(arm, goals, found.q, found.error, solve)
+    return explanation.unreachable(arm, goals, found.q, found.error, solve)
 
 
 def amounts(said):
@@ -79,9 +79,9 @@ def test_what_slack_allows_is_not_out_of_reach():
     arm = chain([2, 1])
     error = np.array([[0.25, 0, 0, 0, 0, 0]])
     goal = Goal("tip", position=[3.5, 0, 0], slack=(0.25, 0, 0))
-    said = _why.unreachable(arm, [goal], np.zeros(2), error, searching(arm))
+    said = explanation.unreachable(arm, [goal], np.zeros(2), error, searching(arm))
     assert said == ["tip is out of reach by 250 mm along +x"]
-    assert _why._too_far(arm, Goal("tip", position=[3.5, 0, 0], slack=(0.6, 0, 0)), error[0]) == []
+    assert explanation._too_far(arm, Goal("tip", position=[3.5, 0, 0], slack=(0.6, 0, 0)), error[0]) == []
 
 
 def test_too_near_the_base_is_said_where_the_arm_has_a_hole():
@@ -89,7 +89,9 @@ def test_too_near_the_base_is_said_where_the_arm_has_a_hole():
     arm = chain([2, 1])
     for r, angle in zip(rng.uniform(0.1, 0.9, 40), rng.uniform(-3, 3, 40), strict=True):
         (said,) = why(arm, Goal("tip", position=[r * np.cos(angle), r * np.sin(angle), 0]))
-        assert re.fullmatch(rf"tip cannot be there: {_why.said_length(1 - r)} short along .*, too near the base", said)
+        assert re.fullmatch(
+            rf"tip cannot be there: {explanation.said_length(1 - r)} short along .*, too near the base", said
+        )
 
 
 def test_off_the_plane_of_an_arm_is_short_along_its_normal():
@@ -193,7 +195,7 @@ def test_limits_that_forbid_it_are_named_with_the_least_that_is_past_them():
 
 @pytest.mark.parametrize(("name", "link"), [("puma560", "tool"), ("panda", HAND)])
 def test_a_goal_is_reached_where_limits_are_as_much_wider_as_is_said(name, link):
-    arm = stock.get(name)
+    arm = models.get(name)
     rng = np.random.default_rng(3)
     joints = [i for i, column in enumerate(arm.jacobian(arm.rest, link).T) if column.any()]
     far = []
@@ -232,9 +234,9 @@ def test_slides_are_past_their_limits_by_lengths():
 def test_a_hinge_that_is_a_whole_turn_away_is_not_past_its_limits():
     arm = chain([1, 1], 3)
     q = np.array([[7.0, -6.0], [-2.9 - 2 * math.pi, 2.9 + 4 * math.pi], [1, 1]])
-    assert _why._unwound(arm, q) == pytest.approx(np.array([[7 - math.tau, -6 + math.tau], [-2.9, 2.9], [1, 1]]))
-    free = stock.planar2()  # what has no limits is as it is
-    assert np.array_equal(_why._unwound(free, q), q)
+    assert explanation._unwound(arm, q) == pytest.approx(np.array([[7 - math.tau, -6 + math.tau], [-2.9, 2.9], [1, 1]]))
+    free = models.planar2()  # what has no limits is as it is
+    assert np.array_equal(explanation._unwound(free, q), q)
 
 
 def test_where_geometry_forbids_it_no_limit_is_blamed():
@@ -273,4 +275,4 @@ def test_what_can_be_reached_after_all_is_said():
     arm = chain([2, 1])
     goal = Goal("tip", position=[1.5, 1, 0])
     error = np.array([[0.1, 0, 0, 0, 0, 0]])
-    assert _why.unreachable(arm, [goal], arm.rest, error, searching(arm)) == ["other joint values reach it"]
+    assert explanation.unreachable(arm, [goal], arm.rest, error, searching(arm)) == ["other joint values reach it"]

@@ -225,7 +225,7 @@ def _numbered(pattern: str, values: Sequence[float]) -> dict[str, float]:
 
 def _read(name: str, rest: Mapping[str, float]) -> Linkage:
     """A linkage from the file of that name, at the rest given for some of its joints."""
-    from supple import read  # here, so that a program which uses no stock linkage loads no reader
+    from supple import read  # here, so that a program which uses no models linkage loads no reader
 
     linkage = read.load(os.path.join(os.path.dirname(__file__), "data", f"{name}.urdf"))
     joints = [

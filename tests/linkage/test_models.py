@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from supple import stock
+from supple import models
 from supple.errors import UnknownName
 from supple.frame import Frame
 from supple.link import Mesh
@@ -53,15 +53,15 @@ EVERY = pytest.mark.parametrize("name", list(ENDS))
 
 
 def test_the_box_holds_what_it_says():
-    assert set(stock.names()) == set(ENDS)
-    assert set(stock.__all__) == set(ENDS) | {"names", "get", "about"}
-    assert set(stock.__all__) <= set(dir(stock))
+    assert set(models.names()) == set(ENDS)
+    assert set(models.__all__) == set(ENDS) | {"names", "get", "about"}
+    assert set(models.__all__) <= set(dir(models))
 
 
 @EVERY
 def test_every_stock_linkage_loads_once_under_its_name(name):
-    arm = stock.get(name)
-    assert arm is getattr(stock, name)()
+    arm = models.get(name)
+    assert arm is getattr(models, name)()
     assert arm.name == name
     assert arm.dof == DOF[name]
     assert len(str(arm).splitlines()) == len(arm.links) + 2
@@ -69,7 +69,7 @@ def test_every_stock_linkage_loads_once_under_its_name(name):
 
 @EVERY
 def test_every_rest_is_inside_the_limits_and_off_their_edges(name):
-    arm = stock.get(name)
+    arm = models.get(name)
     assert arm.inside(arm.rest)
     assert (arm.rest - arm.lower >= 0.005).all()
     assert (arm.upper - arm.rest >= 0.005).all()
@@ -77,7 +77,7 @@ def test_every_rest_is_inside_the_limits_and_off_their_edges(name):
 
 @EVERY
 def test_every_rest_leaves_every_end_effector_free_to_move(name):
-    arm = stock.get(name)
+    arm = models.get(name)
     for end, directions in ENDS[name].items():
         sizes = np.linalg.svd(arm.jacobian(arm.rest, end), compute_uv=False)
         assert (sizes > 1e-9).sum() == directions
@@ -88,14 +88,14 @@ def test_every_rest_leaves_every_end_effector_free_to_move(name):
 
 @EVERY
 def test_every_speed_is_known_and_no_acceleration_is(name):
-    arm = stock.get(name)
+    arm = models.get(name)
     assert np.isfinite(arm.speed).all() == (not name.startswith("planar"))
     assert np.isinf(arm.acceleration).all()
 
 
 @EVERY
 def test_about_tells_end_effectors_source_and_licence_in_one_line(name):
-    line = stock.about(name)
+    line = models.about(name)
     assert "\n" not in line
     assert "dof" in line
     assert next(iter(ENDS[name])) in line
@@ -104,7 +104,7 @@ def test_about_tells_end_effectors_source_and_licence_in_one_line(name):
 
 @pytest.mark.parametrize("file", sorted(EXPECTED.glob("*.fk.json")), ids=lambda file: file.name.split(".")[0])
 def test_frames_and_jacobians_agree_with_the_reference(file):
-    arm = stock.get(file.name.split(".")[0])
+    arm = models.get(file.name.split(".")[0])
     reference = json.loads(file.read_text())
     order = [arm.names.index(name) for name in reference["free_joints"]]
     assert sorted(order) == list(range(arm.dof))
@@ -126,7 +126,7 @@ def test_the_reference_covers_every_file():
 
 
 def test_planar_arms_reach_as_their_lengths_say():
-    two, three = stock.planar2(), stock.planar3()
+    two, three = models.planar2(), models.planar3()
     assert two.rest.tolist() == [math.pi / 8, math.pi / 4]
     assert three.rest.tolist() == [math.pi / 8, math.pi / 4, math.pi / 4]
     assert two.frame([0, 0], "tip") == Frame.at([25, 0, 0])
@@ -140,7 +140,7 @@ def test_planar_arms_reach_as_their_lengths_say():
 def test_the_puma_is_its_denavit_hartenberg_table():
     h = math.pi / 2  # twist and length before each joint, offset along its axis (the last includes the tool)
     rows = [(0, 0, 0.672), (-h, 0, 0), (0, 0.4318, 0.14909), (h, -0.02032, 0.43307), (-h, 0, 0), (h, 0, 0.15625)]
-    puma = stock.puma560()
+    puma = models.puma560()
     q = puma.random(50, seed=0)
     frame = Frame()
     for i, (twist, length, offset) in enumerate(rows):
@@ -158,16 +158,16 @@ def test_the_two_arms_of_baxter_and_g1_rest_as_mirror_images():
         ("baxter", "left_gripper", "right_gripper"),
         ("g1", "left_rubber_hand", "right_rubber_hand"),
     ):
-        arm = stock.get(name)
+        arm = models.get(name)
         a, b = arm.frame(arm.rest, left), arm.frame(arm.rest, right)
         assert np.abs(a.position * flip - b.position).max() < 1e-3
-    g1 = stock.g1()
+    g1 = models.g1()
     assert np.abs(g1.frame(g1.rest, "left_ankle_roll_link").rotation - np.eye(3)).max() < 1e-3  # flat on the floor
 
 
 @pytest.mark.parametrize("name", ["panda", "ur5"])
 def test_meshes_are_in_the_box(name):
-    meshes = [g.shape for link in stock.get(name).links for g in link.geometry]
+    meshes = [g.shape for link in models.get(name).links for g in link.geometry]
     assert len(meshes) >= 7
     for mesh in meshes:
         assert isinstance(mesh, Mesh)
@@ -183,7 +183,7 @@ def test_every_file_tells_its_source_and_licence():
             assert f"`{entry.name}`" in table
             assert "Changes:" in head or "CC0-1.0" in head
             licence = next(word for word in ("Apache-2.0", "BSD-3-Clause", "CC0-1.0") if word in head)
-            assert stock.about(entry.name[: -len(".urdf")]).endswith(licence)
+            assert models.about(entry.name[: -len(".urdf")]).endswith(licence)
             row = next(line for line in table.splitlines() if f"`{entry.name}`" in line)
             assert licence in row
     for text in ("Apache-2.0.txt", "BSD-3-Clause.txt"):
@@ -192,12 +192,12 @@ def test_every_file_tells_its_source_and_licence():
 
 def test_a_name_that_is_not_in_the_box_is_answered_with_near_ones():
     with pytest.raises(UnknownName, match="no stock linkage named 'pandas'; did you mean 'panda'"):
-        stock.get("pandas")
+        models.get("pandas")
     with pytest.raises(UnknownName, match="no stock linkage named 'ur55'; did you mean 'ur5'"):
-        stock.about("ur55")
+        models.about("ur55")
 
 
 def test_nothing_is_read_on_import():
-    code = "from supple import stock; print(sum(getattr(stock, n).cache_info().currsize for n in stock.names()))"
+    code = "from supple import models; print(sum(getattr(models, n).cache_info().currsize for n in models.names()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "0"
