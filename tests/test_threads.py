@@ -13,7 +13,7 @@ import resource
 import numpy as np
 import supple
 
-arm = supple.stock.panda()
+arm = supple.models.panda()
 q = arm.random(200_000, seed=0)
 expected = arm.frame(q[::1000], "panda_hand_tcp").matrix
 solver = supple.Solver()

@@ -29,7 +29,7 @@ def joint_speeds(tracker, command, rate, seconds):
 
 @pytest.mark.parametrize("rate", RATES)
 def test_the_panda_rests_after_a_jump_out_of_reach(rate):
-    arm, link = supple.stock.panda(), "panda_hand_tcp"
+    arm, link = supple.models.panda(), "panda_hand_tcp"
     start = np.zeros(arm.dof)
     start[:7] = PANDA_START
     tracker = supple.Solver().track(arm, link, start=start)
@@ -48,7 +48,7 @@ def test_the_panda_rests_after_a_jump_out_of_reach(rate):
     ],
 )
 def test_two_end_effectors_of_g1_rest_after_one_moves_away(shift, turn, rate):
-    g1, links = supple.stock.g1(), ["left_rubber_hand", "right_rubber_hand"]
+    g1, links = supple.models.g1(), ["left_rubber_hand", "right_rubber_hand"]
     start = g1.q(
         left_elbow_joint=0.8, right_elbow_joint=0.8, left_shoulder_roll_joint=0.3, right_shoulder_roll_joint=-0.3
     )
@@ -71,7 +71,7 @@ def test_motion_dies_out_after_random_jumps():
     moving = []
     for trial in range(200):
         name = ("panda", "ur5", "iiwa14", "so101", "puma560")[trial % 5]
-        arm = getattr(supple.stock, name)()
+        arm = getattr(supple.models, name)()
         rate = int(rng.choice(RATES))
         start, there = arm.random(2, seed=trial)
         link = arm.tips[0]
@@ -90,7 +90,7 @@ def ur5_start(arm):
 
 @pytest.mark.xfail(strict=True, reason="recovery turns the base back a whole turn, away from a command at rest")
 def test_an_arm_past_a_joint_limit_stays_near_the_command():
-    arm, dt = supple.stock.ur5(), 1 / 300
+    arm, dt = supple.models.ur5(), 1 / 300
     start = ur5_start(arm)
     hand = arm.frame(start, "tool0")
     tracker = supple.Solver().track(arm, "tool0", start=start)
@@ -106,7 +106,7 @@ def test_an_arm_past_a_joint_limit_stays_near_the_command():
 @pytest.mark.xfail(strict=True, reason="acceleration bounds turn tremor into bang-bang motion")
 @pytest.mark.parametrize("acceleration", [3, 8, 15])
 def test_the_arm_trembles_no_more_than_the_command(acceleration):
-    arm, rate = supple.stock.ur5(), 300
+    arm, rate = supple.models.ur5(), 300
     start = ur5_start(arm)
     pose = arm.frame(start, "tool0").matrix
     rng = np.random.default_rng(0)
