@@ -21,19 +21,18 @@ from supple.goal import Goal
 from supple.joint import Joint, Kind, Mimic
 from supple.link import Box, Capsule, Cylinder, Geometry, Link, Mesh, Sphere
 from supple.linkage import Axes, Frames, Linkage
-from supple.plan import Plan
+from supple.plan import CompiledSolver
 from supple.solution import Outcome, Solution
 from supple.solver import Solver, Tolerance, solve
 
 if TYPE_CHECKING:
     from supple import gauntlet, stock, teleop, view
-    from supple._between import Between
-    from supple.analysis import Annulus, Constraint, Elbows, TwoLink, constraint
-    from supple.following import Followed, follow
+    from supple._between import Interpolation
+    from supple.following import PathSolution, solve_path
     from supple.motion import Motion
-    from supple.path import Path
+    from supple.path import GoalPath
     from supple.read import DH, dh, load
-    from supple.step import State, Step
+    from supple.step import Step, TrackingStatus
     from supple.tracker import Tracker
     from supple.workspace import Workspace, dexterous, reachable
 
@@ -41,21 +40,19 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DH",
-    "Annulus",
     "Axes",
     "BadInput",
     "BadLinkage",
-    "Between",
     "Box",
     "Capsule",
-    "Constraint",
+    "CompiledSolver",
     "Cylinder",
-    "Elbows",
-    "Followed",
     "Frame",
     "Frames",
     "Geometry",
     "Goal",
+    "GoalPath",
+    "Interpolation",
     "Interrupted",
     "Joint",
     "Kind",
@@ -66,30 +63,27 @@ __all__ = [
     "MissingExtra",
     "Motion",
     "Outcome",
-    "Path",
-    "Plan",
+    "PathSolution",
     "Solution",
     "Solver",
     "Sphere",
-    "State",
     "Step",
     "SuppleError",
     "Tolerance",
     "Tracker",
-    "TwoLink",
+    "TrackingStatus",
     "UnknownName",
     "Workspace",
-    "constraint",
     "damping",
     "dexterous",
     "dh",
-    "follow",
     "gauntlet",
     "load",
     "method",
     "prefer",
     "reachable",
     "solve",
+    "solve_path",
     "stock",
     "teleop",
     "view",
@@ -97,15 +91,15 @@ __all__ = [
 
 # rooms that are entered when first asked for, so that importing supple costs little more than importing numpy
 _LATER = {
-    "_between": ("Between",),
-    "analysis": ("Annulus", "Constraint", "Elbows", "TwoLink", "constraint"),
-    "following": ("Followed", "follow"),
+    "_between": ("Interpolation",),
+    "analysis": (),
+    "following": ("PathSolution", "solve_path"),
     "gauntlet": (),
     "motion": ("Motion",),
-    "path": ("Path",),
+    "path": ("GoalPath",),
     "read": ("DH", "dh", "load"),
     "stock": (),
-    "step": ("State", "Step"),
+    "step": ("TrackingStatus", "Step"),
     "teleop": (),
     "tracker": ("Tracker",),
     "view": (),

@@ -51,7 +51,7 @@ class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a long solve.
 
     Attributes:
-        found: the `Solution` so far; rows that were not done are SPENT and hold their start.
+        found: the `Solution` so far; rows that were not done are OUT_OF_BUDGET and hold their start.
     """
 
     def __init__(self, found: object) -> None:

@@ -285,7 +285,7 @@ class Joint:
         )
 
     @classmethod
-    def three(
+    def ball_from_revolutes(
         cls,
         name: str,
         parent: str,

@@ -195,7 +195,9 @@ class Linkage:
         except TypeError:
             raise self._misfit(q, link) from None
 
-    def look(self, q: ArrayLike, link: str, *, out: tuple[Array, Array] | None = None) -> tuple[Frame, Array]:
+    def frame_and_jacobian(
+        self, q: ArrayLike, link: str, *, out: tuple[Array, Array] | None = None
+    ) -> tuple[Frame, Array]:
         """Frame and Jacobian (..., 6, dof) of a link, together: quicker than one after the other.
 
         ``out``, float64 arrays (..., 4, 4) and (..., 6, dof), is written instead of fresh memory.
@@ -236,14 +238,14 @@ class Linkage:
         """
         return _condition.condition(self, q, link, alpha, weight, position, orientation)
 
-    def carry(self, q: ArrayLike, points: ArrayLike, link: str, to: str | None = None) -> Array:
+    def transform_points(self, q: ArrayLike, points: ArrayLike, link: str, to: str | None = None) -> Array:
         """Points (..., 3) given in a link's frame, as seen from the world or from the link ``to``."""
         frame = self.frame(q, link)
         if to is not None:
             frame = self.frame(q, to).inverse() @ frame
         return frame.apply(points)
 
-    def placed(self, q: ArrayLike) -> Iterator[tuple[str, Geometry, Frame]]:
+    def world_geometry(self, q: ArrayLike) -> Iterator[tuple[str, Geometry, Frame]]:
         """Every piece of geometry with the name of its link and its frame in the world: what there is to draw."""
         frames = self.frames(q)
         for link in self.links:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from supple.teleop.command import Command, Sink, Source, Tick
 from supple.teleop.ends import callback, frames, tee
 from supple.teleop.filter import OneEuro
-from supple.teleop.loop import Loop, follow
+from supple.teleop.loop import Loop, drive
 from supple.teleop.mapping import Mapping
 from supple.teleop.statistics import Statistics
 
@@ -37,7 +37,7 @@ __all__ = [
     "WebSocketSink",
     "WebSocketSource",
     "callback",
-    "follow",
+    "drive",
     "frames",
     "page",
     "replay",
