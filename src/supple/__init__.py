@@ -14,7 +14,7 @@ except ModuleNotFoundError as _error:  # one implementation, no quiet fallback
         "(Python and a C++17 compiler are all it needs), or install a wheel"
     ) from _error
 
-from supple import damping, method, prefer
+from supple import _renamed, damping, method, prefer
 from supple.errors import BadInput, BadLinkage, Interrupted, MissingExtra, SuppleError, UnknownName
 from supple.frame import Frame
 from supple.goal import Goal
@@ -110,7 +110,7 @@ _ROOM = {name: room for room, names in _LATER.items() for name in names or (room
 
 def __getattr__(name: str) -> object:
     if name not in _ROOM:
-        raise AttributeError(f"module 'supple' has no attribute {name!r}")
+        raise _renamed.no_attribute("supple", name)
     room = import_module(f"supple.{_ROOM[name]}")
     value = room if name == _ROOM[name] else getattr(room, name)
     globals()[name] = value

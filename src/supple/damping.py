@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from numpy.typing import ArrayLike
 
+from supple import _renamed
 from supple._singularity import ConditionBound, Singularity, alpha, callable_, flag, fraction, positive
 from supple.errors import BadInput
 from supple.frame import Array
@@ -296,3 +297,9 @@ def given(value: object) -> Damping | float:
         f"damping must be a number, not negative, got {value!r}; "
         "a value of supple.damping or a function f(q, e, J, dt) will do too"
     )
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        raise _renamed.no_attribute("supple.damping", name)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.errors import BadInput
+from supple.errors import BadInput, unknown_option
 from supple.frame import Array, Frame
 from supple.frame import _unit as unit_of
 
 _ARRAYS = ("position", "orientation", "axis", "direction", "point")
 _PLAIN = ("weight", "turn_weight", "slack", "turn_slack", "priority")
 _FIELDS = ("link", *_ARRAYS, *_PLAIN)
+_OPTIONS = ("frame", *_ARRAYS, *_PLAIN)
 
 _set = object.__setattr__
 _ORIGIN: Array = np.zeros(3)
@@ -73,6 +74,7 @@ class Goal:
         slack: float | Sequence[float] = 0.0,
         turn_slack: float | Sequence[float] = 0.0,
         priority: int = 0,
+        **unknown: NoReturn,
     ) -> None:
         """A goal for a link: ``frame`` (..., 4, 4), or any of position, orientation and an axis along a direction.
 
@@ -92,6 +94,8 @@ class Goal:
                 each world axis. For an axis that points, one number: the half-angle of a cone around ``direction``.
             priority: goals of a lower number are met first, later ones only as far as those allow.
         """
+        if unknown:
+            raise unknown_option("Goal", next(iter(unknown)), _OPTIONS, {"along": "direction"})
         if not isinstance(link, str) or not link:
             raise BadInput(f"a goal is for a link, by name; got {link!r}")
         if frame is not None:

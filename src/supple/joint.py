@@ -10,7 +10,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import angles
+from supple import _renamed, angles
 from supple.errors import BadInput, BadLinkage
 from supple.frame import Frame
 
@@ -64,6 +64,7 @@ class Mimic:
     offset: float = 0.0
 
 
+@_renamed.answers_old_names
 @dataclass(frozen=True)
 class Joint:
     """An arc of the tree: the constant location of a child link on its parent, and how the child moves from there.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _condition, _core, _edit, _limits, _print, _reach, _tree
+from supple import _condition, _core, _edit, _limits, _print, _reach, _renamed, _tree
 from supple.errors import BadInput, BadLinkage, unknown
 from supple.frame import Array, Frame
 from supple.joint import Joint
@@ -27,6 +27,7 @@ class Axes(Enum):
 _WORLD, _LINK = Axes.WORLD, Axes.LINK  # looking a member up costs as much as the whole of a small Jacobian
 
 
+@_renamed.answers_old_names
 class Linkage:
     """A tree of links and joints: a robot or an animated figure. It says what *is*, knows no file, and never changes.
 

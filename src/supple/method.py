@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from supple.errors import BadInput
+from supple import _renamed
+from supple.errors import BadInput, UnknownName, unknown
 
 
 class Rank(Enum):
@@ -94,9 +96,9 @@ def names() -> tuple[str, ...]:
 
 def get(name: str) -> Method:
     """The method of that name, with its defaults."""
+    if name in _renamed.METHODS:
+        raise UnknownName(f"method {name!r} is now {_renamed.METHODS[name]!r}")
     if name not in _ALL:
-        from supple.errors import unknown
-
         raise unknown("method", name, _ALL)
     return _ALL[name]()
 
@@ -114,3 +116,9 @@ _ALL = {
         selectively_damped,
     )
 }
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        raise _renamed.no_attribute("supple.method", name)

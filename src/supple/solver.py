@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _damping_native, _many, _plan, _search, damping, method, prefer
+from supple import _damping_native, _many, _plan, _renamed, _search, damping, method, prefer
 from supple.damping import Asked, Damping
-from supple.errors import BadInput
+from supple.errors import BadInput, unknown_option
 from supple.frame import Array
 from supple.goal import Goal
 from supple.linkage import Linkage
@@ -47,6 +47,7 @@ class Tolerance:
                 raise BadInput(f"tolerance: {name} must be positive, got {getattr(self, name)!r}")
 
 
+@_renamed.answers_old_names
 @dataclass(frozen=True)
 class Solver:
     """How to bring end effectors to their goals: a frozen value, complete when constructed.
@@ -89,6 +90,15 @@ class Solver:
     """Whether joints are kept within their position limits."""
     patience: int = 15
     """Iterations without progress (1 % of the squared error) after which it is stuck."""
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *values: Any, **options: Any) -> Solver:
+            """A solver, if there are such options."""
+            for name in options:
+                if name not in cls.__dataclass_fields__:
+                    raise unknown_option("Solver", name, cls.__dataclass_fields__, _renamed.OPTIONS)
+            return object.__new__(cls)
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, Method):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supple import _why
+from supple import _renamed, _why
 from supple.frame import Array
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class TrackingStatus(Enum):
     """No motion on purpose: the goal is not finite or not a frame, or no time passed."""
 
 
+@_renamed.answers_old_names
 class Step:
     """What came of a tick; of many arms, every array has their leading axis. Arrays are views: copy what you keep."""
 

@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from supple import _renamed
 from supple.teleop.command import Command, Sink, Source, Tick
 from supple.teleop.ends import callback, frames, tee
 from supple.teleop.filter import OneEuro
@@ -58,7 +59,7 @@ _ROOM = {name: room for room, names in _LATER.items() for name in names or (room
 
 def __getattr__(name: str) -> object:
     if name not in _ROOM:
-        raise AttributeError(f"module 'supple.teleop' has no attribute {name!r}")
+        raise _renamed.no_attribute("supple.teleop", name)
     room = import_module(f"supple.teleop.{_ROOM[name]}")
     value = room if name == _ROOM[name] else getattr(room, name)
     globals()[name] = value
