@@ -164,7 +164,7 @@ def test_an_axis_and_its_directions_go_together(tmp_path):
     with pytest.raises(BadInput, match=r"a\.csv: an axis needs directions to point along: ax, ay, az"):
         goal_file.read(places, "hand", axis=(0, 0, 1))
     aims = table(tmp_path / "b.csv", ["ax", "ay", "az"], [[1, 0, 0], [0, 0, 0]])
-    with pytest.raises(BadInput, match=r"b\.csv:3: along must not be zero"):
+    with pytest.raises(BadInput, match=r"b\.csv:3: direction must not be zero"):
         goal_file.read(aims, "hand", axis=(0, 0, 1))
     with pytest.raises(BadInput, match=r"^axis must not be zero"):
         goal_file.read(aims, "hand", axis=(0, 0, 0))

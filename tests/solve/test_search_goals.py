@@ -294,19 +294,19 @@ def test_a_joint_of_little_weight_moves_less():
 def test_weights_that_mean_nothing_are_refused():
     goal = Goal(HAND, position=[0.4, 0, 0.4])
     for weights, reason in (
-        (-1, "weights must be finite, not negative and not all zero, got -1"),
-        ([1, np.nan], "weights must be finite"),
+        (-1, "joint_weights must be finite, not negative and not all zero, got -1"),
+        ([1, np.nan], "joint_weights must be finite"),
         (0, "not all zero, got 0"),
-        ("light", "weights must be numbers"),
-        ([1, 2, 3], "weights must be one number or 8, got 3"),
-        ([], "weights must be finite"),
+        ("light", "joint_weights must be numbers"),
+        ([1, 2, 3], "joint_weights must be one number or 8, got 3"),
+        ([], "joint_weights must be finite"),
     ):
         with pytest.raises(BadInput) as refused:
             solve(PANDA, goal, joint_weights=weights)
         assert reason in str(refused.value)
     with pytest.raises(UnknownName, match="no joint named 'panda_joint9'; did you mean 'panda_joint"):
         solve(PANDA, goal, joint_weights={"panda_joint9": 1})
-    with pytest.raises(BadInput, match=r"method.damped\(\) takes no weights; the search does"):
+    with pytest.raises(BadInput, match=r"method.damped\(\) takes no joint_weights; the search does"):
         Solver(method=method.damped(), joint_weights=2)
 
 
@@ -417,7 +417,7 @@ def test_time_that_is_up_ends_a_search_with_its_best():
     assert (later.outcomes == Outcome.STUCK.value).all()
     assert solve(PANDA, Goal(HAND, PANDA.frame(PANDA.rest, HAND)), PANDA.rest, timeout=1e-9).arrived
     for wrong in (0, -1, np.nan, np.inf, "soon"):
-        with pytest.raises(BadInput, match="timeout must be a positive number, got"):
+        with pytest.raises(BadInput, match="timeout must be a positive number of seconds, below 1e6, got"):
             Solver(timeout=wrong)
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from packets import packet, sender
 from supple import Frame, Solver, TrackingStatus, models
+from supple.teleop import Loop, Mapping
 from supple.teleop.command import Command, Tick
 from supple.teleop.network import UdpSource, wire
 from supple.teleop.network.access import Gate
