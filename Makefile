@@ -9,7 +9,7 @@ endif
 READY  := $(VENV)/.ready
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard core/supple/*.h bind/*.cpp bind/*.h)
 
-.PHONY: help setup teleop test check format bench wheel clean
+.PHONY: help setup teleop test check format bench docs wheel clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' Makefile
@@ -46,6 +46,9 @@ bench: setup ## compare with other libraries
 	$(BIN)/python benchmarks/methods.py
 	$(BIN)/python benchmarks/search.py --quick
 	$(BIN)/python benchmarks/gauntlet.py --controllers supple,paper,pink,mink,placo,drake --rates 300
+
+docs: setup ## build the documentation, serve it and open it in the browser
+	$(BIN)/python docs/serve.py
 
 wheel: setup ## build the source archive and the wheel into dist/
 	$(BIN)/python -m build
