@@ -20,6 +20,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
+    "docstrings",
     "source_tags",
 ]
 exclude_patterns = ["_build"]
