@@ -37,6 +37,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
 autodoc_type_aliases = {"ArrayLike": "ArrayLike", "Array": "Array"}
+autoclass_content = "both"
 autodoc_class_signature = "mixed"
 python_use_unqualified_type_names = True
 maximum_signature_line_length = 88
@@ -56,4 +57,5 @@ html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0b6b5b", "color-brand-content": "#0b6b5b"},
     "dark_css_variables": {"color-brand-primary": "#5ad1b8", "color-brand-content": "#5ad1b8"},
 }
+copybutton_selector = "div.highlight-python pre, div.highlight-sh pre, div.highlight-console pre, div.highlight-js pre"
 copybutton_exclude = ".linenos, .gp, .go"

@@ -2,6 +2,7 @@
 
 - A formula such as ``|L1 - L2|`` or ``*shape`` is text, not markup.
 - An indented block after a line that ends with a colon is shown as it is written.
+- Emphasis and code in backticks stay markup.
 - The first line of an attribute's docstring is a sentence, not ``type: description``.
 """
 
@@ -13,13 +14,16 @@ from typing import Any
 from sphinx.application import Sphinx
 
 HIDDEN_COLON = "\ue000"  # a private character, so that napoleon sees no "type: description"
-CODE = re.compile(r"(``.*?``|`[^`]*`)")
+MARKUP = re.compile(r"(``.*?``|`[^`]*`|(?<!\w)(\*\*?)[A-Za-z][^*]*[A-Za-z.]\2(?!\w))")  # code and emphasis stay
 
 
 def escaped(line: str) -> str:
-    """The line with ``*`` and ``|`` escaped outside of code."""
-    parts = CODE.split(line)
-    return "".join(part if CODE.fullmatch(part) else re.sub(r"(?<!\\)([*|])", r"\\\1", part) for part in parts)
+    """The line with ``*`` and ``|`` escaped outside of markup."""
+    done, out = 0, []
+    for match in MARKUP.finditer(line):
+        out += [re.sub(r"(?<!\\)([*|])", r"\\\1", line[done : match.start()]), match[0]]
+        done = match.end()
+    return "".join([*out, re.sub(r"(?<!\\)([*|])", r"\\\1", line[done:])])
 
 
 def indent(line: str) -> int:
@@ -54,8 +58,17 @@ def restore(app: Sphinx, what: str, name: str, thing: object, options: object, l
     lines[:] = [line.replace(HIDDEN_COLON, ":") for line in lines]
 
 
+def short_types(
+    app: Sphinx, what: str, name: str, thing: object, options: object, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """Called by autodoc with a signature: type aliases are shown by their names."""
+    pattern = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
+    return pattern.sub(r"\1", signature or "") or signature, pattern.sub(r"\1", returns or "") or returns
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Called by Sphinx. Napoleon has priority 500."""
     app.connect("autodoc-process-docstring", process, priority=400)
     app.connect("autodoc-process-docstring", restore, priority=600)
+    app.connect("autodoc-process-signature", short_types)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
