@@ -7,7 +7,9 @@ else
   BIN := $(VENV)/bin
 endif
 READY  := $(VENV)/.ready
-NATIVE := CMakeLists.txt pyproject.toml $(wildcard core/supple/*.h bind/*.cpp bind/*.h)
+# every file below a folder that matches a pattern
+below   = $(foreach path,$(wildcard $1/*),$(call below,$(path),$2) $(filter $2,$(path)))
+NATIVE := CMakeLists.txt pyproject.toml $(call below,core,%.h) $(call below,bind,%.h %.cpp)
 
 .PHONY: help setup teleop test check format bench docs wheel clean
 

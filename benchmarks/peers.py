@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from supple import Goal, Solver, _plan, damping
+from supple import Goal, Solver, damping
+from supple._solve import compilation
 from supple.frame import Array, Frame
 from supple.gauntlet import Arm, Factory, hazards, tracked
 from supple.gauntlet.optimum import nearest
@@ -112,7 +113,7 @@ class Paper(Peer):
             below = 0.3 * float(np.prod(np.linalg.svd(usual, compute_uv=False)))
             scheme = damping.manipulability(below=below, as_printed=True) | damping.limits(as_printed=True)
         goal = Goal(arm.link, np.eye(4), weight=math.pi / arm.reach)
-        self.plan = _plan.compiled(arm.linkage, [goal], Solver(damping=scheme, keep_limits=False))
+        self.plan = compilation.compiled(arm.linkage, [goal], Solver(damping=scheme, keep_limits=False))
         self.memory = self.plan.memory()
 
     def reset(self, q: Array) -> None:

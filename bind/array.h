@@ -13,8 +13,8 @@
 #include <cstring>
 #include <string>
 
-#include "kernels.h"
-#include "parallel.h"
+#include "dispatch.h"
+#include "threads.h"
 
 namespace nb = nanobind;
 
@@ -27,7 +27,8 @@ namespace nb = nanobind;
 
 inline std::string shape_text(PyArrayObject *a) {
   std::string text = "(";
-  for (int i = 0; i < PyArray_NDIM(a); ++i) text += (i ? ", " : "") + std::to_string(PyArray_DIM(a, i));
+  for (int i = 0; i < PyArray_NDIM(a); ++i)
+    text += (i ? ", " : "") + std::to_string(PyArray_DIM(a, i));
   return text + (PyArray_NDIM(a) == 1 ? ",)" : ")");
 }
 
@@ -42,7 +43,8 @@ struct Rows {
   Rows(nb::handle given, const char *what, int size, int size2 = 0) {
     const int last = size2 ? 2 : 1;
     PyObject *o = given.ptr();
-    if (PyArray_Check(o) && PyArray_TYPE((PyArrayObject *)o) == NPY_DOUBLE && PyArray_ISCARRAY_RO((PyArrayObject *)o)) {
+    if (PyArray_Check(o) && PyArray_TYPE((PyArrayObject *)o) == NPY_DOUBLE &&
+        PyArray_ISCARRAY_RO((PyArrayObject *)o)) {
       owner = nb::borrow(given);
     } else {
       PyObject *made = PyArray_FROM_OTF(o, NPY_DOUBLE, NPY_ARRAY_CARRAY_RO);
@@ -59,7 +61,8 @@ struct Rows {
       const std::string wanted = std::to_string(size) + (size2 ? ", " + std::to_string(size2) : "");
       bad_input(std::string(what) + " must have shape (..., " + wanted + "), not " + shape_text(array));
     }
-    for (int i = 0; i < lead; ++i) n *= dims[i];
+    for (int i = 0; i < lead; ++i)
+      n *= dims[i];
     data = (const double *)PyArray_DATA(array);
   }
 
@@ -74,11 +77,13 @@ struct Rows {
     } else {
       nb::gil_scoped_release free;
       parallel(count, 1 << 16, [&](long long begin, long long end) {
-        if (!kernels().finite(data + begin, end - begin)) good = false;
+        if (!kernels().finite(data + begin, end - begin))
+          good = false;
       });
     }
     npy_intp i = good ? -1 : 0;
-    while (!good && std::isfinite(data[i])) ++i;
+    while (!good && std::isfinite(data[i]))
+      ++i;
     return i;
   }
 };
@@ -87,15 +92,20 @@ struct Rows {
 struct Fresh {
   nb::object owner;
   double *data;
-  Fresh(const Rows &like, std::initializer_list<npy_intp> last) : Fresh(PyArray_DIMS(like.array), like.lead, last) {}
+  Fresh(const Rows &like, std::initializer_list<npy_intp> last)
+      : Fresh(PyArray_DIMS(like.array), like.lead, last) {}
   Fresh(const npy_intp *dims, int lead, std::initializer_list<npy_intp> last) {
     npy_intp shape[NPY_MAXDIMS];
     int k = 0;
-    for (; k < lead; ++k) shape[k] = dims[k];
-    if (lead + int(last.size()) > NPY_MAXDIMS) bad_input("too many axes");
-    for (npy_intp d : last) shape[k++] = d;
+    for (; k < lead; ++k)
+      shape[k] = dims[k];
+    if (lead + int(last.size()) > NPY_MAXDIMS)
+      bad_input("too many axes");
+    for (npy_intp d : last)
+      shape[k++] = d;
     PyObject *made = PyArray_SimpleNew(k, shape, NPY_DOUBLE);
-    if (!made) throw nb::python_error();
+    if (!made)
+      throw nb::python_error();
     owner = nb::steal(made);
     data = (double *)PyArray_DATA((PyArrayObject *)made);
   }
@@ -114,15 +124,18 @@ struct Fresh {
       fits = fits && PyArray_DIM(a, i) == wanted;
       shape += (i ? ", " : "") + std::to_string(wanted);
     }
-    if (!fits) bad_input("out must be a writable, C-contiguous float64 array of shape (" + shape + ")");
+    if (!fits)
+      bad_input("out must be a writable, C-contiguous float64 array of shape (" + shape + ")");
     owner = nb::borrow(given);
     data = (double *)PyArray_DATA(a);
   }
-  // frames are values: their arrays cannot be written to (a caller's own array can; the frame looks at it through glass)
+  // frames are values: their arrays cannot be written to (a caller's own array can; the frame looks at it
+  // through glass)
   nb::object frozen(bool own = true) {
     if (!own) {
       PyObject *view = PyArray_View((PyArrayObject *)owner.ptr(), nullptr, nullptr);
-      if (!view) throw nb::python_error();
+      if (!view)
+        throw nb::python_error();
       owner = nb::steal(view);
     }
     PyArray_CLEARFLAGS((PyArrayObject *)owner.ptr(), NPY_ARRAY_WRITEABLE);
@@ -130,7 +143,8 @@ struct Fresh {
   }
 };
 
-// the Python class Frame, made known at import, and a value of it around an array, put straight into its one slot
+// the Python class Frame, made known at import, and a value of it around an array, put straight into its one
+// slot
 struct FrameType {
   PyTypeObject *type = nullptr;
   Py_ssize_t slot = 0;
@@ -138,7 +152,8 @@ struct FrameType {
 extern FrameType frame_type;
 inline nb::object frame_of(nb::object array) {
   PyObject *frame = frame_type.type->tp_alloc(frame_type.type, 0);
-  if (!frame) throw nb::python_error();
+  if (!frame)
+    throw nb::python_error();
   *reinterpret_cast<PyObject **>(reinterpret_cast<char *>(frame) + frame_type.slot) = array.release().ptr();
   return nb::steal(frame);
 }

@@ -1,5 +1,5 @@
 // Rotations and frames at the wall: arrays of them, converted one by one.
-#include "supple/rigid.h"
+#include "supple/math/se3.h"
 
 #include "array.h"
 
@@ -22,38 +22,49 @@ void write(const Frame<double> &f, double *m) {
   std::memcpy(m, row, sizeof row);
 }
 
-void write(Vec<double> v, double *out) { out[0] = v.x, out[1] = v.y, out[2] = v.z; }
+void write(Vec<double> v, double *out) {
+  out[0] = v.x;
+  out[1] = v.y;
+  out[2] = v.z;
+}
 
-template <class F> nb::object to_frames(nb::handle given, const char *what, int size, F convert) {
+template <class F>
+nb::object to_frames(nb::handle given, const char *what, int size, F convert) {
   const Rows rows(given, what, size);
   Fresh out(rows, {4, 4});
-  for (npy_intp i = 0; i < rows.n; ++i) write(convert(rows.data + size * i), out.data + 16 * i);
+  for (npy_intp i = 0; i < rows.n; ++i)
+    write(convert(rows.data + size * i), out.data + 16 * i);
   return out.frozen();
 }
 
-template <class F> nb::object from_frames(nb::handle given, int size, F convert) {
+template <class F>
+nb::object from_frames(nb::handle given, int size, F convert) {
   const Rows rows(given, "frame", 4, 4);
   Fresh out(rows, {size});
-  for (npy_intp i = 0; i < rows.n; ++i) convert(frame(rows.data + 16 * i), out.data + size * i);
+  for (npy_intp i = 0; i < rows.n; ++i)
+    convert(frame(rows.data + 16 * i), out.data + size * i);
   return std::move(out.owner);
 }
 
 nb::object clamp(nb::handle given, nb::handle axis, double swing, double low, double high) {
   const Rows rows(given, "rotation vector", 3), about(axis, "axis", 3);
   Fresh out(rows, {3});
-  for (npy_intp i = 0; i < rows.n; ++i) write(clamp_ball(vec(rows.data + 3 * i), vec(about.data), swing, low, high), out.data + 3 * i);
+  for (npy_intp i = 0; i < rows.n; ++i)
+    write(clamp_ball(vec(rows.data + 3 * i), vec(about.data), swing, low, high), out.data + 3 * i);
   return std::move(out.owner);
 }
 
 // what can be wrong with a frame, worst last
 enum Wrong : int { fine, not_finite, not_orthonormal, mirrors, last_row };
 
-// Checks a frame, and mends a rotation that is nearly one: the nearest, to second order, so that what is off by 1e-7 comes
-// out exact.
+// Checks a frame, and mends a rotation that is nearly one: the nearest, to second order, so that what is off
+// by 1e-7 comes out exact.
 Wrong mend(double *m, double &off) {
   double zero = 0;
-  for (int i = 0; i < 16; ++i) zero += m[i] * 0.0;
-  if (!(zero == 0)) return not_finite;
+  for (int i = 0; i < 16; ++i)
+    zero += m[i] * 0.0;
+  if (!(zero == 0))
+    return not_finite;
   double gram[9], worst = 0;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) {
@@ -61,21 +72,26 @@ Wrong mend(double *m, double &off) {
       worst = std::max(worst, std::fabs(gram[3 * i + j] - (i == j)));
     }
   off = std::max(off, worst);
-  if (worst > 1e-6) return not_orthonormal;
+  if (worst > 1e-6)
+    return not_orthonormal;
   if (worst > 1e-14) {
     double r[9];
     for (int i = 0; i < 3; ++i)
       for (int j = 0; j < 3; ++j) {
         r[3 * i + j] = 1.5 * m[4 * i + j];
-        for (int k = 0; k < 3; ++k) r[3 * i + j] -= 0.5 * gram[3 * i + k] * m[4 * k + j];
+        for (int k = 0; k < 3; ++k)
+          r[3 * i + j] -= 0.5 * gram[3 * i + k] * m[4 * k + j];
       }
     for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j) m[4 * i + j] = r[3 * i + j];
+      for (int j = 0; j < 3; ++j)
+        m[4 * i + j] = r[3 * i + j];
   }
   const Frame<double> f = frame(m);
-  if (dot(cross(f.r.x, f.r.y), f.r.z) < 0) return mirrors;
+  if (dot(cross(f.r.x, f.r.y), f.r.z) < 0)
+    return mirrors;
   for (int i = 0; i < 4; ++i)
-    if (std::fabs(m[12 + i] - (i == 3)) > 1e-9) return last_row;
+    if (std::fabs(m[12 + i] - (i == 3)) > 1e-9)
+      return last_row;
   return fine;
 }
 
@@ -89,7 +105,8 @@ nb::object mend_frames(nb::handle given) {
     int least = 100;
     for (long long i = begin; i < end; ++i) {
       const Wrong found = mend(data + 16 * i, worst);
-      if (found != fine) least = std::min(least, int(found));
+      if (found != fine)
+        least = std::min(least, int(found));
     }
     return std::make_pair(least, worst);
   };
@@ -97,7 +114,8 @@ nb::object mend_frames(nb::handle given) {
   auto work = [&](long long begin, long long end) {
     const auto [least, worst] = check(begin, end);
     const std::lock_guard<std::mutex> one(door);
-    wrong = std::min(wrong, least), off = std::max(off, worst);
+    wrong = std::min(wrong, least);
+    off = std::max(off, worst);
   };
   if (rows.n < 4096) {
     work(0, rows.n);
@@ -115,33 +133,65 @@ nb::object mend_frames(nb::handle given) {
 void bind_frames(nb::module_ &m) {
   const Vec<double> none{0, 0, 0};
   m.def("mend_frames", mend_frames, nb::sig("def mend_frames(frames: " ARRAY ") -> tuple[int, float]"),
-        "Checks frames (..., 4, 4) and mends nearly orthonormal rotations in place: what is wrong (0 nothing, 1 not finite, 2 not orthonormal, "
+        "Checks frames (..., 4, 4) and mends nearly orthonormal rotations in place: what is wrong (0 "
+        "nothing, 1 not finite, 2 not orthonormal, "
         "3 mirrors, 4 last row), and by how much the worst is off.");
-  m.def("exp_rotation", [none](nb::handle v) {
-    return to_frames(v, "rotation vector", 3, [&](const double *x) { return Frame<double>{exp_rotation(vec(x)), none}; });
-  }, nb::sig("def exp_rotation(vector: " ARRAY ") -> " ARRAY), "Frames (..., 4, 4) of rotation vectors (..., 3).");
-  m.def("log_rotation", [](nb::handle f) {
-    return from_frames(f, 3, [](const Frame<double> &x, double *out) { write(log_rotation(x.r), out); });
-  }, nb::sig("def log_rotation(frame: " ARRAY ") -> " ARRAY), "Rotation vectors (..., 3) of frames (..., 4, 4).");
-  m.def("from_quaternion", [none](nb::handle q) {
-    return to_frames(q, "quaternion", 4, [&](const double *x) { return Frame<double>{rotation(Quat<double>{x[0], x[1], x[2], x[3]}), none}; });
-  }, nb::sig("def from_quaternion(quaternion: " ARRAY ") -> " ARRAY), "Frames (..., 4, 4) of unit quaternions (..., 4).");
-  m.def("to_quaternion", [](nb::handle f) {
-    return from_frames(f, 4, [](const Frame<double> &x, double *out) {
-      const Quat<double> q = quaternion(x.r);
-      out[0] = q.w, out[1] = q.x, out[2] = q.y, out[3] = q.z;
-    });
-  }, nb::sig("def to_quaternion(frame: " ARRAY ") -> " ARRAY), "Unit quaternions (..., 4) of frames (..., 4, 4).");
-  m.def("exp_frame", [](nb::handle t) {
-    return to_frames(t, "twist", 6, [](const double *x) { return exp_frame(vec(x), vec(x + 3)); });
-  }, nb::sig("def exp_frame(twist: " ARRAY ") -> " ARRAY), "Frames (..., 4, 4) of twists (..., 6).");
-  m.def("log_frame", [](nb::handle f) {
-    return from_frames(f, 6, [](const Frame<double> &x, double *out) {
-      Vec<double> linear, angular;
-      log_frame(x, linear, angular);
-      write(linear, out), write(angular, out + 3);
-    });
-  }, nb::sig("def log_frame(frame: " ARRAY ") -> " ARRAY), "Twists (..., 6) of frames (..., 4, 4).");
-  m.def("clamp_ball", clamp, nb::sig("def clamp_ball(vector: " ARRAY ", axis: " ARRAY ", swing: float, low: float, high: float) -> " ARRAY),
+  m.def(
+      "exp_rotation",
+      [none](nb::handle v) {
+        return to_frames(v, "rotation vector", 3,
+                         [&](const double *x) { return Frame<double>{exp_rotation(vec(x)), none}; });
+      },
+      nb::sig("def exp_rotation(vector: " ARRAY ") -> " ARRAY),
+      "Frames (..., 4, 4) of rotation vectors (..., 3).");
+  m.def(
+      "log_rotation",
+      [](nb::handle f) {
+        return from_frames(f, 3, [](const Frame<double> &x, double *out) { write(log_rotation(x.r), out); });
+      },
+      nb::sig("def log_rotation(frame: " ARRAY ") -> " ARRAY),
+      "Rotation vectors (..., 3) of frames (..., 4, 4).");
+  m.def(
+      "from_quaternion",
+      [none](nb::handle q) {
+        return to_frames(q, "quaternion", 4, [&](const double *x) {
+          return Frame<double>{rotation(Quat<double>{x[0], x[1], x[2], x[3]}), none};
+        });
+      },
+      nb::sig("def from_quaternion(quaternion: " ARRAY ") -> " ARRAY),
+      "Frames (..., 4, 4) of unit quaternions (..., 4).");
+  m.def(
+      "to_quaternion",
+      [](nb::handle f) {
+        return from_frames(f, 4, [](const Frame<double> &x, double *out) {
+          const Quat<double> q = quaternion(x.r);
+          out[0] = q.w;
+          out[1] = q.x;
+          out[2] = q.y;
+          out[3] = q.z;
+        });
+      },
+      nb::sig("def to_quaternion(frame: " ARRAY ") -> " ARRAY),
+      "Unit quaternions (..., 4) of frames (..., 4, 4).");
+  m.def(
+      "exp_frame",
+      [](nb::handle t) {
+        return to_frames(t, "twist", 6, [](const double *x) { return exp_frame(vec(x), vec(x + 3)); });
+      },
+      nb::sig("def exp_frame(twist: " ARRAY ") -> " ARRAY), "Frames (..., 4, 4) of twists (..., 6).");
+  m.def(
+      "log_frame",
+      [](nb::handle f) {
+        return from_frames(f, 6, [](const Frame<double> &x, double *out) {
+          Vec<double> linear, angular;
+          log_frame(x, linear, angular);
+          write(linear, out);
+          write(angular, out + 3);
+        });
+      },
+      nb::sig("def log_frame(frame: " ARRAY ") -> " ARRAY), "Twists (..., 6) of frames (..., 4, 4).");
+  m.def("clamp_ball", clamp,
+        nb::sig("def clamp_ball(vector: " ARRAY ", axis: " ARRAY
+                ", swing: float, low: float, high: float) -> " ARRAY),
         "Rotation vectors (..., 3) brought inside a cone and a range of twist about a unit axis.");
 }

@@ -1,23 +1,27 @@
 // Linkages at the wall: the native tree, and its forward kinematics over arrays.
+#include "linkage.h"
 #include "array.h"
-#include "kernels.h"
-#include "parallel.h"
-#include "supple/reach.h"
-#include "tree.h"
+#include "dispatch.h"
+#include "supple/model/reach.h"
+#include "threads.h"
 
 #include <chrono>
 
 namespace {
 
-// runs a job over its rows: one on the spot, many on lanes, very many on threads with the interpreter lock released
-template <class Job> void run(void (*kernel)(const Job &, long long, long long, void *), const Job &job, long long n, int count, int dof) {
+// runs a job over its rows: one on the spot, many on lanes, very many on threads with the interpreter lock
+// released
+template <class Job>
+void run(void (*kernel)(const Job &, long long, long long, void *), const Job &job, long long n, int count,
+         int dof) {
   const std::size_t size = kernels().scratch(count, dof);
   constexpr std::size_t small = 32768;
   if (n == 1 && size <= small) {
     alignas(64) char memory[small];
     return kernel(job, 0, 1, memory);
   }
-  if (n == 0) return;
+  if (n == 0)
+    return;
   nb::gil_scoped_release free;
   parallel(n, 100000 / (count + 1) + 64, [&](long long begin, long long end) {
     const Scratch scratch(size);
@@ -26,7 +30,19 @@ template <class Job> void run(void (*kernel)(const Job &, long long, long long, 
 }
 
 ChainJob chain_job(const Path &path, const Rows &q) {
-  return {q.n == 1, &path.chain, path.columns.data(), int(path.columns.size()), q.data, nullptr, 0, false, nullptr, nullptr, nullptr, 0, 0};
+  return {q.n == 1,
+          &path.chain,
+          path.columns.data(),
+          int(path.columns.size()),
+          q.data,
+          nullptr,
+          0,
+          false,
+          nullptr,
+          nullptr,
+          nullptr,
+          0,
+          0};
 }
 
 void run_chain(const Tree &tree, const ChainJob &job, npy_intp n) {
@@ -46,7 +62,8 @@ nb::object tree_frame(Tree &tree, nb::handle q, nb::handle link, nb::handle into
 nb::object tree_frames(Tree &tree, nb::handle q) {
   const Rows rows = tree.values(q);
   Fresh out(rows, {npy_intp(tree.tips.size()), 4, 4});
-  const TreeJob job{rows.n == 1, tree.nodes.data(), tree.tips.data(), int(tree.nodes.size()), tree.dof, int(tree.tips.size()), rows.data, out.data};
+  const TreeJob job{rows.n == 1, tree.nodes.data(),     tree.tips.data(), int(tree.nodes.size()),
+                    tree.dof,    int(tree.tips.size()), rows.data,        out.data};
   run(kernels().tree, job, rows.n, int(tree.nodes.size() + tree.tips.size()), tree.dof);
   return out.frozen();
 }
@@ -54,18 +71,24 @@ nb::object tree_frames(Tree &tree, nb::handle q) {
 struct Point {
   nb::object owner;
   void set(ChainJob &job, nb::handle point, const Rows &q) {
-    if (point.is_none()) return;
+    if (point.is_none())
+      return;
     const Rows rows(point, "point", 3);
-    if (rows.not_finite() >= 0) bad_input("point must be finite");
-    if (rows.lead && (rows.lead != q.lead || !std::equal(PyArray_DIMS(rows.array), PyArray_DIMS(rows.array) + q.lead, PyArray_DIMS(q.array))))
-      bad_input("the leading axes of point " + shape_text(rows.array) + " do not fit those of q " + shape_text(q.array));
+    if (rows.not_finite() >= 0)
+      bad_input("point must be finite");
+    if (rows.lead &&
+        (rows.lead != q.lead ||
+         !std::equal(PyArray_DIMS(rows.array), PyArray_DIMS(rows.array) + q.lead, PyArray_DIMS(q.array))))
+      bad_input("the leading axes of point " + shape_text(rows.array) + " do not fit those of q " +
+                shape_text(q.array));
     owner = rows.owner;
     job.point = rows.data;
     job.point_step = rows.lead ? 3 : 0;
   }
 };
 
-nb::object tree_jacobian(Tree &tree, nb::handle q, nb::handle link, nb::handle point, bool turned, nb::handle into) {
+nb::object tree_jacobian(Tree &tree, nb::handle q, nb::handle link, nb::handle point, bool turned,
+                         nb::handle into) {
   const Path &path = tree.path(tree.place(link));
   const Rows rows = tree.values(q);
   ChainJob job = chain_job(path, rows);
@@ -78,7 +101,8 @@ nb::object tree_jacobian(Tree &tree, nb::handle q, nb::handle link, nb::handle p
   return std::move(out.owner);
 }
 
-nb::object tree_look(Tree &tree, nb::handle q, nb::handle link, nb::handle frames_into, nb::handle jacobians_into) {
+nb::object tree_look(Tree &tree, nb::handle q, nb::handle link, nb::handle frames_into,
+                     nb::handle jacobians_into) {
   const Path &path = tree.path(tree.place(link));
   const Rows rows = tree.values(q);
   Fresh frames(frames_into, rows, {4, 4}), jacobians(jacobians_into, rows, {6, tree.dof});
@@ -87,7 +111,8 @@ nb::object tree_look(Tree &tree, nb::handle q, nb::handle link, nb::handle frame
   job.jacobians = jacobians.data;
   run_chain(tree, job, rows.n);
   PyObject *pair = PyTuple_New(2);
-  if (!pair) throw nb::python_error();
+  if (!pair)
+    throw nb::python_error();
   PyTuple_SET_ITEM(pair, 0, frame_of(frames.frozen(frames_into.is_none())).release().ptr());
   PyTuple_SET_ITEM(pair, 1, jacobians.owner.release().ptr());
   return nb::steal(pair);
@@ -105,18 +130,26 @@ nb::object tree_manipulability(Tree &tree, nb::handle q, nb::handle link, bool p
   return std::move(out.owner);
 }
 
-template <class F> nb::object pairwise(Tree &tree, nb::handle a, nb::handle b, const char *first, const char *second, double sign, F ball) {
+template <class F>
+nb::object pairwise(Tree &tree, nb::handle a, nb::handle b, const char *first, const char *second,
+                    double sign, F ball) {
   const Rows x = tree.values(a, first), y = tree.values(b, second);
-  if (x.lead != y.lead || !std::equal(PyArray_DIMS(x.array), PyArray_DIMS(x.array) + x.lead, PyArray_DIMS(y.array)))
-    bad_input(std::string(first) + " " + shape_text(x.array) + " and " + second + " " + shape_text(y.array) + " differ in shape");
+  if (x.lead != y.lead ||
+      !std::equal(PyArray_DIMS(x.array), PyArray_DIMS(x.array) + x.lead, PyArray_DIMS(y.array)))
+    bad_input(std::string(first) + " " + shape_text(x.array) + " and " + second + " " + shape_text(y.array) +
+              " differ in shape");
   Fresh out(x, {tree.dof});
   for (npy_intp i = 0; i < x.n; ++i) {
     const double *p = x.data + i * tree.dof, *r = y.data + i * tree.dof;
     double *o = out.data + i * tree.dof;
-    for (int k = 0; k < tree.dof; ++k) o[k] = sign > 0 ? p[k] + r[k] : r[k] - p[k];
+    for (int k = 0; k < tree.dof; ++k)
+      o[k] = sign > 0 ? p[k] + r[k] : r[k] - p[k];
     for (int k : tree.balls_at) {
-      const Vec<double> v = ball(Vec<double>{p[k], p[k + 1], p[k + 2]}, Vec<double>{r[k], r[k + 1], r[k + 2]});
-      o[k] = v.x, o[k + 1] = v.y, o[k + 2] = v.z;
+      const Vec<double> v =
+          ball(Vec<double>{p[k], p[k + 1], p[k + 2]}, Vec<double>{r[k], r[k + 1], r[k + 2]});
+      o[k] = v.x;
+      o[k + 1] = v.y;
+      o[k + 2] = v.z;
     }
   }
   return std::move(out.owner);
@@ -125,7 +158,8 @@ template <class F> nb::object pairwise(Tree &tree, nb::handle a, nb::handle b, c
 nb::object tree_reach(Tree &tree, nb::handle link, nb::handle lower, nb::handle upper) {
   const Path &path = tree.path(tree.place(link));
   const Rows low(lower, "lower", tree.dof), high(upper, "upper", tree.dof);
-  if (path.chain.count != tree.dof || !tree.balls_at.empty()) bad_input("reach needs a chain of turns and slides");
+  if (path.chain.count != tree.dof || !tree.balls_at.empty())
+    bad_input("reach needs a chain of turns and slides");
   std::vector<double> q(tree.dof);
   std::vector<Axis<double>> axes(tree.dof + 1);
   Vec<double> base{0, 0, 0};
@@ -145,7 +179,8 @@ double core_cost(Tree &tree, nb::handle q, nb::handle link, int repeats, double 
   double best = 1e300;
   for (int round = 0; round < 20; ++round) {
     const double start = clock();
-    for (int i = 0; i < repeats; ++i) kernels().chain(job, 0, rows.n, scratch.data);
+    for (int i = 0; i < repeats; ++i)
+      kernels().chain(job, 0, rows.n, scratch.data);
     best = std::min(best, clock() - start);
   }
   return best * 1e9 / (double(repeats) * double(rows.n));
@@ -157,42 +192,78 @@ double core_cost(Tree &tree, nb::handle q, nb::handle link, int repeats, double 
 #define LIKE "numpy.typing.ArrayLike"
 
 void bind_linkage(nb::module_ &m) {
-  nb::class_<Tree>(m, "Tree", "A linkage, flattened: nodes that turn about z, slide along z or roll as a ball, and links on them.")
-      .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::tuple, nb::handle, nb::handle, int>(),
-           nb::sig("def __init__(self, motion: " LIKE ", parent: " LIKE ", q: " LIKE ", gain: " LIKE ", offset: " LIKE ", location: " LIKE
-                   ", names: tuple[str, ...], link_node: " LIKE ", link_frame: " LIKE ", dof: int, /) -> None"))
-      // Without named arguments nanobind takes its short way, which is worth half of a small frame; it refuses None.
-      .def("frame", [](Tree &t, nb::handle q, nb::handle link) { return tree_frame(t, q, link, nb::none()); },
-           nb::sig("def frame(self, q: " LIKE ", link: str, /) -> typing.Any"), "Frames of a link for q (..., dof).")
-      .def("frame_into", tree_frame, nb::sig("def frame_into(self, q: " LIKE ", link: str, out: " ARRAY ", /) -> typing.Any"),
+  nb::class_<Tree>(
+      m, "Tree",
+      "A linkage, flattened: nodes that turn about z, slide along z or roll as a ball, and links on them.")
+      .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::tuple,
+                    nb::handle, nb::handle, int>(),
+           nb::sig("def __init__(self, motion: " LIKE ", parent: " LIKE ", q: " LIKE ", gain: " LIKE
+                   ", offset: " LIKE ", location: " LIKE ", names: tuple[str, ...], link_node: " LIKE
+                   ", link_frame: " LIKE ", dof: int, /) -> None"))
+      // Without named arguments nanobind takes its short way, which is worth half of a small frame; it
+      // refuses None.
+      .def(
+          "frame", [](Tree &t, nb::handle q, nb::handle link) { return tree_frame(t, q, link, nb::none()); },
+          nb::sig("def frame(self, q: " LIKE ", link: str, /) -> typing.Any"),
+          "Frames of a link for q (..., dof).")
+      .def("frame_into", tree_frame,
+           nb::sig("def frame_into(self, q: " LIKE ", link: str, out: " ARRAY ", /) -> typing.Any"),
            "Frames of a link for q (..., dof), written to an array (..., 4, 4).")
       .def("frames", tree_frames, nb::sig("def frames(self, q: " LIKE ", /) -> " ARRAY),
            "Frames (..., links, 4, 4) of all links for q (..., dof).")
-      .def("jacobian", [](Tree &t, nb::handle q, nb::handle link) { return tree_jacobian(t, q, link, nb::none(), false, nb::none()); },
-           nb::sig("def jacobian(self, q: " LIKE ", link: str, /) -> " ARRAY), "Jacobians (..., 6, dof) of a link in world axes.")
+      .def(
+          "jacobian",
+          [](Tree &t, nb::handle q, nb::handle link) {
+            return tree_jacobian(t, q, link, nb::none(), false, nb::none());
+          },
+          nb::sig("def jacobian(self, q: " LIKE ", link: str, /) -> " ARRAY),
+          "Jacobians (..., 6, dof) of a link in world axes.")
       .def("jacobian_at", tree_jacobian, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none(),
-           nb::sig("def jacobian_at(self, q: " LIKE ", link: str, point: " LIKE " | None, turned: bool, out: " ARRAY " | None, /) -> " ARRAY),
-           "Jacobians (..., 6, dof) of a link, or of a point (3,) or (..., 3) in its axes; in its axes if turned.")
-      .def("look", [](Tree &t, nb::handle q, nb::handle link) { return tree_look(t, q, link, nb::none(), nb::none()); },
-           nb::sig("def look(self, q: " LIKE ", link: str, /) -> tuple[typing.Any, " ARRAY "]"),
-           "Frames and Jacobians (..., 6, dof) of a link, together.")
+           nb::sig("def jacobian_at(self, q: " LIKE ", link: str, point: " LIKE
+                   " | None, turned: bool, out: " ARRAY " | None, /) -> " ARRAY),
+           "Jacobians (..., 6, dof) of a link, or of a point (3,) or (..., 3) in its axes; in its axes if "
+           "turned.")
+      .def(
+          "look",
+          [](Tree &t, nb::handle q, nb::handle link) {
+            return tree_look(t, q, link, nb::none(), nb::none());
+          },
+          nb::sig("def look(self, q: " LIKE ", link: str, /) -> tuple[typing.Any, " ARRAY "]"),
+          "Frames and Jacobians (..., 6, dof) of a link, together.")
       .def("look_into", tree_look,
-           nb::sig("def look_into(self, q: " LIKE ", link: str, frames: " ARRAY ", jacobians: " ARRAY ", /) -> tuple[typing.Any, " ARRAY "]"),
+           nb::sig("def look_into(self, q: " LIKE ", link: str, frames: " ARRAY ", jacobians: " ARRAY
+                   ", /) -> tuple[typing.Any, " ARRAY "]"),
            "Frames and Jacobians of a link, written to arrays (..., 4, 4) and (..., 6, dof).")
       .def("manipulability", tree_manipulability,
-           nb::sig("def manipulability(self, q: " LIKE ", link: str, position: bool, orientation: bool, /) -> " ARRAY),
+           nb::sig("def manipulability(self, q: " LIKE
+                   ", link: str, position: bool, orientation: bool, /) -> " ARRAY),
            "Product of the singular values (...) of the linear rows, the angular rows or both.")
-      .def("integrate", [](Tree &t, nb::handle q, nb::handle step) { return pairwise(t, q, step, "q", "step", 1, turned<double>); },
-           nb::sig("def integrate(self, q: " LIKE ", step: " LIKE ", /) -> " ARRAY),
-           "q after a step, both (..., dof).")
-      .def("difference", [](Tree &t, nb::handle a, nb::handle b) { return pairwise(t, a, b, "start", "end", -1, between<double>); },
-           nb::sig("def difference(self, start: " LIKE ", end: " LIKE ", /) -> " ARRAY),
-           "The step from one q to another, all (..., dof).")
+      .def(
+          "integrate",
+          [](Tree &t, nb::handle q, nb::handle step) {
+            return pairwise(t, q, step, "q", "step", 1, turned<double>);
+          },
+          nb::sig("def integrate(self, q: " LIKE ", step: " LIKE ", /) -> " ARRAY),
+          "q after a step, both (..., dof).")
+      .def(
+          "difference",
+          [](Tree &t, nb::handle a, nb::handle b) {
+            return pairwise(t, a, b, "start", "end", -1, between<double>);
+          },
+          nb::sig("def difference(self, start: " LIKE ", end: " LIKE ", /) -> " ARRAY),
+          "The step from one q to another, all (..., dof).")
       .def("reach", tree_reach,
-           nb::sig("def reach(self, link: str, lower: " LIKE ", upper: " LIKE ", /) -> tuple[float, float, float, float]"),
+           nb::sig("def reach(self, link: str, lower: " LIKE ", upper: " LIKE
+                   ", /) -> tuple[float, float, float, float]"),
            "Greatest distance of a link from its base, for a chain of turns and slides, and the base.")
-      .def("core_cost", [](Tree &t, nb::handle q, nb::handle link, int repeats) {
-             return core_cost(t, q, link, repeats, [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); });
-           }, nb::sig("def core_cost(self, q: " LIKE ", link: str, repeats: int, /) -> float"),
-           "Nanoseconds a row that frame and Jacobian take in the core, on one thread; for benchmarks.");
+      .def(
+          "core_cost",
+          [](Tree &t, nb::handle q, nb::handle link, int repeats) {
+            return core_cost(t, q, link, repeats, [] {
+              return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+                  .count();
+            });
+          },
+          nb::sig("def core_cost(self, q: " LIKE ", link: str, repeats: int, /) -> float"),
+          "Nanoseconds a row that frame and Jacobian take in the core, on one thread; for benchmarks.");
 }

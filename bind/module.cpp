@@ -1,7 +1,7 @@
 // The native module supple._core: its one door.
 #define SUPPLE_IMPORTS_NUMPY
 #include "array.h"
-#include "kernels.h"
+#include "dispatch.h"
 
 #include <structmember.h>
 
@@ -19,7 +19,8 @@ FrameType frame_type;
 
 static void know_frame(nb::type_object type) {
   nb::object slot = type.attr("matrix");
-  if (!Py_IS_TYPE(slot.ptr(), &PyMemberDescr_Type)) bad_input("a frame needs a slot called matrix");
+  if (!Py_IS_TYPE(slot.ptr(), &PyMemberDescr_Type))
+    bad_input("a frame needs a slot called matrix");
   frame_type.slot = ((PyMemberDescrObject *)slot.ptr())->d_member->offset;
   frame_type.type = (PyTypeObject *)type.release().ptr();
 }
@@ -30,7 +31,8 @@ static int import_numpy() {
 }
 
 NB_MODULE(_core, m) {
-  if (import_numpy() < 0) throw nb::python_error();
+  if (import_numpy() < 0)
+    throw nb::python_error();
   m.doc() = "supple's native core.";
   nb::set_leak_warnings(false); // linkages that live as long as the interpreter are no leak
   bind_frames(m);
@@ -39,19 +41,32 @@ NB_MODULE(_core, m) {
   bind_find(m);
   bind_track(m);
   const char *wanted = std::getenv("SUPPLE_ISA");
-  if (wanted && *wanted && !use_kernels(wanted)) throw nb::import_error((std::string("SUPPLE_ISA: this machine has no instruction set '") + wanted + "'").c_str());
+  if (wanted && *wanted && !use_kernels(wanted))
+    throw nb::import_error(
+        (std::string("SUPPLE_ISA: this machine has no instruction set '") + wanted + "'").c_str());
   m.def("know_frame", know_frame, nb::sig("def know_frame(type: type) -> None"),
         "Tell the core which class holds frames: one with a slot called matrix.");
-  m.def("instruction_sets", [] {
-    int count;
-    const Kernels *const *tables = all_kernels(count);
-    nb::list names;
-    for (int i = 0; i < count; ++i) names.append(tables[i]->name);
-    return nb::tuple(names);
-  }, nb::sig("def instruction_sets() -> tuple[str, ...]"), "The instruction sets this build and this machine share, worst first.");
+  m.def(
+      "instruction_sets",
+      [] {
+        int count;
+        const Kernels *const *tables = all_kernels(count);
+        nb::list names;
+        for (int i = 0; i < count; ++i)
+          names.append(tables[i]->name);
+        return nb::tuple(names);
+      },
+      nb::sig("def instruction_sets() -> tuple[str, ...]"),
+      "The instruction sets this build and this machine share, worst first.");
   m.def("instruction_set", [] { return kernels().name; }, "The instruction set in use.");
-  m.def("lane_width", [] { return kernels().width; }, "How many rows the instruction set in use works on at once.");
-  m.def("use", [](std::optional<std::string> name) {
-    if (!use_kernels(name ? name->c_str() : nullptr)) bad_input("this machine has no instruction set '" + *name + "'");
-  }, nb::arg("name").none(), "Use another instruction set; None for the best.");
+  m.def(
+      "lane_width", [] { return kernels().width; },
+      "How many rows the instruction set in use works on at once.");
+  m.def(
+      "use",
+      [](std::optional<std::string> name) {
+        if (!use_kernels(name ? name->c_str() : nullptr))
+          bad_input("this machine has no instruction set '" + *name + "'");
+      },
+      nb::arg("name").none(), "Use another instruction set; None for the best.");
 }

@@ -1,6 +1,6 @@
 // A problem at the wall: the links that goals speak of, their rows, and the joints that move them.
 #pragma once
-#include "tree.h"
+#include "linkage.h"
 
 inline double number(nb::handle h) { return nb::cast<double>(h); }
 inline int whole(nb::handle h) { return nb::cast<int>(h); }
@@ -8,7 +8,8 @@ inline int whole(nb::handle h) { return nb::cast<int>(h); }
 struct Posed {
   nb::object tree_kept;
   int dof;
-  std::vector<int> columns, place; // the values of q that some goal needs; of each value of q, its place among them or -1
+  std::vector<int> columns,
+      place; // the values of q that some goal needs; of each value of q, its place among them or -1
   std::vector<std::vector<Link>> links;
   std::vector<Target> targets;
   std::vector<Ball> balls;
@@ -16,7 +17,8 @@ struct Posed {
   Problem problem;
 
   // targets: (link, components, weights, point, axis, slacks); balls: (index, axis, swing, low, high)
-  Posed(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list ball_list) : tree_kept(tree) {
+  Posed(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list ball_list)
+      : tree_kept(tree) {
     Tree &t = nb::cast<Tree &>(tree);
     dof = t.dof;
     const Rows lows(low, "lower", dof), highs(high, "upper", dof);
@@ -24,43 +26,59 @@ struct Posed {
     std::vector<char> needed(dof);
     for (nb::handle w : wanted) {
       paths.push_back(&t.path(t.place(w[0])));
-      for (int c : paths.back()->columns) needed[c] = 1;
+      for (int c : paths.back()->columns)
+        needed[c] = 1;
     }
     place.assign(dof, -1);
     for (int i = 0; i < dof; ++i)
-      if (needed[i]) place[i] = int(columns.size()), columns.push_back(i);
+      if (needed[i])
+        place[i] = int(columns.size()), columns.push_back(i);
     const int n = int(columns.size());
     links.reserve(paths.size());
     int rows = 0;
     for (std::size_t i = 0; i < paths.size(); ++i) {
       nb::handle w = wanted[i];
       links.push_back(paths[i]->links);
-      for (Link &link : links.back()) link.index = place[link.index];
+      for (Link &link : links.back())
+        link.index = place[link.index];
       Target target{};
       target.chain = paths[i]->chain;
       target.chain.links = links.back().data();
       target.chain.dof = n;
       target.first = rows;
       target.rows = int(nb::len(nb::object(w[1])));
-      if (target.rows < 1 || target.rows > 6) bad_input("a goal has between 1 and 6 rows");
-      for (int k = 0; k < target.rows; ++k) target.component[k] = whole(w[1][k]), target.weight[k] = number(w[2][k]), target.slack[k] = number(w[5][k]);
-      for (int k = 0; k < 3; ++k) target.point[k] = number(w[3][k]), target.axis[k] = number(w[4][k]);
+      if (target.rows < 1 || target.rows > 6)
+        bad_input("a goal has between 1 and 6 rows");
+      for (int k = 0; k < target.rows; ++k)
+        target.component[k] = whole(w[1][k]), target.weight[k] = number(w[2][k]),
+        target.slack[k] = number(w[5][k]);
+      for (int k = 0; k < 3; ++k)
+        target.point[k] = number(w[3][k]), target.axis[k] = number(w[4][k]);
       rows += target.rows;
       targets.push_back(target);
     }
-    for (int c : columns) lower.push_back(lows.data[c]), upper.push_back(highs.data[c]);
+    for (int c : columns)
+      lower.push_back(lows.data[c]), upper.push_back(highs.data[c]);
     for (nb::handle b : ball_list) {
       const int index = place[whole(b[0])];
-      if (index >= 0) balls.push_back({index, {number(b[1][0]), number(b[1][1]), number(b[1][2])}, number(b[2]), number(b[3]), number(b[4])});
+      if (index >= 0)
+        balls.push_back({index,
+                         {number(b[1][0]), number(b[1][1]), number(b[1][2])},
+                         number(b[2]),
+                         number(b[3]),
+                         number(b[4])});
     }
-    problem = {targets.data(), int(targets.size()), rows, n, lower.data(), upper.data(), balls.data(), int(balls.size())};
+    problem = {targets.data(), int(targets.size()), rows,         n,
+               lower.data(),   upper.data(),        balls.data(), int(balls.size())};
   }
   Posed(const Posed &) = delete;
 
   void gather(const double *full, double *part) const {
-    for (int c : columns) *part++ = full[c];
+    for (int c : columns)
+      *part++ = full[c];
   }
   void scatter(const double *part, double *full) const {
-    for (int c : columns) full[c] = *part++;
+    for (int c : columns)
+      full[c] = *part++;
   }
 };

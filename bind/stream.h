@@ -14,16 +14,18 @@ inline void write_line(double *to, const double *from) {
 #if defined(__AVX512F__)
   _mm512_stream_pd(to, _mm512_loadu_pd(from));
 #elif defined(__AVX__)
-  for (int i = 0; i < 8; i += 4) _mm256_stream_pd(to + i, _mm256_loadu_pd(from + i));
+  for (int i = 0; i < 8; i += 4)
+    _mm256_stream_pd(to + i, _mm256_loadu_pd(from + i));
 #elif defined(__SSE2__) || defined(_M_X64)
-  for (int i = 0; i < 8; i += 2) _mm_stream_pd(to + i, _mm_loadu_pd(from + i));
+  for (int i = 0; i < 8; i += 2)
+    _mm_stream_pd(to + i, _mm_loadu_pd(from + i));
 #else
   std::memcpy(to, from, 64);
 #endif
 }
 
-// Takes rows in order and writes them one after another. `stage` is where the next rows are put: working memory for
-// them and eight numbers more, of which some may be held over from the rows before.
+// Takes rows in order and writes them one after another. `stage` is where the next rows are put: working
+// memory for them and eight numbers more, of which some may be held over from the rows before.
 struct Stream {
   double *to, *stage;
   int held = 0;
@@ -40,7 +42,8 @@ struct Stream {
       to += lead, from += lead, left -= lead;
     }
     if (reinterpret_cast<std::uintptr_t>(to) % 64 == 0)
-      for (; left >= 8; to += 8, from += 8, left -= 8) write_line(to, from);
+      for (; left >= 8; to += 8, from += 8, left -= 8)
+        write_line(to, from);
     std::memmove(stage, from, 8 * std::size_t(left));
     held = left;
   }

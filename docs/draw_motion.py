@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from supple import Between, Motion, follow, stock
+from supple import Between, Motion, follow, models
 from supple import Path as Way
 from supple.view import _style
 
@@ -43,7 +43,7 @@ def astray(motion: Motion) -> float:
 
 def main() -> None:
     """Draw it again."""
-    arm = stock.planar3()
+    arm = models.planar3()
     along = follow(arm, Way.line(arm.frame(arm.rest, "tip").position, [-20, 5, 0]).goal("tip", 201)).motion
     direct = Motion(arm, [0, 1], along.q[[0, -1]], Between.LINEAR)
     with _style.look():

@@ -6,7 +6,7 @@ import numpy as np
 
 import supple
 
-arm = supple.stock.panda().locked(["panda_finger_joint1"])
+arm = supple.models.panda().locked(["panda_finger_joint1"])
 hand = "panda_hand_tcp"
 q = arm.random(1_000_000, seed=0)  # (1000000, 7), uniform within the limits
 

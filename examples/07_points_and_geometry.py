@@ -5,7 +5,7 @@ import numpy as np
 import supple
 from supple import Frame, Mesh
 
-arm = supple.stock.panda().with_tool("panda_hand", Frame.at([0.06, 0, 0.04]), name="camera")
+arm = supple.models.panda().with_tool("panda_hand", Frame.at([0.06, 0, 0.04]), name="camera")
 q = arm.rest
 
 # a point seen by the camera, 30 cm ahead: where is it in the world, and for the hand?

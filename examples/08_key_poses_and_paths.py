@@ -4,9 +4,9 @@ import importlib.util
 
 import numpy as np
 
-from supple import Between, Motion, Path, follow, stock
+from supple import Between, Motion, Path, follow, models
 
-arm = stock.planar3()  # three turns, links 15, 10 and 5 m long
+arm = models.planar3()  # three turns, links 15, 10 and 5 m long
 here = arm.frame(arm.rest, "tip").position
 there = np.array([-20.0, 5.0, 0.0])
 line = Path.line(here, there)

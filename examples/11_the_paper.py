@@ -5,12 +5,12 @@ from math import pi
 
 import numpy as np
 
-from supple import Frame, Solver, damping, stock
+from supple import Frame, Solver, damping, models
 from supple.damping import Singularity
-from supple.view import paper
+from supple.textbook import paper
 
 # det J of this arm is a constant times sin(elbow), cos(wrist_yaw) and the wrist's distance from the azimuth axis
-arm = stock.kraft()
+arm = models.kraft()
 named = (
     Singularity.bend("elbow", joints=["shoulder", "elbow", "wrist_pitch"]),
     Singularity.bend("wrist_yaw", (-pi / 2, pi / 2), joints=["wrist_pitch", "wrist_roll"]),

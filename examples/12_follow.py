@@ -4,9 +4,9 @@ from math import nan, sin, tau
 
 import numpy as np
 
-from supple import Frame, Solver, stock
+from supple import Frame, Solver, models
 
-arm, dt = stock.ur5(), 1 / 300
+arm, dt = models.ur5(), 1 / 300
 start = arm.q(shoulder_pan_joint=5.5, shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.0, wrist_2_joint=-1.2)
 hand = arm.frame(start, "tool0")
 away = 0.8 * hand.position / np.linalg.norm(hand.position)  # 80 cm on, straight from the base

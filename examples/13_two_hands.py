@@ -4,9 +4,9 @@ from math import cos, pi
 
 import numpy as np
 
-from supple import Frame, Goal, Solver, State, stock
+from supple import Frame, Goal, Solver, State, models
 
-robot, dt = stock.baxter(), 1 / 300
+robot, dt = models.baxter(), 1 / 300
 hands = ("left_gripper", "right_gripper")
 bend = {"s0": -0.6, "s1": -0.6, "e0": -0.2, "e1": 1.5, "w0": 0.1, "w1": 0.8, "w2": 0.2}
 mirrored = {"s0": -1, "e0": -1, "w0": -1, "w2": -1}

@@ -7,7 +7,7 @@ import numpy as np
 import supple
 from supple import Frame, Goal, Solver
 
-arm = supple.stock.ur5()
+arm = supple.models.ur5()
 goal = Goal("tool0", Frame.at([0.4, 0.3, 0.4], Frame.turn([1, 0, 0], np.pi)))  # the tool pointing down
 
 # one goal: no start is needed, and the answer is the first that is found
@@ -47,7 +47,7 @@ missed = sum(find(matrix) is None for matrix in matrices)
 print(f"fast door: {(time.perf_counter() - begin) / len(matrices) * 1e6:.1f} us a call, {missed} missed")
 
 # no answer is a result: the nearest q, a measured error and a reason
-short = supple.stock.so101()
+short = supple.models.so101()
 print()
 for who, wanted in (
     (arm, Goal("tool0", Frame.at([0.9, 0.6, 0.2]))),

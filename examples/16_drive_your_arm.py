@@ -7,10 +7,10 @@ import time
 
 import numpy as np
 
-from supple import Frame, Solver, stock
+from supple import Frame, Solver, models
 from supple.teleop import Command, Mapping, UdpSink, UdpSource, follow, tee, wire
 
-arm, seconds = stock.ur5(), 4.0
+arm, seconds = models.ur5(), 4.0
 start = arm.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.0, wrist_2_joint=-1.2)
 
 

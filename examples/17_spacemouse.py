@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from supple import BadInput, Frame, MissingExtra, Solver, stock
+from supple import BadInput, Frame, MissingExtra, Solver, models
 from supple.teleop import Command, Gamepad, Mapping, SpaceMouse, follow
 from supple.teleop.devices import pushed
 
-arm, rate, said = stock.panda(), 300, []
+arm, rate, said = models.panda(), 300, []
 
 
 def device(kind):

@@ -4,11 +4,11 @@ from math import pi, sin
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from supple import Frame, Solver, stock
+from supple import Frame, Solver, models
 from supple.teleop import Command, Mapping, Recorder, Recording, follow, replay
-from supple.teleop.replaying import named
+from supple.teleop.recording.replay import named
 
-arm, rate = stock.ur5(), 300
+arm, rate = models.ur5(), 300
 start = arm.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.0, wrist_2_joint=-1.2)
 
 

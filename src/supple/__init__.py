@@ -15,23 +15,23 @@ except ModuleNotFoundError as _error:  # one implementation, no quiet fallback
     ) from _error
 
 from supple import damping, method, prefer
+from supple._solve.compiled_solver import Plan
 from supple.errors import BadInput, BadLinkage, Interrupted, MissingExtra, SuppleError, UnknownName
 from supple.frame import Frame
 from supple.goal import Goal
 from supple.joint import Joint, Kind, Mimic
 from supple.link import Box, Capsule, Cylinder, Geometry, Link, Mesh, Sphere
 from supple.linkage import Axes, Frames, Linkage
-from supple.plan import Plan
 from supple.solution import Outcome, Solution
 from supple.solver import Solver, Tolerance, solve
 
 if TYPE_CHECKING:
-    from supple import gauntlet, stock, teleop, view
-    from supple._between import Between
+    from supple import gauntlet, models, teleop, view
+    from supple._motion.interpolation import Between
     from supple.analysis import Annulus, Constraint, Elbows, TwoLink, constraint
-    from supple.following import Followed, follow
     from supple.motion import Motion
     from supple.path import Path
+    from supple.path_solution import Followed, follow
     from supple.read import DH, dh, load
     from supple.step import State, Step
     from supple.tracker import Tracker
@@ -87,24 +87,24 @@ __all__ = [
     "gauntlet",
     "load",
     "method",
+    "models",
     "prefer",
     "reachable",
     "solve",
-    "stock",
     "teleop",
     "view",
 ]
 
 # rooms that are entered when first asked for, so that importing supple costs little more than importing numpy
 _LATER = {
-    "_between": ("Between",),
+    "_motion.interpolation": ("Between",),
     "analysis": ("Annulus", "Constraint", "Elbows", "TwoLink", "constraint"),
-    "following": ("Followed", "follow"),
     "gauntlet": (),
+    "models": (),
     "motion": ("Motion",),
     "path": ("Path",),
+    "path_solution": ("Followed", "follow"),
     "read": ("DH", "dh", "load"),
-    "stock": (),
     "step": ("State", "Step"),
     "teleop": (),
     "tracker": ("Tracker",),

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from numpy.typing import ArrayLike
 
-from supple._singularity import ConditionBound, Singularity, alpha, callable_, flag, fraction, positive
+from supple._solve.singularity import ConditionBound, Singularity, alpha, callable_, flag, fraction, positive
 from supple.errors import BadInput
 from supple.frame import Array
 

@@ -10,7 +10,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import angles
+from supple._linkage import angles
 from supple.errors import BadInput, BadLinkage
 from supple.frame import Frame
 

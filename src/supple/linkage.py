@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _condition, _core, _edit, _limits, _print, _reach, _tree
+from supple import _core
+from supple._linkage import condition as _condition
+from supple._linkage import edit as _edit
+from supple._linkage import limits as _limits
+from supple._linkage import reach as _reach
+from supple._linkage import text as _text
+from supple._linkage import tree as _tree
 from supple.errors import BadInput, BadLinkage, unknown
 from supple.frame import Array, Frame
 from supple.joint import Joint
@@ -76,7 +82,7 @@ class Linkage:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Name of each value of q: the joint's, with ``.x``, ``.rx`` and so on for joints of several."""
-        return tuple(name for joint in self.joints if joint.dof for name in _print.value_names(joint))
+        return tuple(name for joint in self.joints if joint.dof for name in _text.value_names(joint))
 
     @cached_property
     def lower(self) -> Array:
@@ -385,7 +391,7 @@ class Linkage:
         return f"<Linkage {self.name!r}: {self.dof} degrees of freedom, {len(self.links)} links>"
 
     def __str__(self) -> str:
-        return _print.tree(self)
+        return _text.tree(self)
 
 
 def _lead(a: tuple[int, ...], b: tuple[int, ...], what: str) -> tuple[int, ...]:

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _limits, _motion_file
-from supple._between import Between, Pieces, velocities
+from supple._linkage import limits as _limits
+from supple._motion.interpolation import Between, Pieces, velocities
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.linkage import Frames, Linkage
+from supple.read import motion_file
 
 _MOST = 100_000_000  # samples in one motion; more is a slip of the pen
 
@@ -27,8 +28,8 @@ class Motion:
     and never turns back about the axis from one to the other. A turn without end counts its turns: keys 0 and 7 rad
     are more than a full turn apart. A ball joint takes the shortest way.
 
-    >>> from supple import stock
-    >>> nod = Motion(stock.planar2(), [0, 1, 2], [[0, 0], [0.5, 1], [0, 0]], Between.SMOOTH)
+    >>> from supple import models
+    >>> nod = Motion(models.planar2(), [0, 1, 2], [[0, 0], [0.5, 1], [0, 0]], Between.SMOOTH)
     >>> nod.at(0.5)
     array([0.25, 0.5 ])
     """
@@ -224,7 +225,7 @@ class Motion:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a file: .npz holds all of it, .csv its keys, a line for each with the time before the values."""
-        _motion_file.write(path, self.linkage.names, self.__dict__)
+        motion_file.write(path, self.linkage.names, self.__dict__)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], linkage: Linkage, between: Between | None = None) -> Motion:
@@ -235,7 +236,7 @@ class Motion:
         """
         if not isinstance(linkage, Linkage):
             raise BadInput(f"a motion is of a Linkage, got {type(linkage).__name__}")
-        times, q, *velocities = _motion_file.read(path, linkage.names)
+        times, q, *velocities = motion_file.read(path, linkage.names)
         if between is None and velocities:
             return cls._of(linkage, times, q, *velocities)
         return cls(linkage, times, q, Between.LINEAR if between is None else between)

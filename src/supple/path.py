@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _curve as curves
-from supple._curve import Arc, Cubics
+from supple._motion import curve as curves
+from supple._motion.curve import Arc, Cubics
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supple import _core, _why
-from supple._why import said_angle, said_length
+from supple import _core
+from supple._solve import explanation
+from supple._solve.explanation import said_angle, said_length
 from supple.frame import Array
 from supple.goal import Goal, picked
 from supple.linkage import Linkage
@@ -238,7 +239,7 @@ def _away(goal: Goal, distance: float, angle: float) -> str:
 
 def _reasons(found: Solution) -> list[str]:
     """What stands in the way: all that the search can find out; for other methods, what holds them back there."""
-    from supple._search import joint_weights
+    from supple._solve.search import joint_weights
     from supple.solver import Solver
 
     how = found.solver
@@ -250,14 +251,14 @@ def _reasons(found: Solution) -> list[str]:
         limited = again if keep_limits else replace(again, keep_limits=False)
         return limited.solve(found.linkage, goals, np.where(locked, found.q, start), progress=False)
 
-    reasons = _why.unreachable(found.linkage, found.goals, found.q, found.error, solve)
+    reasons = explanation.unreachable(found.linkage, found.goals, found.q, found.error, solve)
     free = replace(again, weights=None)
-    if locked.any() and reasons != [_why.ELSEWHERE] and free.solve(found.linkage, found.goals, found.q).arrived:
+    if locked.any() and reasons != [explanation.ELSEWHERE] and free.solve(found.linkage, found.goals, found.q).arrived:
         names = [name for name, held in zip(found.linkage.names, locked, strict=True) if held]
-        reasons.append(f"with {_why.listed(names)} unlocked it can be reached")
+        reasons.append(f"with {explanation.listed(names)} unlocked it can be reached")
     if how.searches:
         return reasons
-    return _here(found) + reasons if reasons == [_why.ELSEWHERE] else reasons
+    return _here(found) + reasons if reasons == [explanation.ELSEWHERE] else reasons
 
 
 def _here(found: Solution) -> list[str]:
@@ -271,4 +272,4 @@ def _here(found: Solution) -> list[str]:
         if np.linalg.norm(error @ J) < 1e-6 * np.linalg.norm(error) * np.linalg.norm(J):
             singular.append(f"singular here: no joint moves {goal.link} nearer")
     sides = np.where(helps, 1.0 * (q >= linkage.upper - 1e-9) - (q <= linkage.lower + 1e-9), 0.0)
-    return _why.at_limits(linkage.names, sides) or singular
+    return explanation.at_limits(linkage.names, sides) or singular

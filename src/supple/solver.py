@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _damping_native, _many, _plan, _search, damping, method, prefer
+from supple import damping, method, prefer
+from supple._solve import batch, compilation, damping_schemes
+from supple._solve import search as _search
+from supple._solve.compiled_solver import Plan
 from supple.damping import Asked, Damping
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.goal import Goal
 from supple.linkage import Linkage
 from supple.method import Method
-from supple.plan import Plan
 from supple.prefer import Preference
 from supple.solution import Solution
 
@@ -171,13 +173,13 @@ class Solver:
             shape = np.broadcast_shapes(*shapes)
         except ValueError as error:
             raise BadInput(f"the leading axes of goals and start must broadcast: {error}") from None
-        asked = _many.Asked(linkage, wanted, begin, shape, solutions, out, progress)
+        asked = batch.Asked(linkage, wanted, begin, shape, solutions, out, progress)
         if self.searches:
             return _search.solved(self, asked)
         if solutions is not None:
             raise BadInput(f"{self.method!r} finds one answer; the search finds several")
-        plan, functions = _plan.compiled(linkage, wanted, self), self._asked()
-        return _many.by_rows(asked, lambda numbers, begin: plan.solve(numbers, begin, *functions), self)
+        plan, functions = compilation.compiled(linkage, wanted, self), self._asked()
+        return batch.by_rows(asked, lambda numbers, begin: plan.solve(numbers, begin, *functions), self)
 
     @property
     def _local(self) -> bool:
@@ -208,7 +210,7 @@ class Solver:
         wanted = listed(goals)
         if any(goal.shape for goal in wanted):
             raise BadInput("a single step takes single goals")
-        plan = _plan.compiled(linkage, wanted, self)
+        plan = compilation.compiled(linkage, wanted, self)
         start = started(linkage, q)
         if start.ndim != 1:
             raise BadInput(f"a single step takes one q of shape ({linkage.dof},), not {start.shape}")
@@ -257,7 +259,7 @@ class Solver:
 
     def _asked(self) -> tuple[Callable[..., Any] | None, ...]:
         """The Python functions that the native loop asks: what is wished, and what schemes by function say."""
-        damps = _damping_native.asking(self.damping) if isinstance(self.damping, Damping) else None
+        damps = damping_schemes.asking(self.damping) if isinstance(self.damping, Damping) else None
         return (self._wish(),) if damps is None else (self._wish(), damps)
 
     def __repr__(self) -> str:

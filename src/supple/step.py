@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supple import _why
+from supple._solve import explanation
 from supple.frame import Array
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Step:
         why = self.why
         if self.outcome is State.HELD:
             return why
-        away = " and ".join((_why.said_length(self.distance.max()), _why.said_angle(self.angle.max())))
+        away = " and ".join((explanation.said_length(self.distance.max()), explanation.said_angle(self.angle.max())))
         return f"{self.outcome.name.lower()}, {away} away" + (f": {why}" if why else "")
 
     def __repr__(self) -> str:
@@ -162,14 +162,16 @@ def _reasons(step: Step) -> list[str]:
     if state is State.HELD:
         return ["held: the goal is not a finite frame, or no time passed"]
     if state is State.LAGGING:
-        return _why.too_slow(linkage.names, step.sides) or ["catching up"]
+        return explanation.too_slow(linkage.names, step.sides) or ["catching up"]
     reasons = []
     for goal, row, error in zip(tracker.goals, step.goal, step.error, strict=True):
         if goal.position is not None and not goal.point.any():
-            reasons += _why.out_of_reach(linkage, goal.link, row[9:], error[:3], float(np.linalg.norm(error[:3])))
-    reasons += _why.at_limits(linkage.names, step.sides)
+            reasons += explanation.out_of_reach(
+                linkage, goal.link, row[9:], error[:3], float(np.linalg.norm(error[:3]))
+            )
+    reasons += explanation.at_limits(linkage.names, step.sides)
     if not reasons and step._number(4):
         k = tracker._numbers + 10
         link = tracker.goals[int(step._number(9))].link if len(tracker.goals) > 1 else ""
-        reasons += _why.singular(linkage.names, step.weights, step._told[k : k + 6], link)
+        reasons += explanation.singular(linkage.names, step.weights, step._told[k : k + 6], link)
     return reasons or ["no nearer from here"]

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _core, _plan, _posed, _reach, method
+from supple import _core, method
+from supple._linkage import reach as _reach
+from supple._solve import compilation, encoding
 from supple.damping import Damping
 from supple.errors import BadInput
 from supple.frame import Array, Frame
@@ -59,10 +61,10 @@ class Tracker:
         self._plain = len(goals) == 1 and goals[0].position is not None and goals[0].orientation is not None
         reaches = [_reach.reach(linkage, goal.link) for goal in goals]
         self._reaches = reaches
-        targets, balls = _posed.targets(linkage, goals), _posed.balls(linkage)
+        targets, balls = encoding.targets(linkage, goals), encoding.balls(linkage)
         self._weights = [list(target[2]) for target in targets]
         usable = [r for r in reaches if 0 < r < math.inf]
-        size = _posed.natural_units(linkage, max(usable) if usable else math.pi)
+        size = encoding.natural_units(linkage, max(usable) if usable else math.pi)
         speed = linkage.speed
         limit = _paces(linkage, acceleration, "acceleration", linkage.acceleration, 15.0 * size)
         jerks = _paces(linkage, jerk, "jerk", np.full(linkage.dof, math.inf), limit / 6e-3)
@@ -71,8 +73,8 @@ class Tracker:
             for (_, components, weights, *_), reach in zip(targets, reaches, strict=True)
             for component, weight in zip(components, weights, strict=True)
         )
-        plan = _plan.compiled(linkage, goals, solver)
-        rank = max(_posed.generic_rank(linkage, plan), 1)
+        plan = compilation.compiled(linkage, goals, solver)
+        rank = max(encoding.generic_rank(linkage, plan), 1)
         self.solver, self.tolerance = solver, tolerance
         self.acceleration, self.jerk = limit, jerks
         # the law is the tracker's own; any other way of stepping is asked for by name

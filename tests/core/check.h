@@ -1,4 +1,5 @@
-// What the core's test programs share: random numbers, names of number types, counted allocations, and the report.
+// What the core's test programs share: random numbers, names of number types, counted allocations, and the
+// report.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -9,13 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "supple/pack.h"
+#include "supple/math/simd.h"
 
 // every allocation of the program is counted: the core must make none
 inline long allocations = 0;
 void *operator new(std::size_t size) {
   ++allocations;
-  if (void *memory = std::malloc(size ? size : 1)) return memory;
+  if (void *memory = std::malloc(size ? size : 1))
+    return memory;
   throw std::bad_alloc();
 }
 void operator delete(void *memory) noexcept { std::free(memory); }
@@ -45,7 +47,8 @@ constexpr bool scalars_too = false, every_width = false;
 constexpr bool scalars_too = true, every_width = native_width == 2;
 #endif
 
-template <class T> std::string name_of() {
+template <class T>
+std::string name_of() {
   const std::string scalar = sizeof(Scalar<T>) == 8 ? "double" : "float";
   return Lane<T>::width == 1 ? scalar : scalar + " x " + std::to_string(Lane<T>::width);
 }
@@ -61,9 +64,12 @@ struct Report {
     empty = false;
   }
   static void number(const char *key, double x, const char *end) {
-    if (x != x) std::printf("\"%s\": NaN%s", key, end);
-    else if (std::fabs(x) > 1e308) std::printf("\"%s\": %s1e999%s", key, x < 0 ? "-" : "", end);
-    else std::printf("\"%s\": %.17g%s", key, x, end);
+    if (x != x)
+      std::printf("\"%s\": NaN%s", key, end);
+    else if (std::fabs(x) > 1e308)
+      std::printf("\"%s\": %s1e999%s", key, x < 0 ? "-" : "", end);
+    else
+      std::printf("\"%s\": %.17g%s", key, x, end);
   }
 };
 
@@ -72,23 +78,35 @@ struct Worst {
   double error = 0, at = 0;
   void see(long double e, double where = 0) {
     const double size = double(e < 0 ? -e : e);
-    if (size <= error) return;
+    if (size <= error)
+      return;
     error = size == size ? size : std::numeric_limits<double>::infinity();
     at = where;
   }
 };
 
-template <class T> T fill(const Scalar<T> *numbers) {
+template <class T>
+T fill(const Scalar<T> *numbers) {
   T x;
-  for (int i = 0; i < Lane<T>::width; ++i) put(x, i, numbers[i]);
+  for (int i = 0; i < Lane<T>::width; ++i)
+    put(x, i, numbers[i]);
   return x;
 }
-template <class T> T spread(double x) { return T(Scalar<T>(x)); }
-template <class T> constexpr double epsilon = std::numeric_limits<Scalar<T>>::epsilon();
+template <class T>
+T spread(double x) {
+  return T(Scalar<T>(x));
+}
+template <class T>
+constexpr double epsilon = std::numeric_limits<Scalar<T>>::epsilon();
 
 // where long double is no longer than double, what we compare with is itself off by this
-constexpr double doubt = std::numeric_limits<long double>::digits > 53 ? 0 : std::numeric_limits<double>::epsilon() / 2;
+constexpr double doubt = std::numeric_limits<long double>::digits > 53
+                             ? 0
+                             : std::numeric_limits<double>::epsilon() / 2;
 
-template <class S> bool same_bits(S a, S b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+template <class S>
+bool same_bits(S a, S b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
 
 } // namespace test

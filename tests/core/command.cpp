@@ -1,6 +1,7 @@
-// Laws of the command's estimate: what command.h promises, on hands that move, rest, tremble, jump and fall silent.
+// Laws of the command's estimate: what command.h promises, on hands that move, rest, tremble, jump and fall
+// silent.
+#include "supple/tracking/command.h"
 #include "check.h"
-#include "supple/command.h"
 
 namespace test {
 
@@ -8,7 +9,8 @@ using Goal = std::vector<double>;
 constexpr double degree = 3.14159265358979323846 / 180;
 constexpr double weight = 3.3; // of a metre: an arm of 0.95 m
 
-// -- a hand: smooth moves of 2 s between places, and rests of 0.9 s ---------------------------------------------------
+// -- a hand: smooth moves of 2 s between places, and rests of 0.9 s
+// ---------------------------------------------------
 
 struct Hand {
   static constexpr double rest = 0.9, move = 2;
@@ -19,7 +21,8 @@ struct Hand {
       place.push_back({random.between(-0.2, 0.2), random.between(-0.2, 0.2), random.between(-0.2, 0.2)});
       turn.push_back({random.between(-0.5, 0.5), random.between(-0.5, 0.5), random.between(-1, 1)});
     }
-    for (int i = 0; i < 6; ++i) phase[i] = random.between(0, 6.28), pace[i] = 6.2832 * random.between(7, 12);
+    for (int i = 0; i < 6; ++i)
+      phase[i] = random.between(0, 6.28), pace[i] = 6.2832 * random.between(7, 12);
   }
   double duration() const { return (rest + move) * double(place.size() - 1) + rest; }
   // how far it is on its way, from 0 to 1; which way that is, in `i`
@@ -33,8 +36,10 @@ struct Hand {
     int i;
     const double u = along(t, i), s = soften(u), shake = tremor * (u * (1 - u) > 0.1 ? 1 : 10 * u * (1 - u));
     double d[6];
-    for (int k = 0; k < 6; ++k) d[k] = shake * std::sin(pace[k] * t + phase[k]) / std::sqrt(3.0);
-    const Vec<double> p = place[i] + s * (place[i + 1] - place[i]) + Vec<double>{1e-3 * d[0], 1e-3 * d[1], 1e-3 * d[2]};
+    for (int k = 0; k < 6; ++k)
+      d[k] = shake * std::sin(pace[k] * t + phase[k]) / std::sqrt(3.0);
+    const Vec<double> p =
+        place[i] + s * (place[i + 1] - place[i]) + Vec<double>{1e-3 * d[0], 1e-3 * d[1], 1e-3 * d[2]};
     const Vec<double> r = turn[i] + s * (turn[i + 1] - turn[i]);
     const double small = 0.3 * degree;
     return goal(exp_rotation(Vec<double>{small * d[3], small * d[4], small * d[5]}) * exp_rotation(r), p);
@@ -44,10 +49,14 @@ struct Hand {
   }
 };
 
-Rot<double> rotation_of(const double *g) { return {{g[0], g[3], g[6]}, {g[1], g[4], g[7]}, {g[2], g[5], g[8]}}; }
+Rot<double> rotation_of(const double *g) {
+  return {{g[0], g[3], g[6]}, {g[1], g[4], g[7]}, {g[2], g[5], g[8]}};
+}
 Vec<double> position_of(const double *g) { return {g[9], g[10], g[11]}; }
 double length(Vec<double> v) { return std::sqrt(dot(v, v)); }
-double angle_between(const double *a, const double *b) { return length(log_rotation(rotation_of(a) * transpose(rotation_of(b)))); }
+double angle_between(const double *a, const double *b) {
+  return length(log_rotation(rotation_of(a) * transpose(rotation_of(b))));
+}
 double distance_between(const double *a, const double *b) { return length(position_of(a) - position_of(b)); }
 bool same_goal(const double *a, const double *b) { return std::memcmp(a, b, 12 * sizeof *a) == 0; }
 
@@ -67,19 +76,22 @@ struct Reader {
   }
 };
 
-// -- what an operator sends ---------------------------------------------------------------------------------------------
+// -- what an operator sends
+// ---------------------------------------------------------------------------------------------
 
 struct Sample {
   double taken, heard;
   Goal goal;
 };
 
-// trembling, rounded to 0.1 mm and 0.05 degrees, up to 4 ms off its time and one in twenty lost; or late by up to 8 ms
+// trembling, rounded to 0.1 mm and 0.05 degrees, up to 4 ms off its time and one in twenty lost; or late by
+// up to 8 ms
 std::vector<Sample> operate(const Hand &hand, double rate, bool late, Random &random) {
   std::vector<Sample> out;
   for (int i = 0; i < hand.duration() * rate; ++i) {
     const double off = random.between(-4e-3, 4e-3), taken = i / rate + (late || i == 0 ? 0 : off);
-    if (i > 0 && random.unit() < 0.05) continue;
+    if (i > 0 && random.unit() < 0.05)
+      continue;
     Goal goal = hand.at(taken);
     const Vec<double> r = log_rotation(rotation_of(goal.data())), p = position_of(goal.data());
     auto round = [](double x, double grain) { return std::round(x / grain) * grain; };
@@ -87,12 +99,14 @@ std::vector<Sample> operate(const Hand &hand, double rate, bool late, Random &ra
     goal = Hand::goal(exp_rotation(Vec<double>{round(r.x, turn), round(r.y, turn), round(r.z, turn)}),
                       {round(p.x, way), round(p.y, way), round(p.z, way)});
     out.push_back({taken, taken + (late && i > 0 ? off + 4e-3 : 0), goal});
-    if (out.size() > 1 && out.back().heard < out[out.size() - 2].heard) out.back().heard = out[out.size() - 2].heard;
+    if (out.size() > 1 && out.back().heard < out[out.size() - 2].heard)
+      out.back().heard = out[out.size() - 2].heard;
   }
   return out;
 }
 
-// -- laws ---------------------------------------------------------------------------------------------------------------
+// -- laws
+// ---------------------------------------------------------------------------------------------------------------
 
 void clean(Report &report) {
   Random random{1};
@@ -109,17 +123,22 @@ void clean(Report &report) {
       int unused;
       const double u = hand.along(i / rate, unused);
       // a resting hand's numbers may flicker in their last bits
-      if ((u == 0 || u == 1) && random.below(9) == 0) goal[random.below(12)] += random.between(-2e-16, 2e-16);
+      if ((u == 0 || u == 1) && random.below(9) == 0)
+        goal[random.below(12)] += random.between(-2e-16, 2e-16);
       const bool first = !moved && !stamped && u > 0;
       const Command &c = reader.step(goal, 1 / rate, stamped ? 1e9 + i / rate : std::nan(""));
-      // unless it is stamped, the very first motion is held for one tick, to see whether the next tick moves too
+      // unless it is stamped, the very first motion is held for one tick, to see whether the next tick moves
+      // too
       if (!first) {
         bits.see(!same_goal(c.goal, goal.data()), i);
-        const Vec<double> way = position_of(goal.data()) - position_of(last.data()) - Vec<double>{c.moved[0], c.moved[1], c.moved[2]};
-        const Rot<double> there = exp_rotation(Vec<double>{c.moved[3], c.moved[4], c.moved[5]}) * rotation_of(last.data());
+        const Vec<double> way = position_of(goal.data()) - position_of(last.data()) -
+                                Vec<double>{c.moved[0], c.moved[1], c.moved[2]};
+        const Rot<double> there =
+            exp_rotation(Vec<double>{c.moved[3], c.moved[4], c.moved[5]}) * rotation_of(last.data());
         const Goal turned = Hand::goal(there, {0, 0, 0});
         ways.see(length(way), i);
-        for (int k = 0; k < 9; ++k) turns.see(turned[k] - goal[k], i);
+        for (int k = 0; k < 9; ++k)
+          turns.see(turned[k] - goal[k], i);
       }
       lags.see(c.lag, i);
       moved = moved || first;
@@ -152,7 +171,8 @@ void operators(Report &report) {
         for (int i = 0; i < hand.duration() * loop; ++i) {
           const double t = i * dt;
           while (next < samples.size() && samples[next].heard <= t + 1e-12) {
-            if (next > 0 && samples[next].goal != samples[next - 1].goal) changed = next;
+            if (next > 0 && samples[next].goal != samples[next - 1].goal)
+              changed = next;
             ++next;
           }
           const Sample &newest = samples[next - 1];
@@ -162,17 +182,22 @@ void operators(Report &report) {
           lags.see(c.lag, t);
           // what is moved leads from one frame to the next
           const Goal there = moved_by(last, c.moved);
-          if (way != 1 || rate < 100) adds.see(distance_between(there.data(), c.goal) + angle_between(there.data(), c.goal), t);
+          if (way != 1 || rate < 100)
+            adds.see(distance_between(there.data(), c.goal) + angle_between(there.data(), c.goal), t);
           last = Goal(c.goal, c.goal + 12);
           v[2] = v[1], v[1] = v[0], v[0] = {c.moved[0], c.moved[1], c.moved[2]};
           w[2] = w[1], w[1] = w[0], w[0] = {c.moved[3], c.moved[4], c.moved[5]};
-          if (loop == 1000 && rate < 100) first.see(length(v[0] - v[1]) * loop * loop, t);
-          // where two samples come in the first two ticks of a motion they pass, before it is known how the hand is sampled
-          if (t < Hand::rest + 0.5) continue;
+          if (loop == 1000 && rate < 100)
+            first.see(length(v[0] - v[1]) * loop * loop, t);
+          // where two samples come in the first two ticks of a motion they pass, before it is known how the
+          // hand is sampled
+          if (t < Hand::rest + 0.5)
+            continue;
           Hand still = hand;
           still.tremor = 0;
           const Goal meant = still.at(t - c.lag);
-          const double away = distance_between(c.goal, meant.data()), angle = angle_between(c.goal, meant.data());
+          const double away = distance_between(c.goal, meant.data()),
+                       angle = angle_between(c.goal, meant.data());
           far.see(away, t), turned.see(angle, t);
           out += away > 2e-3 || angle > 0.8 * degree, ++ticks;
           const Vec<double> j = v[0] - 2.0 * v[1] + v[2], k = w[0] - 2.0 * w[1] + w[2];
@@ -203,30 +228,40 @@ void jumps(Report &report) {
   Random random{3};
   Worst flags, bits, moves, after;
   for (int trial = 0; trial < 60; ++trial) {
-    const double dt = trial % 2 ? 1.0 / 300 : 1e-3, interval = trial % 3 == 0 ? dt : 1.0 / (trial % 3 == 1 ? 60 : 125);
+    const double dt = trial % 2 ? 1.0 / 300 : 1e-3,
+                 interval = trial % 3 == 0 ? dt : 1.0 / (trial % 3 == 1 ? 60 : 125);
     const bool stamped = trial % 5 < 2;
     Reader reader;
     Goal goal = Hand(random).at(0);
     Goal far = goal;
-    far[9] += random.between(0.3, 0.5), far[10] -= 0.3;
-    const Goal turned = Hand::goal(exp_rotation(Vec<double>{1, random.between(-1, 1), 1}) * rotation_of(goal.data()), position_of(goal.data()));
+    far[9] += random.between(0.3, 0.5);
+    far[10] -= 0.3;
+    const Goal turned =
+        Hand::goal(exp_rotation(Vec<double>{1, random.between(-1, 1), 1}) * rotation_of(goal.data()),
+                   position_of(goal.data()));
     for (int i = 0; i < int(1.9 / dt); ++i) {
       const double t = i * dt, taken = std::floor(t / interval + 1e-9) * interval;
       // it trembles a little, so that it is known how it is sampled, then rests, jumps, and may jump back
       Goal now = taken > 1.1 && (taken < 1.4 || trial % 4 < 2) ? trial % 2 ? far : turned : goal;
-      if (taken < 0.4) now[11] += 1e-3 * std::sin(30 * taken);
-      if (taken > 1.6) now[11] += 0.05 * (taken - 1.6);
+      if (taken < 0.4)
+        now[11] += 1e-3 * std::sin(30 * taken);
+      if (taken > 1.6)
+        now[11] += 0.05 * (taken - 1.6);
       const Goal last(reader.now.goal, reader.now.goal + 12);
       const Command &c = reader.step(now, dt, stamped ? taken : std::nan(""));
-      if (t < 1.05) continue;
+      if (t < 1.05)
+        continue;
       if (t > 1.6) { // and moves on from there
-        for (double m : c.moved) after.see(m / dt, t);
+        for (double m : c.moved)
+          after.see(m / dt, t);
         continue;
       }
       const bool jumped = !same_goal(last.data(), now.data());
       flags.see(c.jumped != jumped, t), bits.see(!same_goal(c.goal, now.data()), t);
-      for (double m : c.moved) moves.see(m, t);
-      for (double a : c.acceleration) moves.see(a, t);
+      for (double m : c.moved)
+        moves.see(m, t);
+      for (double a : c.acceleration)
+        moves.see(a, t);
     }
   }
   report.add("a jump is told", "double", flags.error, 0, flags.at);
@@ -245,34 +280,46 @@ void silence(Report &report) {
         Vec<double> last{};
         for (int i = 0; i * dt < 3; ++i) {
           const double t = i * dt, taken = std::floor((t < 2 ? t : 2) * rate + 1e-9) / rate;
-          const double u = taken < 0.5 ? 0 : taken - 0.5, x = 0.3 * (u < 0.4 ? u * u * u / 0.16 * (1 - u / 0.8) : u - 0.2);
-          const Command &c = reader.step(Hand::goal(identity<double>(), {x, 0, 0}), dt, stamped ? taken : std::nan(""));
+          const double u = taken < 0.5 ? 0 : taken - 0.5,
+                       x = 0.3 * (u < 0.4 ? u * u * u / 0.16 * (1 - u / 0.8) : u - 0.2);
+          const Command &c =
+              reader.step(Hand::goal(identity<double>(), {x, 0, 0}), dt, stamped ? taken : std::nan(""));
           const Vec<double> moved{c.moved[0], c.moved[1], c.moved[2]};
-          if (t > 2) beyond.see(c.goal[9] - x > 0 ? c.goal[9] - x : 0, t);
-          if (t > 2.6) rests.see(!same_goal(c.goal, Hand::goal(identity<double>(), {x, 0, 0}).data()) || length(moved) > 0, t);
-          if (t > 0.9) steps.see(length(moved - last) / dt / dt, t);
+          if (t > 2)
+            beyond.see(c.goal[9] - x > 0 ? c.goal[9] - x : 0, t);
+          if (t > 2.6)
+            rests.see(
+                !same_goal(c.goal, Hand::goal(identity<double>(), {x, 0, 0}).data()) || length(moved) > 0, t);
+          if (t > 0.9)
+            steps.see(length(moved - last) / dt / dt, t);
           last = moved;
         }
       }
-  report.add("a hand at 0.3 m/s that falls silent goes on for metres", "double", beyond.error, 0.02, beyond.at);
+  report.add("a hand at 0.3 m/s that falls silent goes on for metres", "double", beyond.error, 0.02,
+             beyond.at);
   report.add("a hand that falls silent rests where it was last", "double", rests.error, 0, rests.at);
   report.add("a hand at 0.3 m/s that falls silent stops with m/s^2", "double", steps.error, 12, steps.at);
 }
 
-// A hand that turns on and on, through every half turn; and one that falls silent and comes back 4 cm farther.
+// A hand that turns on and on, through every half turn; and one that falls silent and comes back 4 cm
+// farther.
 void turns(Report &report) {
   Worst speeds, beyond;
   Reader turning, back;
   for (int i = 0; i < 9000; ++i) {
     const double t = i * 1e-3, taken = std::floor(t * 60) / 60;
-    const Command &c = turning.step(Hand::goal(exp_rotation(Vec<double>{0, 0, 1.7 * taken}), {0, 0, 0}), 1e-3);
-    if (t > 1) speeds.see(c.moved[5] * 1e3 - 1.7, t);
+    const Command &c =
+        turning.step(Hand::goal(exp_rotation(Vec<double>{0, 0, 1.7 * taken}), {0, 0, 0}), 1e-3);
+    if (t > 1)
+      speeds.see(c.moved[5] * 1e3 - 1.7, t);
     const double x = 0.1 * (taken < 2 ? taken : t < 3 ? 2 : 2.4);
     const Command &b = back.step(Hand::goal(identity<double>(), {x, 0, 0}), 1e-3);
-    if (t > 3) beyond.see(b.jumped || b.goal[9] > x ? b.jumped + b.goal[9] - x : 0, t);
+    if (t > 3)
+      beyond.see(b.jumped || b.goal[9] > x ? b.jumped + b.goal[9] - x : 0, t);
   }
   report.add("a steady turn is steady: rad/s", "double", speeds.error, 0.05, speeds.at);
-  report.add("back from silence nothing jumps or overshoots: metres", "double", beyond.error, 1e-12, beyond.at);
+  report.add("back from silence nothing jumps or overshoots: metres", "double", beyond.error, 1e-12,
+             beyond.at);
 }
 
 // A hand that is quicker than the wide window follows: 3 cm, three times a second.
@@ -280,10 +327,13 @@ void quick(Report &report) {
   Worst far;
   Reader reader;
   for (int i = 0; i < 4000; ++i) {
-    auto at = [](double t) { return Hand::goal(identity<double>(), {0.03 * std::sin(19 * t) * (t < 1 ? t : 1), 0, 0}); };
+    auto at = [](double t) {
+      return Hand::goal(identity<double>(), {0.03 * std::sin(19 * t) * (t < 1 ? t : 1), 0, 0});
+    };
     const double t = i * 1e-3, taken = std::floor(t * 90) / 90;
     const Command &c = reader.step(at(taken), 1e-3, taken);
-    if (t > 1.5) far.see(distance_between(c.goal, at(t - c.lag).data()), t);
+    if (t > 1.5)
+      far.see(distance_between(c.goal, at(t - c.lag).data()), t);
   }
   report.add("a quick hand is not overdone: metres", "double", far.error, 0.025, far.at);
 }
@@ -300,8 +350,12 @@ void faster(Report &report) {
       const Goal goal = Hand::goal(exp_rotation(Vec<double>{0, 0.5 * turn, turn}), {x, 0.5 * x, 0});
       const Command &c = reader.step(goal, dt);
       const Vec<double> moved{c.moved[0], c.moved[1], c.moved[2]};
-      if (t > 1) steps.see(length(moved - last) / dt / dt, t);
-      if (t > 4) bits.see(!same_goal(c.goal, goal.data()), t), lags.see(c.lag, t);
+      if (t > 1)
+        steps.see(length(moved - last) / dt / dt, t);
+      if (t > 4) {
+        bits.see(!same_goal(c.goal, goal.data()), t);
+        lags.see(c.lag, t);
+      }
       last = moved;
     }
   }
@@ -309,13 +363,21 @@ void faster(Report &report) {
   Worst slower;
   Reader reader;
   for (int i = 0; i < 5000; ++i) {
-    auto at = [](double time) { return Hand::goal(identity<double>(), {0.1 * std::sin(2 * (time < 1 ? time : time < 2 ? 1 : time - 1)), 0, 0}); };
+    auto at = [](double time) {
+      return Hand::goal(identity<double>(), {0.1 * std::sin(2 * (time < 1   ? time
+                                                                 : time < 2 ? 1
+                                                                            : time - 1)),
+                                             0, 0});
+    };
     const double t = i * 1e-3;
     const Command &c = reader.step(at(t < 2 ? t : std::floor(t * 60) / 60), 1e-3);
-    if (t > 2.15) slower.see(c.lag == 0, t);
-    if (t > 2.5) slower.see(distance_between(c.goal, at(t - c.lag).data()), t);
+    if (t > 2.15)
+      slower.see(c.lag == 0, t);
+    if (t > 2.5)
+      slower.see(distance_between(c.goal, at(t - c.lag).data()), t);
   }
-  report.add("a hand that is sampled more slowly after a rest is followed: metres", "double", slower.error, 2e-3, slower.at);
+  report.add("a hand that is sampled more slowly after a rest is followed: metres", "double", slower.error,
+             2e-3, slower.at);
   report.add("from slow samples to one a tick no step is felt: m/s^2", "double", steps.error, 1.5, steps.at);
   report.add("after slow samples, one a tick passes to the last bit", "double", bits.error, 0, bits.at);
   report.add("after slow samples, one a tick does not lag", "double", lags.error, 0, lags.at);
@@ -340,14 +402,19 @@ void stamps(Report &report) {
     const double t = 0.9 + i * 1e-3;
     const Goal last(fast.now.goal, fast.now.goal + 12);
     const Command &c = fast.step(hand.at(i % 50 == 30 ? t - 0.1 : t), 1e-3, i % 50 == 30 ? t - 0.1 : t);
-    if (i % 50 == 30) old.see(!same_goal(c.goal, last.data()) || c.moved[0] != 0 || c.moved[3] != 0, t);
+    if (i % 50 == 30)
+      old.see(!same_goal(c.goal, last.data()) || c.moved[0] != 0 || c.moved[3] != 0, t);
   }
   // the sender starts again, with another clock
   Reader reader;
   for (int i = 0; i < 3000; ++i) {
     const double t = 0.9 + i * 1e-3, taken = std::floor(t * 90) / 90;
-    const Command &c = reader.step(hand.at(taken), 1e-3, i < 700 ? 5000 + taken : i < 2000 ? taken : 1e12 + taken);
-    if (i > 200) anew.see(distance_between(c.goal, hand.at(t - c.lag).data()), t);
+    const Command &c = reader.step(hand.at(taken), 1e-3,
+                                   i < 700    ? 5000 + taken
+                                   : i < 2000 ? taken
+                                              : 1e12 + taken);
+    if (i > 200)
+      anew.see(distance_between(c.goal, hand.at(t - c.lag).data()), t);
   }
   // samples that travel for up to 8 ms; and samples that wait for the next tick, of which nobody tells
   Worst late, early;
@@ -355,17 +422,23 @@ void stamps(Report &report) {
   double sum = 0, heard = 0;
   for (int i = 0, k = 0; i < 9000; ++i) {
     const double t = i * 1e-3;
-    while (t > heard) ++k, heard = k / 90.0 + random.between(0, 8e-3);
-    auto at = [](double time) { return Hand::goal(identity<double>(), {0.2 * std::sin(1.5 * time), 0.3 * time, 0}); };
+    while (t > heard)
+      ++k, heard = k / 90.0 + random.between(0, 8e-3);
+    auto at = [](double time) {
+      return Hand::goal(identity<double>(), {0.2 * std::sin(1.5 * time), 0.3 * time, 0});
+    };
     const Command &c = stamped.step(at((k - 1) / 90.0), 1e-3, 44 + (k - 1) / 90.0);
-    if (t > 1) late.see(distance_between(c.goal, at(t - c.lag).data()), t);
+    if (t > 1)
+      late.see(distance_between(c.goal, at(t - c.lag).data()), t);
     const double tick = i / 300.0;
     const Command &d = plain.step(at(std::floor(tick * 71.3) / 71.3), 1 / 300.0);
-    if (t > 1) sum += d.goal[10] - 0.3 * (tick - d.lag);
+    if (t > 1)
+      sum += d.goal[10] - 0.3 * (tick - d.lag);
   }
   early.see(sum / 8000);
   report.add("stamped samples may travel: metres", "double", late.error, 1e-3, late.at);
-  report.add("samples without stamps are not taken for newer than they are: metres", "double", early.error, 1e-4);
+  report.add("samples without stamps are not taken for newer than they are: metres", "double", early.error,
+             1e-4);
   report.add("a sample that is older than the last is ignored", "double", old.error, 0, old.at);
   report.add("a clock that was set anew is believed: metres", "double", anew.error, 1e-2, anew.at);
 }
@@ -378,27 +451,38 @@ void nonsense(Report &report) {
   for (int trial = 0; trial < 300; ++trial) {
     Reader reader;
     reader.options.pointing = trial % 4 == 0;
-    if (trial % 5 == 0) reader.options.position = 0;
+    if (trial % 5 == 0)
+      reader.options.position = 0;
     const Hand hand(random);
     double t = 0;
     for (int i = 0; i < 400; ++i) {
       double dt = std::pow(10.0, random.between(-4, -1)), stamp = t;
       t += dt;
       Goal goal = hand.at(random.below(4) ? std::floor(t * 60) / 60 : t);
-      if (random.below(40) == 0) goal = hand.at(random.between(0, 10));
-      if (random.below(20) == 0) goal[random.below(12)] = strange[random.below(8)];
+      if (random.below(40) == 0)
+        goal = hand.at(random.between(0, 10));
+      if (random.below(20) == 0)
+        goal[random.below(12)] = strange[random.below(8)];
       if (random.below(30) == 0)
-        for (double &x : goal) x = strange[random.below(8)];
-      if (random.below(20) == 0) stamp = strange[random.below(8)];
-      if (random.below(20) == 0) dt = strange[random.below(8)];
-      if (random.below(20) == 0) dt = -dt;
+        for (double &x : goal)
+          x = strange[random.below(8)];
+      if (random.below(20) == 0)
+        stamp = strange[random.below(8)];
+      if (random.below(20) == 0)
+        dt = strange[random.below(8)];
+      if (random.below(20) == 0)
+        dt = -dt;
       estimate(reader.state, goal.data(), random.below(2) == 0, stamp, dt, reader.options, reader.now);
       bool given = true;
-      for (int k = 0; k < 12; ++k) given = given && (std::fabs(goal[k]) < 1e30 || (reader.options.pointing && k > 2 && k < 9));
-      if (!reader.state.started && !given) continue;
       for (int k = 0; k < 12; ++k)
-        if (!reader.options.pointing || k < 3 || k > 8) wrong.see(!std::isfinite(reader.now.goal[k]), i);
-      for (int k = 0; k < 6; ++k) wrong.see(!std::isfinite(reader.now.moved[k]) || !std::isfinite(reader.now.acceleration[k]), i);
+        given = given && (std::fabs(goal[k]) < 1e30 || (reader.options.pointing && k > 2 && k < 9));
+      if (!reader.state.started && !given)
+        continue;
+      for (int k = 0; k < 12; ++k)
+        if (!reader.options.pointing || k < 3 || k > 8)
+          wrong.see(!std::isfinite(reader.now.goal[k]), i);
+      for (int k = 0; k < 6; ++k)
+        wrong.see(!std::isfinite(reader.now.moved[k]) || !std::isfinite(reader.now.acceleration[k]), i);
       lags.see(reader.now.lag, i);
     }
   }
@@ -414,36 +498,47 @@ void parabolas(Report &report) {
     Reader reader;
     CommandState &s = reader.state;
     const CommandOptions &o = reader.options;
-    s.scale = random.between(0.5, 1.5), s.now = 10;
+    s.scale = random.between(0.5, 1.5);
+    s.now = 10;
     const bool parabola = trial % 2;
     for (int i = 0; i < CommandState::slots; ++i) {
-      s.taken[i] = s.now - random.between(0, 0.5), s.heard[i] = s.taken[i] + random.between(0, 0.01);
+      s.taken[i] = s.now - random.between(0, 0.5);
+      s.heard[i] = s.taken[i] + random.between(0, 0.01);
       const double t = s.taken[i] - s.now;
-      for (int k = 0; k < CommandState::numbers; ++k) s.value[k][i] = parabola ? k + t * (1 - k * t) : random.between(-1, 1);
+      for (int k = 0; k < CommandState::numbers; ++k)
+        s.value[k][i] = parabola ? k + t * (1 - k * t) : random.between(-1, 1);
     }
     CommandReader::Wide packed[CommandReader::packs];
     double counts[CommandState::slots], v[CommandState::numbers] = {};
-    if (!CommandReader{{s, o}}.weigh(s.now, o.window, o.rise, packed)) fits.see(1);
+    if (!CommandReader{{s, o}}.weigh(s.now, o.window, o.rise, packed))
+      fits.see(1);
     std::memcpy(counts, packed, sizeof counts);
     for (int k = 0; k < CommandState::numbers; ++k)
-      for (int i = 0; i < CommandState::slots; ++i) v[k] += counts[i] * s.value[k][i];
+      for (int i = 0; i < CommandState::slots; ++i)
+        v[k] += counts[i] * s.value[k][i];
     const long double lag = o.lag * (s.scale < 1 ? s.scale : 1);
     for (int k = 0; k < CommandState::numbers; ++k) {
       long double a[3][4] = {};
       for (int i = 0; i < CommandState::slots; ++i) {
-        const long double age = (s.now - s.taken[i]) / (o.window * s.scale), known = (s.now - s.heard[i]) / (o.rise * s.scale);
-        const long double w = (age < 1 ? (1 - age) * (1 - age) : 0) * soften(double(known < 0 ? 0 : known > 1 ? 1 : known));
+        const long double age = (s.now - s.taken[i]) / (o.window * s.scale),
+                          known = (s.now - s.heard[i]) / (o.rise * s.scale);
+        const long double w = (age < 1 ? (1 - age) * (1 - age) : 0) * soften(double(known < 0   ? 0
+                                                                                    : known > 1 ? 1
+                                                                                                : known));
         const long double x = s.taken[i] - s.now + lag, row[4] = {1, x, x * x, s.value[k][i]};
         for (int p = 0; p < 3; ++p)
-          for (int q = 0; q < 4; ++q) a[p][q] += w * row[p] * row[q];
+          for (int q = 0; q < 4; ++q)
+            a[p][q] += w * row[p] * row[q];
       }
       for (int p = 2; p > 0; --p)
         for (int q = 0; q < p; ++q) {
           const long double share = a[q][p] / a[p][p];
-          for (int r = 0; r < 4; ++r) a[q][r] -= share * a[p][r];
+          for (int r = 0; r < 4; ++r)
+            a[q][r] -= share * a[p][r];
         }
       fits.see(v[k] - a[0][3] / a[0][0]);
-      if (parabola) exact.see(v[k] - (k - lag * (1 + k * lag)));
+      if (parabola)
+        exact.see(v[k] - (k - lag * (1 + k * lag)));
     }
   }
   report.add("the window is read by least squares", "double", fits.error, 1e-12, fits.at);
@@ -458,7 +553,18 @@ void pointing(Report &report) {
   for (int i = 0; i < 4000; ++i) {
     auto at = [](double t) {
       const double a = t > 3 ? 3 : t, u = std::sin(a), turn = 1.2 * a;
-      return Goal{std::cos(turn) * std::cos(u), std::sin(turn) * std::cos(u), std::sin(u), 7, 7, 7, 7, 7, std::nan(""), 0, 0, 0};
+      return Goal{std::cos(turn) * std::cos(u),
+                  std::sin(turn) * std::cos(u),
+                  std::sin(u),
+                  7,
+                  7,
+                  7,
+                  7,
+                  7,
+                  std::nan(""),
+                  0,
+                  0,
+                  0};
     };
     const double t = i * 1e-3;
     const Goal goal = at(std::floor(t * 90) / 90);
@@ -466,8 +572,12 @@ void pointing(Report &report) {
     const Goal meant = at(t - c.lag);
     const Vec<double> d{c.goal[0], c.goal[1], c.goal[2]};
     lengths.see(length(d) - 1, t);
-    if (t > 1 && t < 3) near.see(length(d - Vec<double>{meant[0], meant[1], meant[2]}), t);
-    if (t > 3.6) rests.see(std::memcmp(c.goal, goal.data(), 3 * sizeof(double)), t), rests.see(c.moved[3], t);
+    if (t > 1 && t < 3)
+      near.see(length(d - Vec<double>{meant[0], meant[1], meant[2]}), t);
+    if (t > 3.6) {
+      rests.see(std::memcmp(c.goal, goal.data(), 3 * sizeof(double)), t);
+      rests.see(c.moved[3], t);
+    }
   }
   report.add("a direction is followed: radians", "double", near.error, 0.01, near.at);
   report.add("a direction keeps its length", "double", lengths.error, 4e-16, lengths.at);

@@ -1,7 +1,8 @@
-// Laws of the damping schemes without Python: ticks that allocate nothing, stay finite and keep damping and weights in range.
+// Laws of the damping schemes without Python: ticks that allocate nothing, stay finite and keep damping and
+// weights in range.
 #include "counted.h"
 
-#include "../../bind/lanes.cpp"
+#include "../../bind/kernels/forward.cpp"
 
 namespace test {
 
@@ -13,12 +14,14 @@ constexpr int rounds = 2000; // that build is not optimised
 constexpr int rounds = 20000;
 #endif
 
-// an arm of six turns with limits, one goal of six rows, and schemes of every native kind, mended or as printed
+// an arm of six turns with limits, one goal of six rows, and schemes of every native kind, mended or as
+// printed
 struct Arm {
   Link links[joints];
   Chain chain;
   Target target{};
-  double lower[joints], upper[joints], regions[joints], spared[joints] = {0, 1, 1, 0, 0, 0}, straight[1] = {0};
+  double lower[joints], upper[joints], regions[joints], spared[joints] = {0, 1, 1, 0, 0, 0},
+                                                        straight[1] = {0};
   Damper dampers[schemes] = {};
   Problem problem;
   Method method{};
@@ -28,27 +31,49 @@ struct Arm {
     for (int i = 0; i < joints; ++i) {
       const double right[9] = {1, 0, 0, 0, 0, -1, 0, 1, 0}, level[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
       nodes[i] = {{}, {i == 2 || i == 3 ? 0.4 : 0.05, 0, i ? 0 : 0.3}, 1, 0, i - 1, i, turns};
-      for (int k = 0; k < 9; ++k) nodes[i].rotation[k] = i == 2 || i == 3 || !i ? level[k] : right[k];
-      lower[i] = -2, upper[i] = 2, regions[i] = 0.2;
+      for (int k = 0; k < 9; ++k)
+        nodes[i].rotation[k] = i == 2 || i == 3 || !i ? level[k] : right[k];
+      lower[i] = -2;
+      upper[i] = 2;
+      regions[i] = 0.2;
     }
     make_chain(nodes, joints, links);
     chain = {links, joints, joints, joints, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {0.1, 0, 0.1}};
     target.chain = chain;
     target.rows = 6;
-    for (int k = 0; k < 6; ++k) target.component[k] = k, target.weight[k] = k < 3 ? 3 : 1;
-    const int kinds[schemes] = {by_constant, by_manipulability, by_falling, by_factors, by_singularity, by_weakest, by_limits};
+    for (int k = 0; k < 6; ++k)
+      target.component[k] = k, target.weight[k] = k < 3 ? 3 : 1;
+    const int kinds[schemes] = {by_constant,    by_manipulability, by_falling, by_factors,
+                                by_singularity, by_weakest,        by_limits};
     const double edges[schemes] = {0, 0.1, 0.98, 1e5, 0.3, 0.05, 0};
     for (int i = 0; i < schemes; ++i) {
       Damper &d = dampers[i];
       // the bound by factors has none as printed
-      d.scheme = kinds[i], d.printed = printed && d.scheme != by_factors, d.region = edges[i], d.rank = 6;
+      d.scheme = kinds[i];
+      d.printed = printed && d.scheme != by_factors;
+      d.region = edges[i];
+      d.rank = 6;
       d.alpha0 = d.scheme == by_constant ? 1e-6 : alpha0;
-      d.weight = least, d.rate = 6, d.tiny = 0.01, d.each = d.scheme == by_limits ? regions : spared;
-      d.measure = bend_of, d.index = 2, d.gain = 1, d.wraps = true, d.values = straight, d.value_count = 1;
+      d.weight = least;
+      d.rate = 6;
+      d.tiny = 0.01;
+      d.each = d.scheme == by_limits ? regions : spared;
+      d.measure = bend_of;
+      d.index = 2;
+      d.gain = 1;
+      d.wraps = true;
+      d.values = straight;
+      d.value_count = 1;
     }
     problem = {&target, 1, 6, joints, lower, upper, nullptr, 0};
-    method.way = by_damping, method.shorten = 1, method.longest = 1e300, method.schemes = true, method.bypass = printed;
-    method.dampers = dampers, method.damper_count = schemes, method.memory_size = lay_out_memory(dampers, schemes, joints);
+    method.way = by_damping;
+    method.shorten = 1;
+    method.longest = 1e300;
+    method.schemes = true;
+    method.bypass = printed;
+    method.dampers = dampers;
+    method.damper_count = schemes;
+    method.memory_size = lay_out_memory(dampers, schemes, joints);
   }
 };
 
@@ -64,11 +89,14 @@ void ticks_of(Report &report, bool printed) {
   const long before = allocations;
   for (int i = 0; i < rounds; ++i) {
     if (i % 50 == 0) {
-      const Rot<double> r = exp_rotation(Vec<double>{random.between(-3, 3), random.between(-3, 3), random.between(-3, 3)});
+      const Rot<double> r =
+          exp_rotation(Vec<double>{random.between(-3, 3), random.between(-3, 3), random.between(-3, 3)});
       const double rows[9] = {r.x.x, r.y.x, r.z.x, r.x.y, r.y.y, r.z.y, r.x.z, r.y.z, r.z.z};
-      for (int k = 0; k < 12; ++k) goal[k] = k < 9 ? rows[k] : random.between(-1, 1);
+      for (int k = 0; k < 12; ++k)
+        goal[k] = k < 9 ? rows[k] : random.between(-1, 1);
     }
-    if (i % 400 == 0) memory[0] = 0;
+    if (i % 400 == 0)
+      memory[0] = 0;
     const double dt = std::pow(10, random.between(-4, -1));
     damped_tick(arm.problem, arm.method, goal, q, dt, memory.data(), desk, dq, &alpha, w);
     beyond.see(alpha < 1e-6 || !(alpha <= alpha0 * (1 + 1e-12)) ? 1 : 0, i);
@@ -83,7 +111,8 @@ void ticks_of(Report &report, bool printed) {
   const char *type = printed ? "as printed" : "mended";
   report.add("allocations in damped ticks", type, double(allocations - before), 0);
   report.add("damping and joint weights within their range", type, beyond.error, 0, beyond.at);
-  report.add("a step is no longer than its damping lets it", type, moved.error, 10 / (2 * std::sqrt(1e-6)), moved.at);
+  report.add("a step is no longer than its damping lets it", type, moved.error, 10 / (2 * std::sqrt(1e-6)),
+             moved.at);
   report.add("the whole range is seen", type, (alpha0 - largest) / alpha0 + (smallest - least), 1e-3);
 }
 

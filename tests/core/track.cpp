@@ -1,7 +1,7 @@
 // Laws of the tracker's parts: the box, curvature, directions and factors, and ticks that allocate nothing.
 #include "counted.h"
 
-#include "../../bind/ticks.cpp"
+#include "../../bind/kernels/tracking.cpp"
 
 namespace test {
 
@@ -12,17 +12,22 @@ constexpr int rounds = 1; // that build is not optimised
 constexpr int rounds = 10;
 #endif
 
-double log_between(Random &random, double low, double high) { return std::exp(random.between(std::log(low), std::log(high))); }
+double log_between(Random &random, double low, double high) {
+  return std::exp(random.between(std::log(low), std::log(high)));
+}
 
-// ---- the box ------------------------------------------------------------------------------------------------------
+// ---- the box
+// ------------------------------------------------------------------------------------------------------
 
 void random_matrix(Random &random, int n, double least, double *M) { // symmetric, eigenvalues above `least`
   double A[largest * largest];
-  for (int i = 0; i < n * n; ++i) A[i] = random.between(-1, 1);
+  for (int i = 0; i < n * n; ++i)
+    A[i] = random.between(-1, 1);
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) {
       M[i * n + j] = i == j ? least : 0;
-      for (int k = 0; k < n; ++k) M[i * n + j] += A[k * n + i] * A[k * n + j];
+      for (int k = 0; k < n; ++k)
+        M[i * n + j] += A[k * n + i] * A[k * n + j];
     }
 }
 
@@ -37,12 +42,18 @@ struct BoxProblem {
       const int style = random.below(8);
       wanted[i] = size * random.between(-1, 1);
       low[i] = size * random.between(-1, 0.5), high[i] = low[i] + size * random.between(0, 1);
-      if (style == 0) high[i] = low[i];                                      // a joint that cannot but go there
-      if (style == 1) high[i] = low[i] + size * log_between(random, 1e-15, 1e-6);
-      if (style == 2) low[i] = -1e300;
-      if (style == 3) high[i] = 1e300;
-      if (style == 4) wanted[i] = random.below(2) ? low[i] : high[i];
-      if (!(std::fabs(wanted[i]) < 1e299)) wanted[i] = 0;
+      if (style == 0)
+        high[i] = low[i]; // a joint that cannot but go there
+      if (style == 1)
+        high[i] = low[i] + size * log_between(random, 1e-15, 1e-6);
+      if (style == 2)
+        low[i] = -1e300;
+      if (style == 3)
+        high[i] = 1e300;
+      if (style == 4)
+        wanted[i] = random.below(2) ? low[i] : high[i];
+      if (!(std::fabs(wanted[i]) < 1e299))
+        wanted[i] = 0;
     }
   }
   void solve() {
@@ -54,13 +65,18 @@ struct BoxProblem {
   // how far x is from being the nearest: the slope where it is free, and its outward part where it is not
   double away() const {
     double worst = 0, size = 0;
-    for (int i = 0; i < n; ++i) size = larger(size, std::fabs(wanted[i] - x[i]));
+    for (int i = 0; i < n; ++i)
+      size = larger(size, std::fabs(wanted[i] - x[i]));
     for (int i = 0; i < n; ++i) {
       double slope = 0, norm = 0;
-      for (int k = 0; k < n; ++k) slope += M[i * n + k] * (x[k] - wanted[k]), norm += std::fabs(M[i * n + k]);
-      if (x[i] == low[i] && x[i] == high[i]) continue;
-      if (x[i] <= low[i]) slope = lesser(slope, 0.0);
-      if (x[i] >= high[i]) slope = larger(slope, 0.0);
+      for (int k = 0; k < n; ++k)
+        slope += M[i * n + k] * (x[k] - wanted[k]), norm += std::fabs(M[i * n + k]);
+      if (x[i] == low[i] && x[i] == high[i])
+        continue;
+      if (x[i] <= low[i])
+        slope = lesser(slope, 0.0);
+      if (x[i] >= high[i])
+        slope = larger(slope, 0.0);
       worst = larger(worst, std::fabs(slope) / larger(norm * size, 1e-300));
     }
     return worst;
@@ -77,9 +93,11 @@ void boxes(Report &report) {
     p.solve();
     made += allocations - before;
     optimal.see(p.away(), p.n);
-    for (int i = 0; i < p.n; ++i) inside.see(p.x[i] >= p.low[i] && p.x[i] <= p.high[i] ? 0 : 1, p.n);
+    for (int i = 0; i < p.n; ++i)
+      inside.see(p.x[i] >= p.low[i] && p.x[i] <= p.high[i] ? 0 : 1, p.n);
   }
-  report.add("the nearest step in a box fulfils the conditions of one", "double", optimal.error, 1e-9, optimal.at);
+  report.add("the nearest step in a box fulfils the conditions of one", "double", optimal.error, 1e-9,
+             optimal.at);
   report.add("the nearest step in a box is in the box", "double", inside.error, 0, inside.at);
   report.add("the nearest step in a box allocates nothing", "double", double(made), 0);
 }
@@ -91,21 +109,32 @@ void journeys(Report &report) {
   Worst empty, speed, acceleration, limits, outward, late, brakes, lanes;
   for (int round = 0; round < 400 * rounds; ++round) {
     Bounds joint{};
-    joint.lower = random.between(-3, 1), joint.upper = joint.lower + log_between(random, 1e-9, 6);
-    if (random.below(8) == 0) joint.upper = joint.lower;
+    joint.lower = random.between(-3, 1);
+    joint.upper = joint.lower + log_between(random, 1e-9, 6);
+    if (random.below(8) == 0)
+      joint.upper = joint.lower;
     const bool endless = random.below(6) == 0;
-    if (endless) joint.lower = random.below(2) ? -INFINITY : joint.lower, joint.upper = INFINITY;
+    if (endless)
+      joint.lower = random.below(2) ? -INFINITY : joint.lower, joint.upper = INFINITY;
     joint.speed = random.below(8) ? log_between(random, 1e-2, 1e2) : INFINITY;
-    joint.acceleration = log_between(random, 1e-1, 1e3), joint.jerk = joint.acceleration / log_between(random, 1e-4, 1e-1);
+    joint.acceleration = log_between(random, 1e-1, 1e3),
+    joint.jerk = joint.acceleration / log_between(random, 1e-4, 1e-1);
     const double landing = log_between(random, 10, 1000);
     const bool astray = random.below(3) == 0 && joint.upper < INFINITY;
-    double q = astray ? (random.below(2) ? joint.upper + log_between(random, 1e-9, 2) : joint.lower - log_between(random, 1e-9, 2))
-                      : endless ? random.between(-1, 1) + (joint.lower > -INFINITY ? joint.lower + 1 : 0)
-                                : random.between(joint.lower, joint.upper);
-    const double first = larger(q - joint.upper, joint.lower - q), inside = 1e-3 * lesser(1.0, joint.upper - joint.lower) + 1e-12;
-    // along the way of a landing, then cruising, speeding up, and gathering the acceleration for it; twice that, to be fair
-    const double patience = first <= 0 ? 0 : 2 * (std::log((first + inside) / inside) / landing + 4 * std::sqrt((first + inside) / joint.acceleration) +
-                                                  first / joint.speed + 2 * joint.acceleration / joint.jerk + std::cbrt(6 * first / joint.jerk)) + 2;
+    double q = astray    ? (random.below(2) ? joint.upper + log_between(random, 1e-9, 2)
+                                            : joint.lower - log_between(random, 1e-9, 2))
+               : endless ? random.between(-1, 1) + (joint.lower > -INFINITY ? joint.lower + 1 : 0)
+                         : random.between(joint.lower, joint.upper);
+    const double first = larger(q - joint.upper, joint.lower - q),
+                 inside = 1e-3 * lesser(1.0, joint.upper - joint.lower) + 1e-12;
+    // along the way of a landing, then cruising, speeding up, and gathering the acceleration for it; twice
+    // that, to be fair
+    const double patience =
+        first <= 0 ? 0
+                   : 2 * (std::log((first + inside) / inside) / landing +
+                          4 * std::sqrt((first + inside) / joint.acceleration) + first / joint.speed +
+                          2 * joint.acceleration / joint.jerk + std::cbrt(6 * first / joint.jerk)) +
+                         2;
     const int habit = random.below(5);
     const double usual = log_between(random, 1e-4, 1e-1);
     double v = 0, a = 0, time = 0, back = -1;
@@ -114,25 +143,37 @@ void journeys(Report &report) {
       double low, high;
       step_bounds(joint, q, v, a, dt, landing, low, high);
       W low_lane, high_lane;
-      step_bounds(W(joint.lower), W(joint.upper), W(joint.speed), W(joint.acceleration), W(joint.jerk), W(q), W(v), W(a), W(dt), W(landing), low_lane, high_lane);
+      step_bounds(W(joint.lower), W(joint.upper), W(joint.speed), W(joint.acceleration), W(joint.jerk), W(q),
+                  W(v), W(a), W(dt), W(landing), low_lane, high_lane);
       const double wide = larger(std::fabs(low), std::fabs(high)) + 1e-300;
       lanes.see(larger(std::fabs(get(low_lane, 0) - low), std::fabs(get(high_lane, 0) - high)) / wide, round);
       empty.see(low <= high && high - low < 1e9 ? 0 : 1, round);
-      const double part = habit == 0 ? 1 : habit == 1 ? 0 : habit == 2 ? random.unit() : habit == 3 ? random.below(2) : (tick / 20) % 2;
-      const double x = low + part * (high - low), v_now = x / dt, out = larger(q - joint.upper, joint.lower - q);
+      const double part = habit == 0   ? 1
+                          : habit == 1 ? 0
+                          : habit == 2 ? random.unit()
+                          : habit == 3 ? random.below(2)
+                                       : (tick / 20) % 2;
+      const double x = low + part * (high - low), v_now = x / dt,
+                   out = larger(q - joint.upper, joint.lower - q);
       const double changed = std::fabs(v_now - v) - joint.acceleration * dt;
       acceleration.see(larger(changed, 0.0) / (joint.acceleration * dt + 1e-3 * std::fabs(v)), round);
-      speed.see(larger(std::fabs(v_now) - joint.speed, 0.0) / (joint.speed < INFINITY ? joint.speed : 1), round);
+      speed.see(larger(std::fabs(v_now) - joint.speed, 0.0) / (joint.speed < INFINITY ? joint.speed : 1),
+                round);
       a = (v_now - v) / dt, v = v_now, q += x, time += dt;
       const double still_out = larger(q - joint.upper, joint.lower - q), size = larger(1.0, std::fabs(q));
-      if (first <= 0) limits.see(larger(still_out, 0.0) / size, round);
-      else outward.see(larger(still_out - larger(out, 0.0), 0.0) / size, round);
-      if (back < 0 && still_out <= 1e-12 * size) back = time;
+      if (first <= 0)
+        limits.see(larger(still_out, 0.0) / size, round);
+      else
+        outward.see(larger(still_out - larger(out, 0.0), 0.0) / size, round);
+      if (back < 0 && still_out <= 1e-12 * size)
+        back = time;
     }
-    if (first > 0) late.see(back >= 0 && back <= patience ? 0 : 1, round);
+    if (first > 0)
+      late.see(back >= 0 && back <= patience ? 0 : 1, round);
   }
   for (int round = 0; round < 200 * rounds; ++round) {
-    const double D = log_between(random, 1e-15, 1e6), a = log_between(random, 1e-3, 1e4), dt = log_between(random, 1e-4, 1e-1), x = brake(D, a, dt);
+    const double D = log_between(random, 1e-15, 1e6), a = log_between(random, 1e-3, 1e4),
+                 dt = log_between(random, 1e-4, 1e-1), x = brake(D, a, dt);
     brakes.see((x + x * x / (2 * a * dt * dt) - D) / D, D);
   }
   report.add("a joint always has somewhere to go", "double", empty.error, 0, empty.at);
@@ -150,30 +191,44 @@ void cones(Report &report) {
   Random random{38};
   Worst unseen, unmeant;
   for (int round = 0; round < 60 * rounds; ++round) {
-    auto any = [&](double size) { return Vec<double>{random.between(-size, size), random.between(-size, size), random.between(-size, size)}; };
+    auto any = [&](double size) {
+      return Vec<double>{random.between(-size, size), random.between(-size, size),
+                         random.between(-size, size)};
+    };
     Vec<double> axis = any(1);
     axis = (1 / root(dot(axis, axis))) * axis;
     const bool narrow = random.below(4) == 0; // a hinge, or a gap in the twist that a step could jump
-    const Ball ball{0, {axis.x, axis.y, axis.z}, narrow ? 0 : random.between(0, 3.1), narrow ? -2.9 : random.between(-3.1, 0), narrow ? 2.9 : random.between(0, 3.1)};
+    const Ball ball{0,
+                    {axis.x, axis.y, axis.z},
+                    narrow ? 0 : random.between(0, 3.1),
+                    narrow ? -2.9 : random.between(-3.1, 0),
+                    narrow ? 2.9 : random.between(0, 3.1)};
     auto out = [&](Vec<double> r) {
       const Vec<double> d = between(r, clamp_ball(r, axis, ball.swing, ball.low, ball.high));
       return root(dot(d, d));
     };
-    const Vec<double> q = clamp_ball(any(1.8), axis, ball.swing, ball.low, ball.high), way = narrow ? random.between(-7, 7) * axis : any(round % 3 ? 1.5 : 0.1);
+    const Vec<double> q = clamp_ball(any(1.8), axis, ball.swing, ball.low, ball.high),
+                      way = narrow ? random.between(-7, 7) * axis : any(round % 3 ? 1.5 : 0.1);
     double most_out = 0;
-    for (int i = 0; i <= 200; ++i) most_out = larger(most_out, out(turned(q, (i / 200.0) * way)));
+    for (int i = 0; i <= 200; ++i)
+      most_out = larger(most_out, out(turned(q, (i / 200.0) * way)));
     const double told = strays(ball, q, way);
-    if (told < 1e-9) unseen.see(most_out > 1e-7 ? most_out : 0, round);
+    if (told < 1e-9)
+      unseen.see(most_out > 1e-7 ? most_out : 0, round);
     // between two samples it may stray a little more than they show
-    else unmeant.see(most_out < 1e-9 && told > 1e-3 ? told : 0, round);
+    else
+      unmeant.see(most_out < 1e-9 && told > 1e-3 ? told : 0, round);
   }
   report.add("a ball that leaves its limits on the way is seen to", "double", unseen.error, 0, unseen.at);
-  report.add("a ball that keeps its limits on the way is not stopped", "double", unmeant.error, 0, unmeant.at);
+  report.add("a ball that keeps its limits on the way is not stopped", "double", unmeant.error, 0,
+             unmeant.at);
 }
 
-// ---- arms ---------------------------------------------------------------------------------------------------------
+// ---- arms
+// ---------------------------------------------------------------------------------------------------------
 
-// A random tree of chains that share a trunk, with a goal at the end of each: every kind of joint, mimics too.
+// A random tree of chains that share a trunk, with a goal at the end of each: every kind of joint, mimics
+// too.
 struct Arm {
   Node nodes[most];
   std::vector<Link> links[3];
@@ -187,7 +242,8 @@ struct Arm {
 
   // plain: as many turns with one frame to reach, and no more
   Arm(Random &random, int count, bool plain) {
-    const int goals_wanted = plain ? 1 : 1 + random.below(3), trunk = goals_wanted == 1 ? count : 1 + random.below(count);
+    const int goals_wanted = plain ? 1 : 1 + random.below(3),
+              trunk = goals_wanted == 1 ? count : 1 + random.below(count);
     int single[most], singles = 0, branch[3][most], lengths[3] = {};
     for (int i = 0; i < count; ++i) {
       Node &node = nodes[i];
@@ -195,55 +251,75 @@ struct Arm {
       node.motion = plain ? turns : random.below(7) == 0 ? balls : random.below(3) ? turns : slides;
       const bool mimic = !plain && node.motion != balls && singles && random.below(5) == 0;
       node.index = mimic ? single[random.below(singles)] : n;
-      node.gain = mimic ? random.between(-1.5, 1.5) : 1, node.offset = mimic ? random.between(-1, 1) : 0;
-      if (!mimic && node.motion != balls) single[singles++] = n;
-      if (mimic && (node.motion == slides) != is_slide(node.index)) node.motion = is_slide(node.index) ? slides : turns;
+      node.gain = mimic ? random.between(-1.5, 1.5) : 1;
+      node.offset = mimic ? random.between(-1, 1) : 0;
+      if (!mimic && node.motion != balls)
+        single[singles++] = n;
+      if (mimic && (node.motion == slides) != is_slide(node.index))
+        node.motion = is_slide(node.index) ? slides : turns;
       if (!mimic) {
         const int wide = node.motion == balls ? 3 : 1;
         const double pi = 3.14159265358979323846;
         const bool coned = random.below(2);
-        if (wide == 3) ball_list.push_back({n, {0, 0, 1}, coned ? random.between(0.2, 3) : pi, coned ? random.between(-3, 0) : -pi, coned ? random.between(0, 3) : pi});
-        for (int k = 0; k < wide; ++k) add_value(random, node.motion);
+        if (wide == 3)
+          ball_list.push_back({n,
+                               {0, 0, 1},
+                               coned ? random.between(0.2, 3) : pi,
+                               coned ? random.between(-3, 0) : -pi,
+                               coned ? random.between(0, 3) : pi});
+        for (int k = 0; k < wide; ++k)
+          add_value(random, node.motion);
       }
       const int whose = i < trunk ? -1 : random.below(goals_wanted);
       for (int k = 0; k < goals_wanted; ++k)
-        if (whose < 0 || whose == k) branch[k][lengths[k]++] = i;
+        if (whose < 0 || whose == k)
+          branch[k][lengths[k]++] = i;
     }
     int asked = 0;
     for (int k = 0; k < goals_wanted; ++k) {
       Node path[most];
-      for (int i = 0; i < lengths[k]; ++i) path[i] = nodes[branch[k][i]];
+      for (int i = 0; i < lengths[k]; ++i)
+        path[i] = nodes[branch[k][i]];
       links[k].resize(lengths[k]);
       make_chain(path, lengths[k], links[k].data());
       Target target{};
       bool seen[room] = {};
       int axes = 0;
       for (Link &link : links[k]) {
-        link.shared = seen[link.index], seen[link.index] = true;
+        link.shared = seen[link.index];
+        seen[link.index] = true;
         axes += link.motion == balls ? 3 : 1;
       }
       target.chain = {links[k].data(), lengths[k], axes, n, {}, {}};
       place(random, target.chain.rotation, target.chain.position);
       wish(random, plain, target);
-      target.first = asked, asked += target.rows;
+      target.first = asked;
+      asked += target.rows;
       targets.push_back(target);
     }
     bool shared = false;
     for (const auto &chain : links)
-      for (const Link &link : chain) shared = shared || link.shared;
+      for (const Link &link : chain)
+        shared = shared || link.shared;
     for (const Target &target : targets) {
       CommandOptions o;
       o.pointing = target.component[target.rows - 1] >= across_1;
       options.push_back(o);
     }
-    tracking.problem = {targets.data(), int(targets.size()), asked, n, lower.data(), upper.data(), ball_list.data(), int(ball_list.size())};
+    tracking.problem = {targets.data(),   int(targets.size()),  asked, n, lower.data(), upper.data(),
+                        ball_list.data(), int(ball_list.size())};
     const int stride = tracking.stride = (n + 7) / 8 * 8;
     rows.assign(5 * stride, 1.0);
     for (int i = 0; i < n; ++i) {
-      const double all[5] = {bounds[i].lower, bounds[i].upper, bounds[i].speed, bounds[i].acceleration, bounds[i].jerk};
-      for (int k = 0; k < 5; ++k) rows[k * stride + i] = all[k];
+      const double all[5] = {bounds[i].lower, bounds[i].upper, bounds[i].speed, bounds[i].acceleration,
+                             bounds[i].jerk};
+      for (int k = 0; k < 5; ++k)
+        rows[k * stride + i] = all[k];
     }
-    tracking.bounds = bounds.data(), tracking.rows = rows.data(), tracking.size = size.data(), tracking.unit = 1;
+    tracking.bounds = bounds.data();
+    tracking.rows = rows.data();
+    tracking.size = size.data();
+    tracking.unit = 1;
     tracking.rank = n < asked ? n : asked;
     tracking.plain = targets.size() == 1 && asked == 6 && ball_list.empty() && !shared && count == n;
     goals.resize(12 * targets.size());
@@ -255,21 +331,27 @@ struct Arm {
   void add_value(Random &random, int motion) {
     const double unit = motion == slides ? 0.4 : 1;
     const bool limited = motion != balls && random.below(4);
-    lower.push_back(limited ? random.between(-2.5, 0) * unit : -INFINITY), upper.push_back(limited ? random.between(0, 2.5) * unit : INFINITY);
+    lower.push_back(limited ? random.between(-2.5, 0) * unit : -INFINITY);
+    upper.push_back(limited ? random.between(0, 2.5) * unit : INFINITY);
     const double a = log_between(random, 1, 100);
-    bounds.push_back({lower.back() / unit, upper.back() / unit, random.below(4) ? log_between(random, 0.1, 10) : INFINITY, a, a / 6e-3});
-    size.push_back(unit), ++n;
+    bounds.push_back({lower.back() / unit, upper.back() / unit,
+                      random.below(4) ? log_between(random, 0.1, 10) : INFINITY, a, a / 6e-3});
+    size.push_back(unit);
+    ++n;
   }
 
   static void place(Random &random, double *rotation, double *position) {
     Vec<double> v{random.between(-2, 2), random.between(-2, 2), random.between(-2, 2)};
-    if (random.below(4) == 0) v = {0, 0, 0};
+    if (random.below(4) == 0)
+      v = {0, 0, 0};
     write(exp_rotation(v), rotation);
-    for (int k = 0; k < 3; ++k) position[k] = random.below(3) ? random.between(-0.5, 0.5) : 0;
+    for (int k = 0; k < 3; ++k)
+      position[k] = random.below(3) ? random.between(-0.5, 0.5) : 0;
   }
   static void write(const Rot<double> &r, double *rotation) {
     const double rows[9] = {r.x.x, r.y.x, r.z.x, r.x.y, r.y.y, r.z.y, r.x.z, r.y.z, r.z.z};
-    for (int k = 0; k < 9; ++k) rotation[k] = rows[k];
+    for (int k = 0; k < 9; ++k)
+      rotation[k] = rows[k];
   }
 
   // what is asked: a frame, a position, a turn or a direction to point along; turns with one weight
@@ -278,25 +360,35 @@ struct Arm {
     const bool position = kind != 2 && kind != 3, turn = kind == 0 || kind == 2, points = kind >= 3;
     const double weight = frame_only ? 1 : log_between(random, 0.3, 3);
     for (int c = 0; c < 3 && position; ++c)
-      if (frame_only || target.rows == 0 || random.below(6)) target.component[target.rows] = c, target.weight[target.rows++] = frame_only ? 1.5 : log_between(random, 0.3, 3);
-    for (int c = about_x; c <= about_z && turn; ++c) target.component[target.rows] = c, target.weight[target.rows++] = weight;
-    for (int c = across_1; c <= across_2 && points; ++c) target.component[target.rows] = c, target.weight[target.rows++] = weight;
+      if (frame_only || target.rows == 0 || random.below(6))
+        target.component[target.rows] = c,
+        target.weight[target.rows++] = frame_only ? 1.5 : log_between(random, 0.3, 3);
+    for (int c = about_x; c <= about_z && turn; ++c)
+      target.component[target.rows] = c, target.weight[target.rows++] = weight;
+    for (int c = across_1; c <= across_2 && points; ++c)
+      target.component[target.rows] = c, target.weight[target.rows++] = weight;
     Vec<double> axis{random.between(-1, 1), random.between(-1, 1), random.between(0.1, 1)};
     axis = (1 / root(dot(axis, axis))) * axis;
     target.axis[0] = axis.x, target.axis[1] = axis.y, target.axis[2] = axis.z;
-    for (double &x : target.point) x = frame_only || random.below(2) ? 0 : random.between(-0.3, 0.3);
+    for (double &x : target.point)
+      x = frame_only || random.below(2) ? 0 : random.between(-0.3, 0.3);
   }
 
   void random_q(Random &random, double *q) const {
-    for (int i = 0; i < n; ++i) q[i] = random.between(larger(lower[i], -2.0 * size[i]), lesser(upper[i], 2.0 * size[i]));
+    for (int i = 0; i < n; ++i)
+      q[i] = random.between(larger(lower[i], -2.0 * size[i]), lesser(upper[i], 2.0 * size[i]));
   }
   // joint values after a step in natural units
   void moved(const double *q, const double *x, double *out) const {
-    for (int i = 0; i < n; ++i) out[i] = q[i] + size[i] * x[i];
+    for (int i = 0; i < n; ++i)
+      out[i] = q[i] + size[i] * x[i];
     for (const Ball &ball : ball_list) {
       const int k = ball.index;
-      const Vec<double> r = turned(Vec<double>{q[k], q[k + 1], q[k + 2]}, Vec<double>{x[k], x[k + 1], x[k + 2]});
-      out[k] = r.x, out[k + 1] = r.y, out[k + 2] = r.z;
+      const Vec<double> r =
+          turned(Vec<double>{q[k], q[k + 1], q[k + 2]}, Vec<double>{x[k], x[k + 1], x[k + 2]});
+      out[k] = r.x;
+      out[k + 1] = r.y;
+      out[k + 2] = r.z;
     }
   }
   Frame<double> tip(const Target &target, const double *q) const {
@@ -305,7 +397,8 @@ struct Arm {
   }
   double half_squared_error(const double *q) const {
     Frame<double> tips[3];
-    for (std::size_t k = 0; k < targets.size(); ++k) tips[k] = tip(targets[k], q);
+    for (std::size_t k = 0; k < targets.size(); ++k)
+      tips[k] = tip(targets[k], q);
     return 0.5 * squared_error(tracking.problem, goals.data(), tips);
   }
   // goals at the end effectors' frames at q
@@ -316,13 +409,16 @@ struct Arm {
       write_frame(f, goal);
       if (options[k].pointing) {
         const Vec<double> a = f.r * Vec<double>{targets[k].axis[0], targets[k].axis[1], targets[k].axis[2]};
-        goal[0] = a.x, goal[1] = a.y, goal[2] = a.z;
+        goal[0] = a.x;
+        goal[1] = a.y;
+        goal[2] = a.z;
       }
     }
   }
 };
 
-// ---- curvature ----------------------------------------------------------------------------------------------------
+// ---- curvature
+// ----------------------------------------------------------------------------------------------------
 
 void curvature(Report &report) {
   Random random{33};
@@ -332,7 +428,8 @@ void curvature(Report &report) {
     const int n = arm.n;
     double q[room], there[room], x[room] = {}, near[room];
     arm.random_q(random, q), arm.random_q(random, there);
-    for (int i = 0; i < n; ++i) there[i] = q[i] + 0.4 * (there[i] - q[i]); // half a turn away the error has a corner
+    for (int i = 0; i < n; ++i)
+      there[i] = q[i] + 0.4 * (there[i] - q[i]); // half a turn away the error has a corner
     arm.goals_at(there);
     std::vector<double> H(n * n), J(6 * n);
     double reach = 1;
@@ -352,60 +449,78 @@ void curvature(Report &report) {
       for (int i = 0; i < count; ++i) {
         double column[6];
         to_rows(target, a.u, a.v, 1, moving[i].j, moving[i].z, column);
-        for (int l = 0; l < target.rows; ++l) rows[l * n + moving[i].index] += column[l];
+        for (int l = 0; l < target.rows; ++l)
+          rows[l * n + moving[i].index] += column[l];
       }
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)
-          for (int l = 0; l < target.rows; ++l) H[i * n + j] += rows[l * n + i] * rows[l * n + j];
+          for (int l = 0; l < target.rows; ++l)
+            H[i * n + j] += rows[l * n + i] * rows[l * n + j];
       // how J d changes along d, and along each joint
       double d[room];
-      for (int i = 0; i < n; ++i) d[i] = random.between(-1, 1);
+      for (int i = 0; i < n; ++i)
+        d[i] = random.between(-1, 1);
       auto velocity = [&](double *at, Vec<double> &linear, Vec<double> &angular) {
         const Frame<double> f = tip_of(target, at, axes);
         Mover m[room];
         const int c = movers(target.chain, axes, f.p, arm.size.data(), m);
         linear = angular = {0, 0, 0};
-        for (int i = 0; i < c; ++i) linear = linear + d[m[i].index] * m[i].j, angular = angular + d[m[i].index] * m[i].z;
+        for (int i = 0; i < c; ++i)
+          linear = linear + d[m[i].index] * m[i].j, angular = angular + d[m[i].index] * m[i].z;
       };
       const double h = 1e-5;
       auto slope = [&](const double *along, Vec<double> &linear, Vec<double> &angular) {
         Vec<double> l[2], w[2];
         for (int side = 0; side < 2; ++side) {
-          for (int i = 0; i < n; ++i) x[i] = (side ? h : -h) * along[i];
+          for (int i = 0; i < n; ++i)
+            x[i] = (side ? h : -h) * along[i];
           arm.moved(q, x, near);
           velocity(near, l[side], w[side]);
         }
-        linear = (0.5 / h) * (l[1] - l[0]), angular = (0.5 / h) * (w[1] - w[0]);
+        linear = (0.5 / h) * (l[1] - l[0]);
+        angular = (0.5 / h) * (w[1] - w[0]);
       };
-      auto apart = [](Vec<double> a, Vec<double> b, Vec<double> c, Vec<double> e) { return root(dot(a - b, a - b) + dot(c - e, c - e)); };
+      auto apart = [](Vec<double> a, Vec<double> b, Vec<double> c, Vec<double> e) {
+        return root(dot(a - b, a - b) + dot(c - e, c - e));
+      };
       Vec<double> linear, angular, by_hand, by_turn;
       second_along(moving, count, d, linear, angular);
       slope(d, by_hand, by_turn);
-      for (int i = 0; i < count; ++i) reach = larger(reach, root(dot(moving[i].j, moving[i].j)));
+      for (int i = 0; i < count; ++i)
+        reach = larger(reach, root(dot(moving[i].j, moving[i].j)));
       second.see(apart(linear, by_hand, angular, by_turn) / (n * n * reach), round);
       std::vector<Vec<double>> sums(2 * n, Vec<double>{0, 0, 0});
-      derivative_along_each(moving, count, d, [&](int joint, Vec<double> l, Vec<double> w) { sums[2 * joint] = sums[2 * joint] + l, sums[2 * joint + 1] = sums[2 * joint + 1] + w; });
+      derivative_along_each(moving, count, d, [&](int joint, Vec<double> l, Vec<double> w) {
+        sums[2 * joint] = sums[2 * joint] + l;
+        sums[2 * joint + 1] = sums[2 * joint + 1] + w;
+      });
       for (int i = 0; i < n; ++i) {
         bool ball = false; // turning a ball also turns the axes that its own rates are about
-        for (const Ball &b : arm.ball_list) ball = ball || (i >= b.index && i < b.index + 3);
-        if (ball) continue;
+        for (const Ball &b : arm.ball_list)
+          ball = ball || (i >= b.index && i < b.index + 3);
+        if (ball)
+          continue;
         double one[room] = {};
         one[i] = 1;
         slope(one, by_hand, by_turn);
         derivative.see(apart(sums[2 * i], by_hand, sums[2 * i + 1], by_turn) / (n * reach), round);
       }
     }
-    if (cornered) continue;
+    if (cornered)
+      continue;
     // the Hessian itself, by differences
     double scale = 1e-3;
-    for (double h : H) scale = larger(scale, std::fabs(h));
+    for (double h : H)
+      scale = larger(scale, std::fabs(h));
     const double h = 1e-4;
     for (int i = 0; i < n; ++i)
       for (int j = 0; j <= i; ++j) {
         double sum = 0;
         for (int sides = 0; sides < 4; ++sides) {
-          for (int k = 0; k < n; ++k) x[k] = 0;
-          x[i] += sides & 1 ? h : -h, x[j] += sides & 2 ? h : -h;
+          for (int k = 0; k < n; ++k)
+            x[k] = 0;
+          x[i] += sides & 1 ? h : -h;
+          x[j] += sides & 2 ? h : -h;
           arm.moved(q, x, near);
           sum += (sides == 0 || sides == 3 ? 1 : -1) * arm.half_squared_error(near);
         }
@@ -413,67 +528,88 @@ void curvature(Report &report) {
         hessian.see((H[i * n + j] - H[j * n + i]) / scale, round);
       }
   }
-  report.add("J'J and curvature are the Hessian of half the squared error", "double", hessian.error, 1e-5, hessian.at);
+  report.add("J'J and curvature are the Hessian of half the squared error", "double", hessian.error, 1e-5,
+             hessian.at);
   report.add("the second derivative is how J d changes along d", "double", second.error, 1e-7, second.at);
-  report.add("the derivative along each joint is how J d changes with it", "double", derivative.error, 1e-7, derivative.at);
+  report.add("the derivative along each joint is how J d changes with it", "double", derivative.error, 1e-7,
+             derivative.at);
 }
 
-// ---- directions and factors ---------------------------------------------------------------------------------------
+// ---- directions and factors
+// ---------------------------------------------------------------------------------------
 
 // orthonormal rows, any or near to those of the identity
 void random_basis(Random &random, int n, double near, double *V) {
   for (int i = 0; i < n; ++i)
     for (int turn = 0; turn < 2; ++turn) { // twice is enough for orthonormal to rounding
-      for (int k = 0; k < n && turn == 0; ++k) V[i * n + k] = random.between(-1, 1) * near + (i == k);
+      for (int k = 0; k < n && turn == 0; ++k)
+        V[i * n + k] = random.between(-1, 1) * near + (i == k);
       for (int j = 0; j < i; ++j) {
         double along = 0;
-        for (int k = 0; k < n; ++k) along += V[i * n + k] * V[j * n + k];
-        for (int k = 0; k < n; ++k) V[i * n + k] -= along * V[j * n + k];
+        for (int k = 0; k < n; ++k)
+          along += V[i * n + k] * V[j * n + k];
+        for (int k = 0; k < n; ++k)
+          V[i * n + k] -= along * V[j * n + k];
       }
       double length = 0;
-      for (int k = 0; k < n; ++k) length += V[i * n + k] * V[i * n + k];
-      for (int k = 0; k < n; ++k) V[i * n + k] /= std::sqrt(length);
+      for (int k = 0; k < n; ++k)
+        length += V[i * n + k] * V[i * n + k];
+      for (int k = 0; k < n; ++k)
+        V[i * n + k] /= std::sqrt(length);
     }
 }
 
-template <int N> void directions(Random &random, Worst &rows, Worst &values, Worst &square, Worst &count, Worst &solved) {
+template <int N>
+void directions(Random &random, Worst &rows, Worst &values, Worst &square, Worst &count, Worst &solved) {
   const int n = N ? N : 1 + random.below(largest);
-  double V[largest * largest], A[largest * largest], kept[largest * largest], plain[largest * largest], F[largest * largest], eigenvalues[largest];
+  double V[largest * largest], A[largest * largest], kept[largest * largest], plain[largest * largest],
+      F[largest * largest], eigenvalues[largest];
   random_basis(random, n, random.below(2) ? 1 : 0, V);
   const double size = log_between(random, 1e-8, 1e8);
   for (int i = 0; i < n; ++i) { // some alike, some zero, some of any size and sign
     const int style = random.below(4);
-    eigenvalues[i] = size * (style == 0 ? 0 : style == 1 ? 1 : style == 2 ? log_between(random, 1e-9, 1) : random.between(-1, 1));
+    eigenvalues[i] = size * (style == 0   ? 0
+                             : style == 1 ? 1
+                             : style == 2 ? log_between(random, 1e-9, 1)
+                                          : random.between(-1, 1));
   }
   double largest_value = 0;
   for (int i = 0; i < n; ++i)
     for (int j = 0; j <= i; ++j) {
       double sum = 0;
-      for (int k = 0; k < n; ++k) sum += V[k * n + i] * eigenvalues[k] * V[k * n + j];
+      for (int k = 0; k < n; ++k)
+        sum += V[k * n + i] * eigenvalues[k] * V[k * n + j];
       A[i * n + j] = A[j * n + i] = sum;
       largest_value = larger(largest_value, std::fabs(eigenvalues[i]));
     }
-  if (!(largest_value > 0)) return;
-  std::memcpy(kept, A, sizeof A), std::memcpy(plain, A, sizeof A);
+  if (!(largest_value > 0))
+    return;
+  std::memcpy(kept, A, sizeof A);
+  std::memcpy(plain, A, sizeof A);
   // a factor counts the eigenvalues below a shift, where none is near it
   const double shift = size * random.between(-0.5, 1.2);
   int below = 0;
   double gap = 1e300;
-  for (int i = 0; i < n; ++i) below += eigenvalues[i] < shift, gap = lesser(gap, std::fabs(eigenvalues[i] - shift));
+  for (int i = 0; i < n; ++i)
+    below += eigenvalues[i] < shift, gap = lesser(gap, std::fabs(eigenvalues[i] - shift));
   auto answers = [&](auto &&solve) {
     double b[largest] = {};
     for (int i = 0; i < n; ++i)
-      for (int j = 0; j < n; ++j) b[i] += A[i * n + j] - (i == j ? shift : 0); // the answer is all ones
+      for (int j = 0; j < n; ++j)
+        b[i] += A[i * n + j] - (i == j ? shift : 0); // the answer is all ones
     solve(b);
-    for (int i = 0; i < n; ++i) solved.see((b[i] - 1) * gap / size, n);
+    for (int i = 0; i < n; ++i)
+      solved.see((b[i] - 1) * gap / size, n);
   };
   if (gap > 1e-4 * size) {
     count.see(factor_shifted<N>(A, n, shift, F) - below, n);
-    if (below == 0) answers([&](double *b) { solve_shifted<N>(F, n, b); });
+    if (below == 0)
+      answers([&](double *b) { solve_shifted<N>(F, n, b); });
     if constexpr (N > 0) { // the same in registers
       Factored<N> factored;
       count.see(factored.factor(A, shift) - below, n);
-      if (below == 0) answers([&](double *b) { factored.solve(b); });
+      if (below == 0)
+        answers([&](double *b) { factored.solve(b); });
     }
   }
   // directions, from any
@@ -482,19 +618,24 @@ template <int N> void directions(Random &random, Worst &rows, Worst &values, Wor
   eigen_from<N>(A, n, least, V, F);
   eigen(plain, n, F);
   double found[largest], sorted[largest];
-  for (int i = 0; i < n; ++i) found[i] = A[i * n + i], sorted[i] = plain[i * n + i];
+  for (int i = 0; i < n; ++i)
+    found[i] = A[i * n + i], sorted[i] = plain[i * n + i];
   for (int i = 0; i < n; ++i)
     for (int j = i + 1; j < n; ++j) {
-      if (found[j] < found[i]) std::swap(found[i], found[j]);
-      if (sorted[j] < sorted[i]) std::swap(sorted[i], sorted[j]);
+      if (found[j] < found[i])
+        std::swap(found[i], found[j]);
+      if (sorted[j] < sorted[i])
+        std::swap(sorted[i], sorted[j]);
     }
-  for (int i = 0; i < n; ++i) values.see((found[i] - sorted[i]) / (n * largest_value), n);
+  for (int i = 0; i < n; ++i)
+    values.see((found[i] - sorted[i]) / (n * largest_value), n);
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) {
       double product = 0, alike = 0;
       for (int k = 0; k < n; ++k) {
         alike += V[i * n + k] * V[j * n + k];
-        for (int l = 0; l < n; ++l) product += V[i * n + k] * kept[k * n + l] * V[j * n + l];
+        for (int l = 0; l < n; ++l)
+          product += V[i * n + k] * kept[k * n + l] * V[j * n + l];
       }
       square.see(alike - (i == j), n);
       rows.see((product - (i == j ? A[i * n + i] : 0)) / (n * largest_value * (least + 1e-14)), n);
@@ -517,7 +658,8 @@ void all_directions(Report &report) {
   report.add("a factor solves", "double", solved.error, 1e-12, solved.at);
 }
 
-// ---- ticks --------------------------------------------------------------------------------------------------------
+// ---- ticks
+// --------------------------------------------------------------------------------------------------------
 
 // an arm's memory, and what it was told
 struct Ride {
@@ -525,16 +667,23 @@ struct Ride {
   std::vector<double> memory, scratch, told, q0;
   long long cost = 0; // allocations
   explicit Ride(Arm &arm_, Random &random) : arm(arm_) {
-    memory.resize(tick_table.memory(arm.tracking) + 8), scratch.resize(tick_table.scratch(arm.tracking) / 8 + 8);
-    told.resize(told_size(arm.n, int(arm.targets.size()))), q0.resize(arm.n);
+    memory.resize(tick_table.memory(arm.tracking) + 8);
+    scratch.resize(tick_table.scratch(arm.tracking) / 8 + 8);
+    told.resize(told_size(arm.n, int(arm.targets.size())));
+    q0.resize(arm.n);
     arm.random_q(random, q0.data());
     tick_table.begin(arm.tracking, even(memory), q0.data());
   }
-  static double *even(std::vector<double> &v) { return reinterpret_cast<double *>((reinterpret_cast<std::uintptr_t>(v.data()) + 63) / 64 * 64); }
-  TickJob job(const double *goals, const double *twists, const double *measured, const double *stamps, double dt) {
+  static double *even(std::vector<double> &v) {
+    return reinterpret_cast<double *>((reinterpret_cast<std::uintptr_t>(v.data()) + 63) / 64 * 64);
+  }
+  TickJob job(const double *goals, const double *twists, const double *measured, const double *stamps,
+              double dt) {
     TickJob job{};
-    job.tracking = &arm.tracking, job.options = arm.options.data(), job.near = Stop{0, 0, 1e-3, 1e-2}, job.memory = even(memory);
-    job.goals = goals, job.twists = twists, job.measured = measured, job.stamps = stamps, job.dt = dt, job.told = told.data();
+    job.tracking = &arm.tracking, job.options = arm.options.data(), job.near = Stop{0, 0, 1e-3, 1e-2},
+    job.memory = even(memory);
+    job.goals = goals, job.twists = twists, job.measured = measured, job.stamps = stamps, job.dt = dt,
+    job.told = told.data();
     return job;
   }
   void tick(const TickJob &job) {
@@ -560,18 +709,25 @@ void ticks_of_all_kinds(Report &report) {
     for (int tick = 0; tick < 150; ++tick) {
       const double dt = random.below(2) ? 1.0 / 300 : log_between(random, 1e-4, 0.1);
       if (tick % 30 == 0) { // first at rest, then one jump after another, out of reach at last
-        if (tick == 0) there = q;
-        else arm.random_q(random, there.data());
+        if (tick == 0)
+          there = q;
+        else
+          arm.random_q(random, there.data());
         arm.goals_at(there.data());
       }
-      for (std::size_t k = 0; k < arm.targets.size(); ++k) arm.goals[12 * k + 9] += (tick > 120 ? 3 : 0.1) * dt;
+      for (std::size_t k = 0; k < arm.targets.size(); ++k)
+        arm.goals[12 * k + 9] += (tick > 120 ? 3 : 0.1) * dt;
       const int kind = random.below(12);
       const double kept = arm.goals[9];
-      if (kind == 0) arm.goals[9] = random.below(2) ? NAN : 1e300;
-      for (double &x : twists) x = random.between(-1, 1);
+      if (kind == 0)
+        arm.goals[9] = random.below(2) ? NAN : 1e300;
+      for (double &x : twists)
+        x = random.between(-1, 1);
       stamp += dt;
-      for (int i = 0; i < arm.n; ++i) real[i] += 0.5 * (q[i] - real[i]);
-      ride.tick(ride.job(kind == 1 ? nullptr : arm.goals.data(), kind == 1 ? twists.data() : nullptr, kind == 2 ? real.data() : nullptr, kind == 3 ? &stamp : nullptr,
+      for (int i = 0; i < arm.n; ++i)
+        real[i] += 0.5 * (q[i] - real[i]);
+      ride.tick(ride.job(kind == 1 ? nullptr : arm.goals.data(), kind == 1 ? twists.data() : nullptr,
+                         kind == 2 ? real.data() : nullptr, kind == 3 ? &stamp : nullptr,
                          kind == 4 ? 0 : dt));
       arm.goals[9] = kept;
       const double *numbers = ride.numbers();
@@ -579,24 +735,31 @@ void ticks_of_all_kinds(Report &report) {
       seen[held] = seen[held] || stood;
       if (!stood) {
         seen[follows] = seen[follows] || numbers[told_state] == following;
-        seen[numbers[told_quick] != 0 ? quick : slow] = true, seen[numbers[told_bounded] != 0 ? boxed : free] = true;
+        seen[numbers[told_quick] != 0 ? quick : slow] = true;
+        seen[numbers[told_bounded] != 0 ? boxed : free] = true;
         seen[weak] = seen[weak] || numbers[told_weak] != 0;
       }
-      if (kind == 4) continue; // no time passed
+      if (kind == 4)
+        continue; // no time passed
       for (int i = 0; i < arm.n; ++i) {
-        const double unit = arm.size[i], now = ride.told[arm.n + i], a = arm.bounds[i].acceleration * unit, top = arm.bounds[i].speed * unit;
+        const double unit = arm.size[i], now = ride.told[arm.n + i], a = arm.bounds[i].acceleration * unit,
+                     top = arm.bounds[i].speed * unit;
         finite.see(ride.told[i] * 0, round), finite.see(now * 0, round);
         speed.see(larger(std::fabs(now) - top, 0.0) / lesser(top, 1e3), round);
-        acceleration.see(larger(std::fabs(now - v[i]) - a * dt, 0.0) / (a * dt + 1e-3 * std::fabs(now)), round);
-        if (!arm.ball_list.empty() && arm.bounds[i].upper == INFINITY) continue;
+        acceleration.see(larger(std::fabs(now - v[i]) - a * dt, 0.0) / (a * dt + 1e-3 * std::fabs(now)),
+                         round);
+        if (!arm.ball_list.empty() && arm.bounds[i].upper == INFINITY)
+          continue;
         limits.see(larger(larger(ride.told[i] - arm.upper[i], arm.lower[i] - ride.told[i]), 0.0), round);
       }
-      for (int i = 0; i < arm.n; ++i) q[i] = ride.told[i], v[i] = ride.told[arm.n + i];
+      for (int i = 0; i < arm.n; ++i)
+        q[i] = ride.told[i], v[i] = ride.told[arm.n + i];
     }
     made += ride.cost;
   }
   double missing = 0;
-  for (bool one : seen) missing += !one;
+  for (bool one : seen)
+    missing += !one;
   report.add("a tick allocates nothing", "double", double(made), 0);
   report.add("kinds of ticks that were not tried", "double", missing, 0);
   report.add("every tick ends in numbers", "double", finite.error, 0, finite.at);
@@ -615,10 +778,13 @@ void sizes(Report &report) {
     tick_table.begin(arm.tracking, Ride::even(unknown.memory), known.q0.data());
     arm.goals_at(known.q0.data());
     for (int tick = 0; tick < 60; ++tick) {
-      for (int k = 0; k < 3; ++k) arm.goals[9 + k] += (k == tick / 20 ? 1 : 0.2) * 1e-3;
+      for (int k = 0; k < 3; ++k)
+        arm.goals[9 + k] += (k == tick / 20 ? 1 : 0.2) * 1e-3;
       known.tick(known.job(arm.goals.data(), nullptr, nullptr, nullptr, 1.0 / 300));
-      tick_rows<0, 0>(unknown.job(arm.goals.data(), nullptr, nullptr, nullptr, 1.0 / 300), 0, 1, Ride::even(unknown.scratch));
-      for (int i = 0; i < arm.n; ++i) apart.see(known.told[i] - unknown.told[i], round);
+      tick_rows<0, 0>(unknown.job(arm.goals.data(), nullptr, nullptr, nullptr, 1.0 / 300), 0, 1,
+                      Ride::even(unknown.scratch));
+      for (int i = 0; i < arm.n; ++i)
+        apart.see(known.told[i] - unknown.told[i], round);
     }
   }
   report.add("a size known when compiling changes nothing", "double", apart.error, 1e-9, apart.at);
@@ -633,7 +799,8 @@ void print_boxes() {
     p.solve();
     auto row = [&](const char *name, const double *x, int count, const char *end) {
       std::printf("\"%s\": [", name);
-      for (int i = 0; i < count; ++i) std::printf("%s%.17g", i ? ", " : "", x[i]);
+      for (int i = 0; i < count; ++i)
+        std::printf("%s%.17g", i ? ", " : "", x[i]);
       std::printf("]%s", end);
     };
     std::printf("%s{", round ? ",\n" : "");
@@ -646,7 +813,8 @@ void print_boxes() {
 } // namespace test
 
 int main(int count, char **) {
-  if (count > 1) return test::print_boxes(), 0;
+  if (count > 1)
+    return test::print_boxes(), 0;
   test::Report report;
   test::boxes(report);
   test::journeys(report);

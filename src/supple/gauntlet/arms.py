@@ -108,9 +108,9 @@ def names() -> tuple[str, ...]:
 def known(name: str) -> Arm:
     """One of the arms whose hazards are kept ready, by name."""
     if name in _STOCK:
-        from supple import stock
+        from supple import models
 
-        return arm_of(stock.get(name), _STOCK[name])
+        return arm_of(models.get(name), _STOCK[name])
     reach, rows, tool = _TABLES[name]
     return Arm(name, _built(name, rows, tool), "tool", reach)
 

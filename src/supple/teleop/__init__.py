@@ -3,8 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from supple.teleop.adapters import callback, frames, tee
 from supple.teleop.command import Command, Sink, Source, Tick
-from supple.teleop.ends import callback, frames, tee
 from supple.teleop.filter import OneEuro
 from supple.teleop.loop import Loop, follow
 from supple.teleop.mapping import Mapping
@@ -13,10 +13,9 @@ from supple.teleop.statistics import Statistics
 if TYPE_CHECKING:
     from supple.teleop import page
     from supple.teleop.devices import Gamepad, SpaceMouse
-    from supple.teleop.network import UdpSink, UdpSource, WebSocketSink, WebSocketSource
-    from supple.teleop.recorded import Recorded
-    from supple.teleop.recording import Recorder, Recording
-    from supple.teleop.replaying import replay
+    from supple.teleop.network import UdpSink, UdpSource, WebSocketSink, WebSocketSource, wire
+    from supple.teleop.recording import Recorded, Recorder, Recording
+    from supple.teleop.recording.replay import replay
 
 __all__ = [
     "Command",
@@ -42,16 +41,16 @@ __all__ = [
     "page",
     "replay",
     "tee",
+    "wire",
 ]
 
 # entered when first asked for: what they need is not needed to drive
 _LATER = {
     "devices": ("Gamepad", "SpaceMouse"),
-    "network": ("UdpSink", "UdpSource", "WebSocketSink", "WebSocketSource"),
+    "network": ("UdpSink", "UdpSource", "WebSocketSink", "WebSocketSource", "wire"),
     "page": (),
-    "recorded": ("Recorded",),
-    "recording": ("Recorder", "Recording"),
-    "replaying": ("replay",),
+    "recording": ("Recorded", "Recorder", "Recording"),
+    "recording.replay": ("replay",),
 }
 _ROOM = {name: room for room, names in _LATER.items() for name in names or (room,)}
 

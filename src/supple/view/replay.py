@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from supple.step import Step
     from supple.teleop.recording import Rows
-    from supple.teleop.replaying import Comparison, Side
+    from supple.teleop.recording.replay import Comparison, Side
 
 _LINES = ("#5f8688", "#7a6c9d", "#b08a3e", "#8fa66f", "#a5707a", "#6f87b0", "#9a8f80", "#c08457")
 _MOST = 4000  # points of a line: more than a page has dots

@@ -1,0 +1,126 @@
+// The native tree: what the wall keeps of a linkage.
+#pragma once
+#include "array.h"
+#include "supple/model/chain.h"
+
+#include <algorithm>
+#include <vector>
+
+using namespace supple;
+
+inline void split(const double *m, double *rotation, double *position) {
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j)
+      rotation[3 * i + j] = m[4 * i + j];
+    position[i] = m[4 * i + 3];
+  }
+}
+
+inline nb::object integers(nb::handle given, npy_intp size) {
+  PyObject *made = PyArray_FROM_OTF(given.ptr(), NPY_INT, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST);
+  if (!made)
+    throw nb::python_error();
+  if (PyArray_SIZE((PyArrayObject *)made) != size)
+    bad_input("the parts of a tree differ in size");
+  return nb::steal(made);
+}
+
+// what is known of one link: the joints that move it
+struct Path {
+  std::vector<Link> links;
+  std::vector<int> columns;
+  Chain chain;
+};
+
+struct Tree {
+  int dof;
+  std::vector<Node> nodes;
+  std::vector<Tip> tips;
+  std::vector<int> balls_at;
+  std::vector<Path> paths;
+  std::vector<char> path_known;
+  nb::dict index; // link name -> place among the tips
+  std::size_t scratch;
+
+  Tree(nb::handle motion, nb::handle parent, nb::handle q, nb::handle gain, nb::handle offset,
+       nb::handle location, nb::tuple names, nb::handle link_node, nb::handle link_frame, int dof_)
+      : dof(dof_) {
+    const Rows at(location, "location", 4, 4), post(link_frame, "link_frame", 4, 4);
+    const int n = int(at.n), links = int(post.n);
+    const Rows g(gain, "gain", n), o(offset, "offset", n);
+    const nb::object m = integers(motion, n), p = integers(parent, n), k = integers(q, n),
+                     l = integers(link_node, links);
+    auto ints = [](const nb::object &a) { return (const int *)PyArray_DATA((PyArrayObject *)a.ptr()); };
+    if (int(names.size()) != links)
+      bad_input("the parts of a tree differ in size");
+    for (int i = 0; i < n; ++i) {
+      Node node{{}, {}, g.data[i], o.data[i], ints(p)[i], ints(k)[i], ints(m)[i]};
+      split(at.data + 16 * i, node.rotation, node.position);
+      if (node.parent < -1 || node.parent >= i || node.motion < turns || node.motion > balls ||
+          node.index < 0 || node.index + (node.motion == balls ? 3 : 1) > dof)
+        bad_input("node " + std::to_string(i) + " of a tree is out of range");
+      if (node.motion == balls)
+        balls_at.push_back(node.index);
+      nodes.push_back(node);
+    }
+    for (int i = 0; i < links; ++i) {
+      Tip tip{{}, {}, ints(l)[i]};
+      split(post.data + 16 * i, tip.rotation, tip.position);
+      if (tip.node < -1 || tip.node >= n)
+        bad_input("link " + std::to_string(i) + " of a tree is out of range");
+      tips.push_back(tip);
+      index[names[i]] = i;
+    }
+    paths.resize(links);
+    path_known.resize(links);
+  }
+
+  int place(nb::handle link) const {
+    PyObject *found = PyDict_GetItemWithError(index.ptr(), link.ptr());
+    if (found)
+      return int(PyLong_AsLong(found));
+    PyErr_Clear(); // what cannot be a key is unknown too
+    nb::object error = nb::module_::import_("supple.errors").attr("unknown")("link", link, index);
+    PyErr_SetObject((PyObject *)Py_TYPE(error.ptr()), error.ptr());
+    throw nb::python_error();
+  }
+
+  const Path &path(int link) {
+    Path &path = paths[link];
+    if (path_known[link])
+      return path;
+    std::vector<Node> way;
+    for (int i = tips[link].node; i >= 0; i = nodes[i].parent)
+      way.push_back(nodes[i]);
+    std::reverse(way.begin(), way.end());
+    for (const Node &node : way)
+      for (int k = 0; k < (node.motion == balls ? 3 : 1); ++k)
+        path.columns.push_back(node.index + k);
+    const int axes = int(path.columns.size());
+    std::sort(path.columns.begin(), path.columns.end());
+    path.columns.erase(std::unique(path.columns.begin(), path.columns.end()), path.columns.end());
+    path.links.resize(way.size());
+    make_chain(way.data(), int(way.size()), path.links.data());
+    std::vector<char> seen(dof);
+    for (Link &link : path.links)
+      link.shared = seen[link.index], seen[link.index] = 1;
+    path.chain = {path.links.data(), int(way.size()), axes, dof, {}, {}};
+    std::copy_n(tips[link].rotation, 9, path.chain.rotation);
+    std::copy_n(tips[link].position, 3, path.chain.position);
+    path_known[link] = 1;
+    return path;
+  }
+
+  // joint values, checked
+  Rows values(nb::handle q, const char *what = "q") const {
+    Rows rows(q, what, dof);
+    const npy_intp at = rows.not_finite();
+    if (at >= 0) {
+      const char *number = std::isnan(rows.data[at]) ? "nan" : rows.data[at] > 0 ? "inf" : "-inf";
+      const std::string row = rows.lead ? " of row " + std::to_string(at / dof) : "";
+      bad_input(std::string(what) + " must be finite; value " + std::to_string(at % dof) + row + " is " +
+                number);
+    }
+    return rows;
+  }
+};

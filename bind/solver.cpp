@@ -1,0 +1,395 @@
+// Plans at the wall: linkage, goals and method compiled together, and solved for one row or many.
+#include "solver.h"
+#include "threads.h"
+
+#include <nanobind/stl/string.h>
+
+// The joints between the world and a link, with the values of q counted as this plan does.
+Chain Plan::chain_of(Tree &tree, nb::handle link) {
+  const Path &path = tree.path(tree.place(link));
+  links.push_back(path.links);
+  for (Link &each : links.back()) {
+    each.index = posed.place[each.index];
+    if (each.index < 0)
+      bad_input("a singularity is measured by a joint that moves no goal");
+  }
+  Chain chain = path.chain;
+  chain.links = links.back().data();
+  chain.dof = posed.problem.n;
+  return chain;
+}
+
+// a number for each joint that some goal needs, from one for each value of q
+const double *Plan::row_of(nb::handle full, const char *what) {
+  const Rows given(full, what, posed.dof);
+  rows.emplace_back(posed.columns.size());
+  posed.gather(given.data, rows.back().data());
+  return rows.back().data();
+}
+
+// method: (way, rank, pull, clamp, damping, scale, longest, shorten, halvings, escapes, bypass); preferences:
+// (wish, gain, value, width); stop: (iterations, patience, position, angle); schemes: None, or see
+// read_schemes; the others as in Posed
+Plan::Plan(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls, nb::tuple how,
+           nb::list wishes, nb::tuple end, nb::object schemes)
+    : posed(tree, wanted, low, high, balls) {
+  for (nb::handle w : wishes) {
+    const double *gain = row_of(w[1], "preference"), *value = row_of(w[2], "preference");
+    preferences.push_back({whole(w[0]), gain, value, number(w[3])});
+  }
+  if (!schemes.is_none())
+    read_schemes(nb::cast<nb::list>(schemes));
+  const int memory = lay_out_memory(dampers.data(), int(dampers.size()), posed.problem.n);
+  method = {whole(how[0]),
+            whole(how[1]),
+            nb::cast<bool>(how[2]),
+            nb::cast<bool>(how[3]),
+            number(how[4]),
+            number(how[5]),
+            number(how[6]),
+            number(how[7]),
+            whole(how[8]),
+            whole(how[9]),
+            preferences.data(),
+            int(preferences.size()),
+            nullptr,
+            nullptr,
+            nullptr,
+            !schemes.is_none(),
+            nb::cast<bool>(how[10]),
+            dampers.data(),
+            int(dampers.size()),
+            memory,
+            nullptr,
+            nullptr};
+  stop = {whole(end[0]), whole(end[1]), number(end[2]), number(end[3])};
+  scratch = kernels().solve_scratch(posed.problem, method);
+}
+
+// schemes: (scheme, measure, printed, bounded, alpha0, region, weight, rate, tiny, rank, asked, each, joint,
+// values, point, axis); joint: (index, gain, offset, wraps); point: None or (link, point); axis: None or
+// (link, axis, radius)
+void Plan::read_schemes(nb::list schemes) {
+  Tree &tree = nb::cast<Tree &>(posed.tree_kept);
+  for (nb::handle s : schemes) {
+    Damper d{};
+    d.scheme = whole(s[0]);
+    d.measure = whole(s[1]);
+    d.printed = nb::cast<bool>(s[2]);
+    d.bounded = nb::cast<bool>(s[3]);
+    d.alpha0 = number(s[4]);
+    d.region = number(s[5]);
+    d.weight = number(s[6]);
+    d.rate = number(s[7]);
+    d.tiny = number(s[8]);
+    d.rank = whole(s[9]);
+    d.asked = whole(s[10]);
+    d.each = row_of(s[11], "joints of a scheme");
+    const int joint = whole(s[12][0]);
+    if (joint >= 0)
+      d.index = posed.place[joint];
+    if (d.index < 0)
+      bad_input("a singularity is measured by a joint that moves no goal");
+    d.gain = number(s[12][1]);
+    d.offset = number(s[12][2]);
+    d.wraps = nb::cast<bool>(s[12][3]);
+    rows.emplace_back();
+    for (nb::handle v : nb::cast<nb::tuple>(s[13]))
+      rows.back().push_back(number(v));
+    d.values = rows.back().data();
+    d.value_count = int(rows.back().size());
+    if (!nb::object(s[14]).is_none()) {
+      d.carrier = chain_of(tree, s[14][0]);
+      d.axis_of = chain_of(tree, s[15][0]);
+      for (int k = 0; k < 3; ++k)
+        d.point[k] = number(s[14][1][k]), d.axis[k] = number(s[15][1][k]);
+      d.radius = number(s[15][2]);
+    }
+    dampers.push_back(d);
+  }
+}
+
+namespace {
+
+// a fresh array around numbers
+nb::object copied(const double *numbers, std::initializer_list<npy_intp> shape) {
+  Fresh fresh(nullptr, 0, shape);
+  npy_intp size = 1;
+  for (npy_intp s : shape)
+    size *= s;
+  std::copy_n(numbers, size, fresh.data);
+  return std::move(fresh.owner);
+}
+
+} // namespace
+
+void Asked::ask_wish(void *self, const double *q, double *v) {
+  Asked &a = *static_cast<Asked *>(self);
+  if (a.error)
+    return;
+  try {
+    a.posed.scatter(q, a.full.data());
+    const Rows wish(a.wishing(copied(a.full.data(), {a.posed.dof})), "the wish of a preference by function",
+                    a.posed.dof);
+    if (wish.lead || wish.not_finite() >= 0)
+      bad_input("a preference by function must return " + std::to_string(a.posed.dof) + " finite numbers");
+    std::vector<double> part(a.posed.columns.size());
+    a.posed.gather(wish.data, part.data());
+    for (std::size_t i = 0; i < part.size(); ++i)
+      v[i] += part[i];
+  } catch (...) {
+    a.error = std::current_exception();
+  }
+}
+
+void Asked::ask_damping(void *self, int which, const double *q, const double *e, const double *J, double dt,
+                        double *alpha, double *w) {
+  Asked &a = *static_cast<Asked *>(self);
+  if (a.error)
+    return;
+  try {
+    const int m = a.posed.problem.rows, n = a.posed.problem.n;
+    a.posed.scatter(q, a.full.data());
+    std::vector<double> full(std::size_t(m) * a.posed.dof);
+    for (int i = 0; i < m; ++i)
+      a.posed.scatter(J + i * n, full.data() + i * a.posed.dof);
+    const nb::object said = a.damping(which, copied(a.full.data(), {a.posed.dof}), copied(e, {m}),
+                                      copied(full.data(), {m, a.posed.dof}), dt);
+    const double asked = number(said[0]);
+    if (!nb::object(said[1]).is_none())
+      a.posed.gather(Rows(said[1], "the weights of a damping by function", a.posed.dof).data, w);
+    *alpha = asked;
+  } catch (...) {
+    a.error = std::current_exception();
+  }
+}
+
+namespace {
+
+nb::object plan_solve(Plan &plan, nb::handle goals, nb::handle start, nb::object wish, nb::object damping) {
+  const Rows g(goals, "goals", plan.posed.problem.target_count, 12), s(start, "start", plan.posed.dof);
+  if (g.lead != 1 || s.lead != 1 || g.n != s.n)
+    bad_input("goals and start must have one leading axis of the same length");
+  const npy_intp n = g.n;
+  const int k = plan.posed.problem.n;
+  std::vector<double> from(std::size_t(n) * k), to(std::size_t(n) * k);
+  std::vector<Report> reports(n);
+  for (npy_intp i = 0; i < n; ++i)
+    plan.posed.gather(s.data + i * plan.posed.dof, from.data() + i * k);
+  Method method = plan.method;
+  SolveJob job{&plan.posed.problem, &method, plan.stop, g.data, from.data(), to.data(), reports.data()};
+  if (wish.is_none() && damping.is_none()) {
+    nb::gil_scoped_release free;
+    parallel(n, 256, [&](long long begin, long long end) {
+      const Scratch scratch(plan.scratch);
+      kernels().solve(job, begin, end, scratch.data);
+    });
+  } else {
+    const Scratch scratch(plan.scratch);
+    for (npy_intp i = 0; i < n; ++i) {
+      Asked asked(plan.posed, wish, damping, s.data + i * plan.posed.dof);
+      asked.join(method);
+      kernels().solve(job, i, i + 1, scratch.data);
+      asked.raise();
+    }
+  }
+  Fresh q(s, {plan.posed.dof}), numbers(s, {4});
+  for (npy_intp i = 0; i < n; ++i) {
+    std::copy_n(s.data + i * plan.posed.dof, plan.posed.dof, q.data + i * plan.posed.dof);
+    plan.posed.scatter(to.data() + i * k, q.data + i * plan.posed.dof);
+    const Report &r = reports[i];
+    double *row = numbers.data + 4 * i;
+    row[0] = r.outcome;
+    row[1] = r.iterations;
+    row[2] = r.largest_step;
+    row[3] = r.path;
+  }
+  return nb::make_tuple(std::move(q.owner), std::move(numbers.owner));
+}
+
+nb::object plan_refine(Plan &plan, nb::handle goals, nb::handle q, nb::object wish, nb::handle weights) {
+  const Rows g(goals, "goals", plan.posed.problem.target_count, 12), from(q, "q", plan.posed.dof);
+  if (g.lead != 1 || from.lead != 1 || g.n != from.n)
+    bad_input("goals and q must have one leading axis of the same length");
+  const npy_intp n = g.n;
+  const int k = plan.posed.problem.n;
+  std::vector<double> begin(std::size_t(n) * k), end(std::size_t(n) * k);
+  for (npy_intp i = 0; i < n; ++i)
+    plan.posed.gather(from.data + i * plan.posed.dof, begin.data() + i * k);
+  std::vector<double> weight(k);
+  plan.posed.gather(Rows(weights, "weights", plan.posed.dof).data, weight.data());
+  const std::unique_ptr<bool[]> locked(new bool[k]);
+  for (int i = 0; i < k; ++i)
+    locked[i] = !(weight[i] > 0);
+  Method method = plan.method;
+  method.locked = locked.get();
+  SolveJob job{&plan.posed.problem, &method, plan.stop, g.data, begin.data(), end.data(), nullptr};
+  if (wish.is_none()) {
+    nb::gil_scoped_release free;
+    parallel(n, 64, [&](long long first, long long last) {
+      const Scratch scratch(plan.scratch);
+      kernels().refine(job, first, last, scratch.data);
+    });
+  } else {
+    const Scratch scratch(plan.scratch);
+    for (npy_intp i = 0; i < n; ++i) {
+      Asked asked(plan.posed, wish, nb::none(), from.data + i * plan.posed.dof);
+      asked.join(method);
+      kernels().refine(job, i, i + 1, scratch.data);
+      asked.raise();
+    }
+  }
+  Fresh out(from, {plan.posed.dof});
+  std::copy_n(from.data, n * plan.posed.dof, out.data);
+  for (npy_intp i = 0; i < n; ++i)
+    plan.posed.scatter(end.data() + i * k, out.data + i * plan.posed.dof);
+  return std::move(out.owner);
+}
+
+nb::object plan_step(Plan &plan, nb::handle q, nb::handle goals, nb::object wish, nb::object damping) {
+  const Rows from(q, "q", plan.posed.dof), g(goals, "goals", plan.posed.problem.target_count, 12);
+  if (from.lead || g.lead)
+    bad_input("a single step takes one q and one row of goals");
+  const int k = plan.posed.problem.n;
+  std::vector<double> part(k), change(k);
+  plan.posed.gather(from.data, part.data());
+  Method method = plan.method;
+  Asked asked(plan.posed, wish, damping, from.data);
+  asked.join(method);
+  const Scratch scratch(plan.scratch);
+  const bool found =
+      kernels().step(plan.posed.problem, method, g.data, part.data(), change.data(), scratch.data);
+  asked.raise();
+  if (!found)
+    return nb::none();
+  Fresh out(from, {plan.posed.dof});
+  std::fill_n(out.data, plan.posed.dof, 0.0);
+  plan.posed.scatter(change.data(), out.data);
+  return std::move(out.owner);
+}
+
+nb::object plan_tick(Plan &plan, nb::handle q, nb::handle goals, double dt, Memory &memory,
+                     nb::object row_weights, nb::object wish, nb::object damping) {
+  const Rows from(q, "q", plan.posed.dof), g(goals, "goals", plan.posed.problem.target_count, 12);
+  if (from.lead || g.lead)
+    bad_input("a tick takes one q and one row of goals");
+  if (from.not_finite() >= 0 || g.not_finite() >= 0)
+    bad_input("q and goals of a tick must be finite");
+  if (!(dt > 0 && dt < 1e300))
+    bad_input("dt must be a positive number of seconds, got " + std::to_string(dt));
+  if (int(memory.numbers.size()) != plan.method.memory_size)
+    bad_input("this memory was made for other damping schemes or joints");
+  const double *weights_of_rows = nullptr;
+  nb::object kept;
+  if (!row_weights.is_none()) {
+    const Rows given(row_weights, "row weights", plan.posed.problem.rows);
+    bool good = !given.lead;
+    for (int i = 0; i < plan.posed.problem.rows && good; ++i)
+      good = given.data[i] > 0 && given.data[i] < 1e300;
+    if (!good)
+      bad_input("row weights must be " + std::to_string(plan.posed.problem.rows) + " positive numbers");
+    weights_of_rows = given.data;
+    kept = given.owner;
+  }
+  const int k = plan.posed.problem.n;
+  std::vector<double> part(k), change(k), weights(k);
+  plan.posed.gather(from.data, part.data());
+  Method method = plan.method;
+  Asked asked(plan.posed, wish, damping, from.data);
+  asked.join(method);
+  double alpha;
+  const Scratch scratch(plan.scratch);
+  kernels().tick({&plan.posed.problem, &method, g.data, part.data(), weights_of_rows, dt,
+                  memory.numbers.data(), change.data(), &alpha, weights.data()},
+                 scratch.data);
+  asked.raise();
+  Fresh dq(from, {plan.posed.dof}), w(from, {plan.posed.dof});
+  std::fill_n(dq.data, plan.posed.dof, 0.0);
+  std::fill_n(w.data, plan.posed.dof, 1.0);
+  plan.posed.scatter(change.data(), dq.data);
+  plan.posed.scatter(weights.data(), w.data);
+  return nb::make_tuple(std::move(dq.owner), alpha, std::move(w.owner));
+}
+
+nb::object plan_look(Plan &plan, nb::handle q, nb::handle goals, bool pull) {
+  const Rows from(q, "q", plan.posed.dof), g(goals, "goals", plan.posed.problem.target_count, 12);
+  if (from.lead || g.lead)
+    bad_input("a single look takes one q and one row of goals");
+  const int k = plan.posed.problem.n, m = plan.posed.problem.rows;
+  std::vector<double> part(k), J(std::size_t(m) * k);
+  plan.posed.gather(from.data, part.data());
+  Fresh e(from, {m}), full(from, {m, plan.posed.dof}), distance(from, {plan.posed.problem.target_count}),
+      angle(from, {plan.posed.problem.target_count});
+  const Scratch scratch(plan.scratch);
+  kernels().look(plan.posed.problem, part.data(), g.data, pull, e.data, J.data(), distance.data, angle.data,
+                 scratch.data);
+  std::fill_n(full.data, std::size_t(m) * plan.posed.dof, 0.0);
+  for (int i = 0; i < m; ++i)
+    plan.posed.scatter(J.data() + i * k, full.data + i * plan.posed.dof);
+  return nb::make_tuple(std::move(e.owner), std::move(full.owner), std::move(distance.owner),
+                        std::move(angle.owner));
+}
+
+} // namespace
+
+#define ARRAY "numpy.typing.NDArray[numpy.float64]"
+
+void bind_plan(nb::module_ &m) {
+  nb::class_<Memory>(
+      m, "Memory",
+      "What damping schemes remember from one tick to the next: ramps, directions, last factors.")
+      .def(
+          "reset", [](Memory &memory) { std::fill(memory.numbers.begin(), memory.numbers.end(), 0.0); },
+          "Forget all.");
+  nb::class_<Plan>(m, "Plan", "A linkage, its goals and a method, compiled together.")
+      .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, nb::list, nb::tuple,
+                    nb::object>(),
+           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+           nb::arg().none() = nb::none(),
+           nb::sig("def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
+                   ", balls: list[typing.Any], method: "
+                   "tuple[typing.Any, ...], preferences: list[typing.Any], stop: tuple[typing.Any, ...], "
+                   "schemes: list[typing.Any] | None = None, /) -> None"))
+      .def_prop_ro(
+          "rows", [](const Plan &p) { return p.posed.problem.rows; }, "How many rows the error has.")
+      .def_prop_ro(
+          "targets", [](const Plan &p) { return p.posed.problem.target_count; }, "How many goals it has.")
+      .def_prop_ro(
+          "columns",
+          [](const Plan &p) {
+            nb::list all;
+            for (int c : p.posed.columns)
+              all.append(c);
+            return nb::tuple(all);
+          },
+          nb::sig("def columns(self) -> tuple[int, ...]"), "The values of q that some goal needs.")
+      .def("refine", plan_refine, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+           nb::sig("def refine(self, goals: " ARRAY ", q: " ARRAY ", wish: typing.Any, weights: " ARRAY
+                   ", /) -> " ARRAY),
+           "From q (rows, dof) that reach their goals (rows, goals, 12): as the preferences wish, for as "
+           "long as the goals hold. Joints of weight 0 stay.")
+      .def("solve", plan_solve, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none() = nb::none(),
+           nb::sig("def solve(self, goals: " ARRAY ", start: " ARRAY
+                   ", wish: typing.Any, damping: typing.Any = None, /) -> tuple[" ARRAY ", " ARRAY "]"),
+           "q (n, dof) for goals (n, targets, 12) from start (n, dof), and outcome, iterations, largest "
+           "step, path (n, 4).")
+      .def("step", plan_step, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none() = nb::none(),
+           nb::sig("def step(self, q: " ARRAY ", goals: " ARRAY
+                   ", wish: typing.Any, damping: typing.Any = None, /) -> " ARRAY " | None"),
+           "The change (dof,) that one step makes to q, or None where the method finds none.")
+      .def(
+          "memory", [](const Plan &p) { return Memory{std::vector<double>(p.method.memory_size)}; },
+          "A fresh memory for `tick`.")
+      .def("tick", plan_tick, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none() = nb::none(),
+           nb::arg().none() = nb::none(), nb::arg().none() = nb::none(),
+           nb::sig("def tick(self, q: " ARRAY ", goals: " ARRAY
+                   ", dt: float, memory: Memory, row_weights: " ARRAY
+                   " | None = None, wish: typing.Any = None, damping: typing.Any = None, /) -> tuple[" ARRAY
+                   ", float, " ARRAY "]"),
+           "The raw change (dof,) of q in a tick of dt seconds, not clamped, and the damping and joint "
+           "weights (dof,) it took.")
+      .def("look", plan_look,
+           nb::sig("def look(self, q: " ARRAY ", goals: " ARRAY ", pull: bool, /) -> tuple[" ARRAY ", " ARRAY
+                   ", " ARRAY ", " ARRAY "]"),
+           "Weighted error (rows,), Jacobian (rows, dof), distance and angle of each target.");
+}

@@ -1,0 +1,333 @@
+// Trackers at the wall: many arms' memories behind one door, a tick at a time.
+#include "kernels/tracking.h"
+
+#include "dispatch.h"
+#include "problem.h"
+#include "threads.h"
+
+#include <nanobind/stl/vector.h>
+
+namespace supple {
+namespace baseline {
+extern const Ticks tick_table;
+}
+#ifdef SUPPLE_HAS_avx2
+namespace avx2 {
+extern const Ticks tick_table;
+}
+#endif
+#ifdef SUPPLE_HAS_avx512
+namespace avx512 {
+extern const Ticks tick_table;
+}
+#endif
+} // namespace supple
+
+const Ticks &ticks() {
+  const char *name = kernels().name;
+#ifdef SUPPLE_HAS_avx512
+  if (!std::strcmp(name, supple::avx512::tick_table.name))
+    return supple::avx512::tick_table;
+#endif
+#ifdef SUPPLE_HAS_avx2
+  if (!std::strcmp(name, supple::avx2::tick_table.name))
+    return supple::avx2::tick_table;
+#endif
+  (void)name;
+  return supple::baseline::tick_table;
+}
+
+namespace {
+
+struct Track {
+  Posed posed;
+  std::vector<Bounds> bounds;
+  std::vector<double> size, rows;
+  std::vector<CommandOptions> options;
+  Tracking tracking;
+  Stop near;
+  npy_intp arms;
+  bool many;
+  Scratch memory, scratch;
+  std::vector<double> full, told; // joint values that no goal needs, and working rows
+  std::vector<double> measured;
+
+  // bounds: (speed, acceleration, jerk, size), each (dof); rank; unit; tolerance: (position, angle);
+  // law: the constants in their order, or none; start: (dof) or (arms, dof)
+  Track(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls, nb::tuple paces,
+        int rank, double unit, nb::tuple tolerance, nb::handle start)
+      : posed(tree, wanted, low, high, balls), memory(0), scratch(0) {
+    const int n = posed.problem.n, dof = posed.dof;
+    const Rows speed(paces[0], "speed", dof), acceleration(paces[1], "acceleration", dof),
+        jerk(paces[2], "jerk", dof), sizes(paces[3], "size", dof);
+    std::vector<char> ball(n);
+    for (const Ball &b : posed.balls)
+      ball[b.index] = ball[b.index + 1] = ball[b.index + 2] = 1;
+    for (int i = 0; i < n; ++i) {
+      const int c = posed.columns[i];
+      const double s = sizes.data[c];
+      size.push_back(s);
+      // a ball's limits are a cone, kept when it has moved; a box cannot say it
+      bounds.push_back({ball[i] ? -INFINITY : posed.lower[i] / s, ball[i] ? INFINITY : posed.upper[i] / s,
+                        speed.data[c] / s, acceleration.data[c] / s, jerk.data[c] / s});
+    }
+    const int stride = (n + 7) / 8 * 8;
+    rows.assign(5 * stride, 1.0);
+    for (int i = 0; i < n; ++i) {
+      const double all[5] = {bounds[i].lower, bounds[i].upper, bounds[i].speed, bounds[i].acceleration,
+                             bounds[i].jerk};
+      for (int k = 0; k < 5; ++k)
+        rows[k * stride + i] = all[k];
+    }
+    bool shared = false;
+    for (const auto &links : posed.links)
+      for (const Link &link : links)
+        shared = shared || link.shared;
+    for (const Target &target : posed.targets) {
+      CommandOptions o;
+      o.position = o.turn = 0;
+      for (int k = 0; k < target.rows; ++k)
+        (target.component[k] < about_x ? o.position : o.turn) =
+            larger(target.component[k] < about_x ? o.position : o.turn, unit * target.weight[k]);
+      o.pointing = target.component[target.rows - 1] >= across_1;
+      options.push_back(o);
+    }
+    const bool plain = posed.targets.size() == 1 && posed.problem.rows == 6 && posed.balls.empty() &&
+                       !shared && posed.targets[0].chain.count == n;
+    tracking = {posed.problem, bounds.data(), rows.data(), stride, size.data(), unit, rank, plain, Law{}};
+    near = {0, 0, number(tolerance[0]), number(tolerance[1])};
+    const Rows from(start, "start", dof);
+    many = from.lead > 0;
+    arms = from.n;
+    memory = Scratch(std::size_t(ticks().memory(tracking)) * arms * 8);
+    scratch = Scratch(ticks().scratch(tracking));
+    reset(start);
+  }
+  Track(const Track &) = delete;
+
+  double *row(npy_intp i) { return static_cast<double *>(memory.data) + i * ticks().memory(tracking); }
+
+  void reset(nb::handle start) {
+    const Rows from(start, "start", posed.dof);
+    if (from.n != arms)
+      bad_input("start must have " + std::to_string(arms) + " rows");
+    full.assign(from.data, from.data + arms * posed.dof);
+    std::vector<double> part(posed.problem.n);
+    for (npy_intp i = 0; i < arms; ++i) {
+      posed.gather(from.data + i * posed.dof, part.data());
+      ticks().begin(tracking, row(i), part.data());
+    }
+  }
+
+  npy_intp told_width() const { return 4 * posed.dof + 18 * posed.problem.target_count + tick_numbers; }
+
+  // full rows of what was told, for some of the arms
+  void tell(long long begin, long long end, double *out) const {
+    const int n = posed.problem.n, targets = posed.problem.target_count, dof = posed.dof;
+    const long long size_of = told_size(n, targets), width = told_width();
+    for (long long i = begin; i < end; ++i) {
+      const double *from = told.data() + i * size_of;
+      double *to = out + i * width;
+      std::memcpy(to, full.data() + i * dof, 8 * dof);
+      for (int k = 0; k < dof; ++k)
+        to[dof + k] = to[3 * dof + k] = 0, to[2 * dof + k] = 1;
+      for (int part = 0; part < 4; ++part)
+        posed.scatter(from + part * n, to + part * dof);
+      std::memcpy(to + 4 * dof, from + 4 * n, 8 * (width - 4 * dof));
+    }
+  }
+
+  nb::object run(const double *goals_, const double *twists, nb::handle measured_, const double *stamps,
+                 double dt, const Steering *steering = nullptr, const double *frames = nullptr) {
+    const int n = posed.problem.n;
+    const double *real = nullptr;
+    if (!measured_.is_none()) {
+      const Rows rows(measured_, "measured", posed.dof);
+      if (rows.n != arms)
+        bad_input("measured must have " + std::to_string(arms) + " rows");
+      measured.resize(arms * n);
+      for (npy_intp i = 0; i < arms; ++i)
+        posed.gather(rows.data + i * posed.dof, measured.data() + i * n);
+      real = measured.data();
+    }
+    const npy_intp dims[2] = {arms, told_width()};
+    Fresh out(many ? dims : dims + 1, many ? 2 : 1, {});
+    const Ticks &verbs = ticks();
+    // where every joint is needed, what is told needs no spreading
+    const bool direct = n == posed.dof;
+    if (!direct)
+      told.resize(arms * told_size(n, posed.problem.target_count));
+    const TickJob job{&tracking, options.data(),
+                      near,      static_cast<double *>(memory.data),
+                      goals_,    frames,
+                      twists,    real,
+                      stamps,    dt,
+                      steering,  direct ? out.data : told.data()};
+    if (arms < 64) {
+      verbs.tick(job, 0, arms, scratch.data);
+      if (!direct)
+        tell(0, arms, out.data);
+    } else {
+      nb::gil_scoped_release free;
+      parallel(arms, 256, [&](long long begin, long long end) {
+        const Scratch own(verbs.scratch(tracking));
+        for (long long i = begin; i < end; i += 64) { // what was told is read while it is near
+          const long long last = i + 64 < end ? i + 64 : end;
+          verbs.tick(job, i, last, own.data);
+          if (!direct)
+            tell(i, last, out.data);
+        }
+      });
+    }
+    return std::move(out.owner);
+  }
+};
+
+// one arm, one goal: a Frame, or an array (4, 4)
+nb::object track_frame(Track &track, nb::handle goal, double dt, double stamp, nb::handle measured) {
+  nb::handle array = goal;
+  if (Py_TYPE(goal.ptr()) == frame_type.type)
+    array =
+        nb::handle(*reinterpret_cast<PyObject **>(reinterpret_cast<char *>(goal.ptr()) + frame_type.slot));
+  const Rows rows(array, "goal", 4, 4);
+  if (rows.n != track.arms || track.posed.problem.target_count != 1)
+    bad_input("goal must have one frame for each arm, got shape " + shape_text(rows.array));
+  if (std::isnan(stamp))
+    return track.run(nullptr, nullptr, measured, nullptr, dt, nullptr, rows.data);
+  const std::vector<double> stamps(track.arms, stamp);
+  return track.run(nullptr, nullptr, measured, stamps.data(), dt, nullptr, rows.data);
+}
+
+// the same without stamp or measured: the door that opens most often has no handles
+nb::object track_tick(Track &track, nb::handle goal, double dt) {
+  return track_frame(track, goal, dt, NAN, nb::none());
+}
+
+// goals as twelve numbers a target, (targets, 12) or (arms, targets, 12)
+nb::object track_goals(Track &track, nb::handle goals, double dt, double stamp, nb::handle measured) {
+  const Rows rows(goals, "goals", track.posed.problem.target_count, 12);
+  if (rows.n != track.arms)
+    bad_input("goals must have one row for each of " + std::to_string(track.arms) + " arms");
+  const std::vector<double> stamps(std::isnan(stamp) ? 0 : track.arms, stamp);
+  return track.run(rows.data, nullptr, measured, stamps.empty() ? nullptr : stamps.data(), dt);
+}
+
+// one arm: a step that another scheme chose, with its damping and joint weights, if it has any
+nb::object track_steer(Track &track, nb::handle goals, double dt, nb::handle measured, nb::handle step,
+                       double alpha, nb::handle weights, bool boxed) {
+  const Rows rows(goals, "goals", track.posed.problem.target_count, 12),
+      change(step, "step", track.posed.dof);
+  if (rows.n != 1 || track.arms != 1 || change.n != 1)
+    bad_input("a step of another scheme takes a single arm");
+  const int n = track.posed.problem.n;
+  std::vector<double> part(2 * n);
+  track.posed.gather(change.data, part.data());
+  if (!weights.is_none())
+    track.posed.gather(Rows(weights, "weights", track.posed.dof).data, part.data() + n);
+  const Steering steering{part.data(), weights.is_none() ? nullptr : part.data() + n, alpha, boxed};
+  return track.run(rows.data, nullptr, measured, nullptr, dt, &steering);
+}
+
+nb::object track_push(Track &track, nb::handle twists, double dt, nb::handle measured) {
+  const Rows rows(twists, "twist", track.posed.problem.target_count, 6);
+  if (rows.n != track.arms)
+    bad_input("twist must have one row for each of " + std::to_string(track.arms) + " arms");
+  return track.run(nullptr, rows.data, measured, nullptr, dt);
+}
+
+// the whole of a recorded command in one call, one arm: goals (ticks, targets, 12), stamps (ticks) or none
+nb::object track_replay(Track &track, nb::handle goals, double dt, nb::object stamps) {
+  const Rows rows(goals, "goals", track.posed.problem.target_count, 12);
+  if (track.arms != 1)
+    bad_input("a replay takes a single arm");
+  const int n = track.posed.problem.n, dof = track.posed.dof, targets = track.posed.problem.target_count;
+  nb::object kept;
+  const double *times = nullptr;
+  if (!stamps.is_none()) {
+    const Rows given(stamps, "stamps", int(rows.n));
+    kept = given.owner, times = given.data;
+  }
+  const npy_intp dims[2] = {rows.n, dof}, state_dims[1] = {rows.n};
+  Fresh q(dims, 2, {}), states(state_dims, 1, {});
+  track.told.resize(told_size(n, targets));
+  for (npy_intp i = 0; i < rows.n; ++i) {
+    const TickJob job{&track.tracking,
+                      track.options.data(),
+                      track.near,
+                      static_cast<double *>(track.memory.data),
+                      rows.data + i * 12 * targets,
+                      nullptr,
+                      nullptr,
+                      nullptr,
+                      times ? times + i : nullptr,
+                      dt,
+                      nullptr,
+                      track.told.data()};
+    ticks().tick(job, 0, 1, track.scratch.data);
+    std::memcpy(q.data + i * dof, track.full.data(), 8 * dof);
+    track.posed.scatter(track.told.data(), q.data + i * dof);
+    states.data[i] = track.told[4 * n + 18 * targets];
+  }
+  return nb::make_tuple(std::move(q.owner), std::move(states.owner));
+}
+
+} // namespace
+
+#define ARRAY "numpy.typing.NDArray[numpy.float64]"
+
+void bind_track(nb::module_ &m) {
+  nb::class_<Track>(m, "Track", "The memory of one arm or many, and the law that moves them.")
+      .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, int, double, nb::tuple,
+                    nb::handle>(),
+           nb::sig("def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
+                   ", balls: list[typing.Any], paces: tuple[typing.Any, ...], rank: int, unit: float, "
+                   "tolerance: tuple[float, float], start: " ARRAY ", /) -> None"))
+      .def("tick", track_tick, nb::sig("def tick(self, goal: typing.Any, dt: float, /) -> " ARRAY),
+           "A tick of arms with one goal each, a frame.")
+      .def("frame", track_frame, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
+           nb::sig("def frame(self, goal: typing.Any, dt: float, stamp: float, measured: typing.Any, /) "
+                   "-> " ARRAY),
+           "The same, with a stamp or measured joint values.")
+      .def("goals", track_goals, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
+           nb::sig("def goals(self, goals: " ARRAY
+                   ", dt: float, stamp: float, measured: typing.Any, /) -> " ARRAY),
+           "A tick with goals as twelve numbers a target.")
+      .def("steer", track_steer, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
+           nb::arg().none(), nb::arg(),
+           nb::sig("def steer(self, goals: " ARRAY ", dt: float, measured: typing.Any, step: " ARRAY
+                   ", alpha: float, weights: typing.Any, boxed: bool, /) -> " ARRAY),
+           "A tick of one arm with a step (dof,) that another scheme chose.")
+      .def("push", track_push, nb::arg(), nb::arg(), nb::arg().none(),
+           nb::sig("def push(self, twists: " ARRAY ", dt: float, measured: typing.Any, /) -> " ARRAY),
+           "A tick with a twist for each target.")
+      .def("replay", track_replay, nb::arg(), nb::arg(), nb::arg().none(),
+           nb::sig("def replay(self, goals: " ARRAY ", dt: float, stamps: typing.Any, /) -> tuple[" ARRAY
+                   ", " ARRAY "]"),
+           "q (ticks, dof) and states (ticks,) for recorded goals (ticks, targets, 12).")
+      .def("reset", &Track::reset, nb::sig("def reset(self, start: " ARRAY ", /) -> None"),
+           "Begins anew at start, at rest.")
+      .def_prop_ro(
+          "q",
+          [](Track &t) {
+            const npy_intp dims[2] = {t.arms, t.posed.dof};
+            Fresh out(t.many ? dims : dims + 1, t.many ? 2 : 1, {});
+            for (npy_intp i = 0; i < t.arms; ++i) {
+              std::memcpy(out.data + i * t.posed.dof, t.full.data() + i * t.posed.dof, 8 * t.posed.dof);
+              t.posed.scatter(ticks().values(t.tracking, t.row(i)), out.data + i * t.posed.dof);
+            }
+            return std::move(out.owner);
+          },
+          nb::sig("def q(self) -> " ARRAY), "Where the joints are.")
+      .def(
+          "weigh",
+          [](Track &t, int target, std::vector<double> weights) {
+            Target &g = t.posed.targets.at(target);
+            if (int(weights.size()) != g.rows)
+              bad_input("a goal keeps its rows while it is tracked");
+            for (int k = 0; k < g.rows; ++k)
+              g.weight[k] = weights[k];
+          },
+          nb::sig("def weigh(self, target: int, weights: list[float], /) -> None"),
+          "New weights of a target's rows.")
+      .def_prop_ro("arms", [](const Track &t) { return int(t.arms); }, "How many arms.");
+}

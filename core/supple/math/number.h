@@ -1,0 +1,209 @@
+// What an algorithm may ask of a number: plain double and float answer here, packs of them in pack.h.
+//
+// Algorithms are templates on a number type T. Where the data decides, they `select`; only structure may
+// branch. All code lives in a namespace named after the instruction set it is compiled for, so that one
+// module can carry several.
+#pragma once
+#include <cmath>
+#include <cstring>
+
+#ifndef SUPPLE_ISA
+#define SUPPLE_ISA plain
+#endif
+
+// SUPPLE_FN: a function for host and device; SUPPLE_FLAT: one so small, or so hot, that it must vanish into
+// its caller
+#if defined(__CUDACC__)
+#define SUPPLE_FN __host__ __device__ inline
+#define SUPPLE_FLAT __host__ __device__ __forceinline__
+#elif defined(__GNUC__)
+#define SUPPLE_FN inline
+#define SUPPLE_FLAT inline __attribute__((always_inline))
+#elif defined(_MSC_VER)
+#define SUPPLE_FN inline
+#define SUPPLE_FLAT __forceinline
+#else
+#define SUPPLE_FN inline
+#define SUPPLE_FLAT inline
+#endif
+
+namespace supple {
+inline namespace SUPPLE_ISA {
+
+// what T is made of: its scalar, how many of them, and the answer of a comparison
+template <class T>
+struct Lane {
+  using Scalar = T;
+  using Mask = bool;
+  static constexpr int width = 1;
+};
+template <class T>
+using Scalar = typename Lane<T>::Scalar;
+template <class T>
+using Mask = typename Lane<T>::Mask;
+
+// a constant as a number of type T
+template <class T>
+SUPPLE_FLAT T splat(double x) {
+  return T(Scalar<T>(x));
+}
+
+SUPPLE_FLAT int bits_of(bool m) { return m; } // a mask as bits, one for each lane
+SUPPLE_FLAT double select(bool m, double a, double b) { return m ? a : b; }
+SUPPLE_FLAT float select(bool m, float a, float b) { return m ? a : b; }
+SUPPLE_FLAT bool any(bool m) { return m; }
+SUPPLE_FLAT bool all(bool m) { return m; }
+SUPPLE_FLAT double root(double x) { return std::sqrt(x); }
+SUPPLE_FLAT float root(float x) { return std::sqrt(x); }
+SUPPLE_FLAT double magnitude(double x) { return std::fabs(x); }
+SUPPLE_FLAT float magnitude(float x) { return std::fabs(x); }
+SUPPLE_FLAT double get(double x, int) { return x; }
+SUPPLE_FLAT float get(float x, int) { return x; }
+SUPPLE_FLAT void put(double &x, int, double value) { x = value; }
+SUPPLE_FLAT void put(float &x, int, float value) { x = value; }
+
+template <class T>
+SUPPLE_FLAT T larger(T a, T b) {
+  return select(a > b, a, b);
+}
+template <class T>
+SUPPLE_FLAT T lesser(T a, T b) {
+  return select(a < b, a, b);
+}
+template <class T>
+SUPPLE_FLAT T clip(T x, T low, T high) {
+  return lesser(larger(x, low), high);
+}
+
+// 1.5 * 2^52 (2^23 in float): added to a small number it leaves no room for a fraction, and the last bits of
+// the sum count in whole numbers
+template <class S>
+constexpr S big = sizeof(S) == 8 ? S(6755399441055744.0) : S(12582912.0);
+
+// of a sum with `big`: whether its whole number is odd; and x with its sign turned where that number, plus
+// `ahead`, is 2 or 3 modulo 4
+template <class S>
+struct Bits;
+template <>
+struct Bits<double> {
+  using Integer = long long;
+};
+template <>
+struct Bits<float> {
+  using Integer = int;
+};
+template <class S>
+SUPPLE_FLAT typename Bits<S>::Integer bits(S x) {
+  typename Bits<S>::Integer i;
+  std::memcpy(&i, &x, sizeof x);
+  return i;
+}
+SUPPLE_FLAT bool odd(double sum) { return bits(sum) & 1; }
+SUPPLE_FLAT bool odd(float sum) { return bits(sum) & 1; }
+SUPPLE_FLAT double turn_sign(double x, double sum, int ahead) { return (bits(sum) + ahead) & 2 ? -x : x; }
+SUPPLE_FLAT float turn_sign(float x, float sum, int ahead) { return (bits(sum) + ahead) & 2 ? -x : x; }
+
+// constants of the sine and cosine: pi/2 in parts short enough that a whole number times a part is exact, and
+// the polynomials on [-pi/4, pi/4]
+template <class S>
+struct Trig;
+template <>
+struct Trig<double> {
+  static constexpr double limit = 1048576.0;
+  static constexpr double part[3] = {1.57079632673412561417e+00, 6.07710050630396597660e-11,
+                                     2.02226624879595063154e-21};
+  static constexpr int terms = 6;
+  static constexpr double sine[6] = {-1.66666666666666324348e-01, 8.33333333332248946124e-03,
+                                     -1.98412698298579493134e-04, 2.75573137070700676789e-06,
+                                     -2.50507602534068634195e-08, 1.58969099521155010221e-10};
+  static constexpr double cosine[6] = {4.16666666666666019037e-02, -1.38888888888741095749e-03,
+                                       2.48015872894767294178e-05, -2.75573143513906633035e-07,
+                                       2.08757232129817482790e-09, -1.13596475577881948265e-11};
+};
+template <>
+struct Trig<float> {
+  static constexpr float limit = 8192.0f;
+  static constexpr float part[3] = {1.5703125f, 4.837512969970703125e-4f, 7.54978995489188216e-8f};
+  static constexpr int terms = 3;
+  static constexpr float sine[3] = {-1.6666654611e-1f, 8.3321608736e-3f, -1.9515295891e-4f};
+  static constexpr float cosine[3] = {4.166664568298827e-2f, -1.388731625493765e-3f, 2.443315711809948e-5f};
+};
+
+// the polynomials, for |x| up to the limit
+template <class T>
+SUPPLE_FLAT void sincos_near(T x, T &s, T &c) {
+  using S = Scalar<T>;
+  using C = Trig<S>;
+  const T sum = x * T(S(0.636619772367581343076)) + T(big<S>), k = sum - T(big<S>);
+  const T r = ((x - k * T(C::part[0])) - k * T(C::part[1])) - k * T(C::part[2]);
+  const T z = r * r;
+  T ps(C::sine[C::terms - 1]), pc(C::cosine[C::terms - 1]);
+  for (int i = C::terms - 2; i >= 0; --i) {
+    ps = ps * z + T(C::sine[i]);
+    pc = pc * z + T(C::cosine[i]);
+  }
+  const T one(S(1));
+  const T sr = r + r * (z * ps);
+  const T cr = (one - z * T(S(0.5))) + z * z * pc;
+  const Mask<T> crossed = odd(sum);
+  s = turn_sign(select(crossed, cr, sr), sum, 0);
+  c = turn_sign(select(crossed, sr, cr), sum, 1);
+}
+
+// where sincos_near does not hold
+template <class T>
+SUPPLE_FLAT Mask<T> far(T x) {
+  return magnitude(x) > T(Trig<Scalar<T>>::limit);
+}
+template <class T>
+SUPPLE_FN void sincos_far(T x, T &s, T &c) {
+  using S = Scalar<T>;
+  for (int i = 0; i < Lane<T>::width; ++i) {
+    const S xi = get(x, i);
+    if (std::fabs(xi) > Trig<S>::limit) {
+      put(s, i, S(std::sin(xi)));
+      put(c, i, S(std::cos(xi)));
+    }
+  }
+}
+
+// sine and cosine of every lane together. For |x| up to the limit the absolute error is below 2.3e-16
+// (double) and 9.5e-8 (float), tests/test_core.py measures it; beyond, each lane asks the C library.
+template <class T>
+SUPPLE_FLAT void sincos(T x, T &s, T &c) {
+  sincos_near(x, s, c);
+  if (any(far(x)))
+    sincos_far(x, s, c);
+}
+
+// angle of the point (x, y), in (-pi, pi]; 0 for the origin. Absolute error below 5e-16 (double), 3e-7
+// (float).
+template <class T>
+SUPPLE_FLAT T atan2(T y, T x) {
+  using S = Scalar<T>;
+  const T zero(S(0)), one(S(1)), ay = magnitude(y), ax = magnitude(x);
+  const T high = larger(ay, ax), low = lesser(ax, ay); // in this order, what is no number stays none
+  const T t = low / select(high == zero, one, high);
+  // t lies in [0, 1]; above 0.66 it is turned back by an eighth
+  const Mask<T> upper = t > T(S(0.66));
+  const T u = select(upper, (t - one) / (t + one), t), z = u * u;
+  const T p = (((T(S(-8.750608600031904122785e-1)) * z + T(S(-1.615753718733365076637e1))) * z +
+                T(S(-7.500855792314704667340e1))) *
+                   z +
+               T(S(-1.228866684490136173410e2))) *
+                  z +
+              T(S(-6.485021904942025371773e1));
+  const T q = ((((z + T(S(2.485846490142306297962e1))) * z + T(S(1.650270098316988542046e2))) * z +
+                T(S(4.328810604912902668951e2))) *
+                   z +
+               T(S(4.853903996359136964868e2))) *
+                  z +
+              T(S(1.945506571482613964425e2));
+  T angle = u + u * (z * (p / q)) + select(upper, T(S(0.785398163397448309616)), zero);
+  angle = select(ay > ax, T(S(1.57079632679489661923)) - angle, angle);
+  angle = select(x < zero, T(S(3.14159265358979323846)) - angle, angle);
+  return select(y < zero, -angle, angle);
+}
+
+} // namespace SUPPLE_ISA
+} // namespace supple

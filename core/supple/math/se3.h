@@ -1,0 +1,256 @@
+// Vectors, rotations and frames, their exponential and logarithm.
+#pragma once
+#include "supple/math/number.h"
+
+namespace supple {
+inline namespace SUPPLE_ISA {
+
+template <class T>
+struct Vec {
+  T x, y, z;
+};
+// three numbers of an array as a vector, and back
+template <class T>
+SUPPLE_FLAT Vec<T> load3(const T *a) {
+  return {a[0], a[1], a[2]};
+}
+template <class T>
+SUPPLE_FLAT void store3(Vec<T> v, T *a) {
+  a[0] = v.x;
+  a[1] = v.y;
+  a[2] = v.z;
+}
+// three constants as a vector of numbers of type T
+template <class T>
+SUPPLE_FLAT Vec<T> splat3(const double *a) {
+  return {splat<T>(a[0]), splat<T>(a[1]), splat<T>(a[2])};
+}
+template <class T>
+SUPPLE_FLAT Vec<T> operator+(Vec<T> a, Vec<T> b) {
+  return {a.x + b.x, a.y + b.y, a.z + b.z};
+}
+template <class T>
+SUPPLE_FLAT Vec<T> operator-(Vec<T> a, Vec<T> b) {
+  return {a.x - b.x, a.y - b.y, a.z - b.z};
+}
+template <class T>
+SUPPLE_FLAT Vec<T> operator-(Vec<T> a) {
+  return {-a.x, -a.y, -a.z};
+}
+template <class T>
+SUPPLE_FLAT Vec<T> operator*(T s, Vec<T> a) {
+  return {s * a.x, s * a.y, s * a.z};
+}
+template <class T>
+SUPPLE_FLAT T dot(Vec<T> a, Vec<T> b) {
+  return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+template <class T>
+SUPPLE_FLAT Vec<T> cross(Vec<T> a, Vec<T> b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+// a rotation as its three columns: where it takes the axes x, y and z
+template <class T>
+struct Rot {
+  Vec<T> x, y, z;
+};
+template <class T>
+SUPPLE_FLAT Vec<T> operator*(const Rot<T> &r, Vec<T> a) {
+  return {r.x.x * a.x + r.y.x * a.y + r.z.x * a.z, r.x.y * a.x + r.y.y * a.y + r.z.y * a.z,
+          r.x.z * a.x + r.y.z * a.y + r.z.z * a.z};
+}
+template <class T>
+SUPPLE_FLAT Rot<T> operator*(const Rot<T> &a, const Rot<T> &b) {
+  return {a * b.x, a * b.y, a * b.z};
+}
+template <class T>
+SUPPLE_FLAT Rot<T> transpose(const Rot<T> &r) {
+  return {{r.x.x, r.y.x, r.z.x}, {r.x.y, r.y.y, r.z.y}, {r.x.z, r.y.z, r.z.z}};
+}
+template <class T>
+SUPPLE_FLAT Rot<T> identity() {
+  const T o(Scalar<T>(0)), l(Scalar<T>(1));
+  return {{l, o, o}, {o, l, o}, {o, o, l}};
+}
+
+// position and orientation
+template <class T>
+struct Frame {
+  Rot<T> r;
+  Vec<T> p;
+};
+template <class T>
+SUPPLE_FLAT Frame<T> operator*(const Frame<T> &a, const Frame<T> &b) {
+  return {a.r * b.r, a.r * b.p + a.p};
+}
+template <class T>
+SUPPLE_FLAT Vec<T> operator*(const Frame<T> &a, Vec<T> p) {
+  return a.r * p + a.p;
+}
+
+template <class T>
+struct Quat {
+  T w, x, y, z;
+};
+template <class T>
+SUPPLE_FLAT Quat<T> operator*(Quat<T> a, Quat<T> b) {
+  return {a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+          a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
+}
+template <class T>
+SUPPLE_FLAT Quat<T> conjugate(Quat<T> q) {
+  return {q.w, -q.x, -q.y, -q.z};
+}
+
+template <class T>
+SUPPLE_FLAT Rot<T> rotation(Quat<T> q) {
+  using S = Scalar<T>;
+  const T one(S(1)), two(S(2));
+  return {
+      {one - two * (q.y * q.y + q.z * q.z), two * (q.x * q.y + q.w * q.z), two * (q.x * q.z - q.w * q.y)},
+      {two * (q.x * q.y - q.w * q.z), one - two * (q.x * q.x + q.z * q.z), two * (q.y * q.z + q.w * q.x)},
+      {two * (q.x * q.z + q.w * q.y), two * (q.y * q.z - q.w * q.x), one - two * (q.x * q.x + q.y * q.y)}};
+}
+
+// quaternion of a rotation, w not negative: of the four ways to read it, the one that divides by the largest
+// number
+template <class T>
+SUPPLE_FLAT Quat<T> quaternion(const Rot<T> &r) {
+  using S = Scalar<T>;
+  const T zero(S(0)), one(S(1));
+  const T tw = one + r.x.x + r.y.y + r.z.z, tx = one + r.x.x - r.y.y - r.z.z;
+  const T ty = one - r.x.x + r.y.y - r.z.z, tz = one - r.x.x - r.y.y + r.z.z;
+  const T wx = r.y.z - r.z.y, wy = r.z.x - r.x.z, wz = r.x.y - r.y.x;
+  const T xy = r.y.x + r.x.y, xz = r.z.x + r.x.z, yz = r.z.y + r.y.z;
+  Quat<T> q{tw, wx, wy, wz};
+  T best = tw;
+  auto take = [&](T t, Quat<T> other) {
+    const Mask<T> m = t > best;
+    q = {select(m, other.w, q.w), select(m, other.x, q.x), select(m, other.y, q.y), select(m, other.z, q.z)};
+    best = select(m, t, best);
+  };
+  take(tx, {wx, tx, xy, xz});
+  take(ty, {wy, xy, ty, yz});
+  take(tz, {wz, xz, yz, tz});
+  const T length = root(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
+  const T scale = select(q.w < zero, -one, one) / length;
+  return {q.w * scale, q.x * scale, q.y * scale, q.z * scale};
+}
+
+// unit quaternion of a rotation vector
+template <class T>
+SUPPLE_FLAT Quat<T> exp_quaternion(Vec<T> v) {
+  using S = Scalar<T>;
+  const T half(S(0.5)), square = dot(v, v);
+  const Mask<T> tiny = square < T(S(sizeof(S) == 8 ? 1e-8 : 1e-4));
+  const T angle = root(square), safe = select(tiny, T(S(1)), angle);
+  T s, c;
+  sincos(angle * half, s, c);
+  // sin(a/2)/a, by its series where a is small
+  const T k = select(tiny, half - square * T(S(1.0 / 48)) * (T(S(1)) - square * T(S(1.0 / 80))), s / safe);
+  return {c, k * v.x, k * v.y, k * v.z};
+}
+
+// rotation vector of a unit quaternion with w not negative, at most pi long
+template <class T>
+SUPPLE_FLAT Vec<T> log_quaternion(Quat<T> q) {
+  using S = Scalar<T>;
+  const T square = q.x * q.x + q.y * q.y + q.z * q.z;
+  const Mask<T> tiny = square < T(S(sizeof(S) == 8 ? 1e-10 : 1e-5));
+  const T length = root(square), safe = select(tiny, T(S(1)), length);
+  const T series = T(S(2)) + square * T(S(1.0 / 3));
+  const T k = select(tiny, series, T(S(2)) * atan2(length, q.w) / safe);
+  return {k * q.x, k * q.y, k * q.z};
+}
+
+template <class T>
+SUPPLE_FLAT Rot<T> exp_rotation(Vec<T> v) {
+  return rotation(exp_quaternion(v));
+}
+template <class T>
+SUPPLE_FLAT Vec<T> log_rotation(const Rot<T> &r) {
+  return log_quaternion(quaternion(r));
+}
+
+// where a constant twist (linear, angular) leads in one unit of time, and which twist leads there
+template <class T>
+SUPPLE_FLAT Frame<T> exp_frame(Vec<T> linear, Vec<T> angular) {
+  using S = Scalar<T>;
+  const T one(S(1)), square = dot(angular, angular);
+  const Mask<T> tiny = square < T(S(sizeof(S) == 8 ? 1e-2 : 1e-1));
+  const T safe = select(tiny, one, square), angle = root(safe);
+  T s, h, unused;
+  sincos(angle, s, unused);
+  sincos(angle * T(S(0.5)), h, unused);
+  // (1 - cos a)/a^2 and (a - sin a)/a^3
+  const T b = select(
+      tiny,
+      T(S(0.5)) -
+          square * (T(S(1.0 / 24)) -
+                    square * (T(S(1.0 / 720)) - square * (T(S(1.0 / 40320)) - square * T(S(1.0 / 3628800))))),
+      T(S(2)) * h * h / safe);
+  const T d = select(tiny,
+                     T(S(1.0 / 6)) -
+                         square * (T(S(1.0 / 120)) -
+                                   square * (T(S(1.0 / 5040)) -
+                                             square * (T(S(1.0 / 362880)) - square * T(S(1.0 / 39916800))))),
+                     (angle - s) / (safe * angle));
+  const Vec<T> across = cross(angular, linear);
+  return {exp_rotation(angular), linear + b * across + d * cross(angular, across)};
+}
+template <class T>
+SUPPLE_FLAT void log_frame(const Frame<T> &f, Vec<T> &linear, Vec<T> &angular) {
+  using S = Scalar<T>;
+  angular = log_rotation(f.r);
+  const T one(S(1)), square = dot(angular, angular);
+  const Mask<T> tiny = square < T(S(sizeof(S) == 8 ? 1e-2 : 1e-1));
+  const T safe = select(tiny, one, square), half = root(safe) * T(S(0.5));
+  T s, c;
+  sincos(half, s, c);
+  // (1 - (a/2) cot(a/2))/a^2; where a is small the difference would lose digits, the series does not
+  const T k = select(tiny,
+                     T(S(1.0 / 12)) +
+                         square * (T(S(1.0 / 720)) +
+                                   square * (T(S(1.0 / 30240)) +
+                                             square * (T(S(1.0 / 1209600)) + square * T(S(1.0 / 47900160))))),
+                     (one - half * c / s) / safe);
+  const Vec<T> across = cross(angular, f.p);
+  linear = f.p - T(S(0.5)) * across + k * cross(angular, across);
+}
+
+// the nearest rotation vector whose axis leans at most `swing` and whose twist about that axis, which comes
+// first, lies in a range
+template <class T>
+SUPPLE_FN Vec<T> clamp_ball(Vec<T> v, Vec<T> axis, T swing, T low, T high) {
+  using S = Scalar<T>;
+  const T zero(S(0)), one(S(1)), half(S(0.5));
+  Quat<T> q = exp_quaternion(v);
+  const T flip = select(q.w < zero, -one, one);
+  q = {flip * q.w, flip * q.x, flip * q.y, flip * q.z};
+  const T along = q.x * axis.x + q.y * axis.y + q.z * axis.z;
+  const T twist = T(S(2)) * atan2(along, q.w), pi(S(3.14159265358979323846));
+  // outside the range, the nearer end the way round the circle
+  const T to_low = magnitude(twist - low), to_high = magnitude(twist - high);
+  const T end = select(lesser(to_low, pi + pi - to_low) <= lesser(to_high, pi + pi - to_high), low, high);
+  const T kept = select((twist < low) | (twist > high), end, twist);
+  T s, c;
+  sincos(twist * half, s, c);
+  Quat<T> lean = q * Quat<T>{c, -s * axis.x, -s * axis.y, -s * axis.z};
+  const T sine = root(lean.x * lean.x + lean.y * lean.y + lean.z * lean.z);
+  const T angle = T(S(2)) * atan2(sine, lean.w), leant = lesser(angle, swing);
+  const T safe = select(sine > zero, sine, one);
+  sincos(leant * half, s, c);
+  const T k = select(sine > zero, s / safe, zero);
+  lean = {c, k * lean.x, k * lean.y, k * lean.z};
+  sincos(kept * half, s, c);
+  Quat<T> r = lean * Quat<T>{c, s * axis.x, s * axis.y, s * axis.z};
+  const T sign = select(r.w < zero, -one, one);
+  const Vec<T> clamped = log_quaternion(Quat<T>{sign * r.w, sign * r.x, sign * r.y, sign * r.z});
+  // what is inside already stays as it is, to the last bit
+  const Mask<T> same = (kept == twist) & (leant == angle);
+  return {select(same, v.x, clamped.x), select(same, v.y, clamped.y), select(same, v.z, clamped.z)};
+}
+
+} // namespace SUPPLE_ISA
+} // namespace supple

@@ -1,0 +1,354 @@
+// A number that is W numbers side by side: compiler vectors where they exist, plain arrays elsewhere.
+#pragma once
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "supple/math/number.h"
+
+#if !defined(SUPPLE_PLAIN_ARRAYS) && (defined(__GNUC__) || defined(__clang__)) && !defined(__CUDACC__)
+#define SUPPLE_VECTORS 1
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+#endif
+
+namespace supple {
+inline namespace SUPPLE_ISA {
+
+// how many doubles fit a register of the instruction set this file is compiled for
+#if defined(__AVX512F__)
+constexpr int native_width = 8;
+#elif defined(__AVX2__) || defined(__AVX__)
+constexpr int native_width = 4;
+#else
+constexpr int native_width = 2;
+#endif
+
+#ifdef SUPPLE_VECTORS
+
+template <class S, int W>
+struct PackMask {
+  using I = typename Bits<S>::Integer;
+  typedef I V __attribute__((vector_size(W * sizeof(S))));
+  V v;
+  friend SUPPLE_FLAT PackMask operator|(PackMask a, PackMask b) { return {a.v | b.v}; }
+  friend SUPPLE_FLAT PackMask operator&(PackMask a, PackMask b) { return {a.v & b.v}; }
+  friend SUPPLE_FLAT PackMask operator!(PackMask a) { return {~a.v}; }
+};
+
+template <class S, int W>
+struct Pack {
+  typedef S V __attribute__((vector_size(W * sizeof(S))));
+  V v;
+  Pack() = default;
+  SUPPLE_FLAT explicit Pack(S x) : v(V{} + x) {}
+  static SUPPLE_FLAT Pack of(V x) {
+    Pack p;
+    p.v = x;
+    return p;
+  }
+  friend SUPPLE_FLAT Pack operator+(Pack a, Pack b) { return of(a.v + b.v); }
+  friend SUPPLE_FLAT Pack operator-(Pack a, Pack b) { return of(a.v - b.v); }
+  friend SUPPLE_FLAT Pack operator*(Pack a, Pack b) { return of(a.v * b.v); }
+  friend SUPPLE_FLAT Pack operator/(Pack a, Pack b) { return of(a.v / b.v); }
+  friend SUPPLE_FLAT Pack operator-(Pack a) { return of(-a.v); }
+  using M = PackMask<S, W>;
+  friend SUPPLE_FLAT M operator<(Pack a, Pack b) { return {a.v < b.v}; }
+  friend SUPPLE_FLAT M operator>(Pack a, Pack b) { return {a.v > b.v}; }
+  friend SUPPLE_FLAT M operator<=(Pack a, Pack b) { return {a.v <= b.v}; }
+  friend SUPPLE_FLAT M operator>=(Pack a, Pack b) { return {a.v >= b.v}; }
+  friend SUPPLE_FLAT M operator==(Pack a, Pack b) { return {a.v == b.v}; }
+};
+
+template <class S, int W>
+SUPPLE_FLAT Pack<S, W> select(PackMask<S, W> m, Pack<S, W> a, Pack<S, W> b) {
+  return Pack<S, W>::of(m.v ? a.v : b.v);
+}
+// a cast between vectors of one size keeps the bits
+template <class S, int W>
+SUPPLE_FLAT PackMask<S, W> odd(Pack<S, W> sum) {
+  using I = typename PackMask<S, W>::V;
+  return {(((I)sum.v) & 1) != 0};
+}
+template <class S, int W>
+SUPPLE_FLAT Pack<S, W> turn_sign(Pack<S, W> x, Pack<S, W> sum, int ahead) {
+  using I = typename PackMask<S, W>::V;
+  constexpr int to_the_sign = 8 * sizeof(S) - 2;
+  const I turned = ((I)x.v) ^ (((((I)sum.v) + ahead) & 2) << to_the_sign);
+  return Pack<S, W>::of((typename Pack<S, W>::V)turned);
+}
+template <class S, int W>
+SUPPLE_FLAT bool any(PackMask<S, W> m) {
+  constexpr int bytes = W * int(sizeof(S));
+#if defined(__AVX512F__)
+  if constexpr (bytes == 64)
+    return _mm512_test_epi64_mask((__m512i)m.v, (__m512i)m.v) != 0;
+#endif
+#if defined(__AVX__)
+  if constexpr (bytes == 32)
+    return !_mm256_testz_si256((__m256i)m.v, (__m256i)m.v);
+#endif
+#if defined(__SSE2__)
+  if constexpr (bytes == 16)
+    return _mm_movemask_epi8((__m128i)m.v) != 0;
+#endif
+  typename PackMask<S, W>::I sum = 0;
+  for (int i = 0; i < W; ++i)
+    sum |= m.v[i];
+  return sum != 0;
+}
+
+#else // plain arrays: the same words, lane by lane
+
+template <class S, int W>
+struct PackMask {
+  bool v[W];
+  friend SUPPLE_FLAT PackMask operator|(PackMask a, PackMask b) {
+    return each([&](int i) { return a.v[i] || b.v[i]; });
+  }
+  friend SUPPLE_FLAT PackMask operator&(PackMask a, PackMask b) {
+    return each([&](int i) { return a.v[i] && b.v[i]; });
+  }
+  friend SUPPLE_FLAT PackMask operator!(PackMask a) {
+    return each([&](int i) { return !a.v[i]; });
+  }
+  template <class F>
+  static SUPPLE_FLAT PackMask each(F f) {
+    PackMask r;
+    for (int i = 0; i < W; ++i)
+      r.v[i] = f(i);
+    return r;
+  }
+};
+
+template <class S, int W>
+struct Pack {
+  S v[W];
+  Pack() = default;
+  SUPPLE_FLAT explicit Pack(S x) {
+    for (int i = 0; i < W; ++i)
+      v[i] = x;
+  }
+  template <class F>
+  static SUPPLE_FLAT Pack each(F f) {
+    Pack r;
+    for (int i = 0; i < W; ++i)
+      r.v[i] = f(i);
+    return r;
+  }
+  friend SUPPLE_FLAT Pack operator+(Pack a, Pack b) {
+    return each([&](int i) { return a.v[i] + b.v[i]; });
+  }
+  friend SUPPLE_FLAT Pack operator-(Pack a, Pack b) {
+    return each([&](int i) { return a.v[i] - b.v[i]; });
+  }
+  friend SUPPLE_FLAT Pack operator*(Pack a, Pack b) {
+    return each([&](int i) { return a.v[i] * b.v[i]; });
+  }
+  friend SUPPLE_FLAT Pack operator/(Pack a, Pack b) {
+    return each([&](int i) { return a.v[i] / b.v[i]; });
+  }
+  friend SUPPLE_FLAT Pack operator-(Pack a) {
+    return each([&](int i) { return -a.v[i]; });
+  }
+  using M = PackMask<S, W>;
+  friend SUPPLE_FLAT M operator<(Pack a, Pack b) {
+    return M::each([&](int i) { return a.v[i] < b.v[i]; });
+  }
+  friend SUPPLE_FLAT M operator>(Pack a, Pack b) {
+    return M::each([&](int i) { return a.v[i] > b.v[i]; });
+  }
+  friend SUPPLE_FLAT M operator<=(Pack a, Pack b) {
+    return M::each([&](int i) { return a.v[i] <= b.v[i]; });
+  }
+  friend SUPPLE_FLAT M operator>=(Pack a, Pack b) {
+    return M::each([&](int i) { return a.v[i] >= b.v[i]; });
+  }
+  friend SUPPLE_FLAT M operator==(Pack a, Pack b) {
+    return M::each([&](int i) { return a.v[i] == b.v[i]; });
+  }
+};
+
+template <class S, int W>
+SUPPLE_FLAT Pack<S, W> select(PackMask<S, W> m, Pack<S, W> a, Pack<S, W> b) {
+  return Pack<S, W>::each([&](int i) { return m.v[i] ? a.v[i] : b.v[i]; });
+}
+template <class S, int W>
+SUPPLE_FLAT PackMask<S, W> odd(Pack<S, W> sum) {
+  return PackMask<S, W>::each([&](int i) { return odd(sum.v[i]); });
+}
+template <class S, int W>
+SUPPLE_FLAT Pack<S, W> turn_sign(Pack<S, W> x, Pack<S, W> sum, int ahead) {
+  return Pack<S, W>::each([&](int i) { return turn_sign(x.v[i], sum.v[i], ahead); });
+}
+template <class S, int W>
+SUPPLE_FLAT bool any(PackMask<S, W> m) {
+  bool found = false;
+  for (int i = 0; i < W; ++i)
+    found = found || m.v[i];
+  return found;
+}
+
+#endif
+
+template <class S, int W>
+struct Lane<Pack<S, W>> {
+  using Scalar = S;
+  using Mask = PackMask<S, W>;
+  static constexpr int width = W;
+};
+
+template <class S, int W>
+SUPPLE_FLAT bool all(PackMask<S, W> m) {
+  return !any(!m);
+}
+template <class S, int W>
+SUPPLE_FLAT S get(const Pack<S, W> &x, int i) {
+  return x.v[i];
+}
+template <class S, int W>
+SUPPLE_FLAT void put(Pack<S, W> &x, int i, S value) {
+  x.v[i] = value;
+}
+template <class S, int W>
+SUPPLE_FLAT Pack<S, W> magnitude(Pack<S, W> x) {
+  return select(x < Pack<S, W>(S(0)), -x, x);
+}
+template <class S, int W>
+SUPPLE_FLAT Pack<S, W> root(Pack<S, W> x) {
+#if defined(SUPPLE_VECTORS) && defined(__AVX512F__)
+  if constexpr (sizeof(S) == 8 && W == 8)
+    return Pack<S, W>::of((typename Pack<S, W>::V)_mm512_sqrt_pd((__m512d)x.v));
+#endif
+#if defined(SUPPLE_VECTORS) && defined(__AVX__)
+  if constexpr (sizeof(S) == 8 && W == 4)
+    return Pack<S, W>::of((typename Pack<S, W>::V)_mm256_sqrt_pd((__m256d)x.v));
+#endif
+#if defined(SUPPLE_VECTORS) && defined(__SSE2__)
+  if constexpr (sizeof(S) == 8 && W == 2)
+    return Pack<S, W>::of((typename Pack<S, W>::V)_mm_sqrt_pd((__m128d)x.v));
+#endif
+  Pack<S, W> r;
+  for (int i = 0; i < W; ++i)
+    put(r, i, S(std::sqrt(get(x, i))));
+  return r;
+}
+
+// 1 / root(x), good to a few units of the last place: for where a step goes, not for where it has come
+template <class T>
+SUPPLE_FLAT T reciprocal_root(T x) {
+  return T(Scalar<T>(1)) / root(x);
+}
+#if defined(SUPPLE_VECTORS) && defined(__AVX512VL__)
+// from 14 bits, twice as many with each of Newton's steps; packs of any width give the same bits
+template <int W>
+SUPPLE_FLAT Pack<double, W> refine_reciprocal_root(Pack<double, W> x, Pack<double, W> y) {
+  const Pack<double, W> half(0.5), less = half * x;
+  y = y + y * (half - less * y * y);
+  return y + y * (half - less * y * y);
+}
+SUPPLE_FLAT Pack<double, 8> reciprocal_root(Pack<double, 8> x) {
+  return refine_reciprocal_root(x, Pack<double, 8>::of((Pack<double, 8>::V)_mm512_rsqrt14_pd((__m512d)x.v)));
+}
+SUPPLE_FLAT Pack<double, 4> reciprocal_root(Pack<double, 4> x) {
+  return refine_reciprocal_root(x, Pack<double, 4>::of((Pack<double, 4>::V)_mm256_rsqrt14_pd((__m256d)x.v)));
+}
+#endif
+
+// one bit for each lane of a mask
+template <class S, int W>
+SUPPLE_FLAT int bits_of(PackMask<S, W> m) {
+#if defined(SUPPLE_VECTORS) && defined(__AVX512DQ__)
+  if constexpr (sizeof(S) == 8 && W == 8)
+    return _mm512_movepi64_mask((__m512i)m.v);
+#endif
+#if defined(SUPPLE_VECTORS) && defined(__AVX__)
+  if constexpr (sizeof(S) == 8 && W == 4)
+    return _mm256_movemask_pd((__m256d)m.v);
+#endif
+#if defined(SUPPLE_VECTORS) && defined(__SSE2__)
+  if constexpr (sizeof(S) == 8 && W == 2)
+    return _mm_movemask_pd((__m128d)m.v);
+#endif
+  int found = 0;
+  for (int i = 0; i < W; ++i)
+    found |= (m.v[i] ? 1 : 0) << i;
+  return found;
+}
+
+// Transposes W packs of W in place: lane i of pack k becomes lane k of pack i. Each round swaps blocks across
+// the diagonal, of one number, then two, then four.
+#if defined(SUPPLE_VECTORS)
+template <int h, int W, class V, int... i>
+SUPPLE_FLAT void swap_blocks(V &a, V &b, std::integer_sequence<int, i...>) {
+#if defined(__clang__)
+  const V low = __builtin_shufflevector(a, b, ((i & h) ? W + i - h : i)...);
+  const V high = __builtin_shufflevector(a, b, ((i & h) ? W + i : i + h)...);
+#else
+  using I = typename Bits<std::decay_t<decltype(a[0])>>::Integer;
+  typedef I Order __attribute__((vector_size(W * sizeof(I))));
+  const V low = __builtin_shuffle(a, b, Order{((i & h) ? W + i - h : i)...});
+  const V high = __builtin_shuffle(a, b, Order{((i & h) ? W + i : i + h)...});
+#endif
+  a = low;
+  b = high;
+}
+template <int h, class S, int W>
+SUPPLE_FLAT void transpose_rounds(Pack<S, W> *rows) {
+  if constexpr (h < W) {
+    for (int i = 0; i < W; ++i)
+      if (!(i & h))
+        swap_blocks<h, W>(rows[i].v, rows[i + h].v, std::make_integer_sequence<int, W>());
+    transpose_rounds<2 * h>(rows);
+  }
+}
+template <class S, int W>
+SUPPLE_FLAT void transpose(Pack<S, W> *rows) {
+  transpose_rounds<1>(rows);
+}
+#else
+template <class S, int W>
+SUPPLE_FLAT void transpose(Pack<S, W> *rows) {
+  for (int i = 0; i < W; ++i)
+    for (int k = 0; k < i; ++k) {
+      const S kept = rows[i].v[k];
+      rows[i].v[k] = rows[k].v[i];
+      rows[k].v[i] = kept;
+    }
+}
+#endif
+
+// Sines and cosines of a run of n angles, at most `block`; there must be room for `block` of each. Scalars go
+// through the widest register together.
+constexpr int block = 16;
+template <class T, class Angle>
+SUPPLE_FLAT void sincos_run(int n, T *s, T *c, Angle angle) {
+  if constexpr (Lane<T>::width > 1) {
+    T x[block];
+    Mask<T> away = far(x[0] = angle(0));
+    for (int i = 0; i < n; ++i) {
+      x[i] = angle(i);
+      sincos_near(x[i], s[i], c[i]);
+      away = away | far(x[i]);
+    }
+    if (any(away))
+      for (int i = 0; i < n; ++i)
+        sincos_far(x[i], s[i], c[i]);
+  } else {
+    // filled in the register: memory that was written in pieces cannot be read as a whole at once
+    constexpr int W = native_width * int(8 / sizeof(T));
+    for (int i = 0; i < n; i += W) {
+      Pack<T, W> p(T(0)), ps, pc;
+      for (int k = 0; k < W; ++k)
+        if (i + k < n)
+          put(p, k, angle(i + k));
+      sincos(p, ps, pc);
+      std::memcpy(s + i, &ps, sizeof p);
+      std::memcpy(c + i, &pc, sizeof p);
+    }
+  }
+}
+
+} // namespace SUPPLE_ISA
+} // namespace supple

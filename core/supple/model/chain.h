@@ -1,0 +1,183 @@
+// Forward kinematics of one end effector: the joints between it and the world, one after another.
+#pragma once
+#include "supple/model/tree.h"
+
+namespace supple {
+inline namespace SUPPLE_ISA {
+
+// Makes the links of a chain from the nodes between the world and an end effector (see linkage.h): splits
+// each location into a turn about z, which the joint before it takes over, a shift, a tilt about x, and a
+// turn about z, which the joint takes itself.
+inline void make_chain(const Node *nodes, int count, Link *links) {
+  for (int i = 0; i < count; ++i) {
+    const Node &node = nodes[i];
+    Link &link = links[i];
+    link = {};
+    for (int k = 0; k < 9; ++k)
+      link.rotation[k] = node.rotation[k];
+    for (int k = 0; k < 3; ++k)
+      link.position[k] = node.position[k];
+    link.index = node.index;
+    link.motion = node.motion;
+    link.whole = i == 0 || nodes[i - 1].motion == balls || node.motion == balls;
+    double before = 0, after = 0;
+    if (!link.whole) {
+      // R = Rz(before) Rx(tilt) Rz(after)
+      const double *r = node.rotation;
+      if (r[2] != 0 || r[5] != 0)
+        before = std::atan2(r[2], -r[5]);
+      const double c = std::cos(before), s = std::sin(before);
+      after = std::atan2(-(c * r[1] + s * r[4]), c * r[0] + s * r[3]);
+      link.tilt_cos = r[8];
+      link.tilt_sin = s * r[2] - c * r[5];
+      link.shift[0] = c * node.position[0] + s * node.position[1];
+      link.shift[1] = c * node.position[1] - s * node.position[0];
+      link.shift[2] = node.position[2];
+      links[i - 1].turn_offset += before;
+      // what is far below rounding is none: most arms have right angles and offsets along one axis
+      double size = 0;
+      for (double x : link.shift)
+        size += std::fabs(x);
+      for (int k = 0; k < 3; ++k)
+        link.shifts[k] = std::fabs(link.shift[k]) > 1e-17 * size;
+      link.tilt = std::fabs(link.tilt_cos) < 1e-16                        ? (link.tilt_sin > 0 ? up : down)
+                  : link.tilt_cos > 0 && std::fabs(link.tilt_sin) < 1e-16 ? no_tilt
+                                                                          : some_tilt;
+    }
+    link.turn_offset = after + (node.motion == turns ? node.offset : 0);
+    link.turn_gain = node.motion == turns ? node.gain : 0;
+    link.slide_offset = node.motion == slides ? node.offset : 0;
+    link.slide_gain = node.motion == slides ? node.gain : 0;
+  }
+}
+
+// A frame as its columns. Forward kinematics only ever adds multiples of columns, so a column may be three
+// numbers (Vec) or, for a single frame, one register of four (Pack).
+template <class Col>
+struct Columns {
+  Col x, y, z, p;
+};
+template <class S>
+SUPPLE_FLAT Pack<S, 4> operator*(S s, Pack<S, 4> v) {
+  return Pack<S, 4>(s) * v;
+}
+
+template <class T>
+SUPPLE_FLAT void read(Columns<Vec<T>> &c, const Frame<T> &f) {
+  c = {f.r.x, f.r.y, f.r.z, f.p};
+}
+template <class S>
+SUPPLE_FLAT void read(Columns<Pack<S, 4>> &c, const Frame<S> &f) {
+  const S padded[16] = {f.r.x.x, f.r.x.y, f.r.x.z, 0, f.r.y.x, f.r.y.y, f.r.y.z, 0,
+                        f.r.z.x, f.r.z.y, f.r.z.z, 0, f.p.x,   f.p.y,   f.p.z,   1};
+  std::memcpy(&c, padded, sizeof c);
+}
+// the columns of a frame b that is seen from a
+template <class T, class Col>
+SUPPLE_FLAT Columns<Col> after(const Columns<Col> &a, const Frame<T> &b) {
+  return {b.r.x.x * a.x + b.r.x.y * a.y + b.r.x.z * a.z, b.r.y.x * a.x + b.r.y.y * a.y + b.r.y.z * a.z,
+          b.r.z.x * a.x + b.r.z.y * a.y + b.r.z.z * a.z, b.p.x * a.x + b.p.y * a.y + b.p.z * a.z + a.p};
+}
+
+// a point of a joint's axis and its direction, in the world
+template <class T>
+struct Axis {
+  Vec<T> z, p;
+};
+
+template <class T>
+SUPPLE_FLAT Vec<T> vec(Vec<T> v) {
+  return v;
+}
+template <class S>
+SUPPLE_FLAT Vec<S> vec(Pack<S, 4> v) {
+  return {get(v, 0), get(v, 1), get(v, 2)};
+}
+
+template <class T>
+SUPPLE_FLAT void note(Axis<T> *axis, const Vec<T> &z, const Vec<T> &p) {
+  *axis = {z, p};
+}
+// four numbers at a time: the fourth is written over by what comes next
+template <class S>
+SUPPLE_FLAT void note(Axis<S> *axis, const Pack<S, 4> &z, const Pack<S, 4> &p) {
+  std::memcpy(&axis->z, &z, sizeof z);
+  std::memcpy(&axis->p, &p, sizeof p);
+}
+
+// for a single frame, columns as registers; for lanes, and where registers are narrow, as three numbers
+template <class T>
+using ColumnOf = std::conditional_t<Lane<T>::width == 1 && native_width >= 4, Pack<Scalar<T>, 4>, Vec<T>>;
+
+template <class T>
+SUPPLE_FLAT Frame<T> frame(const Columns<ColumnOf<T>> &c) {
+  return {{vec(c.x), vec(c.y), vec(c.z)}, vec(c.p)};
+}
+
+// Frame of the end effector, and the axes of all joints on the way to it; there must be room for one axis
+// more.
+template <class T>
+SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, Axis<T> *axes) {
+  using S = Scalar<T>;
+  using Col = ColumnOf<T>;
+  T s[block], c[block];
+  Columns<Col> at;
+  for (int first = 0; first < chain.count; first += block) {
+    const int n = chain.count - first < block ? chain.count - first : block;
+    const Link *links = chain.links + first;
+    sincos_run(n, s, c, [&](int i) {
+      return T(S(links[i].turn_gain)) * q[links[i].index] + T(S(links[i].turn_offset));
+    });
+    for (int i = 0; i < n; ++i) {
+      const Link &link = links[i];
+      if (link.whole) {
+        const Frame<T> location = constant<T>(link.rotation, link.position);
+        if (first + i)
+          at = after(at, location);
+        else
+          read(at, location);
+      } else {
+        if (link.shifts[0])
+          at.p = at.p + T(S(link.shift[0])) * at.x;
+        if (link.shifts[1])
+          at.p = at.p + T(S(link.shift[1])) * at.y;
+        if (link.shifts[2])
+          at.p = at.p + T(S(link.shift[2])) * at.z;
+        const Col y = at.y, z = at.z;
+        if (link.tilt == up) {
+          at.y = z;
+          at.z = -y;
+        } else if (link.tilt == down) {
+          at.y = -z;
+          at.z = y;
+        } else if (link.tilt == some_tilt) {
+          at.y = T(S(link.tilt_cos)) * y + T(S(link.tilt_sin)) * z;
+          at.z = T(S(link.tilt_cos)) * z - T(S(link.tilt_sin)) * y;
+        }
+      }
+      if (link.motion != balls) {
+        const Col x = at.x;
+        at.x = c[i] * x + s[i] * at.y;
+        at.y = c[i] * at.y - s[i] * x;
+        if (link.motion == slides)
+          at.p = at.p + (T(S(link.slide_gain)) * q[link.index] + T(S(link.slide_offset))) * at.z;
+        note(axes++, at.z, at.p);
+      } else {
+        const T o(S(0));
+        at = after(at, Frame<T>{exp_rotation(Vec<T>{q[link.index], q[link.index + 1], q[link.index + 2]}),
+                                {o, o, o}});
+        note(axes++, at.x, at.p);
+        note(axes++, at.y, at.p);
+        note(axes++, at.z, at.p);
+      }
+    }
+  }
+  const Frame<T> tip = constant<T>(chain.rotation, chain.position);
+  if (chain.count)
+    return after(at, tip);
+  read(at, tip);
+  return at;
+}
+
+} // namespace SUPPLE_ISA
+} // namespace supple

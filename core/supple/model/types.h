@@ -1,0 +1,46 @@
+// The tree, flattened: plain data that every instruction set reads alike.
+#pragma once
+
+namespace supple {
+
+// how a joint moves its child: about z, along z, or any way about its origin
+enum Motion : int { turns = 0, slides = 1, balls = 2 };
+
+// one simple joint; its location has the axis turned to z and fixed joints folded in
+struct Node {
+  double rotation[9];        // of the location, row by row
+  double position[3];        // of the location, in metres
+  double gain, offset;       // value = gain * q[index] + offset
+  int parent, index, motion; // parent: -1 for the world; index: first of one value of q, or of three
+};
+
+// One joint of a chain. A turn about z at the end of one location and at the start of the next is one turn,
+// so each location needs only a shift and a tilt about x; what remains of its turns is part of `turn_offset`.
+// The first joint, and one after a ball, have no turn before them to take it: they keep their whole location.
+enum Tilt : int { no_tilt = 0, some_tilt = 1, up = 2, down = 3 }; // up and down: a right angle about x or -x
+
+struct Link {
+  double rotation[9], position[3];     // the whole location
+  double shift[3], tilt_cos, tilt_sin; // its shift in the turned axes, and its tilt about x
+  double turn_gain, turn_offset;       // angle about z = turn_gain * q[index] + turn_offset
+  double slide_gain, slide_offset;     // way along z = slide_gain * q[index] + slide_offset
+  int index, motion, tilt;
+  bool shifts[3]; // which parts of the shift are not zero
+  bool whole;     // use the whole location
+  bool shared;    // a joint before this one has the same column of the Jacobian
+};
+
+// the joints between the world and one end effector, outermost last
+struct Chain {
+  const Link *links;
+  int count, axes, dof;            // axes: one for each turn or slide, three for a ball
+  double rotation[9], position[3]; // the end effector, as seen from the last joint
+};
+
+// a link of the whole tree, as seen from the joint that carries it (-1: the world)
+struct Tip {
+  double rotation[9], position[3];
+  int node;
+};
+
+} // namespace supple

@@ -1,0 +1,119 @@
+// Curvature: how the end effectors bend away from straight lines as the joints move, and how their error
+// bends with it.
+//
+// With z the axes of the joints in their order and j the velocities they give the end effector, the second
+// derivative along i and k, i before k, is z_i x j_k for the position and z_i x z_k (of which a symmetric
+// matrix takes half) for the orientation. What comes after a joint turns with it; what comes before does not.
+#pragma once
+#include "supple/task/goal.h"
+
+namespace supple {
+inline namespace SUPPLE_ISA {
+
+// a turn or slide of one end effector, as it moves that end effector; the three of a ball belong together
+struct Mover {
+  Vec<double> z, j; // angular and linear velocity a unit of its joint
+  int index;        // of its joint
+  int group;        // the first mover of its ball, or itself
+};
+
+// The movers of a chain from its axes; `unit` holds the natural unit of each joint. Returns how many.
+SUPPLE_FN int movers(const Chain &chain, const Axis<double> *axes, Vec<double> point, const double *unit,
+                     Mover *out) {
+  int count = 0;
+  for (int i = 0; i < chain.count; ++i) {
+    const Link &link = chain.links[i];
+    if (link.motion == slides) {
+      out[count] = {{0, 0, 0}, (link.slide_gain * unit[link.index]) * axes->z, link.index, count};
+      ++count;
+      ++axes;
+    } else if (link.motion == turns) {
+      const Vec<double> z = (link.turn_gain * unit[link.index]) * axes->z;
+      out[count] = {z, cross(z, point - axes->p), link.index, count};
+      ++count;
+      ++axes;
+    } else {
+      const int group = count;
+      for (int k = 0; k < 3; ++k, ++count, ++axes) {
+        const Vec<double> z = unit[link.index + k] * axes->z;
+        out[count] = {z, cross(z, point - axes->p), link.index + k, group};
+      }
+    }
+  }
+  return count;
+}
+
+// Second derivative of position and orientation along d (of the joints).
+SUPPLE_FN void second_along(const Mover *m, int count, const double *d, Vec<double> &linear,
+                            Vec<double> &angular) {
+  Vec<double> after_j{0, 0, 0}, after_z{0, 0, 0}, zero{0, 0, 0};
+  linear = angular = zero;
+  for (int i = count - 1; i >= 0; --i) {
+    if (m[i].group != i)
+      continue; // of a ball, its first mover speaks for all three
+    Vec<double> z = zero, j = zero;
+    for (int k = i; k < count && m[k].group == i; ++k)
+      z = z + d[m[k].index] * m[k].z, j = j + d[m[k].index] * m[k].j;
+    linear = linear + cross(z, j + 2.0 * after_j);
+    angular = angular + cross(z, after_z);
+    after_j = after_j + j, after_z = after_z + z;
+  }
+}
+
+// Derivative of (J d) along each joint: what turning that joint adds to the velocity that d gives. `use` is
+// called with the joint, linear and angular.
+template <class Use>
+SUPPLE_FN void derivative_along_each(const Mover *m, int count, const double *d, Use &&use) {
+  Vec<double> before{0, 0, 0}, after_j{0, 0, 0}, after_z{0, 0, 0};
+  for (int i = 0; i < count; ++i)
+    after_j = after_j + d[m[i].index] * m[i].j, after_z = after_z + d[m[i].index] * m[i].z;
+  for (int i = 0; i < count; ++i) {
+    const Vec<double> z = d[m[i].index] * m[i].z, j = d[m[i].index] * m[i].j;
+    after_z = after_z - z;
+    use(m[i].index, cross(before, m[i].j) + cross(m[i].z, after_j), cross(m[i].z, after_z));
+    before = before + z, after_j = after_j - j;
+  }
+}
+
+// x cot x, smooth through 0
+SUPPLE_FLAT double x_cot_x(double x) { return x < 1e-4 ? 1 - x * x / 3 : x / std::tan(x); }
+
+// Adds to H (n x n) what the error's curvature adds to J'J: with it H is the Hessian of half the squared
+// error of this target, exactly where its turns have one weight. `p` and `o` are the position and turn that
+// are left, `wp` and `wo` the weights of their components. A direction to point along turns about `pointing`,
+// which bears no error.
+SUPPLE_FN void add_curvature(const Mover *m, int count, Vec<double> p, Vec<double> o, Vec<double> wp,
+                             Vec<double> wo, bool points, Vec<double> pointing, int n, double *H) {
+  const Vec<double> P{wp.x * wp.x * p.x, wp.y * wp.y * p.y, wp.z * wp.z * p.z};
+  const Vec<double> O{0.5 * wo.x * wo.x * o.x, 0.5 * wo.y * wo.y * o.y, 0.5 * wo.z * wo.z * o.z};
+  const double angle = root(dot(o, o));
+  const bool even = wo.x == wo.y && wo.y == wo.z && angle > 0;
+  const Vec<double> along = angle > 0 ? (1 / angle) * o : o;
+  const double loss = even ? wo.x * wo.x * (x_cot_x(points ? angle : 0.5 * angle) - 1) : 0;
+  const Vec<double> side = cross(2.0 * O, pointing);
+  for (int a = 0; a < count; ++a) {
+    const Vec<double> za = m[a].z, A = cross(P, za);
+    // how a turn about za counts: across the error it turns less of it away
+    Vec<double> L = loss * (za - dot(za, along) * along);
+    if (points)
+      L = L - dot(L, pointing) * pointing;
+    // what comes after turns with it: a direction bears no error about itself
+    const Vec<double> B = points ? dot(za, pointing) * side : cross(O, za);
+    for (int b = a; b < count; ++b) {
+      double h = dot(L, m[b].z);
+      if (a != b && m[a].group == m[b].group) {
+        h -= 0.5 * (dot(A, m[b].j) + dot(cross(P, m[b].z), m[a].j));
+        if (points)
+          h -= 0.5 * (dot(B, m[b].z) + dot(m[b].z, pointing) * dot(side, za));
+      } else {
+        h -= dot(A, m[b].j) + (a != b || points ? dot(B, m[b].z) : 0.0);
+      }
+      H[m[a].index * n + m[b].index] += h;
+      if (a != b)
+        H[m[b].index * n + m[a].index] += h;
+    }
+  }
+}
+
+} // namespace SUPPLE_ISA
+} // namespace supple
