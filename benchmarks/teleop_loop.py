@@ -59,7 +59,7 @@ def alone(rate: float, seconds: float) -> tuple[Statistics, float]:
             marks.append(memory())
 
     panda = supple.models.panda()
-    statistics = teleop.follow(hand(), teleop.Mapping(), Solver().track(panda, LINK), watch, rate, seconds=seconds)
+    statistics = teleop.drive(hand(), teleop.Mapping(), Solver().track(panda, LINK), watch, rate, seconds=seconds)
     return statistics, memory() - marks[0]
 
 

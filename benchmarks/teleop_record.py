@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from supple import Frame, Solver, models
-from supple.teleop import Command, Mapping, Tick, follow
+from supple.teleop import Command, Mapping, Tick, drive
 from supple.teleop.recording import Recorder
 from supple.teleop.recording.replay import replay
 
@@ -98,7 +98,7 @@ def run(asked: argparse.Namespace, folder: Path) -> bool:
 
     began = time.perf_counter()
     source = operator(clock, seconds, asked.rate, len(links), asked.seed)
-    told = follow(source, [Mapping() for _ in links], tracker, sink, asked.rate, clock=clock)
+    told = drive(source, [Mapping() for _ in links], tracker, sink, asked.rate, clock=clock)
     driven = time.perf_counter()
     recorder.close()
     closed = time.perf_counter()

@@ -44,13 +44,13 @@ for command in (swing, push, turn, jump, nonsense):
     said = {}  # for each outcome, how long, and the fullest reason
     for tick in range(1800):
         step = follow.step(command(tick * dt), dt)
-        time, why = said.get(step.outcome, (0, ""))
-        said[step.outcome] = time + dt, max(why, step.why, key=len)
+        time, why = said.get(step.status, (0, ""))
+        said[step.status] = time + dt, max(why, step.why, key=len)
         speed = max(speed, (abs(step.velocity) / arm.speed).max())
         acceleration = max(acceleration, abs(step.velocity - before).max() / dt)
         before = step.velocity.copy()
         way.append(step.q.copy())
-    print(f"{command.__name__}: ends {step.outcome.name}, {abs(step.q - start).max():.0e} rad from the start")
+    print(f"{command.__name__}: ends {step.status.name}, {abs(step.q - start).max():.0e} rad from the start")
     for outcome, (time, why) in said.items():
         print(f"  {time:4.2f} s {outcome.name.lower():<10}{why}")
 

@@ -289,7 +289,7 @@ def constraint(
     here = _limits.checked(linkage, linkage.rest if q is None else q)
     if here.ndim != 1:
         raise BadInput(f"constraint takes one q of shape ({linkage.dof},), not {here.shape}")
-    numbers = np.stack([goal.numbers(()) for goal in wanted])
+    numbers = np.stack([goal._numbers(()) for goal in wanted])
     error, jacobian = plan.look(here, numbers, False)[:2]
     rank = encoding.rank_of(jacobian, tolerance)
     generic = max(encoding.generic_rank(linkage, plan, tolerance), rank)

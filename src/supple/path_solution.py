@@ -21,7 +21,7 @@ from supple.solver import Solver, listed, started
 
 
 @dataclass(frozen=True)
-class Followed:
+class PathSolution:
     """What came of following: a motion, and how near each of its frames is to what was wanted."""
 
     motion: Motion
@@ -74,10 +74,10 @@ class Followed:
         return f"left the path at frame {self.left} ({when:.4g} s), {count} of {n} not arrived: {far}{why}; {jump}"
 
     def __repr__(self) -> str:
-        return f"<Followed: {self}>"
+        return f"<PathSolution: {self}>"
 
 
-def follow(
+def solve_path(
     linkage: Linkage,
     goals: Goal | Sequence[Goal],
     start: ArrayLike | None = None,
@@ -85,7 +85,7 @@ def follow(
     duration: float = 1.0,
     solver: Solver | None = None,
     steps: int | None = None,
-) -> Followed:
+) -> PathSolution:
     """Bring end effectors along paths of goals, frame by frame, each from where the one before ended.
 
     Args:
@@ -98,7 +98,7 @@ def follow(
         steps: None to solve each frame to tolerance; else the most steps to take from each frame to the next, as the
             chapter does with one: then the first frame is the start as it stands.
     """
-    how = Solver(escapes=0) if solver is None else solver
+    how = Solver(limit_escapes=0) if solver is None else solver
     if not isinstance(how, Solver):
         raise BadInput(f"solver must be a Solver, got {how!r}")
     if steps is not None and (not isinstance(steps, int) or isinstance(steps, bool) or steps < 1):
@@ -112,7 +112,7 @@ def follow(
         raise BadInput(f"goals must have as many frames each, got {[goal.shape for goal in wanted]}") from None
     if len(shape) != 1 or shape[0] < 2:
         raise BadInput(f"goals to follow need one leading axis, with two frames or more; theirs is {shape}")
-    lost = ~np.isfinite(np.stack([goal.numbers(shape) for goal in wanted], axis=1)).all(axis=(1, 2))
+    lost = ~np.isfinite(np.stack([goal._numbers(shape) for goal in wanted], axis=1)).all(axis=(1, 2))
     if lost.any():
         raise BadInput(f"goals must be finite; that of frame {int(lost.argmax())} is not")
     compilation.compiled(linkage, wanted, how)
@@ -134,7 +134,7 @@ def follow(
             q, report[i] = _stepped(linkage, now, how, q, steps if i else 0)
         rows[i] = q
     motion = Motion(linkage, np.linspace(0, duration, shape[0]), rows)
-    return Followed(motion, Solution._of(linkage, wanted, shape, (), rows, report.T, how))
+    return PathSolution(motion, Solution._of(linkage, wanted, shape, (), rows, report.T, how))
 
 
 def _largest(motion: Motion) -> str:
@@ -148,7 +148,7 @@ def _largest(motion: Motion) -> str:
 
 def _stepped(linkage: Linkage, goals: list[Goal], how: Solver, q: Array, steps: int) -> tuple[Array, list[float]]:
     """Joint values after so many steps, fewer if it arrives; and outcome, steps taken, the largest and their length."""
-    outcome, taken, largest, length = Outcome.SPENT, 0, 0.0, 0.0
+    outcome, taken, largest, length = Outcome.OUT_OF_BUDGET, 0, 0.0, 0.0
     for _ in range(steps):
         try:
             moved = how.step(linkage, goals, q)

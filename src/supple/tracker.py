@@ -189,7 +189,7 @@ class Tracker:
             stamps: when each command was made (ticks,), in seconds.
 
         Returns:
-            q (ticks, dof), and the value of each tick's `State` (ticks,).
+            q (ticks, dof), and the value of each tick's `TrackingStatus` (ticks,).
         """
         frames = _numbers(commands, "commands")
         if frames.ndim == 3:
@@ -219,18 +219,18 @@ class Tracker:
         if isinstance(one, Goal):
             if one.link != mine.link:
                 raise BadInput(f"goal {k} is tracked for {mine.link!r}, got one for {one.link!r}")
-            components, weights = one.rows(self._reaches[k])
-            if components != mine.rows(self._reaches[k])[0]:
+            components, weights = one._rows(self._reaches[k])
+            if components != mine._rows(self._reaches[k])[0]:
                 raise BadInput(f"goal {k} must ask for what it asked when tracking began: {mine!r}")
             if weights != self._weights[k]:
                 self._track.weigh(k, weights)
                 self._weights[k] = weights
             if one.shape not in ((), shape):
                 raise BadInput(f"goal {k} must be one for each arm: its leading axes are {one.shape}, not {shape}")
-            return one.numbers(shape)
+            return one._numbers(shape)
         matrix = one.matrix if isinstance(one, Frame) else _numbers(one, f"goal {k}")
         if mine.axis is not None:
-            raise BadInput(f"goal {k} points along a direction: give a Goal with axis and along")
+            raise BadInput(f"goal {k} points along a direction: give a Goal with axis and direction")
         if matrix.shape != (*shape, 4, 4):
             raise BadInput(f"goal {k} must be a frame of shape {(*shape, 4, 4)}, got {matrix.shape}")
         return np.concatenate([matrix[..., :3, :3].reshape(*shape, 9), matrix[..., :3, 3]], axis=-1)

@@ -94,18 +94,18 @@ def test_not_arriving_is_a_result_with_its_reason_and_exit_code_one(run: Run) ->
     assert "out of reach" in shown["why"]
     assert shown["distance"] >= 5.355
     assert shown["angle"] is None
-    spent = data(run(*NEAR, "--method", "damped", "--iterations", 2, "--json"), 1)
-    assert (spent["outcome"], spent["iterations"]) == ("spent", 2)
+    spent = data(run(*NEAR, "--method", "damped", "--max-iterations", 2, "--json"), 1)
+    assert (spent["outcome"], spent["iterations"]) == ("out_of_budget", 2)
 
 
 def test_it_searches_unless_told_otherwise(run: Run) -> None:
     assert data(run(*NEAR, "--json"))["method"] == "search"
     assert data(run(*NEAR, "--damping", 0.01, "--json"))["method"] == "damped"
-    assert data(run(*NEAR, "--microseconds", 1e6, "--json"))["outcome"] == "arrived"
+    assert data(run(*NEAR, "--timeout", 1, "--json"))["outcome"] == "arrived"
 
 
 def test_what_is_not_asked_for_has_no_distance_or_angle(run: Run) -> None:
-    shown = data(run(*HAND, "--axis", 0, 0, 1, "--along", 1, 0, -2, "--json"))
+    shown = data(run(*HAND, "--axis", 0, 0, 1, "--direction", 1, 0, -2, "--json"))
     assert shown["distance"] is None
     assert shown["angle"] < 1e-6
     z = models.panda().frame(shown["q"], "panda_hand_tcp").rotation[:, 2]
@@ -156,14 +156,14 @@ def test_degrees_are_for_turns_and_not_for_slides(run: Run) -> None:
         (["--quaternion", "1", "0", "0"], 2, "4"),
         (["--rpy", "0", "0", "0", "--quaternion", "1", "0", "0", "0"], 2, "not both"),
         (["--axis", "0", "0", "1"], 2, "go together"),
-        (["--along", "0", "0", "1"], 2, "go together"),
-        (["--axis", "0", "0", "0", "--along", "0", "0", "1"], 2, "zero"),
-        (["--axis", "0", "0", "1", "--along", "0", "0", "1", "--rpy", "0", "0", "0"], 2, "not both"),
+        (["--direction", "0", "0", "1"], 2, "go together"),
+        (["--axis", "0", "0", "0", "--direction", "0", "0", "1"], 2, "zero"),
+        (["--axis", "0", "0", "1", "--direction", "0", "0", "1", "--rpy", "0", "0", "0"], 2, "not both"),
         (["--position", "1", "2", "0", "--method", "dampd"], 2, "did you mean 'damped'"),
         (["--position", "1", "2", "0", "--damping", "-1"], 2, "damping"),
         (["--position", "1", "2", "0", "--damping", "nan"], 2, "damping"),
-        (["--position", "1", "2", "0", "--iterations", "-1"], 2, "iterations"),
-        (["--position", "1", "2", "0", "--iterations", "1.5"], 2, "iterations"),
+        (["--position", "1", "2", "0", "--max-iterations", "-1"], 2, "max_iterations"),
+        (["--position", "1", "2", "0", "--max-iterations", "1.5"], 2, "max-iterations"),
         (["--position", "1", "2", "0", "--tolerance", "0"], 2, "tolerance"),
         (["--position", "1", "2", "0", "--tolerance", "nan"], 2, "tolerance"),
         (["--position", "1", "2", "0", "--tolerance", "inf"], 2, "tolerance"),
@@ -177,7 +177,7 @@ def test_degrees_are_for_turns_and_not_for_slides(run: Run) -> None:
         (["--position", "1", "2", "0", "--out", "no/such/a.csv"], 2, "folder"),
         (["--position", "1", "2", "0", "--solutions", "0"], 2, "solutions"),
         (["--position", "1", "2", "0", "--solutions", "2", "--method", "damped"], 2, "finds one answer"),
-        (["--position", "1", "2", "0", "--microseconds", "-1"], 2, "microseconds"),
+        (["--position", "1", "2", "0", "--timeout", "-1"], 2, "timeout"),
         (["--goals", "none.csv"], 1, "none.csv"),
         (["--goals", "goals.txt"], 2, "a file that ends in .csv or .npz"),
         (["--goals", "goals.csv", "--position", "1", "2", "0"], 2, "the goals are in the file"),
@@ -270,7 +270,7 @@ def test_rows_as_json_are_those_that_python_gives(run: Run) -> None:
         assert row["outcome"] == ("stuck" if i in (3, 7) else "arrived")
         assert row["why"] == (found[i].why if i in (3, 7) else None)
     summary = shown["summary"]
-    assert [summary[name] for name in ("goals", "arrived", "stuck", "spent", "invalid")] == [20, 18, 2, 0, 0]
+    assert [summary[name] for name in ("goals", "arrived", "stuck", "out_of_budget", "invalid")] == [20, 18, 2, 0, 0]
     assert summary["rate"] == pytest.approx(20 / summary["seconds"])
     assert (shown["method"], shown["angles"], shown["names"]) == ("search", "rad", list(ARM.names))
 
@@ -370,7 +370,7 @@ def test_of_several_answers_to_many_goals_only_those_found_are_told(run: Run) ->
 def test_ctrl_c_keeps_what_is_done(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = write_goals()
     found = supple.solve(ARM, Goal(HAND_LINK, wanted))
-    half = replace(found, outcomes=np.where(np.arange(20) < 12, found.outcomes, supple.Outcome.SPENT.value))
+    half = replace(found, outcomes=np.where(np.arange(20) < 12, found.outcomes, supple.Outcome.OUT_OF_BUDGET.value))
 
     def stopped(*_: object, **__: object) -> None:
         raise Interrupted(half)
@@ -378,9 +378,9 @@ def test_ctrl_c_keeps_what_is_done(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(supple.Solver, "solve", stopped)
     result = run(*HAND, "--goals", "goals.npz", "--out", "a.npz")
     assert result.exit_code == 130
-    assert result.stdout.startswith("20 goals: 12 arrived, 8 spent; ")
+    assert result.stdout.startswith("20 goals: 12 arrived, 8 out of budget; ")
     with np.load("a.npz") as held:
-        assert held["outcome"].tolist() == ["arrived"] * 12 + ["spent"] * 8
+        assert held["outcome"].tolist() == ["arrived"] * 12 + ["out_of_budget"] * 8
 
 
 # -- figures ------------------------------------------------------------------------------------------------------
@@ -405,8 +405,8 @@ def test_figures_as_json_name_their_files_and_their_tables(run: Run) -> None:
     rows = {row["method"]: row for row in shown["tables"][0]["rows"]}
     assert rows["inverse"]["iterations"] is None
     assert "square" in rows["inverse"]["refused"]
-    assert rows["selective"]["arrived"] == 1
-    assert rows["selective"]["microseconds"] > 0
+    assert rows["selectively_damped"]["arrived"] == 1
+    assert rows["selectively_damped"]["microseconds"] > 0
 
 
 @pytest.mark.parametrize(
@@ -445,7 +445,7 @@ def test_help_teaches_by_examples_that_are_real(run: Run, command: str) -> None:
     ("line", "expected"),
     [
         ("supple solve pan", ["panda"]),
-        ("supple solve panda --method p", ["pseudoinverse", "pulled"]),
+        ("supple solve panda --method p", ["pseudoinverse"]),
         ("supple figures --only 5.2", [name for name in figures.names() if name.startswith("5.2")]),
     ],
 )

@@ -96,7 +96,7 @@ def test_code_on_a_page_runs_and_prints_what_the_page_says(page: Path, desk: Pat
 def test_only_code_that_opens_a_browser_is_skipped() -> None:
     skipped = [block for page in PAGES for block in blocks(page) if block.skipped]
     assert len(skipped) <= 2
-    assert all("supple.view(" in block.code for block in skipped)
+    assert all("supple.view.show(" in block.code for block in skipped)
 
 
 def test_the_readme_leads_with_a_picture_and_the_loop() -> None:

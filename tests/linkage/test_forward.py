@@ -114,7 +114,7 @@ def test_very_many_rows_on_threads_are_the_same_as_few(lanes):
     tree, (name, *_) = random_tree(3, 40), random_tree(3, 40).tips
     q = random_q(tree, 0, 20_011)
     some = np.r_[0:70, 9_990:10_060, 19_990:20_011]
-    frames, jacobians = tree.look(q, name)
+    frames, jacobians = tree.frame_and_jacobian(q, name)
     wanted, _, _ = oracle.traverse(tree, q[some])
     size = max(1, np.abs(wanted[name][:, :3, 3]).max())
     assert worst(frames.matrix[some], wanted[name]) < 1e-13 * size
@@ -137,7 +137,7 @@ for name in _core.instruction_sets():
         tree = random_tree(seed, 40)
         for rows in (5_761, 7_777):  # cut in 2, 3 or 5, the first leaves a single row over
             q = random_q(tree, 1, rows)
-            frame, jacobian = tree.look(q, tree.tips[0])
+            frame, jacobian = tree.frame_and_jacobian(q, tree.tips[0])
             made = (frame.matrix, jacobian, tree.frames(q).matrix, tree.manipulability(q, tree.tips[0]))
             print(*(hashlib.sha256(array.tobytes()).hexdigest()[:16] for array in made))
 """
@@ -161,10 +161,10 @@ def test_callers_on_many_threads_do_not_disturb_each_other(lanes):
     tree, serial = random_tree(5, 40), random_tree(5, 40)
     q = random_q(tree, 0, 3000)
     links = [link.name for link in tree.links[::4]]
-    wanted = [serial.look(q, link) for link in links]
+    wanted = [serial.frame_and_jacobian(q, link) for link in links]
     with ThreadPoolExecutor(8) as pool:
         for _ in range(3):
-            seen = pool.map(lambda link: tree.look(q, link), links)
+            seen = pool.map(lambda link: tree.frame_and_jacobian(q, link), links)
             for (frame, jacobian), (known, same) in zip(seen, wanted, strict=True):
                 assert frame == known
                 assert np.array_equal(jacobian, same)
@@ -202,7 +202,7 @@ def test_a_point_moves_as_a_tool_there_would(seed, lanes):
 def test_a_look_is_the_frame_and_the_jacobian(seed, lanes):
     tree, q, *_ = case(seed)
     for rows in (q, q[0], q[:0]):
-        frame, jacobian = tree.look(rows, tree.tips[-1])
+        frame, jacobian = tree.frame_and_jacobian(rows, tree.tips[-1])
         assert frame == tree.frame(rows, tree.tips[-1])
         assert np.array_equal(jacobian, tree.jacobian(rows, tree.tips[-1]))
 
@@ -244,28 +244,28 @@ def test_points_are_carried_from_link_to_link_and_to_the_world(seed, lanes):
     point = rng.uniform(-1, 1, 3)
     here, there = (str(name) for name in rng.choice([link.name for link in tree.links], 2))
     world = (frames[here] @ [*point, 1])[..., :3]  # [K5.5]
-    assert worst(tree.carry(q, point, here), world) < 1e-13 * size
+    assert worst(tree.transform_points(q, point, here), world) < 1e-13 * size
     seen = np.linalg.solve(frames[there], np.concatenate([world, np.ones((65, 1))], -1)[..., None])[..., :3, 0]
-    assert worst(tree.carry(q, point, here, there), seen) < 1e-12 * size
-    assert worst(tree.carry(q, point, here, here), point) < 1e-12 * size
-    assert worst(tree.carry(q[0], [point, point], here), world[0]) < 1e-13 * size
+    assert worst(tree.transform_points(q, point, here, there), seen) < 1e-12 * size
+    assert worst(tree.transform_points(q, point, here, here), point) < 1e-12 * size
+    assert worst(tree.transform_points(q[0], [point, point], here), world[0]) < 1e-13 * size
 
 
 def test_vertices_reach_the_world_as_the_chapter_says():
     t0, t1, t11 = Frame.at([1, 2, 3], Frame.rotvec([0, 0, 0.5])), Frame.at([0, 0, 1]), Frame.at([1, 0, 0])
     arm = Linkage("k", [Joint.revolute("a", "l0", "l1", at=t1), Joint.revolute("b", "l1", "l11", at=t11)], base=t0)
     v, r = [0.1, 0.2, 0.3], [Frame.turn([0, 0, 1], angle) for angle in (0.7, -0.4)]
-    assert worst(arm.carry([0.7, -0.4], v, "l0"), t0.apply(v)) < 1e-15  # [K5.1]
-    assert worst(arm.carry([0, 0], v, "l1"), (t0 @ t1).apply(v)) < 1e-15  # [K5.2]
-    assert worst(arm.carry([0, 0], v, "l11"), (t0 @ t1 @ t11).apply(v)) < 1e-14  # [K5.3]
-    assert worst(arm.carry([0.7, -0.4], v, "l1"), (t0 @ t1 @ r[0]).apply(v)) < 1e-15  # [K5.4]
-    assert worst(arm.carry([0.7, -0.4], v, "l11"), (t0 @ t1 @ r[0] @ t11 @ r[1]).apply(v)) < 1e-14  # [K5.5]
+    assert worst(arm.transform_points([0.7, -0.4], v, "l0"), t0.apply(v)) < 1e-15  # [K5.1]
+    assert worst(arm.transform_points([0, 0], v, "l1"), (t0 @ t1).apply(v)) < 1e-15  # [K5.2]
+    assert worst(arm.transform_points([0, 0], v, "l11"), (t0 @ t1 @ t11).apply(v)) < 1e-14  # [K5.3]
+    assert worst(arm.transform_points([0.7, -0.4], v, "l1"), (t0 @ t1 @ r[0]).apply(v)) < 1e-15  # [K5.4]
+    assert worst(arm.transform_points([0.7, -0.4], v, "l11"), (t0 @ t1 @ r[0] @ t11 @ r[1]).apply(v)) < 1e-14  # [K5.5]
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_geometry_is_readied_and_articulated(seed, lanes):
     tree, q, _, readied, size = case(seed)
-    placed = list(tree.placed(q))
+    placed = list(tree.world_geometry(q))
     assert [(link, geometry) for link, geometry, _ in placed] == [(k.name, g) for k in tree.links for g in k.geometry]
     wanted = [matrix for link in tree.links for matrix in readied[link.name]]
     for (_, _, frame), matrix in zip(placed, wanted, strict=True):
@@ -275,7 +275,7 @@ def test_geometry_is_readied_and_articulated(seed, lanes):
 def test_every_shape_is_carried():
     box, ball = Geometry(Box((1, 1, 1)), Frame.at([0, 0, 1])), Geometry(Sphere(0.5))
     arm = Linkage("arm", [Joint.revolute("j", "a", "b", at=Frame.at([1, 0, 0]))], [Link("a", [ball]), Link("b", [box])])
-    (first, _, at), (second, _, there) = arm.placed([math.pi])
+    (first, _, at), (second, _, there) = arm.world_geometry([math.pi])
     assert (first, second) == ("a", "b")
     assert worst(at.position, [0, 0, 0]) == 0
     assert worst(there.position, [1, 0, 1]) < 1e-15
@@ -291,7 +291,7 @@ def test_five_thousand_joints_in_a_row_are_no_trouble(lanes):
     angle = np.cumsum(np.concatenate([np.zeros((9, 1)), q], axis=1), axis=1)
     x, y = np.cumsum(0.01 * np.cos(angle[:, :-1]), axis=1), np.cumsum(0.01 * np.sin(angle[:, :-1]), axis=1)
     for rows in (np.s_[:], np.s_[4]):
-        frame, jacobian = chain.look(q[rows], f"l{n}")
+        frame, jacobian = chain.frame_and_jacobian(q[rows], f"l{n}")
         assert worst(frame.position[..., 0], x[rows][..., -1]) < 1e-11
         assert worst(frame.position[..., 1], y[rows][..., -1]) < 1e-11
         assert worst(jacobian[..., 0, :], y[rows] - y[rows][..., -1:]) < 1e-11

@@ -39,7 +39,7 @@ def test_leading_axes_broadcast(case):
     assert spread.shape == (5, 2, 3, 4, 6, tree.dof)
     assert worst(spread[4, 1, 0, 2], tree.jacobian(q[1, 0, 2], link, point=points[4, 0, 0, 0])) < 1e-12
     assert tree.jacobian(q[0, 0, 0], link, point=points[:, 0, 0, 0]).shape == (5, 6, tree.dof)
-    assert tree.carry(q, [1, 2, 3], link).shape == (2, 3, 4, 3)
+    assert tree.transform_points(q, [1, 2, 3], link).shape == (2, 3, 4, 3)
     with pytest.raises(BadInput, match="point"):
         tree.jacobian(q, link, point=np.zeros((3, 3, 3)))
 
@@ -96,7 +96,7 @@ def test_q_may_be_whole_numbers_or_of_less_precision():
 def test_q_is_never_changed(case):
     tree, q = case
     kept = q.copy()
-    tree.look(q, tree.tips[0])
+    tree.frame_and_jacobian(q, tree.tips[0])
     tree.frames(q)
     tree.integrate(q, q)
     assert np.array_equal(q, kept)
@@ -116,7 +116,7 @@ def test_results_can_be_written_to_memory_of_ones_own(case):
         assert tree.jacobian(rows, link, out=jacobians) is jacobians
         assert np.array_equal(jacobians, tree.jacobian(rows, link))
         frames[...], jacobians[...] = np.nan, np.nan
-        seen, same = tree.look(rows, link, out=(frames, jacobians))
+        seen, same = tree.frame_and_jacobian(rows, link, out=(frames, jacobians))
         assert same is jacobians
         assert seen == frame == tree.frame(rows, link)
         assert not seen.matrix.flags.writeable
@@ -153,7 +153,7 @@ def test_memory_that_does_not_fit_is_refused(what):
     with pytest.raises(BadInput, match=message):
         arm.frame(np.zeros((8, 3)), "tip", out=BAD_OUT[what](3))
     with pytest.raises(BadInput, match=message):
-        arm.look(np.zeros((8, 3)), "tip", out=(BAD_OUT[what](3), np.empty((8, 6, 3))))
+        arm.frame_and_jacobian(np.zeros((8, 3)), "tip", out=(BAD_OUT[what](3), np.empty((8, 6, 3))))
     with pytest.raises(BadInput, match=r"of shape \(8, 6, 3\)$"):
         arm.jacobian(np.zeros((8, 3)), "tip", out=BAD_OUT[what](3))
 
@@ -164,10 +164,10 @@ VERBS = {
     "frame": lambda arm, q: arm.frame(q, "tip"),
     "frames": lambda arm, q: arm.frames(q),
     "jacobian": lambda arm, q: arm.jacobian(q, "tip"),
-    "look": lambda arm, q: arm.look(q, "tip"),
+    "frame_and_jacobian": lambda arm, q: arm.frame_and_jacobian(q, "tip"),
     "manipulability": lambda arm, q: arm.manipulability(q, "tip"),
-    "carry": lambda arm, q: arm.carry(q, [0, 0, 0], "tip"),
-    "placed": lambda arm, q: list(arm.placed(q)),
+    "transform_points": lambda arm, q: arm.transform_points(q, [0, 0, 0], "tip"),
+    "world_geometry": lambda arm, q: list(arm.world_geometry(q)),
     "integrate": lambda arm, q: arm.integrate(q, q),
     "difference": lambda arm, q: arm.difference(q, q),
 }
@@ -214,11 +214,11 @@ def test_a_value_that_moves_nothing_must_be_finite_too():
 @pytest.mark.parametrize("link", ["tipp", "Tip", "", None, 3, ["tip"], b"tip"])
 def test_unknown_links_are_refused_with_what_is_near(link):
     arm, q = models.planar3(), np.zeros(3)
-    for ask in (arm.frame, arm.jacobian, arm.look, arm.manipulability):
+    for ask in (arm.frame, arm.jacobian, arm.frame_and_jacobian, arm.manipulability):
         with pytest.raises(UnknownName, match="no link named"):
             ask(q, link)
     with pytest.raises(UnknownName, match="no link named"):
-        arm.carry(q, [0, 0, 0], "tip", "nowhere" if link is None else link)
+        arm.transform_points(q, [0, 0, 0], "tip", "nowhere" if link is None else link)
     if link == "tipp":
         with pytest.raises(UnknownName, match="no link named 'tipp'; did you mean 'tip'"):
             arm.frame(q, link)
@@ -245,9 +245,9 @@ def test_what_no_cache_holds_is_written_like_the_rest(shift: int) -> None:
     memory = np.full(rows * (16 + 6 * arm.dof) + 16, np.nan)  # 31 MB, at any place within a line
     frames = memory[shift : shift + 16 * rows].reshape(rows, 4, 4)
     jacobians = memory[shift + 16 * rows : shift + 16 * rows + 6 * arm.dof * rows].reshape(rows, 6, arm.dof)
-    arm.look(q, "panda_hand_tcp", out=(frames, jacobians))
+    arm.frame_and_jacobian(q, "panda_hand_tcp", out=(frames, jacobians))
     for part in (slice(0, 500), slice(rows // 2 - 50, rows // 2 + 50), slice(rows - 500, rows)):
-        frame, jacobian = arm.look(q[part], "panda_hand_tcp")
+        frame, jacobian = arm.frame_and_jacobian(q[part], "panda_hand_tcp")
         assert np.array_equal(frames[part], frame.matrix)
         assert np.array_equal(jacobians[part], jacobian)
     assert not np.isnan(memory[shift : shift + rows * (16 + 6 * arm.dof)]).any()

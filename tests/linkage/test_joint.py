@@ -84,7 +84,7 @@ def test_rest_is_what_is_given_else_zero_or_else_the_middle_of_the_limits(joint,
 @pytest.mark.parametrize("order", ["xyz", "zyx", "zyz", "xzx", "yxz"])
 def test_a_ball_as_three_turns_has_euler_angles_for_values(order):
     at = Frame.at([0.1, 0.2, 0.3], Frame.turn([1, 2, 3], 0.4))
-    arm = Linkage("b", Joint.three("hip", "pelvis", "thigh", order=order, at=at))
+    arm = Linkage("b", Joint.ball_from_revolutes("hip", "pelvis", "thigh", order=order, at=at))
     assert arm.dof == 3
     q = np.random.default_rng(0).uniform(-3, 3, (500, 3))
     assert np.abs(arm.frame(q, "thigh").matrix - (at @ Frame.euler(order, q)).matrix).max() < 1e-14
@@ -95,7 +95,7 @@ def test_a_ball_as_three_turns_has_euler_angles_for_values(order):
 
 
 def test_three_turns_carry_their_limits():
-    x, y, z = Joint.three("hip", "a", "b", lower=[-1, -2, -3], upper=4, speed=[5, 6, 7])
+    x, y, z = Joint.ball_from_revolutes("hip", "a", "b", lower=[-1, -2, -3], upper=4, speed=[5, 6, 7])
     assert (x.name, y.name, z.name) == ("hip_x", "hip_y", "hip_z")
     assert (x.lower, y.lower, z.lower) == ((-1,), (-2,), (-3,))
     assert x.upper == y.upper == z.upper == (4,)
@@ -207,8 +207,11 @@ BAD_ARGUMENTS = {
     "axis of two": (lambda: Joint.revolute("j", "a", "b", axis=[0, 1]), "axis must be three numbers, got [0, 1]"),
     "two of three": (lambda: Joint.planar("j", "a", "b", lower=[0, 1]), "expected one number or 3, got [0, 1]"),
     "words": (lambda: Joint.floating("j", "a", "b", rest="here"), "expected one number or 6, got 'here'"),
-    "order xxy": (lambda: Joint.three("j", "a", "b", order="xxy"), "with no two neighbours equal"),
-    "order None": (lambda: Joint.three("j", "a", "b", order=None), "order must be three of 'x', 'y', 'z'"),
+    "order xxy": (lambda: Joint.ball_from_revolutes("j", "a", "b", order="xxy"), "with no two neighbours equal"),
+    "order None": (
+        lambda: Joint.ball_from_revolutes("j", "a", "b", order=None),
+        "order must be three of 'x', 'y', 'z'",
+    ),
 }
 
 

@@ -130,7 +130,11 @@ NOT_TREES = {
         [],
         "joint 'm': gains of mimics multiply to more than any number",
     ),
-    "three joints unspread": ([Joint.three("j", "a", "b")], [], "expected a Joint, got tuple; put a * before it"),
+    "three joints unspread": (
+        [Joint.ball_from_revolutes("j", "a", "b")],
+        [],
+        "expected a Joint, got tuple; put a * before it",
+    ),
     "not a joint": (["j"], [], "expected a Joint, got str"),
     "not a link": ([], ["a"], "expected a Link, got str"),
 }

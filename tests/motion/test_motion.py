@@ -14,9 +14,9 @@ from supple.errors import BadInput
 from supple.frame import Frame
 from supple.joint import Joint, Kind
 from supple.linkage import Linkage
-from supple.motion import Between, Motion
+from supple.motion import Interpolation, Motion
 
-BOTH = pytest.mark.parametrize("between", list(Between), ids=lambda b: b.value)
+BOTH = pytest.mark.parametrize("between", list(Interpolation), ids=lambda b: b.value)
 BALL = Linkage("socket", [Joint.ball("ball", "torso", "arm")])
 SLIDE = Linkage("slide", [Joint.prismatic("slide", "rail", "cart", axis=[1, 0, 0], lower=-9, upper=9, speed=2)])
 
@@ -96,20 +96,20 @@ def test_rising_keys_rise_all_the_way():
     for _ in range(300):
         n = int(rng.integers(2, 12))
         rises = np.cumsum(rng.choice([0, 1e-3, 1, 100], n) * rng.random(n))[:, None]
-        motion = Motion(SLIDE, np.cumsum(rng.uniform(0.01, 3, n)), rises, Between.SMOOTH)
+        motion = Motion(SLIDE, np.cumsum(rng.uniform(0.01, 3, n)), rises, Interpolation.SMOOTH)
         q = motion.at(np.linspace(motion.start, motion.end, 1000))
         assert np.diff(q, axis=0).min() >= -1e-14 * rises.max()
         assert motion.velocity(np.linspace(motion.start, motion.end, 1000)).min() >= -1e-12 * motion.speed.max()
 
 
 def test_a_key_that_turns_back_is_an_extreme():
-    motion = Motion(SLIDE, [0, 1, 3, 4], [[0.0], [5], [2], [3]], Between.SMOOTH)
+    motion = Motion(SLIDE, [0, 1, 3, 4], [[0.0], [5], [2], [3]], Interpolation.SMOOTH)
     assert motion.velocity([1, 3]).ravel() == pytest.approx([0, 0], abs=1e-14)
     assert motion.at(np.linspace(0, 4, 4001)).max() == 5
 
 
 def test_a_smooth_motion_has_no_jump_of_velocity_and_rests_at_its_ends():
-    for motion in motions(Between.SMOOTH):
+    for motion in motions(Interpolation.SMOOTH):
         assert np.array_equal(motion.leaving[1:], motion.arriving[:-1])
         fast = 1 + motion.speed.max(initial=0)
         h = 1e-9 * np.diff(motion.times).min()
@@ -139,7 +139,7 @@ def test_speed_is_the_greatest_there_is(between):
 
 
 def test_linear_pieces_have_constant_velocity():
-    for motion in motions(Between.LINEAR):
+    for motion in motions(Interpolation.LINEAR):
         for i in range(len(motion) - 1):
             t = motion.times[i] + np.array([0.1, 0.5, 0.9]) * (motion.times[i + 1] - motion.times[i])
             assert np.abs(motion.velocity(t) - motion.leaving[i]).max(initial=0) < 1e-12 * (
@@ -167,8 +167,8 @@ def test_about_one_axis_a_smooth_ball_joint_does_as_a_smooth_hinge():
         axis = rng.normal(size=3)
         axis /= np.linalg.norm(axis)
         angle, times = rng.uniform(-1.5, 1.5, (n, 1)), np.cumsum(rng.uniform(0.1, 2, n))
-        ball = Motion(BALL, times, angle * axis, Between.SMOOTH)
-        one = Motion(hinge, times, angle, Between.SMOOTH)
+        ball = Motion(BALL, times, angle * axis, Interpolation.SMOOTH)
+        one = Motion(hinge, times, angle, Interpolation.SMOOTH)
         t = inner(ball, 50)
         assert np.abs(ball.at(t) - one.at(t) * axis).max() < 1e-13
         assert np.abs(ball.velocity(t) - one.velocity(t) * axis).max() < 1e-12
@@ -178,7 +178,7 @@ def test_a_smooth_ball_joint_never_turns_back_on_its_way():
     rng = np.random.default_rng(4)
     for _ in range(200):
         q = rng.uniform(-1.5, 1.5, (4, 3))
-        motion = Motion(BALL, np.cumsum(rng.uniform(0.1, 2, 4)), q, Between.SMOOTH)
+        motion = Motion(BALL, np.cumsum(rng.uniform(0.1, 2, 4)), q, Interpolation.SMOOTH)
         for i in range(3):
             turns = Frame.rotvec(motion.at(np.linspace(motion.times[i], motion.times[i + 1], 101)))
             step = (Frame.rotvec(q[i]).inverse() @ Frame.rotvec(q[i + 1])).to_rotvec()
@@ -194,7 +194,7 @@ def test_where_a_ball_joint_stands_does_not_change_how_it_moves():
         q, times = rng.uniform(-1.5, 1.5, (5, 3)), np.cumsum(rng.uniform(0.1, 2, 5))
         other = Frame.rotvec(rng.uniform(-1.5, 1.5, 3))
         turned = (other @ Frame.rotvec(q)).to_rotvec()
-        a, b = (Motion(BALL, times, keys, Between.SMOOTH) for keys in (q, turned))
+        a, b = (Motion(BALL, times, keys, Interpolation.SMOOTH) for keys in (q, turned))
         t = inner(a, 50)
         assert np.abs((other @ Frame.rotvec(a.at(t))).matrix - Frame.rotvec(b.at(t)).matrix).max() < 1e-12
         assert np.abs(a.velocity(t) - b.velocity(t)).max() < 1e-11 * (1 + a.speed.max())
@@ -207,7 +207,7 @@ def test_a_turn_without_end_counts_its_turns():
 
 
 def test_times_broadcast_over_any_axes():
-    motion = next(motions(Between.SMOOTH, keys=4))
+    motion = next(motions(Interpolation.SMOOTH, keys=4))
     t = inner(motion, 24).reshape(2, 3, 4)
     assert motion.at(t).shape == motion.velocity(t).shape == (2, 3, 4, motion.linkage.dof)
     assert np.array_equal(motion.at(t)[1, 2, 3], motion.at(t[1, 2, 3]))
@@ -255,14 +255,14 @@ def test_a_motion_that_begins_elsewhere_does_not_join():
 
 
 def test_parts_put_together_make_the_whole():
-    for between in Between:
+    for between in Interpolation:
         for motion in motions(between, 40):
             cut = float(inner(motion, 1)[0])
             whole = motion.part(end=cut) + motion.part(cut)
             t = inner(motion)
             off = np.abs(motion.linkage.difference(whole.at(t), motion.at(t)))
             assert off[:, plain(motion.linkage)].max(initial=0) < 1e-11
-            assert off.max(initial=0) < (1e-11 if between is Between.LINEAR else 0.02)
+            assert off.max(initial=0) < (1e-11 if between is Interpolation.LINEAR else 0.02)
             assert whole.at(cut) == pytest.approx(motion.at(cut), abs=1e-12)
             assert motion.part() == motion
             assert motion.part(motion.times[0], motion.times[1]).times.tolist() == motion.times[:2].tolist()
@@ -276,7 +276,7 @@ def test_a_part_outside_is_refused():
 
 
 def test_retimed_goes_the_same_way_at_another_speed():
-    for motion in motions(Between.SMOOTH, 20):
+    for motion in motions(Interpolation.SMOOTH, 20):
         slow = motion.retimed(3 * motion.duration, start=100)
         t = inner(motion)
         assert apart(motion, slow.at(100 + 3 * (t - motion.start)), motion.at(t)) < 1e-9
@@ -285,7 +285,7 @@ def test_retimed_goes_the_same_way_at_another_speed():
 
 
 def test_samples_lie_on_the_motion_at_the_rate_and_at_its_end():
-    motion = Motion(SLIDE, [0, 1, 2.05], [[0.0], [1], [5]], Between.SMOOTH)
+    motion = Motion(SLIDE, [0, 1, 2.05], [[0.0], [1], [5]], Interpolation.SMOOTH)
     sampled = motion.sampled(10)
     assert sampled.times.tolist() == pytest.approx([*np.arange(21) / 10, 2.05])
     assert np.array_equal(sampled.q, motion.at(sampled.times))
@@ -297,11 +297,13 @@ def test_samples_lie_on_the_motion_at_the_rate_and_at_its_end():
 
 
 def test_a_motion_says_whether_it_keeps_its_limits():
-    assert Motion(SLIDE, [0, 10], [[-9], [9]], Between.SMOOTH).within_limits()
+    assert Motion(SLIDE, [0, 10], [[-9], [9]], Interpolation.SMOOTH).within_limits()
     assert not Motion(SLIDE, [0, 5, 10], [[0], [9.1], [0]]).within_limits()
     assert Motion(SLIDE, [0, 9], [[-9], [9]]).within_speeds()
-    assert not Motion(SLIDE, [0, 9], [[-9], [9]], Between.SMOOTH).within_speeds()  # it must make up for its slow ends
-    assert Motion(SLIDE, [0, 9], [[-9], [9]], Between.SMOOTH).speed == pytest.approx(3)
+    assert not Motion(
+        SLIDE, [0, 9], [[-9], [9]], Interpolation.SMOOTH
+    ).within_speeds()  # it must make up for its slow ends
+    assert Motion(SLIDE, [0, 9], [[-9], [9]], Interpolation.SMOOTH).speed == pytest.approx(3)
 
 
 def test_a_ball_joint_that_leaves_its_range_between_its_keys_is_seen():
@@ -357,19 +359,24 @@ def test_a_single_key_is_a_motion():
 @pytest.mark.parametrize(
     ("times", "q", "between", "said"),
     [
-        ([0, 1], [[0], [1], [2]], Between.LINEAR, "3 keys need times of shape (3,), not (2,)"),
-        ([0, 0], [[0], [1]], Between.LINEAR, "times must increase: 0.0 s is followed by 0.0 s"),
-        ([0, 2, 1], [[0], [1], [2]], Between.LINEAR, "2.0 s is followed by 1.0 s"),
-        ([0, math.nan], [[0], [1]], Between.LINEAR, "times must be finite"),
-        ([0, 1], [[0], [math.inf]], Between.LINEAR, "q must be finite"),
-        ([0, 1], [[0, 0], [1, 1]], Between.LINEAR, "q must have shape (..., 1)"),
-        ([0], [0], Between.LINEAR, "q must have shape (n, 1)"),
-        ([], np.zeros((0, 1)), Between.LINEAR, "one key or more"),
-        ([0, 1], [[0], [1]], "smooth", "between must be Between.LINEAR or Between.SMOOTH, got 'smooth'"),
-        ([0, 1], "ab", Between.LINEAR, "q must be numbers"),
-        (["a", "b"], [[0], [1]], Between.LINEAR, "times must be numbers"),
-        ([-1e308, 1e308], [[0], [1]], Between.SMOOTH, "too long"),
-        ([0, 1e-300], [[0], [1e100]], Between.SMOOTH, "too far apart"),
+        ([0, 1], [[0], [1], [2]], Interpolation.LINEAR, "3 keys need times of shape (3,), not (2,)"),
+        ([0, 0], [[0], [1]], Interpolation.LINEAR, "times must increase: 0.0 s is followed by 0.0 s"),
+        ([0, 2, 1], [[0], [1], [2]], Interpolation.LINEAR, "2.0 s is followed by 1.0 s"),
+        ([0, math.nan], [[0], [1]], Interpolation.LINEAR, "times must be finite"),
+        ([0, 1], [[0], [math.inf]], Interpolation.LINEAR, "q must be finite"),
+        ([0, 1], [[0, 0], [1, 1]], Interpolation.LINEAR, "q must have shape (..., 1)"),
+        ([0], [0], Interpolation.LINEAR, "q must have shape (n, 1)"),
+        ([], np.zeros((0, 1)), Interpolation.LINEAR, "one key or more"),
+        (
+            [0, 1],
+            [[0], [1]],
+            "smooth",
+            "interpolation must be Interpolation.LINEAR or Interpolation.SMOOTH, got 'smooth'",
+        ),
+        ([0, 1], "ab", Interpolation.LINEAR, "q must be numbers"),
+        (["a", "b"], [[0], [1]], Interpolation.LINEAR, "times must be numbers"),
+        ([-1e308, 1e308], [[0], [1]], Interpolation.SMOOTH, "too long"),
+        ([0, 1e-300], [[0], [1e100]], Interpolation.SMOOTH, "too far apart"),
     ],
 )
 def test_what_cannot_be_a_motion_is_refused(times, q, between, said):
@@ -404,7 +411,7 @@ def test_files_come_back_to_the_last_digit(between, ending, tmp_path):
         back = Motion.load(file, motion.linkage)
         assert np.array_equal(back.times, joined.times)
         assert np.array_equal(back.q, joined.q)
-        if ending != ".csv" or between is Between.LINEAR:
+        if ending != ".csv" or between is Interpolation.LINEAR:
             t = inner(joined)
             assert apart(motion, back.at(t), joined.at(t)) < 1e-12
         if ending != ".csv":

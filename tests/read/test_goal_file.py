@@ -26,8 +26,8 @@ def table(path, columns, rows):
 def same(goal, other):
     assert goal.link == other.link
     assert goal.shape == other.shape == (20,)
-    assert np.allclose(goal.numbers((20,)), other.numbers((20,)), rtol=0, atol=1e-14)
-    assert goal.rows(1) == other.rows(1)
+    assert np.allclose(goal._numbers((20,)), other._numbers((20,)), rtol=0, atol=1e-14)
+    assert goal._rows(1) == other._rows(1)
 
 
 # -- reading ----------------------------------------------------------------------------------------------------
@@ -61,9 +61,9 @@ def test_a_part_alone_is_a_goal(tmp_path):
     turns = table(tmp_path / "b.csv", ["qw", "qx", "qy", "qz"], TURNS.to_quaternion())
     same(goal_file.read(turns, "hand"), Goal("hand", orientation=TURNS))
     aims = table(tmp_path / "c.csv", ["ax", "ay", "az"], PLACES)
-    same(goal_file.read(aims, "hand", axis=(0, 0, 1)), Goal("hand", axis=(0, 0, 1), along=PLACES))
+    same(goal_file.read(aims, "hand", axis=(0, 0, 1)), Goal("hand", axis=(0, 0, 1), direction=PLACES))
     np.savez(tmp_path / "d.npz", direction=PLACES, position=2 * PLACES)
-    both = Goal("hand", position=2 * PLACES, axis=(0, 1, 0), along=PLACES)
+    both = Goal("hand", position=2 * PLACES, axis=(0, 1, 0), direction=PLACES)
     same(goal_file.read(tmp_path / "d.npz", "hand", axis=(0, 1, 0)), both)
 
 
@@ -86,12 +86,12 @@ def test_a_dash_reads_a_table_from_the_standard_input(monkeypatch):
 def test_rows_that_are_not_finite_are_kept_for_the_solver(tmp_path):
     path = tmp_path / "goals.csv"
     path.write_text("x,y,z,qw,qx,qy,qz\n1,2,3,1,0,0,0\n1,nan,3,1,0,0,0\n1,2,3,inf,0,0,0\n")
-    rows = goal_file.read(path, "hand").numbers((3,))
+    rows = goal_file.read(path, "hand")._numbers((3,))
     assert np.isfinite(rows).all(axis=1).tolist() == [True, False, False]
     frames = np.array(WHOLE.matrix)
     frames[7] = np.nan
     np.savez(tmp_path / "goals.npz", frames=frames)
-    rows = goal_file.read(tmp_path / "goals.npz", "hand").numbers((20,))
+    rows = goal_file.read(tmp_path / "goals.npz", "hand")._numbers((20,))
     assert np.flatnonzero(~np.isfinite(rows).all(axis=1)).tolist() == [7]
 
 
@@ -164,7 +164,7 @@ def test_an_axis_and_its_directions_go_together(tmp_path):
     with pytest.raises(BadInput, match=r"a\.csv: an axis needs directions to point along: ax, ay, az"):
         goal_file.read(places, "hand", axis=(0, 0, 1))
     aims = table(tmp_path / "b.csv", ["ax", "ay", "az"], [[1, 0, 0], [0, 0, 0]])
-    with pytest.raises(BadInput, match=r"b\.csv:3: along must not be zero"):
+    with pytest.raises(BadInput, match=r"b\.csv:3: direction must not be zero"):
         goal_file.read(aims, "hand", axis=(0, 0, 1))
     with pytest.raises(BadInput, match=r"^axis must not be zero"):
         goal_file.read(aims, "hand", axis=(0, 0, 0))

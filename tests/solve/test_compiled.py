@@ -14,7 +14,7 @@ from supple import Frame, Goal, Joint, Linkage, Solver, _core, method, models, p
 from supple.errors import BadInput, UnknownName
 
 PANDA, HAND = models.panda(), "panda_hand_tcp"
-FIND = Solver().plan(PANDA, HAND)
+FIND = Solver().compile(PANDA, HAND)
 FRAME = np.array(PANDA.frame(PANDA.random(seed=1), HAND).matrix)
 FAR = FRAME + np.array([[0, 0, 0, 5.0]] + [[0] * 4] * 3)
 
@@ -29,7 +29,7 @@ def test_the_fast_door_answers_as_solve_does_to_the_bit(robot, name):
     arm, link = models.get(robot), HANDS[robot]
     frames, start = np.array(arm.frame(arm.random(100, seed=1), link).matrix), arm.random(100, seed=2)
     frames[::10, :3, 3] *= 3
-    find = Solver().plan(arm, link)
+    find = Solver().compile(arm, link)
     for given in (None, start):
         found = solve(arm, Goal(link, frames), given)
         assert not found.arrived.all()
@@ -57,7 +57,7 @@ PLANS = {
 @pytest.mark.parametrize("kind", PLANS)
 def test_a_goal_says_which_rows_of_the_frames_count(kind):
     goal = Goal(HAND, **PLANS[kind])
-    find = Solver().plan(PANDA, goal)
+    find = Solver().compile(PANDA, goal)
     for frame in PANDA.frame(PANDA.random(50, seed=3), HAND) @ Frame.at(goal.point):
         parts = {
             "position": None if goal.position is None else frame.position,
@@ -72,15 +72,15 @@ def test_a_goal_says_which_rows_of_the_frames_count(kind):
 
 def test_an_axis_points_where_the_frame_takes_it():
     arm, link, axis = models.so101(), "gripper_frame_link", [0.6, 0, 0.8]
-    find = Solver().plan(arm, Goal(link, position=[0, 0, 0], axis=axis, along=[0, 0, 1]))
+    find = Solver().compile(arm, Goal(link, position=[0, 0, 0], axis=axis, direction=[0, 0, 1]))
     for frame in arm.frame(arm.random(50, seed=3), link):
-        one = Goal(link, position=frame.position, axis=axis, along=frame.rotation @ axis)
+        one = Goal(link, position=frame.position, axis=axis, direction=frame.rotation @ axis)
         assert there(arm, [one], find(frame))
 
 
 def test_several_end_effectors_take_a_frame_each():
     baxter, hands = models.baxter(), ["left_gripper", "right_gripper"]
-    find = Solver().plan(baxter, hands)
+    find = Solver().compile(baxter, hands)
     q, start = baxter.random(30, seed=1), baxter.random(30, seed=2)
     frames = np.stack([baxter.frame(q, hand).matrix for hand in hands], axis=1)
     found = solve(baxter, [Goal(hand, frames[:, i]) for i, hand in enumerate(hands)], start)
@@ -96,15 +96,20 @@ def test_several_end_effectors_take_a_frame_each():
 def test_options_of_the_solver_count():
     start = PANDA.random(40, seed=4)
     frames = PANDA.frame(PANDA.random(40, seed=5), HAND)
-    for options in ({"weights": {"panda_joint3": 0}}, {"iterations": 10}, {"keep_limits": False}, {"longest": 0.2}):
+    for options in (
+        {"joint_weights": {"panda_joint3": 0}},
+        {"max_iterations": 10},
+        {"keep_limits": False},
+        {"max_step": 0.2},
+    ):
         solver = Solver(**options)
-        find = solver.plan(PANDA, HAND)
+        find = solver.compile(PANDA, HAND)
         found = solver.solve(PANDA, Goal(HAND, frames), start)
         for i in range(40):
             out = np.empty(8)
             assert (find(frames[i], start[i], out) is not None) == found.arrived[i]
             assert np.array_equal(out, found.q[i])
-    soon = Solver(microseconds=1e-3).plan(PANDA, HAND)
+    soon = Solver(timeout=1e-9).compile(PANDA, HAND)
     assert soon(FAR) is None
 
 
@@ -118,7 +123,7 @@ def test_joints_that_no_goal_needs_stay_as_they_were():
 
 
 def test_a_call_forgets_the_calls_before_it():
-    fresh = Solver().plan(models.panda(), HAND)
+    fresh = Solver().compile(models.panda(), HAND)
     wanted = fresh(FRAME)
     for other in (FAR, np.eye(4), PANDA.frame(PANDA.random(seed=9), HAND)):
         fresh(other, PANDA.random(seed=8))
@@ -150,17 +155,17 @@ def test_a_plan_may_be_asked_from_many_threads():
 
 
 def test_a_plan_outlives_everything_it_was_made_of():
-    find = Solver().plan(models.get("ur5"), "tool0")
+    find = Solver().compile(models.get("ur5"), "tool0")
     gc.collect()
     frames = models.ur5().frame(models.ur5().random(50, seed=1), "tool0")
     assert all(there(models.ur5(), [Goal("tool0", frame)], find(frame)) for frame in frames)
-    door = Solver().plan(models.get("ur5"), "tool0")
+    door = Solver().compile(models.get("ur5"), "tool0")
     gc.collect()
     assert np.array_equal(door(frames[0]), find(frames[0]))
 
 
 def test_a_plan_says_what_it_is():
-    assert repr(FIND) == "Solver().plan('panda', ['panda_hand_tcp'])"
+    assert repr(FIND) == "Solver().compile('panda', ['panda_hand_tcp'])"
     assert FIND.linkage is PANDA
     assert FIND.goals[0].link == HAND
     assert FIND.solver == Solver()
@@ -207,15 +212,15 @@ CALLS = {
     "float64 array of shape (8,)": lambda: FIND(FRAME, None, np.zeros(8, np.float32)),
     "array of shape (8,)": lambda: FIND(FRAME, None, [0.0] * 8),
     "C-contiguous float64 array": lambda: FIND(FRAME, None, np.zeros(16)[::2]),
-    "links must be names of links, or goals; got 3": lambda: Solver().plan(PANDA, 3),
-    "links must be names of links, or goals; got None": lambda: Solver().plan(PANDA, None),
-    "links must be names of links, or goals; got []": lambda: Solver().plan(PANDA, []),
-    "or goals; got ['panda_hand_tcp', None]": lambda: Solver().plan(PANDA, [HAND, None]),
-    "linkage must be a Linkage, got 'panda'": lambda: Solver().plan("panda", HAND),
-    "no joint moves any of the links": lambda: Solver().plan(PANDA, "panda_link0"),
-    "the fast door is the search's": lambda: Solver(method=method.damped()).plan(PANDA, HAND),
-    "the fast door is the search's, without preferences": lambda: Solver(prefer=prefer.centre()).plan(PANDA, HAND),
-    "the fast door takes goals of one priority": lambda: Solver().plan(
+    "links must be names of links, or goals; got 3": lambda: Solver().compile(PANDA, 3),
+    "links must be names of links, or goals; got None": lambda: Solver().compile(PANDA, None),
+    "links must be names of links, or goals; got []": lambda: Solver().compile(PANDA, []),
+    "or goals; got ['panda_hand_tcp', None]": lambda: Solver().compile(PANDA, [HAND, None]),
+    "linkage must be a Linkage, got 'panda'": lambda: Solver().compile("panda", HAND),
+    "no joint moves any of the links": lambda: Solver().compile(PANDA, "panda_link0"),
+    "the fast door is the search's": lambda: Solver(method=method.damped()).compile(PANDA, HAND),
+    "the fast door is the search's, without preferences": lambda: Solver(prefer=prefer.centre()).compile(PANDA, HAND),
+    "the fast door takes goals of one priority": lambda: Solver().compile(
         PANDA, [HAND, Goal("panda_link4", position=[0, 0, 0], priority=1)]
     ),
 }
@@ -230,7 +235,7 @@ def test_what_cannot_be_asked_is_refused_with_the_reason(reason):
 
 def test_an_unknown_link_is_refused_with_near_matches():
     with pytest.raises(UnknownName, match="did you mean 'panda_hand_tcp'"):
-        Solver().plan(PANDA, "panda_hand_tpc")
+        Solver().compile(PANDA, "panda_hand_tpc")
 
 
 def test_closed_arrays_are_not_written_into():
@@ -275,9 +280,9 @@ def test_calls_keep_nothing_good_or_bad():
 def test_plans_are_kept_once_for_each_kind_of_goal_and_not_for_ever():
     arm = Linkage("arm", [Joint.revolute("a", "base", "l"), Joint.fixed("t", "l", "tip", at=Frame.at([1, 0, 0]))])
     for _ in range(3):
-        Solver().plan(arm, "tip")
+        Solver().compile(arm, "tip")
         solve(arm, Goal("tip", np.eye(4)))
     assert len(arm.__dict__["_plans"]) == 1
     for i in range(200):
-        Solver().plan(arm, Goal("tip", np.eye(4), weight=1 + i))
+        Solver().compile(arm, Goal("tip", np.eye(4), weight=1 + i))
     assert len(arm.__dict__["_plans"]) <= 65

@@ -16,7 +16,7 @@ from supple.errors import BadInput, UnknownName
 
 ARM = models.kraft()
 GOAL = Goal("tool", ARM.frame(ARM.rest, "tool"))
-NUMBERS = GOAL.numbers(())[None]
+NUMBERS = GOAL._numbers(())[None]
 
 
 def measure(q):
@@ -38,14 +38,14 @@ NAMED = [
 SCHEMES = [
     damping.none,
     damping.constant(0.3),
-    damping.manipulability(),
-    damping.manipulability(0.1, below=0.2, as_printed=True),
-    damping.falling(0.1, 0.9),
-    damping.falling(as_printed=True),
-    damping.conditioning(above=1e3),
-    damping.conditioning(damping.condition_bound(70)),
-    damping.error(0.5),
-    damping.error(),
+    damping.nakamura_hanafusa(),
+    damping.nakamura_hanafusa(0.1, below=0.2, as_printed=True),
+    damping.kelmar_khosla(0.1, 0.9),
+    damping.kelmar_khosla(as_printed=True),
+    damping.mayorga(above=1e3),
+    damping.mayorga(damping.condition_bound(70)),
+    damping.chan_lawrence(0.5),
+    damping.chan_lawrence(),
     damping.singularities(),
     damping.singularities(alpha0=0.2, region=0.3),
     damping.singularities(*NAMED),
@@ -53,7 +53,7 @@ SCHEMES = [
     damping.limits(),
     damping.limits(0.5, 0.1, 0.2, 3, slide_region=0.3, tiny=0.0),
     damping.limits(as_printed=True, weight=0.0),
-    damping.paper(NAMED[:2], 0.1, region=0.3),
+    damping.schinstock(NAMED[:2], 0.1, region=0.3),
     damping.function(scheme),
 ]
 dampings = st.lists(st.sampled_from(SCHEMES), min_size=1, max_size=4).map(lambda some: merged(*some))
@@ -88,9 +88,9 @@ def test_the_largest_damping_and_the_smallest_weight_win(a, b, seed):
     both, one, other = said(a | b, q), said(a, q), said(b, q)
     assert both[1] == pytest.approx(np.minimum(one[1], other[1]), abs=1e-15)
     looking = (
-        "manipulability",
-        "falling",
-        "conditioning",
+        "nakamura_hanafusa",
+        "kelmar_khosla",
+        "mayorga",
         "singularities()",
         "singularities(alpha0",
         "condition_bound",
@@ -113,7 +113,7 @@ def test_a_damping_prints_as_the_call_that_builds_it_and_survives_pickling():
         assert hash(again) == hash(value)
         assert pickle.loads(pickle.dumps(value)) == value
     assert repr(damping.limits() | damping.singularities()) == "damping.limits() | damping.singularities()"
-    assert repr(damping.paper([ELBOW])) == (
+    assert repr(damping.schinstock([ELBOW])) == (
         "damping.limits() | damping.singularities(damping.Singularity.bend('elbow', joints=('elbow', 'shoulder')))"
     )
     assert repr(damping.none) == "damping.none"
@@ -193,7 +193,7 @@ def test_a_singularity_of_joints_that_move_no_goal_is_not_felt():
 
 
 def test_a_memory_that_is_reset_is_as_new():
-    solver = Solver(damping=damping.paper() | damping.falling() | damping.conditioning(as_printed=True))
+    solver = Solver(damping=damping.schinstock() | damping.kelmar_khosla() | damping.mayorga(as_printed=True))
     plan = compilation.compiled(ARM, [GOAL], solver)
     memory = plan.memory()
     path = ARM.rest + np.linspace(0, 0.8, 60)[:, None]
@@ -210,7 +210,9 @@ def test_a_memory_that_is_reset_is_as_new():
 
 
 def test_a_memory_is_for_the_schemes_it_was_made_for():
-    plans = [compilation.compiled(ARM, [GOAL], Solver(damping=each)) for each in (damping.limits(), damping.error())]
+    plans = [
+        compilation.compiled(ARM, [GOAL], Solver(damping=each)) for each in (damping.limits(), damping.chan_lawrence())
+    ]
     with pytest.raises(BadInput, match="this memory was made for other damping schemes or joints"):
         plans[0].tick(ARM.rest, NUMBERS, DT, plans[1].memory())
 
@@ -259,14 +261,14 @@ REFUSED = {
     "alpha0 must be a number, not negative, or damping.condition_bound(...); got -1": lambda: damping.constant(-1),
     "condition_bound(...); got nan": lambda: damping.limits(float("nan")),
     "condition_bound(...); got 'much'": lambda: damping.singularities(alpha0="much"),
-    "condition_bound(...); got True": lambda: damping.manipulability(True),
+    "condition_bound(...); got True": lambda: damping.nakamura_hanafusa(True),
     "a condition number must be above 1, got 1": lambda: damping.condition_bound(1),
     "a condition number must be above 1, got 'bad'": lambda: damping.condition_bound("bad"),
-    "damping by error takes a number": lambda: damping.error(damping.condition_bound(10)),
-    "below must be a positive number, got 0": lambda: damping.manipulability(below=0),
-    "below must be above 0 and at most 1, got 1.5": lambda: damping.falling(below=1.5),
-    "above must be a positive number, got -3": lambda: damping.conditioning(above=-3),
-    "as_printed must be True or False, got 'yes'": lambda: damping.conditioning(as_printed="yes"),
+    "damping by error takes a number": lambda: damping.chan_lawrence(damping.condition_bound(10)),
+    "below must be a positive number, got 0": lambda: damping.nakamura_hanafusa(below=0),
+    "below must be above 0 and at most 1, got 1.5": lambda: damping.kelmar_khosla(below=1.5),
+    "above must be a positive number, got -3": lambda: damping.mayorga(above=-3),
+    "as_printed must be True or False, got 'yes'": lambda: damping.mayorga(as_printed="yes"),
     "region must be above 0 and at most 1, got 0": lambda: damping.singularities(region=0),
     "without names there is no printed form": lambda: damping.singularities(as_printed=True),
     "singularities takes damping.Singularity values, got 'elbow'": lambda: damping.singularities("elbow"),
@@ -288,7 +290,7 @@ REFUSED = {
     "weight must lie between 0 and 1, got 2": lambda: Singularity.bend("a", weight=2),
     "damping must be a number, not negative, got 'much'": lambda: Solver(damping="much"),
     "damping must be a number, not negative, got True": lambda: Solver(damping=True),
-    "method.transpose() takes no damping scheme; these methods do: damped, pulled": lambda: Solver(
+    "method.transpose() takes no damping scheme; these methods do: damped, alternative_jacobian": lambda: Solver(
         method=method.transpose(), damping=damping.limits()
     ),
     "joint 'tool_mount' is fixed: it has no part in a singularity": lambda: solved(
@@ -302,7 +304,7 @@ REFUSED = {
         damping.singularities(Singularity.off_axis("b", "tip", region=1)), BALL, "tip"
     ),
     "the linkage is singular at rest: say what manipulability counts as low, below=...": lambda: solved(
-        damping.manipulability(), STRAIGHT, "tip"
+        damping.nakamura_hanafusa(), STRAIGHT, "tip"
     ),
     "a damping by function must return alpha, or alpha and 6 joint weights, got 'x'": lambda: stepped(
         lambda q, e, J, dt: "x"

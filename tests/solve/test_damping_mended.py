@@ -23,10 +23,10 @@ def held(scheme, q, ticks):
 
 def test_conditioning_alternates_as_printed_and_settles_as_mended():
     singular = [0.2, 1e-6, 1e-6]
-    printed = np.array(held(damping.conditioning(1e-2, 1e3, as_printed=True), singular, 40))
+    printed = np.array(held(damping.mayorga(1e-2, 1e3, as_printed=True), singular, 40))
     assert printed[1::2].min() > 1e6 * 1e-2
     assert printed[2::2].max() < 1e-9 * printed.max()
-    mended = np.array(held(damping.conditioning(1e-2, 1e3), singular, 40))
+    mended = np.array(held(damping.mayorga(1e-2, 1e3), singular, 40))
     assert np.ptp(mended) == 0
     assert 0 < mended[0] <= 1e-2
 
@@ -37,11 +37,11 @@ def test_conditioning_as_printed_is_the_oracles(seed):
     arm, end = models.ur5(), "tool0"
     q = arm.rest + 0.2 * rng.normal(size=6)
     goals, scheme = [Goal(end, arm.frame(arm.rest, end))], oracle.Conditioning(1e-4, 1e3, printed=True)
-    plan, tick = planned(arm, goals, damping.conditioning(1e-4, 1e3, as_printed=True))
+    plan, tick = planned(arm, goals, damping.mayorga(1e-4, 1e3, as_printed=True))
     alphas = []
     for _ in range(20):
         q = q + 0.05 * rng.normal(size=6)
-        e, J = plan.look(q, goals[0].numbers(())[None], False)[:2]
+        e, J = plan.look(q, goals[0]._numbers(())[None], False)[:2]
         alpha, w, _ = oracle.merge([scheme], q, e, J, range(6), 6, DT)
         dq, got, _ = tick(q)
         assert got == pytest.approx(alpha, rel=1e-10)
@@ -158,7 +158,7 @@ def test_tiny_changes_outward_are_discarded_at_a_limit_and_others_are_not():
 
 def test_falling_damps_on_the_way_in_only():
     arm = models.planar3()
-    _, tick = planned(arm, [Goal("tip", position=[10, 5, 0], weight=(1, 1, 0))], damping.falling())
+    _, tick = planned(arm, [Goal("tip", position=[10, 5, 0], weight=(1, 1, 0))], damping.kelmar_khosla())
     bends = np.concatenate([np.linspace(1.2, 0.0, 300), np.linspace(0.0, 1.2, 300)])
     alphas = np.array([tick(np.array([0.3, bend, bend]))[1] for bend in bends])
     assert alphas[0] == 0
@@ -171,7 +171,7 @@ def test_falling_damps_on_the_way_in_only():
 
 def test_the_goals_weights_may_change_from_tick_to_tick():
     arm, end, rng = models.puma560(), "tool", np.random.default_rng(2)
-    frame, scheme = arm.frame(arm.rest, end), damping.paper() | damping.falling() | damping.conditioning()
+    frame, scheme = arm.frame(arm.rest, end), damping.schinstock() | damping.kelmar_khosla() | damping.mayorga()
     template = Goal(end, frame, weight=0.7, turn_weight=(2.0, 0.5, 1.0))
     plan, tick = planned(arm, [template], scheme)
     shared = plan.memory()
@@ -181,8 +181,8 @@ def test_the_goals_weights_may_change_from_tick_to_tick():
         place, turn = rng.uniform(0.5, 3, (2, 3))
         goal = Goal(end, frame, weight=place, turn_weight=turn)
         other = compilation.compiled(arm, [goal], Solver(damping=scheme, keep_limits=False))
-        wanted = other.tick(q, goal.numbers(())[None], DT, shared)  # a memory fits plans that differ in weights alone
-        got = tick(q, template.numbers(())[None], rows=np.concatenate([place, turn]))
+        wanted = other.tick(q, goal._numbers(())[None], DT, shared)  # a memory fits plans that differ in weights alone
+        got = tick(q, template._numbers(())[None], rows=np.concatenate([place, turn]))
         assert got[0] == pytest.approx(wanted[0], abs=1e-12)
         assert got[1] == pytest.approx(wanted[1], abs=1e-14)
         assert got[2] == pytest.approx(wanted[2], abs=1e-14)
@@ -238,8 +238,8 @@ def test_the_paper_as_printed_is_its_letter_step_by_step(name, dt):
             ],
         )
     template = Goal(end, arm.frame(arm.rest, end))
-    scheme = damping.paper(named, as_printed=True)
-    home = compilation.compiled(arm, [template], Solver()).look(arm.rest, template.numbers(())[None], False)[1]
+    scheme = damping.schinstock(named, as_printed=True)
+    home = compilation.compiled(arm, [template], Solver()).look(arm.rest, template._numbers(())[None], False)[1]
     low = 0.3 * math.sqrt(np.linalg.det(home @ home.T))
     plan, _ = planned(arm, [template], scheme)
     damped, worst = 0, 0.0
@@ -249,8 +249,8 @@ def test_the_paper_as_printed_is_its_letter_step_by_step(name, dt):
         for k in range(60):
             way = rng.normal(size=arm.dof) if k % 20 == 0 else way
             goal = Goal(end, arm.frame(q + 3 * dt * way, end))
-            e, J = plan.look(q, goal.numbers(())[None], False)[:2]
-            dq, alpha, w = plan.tick(q, goal.numbers(())[None], dt, memory)
+            e, J = plan.look(q, goal._numbers(())[None], False)[:2]
+            dq, alpha, w = plan.tick(q, goal._numbers(())[None], dt, memory)
             wanted, wanted_alpha, wanted_w = letter.step(q, e, J, dt)
             worst = max(worst, np.abs(dq - wanted).max() / max(1, np.abs(wanted).max()))
             assert alpha == pytest.approx(wanted_alpha, abs=1e-10)
@@ -263,12 +263,14 @@ def test_the_paper_as_printed_is_its_letter_step_by_step(name, dt):
 
 def test_the_paper_is_singularities_and_limits():
     elbow = Singularity.bend("elbow", joints=["elbow"])
-    assert damping.paper([elbow]) == damping.singularities(elbow) | damping.limits()
-    assert damping.paper() == damping.singularities() | damping.limits()
-    assert damping.paper([elbow], 0.1, as_printed=True) == damping.singularities(
+    assert damping.schinstock([elbow]) == damping.singularities(elbow) | damping.limits()
+    assert damping.schinstock() == damping.singularities() | damping.limits()
+    assert damping.schinstock([elbow], 0.1, as_printed=True) == damping.singularities(
         elbow, alpha0=0.1, as_printed=True
     ) | damping.limits(0.1, as_printed=True)
-    assert damping.paper(as_printed=True) == damping.manipulability(as_printed=True) | damping.limits(as_printed=True)
+    assert damping.schinstock(as_printed=True) == damping.nakamura_hanafusa(as_printed=True) | damping.limits(
+        as_printed=True
+    )
 
 
 # -- solving ----------------------------------------------------------------------------------------------------
@@ -277,9 +279,9 @@ SOLVING = [
     damping.none,
     damping.constant(1e-3),
     damping.singularities() | damping.limits(),
-    damping.paper(as_printed=True),
-    damping.error(),
-    damping.falling() | damping.conditioning(),
+    damping.schinstock(as_printed=True),
+    damping.chan_lawrence(),
+    damping.kelmar_khosla() | damping.mayorga(),
 ]
 
 
@@ -317,12 +319,12 @@ def test_a_function_in_a_solve_is_asked_and_never_different():
         return 0.02 * float(e @ e)
 
     goal = Goal(end, arm.frame(arm.rest + 0.3, end))
-    asked, native = (Solver(damping=each).solve(arm, goal) for each in (error, damping.error(0.02)))
+    asked, native = (Solver(damping=each).solve(arm, goal) for each in (error, damping.chan_lawrence(0.02)))
     assert asked.q == pytest.approx(native.q, abs=1e-12)
     assert asked.iterations == native.iterations
     assert calls[0] == ((6,), (6,), (6, 6), 1 / 300)
     assert Solver(damping=error).step(arm, goal, arm.rest) == pytest.approx(
-        Solver(damping=damping.error(0.02)).step(arm, goal, arm.rest), abs=1e-14
+        Solver(damping=damping.chan_lawrence(0.02)).step(arm, goal, arm.rest), abs=1e-14
     )
 
 

@@ -41,7 +41,7 @@ def compare(c, rank, keep, halvings=0):
     """How far apart core and oracle end on each instruction set, and the oracle, which knows whether that counts."""
     slow = Descent(c.tree, c.goals, c.q, keep, halvings)
     wanted = slow.sweep(RANKS[rank])
-    solver = Solver(method=method.descent(rank), keep_limits=keep, longest=1e9, halvings=halvings)
+    solver = Solver(method=method.coordinate_descent(rank), keep_limits=keep, max_step=1e9, halvings=halvings)
     apart = []
     for name in SETS:
         _core.use(name)
@@ -87,7 +87,7 @@ def left(c, q):
 def test_no_sweep_raises_its_error_or_leaves_the_limits(rank):
     fell = steps = 0
     for c in cases(0, 1000):
-        solver = Solver(method=method.descent(rank), longest=1e9)
+        solver = Solver(method=method.coordinate_descent(rank), max_step=1e9)
         q, before = c.q, left(c, c.q)
         for _ in range(2):
             q = solver.step(c.tree, c.goals, q)
@@ -109,14 +109,14 @@ def test_one_turn_points_the_tip_at_its_goal():
     one = arm(Joint.revolute("a", "base", "l"), Joint.fixed("t", "l", "tip", at=Frame.at([2, 0, 0])))
     for angle in np.linspace(-3, 3, 13):
         goal = Goal("tip", position=[5 * np.cos(angle), 5 * np.sin(angle), 1])
-        (q,) = Solver(method=method.descent(), longest=10).step(one, goal, [0.3])
+        (q,) = Solver(method=method.coordinate_descent(), max_step=10).step(one, goal, [0.3])
         assert abs(np.sin((q - angle) / 2)) < 1e-12
         assert abs(q - 0.3) <= np.pi  # the shorter way round
 
 
 def test_one_slide_goes_beside_its_goal_and_stops_at_its_limit():
     one = arm(Joint.prismatic("a", "base", "tip", axis=[1, 0, 0], lower=-1, upper=2))
-    solver = Solver(method=method.descent())
+    solver = Solver(method=method.coordinate_descent())
     assert solver.step(one, Goal("tip", position=[0.7, 5, 5]), [0]) == pytest.approx([0.7], abs=1e-15)
     assert solver.step(one, Goal("tip", position=[9, 5, 5]), [1.5]) == [2]
     assert solver.step(one, Goal("tip", position=[0.7, 5, 5], weight=(0, 1, 1)), [0.2]) == [0.2]  # nothing to gain
@@ -128,7 +128,7 @@ def test_of_two_limits_the_nearer_in_error_is_taken():
     )
     for angle, wanted in ((2.0, 1.2), (-2.0, -1), (3.1, 1.2), (-2.9, -1), (-3.1, 1.2)):
         goal = Goal("tip", position=[np.cos(angle), np.sin(angle), 0])
-        assert Solver(method=method.descent(), longest=10).step(one, goal, [0]) == [wanted]
+        assert Solver(method=method.coordinate_descent(), max_step=10).step(one, goal, [0]) == [wanted]
 
 
 def test_a_ball_takes_the_shortest_turn_that_points_at_the_goal():
@@ -137,7 +137,7 @@ def test_a_ball_takes_the_shortest_turn_that_points_at_the_goal():
     for _ in range(100):
         q = rng.uniform(-1.5, 1.5, 3)
         goal = 3 * rng.normal(size=3)
-        moved = Solver(method=method.descent(), longest=10).step(one, Goal("tip", position=goal), q)
+        moved = Solver(method=method.coordinate_descent(), max_step=10).step(one, Goal("tip", position=goal), q)
         at = one.frame(moved, "tip").position
         assert np.abs(np.cross(at, goal)).max() < 1e-10
         assert at @ goal > 0
@@ -149,7 +149,9 @@ def test_a_ball_takes_the_shortest_turn_that_points_at_the_goal():
 def test_a_ball_within_its_limits_turns_an_end_effector_all_the_way():
     one = arm(Joint.ball("a", "base", "tip"))
     turn = Frame.rotvec([0.4, -1.1, 0.7])
-    moved = Solver(method=method.descent(), longest=10).step(one, Goal("tip", orientation=turn), [1.0, 1, 1])
+    moved = Solver(method=method.coordinate_descent(), max_step=10).step(
+        one, Goal("tip", orientation=turn), [1.0, 1, 1]
+    )
     assert one.frame(moved, "tip").rotation == pytest.approx(turn.rotation, abs=1e-12)
 
 
@@ -161,7 +163,7 @@ def test_a_joint_whose_axis_passes_through_everything_it_moves_stays():
     )
     for seed in range(50):
         q = wrist.random(seed=seed)
-        moved = Solver(method=method.descent()).step(wrist, Goal("tip", position=[1, 1, 1]), q)
+        moved = Solver(method=method.coordinate_descent()).step(wrist, Goal("tip", position=[1, 1, 1]), q)
         assert moved[1] == q[1]
         assert moved[0] != q[0]
 
@@ -177,14 +179,14 @@ def test_a_mimic_nearer_to_the_base_than_its_source_does_not_mislead_the_others(
         q, goal = tangle.random(2, seed=seed)
         wanted = Goal("tip", position=tangle.frame(goal, "tip").position)
         slow = Descent(tangle, [wanted], q)
-        moved = Solver(method=method.descent(), longest=10).step(tangle, wanted, q)
+        moved = Solver(method=method.coordinate_descent(), max_step=10).step(tangle, wanted, q)
         assert slow.chordal(moved) <= slow.chordal(q) * (1 + 1e-12)
 
 
 def test_the_sequence_of_figure_5_25_comes_out_of_both():
     planar, start = models.planar3(), np.array([np.pi / 8, np.pi / 4, np.pi / 4])
     begin, end = planar.frame(start, "tip").position, np.array([-20.0, 5, 0])
-    solver = Solver(method=method.descent(), keep_limits=False, longest=1e9)
+    solver = Solver(method=method.coordinate_descent(), keep_limits=False, max_step=1e9)
     for sweeps, wanted, apart in ((1, 2.1533, 1e-9), (10, 0.0067, 1e-5)):  # once there, rounding moves it on
         fast = slow = start
         for k in range(1, 21):

@@ -125,7 +125,7 @@ def test_near_the_outer_reach_a_hand_cannot_look_back(arm, link, place):
     back = Frame.fixed("xyz", [0, -np.pi / 2, 0])
     turned = why(arm, Goal(link, Frame.at(place, back)))
     assert re.fullmatch(rf"{link} can be there, but not turned so: [\d.]+ rad short about .*", turned[0])
-    pointed = why(arm, Goal(link, position=place, axis=[0, 0, 1], along=[-1, 0, 0]))
+    pointed = why(arm, Goal(link, position=place, axis=[0, 0, 1], direction=[-1, 0, 0]))
     assert re.fullmatch(rf"{link} can be there, but not pointed so: [\d.]+ rad short about .*", pointed[0])
 
 
@@ -133,7 +133,7 @@ def test_a_hand_that_can_nowhere_be_turned_so_is_told_so():
     arm = chain([2, 1])
     lying = Frame.turn([1, 0, 0], 0.4)  # an arm in a plane turns its tip about z alone
     assert why(arm, Goal("tip", orientation=lying))[0] == "tip cannot be turned so: 0.4 rad short about +x"
-    assert why(arm, Goal("tip", axis=[0, 0, 1], along=[0, np.sin(-0.4), np.cos(0.4)]))[0] == (
+    assert why(arm, Goal("tip", axis=[0, 0, 1], direction=[0, np.sin(-0.4), np.cos(0.4)]))[0] == (
         "tip cannot be pointed so: 0.4 rad short about +x"
     )
     both = Goal("tip", Frame.at([1.5, 1, 0], lying))
@@ -146,7 +146,7 @@ def test_what_slack_allows_is_not_short():
     arm = chain([2, 1])
     lying = Goal("tip", orientation=Frame.turn([1, 0, 0], 0.4), turn_slack=(0.15, 0, 0))
     assert why(arm, lying)[0] == "tip cannot be turned so: 0.25 rad short about +x"
-    cone = Goal("tip", axis=[0, 0, 1], along=[0, -np.sin(0.4), np.cos(0.4)], turn_slack=0.15)
+    cone = Goal("tip", axis=[0, 0, 1], direction=[0, -np.sin(0.4), np.cos(0.4)], turn_slack=0.15)
     assert why(arm, cone)[0] == "tip cannot be pointed so: 0.25 rad short about +x"
     box = Goal("tip", position=[1.5, 1, -0.25], slack=(0, 0, 0.1))
     assert why(arm, box)[0] == "tip cannot be there: 150 mm short along -z"
@@ -252,7 +252,7 @@ def test_goals_that_can_each_be_met_but_not_together_are_told_so():
     arm = chain([2, 1])
     elbow, tip = Goal("link b", position=[2, 0, 0]), Goal("tip", position=[0, 2, 0])
     assert why(arm, elbow, tip) == ["link b and tip can each be met, but not together"]
-    there, so = Goal("tip", position=[3, 0, 0]), Goal("tip", axis=[1, 0, 0], along=[0, 1, 0])
+    there, so = Goal("tip", position=[3, 0, 0]), Goal("tip", axis=[1, 0, 0], direction=[0, 1, 0])
     assert why(arm, there, so) == ["the goals of tip can each be met, but not together"]
 
 

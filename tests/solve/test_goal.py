@@ -15,13 +15,13 @@ ONE = {
     "frame": Goal("hand", Frame.at([1, 2, 3], TURN)),
     "position": Goal("hand", position=[1, 2, 3]),
     "orientation": Goal("hand", orientation=TURN),
-    "axis": Goal("hand", axis=[0, 0, 2], along=[3, 0, 4]),
+    "axis": Goal("hand", axis=[0, 0, 2], direction=[3, 0, 4]),
     "position and orientation": Goal("hand", position=[1, 2, 3], orientation=TURN.rotation),
-    "position and axis": Goal("hand", position=[1, 2, 3], axis=[0, 1, 0], along=[0, 0, -5]),
+    "position and axis": Goal("hand", position=[1, 2, 3], axis=[0, 1, 0], direction=[0, 0, -5]),
     "weights and a point": Goal("hand", position=[1, 2, 3], point=[0.1, 0, 0], weight=(1, 0, 2)),
     "many": Goal("hand", position=np.arange(12.0).reshape(4, 3), orientation=TURN, turn_weight=0.5),
     "slack": Goal("hand", Frame.at([1, 2, 3], TURN), slack=(0.1, 0, 0.2), turn_slack=0.3, priority=2),
-    "cone": Goal("hand", axis=[0, 0, 2], along=[3, 0, 4], turn_slack=0.4),
+    "cone": Goal("hand", axis=[0, 0, 2], direction=[3, 0, 4], turn_slack=0.4),
 }
 
 
@@ -37,16 +37,16 @@ def test_directions_are_made_unit():
     goal = ONE["axis"]
     assert goal.axis.tolist() == [0, 0, 1]
     assert goal.direction == pytest.approx([0.6, 0, 0.8], abs=1e-15)
-    many = Goal("hand", axis=[1, 0, 0], along=np.random.default_rng(0).normal(size=(5, 2, 3)))
+    many = Goal("hand", axis=[1, 0, 0], direction=np.random.default_rng(0).normal(size=(5, 2, 3)))
     assert np.linalg.norm(many.direction, axis=-1) == pytest.approx(np.ones((5, 2)), abs=1e-15)
     assert many.shape == (5, 2)
-    assert Goal("hand", axis=[1e-200, 0, 0], along=[0, 3e300, 4e300]).direction.tolist() == [0, 0.6, 0.8]
+    assert Goal("hand", axis=[1e-200, 0, 0], direction=[0, 3e300, 4e300]).direction.tolist() == [0, 0.6, 0.8]
 
 
 def test_a_direction_is_the_same_bits_alone_as_among_many():
     along = np.random.default_rng(1).normal(size=(100, 3))
-    many = Goal("hand", axis=[1, 0, 0], along=along).direction
-    alone = [Goal("hand", axis=[1, 0, 0], along=each).direction for each in along]
+    many = Goal("hand", axis=[1, 0, 0], direction=along).direction
+    alone = [Goal("hand", axis=[1, 0, 0], direction=each).direction for each in along]
     assert np.array_equal(many, alone)
 
 
@@ -84,10 +84,10 @@ def test_goals_do_not_keep_the_callers_arrays():
     frames = np.tile(np.eye(4), (2, 1, 1))
     for given in (frames, frames[0], Frame._trusted(frames)):  # a Frame may hold memory that somebody writes to
         goal = Goal("hand", given)
-        before = goal.numbers((2,)).copy()
+        before = goal._numbers((2,)).copy()
         frames[0, 0, 3] += 1
         frames[0, :3, :3] = TURN.rotation
-        assert np.array_equal(goal.numbers((2,)), before)
+        assert np.array_equal(goal._numbers((2,)), before)
 
 
 def test_what_differs_is_not_equal():
@@ -111,13 +111,13 @@ def test_what_differs_is_not_equal():
 
 def test_it_says_what_it_wants():
     assert repr(ONE["position"]) == "Goal('hand', position=(1, 2, 3))"
-    assert repr(ONE["axis"]) == "Goal('hand', axis=(0, 0, 1), along=(0.6, 0, 0.8))"
+    assert repr(ONE["axis"]) == "Goal('hand', axis=(0, 0, 1), direction=(0.6, 0, 0.8))"
     assert "turned 0.911043 rad" in repr(ONE["orientation"])
     assert repr(ONE["weights and a point"]).endswith("point=(0.1, 0, 0), weight=(1.0, 0.0, 2.0))")
     assert "position=<(4, 3)>" in repr(ONE["many"])
     assert "turn_weight=(0.5, 0.5, 0.5)" in repr(ONE["many"])
     assert repr(ONE["slack"]).endswith("slack=(0.1, 0.0, 0.2), turn_slack=(0.3, 0.3, 0.3), priority=2)")
-    assert repr(ONE["cone"]) == "Goal('hand', axis=(0, 0, 1), along=(0.6, 0, 0.8), turn_slack=0.4)"
+    assert repr(ONE["cone"]) == "Goal('hand', axis=(0, 0, 1), direction=(0.6, 0, 0.8), turn_slack=0.4)"
     rows = np.tile(np.eye(3), (2, 1, 1))
     rows[1] = np.nan
     assert repr(Goal("hand", orientation=rows)) == "Goal('hand', orientation of shape (2,))"
@@ -127,32 +127,32 @@ def test_it_says_what_it_wants():
 
 
 def test_the_position_weighs_half_a_turn_for_the_whole_reach():
-    rows, weights = ONE["position"].rows(2.0)
+    rows, weights = ONE["position"]._rows(2.0)
     assert (rows, weights) == ([0, 1, 2], [np.pi / 2] * 3)
     # a point away from the origin reaches as much farther
-    assert Goal("hand", position=[0, 0, 0], point=[0, 3, 4]).rows(2.0)[1] == [np.pi / 7] * 3
+    assert Goal("hand", position=[0, 0, 0], point=[0, 3, 4])._rows(2.0)[1] == [np.pi / 7] * 3
     for reach in (0.0, 1e-12, np.inf):  # where there is no reach to speak of, metres count as radians
-        assert ONE["position"].rows(reach)[1] == [1.0] * 3
-    assert Goal("hand", position=[0, 0, 0], weight=3).rows(2.0)[1] == [3.0] * 3
+        assert ONE["position"]._rows(reach)[1] == [1.0] * 3
+    assert Goal("hand", position=[0, 0, 0], weight=3)._rows(2.0)[1] == [3.0] * 3
 
 
 def test_what_has_no_weight_has_no_row():
-    assert ONE["weights and a point"].rows(1) == ([0, 2], [1.0, 2.0])
-    assert Goal("hand", Frame(), weight=0, turn_weight=(0, 1, 2)).rows(1) == ([4, 5], [1.0, 2.0])
-    assert Goal("hand", Frame(), weight=1, turn_weight=0).rows(1) == ([0, 1, 2], [1.0] * 3)
-    assert ONE["axis"].rows(1) == ([6, 7], [1.0, 1.0])
-    assert ONE["orientation"].rows(1) == ([3, 4, 5], [1.0] * 3)
-    assert ONE["position and axis"].rows(np.pi)[0] == [0, 1, 2, 6, 7]
+    assert ONE["weights and a point"]._rows(1) == ([0, 2], [1.0, 2.0])
+    assert Goal("hand", Frame(), weight=0, turn_weight=(0, 1, 2))._rows(1) == ([4, 5], [1.0, 2.0])
+    assert Goal("hand", Frame(), weight=1, turn_weight=0)._rows(1) == ([0, 1, 2], [1.0] * 3)
+    assert ONE["axis"]._rows(1) == ([6, 7], [1.0, 1.0])
+    assert ONE["orientation"]._rows(1) == ([3, 4, 5], [1.0] * 3)
+    assert ONE["position and axis"]._rows(np.pi)[0] == [0, 1, 2, 6, 7]
 
 
 def test_every_row_has_its_slack():
-    assert ONE["slack"].slacks() == [0.1, 0, 0.2, 0.3, 0.3, 0.3]
-    assert ONE["cone"].slacks() == [0.4, 0.4]
-    assert ONE["weights and a point"].slacks() == [0, 0]
+    assert ONE["slack"]._slacks() == [0.1, 0, 0.2, 0.3, 0.3, 0.3]
+    assert ONE["cone"]._slacks() == [0.4, 0.4]
+    assert ONE["weights and a point"]._slacks() == [0, 0]
     box = Goal("hand", Frame(), weight=(1, 0, 2), turn_weight=(0, 1, 1), slack=(1, 2, 3), turn_slack=(0.1, 0.2, 0.3))
-    assert box.slacks() == [1, 3, 0.2, 0.3]
+    assert box._slacks() == [1, 3, 0.2, 0.3]
     for goal in ONE.values():
-        assert len(goal.slacks()) == len(goal.rows(1)[0])
+        assert len(goal._slacks()) == len(goal._rows(1)[0])
     assert Goal("hand", Frame(), slack=np.array([0, 1, 2])).slack == (0.0, 1.0, 2.0)
     assert Goal("hand", orientation=TURN, turn_slack=np.pi).turn_slack == (np.pi,) * 3
 
@@ -165,11 +165,11 @@ def test_a_priority_is_a_whole_number():
 
 
 def test_twelve_numbers_hold_all():
-    rotation, place = ONE["frame"].numbers(())[:9], ONE["frame"].numbers(())[9:]
+    rotation, place = ONE["frame"]._numbers(())[:9], ONE["frame"]._numbers(())[9:]
     assert np.array_equal(rotation.reshape(3, 3), TURN.rotation)
     assert place.tolist() == [1, 2, 3]
-    assert ONE["position and axis"].numbers(())[:3].tolist() == [0, 0, -1]
-    assert ONE["many"].numbers((2, 4)).shape == (2, 4, 12)
+    assert ONE["position and axis"]._numbers(())[:3].tolist() == [0, 0, -1]
+    assert ONE["many"]._numbers((2, 4)).shape == (2, 4, 12)
 
 
 def test_some_of_many_are_picked_by_number():
@@ -188,18 +188,18 @@ REFUSED = {
     "a goal needs a frame, a position, an orientation or an axis": lambda: Goal("hand"),
     "a frame, or position, orientation and axis; not both": lambda: Goal("hand", Frame(), position=[0, 0, 0]),
     "an orientation or an axis to point along, not both": lambda: Goal(
-        "hand", orientation=TURN, axis=[0, 0, 1], along=[0, 0, 1]
+        "hand", orientation=TURN, axis=[0, 0, 1], direction=[0, 0, 1]
     ),
-    "axis (of the link) and along (a direction in the world) go together": lambda: Goal("hand", axis=[0, 0, 1]),
-    "go together": lambda: Goal("hand", position=[0, 0, 0], along=[0, 0, 1]),
-    "axis must not be zero": lambda: Goal("hand", axis=[0, 0, 0], along=[0, 0, 1]),
-    "along must not be zero": lambda: Goal("hand", axis=[0, 0, 1], along=[[0, 0, 1], [0, 0, 0]]),
+    "axis (of the link) and direction (in the world) go together": lambda: Goal("hand", axis=[0, 0, 1]),
+    "go together": lambda: Goal("hand", position=[0, 0, 0], direction=[0, 0, 1]),
+    "axis must not be zero": lambda: Goal("hand", axis=[0, 0, 0], direction=[0, 0, 1]),
+    "direction must not be zero": lambda: Goal("hand", axis=[0, 0, 1], direction=[[0, 0, 1], [0, 0, 0]]),
     "position must have shape (..., 3), not (2,)": lambda: Goal("hand", position=[1, 2]),
     "position must have shape (..., 3), not ()": lambda: Goal("hand", position=1),
     "position must be numbers": lambda: Goal("hand", position=["x", 0, 0]),
     "position must be finite, got [0.0, nan, 0.0]": lambda: Goal("hand", position=[0, np.nan, 0]),
-    "along must be finite, got [0.0, 0.0, inf]": lambda: Goal("hand", axis=[0, 0, 1], along=[0, 0, np.inf]),
-    "axis must have shape (3,), not (2, 3)": lambda: Goal("hand", axis=np.ones((2, 3)), along=[0, 0, 1]),
+    "direction must be finite, got [0.0, 0.0, inf]": lambda: Goal("hand", axis=[0, 0, 1], direction=[0, 0, np.inf]),
+    "axis must have shape (3,), not (2, 3)": lambda: Goal("hand", axis=np.ones((2, 3)), direction=[0, 0, 1]),
     "point must have shape (3,), not (2, 3)": lambda: Goal("hand", position=[0, 0, 0], point=np.ones((2, 3))),
     "orientation must be a Frame or have shape (..., 3, 3), not (3,)": lambda: Goal("hand", orientation=[0, 0, 1]),
     "orientation must be a Frame or numbers": lambda: Goal("hand", orientation="up"),
@@ -218,7 +218,7 @@ REFUSED = {
     "turn_weight must be finite and not negative": lambda: Goal("hand", orientation=TURN, turn_weight=(1, 1, -1)),
     "weights are all zero asks for nothing": lambda: Goal("hand", position=[0, 0, 0], weight=0),
     "all zero asks for nothing": lambda: Goal("hand", orientation=TURN, turn_weight=0),
-    "whose weights are all zero": lambda: Goal("hand", axis=[0, 0, 1], along=[0, 0, 1], turn_weight=(0, 1, 1)),
+    "whose weights are all zero": lambda: Goal("hand", axis=[0, 0, 1], direction=[0, 0, 1], turn_weight=(0, 1, 1)),
     "slack must be finite and not negative, got -0.1": lambda: Goal("hand", position=[0, 0, 0], slack=-0.1),
     "slack must be finite and not negative, got inf": lambda: Goal("hand", position=[0, 0, 0], slack=float("inf")),
     "slack must be one number or three, got [1, 2]": lambda: Goal("hand", position=[0, 0, 0], slack=[1, 2]),
@@ -233,7 +233,7 @@ REFUSED = {
         "hand", orientation=TURN, turn_slack=(1, 1, -1)
     ),
     "turn_slack of an axis is one number, the half-angle of a cone; got (1, 1, 1)": lambda: Goal(
-        "hand", axis=[0, 0, 1], along=[0, 0, 1], turn_slack=(1, 1, 1)
+        "hand", axis=[0, 0, 1], direction=[0, 0, 1], turn_slack=(1, 1, 1)
     ),
     "priority must be a whole number, got 1.5": lambda: Goal("hand", Frame(), priority=1.5),
     "priority must be a whole number, got True": lambda: Goal("hand", Frame(), priority=True),
@@ -256,9 +256,9 @@ def test_rows_of_many_that_are_not_finite_are_left_to_the_solver():
     assert np.isfinite(goal.position[[0, 2]]).all()
     turns = np.tile(np.eye(3), (3, 1, 1))
     turns[2] = np.nan
-    assert np.isfinite(Goal("hand", orientation=turns).numbers((3,))).all(axis=-1).tolist() == [True, True, False]
+    assert np.isfinite(Goal("hand", orientation=turns)._numbers((3,))).all(axis=-1).tolist() == [True, True, False]
     along = [[0, 0, 1], [np.nan, 0, 0]]
-    aimed = Goal("hand", axis=[1, 0, 0], along=along).numbers((2,))
+    aimed = Goal("hand", axis=[1, 0, 0], direction=along)._numbers((2,))
     assert np.isfinite(aimed).all(axis=-1).tolist() == [True, False]
     with pytest.raises(BadInput, match="must be orthonormal"):  # but what is finite must be a frame
         Goal("hand", 2 * np.tile(np.eye(4), (3, 1, 1)))

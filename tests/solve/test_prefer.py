@@ -120,11 +120,13 @@ REFUSED = {
     "method.transpose() takes no preference; these methods do: search, pseudoinverse, damped": lambda: Solver(
         method=method.transpose(), prefer=prefer.centre()
     ),
-    "method.descent() takes no preference": lambda: Solver(method=method.descent(), prefer=prefer.centre()),
+    "method.coordinate_descent() takes no preference": lambda: Solver(
+        method=method.coordinate_descent(), prefer=prefer.centre()
+    ),
     "scale must be a positive number, got -1": lambda: method.transpose(-1),
     "scale must be a positive number, got nan": lambda: method.transpose(float("nan")),
     "scale must be a positive number, got 'big'": lambda: method.transpose("big"),
-    "rank must be a method.Rank, got 2": lambda: method.descent(2),
+    "rank must be a method.Rank, got 2": lambda: method.coordinate_descent(2),
 }
 
 
@@ -145,17 +147,22 @@ def test_only_preferences_add():
 
 def test_every_method_is_known_by_name_and_prints_as_the_call_that_builds_it():
     assert method.names() == (
-        *("search", "inverse", "pseudoinverse", "damped", "pulled"),
-        *("transpose", "descent", "selective"),
+        *("search", "inverse", "pseudoinverse", "damped", "alternative_jacobian"),
+        *("transpose", "coordinate_descent", "selectively_damped"),
     )
     for name in method.names():
         assert method.get(name).name == name
         assert repr(method.get(name)) == f"method.{name}()"
-    ranks = [method.descent(rank) for rank in method.Rank]
+    ranks = [method.coordinate_descent(rank) for rank in method.Rank]
     for each in (*map(method.get, method.names()), method.transpose(1 / 3), *ranks):
         assert eval(repr(each)) == each
         assert pickle.loads(pickle.dumps(each)) == each
-    assert len({method.damped(), method.damped(), method.pulled(), method.transpose(), method.transpose(0.1)}) == 4
+    assert (
+        len(
+            {method.damped(), method.damped(), method.alternative_jacobian(), method.transpose(), method.transpose(0.1)}
+        )
+        == 4
+    )
 
 
 def test_a_method_does_not_change():

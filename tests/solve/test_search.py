@@ -127,7 +127,7 @@ ODD = {
         Joint.prismatic("x", "base", "a", axis=[1, 0, 0], lower=0, upper=2),
         Joint.prismatic("y", "a", "b", axis=[0, 1, 0], lower=0, upper=1),
         Joint.prismatic("z", "b", "c", lower=-0.5, upper=0),
-        *Joint.three("w", "c", "l"),
+        *Joint.ball_from_revolutes("w", "c", "l"),
     ],
     "a ball and a hinge": [Joint.ball("a", "base", "b", swing=1.0, twist=(-1, 1)), hinge("c", "b", "l")],
     "a plane and a slide": [Joint.planar("a", "base", "b"), Joint.prismatic("c", "b", "l", lower=0, upper=1)],
@@ -158,8 +158,8 @@ KINDS = {
     "position": lambda f: {"position": f.position},
     "position of a point": lambda f: {"position": f.apply(POINT), "point": POINT},
     "orientation": lambda f: {"orientation": f},
-    "axis": lambda f: {"axis": AXIS, "along": f.rotation @ AXIS},
-    "position and axis": lambda f: {"position": f.position, "axis": AXIS, "along": f.rotation @ AXIS},
+    "axis": lambda f: {"axis": AXIS, "direction": f.rotation @ AXIS},
+    "position and axis": lambda f: {"position": f.position, "axis": AXIS, "direction": f.rotation @ AXIS},
     "frame at a point": lambda f: {"position": f.apply(POINT), "point": POINT, "orientation": f},
     "frame with weights": lambda f: {"frame": f, "weight": (1, 3, 0.5), "turn_weight": (0.2, 1, 2)},
     "some rows": lambda f: {"frame": f, "weight": (1, 0, 2), "turn_weight": (1, 0.5, 0)},
@@ -168,7 +168,7 @@ KINDS = {
     "box about one axis": lambda f: {"frame": f, "turn_slack": (1.0, 0, 0)},
     "box and free rows": lambda f: {"frame": f, "weight": (1, 1, 0), "slack": 0.02, "turn_slack": (0.5, 0.5, 0)},
     "position in a box": lambda f: {"position": f.position, "slack": 0.02},
-    "cone": lambda f: {"axis": AXIS, "along": f.rotation @ AXIS, "turn_slack": 0.2},
+    "cone": lambda f: {"axis": AXIS, "direction": f.rotation @ AXIS, "turn_slack": 0.2},
     "position and cone": lambda f: {"position": f.position, **KINDS["cone"](f)},
 }
 
@@ -194,8 +194,8 @@ def test_half_a_turn_away_is_not_there(turn):
             Goal(link, position=frames.position, orientation=half @ frames.rotation),
             Goal(link, orientation=half @ frames.rotation),
             Goal(link, orientation=half @ frames.rotation, turn_slack=(0.1, 0, 0)),
-            Goal(link, axis=[0, 1, 0], along=half @ frames.rotation @ [0, 1, 0]),
-            Goal(link, axis=[0, 1, 0], along=half @ frames.rotation @ [0, 1, 0], turn_slack=0.1),
+            Goal(link, axis=[0, 1, 0], direction=half @ frames.rotation @ [0, 1, 0]),
+            Goal(link, axis=[0, 1, 0], direction=half @ frames.rotation @ [0, 1, 0], turn_slack=0.1),
         ):
             for start in (None, starts):
                 judged(arm, [goal], solve(arm, goal, start), 1.0)
@@ -233,12 +233,12 @@ def test_a_cone_is_as_good_as_its_axis_and_not_more():
     ball = Linkage("ball", [Joint.ball("b", "base", "tip", swing=1.0)])  # swings by 1 rad from z
     lean = np.random.default_rng(10).uniform(0, 2.5, 200)
     along = np.stack([np.sin(lean), 0 * lean, np.cos(lean)], -1)
-    found = solve(ball, Goal("tip", axis=[0, 0, 1], along=along, turn_slack=0.4))
+    found = solve(ball, Goal("tip", axis=[0, 0, 1], direction=along, turn_slack=0.4))
     left = np.maximum(lean - 1.4, 0)
     assert np.array_equal(found.arrived, left <= 1e-6)
     assert 20 < found.arrived.sum() < 180
     assert found.angle[:, 0] == pytest.approx(left, abs=1e-4)
-    free = solve(ball, Goal("tip", axis=[0, 0, 1], along=along, turn_slack=np.pi))
+    free = solve(ball, Goal("tip", axis=[0, 0, 1], direction=along, turn_slack=np.pi))
     assert free.arrived.all()
 
 
@@ -374,7 +374,7 @@ def test_several_answers_differ_arrive_and_are_sorted(name, started):
         mine = found.q[i][found.arrived[i]]
         assert (np.flatnonzero(found.arrived[i]) == np.arange(len(mine))).all()  # those found come first
         beyond = found[i][len(mine) :]
-        assert (beyond.outcomes == Outcome.SPENT.value).all()
+        assert (beyond.outcomes == Outcome.OUT_OF_BUDGET.value).all()
         assert (beyond.q == mine[0]).all()
         far = np.linalg.norm((mine - (start[i] if started else middle))[:, moved], axis=1)
         assert (np.diff(far) >= -1e-9).all()

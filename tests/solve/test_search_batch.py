@@ -49,7 +49,7 @@ def test_many_of_every_kind_are_found_as_one_by_one_to_the_bit():
     elbow = PANDA.frame(PANDA.random(30, seed=2), "panda_link4").position
     asked = {
         "position": lambda i: [Goal(HAND, position=place[i])],
-        "cone": lambda i: [Goal(HAND, position=place[i], axis=[0, 0, 1], along=axis[i], turn_slack=0.1)],
+        "cone": lambda i: [Goal(HAND, position=place[i], axis=[0, 0, 1], direction=axis[i], turn_slack=0.1)],
         "box": lambda i: [Goal(HAND, frames[i], slack=(0.1, 0, 0.05), turn_slack=(0.1, 0.2, 0))],
         "two": lambda i: [Goal(HAND, position=place[i]), Goal("panda_link4", position=elbow[i])],
         "first things first": lambda i: [
@@ -57,7 +57,7 @@ def test_many_of_every_kind_are_found_as_one_by_one_to_the_bit():
         ],
     }
     for kind, goals in asked.items():
-        for options in ({}, {"prefer": prefer.centre(0.1)}, {"weights": {"panda_joint2": 0.3}}):
+        for options in ({}, {"prefer": prefer.centre(0.1)}, {"joint_weights": {"panda_joint2": 0.3}}):
             many = solve(PANDA, goals(slice(None)), **options)
             for i in range(30):
                 one = solve(PANDA, goals(i), **options)
@@ -313,7 +313,7 @@ try:
 except errors.Interrupted as stop:
     assert isinstance(stop, KeyboardInterrupt)
     found = stop.found
-    left = found.outcomes == Outcome.SPENT.value
+    left = found.outcomes == Outcome.OUT_OF_BUDGET.value
     done = ~left
     assert len(found) == count and np.shares_memory(found.q, out)
     assert (found.q[left] == start[0]).all()

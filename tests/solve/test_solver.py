@@ -59,7 +59,7 @@ def test_a_solution_is_a_sentence():
     assert found.why == ""
     assert repr(found) == f"<Solution: {found}>"
     assert " and " in str(solve(PANDA, Goal(HAND, PANDA.frame(PANDA.rest, HAND))))
-    assert "after 1 iteration," in str(solve(ARM, flat(50, 0), iterations=1, method=method.damped()))
+    assert "after 1 iteration," in str(solve(ARM, flat(50, 0), max_iterations=1, method=method.damped()))
     many = solve(ARM, Goal("tip", position=[[10, 12, 0], [50, 0, 0]]))
     assert str(many).startswith("2 solves: 1 arrived, 1 stuck; ")
 
@@ -76,12 +76,12 @@ def test_solutions_are_compared_by_who_they_are_and_can_be_kept():
 
 SOLVERS = [
     Solver(),
-    Solver(method=method.transpose(1 / 3), iterations=7, longest=0.3),
-    Solver(method=method.descent(method.Rank.MOST_ROOM), halvings=3, keep_limits=False),
+    Solver(method=method.transpose(1 / 3), max_iterations=7, max_step=0.3),
+    Solver(method=method.coordinate_descent(method.Rank.MOST_ROOM), halvings=3, keep_limits=False),
     Solver(damping=0.1 + 0.2, prefer=prefer.rest([0, 1 / 3, 2]) + prefer.centre([0.1, 0.2, 0.3]), patience=3),
-    Solver(tolerance=Tolerance(1e-3, 1e-2), shorten=0.5, escapes=0),
-    Solver(weights=[1, 0.5, 0], microseconds=50),
-    Solver(weights={"joint2": 0, "joint1": 1 / 3}, iterations=500),
+    Solver(tolerance=Tolerance(1e-3, 1e-2), step_scale=0.5, limit_escapes=0),
+    Solver(joint_weights=[1, 0.5, 0], timeout=50e-6),
+    Solver(joint_weights={"joint2": 0, "joint1": 1 / 3}, max_iterations=500),
 ]
 
 
@@ -91,15 +91,15 @@ def test_a_solver_prints_as_the_call_that_builds_it_and_is_a_value(solver):
     for other in (pickle.loads(pickle.dumps(solver)), copy.deepcopy(solver), replace(solver)):
         assert other == solver
         assert hash(other) == hash(solver)
-    assert replace(solver, iterations=99) != solver
+    assert replace(solver, max_iterations=99) != solver
     with pytest.raises(AttributeError):
-        solver.iterations = 3
+        solver.max_iterations = 3
 
 
 def test_solve_takes_the_options_of_a_solver():
     assert repr(Solver()) == "Solver()"
     goal = flat(-20, 5)
-    options = {"method": method.selective(), "iterations": 4, "longest": 0.2}
+    options = {"method": method.selectively_damped(), "max_iterations": 4, "max_step": 0.2}
     assert np.array_equal(solve(ARM, goal, **options).q, Solver(**options).solve(ARM, goal).q)
     with pytest.raises(TypeError, match="'iteration'"):
         solve(ARM, goal, iteration=4)
@@ -113,7 +113,7 @@ def test_the_same_call_gives_the_same_bits():
 
 def test_plans_do_not_fill_the_memory():
     for i in range(200):
-        solve(ARM, Goal("tip", position=[10, 10, 0], weight=1 + i), iterations=1)
+        solve(ARM, Goal("tip", position=[10, 10, 0], weight=1 + i), max_iterations=1)
     assert len(ARM.__dict__["_plans"]) <= 65
 
 
@@ -144,14 +144,14 @@ REFUSED = {
     "damping must be a number, not negative, got -1": lambda: Solver(damping=-1),
     "damping must be a number, not negative, got nan": lambda: Solver(damping=float("nan")),
     "damping must be a number, not negative, got 'much'": lambda: solve(ARM, flat(1, 2), damping="much"),
-    "longest must be positive, got 0": lambda: Solver(longest=0),
-    "longest must be positive, got 'long'": lambda: Solver(longest="long"),
-    "shorten must be above 0 and at most 1, got 1.5": lambda: Solver(shorten=1.5),
-    "shorten must be above 0 and at most 1, got None": lambda: Solver(shorten=None),
-    "iterations must be a whole number of at least 0, got -1": lambda: Solver(iterations=-1),
-    "iterations must be a whole number of at least 0, got 2.5": lambda: Solver(iterations=2.5),
+    "max_step must be positive, got 0": lambda: Solver(max_step=0),
+    "max_step must be positive, got 'long'": lambda: Solver(max_step="long"),
+    "step_scale must be above 0 and at most 1, got 1.5": lambda: Solver(step_scale=1.5),
+    "step_scale must be above 0 and at most 1, got None": lambda: Solver(step_scale=None),
+    "max_iterations must be a whole number of at least 0, got -1": lambda: Solver(max_iterations=-1),
+    "max_iterations must be a whole number of at least 0, got 2.5": lambda: Solver(max_iterations=2.5),
     "halvings must be a whole number of at least 0, got True": lambda: Solver(halvings=True),
-    "escapes must be a whole number of at least 0, got -3": lambda: Solver(escapes=-3),
+    "limit_escapes must be a whole number of at least 0, got -3": lambda: Solver(limit_escapes=-3),
     "patience must be a whole number of at least 1, got 0": lambda: Solver(patience=0),
     "keep_limits must be True or False, got 'no'": lambda: Solver(keep_limits="no"),
     "tolerance must be a Tolerance, such as Tolerance(position=1e-3), got 0.001": lambda: Solver(tolerance=1e-3),

@@ -33,7 +33,7 @@ def planned(arm, goals, scheme, **options):
     asked = solver._asked()
 
     def tick(q, numbers=None, dt=DT, rows=None):
-        given = np.stack([goal.numbers(()) for goal in goals]) if numbers is None else numbers
+        given = np.stack([goal._numbers(()) for goal in goals]) if numbers is None else numbers
         return plan.tick(q, given, dt, memory, rows, *asked)
 
     return plan, tick
@@ -44,7 +44,7 @@ def goals_can_be_moved(arm, goals):
     if not goals:
         return [False]
     plan = compilation.compiled(arm, goals, Solver())
-    numbers = np.stack([goal.numbers(()) for goal in goals])
+    numbers = np.stack([goal._numbers(()) for goal in goals])
     return np.abs(plan.look(arm.random(seed=0), numbers, False)[1]).max(axis=0) > 1e-6
 
 
@@ -74,7 +74,7 @@ def rank_of(seed):
     """The rank that goals and linkage can have together."""
     arm, goals = arm_of(seed)
     plan = compilation.compiled(arm, goals, Solver())
-    numbers = np.stack([goal.numbers(()) for goal in goals])
+    numbers = np.stack([goal._numbers(()) for goal in goals])
     used = list(plan.columns)
     return max(np.linalg.matrix_rank(plan.look(q, numbers, False)[1][:, used], 1e-6) for q in arm.random(40, seed=5))
 
@@ -106,15 +106,15 @@ def random_scheme(arm, used, rank, rng, which):
     if which == 0:
         return damping.constant(given), oracle.Constant(bounded)
     if which == 1:
-        return damping.error(alpha0), oracle.Error(alpha0)
+        return damping.chan_lawrence(alpha0), oracle.Error(alpha0)
     if which == 2:
         w0 = float(10 ** rng.uniform(-3, 2))
-        return damping.manipulability(given, w0, as_printed=printed), oracle.Manipulability(bounded, w0, printed)
+        return damping.nakamura_hanafusa(given, w0, as_printed=printed), oracle.Manipulability(bounded, w0, printed)
     if which == 3:
-        return damping.falling(given, 0.9, as_printed=printed), oracle.Falling(bounded, 0.9, printed)
+        return damping.kelmar_khosla(given, 0.9, as_printed=printed), oracle.Falling(bounded, 0.9, printed)
     if which == 4:
         l0 = float(10 ** rng.uniform(1, 6))
-        return damping.conditioning(given, l0), oracle.Conditioning(bounded, l0)
+        return damping.mayorga(given, l0), oracle.Conditioning(bounded, l0)
     if which == 5:
         region = float(rng.uniform(0.01, 0.9))
         return damping.singularities(alpha0=given, region=region), oracle.Weakest(bounded, region)

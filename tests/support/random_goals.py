@@ -34,7 +34,7 @@ def random_goal(link, frame, rng):
     turn = [1.0, 0.4, (1.0, 0.5, 2.0), (1.0, 0.0, 1.0)][rng.choice(4, p=[0.4, 0.3, 0.2, 0.1])]
     point = rng.uniform(-0.3, 0.3, 3) if rng.random() < 0.3 else np.zeros(3)
     place = {"position": frame.apply(point), "point": point, "weight": weight}
-    aim = {"axis": rng.normal(size=3), "along": rng.normal(size=3), "turn_weight": turn}
+    aim = {"axis": rng.normal(size=3), "direction": rng.normal(size=3), "turn_weight": turn}
     return [
         lambda: Goal(link, orientation=frame, turn_weight=turn, **place),
         lambda: Goal(link, **place),

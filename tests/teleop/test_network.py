@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from packets import command, packet, sender, until
-from supple import BadInput, Frame, MissingExtra, Solver, State, models
+from supple import BadInput, Frame, MissingExtra, Solver, TrackingStatus, models
 from supple.teleop.command import Command, Tick
 from supple.teleop.network import Counts, UdpSink, UdpSource, WebSocketSink, WebSocketSource, wire
 
@@ -49,7 +49,7 @@ def test_a_command_by_udp_is_read_and_answered() -> None:
         sink.write(tick(1, sequence=6))
         answer = wire.decode_answer(operator.recv(65536))
         assert isinstance(answer, wire.Answer)
-        assert (answer.number, answer.sequence, answer.outcome) == (1, 6, State.FOLLOWING)
+        assert (answer.number, answer.sequence, answer.status) == (1, 6, TrackingStatus.FOLLOWING)
         assert np.array_equal(answer.q, tick(1).step.q)
         assert answer.error.shape == (1, 6)
     sink.close()

@@ -23,7 +23,7 @@ from browser import OFFLINE, PATIENCE, SOFTWARE, differing, missing
 from supple import Frame, models
 from supple.cli import app
 from supple.errors import BadInput, BadLinkage
-from supple.step import State
+from supple.step import TrackingStatus
 from supple.teleop.adapters import frames
 from supple.teleop.page import drivers, serve
 from supple.teleop.page.arm import UPLOAD, Arm, uploaded
@@ -65,13 +65,13 @@ def test_every_stock_arm_can_be_driven_through_its_hazards_and_comes_home(name: 
             step = follow.step(
                 [frame or rest for frame, rest in zip(script.at(tick / RATE), home, strict=True)], 1 / RATE
             )
-            seen.add(step.outcome)
+            seen.add(step.status)
             limited |= bool((np.abs(step.sides) == 1).any())
             assert linkage.inside(step.q)
-        assert step.outcome is State.FOLLOWING  # it is back
+        assert step.status is TrackingStatus.FOLLOWING  # it is back
         assert step.distance.max() < 1e-3
-        expected = {"reach": State.YIELDING, "speed": State.LAGGING, "jump": State.LAGGING}
-        assert expected.get(hazard.name, State.FOLLOWING) in seen, hazard.name
+        expected = {"reach": TrackingStatus.YIELDING, "speed": TrackingStatus.LAGGING, "jump": TrackingStatus.LAGGING}
+        assert expected.get(hazard.name, TrackingStatus.FOLLOWING) in seen, hazard.name
         assert limited or hazard.name != "limit"
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from packets import packet, sender
-from supple import Frame, Solver, State, models
+from supple import Frame, Solver, TrackingStatus, models
 from supple.teleop import Loop, Mapping
 from supple.teleop.command import Command, Tick
 from supple.teleop.network import UdpSource, wire
@@ -137,7 +137,7 @@ def test_on_a_torturing_network_no_bound_breaks_and_the_arm_is_held_and_goes_on(
     assert all("silent" in tick.held for tick in held)
     assert sum(tick.dt for tick in held) > 1.6
     quiet = [tick for tick in held if begin + 1.0 < tick.t]
-    assert all(tick.step.outcome is State.HELD and not tick.step.velocity.any() for tick in quiet)
+    assert all(tick.step.status is TrackingStatus.HELD and not tick.step.velocity.any() for tick in quiet)
     # it went on where the arm was, though the hand had moved meanwhile
     first, arm = resumed(kept, begin + 1.0)
     assert np.abs(first.goals[0] - arm.matrix).max() < 1e-9
@@ -146,10 +146,10 @@ def test_on_a_torturing_network_no_bound_breaks_and_the_arm_is_held_and_goes_on(
     assert first.command.hand is not None
     moved = operator.hand(operator.seconds).position - first.command.hand.position
     last = [tick for tick in kept.ticks if not tick.held][-1]
-    assert last.step.outcome is State.FOLLOWING
+    assert last.step.status is TrackingStatus.FOLLOWING
     assert ARM.frame(last.step.q, "tool0").position == pytest.approx(arm.position + moved, abs=1e-3)
     leapt = [tick for tick in kept.ticks if operator.jump[0] + 0.1 < tick.t < operator.jump[1]]
-    assert any(tick.step.outcome in (State.YIELDING, State.LAGGING) for tick in leapt)
+    assert any(tick.step.status in (TrackingStatus.YIELDING, TrackingStatus.LAGGING) for tick in leapt)
     counts = source.gate.counts
     assert min(counts.malformed, counts.old, counts.refused) > 20
     assert counts.over_rate == 0

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from supple import BadInput, Frame, State
+from supple import BadInput, Frame, TrackingStatus
 from supple.teleop.command import Command
 from supple.teleop.network import wire
 
@@ -54,7 +54,7 @@ def answers() -> list[wire.Answer]:
             number=int(draw.integers(2**32)),
             t=float(draw.uniform(0, 1e6)),
             sequence=int(draw.integers(2**32)),
-            outcome=State(k % 4),
+            status=TrackingStatus(k % 4),
             q=draw.normal(size=k),
             error=draw.normal(size=(k % (wire.HANDS + 1), 6)),
         )
@@ -86,7 +86,7 @@ def test_an_answer_that_is_written_is_read_again_to_the_last_bit(form: wire.Form
         read = wire.decode_answer(packet)
         assert isinstance(read, wire.Answer)
         assert (read.number, read.t, read.sequence) == (answer.number, answer.t, answer.sequence)
-        assert read.outcome is answer.outcome
+        assert read.status is answer.status
         assert np.array_equal(read.q, answer.q)
         assert np.array_equal(read.error, answer.error)
 
@@ -104,7 +104,7 @@ def test_the_json_of_the_documentation_is_read() -> None:
     assert (command.sequence, command.hand, token, form) == (7, Frame.at([0.5, 0, 0.2]), "open sesame", wire.Form.JSON)
     answer = wire.decode_answer(told)
     assert isinstance(answer, wire.Answer)
-    assert (answer.number, answer.outcome, answer.q.shape) == (1234, State.FOLLOWING, (6,))
+    assert (answer.number, answer.status, answer.q.shape) == (1234, TrackingStatus.FOLLOWING, (6,))
 
 
 def test_the_bytes_are_those_of_the_documentation() -> None:
@@ -316,6 +316,6 @@ def test_what_no_packet_can_say_is_not_written() -> None:
     with pytest.raises(BadInput):
         wire.encode(Command(), "ü" * 8)
     with pytest.raises(BadInput):
-        wire.encode_answer(wire.Answer(0, 0.0, 0, State.HELD, np.array([np.nan]), np.zeros((1, 6))))
+        wire.encode_answer(wire.Answer(0, 0.0, 0, TrackingStatus.HELD, np.array([np.nan]), np.zeros((1, 6))))
     with pytest.raises(BadInput):
-        wire.encode_answer(wire.Answer(0, 0.0, 0, State.HELD, np.zeros((2, 6)), np.zeros((2, 1, 6))))
+        wire.encode_answer(wire.Answer(0, 0.0, 0, TrackingStatus.HELD, np.zeros((2, 6)), np.zeros((2, 1, 6))))

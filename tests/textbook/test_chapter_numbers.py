@@ -6,7 +6,7 @@ import pytest
 import oracle_solve as oracle
 from supple import Goal, Solver, _core, method, models, prefer
 
-FREE = {"keep_limits": False, "longest": 1e9}
+FREE = {"keep_limits": False, "max_step": 1e9}
 SETS = _core.instruction_sets()
 
 
@@ -19,7 +19,7 @@ def flat(x, y):
 
 
 def native(**how):
-    solver = Solver(escapes=0, **FREE, **how)
+    solver = Solver(limit_escapes=0, **FREE, **how)
     return lambda goal, q: solver.step(ARM, goal, q)
 
 
@@ -41,7 +41,7 @@ def twins(way, more=(), pull=False, wish=None, **how):
 
 PLAIN = twins(oracle.pseudoinverse, method=method.pseudoinverse())
 DAMPED = twins(oracle.damped, (25,), damping=25)
-PULLED = twins(oracle.pseudoinverse, pull=True, method=method.pulled(), damping=0)
+PULLED = twins(oracle.pseudoinverse, pull=True, method=method.alternative_jacobian(), damping=0)
 
 
 def follow(step, x, y, inner=1):

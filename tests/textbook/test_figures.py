@@ -234,7 +234,7 @@ def test_only_arms_that_stay_level_are_drawn_from_above() -> None:
         ("planar3", Goal("tip", position=[-35, 5, 0])),
         ("panda", Goal("panda_hand_tcp", supple.Frame.at([0.4, 0.1, 0.5]))),
         ("panda", Goal("panda_hand_tcp", position=[2, 0.1, 0.5])),
-        ("baxter", Goal("left_gripper", axis=[0, 0, 1], along=[0, 0, -1])),
+        ("baxter", Goal("left_gripper", axis=[0, 0, 1], direction=[0, 0, -1])),
     ],
 )
 def test_an_answer_is_drawn_with_its_sentence_its_hand_and_its_goal(name: str, goal: Goal) -> None:

@@ -14,7 +14,7 @@ ROBOTS = {"planar3": "tip", "panda": "panda_hand_tcp", "ur5": "tool0", "so101": 
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.parametrize("way", ["damped", "selective", "descent"])
+@pytest.mark.parametrize("way", ["damped", "selectively_damped", "coordinate_descent"])
 def test_positions_within_reach_are_arrived_at_from_rest(name: str, way: str) -> None:
     arm, link = models.get(name), ROBOTS[name]
     for seed in range(3):
@@ -33,7 +33,7 @@ def test_positions_within_reach_are_arrived_at_from_rest(name: str, way: str) ->
 def test_a_way_through_joint_values_is_no_shorter_than_the_straight_one(name: str, way: str) -> None:
     arm = models.get(name)
     goal, _ = compare.positions(arm, ROBOTS[name], 300, seed=0)
-    found = Solver(method=method.get(way), escapes=0).solve(arm, goal)
+    found = Solver(method=method.get(way), limit_escapes=0).solve(arm, goal)
     straight = np.linalg.norm(found.q - arm.rest, axis=-1)
     assert (found.path >= straight - 1e-9).all()
     assert (np.abs(found.q - arm.rest).max(axis=-1) <= found.iterations * found.largest_step + 1e-9).all()

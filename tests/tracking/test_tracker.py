@@ -7,7 +7,7 @@ import pytest
 
 from supple import Frame, Goal, Joint, Linkage, Solver, Tolerance, damping, models
 from supple.errors import BadInput, UnknownName
-from supple.step import State
+from supple.step import TrackingStatus
 
 UR5, TOOL = models.ur5(), "tool0"
 START = np.array([0.0, -1.2, 1.5, -1.0, -1.2, 0.3])
@@ -40,16 +40,16 @@ def settle(follow, goal, seconds=2.0):
 
 def test_a_step_of_one_arm_has_a_value_for_each_joint_and_six_for_each_goal():
     step = tracker().step(HERE, DT)
-    for name in ("q", "velocity", "weights", "sides"):
+    for name in ("q", "velocity", "joint_weights", "sides"):
         assert getattr(step, name).shape == (6,)
     assert step.error.shape == (1, 6)
     assert step.goal.shape == (1, 12)
     assert step.distance.shape == step.angle.shape == (1,)
-    assert step.outcome is State.FOLLOWING
+    assert step.status is TrackingStatus.FOLLOWING
     assert (step.damping, step.lag, step.why, step.at_bounds) == (0.0, 0.0, "", ())
     assert np.array_equal(step.q, START)
     assert not step.velocity.any()
-    assert step.weights.tolist() == [1.0] * 6
+    assert step.joint_weights.tolist() == [1.0] * 6
 
 
 def test_a_step_of_many_arms_has_their_leading_axis_and_each_can_be_taken():
@@ -57,13 +57,13 @@ def test_a_step_of_many_arms_has_their_leading_axis_and_each_can_be_taken():
     goals = np.stack([HERE.matrix, HERE.matrix, np.full((4, 4), math.nan)])
     step = many.step(goals, DT)
     assert (len(many), len(step)) == (3, 3)
-    assert step.q.shape == step.velocity.shape == step.weights.shape == step.sides.shape == (3, 6)
+    assert step.q.shape == step.velocity.shape == step.joint_weights.shape == step.sides.shape == (3, 6)
     assert step.error.shape == (3, 1, 6)
     assert step.goal.shape == (3, 1, 12)
     assert step.damping.shape == step.lag.shape == (3,)
-    assert step.outcome.tolist() == [State.FOLLOWING, State.LAGGING, State.HELD]
+    assert step.status.tolist() == [TrackingStatus.FOLLOWING, TrackingStatus.LAGGING, TrackingStatus.HELD]
     assert str(step) == "3 arms: 1 following, 1 lagging, 1 held"
-    assert step[1].outcome is State.LAGGING
+    assert step[1].status is TrackingStatus.LAGGING
     assert np.array_equal(step[1].q, step.q[1])
     assert step[-1].why.startswith("held")
     for name in ("why", "at_bounds"):
@@ -109,7 +109,7 @@ def test_trackers_and_steps_are_sentences():
 
 def test_a_goal_out_of_reach_is_yielded_to_and_the_reason_tells_how_far_and_which_way():
     step = settle(tracker(), shifted(2, 0, 0), 4)
-    assert step.outcome is State.YIELDING
+    assert step.status is TrackingStatus.YIELDING
     far = float(step.why.split("out of reach by ")[1].split(" m")[0])
     beyond = np.linalg.norm(step.goal[0, 9:]) - UR5.reach(TOOL)  # from about the middle of its base
     assert far == pytest.approx(beyond, abs=0.2)
@@ -123,12 +123,12 @@ def test_a_jump_is_caught_up_with_and_the_reason_names_what_is_too_slow():
     reasons = set()
     for _ in range(100):
         step = follow.step(shifted(-0.2, 0.3, 0), DT)
-        if step.outcome is State.LAGGING:
+        if step.status is TrackingStatus.LAGGING:
             reasons.add(step.why)
             for name in step.at_bounds:
                 assert name in UR5.names
     assert any("at its acceleration limit" in why for why in reasons)
-    assert settle(follow, shifted(-0.2, 0.3, 0)).outcome is State.FOLLOWING
+    assert settle(follow, shifted(-0.2, 0.3, 0)).status is TrackingStatus.FOLLOWING
 
 
 def test_a_joint_at_its_limit_is_named():
@@ -143,11 +143,11 @@ def test_a_joint_at_its_limit_is_named():
     follow = Solver().track(arm, Goal("tip", position=[0, 0, 0], weight=(1, 1, 0)), [0.0, 1.0])
     there = Frame.at([-0.1, 0.5, 0.0])
     step = settle(follow, there)
-    assert step.outcome is State.YIELDING
+    assert step.status is TrackingStatus.YIELDING
     assert step.q[0] == pytest.approx(0.5, abs=1e-6)
     assert "shoulder at its upper limit" in step.why
     assert "shoulder" in step.at_bounds
-    assert step.weights[0] == 0
+    assert step.joint_weights[0] == 0
     assert (arm.lower <= step.q).all()
     assert (step.q <= arm.upper).all()
     assert np.abs(step.velocity).max() <= 1e-6
@@ -157,19 +157,22 @@ def test_weights_lie_between_none_and_all_and_fall_where_a_joint_swings():
     follow, least = tracker(), 1.0
     for k in range(900):  # out through full stretch and beyond
         step = follow.step(shifted(0.6 * min(k / 600, 1), 0, 0.1), DT)
-        assert (step.weights >= 0).all()
-        assert (step.weights <= 1).all()
+        assert (step.joint_weights >= 0).all()
+        assert (step.joint_weights <= 1).all()
         assert step.damping >= 0
-        assert (step.damping == 0) or (step.weights < 1).any()
-        least = min(least, step.weights.min())
+        assert (step.damping == 0) or (step.joint_weights < 1).any()
+        least = min(least, step.joint_weights.min())
     assert least < 1
 
 
 def test_tolerance_decides_what_is_following():
-    for near, state in ((Tolerance(1.0, 1.0), State.FOLLOWING), (Tolerance(1e-9, 1e-9), State.LAGGING)):
+    for near, state in (
+        (Tolerance(1.0, 1.0), TrackingStatus.FOLLOWING),
+        (Tolerance(1e-9, 1e-9), TrackingStatus.LAGGING),
+    ):
         follow = tracker(tolerance=near)
         follow.step(HERE, DT)
-        assert follow.step(shifted(0.02, 0, 0), DT).outcome is state
+        assert follow.step(shifted(0.02, 0, 0), DT).status is state
 
 
 # -- when nothing sound is asked ------------------------------------------------------------------------------------
@@ -193,7 +196,7 @@ def test_what_is_no_frame_holds_the_arm_and_then_it_goes_on(kind):
     bad = NONSENSE[kind](shifted(0.04, 0, 0).matrix)
     for _ in range(60):
         held = follow.step(bad, DT)
-        assert held.outcome is State.HELD
+        assert held.status is TrackingStatus.HELD
         assert held.why.startswith("held")
         assert np.isfinite(held.q).all()
     assert not held.velocity.any()
@@ -220,7 +223,7 @@ def test_what_no_row_asks_for_may_be_anything():
         bare, aimed = goal.copy(), goal.copy()
         bare[:3, :3], aimed[:3, 3] = math.nan, math.nan
         placed, turned = position.step(bare, DT), turn.step(aimed, DT)
-        assert placed.outcome is turned.outcome is State.FOLLOWING
+        assert placed.status is turned.status is TrackingStatus.FOLLOWING
         hand = UR5.frame(placed.q, TOOL).position
         assert k < 5 or np.linalg.norm(hand - goal[:3, 3]) < 1e-6
 
@@ -231,7 +234,7 @@ def test_where_no_time_passes_nothing_moves(dt):
     for k in range(50):
         before = follow.step(shifted(1e-3 * k, 0, 0), DT)
     for step in (follow.step(shifted(0.3, 0, 0), dt), follow.push([1, 0, 0, 0, 0, 0], dt)):
-        assert step.outcome is State.HELD
+        assert step.status is TrackingStatus.HELD
         assert np.array_equal(step.q, before.q)
     after = follow.step(shifted(0.05, 0, 0), DT)
     assert np.abs(after.velocity - before.velocity).max() <= 15 * DT * (1 + 1e-12)
@@ -288,7 +291,7 @@ def test_a_push_moves_the_end_effector_at_its_speed_and_nothing_else():
             step = follow.push(twist, DT)
         for _ in range(60):  # and it stops when the push does
             step = follow.push(np.zeros(6), DT)
-        assert step.outcome is State.FOLLOWING
+        assert step.status is TrackingStatus.FOLLOWING
         assert np.abs(step.velocity).max() <= 1e-4
         hand = UR5.frame(step.q, TOOL)
         assert hand.position - HERE.position == pytest.approx(np.array(way), abs=1e-3)
@@ -300,7 +303,7 @@ def test_a_push_out_of_reach_turns_back_at_once():
     follow = tracker()
     for _ in range(1500):
         step = follow.push([0.5, 0, 0, 0, 0, 0], DT)
-    assert step.outcome is State.YIELDING
+    assert step.status is TrackingStatus.YIELDING
     far = UR5.frame(step.q, TOOL).position[0]
     for _ in range(150):  # what was pushed beyond reach has not piled up
         step = follow.push([-0.2, 0, 0, 0, 0, 0], DT)
@@ -326,7 +329,7 @@ def test_pushes_have_a_row_for_each_goal_and_arm():
     assert many.push(np.ones((4, 6)), DT).q.shape == (4, 6)
     assert many.push(np.ones((4, 1, 6)), DT).q.shape == (4, 6)
     assert both.push(np.ones((4, 2, 6)), DT).error.shape == (4, 2, 6)
-    assert many.push(np.array([[math.nan] * 6] + [[0.0] * 6] * 3), DT).outcome.tolist()[0] is State.HELD
+    assert many.push(np.array([[math.nan] * 6] + [[0.0] * 6] * 3), DT).status.tolist()[0] is TrackingStatus.HELD
     for follow, wrong in ((one, (5,)), (one, (2, 6)), (two, (6,)), (two, (3, 6)), (many, (6,)), (many, (3, 6))):
         with pytest.raises(BadInput, match="twist must have"):
             follow.push(np.zeros(wrong), DT)
@@ -342,7 +345,7 @@ def test_two_hands_are_followed_at_once():
         way = 0.03 * (1 - math.cos(k / 40))
         goals = [shifted(0, way, 0, frame=frames[0]), shifted(0, 0, -way, frame=frames[1])]
         step = follow.step(goals, DT)
-        assert step.outcome is State.FOLLOWING
+        assert step.status is TrackingStatus.FOLLOWING
         for hand, goal in zip(HANDS, goals, strict=True):
             assert k < 5 or np.linalg.norm(BAXTER.frame(step.q, hand).position - goal.position) < 1e-5
     assert step.error.shape == (2, 6)
@@ -387,7 +390,7 @@ def test_a_replay_is_as_many_steps():
     steps = [follow.step(frame, DT) for frame in frames]
     q, states = tracker().replay(frames, DT)
     assert np.array_equal(q, np.array([step.q for step in steps]))
-    assert states.tolist() == [step.outcome.value for step in steps]
+    assert states.tolist() == [step.status.value for step in steps]
     stamps = np.arange(600) * DT
     follow = tracker()
     stamped = [follow.step(frame, DT, stamp=t) for frame, t in zip(frames, stamps.tolist(), strict=True)]
@@ -408,7 +411,7 @@ def test_the_error_told_is_that_of_the_real_arm():
     real = START + 0.05
     step = tracker().step(HERE, DT, measured=real)
     assert step.error[0, :3] == pytest.approx(HERE.position - UR5.frame(real, TOOL).position, abs=1e-12)
-    assert step.outcome is not State.FOLLOWING
+    assert step.status is not TrackingStatus.FOLLOWING
 
 
 def test_an_arm_that_is_blocked_is_waited_for():
@@ -421,7 +424,7 @@ def test_an_arm_that_is_blocked_is_waited_for():
     for _ in range(900):  # it lets go and catches up
         blocked = blocked + 0.2 * (step.q - blocked)
         step = follow.step(shifted(-0.4, 0.4, 0.2), DT, measured=blocked)
-    assert step.outcome is State.FOLLOWING
+    assert step.status is TrackingStatus.FOLLOWING
     assert step.distance[0] < 1e-6
 
 
@@ -579,12 +582,12 @@ def test_measured_and_reset_take_one_value_for_each_joint():
 
 
 def test_a_direction_to_point_along_is_asked_for_with_a_goal():
-    aim = Goal(TOOL, axis=[0, 0, 1], along=[0, 0, -1])
+    aim = Goal(TOOL, axis=[0, 0, 1], direction=[0, 0, -1])
     follow = Solver().track(UR5, aim, START)
     step = settle(follow, aim)
-    assert step.outcome is State.FOLLOWING
+    assert step.status is TrackingStatus.FOLLOWING
     assert UR5.frame(step.q, TOOL).rotation[:, 2] == pytest.approx(np.array([0, 0, -1.0]), abs=1e-6)
-    with pytest.raises(BadInput, match="axis and along"):
+    with pytest.raises(BadInput, match="axis and direction"):
         follow.step(HERE, DT)
 
 

@@ -14,7 +14,7 @@ from random_commands import columns, command, coned, moving_tree, paced, passed,
 from random_goals import random_goals
 from supple import Frame, Goal, Joint, Linkage, Solver, _core, damping, method, models
 from supple.joint import Kind
-from supple.step import State
+from supple.step import TrackingStatus
 
 EPSILON = np.finfo(float).eps
 CLOSE = 1e-9  # to a limit, in radians or metres, is inside again
@@ -212,7 +212,7 @@ def test_what_is_in_reach_is_followed_exactly(name, rate):
     arm, link, start = ARMS[name]
     frame = arm.frame(start, link).matrix
     for k, step in enumerate(followed(arm, link, start, lambda t: circle(frame, t), rate, 3)):
-        assert step.outcome is State.FOLLOWING
+        assert step.status is TrackingStatus.FOLLOWING
         assert step.damping == 0
         off = arm.frame(step.q, link).matrix[:3, 3] - circle(frame, k / rate)[:3, 3]
         assert np.linalg.norm(off) <= (1e-7 if k > 3 else 1e-5)
@@ -224,7 +224,7 @@ def test_an_arm_that_is_held_out_of_reach_is_at_rest(name):
     away = np.array(arm.frame(start, link).matrix)
     away[0, 3] += 2
     last = followed(arm, link, start, lambda t: away, 300, 6)[-1]
-    assert last.outcome is State.YIELDING
+    assert last.status is TrackingStatus.YIELDING
     assert np.abs(last.velocity).max() <= 1e-6
     assert "out of reach" in last.why
     assert "+x" in last.why
@@ -370,9 +370,9 @@ def test_in_the_open_nothing_is_singular_whatever_the_arm(name):
         swing = 0.08 * ease * (np.sin(0.01 * k + np.arange(arm.dof)) - np.sin(np.arange(arm.dof)))
         frames = [arm.frame(start + swing, link) for link in links]
         step = follow.step(frames if len(frames) > 1 else frames[0], 1 / 300)
-        assert step.outcome is State.FOLLOWING
+        assert step.status is TrackingStatus.FOLLOWING
         assert step.damping == 0
-        assert (step.weights == 1).all()
+        assert (step.joint_weights == 1).all()
         if k > 10:
             reach = max(arm.reach(link) for link in links)
             assert step.distance.max() <= 1e-4 * reach

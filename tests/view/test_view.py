@@ -60,7 +60,7 @@ def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_module_is_the_verb_too() -> None:
-    viewer = supple.view(models.planar2(), port=0, open_browser=False, block=False)  # type: ignore[operator]
+    viewer = supple.view.show(models.planar2(), port=0, open_browser=False, block=False)
     assert isinstance(viewer, supple.view.Viewer)
     assert viewer.url in repr(viewer)
     viewer.close()

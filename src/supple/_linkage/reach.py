@@ -41,7 +41,7 @@ def _measure(linkage: Linkage, link: str) -> tuple[float, Array]:
     joints: list[Joint] = []
     for joint in linkage.part(linkage.root, link).joints:
         if joint.kind is Kind.BALL:
-            joints += Joint.three(joint.name, joint.parent, joint.child, at=joint.location)
+            joints += Joint.ball_from_revolutes(joint.name, joint.parent, joint.child, at=joint.location)
         elif joint.kind in (Kind.PLANAR, Kind.FLOATING):
             joints += _slides(joint)
         else:
@@ -75,4 +75,4 @@ def _slides(joint: Joint) -> list[Joint]:
     ]
     if joint.kind is Kind.PLANAR:
         return [*made, Joint.revolute(joint.name, links[-2], joint.child, axis=joint.axis)]
-    return [*made, *Joint.three(joint.name, links[-2], joint.child)]
+    return [*made, *Joint.ball_from_revolutes(joint.name, links[-2], joint.child)]

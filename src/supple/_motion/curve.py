@@ -136,7 +136,9 @@ def arc(places: Array) -> tuple[Arc, float]:
     u, v = b - a, c - a
     n = np.cross(u, v)
     if np.linalg.norm(n) <= 1e-9 * np.linalg.norm(u) * np.linalg.norm(v):
-        raise BadInput("there is no arc through places on one line, or twice the same; use Path.line or Path.circle")
+        raise BadInput(
+            "there is no arc through places on one line, or twice the same; use GoalPath.line or GoalPath.circle"
+        )
     centre = a + (v @ v * np.cross(n, u) + u @ u * np.cross(v, n)) / (2 * n @ n)
     whole = circle(a, centre, n / np.linalg.norm(n), 1.0)
     middle, end = (math.atan2((x - centre) @ whole.up, (x - centre) @ whole.across) % (2 * math.pi) for x in (b, c))

@@ -16,7 +16,7 @@ from supple.linkage import Linkage
 _GRID = 32  # how finely the pieces of ball joints are looked at, where there is no formula
 
 
-class Between(Enum):
+class Interpolation(Enum):
     """How joint values come from one key to the next. Ball joints, and floating ones, always turn on the sphere."""
 
     LINEAR = "linear"
@@ -25,12 +25,12 @@ class Between(Enum):
     """Cubic, with no jump of velocity, no overshoot, and at rest at both ends."""
 
 
-def velocities(linkage: Linkage, times: Array, q: Array, between: Between) -> tuple[Array, Array]:
+def velocities(linkage: Linkage, times: Array, q: Array, interpolation: Interpolation) -> tuple[Array, Array]:
     """Velocity just after and just before each key, (n - 1, dof) both, for keys q (n, dof) at times (n,)."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         span = np.diff(times)[:, None]
         mean = linkage.difference(q[:-1], q[1:]) / span
-    if between is Between.LINEAR or not np.isfinite(mean).all():
+    if interpolation is Interpolation.LINEAR or not np.isfinite(mean).all():
         return mean, mean
     through = np.zeros_like(q)  # at rest at both ends
     balls = _balls(linkage)

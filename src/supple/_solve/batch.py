@@ -80,7 +80,7 @@ def solved(asked: Asked, work: Work, report: Any, solver: Solver) -> Solution:
         begin = asked.begin
         rest = linkage.rest if begin is None else begin[undone].reshape(-1, *(1 for _ in tail), dof)
         q[undone] = np.where(np.isfinite(rest), rest, linkage.rest)
-        report[0, undone], report[1:, undone] = Outcome.SPENT.value, 0
+        report[0, undone], report[1:, undone] = Outcome.OUT_OF_BUDGET.value, 0
         raise Interrupted(Solution._of(linkage, asked.goals, shape, tail, q, report, solver)) from None
     return Solution._of(linkage, asked.goals, shape, tail, q, report, solver)
 
@@ -125,7 +125,7 @@ def parts(goal: Goal, shape: tuple[int, ...]) -> tuple[Array | None, Array | Non
 
 def goal_numbers(goals: Sequence[Goal], shape: tuple[int, ...]) -> Array:
     """The goals as the core reads them (rows, goals, 12), for rows of that shape."""
-    rows = [goal.numbers(shape) for goal in goals]
+    rows = [goal._numbers(shape) for goal in goals]
     whole = rows[0] if len(rows) == 1 else np.stack(rows, axis=-2)
     return whole.reshape(math.prod(shape), len(goals), 12)
 

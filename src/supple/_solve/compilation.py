@@ -39,7 +39,7 @@ def cached(
     if not isinstance(linkage, Linkage):
         raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
     plans: dict[Any, _Made] = linkage.__dict__.setdefault("_plans", {})
-    key = (what, solver, *[goal.kind for goal in goals])
+    key = (what, solver, *[goal._kind for goal in goals])
     made = plans.get(key)
     if made is None:
         made = make(linkage, goals, solver)
@@ -59,14 +59,14 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.P
         solver.keep_limits,
         _DAMPING if solver.damping is None else 0.0 if schemes is not None else float(solver.damping),  # type: ignore[arg-type]
         how.scale,
-        solver.longest,
-        solver.shorten,
+        solver.max_step,
+        solver.step_scale,
         solver.halvings,
-        solver.escapes,
+        solver.limit_escapes,
         schemes is not None and schemes.as_printed,
     )
     stop = (
-        _ITERATIONS if solver.iterations is None else solver.iterations,
+        _ITERATIONS if solver.max_iterations is None else solver.max_iterations,
         solver.patience,
         solver.tolerance.position,
         solver.tolerance.angle,

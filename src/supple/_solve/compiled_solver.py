@@ -1,4 +1,4 @@
-"""Plan: linkage, goals and search compiled together, for callers in a hurry."""
+"""CompiledSolver: linkage, goals and search compiled together, for callers in a hurry."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from supple.solver import Solver
 
 
-class Plan(_core.Door):
-    """The fast door to the search: made once by `Solver.plan`, then called with frames.
+class CompiledSolver(_core.Door):
+    """The fast door to the search: made once by `Solver.compile`, then called with frames.
 
-    >>> find = Solver().plan(arm, "hand")           # doctest: +SKIP
+    >>> find = Solver().compile(arm, "hand")           # doctest: +SKIP
     >>> q = find(frame)                             # doctest: +SKIP
 
     ``find(goal, start=None, out=None)`` gives joint values (dof,) that bring the end effector there, or None if the
@@ -59,4 +59,4 @@ class Plan(_core.Door):
             ...
 
     def __repr__(self) -> str:
-        return f"{self.solver!r}.plan({self.linkage.name!r}, {[goal.link for goal in self.goals]!r})"
+        return f"{self.solver!r}.compile({self.linkage.name!r}, {[goal.link for goal in self.goals]!r})"

@@ -28,10 +28,10 @@ def targets(linkage: Linkage, goals: Sequence[Goal]) -> list[Target]:
     for goal in goals:
         if goal.link not in linkage._link_named:
             raise unknown("link", goal.link, linkage._link_named)
-        components, weights = goal.rows(_reach.reach(linkage, goal.link))
+        components, weights = goal._rows(_reach.reach(linkage, goal.link))
         axis = (0.0, 0.0, 0.0) if goal.axis is None else tuple(goal.axis.tolist())
         asked.append(
-            (goal.link, tuple(components), tuple(weights), tuple(goal.point.tolist()), axis, tuple(goal.slacks()))
+            (goal.link, tuple(components), tuple(weights), tuple(goal.point.tolist()), axis, tuple(goal._slacks()))
         )
     return asked
 

@@ -145,7 +145,7 @@ def _too_far(linkage: Linkage, goal: Goal, error: Array) -> list[str]:
 
 def _part(linkage: Linkage, goal: Goal, q: Array, solve: Solve) -> list[str]:
     """Which part of a goal cannot be met: its place, how it is turned, or both at once."""
-    link, components = goal.link, goal.rows(1.0)[0]
+    link, components = goal.link, goal._rows(1.0)[0]
     placed, turned = any(c < 3 for c in components), any(c >= 3 for c in components)
     so = "turned so" if goal.axis is None else "pointed so"
     if not turned:
@@ -159,7 +159,7 @@ def _part(linkage: Linkage, goal: Goal, q: Array, solve: Solve) -> list[str]:
         return [f"{link} can be {so}, but not there: {_apart(linkage, goal, place)}"]
     if not turn.arrived:
         return [f"{link} can be there, but nowhere {so}: {_askew(turn)}"]
-    weight = goal.weight or goal.rows(_reach.reach(linkage, link))[1][:3]
+    weight = goal.weight or goal._rows(_reach.reach(linkage, link))[1][:3]
     first = _place(goal, [_FIRST * w for w in weight])
     there = solve([_turn(goal), first], place.q, True)
     return [f"{link} can be there, but not {so}: {_askew(there)}", *_too_few(linkage, goal)]
@@ -176,7 +176,7 @@ def _turn(goal: Goal) -> Goal:
     slack, weight = goal.turn_slack, goal.turn_weight
     if goal.axis is None:
         return Goal(goal.link, orientation=goal.orientation, turn_weight=weight, turn_slack=slack)
-    return Goal(goal.link, axis=goal.axis, along=goal.direction, turn_weight=weight, turn_slack=slack[0])
+    return Goal(goal.link, axis=goal.axis, direction=goal.direction, turn_weight=weight, turn_slack=slack[0])
 
 
 def _free(goal: Goal) -> list[bool]:
@@ -201,7 +201,7 @@ def _askew(found: Solution) -> str:
 
 def _too_few(linkage: Linkage, goal: Goal) -> list[str]:
     """That fewer joint values move a link than ways it moves, of those that are asked, if so."""
-    components = goal.rows(1.0)[0]
+    components = goal._rows(1.0)[0]
     ways = [*(c for c in components if c < 6), *((3, 4, 5) if 6 in components else ())]
     J = linkage.jacobian(linkage.random(32, seed=0), goal.link, point=goal.point)[:, ways]
     moving = int(J.any(axis=(0, 1)).sum())

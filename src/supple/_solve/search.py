@@ -92,13 +92,13 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.F
         encoding.balls(linkage)
         if solver.keep_limits
         else [(*ball[:2], math.pi, -math.pi, math.pi) for ball in encoding.balls(linkage)],
-        (sizes, joint_weights(linkage, solver.weights), linkage.rest),
+        (sizes, joint_weights(linkage, solver.joint_weights), linkage.rest),
         (
             STARTS,
-            ITERATIONS if solver.iterations is None else solver.iterations,
-            min(solver.longest, 1e300),
+            ITERATIONS if solver.max_iterations is None else solver.max_iterations,
+            min(solver.max_step, 1e300),
             NEAR,
-            solver.microseconds or 0.0,
+            1e6 * (solver.timeout or 0.0),
         ),
         (tolerance.position, tolerance.angle),
         (min(farthest, 1e301), *map(float, base)),
@@ -121,7 +121,7 @@ def joint_weights(linkage: Linkage, given: Any) -> Array:
             row[source.first : source.first + linkage.joint(name).dof] = weight
         return row
     if len(given) not in (1, linkage.dof):
-        raise BadInput(f"weights must be one number or {linkage.dof}, got {len(given)}")
+        raise BadInput(f"joint_weights must be one number or {linkage.dof}, got {len(given)}")
     row[:] = given
     for first in (ball[0] for ball in encoding.balls(linkage)):
         if len(set(row[first : first + 3])) > 1:
@@ -149,7 +149,7 @@ def _preferred(solver: Solver, asked: batch.Asked, found: Solution) -> Solution:
     numbers = batch.goal_numbers(asked.goals, asked.shape)
     q = np.ascontiguousarray(found.q.reshape(-1, asked.linkage.dof))
     there = np.atleast_1d(found.outcomes).reshape(-1) == Outcome.ARRIVED.value
-    weights = joint_weights(asked.linkage, solver.weights)
+    weights = joint_weights(asked.linkage, solver.joint_weights)
     q[there] = plan.refine(numbers[there], q[there], solver._wish(), weights)
     q = q.reshape(found.q.shape)
     if asked.out is not None:

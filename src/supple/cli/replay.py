@@ -134,7 +134,7 @@ def _table(found: Comparison) -> str:
 
 
 def _measures(found: Comparison, side: Side) -> Iterator[tuple[str, str]]:
-    for name, ticks in side.outcomes.items():
+    for name, ticks in side.statuses.items():
         yield name, f"{100 * ticks / found.ticks:.1f} %"
     yield "distance, m, mean", _short(side.distance[0])
     yield "distance, m, most", _short(side.distance[1])

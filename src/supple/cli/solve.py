@@ -20,7 +20,7 @@ from supple.frame import Array, Frame
 from supple.goal import Goal
 from supple.linkage import Linkage
 from supple.read import goal_file
-from supple.solution import Outcome, Solution
+from supple.solution import Outcome, Solution, in_words
 from supple.solver import Solver, Tolerance
 
 Three = tuple[float, float, float]
@@ -45,10 +45,10 @@ def solve(
         Four | None, typer.Option("--quaternion", metavar="W X Y Z", help="How turned, as a quaternion, w first.")
     ] = None,
     axis: Annotated[
-        Three | None, typer.Option("--axis", metavar="X Y Z", help="An axis of the link, to point --along a direction.")
+        Three | None, typer.Option("--axis", metavar="X Y Z", help="An axis of the link, to point along --direction.")
     ] = None,
-    along: Annotated[
-        Three | None, typer.Option("--along", metavar="X Y Z", help="A direction in the world, for --axis.")
+    direction: Annotated[
+        Three | None, typer.Option("--direction", metavar="X Y Z", help="A direction in the world, for --axis.")
     ] = None,
     goals: Annotated[
         str | None,
@@ -75,9 +75,11 @@ def solve(
     damping: Annotated[
         float | None, typer.Option("--damping", metavar="A", help="alpha in J J' + alpha I, for damped methods.")
     ] = None,
-    iterations: Annotated[int | None, typer.Option("--iterations", metavar="N", help="Most steps to take.")] = None,
-    microseconds: Annotated[
-        float | None, typer.Option("--microseconds", metavar="T", help="Most time for each goal.")
+    max_iterations: Annotated[
+        int | None, typer.Option("--max-iterations", metavar="N", help="Most steps to take.")
+    ] = None,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", metavar="SECONDS", help="Most time for each goal.")
     ] = None,
     tolerance: Annotated[
         float | None, typer.Option("--tolerance", metavar="METRES", help="How near is near enough.")
@@ -106,23 +108,23 @@ def solve(
     Examples:
       supple solve planar3 --position -20 5 0
       supple solve panda --link panda_hand_tcp --position 0.4 -0.2 0.5 --rpy 3.1416 0 0
-      supple solve ur5 --link tool0 --position 0.4 0.2 0.4 --axis 0 0 1 --along 0 0 -1 --method descent
+      supple solve ur5 --link tool0 --position 0.4 0.2 0.4 --axis 0 0 1 --direction 0 0 -1 --method coordinate_descent
       supple solve panda --link panda_hand_tcp --quaternion 0 1 0 0 --json
       supple solve ur5 --link tool0 --position 0.4 0.2 0.4 --rpy 0 0 0 --solutions 8
       supple solve panda --link panda_hand_tcp --goals goals.csv
       supple solve panda --link panda_hand_tcp --goals goals.csv --degrees --out answers.csv
     """
     with complaints():
-        solver = _solver(way, damping, iterations, microseconds, tolerance)
+        solver = _solver(way, damping, max_iterations, timeout, tolerance)
         linkage = inputs.find(source, search or ())
         hand = _hand(linkage, link)
         begin = _start(linkage, start, degrees)
         _writable(out)
         drawable(picture, "--draw")
         if goals is None:
-            goal = _goal(hand, position, rpy, quaternion, axis, along, degrees)
+            goal = _goal(hand, position, rpy, quaternion, axis, direction, degrees)
         else:
-            if any(given is not None for given in (position, rpy, quaternion, along, picture)):
+            if any(given is not None for given in (position, rpy, quaternion, direction, picture)):
                 raise BadInput(
                     "with --goals the goals are in the file: of a single goal give only --axis, and no --draw"
                 )
@@ -148,11 +150,11 @@ def solve(
 def _solver(
     way: str | None,
     damping: float | None,
-    iterations: int | None,
-    microseconds: float | None,
+    max_iterations: int | None,
+    timeout: float | None,
     tolerance: float | None,
 ) -> Solver:
-    chosen: dict[str, Any] = {"damping": damping, "iterations": iterations, "microseconds": microseconds}
+    chosen: dict[str, Any] = {"damping": damping, "max_iterations": max_iterations, "timeout": timeout}
     chosen = {name: value for name, value in chosen.items() if value is not None}
     if way is not None:
         try:
@@ -189,23 +191,23 @@ def _goal(
     rpy: Three | None,
     quaternion: Four | None,
     axis: Three | None,
-    along: Three | None,
+    direction: Three | None,
     degrees: bool,
 ) -> Goal:
     if rpy is not None and quaternion is not None:
         raise BadInput("give --rpy or --quaternion, not both")
-    if (axis is None) != (along is None):
-        raise BadInput("--axis (of the link) and --along (a direction in the world) go together")
+    if (axis is None) != (direction is None):
+        raise BadInput("--axis (of the link) and --direction (in the world) go together")
     if axis is not None and (rpy is not None or quaternion is not None):
         raise BadInput("give an orientation or an --axis to point along, not both")
     if position is None and rpy is None and quaternion is None and axis is None:
-        raise BadInput("nothing is wanted: give --position, --rpy, --quaternion, --axis with --along, or --goals")
+        raise BadInput("nothing is wanted: give --position, --rpy, --quaternion, --axis with --direction, or --goals")
     turned = None
     if rpy is not None:
         turned = Frame.fixed("xyz", np.radians(rpy) if degrees else rpy)
     elif quaternion is not None:
         turned = Frame.quaternion(quaternion)
-    return Goal(link, position=position, orientation=turned, axis=axis, along=along)
+    return Goal(link, position=position, orientation=turned, axis=axis, direction=direction)
 
 
 def _writable(out: Path | None) -> None:
@@ -286,7 +288,7 @@ def _table(answers: _Answers) -> list[str]:
 def _summed_up(answers: _Answers, seconds: float) -> str:
     """The summary in a line."""
     said = answers.summary(seconds)
-    ended = [f"{said[outcome.name.lower()]:,} {outcome.name.lower()}" for outcome in Outcome]
+    ended = [f"{said[outcome.name.lower()]:,} {in_words(outcome)}" for outcome in Outcome]
     ended = [words for words in ended if not words.startswith("0 ")]
     several = f"; {said['answers']:,} answers" if "solution" in answers.columns else ""
     goals = f"{said['goals']:,} goal{'s' if said['goals'] != 1 else ''}"

@@ -65,7 +65,7 @@ class Arm:
 
     def look(self, q: ArrayLike, goal: Array) -> tuple[Array, Array]:
         """Weighted error (..., 6) and weighted Jacobian (..., 6, dof) of the end effector."""
-        frame, jacobian = self.linkage.look(q, self.link)
+        frame, jacobian = self.linkage.frame_and_jacobian(q, self.link)
         return self.weights * difference(goal, frame.matrix), self.weights[:, None] * jacobian
 
     def singular_values(self, q: ArrayLike) -> Array:

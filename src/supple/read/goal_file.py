@@ -57,7 +57,7 @@ def read(path: str | os.PathLike[str], link: str, axis: ArrayLike | None = None,
         return _goals(link, parts, axis, degrees)
     except BadInput:
         if axis is not None:
-            Goal(link, axis=axis, along=(0, 0, 1))  # where the axis is at fault, no row is
+            Goal(link, axis=axis, direction=(0, 0, 1))  # where the axis is at fault, no row is
         row = _first_bad(lambda rows: _goals(link, _rows(parts, rows), axis, degrees), len(next(iter(parts.values()))))
         try:
             return _goals(link, _rows(parts, slice(row, row + 1)), axis, degrees)
@@ -116,7 +116,7 @@ def _goals(link: str, parts: Mapping[str, Array], axis: ArrayLike | None, degree
     for name in ("rpy", "quaternion"):
         if name in parts:
             turned = _turned(name, parts[name], degrees)
-    return Goal(link, position=parts.get("position"), orientation=turned, axis=axis, along=parts.get("direction"))
+    return Goal(link, position=parts.get("position"), orientation=turned, axis=axis, direction=parts.get("direction"))
 
 
 def _turned(name: str, rows: Array, degrees: bool) -> Frame:

@@ -3,10 +3,11 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from supple import _renamed
 from supple.teleop.adapters import callback, frames, tee
 from supple.teleop.command import Command, Sink, Source, Tick
 from supple.teleop.filter import OneEuro
-from supple.teleop.loop import Loop, follow
+from supple.teleop.loop import Loop, drive
 from supple.teleop.mapping import Mapping
 from supple.teleop.statistics import Statistics
 
@@ -36,7 +37,7 @@ __all__ = [
     "WebSocketSink",
     "WebSocketSource",
     "callback",
-    "follow",
+    "drive",
     "frames",
     "page",
     "replay",
@@ -57,7 +58,7 @@ _ROOM = {name: room for room, names in _LATER.items() for name in names or (room
 
 def __getattr__(name: str) -> object:
     if name not in _ROOM:
-        raise AttributeError(f"module 'supple.teleop' has no attribute {name!r}")
+        raise _renamed.no_attribute("supple.teleop", name)
     room = import_module(f"supple.teleop.{_ROOM[name]}")
     value = room if name == _ROOM[name] else getattr(room, name)
     globals()[name] = value

@@ -28,7 +28,7 @@ _BRAKE = 1.0  # s: an arm that is not at rest by then never will be
 _STILL = 1e-6  # joint speed, per second, that counts as rest
 
 
-def follow(
+def drive(
     source: Source | Iterable[Said],
     mapping: Mapping | Sequence[Mapping],
     tracker: Tracker,
@@ -48,7 +48,7 @@ def follow(
     >>> import supple
     >>> tracker, sent = supple.Solver().track(supple.models.ur5(), "tool0"), []
     >>> hands = (Frame.at([0, 0.001 * k, 0]) for k in range(30))
-    >>> statistics = follow(hands, Mapping(scale=0.5), tracker, lambda tick: sent.append(tick.step.q))
+    >>> statistics = drive(hands, Mapping(scale=0.5), tracker, lambda tick: sent.append(tick.step.q))
     >>> len(sent) == statistics.ticks >= 30
     True
     """

@@ -63,8 +63,8 @@ class Run:
 
 
 def plainly(chosen: Method, damping: float = 0.0, wish: prefer.Preference = prefer.nothing) -> Solver:
-    """A solver that takes the book's bare step: no limits, no longest step, no way out of corners."""
-    return Solver(method=chosen, damping=damping, prefer=wish, keep_limits=False, longest=1e9, escapes=0)
+    """A solver that takes the book's bare step: no limits, no max_step, no limit_escapes."""
+    return Solver(method=chosen, damping=damping, prefer=wish, keep_limits=False, max_step=1e9, limit_escapes=0)
 
 
 def wanted(position: ArrayLike) -> Goal:
@@ -132,7 +132,7 @@ def _transpose() -> tuple[Run, ...]:
 
 
 def _descent() -> tuple[Run, ...]:
-    solver = plainly(method.descent())
+    solver = plainly(method.coordinate_descent())
     return follow("one sweep a frame", solver), follow("ten sweeps a frame", solver, steps=10)
 
 
@@ -140,7 +140,7 @@ _RUNS: dict[str, Callable[[], tuple[Run, ...]]] = {
     "5.20": lambda: _damping(NEAR),
     "5.21": lambda: _damping(FAR),
     "5.22": _control,
-    "5.23": lambda: (follow("the goal pulls, undamped", plainly(method.pulled())),),
+    "5.23": lambda: (follow("the goal pulls, undamped", plainly(method.alternative_jacobian())),),
     "5.24": _transpose,
     "5.25": _descent,
 }

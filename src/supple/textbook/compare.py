@@ -32,9 +32,9 @@ class Row:
     distance: float
     """Distance that is left, in metres: the median."""
     largest: float
-    """The largest change of a joint in any step, in radians or metres, without the jumps of ``escapes``."""
+    """The largest change of a joint in any step, in radians or metres, without the jumps of ``limit_escapes``."""
     path: float
-    """Length of the way through joint values, on average, without the jumps of ``escapes``."""
+    """Length of the way through joint values, on average, without the jumps of ``limit_escapes``."""
     microseconds: float
     """Time of one solve among many, called from Python together; a single goal is solved 64 times over."""
     refused: str = ""
@@ -66,7 +66,10 @@ class Table:
 def every(solver: Solver) -> dict[str, Solver]:
     """The solver with each method, by name, and with descent by each of its rankings."""
     ways = {name: method.get(name) for name in method.names()}
-    ways |= {f"descent, {rank.name.lower().replace('_', ' ')}": method.descent(rank) for rank in list(Rank)[1:]}
+    ways |= {
+        f"coordinate_descent, {rank.name.lower().replace('_', ' ')}": method.coordinate_descent(rank)
+        for rank in list(Rank)[1:]
+    }
     return {name: replace(solver, method=way) for name, way in ways.items()}
 
 

@@ -32,7 +32,7 @@ SINGULARITIES = (
 """All there are on `models.kraft`: elbow straight, wrist turned aside, wrist over the azimuth axis."""
 EXACT = Solver(damping=damping.none, keep_limits=False)
 """The exact solution, whatever it asks of the joints."""
-PAPER = Solver(damping=damping.paper(SINGULARITIES), keep_limits=False)
+PAPER = Solver(damping=damping.schinstock(SINGULARITIES), keep_limits=False)
 """The paper's approximation."""
 _START = {"shoulder": 0.2, "elbow": -0.9, "wrist_pitch": 0.7}
 _SHOWN = {  # links whose origins are drawn, and the joint at each
@@ -88,7 +88,7 @@ def drive(solver: Solver, linkage: Linkage, goals: Frame, start: ArrayLike, dt: 
     plan = compilation.compiled(linkage, [Goal(LINK, goals[0])], solver)
     memory, asked = plan.memory(), solver._asked()
     q, rows = np.array(start, dtype=float), []
-    for numbers in Goal(LINK, goals).numbers(goals.shape):
+    for numbers in Goal(LINK, goals)._numbers(goals.shape):
         step, alpha, weights = plan.tick(q, numbers[None], dt, memory, None, *asked)
         most = linkage.speed * dt
         q = linkage.clamp(linkage.integrate(q, np.clip(step, -most, most)))

@@ -8,7 +8,7 @@ import numpy as np
 
 from supple.frame import Array
 from supple.linkage import Linkage
-from supple.step import State
+from supple.step import TrackingStatus
 from supple.view import _style
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Speeds:
         ):
             speeds.add(velocity)
             away = np.linalg.norm(error[..., :3], axis=-1).max(axis=1)
-            away[rows.outcome == State.HELD.value] = np.nan  # nothing was asked
+            away[rows.status == TrackingStatus.HELD.value] = np.nan  # nothing was asked
             errors.add(away[:, None])
 
     def draw(self, found: Comparison) -> Figure:

@@ -15,7 +15,7 @@ import numpy as np
 from supple import _core
 from supple.errors import BadInput, SuppleError
 from supple.frame import Array, Frame
-from supple.step import State
+from supple.step import TrackingStatus
 from supple.teleop.command import Command, Tick
 
 VERSION = 1
@@ -70,7 +70,7 @@ class Answer:
     """When the tick was due, in seconds since the loop began."""
     sequence: int
     """Sequence number of the newest command that the loop knew; 0 before the first."""
-    outcome: State
+    status: TrackingStatus
     q: Array
     """Joint values (dof,)."""
     error: Array
@@ -80,7 +80,7 @@ class Answer:
     def of(cls, tick: Tick) -> Answer:
         """What a tick has to say."""
         sequence = 0 if tick.command is None else tick.command.sequence
-        return cls(tick.number % _TURN, tick.t, sequence % _TURN, tick.step.outcome, tick.step.q, tick.step.error)
+        return cls(tick.number % _TURN, tick.t, sequence % _TURN, tick.step.status, tick.step.q, tick.step.error)
 
 
 class Refusal(NamedTuple):
@@ -148,9 +148,9 @@ def encode_answer(answer: Answer | Refusal, form: Form = Form.BINARY) -> bytes:
         raise BadInput("an answer must be finite")
     if form is Form.JSON:
         said = {"number": answer.number, "t": answer.t, "sequence": answer.sequence}
-        return _json(_ANSWER, said | {"outcome": answer.outcome.name.lower(), "q": q.tolist(), "error": error.tolist()})
+        return _json(_ANSWER, said | {"outcome": answer.status.name.lower(), "q": q.tolist(), "error": error.tolist()})
     return (
-        _HEAD.pack(_MAGIC, VERSION, _ANSWER, answer.outcome.value, len(error), answer.sequence, answer.number, answer.t)
+        _HEAD.pack(_MAGIC, VERSION, _ANSWER, answer.status.value, len(error), answer.sequence, answer.number, answer.t)
         + struct.pack("<H", len(q))
         + q.astype("<f8").tobytes()
         + error.astype("<f8").tobytes()
@@ -215,13 +215,13 @@ def decode_answer(data: bytes) -> Answer | Refusal:
     if kind == _REFUSAL:
         _need(len(data) == _HEAD.size + count and not (which or number or t), "a refusal is a text")
         return Refusal(_text(_read(lambda: data[_HEAD.size :].decode()), 255), sequence)
-    _need(kind == _ANSWER and which < len(State) and count <= HANDS, "an answer")
+    _need(kind == _ANSWER and which < len(TrackingStatus) and count <= HANDS, "an answer")
     _need(len(data) >= _HEAD.size + 2, "an answer")
     (dof,) = struct.unpack_from("<H", data, _HEAD.size)
     _need(dof <= JOINTS and len(data) == _HEAD.size + 2 + 8 * (dof + 6 * count), "the length of an answer")
     numbers = np.frombuffer(data, "<f8", offset=_HEAD.size + 2).astype(float)
     _need(bool(np.isfinite(numbers).all()) and abs(t) <= LATEST, "finite numbers")
-    return Answer(number, t, sequence, State(which), numbers[:dof], numbers[dof:].reshape(count, 6))
+    return Answer(number, t, sequence, TrackingStatus(which), numbers[:dof], numbers[dof:].reshape(count, 6))
 
 
 def _json_answer(data: bytes) -> Answer | Refusal:
@@ -230,7 +230,7 @@ def _json_answer(data: bytes) -> Answer | Refusal:
         _need(said.keys() == {"supple", "kind", "sequence", "reason"} and type(said["reason"]) is str, "a refusal")
         return Refusal(_text(said["reason"], 255), _whole(said["sequence"]))
     _need(said["kind"] == "answer" and "reason" not in said and len(said) == 8, "an answer")
-    states = {state.name.lower(): state for state in State}
+    states = {state.name.lower(): state for state in TrackingStatus}
     _need(type(said["outcome"]) is str and said["outcome"] in states, "an outcome")
     _need(type(said["q"]) is list and len(said["q"]) <= JOINTS, "joint values")
     _need(type(said["error"]) is list and len(said["error"]) <= HANDS, "errors")

@@ -128,7 +128,7 @@ class Stage:
                 egg.visible = self.ellipsoids
             if not self.ellipsoids:
                 continue
-            at, jacobian = self.arm.linkage.look(q, link)
+            at, jacobian = self.arm.linkage.frame_and_jacobian(q, link)
             axes, radii, _ = np.linalg.svd(jacobian[:3])
             axes[:, 2] *= np.linalg.det(axes)
             radii = np.maximum(0.2 * np.append(radii, np.zeros(3 - len(radii))), 0.004 * self.arm.size)

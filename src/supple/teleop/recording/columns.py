@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from supple.frame import Array, Frame
-from supple.step import State
+from supple.step import TrackingStatus
 from supple.teleop.command import Command, Tick
 
 WHOLE = ("number", "sequence", "buttons", "lost")
@@ -53,7 +53,7 @@ class Rows:
     """Joint values (n, dof)."""
     velocity: Array
     """Joint velocities (n, dof), per second."""
-    weights: Array
+    joint_weights: Array
     """Joint weights (n, dof)."""
     error: Array
     """Goal minus end effector (n, links, 6): metres, then radians."""
@@ -61,8 +61,8 @@ class Rows:
     """(n,)."""
     lag: Array
     """How old the command is that was followed, in seconds (n,)."""
-    outcome: Any
-    """Value of each `State` (n,)."""
+    status: Any
+    """Value of each `TrackingStatus` (n,)."""
     why: Sequence[str]
     """Why the tracker did not follow."""
     held: Sequence[str]
@@ -128,7 +128,7 @@ class Layout:
         row[: len(SINGLE)] = tick.t, tick.dt, tick.late, tick.stamp, taken, step.damping, step.lag
         row[parts["begin"]] = math.nan if tick.begin is None else tick.begin
         row[parts["measured"]] = math.nan if tick.measured is None else tick.measured
-        row[parts["q"]], row[parts["velocity"]], row[parts["weight"]] = step.q, step.velocity, step.weights
+        row[parts["q"]], row[parts["velocity"]], row[parts["weight"]] = step.q, step.velocity, step.joint_weights
         row[parts["goal"]] = twelve(tick.goals).ravel()
         row[parts["error"]] = step.error.ravel()
         row[parts["hand"]] = math.nan
@@ -141,7 +141,7 @@ class Layout:
         grip, sequence, buttons = (
             (False, 0, 0) if command is None else (command.grip, command.sequence, command.buttons)
         )
-        words = [letters, step.outcome.name.lower(), tick.held, step.why, how]
+        words = [letters, step.status.name.lower(), tick.held, step.why, how]
         return [tick.number, sequence & _MASK, buttons & _MASK, lost], [tick.fresh, grip], words
 
     def rows(self, whole: Mapping[str, Any], texts: Mapping[str, Sequence[str]], numbers: Array) -> Rows:
@@ -150,18 +150,18 @@ class Layout:
         def part(name: str) -> Array:
             return numbers[:, self.parts[name]]
 
-        known = {state.name.lower(): state.value for state in State}
+        known = {state.name.lower(): state.value for state in TrackingStatus}
         arrays: dict[str, Any] = {name: whole[name] for name in (*WHOLE, *FLAGS)}
         arrays |= {name: texts[name] for name in TEXTS if name != "outcome"}
         arrays |= {name: part(name)[:, 0] for name in SINGLE}
         arrays |= {name: part(name) for name in JOINTS if name != "weight"}
         return Rows(
             **arrays,
-            weights=part("weight"),
+            joint_weights=part("weight"),
             hand=_frames(part("hand"), self.links),
             goals=_frames(part("goal"), self.links),
             error=part("error").reshape(-1, self.links, 6),
-            outcome=np.array([known[word] for word in texts["outcome"]]),
+            status=np.array([known[word] for word in texts["outcome"]]),
         )
 
 

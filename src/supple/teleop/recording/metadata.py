@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from supple import damping, method, prefer
+from supple import _renamed, damping, method, prefer
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
@@ -155,17 +155,52 @@ def _goal_from(data: Any) -> Goal:
 
 
 def solver_from(text: str) -> Solver:
-    """The solver whose repr this is. Nothing is run but the makers of values that a solver is built of.
+    """The solver whose repr this is, or was before names changed; nothing is run but the makers of a solver's values.
 
     Raises `BadInput` for one with a Python function in it, which no text can hold.
     """
     try:
-        made = _value(ast.parse(text if len(text) <= _LONGEST else "", mode="eval").body)
+        names = _NewNames()
+        tree = names.visit(ast.parse(text if len(text) <= _LONGEST else "", mode="eval")).body
+        made = _value(tree)
+        same = repr(made) == text or (names.changed and _parts(tree) == _parts(repr(made)))
+        same = same and isinstance(made, Solver)
     except (SyntaxError, ValueError, TypeError, KeyError, RecursionError, MemoryError):
-        made = None
-    if not isinstance(made, Solver) or repr(made) != text:
+        same = False
+    if not same:
         raise BadInput(f"this solver cannot be made again from its text, so give one: {text[:200]}")
-    return made
+    return cast(Solver, made)
+
+
+class _NewNames(ast.NodeTransformer):
+    """Replaces names that were changed; `microseconds` becomes `timeout`, in seconds."""
+
+    changed = False
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.Attribute:
+        names = {"method": _renamed.METHODS, "damping": _renamed.DAMPING}
+        new = names.get(node.value.id, {}).get(node.attr) if isinstance(node.value, ast.Name) else None
+        if new is not None:
+            node.attr, self.changed = new, True
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        if isinstance(node.func, ast.Name) and node.func.id == "Solver":
+            for option in node.keywords:
+                if option.arg == "microseconds":
+                    option.value = ast.Constant(_value(option.value) / 1e6)
+                if option.arg in _renamed.OPTIONS:
+                    option.arg, self.changed = _renamed.OPTIONS[option.arg], True
+        self.generic_visit(node)
+        return node
+
+
+def _parts(tree: ast.expr | str) -> list[str]:
+    """What a text says, in no order: merged damping schemes are printed in the order of their names."""
+    tree = ast.parse(tree, mode="eval").body if isinstance(tree, str) else tree
+    return sorted(
+        ast.dump(node) for node in ast.walk(tree) if isinstance(node, ast.Constant | ast.Name | ast.Attribute)
+    )
 
 
 def _value(node: ast.expr) -> Any:

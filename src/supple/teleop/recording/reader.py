@@ -13,12 +13,12 @@ import numpy as np
 
 from supple.errors import BadInput
 from supple.frame import Array
-from supple.step import State
+from supple.step import TrackingStatus
 from supple.teleop.recording.columns import FLAGS, TEXTS, WHOLE, Layout
 from supple.teleop.recording.writer import HEAD, KEY, PART, arrow, ending, schema
 
 _LINE = 1 << 22  # letters in the longest line of a csv that is read
-_OUTCOMES = tuple(state.name.lower() for state in State)
+_OUTCOMES = tuple(state.name.lower() for state in TrackingStatus)
 Block = tuple[dict[str, Any], dict[str, Sequence[str]], Array]
 """Whole numbers and flags by name; words by name; numbers (n, columns)."""
 

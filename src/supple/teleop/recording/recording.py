@@ -35,7 +35,7 @@ _BLOCK = 4096  # ticks read at a time
 
 
 class Recorder:
-    """A sink that keeps every tick in a file: ``follow(source, mapping, tracker, Recorder("drive.parquet", tracker))``.
+    """A sink that keeps every tick in a file: ``drive(source, mapping, tracker, Recorder("drive.parquet", tracker))``.
 
     The file's ending chooses: ``.parquet`` (needs the extra ``teleop``) or ``.csv``. Writing is done in a thread of its
     own, and what has come is handed to the system every second. Until a Parquet file is closed its ticks are in a

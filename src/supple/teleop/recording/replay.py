@@ -17,7 +17,7 @@ from supple.errors import BadInput, SuppleError
 from supple.frame import Array
 from supple.linkage import Linkage
 from supple.solver import Solver
-from supple.step import State, Step
+from supple.step import Step, TrackingStatus
 from supple.teleop.page import methods
 from supple.teleop.recording import metadata
 from supple.teleop.recording.recording import Recording, Rows
@@ -34,8 +34,8 @@ class Side:
 
     solver: str
     """Text of its solver; of several, one after the other."""
-    outcomes: dict[str, int]
-    """Ticks of each `State`, by its name in small letters."""
+    statuses: dict[str, int]
+    """Ticks of each `TrackingStatus`, by its name in small letters."""
     distance: tuple[float, float]
     """Mean and largest distance of an end effector from its goal, in metres, over all ticks not held."""
     angle: tuple[float, float]
@@ -137,7 +137,7 @@ def replay(
     old, new, beside = _Tally(moved), _Tally(moved), _Beside(moved.dof)
     for rows, step in _steps(opened, solver, moved, solvers):
         begins = ~np.isnan(rows.begin[:, 0])
-        old.add(rows.dt, begins, rows.q, rows.velocity, rows.error, rows.outcome)
+        old.add(rows.dt, begins, rows.q, rows.velocity, rows.error, rows.status)
         new.add(rows.dt, begins, step.q, step.velocity, step.error, step._number(0).astype(int))
         beside.add(rows, step)
         if watch is not None:
@@ -197,14 +197,14 @@ class _Tally:
 
     def __init__(self, linkage: Linkage) -> None:
         self._linkage = linkage
-        self._outcomes = np.zeros(len(State), dtype=int)
+        self._statuses = np.zeros(len(TrackingStatus), dtype=int)
         self._sum, self._most = np.zeros(2), np.zeros(2)
         self._outside = self._too_fast = 0
         self._speed, self._acceleration, self._before = (np.zeros(linkage.dof) for _ in range(3))
 
-    def add(self, dt: Array, begins: Any, q: Array, velocity: Array, error: Array, outcome: Any) -> None:
-        self._outcomes += np.bincount(outcome, minlength=len(State))
-        away = error[outcome != State.HELD.value].reshape(-1, *error.shape[1:-1], 2, 3)
+    def add(self, dt: Array, begins: Any, q: Array, velocity: Array, error: Array, status: Any) -> None:
+        self._statuses += np.bincount(status, minlength=len(TrackingStatus))
+        away = error[status != TrackingStatus.HELD.value].reshape(-1, *error.shape[1:-1], 2, 3)
         if len(away):
             size = np.linalg.norm(away, axis=-1).max(axis=1)  # of the end effector that is farthest
             self._sum += size.sum(axis=0)
@@ -221,11 +221,11 @@ class _Tally:
         self._before = velocity[-1]
 
     def side(self, solver: str) -> Side:
-        moving = max(int(self._outcomes.sum() - self._outcomes[State.HELD.value]), 1)
+        moving = max(int(self._statuses.sum() - self._statuses[TrackingStatus.HELD.value]), 1)
         (distance, angle), (far, turned) = (self._sum / moving).tolist(), self._most.tolist()
-        outcomes = {state.name.lower(): int(self._outcomes[state.value]) for state in State}
+        statuses = {state.name.lower(): int(self._statuses[state.value]) for state in TrackingStatus}
         paces = tuple(self._speed.tolist()), tuple(self._acceleration.tolist())
-        return Side(solver, outcomes, (distance, far), (angle, turned), self._outside, self._too_fast, *paces)
+        return Side(solver, statuses, (distance, far), (angle, turned), self._outside, self._too_fast, *paces)
 
 
 class _Beside:
