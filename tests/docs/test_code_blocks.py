@@ -79,7 +79,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     arm = supple.models.ur5()
     tracker = Solver().track(arm, "tool0", start=arm.q(elbow_joint=1.0))
     hands = (Frame.at([0, 0.001 * k, 0]) for k in range(30))
-    teleop.follow(hands, teleop.Mapping(), tracker, teleop.Recorder(file, tracker))
+    teleop.drive(hands, teleop.Mapping(), tracker, teleop.Recorder(file, tracker))
     return file
 
 
