@@ -84,7 +84,7 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=SOFTWARE)
         save(photograph(browser, panda, q, (1180, 640)), "panda.png", 1400)
-        save(strip(browser, box, 480), "stock.png", 1600)
+        save(strip(browser, box, 480), "models.png", 1600)
         browser.close()
 
 
