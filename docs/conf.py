@@ -11,7 +11,7 @@ sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "src")]
 import supple  # noqa: E402
 
 project = "supple"
-copyright = "the supple authors, Apache-2.0"  # noqa: A001
+copyright = "the supple authors, Apache-2.0"
 version = release = supple.__version__
 
 extensions = [

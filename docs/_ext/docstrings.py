@@ -46,7 +46,12 @@ def process(app: Sphinx, what: str, name: str, thing: object, options: object, l
         if doctest:
             continue
         following = next((text for text in lines[k + 1 :] if text.strip()), "")
-        if line.endswith(":") and not line.endswith("::") and lines[k + 1 : k + 2] == [""] and indent(following) > indent(line):
+        if (
+            line.endswith(":")
+            and not line.endswith("::")
+            and lines[k + 1 : k + 2] == [""]
+            and indent(following) > indent(line)
+        ):
             line, block = line + ":", indent(line)
         lines[k] = escaped(line)
     if what in ("attribute", "property", "data") and lines:

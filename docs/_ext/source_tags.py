@@ -25,7 +25,7 @@ from sphinx.util.docutils import SphinxDirective
 PAGE = "bibliography"
 TAG = re.compile(r"\[(?=[KD](?:\]|\d|,? ?(?:sec|section|fig|\d)))([^\[\]]+)\]")
 PART = re.compile(
-    r"(?P<text>\b(?P<source>[KD])?(?:,? ?(?P<kind>fig\.|section|sec\.))? ?(?P<number>\d+(?:\.\d+)*))(?!\w)|(?P<whole>\b[KD]\b)"
+    r"\b(?P<source>[KD])?(?:,? ?(?P<kind>fig\.|section|sec\.))? ?(?P<number>\d+(?:\.\d+)*)(?!\w)|(?P<whole>\b[KD]\b)"
 )
 logger = logging.getLogger(__name__)
 
@@ -56,6 +56,7 @@ class SourceEntries(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
+        """The table."""
         source = self.arguments[0]
         table = nodes.table(classes=["source-entries"])
         group = nodes.tgroup(cols=2)
@@ -91,6 +92,7 @@ class LinkTags(SphinxPostTransform):
     default_priority = 5
 
     def run(self, **_: Any) -> None:
+        """Replace the tags of one page."""
         for text in list(self.document.findall(nodes.Text)):
             if TAG.search(text) and not self._is_code(text):
                 text.parent.replace(text, list(self._linked(str(text), text)))

@@ -56,7 +56,12 @@ def run_forked(block: Block, page: str) -> dict[str, object]:
             finally:
                 os._exit(code)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        return {"line": block.line, "status": status, "stdout": out.read_text("utf-8"), "stderr": err.read_text("utf-8")}
+        return {
+            "line": block.line,
+            "status": status,
+            "stdout": out.read_text("utf-8"),
+            "stderr": err.read_text("utf-8"),
+        }
 
 
 def run_spawned(block: Block, page: str) -> dict[str, object]:

@@ -53,7 +53,9 @@ def public(module: str) -> list[str]:
     there = importlib.import_module(module)
     if hasattr(there, "__all__"):
         return list(there.__all__)
-    return [name for name, thing in vars(there).items() if name[0] != "_" and getattr(thing, "__module__", "") == module]
+    return [
+        name for name, thing in vars(there).items() if name[0] != "_" and getattr(thing, "__module__", "") == module
+    ]
 
 
 @pytest.mark.slow
