@@ -150,8 +150,9 @@ def status(step: Any) -> Any:
 
 def step_parts(step: Any) -> dict[str, Any]:
     """All that a tick tells, as arrays."""
-    names = ("q", "velocity", "weights", "sides", "error", "goal", "damping", "lag")
-    return {name: np.array(getattr(step, name)) for name in names} | {"status": status(step)}
+    names = ("q", "velocity", "sides", "error", "goal", "damping", "lag")
+    parts = {name: np.array(getattr(step, name)) for name in names}
+    return parts | {"weights": np.array(first(step, "joint_weights", "weights")), "status": status(step)}
 
 
 def solution_parts(found: Any) -> dict[str, Any]:
