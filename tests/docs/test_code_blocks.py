@@ -21,11 +21,21 @@ from pages import PAGES, blocks_of, name_of
 
 HERE = Path(__file__).parent
 WITH_CODE = [page for page in PAGES if any(block.language == "python" for block in blocks_of(page))]
+QUICK = ("README.md", "docs/index.md", "docs/linkages.md", "docs/solving.md")
+REAL_TIME = "teleop.drive("  # a loop by the clock
 SERVES = ("supple view", "supple teleop")  # commands that run until Ctrl-C
 ENVIRONMENT = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONUTF8": "1"}
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=name_of)
+def marked(page: Path) -> object:
+    """A page as a parameter, with the marks of its test."""
+    marks = [] if name_of(page) in QUICK else [pytest.mark.slow]
+    if REAL_TIME in page.read_text(encoding="utf-8"):
+        marks.append(pytest.mark.alone)
+    return pytest.param(page, marks=marks, id=name_of(page))
+
+
+@pytest.mark.parametrize("page", map(marked, WITH_CODE))
 def test_each_python_block_runs_alone_and_prints_what_the_page_shows(page: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(HERE / "run_blocks.py"), str(page)],
@@ -98,6 +108,7 @@ def test_the_pages_show_commands() -> None:
     assert len(commands()) >= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", commands())
 def test_a_command_on_a_page_runs(command: str, folder: Path) -> None:
     done = subprocess.run(

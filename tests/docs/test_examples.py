@@ -18,6 +18,7 @@ def of(example: Path) -> str:
     return example.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=of)
 def test_an_example_is_short_runs_and_prints_a_number(example: Path, tmp_path: Path) -> None:
     source = example.read_text(encoding="utf-8")
