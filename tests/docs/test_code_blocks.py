@@ -35,7 +35,7 @@ def marked(page: Path) -> object:
     return pytest.param(page, marks=marks, id=name_of(page))
 
 
-@pytest.mark.parametrize("page", map(marked, WITH_CODE))
+@pytest.mark.parametrize("page", [marked(page) for page in WITH_CODE])
 def test_each_python_block_runs_alone_and_prints_what_the_page_shows(page: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(HERE / "run_blocks.py"), str(page)],
