@@ -66,7 +66,8 @@ def restore(app: Sphinx, what: str, name: str, thing: object, options: object, l
 def short_types(
     app: Sphinx, what: str, name: str, thing: object, options: object, signature: str | None, returns: str | None
 ) -> tuple[str | None, str | None]:
-    """Called by autodoc with a signature: type aliases are shown by their names."""
+    """Called by autodoc with a signature: type aliases by their names, without what only catches misspelt options."""
+    signature = re.sub(r",\s*\*\*unknown: NoReturn", "", signature or "") or signature
     pattern = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
     return pattern.sub(r"\1", signature or "") or signature, pattern.sub(r"\1", returns or "") or returns
 
