@@ -12,7 +12,7 @@ below   = $(foreach path,$(wildcard $1/*),$(call below,$(path),$2) $(filter $2,$
 CPP    := $(call below,core,%.h) $(call below,bind,%.h %.cpp)
 NATIVE := CMakeLists.txt pyproject.toml $(CPP)
 
-.PHONY: help setup teleop test quick check format bench wheel clean
+.PHONY: help setup teleop test quick check format bench docs wheel clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' Makefile
@@ -56,6 +56,9 @@ bench: setup ## compare with other libraries
 	$(BIN)/python benchmarks/methods.py
 	$(BIN)/python benchmarks/search.py --quick
 	$(BIN)/python benchmarks/gauntlet.py --controllers supple,paper,pink,mink,placo,drake --rates 300
+
+docs: setup ## build the documentation, serve it and open it in the browser
+	$(BIN)/python docs/serve.py
 
 wheel: setup ## build the source archive and the wheel into dist/
 	$(BIN)/python -m build

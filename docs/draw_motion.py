@@ -16,7 +16,7 @@ SHOWN = 9  # arms in each panel
 
 
 def panel(ax: Any, motion: Motion, title: str, said: str) -> None:
-    """A motion: the arm at equal times, faint between its ends, and the way of its hand."""
+    """A motion: the arm at equal times, faint between its ends, and the path of its tip."""
     times = np.linspace(motion.start, motion.end, SHOWN)
     hand = motion.frame(np.linspace(motion.start, motion.end, 401), "tip").position[:, :2]
     frames = motion.frames(times).matrix[..., :2, 3]  # (times, links, 2)
@@ -33,15 +33,15 @@ def panel(ax: Any, motion: Motion, title: str, said: str) -> None:
     ax.set_title(said, loc="right", size=10, color=_style.GOAL)
 
 
-def astray(motion: Motion) -> float:
-    """How far the hand gets from the straight line between its ends, in metres."""
+def deviation(motion: Motion) -> float:
+    """Largest distance of the tip from the straight line between its ends, in metres."""
     hand = motion.frame(np.linspace(motion.start, motion.end, 2001), "tip").position
     along = (hand[-1] - hand[0]) / np.linalg.norm(hand[-1] - hand[0])
     return float(np.linalg.norm(np.cross(hand - hand[0], along), axis=-1).max())
 
 
 def main() -> None:
-    """Draw it again."""
+    """Draw the picture."""
     arm = models.planar3()
     along = solve_path(arm, GoalPath.line(arm.frame(arm.rest, "tip").position, [-20, 5, 0]).goal("tip", 201)).motion
     direct = Motion(arm, [0, 1], along.q[[0, -1]], Interpolation.LINEAR)
@@ -49,8 +49,8 @@ def main() -> None:
         figure = Figure(figsize=(11, 4.0), layout="constrained")
         figure.get_layout_engine().set(wspace=0.03, w_pad=0.12, h_pad=0.08)
         axes = figure.subplots(1, 2, sharey=True)
-        panel(axes[0], direct, "interpolating q", f"up to {astray(direct):.1f} m off the straight line")
-        panel(axes[1], along, "following a path", f"at most {1000 * astray(along):.1g} mm off")
+        panel(axes[0], direct, "interpolated joint values", f"up to {deviation(direct):.1f} m from the straight line")
+        panel(axes[1], along, "solved path", f"at most {1000 * deviation(along):.1g} mm from it")
         for ax in axes:
             ax.set(aspect="equal", xlim=(-25, 22), ylim=(-3, 26.5), xticks=range(-20, 21, 10), yticks=range(0, 21, 10))
             ax.grid(True, color=_style.GRID, linewidth=0.7)

@@ -1,4 +1,4 @@
-"""Draws the picture of the page on searching: ``python docs/draw_search.py``."""
+"""Draws the picture of the page on the search: ``python docs/draw_search.py``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHADES = LinearSegmentedColormap.from_list("paper", ["#d9c9b0", "#efe8dc", "#f8f
 
 
 def points(linkage: Linkage, q: Array, tip: str) -> Array:
-    """Where the links of a chain are (links, 3), from the root to the tip."""
+    """Positions of the links of a chain (links, 3), from the root to the tip."""
     above = {joint.child: joint.parent for joint in linkage.joints}
     frames, way = linkage.frames(q), [tip]
     while way[-1] in above:
@@ -29,7 +29,7 @@ def points(linkage: Linkage, q: Array, tip: str) -> Array:
 
 
 def begin(axes: Any) -> None:
-    """Samples of three links by how far they bring the hand; the best of the goal's ring, turned to the goal."""
+    """Samples of three links by the distance of their tip; the best in the ring of the goal, rotated to the goal."""
     arm, goal = models.planar3(), np.array([8.0, 17.0])
     samples = arm.random(500, seed=4)
     samples[:, 0] = 0
@@ -55,7 +55,7 @@ def begin(axes: Any) -> None:
 
 
 def descent(arm: Linkage, place: Array, q: Array) -> tuple[Array, bool]:
-    """The way of one start through joint values (steps, dof), and whether it arrives or is abandoned."""
+    """The path of one seed through joint space (steps, dof), and whether it converges or is abandoned."""
     way, weight = [q], np.pi / arm.reach("tip")
     errors: list[float] = []
     while True:
@@ -68,7 +68,7 @@ def descent(arm: Linkage, place: Array, q: Array) -> tuple[Array, bool]:
 
 
 def downhill(axes: Any) -> None:
-    """All joint values of two links, how far each leaves the hand from the goal, and the ways of some starts."""
+    """The joint space of two links, the error in it, and the paths of some seeds."""
     joints = [
         Joint.revolute("one", "base", "upper", lower=-2.8, upper=2.8),
         Joint.revolute("two", "upper", "fore", at=Frame.at([15, 0, 0]), lower=-2.6, upper=2.6),
@@ -93,7 +93,7 @@ def downhill(axes: Any) -> None:
 
 
 def answers(axes: Any) -> None:
-    """All answers of a UR5 for one frame, the nearest to the start in front, and the start as a dashed line."""
+    """All solutions of a UR5 for one frame, the nearest to the start in front, and the start as a dashed line."""
     arm, seen = models.ur5(), Frame.turn([0, 0, 1], 0.3).rotation
     start = np.array([-0.3, -1.7, 1.5, -2.4, -1.2, 1.5])
     frame = Frame.at([0.55, 0.1, 0.45], Frame.turn([0, 1, 0], 2.2))
@@ -108,25 +108,25 @@ def answers(axes: Any) -> None:
 
 
 def main() -> None:
-    """Draw it again."""
+    """Draw the picture."""
     shown = (
         (
             begin,
-            "1. where to begin",
-            "a table knows which joint values bring the hand about there",
-            "samples of three links; their first joint follows from the goal",
+            "1. seeds",
+            "a table holds joint values that lead near the goal",
+            "samples of three links; the first joint follows from the goal",
         ),
         (
             downhill,
-            "2. downhill, several side by side",
-            "some arrive, and those that stall are abandoned",
-            "across: joint 1, up: joint 2, each from limit to limit",
+            "2. iterations, several seeds in parallel",
+            "some converge; those that stall are abandoned",
+            "horizontal: joint 1, vertical: joint 2, from limit to limit",
         ),
         (
             answers,
-            "3. which answer",
-            "the first that is found, the nearest to a start, or all",
-            "eight answers of a UR5 for one frame; dashed: the start",
+            "3. solutions",
+            "the first, the nearest to a start, or all",
+            "eight solutions of a UR5 for one frame; dashed: the start",
         ),
     )
     with _style.look():

@@ -1,4 +1,4 @@
-"""Draws the picture of the page on tracking, an arm pushed past its reach: ``python docs/draw_wall.py``."""
+"""Draws the picture of the page on tracking, an arm commanded past its reach: ``python docs/draw_wall.py``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ LINES = ("#5f8688", "#7a6c9d", "#b08a3e", "#8fa66f", "#a5707a", "#6f87b0")  # on
 
 
 class Textbook:
-    """The whole error at once, by the pseudo-inverse; what it asks for is clipped as hardware would."""
+    """The whole error at once, by the pseudo-inverse; its request is clipped as hardware would."""
 
     def __init__(self, arm: gauntlet.Arm, dt: float) -> None:
         self.arm = arm
 
     def reset(self, q: Array) -> None:
-        """Begin anew."""
+        """Nothing to reset."""
 
     def step(self, q: Array, command: Array, dt: float, stamp: float | None = None) -> Array:
         """The next joint values (dof,)."""
@@ -32,7 +32,7 @@ class Textbook:
 
 
 def column(speeds: Any, errors: Any, run: gauntlet.Run) -> None:
-    """What the joints do, above how far the hand is from the command."""
+    """Joint speeds above the weighted error."""
     reference, times = run.hazard.reference, run.times
     rates = np.diff(run.q, axis=0) / run.dt / run.hazard.arm.speed
     for joint, colour in enumerate(LINES):
@@ -51,12 +51,12 @@ def column(speeds: Any, errors: Any, run: gauntlet.Run) -> None:
 
 
 def main() -> None:
-    """Draw it again."""
+    """Draw the picture."""
     (hazard,) = gauntlet.hazards("ur5", ["s4"])
     shown: dict[str, tuple[Any, str]] = {
-        "the pseudo-inverse": (Textbook, "asks for {raw:,.0f} times the speed limit, chatters"),
-        "the same, inside bounds": (gauntlet.tracked(Solver(method=method.pseudoinverse())), "swings on and on"),
-        "the tracker": (gauntlet.tracked(), "as near as can be, at rest, and back"),
+        "the pseudo-inverse": (Textbook, "requests {raw:,.0f} times the speed limit, chatters"),
+        "the pseudo-inverse within bounds": (gauntlet.tracked(Solver(method=method.pseudoinverse())), "oscillates"),
+        "the tracker": (gauntlet.tracked(), "at rest at the nearest pose, and back"),
     }
     with _style.look():
         figure = Figure(figsize=(11, 4.6), layout="constrained")
@@ -74,7 +74,7 @@ def main() -> None:
         axes[0, 0].set_ylabel("joint speeds / their limits", color=_style.SOFT)
         axes[1, 0].set(ylim=(1e-7, 9.0), yticks=[1e-6, 1e-4, 1e-2, 1])
         axes[1, 0].set_ylabel("weighted error", color=_style.SOFT)
-        axes[1, 0].text(3.55, 1e-4, "the least that\nis possible", ha="center", size=8.5, color=_style.INK)
+        axes[1, 0].text(3.55, 1e-4, "smallest\npossible error", ha="center", size=8.5, color=_style.INK)
         axes[0, 2].text(3.55, 0.8, "command out of reach", ha="center", size=8.5, color=_style.SOFT)
     image.write(figure, IMAGE, 130)
 

@@ -32,7 +32,7 @@ def bones(ax: Any, linkage: supple.Linkage, q: ArrayLike, tip: str, axes: tuple[
 
 
 def planar(ax: Any) -> None:
-    """Three links in a plane: the part of all turns that is reached, and where theory puts its edges."""
+    """Three links in a plane: share of all orientations that is reached, and its theoretical boundary."""
     arm = supple.models.planar3()
     dexterous(arm, "tip", orientations=72, voxel=0.5, samples=400_000).draw(ax)
     angle = np.linspace(0, 2 * np.pi, 361)
@@ -43,16 +43,16 @@ def planar(ax: Any) -> None:
 
 
 def side(ax: Any) -> None:
-    """The Panda from its side: how often random joint values bring the hand to each place."""
+    """The Panda from its side: density of the positions of random joint values."""
     arm = supple.models.panda()
     reachable(arm, "panda_hand_tcp", 12_000_000, voxel=0.03).draw(ax)
     bones(ax, arm, arm.rest, "panda_hand_tcp", (0, 2))
     ax.axhline(0, color="0.7", linewidth=0.8, zorder=0)
-    ax.set_title("Panda, section through its base:\nwhere its hand gets, at random")
+    ax.set_title("Panda, section through its base:\npositions of its end effector at random q")
 
 
 def main() -> None:
-    """Draw it again."""
+    """Draw the picture."""
     pyplot.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False})
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.9), layout="constrained")
     planar(left)

@@ -26,7 +26,7 @@ ASIDE = 0.16  # how far left of the middle the viewer puts a linkage to make roo
 
 
 def photograph(browser: Any, linkage: supple.Linkage, q: ArrayLike, size: tuple[int, int], frames: bool = False) -> Any:
-    """The page of the viewer at joint values q (dof,), once it has stopped changing."""
+    """The page of the viewer at joint values q (dof,), when it no longer changes."""
     with supple.view.serve(linkage, port=0, frames=frames) as viewer:
         viewer.q = np.asarray(q)
         page = browser.new_page(viewport={"width": size[0], "height": size[1]}, device_scale_factor=1.5)
@@ -66,7 +66,7 @@ def save(picture: Any, name: str, width: int) -> None:
 
 
 def main() -> None:
-    """Take all pictures again."""
+    """Take all pictures."""
     IMAGES.mkdir(exist_ok=True)
     paper.save(IMAGES / "paper.png")
     draw_search.main()
@@ -84,7 +84,7 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=SOFTWARE)
         save(photograph(browser, panda, q, (1180, 640)), "panda.png", 1400)
-        save(strip(browser, box, 480), "stock.png", 1600)
+        save(strip(browser, box, 480), "models.png", 1600)
         browser.close()
 
 

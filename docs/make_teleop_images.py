@@ -27,7 +27,7 @@ FILM, STEP = (1000, 562), 36  # the size of a frame in the page, and of how many
 
 
 class Studio:
-    """A page, and a browser that drives it: what its loop does is kept, and drawn again as slowly as need be."""
+    """A page and a browser that drives it. The ticks of its loop are stored and drawn later, one by one."""
 
     def __init__(self, browser: Any, linkage: supple.Linkage, size: tuple[int, int]) -> None:
         """Open the page and wait for its handle."""
@@ -43,7 +43,7 @@ class Studio:
         self.tab.wait_for_timeout(3000)
 
     def hazard(self, name: str, method: str = "supple", seconds: float = 60.0) -> None:
-        """Let a hazard of the tour play, or so much of it, and keep its ticks."""
+        """Play a hazard of the tour, or part of it, and store its ticks."""
         write, kept = self.page.session.write, []
         self.pilot.use(method)
         self.page.session.write = lambda tick: (kept.append(tick), write(tick))[1]  # type: ignore[method-assign]
@@ -59,7 +59,7 @@ class Studio:
         self.pilot.update = lambda: None  # from now on nothing is drawn but what `show` shows
 
     def show(self, number: int) -> None:
-        """Draw a tick that was kept, its handles and words too."""
+        """Draw a stored tick, with its handles and texts."""
         tick = self.ticks[number]
         self.pilot.tell(*self._said, None)
         for hand, frame in zip(self.page.session.hands.hands, tick.goals, strict=True):
@@ -67,7 +67,7 @@ class Studio:
         self.pilot.draw(tick)
 
     def photograph(self) -> Any:
-        """The tab, once it has stopped changing."""
+        """The tab, when it no longer changes."""
         last = b""
         while True:
             self.tab.wait_for_timeout(150)
@@ -77,7 +77,7 @@ class Studio:
             last = shot
 
     def still(self, seconds: float) -> Any:
-        """The picture so many seconds into what was kept, with all that led to it in the plots."""
+        """The picture at a time of the stored ticks, in seconds, with the earlier ticks in the plots."""
         self.pilot.plots.begin(self.page.session.arm)
         for number in range(0, round(300 * seconds), 10):
             self.show(number)
@@ -87,7 +87,7 @@ class Studio:
         return self.photograph()
 
     def close(self) -> None:
-        """End the page."""
+        """Close the page."""
         self.tab.close()
         self.page.close()
         self._folder.cleanup()
@@ -101,7 +101,7 @@ def save(picture: Any, name: str, width: int) -> None:
 
 
 def stills(browser: Any) -> None:
-    """The pictures that stand still."""
+    """The still pictures."""
     studio = Studio(browser, supple.models.panda(), LAPTOP)
     studio.hazard("reach", seconds=4.0)
     save(studio.still(3.4), "teleop.png", 1400)
@@ -122,7 +122,7 @@ def stills(browser: Any) -> None:
 
 
 def film(browser: Any) -> None:
-    """The picture that moves: past reach and back, and the same by a textbook's method."""
+    """The animation: past reach and back, with the tracker and with a method of the textbook."""
     frames = []
     for method in ("supple", "pseudo-inverse"):
         studio = Studio(browser, supple.models.panda(), FILM)
@@ -147,7 +147,7 @@ def film(browser: Any) -> None:
 
 
 def _palette(frames: list[Any]) -> Any:
-    """A palette for all frames: some colours for everything, and some for the few pixels that are bright."""
+    """One palette for all frames: most colours for the whole picture, some for the few bright pixels."""
     pixels = np.concatenate([np.asarray(frame).reshape(-1, 3) for frame in frames])
     bright = pixels[np.ptp(pixels, axis=1) > 45]
     colours = [int(colour[k : k + 2], 16) for colour in panel.COLOURS.values() for k in (1, 3, 5)]
@@ -159,7 +159,7 @@ def _palette(frames: list[Any]) -> Any:
 
 
 def main() -> None:
-    """Take all pictures again."""
+    """Take all pictures."""
     IMAGES.mkdir(exist_ok=True)
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with sync_playwright() as playwright:

@@ -1,0 +1,102 @@
+"""The documentation site builds without a warning, and its API reference has every public name."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MODULES = (
+    "supple",
+    "supple.damping",
+    "supple.gauntlet",
+    "supple.method",
+    "supple.models",
+    "supple.prefer",
+    "supple.teleop",
+    "supple.view",
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built site."""
+    for name in ("sphinx", "furo", "myst_parser", "sphinx_copybutton"):
+        pytest.importorskip(name)
+    out = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", str(out / "doctrees"), "docs", str(out)],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def documented(site: Path) -> set[str]:
+    """The Python names that the site describes, from Sphinx's inventory."""
+    data = (site / "objects.inv").read_bytes()
+    lines = zlib.decompress(data.split(b"\n", 4)[4]).decode().splitlines()
+    return {line.split(" ")[0] for line in lines if " py:" in line}
+
+
+def public(module: str) -> list[str]:
+    """The public names of a module: its `__all__`, or the functions and classes that it defines."""
+    there = importlib.import_module(module)
+    if hasattr(there, "__all__"):
+        return list(there.__all__)
+    return [
+        name for name, thing in vars(there).items() if name[0] != "_" and getattr(thing, "__module__", "") == module
+    ]
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(site: Path) -> None:
+    assert (site / "index.html").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", MODULES)
+def test_the_reference_describes_every_public_name(site: Path, module: str) -> None:
+    found = documented(site)
+    names = public(module)
+    assert len(names) >= 3
+    there = importlib.import_module(module)
+    real = {name: getattr(getattr(there, name), "__name__", "") for name in names}  # a module may be public elsewhere
+    assert [name for name in names if f"{module}.{name}" not in found and real[name] not in found] == []
+
+
+@pytest.mark.slow
+def test_every_tag_of_the_source_texts_is_a_link(site: Path) -> None:
+    bare = []
+    for page in site.rglob("*.html"):
+        text = re.sub(r"<(pre|code|title|a)\b.*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        bare += [f"{page.name}: {tag}" for tag in re.findall(r"\[[KD]\d[^\]<]*\]", text)]
+    assert bare == []
+
+
+@pytest.mark.slow
+def test_every_link_inside_the_site_leads_to_an_anchor(site: Path) -> None:
+    texts = {page: page.read_text(encoding="utf-8") for page in site.rglob("*.html")}
+    lost = []
+    for page, text in texts.items():
+        for link in re.findall(r'href="([^"]+)"', text):
+            if re.match(r"\w+:|#$", link) or link.startswith("//"):
+                continue
+            path, _, anchor = link.partition("#")
+            path = path.partition("?")[0]
+            there = (page.parent / path).resolve() if path else page
+            if there not in texts:
+                if not there.exists():
+                    lost.append(f"{page.name}: {link}")
+            elif anchor and f'id="{anchor}"' not in texts[there]:
+                lost.append(f"{page.name}: {link}")
+    assert lost == []
