@@ -9,9 +9,10 @@ endif
 READY  := $(VENV)/.ready
 # every file below a folder that matches a pattern
 below   = $(foreach path,$(wildcard $1/*),$(call below,$(path),$2) $(filter $2,$(path)))
-NATIVE := CMakeLists.txt pyproject.toml $(call below,core,%.h) $(call below,bind,%.h %.cpp)
+CPP    := $(call below,core,%.h) $(call below,bind,%.h %.cpp)
+NATIVE := CMakeLists.txt pyproject.toml $(CPP)
 
-.PHONY: help setup teleop test check format bench wheel clean
+.PHONY: help setup teleop test quick check format bench wheel clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' Makefile
@@ -28,17 +29,24 @@ $(READY): $(NATIVE)
 teleop: setup ## drive the Panda in the browser
 	$(BIN)/supple teleop panda
 
-test: setup ## run every test
+test: setup ## run every test: first those that may run side by side, then those that need the machine alone
 	$(BIN)/python tests/setup_browser.py
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto -m "not alone"
+	$(BIN)/python -m pytest -m alone
 
-check: setup ## lint and types
+quick: setup ## the tests that take no time: a verdict in 90 seconds
+	$(BIN)/python -m pytest -n auto -m "not alone and not slow"
+
+check: setup ## layout, lint and types of Python and C++
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
+	$(BIN)/clang-tidy --quiet $(call below,bind/kernels,%.cpp) -- -std=c++17 -Icore -Ibind -DSUPPLE_ISA=baseline
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m nanobind.stubgen -q -m supple._core -o src/supple/_core.pyi
 	$(BIN)/mypy
 
-format: setup ## rewrite the Python files in the house style
+format: setup ## rewrite Python and C++ files in the project's layout
+	$(BIN)/clang-format -i $(CPP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

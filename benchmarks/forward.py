@@ -96,7 +96,7 @@ def main() -> None:
     # the same robot, the same q, the same answer
     assert tuple(model.names)[1:] == arm.names
     placement, jacobian = theirs()
-    ours, ours_jacobian = arm.look(q, LINK)
+    ours, ours_jacobian = arm.frame_and_jacobian(q, LINK)
     assert np.abs(placement.homogeneous - ours.matrix).max() < 1e-12
     assert np.abs(jacobian - ours_jacobian).max() < 1e-12
 
@@ -107,9 +107,11 @@ def main() -> None:
         "pinocchio, Python, one": least(theirs, 60, 1000, cpu),
         "pinocchio, C++, one": pinocchio_cpp(urdf) if asked.cpp else None,
         "supple, frame then jacobian, one": least(lambda: (arm.frame(q, LINK), arm.jacobian(q, LINK)), 60, 1000, cpu),
-        "supple, look (both), one": least(lambda: arm.look(q, LINK), 60, 1000, cpu),
-        f"supple, {ROWS:,} in one call, fresh memory": least(lambda: arm.look(many, LINK), 40, 1, wall) / ROWS,
-        f"supple, {ROWS:,} in one call, out=": least(lambda: arm.look(many, LINK, out=out), 40, 1, wall) / ROWS,
+        "supple, look (both), one": least(lambda: arm.frame_and_jacobian(q, LINK), 60, 1000, cpu),
+        f"supple, {ROWS:,} in one call, fresh memory": least(lambda: arm.frame_and_jacobian(many, LINK), 40, 1, wall)
+        / ROWS,
+        f"supple, {ROWS:,} in one call, out=": least(lambda: arm.frame_and_jacobian(many, LINK, out=out), 40, 1, wall)
+        / ROWS,
     }
     for name in _core.instruction_sets():
         _core.use(name)

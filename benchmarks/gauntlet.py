@@ -27,12 +27,13 @@ from pathlib import Path
 from typing import Any
 
 import peers
+from acceptance.comparison import beside
+from acceptance.criteria import bars
 
 from supple import gauntlet
 from supple._progress import Progress
 from supple.gauntlet import Hazard, Operator, Run
-from supple.gauntlet.bars import Row, bars, row_of
-from supple.gauntlet.beside import beside
+from supple.gauntlet.rows import Row, row_of
 from supple.gauntlet.table import by_hazard, markdown, operated, short, summary
 
 SLOW = {"ssik"}  # milliseconds a tick: only at 300 Hz, on the arms of METHOD
@@ -247,13 +248,13 @@ def _write(folder: Path, rows: Sequence[Row], drawn: dict[str, dict[str, Run]], 
     (folder / "results.json").write_text(json.dumps(_plain({"rows": rows, "bars": said}), indent=1))
     if not plots:
         return
-    from supple.view import figures
     from supple.view import gauntlet as picture
+    from supple.view import image
 
     pictures = []
     for name, runs in drawn.items():
         path = folder / f"{name}.png"
-        figures.write(picture.draw(runs), path)
+        image.write(picture.draw(runs), path)
         pictures.append(path.name)
     text = html.escape("\n".join([summary(rows), operated(rows), _pushes_table(rows), _bars_text(rows)]))
     shown = "\n".join(f'<img src="{name}" alt="{name[:-4]}">' for name in pictures)

@@ -17,17 +17,17 @@ from pathlib import Path
 
 import numpy as np
 
-from supple import Goal, Solver, stock
-from supple.view import compare
+from supple import Goal, Solver, models
+from supple.textbook import compare
 
 ROBOTS = {"planar3": "tip", "panda": "panda_hand_tcp", "ur5": "tool0", "so101": "gripper_frame_link"}
-BAR = ("damped", "selective", "descent")  # these are to arrive at 95 % of the goals of each robot
+BAR = ("damped", "selectively_damped", "coordinate_descent")  # these are to arrive at 95 % of the goals of each robot
 
 
 def tables(count: int, seed: int, rounds: int = 5) -> list[compare.Table]:
     made = []
     for name, link in ROBOTS.items():
-        arm = stock.get(name)
+        arm = models.get(name)
         goal, solver = compare.positions(arm, link, count, seed)
         title = f"{name}, {link}: {count:,} positions"
         made.append(compare.table(title, arm, goal, solvers(solver), rounds))
@@ -43,7 +43,7 @@ def beyond(count: int, seed: int) -> dict[str, dict[str, tuple[float, float]]]:
     random = np.random.default_rng(seed)
     made = {}
     for name, link in ROBOTS.items():
-        arm = stock.get(name)
+        arm = models.get(name)
         towards = random.normal(size=(count, 3)) * (1, 1, name != "planar3")
         towards *= arm.reach(link) * random.uniform(1.5, 2, (count, 1)) / np.linalg.norm(towards, axis=1, keepdims=True)
         goal = Goal(link, position=towards)

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from supple import Goal, Solver, _plan, damping
+from supple import Goal, Solver, damping
+from supple._solve import compilation
 from supple.frame import Array, Frame
 from supple.gauntlet import Arm, Factory, hazards, tracked
 from supple.gauntlet.optimum import nearest
@@ -99,20 +100,20 @@ NAMED = {
 
 
 class Paper(Peer):
-    """`supple.damping.paper` as printed, its raw step: damped least squares with dynamic weighting [D13-D17, D22-D30].
+    """`damping.schinstock` as printed, its raw step: damped least squares with dynamic weighting [D13-D17, D22-D30].
 
     Singularities are named on UR5 and Puma. Elsewhere equation 19 takes their place, as the paper itself suggests.
     """
 
     def __init__(self, arm: Arm, dt: float) -> None:
         super().__init__(arm, dt)
-        scheme = damping.paper(NAMED.get(arm.name, ()), as_printed=True)
+        scheme = damping.schinstock(NAMED.get(arm.name, ()), as_printed=True)
         if arm.name not in NAMED:
             usual = arm.look(hazards(arm, ["s1"])[0].start, np.eye(4))[1]
             below = 0.3 * float(np.prod(np.linalg.svd(usual, compute_uv=False)))
-            scheme = damping.manipulability(below=below, as_printed=True) | damping.limits(as_printed=True)
+            scheme = damping.nakamura_hanafusa(below=below, as_printed=True) | damping.limits(as_printed=True)
         goal = Goal(arm.link, np.eye(4), weight=math.pi / arm.reach)
-        self.plan = _plan.compiled(arm.linkage, [goal], Solver(damping=scheme, keep_limits=False))
+        self.plan = compilation.compiled(arm.linkage, [goal], Solver(damping=scheme, keep_limits=False))
         self.memory = self.plan.memory()
 
     def reset(self, q: Array) -> None:

@@ -58,8 +58,8 @@ def alone(rate: float, seconds: float) -> tuple[Statistics, float]:
         if not marks and tick.t > WARM * seconds:
             marks.append(memory())
 
-    panda = supple.stock.panda()
-    statistics = teleop.follow(hand(), teleop.Mapping(), Solver().track(panda, LINK), watch, rate, seconds=seconds)
+    panda = supple.models.panda()
+    statistics = teleop.drive(hand(), teleop.Mapping(), Solver().track(panda, LINK), watch, rate, seconds=seconds)
     return statistics, memory() - marks[0]
 
 
@@ -88,7 +88,7 @@ def shown(rate: float, seconds: float) -> tuple[Statistics, float]:
     from supple.teleop import page
 
     with (
-        page.serve(supple.stock.panda(), source=teleop.frames(hand()), rate=rate, port=0) as served,
+        page.serve(supple.models.panda(), source=teleop.frames(hand()), rate=rate, port=0) as served,
         browser(served.url),
     ):
         start = time.monotonic()

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import numpy as np
 
-from supple import Frame, Solver, stock
-from supple.teleop import Command, Mapping, Tick, follow
+from supple import Frame, Solver, models
+from supple.teleop import Command, Mapping, Tick, drive
 from supple.teleop.recording import Recorder
-from supple.teleop.replaying import replay
+from supple.teleop.recording.replay import replay
 
 HANDS = {"baxter": ["left_gripper", "right_gripper"], "ur5": ["tool0"], "panda": ["panda_hand"], "iiwa14": ["tool0"]}
 WAITING = 4096  # ticks that may wait for the disk before simulated time waits for it too
@@ -83,7 +83,7 @@ def main() -> None:
 
 def run(asked: argparse.Namespace, folder: Path) -> bool:
     links, seconds = HANDS[asked.arm], 60 * asked.minutes
-    tracker = Solver().track(stock.get(asked.arm), links)
+    tracker = Solver().track(models.get(asked.arm), links)
     recorder = Recorder.within(folder, tracker, asked.rate, f".{asked.ending}")
     clock = Simulated(asked.seed)
     live, most = [], 0
@@ -98,7 +98,7 @@ def run(asked: argparse.Namespace, folder: Path) -> bool:
 
     began = time.perf_counter()
     source = operator(clock, seconds, asked.rate, len(links), asked.seed)
-    told = follow(source, [Mapping() for _ in links], tracker, sink, asked.rate, clock=clock)
+    told = drive(source, [Mapping() for _ in links], tracker, sink, asked.rate, clock=clock)
     driven = time.perf_counter()
     recorder.close()
     closed = time.perf_counter()

@@ -1,12 +1,14 @@
-// Rows shared out among threads.
+// Scratch memory of a call, and rows shared among threads.
 #pragma once
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <memory>
+#include <system_error>
 #include <thread>
 #include <vector>
 
-// working memory, aligned for the widest lanes
+// scratch memory, aligned for the widest vectors
 struct Scratch {
   std::unique_ptr<char[]> bytes;
   void *data;
@@ -17,15 +19,18 @@ struct Scratch {
 
 inline int thread_count() {
   static const int count = [] {
-    const char *wanted = std::getenv("SUPPLE_THREADS");
-    const int n = wanted ? std::atoi(wanted) : int(std::thread::hardware_concurrency());
+    const char *setting = std::getenv("SUPPLE_THREADS");
+    const int n = setting ? std::atoi(setting) : int(std::thread::hardware_concurrency());
     return n < 1 ? 1 : n > 256 ? 256 : n;
   }();
   return count;
 }
 
-// calls work(begin, end) for pieces of 0..n, each at least `grain` long and, but for the last, a multiple of
-// 64
+// Calls work(begin, end) for pieces of 0..n, each at least `grain` long and, but for the last, a multiple
+// of 64.
+//
+// Where a thread cannot start, this thread takes its piece. Where work throws, every thread is joined and the
+// first exception is thrown again here.
 template <class F>
 void parallel(long long n, long long grain, F work) {
   const long long most = (n + grain - 1) / grain;
@@ -33,13 +38,29 @@ void parallel(long long n, long long grain, F work) {
   if (threads <= 1)
     return work(0LL, n);
   const long long piece = ((n + threads - 1) / threads + 63) / 64 * 64;
-  std::vector<std::thread> team;
-  team.reserve(threads);
-  for (long long begin = piece; begin < n; begin += piece) {
-    const long long end = begin + piece < n ? begin + piece : n;
-    team.emplace_back([=, &work] { work(begin, end); });
+  const int pieces = int((n + piece - 1) / piece);
+  std::vector<std::exception_ptr> errors(pieces);
+  auto run = [&](int k) noexcept {
+    try {
+      work(k * piece, (k + 1) * piece < n ? (k + 1) * piece : n);
+    } catch (...) {
+      errors[k] = std::current_exception();
+    }
+  };
+  std::vector<std::thread> workers;
+  workers.reserve(pieces);
+  int started = 1; // piece 0 is this thread's
+  try {
+    for (; started < pieces; ++started)
+      workers.emplace_back(run, started);
+  } catch (const std::system_error &) { // no more threads: the rest is done here
   }
-  work(0LL, piece < n ? piece : n);
-  for (std::thread &t : team)
-    t.join();
+  run(0);
+  for (int k = started; k < pieces; ++k)
+    run(k);
+  for (std::thread &worker : workers)
+    worker.join();
+  for (const std::exception_ptr &error : errors)
+    if (error)
+      std::rethrow_exception(error);
 }

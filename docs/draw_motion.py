@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from supple import Between, Motion, follow, stock
-from supple import Path as Way
+from supple import GoalPath, Interpolation, Motion, models, solve_path
 from supple.view import _style
 
 IMAGE = Path(__file__).parent / "images" / "motion.png"
@@ -43,9 +42,9 @@ def astray(motion: Motion) -> float:
 
 def main() -> None:
     """Draw it again."""
-    arm = stock.planar3()
-    along = follow(arm, Way.line(arm.frame(arm.rest, "tip").position, [-20, 5, 0]).goal("tip", 201)).motion
-    direct = Motion(arm, [0, 1], along.q[[0, -1]], Between.LINEAR)
+    arm = models.planar3()
+    along = solve_path(arm, GoalPath.line(arm.frame(arm.rest, "tip").position, [-20, 5, 0]).goal("tip", 201)).motion
+    direct = Motion(arm, [0, 1], along.q[[0, -1]], Interpolation.LINEAR)
     with _style.look():
         figure = Figure(figsize=(11, 4.0), layout="constrained")
         figure.get_layout_engine().set(wspace=0.03, w_pad=0.12, h_pad=0.08)

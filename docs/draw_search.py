@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from supple import Frame, Goal, Joint, Linkage, Solver, solve, stock
+from supple import Frame, Goal, Joint, Linkage, Solver, models, solve
 from supple.frame import Array
-from supple.view import _style, figures
+from supple.view import _style, image
 
 IMAGE = Path(__file__).parent / "images" / "search.png"
 EDGES = np.linspace(0, 30, 7)  # of the rings that samples are sorted into, in metres
@@ -30,7 +30,7 @@ def points(linkage: Linkage, q: Array, tip: str) -> Array:
 
 def begin(axes: Any) -> None:
     """Samples of three links by how far they bring the hand; the best of the goal's ring, turned to the goal."""
-    arm, goal = stock.planar3(), np.array([8.0, 17.0])
+    arm, goal = models.planar3(), np.array([8.0, 17.0])
     samples = arm.random(500, seed=4)
     samples[:, 0] = 0
     hands = arm.frame(samples, "tip").position[:, :2]
@@ -94,7 +94,7 @@ def downhill(axes: Any) -> None:
 
 def answers(axes: Any) -> None:
     """All answers of a UR5 for one frame, the nearest to the start in front, and the start as a dashed line."""
-    arm, seen = stock.ur5(), Frame.turn([0, 0, 1], 0.3).rotation
+    arm, seen = models.ur5(), Frame.turn([0, 0, 1], 0.3).rotation
     start = np.array([-0.3, -1.7, 1.5, -2.4, -1.2, 1.5])
     frame = Frame.at([0.55, 0.1, 0.45], Frame.turn([0, 1, 0], 2.2))
     found = solve(arm, Goal("tool0", frame), start, solutions=16)
@@ -139,7 +139,7 @@ def main() -> None:
             axes.set_title(title, loc="left", size=11, pad=20)
             axes.text(0, 1.025, words, transform=axes.transAxes, size=8.5, color=_style.SOFT)
             axes.set_xlabel(below, size=8.5, color=_style.SOFT)
-    figures.write(figure, IMAGE, 130)
+    image.write(figure, IMAGE, 130)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from supple import Solver, gauntlet, method
 from supple.frame import Array
-from supple.view import _style, figures
+from supple.view import _style, image
 
 IMAGE = Path(__file__).parent / "images" / "wall.png"
 LINES = ("#5f8688", "#7a6c9d", "#b08a3e", "#8fa66f", "#a5707a", "#6f87b0")  # one for each joint
@@ -76,7 +76,7 @@ def main() -> None:
         axes[1, 0].set_ylabel("weighted error", color=_style.SOFT)
         axes[1, 0].text(3.55, 1e-4, "the least that\nis possible", ha="center", size=8.5, color=_style.INK)
         axes[0, 2].text(3.55, 0.8, "command out of reach", ha="center", size=8.5, color=_style.SOFT)
-    figures.write(figure, IMAGE, 130)
+    image.write(figure, IMAGE, 130)
 
 
 if __name__ == "__main__":

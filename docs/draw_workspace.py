@@ -33,7 +33,7 @@ def bones(ax: Any, linkage: supple.Linkage, q: ArrayLike, tip: str, axes: tuple[
 
 def planar(ax: Any) -> None:
     """Three links in a plane: the part of all turns that is reached, and where theory puts its edges."""
-    arm = supple.stock.planar3()
+    arm = supple.models.planar3()
     dexterous(arm, "tip", orientations=72, voxel=0.5, samples=400_000).draw(ax)
     angle = np.linspace(0, 2 * np.pi, 361)
     for radius, style in ((10, "--"), (20, "--")):
@@ -44,7 +44,7 @@ def planar(ax: Any) -> None:
 
 def side(ax: Any) -> None:
     """The Panda from its side: how often random joint values bring the hand to each place."""
-    arm = supple.stock.panda()
+    arm = supple.models.panda()
     reachable(arm, "panda_hand_tcp", 12_000_000, voxel=0.03).draw(ax)
     bones(ax, arm, arm.rest, "panda_hand_tcp", (0, 2))
     ax.axhline(0, color="0.7", linewidth=0.8, zorder=0)

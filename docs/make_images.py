@@ -16,7 +16,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import supple
-from supple.view import paper
+from supple.textbook import paper
 
 IMAGES = Path(__file__).parent / "images"
 SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
@@ -72,7 +72,7 @@ def main() -> None:
     draw_search.main()
     draw_wall.main()
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    panda, box = supple.stock.panda(), [supple.stock.get(name) for name in ("ur5", "so101", "baxter", "g1")]
+    panda, box = supple.models.panda(), [supple.models.get(name) for name in ("ur5", "so101", "baxter", "g1")]
     q = panda.q(
         panda_joint1=-0.3,
         panda_joint2=-0.7,

@@ -102,20 +102,20 @@ def save(picture: Any, name: str, width: int) -> None:
 
 def stills(browser: Any) -> None:
     """The pictures that stand still."""
-    studio = Studio(browser, supple.stock.panda(), LAPTOP)
+    studio = Studio(browser, supple.models.panda(), LAPTOP)
     studio.hazard("reach", seconds=4.0)
     save(studio.still(3.4), "teleop.png", 1400)
     studio.close()
-    studio = Studio(browser, supple.stock.panda(), LAPTOP)
+    studio = Studio(browser, supple.models.panda(), LAPTOP)
     studio.pilot.show_ellipsoids(True)
     studio.hazard("limit", seconds=4.5)
     save(studio.still(3.8), "teleop-limit.png", 1400)
     studio.close()
-    studio = Studio(browser, supple.stock.baxter(), LAPTOP)
+    studio = Studio(browser, supple.models.baxter(), LAPTOP)
     studio.hazard("jump", seconds=2.5)
     save(studio.still(1.1), "teleop-two.png", 1400)
     studio.close()
-    studio = Studio(browser, supple.stock.panda(), PHONE)
+    studio = Studio(browser, supple.models.panda(), PHONE)
     studio.hazard("reach", seconds=4.0)
     save(studio.still(3.4), "teleop-phone.png", 500)
     studio.close()
@@ -125,7 +125,7 @@ def film(browser: Any) -> None:
     """The picture that moves: past reach and back, and the same by a textbook's method."""
     frames = []
     for method in ("supple", "pseudo-inverse"):
-        studio = Studio(browser, supple.stock.panda(), FILM)
+        studio = Studio(browser, supple.models.panda(), FILM)
         studio.pilot.plots.panel.minimize()
         studio.hazard("reach", method)
         studio.show(0)

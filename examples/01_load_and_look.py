@@ -4,7 +4,7 @@ import numpy as np
 
 import supple
 
-arm = supple.stock.panda()  # or supple.load("robot.urdf")
+arm = supple.models.panda()  # or supple.load("robot.urdf")
 print(arm)
 
 # q is one value for each degree of freedom; the names say which is which

@@ -35,7 +35,7 @@ modified = supple.dh(
 )
 print(modified)
 
-stock = supple.stock.puma560()
+stock = supple.models.puma560()
 q = stock.random(1000, seed=3)
 ends = {
     "standard": standard.frame(q, "link6"),

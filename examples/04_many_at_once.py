@@ -6,7 +6,7 @@ import numpy as np
 
 import supple
 
-arm = supple.stock.panda().locked(["panda_finger_joint1"])
+arm = supple.models.panda().locked(["panda_finger_joint1"])
 hand = "panda_hand_tcp"
 q = arm.random(1_000_000, seed=0)  # (1000000, 7), uniform within the limits
 
@@ -33,7 +33,7 @@ print(f"\nshoulder by elbow, a grid of {height.shape}: the hand is highest at {h
 few = q[:10_000]
 frames_here, jacobians_here = np.empty((10_000, 4, 4)), np.empty((10_000, 6, arm.dof))
 for _ in range(10):
-    arm.look(few, hand, out=(frames_here, jacobians_here))
+    arm.frame_and_jacobian(few, hand, out=(frames_here, jacobians_here))
 print(f"\nJacobians {jacobians_here.shape} written in place")
 free = arm.manipulability(few, hand)
 print(f"manipulability: median {np.median(free):.4f}, below 0.01 in {100 * np.mean(free < 0.01):.1f} % of random q")

@@ -5,7 +5,7 @@ import numpy as np
 import supple
 from supple import Cylinder, Frame, Geometry
 
-baxter = supple.stock.baxter()
+baxter = supple.models.baxter()
 print(repr(baxter))
 
 left = baxter.part("torso", "left_gripper")  # from one link to another; its root is the new world
@@ -30,9 +30,9 @@ moved = stiff.at(Frame.at([2, 0, 1], Frame.turn([0, 0, 1], np.pi / 2)))
 print("and, moved with its torso, at", moved.frame(q, "pen").position.round(4), "m")
 
 # one linkage carried by another: a small arm on the hand of a large one
-both = supple.stock.ur10().attach("tool0", supple.stock.so101(), at=Frame.at([0, 0, 0.05]), prefix="small_")
+both = supple.models.ur10().attach("tool0", supple.models.so101(), at=Frame.at([0, 0, 0.05]), prefix="small_")
 print(repr(both), f"reach {both.reach('small_gripper_frame_link'):.3f} m")
 
 # linkages are values: nothing above has changed the first
-assert baxter == supple.stock.baxter()
+assert baxter == supple.models.baxter()
 assert baxter.dof == 17

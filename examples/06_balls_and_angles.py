@@ -6,7 +6,7 @@ from supple import Frame, Joint, Linkage
 
 elbow = Joint.fixed("elbow", "arm", "hand", at=Frame.at([0.3, 0, 0]))
 ball = Linkage("ball", [Joint.ball("shoulder", "torso", "arm"), elbow])
-three = Linkage("three", [*Joint.three("shoulder", "torso", "arm", order="zyx"), elbow])
+three = Linkage("three", [*Joint.ball_from_revolutes("shoulder", "torso", "arm", order="zyx"), elbow])
 print(ball)
 print(three)
 

@@ -5,17 +5,17 @@ import numpy as np
 import supple
 from supple import Frame, Mesh
 
-arm = supple.stock.panda().with_tool("panda_hand", Frame.at([0.06, 0, 0.04]), name="camera")
+arm = supple.models.panda().with_tool("panda_hand", Frame.at([0.06, 0, 0.04]), name="camera")
 q = arm.rest
 
 # a point seen by the camera, 30 cm ahead: where is it in the world, and for the hand?
 seen = np.array([0.0, 0.02, 0.30])
-print("in the world  ", arm.carry(q, seen, "camera").round(4))
-print("for the hand  ", arm.carry(q, seen, "camera", to="panda_hand_tcp").round(4))
+print("in the world  ", arm.transform_points(q, seen, "camera").round(4))
+print("for the hand  ", arm.transform_points(q, seen, "camera", to="panda_hand_tcp").round(4))
 
 # many points at once: a board of 5 x 4 corners, 3 cm apart
 board = np.stack(np.meshgrid(0.03 * np.arange(5), 0.03 * np.arange(4), [0.3]), axis=-1).reshape(-1, 3)
-world = arm.carry(q, board, "camera")
+world = arm.transform_points(q, board, "camera")
 print("board         ", board.shape, "stays flat to", f"{np.ptp(world[:, 2]):.0e} m and lies at z = {world[0, 2]:.4f}")
 
 # how fast a point of the hand moves when the first joint turns at 1 rad/s
@@ -27,7 +27,7 @@ print("same speed in the hand's own axes:", np.isclose(np.linalg.norm(mine[:3, 0
 
 # everything there is to draw, each piece with its frame in the world
 print("\nlink           shape     at")
-for link, piece, frame in arm.placed(q):
+for link, piece, frame in arm.world_geometry(q):
     shape = type(piece.shape).__name__
     missing = " (file not found)" if isinstance(piece.shape, Mesh) and not piece.shape.found else ""
     print(f"{link:<14} {shape:<9} {frame.position.round(3) + 0.0}{missing}")

@@ -4,21 +4,21 @@ import importlib.util
 
 import numpy as np
 
-from supple import Between, Motion, Path, follow, stock
+from supple import GoalPath, Interpolation, Motion, models, solve_path
 
-arm = stock.planar3()  # three turns, links 15, 10 and 5 m long
+arm = models.planar3()  # three turns, links 15, 10 and 5 m long
 here = arm.frame(arm.rest, "tip").position
 there = np.array([-20.0, 5.0, 0.0])
-line = Path.line(here, there)
+line = GoalPath.line(here, there)
 print(f"{line}, from {here.round(2)} to {there}")
 
 # follow the line: each frame is solved from where the one before ended
-followed = follow(arm, line.goal("tip", 101), arm.rest, duration=2.0)
+followed = solve_path(arm, line.goal("tip", 101), arm.rest, duration=2.0)
 print(followed)
 along = followed.motion
 
 # or take the two q at its ends as key poses, and go from one to the other
-direct = Motion(arm, [0, 2], along.q[[0, -1]], Between.SMOOTH)
+direct = Motion(arm, [0, 2], along.q[[0, -1]], Interpolation.SMOOTH)
 print(direct)
 
 
@@ -35,14 +35,14 @@ print(f"  the line followed, 101 goals: {astray(along).max():7.3f} m")
 # key poses: linear in-betweens turn corners, smooth ones do not, and neither overshoots
 keys = arm.rest + np.array([[0, 0, 0], [0.4, 0.9, -0.5], [0.6, 0.9, 0.3], [0, 0, 0]])
 print("\nthrough four key poses       jump of velocity   fastest   joint2 at most")
-for between in Between:
+for between in Interpolation:
     wave = Motion(arm, [0, 1, 1.5, 3], keys, between)
     jump = np.abs(wave.leaving[1:] - wave.arriving[:-1]).max()
     top = wave.at(np.linspace(0, 3, 3001))[:, 1].max()
     print(f"  {between.value:<27}{jump:10.2f} rad/s {wave.speed.max():6.2f} rad/s {top:10.4f} rad")
 
 wave.save("wave.csv")  # a table for any program; .npz keeps the in-betweens too
-again = Motion.load("wave.csv", arm, Between.SMOOTH)
+again = Motion.load("wave.csv", arm, Interpolation.SMOOTH)
 print(f"\nsaved, loaded, and {'the same' if again == wave else 'different'}: {again}")
 
 if importlib.util.find_spec("matplotlib"):  # pip install 'supple[plot]'

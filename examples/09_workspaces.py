@@ -10,7 +10,7 @@ from supple.analysis import constraint
 from supple.workspace import dexterous, reachable
 
 # positions for half a million random joint values, on all cores
-panda = supple.stock.panda()
+panda = supple.models.panda()
 space = reachable(panda, "panda_hand_tcp", 500_000)
 print(space)
 low, high = space.bounds
@@ -21,7 +21,7 @@ print(f"its section across y has a convex outline of {len(space.outline())} corn
 
 # a flat arm with links of 15, 10 and 5 m: its wrist must come within 5 to 25 m of the base, so that the tip can be
 # turned any way from 10 to 20 m
-planar = supple.stock.planar3()
+planar = supple.models.planar3()
 ring = dexterous(planar, "tip", orientations=24, samples=50_000, voxel=1.5)
 print(f"\n{ring}")
 print(f"by theory {math.pi * 30**2:.0f} m² and {math.pi * (20**2 - 10**2):.0f} m²")
@@ -40,7 +40,7 @@ for name, goal in (
     ("so101", Goal("gripper_frame_link", position=frame.position)),
 ):
     what = "position" if goal.orientation is None else "frame"
-    print(f"{name + ',':<7}{what:<9}{constraint(supple.stock.get(name), goal)}")
+    print(f"{name + ',':<7}{what:<9}{constraint(supple.models.get(name), goal)}")
 
 # stretched, with the goal on the forearm: singular, not unreachable
 goal = Goal("tip", position=[20, 0, 0], weight=(1, 1, 0))

@@ -6,7 +6,7 @@ import supple
 from supple import Frame
 from supple.analysis import TwoLink
 
-linkage = supple.stock.planar2()
+linkage = supple.models.planar2()
 arm = TwoLink(linkage, "tip")
 print(arm.annulus, f"\narea {arm.annulus.area:.0f} m²")
 
@@ -29,7 +29,7 @@ print(f"\n{arm.solve(points)}")
 
 # any plane in space: shoulder lift and elbow of a UR5 on a tilted stand, its other joints locked
 stand = Frame.at([0.2, 0.1, 0.8]) @ Frame.turn([1, 1, 0], 0.6)
-robot = supple.stock.ur5().at(stand).locked(["shoulder_pan_joint", "wrist_1_joint"])
+robot = supple.models.ur5().at(stand).locked(["shoulder_pan_joint", "wrist_1_joint"])
 wrist = TwoLink(robot, "wrist_1_link")
 print(f"\n{wrist!r}, moved by {' and '.join(wrist.joints)}")
 print(wrist.annulus)
@@ -40,6 +40,6 @@ print(found.q[:, :2].round(4))
 
 # what is no two-link arm says why
 try:
-    TwoLink(supple.stock.panda(), "panda_link2")
+    TwoLink(supple.models.panda(), "panda_link2")
 except supple.BadInput as reason:
     print(f"\npanda_link2: {reason}")

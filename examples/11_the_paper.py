@@ -5,18 +5,18 @@ from math import pi
 
 import numpy as np
 
-from supple import Frame, Solver, damping, stock
+from supple import Frame, Solver, damping, models
 from supple.damping import Singularity
-from supple.view import paper
+from supple.textbook import paper
 
 # det J of this arm is a constant times sin(elbow), cos(wrist_yaw) and the wrist's distance from the azimuth axis
-arm = stock.kraft()
+arm = models.kraft()
 named = (
     Singularity.bend("elbow", joints=["shoulder", "elbow", "wrist_pitch"]),
     Singularity.bend("wrist_yaw", (-pi / 2, pi / 2), joints=["wrist_pitch", "wrist_roll"]),
     Singularity.off_axis("azimuth", "wrist_yaw_link", region=0.3, joints=["azimuth"]),
 )
-scheme = damping.paper(named)
+scheme = damping.schinstock(named)
 
 # alpha_0 may be a number, or the condition number that it shall leave at a singularity
 straight, weight = arm.q(elbow=0.0), pi / arm.reach("tool")
@@ -24,7 +24,7 @@ for alpha in (0.0, 1e-4, 1e-2):
     print(
         f"elbow straight, alpha {alpha:g}: condition number {arm.condition(straight, 'tool', alpha, weight=weight):.4g}"
     )
-bounded = Solver(damping=damping.paper(named, damping.condition_bound(300)))
+bounded = Solver(damping=damping.schinstock(named, damping.condition_bound(300)))
 here = Frame(arm.frame(straight, "tool").matrix[None])
 print(f"condition number 300 takes alpha {paper.drive(bounded, arm, here, straight).damping[0]:.4f} there\n")
 

@@ -4,9 +4,9 @@ from math import nan, sin, tau
 
 import numpy as np
 
-from supple import Frame, Solver, stock
+from supple import Frame, Solver, models
 
-arm, dt = stock.ur5(), 1 / 300
+arm, dt = models.ur5(), 1 / 300
 start = arm.q(shoulder_pan_joint=5.5, shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.0, wrist_2_joint=-1.2)
 hand = arm.frame(start, "tool0")
 away = 0.8 * hand.position / np.linalg.norm(hand.position)  # 80 cm on, straight from the base
@@ -44,13 +44,13 @@ for command in (swing, push, turn, jump, nonsense):
     said = {}  # for each outcome, how long, and the fullest reason
     for tick in range(1800):
         step = follow.step(command(tick * dt), dt)
-        time, why = said.get(step.outcome, (0, ""))
-        said[step.outcome] = time + dt, max(why, step.why, key=len)
+        time, why = said.get(step.status, (0, ""))
+        said[step.status] = time + dt, max(why, step.why, key=len)
         speed = max(speed, (abs(step.velocity) / arm.speed).max())
         acceleration = max(acceleration, abs(step.velocity - before).max() / dt)
         before = step.velocity.copy()
         way.append(step.q.copy())
-    print(f"{command.__name__}: ends {step.outcome.name}, {abs(step.q - start).max():.0e} rad from the start")
+    print(f"{command.__name__}: ends {step.status.name}, {abs(step.q - start).max():.0e} rad from the start")
     for outcome, (time, why) in said.items():
         print(f"  {time:4.2f} s {outcome.name.lower():<10}{why}")
 

@@ -4,10 +4,10 @@ from math import pi
 
 import numpy as np
 
-from supple import Frame, Goal, Solver, solve, stock
+from supple import Frame, Goal, Solver, models, solve
 from supple.gauntlet import Operator
 
-arm, rate, seconds = stock.ur5(), 1000, 8.0
+arm, rate, seconds = models.ur5(), 1000, 8.0
 start = arm.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.0, wrist_2_joint=-1.2)
 home = arm.frame(start, "tool0")
 times = np.arange(0, seconds, 1 / rate)

@@ -7,7 +7,7 @@ import numpy as np
 import supple
 from supple import Frame, Goal, Solver
 
-arm = supple.stock.ur5()
+arm = supple.models.ur5()
 goal = Goal("tool0", Frame.at([0.4, 0.3, 0.4], Frame.turn([1, 0, 0], np.pi)))  # the tool pointing down
 
 # one goal: no start is needed, and the answer is the first that is found
@@ -26,9 +26,9 @@ print(f"all at the goal to {branches.distance.max():.0e} m and {branches.angle.m
 
 # not all of it is wanted: anywhere in a box of 10 x 10 cm, tilted by up to 20 degrees, the elbow locked
 loose = Goal(
-    "tool0", position=goal.position, axis=[0, 0, 1], along=[0, 0, -1], slack=(0.05, 0.05, 0), turn_slack=np.radians(20)
+    "tool0", position=goal.position, slack=(0.05, 0.05, 0), axis=[0, 0, 1], direction=[0, 0, -1], turn_slack=np.pi / 9
 )
-locked = supple.solve(arm, loose, start, weights={"elbow_joint": 0})
+locked = supple.solve(arm, loose, start, joint_weights={"elbow_joint": 0})
 print(f"\nlocked: the elbow stays at {locked.q[2]:.3f}; {locked}")
 
 # many at once: leading axes broadcast; out= takes memory that is already there
@@ -40,14 +40,14 @@ print(f"\n{many}; {len(frames) / (time.perf_counter() - begin):,.0f} a second")
 print(f"from {many.starts.mean():.2f} starts on average, all within limits: {arm.inside(q).all()}")
 
 # one after another in a hurry: the fast door takes frames and gives joint values, or None
-find = Solver().plan(arm, "tool0")
+find = Solver().compile(arm, "tool0")
 matrices = frames.matrix[:2000]
 begin = time.perf_counter()
 missed = sum(find(matrix) is None for matrix in matrices)
 print(f"fast door: {(time.perf_counter() - begin) / len(matrices) * 1e6:.1f} us a call, {missed} missed")
 
 # no answer is a result: the nearest q, a measured error and a reason
-short = supple.stock.so101()
+short = supple.models.so101()
 print()
 for who, wanted in (
     (arm, Goal("tool0", Frame.at([0.9, 0.6, 0.2]))),

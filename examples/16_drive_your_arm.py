@@ -7,10 +7,10 @@ import time
 
 import numpy as np
 
-from supple import Frame, Solver, stock
-from supple.teleop import Command, Mapping, UdpSink, UdpSource, follow, tee, wire
+from supple import Frame, Solver, models
+from supple.teleop import Command, Mapping, UdpSink, UdpSource, drive, tee, wire
 
-arm, seconds = stock.ur5(), 4.0
+arm, seconds = models.ur5(), 4.0
 start = arm.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.0, wrist_2_joint=-1.2)
 
 
@@ -51,7 +51,7 @@ threading.Thread(target=operate, args=[(source.host, source.port)]).start()
 
 sink = tee(UdpSink(real.socket.getsockname()), lambda tick: way.append((tick.held, real.q)))
 tracker = Solver().track(arm, "tool0", start=start)
-print(follow(source, Mapping(scale=0.5), tracker, sink, seconds=seconds, measured=lambda: real.q))
+print(drive(source, Mapping(scale=0.5), tracker, sink, seconds=seconds, measured=lambda: real.q))
 
 hands = arm.frame(np.array([q for _, q in way]), "tool0").position
 print(f"{source.counts}; held: {', '.join(dict.fromkeys(why for why, _ in way if why))}")

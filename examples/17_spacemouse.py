@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from supple import BadInput, Frame, MissingExtra, Solver, stock
-from supple.teleop import Command, Gamepad, Mapping, SpaceMouse, follow
+from supple import BadInput, Frame, MissingExtra, Solver, models
+from supple.teleop import Command, Gamepad, Mapping, SpaceMouse, drive
 from supple.teleop.devices import pushed
 
-arm, rate, said = stock.panda(), 300, []
+arm, rate, said = models.panda(), 300, []
 
 
 def device(kind):
@@ -29,7 +29,7 @@ def stand_in():
 
 def tell(tick):
     """What an arm would be sent is tick.step.q; here it is only said how it goes, when that changes."""
-    now = tick.held or tick.step.outcome.name.lower()
+    now = tick.held or tick.step.status.name.lower()
     if now not in said[-1:]:
         said.append(now)
         print(f"{tick.t:5.2f} s  {now}  {tick.step.why}")
@@ -44,6 +44,6 @@ else:
 tracker = Solver().track(arm, "panda_hand", start=arm.rest)
 before = arm.frame(arm.rest, "panda_hand").position
 # the operator sits behind the arm: forward, left and up are x, y and z of both
-print(follow(source or stand_in(), Mapping(), tracker, tell, rate, seconds=10))
+print(drive(source or stand_in(), Mapping(), tracker, tell, rate, seconds=10))
 after = arm.frame(tracker.q, "panda_hand").position
 print("the hand went", np.round(100 * (after - before), 1) + 0.0, "cm")

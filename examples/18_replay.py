@@ -4,11 +4,11 @@ from math import pi, sin
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from supple import Frame, Solver, stock
-from supple.teleop import Command, Mapping, Recorder, Recording, follow, replay
-from supple.teleop.replaying import named
+from supple import Frame, Solver, models
+from supple.teleop import Command, Mapping, Recorder, Recording, drive, replay
+from supple.teleop.recording.replay import named
 
-arm, rate = stock.ur5(), 300
+arm, rate = models.ur5(), 300
 start = arm.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.0, wrist_2_joint=-1.2)
 
 
@@ -23,7 +23,7 @@ def operator(seconds=2.0):
 with TemporaryDirectory() as folder:
     tracker = Solver().track(arm, "tool0", start=start)
     recorder = Recorder.within(folder, tracker, rate, ".csv")  # ".parquet" is smaller; it needs the extra "teleop"
-    follow(operator(), Mapping(), tracker, recorder, rate)
+    drive(operator(), Mapping(), tracker, recorder, rate)
     file = recorder.path
     print(f"{file.name}: {Path(file).stat().st_size / 1e6:.1f} MB, {recorder.lost} ticks lost")
 
@@ -35,7 +35,7 @@ with TemporaryDirectory() as folder:
     print("\nthe same goals through")
     for name in ("supple", "paper", "damped", "pseudoinverse"):
         side = replay(recording, named(name)).replayed
-        told = ", ".join(f"{100 * count / len(rows.t):.0f} % {word}" for word, count in side.outcomes.items())
+        told = ", ".join(f"{100 * count / len(rows.t):.0f} % {word}" for word, count in side.statuses.items())
         print(f"  {name:<13} off by {1e3 * side.distance[0]:5.1f} mm on average; {told}")
     raw = replay(recording, Solver(method=named("pseudoinverse").method, keep_limits=False)).replayed
     print(f"  a bare pseudo-inverse breaks speed limits in {raw.too_fast} ticks: {max(raw.speed):.0f} rad/s")

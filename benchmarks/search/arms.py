@@ -7,7 +7,7 @@ from functools import cache
 from math import inf, pi, radians
 from typing import NamedTuple
 
-from supple import Frame, Joint, Linkage, stock
+from supple import Frame, Joint, Linkage, models
 from supple.joint import Kind
 
 AXIS = (0.0, 0.0, 1.0)
@@ -33,7 +33,7 @@ def _part(name: str, tip: str, kind: str = "frame") -> Callable[[], Arm]:
     """An arm of a stock linkage: what lies between its root and a tip, grippers left out."""
 
     def made() -> Arm:
-        whole = stock.get(name)
+        whole = models.get(name)
         return Arm(whole.part(whole.root, tip), tip, kind)
 
     return cache(made)
@@ -97,13 +97,13 @@ def kinova() -> Arm:
 def baxter_both() -> Tree:
     """Baxter's two arms, a goal for each gripper."""
     links = ("left_gripper", "right_gripper")
-    return Tree(stock.baxter().part("base", *links), links)
+    return Tree(models.baxter().part("base", *links), links)
 
 
 @cache
 def g1() -> Tree:
     """The whole G1 with its pelvis afloat within a metre; goals for pelvis, hands and feet."""
-    whole = stock.g1()
+    whole = models.g1()
     root = Joint.floating("afloat", "world", whole.root, lower=(-1.0,) * 3, upper=(1.0,) * 3)
     links = ("pelvis", "left_rubber_hand", "right_rubber_hand", "left_ankle_roll_link", "right_ankle_roll_link")
     return Tree(Linkage("g1", [root, *whole.joints]), links)

@@ -27,7 +27,7 @@ def bad() -> Iterator[Row]:
     spoilt = np.zeros(ROWS, dtype=bool)
     spoilt[[7, 500, -1]] = True
     good, mixed = solver.solve(linkage, Goal(link, frames), start), solver.solve(linkage, Goal(link, broken), start)
-    find = solver.plan(linkage, link)
+    find = solver.compile(linkage, link)
     laws = {
         "a single goal that is not finite raises": _raises(lambda: solver.solve(linkage, Goal(link, broken[7]))),
         "so it does at the fast door": _raises(lambda: find(broken[7])),

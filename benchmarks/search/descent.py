@@ -26,7 +26,7 @@ def _look(arm: Arm, q: Array, wanted: Array) -> tuple[Array, Array]:
 
     The angular rows are the angle along its axis; of its square the plain Jacobian gives the exact gradient.
     """
-    frame, jacobian = arm.linkage.look(q, arm.link)
+    frame, jacobian = arm.linkage.frame_and_jacobian(q, arm.link)
     here, weight = frame.matrix, pi / arm.linkage.reach(arm.link)
     error, rows = np.empty((len(q), 6)), np.array(jacobian)
     error[:, :3] = weight * (wanted[:, :3, 3] - here[:, :3, 3])

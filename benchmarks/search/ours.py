@@ -18,12 +18,12 @@ def goal(arm: Arm, frames: Array) -> Goal:
     """What is wanted of the arm, for a frame (4, 4) or many (..., 4, 4)."""
     if arm.kind == "frame":
         return Goal(arm.link, frames)
-    return Goal(arm.link, position=frames[..., :3, 3], axis=AXIS, along=frames[..., :3, :3] @ AXIS)
+    return Goal(arm.link, position=frames[..., :3, 3], axis=AXIS, direction=frames[..., :3, :3] @ AXIS)
 
 
 def door(arm: Arm) -> Callable[..., Any]:
     """The fast door: called with a frame, or a frame and a start."""
-    return Solver().plan(arm.linkage, goal(arm, np.eye(4)))
+    return Solver().compile(arm.linkage, goal(arm, np.eye(4)))
 
 
 def line(arm: Arm) -> Callable[..., Any]:

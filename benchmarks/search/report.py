@@ -215,7 +215,7 @@ def notes(rows: Sequence[Row], clock: float) -> str:
     settings = "\n".join(told) or "- none in this run"
     return f"""Success is judged by pinocchio: 1e-6 m and 1e-6 rad, inside limits. Each goal is tried three times, and
 the quickest try counts, with its answer; mean, p50 and p99 are over goals, the clock's own {clock:.0f} ns included.
-supple is `Solver().plan(arm, link)` called with a frame, and a start where one is named: then it answers with the
+supple is `Solver().compile(arm, link)` called with a frame, and a start where one is named: then it answers with the
 nearest to it that it finds. Bars that compare times take supple without a start and peers from mid-range: both answer
 with the first they find. For TRAC-IK and ik_LM, which draw starts at random, the quickest of three tries is also their
 luckiest, so these ratios favour them. The mean of first tries has no such luck but all the noise of the machine, and

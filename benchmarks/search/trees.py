@@ -19,7 +19,7 @@ def trees(name: str, count: int) -> Iterator[Row]:
     tree = TREES[name]()
     linkage, judge = tree.linkage, Judge(tree.linkage, tree.links)
     frames = judge.frames(linkage.random(count, seed=1))
-    find = Solver().plan(linkage, tree.links)
+    find = Solver().compile(linkage, tree.links)
     begin = {
         "none": None,
         "mid-range": np.tile(middle(linkage), (count, 1)),

@@ -14,26 +14,25 @@ except ModuleNotFoundError as _error:  # one implementation, no quiet fallback
         "(Python and a C++17 compiler are all it needs), or install a wheel"
     ) from _error
 
-from supple import damping, method, prefer
+from supple import _renamed, damping, method, prefer
+from supple._solve.compiled_solver import CompiledSolver
 from supple.errors import BadInput, BadLinkage, Interrupted, MissingExtra, SuppleError, UnknownName
 from supple.frame import Frame
 from supple.goal import Goal
 from supple.joint import Joint, Kind, Mimic
 from supple.link import Box, Capsule, Cylinder, Geometry, Link, Mesh, Sphere
 from supple.linkage import Axes, Frames, Linkage
-from supple.plan import Plan
 from supple.solution import Outcome, Solution
 from supple.solver import Solver, Tolerance, solve
 
 if TYPE_CHECKING:
-    from supple import gauntlet, stock, teleop, view
-    from supple._between import Between
-    from supple.analysis import Annulus, Constraint, Elbows, TwoLink, constraint
-    from supple.following import Followed, follow
+    from supple import gauntlet, models, teleop, view
+    from supple._motion.interpolation import Interpolation
     from supple.motion import Motion
-    from supple.path import Path
+    from supple.path import GoalPath
+    from supple.path_solution import PathSolution, solve_path
     from supple.read import DH, dh, load
-    from supple.step import State, Step
+    from supple.step import Step, TrackingStatus
     from supple.tracker import Tracker
     from supple.workspace import Workspace, dexterous, reachable
 
@@ -41,21 +40,19 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DH",
-    "Annulus",
     "Axes",
     "BadInput",
     "BadLinkage",
-    "Between",
     "Box",
     "Capsule",
-    "Constraint",
+    "CompiledSolver",
     "Cylinder",
-    "Elbows",
-    "Followed",
     "Frame",
     "Frames",
     "Geometry",
     "Goal",
+    "GoalPath",
+    "Interpolation",
     "Interrupted",
     "Joint",
     "Kind",
@@ -66,46 +63,43 @@ __all__ = [
     "MissingExtra",
     "Motion",
     "Outcome",
-    "Path",
-    "Plan",
+    "PathSolution",
     "Solution",
     "Solver",
     "Sphere",
-    "State",
     "Step",
     "SuppleError",
     "Tolerance",
     "Tracker",
-    "TwoLink",
+    "TrackingStatus",
     "UnknownName",
     "Workspace",
-    "constraint",
     "damping",
     "dexterous",
     "dh",
-    "follow",
     "gauntlet",
     "load",
     "method",
+    "models",
     "prefer",
     "reachable",
     "solve",
-    "stock",
+    "solve_path",
     "teleop",
     "view",
 ]
 
 # rooms that are entered when first asked for, so that importing supple costs little more than importing numpy
 _LATER = {
-    "_between": ("Between",),
-    "analysis": ("Annulus", "Constraint", "Elbows", "TwoLink", "constraint"),
-    "following": ("Followed", "follow"),
+    "_motion.interpolation": ("Interpolation",),
+    "analysis": (),
+    "path_solution": ("PathSolution", "solve_path"),
     "gauntlet": (),
+    "models": (),
     "motion": ("Motion",),
-    "path": ("Path",),
+    "path": ("GoalPath",),
     "read": ("DH", "dh", "load"),
-    "stock": (),
-    "step": ("State", "Step"),
+    "step": ("TrackingStatus", "Step"),
     "teleop": (),
     "tracker": ("Tracker",),
     "view": (),
@@ -116,7 +110,7 @@ _ROOM = {name: room for room, names in _LATER.items() for name in names or (room
 
 def __getattr__(name: str) -> object:
     if name not in _ROOM:
-        raise AttributeError(f"module 'supple' has no attribute {name!r}")
+        raise _renamed.no_attribute("supple", name)
     room = import_module(f"supple.{_ROOM[name]}")
     value = room if name == _ROOM[name] else getattr(room, name)
     globals()[name] = value

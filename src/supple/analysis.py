@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple import _limits, _plan, _posed
+from supple._linkage import limits as _limits
+from supple._solve import compilation, encoding
 from supple.errors import BadInput
 from supple.frame import Array, finite
 from supple.goal import Goal
@@ -118,8 +119,8 @@ class Elbows:
 class TwoLink:
     """A link that two parallel turns move, solved in closed form wherever its plane lies [K fig. 5.15].
 
-    >>> from supple import stock
-    >>> arm = TwoLink(stock.planar2(), "tip")
+    >>> from supple import models
+    >>> arm = TwoLink(models.planar2(), "tip")
     >>> print(arm.annulus)
     annulus from 5 to 25 m about (0, 0, 0), across (0, 0, 1)
     >>> arm.solve([15, 10, 0]).q.round(6)
@@ -275,8 +276,8 @@ def constraint(
     A singular value below ``tolerance`` times the largest counts as zero. What the linkage can do almost everywhere
     is the highest rank at 32 random q within its limits. Limits themselves do not count.
 
-    >>> from supple import Goal, stock
-    >>> print(constraint(stock.planar3(), Goal("tip", position=[10, 0, 0], weight=(1, 1, 0))))
+    >>> from supple import Goal, models
+    >>> print(constraint(models.planar3(), Goal("tip", position=[10, 0, 0], weight=(1, 1, 0))))
     under-constrained by 1: one joint motion is free (2 rows, 3 joint values, rank 2)
     """
     wanted = listed(goals)
@@ -284,14 +285,14 @@ def constraint(
         raise BadInput("constraint takes single goals; what it says of one holds for all of the same kind")
     if not 0 < tolerance < 1:
         raise BadInput(f"tolerance must lie between 0 and 1, got {tolerance!r}")
-    plan = _plan.compiled(linkage, wanted, Solver())
+    plan = compilation.compiled(linkage, wanted, Solver())
     here = _limits.checked(linkage, linkage.rest if q is None else q)
     if here.ndim != 1:
         raise BadInput(f"constraint takes one q of shape ({linkage.dof},), not {here.shape}")
-    numbers = np.stack([goal.numbers(()) for goal in wanted])
+    numbers = np.stack([goal._numbers(()) for goal in wanted])
     error, jacobian = plan.look(here, numbers, False)[:2]
-    rank = _posed.rank_of(jacobian, tolerance)
-    generic = max(_posed.generic_rank(linkage, plan, tolerance), rank)
+    rank = encoding.rank_of(jacobian, tolerance)
+    generic = max(encoding.generic_rank(linkage, plan, tolerance), rank)
     size = float(np.linalg.norm(jacobian, 2) * np.linalg.norm(error))
     stalled = size > 0 and float(np.linalg.norm(jacobian.T @ error)) <= tolerance * size
     return Constraint(plan.rows, len(plan.columns), generic, rank, rank < generic and stalled)

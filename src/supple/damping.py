@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from numpy.typing import ArrayLike
 
-from supple._singularity import ConditionBound, Singularity, alpha, callable_, flag, fraction, positive
+from supple import _renamed
+from supple._solve.singularity import ConditionBound, Singularity, alpha, callable_, flag, fraction, positive
 from supple.errors import BadInput
 from supple.frame import Array
 
@@ -17,16 +18,16 @@ __all__ = [
     "ConditionBound",
     "Damping",
     "Singularity",
+    "chan_lawrence",
     "condition_bound",
-    "conditioning",
     "constant",
-    "error",
-    "falling",
     "function",
+    "kelmar_khosla",
     "limits",
-    "manipulability",
+    "mayorga",
+    "nakamura_hanafusa",
     "none",
-    "paper",
+    "schinstock",
     "singularities",
 ]
 
@@ -101,7 +102,7 @@ def constant(alpha0: float | ConditionBound) -> Damping:
     return _one(Scheme(CONSTANT, alpha(alpha0))) if alpha0 else none
 
 
-def manipulability(
+def nakamura_hanafusa(
     alpha0: float | ConditionBound = 1e-2, below: float | None = None, *, as_printed: bool = False
 ) -> Damping:
     """Nakamura and Hanafusa [D19]: alpha_0 (1 - w / w_0)^2 where the manipulability w is below w_0.
@@ -114,7 +115,7 @@ def manipulability(
     return _one(Scheme(MANIPULABILITY, alpha(alpha0), region, as_printed=flag(as_printed)))
 
 
-def falling(alpha0: float | ConditionBound = 1e-2, below: float = 0.98, *, as_printed: bool = False) -> Damping:
+def kelmar_khosla(alpha0: float | ConditionBound = 1e-2, below: float = 0.98, *, as_printed: bool = False) -> Damping:
     """Kelmar and Khosla: alpha_0 (1 - r) where r, manipulability over that of the last iteration, is below a ratio.
 
     The paper names it without a formula; this is how we read it. It damps on the way into a singularity and not on the
@@ -125,7 +126,7 @@ def falling(alpha0: float | ConditionBound = 1e-2, below: float = 0.98, *, as_pr
     return _one(Scheme(FALLING, alpha(alpha0), ratio, as_printed=flag(as_printed)))
 
 
-def conditioning(alpha0: float | ConditionBound = 1e-2, above: float = 1e5, *, as_printed: bool = False) -> Damping:
+def mayorga(alpha0: float | ConditionBound = 1e-2, above: float = 1e5, *, as_printed: bool = False) -> Damping:
     """Mayorga and others [D20]: alpha_0 (1 - l_0 / l)^2 where l, a bound on the condition number, is above l_0.
 
     l = m zeta^4 d_g / d_s by the factors L D L' of J_w J_w'; where linkage and goals cannot have full rank together,
@@ -135,7 +136,7 @@ def conditioning(alpha0: float | ConditionBound = 1e-2, above: float = 1e5, *, a
     return _one(Scheme(FACTORS, alpha(alpha0), positive(above, "above"), as_printed=flag(as_printed)))
 
 
-def error(alpha0: float = 0.02) -> Damping:
+def chan_lawrence(alpha0: float = 0.02) -> Damping:
     """Chan and Lawrence [D21]: alpha_0 times the weighted squared error, whatever keeps the goal away."""
     if isinstance(alpha0, ConditionBound):
         raise BadInput("damping by error takes a number: its damping is no constant at a singularity")
@@ -217,7 +218,7 @@ def function(scheme: Asked) -> Damping:
     return _one(Scheme(ASKING, 1.0, function=callable_(scheme, "a damping by function")))
 
 
-def paper(
+def schinstock(
     singularities: Sequence[Singularity] = (),
     alpha0: float | ConditionBound = 1e-2,
     *,
@@ -234,11 +235,11 @@ def paper(
     """
     ramps = limits(alpha0, region, weight, rate, slide_region=slide_region, as_printed=as_printed)
     if not singularities and as_printed:
-        return manipulability(alpha0, as_printed=True) | ramps
+        return nakamura_hanafusa(alpha0, as_printed=True) | ramps
     return _singularities(*singularities, alpha0=alpha0, as_printed=as_printed) | ramps
 
 
-_singularities = singularities  # `paper` has an argument of that name
+_singularities = singularities  # `schinstock` has an argument of that name
 
 
 def _one(scheme: Scheme) -> Damping:
@@ -263,7 +264,7 @@ def _said(scheme: Scheme) -> str:
     if kind == CONSTANT:
         return f"damping.constant({_word(scheme.alpha0)})"
     if kind == ERROR:
-        return f"damping.error({', '.join(_options({'alpha0': (scheme.alpha0, 0.02)}))})"
+        return f"damping.chan_lawrence({', '.join(_options({'alpha0': (scheme.alpha0, 0.02)}))})"
     if kind == LIMITS:
         values = strong | {
             "region": (scheme.region, 0.2),
@@ -274,9 +275,9 @@ def _said(scheme: Scheme) -> str:
         }
         return f"damping.limits({', '.join(_options(values | printed))})"
     name, argument, default = {
-        MANIPULABILITY: ("manipulability", "below", None),
-        FALLING: ("falling", "below", 0.98),
-        FACTORS: ("conditioning", "above", 1e5),
+        MANIPULABILITY: ("nakamura_hanafusa", "below", None),
+        FALLING: ("kelmar_khosla", "below", 0.98),
+        FACTORS: ("mayorga", "above", 1e5),
         WEAKEST: ("singularities", "region", 0.05),
     }[kind]
     return f"damping.{name}({', '.join(_options(strong | {argument: (scheme.region, default)} | printed))})"
@@ -296,3 +297,9 @@ def given(value: object) -> Damping | float:
         f"damping must be a number, not negative, got {value!r}; "
         "a value of supple.damping or a function f(q, e, J, dt) will do too"
     )
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        raise _renamed.no_attribute("supple.damping", name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
 class SuppleError(Exception):
@@ -37,6 +37,10 @@ class BadInput(SuppleError, ValueError):
     """An argument of the wrong shape, kind or range, or one that is not finite."""
 
 
+class UnknownOption(BadInput, TypeError):
+    """A keyword that a class does not take; the message names near matches, or what it is called now."""
+
+
 class UnknownName(SuppleError, KeyError):
     """A joint, link, file kind or stock linkage that does not exist; the message lists near matches."""
 
@@ -51,7 +55,7 @@ class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a long solve.
 
     Attributes:
-        found: the `Solution` so far; rows that were not done are SPENT and hold their start.
+        found: the `Solution` so far; rows that were not done are OUT_OF_BUDGET and hold their start.
     """
 
     def __init__(self, found: object) -> None:
@@ -69,6 +73,18 @@ def unknown(what: str, name: object, known: Iterable[str]) -> UnknownName:
         more = f" and {len(names) - 12} more" if len(names) > 12 else ""
         hint = "known: " + ", ".join(repr(n) for n in names[:12]) + more if names else "none exist"
     return UnknownName(f"no {what} named {name!r}; {hint}")
+
+
+def unknown_option(owner: str, name: str, known: Iterable[str], renamed: Mapping[str, str]) -> UnknownOption:
+    """An `UnknownOption` that names what came, and the nearest of what is known or was renamed."""
+    names = list(known)
+    if name in renamed:
+        unit = ", in seconds" if renamed[name] == "timeout" else ""
+        return UnknownOption(f"option `{name}` of {owner} is now `{renamed[name]}`{unit}")
+    found = difflib.get_close_matches(name, [*names, *renamed], n=3, cutoff=0.6)
+    near = list(dict.fromkeys(renamed.get(each, each) for each in found))
+    hint = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(names)}"
+    return UnknownOption(f"{owner} has no option {name!r}; {hint}")
 
 
 def missing_extra(extra: str, purpose: str) -> MissingExtra:

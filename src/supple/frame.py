@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple import _core, angles
+from supple import _core
+from supple._linkage import angles
 from supple.errors import BadInput
 
 Array = NDArray[np.float64]

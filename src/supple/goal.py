@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.errors import BadInput
+from supple.errors import BadInput, unknown_option
 from supple.frame import Array, Frame
 from supple.frame import _unit as unit_of
 
 _ARRAYS = ("position", "orientation", "axis", "direction", "point")
 _PLAIN = ("weight", "turn_weight", "slack", "turn_slack", "priority")
 _FIELDS = ("link", *_ARRAYS, *_PLAIN)
+_OPTIONS = ("frame", *_ARRAYS, *_PLAIN)
 
 _set = object.__setattr__
 _ORIGIN: Array = np.zeros(3)
@@ -66,13 +67,14 @@ class Goal:
         position: ArrayLike | None = None,
         orientation: Frame | ArrayLike | None = None,
         axis: ArrayLike | None = None,
-        along: ArrayLike | None = None,
+        direction: ArrayLike | None = None,
         point: ArrayLike = _ORIGIN,
         weight: float | Sequence[float] | None = None,
         turn_weight: float | Sequence[float] = 1.0,
         slack: float | Sequence[float] = 0.0,
         turn_slack: float | Sequence[float] = 0.0,
         priority: int = 0,
+        **unknown: NoReturn,
     ) -> None:
         """A goal for a link: ``frame`` (..., 4, 4), or any of position, orientation and an axis along a direction.
 
@@ -81,17 +83,19 @@ class Goal:
             frame: where and how it shall be: a Frame or an array (..., 4, 4).
             position: where its ``point`` shall be (..., 3), in metres.
             orientation: how it shall be turned: a Frame, or rotation matrices (..., 3, 3).
-            axis: a vector (3,) of the link that shall point ``along`` a direction.
-            along: directions (..., 3) in the world, of any length.
+            axis: a vector (3,) of the link that shall point along ``direction``.
+            direction: directions (..., 3) in the world, of any length.
             point: the point (3,) of the link, in its own axes, that the position speaks of; its origin by default.
             weight: of the position error: one number, or one for each world axis; a 0 leaves that axis free. By
                 default pi / reach, so that the whole workspace counts as half a turn.
             turn_weight: of the orientation error: one number, or one for each world axis; a 0 leaves it free.
             slack: how far from the position, in metres, is as good as there: one number, or one for each world axis.
             turn_slack: how far from the orientation, in radians, is as good as so turned: one number, or one about
-                each world axis. For an axis that points, one number: the half-angle of a cone around ``along``.
+                each world axis. For an axis that points, one number: the half-angle of a cone around ``direction``.
             priority: goals of a lower number are met first, later ones only as far as those allow.
         """
+        if unknown:
+            raise unknown_option("Goal", next(iter(unknown)), _OPTIONS, {"along": "direction"})
         if not isinstance(link, str) or not link:
             raise BadInput(f"a goal is for a link, by name; got {link!r}")
         if frame is not None:
@@ -103,8 +107,8 @@ class Goal:
             where = None if position is None else _rows(position, "position")
         if orientation is not None and axis is not None:
             raise BadInput("a goal has an orientation or an axis to point along, not both")
-        if (axis is None) != (along is None):
-            raise BadInput("axis (of the link) and along (a direction in the world) go together")
+        if (axis is None) != (direction is None):
+            raise BadInput("axis (of the link) and direction (in the world) go together")
         turned = orientation is not None or axis is not None
         if where is None and not turned:
             raise BadInput("a goal needs a frame, a position, an orientation or an axis")
@@ -112,7 +116,7 @@ class Goal:
         _set(self, "position", where)
         _set(self, "orientation", None if orientation is None else _rotation(orientation))
         _set(self, "axis", None if axis is None else _unit(axis, "axis", single=True))
-        _set(self, "direction", None if along is None else _unit(along, "along"))
+        _set(self, "direction", None if direction is None else _unit(direction, "direction"))
         _set(self, "point", _ORIGIN if point is _ORIGIN else _rows(point, "point", single=True))
         _set(self, "weight", None if weight is None else _three(weight, "weight"))
         _set(self, "turn_weight", _three(turn_weight, "turn_weight"))
@@ -137,14 +141,14 @@ class Goal:
         return np.broadcast_shapes(placed, turned, aimed) if placed or turned or aimed else ()
 
     @property
-    def kind(self) -> tuple[Any, ...]:
+    def _kind(self) -> tuple[Any, ...]:
         """All of it but where it is: goals of one kind share what is compiled for them."""
         axis = None if self.axis is None else self.axis.tobytes()
         point = None if self.point is _ORIGIN else self.point.tobytes()
         asked = (self.link, self.position is None, self.orientation is None, axis, point)
         return (*asked, self.weight, self.turn_weight, self.slack, self.turn_slack, self.priority)
 
-    def rows(self, reach: float) -> tuple[list[int], list[float]]:
+    def _rows(self, reach: float) -> tuple[list[int], list[float]]:
         """The error components it speaks of and their weights, for an end effector of that reach in metres."""
         components: list[int] = []
         weights: list[float] = []
@@ -165,8 +169,8 @@ class Goal:
             weights += [self.turn_weight[0]] * 2
         return components, weights
 
-    def slacks(self) -> list[float]:
-        """The slack of each component that `rows` names, in metres or radians; for an axis, its cone's half-angle."""
+    def _slacks(self) -> list[float]:
+        """The slack of each component that `_rows` names, in metres or radians; for an axis, its cone's half-angle."""
         slacks: list[float] = []
         if self.position is not None:
             weight = self.weight or (1.0, 1.0, 1.0)
@@ -177,7 +181,7 @@ class Goal:
             slacks += self.turn_slack[:2]
         return slacks
 
-    def numbers(self, shape: tuple[int, ...]) -> Array:
+    def _numbers(self, shape: tuple[int, ...]) -> Array:
         """The goal as the core reads it (*shape, 12): rotation row by row, or the direction, then the position."""
         out = np.zeros((*shape, 12))
         if self.orientation is not None:
@@ -210,7 +214,7 @@ class Goal:
 
     def __repr__(self) -> str:
         said = [repr(self.link)]
-        for name, value in (("position", self.position), ("axis", self.axis), ("along", self.direction)):
+        for name, value in (("position", self.position), ("axis", self.axis), ("direction", self.direction)):
             if value is not None:
                 said.append(f"{name}={_brief(value)}")
         if self.orientation is not None:

@@ -10,7 +10,8 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import angles
+from supple import _renamed
+from supple._linkage import angles
 from supple.errors import BadInput, BadLinkage
 from supple.frame import Frame
 
@@ -64,6 +65,7 @@ class Mimic:
     offset: float = 0.0
 
 
+@_renamed.answers_old_names
 @dataclass(frozen=True)
 class Joint:
     """An arc of the tree: the constant location of a child link on its parent, and how the child moves from there.
@@ -285,7 +287,7 @@ class Joint:
         )
 
     @classmethod
-    def three(
+    def ball_from_revolutes(
         cls,
         name: str,
         parent: str,

@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _condition, _core, _edit, _limits, _print, _reach, _tree
+from supple import _core, _renamed
+from supple._linkage import condition as _condition
+from supple._linkage import edit as _edit
+from supple._linkage import limits as _limits
+from supple._linkage import reach as _reach
+from supple._linkage import text as _text
+from supple._linkage import tree as _tree
 from supple.errors import BadInput, BadLinkage, unknown
 from supple.frame import Array, Frame
 from supple.joint import Joint
@@ -27,6 +33,7 @@ class Axes(Enum):
 _WORLD, _LINK = Axes.WORLD, Axes.LINK  # looking a member up costs as much as the whole of a small Jacobian
 
 
+@_renamed.answers_old_names
 class Linkage:
     """A tree of links and joints: a robot or an animated figure. It says what *is*, knows no file, and never changes.
 
@@ -76,7 +83,7 @@ class Linkage:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Name of each value of q: the joint's, with ``.x``, ``.rx`` and so on for joints of several."""
-        return tuple(name for joint in self.joints if joint.dof for name in _print.value_names(joint))
+        return tuple(name for joint in self.joints if joint.dof for name in _text.value_names(joint))
 
     @cached_property
     def lower(self) -> Array:
@@ -195,7 +202,9 @@ class Linkage:
         except TypeError:
             raise self._misfit(q, link) from None
 
-    def look(self, q: ArrayLike, link: str, *, out: tuple[Array, Array] | None = None) -> tuple[Frame, Array]:
+    def frame_and_jacobian(
+        self, q: ArrayLike, link: str, *, out: tuple[Array, Array] | None = None
+    ) -> tuple[Frame, Array]:
         """Frame and Jacobian (..., 6, dof) of a link, together: quicker than one after the other.
 
         ``out``, float64 arrays (..., 4, 4) and (..., 6, dof), is written instead of fresh memory.
@@ -236,14 +245,14 @@ class Linkage:
         """
         return _condition.condition(self, q, link, alpha, weight, position, orientation)
 
-    def carry(self, q: ArrayLike, points: ArrayLike, link: str, to: str | None = None) -> Array:
+    def transform_points(self, q: ArrayLike, points: ArrayLike, link: str, to: str | None = None) -> Array:
         """Points (..., 3) given in a link's frame, as seen from the world or from the link ``to``."""
         frame = self.frame(q, link)
         if to is not None:
             frame = self.frame(q, to).inverse() @ frame
         return frame.apply(points)
 
-    def placed(self, q: ArrayLike) -> Iterator[tuple[str, Geometry, Frame]]:
+    def world_geometry(self, q: ArrayLike) -> Iterator[tuple[str, Geometry, Frame]]:
         """Every piece of geometry with the name of its link and its frame in the world: what there is to draw."""
         frames = self.frames(q)
         for link in self.links:
@@ -385,7 +394,7 @@ class Linkage:
         return f"<Linkage {self.name!r}: {self.dof} degrees of freedom, {len(self.links)} links>"
 
     def __str__(self) -> str:
-        return _print.tree(self)
+        return _text.tree(self)
 
 
 def _lead(a: tuple[int, ...], b: tuple[int, ...], what: str) -> tuple[int, ...]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from supple.errors import BadInput
+from supple import _renamed
+from supple.errors import BadInput, UnknownName, unknown
 
 
 class Rank(Enum):
-    """Which joint `descent` moves next."""
+    """Which joint `coordinate_descent` moves next."""
 
     OUTERMOST = 0
     """Each once, from the outermost inward: cyclic coordinate descent."""
@@ -60,9 +62,9 @@ def damped() -> Method:
     return Method("damped", 2)
 
 
-def pulled() -> Method:
+def alternative_jacobian() -> Method:
     """Damped least squares with the alternative Jacobian, which pulls the goal to the end effector."""
-    return Method("pulled", 2, pull=True)
+    return Method("alternative_jacobian", 2, pull=True)
 
 
 def transpose(scale: float | None = None) -> Method:
@@ -72,19 +74,19 @@ def transpose(scale: float | None = None) -> Method:
     return Method("transpose", 3, scale=float(scale or 0.0))
 
 
-def descent(rank: Rank = Rank.OUTERMOST) -> Method:
+def coordinate_descent(rank: Rank = Rank.OUTERMOST) -> Method:
     """Coordinate descent: one joint at a time takes the value that best brings the end effectors to their goals.
 
     One iteration is as many moves as there are joints. Limits are respected joint by joint.
     """
     if not isinstance(rank, Rank):
         raise BadInput(f"rank must be a method.Rank, got {rank!r}")
-    return Method("descent", 4, rank=rank)
+    return Method("coordinate_descent", 4, rank=rank)
 
 
-def selective() -> Method:
+def selectively_damped() -> Method:
     """Selectively damped least squares (Buss and Kim): each singular direction is held back by its own measure."""
-    return Method("selective", 5)
+    return Method("selectively_damped", 5)
 
 
 def names() -> tuple[str, ...]:
@@ -94,11 +96,29 @@ def names() -> tuple[str, ...]:
 
 def get(name: str) -> Method:
     """The method of that name, with its defaults."""
+    if name in _renamed.METHODS:
+        raise UnknownName(f"method {name!r} is now {_renamed.METHODS[name]!r}")
     if name not in _ALL:
-        from supple.errors import unknown
-
         raise unknown("method", name, _ALL)
     return _ALL[name]()
 
 
-_ALL = {f.__name__: f for f in (search, inverse, pseudoinverse, damped, pulled, transpose, descent, selective)}
+_ALL = {
+    f.__name__: f
+    for f in (
+        search,
+        inverse,
+        pseudoinverse,
+        damped,
+        alternative_jacobian,
+        transpose,
+        coordinate_descent,
+        selectively_damped,
+    )
+}
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        raise _renamed.no_attribute("supple.method", name)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _limits, _motion_file
-from supple._between import Between, Pieces, velocities
+from supple._linkage import limits as _limits
+from supple._motion.interpolation import Interpolation, Pieces, velocities
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.linkage import Frames, Linkage
+from supple.read import motion_file
 
 _MOST = 100_000_000  # samples in one motion; more is a slip of the pen
 
@@ -27,8 +28,8 @@ class Motion:
     and never turns back about the axis from one to the other. A turn without end counts its turns: keys 0 and 7 rad
     are more than a full turn apart. A ball joint takes the shortest way.
 
-    >>> from supple import stock
-    >>> nod = Motion(stock.planar2(), [0, 1, 2], [[0, 0], [0.5, 1], [0, 0]], Between.SMOOTH)
+    >>> from supple import models
+    >>> nod = Motion(models.planar2(), [0, 1, 2], [[0, 0], [0.5, 1], [0, 0]], Interpolation.SMOOTH)
     >>> nod.at(0.5)
     array([0.25, 0.5 ])
     """
@@ -44,26 +45,28 @@ class Motion:
     arriving: Array
     """Velocity just before each key but the first (n - 1, dof)."""
 
-    def __init__(self, linkage: Linkage, times: ArrayLike, q: ArrayLike, between: Between = Between.LINEAR) -> None:
+    def __init__(
+        self, linkage: Linkage, times: ArrayLike, q: ArrayLike, interpolation: Interpolation = Interpolation.LINEAR
+    ) -> None:
         """A motion through keys.
 
         Args:
             linkage: what moves.
             times: when it is at each key (n,), in seconds, strictly increasing; one or more.
             q: the joint values of each key (n, dof).
-            between: how it goes from key to key.
+            interpolation: how it goes from key to key.
         """
         if not isinstance(linkage, Linkage):
             raise BadInput(f"a motion is of a Linkage, got {type(linkage).__name__}")
-        if not isinstance(between, Between):
-            raise BadInput(f"between must be Between.LINEAR or Between.SMOOTH, got {between!r}")
+        if not isinstance(interpolation, Interpolation):
+            raise BadInput(f"interpolation must be Interpolation.LINEAR or Interpolation.SMOOTH, got {interpolation!r}")
         keys = _limits.checked(linkage, q)
         if keys.ndim != 2 or not len(keys):
             raise BadInput(f"q must have shape (n, {linkage.dof}) with one key or more, not {keys.shape}")
         when = _moments(times, "times")
         if when.shape != keys.shape[:1]:
             raise BadInput(f"{len(keys)} keys need times of shape ({len(keys)},), not {when.shape}")
-        self._become(linkage, when, keys, *velocities(linkage, when, keys, between))
+        self._become(linkage, when, keys, *velocities(linkage, when, keys, interpolation))
 
     def _become(self, linkage: Linkage, times: Array, q: Array, leaving: Array, arriving: Array) -> Motion:
         late = np.flatnonzero(times[1:] <= times[:-1])
@@ -224,21 +227,21 @@ class Motion:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a file: .npz holds all of it, .csv its keys, a line for each with the time before the values."""
-        _motion_file.write(path, self.linkage.names, self.__dict__)
+        motion_file.write(path, self.linkage.names, self.__dict__)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], linkage: Linkage, between: Between | None = None) -> Motion:
-        """The motion of a linkage in a .npz or .csv file; ``between`` says anew how to go from key to key.
+    def load(cls, path: str | os.PathLike[str], linkage: Linkage, interpolation: Interpolation | None = None) -> Motion:
+        """The motion of a linkage in a .npz or .csv file; ``interpolation`` says anew how to go from key to key.
 
         By default a .npz is as it was saved, and a .csv is linear. Raises `BadInput`, with file and line, unless the
         names are those of the linkage, all numbers are finite and the times increase.
         """
         if not isinstance(linkage, Linkage):
             raise BadInput(f"a motion is of a Linkage, got {type(linkage).__name__}")
-        times, q, *velocities = _motion_file.read(path, linkage.names)
-        if between is None and velocities:
+        times, q, *velocities = motion_file.read(path, linkage.names)
+        if interpolation is None and velocities:
             return cls._of(linkage, times, q, *velocities)
-        return cls(linkage, times, q, Between.LINEAR if between is None else between)
+        return cls(linkage, times, q, Interpolation.LINEAR if interpolation is None else interpolation)
 
     # -- inside -------------------------------------------------------------------------------------------------
 

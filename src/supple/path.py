@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _curve as curves
-from supple._curve import Arc, Cubics
+from supple._motion import curve as curves
+from supple._motion.curve import Arc, Cubics
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
 
 
-class Path:
+class GoalPath:
     """A way through space that begins at s = 0, ends at s = 1 and goes at constant speed. A frozen value.
 
     Made by `line`, `arc`, `circle` and `spline`, from places: frames, or positions (3,) in metres if only those
     matter. s is the part of the arc length; where nothing but the orientation changes, it is the part of the turn.
     Orientations turn from place to place at a constant speed about one axis (slerp).
 
-    >>> lift = Path.line([0.4, 0, 0.1], [0.4, 0, 0.5])
+    >>> lift = GoalPath.line([0.4, 0, 0.1], [0.4, 0, 0.5])
     >>> lift.at(0.25).position
     array([0.4, 0. , 0.2])
     >>> print(lift)
@@ -38,10 +38,10 @@ class Path:
     _turns: Frame | None  # (m,)
 
     def __init__(self) -> None:
-        raise TypeError("a path is made by Path.line, Path.arc, Path.circle or Path.spline")
+        raise TypeError("a path is made by GoalPath.line, GoalPath.arc, GoalPath.circle or GoalPath.spline")
 
     @classmethod
-    def _of(cls, kind: str, curve: Arc | Cubics, stops: Array, turns: Frame | None) -> Path:
+    def _of(cls, kind: str, curve: Arc | Cubics, stops: Array, turns: Frame | None) -> GoalPath:
         path = object.__new__(cls)
         for name, value in (("kind", kind), ("_curve", curve), ("_stops", stops), ("_turns", turns)):
             object.__setattr__(path, name, value)
@@ -50,21 +50,21 @@ class Path:
     # -- making one ---------------------------------------------------------------------------------------------
 
     @classmethod
-    def line(cls, *places: Frame | ArrayLike) -> Path:
+    def line(cls, *places: Frame | ArrayLike) -> GoalPath:
         """Straight from each place to the next: two or more frames, or two or more positions (3,)."""
         positions, turns = _places(places, 2)
         _apart(positions, turns)
         return cls._through("a line", curves.lines(positions), turns)
 
     @classmethod
-    def spline(cls, *places: Frame | ArrayLike) -> Path:
+    def spline(cls, *places: Frame | ArrayLike) -> GoalPath:
         """Through all places without a corner: the natural cubic spline over the distances between them."""
         positions, turns = _places(places, 2)
         _apart(positions, None)
         return cls._through("a spline", curves.spline(positions), turns)
 
     @classmethod
-    def arc(cls, start: Frame | ArrayLike, via: Frame | ArrayLike, end: Frame | ArrayLike) -> Path:
+    def arc(cls, start: Frame | ArrayLike, via: Frame | ArrayLike, end: Frame | ArrayLike) -> GoalPath:
         """Along the circle through three places, from the first over the second to the third."""
         positions, turns = _places((start, via, end), 3)
         curve, middle = curves.arc(positions)
@@ -73,7 +73,7 @@ class Path:
     @classmethod
     def circle(
         cls, start: Frame | ArrayLike, centre: ArrayLike, axis: ArrayLike = (0, 0, 1), angle: float = 2 * math.pi
-    ) -> Path:
+    ) -> GoalPath:
         """Around an axis (3,) through a centre (3,), by an angle in radians; a frame turns along, like a door's handle.
 
         The right hand's fingers show the way round if its thumb is the axis; a negative angle goes the other way.
@@ -88,13 +88,15 @@ class Path:
             turns = Frame.rotvec(stops[:, None] * (angle * around)) @ turns
         return cls._of("an arc", curve, stops, turns)
 
-    def facing(self, start: Frame | ArrayLike, end: Frame | ArrayLike | None = None) -> Path:
+    def facing(self, start: Frame | ArrayLike, end: Frame | ArrayLike | None = None) -> GoalPath:
         """The same way with another orientation, a Frame or (3, 3): constant, or turning evenly to one at the end."""
         turns = [_turn(start), _turn(start if end is None else end)]
-        return Path._of(self.kind, self._curve, np.array([0.0, 1.0]), Frame(np.stack([turn.matrix for turn in turns])))
+        return GoalPath._of(
+            self.kind, self._curve, np.array([0.0, 1.0]), Frame(np.stack([turn.matrix for turn in turns]))
+        )
 
     @classmethod
-    def _through(cls, kind: str, curve: Cubics, turns: Frame | None) -> Path:
+    def _through(cls, kind: str, curve: Cubics, turns: Frame | None) -> GoalPath:
         stops = curve.stops
         if turns is not None and not curve.length:
             far = np.linalg.norm((turns[:-1].inverse() @ turns[1:]).to_rotvec(), axis=-1)
@@ -138,7 +140,7 @@ class Path:
         return self.at(np.linspace(0, 1, frames))
 
     def goal(self, link: str, frames: int = 101, **options: Any) -> Goal:
-        """The goals for a link, one for each frame, to be given to `follow`: frames, or positions if it has no turns.
+        """The goals for a link, one for each frame, for `solve_path`: frames, or positions if it has no turns.
 
         ``options`` are those of `Goal`, such as ``weight=(1, 1, 0)`` or ``point=(0, 0, 0.1)``.
         """
@@ -152,16 +154,16 @@ class Path:
         return self.kind, self._curve.value(), turns
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a Path does not change; make another")
+        raise AttributeError("a GoalPath does not change; make another")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Path) and self._value() == other._value()
+        return isinstance(other, GoalPath) and self._value() == other._value()
 
     def __hash__(self) -> int:
         return hash(self._value())
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Path._of, (self.kind, self._curve, self._stops, self._turns)
+        return GoalPath._of, (self.kind, self._curve, self._stops, self._turns)
 
     def __str__(self) -> str:
         if self._turns is None:
@@ -170,7 +172,7 @@ class Path:
         return f"{self.kind} {self.length:.4g} m long, turning {far:.4g} rad"
 
     def __repr__(self) -> str:
-        return f"<Path: {self}>"
+        return f"<GoalPath: {self}>"
 
 
 def _places(places: Sequence[Frame | ArrayLike], least: int) -> tuple[Array, Frame | None]:
@@ -181,7 +183,7 @@ def _places(places: Sequence[Frame | ArrayLike], least: int) -> tuple[Array, Fra
     if all(framed):
         frames = [Frame(place) for place in places]
         if any(frame.shape for frame in frames):
-            raise BadInput("a place must be a single frame; give many one by one: Path.line(*frames)")
+            raise BadInput("a place must be a single frame; give many one by one: GoalPath.line(*frames)")
         whole = Frame(np.stack([frame.matrix for frame in frames]))
         return whole.position, Frame.at(np.zeros(3), whole)
     if any(framed):

@@ -42,7 +42,7 @@ class Preference:
         return " + ".join(map(_said, self.wishes)) or "prefer.nothing"
 
 
-nothing = Preference()
+nothing: Preference = Preference()
 """No preference: the smallest step."""
 
 

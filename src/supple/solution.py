@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supple import _core, _why
-from supple._why import said_angle, said_length
+from supple import _core
+from supple._solve import explanation
+from supple._solve.explanation import said_angle, said_length
 from supple.frame import Array
 from supple.goal import Goal, picked
 from supple.linkage import Linkage
@@ -31,10 +32,15 @@ class Outcome(Enum):
     """Every goal is within tolerance."""
     STUCK = 1
     """As near as it gets from here."""
-    SPENT = 2
+    OUT_OF_BUDGET = 2
     """The budget is used up."""
     INVALID = 3
     """This row of a batch was not finite."""
+
+
+def in_words(outcome: Outcome) -> str:
+    """An outcome as a sentence says it: "out of budget"."""
+    return outcome.name.lower().replace("_", " ")
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,13 +180,13 @@ class Solution:
     def __str__(self) -> str:
         if self.outcomes.ndim:
             count = np.bincount(self.outcomes.ravel(), minlength=4)
-            parts = [f"{count[o.value]:,} {o.name.lower()}" for o in Outcome if count[o.value]]
+            parts = [f"{count[o.value]:,} {in_words(o)}" for o in Outcome if count[o.value]]
             if not parts:
                 return "0 solves"
             return (
                 f"{self.outcomes.size:,} solves: {', '.join(parts)}; {self.iterations.mean():.1f} iterations on average"
             )
-        said = f"{self.outcome.name.lower()} after {self.iterations} iteration{'s' if self.iterations != 1 else ''}"
+        said = f"{in_words(self.outcome)} after {self.iterations} iteration{'s' if self.iterations != 1 else ''}"
         away = [
             text
             for goal, d, a in zip(self.goals, self.distance, self.angle, strict=True)
@@ -238,26 +244,26 @@ def _away(goal: Goal, distance: float, angle: float) -> str:
 
 def _reasons(found: Solution) -> list[str]:
     """What stands in the way: all that the search can find out; for other methods, what holds them back there."""
-    from supple._search import joint_weights
+    from supple._solve.search import joint_weights
     from supple.solver import Solver
 
     how = found.solver
     again = how if how.searches else Solver(tolerance=how.tolerance, keep_limits=how.keep_limits)
-    again = replace(again, prefer=nothing, microseconds=None, iterations=None)
-    locked = joint_weights(found.linkage, again.weights) == 0
+    again = replace(again, prefer=nothing, timeout=None, max_iterations=None)
+    locked = joint_weights(found.linkage, again.joint_weights) == 0
 
     def solve(goals: Sequence[Goal], start: Array, keep_limits: bool) -> Solution:
         limited = again if keep_limits else replace(again, keep_limits=False)
         return limited.solve(found.linkage, goals, np.where(locked, found.q, start), progress=False)
 
-    reasons = _why.unreachable(found.linkage, found.goals, found.q, found.error, solve)
-    free = replace(again, weights=None)
-    if locked.any() and reasons != [_why.ELSEWHERE] and free.solve(found.linkage, found.goals, found.q).arrived:
+    reasons = explanation.unreachable(found.linkage, found.goals, found.q, found.error, solve)
+    free = replace(again, joint_weights=None)
+    if locked.any() and reasons != [explanation.ELSEWHERE] and free.solve(found.linkage, found.goals, found.q).arrived:
         names = [name for name, held in zip(found.linkage.names, locked, strict=True) if held]
-        reasons.append(f"with {_why.listed(names)} unlocked it can be reached")
+        reasons.append(f"with {explanation.listed(names)} unlocked it can be reached")
     if how.searches:
         return reasons
-    return _here(found) + reasons if reasons == [_why.ELSEWHERE] else reasons
+    return _here(found) + reasons if reasons == [explanation.ELSEWHERE] else reasons
 
 
 def _here(found: Solution) -> list[str]:
@@ -271,4 +277,4 @@ def _here(found: Solution) -> list[str]:
         if np.linalg.norm(error @ J) < 1e-6 * np.linalg.norm(error) * np.linalg.norm(J):
             singular.append(f"singular here: no joint moves {goal.link} nearer")
     sides = np.where(helps, 1.0 * (q >= linkage.upper - 1e-9) - (q <= linkage.lower + 1e-9), 0.0)
-    return _why.at_limits(linkage.names, sides) or singular
+    return explanation.at_limits(linkage.names, sides) or singular

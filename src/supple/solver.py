@@ -9,23 +9,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _damping_native, _many, _plan, _search, damping, method, prefer
+from supple import _renamed, damping, method, prefer
+from supple._solve import batch, compilation, damping_schemes
+from supple._solve import search as _search
+from supple._solve.compiled_solver import CompiledSolver
 from supple.damping import Asked, Damping
-from supple.errors import BadInput
+from supple.errors import BadInput, unknown_option
 from supple.frame import Array
 from supple.goal import Goal
 from supple.linkage import Linkage
 from supple.method import Method
-from supple.plan import Plan
 from supple.prefer import Preference
 from supple.solution import Solution
 
 if TYPE_CHECKING:
     from supple.tracker import Tracker
 
-_CHOOSY = ("search", "pseudoinverse", "damped", "pulled")  # the methods that leave room for a preference
-_LOCAL = ("damping", "shorten", "halvings", "escapes", "patience")  # options that the search does not have
-_DAMPED = ("damped", "pulled")  # the methods that damp
+_CHOOSY = ("search", "pseudoinverse", "damped", "alternative_jacobian")  # the methods that leave room for a preference
+_LOCAL = ("damping", "step_scale", "halvings", "limit_escapes", "patience")  # options that the search does not have
+_DAMPED = ("damped", "alternative_jacobian")  # the methods that damp
 
 
 def _is_number(value: object) -> bool:
@@ -47,13 +49,14 @@ class Tolerance:
                 raise BadInput(f"tolerance: {name} must be positive, got {getattr(self, name)!r}")
 
 
+@_renamed.answers_old_names
 @dataclass(frozen=True)
 class Solver:
     """How to bring end effectors to their goals: a frozen value, complete when constructed.
 
     By default it searches. The other methods of `supple.method` go one way from the start, each iteration an explicit
-    Euler step, q + dq, as the chapter does. An option that only they have (damping, shorten, halvings, escapes,
-    patience) turns the default into ``method.damped()``.
+    Euler step, q + dq, as the chapter does. An option that only they have (damping, step_scale, halvings,
+    limit_escapes, patience) turns the default into ``method.damped()``.
     """
 
     method: Method = field(default_factory=method.search)
@@ -67,28 +70,37 @@ class Solver:
     stuck still tries the other side and still settles as near as it gets."""
     prefer: Preference = prefer.nothing
     """Which of many ways; see `supple.prefer`. A search's answer is moved that way as far as the goals allow."""
-    weights: Any = None
+    joint_weights: Any = None
     """How freely each joint moves, for the search: one number, or (dof,), or by the joint's name. 1 is usual, and 0
     locks a joint where the start has it."""
-    iterations: int | None = None
+    max_iterations: int | None = None
     """Most steps to take: by default 200, and for the search, which counts those of all its starts, 40,000."""
-    microseconds: float | None = None
-    """Most time for one solve by the search; without it only iterations count, and the bits are always the same."""
+    timeout: float | None = None
+    """Most time for one solve by the search, in seconds; without it only iterations count and the bits never differ."""
     tolerance: Tolerance = Tolerance()
     """When it has arrived."""
-    longest: float = 1.0
+    max_step: float = 1.0
     """The most that any joint may change in a step, in radians or metres; longer steps are scaled down whole. (The
     search means radians, and as much in metres as moves the end effector by the same part of its reach.)"""
-    shorten: float = 1.0
+    step_scale: float = 1.0
     """A factor on every step, above 0 and at most 1."""
     halvings: int = 0
     """How often a step may be halved while it raises the error; a step that still does is not taken."""
-    escapes: int = 3
+    limit_escapes: int = 3
     """How often, when stuck, the joints that press against their limits are sent to the other side of their range."""
     keep_limits: bool = True
     """Whether joints are kept within their position limits."""
     patience: int = 15
     """Iterations without progress (1 % of the squared error) after which it is stuck."""
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *values: Any, **options: Any) -> Solver:
+            """A solver, if there are such options."""
+            for name in options:
+                if name not in cls.__dataclass_fields__:
+                    raise unknown_option("Solver", name, cls.__dataclass_fields__, _renamed.OPTIONS)
+            return object.__new__(cls)
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, Method):
@@ -105,25 +117,25 @@ class Solver:
             raise BadInput(f"{self.method!r} takes no damping scheme; these methods do: {', '.join(_DAMPED)}")
         if not isinstance(self.tolerance, Tolerance):
             raise BadInput(f"tolerance must be a Tolerance, such as Tolerance(position=1e-3), got {self.tolerance!r}")
-        if not (_is_number(self.longest) and self.longest > 0):
-            raise BadInput(f"longest must be positive, got {self.longest!r}")
-        if not (_is_number(self.shorten) and 0 < self.shorten <= 1):
-            raise BadInput(f"shorten must be above 0 and at most 1, got {self.shorten!r}")
+        if not (_is_number(self.max_step) and self.max_step > 0):
+            raise BadInput(f"max_step must be positive, got {self.max_step!r}")
+        if not (_is_number(self.step_scale) and 0 < self.step_scale <= 1):
+            raise BadInput(f"step_scale must be above 0 and at most 1, got {self.step_scale!r}")
         if not isinstance(self.keep_limits, bool):
             raise BadInput(f"keep_limits must be True or False, got {self.keep_limits!r}")
-        for name, least in (("iterations", 0), ("halvings", 0), ("escapes", 0), ("patience", 1)):
+        for name, least in (("max_iterations", 0), ("halvings", 0), ("limit_escapes", 0), ("patience", 1)):
             value = getattr(self, name)
-            if name == "iterations" and value is None:
+            if name == "max_iterations" and value is None:
                 continue
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise BadInput(f"{name} must be a whole number of at least {least}, got {value!r}")
             if value >= 1 << 31:  # the core counts in 32 bits
                 raise BadInput(f"{name} must be below 2^31, got {value!r}")
-        if self.microseconds is not None and not (_is_number(self.microseconds) and 0 < self.microseconds < 1e12):
-            raise BadInput(f"microseconds must be a positive number, got {self.microseconds!r}")
-        if self.weights is not None:
-            object.__setattr__(self, "weights", _weighted(self.weights))
-        for name in ("microseconds", "weights"):
+        if self.timeout is not None and not (_is_number(self.timeout) and 0 < self.timeout < 1e6):
+            raise BadInput(f"timeout must be a positive number of seconds, below 1e6, got {self.timeout!r}")
+        if self.joint_weights is not None:
+            object.__setattr__(self, "joint_weights", _weighted(self.joint_weights))
+        for name in ("timeout", "joint_weights"):
             if getattr(self, name) is not None and not self.searches:
                 raise BadInput(f"{self.method!r} takes no {name}; the search does")
 
@@ -153,7 +165,8 @@ class Solver:
                 it finds; without a start, with the first. Other methods begin from the linkage's rest by default.
             solutions: up to so many distinct answers for each goal, nearest to the start (or to the middle of the
                 limits) first. For a single goal the solution has one leading axis, of those that were found; for
-                many it has one more axis (..., solutions), where rows beyond those found repeat the first, as SPENT.
+                many it has one more axis (..., solutions), where rows beyond those found repeat the first,
+                as OUT_OF_BUDGET.
             out: an array (..., dof) of float64 to write q into.
             progress: whether to show a bar on stderr; by default on a terminal, for work of more than a second.
 
@@ -171,13 +184,13 @@ class Solver:
             shape = np.broadcast_shapes(*shapes)
         except ValueError as error:
             raise BadInput(f"the leading axes of goals and start must broadcast: {error}") from None
-        asked = _many.Asked(linkage, wanted, begin, shape, solutions, out, progress)
+        asked = batch.Asked(linkage, wanted, begin, shape, solutions, out, progress)
         if self.searches:
             return _search.solved(self, asked)
         if solutions is not None:
             raise BadInput(f"{self.method!r} finds one answer; the search finds several")
-        plan, functions = _plan.compiled(linkage, wanted, self), self._asked()
-        return _many.by_rows(asked, lambda numbers, begin: plan.solve(numbers, begin, *functions), self)
+        plan, functions = compilation.compiled(linkage, wanted, self), self._asked()
+        return batch.by_rows(asked, lambda numbers, begin: plan.solve(numbers, begin, *functions), self)
 
     @property
     def _local(self) -> bool:
@@ -189,8 +202,8 @@ class Solver:
         """Whether it searches, rather than going one way from the start."""
         return self.method.name == "search"
 
-    def plan(self, linkage: Linkage, links: str | Goal | Sequence[str | Goal]) -> Plan:
-        """The fast door: linkage and goals compiled once, then called with frames; see `Plan`.
+    def compile(self, linkage: Linkage, links: str | Goal | Sequence[str | Goal]) -> CompiledSolver:
+        """The fast door: linkage and goals compiled once, then called with frames; see `CompiledSolver`.
 
         Args:
             linkage: what moves.
@@ -198,7 +211,7 @@ class Solver:
         """
         if not self.searches or self.prefer.wishes:
             raise BadInput("the fast door is the search's, without preferences")
-        return Plan(self, linkage, links)
+        return CompiledSolver(self, linkage, links)
 
     def step(self, linkage: Linkage, goals: Goal | Sequence[Goal], q: ArrayLike) -> Array:
         """Joint values (dof,) after a single step from q (dof,), whether it arrives or not.
@@ -208,11 +221,11 @@ class Solver:
         wanted = listed(goals)
         if any(goal.shape for goal in wanted):
             raise BadInput("a single step takes single goals")
-        plan = _plan.compiled(linkage, wanted, self)
+        plan = compilation.compiled(linkage, wanted, self)
         start = started(linkage, q)
         if start.ndim != 1:
             raise BadInput(f"a single step takes one q of shape ({linkage.dof},), not {start.shape}")
-        numbers = np.stack([goal.numbers(()) for goal in wanted])
+        numbers = np.stack([goal._numbers(()) for goal in wanted])
         change = plan.step(start, numbers, *self._asked())
         if change is None:
             raise BadInput("the Jacobian is singular here: the inverse has no step; damping has one")
@@ -232,7 +245,7 @@ class Solver:
         """A `Tracker` that follows commands tick by tick: ``follow = Solver().track(arm, "hand")``.
 
         By default it moves by the tracking law: exact where exact is possible, the best feasible motion elsewhere. With
-        a damping scheme, such as ``damping.paper(...)``, or another method it takes that step each tick, inside the
+        a damping scheme, such as ``damping.schinstock()``, or another method it takes that step each tick, inside the
         same bounds; with ``keep_limits=False`` outside them too.
 
         Args:
@@ -257,7 +270,7 @@ class Solver:
 
     def _asked(self) -> tuple[Callable[..., Any] | None, ...]:
         """The Python functions that the native loop asks: what is wished, and what schemes by function say."""
-        damps = _damping_native.asking(self.damping) if isinstance(self.damping, Damping) else None
+        damps = damping_schemes.asking(self.damping) if isinstance(self.damping, Damping) else None
         return (self._wish(),) if damps is None else (self._wish(), damps)
 
     def __repr__(self) -> str:
@@ -283,7 +296,7 @@ def solve(
 ) -> Solution:
     """Inverse kinematics, in one line: ``supple.solve(arm, Goal("hand", frame))``.
 
-    ``options`` are those of `Solver`, such as ``iterations=50``; see `Solver.solve` for the arguments.
+    ``options`` are those of `Solver`, such as ``max_iterations=50``; see `Solver.solve` for the arguments.
     """
     solver = replace(_DEFAULT, **options) if options else _DEFAULT
     return solver.solve(linkage, goals, start, solutions=solutions, out=out, progress=progress)
@@ -299,9 +312,11 @@ def _weighted(weights: Any) -> Any:
         named = isinstance(pairs, list | tuple) and all(isinstance(pair, tuple) for pair in pairs)
         numbers = np.ravel(np.asarray([weight for _, weight in pairs] if named else pairs, dtype=float))
     except (TypeError, ValueError) as error:
-        raise BadInput(f"weights must be numbers, one, one for each of dof, or by the joint's name: {error}") from None
+        raise BadInput(
+            f"joint_weights must be numbers, one, one for each of dof, or by the joint's name: {error}"
+        ) from None
     if not len(numbers) or not (np.isfinite(numbers) & (numbers >= 0)).all() or not (named or numbers.any()):
-        raise BadInput(f"weights must be finite, not negative and not all zero, got {weights!r}")
+        raise BadInput(f"joint_weights must be finite, not negative and not all zero, got {weights!r}")
     return (
         tuple(zip((str(name) for name, _ in pairs), numbers.tolist(), strict=True))
         if named

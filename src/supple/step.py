@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supple import _why
+from supple import _renamed
+from supple._solve import explanation
 from supple.frame import Array
 
 if TYPE_CHECKING:
     from supple.tracker import Tracker
 
 
-class State(Enum):
+class TrackingStatus(Enum):
     """How a tick went."""
 
     FOLLOWING = 0
@@ -27,6 +28,7 @@ class State(Enum):
     """No motion on purpose: the goal is not finite or not a frame, or no time passed."""
 
 
+@_renamed.answers_old_names
 class Step:
     """What came of a tick; of many arms, every array has their leading axis. Arrays are views: copy what you keep."""
 
@@ -48,7 +50,7 @@ class Step:
         return self._part(1)
 
     @property
-    def weights(self) -> Array:
+    def joint_weights(self) -> Array:
         """Joint weights (dof,): 1 for a free joint, less where it swings in a singular direction, 0 at its limit."""
         return self._part(2)
 
@@ -78,8 +80,8 @@ class Step:
         return part.reshape(*part.shape[:-1], count, 12)
 
     @property
-    def outcome(self) -> Any:
-        """How it went: a `State`, or an array of them (arms,)."""
+    def status(self) -> Any:
+        """How it went: a `TrackingStatus`, or an array of them (arms,)."""
         state = self._number(0)
         if self._told.ndim == 1:
             return _STATES[int(state)]
@@ -126,13 +128,13 @@ class Step:
         if self._told.ndim > 1:
             count = np.bincount(self._number(0).astype(int), minlength=4)
             return f"{len(self):,} arms: " + ", ".join(
-                f"{count[s.value]:,} {s.name.lower()}" for s in State if count[s.value]
+                f"{count[s.value]:,} {s.name.lower()}" for s in TrackingStatus if count[s.value]
             )
         why = self.why
-        if self.outcome is State.HELD:
+        if self.status is TrackingStatus.HELD:
             return why
-        away = " and ".join((_why.said_length(self.distance.max()), _why.said_angle(self.angle.max())))
-        return f"{self.outcome.name.lower()}, {away} away" + (f": {why}" if why else "")
+        away = " and ".join((explanation.said_length(self.distance.max()), explanation.said_angle(self.angle.max())))
+        return f"{self.status.name.lower()}, {away} away" + (f": {why}" if why else "")
 
     def __repr__(self) -> str:
         return f"<Step: {self}>"
@@ -150,26 +152,28 @@ class Step:
             raise ValueError(f"many arms have many answers; take one: step[i].{what}")
 
 
-_STATES = tuple(State)
+_STATES = tuple(TrackingStatus)
 
 
 def _reasons(step: Step) -> list[str]:
     """What stands in the way of a tick that does not follow."""
     tracker, linkage = step._tracker, step._tracker.linkage
-    state = step.outcome
-    if state is State.FOLLOWING:
+    state = step.status
+    if state is TrackingStatus.FOLLOWING:
         return []
-    if state is State.HELD:
+    if state is TrackingStatus.HELD:
         return ["held: the goal is not a finite frame, or no time passed"]
-    if state is State.LAGGING:
-        return _why.too_slow(linkage.names, step.sides) or ["catching up"]
+    if state is TrackingStatus.LAGGING:
+        return explanation.too_slow(linkage.names, step.sides) or ["catching up"]
     reasons = []
     for goal, row, error in zip(tracker.goals, step.goal, step.error, strict=True):
         if goal.position is not None and not goal.point.any():
-            reasons += _why.out_of_reach(linkage, goal.link, row[9:], error[:3], float(np.linalg.norm(error[:3])))
-    reasons += _why.at_limits(linkage.names, step.sides)
+            reasons += explanation.out_of_reach(
+                linkage, goal.link, row[9:], error[:3], float(np.linalg.norm(error[:3]))
+            )
+    reasons += explanation.at_limits(linkage.names, step.sides)
     if not reasons and step._number(4):
         k = tracker._numbers + 10
         link = tracker.goals[int(step._number(9))].link if len(tracker.goals) > 1 else ""
-        reasons += _why.singular(linkage.names, step.weights, step._told[k : k + 6], link)
+        reasons += explanation.singular(linkage.names, step.joint_weights, step._told[k : k + 6], link)
     return reasons or ["no nearer from here"]

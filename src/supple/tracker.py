@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _core, _plan, _posed, _reach, method
+from supple import _core, method
+from supple._linkage import reach as _reach
+from supple._solve import compilation, encoding
 from supple.damping import Damping
 from supple.errors import BadInput
 from supple.frame import Array, Frame
@@ -59,10 +61,10 @@ class Tracker:
         self._plain = len(goals) == 1 and goals[0].position is not None and goals[0].orientation is not None
         reaches = [_reach.reach(linkage, goal.link) for goal in goals]
         self._reaches = reaches
-        targets, balls = _posed.targets(linkage, goals), _posed.balls(linkage)
+        targets, balls = encoding.targets(linkage, goals), encoding.balls(linkage)
         self._weights = [list(target[2]) for target in targets]
         usable = [r for r in reaches if 0 < r < math.inf]
-        size = _posed.natural_units(linkage, max(usable) if usable else math.pi)
+        size = encoding.natural_units(linkage, max(usable) if usable else math.pi)
         speed = linkage.speed
         limit = _paces(linkage, acceleration, "acceleration", linkage.acceleration, 15.0 * size)
         jerks = _paces(linkage, jerk, "jerk", np.full(linkage.dof, math.inf), limit / 6e-3)
@@ -71,8 +73,8 @@ class Tracker:
             for (_, components, weights, *_), reach in zip(targets, reaches, strict=True)
             for component, weight in zip(components, weights, strict=True)
         )
-        plan = _plan.compiled(linkage, goals, solver)
-        rank = max(_posed.generic_rank(linkage, plan), 1)
+        plan = compilation.compiled(linkage, goals, solver)
+        rank = max(encoding.generic_rank(linkage, plan), 1)
         self.solver, self.tolerance = solver, tolerance
         self.acceleration, self.jerk = limit, jerks
         # the law is the tracker's own; any other way of stepping is asked for by name
@@ -187,7 +189,7 @@ class Tracker:
             stamps: when each command was made (ticks,), in seconds.
 
         Returns:
-            q (ticks, dof), and the value of each tick's `State` (ticks,).
+            q (ticks, dof), and the value of each tick's `TrackingStatus` (ticks,).
         """
         frames = _numbers(commands, "commands")
         if frames.ndim == 3:
@@ -217,18 +219,18 @@ class Tracker:
         if isinstance(one, Goal):
             if one.link != mine.link:
                 raise BadInput(f"goal {k} is tracked for {mine.link!r}, got one for {one.link!r}")
-            components, weights = one.rows(self._reaches[k])
-            if components != mine.rows(self._reaches[k])[0]:
+            components, weights = one._rows(self._reaches[k])
+            if components != mine._rows(self._reaches[k])[0]:
                 raise BadInput(f"goal {k} must ask for what it asked when tracking began: {mine!r}")
             if weights != self._weights[k]:
                 self._track.weigh(k, weights)
                 self._weights[k] = weights
             if one.shape not in ((), shape):
                 raise BadInput(f"goal {k} must be one for each arm: its leading axes are {one.shape}, not {shape}")
-            return one.numbers(shape)
+            return one._numbers(shape)
         matrix = one.matrix if isinstance(one, Frame) else _numbers(one, f"goal {k}")
         if mine.axis is not None:
-            raise BadInput(f"goal {k} points along a direction: give a Goal with axis and along")
+            raise BadInput(f"goal {k} points along a direction: give a Goal with axis and direction")
         if matrix.shape != (*shape, 4, 4):
             raise BadInput(f"goal {k} must be a frame of shape {(*shape, 4, 4)}, got {matrix.shape}")
         return np.concatenate([matrix[..., :3, :3].reshape(*shape, 9), matrix[..., :3, 3]], axis=-1)

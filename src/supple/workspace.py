@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple import _outline, _reach
+from supple._linkage import outline as _outline
+from supple._linkage import reach as _reach
 from supple._progress import Progress
 from supple.errors import BadInput
 from supple.frame import Array, Frame, finite

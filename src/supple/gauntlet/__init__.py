@@ -7,14 +7,13 @@ from collections.abc import Iterable
 from supple.errors import BadInput, unknown
 from supple.gauntlet import reference
 from supple.gauntlet.arms import Arm, arm_of, known, names
-from supple.gauntlet.bars import Bar, Row, bars, row_of
-from supple.gauntlet.beside import Worse, beside
 from supple.gauntlet.derive import derived
 from supple.gauntlet.hazard import Hazard, make
 from supple.gauntlet.measure import Measures, apart, clean
 from supple.gauntlet.noisy import noisy
 from supple.gauntlet.operator import Operator, Samples, variants
 from supple.gauntlet.pushes import pushed, pushes, summed
+from supple.gauntlet.rows import Row, row_of
 from supple.gauntlet.run import Controller, Factory, Run, run
 from supple.gauntlet.table import by_hazard, in_words, operated, summary
 from supple.gauntlet.tracked import Tracked, tracked
@@ -22,7 +21,6 @@ from supple.linkage import Linkage
 
 __all__ = [
     "Arm",
-    "Bar",
     "Controller",
     "Factory",
     "Hazard",
@@ -31,11 +29,8 @@ __all__ = [
     "Run",
     "Samples",
     "Tracked",
-    "Worse",
     "apart",
     "arm_of",
-    "bars",
-    "beside",
     "by_hazard",
     "hazards",
     "in_words",

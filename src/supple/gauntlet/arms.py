@@ -65,7 +65,7 @@ class Arm:
 
     def look(self, q: ArrayLike, goal: Array) -> tuple[Array, Array]:
         """Weighted error (..., 6) and weighted Jacobian (..., 6, dof) of the end effector."""
-        frame, jacobian = self.linkage.look(q, self.link)
+        frame, jacobian = self.linkage.frame_and_jacobian(q, self.link)
         return self.weights * difference(goal, frame.matrix), self.weights[:, None] * jacobian
 
     def singular_values(self, q: ArrayLike) -> Array:
@@ -108,9 +108,9 @@ def names() -> tuple[str, ...]:
 def known(name: str) -> Arm:
     """One of the arms whose hazards are kept ready, by name."""
     if name in _STOCK:
-        from supple import stock
+        from supple import models
 
-        return arm_of(stock.get(name), _STOCK[name])
+        return arm_of(models.get(name), _STOCK[name])
     reach, rows, tool = _TABLES[name]
     return Arm(name, _built(name, rows, tool), "tool", reach)
 

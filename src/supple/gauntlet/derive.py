@@ -232,7 +232,7 @@ def _drive(arm: Arm, full: int, middle: Array, joint: int, sign: int, limit: flo
 
 def _settles(arm: Arm, q: Array, goal: Array) -> bool:
     """Whether small damped steps lead from q to a frame, and to no other place on the way."""
-    solver = Solver(escapes=0, longest=0.05, iterations=600, patience=200)
+    solver = Solver(limit_escapes=0, max_step=0.05, max_iterations=600, patience=200)
     return bool(solver.solve(arm.linkage, Goal(arm.link, goal, weight=pi / arm.reach), q).arrived)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.gauntlet.bars import RETURNS, SIX, Row, worst
+from supple.gauntlet.rows import RETURNS, SIX, Row, worst
 
 _SUMMARY = (
     ("controller", "controller"),

@@ -82,8 +82,8 @@ def _check_there(file: str) -> None:
         raise IsADirectoryError(f"{file!r} is a folder; expected a file that ends in " + ", ".join(ENDINGS))
     if os.path.exists(file):
         return
-    from supple import stock
+    from supple import models
 
     stem = Path(file).stem
-    hint = f"; the robot in the box is supple.stock.{stem}()" if stem in stock.names() else ""
+    hint = f"; the robot in the box is supple.models.{stem}()" if stem in models.names() else ""
     raise FileNotFoundError(f"no file {file!r}{hint}")

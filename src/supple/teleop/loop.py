@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.solver import started
+from supple.teleop.adapters import Said, sink_of, source_of
 from supple.teleop.clock import Clock, Timer
 from supple.teleop.command import Command, Sink, Source, Tick
-from supple.teleop.ends import Said, sink_of, source_of
 from supple.teleop.mapping import Mapping
 from supple.teleop.process import interrupts, prompt
 from supple.teleop.statistics import Statistics
@@ -28,7 +28,7 @@ _BRAKE = 1.0  # s: an arm that is not at rest by then never will be
 _STILL = 1e-6  # joint speed, per second, that counts as rest
 
 
-def follow(
+def drive(
     source: Source | Iterable[Said],
     mapping: Mapping | Sequence[Mapping],
     tracker: Tracker,
@@ -46,9 +46,9 @@ def follow(
     what lets it go on is said there.
 
     >>> import supple
-    >>> tracker, sent = supple.Solver().track(supple.stock.ur5(), "tool0"), []
+    >>> tracker, sent = supple.Solver().track(supple.models.ur5(), "tool0"), []
     >>> hands = (Frame.at([0, 0.001 * k, 0]) for k in range(30))
-    >>> statistics = follow(hands, Mapping(scale=0.5), tracker, lambda tick: sent.append(tick.step.q))
+    >>> statistics = drive(hands, Mapping(scale=0.5), tracker, lambda tick: sent.append(tick.step.q))
     >>> len(sent) == statistics.ticks >= 30
     True
     """

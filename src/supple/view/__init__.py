@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-import sys
 import threading
-import types
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     from supple.frame import Array
     from supple.linkage import Linkage
 
-__all__ = ["Viewer", "serve"]
+__all__ = ["Viewer", "serve", "show"]
 
 
 class Viewer:
@@ -113,6 +111,23 @@ def serve(
     return viewer
 
 
+def show(
+    linkage: Linkage,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    frames: bool = False,
+    open_browser: bool = True,
+    block: bool = True,
+) -> Viewer:
+    """Show a linkage in the browser until Ctrl-C; with ``block=False`` return at once. Arguments as in `serve`."""
+    viewer = serve(linkage, host=host, port=port, frames=frames, open_browser=open_browser)
+    if block:
+        print(f"{linkage.name}: {viewer.url} (Ctrl-C ends)")
+        viewer.wait()
+    return viewer
+
+
 def _viser() -> Any:
     try:
         import trimesh  # noqa: F401
@@ -120,28 +135,3 @@ def _viser() -> Any:
     except ImportError as error:
         raise missing_extra("view", "the browser viewer") from error
     return viser
-
-
-class _Callable(types.ModuleType):
-    """This module, callable: `supple.view(arm)` is the verb and `supple.view.serve` the rest of the package."""
-
-    def __call__(
-        self,
-        linkage: Linkage,
-        *,
-        host: str = "127.0.0.1",
-        port: int = 8080,
-        frames: bool = False,
-        open_browser: bool = True,
-        block: bool = True,
-    ) -> Viewer:
-        """Show a linkage in the browser until Ctrl-C; with ``block=False`` return at once. Arguments as in `serve`."""
-        viewer = serve(linkage, host=host, port=port, frames=frames, open_browser=open_browser)
-        if block:
-            print(f"{linkage.name}: {viewer.url} (Ctrl-C ends)")
-            viewer.wait()
-        return viewer
-
-
-# A package and a function cannot share a name; a module of a class with __call__ is both.
-sys.modules[__name__].__class__ = _Callable

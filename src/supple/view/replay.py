@@ -8,7 +8,7 @@ import numpy as np
 
 from supple.frame import Array
 from supple.linkage import Linkage
-from supple.step import State
+from supple.step import TrackingStatus
 from supple.view import _style
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from supple.step import Step
     from supple.teleop.recording import Rows
-    from supple.teleop.replaying import Comparison, Side
+    from supple.teleop.recording.replay import Comparison, Side
 
 _LINES = ("#5f8688", "#7a6c9d", "#b08a3e", "#8fa66f", "#a5707a", "#6f87b0", "#9a8f80", "#c08457")
 _MOST = 4000  # points of a line: more than a page has dots
@@ -42,7 +42,7 @@ class Speeds:
         ):
             speeds.add(velocity)
             away = np.linalg.norm(error[..., :3], axis=-1).max(axis=1)
-            away[rows.outcome == State.HELD.value] = np.nan  # nothing was asked
+            away[rows.status == TrackingStatus.HELD.value] = np.nan  # nothing was asked
             errors.add(away[:, None])
 
     def draw(self, found: Comparison) -> Figure:

@@ -18,9 +18,9 @@ from supple.view import address
 if TYPE_CHECKING:
     from supple.linkage import Linkage
     from supple.teleop.command import Source
-    from supple.teleop.page.cockpit import Cockpit
-    from supple.teleop.page.lobby import Lobby
+    from supple.teleop.page.controls import Cockpit
     from supple.teleop.page.session import Session
+    from supple.teleop.page.waiting import Lobby
 
 __all__ = ["Page", "serve"]
 FRAMES = 30.0  # pictures a second
@@ -157,12 +157,12 @@ class Page:
                     seen.refresh()
 
     def _lobby(self, client: Any) -> Lobby:
-        from supple.teleop.page.lobby import Lobby
+        from supple.teleop.page.waiting import Lobby
 
         return Lobby(client, self.drivers)
 
     def _cockpit(self, client: Any) -> Cockpit:
-        from supple.teleop.page.cockpit import Cockpit
+        from supple.teleop.page.controls import Cockpit
 
         return Cockpit(client, self._pilot, self.drivers.let_go)
 
@@ -226,11 +226,11 @@ def serve(
         open_browser: whether to open the page in the browser of this machine.
     """
     viser = _viser()
-    from supple.teleop._gate import SHORTEST
+    from supple.teleop.network.access import SHORTEST
+    from supple.teleop.page.actions import Pilot
     from supple.teleop.page.arm import HANDS, Arm
     from supple.teleop.page.drivers import loopback
     from supple.teleop.page.methods import named
-    from supple.teleop.page.pilot import Pilot
 
     chosen = named(method)
     arm = Arm.of(linkage, tuple(links))

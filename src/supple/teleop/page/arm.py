@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from supple import analysis, read, stock
+from supple import analysis, models, read
 from supple.errors import BadInput, BadLinkage
 from supple.frame import Array, Frame
 from supple.goal import Goal
@@ -103,7 +103,7 @@ def uploaded(name: str, content: bytes) -> Arm:
 
 def _known(linkage: Linkage) -> tuple[str, ...]:
     """The end effectors of a stock linkage, as its own line names them; none for any other."""
-    if linkage.name not in stock.names() or linkage != stock.get(linkage.name):
+    if linkage.name not in models.names() or linkage != models.get(linkage.name):
         return ()
-    named = stock.about(linkage.name).partition("end effector ")[2].partition(";")[0]
+    named = models.about(linkage.name).partition("end effector ")[2].partition(";")[0]
     return tuple(named.split(", "))[:HANDS]

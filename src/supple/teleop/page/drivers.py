@@ -7,7 +7,7 @@ import secrets
 import threading
 from collections.abc import Callable
 
-from supple.teleop._address import own_page
+from supple.teleop.network.address import own_page
 
 TRIES = 5
 """Tokens a browser may get wrong before it is heard no more; a token has 40 bits, so that coming again is in vain."""

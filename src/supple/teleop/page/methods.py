@@ -9,7 +9,7 @@ from supple.solver import Solver
 SUPPLE = "supple"
 METHODS: dict[str, Solver] = {
     SUPPLE: Solver(),
-    "the paper": Solver(damping=damping.paper()),
+    "the paper": Solver(damping=damping.schinstock()),
     "damped": Solver(damping=damping.constant(1e-2)),
     "pseudo-inverse": Solver(method=method.pseudoinverse()),
 }

@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from supple.step import State
+from supple.step import TrackingStatus
 from supple.teleop.command import Tick
 from supple.teleop.page.arm import Arm
 from supple.teleop.statistics import Statistics
 
-COLOURS = {State.FOLLOWING: "#3f8f5f", State.LAGGING: "#c79a1e", State.YIELDING: "#d9692a", State.HELD: "#8a8f94"}
+COLOURS = {
+    TrackingStatus.FOLLOWING: "#3f8f5f",
+    TrackingStatus.LAGGING: "#c79a1e",
+    TrackingStatus.YIELDING: "#d9692a",
+    TrackingStatus.HELD: "#8a8f94",
+}
 """Green, amber, orange, grey."""
 
 
@@ -42,18 +47,18 @@ class Panel:
 
 def status(tick: Tick, arm: Arm) -> str:
     """The status word in its colour and the reason beside it, as HTML."""
-    outcome = State.HELD if tick.held else tick.step.outcome
+    status = TrackingStatus.HELD if tick.held else tick.step.status
     if tick.held:
         why = tick.held
-    elif outcome is State.FOLLOWING:
+    elif status is TrackingStatus.FOLLOWING:
         turned = f" and {np.degrees(tick.step.angle.max()):.1f}°" if all(arm.whole) else ""
         why = f"{1e3 * tick.step.distance.max():.1f} mm{turned} away"
     else:
         why = tick.step.why
     return (
         f'<div style="padding:0.1em 0.9em 0.7em;font-size:0.875em;line-height:1.45;min-height:4.6em">'
-        f'<span data-status="{outcome.name.lower()}" style="display:inline-block;background:{COLOURS[outcome]};'
-        f'color:#fff;border-radius:1em;padding:0.05em 0.85em 0.1em;font-weight:600">{outcome.name.lower()}</span>'
+        f'<span data-status="{status.name.lower()}" style="display:inline-block;background:{COLOURS[status]};'
+        f'color:#fff;border-radius:1em;padding:0.05em 0.85em 0.1em;font-weight:600">{status.name.lower()}</span>'
         f'<div data-why style="color:#5b5751;margin-top:0.35em">{escape(why)}</div></div>'
     )
 

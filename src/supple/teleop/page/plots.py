@@ -60,7 +60,7 @@ class Plots:
         row = [
             (step.q[c] - self._middle) / self._half,
             step.velocity[c] / self._speed,
-            step.weights[c],
+            step.joint_weights[c],
             [100 * step.damping],
             1e3 * step.distance,
             np.degrees(step.angle),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple import _reach
+from supple._linkage import reach as _reach
 from supple.frame import Array, Frame
 from supple.solver import Solver
 from supple.teleop.page.arm import Arm

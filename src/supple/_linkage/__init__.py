@@ -1,0 +1,1 @@
+"""Private parts of frame, joint and linkage: the tree, its limits, its reach, its edits, its text."""

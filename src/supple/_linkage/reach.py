@@ -1,0 +1,78 @@
+"""How far an end effector can get."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from supple._linkage.tree import z_to
+from supple.frame import Array
+from supple.joint import Joint, Kind
+
+if TYPE_CHECKING:
+    from supple.linkage import Linkage
+
+
+def reach(linkage: Linkage, link: str) -> float:
+    """Greatest distance of a link from the base of the joints that move it, in metres; see `Linkage.reach`."""
+    return _measured(linkage, link)[0]
+
+
+def beyond(linkage: Linkage, link: str, position: Array) -> float:
+    """By how much a position (3,) is farther from the base than a link can reach, in metres; 0 if it is not."""
+    most, base = _measured(linkage, link)
+    return max(0.0, math.hypot(*(position - base)) - most)
+
+
+def _measured(linkage: Linkage, link: str) -> tuple[float, Array]:
+    """Reach of a link and the point (3,) it is measured from, kept with the linkage."""
+    known: dict[str, tuple[float, Array]] = linkage.__dict__.setdefault("_reaches", {})
+    if link not in known:
+        known[link] = _measure(linkage, link)
+    return known[link]
+
+
+def _measure(linkage: Linkage, link: str) -> tuple[float, Array]:
+    from supple.linkage import Linkage
+
+    joints: list[Joint] = []
+    for joint in linkage.part(linkage.root, link).joints:
+        if joint.kind is Kind.BALL:
+            joints += Joint.ball_from_revolutes(joint.name, joint.parent, joint.child, at=joint.location)
+        elif joint.kind in (Kind.PLANAR, Kind.FLOATING):
+            joints += _slides(joint)
+        else:
+            joints.append(replace(joint, mimic=None))
+    slides = [joint for joint in joints if joint.kind is Kind.PRISMATIC]
+    if not np.isfinite([value for joint in slides for value in joint.lower + joint.upper]).all():
+        return math.inf, np.zeros(3)
+    if not any(joint.dof for joint in joints):
+        return 0.0, linkage.frame(linkage.rest, link).position
+    chain = Linkage("chain", joints, base=linkage.base)
+    most, x, y, z = chain._native.reach(link, chain.lower, chain.upper)
+    return most, np.array([x, y, z])
+
+
+def _slides(joint: Joint) -> list[Joint]:
+    """A planar or floating joint as the slides and turns it is made of."""
+    directions = z_to(joint.axis)[:3, :3].T if joint.kind is Kind.PLANAR else np.eye(3)
+    slides = 2 if joint.kind is Kind.PLANAR else 3
+    links = [joint.parent, *(f"{joint.name} {i}" for i in range(slides)), joint.child]
+    made = [
+        Joint.prismatic(
+            links[i + 1],
+            links[i],
+            links[i + 1],
+            at=joint.location if i == 0 else None,
+            axis=directions[i],
+            lower=joint.lower[i],
+            upper=joint.upper[i],
+        )
+        for i in range(slides)
+    ]
+    if joint.kind is Kind.PLANAR:
+        return [*made, Joint.revolute(joint.name, links[-2], joint.child, axis=joint.axis)]
+    return [*made, *Joint.ball_from_revolutes(joint.name, links[-2], joint.child)]

@@ -1,0 +1,1 @@
+"""Private parts of motion and path: interpolation and curves."""

@@ -1,0 +1,80 @@
+"""Names that were changed, old to new: for error messages, and for reading recordings made before."""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn, TypeVar
+
+METHODS = {
+    "pulled": "alternative_jacobian",
+    "descent": "coordinate_descent",
+    "selective": "selectively_damped",
+}
+"""Functions of `supple.method`, and the names that the command line knows."""
+DAMPING = {
+    "manipulability": "nakamura_hanafusa",
+    "falling": "kelmar_khosla",
+    "conditioning": "mayorga",
+    "error": "chan_lawrence",
+    "paper": "schinstock",
+}
+"""Functions of `supple.damping`."""
+OPTIONS = {
+    "longest": "max_step",
+    "shorten": "step_scale",
+    "escapes": "limit_escapes",
+    "microseconds": "timeout",
+    "iterations": "max_iterations",
+    "weights": "joint_weights",
+}
+"""Options of `Solver`; `timeout` is in seconds."""
+_NAMES = {
+    "supple": {
+        "Between": "Interpolation",
+        "Followed": "PathSolution",
+        "Path": "GoalPath",
+        "Plan": "CompiledSolver",
+        "State": "TrackingStatus",
+        "follow": "solve_path",
+        "stock": "models",
+        **{name: f"analysis.{name}" for name in ("Annulus", "Constraint", "Elbows", "TwoLink", "constraint")},
+    },
+    "supple.teleop": {"follow": "drive"},
+    "supple.method": METHODS,
+    "supple.damping": DAMPING,
+    "Joint": {"three": "ball_from_revolutes"},
+    "Linkage": {"look": "frame_and_jacobian", "carry": "transform_points", "placed": "world_geometry"},
+    "Solver": {"plan": "compile", **OPTIONS},
+    "Step": {"outcome": "status", "weights": "joint_weights"},
+}
+
+
+_Class = TypeVar("_Class", bound=type)
+
+
+def no_attribute(module: str, name: str) -> Exception:
+    """What to raise for an attribute that a module does not have.
+
+    ``from supple import name`` replaces an AttributeError by one without this text, so it is given an ImportError.
+    """
+    new = _NAMES[module].get(name)
+    if new is None:
+        return AttributeError(f"module {module!r} has no attribute {name!r}")
+    said = f"`{module}.{name}` is now `{module}.{new}`"
+    importing = sys._getframe(2).f_globals.get("__name__") == "importlib._bootstrap"
+    return ImportError(said) if importing else AttributeError(said)
+
+
+def answers_old_names(cls: _Class) -> _Class:
+    """A class whose old names raise an AttributeError with the new ones; a `__getattr__` would slow down all others."""
+    for old, new in _NAMES[cls.__name__].items():
+        setattr(cls, old, _Old(f"`{cls.__name__}.{old}` is now `{cls.__name__}.{new}`"))
+    return cls
+
+
+class _Old:
+    def __init__(self, said: str) -> None:
+        self._said = said
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        raise AttributeError(self._said)

@@ -1,0 +1,1 @@
+"""Private parts of the solver: compilation, search, batches, reasons, damping schemes."""

@@ -1,0 +1,146 @@
+"""One problem or many: what a solve is asked, shared out in slices that can be shown and interrupted."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from supple._progress import Progress
+from supple.errors import BadInput, Interrupted
+from supple.frame import Array
+from supple.goal import Goal
+from supple.linkage import Linkage
+from supple.solution import Outcome, Solution
+
+if TYPE_CHECKING:
+    from supple.solver import Solver
+
+Work = Callable[[Array, Array, int, int], None]
+"""Solves rows into q (rows, ..., dof) and report, in place; the last two numbers say which rows."""
+
+_UNDONE = -1  # the outcome of a row until it has one
+_SLICE, _PAUSE = 2048, 0.15  # rows at first; seconds of a slice, so that Ctrl-C is heard
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a solve is asked."""
+
+    linkage: Linkage
+    goals: Sequence[Goal]
+    start: Array | None
+    shape: tuple[int, ...]
+    solutions: int | None
+    out: Array | None
+    progress: bool | None
+
+    def __post_init__(self) -> None:
+        count = self.solutions
+        if count is not None and (not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= 1000):
+            raise BadInput(f"solutions must be a whole number between 1 and 1000, got {count!r}")
+        if self.progress not in (None, True, False):
+            raise BadInput(f"progress must be True, False or None, got {self.progress!r}")
+        if self.out is None:
+            return
+        if count is not None:
+            raise BadInput("out holds one answer for each goal; with solutions=, take q from the solution")
+        out, wanted = self.out, (*self.shape, self.linkage.dof)
+        fits = isinstance(out, np.ndarray) and out.dtype == np.float64 and out.shape == wanted
+        if not (fits and out.flags.c_contiguous and out.flags.writeable):
+            raise BadInput(f"out must be a writable, C-contiguous float64 array of shape {wanted}")
+
+    @property
+    def begin(self) -> Array | None:
+        """Where each row starts (rows, dof), or None."""
+        if self.start is None:
+            return None
+        whole = (*self.shape, self.linkage.dof)
+        return np.ascontiguousarray(np.broadcast_to(self.start, whole)).reshape(-1, self.linkage.dof)
+
+
+def solved(asked: Asked, work: Work, report: Any, solver: Solver) -> Solution:
+    """The solution of all rows; ``report`` is what their outcomes and counts are written to, see `Solution._of`.
+
+    With several answers for each it has one axis more; for a single goal, only those that were found.
+    """
+    linkage, shape = asked.linkage, asked.shape
+    count, dof = math.prod(shape), linkage.dof
+    tail = () if asked.solutions is None else (asked.solutions,)
+    q = np.empty((count, *tail, dof)) if asked.out is None else asked.out.reshape(count, dof)
+    report[0] = _UNDONE
+    try:
+        _sliced(work, count, q, report, asked.progress)
+    except KeyboardInterrupt:
+        undone = (report[0] == _UNDONE).reshape(count, -1).any(axis=1)
+        begin = asked.begin
+        rest = linkage.rest if begin is None else begin[undone].reshape(-1, *(1 for _ in tail), dof)
+        q[undone] = np.where(np.isfinite(rest), rest, linkage.rest)
+        report[0, undone], report[1:, undone] = Outcome.OUT_OF_BUDGET.value, 0
+        raise Interrupted(Solution._of(linkage, asked.goals, shape, tail, q, report, solver)) from None
+    return Solution._of(linkage, asked.goals, shape, tail, q, report, solver)
+
+
+def by_rows(asked: Asked, solve: Callable[[Array, Array], tuple[Array, Array]], solver: Solver) -> Solution:
+    """The solution of a method that takes goals (rows, goals, 12) and starts (rows, dof).
+
+    Rows that are not finite are INVALID; a single one raises.
+    """
+    count = math.prod(asked.shape)
+    numbers = goal_numbers(asked.goals, asked.shape)
+    good: Any = np.isfinite(numbers).all(axis=(1, 2))
+    begin = asked.begin
+    if begin is None:
+        begin = np.broadcast_to(asked.linkage.rest, (count, asked.linkage.dof))
+    good &= np.isfinite(begin).all(axis=1)
+    if not asked.shape and not good.all():
+        raise BadInput("a goal must be finite")
+
+    def work(q: Array, report: Array, first: int, last: int) -> None:
+        rows = first + np.flatnonzero(good[first:last])
+        lost = first + np.flatnonzero(~good[first:last])
+        q[lost] = np.where(np.isfinite(begin[lost]), begin[lost], asked.linkage.rest)
+        report[0, lost] = Outcome.INVALID.value
+        q[rows], told = solve(numbers[rows], begin[rows])
+        report[:, rows] = told.T
+
+    return solved(asked, work, np.zeros((4, count)), solver)
+
+
+def parts(goal: Goal, shape: tuple[int, ...]) -> tuple[Array | None, Array | None, Array | None]:
+    """Position, orientation and direction of a goal, each with one row for each problem of that shape, or for all."""
+
+    def rows(array: Array | None, last: int) -> Array | None:
+        if array is None or array.ndim == last or (len(shape) == 1 and array.shape[:-last] == shape):
+            return array
+        tail = array.shape[array.ndim - last :]
+        return np.broadcast_to(array, (*shape, *tail)).reshape(math.prod(shape), *tail)
+
+    return rows(goal.position, 1), rows(goal.orientation, 2), rows(goal.direction, 1)
+
+
+def goal_numbers(goals: Sequence[Goal], shape: tuple[int, ...]) -> Array:
+    """The goals as the core reads them (rows, goals, 12), for rows of that shape."""
+    rows = [goal._numbers(shape) for goal in goals]
+    whole = rows[0] if len(rows) == 1 else np.stack(rows, axis=-2)
+    return whole.reshape(math.prod(shape), len(goals), 12)
+
+
+def _sliced(work: Work, count: int, q: Array, report: Array, progress: bool | None) -> None:
+    """The work in slices of a fraction of a second: between two of them Ctrl-C is heard and the bar moves."""
+    if count <= _SLICE:
+        work(q, report, 0, count)
+        return
+    first, size = 0, _SLICE
+    with Progress("solving", count, shown=progress is not False, anywhere=progress is True) as bar:
+        while first < count:
+            last, then = min(first + size, count), time.perf_counter()
+            work(q, report, first, last)
+            taken = time.perf_counter() - then
+            size = max(64, min(int(size * min(4.0, _PAUSE / max(taken, 1e-6))), 1 << 20))
+            bar.step(last - first)
+            first = last

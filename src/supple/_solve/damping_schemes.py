@@ -1,0 +1,182 @@
+"""Damping schemes become numbers: names looked up in a linkage, ranks measured, functions made ready to be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from supple import _core, damping
+from supple._linkage import condition as _condition
+from supple._solve import encoding
+from supple._solve.singularity import FUNCTION, OFF_AXIS, SINE, ConditionBound, Singularity
+from supple.damping import Damping, Scheme
+from supple.errors import BadInput, unknown
+from supple.frame import Array
+from supple.joint import Joint, Kind
+from supple.linkage import Linkage
+
+_LOOKING = (damping.MANIPULABILITY, damping.FALLING, damping.FACTORS, damping.WEAKEST)  # schemes that need a rank
+_AT_REST = 0.3  # manipulability counts as low below so much of its value at rest
+_SLIDE = 0.1  # part of its range where a slide is near its limit
+
+
+def numbers(schemes: Damping, linkage: Linkage, plan: _core.Plan) -> list[tuple[Any, ...]]:
+    """The schemes as the core reads them, for a plan that has none yet; `BadInput` or `UnknownName` if they do not fit.
+
+    A singularity measured by joints that move none of the goals is left out: it cannot be felt.
+    """
+    order = ordered(schemes)
+    asked = [scheme for scheme in order if _function(scheme) is not None]
+    looking = any(scheme.kind in _LOOKING for scheme in order)
+    rank = encoding.generic_rank(linkage, plan) if looking else 1
+    rows = []
+    for scheme in order:
+        bound = isinstance(scheme.alpha0, ConditionBound)
+        alpha0 = 1 / (scheme.alpha0.kappa - 1) if isinstance(scheme.alpha0, ConditionBound) else scheme.alpha0
+        region, weight, each = scheme.region, scheme.weight, np.zeros(linkage.dof)
+        where: tuple[Any, ...] = (0, (-1, 1.0, 0.0, False), (), None, None)
+        if scheme.kind == damping.LIMITS:
+            each = _regions(linkage, scheme)
+        elif scheme.singularity is not None:
+            region, weight = scheme.singularity.region, scheme.singularity.weight
+            for name in scheme.singularity.joints:
+                each[_columns(linkage, _joint(linkage, name))] = 1.0
+            found = _measure(linkage, scheme.singularity, plan.columns)
+            if found is None:
+                continue
+            where = found
+        elif scheme.kind == damping.MANIPULABILITY and region is None:
+            rest = encoding.jacobian_at(plan, linkage.rest)[:, list(plan.columns)]
+            region = _AT_REST * float(np.prod(np.linalg.svd(rest, compute_uv=False)[:rank]))
+            if not region > 1e-12:
+                raise BadInput("the linkage is singular at rest: say what manipulability counts as low, below=...")
+        measure, *details = where
+        which = asked.index(scheme) if scheme in asked else -1
+        rows.append(
+            (
+                *(scheme.kind, measure, scheme.as_printed, bound, alpha0, region or 0.0, weight),
+                *(scheme.rate, scheme.tiny, rank, which, each, *details),
+            )
+        )
+    return rows
+
+
+def ordered(schemes: Damping) -> list[Scheme]:
+    """The schemes in an order that is the same for equal values."""
+    return sorted(schemes.schemes, key=lambda scheme: (repr(Damping(frozenset((scheme,)))), hash(scheme)))
+
+
+def asking(schemes: Damping) -> Callable[[int, Array, Array, Array, float], tuple[float, Array | None]] | None:
+    """What the core asks for schemes and measures by function, by their number; None where there are none."""
+    if not any(map(_function, schemes.schemes)):
+        return None
+    functions = _functions(schemes)
+
+    def ask(which: int, q: Array, e: Array, J: Array, dt: float) -> tuple[float, Array | None]:
+        kind, function = functions[which]
+        if kind == damping.SINGULARITY:
+            return _number(function(q), "a singularity by function must return a finite distance"), None
+        return _damped(function(q, e, J, dt), len(q))
+
+    return ask
+
+
+@lru_cache(maxsize=16)  # a tracker asks for them at every tick
+def _functions(schemes: Damping) -> list[tuple[int, Callable[..., Any]]]:
+    return [(each.kind, asked) for each in ordered(schemes) if (asked := _function(each)) is not None]
+
+
+def _function(scheme: Scheme) -> Callable[..., Any] | None:
+    return scheme.function if scheme.singularity is None else scheme.singularity.measure
+
+
+def _damped(said: Any, dof: int) -> tuple[float, Array | None]:
+    """What a damping by function returned, checked."""
+    wanted = f"a damping by function must return alpha, or alpha and {dof} joint weights"
+    alpha, weights = said if isinstance(said, tuple | list) and len(said) == 2 else (said, None)
+    value = _number(alpha, wanted)
+    if value < 0:
+        raise BadInput(f"{wanted}; alpha must not be negative, got {value!r}")
+    if weights is None:
+        return value, None
+    try:
+        row = np.asarray(weights, dtype=float)
+    except (TypeError, ValueError):
+        raise BadInput(f"{wanted}, got {weights!r}") from None
+    if row.shape not in ((), (dof,)) or not ((row >= 0) & (row <= 1)).all():
+        raise BadInput(f"{wanted} between 0 and 1, got {weights!r}")
+    return value, np.broadcast_to(row, (dof,)).copy()
+
+
+def _number(said: Any, wanted: str) -> float:
+    try:
+        value = float(said)
+    except (TypeError, ValueError):
+        raise BadInput(f"{wanted}, got {said!r}") from None
+    if not np.isfinite(value):
+        raise BadInput(f"{wanted}, got {said!r}")
+    return value
+
+
+def _joint(linkage: Linkage, name: str) -> Joint:
+    if name not in linkage._joint_named:
+        raise unknown("joint", name, linkage._joint_named)
+    joint = linkage._joint_named[name]
+    if joint.kind is Kind.FIXED:
+        raise BadInput(f"joint {name!r} is fixed: it has no part in a singularity")
+    return joint
+
+
+def _columns(linkage: Linkage, joint: Joint) -> list[int]:
+    first = linkage._sources[joint.name].first
+    return list(range(first, first + joint.kind.dof))
+
+
+def _regions(linkage: Linkage, scheme: Scheme) -> Array:
+    """Where each joint's limits begin to be felt (dof,); 0 where it has none."""
+    regions = np.zeros(linkage.dof)
+    lower, upper = linkage.lower, linkage.upper
+    for joint in linkage.joints:
+        if not joint.dof or joint.kind is Kind.BALL:
+            continue
+        slides = {Kind.PRISMATIC: 1, Kind.PLANAR: 2, Kind.FLOATING: 3}.get(joint.kind, 0)
+        for i, column in enumerate(_columns(linkage, joint)):
+            if i >= 3 and joint.kind is Kind.FLOATING:
+                continue
+            span = upper[column] - lower[column]
+            if i < slides:
+                natural = _SLIDE * span if np.isfinite(span) else 0.1
+                regions[column] = natural if scheme.slide_region is None else scheme.slide_region
+            else:
+                regions[column] = scheme.region
+    regions[~(np.isfinite(lower) | np.isfinite(upper))] = 0.0
+    return regions
+
+
+def _measure(linkage: Linkage, named: Singularity, used: tuple[int, ...]) -> tuple[Any, ...] | None:
+    """How a singularity is measured, as the core reads it; None where no joint that moves a goal has a part in it."""
+    nothing = (-1, 1.0, 0.0, False)
+    if named.kind == FUNCTION:
+        return named.kind, nothing, (), None, None
+    joint = _joint(linkage, named.joint)
+    if named.kind == OFF_AXIS:
+        if named.link not in linkage._link_named:
+            raise unknown("link", named.link, linkage._link_named)
+        if joint.kind not in (Kind.REVOLUTE, Kind.CONTINUOUS, Kind.PRISMATIC):
+            raise BadInput(f"joint {joint.name!r} is a {joint.kind.value} joint: it has no single axis")
+        if any(column not in used for link in (named.link, joint.child) for column in _condition.moving(linkage, link)):
+            return None
+        axis = joint.child, joint.axis, named.radius
+        return named.kind, nothing, (), (named.link, named.point), axis
+    if joint.kind.dof != 1:
+        raise BadInput(f"joint {joint.name!r} is a {joint.kind.value} joint: its bend is no single value")
+    turns = joint.kind is not Kind.PRISMATIC
+    if named.kind == SINE and not turns:
+        raise BadInput(f"joint {joint.name!r} slides: it has no sine")
+    source = linkage._sources[joint.name]
+    if source.first not in used:
+        return None
+    return named.kind, (source.first, source.gain, source.offset, turns), named.values, None, None

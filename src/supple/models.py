@@ -1,0 +1,235 @@
+"""Linkages in the box: planar arms, robot arms, a two-armed robot and a humanoid, each at a comfortable rest.
+
+Each function returns the same frozen `supple.Linkage` every time; the first call reads it. Sources and licences
+stand in ``data/LICENSES.md``. No acceleration limits are known for any of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from math import pi, radians
+
+from supple.errors import unknown
+from supple.frame import Frame
+from supple.joint import Joint
+from supple.linkage import Linkage
+
+__all__ = [
+    "about",
+    "baxter",
+    "g1",
+    "get",
+    "iiwa14",
+    "kraft",
+    "names",
+    "panda",
+    "planar2",
+    "planar3",
+    "puma560",
+    "so101",
+    "ur5",
+    "ur10",
+]
+
+
+def names() -> tuple[str, ...]:
+    """The names that `get` knows."""
+    return tuple(_NAMED)
+
+
+def get(name: str) -> Linkage:
+    """The stock linkage of that name."""
+    return _known(name)()
+
+
+def about(name: str) -> str:
+    """One line on a stock linkage: what it is, its degrees of freedom, its end effectors, source and licence."""
+    what, dof, ends, source, licence = _ALL[_known(name)]
+    return f"{what}; {dof} dof; end effector {ends}; {source}; {licence}"
+
+
+@cache
+def planar2() -> Linkage:
+    """Two turns about z, links 15 and 10 m long along x; end effector ``tip``."""
+    return _planar("planar2", (15.0, 10.0), (pi / 8, pi / 4))
+
+
+@cache
+def planar3() -> Linkage:
+    """Three turns about z, links 15, 10 and 5 m long along x; end effector ``tip``."""
+    return _planar("planar3", (15.0, 10.0, 5.0), (pi / 8, pi / 4, pi / 4))
+
+
+@cache
+def panda() -> Linkage:
+    """Franka Emika Panda: seven turns and a gripper, with meshes; end effectors ``panda_hand_tcp``, ``panda_hand``."""
+    arm = (0.0, -pi / 4, 0.0, -3 * pi / 4, 0.0, pi / 2, pi / 4)
+    return _read("panda", {**_numbered("panda_joint{}", arm), "panda_finger_joint1": 0.02})
+
+
+@cache
+def ur5() -> Linkage:
+    """Universal Robots UR5: six turns, with meshes; end effectors ``tool0`` (z out of the flange), ``ee_link``."""
+    return _read("ur5", dict(zip(_UR, _UR_REST, strict=True)))
+
+
+@cache
+def ur10() -> Linkage:
+    """Universal Robots UR10: six turns; end effectors ``tool0`` (z out of the flange), ``ee_link``."""
+    return _read("ur10", dict(zip(_UR, _UR_REST, strict=True)))
+
+
+@cache
+def iiwa14() -> Linkage:
+    """KUKA LBR iiwa 14 R820: seven turns; end effector ``tool0``."""
+    return _read("iiwa14", _numbered("joint_a{}", (0.0, 0.6, 0.0, -1.4, 0.0, 1.1, 0.0)))
+
+
+@cache
+def puma560() -> Linkage:
+    """Unimation Puma 560: six turns, by the published table of its dimensions; end effector ``tool``."""
+    h = pi / 2
+    table = (  # position and turn about x of each joint on the link before; range and speed in degrees; rest in radians
+        ((0.0, 0.0, 0.672), 0.0, -160, 160, 82, 0.0),
+        ((0.0, 0.0, 0.0), -h, -225, 45, 74, -0.9),
+        ((0.4318, 0.0, 0.14909), 0.0, -45, 225, 122, 2.9),
+        ((-0.02032, 0.0, 0.0), h, -110, 170, 228, 0.0),
+        ((0.0, 0.0, 0.43307), -h, -100, 100, 241, 1.1),
+        ((0.0, 0.0, 0.0), h, -266, 266, 228, 0.0),
+    )
+    links = ["base", *(f"link{i}" for i in range(1, 7))]
+    joints = [
+        Joint.revolute(
+            f"joint{i}",
+            links[i - 1],
+            links[i],
+            at=Frame.at(position, Frame.turn([1, 0, 0], tilt)),
+            lower=radians(low),
+            upper=radians(high),
+            speed=radians(speed),
+            rest=rest,
+        )
+        for i, (position, tilt, low, high, speed, rest) in enumerate(table, 1)
+    ]
+    tool = Joint.fixed("tool_mount", "link6", "tool", at=Frame.at([0.0, 0.0, 0.15625]))
+    return Linkage("puma560", [*joints, tool])
+
+
+@cache
+def so101() -> Linkage:
+    """SO-101, a low-cost arm: five turns and a jaw; end effector ``gripper_frame_link``."""
+    rest = {"shoulder_lift": -0.4, "elbow_flex": 0.5, "wrist_flex": 0.9, "gripper": 0.3}
+    return _read("so101", rest)
+
+
+@cache
+def baxter() -> Linkage:
+    """Rethink Baxter: head, two arms of seven turns, grippers; end effectors ``left_gripper``, ``right_gripper``."""
+    arm = {"s0": -0.4, "s1": -0.8, "e0": 0.0, "e1": 1.6, "w0": 0.0, "w1": 0.8, "w2": 0.0}
+    mirrored = ("s0", "e0", "w0", "w2")  # these turn the other way on the right
+    rest = {f"left_{joint}": value for joint, value in arm.items()}
+    rest |= {f"right_{joint}": -value if joint in mirrored else value for joint, value in arm.items()}
+    return _read("baxter", rest | {"l_gripper_l_finger_joint": 0.01, "r_gripper_l_finger_joint": 0.01})
+
+
+@cache
+def g1() -> Linkage:
+    """Unitree G1, a humanoid of 29 turns; its root is the pelvis.
+
+    End effectors: ``left_rubber_hand``, ``left_ankle_roll_link`` and the same on the right.
+    """
+    leg = {"hip_pitch": -0.3, "knee": 0.6, "ankle_pitch": -0.3}
+    arm = {"shoulder_pitch": 0.3, "elbow": 0.8}
+    rest = {f"{side}_{joint}_joint": v for side in ("left", "right") for joint, v in {**leg, **arm}.items()}
+    return _read("g1", rest | {"left_shoulder_roll_joint": 0.2, "right_shoulder_roll_joint": -0.2})
+
+
+@cache
+def kraft() -> Linkage:
+    """Six turns in a Kraft arm's order: yaw, pitch, pitch, pitch, yaw, roll; round numbers; end effector ``tool``."""
+    return _read("kraft", {"shoulder": 0.7, "elbow": -1.4, "wrist_pitch": 0.4})
+
+
+_UR = (
+    "shoulder_pan_joint",
+    "shoulder_lift_joint",
+    "elbow_joint",
+    "wrist_1_joint",
+    "wrist_2_joint",
+    "wrist_3_joint",
+)
+_UR_REST = (0.0, -1.2, 1.5, -1.9, -pi / 2, 0.0)
+_ERD = "by way of example-robot-data 6.0.0"
+_OWN = "written for supple"
+# what, degrees of freedom, end effectors, source, licence
+_ALL: dict[Callable[[], Linkage], tuple[str, str, str, str, str]] = {
+    planar2: ("planar arm, lengths 15 and 10 m", "2", "tip", _OWN, "Apache-2.0"),
+    planar3: ("planar arm, lengths 15, 10 and 5 m", "3", "tip", _OWN, "Apache-2.0"),
+    panda: ("Franka Emika Panda with hand", "7 + 1", "panda_hand_tcp", f"frankaemika/franka_ros {_ERD}", "Apache-2.0"),
+    ur5: ("Universal Robots UR5", "6", "tool0", f"ros-industrial/universal_robot {_ERD}", "BSD-3-Clause"),
+    ur10: ("Universal Robots UR10", "6", "tool0", f"ros-industrial/universal_robot {_ERD}", "BSD-3-Clause"),
+    iiwa14: (
+        "KUKA LBR iiwa 14 R820",
+        "7",
+        "tool0",
+        "ros-industrial/kuka_experimental by way of tesseract-robotics-nanobind 0.35.0.8",
+        "Apache-2.0",
+    ),
+    puma560: ("Unimation Puma 560", "6", "tool", f"published dimensions, {_OWN}", "Apache-2.0"),
+    so101: (
+        "SO-101 low-cost arm with jaw",
+        "5 + 1",
+        "gripper_frame_link",
+        f"TheRobotStudio/SO-ARM100 {_ERD}",
+        "Apache-2.0",
+    ),
+    baxter: (
+        "Rethink Robotics Baxter, head, two arms, two grippers",
+        "1 + 2 × (7 + 1)",
+        "left_gripper, right_gripper",
+        f"RethinkRobotics/baxter_common {_ERD}",
+        "BSD-3-Clause",
+    ),
+    g1: (
+        "Unitree G1 humanoid",
+        "29",
+        "left_rubber_hand, right_rubber_hand, left_ankle_roll_link, right_ankle_roll_link",
+        f"unitreerobotics/unitree_ros {_ERD}",
+        "BSD-3-Clause",
+    ),
+    kraft: ("Kraft-like arm, yaw pitch pitch pitch yaw roll", "6", "tool", _OWN, "CC0-1.0"),
+}
+_NAMED = {made.__name__: made for made in _ALL}
+
+
+def _known(name: str) -> Callable[[], Linkage]:
+    if name not in _NAMED:
+        raise unknown("stock linkage", name, _NAMED)
+    return _NAMED[name]
+
+
+def _planar(name: str, lengths: Sequence[float], rest: Sequence[float]) -> Linkage:
+    n = len(lengths)
+    links = ["base", *(f"link{i}" for i in range(1, n + 1)), "tip"]
+    places = [Frame.at([length, 0.0, 0.0]) for length in (0.0, *lengths)]
+    turns = [Joint.revolute(f"joint{i + 1}", links[i], links[i + 1], at=places[i], rest=rest[i]) for i in range(n)]
+    return Linkage(name, [*turns, Joint.fixed("tip_mount", links[n], "tip", at=places[n])])
+
+
+def _numbered(pattern: str, values: Sequence[float]) -> dict[str, float]:
+    return {pattern.format(i): value for i, value in enumerate(values, 1)}
+
+
+def _read(name: str, rest: Mapping[str, float]) -> Linkage:
+    """A linkage from the file of that name, at the rest given for some of its joints."""
+    from supple import read  # here, so that a program which uses no models linkage loads no reader
+
+    linkage = read.load(os.path.join(os.path.dirname(__file__), "data", f"{name}.urdf"))
+    joints = [
+        dataclasses.replace(joint, rest=(rest[joint.name],)) if joint.name in rest else joint
+        for joint in linkage.joints
+    ]
+    return Linkage(name, joints, linkage.links, linkage.base)

@@ -1,0 +1,9 @@
+"""Network sources and sinks: commands come and answers go by UDP or WebSocket, and the loop never waits for them."""
+
+from supple.teleop.network import wire
+from supple.teleop.network.access import Counts
+from supple.teleop.network.address import PORT
+from supple.teleop.network.udp import UdpSink, UdpSource
+from supple.teleop.network.websocket import WebSocketSink, WebSocketSource
+
+__all__ = ["PORT", "Counts", "UdpSink", "UdpSource", "WebSocketSink", "WebSocketSource", "wire"]

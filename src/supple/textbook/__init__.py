@@ -1,0 +1,1 @@
+"""The figures, the numbers and the comparisons of the chapter and the paper."""

@@ -1,0 +1,69 @@
+"""The figures of the chapter on inverse kinematics, 5.14 to 5.25, drawn from what the solver really does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from supple.errors import unknown
+from supple.textbook import closed_form, panels, sketches
+from supple.view import _style
+from supple.view.image import checked, write
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_DRAWN: dict[str, Callable[[], Figure]] = {
+    **closed_form.DRAWN,
+    **sketches.DRAWN,
+    **{name: partial(panels.draw, name) for name in panels.TITLES},
+}
+
+
+def names() -> tuple[str, ...]:
+    """The figures that can be drawn."""
+    return tuple(_DRAWN)
+
+
+def draw(name: str) -> Figure:
+    """A figure by its number in the chapter, such as "5.20": a matplotlib Figure, which knows ``savefig``."""
+    if name not in _DRAWN:
+        raise unknown("figure", name, _DRAWN)
+    with _style.look():
+        return _DRAWN[name]()
+
+
+def save(
+    out: str | Path, only: Iterable[str] = (), formats: Iterable[str] = ("png", "svg"), dpi: int = 110
+) -> list[Path]:
+    """Write figures into a folder, made if need be, as ``figure-5.20.png`` and so on; returns what was written.
+
+    Args:
+        out: the folder.
+        only: the numbers of the figures; all of them if empty.
+        formats: of "png", "svg" and "pdf".
+        dpi: dots per inch of a PNG.
+    """
+    numbers, endings = chosen(only), checked(formats)
+    written = []
+    with _style.look():
+        folder = Path(out)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in numbers:
+            figure = draw(name)
+            for ending in endings:
+                path = folder / f"figure-{name}.{ending}"
+                write(figure, path, dpi)
+                written.append(path)
+    return written
+
+
+def chosen(only: Iterable[str] = ()) -> list[str]:
+    """The figures of those numbers, each once; all of them if there are none. Raises `UnknownName`."""
+    numbers = list(dict.fromkeys(only)) or list(names())
+    for name in numbers:
+        if name not in _DRAWN:
+            raise unknown("figure", name, _DRAWN)
+    return numbers

@@ -1,0 +1,31 @@
+"""A matplotlib figure becomes a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from supple.errors import BadInput
+from supple.view import _style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMATS = ("png", "svg", "pdf")
+
+
+def checked(formats: Iterable[str]) -> list[str]:
+    """Those ways to write a figure, each once; raises `BadInput` on others, or if there are none."""
+    endings = list(dict.fromkeys(formats))
+    for ending in endings or [""]:
+        if ending not in FORMATS:
+            raise BadInput(f"a figure can be written as {', '.join(FORMATS)}, not as {ending!r}")
+    return endings
+
+
+def write(figure: Figure, path: Path, dpi: int = 110) -> None:
+    """Write one figure; the ending says how. The same figure gives the same file, whenever it is written."""
+    undated = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    with _style.look():
+        figure.savefig(path, dpi=dpi, metadata=undated.get(path.suffix[1:].lower()))

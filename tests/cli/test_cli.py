@@ -1,0 +1,336 @@
+"""The command line: what it prints, for people and for programs, and how it fails."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+import supple
+from supple import Frame, models
+from supple.cli import app, inputs
+
+ALL = models.names()
+TWO = """<robot name="two"><link name="base"/><link name="arm"/>
+<joint name="turn" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="1 0 0"/>
+<axis xyz="0 0 1"/><limit lower="-1" upper="1"/></joint></robot>"""
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run() -> Run:
+    return lambda *words: CliRunner().invoke(app, [str(word) for word in words], prog_name="supple")
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    path = tmp_path / "two.urdf"
+    path.write_text(TWO)
+    return path
+
+
+def data(result: Result) -> Any:
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout, parse_constant=lambda sign: pytest.fail(f"{sign} is not JSON"))
+
+
+def refused(result: Result, code: int, *pieces: str) -> None:
+    """It ended with the code, said why on stderr in one clean paragraph, and nothing on stdout."""
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    assert "\n\n" not in result.stderr.replace("for help.\n\n", "")
+    for piece in pieces:
+        assert piece in result.stderr
+
+
+def process(*words: str, **more: str) -> subprocess.CompletedProcess[bytes]:
+    environment = {**os.environ, **more}
+    return subprocess.run([sys.executable, "-m", "supple", *words], capture_output=True, env=environment, check=False)
+
+
+# -- show ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.wheel
+@pytest.mark.parametrize("name", ALL)
+def test_show_prints_every_stock_linkage_as_its_tree(run: Run, name: str) -> None:
+    result = run("show", name)
+    assert result.exit_code == 0
+    assert result.stdout == f"{models.get(name)}\n"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_json_of_a_linkage_says_what_the_linkage_says(run: Run, name: str) -> None:
+    shown, linkage = data(run("show", name, "--json")), models.get(name)
+    assert (shown["name"], shown["dof"], shown["root"]) == (linkage.name, linkage.dof, linkage.root)
+    assert shown["q"] == list(linkage.names)
+    assert shown["tips"] == list(linkage.tips)
+    assert [link["name"] for link in shown["links"]] == [link.name for link in linkage.links]
+    for row, joint in zip(shown["joints"], linkage.joints, strict=True):
+        assert [row[k] for k in ("name", "kind", "parent", "child")] == [
+            joint.name,
+            joint.kind.value,
+            joint.parent,
+            joint.child,
+        ]
+        for field in ("lower", "upper", "speed", "acceleration", "rest", "axis", "units"):
+            ours = [None if isinstance(x, float) and math.isinf(x) else x for x in getattr(joint, field)]
+            assert row[field] == ours
+        place = Frame.at(row["position"]) @ Frame.quaternion(row["quaternion"])
+        assert np.abs(place.matrix - joint.location.matrix).max() < 1e-12
+        assert (row["mimic"] is None) == (joint.mimic is None)
+        if joint.mimic:
+            assert row["mimic"] == {"joint": joint.mimic.joint, "gain": joint.mimic.gain, "offset": joint.mimic.offset}
+
+
+def test_a_file_is_read(run: Run, two: Path) -> None:
+    assert "turn" in run("show", two).stdout
+    assert data(run("show", two, "--json", "--search", two.parent))["name"] == "two"
+
+
+def test_a_file_wins_over_a_stock_name_and_a_folder_does_not(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "panda").mkdir()
+    assert data(run("show", "panda", "--json"))["dof"] == 8
+    (tmp_path / "panda").rmdir()
+    (tmp_path / "panda").write_text(TWO)
+    refused(run("show", "panda"), 1, "panda", ".urdf")  # the file is what was meant, and it has no ending
+
+
+def test_an_unknown_name_is_refused_with_near_matches(run: Run) -> None:
+    refused(run("show", "pandas"), 1, "'pandas'", "did you mean 'panda'")
+    refused(run("fk", "qqqq"), 1, "'qqqq'", "'planar2'")
+    refused(run("view", "pandas", "--no-open"), 1, "did you mean 'panda'")
+
+
+def test_a_misspelt_file_is_refused_with_the_one_beside_it(run: Run, two: Path) -> None:
+    refused(run("show", two.with_name("tow.urdf")), 1, "tow.urdf", "two.urdf")
+
+
+@pytest.mark.parametrize("text", ["", "<robot>", TWO.replace('"-1"', '"x"'), TWO.replace("revolute", "magic")])
+def test_a_bad_file_is_refused_by_name_and_line(run: Run, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "bad.urdf"
+    path.write_text(text)
+    refused(run("show", path), 1, "supple: ", "bad.urdf")
+    assert run("show", path).stderr.count("\n") == 1
+
+
+def test_a_folder_is_refused(run: Run, tmp_path: Path) -> None:
+    refused(run("show", tmp_path), 1, str(tmp_path))
+
+
+# -- fk -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.wheel
+@pytest.mark.parametrize("name", ALL)
+def test_json_of_frames_is_forward_kinematics(run: Run, name: str) -> None:
+    linkage = models.get(name)
+    q = linkage.random(seed=3)
+    shown = data(run("fk", name, "--q", ",".join(map(repr, map(float, q))), "--json"))
+    assert shown["q"] == pytest.approx(q, abs=0)
+    assert list(shown["frames"]) == list(linkage.tips)
+    for link, row in shown["frames"].items():
+        frame = linkage.frame(q, link)
+        assert np.array_equal(row["matrix"], frame.matrix)
+        assert np.array_equal(row["position"], frame.position)
+        assert np.abs(Frame.quaternion(row["quaternion"]).rotation - frame.rotation).max() < 1e-12
+        assert np.abs(Frame.fixed("xyz", row["rpy"]).rotation - frame.rotation).max() < 1e-9
+
+
+def test_frames_are_at_rest_when_nothing_is_said(run: Run) -> None:
+    arm = models.panda()
+    shown = data(run("fk", "panda", "--link", "panda_hand", "--json"))
+    assert list(shown["frames"]) == ["panda_hand"]
+    assert np.array_equal(shown["frames"]["panda_hand"]["matrix"], arm.frame(arm.rest, "panda_hand").matrix)
+
+
+def test_joints_are_set_by_name_and_the_others_rest(run: Run) -> None:
+    shown = data(run("fk", "planar3", "--joint", "joint2=-1.5", "--joint", "joint1=0", "--json"))
+    assert shown["q"] == list(models.planar3().q(joint1=0, joint2=-1.5))
+
+
+def test_degrees_are_for_turns_only(run: Run) -> None:
+    shown = data(
+        run("fk", "panda", "--joint", "panda_joint1=90", "--joint", "panda_finger_joint1=0.03", "--degrees", "--json")
+    )
+    expected = models.panda().q(panda_joint1=math.pi / 2, panda_finger_joint1=0.03)
+    frame = models.panda().frame(expected, "panda_leftfinger")
+    assert shown["angles"] == "deg"
+    assert shown["q"][0] == pytest.approx(90)
+    assert shown["q"][-1] == 0.03
+    assert np.abs(np.array(shown["frames"]["panda_leftfinger"]["matrix"]) - frame.matrix).max() < 1e-15
+    assert shown["frames"]["panda_leftfinger"]["rpy"] == pytest.approx(np.degrees(frame.to_fixed("xyz")))
+    every = data(run("fk", "panda", "--q=-90,0,0,-90,0,90,0,0.03", "--degrees", "--json"))
+    assert every["q"] == pytest.approx([-90, 0, 0, -90, 0, 90, 0, 0.03])
+    turned = models.panda().frame([-math.pi / 2, 0, 0, -math.pi / 2, 0, math.pi / 2, 0, 0.03], "panda_leftfinger")
+    assert np.abs(np.array(every["frames"]["panda_leftfinger"]["matrix"]) - turned.matrix).max() < 1e-15
+
+
+def test_text_of_a_frame_has_its_numbers_and_units(run: Run) -> None:
+    lines = run("fk", "planar3", "--q", "0,0,0").stdout.splitlines()
+    assert lines[0] == "tip"
+    assert lines[1].split() == ["position", "30.000000", "0.000000", "0.000000", "m"]
+    assert lines[2].split() == ["quaternion", "1.000000", "0.000000", "0.000000", "0.000000", "w", "first"]
+    assert lines[3].split() == ["rpy", "0.000000", "0.000000", "0.000000", "rad"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--q", "1,2"], 2, "needs 3 values for planar3 (joint1, joint2, joint3), got 2"),
+        (["--q", ""], 2, "got 0"),
+        (["--q", "1,2,3,4"], 2, "got 4"),
+        (["--q", "1,nan,3"], 2, "finite"),
+        (["--q", "1,inf,3"], 2, "finite"),
+        (["--q", "1,1e999,3"], 2, "finite"),
+        (["--q", "1,,3"], 2, "numbers with commas"),
+        (["--q", "1;2;3"], 2, "numbers with commas"),
+        (["--q", "1,2,3", "--joint", "joint1=0"], 2, "not both"),
+        (["--joint", "joint1"], 2, "name=value"),
+        (["--joint", "joint1="], 2, "takes 1 value"),
+        (["--joint", "joint1=1,2"], 2, "takes 1 value"),
+        (["--joint", "joint1=x"], 2, "numbers"),
+        (["--joint", "joint1=nan"], 2, "finite"),
+        (["--joint", "tip_mount=1"], 2, "fixed"),
+        (["--joint", "join1=1"], 1, "did you mean 'joint1'"),
+        (["--link", "tipp"], 1, "did you mean 'tip'"),
+        (["--bogus"], 2, "bogus"),
+    ],
+)
+def test_bad_values_are_refused_by_name(run: Run, words: list[str], code: int, said: str) -> None:
+    refused(run("fk", "planar3", *words), code, said)
+
+
+# -- the rest -----------------------------------------------------------------------------------------------------
+
+
+def test_stock_lists_every_linkage_with_its_licence(run: Run) -> None:
+    rows = data(run("models", "--json"))
+    assert [row["name"] for row in rows] == list(ALL)
+    lines = run("models").stdout.splitlines()
+    for line, row in zip(lines, rows, strict=True):
+        assert row["dof"] == models.get(row["name"]).dof
+        assert row["about"] == models.about(row["name"])
+        assert line.split()[:2] == [row["name"], str(row["dof"])]
+        assert re.search(r"Apache-2.0|BSD-3-Clause|CC0-1.0", line)
+
+
+def test_version_is_the_package_s(run: Run) -> None:
+    assert run("--version").stdout == f"supple {supple.__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["show", "fk", "view", "models"])
+def test_help_teaches_by_examples_that_are_real(run: Run, command: str) -> None:
+    text = run(command, "--help").stdout
+    examples = [line.split()[1:] for line in text.splitlines() if line.startswith("    supple ")]
+    assert examples
+    for words in examples:
+        assert words[0] == command
+        if command != "view" and "robot.urdf" not in words:
+            assert run(*words).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "words", [["bogus"], ["show"], ["fk"], ["view", "panda", "--port", "70000"], ["view", "panda", "--port", "x"]]
+)
+def test_wrong_usage_ends_with_two(run: Run, words: list[str]) -> None:
+    refused(run(*words), 2, "Usage: supple")
+
+
+def test_completion_knows_stock_names_files_and_folders(two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(two.parent)
+    (two.parent / "plans").mkdir()
+    (two.parent / "plain.txt").touch()
+    assert inputs.complete("pla") == ["planar2", "planar3", "plans/"]
+    assert inputs.complete("") == [*ALL, "plans/", "two.urdf"]
+    assert inputs.complete(f"{two.parent.as_posix()}/tw") == [two.as_posix()]
+    assert inputs.complete("no/such/folder/") == []
+
+
+def test_the_shell_is_given_completions() -> None:
+    asked = {"_SUPPLE_COMPLETE": "complete_bash", "COMP_WORDS": "supple show pan", "COMP_CWORD": "2"}
+    assert process(**asked).stdout.split() == [b"panda"]
+
+
+@pytest.mark.wheel
+def test_it_runs_as_a_process_of_its_own() -> None:
+    done = process("show", "panda", PYTHONIOENCODING="utf-8")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode("utf-8").splitlines() == str(models.panda()).splitlines()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "cp437", "latin-1"])
+def test_a_console_that_lacks_a_sign_still_gets_the_tree(encoding: str) -> None:
+    done = process("show", "baxter", PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    assert (done.returncode, done.stderr) == (0, b"")
+    shown = done.stdout.decode(encoding)
+    assert "left_gripper" in shown
+    assert "?" not in shown
+    assert len(shown.splitlines()) == len(str(models.baxter()).splitlines())
+
+
+def test_names_that_no_console_sign_exists_for_do_not_stop_it(tmp_path: Path) -> None:
+    path = tmp_path / "odd.urdf"
+    path.write_text(TWO.replace("turn", "肘"), encoding="utf-8")
+    done = process("show", str(path), PYTHONIOENCODING="cp1252", PYTHONUTF8="0")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"revolute" in done.stdout
+    asked = process("show", str(path), "--json", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert json.loads(asked.stdout)["q"] == ["肘"]
+    refusal = process("fk", str(path), "--link", "手", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert refusal.returncode == 1
+    assert b"Traceback" not in refusal.stderr
+
+
+def test_no_command_but_view_loads_the_browser_s_libraries() -> None:
+    code = (
+        "import sys; from supple.cli import app; app(['models'], standalone_mode=False); print('viser' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
+    assert done.stdout.splitlines()[-1] == "False"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C cannot be sent to one process there")
+def test_view_serves_until_interrupted_and_steps_aside_for_a_taken_port() -> None:
+    pytest.importorskip("viser", reason="the view extra is not installed")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        words = [sys.executable, "-m", "supple", "view", "planar3", "--no-open", "--port", str(port)]
+        server = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            assert server.stdout
+            assert f"port {port} is taken" in server.stdout.readline()
+            found = re.search(r"planar3: (http://127\.0\.0\.1:(\d+))", server.stdout.readline())
+            assert found
+            assert int(found[2]) > port
+            with urllib.request.urlopen(found[1], timeout=60) as page:
+                assert page.status == 200
+            server.send_signal(signal.SIGINT)
+            _, complaint = server.communicate(timeout=60)
+        finally:
+            server.kill()
+    assert (server.returncode, complaint) == (0, "")
+
+
+def test_view_refuses_a_host_that_is_none(run: Run) -> None:
+    pytest.importorskip("viser", reason="the view extra is not installed")
+    refused(run("view", "planar2", "--no-open", "--host", "no such host"), 2, "'no such host'")

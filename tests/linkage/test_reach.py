@@ -1,0 +1,119 @@
+"""Laws of reach: how far an end effector can get."""
+
+import math
+
+import numpy as np
+import pytest
+
+import oracle
+from random_trees import axes, places
+from supple import models
+from supple.frame import Frame
+from supple.joint import Joint, Mimic
+from supple.linkage import Linkage
+
+
+def base_point(arm, link):
+    """The point of the first axis that is nearest to the second, for arms whose first joints are turns."""
+    _, _, seats = oracle.traverse(arm, np.zeros(arm.dof))
+    first, second = [joint for joint in arm.part(arm.root, link).joints if joint.dof][:2]
+    (a, p), (b, r) = ((seats[j.name][:3, :3] @ j.axis, seats[j.name][:3, 3]) for j in (first, second))
+    if np.linalg.norm(np.cross(a, b)) < 1e-9:
+        return p + a * (a @ (r - p))
+    along = np.linalg.lstsq(np.stack([a, -b], -1), r - p, rcond=None)[0]
+    return p + along[0] * a
+
+
+@pytest.mark.parametrize(
+    ("name", "link", "wanted"),
+    [
+        ("panda", "panda_hand_tcp", 0.94742),
+        ("ur5", "tool0", 0.94993),
+        ("puma560", "tool", 1.03435),
+        ("planar3", "tip", 30),
+        ("planar2", "tip", 25),
+    ],
+)
+def test_reach_is_the_greatest_distance_with_every_turn_free(name, link, wanted):
+    arm = models.get(name)
+    assert arm.reach(link) == pytest.approx(wanted, abs=6e-6)
+    free = np.random.default_rng(0).uniform(-math.pi, math.pi, (10_000, arm.dof))
+    away = np.linalg.norm(arm.frame(free, link).position - base_point(arm, link), axis=1)
+    assert away.max() <= arm.reach(link) * (1 + 1e-12)
+    assert away.max() > 0.8 * arm.reach(link)
+
+
+def test_reach_does_not_depend_on_where_the_arm_stands():
+    moved = models.panda().at(Frame.at([5, 6, 7], Frame.rotvec([1, 2, 3])))
+    assert moved.reach("panda_hand_tcp") == pytest.approx(models.panda().reach("panda_hand_tcp"), rel=1e-9)
+
+
+def test_slides_reach_as_far_as_their_limits():
+    def crane(**limits):
+        boom = Joint.prismatic("boom", "mast", "hook", at=Frame.at([1, 0, 0]), axis=[1, 0, 0], **limits)
+        return Linkage("crane", [Joint.revolute("slew", "ground", "mast"), boom])
+
+    assert crane(lower=-0.5, upper=2).reach("hook") == pytest.approx(3)
+    assert crane(lower=-9, upper=2).reach("hook") == pytest.approx(8)
+    assert crane(upper=2).reach("hook") == crane(lower=2).reach("hook") == crane().reach("hook") == math.inf
+    assert crane().reach("mast") == pytest.approx(0, abs=1e-15)
+    assert crane().reach("ground") == 0
+
+
+def test_no_chance_takes_an_arm_beyond_its_reach():
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 8))
+        at = Frame(places(rng, n + 1))
+        joints = [Joint.fixed("t", f"l{n}", "tip", at=at[n])]
+        for i, axis in enumerate(axes(rng, n)):
+            kind = Joint.prismatic if i > 1 and rng.random() < 0.2 else Joint.revolute
+            limits = {"lower": -0.5, "upper": 0.8} if kind == Joint.prismatic else {}
+            joints.append(kind(f"j{i}", f"l{i}", f"l{i + 1}", at=at[i], axis=axis, **limits))
+        arm = Linkage("arm", joints)
+        _, _, seats = oracle.traverse(arm, np.zeros(arm.dof))
+        first, second = (seats[f"j{i}"][:3, :3] @ arm.joint(f"j{i}").axis for i in (0, 1))
+        if 1e-10 < np.linalg.norm(np.cross(first, second)) < 1e-2:
+            continue  # the point between axes that are almost parallel is anywhere
+        away = np.linalg.norm(arm.frame(arm.random(2000, seed=seed), "tip").position - base_point(arm, "tip"), axis=1)
+        assert away.max() <= arm.reach("tip") * (1 + 1e-6)
+
+
+def test_almost_parallel_axes_reach_as_parallel_ones_do():
+    def scara(half_a_turn):
+        flip = Frame.at([0, 0.4, 0.1], Frame.turn([1, 0, 0], half_a_turn))
+        elbow, tip = Joint.revolute("b", "upper", "fore", at=flip), Frame.at([0.3, 0, 0])
+        return Linkage("scara", [Joint.revolute("a", "base", "upper"), elbow, Joint.fixed("t", "fore", "tip", at=tip)])
+
+    assert scara(math.pi).reach("tip") == pytest.approx(0.7)
+    assert scara(3.14159).reach("tip") == pytest.approx(0.7, abs=1e-3)  # as files have it, rounded
+
+
+def test_nothing_holds_what_floats():
+    for joint in (Joint.floating("f", "w", "b"), Joint.planar("f", "w", "b")):
+        free = Linkage("free", [joint, Joint.revolute("j", "b", "c", at=Frame.at([1, 0, 0]))])
+        assert free.reach("c") == math.inf
+        assert free.part("b").reach("c") == pytest.approx(0, abs=1e-15)
+
+
+def test_what_floats_within_limits_reaches_their_corners():
+    def held(joint):
+        return Linkage("held", [joint, Joint.fixed("t", "b", "tip", at=Frame.at([0, 0.5, 0]))]).reach("tip")
+
+    box = [1, 2, 3]
+    assert held(Joint.floating("f", "w", "b", lower=np.negative(box), upper=box)) == pytest.approx(math.sqrt(14) + 0.5)
+    for axis in ([0, 0, 1], [1, 2, -3]):
+        planar = Joint.planar("f", "w", "b", axis=axis, lower=[-1, -2, -9], upper=[1, 2, 9])
+        assert Linkage("far", [planar]).reach("b") == pytest.approx(math.sqrt(5))
+
+
+def test_a_ball_and_a_mimic_reach_like_free_turns():
+    def arm(elbow):
+        tip = Joint.fixed("t", "fore", "tip", at=Frame.at([1, 0, 0]))
+        return Linkage("arm", [Joint.ball("ball", "base", "upper"), elbow, tip])
+
+    place = Frame.at([2, 0, 0])
+    assert arm(Joint.revolute("e", "upper", "fore", at=place)).reach("tip") == pytest.approx(3)
+    bent = Joint.revolute("e", "upper", "fore", at=place, mimic=Mimic("other", -1))
+    both = Linkage("both", [Joint.revolute("other", "base", "upper"), bent, Joint.fixed("t", "fore", "tip", at=place)])
+    assert both.reach("tip") == pytest.approx(4)

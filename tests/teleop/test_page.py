@@ -1,0 +1,723 @@
+"""The page in a real Chromium: people drag the hand, and the arm follows, yields, is held; nobody else can move it."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import setup_browser
+from browser import OFFLINE, PATIENCE, SOFTWARE, differing, missing
+from supple import Frame, models
+from supple.cli import app
+from supple.errors import BadInput, BadLinkage
+from supple.step import TrackingStatus
+from supple.teleop.adapters import frames
+from supple.teleop.page import drivers, serve
+from supple.teleop.page.arm import UPLOAD, Arm, uploaded
+from supple.teleop.page.drivers import TRIES, Drivers
+from supple.teleop.page.hands import GLIDE, Hand, Hands, believable
+from supple.teleop.page.methods import METHODS
+from supple.teleop.page.tour import HAZARDS, RATE
+from supple.teleop.page.waiting import Lobby
+from supple.teleop.recording import Recording
+from supple.teleop.recording.replay import replay
+
+SIZE = {"width": 900, "height": 560}
+PASSIVE = "Unable to preventDefault inside passive event listener invocation."  # viser's own, at the press of a ball
+URDF = """<robot name="two_turns">
+<link name="base"/><link name="upper"/><link name="fore"/><link name="tip"/>
+<joint name="a" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 0 1"/>
+<limit lower="-2" upper="2" velocity="2"/></joint>
+<joint name="b" type="revolute"><parent link="upper"/><child link="fore"/><origin xyz="0.4 0 0"/><axis xyz="0 0 1"/>
+<limit lower="0.2" upper="2" velocity="2"/></joint>
+<joint name="c" type="fixed"><parent link="fore"/><child link="tip"/><origin xyz="0.3 0 0"/></joint>
+</robot>"""
+
+# -- without a browser ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", models.names())
+def test_every_stock_arm_can_be_driven_through_its_hazards_and_comes_home(name: str) -> None:
+    arm = Arm.of(models.get(name))
+    linkage, home = arm.linkage, arm.frames(arm.linkage.rest)
+    for hazard in HAZARDS:
+        script = hazard.script(arm)
+        if script is None:
+            assert hazard.name == "limit"
+            assert not np.isfinite(linkage.upper[arm.columns]).any()
+            continue
+        follow = METHODS["supple"].track(linkage, list(arm.goals))
+        seen, limited = set(), False
+        for tick in range(int(script.seconds * RATE) + 1):
+            step = follow.step(
+                [frame or rest for frame, rest in zip(script.at(tick / RATE), home, strict=True)], 1 / RATE
+            )
+            seen.add(step.status)
+            limited |= bool((np.abs(step.sides) == 1).any())
+            assert linkage.inside(step.q)
+        assert step.status is TrackingStatus.FOLLOWING  # it is back
+        assert step.distance.max() < 1e-3
+        expected = {"reach": TrackingStatus.YIELDING, "speed": TrackingStatus.LAGGING, "jump": TrackingStatus.LAGGING}
+        assert expected.get(hazard.name, TrackingStatus.FOLLOWING) in seen, hazard.name
+        assert limited or hazard.name != "limit"
+
+
+def test_a_hand_glides_from_sample_to_sample_and_never_past_them() -> None:
+    start = Frame.at([0.1, 0, 0])
+    hand, now = Hand(start), time.monotonic()
+    assert hand.frame == start
+    assert not hand.held
+    hand.drag(True)
+    hand.move([0.2, 0, 0], Frame.turn([0, 0, 1], 1.0).to_quaternion())
+    now = time.monotonic()
+    ways = [hand.at(now + t) for t in np.linspace(0, GLIDE, 20)]
+    x = np.array([frame.position[0] for frame in ways])
+    turned = np.array([frame.to_rotvec()[2] for frame in ways])
+    assert (np.diff(x) >= 0).all()
+    assert (np.diff(turned) >= 0).all()
+    assert x[-1] == pytest.approx(0.2)
+    assert turned[-1] == pytest.approx(1.0)
+    assert np.abs(np.diff(x)).max() < 0.03
+    hand.drag(False)
+    assert hand.held  # until it was passed on where it came to rest
+    assert hand.take(now + GLIDE / 2) == start  # however late it is read, it was taken hold of there
+    assert hand.take(now + GLIDE / 2) not in (start, hand.frame)
+    assert hand.held
+    assert hand.take(now + 2 * GLIDE) == hand.frame
+    assert not hand.held
+    assert hand.take(now + 3 * GLIDE) is None
+
+
+@pytest.mark.parametrize(
+    ("position", "wxyz"),
+    [
+        ([np.nan, 0, 0], [1, 0, 0, 0]),
+        ([0, np.inf, 0], [1, 0, 0, 0]),
+        ([1e9, 0, 0], [1, 0, 0, 0]),
+        ([0, 0, 0], [0, 0, 0, 0]),
+        ([0, 0, 0], [1, 0, 0]),
+        ([0, 0], [1, 0, 0, 0]),
+        (["x", 0, 0], [1, 0, 0, 0]),
+    ],
+)
+def test_what_no_handle_can_be_is_dropped(position: Any, wxyz: Any) -> None:
+    assert believable(position, wxyz) is None
+    hand = Hand(Frame())
+    hand.move(position, wxyz)
+    assert hand.frame == Frame()
+
+
+def test_nobody_there_is_silence_and_a_hand_that_is_not_held_lets_go() -> None:
+    hands = Hands([Frame(), Frame()])
+    assert hands.read() is None
+    hands.alive = True
+    said = hands.read()
+    assert said is not None
+    assert said.hands == (None, None)
+    hands.hands[1].drag(True)
+    said = hands.read()
+    assert said is not None
+    assert said.hands[0] is None
+    assert said.hands[1] == Frame()
+    hands.holding = False  # indexing
+    said = hands.read()
+    assert said is not None
+    assert said.hands == (None, None)
+
+
+def test_another_source_drives_instead_of_the_handles_until_it_ends() -> None:
+    hands = Hands([Frame()], frames([Frame.at([0.1, 0, 0]), None]))
+    assert hands.driven
+    said = hands.read()
+    assert said is not None
+    assert said.hand == Frame.at([0.1, 0, 0])
+    assert hands.read() is None
+    hands.alive = True
+    said = hands.read()  # it has ended
+    assert said is not None
+    assert said.hands == (None,)
+    assert not hands.driven
+
+
+def test_one_browser_drives_at_a_time_in_the_order_they_came() -> None:
+    changes: list[int] = []
+    line = Drivers(lambda: changes.append(1))
+    for browser in (1, 2, 3):
+        line.arrive(browser, trusted=True)
+    assert [line.place(browser) for browser in (1, 2, 3)] == [0, 1, 2]
+    line.let_go(1)
+    assert line.driver == 2
+    assert line.place(1) is None
+    line.ask(1)
+    line.leave(2)
+    assert [line.driver, line.place(1)] == [3, 1]
+    assert len(changes) == 6
+
+
+def test_a_stranger_drives_with_the_token_only_and_has_few_tries() -> None:
+    line = Drivers(lambda: None)
+    line.arrive(1, trusted=False)
+    assert line.driver is None
+    line.ask(1)
+    assert line.driver is None
+    assert not line.admit(1, "wrong")
+    assert line.admit(1, f" {line.token} ")
+    assert line.driver == 1
+    line.arrive(2, trusted=False)
+    assert not any(line.admit(2, "wrong") for _ in range(TRIES))
+    assert not line.admit(2, line.token)
+    assert not line.admitted(2)
+    assert not line.admit(9, line.token)  # a browser that never came
+
+
+def test_a_token_that_is_soon_guessed_is_refused() -> None:
+    with pytest.raises(BadInput, match="at least 8 characters, got 3"):
+        serve(models.planar2(), port=0, token="abc")
+
+
+def test_a_stranger_cannot_fill_the_memory_with_an_upload(tmp_path: Path) -> None:
+    connect = pytest.importorskip("websockets.sync.client").connect
+    pack = pytest.importorskip("msgspec").msgpack.encode
+    viser = pytest.importorskip("viser")
+    with serve(models.planar2(), port=0, folder=tmp_path) as page:
+        version = f"viser-v{viser.__version__}"
+        with connect(f"ws://127.0.0.1:{page.port}", subprotocols=[version], max_size=None) as stranger:
+            eye = {"wxyz": (1, 0, 0, 0), "position": (3, 0, 1), "look_at": (0, 0, 0), "up_direction": (0, 0, 1)}
+            seen = {"fov": 1.0, "near": 0.1, "far": 10.0, "image_height": 480, "image_width": 640}
+            stranger.send(pack({"type": "ViewerCameraMessage", **eye, **seen}))
+            end = time.monotonic() + PATIENCE
+            while not page._rooms and time.monotonic() < end:
+                time.sleep(0.01)
+            (client, lobby), *_ = page._rooms.values()
+            assert isinstance(lobby, Lobby)
+            assert not page.drivers.admitted(client.client_id)
+            states = client.gui._current_file_upload_states
+            said = {"source_component_uuid": lobby._token._impl.uuid, "transfer_uuid": "x"}
+            begin = {"filename": "x", "mime_type": "", "part_count": 99, "size_bytes": 1000}
+            stranger.send(pack({"type": "FileTransferStartUpload", **said, **begin}))
+            while not states and time.monotonic() < end:
+                time.sleep(0.01)
+            assert states  # it says that little comes
+            part = {"content": bytes(UPLOAD + 1), "part_index": 0}
+            stranger.send(pack({"type": "FileTransferPart", **said, **part}))
+            while states and time.monotonic() < end:
+                time.sleep(0.01)
+            assert not states
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "trusted"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8080", True),
+        ("localhost", "http://localhost:8080", True),
+        ("::1", "http://[::1]:8080", True),
+        ("127.0.0.1", "https://evil.example", False),
+        ("127.0.0.1", "http://127.0.0.1.evil.example", False),
+        ("127.0.0.1", "null", False),
+        ("127.0.0.1", None, False),
+        ("0.0.0.0", "http://127.0.0.1:8080", False),
+        ("192.168.0.7", "http://192.168.0.7:8080", False),
+    ],
+)
+def test_only_this_machines_own_page_is_trusted(host: str, origin: str | None, trusted: bool) -> None:
+    assert drivers.trusted(host, origin) is trusted
+
+
+def test_an_uploaded_description_is_read_without_opening_any_file() -> None:
+    mesh = '<link name="tip"><visual><geometry><mesh filename="/etc/passwd"/></geometry></visual></link>'
+    arm = uploaded("two.urdf", URDF.replace('<link name="tip"/>', mesh).encode())
+    assert arm.links == ("tip",)
+    assert not any(link.geometry for link in arm.linkage.links)
+    assert arm.axes == ((True, True, False),)
+    with pytest.raises(BadInput, match="bytes"):
+        uploaded("big.urdf", b" " * (UPLOAD + 1))
+    with pytest.raises(BadLinkage, match="DOCTYPE"):
+        uploaded("bomb.urdf", b'<!DOCTYPE lolz [<!ENTITY lol "lol">]><robot name="x"/>')
+    with pytest.raises(BadLinkage, match="nothing in it moves"):
+        uploaded("stone.urdf", b'<robot name="x"><link name="a"/></robot>')
+
+
+# -- in a browser -----------------------------------------------------------------------------------------------------
+
+
+class Browser:
+    """A page that is served, the tab that drives it, and what the tab complained about."""
+
+    def __init__(self, page: Any, chromium: Any, size: dict[str, int] = SIZE) -> None:
+        self.page, self.errors = page, []
+        self.context = chromium.new_context(viewport=size)
+        self.tab = self.context.new_page()
+        self.tab.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
+        self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.tab.on("requestfailed", lambda request: self.errors.append(f"{request.url} failed"))
+        self.tab.set_default_timeout(PATIENCE * 1000)
+        before = set(page._server.get_clients())
+        self.tab.goto(page.url)
+        assert self.until(lambda: set(page._server.get_clients()) - before)
+        (self.id,) = set(page._server.get_clients()) - before
+
+    @property
+    def arm(self) -> Arm:
+        return self.page.session.arm
+
+    def until(self, happened: Callable[[], Any]) -> bool:
+        end = time.monotonic() + PATIENCE
+        while not happened():
+            if time.monotonic() > end:
+                return False
+            self.tab.wait_for_timeout(40)
+        return True
+
+    def says(self, status: str) -> bool:
+        """Whether the status word comes to be this."""
+        return self.until(lambda: self.tab.locator(f"[data-status={status}]").count())
+
+    def button(self, name: str) -> Any:
+        return self.tab.get_by_role("button", name=name, exact=True)
+
+    def choose(self, label: str, option: str) -> None:
+        self.tab.locator(f"//*[text()='{label}']/ancestor::*[.//input][1]//input").first.click()
+        self.tab.get_by_role("option", name=option, exact=True).click()
+
+    def more(self) -> None:
+        """Open the folder with the rarer controls."""
+        if not self.button("let go").is_visible():
+            self.tab.get_by_text("more", exact=True).click()
+
+    def hand(self, k: int = 0) -> np.ndarray:
+        """Where the arm's hand is (3,), by its joint values."""
+        return self.arm.frames(self.page.session.q)[k].position
+
+    def handle(self, k: int = 0) -> Frame:
+        return self.page.session.hands.hands[k].frame
+
+    def on_screen(self, point: np.ndarray) -> np.ndarray:
+        """Where a point (3,) of the world is in the tab, in pixels (2,)."""
+        camera = self.page._server.get_clients()[self.id].camera
+        seen = Frame.quaternion(camera.wxyz).rotation.T @ (point - camera.position)
+        scale = camera.image_height / 2 / np.tan(camera.fov / 2)
+        return np.array([camera.image_width, camera.image_height]) / 2 + scale * seen[:2] / seen[2]
+
+    def press(self, place: np.ndarray) -> None:
+        self.tab.mouse.move(*place)
+        self.tab.wait_for_timeout(150)  # it must be seen to be over the handle
+        self.tab.mouse.down()
+
+    def drag(self, start: np.ndarray, end: np.ndarray, *, hold: bool = False) -> None:
+        """From one place on the screen to another, in some steps, as a hand does."""
+        self.press(start)
+        for u in np.linspace(0, 1, 8)[1:]:
+            self.tab.mouse.move(*(start + u * (end - start)))
+            self.tab.wait_for_timeout(25)
+        if not hold:
+            self.tab.mouse.up()
+
+    def drag_ball(self, by: tuple[float, float], *, hold: bool = False) -> None:
+        """The ball of the first handle, by so many pixels."""
+        start = self.on_screen(self.handle().position)
+        self.drag(start, start + np.array(by), hold=hold)
+
+    def still(self) -> bool:
+        """Whether the arm comes to rest."""
+        return self.until(lambda: not self.dragged and np.abs(self.page.session.newest.step.velocity).max() < 1e-6)
+
+    @property
+    def dragged(self) -> bool:
+        return any(hand.held for hand in self.page.session.hands.hands)
+
+    def fresh(self) -> None:
+        """The arm at rest, by the button."""
+        self.button("reset").click()
+        rest = self.arm.linkage.rest
+        assert self.until(lambda: np.abs(self.page.session.q - rest).max() < 1e-9 and not self.dragged)
+
+    def picture(self) -> np.ndarray:
+        from PIL import Image
+
+        clip = {"x": 20, "y": 160, "width": 520, "height": 380}  # clear of the panel and of notices
+        data = self.tab.screenshot(clip=clip, animations="disabled", timeout=PATIENCE * 1000)
+        return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"), dtype=int)
+
+
+def _plainly(page: Any) -> None:
+    """Without shadows and with the plots put away: drawn by the processor, they cost the tests their time."""
+    page._pilot.plots.panel.minimize()
+    page._server.scene.configure_default_lights(cast_shadow=False)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    try:
+        import viser  # noqa: F401
+        from playwright.sync_api import sync_playwright
+    except ImportError as error:
+        missing(f"{error.name} is not installed")
+    path = setup_browser.find()
+    if path is None:
+        missing("no Chromium found; run python tests/setup_browser.py")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=SOFTWARE + OFFLINE)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def driver(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """The Panda's page, and the browser that drives it."""
+    with serve(models.panda(), port=0, folder=tmp_path_factory.mktemp("drives") / "recordings") as page:
+        _plainly(page)
+        browser = Browser(page, chromium)
+        browser.tab.get_by_text("method", exact=True).wait_for()
+        yield browser
+        browser.context.close()
+
+
+browsed = pytest.mark.browser
+
+
+@browsed
+def test_the_page_loads_without_a_complaint(driver: Browser) -> None:
+    assert driver.says("following")
+    assert driver.errors == []
+
+
+@browsed
+def test_dragging_the_handle_moves_the_arm_to_it(driver: Browser) -> None:
+    before, seen, start = driver.hand(), driver.picture(), driver.handle()
+    tip = start.position + 0.95 * 0.21 * driver.arm.size * start.rotation[:, 2]  # the blue arrow, which points down
+    end, tip = driver.on_screen(tip - np.array([0, 0, 0.2])), driver.on_screen(tip)
+    driver.drag(tip, end)
+    assert driver.still()
+    moved = driver.handle().position - start.position
+    assert moved[2] < -0.1  # along the arrow, and not across
+    assert np.abs(moved[:2]).max() < 1e-6
+    assert np.allclose(driver.hand(), driver.handle().position, atol=1e-3)
+    assert driver.hand()[2] < before[2] - 0.1
+    assert driver.says("following")
+    assert driver.until(lambda: differing(driver.picture(), seen) > 1_500)
+
+
+@browsed
+def test_out_of_reach_the_status_says_yielding_and_why_and_the_arm_is_stretched(driver: Browser) -> None:
+    driver.fresh()
+    seen = driver.picture()
+    driver.drag_ball((420, 60), hold=True)
+    assert driver.says("yielding")
+    assert driver.until(lambda: "out of reach" in driver.tab.locator("[data-why]").inner_text())
+    assert driver.until(lambda: np.abs(driver.page.session.newest.step.velocity).max() < 1e-3)
+    arm, tick = driver.arm, driver.page.session.newest
+    base = np.array([0, 0, 0.333])
+    assert np.linalg.norm(driver.hand() - base) > 0.9 * arm.linkage.reach(arm.links[0])
+    towards = tick.goals[0, :3, 3] - base
+    assert (driver.hand() - base) @ towards > 0.97 * np.linalg.norm(driver.hand() - base) * np.linalg.norm(towards)
+    assert driver.page._pilot.stage._ghosts[0][0].visible  # the goal, where the arm is not
+    assert driver.until(lambda: differing(driver.picture(), seen) > 3_000)
+    driver.tab.mouse.up()
+    driver.button("bring back").click()
+    assert driver.says("following")
+    assert np.allclose(driver.hand(), driver.handle().position, atol=1e-6)
+
+
+@browsed
+def test_taking_hold_again_does_not_move_the_arm(driver: Browser) -> None:
+    driver.fresh()
+    q = driver.page.session.q
+    driver.button("index").click()
+    driver.button("take hold").wait_for()
+    start = driver.handle().position
+    driver.drag_ball((-90, -60))
+    assert driver.until(lambda: not driver.dragged)
+    moved = driver.handle().position - start
+    assert np.linalg.norm(moved) > 0.05
+    assert np.abs(driver.page.session.q - q).max() < 1e-9
+    driver.button("take hold").click()
+    driver.button("index").wait_for()
+    ticks = driver.page.session.newest.number
+    driver.press(driver.on_screen(driver.handle().position))
+    assert driver.until(lambda: driver.page.session.newest.number > ticks + 100)
+    assert np.abs(driver.page.session.q - q).max() < 1e-9
+    driver.tab.mouse.up()
+    start = driver.handle().position
+    driver.drag_ball((60, 0))
+    assert driver.still()
+    moved = driver.handle().position - start
+    assert np.allclose(driver.hand() - driver.arm.frames(q)[0].position, moved, atol=1e-3)
+
+
+@browsed
+def test_scale_makes_large_moves_of_the_handle_small_ones_of_the_arm(driver: Browser) -> None:
+    driver.fresh()
+    thumb = driver.tab.get_by_role("slider").first
+    thumb.focus()
+    thumb.press("Home")
+    assert driver.until(lambda: driver.page.session.scale == pytest.approx(0.1))
+    start, hand = driver.handle().position, driver.hand()
+    driver.drag_ball((-80, -40))
+    assert driver.still()
+    assert np.allclose(driver.hand() - hand, 0.1 * (driver.handle().position - start), atol=1e-4)
+    driver.page._pilot.scale(1.0)
+
+
+@browsed
+def test_keys_move_the_hand_as_the_eye_sees_it(driver: Browser) -> None:
+    driver.fresh()
+    driver.tab.mouse.click(60, 500)  # the scene, so that keys are not meant for a control
+    hand, x = driver.hand(), driver.on_screen(driver.hand())[0]
+    for _ in range(5):
+        driver.tab.keyboard.press("l")
+    assert driver.still()
+    assert driver.until(lambda: np.linalg.norm(driver.hand() - hand) > 0.03)
+    assert driver.on_screen(driver.hand())[0] > x + 10
+    assert driver.hand()[2] == pytest.approx(hand[2], abs=1e-3)
+
+
+@browsed
+def test_another_method_steps_from_where_the_arm_is(driver: Browser) -> None:
+    driver.fresh()
+    driver.choose("method", "pseudo-inverse")
+    solver = METHODS["pseudo-inverse"]
+    assert driver.until(lambda: driver.page.session.newest.step._tracker.solver == solver)
+    assert np.allclose(driver.page.session.q, driver.arm.linkage.rest, atol=1e-6)
+    driver.choose("method", "supple")
+    assert driver.until(lambda: driver.page.session.newest.step._tracker.solver == METHODS["supple"])
+
+
+@browsed
+def test_a_drive_is_recorded_in_the_folder_and_replayed_in_the_page(driver: Browser) -> None:
+    driver.fresh()
+    driver.button("record").click()
+    driver.button("stop").first.wait_for()
+    driver.drag_ball((-60, -70))
+    assert driver.still()
+    end = driver.hand()
+    driver.button("stop").first.click()
+    driver.button("record").wait_for()
+    folder = driver.page._pilot._folder
+    assert driver.until(lambda: [path.name for path in Path(folder).iterdir()] == ["panda-001.parquet"])
+    assert replay(folder / "panda-001.parquet").identical  # to the last bit
+    rows = Recording(folder / "panda-001.parquet").rows()
+    assert np.allclose(rows.q[0], driver.arm.linkage.rest, atol=1e-6)
+    assert np.linalg.norm(rows.goals[-1, 0, :3, 3] - rows.goals[0, 0, :3, 3]) > 0.05
+    driver.fresh()
+    driver.button("replay").click()
+    assert driver.until(lambda: driver.page.session.hands.scripted)
+    driver.tab.locator("[data-note]", has_text="replay").wait_for()
+    assert driver.until(lambda: not driver.page.session.hands.scripted)
+    assert np.allclose(driver.hand(), end, atol=2e-3)
+
+
+@browsed
+def test_the_tour_moves_the_handle_by_itself_and_can_be_stopped(driver: Browser) -> None:
+    driver.fresh()
+    home = driver.hand()
+    driver.button("jump").click()
+    driver.tab.locator("[data-note]", has_text="a jump and back").wait_for()
+    assert driver.until(lambda: np.linalg.norm(driver.hand() - home) > 0.2)
+    assert driver.until(lambda: not driver.page.session.hands.scripted)
+    assert np.allclose(driver.hand(), home, atol=1e-3)
+    driver.button("all five").click()
+    driver.tab.locator("[data-note]", has_text="1 of 5: push past reach").wait_for()
+    assert driver.says("yielding")
+    driver.button("stop").last.click()
+    assert driver.until(lambda: not driver.page.session.hands.scripted)
+
+
+@browsed
+def test_two_hands_are_driven_at_once(driver: Browser) -> None:
+    driver.choose("arm", "baxter")
+    assert driver.until(lambda: driver.arm.linkage.name == "baxter" and driver.page.session.newest is not None)
+    assert driver.until(lambda: len(driver.page._rooms[driver.id][1]._handles) == 2)
+    _plainly(driver.page)
+    hands = driver.page.session.hands.hands
+    for k, hand in enumerate(hands):  # a mouse has one pointer: both are taken hold of as the browser would tell it
+        driver.page._pilot.grip.drag(k, "start", hand.frame.position, None)
+        driver.page._pilot.grip.drag(k, "update", (Frame.at([0, 0, 0.1]) @ hand.frame).position, None)
+    for k, hand in enumerate(hands):
+        driver.page._pilot.grip.drag(k, "end", hand.frame.position, None)
+    assert driver.still()
+    assert driver.says("following")
+    home = driver.arm.frames(driver.arm.linkage.rest)
+    for k, frame in enumerate(home):
+        assert np.allclose(driver.hand(k) - frame.position, [0, 0, 0.1], atol=1e-3)
+
+
+@browsed
+def test_a_description_of_ones_own_is_uploaded_and_driven_and_bad_ones_are_refused(driver: Browser) -> None:
+    driver.more()
+
+    def upload(name: str, content: str) -> None:
+        driver.button("your own URDF").wait_for()
+        file = {"name": name, "mimeType": "text/xml", "buffer": content.encode()}
+        driver.tab.locator("input[type=file]").set_input_files([file])  # what the button asks for
+
+    upload("bad.urdf", "<robot><b>no</robot>")
+    driver.tab.get_by_text("bad.urdf").first.wait_for()
+    before = driver.arm
+    upload("big.urdf", URDF + " " * UPLOAD)
+    driver.tab.get_by_text("a description may have").wait_for()
+    assert driver.arm is before
+    upload("two.urdf", URDF.replace("two_turns", "two &lt;i&gt;turns"))
+    assert driver.until(lambda: driver.arm.linkage.name == "two <i>turns")
+    assert driver.arm is not before
+    _plainly(driver.page)
+    assert driver.says("following")
+    start = driver.hand()
+    assert driver.until(lambda: driver.page.session.newest is not None)
+    driver.tab.mouse.click(60, 500)
+    for _ in range(4):
+        driver.tab.keyboard.press("k")
+    assert driver.still()
+    assert driver.until(lambda: np.linalg.norm(driver.hand() - start) > 0.005)
+    assert driver.tab.locator("i", has_text="turns").count() == 0
+    driver.choose("arm", "panda")
+    assert driver.until(lambda: driver.arm.linkage.name == "panda")
+    _plainly(driver.page)
+
+
+@browsed
+def test_a_second_browser_watches_until_the_first_lets_go(driver: Browser, chromium: Any) -> None:
+    second = Browser(driver.page, chromium, {"width": 390, "height": 844})  # a phone
+    try:
+        second.tab.get_by_text("Someone else is driving").wait_for()
+        assert second.tab.get_by_text("method", exact=True).count() == 0
+        assert driver.page.drivers.driver == driver.id
+        driver.more()
+        driver.button("let go").click()
+        second.tab.get_by_text("method", exact=True).wait_for()
+        assert driver.page.drivers.driver == second.id
+        driver.tab.get_by_text("Someone else is driving").wait_for()
+        assert driver.button("index").count() == 0
+        # on a phone the panel leaves the upper part to the arm
+        place = second.tab.locator("[data-status]").bounding_box()
+        assert place is not None
+        top = place["y"] - 60  # the panel's own head is above it
+        assert top > 0.38 * 844
+        assert 0 < second.on_screen(second.hand())[0] < 390
+        assert 0 < second.on_screen(second.hand())[1] < top
+        second.drag_ball((-40, -40))
+        assert second.still()
+        assert np.allclose(second.hand(), second.handle().position, atol=1e-3)
+        driver.button("drive").click()
+        driver.tab.get_by_text("you are next").wait_for()
+    finally:
+        second.context.close()
+    driver.tab.get_by_text("method", exact=True).wait_for()  # the second one left
+
+
+@browsed
+def test_a_browser_that_disconnects_while_driving_holds_the_arm(driver: Browser) -> None:
+    driver.fresh()
+    driver.drag_ball((200, 0), hold=True)
+    assert driver.until(lambda: driver.dragged)
+    driver.tab.close()
+    end = time.monotonic() + PATIENCE
+    session = driver.page.session
+    while not session.newest.held and time.monotonic() < end:
+        time.sleep(0.02)
+    assert session.newest.held == "nobody drives"
+    assert driver.page.drivers.driver is None
+    while np.abs(session.newest.step.velocity).max() > 1e-9 and time.monotonic() < end:
+        time.sleep(0.02)
+    q, ticks = session.q, session.newest.number
+    while session.newest.number < ticks + 100 and time.monotonic() < end:
+        time.sleep(0.02)
+    assert np.array_equal(session.q, q)
+    assert [error for error in driver.errors if error != PASSIVE] == []
+
+
+@browsed
+def test_beyond_this_machine_a_browser_is_asked_for_the_token(chromium: Any, tmp_path: Path) -> None:
+    with serve(models.planar2(), host="0.0.0.0", port=0, folder=tmp_path) as page:
+        _plainly(page)
+        browser = Browser(page, chromium)
+        browser.tab.get_by_text("give the token").wait_for()
+        assert page.drivers.driver is None
+        field = browser.tab.get_by_role("textbox").first
+        field.fill("wrong")
+        browser.button("drive").click()
+        browser.tab.get_by_text("is not the token").wait_for()
+        assert page.drivers.driver is None
+        field.fill(page.token)
+        browser.button("drive").click()
+        browser.tab.get_by_text("method", exact=True).wait_for()
+        assert page.drivers.driver == browser.id
+        browser.context.close()
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("host", "warned"), [("127.0.0.1", False), ("0.0.0.0", True)])
+def test_a_program_that_lets_others_in_is_told_so_with_the_token(
+    host: str, warned: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    with serve(models.planar2(), host=host, port=0) as page:
+        said = [record.getMessage() for record in caplog.records if record.name == "supple.teleop.page"]
+    assert bool(said) == warned
+    assert all(page.token in line and "drives the arm" in line for line in said)
+
+
+# -- the command ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there, a test cannot press Ctrl-C for another process alone")
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_the_command_serves_until_ctrl_c_and_says_whom_it_lets_in(host: str, tmp_path: Path) -> None:
+    words = ["teleop", "planar2", "--port", "0", "--no-browser", "--record", "a.parquet", "--host", host]
+    with subprocess.Popen(
+        [sys.executable, "-m", "supple", *words],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as running:
+        assert running.stdout is not None
+        try:
+            said = [running.stdout.readline()]
+            found = re.search(r"planar2: http://\S+:(\d+) \(Ctrl-C ends\)", said[0])
+            assert found, said
+            if host == "0.0.0.0":
+                said += [running.stdout.readline() for _ in range(2)]
+                assert re.fullmatch(r"WARNING: whoever reaches 0\.0\.0\.0:\d+ .* drives the arm\n", said[1])
+                assert re.fullmatch(r"token: [0-9a-f]{10}\n", said[2])
+            with urllib.request.urlopen(f"http://127.0.0.1:{found[1]}", timeout=PATIENCE) as answer:
+                assert b"<html" in answer.read().lower()
+            running.send_signal(signal.SIGINT)
+            rest = running.stdout.read()
+        finally:
+            running.kill()
+    assert running.returncode == 0, rest
+    assert re.match(r"300 Hz for .*\n$", rest)  # how its loop did, and nothing else
+    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
+    assert Recording(tmp_path / "a.parquet").linkage.name == "planar2"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["panda", "--source", "telepathy"], "telepathy"),
+        (["panda", "--source", "udp:x"], "udp:x"),
+        (["panda", "--link", "nose"], "nose"),
+        (["panda", "--method", "magic"], "magic"),
+        (["panda", "--tour", "--source", "udp:0"], "--tour"),
+        (["nobody"], "nobody"),
+        (["panda", "--record", "drive.txt"], "drive.txt"),
+        (["panda", "--record", "nowhere/drive.csv"], "nowhere"),
+    ],
+)
+def test_the_command_says_what_it_cannot_do(words: list[str], said: str) -> None:
+    result = CliRunner().invoke(app, ["teleop", *words, "--port", "0", "--no-browser"])
+    assert result.exit_code in (1, 2)
+    assert said in result.output
+    assert "Traceback" not in result.output

@@ -1,0 +1,125 @@
+"""After the command has come to rest, the joints come to rest: on one arm, on two end effectors, at any rate."""
+
+import numpy as np
+import pytest
+
+import supple
+from supple import Frame
+
+RATES = (60, 90, 125, 200, 250, 300, 500, 1000)
+
+# a start and a command that the Panda cannot reach; two joints meet their limits in one tick
+PANDA_START = [-1.706777654298727, -0.8150674981264724, -2.1553409950651226, -1.697490933974408]
+PANDA_START += [1.054185105645407, 1.1240977791337259, 2.2208968339887836]
+PANDA_COMMAND = np.array(
+    [
+        [0.963411128036448, 0.25743604176483864, 0.07460350377824478, -0.8723125833089249],
+        [-0.1716099215201761, 0.37865672305129433, 0.9094883841610589, 0.3915230225631471],
+        [0.2058859713807071, -0.8890139315491673, 0.4089806796171611, 0.48991242985416467],
+        [0, 0, 0, 1],
+    ]
+)
+
+
+def joint_speeds(tracker, command, rate, seconds):
+    """Largest joint speed (rad/s) in each second of holding a command still."""
+    q = np.array([tracker.step(command, 1 / rate).q.copy() for _ in range(seconds * rate + 1)])
+    return np.abs(np.diff(q, axis=0)).reshape(seconds, -1).max(1) * rate
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_the_panda_rests_after_a_jump_out_of_reach(rate):
+    arm, link = supple.models.panda(), "panda_hand_tcp"
+    start = np.zeros(arm.dof)
+    start[:7] = PANDA_START
+    tracker = supple.Solver().track(arm, link, start=start)
+    for _ in range(rate // 5):
+        tracker.step(arm.frame(start, link), 1 / rate)
+    assert joint_speeds(tracker, PANDA_COMMAND, rate, 12)[-1] < 1e-6
+
+
+@pytest.mark.parametrize("rate", [300, 1000])
+@pytest.mark.parametrize(
+    ("shift", "turn"),
+    [
+        ([0.553, -0.269, 0.142], [0.038, -0.297, -0.369]),
+        ([0.071, 0.114, -0.195], [-0.175, -0.468, 0.696]),
+        ([0.267, -0.074, -0.125], [0.413, 0.064, -0.234]),
+    ],
+)
+def test_two_end_effectors_of_g1_rest_after_one_moves_away(shift, turn, rate):
+    g1, links = supple.models.g1(), ["left_rubber_hand", "right_rubber_hand"]
+    start = g1.q(
+        left_elbow_joint=0.8, right_elbow_joint=0.8, left_shoulder_roll_joint=0.3, right_shoulder_roll_joint=-0.3
+    )
+    left, right = (g1.frame(start, link) for link in links)
+    tracker = supple.Solver().track(g1, links, start=start)
+    angle = np.linalg.norm(turn)
+    for tick in range(2 * rate + 1):
+        u = tick / (2 * rate)
+        u = u**3 * (10 + u * (6 * u - 15))
+        command = right.matrix.copy()
+        command[:3, :3] = Frame.turn(np.asarray(turn) / angle, u * angle).matrix[:3, :3] @ command[:3, :3]
+        command[:3, 3] += u * np.asarray(shift)
+        tracker.step([left, command], 1 / rate)
+    assert joint_speeds(tracker, [left, command], rate, 12)[-1] < 0.01
+
+
+def test_motion_dies_out_after_random_jumps():
+    """200 random jumps, in and out of reach, on five arms at rates from 60 to 1,000 Hz: nothing cycles."""
+    rng = np.random.default_rng(5)
+    moving = []
+    for trial in range(200):
+        name = ("panda", "ur5", "iiwa14", "so101", "puma560")[trial % 5]
+        arm = getattr(supple.models, name)()
+        rate = int(rng.choice(RATES))
+        start, there = arm.random(2, seed=trial)
+        link = arm.tips[0]
+        command = arm.frame(there, link).matrix.copy()
+        command[:3, 3] *= rng.choice([1.0, rng.uniform(1, 1.6)])
+        tracker = supple.Solver().track(arm, link, start=start)
+        speed = joint_speeds(tracker, command, rate, 12)
+        if not speed[-1] < max(1e-3, 0.8 * speed[-3]):
+            moving.append((name, rate, trial, speed))
+    assert not moving
+
+
+def ur5_start(arm):
+    return arm.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.2, wrist_2_joint=-1.4, wrist_3_joint=0.3)
+
+
+@pytest.mark.xfail(strict=True, reason="recovery turns the base back a whole turn, away from a command at rest")
+def test_an_arm_past_a_joint_limit_stays_near_the_command():
+    arm, dt = supple.models.ur5(), 1 / 300
+    start = ur5_start(arm)
+    hand = arm.frame(start, "tool0")
+    tracker = supple.Solver().track(arm, "tool0", start=start)
+    limit = arm.joint("shoulder_pan_joint").upper[0]
+    angle, farthest = 0.0, 0.0
+    for _ in range(300 * 26):
+        angle = min(angle + 0.3 * dt, limit + np.radians(3))
+        step = tracker.step(Frame.turn([0, 0, 1], angle) @ hand, dt)
+        farthest = max(farthest, float(np.ravel(step.distance)[0]))
+    assert farthest < 0.1
+
+
+@pytest.mark.xfail(strict=True, reason="acceleration bounds turn tremor into bang-bang motion")
+@pytest.mark.parametrize("acceleration", [3, 8, 15])
+def test_the_arm_trembles_no_more_than_the_command(acceleration):
+    arm, rate = supple.models.ur5(), 300
+    start = ur5_start(arm)
+    pose = arm.frame(start, "tool0").matrix
+    rng = np.random.default_rng(0)
+    frequency, phase = rng.uniform(7, 12, (6, 3)), rng.uniform(0, 6.28, (6, 3))
+    t = np.arange(6 * rate) / rate
+    tremor = np.sin(2 * np.pi * frequency * t[:, None, None] + phase).mean(2) * np.clip(t, 0, 1)[:, None]
+    angle = np.radians(0.2) * np.linalg.norm(tremor[:, 3:], axis=1)
+    axis = tremor[:, 3:] / np.maximum(np.linalg.norm(tremor[:, 3:], axis=1), 1e-9)[:, None]
+    axis[0] = [1, 0, 0]
+    commands = np.tile(pose, (len(t), 1, 1))
+    commands[:, :3, 3] += 5e-4 * tremor[:, :3]
+    commands[:, :3, :3] = Frame.turn(axis, angle).matrix[:, :3, :3] @ pose[:3, :3]
+    tracker = supple.Solver().track(arm, "tool0", start=start, acceleration=acceleration)
+    q = np.array([tracker.step(command, 1 / rate).q.copy() for command in commands])[2 * rate :]
+    peak_to_peak = np.linalg.norm(np.ptp(arm.frame(q, "tool0").position, axis=0))
+    assert peak_to_peak <= 1.02 * np.linalg.norm(np.ptp(commands[2 * rate :, :3, 3], axis=0))

@@ -1,0 +1,379 @@
+"""Laws of the tracker: a million ticks of whatever an operator may do break no bound, and what can be followed is."""
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from oracle_solve import path
+from random_commands import columns, command, coned, moving_tree, paced, passed, ticks_of, turning, wander
+from random_goals import random_goals
+from supple import Frame, Goal, Joint, Linkage, Solver, _core, damping, method, models
+from supple.joint import Kind
+from supple.step import TrackingStatus
+
+EPSILON = np.finfo(float).eps
+CLOSE = 1e-9  # to a limit, in radians or metres, is inside again
+PANDA, UR5 = models.panda(), models.ur5()
+ELBOW_UP = {
+    "shoulder_lift_joint": -1.2, "elbow_joint": 1.5, "wrist_1_joint": -1.0, "wrist_2_joint": -1.2, "wrist_3_joint": 0.3
+}  # fmt: skip
+READY = {"panda_joint2": -0.4, "panda_joint4": -2.0, "panda_joint6": 1.6, "panda_joint7": 0.8}
+ARMS = {
+    "panda": (PANDA, "panda_hand_tcp", PANDA.q(**READY)),
+    "ur5": (UR5, "tool0", UR5.q(**ELBOW_UP)),
+}
+
+
+# -- what must hold -------------------------------------------------------------------------------------------------
+
+
+class Ride(NamedTuple):
+    """What a tracker did: the joint values before and after each tick, and what bounds them."""
+
+    linkage: Linkage
+    time: np.ndarray  # (ticks,): how long each was
+    q: np.ndarray  # (ticks + 1, arms, dof)
+    velocity: np.ndarray  # (ticks + 1, arms, dof)
+    acceleration: np.ndarray  # (dof,)
+    used: np.ndarray  # (dof,): whether a goal needs it
+
+
+def ride(linkage, goals, seed, ticks, arms, *, pushes, measures):
+    """A tracker of many arms through everything that may come; it returns what it did, having raised nothing."""
+    rng = np.random.default_rng([seed, 4])
+    start = linkage.random(arms, seed=rng)
+    astray = rng.random(start.shape) < 0.1
+    start = np.where(astray, start + rng.normal(size=start.shape) * 10 ** rng.uniform(-4, 0.5, start.shape), start)
+    given = 10 ** rng.uniform(0, 2) if rng.random() < 0.3 else None
+    follow = Solver().track(linkage, goals, start, acceleration=given)
+    reaches = [linkage.reach(goal.link) for goal in goals]
+    natural = max((r for r in reaches if 0 < r < math.inf), default=math.pi) / math.pi
+    slides = np.array([unit == "m" for joint in linkage.joints if joint.dof for unit in joint.units])
+    bound = np.where(np.isfinite(linkage.acceleration), linkage.acceleration, np.where(slides, 15 * natural, 15.0))
+    bound = bound if given is None else np.minimum(given, linkage.acceleration)
+    dts = ticks_of(rng, ticks)
+    made = [
+        wander(rng, linkage.frame(start, goal.link).matrix, reach if 0 < reach < math.inf else 1.0, dts, arms)
+        for goal, reach in zip(goals, reaches, strict=True)
+    ]
+    q, velocity = np.zeros((2, ticks + 1, *start.shape))
+    q[0] = real = start
+    haste = rng.choice([0.0, 0.1, 1.0], (arms, 1))  # of the real arms: blocked, slow or at once
+    for k, dt in enumerate(dts.tolist()):
+        real = real + haste * (q[k] - real)
+        seen = None if not measures or rng.random() < 0.5 else real * rng.choice([1.0] * 9 + [math.nan])
+        if pushes and rng.random() < 0.2:
+            twist = rng.normal(size=(arms, len(goals), 6)) * 10 ** rng.uniform(-2, 1.5, (arms, 1, 1))
+            twist[rng.random(arms) < 0.02] = rng.choice([math.nan, math.inf, 1e200])
+            step = follow.push(twist, dt, measured=seen)
+        else:
+            asked = [command(goal, frames[k]) for goal, frames in zip(goals, made, strict=True)]
+            stamp = None if rng.random() < 0.8 else float(rng.choice([0.01 * k, 0.01 * k - 0.005, -1e9, math.nan]))
+            step = follow.step(asked[0] if len(asked) == 1 else asked, dt, stamp=stamp, measured=seen)
+        q[k + 1], velocity[k + 1] = step.q, step.velocity
+    used = columns(linkage, lambda joint: any(joint in path(linkage, goal.link) for goal in goals))
+    return Ride(linkage, passed(dts)[:, None, None], q, velocity, bound, used)
+
+
+def outside(linkage, q):
+    """How far (..., dof) each value of q is outside its limits; for a ball, how far it must turn to be inside."""
+    far = np.abs(linkage.difference(q, linkage.clamp(q)))
+    for first in np.flatnonzero(coned(linkage))[::3]:
+        far[..., first : first + 3] = np.linalg.norm(far[..., first : first + 3], axis=-1, keepdims=True)
+    return far
+
+
+def check(done):
+    """Every law of a ride. Bounds hold to 1e-12 of themselves, and to the rounding of the numbers they are told in."""
+    linkage, time = done.linkage, done.time
+    before, after = done.q[:-1], done.q[1:]
+    assert np.isfinite(done.q).all()
+    assert np.isfinite(done.velocity).all()
+    # speed
+    assert (np.abs(done.velocity) <= linkage.speed * (1 + 1e-12)).all()
+    # acceleration: a speed is known to a few parts in 2^53 of itself
+    change = np.abs(np.diff(done.velocity, axis=0))
+    change[np.broadcast_to(time == 0, change.shape)] = 0
+    assert (change <= done.acceleration * time * (1 + 1e-12) + 8 * EPSILON * np.abs(done.velocity[1:]).clip(0)).all()
+    # position: inside stays inside, and outside never goes further out
+    balls, scale = turning(linkage), np.maximum(1, np.abs(before))
+    assert (np.diff(outside(linkage, done.q), axis=0) <= 1e-12 * scale + 1e-9 * balls).all()
+    # what is told is what was done; the turn between two rotations is known to half the digits, near half a turn
+    off = np.abs(linkage.difference(linkage.integrate(before, done.velocity[1:] * time), after))
+    assert (off <= 1e-12 * scale + 1e-7 * balls).all()
+    # where no time passes nothing moves, and nothing moves that no goal needs
+    still = time[:, 0, 0] == 0
+    assert (after[still] == before[still]).all()
+    assert (done.q[..., ~done.used] == done.q[0][..., ~done.used]).all()
+
+
+def patience(done):
+    """How long (arms, dof) a joint outside its limits may take, at ease: to speed up, cruise, brake and land."""
+    linkage = done.linkage
+    far = outside(linkage, done.q[0])
+    room = np.minimum(1.0, linkage.upper - linkage.lower) * 1e-3 + 1e-12
+    with np.errstate(invalid="ignore"):
+        slow = np.nan_to_num(far / linkage.speed)
+    return 3 * (np.log(1 + far / room) / 50 + 4 * np.sqrt((far + room) / done.acceleration) + slow) + 2
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(count=st.integers(1, 20), seed=st.integers(0, 2**32 - 1), pushes=st.booleans(), measures=st.booleans())
+def test_in_a_million_random_ticks_no_bound_is_broken(count, seed, pushes, measures):
+    rng = np.random.default_rng([seed, 5])
+    linkage = paced(moving_tree(seed, count), rng)
+    goals = random_goals(linkage, seed)
+    done = ride(linkage, goals, seed, ticks=100, arms=100, pushes=pushes, measures=measures)
+    check(done)
+    if not measures:  # a real arm that is blocked outside holds its tracker there
+        late = (outside(linkage, done.q[-1]) > CLOSE) & (done.time.sum() > patience(done))
+        assert not (late & done.used).any()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_joint_that_starts_outside_its_limits_comes_back_in_bounded_time(seed):
+    rng = np.random.default_rng([seed, 6])
+    linkage = paced(moving_tree(seed, 1 + seed, most=12), rng)
+    goals = random_goals(linkage, seed)
+    start = linkage.random(20, seed=seed)
+    start = start + rng.normal(size=start.shape)
+    follow = Solver().track(linkage, goals, start, acceleration=20.0)
+    frames = [linkage.frame(start, goal.link).matrix for goal in goals]
+    q = [start]
+    steps = [1 / 300, 0.02, 0.05]
+    used = columns(linkage, lambda joint: any(joint in path(linkage, goal.link) for goal in goals))
+    bound = np.minimum(20.0, linkage.acceleration)
+    begun = Ride(linkage, np.zeros(1), start[None], start[None], bound, used)
+    wait = np.where(used, patience(begun), 0).max()
+    for k in range(int(wait / np.mean(steps)) + 1):
+        asked = [command(goal, frame) for goal, frame in zip(goals, frames, strict=True)]
+        q.append(follow.step(asked if len(asked) > 1 else asked[0], steps[k % 3]).q.copy())
+    out = outside(linkage, np.array(q))[..., used]
+    assert (np.diff(out, axis=0) <= 1e-9).all()
+    assert (out[0] > 0).any() or linkage.inside(q[0]).all()
+    assert (out[-1] <= CLOSE).all()
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [
+        Solver(damping=damping.constant(1e-3)),
+        Solver(damping=damping.singularities() | damping.limits()),
+        Solver(damping=lambda q, e, J, dt: (1e-3, np.ones(len(q)))),
+        Solver(method=method.pseudoinverse()),
+        Solver(method=method.transpose()),
+    ],
+    ids=repr,
+)
+def test_other_ways_of_stepping_stay_inside_the_same_bounds(solver):
+    start = UR5.q(**ELBOW_UP)
+    follow = solver.track(UR5, "tool0", start)
+    rng = np.random.default_rng(7)
+    dts = ticks_of(rng, 400)
+    frames = wander(rng, UR5.frame(start, "tool0").matrix[None], 0.8, dts, 1)
+    told = [follow.step(frame, dt) for frame, dt in zip(frames[:, 0], dts.tolist(), strict=True)]
+    q = np.array([start, *(step.q for step in told)])[:, None]
+    velocity = np.array([0 * start, *(step.velocity for step in told)])[:, None]
+    check(Ride(UR5, passed(dts)[:, None, None], q, velocity, np.full(6, 15.0), np.ones(6, bool)))
+
+
+# -- what can be followed is ----------------------------------------------------------------------------------------
+
+
+def circle(frame, t):
+    """A circle of 5 cm across x that starts and stays smooth, from a frame (4, 4)."""
+    moved = np.array(frame)
+    ease = min(t / 0.5, 1.0) ** 2 * (3 - 2 * min(t / 0.5, 1.0))
+    moved[:3, 3] += 0.05 * ease * np.array([0, math.sin(2 * t), 1 - math.cos(2 * t)])
+    return moved
+
+
+def there_and_back(frame, t, way):
+    """A frame that goes a way (3,) within a second, is back after two, and stays."""
+    moved = np.array(frame)
+    moved[:3, 3] += math.sin(math.pi * min(t, 2.0) / 2) ** 2 * np.asarray(way)
+    return moved
+
+
+def followed(arm, link, start, motion, rate, seconds):
+    """Every step of a tracker along a motion t -> frame."""
+    follow = Solver().track(arm, link, start)
+    return [follow.step(motion(k / rate), 1 / rate) for k in range(round(seconds * rate))]
+
+
+@pytest.mark.parametrize("name", ARMS)
+@pytest.mark.parametrize("rate", [300, 1000])
+def test_what_is_in_reach_is_followed_exactly(name, rate):
+    arm, link, start = ARMS[name]
+    frame = arm.frame(start, link).matrix
+    for k, step in enumerate(followed(arm, link, start, lambda t: circle(frame, t), rate, 3)):
+        assert step.status is TrackingStatus.FOLLOWING
+        assert step.damping == 0
+        off = arm.frame(step.q, link).matrix[:3, 3] - circle(frame, k / rate)[:3, 3]
+        assert np.linalg.norm(off) <= (1e-7 if k > 3 else 1e-5)
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_an_arm_that_is_held_out_of_reach_is_at_rest(name):
+    arm, link, start = ARMS[name]
+    away = np.array(arm.frame(start, link).matrix)
+    away[0, 3] += 2
+    last = followed(arm, link, start, lambda t: away, 300, 6)[-1]
+    assert last.status is TrackingStatus.YIELDING
+    assert np.abs(last.velocity).max() <= 1e-6
+    assert "out of reach" in last.why
+    assert "+x" in last.why
+
+
+@pytest.mark.parametrize("name", ARMS)
+@pytest.mark.parametrize(("way", "apart"), [((0.1, 0.1, 0), 1e-6), ((0.3, 0.3, 0), 5e-3), ((0.6, 0.3, 0.1), 5e-3)])
+def test_the_motion_does_not_depend_on_the_rate(name, way, apart):
+    arm, link, start = ARMS[name]
+    frame = arm.frame(start, link).matrix
+    fast, slow = (
+        np.array([s.q for s in followed(arm, link, start, lambda t: there_and_back(frame, t, way), rate, 3)])
+        for rate in (1000, 250)
+    )
+    hands = [arm.frame(q, link).matrix[:, :3, 3] for q in (fast[::4], slow)]
+    assert np.linalg.norm(hands[0] - hands[1], axis=1).max() <= apart
+
+
+def resized(linkage, factor):
+    """The same linkage with all lengths times a factor."""
+
+    def longer(joint):
+        place = np.array(joint.location.matrix)
+        place[:3, 3] *= factor
+        slides = joint.kind is Kind.PRISMATIC
+        fields = ("lower", "upper", "speed", "acceleration", "rest") if slides else ()
+        lengths = {name: tuple(factor * x for x in getattr(joint, name)) for name in fields}
+        return replace(joint, location=Frame(place), **lengths)
+
+    return Linkage(linkage.name, [longer(joint) for joint in linkage.joints], linkage.links)
+
+
+SLIDING = Linkage(
+    "gantry",
+    [
+        Joint.prismatic("x", "world", "cart", axis=(1, 0, 0), lower=-0.5, upper=0.5, speed=0.8),
+        Joint.revolute("turn", "cart", "post", at=Frame.at([0, 0, 0.4]), lower=-2, upper=2, speed=2),
+        Joint.revolute("bend", "post", "arm", at=Frame.at([0.1, 0, 0]), axis=(0, 1, 0), lower=-2, upper=2, speed=2),
+        Joint.prismatic("out", "arm", "rod", at=Frame.at([0.2, 0, 0]), axis=(1, 0, 0), lower=0, upper=0.4, speed=0.5),
+        Joint.continuous("roll", "rod", "grip", axis=(1, 0, 0), speed=3),
+        Joint.revolute("tilt", "grip", "tool", at=Frame.at([0.1, 0, 0]), axis=(0, 1, 0), lower=-2, upper=2, speed=2),
+    ],
+)
+SIZED = ARMS | {"gantry": (SLIDING, "tool", SLIDING.q(turn=0.3, bend=0.4, out=0.2, roll=0.2, tilt=0.5))}
+
+
+@pytest.mark.parametrize("name", SIZED)
+@pytest.mark.parametrize("factor", [0.1, 10.0])
+@pytest.mark.parametrize("way", [(0.05, 0.1, 0), (0.5, 0.4, 0.2)])
+def test_an_arm_of_any_size_moves_alike(name, factor, way):
+    arm, link, start = SIZED[name]
+    lengths = np.array([unit == "m" for joint in arm.joints if joint.dof for unit in joint.units])
+    grown = np.where(lengths, factor, 1.0)
+    frame = arm.frame(start, link).matrix
+    large = frame * np.array([1, 1, 1, factor]) ** (np.arange(4) < 3)[:, None]
+    one = followed(arm, link, start, lambda t: there_and_back(frame, t, way), 300, 2.5)
+    other = followed(
+        resized(arm, factor), link, start * grown, lambda t: there_and_back(large, t, factor * np.array(way)), 300, 2.5
+    )
+    apart = np.abs(np.array([s.q for s in other]) / grown - np.array([s.q for s in one]))
+    assert apart.max() <= 1e-9
+
+
+# -- one and many, again and again ----------------------------------------------------------------------------------
+
+
+def trips(arms):
+    """Starts (arms, dof) of Pandas and frames (ticks, arms, 4, 4) for them: in reach, out of it, jumping, none."""
+    arm, link, start = ARMS["panda"]
+    rng = np.random.default_rng(8)
+    starts = start + rng.uniform(-0.2, 0.2, (arms, arm.dof)) * (np.arange(arm.dof) < 7)
+    return starts, wander(rng, arm.frame(starts, link).matrix, 0.5, np.full(120, 1 / 300), arms)
+
+
+@pytest.mark.parametrize("kind", _core.instruction_sets())
+@pytest.mark.parametrize("arms", [3, 70])  # few in turn, many on all cores
+def test_many_arms_in_one_call_move_as_they_do_one_by_one_to_the_last_bit(kind, arms):
+    _core.use(kind)
+    starts, frames = trips(arms)
+    together = Solver().track(PANDA, "panda_hand_tcp", starts)
+    told = [together.step(row, 1 / 300)._told for row in frames]
+    for i in {0, 1, 2, arms - 1}:
+        alone = Solver().track(PANDA, "panda_hand_tcp", starts[i])
+        for row, many in zip(frames, told, strict=True):
+            assert np.array_equal(alone.step(row[i], 1 / 300)._told, many[i], equal_nan=True)
+
+
+def test_every_instruction_set_moves_the_same_way():
+    arm, link, start = ARMS["panda"]
+    frame = arm.frame(start, link).matrix
+    paths = []
+    for kind in _core.instruction_sets():
+        _core.use(kind)
+        paths.append(np.array([s.q for s in followed(arm, link, start, lambda t: circle(frame, t), 300, 2)]))
+    for other in paths[1:]:
+        assert np.abs(other - paths[0]).max() <= 1e-9
+
+
+def test_the_same_commands_give_the_same_motion_to_the_last_bit():
+    starts, frames = trips(5)
+    follow = Solver().track(PANDA, "panda_hand_tcp", starts)
+    first = [follow.step(row, 1 / 300)._told.copy() for row in frames]
+    follow.reset(starts)
+    for row, told in zip(frames, first, strict=True):
+        assert np.array_equal(follow.step(row, 1 / 300)._told, told, equal_nan=True)
+
+
+# -- arms of all kinds ----------------------------------------------------------------------------------------------
+
+
+def snake(count):
+    """A chain of so many turns about x, y and z in turn."""
+    joints = [
+        Joint.revolute(f"j{i}", f"l{i}", f"l{i + 1}", at=Frame.at([0.2, 0.03, 0]), axis=np.eye(3)[i % 3], speed=3)
+        for i in range(count)
+    ]
+    return Linkage(f"snake{count}", [*joints, Joint.fixed("end", f"l{count}", "tip", at=Frame.at([0.2, 0, 0]))])
+
+
+BAXTER, SO101 = models.baxter(), models.so101()
+SIDES = {"s0": 0.3, "s1": -0.6, "e0": 0.2, "e1": 1.5, "w0": 0.1, "w1": 0.8, "w2": 0.2}
+BOTH = BAXTER.q({f"{side}_{name}": value for side in ("left", "right") for name, value in SIDES.items()})
+WEAK_ROWS = Goal("tip", position=[0, 0, 0], weight=(1, 1, 0))
+ANY = {
+    "five joints, all of a frame": (SO101, ["gripper_frame_link"], SO101.rest + 0.3),
+    "a plane, its two positions": (models.planar3(), [WEAK_ROWS], [0.4, 0.7, 0.6]),
+    "one joint": (snake(1), ["tip"], [0.3]),
+    "twenty joints": (snake(20), ["tip"], 0.25 + 0.5 * np.cos(2.0 * np.arange(20))),
+    "two hands": (BAXTER, ["left_gripper", "right_gripper"], BOTH),
+    "a position": (UR5, [Goal("tool0", position=[0, 0, 0])], UR5.q(**ELBOW_UP)),
+    "a turn": (UR5, [Goal("tool0", orientation=Frame())], UR5.q(**ELBOW_UP)),
+}
+
+
+@pytest.mark.parametrize("name", ANY)
+def test_in_the_open_nothing_is_singular_whatever_the_arm(name):
+    arm, asked, start = ANY[name]
+    start = np.clip(start, arm.lower, arm.upper)
+    follow = Solver().track(arm, asked, start)
+    links = [goal.link for goal in follow.goals]
+    for k in range(300):
+        ease = min(k / 100, 1.0) ** 2 * (3 - 2 * min(k / 100, 1.0))
+        swing = 0.08 * ease * (np.sin(0.01 * k + np.arange(arm.dof)) - np.sin(np.arange(arm.dof)))
+        frames = [arm.frame(start + swing, link) for link in links]
+        step = follow.step(frames if len(frames) > 1 else frames[0], 1 / 300)
+        assert step.status is TrackingStatus.FOLLOWING
+        assert step.damping == 0
+        assert (step.joint_weights == 1).all()
+        if k > 10:
+            reach = max(arm.reach(link) for link in links)
+            assert step.distance.max() <= 1e-4 * reach
+            assert step.angle.max() <= 1e-4

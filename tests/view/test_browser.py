@@ -1,0 +1,122 @@
+"""The viewer in a real Chromium: it draws the arm, and people can move it."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import setup_browser
+import supple.view
+from browser import OFFLINE, PATIENCE, SOFTWARE, differing, missing
+from supple import models
+
+pytestmark = pytest.mark.browser
+MIDDLE = {"x": 130, "y": 155, "width": 265, "height": 330}  # of the page, clear of the panel and of notices
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[SimpleNamespace]:
+    """The Panda's page in a browser, its viewer on the server, and what the browser complained about."""
+    try:
+        import viser  # noqa: F401
+        from playwright.sync_api import sync_playwright
+    except ImportError as error:
+        missing(f"{error.name} is not installed")
+    path = setup_browser.find()
+    if path is None:
+        missing("no Chromium found; run python tests/setup_browser.py")
+    errors: list[str] = []
+    with supple.view.serve(models.panda(), port=0) as viewer, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=SOFTWARE + OFFLINE)
+        tab = browser.new_page(viewport={"width": 800, "height": 500})
+        tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.on("requestfailed", lambda request: errors.append(f"{request.url} failed"))
+        tab.goto(viewer.url)
+        tab.get_by_text("panda_joint1 (rad)").wait_for(timeout=PATIENCE * 1000)
+        yield SimpleNamespace(tab=tab, viewer=viewer, errors=errors)
+        browser.close()
+
+
+def picture(page: SimpleNamespace) -> np.ndarray:
+    from PIL import Image
+
+    data = page.tab.screenshot(clip=MIDDLE, animations="disabled", timeout=PATIENCE * 1000)
+    return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"), dtype=int)
+
+
+def until(happened: Callable[[], Any]) -> bool:
+    """Whether something happens before patience ends; the browser's events are served meanwhile."""
+    end = time.monotonic() + PATIENCE
+    while not happened():
+        if time.monotonic() > end:
+            return False
+    return True
+
+
+def steady(page: SimpleNamespace) -> np.ndarray:
+    """The picture once it has stopped changing."""
+    last = [picture(page)]
+
+    def same() -> bool:
+        last.append(picture(page))
+        return differing(last[-1], last[-2]) == 0
+
+    assert until(same)
+    return last[-1]
+
+
+def test_the_arm_is_drawn_in_the_middle_of_the_page(page: SimpleNamespace) -> None:
+    nodes = page.viewer._scene._nodes
+    for node in nodes:
+        node.visible = False
+    empty = steady(page)
+    for node in nodes:
+        node.visible = True
+    # a third of what the arm covers at rest; the ground and its grid alone differ by nothing
+    assert until(lambda: differing(picture(page), empty) > 6_000)
+
+
+def test_a_slider_moved_in_the_page_moves_the_arm(page: SimpleNamespace) -> None:
+    before, start = steady(page), page.viewer.q
+    thumb = page.tab.get_by_role("slider").nth(1)
+    thumb.focus()
+    thumb.press("Home")  # the joint's lower limit
+    arm = page.viewer.linkage
+    assert until(lambda: page.tab.wait_for_timeout(50) or page.viewer.q[1] != start[1])
+    assert page.viewer.q[1] == pytest.approx(arm.lower[1], abs=1e-3)
+    assert np.array_equal(np.delete(page.viewer.q, 1), np.delete(start, 1))
+    assert until(lambda: differing(picture(page), before) > 1_500)
+
+
+def test_joint_values_set_in_the_program_move_the_sliders_of_the_page(page: SimpleNamespace) -> None:
+    page.viewer.q = page.viewer.linkage.q(panda_joint1=1.25)
+    thumb = page.tab.get_by_role("slider").first
+    assert until(lambda: page.tab.wait_for_timeout(50) or float(thumb.get_attribute("aria-valuenow") or 0) == 1.25)
+
+
+def test_the_frames_switch_changes_the_picture(page: SimpleNamespace) -> None:
+    before = steady(page)
+    page.tab.get_by_role("checkbox").first.click()
+    assert until(lambda: differing(picture(page), before) > 150)
+    assert page.viewer._scene.frames
+
+
+def test_the_rest_button_brings_the_arm_back(page: SimpleNamespace) -> None:
+    page.tab.get_by_role("button", name="zero", exact=True).click()
+    arm = page.viewer.linkage
+    zero = arm.clamp(np.zeros(arm.dof))
+    assert until(lambda: page.tab.wait_for_timeout(50) or np.array_equal(page.viewer.q, zero))
+    page.tab.get_by_role("button", name="rest", exact=True).click()
+    assert until(lambda: page.tab.wait_for_timeout(50) or np.array_equal(page.viewer.q, arm.rest))
+
+
+def test_the_browser_has_no_complaint(page: SimpleNamespace) -> None:
+    # nothing is filtered: neither errors on the console, nor exceptions, nor requests that fail
+    assert page.errors == []
