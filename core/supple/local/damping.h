@@ -176,7 +176,7 @@ SUPPLE_FN double joint_limit_part(const Problem &problem, const DampingScheme &d
   return part;
 }
 
-// what the schemes are asked about: one evaluation of the goals
+// one evaluation of the goals, as the schemes see it
 struct DampingInput {
   const Problem &problem;
   const Method &method;
@@ -218,7 +218,7 @@ SUPPLE_FN double callback_part(const DampingInput &in, const DampingScheme &d,
   return alpha;
 }
 
-// The part of alpha_0 by a scheme that does not look at J_w, and its joint weights in scratch.w.
+// The part of alpha_0 by a scheme that does not use J_w, and its joint weights in scratch.w.
 SUPPLE_FN double part_by_state(const DampingInput &in, const DampingScheme &d, double *memory,
                                const DampingScratch &scratch) {
   if (d.kind == scheme_constant)
@@ -235,7 +235,7 @@ SUPPLE_FN double part_by_state(const DampingInput &in, const DampingScheme &d, d
   return square;
 }
 
-// J_w and its singular values, computed when first asked for
+// J_w and its singular values, computed when first needed
 struct WeightedJacobian {
   const double *J;
   int m, n, k; // k: its shorter side
@@ -312,7 +312,7 @@ SUPPLE_FN double smallest_singular_value_part(const DampingScheme &d, WeightedJa
   return smallest < edge ? square_of(1 - smallest / edge) : 0;
 }
 
-// The part of alpha_0 by a scheme that looks at J_w.
+// The part of alpha_0 by a scheme that uses J_w.
 SUPPLE_FN double part_by_jacobian(const DampingScheme &d, WeightedJacobian &jacobian, double dt,
                                   double *memory) {
   if (d.kind == scheme_manipulability)
@@ -340,7 +340,7 @@ SUPPLE_FN void remember_condition_bounds(const DampingInput &in, double alpha, d
 }
 
 // All schemes at q: returns alpha [D28] and leaves the joint weights [D29] and J_w in the scratch. Weights
-// merge first, so that schemes that look at the Jacobian see J_w: with a joint frozen at its limit J can be
+// merge first, so that schemes that use the Jacobian use J_w: with a joint frozen at its limit J can be
 // healthy and J_w singular.
 SUPPLE_FN double choose_damping(const DampingInput &in, double *memory, const DampingScratch &scratch) {
   const Method &method = in.method;
@@ -350,8 +350,8 @@ SUPPLE_FN double choose_damping(const DampingInput &in, double *memory, const Da
   auto raise = [&](const DampingScheme &d, double part) {
     if (part == 0)
       return;
-    double &asked = d.relative ? relative : alpha;
-    asked = larger(asked, d.alpha0 * part);
+    double &largest = d.relative ? relative : alpha;
+    largest = larger(largest, d.alpha0 * part);
   };
   for (int l = 0; l < n; ++l)
     scratch.w[l] = 1;

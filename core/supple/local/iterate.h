@@ -302,7 +302,8 @@ SUPPLE_FN void end_stuck(const Problem &problem, const Method &method, const Sto
     report.outcome = arrived;
 }
 
-// Escapes from a local minimum, if that is allowed once more and possible; the way counts, but not as a step.
+// Escapes from a local minimum, if that is allowed once more and possible; it counts in the path, but not as
+// a step.
 SUPPLE_FN bool try_escape(const Problem &problem, const Method &method, const double *goals, int escapes,
                           const SolveScratch &scratch, Report &report) {
   copy_values(scratch.q, problem.n, scratch.next);

@@ -100,7 +100,7 @@ struct Method {
 
 struct Report {
   int outcome, iterations;
-  double largest_step, path; // largest change of a joint in a step, and length of the way through q
+  double largest_step, path; // largest change of a joint in a step, and length of the path through q
 };
 
 } // namespace supple

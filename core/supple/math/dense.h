@@ -174,7 +174,7 @@ struct Factored {
 
 // Solves L D L' x = b for a symmetric A that may be singular, pivots chosen by size: those below `least`
 // times the largest, and all that are far below rounding, count as zero. A is lost; b becomes x; order is
-// scratch for n numbers. Returns the rank: below n, what x does is asked only of so many rows.
+// scratch for n numbers. Returns the rank; below n, x satisfies only that many equations.
 template <class S>
 SUPPLE_FN int solve_semidefinite(S *a, int n, S *b, int *order, S least) {
   for (int i = 0; i < n; ++i)

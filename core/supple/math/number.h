@@ -168,7 +168,7 @@ SUPPLE_FN void sincos_library(T x, T &s, T &c) {
 }
 
 // sine and cosine of every lane together. For |x| up to the limit the absolute error is below 2.3e-16
-// (double) and 9.5e-8 (float), tests/test_core.py measures it; beyond, each lane asks the C library.
+// (double) and 9.5e-8 (float), tests/core measures it; beyond, each lane uses the C library.
 template <class T>
 SUPPLE_FLAT void sincos(T x, T &s, T &c) {
   sincos_polynomials(x, s, c);

@@ -16,15 +16,15 @@ inline namespace SUPPLE_ISA {
 // Sets what a target's rows say about it as a whole.
 SUPPLE_FN void set_properties(Target &target) {
   target.has_position = target.has_rotation = target.has_direction = target.has_slack = false;
-  for (bool &asked : target.asked)
-    asked = false;
+  for (bool &has : target.has_component)
+    has = false;
   int exact_rotations = 0; // rotation rows without slack
   double cone = 0;
   for (int i = 0; i < target.rows; ++i) {
     const int component = target.component[i];
     target.has_slack = target.has_slack || target.slack[i] > 0;
     if (component < across_1)
-      target.asked[component] = true;
+      target.has_component[component] = true;
     if (component < about_x) {
       target.has_position = true;
     } else if (component < across_1) {
@@ -32,7 +32,7 @@ SUPPLE_FN void set_properties(Target &target) {
       exact_rotations += target.slack[i] == 0;
     } else {
       target.has_direction = true;
-      target.asked[about_x] = target.asked[about_y] = target.asked[about_z] = true;
+      target.has_component[about_x] = target.has_component[about_y] = target.has_component[about_z] = true;
       cone = target.slack[i];
     }
   }
@@ -101,8 +101,8 @@ struct Angle {
 };
 
 // Metric of rotations: 2 sin(a/2) about the axis, which needs no angle. With `exact`, or where a goal needs
-// the angle, that length is stretched to a. Half a turn has no axis that can be told; any will do to leave
-// it.
+// the angle, that length is stretched to a. At half a turn the axis is not
+// determined; any axis will do.
 struct HalfSine {
   bool exact = false;
 
@@ -143,7 +143,7 @@ struct HalfSine {
   }
 };
 
-// What is left from an end effector to its goal, in world axes; components that the goal does not ask are 0.
+// What is left from an end effector to its goal, in world axes; components that the goal does not have are 0.
 template <class T>
 struct Residual {
   Vec<T> position;  // goal minus end effector
@@ -157,11 +157,11 @@ SUPPLE_FLAT Residual<T> residual(const Target &target, const Frame<T> &tip, cons
                                  Metric metric = {}) {
   const T zero = splat<T>(0);
   const Vec<T> none{zero, zero, zero};
-  // what is not asked may be anything in the goal, even no number
-  auto only = [&](const bool *asked, Vec<T> v) {
-    return Vec<T>{asked[0] ? v.x : zero, asked[1] ? v.y : zero, asked[2] ? v.z : zero};
+  // a component that the goal does not have may be anything, even NaN
+  auto only = [&](const bool *has, Vec<T> v) {
+    return Vec<T>{has[0] ? v.x : zero, has[1] ? v.y : zero, has[2] ? v.z : zero};
   };
-  Residual<T> r{only(target.asked, goal.p - tip.p), none, none, {none, none}};
+  Residual<T> r{only(target.has_component, goal.p - tip.p), none, none, {none, none}};
   if (target.has_direction) {
     r.pointing = pointing_axis(target, tip);
     perpendicular(r.pointing, r.across[0], r.across[1]);
@@ -169,7 +169,7 @@ SUPPLE_FLAT Residual<T> residual(const Target &target, const Frame<T> &tip, cons
     r.rotation = metric.finish(rotation, target.needs_angle);
   } else if (target.has_rotation) {
     const Vec<T> rotation = metric.finish(metric.between(tip.r, goal.r), target.needs_angle);
-    r.rotation = only(target.asked + about_x, rotation);
+    r.rotation = only(target.has_component + about_x, rotation);
   }
   return r;
 }

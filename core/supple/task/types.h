@@ -26,7 +26,8 @@ struct Target {
   bool has_direction; // across_1 and across_2
   bool has_slack;     // of some row
   bool needs_angle;   // its rotation rows must be of the angle itself: a cone, or not all three without slack
-  bool asked[6];      // which world components of position and rotation count; a direction asks all rotations
+  bool has_component[6]; // which world components of position and rotation count; a direction has all
+                         // rotations
 };
 
 struct Problem {
