@@ -1,6 +1,7 @@
-// A problem at the wall: the links that goals speak of, their rows, and the joints that move them.
+// A problem from Python values: the links with goals, their rows, and the joints that move them.
 #pragma once
 #include "linkage.h"
+#include "supple/task/goal.h"
 
 inline double number(nb::handle h) { return nb::cast<double>(h); }
 inline int whole(nb::handle h) { return nb::cast<int>(h); }
@@ -8,8 +9,8 @@ inline int whole(nb::handle h) { return nb::cast<int>(h); }
 struct Posed {
   nb::object tree_kept;
   int dof;
-  std::vector<int> columns,
-      place; // the values of q that some goal needs; of each value of q, its place among them or -1
+  std::vector<int> columns; // the values of q that some goal needs
+  std::vector<int> place;   // of each value of q, its place among them or -1
   std::vector<std::vector<Link>> links;
   std::vector<Target> targets;
   std::vector<Ball> balls;
@@ -31,8 +32,10 @@ struct Posed {
     }
     place.assign(dof, -1);
     for (int i = 0; i < dof; ++i)
-      if (needed[i])
-        place[i] = int(columns.size()), columns.push_back(i);
+      if (needed[i]) {
+        place[i] = int(columns.size());
+        columns.push_back(i);
+      }
     const int n = int(columns.size());
     links.reserve(paths.size());
     int rows = 0;
@@ -49,16 +52,23 @@ struct Posed {
       target.rows = int(nb::len(nb::object(w[1])));
       if (target.rows < 1 || target.rows > 6)
         bad_input("a goal has between 1 and 6 rows");
-      for (int k = 0; k < target.rows; ++k)
-        target.component[k] = whole(w[1][k]), target.weight[k] = number(w[2][k]),
+      for (int k = 0; k < target.rows; ++k) {
+        target.component[k] = whole(w[1][k]);
+        target.weight[k] = number(w[2][k]);
         target.slack[k] = number(w[5][k]);
-      for (int k = 0; k < 3; ++k)
-        target.point[k] = number(w[3][k]), target.axis[k] = number(w[4][k]);
+      }
+      for (int k = 0; k < 3; ++k) {
+        target.point[k] = number(w[3][k]);
+        target.axis[k] = number(w[4][k]);
+      }
+      set_properties(target);
       rows += target.rows;
       targets.push_back(target);
     }
-    for (int c : columns)
-      lower.push_back(lows.data[c]), upper.push_back(highs.data[c]);
+    for (int c : columns) {
+      lower.push_back(lows.data[c]);
+      upper.push_back(highs.data[c]);
+    }
     for (nb::handle b : ball_list) {
       const int index = place[whole(b[0])];
       if (index >= 0)

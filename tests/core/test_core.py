@@ -17,7 +17,7 @@ from supple import _core
 
 HERE = Path(__file__).parent
 CORE, BIND = HERE.parents[1] / "core", HERE.parents[1] / "bind"
-PROGRAMS = ("numbers", "rigid", "tree", "command", "damp", "track", "search")
+PROGRAMS = ("numbers", "rigid", "tree", "goal", "command", "damp", "track", "search")
 # as in CMakeLists.txt, but for less optimisation, which only takes time
 FLAGS = ["-std=c++17", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"]
 FLAGS += ["-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-Wno-mismatched-new-delete"]  # operator new is our own
@@ -86,9 +86,10 @@ def test_the_core_keeps_its_word(program, kind, programs):
 
 @pytest.mark.parametrize("law", ["sine and cosine", "angle of the point"])
 def test_the_bounds_that_are_measured_are_those_the_header_states(law, programs):
-    comment = (CORE / "supple" / "lane.h").read_text().split(f"// {law}")[1]
+    header = re.sub(r"(?<=[^\n])\n// ", " ", (CORE / "supple" / "math" / "number.h").read_text())
+    comment = header.split(f"// {law}")[1]
     stated = re.search(r"error (?:is )?below (\S+) \(double\)(?:,| and)\s+(?:// )?(\S+) \(float\)", comment)
-    assert stated, "lane.h states no bound"
+    assert stated, "math/number.h states no bound"
     for each in laws(programs["numbers", "baseline"].result()):
         if each["law"] == law:
             assert each["allowed"] == float(stated[1] if each["type"].startswith("double") else stated[2])

@@ -5,7 +5,7 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// Makes the links of a chain from the nodes between the world and an end effector (see linkage.h): splits
+// Makes the links of a chain from the nodes between the world and an end effector (model/types.h): splits
 // each location into a turn about z, which the joint before it takes over, a shift, a tilt about x, and a
 // turn about z, which the joint takes itself.
 inline void make_chain(const Node *nodes, int count, Link *links) {
@@ -40,9 +40,11 @@ inline void make_chain(const Node *nodes, int count, Link *links) {
         size += std::fabs(x);
       for (int k = 0; k < 3; ++k)
         link.shifts[k] = std::fabs(link.shift[k]) > 1e-17 * size;
-      link.tilt = std::fabs(link.tilt_cos) < 1e-16                        ? (link.tilt_sin > 0 ? up : down)
-                  : link.tilt_cos > 0 && std::fabs(link.tilt_sin) < 1e-16 ? no_tilt
-                                                                          : some_tilt;
+      link.tilt = some_tilt;
+      if (std::fabs(link.tilt_cos) < 1e-16)
+        link.tilt = link.tilt_sin > 0 ? up : down;
+      else if (link.tilt_cos > 0 && std::fabs(link.tilt_sin) < 1e-16)
+        link.tilt = no_tilt;
     }
     link.turn_offset = after + (node.motion == turns ? node.offset : 0);
     link.turn_gain = node.motion == turns ? node.gain : 0;
@@ -63,11 +65,11 @@ SUPPLE_FLAT Pack<S, 4> operator*(S s, Pack<S, 4> v) {
 }
 
 template <class T>
-SUPPLE_FLAT void read(Columns<Vec<T>> &c, const Frame<T> &f) {
+SUPPLE_FLAT void load_frame(Columns<Vec<T>> &c, const Frame<T> &f) {
   c = {f.r.x, f.r.y, f.r.z, f.p};
 }
 template <class S>
-SUPPLE_FLAT void read(Columns<Pack<S, 4>> &c, const Frame<S> &f) {
+SUPPLE_FLAT void load_frame(Columns<Pack<S, 4>> &c, const Frame<S> &f) {
   const S padded[16] = {f.r.x.x, f.r.x.y, f.r.x.z, 0, f.r.y.x, f.r.y.y, f.r.y.z, 0,
                         f.r.z.x, f.r.z.y, f.r.z.z, 0, f.p.x,   f.p.y,   f.p.z,   1};
   std::memcpy(&c, padded, sizeof c);
@@ -95,12 +97,12 @@ SUPPLE_FLAT Vec<S> vec(Pack<S, 4> v) {
 }
 
 template <class T>
-SUPPLE_FLAT void note(Axis<T> *axis, const Vec<T> &z, const Vec<T> &p) {
+SUPPLE_FLAT void store_axis(Axis<T> *axis, const Vec<T> &z, const Vec<T> &p) {
   *axis = {z, p};
 }
 // four numbers at a time: the fourth is written over by what comes next
 template <class S>
-SUPPLE_FLAT void note(Axis<S> *axis, const Pack<S, 4> &z, const Pack<S, 4> &p) {
+SUPPLE_FLAT void store_axis(Axis<S> *axis, const Pack<S, 4> &z, const Pack<S, 4> &p) {
   std::memcpy(&axis->z, &z, sizeof z);
   std::memcpy(&axis->p, &p, sizeof p);
 }
@@ -118,7 +120,6 @@ SUPPLE_FLAT Frame<T> frame(const Columns<ColumnOf<T>> &c) {
 // more.
 template <class T>
 SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, Axis<T> *axes) {
-  using S = Scalar<T>;
   using Col = ColumnOf<T>;
   T s[block], c[block];
   Columns<Col> at;
@@ -126,7 +127,7 @@ SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, 
     const int n = chain.count - first < block ? chain.count - first : block;
     const Link *links = chain.links + first;
     sincos_run(n, s, c, [&](int i) {
-      return T(S(links[i].turn_gain)) * q[links[i].index] + T(S(links[i].turn_offset));
+      return splat<T>(links[i].turn_gain) * q[links[i].index] + splat<T>(links[i].turn_offset);
     });
     for (int i = 0; i < n; ++i) {
       const Link &link = links[i];
@@ -135,14 +136,14 @@ SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, 
         if (first + i)
           at = after(at, location);
         else
-          read(at, location);
+          load_frame(at, location);
       } else {
         if (link.shifts[0])
-          at.p = at.p + T(S(link.shift[0])) * at.x;
+          at.p = at.p + splat<T>(link.shift[0]) * at.x;
         if (link.shifts[1])
-          at.p = at.p + T(S(link.shift[1])) * at.y;
+          at.p = at.p + splat<T>(link.shift[1]) * at.y;
         if (link.shifts[2])
-          at.p = at.p + T(S(link.shift[2])) * at.z;
+          at.p = at.p + splat<T>(link.shift[2]) * at.z;
         const Col y = at.y, z = at.z;
         if (link.tilt == up) {
           at.y = z;
@@ -151,8 +152,8 @@ SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, 
           at.y = -z;
           at.z = y;
         } else if (link.tilt == some_tilt) {
-          at.y = T(S(link.tilt_cos)) * y + T(S(link.tilt_sin)) * z;
-          at.z = T(S(link.tilt_cos)) * z - T(S(link.tilt_sin)) * y;
+          at.y = splat<T>(link.tilt_cos) * y + splat<T>(link.tilt_sin) * z;
+          at.z = splat<T>(link.tilt_cos) * z - splat<T>(link.tilt_sin) * y;
         }
       }
       if (link.motion != balls) {
@@ -160,22 +161,21 @@ SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, 
         at.x = c[i] * x + s[i] * at.y;
         at.y = c[i] * at.y - s[i] * x;
         if (link.motion == slides)
-          at.p = at.p + (T(S(link.slide_gain)) * q[link.index] + T(S(link.slide_offset))) * at.z;
-        note(axes++, at.z, at.p);
+          at.p = at.p + (splat<T>(link.slide_gain) * q[link.index] + splat<T>(link.slide_offset)) * at.z;
+        store_axis(axes++, at.z, at.p);
       } else {
-        const T o(S(0));
-        at = after(at, Frame<T>{exp_rotation(Vec<T>{q[link.index], q[link.index + 1], q[link.index + 2]}),
-                                {o, o, o}});
-        note(axes++, at.x, at.p);
-        note(axes++, at.y, at.p);
-        note(axes++, at.z, at.p);
+        const T o = splat<T>(0);
+        at = after(at, Frame<T>{exp_rotation(load3(q + link.index)), {o, o, o}});
+        store_axis(axes++, at.x, at.p);
+        store_axis(axes++, at.y, at.p);
+        store_axis(axes++, at.z, at.p);
       }
     }
   }
   const Frame<T> tip = constant<T>(chain.rotation, chain.position);
   if (chain.count)
     return after(at, tip);
-  read(at, tip);
+  load_frame(at, tip);
   return at;
 }
 

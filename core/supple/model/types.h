@@ -3,7 +3,7 @@
 
 namespace supple {
 
-// how a joint moves its child: about z, along z, or any way about its origin
+// how a joint moves its child: a rotation about z, a translation along z, or any rotation about its origin
 enum Motion : int { turns = 0, slides = 1, balls = 2 };
 
 // one simple joint; its location has the axis turned to z and fixed joints folded in
@@ -23,7 +23,7 @@ struct Link {
   double rotation[9], position[3];     // the whole location
   double shift[3], tilt_cos, tilt_sin; // its shift in the turned axes, and its tilt about x
   double turn_gain, turn_offset;       // angle about z = turn_gain * q[index] + turn_offset
-  double slide_gain, slide_offset;     // way along z = slide_gain * q[index] + slide_offset
+  double slide_gain, slide_offset;     // length along z = slide_gain * q[index] + slide_offset
   int index, motion, tilt;
   bool shifts[3]; // which parts of the shift are not zero
   bool whole;     // use the whole location
@@ -41,6 +41,12 @@ struct Chain {
 struct Tip {
   double rotation[9], position[3];
   int node;
+};
+
+// a ball joint's place in q, and its limits
+struct Ball {
+  int index;
+  double axis[3], swing, low, high;
 };
 
 } // namespace supple

@@ -1,5 +1,4 @@
-// Curvature: how the end effectors bend away from straight lines as the joints move, and how their error
-// bends with it.
+// Second derivatives of the end effectors and of the goals' squared error with respect to the joints.
 //
 // With z the axes of the joints in their order and j the velocities they give the end effector, the second
 // derivative along i and k, i before k, is z_i x j_k for the position and z_i x z_k (of which a symmetric
@@ -50,13 +49,16 @@ SUPPLE_FN void second_along(const Mover *m, int count, const double *d, Vec<doub
   linear = angular = zero;
   for (int i = count - 1; i >= 0; --i) {
     if (m[i].group != i)
-      continue; // of a ball, its first mover speaks for all three
+      continue; // a ball joint is summed at its first mover
     Vec<double> z = zero, j = zero;
-    for (int k = i; k < count && m[k].group == i; ++k)
-      z = z + d[m[k].index] * m[k].z, j = j + d[m[k].index] * m[k].j;
+    for (int k = i; k < count && m[k].group == i; ++k) {
+      z = z + d[m[k].index] * m[k].z;
+      j = j + d[m[k].index] * m[k].j;
+    }
     linear = linear + cross(z, j + 2.0 * after_j);
     angular = angular + cross(z, after_z);
-    after_j = after_j + j, after_z = after_z + z;
+    after_j = after_j + j;
+    after_z = after_z + z;
   }
 }
 
@@ -65,13 +67,16 @@ SUPPLE_FN void second_along(const Mover *m, int count, const double *d, Vec<doub
 template <class Use>
 SUPPLE_FN void derivative_along_each(const Mover *m, int count, const double *d, Use &&use) {
   Vec<double> before{0, 0, 0}, after_j{0, 0, 0}, after_z{0, 0, 0};
-  for (int i = 0; i < count; ++i)
-    after_j = after_j + d[m[i].index] * m[i].j, after_z = after_z + d[m[i].index] * m[i].z;
+  for (int i = 0; i < count; ++i) {
+    after_j = after_j + d[m[i].index] * m[i].j;
+    after_z = after_z + d[m[i].index] * m[i].z;
+  }
   for (int i = 0; i < count; ++i) {
     const Vec<double> z = d[m[i].index] * m[i].z, j = d[m[i].index] * m[i].j;
     after_z = after_z - z;
     use(m[i].index, cross(before, m[i].j) + cross(m[i].z, after_j), cross(m[i].z, after_z));
-    before = before + z, after_j = after_j - j;
+    before = before + z;
+    after_j = after_j - j;
   }
 }
 
