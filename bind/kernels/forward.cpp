@@ -144,7 +144,7 @@ SUPPLE_FLAT void chain_rows(const ChainJob &job, long long row, int lanes, bool 
     load(p, job.point + row * job.point_step, job.point_step, lanes, nullptr, 3);
     point = tip * Vec<T>{p[0], p[1], p[2]};
   }
-  jacobian(chain, desk.axes, point, job.turned, tip.r, desk.J);
+  geometric_jacobian(chain, desk.axes, point, job.turned, tip.r, desk.J);
   if (jacobians && Lane<T>::width > 1)
     store(desk.J, 6 * dof, jacobians, 6 * dof, lanes);
   if (job.manipulability) {
@@ -241,17 +241,17 @@ int damper_axes(const Method &method) {
 }
 
 // working memory of a solve, laid out in the caller's
-SolveDesk solve_desk(const Problem &problem, const Method *method, void *scratch) {
+SolveScratch solve_desk(const Problem &problem, const Method *method, void *scratch) {
   Desk desk{static_cast<char *>(scratch)};
   const int m = problem.rows, n = problem.n, t = problem.target_count,
             size = m > n ? (m > 4 ? m : 4) : (n > 4 ? n : 4);
   int axes = 1;
   for (int i = 0; i < t; ++i)
     axes += problem.targets[i].chain.axes;
-  SolveDesk all;
-  all.sight = {desk.take<double>(m),        desk.take<double>(m * n),      desk.take<double>(6 * n),
-               desk.take<Frame<double>>(t), desk.take<Axis<double>>(axes), desk.take<double>(t),
-               desk.take<double>(t)};
+  SolveScratch all;
+  all.evaluation = {desk.take<double>(m),        desk.take<double>(m * n),      desk.take<double>(6 * n),
+                    desk.take<Frame<double>>(t), desk.take<Axis<double>>(axes), desk.take<double>(t),
+                    desk.take<double>(t)};
   all.step = {desk.take<double>(size * size), desk.take<double>(size * size), desk.take<double>(size),
               desk.take<double>(size),        desk.take<double>(size),        desk.take<int>(size)};
   for (double **row : {&all.q, &all.next, &all.best, &all.dq, &all.v, &all.spare, &all.recent})
@@ -276,7 +276,7 @@ std::size_t solve_scratch(const Problem &problem, const Method &method) {
 }
 
 void solve_rows(const SolveJob &job, long long begin, long long end, void *scratch) {
-  const SolveDesk desk = solve_desk(*job.problem, job.method, scratch);
+  const SolveScratch desk = solve_desk(*job.problem, job.method, scratch);
   const int n = job.problem->n;
   for (long long row = begin; row < end; ++row) {
     job.reports[row] = solve(*job.problem, *job.method, job.stop,
@@ -287,7 +287,7 @@ void solve_rows(const SolveJob &job, long long begin, long long end, void *scrat
 }
 
 void refine_rows(const SolveJob &job, long long begin, long long end, void *scratch) {
-  const SolveDesk desk = solve_desk(*job.problem, job.method, scratch);
+  const SolveScratch desk = solve_desk(*job.problem, job.method, scratch);
   const int n = job.problem->n;
   for (long long row = begin; row < end; ++row) {
     for (int l = 0; l < n; ++l)
@@ -302,7 +302,7 @@ void refine_rows(const SolveJob &job, long long begin, long long end, void *scra
 
 bool step_once(const Problem &problem, const Method &method, const double *goals, const double *q, double *dq,
                void *scratch) {
-  const SolveDesk desk = solve_desk(problem, &method, scratch);
+  const SolveScratch desk = solve_desk(problem, &method, scratch);
   for (int l = 0; l < problem.n; ++l)
     desk.recent[l] = 0;
   desk.memory[0] = 0;
@@ -310,20 +310,20 @@ bool step_once(const Problem &problem, const Method &method, const double *goals
 }
 
 void tick_once(const DampJob &job, void *scratch) {
-  const SolveDesk desk = solve_desk(*job.problem, job.method, scratch);
+  const SolveScratch desk = solve_desk(*job.problem, job.method, scratch);
   damped_tick(*job.problem, *job.method, job.goals, job.q, job.dt, job.memory, desk, job.dq, job.alpha,
               job.weights, job.row_weights);
 }
 
 void look_once(const Problem &problem, const double *q, const double *goals, bool pull, double *e, double *J,
                double *distance, double *angle, void *scratch) {
-  const SolveDesk desk = solve_desk(problem, nullptr, scratch);
-  Sight<double> sight = desk.sight;
-  sight.e = e;
-  sight.J = J;
-  sight.distance = distance;
-  sight.angle = angle;
-  look(problem, q, goals, pull, sight);
+  const SolveScratch desk = solve_desk(problem, nullptr, scratch);
+  Evaluation evaluation = desk.evaluation;
+  evaluation.e = e;
+  evaluation.J = J;
+  evaluation.distance = distance;
+  evaluation.angle = angle;
+  evaluate(problem, q, goals, pull, evaluation);
 }
 
 #define SUPPLE_TEXT(x) SUPPLE_QUOTE(x)

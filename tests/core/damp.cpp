@@ -43,6 +43,7 @@ struct Arm {
     target.rows = 6;
     for (int k = 0; k < 6; ++k)
       target.component[k] = k, target.weight[k] = k < 3 ? 3 : 1;
+    set_properties(target);
     const int kinds[schemes] = {by_constant,    by_manipulability, by_falling, by_factors,
                                 by_singularity, by_weakest,        by_limits};
     const double edges[schemes] = {0, 0.1, 0.98, 1e5, 0.3, 0.05, 0};
@@ -83,7 +84,7 @@ void ticks_of(Report &report, bool printed) {
   std::vector<double> memory(arm.method.memory_size), bytes(solve_scratch(arm.problem, arm.method) / 8 + 16);
   char *scratch = reinterpret_cast<char *>(bytes.data());
   scratch += (64 - reinterpret_cast<std::uintptr_t>(scratch) % 64) % 64;
-  const SolveDesk desk = solve_desk(arm.problem, &arm.method, scratch);
+  const SolveScratch desk = solve_desk(arm.problem, &arm.method, scratch);
   Worst beyond, moved;
   double q[joints] = {}, goal[12], dq[joints], w[joints], alpha = 0, largest = 0, smallest = 1;
   const long before = allocations;

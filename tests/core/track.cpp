@@ -372,6 +372,7 @@ struct Arm {
     target.axis[0] = axis.x, target.axis[1] = axis.y, target.axis[2] = axis.z;
     for (double &x : target.point)
       x = frame_only || random.below(2) ? 0 : random.between(-0.3, 0.3);
+    set_properties(target);
   }
 
   void random_q(Random &random, double *q) const {

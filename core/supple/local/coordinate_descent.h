@@ -11,11 +11,10 @@ inline namespace SUPPLE_ISA {
 // one weight for the turns of a target: their root mean square over three axes
 SUPPLE_FN double turn_weight(const Target &target) {
   double square = 0;
-  bool pointing = false;
   for (int i = 0; i < target.rows; ++i)
     if (target.component[i] >= about_x)
-      square += target.weight[i] * target.weight[i], pointing = pointing || target.component[i] >= across_1;
-  return square / (pointing ? 2 : 3);
+      square += target.weight[i] * target.weight[i];
+  return square / (target.has_direction ? 2 : 3);
 }
 
 SUPPLE_FN void position_weights(const Target &target, double *w) {
@@ -28,21 +27,20 @@ SUPPLE_FN void position_weights(const Target &target, double *w) {
 // what is to be turned and where to: the columns of a rotation, or the one direction that is to point
 SUPPLE_FN int directions(const Target &target, const Frame<double> &tip, const double *goal,
                          Vec<double> *from, Vec<double> *to) {
-  const int last = target.component[target.rows - 1];
-  if (last < about_x)
-    return 0;
-  if (last >= across_1) {
-    from[0] = tip.r * Vec<double>{target.axis[0], target.axis[1], target.axis[2]};
-    to[0] = {goal[0], goal[1], goal[2]};
+  const Frame<double> at_goal = goal_frame(goal);
+  if (target.has_direction) {
+    from[0] = pointing_axis(target, tip);
+    to[0] = goal_direction(at_goal);
     return 1;
   }
-  const Rot<double> wanted = goal_frame<double>(goal).r;
+  if (!target.has_rotation)
+    return 0;
   from[0] = tip.r.x;
   from[1] = tip.r.y;
   from[2] = tip.r.z;
-  to[0] = wanted.x;
-  to[1] = wanted.y;
-  to[2] = wanted.z;
+  to[0] = at_goal.r.x;
+  to[1] = at_goal.r.y;
+  to[2] = at_goal.r.z;
   return 3;
 }
 
@@ -52,7 +50,7 @@ SUPPLE_FN double chordal(const Problem &problem, const double *goals, const Fram
   for (int t = 0; t < problem.target_count; ++t) {
     const Target &target = problem.targets[t];
     position_weights(target, w);
-    const Vec<double> d = goal_frame<double>(goals + 12 * t).p - tips[t].p;
+    const Vec<double> d = goal_frame(goals + 12 * t).p - tips[t].p;
     sum += w[0] * d.x * d.x + w[1] * d.y * d.y + w[2] * d.z * d.z;
     const int count = directions(target, tips[t], goals + 12 * t, from, to);
     for (int i = 0; i < count; ++i)
@@ -177,7 +175,7 @@ struct Descent {
         continue;
       shared = shared || count > 1;
       position_weights(target, w);
-      const Vec<double> goal = goal_frame<double>(goals + 12 * t).p;
+      const Vec<double> goal = goal_frame(goals + 12 * t).p;
       if (link->motion == slides) {
         shared = shared || turning || (sliding && link->slide_gain != gain);
         sliding = true;
@@ -282,7 +280,7 @@ struct Descent {
             B[3 * i + j] += weight * y[i] * x[j];
         size += weight * (dot(a, a) + dot(b, b));
       };
-      add(2 * (w[0] + w[1] + w[2]) / 3, tips[t].p - axis->p, goal_frame<double>(goals + 12 * t).p - axis->p);
+      add(2 * (w[0] + w[1] + w[2]) / 3, tips[t].p - axis->p, goal_frame(goals + 12 * t).p - axis->p);
       const int turned = directions(target, tips[t], goals + 12 * t, from, to);
       for (int i = 0; i < turned; ++i)
         add((turned == 1 ? 2 : 1) * turn_weight(target), from[i], to[i]);
@@ -397,8 +395,7 @@ SUPPLE_FN void descend(const Descent &descent, int rank, double *q, double *othe
     Axis<double> *at = axes;
     for (int t = 0; t < problem.target_count; ++t) {
       const Target &target = problem.targets[t];
-      tips[t] = frame<double>(traverse_chain(target.chain, q, at));
-      tips[t].p = tips[t] * Vec<double>{target.point[0], target.point[1], target.point[2]};
+      tips[t] = end_effector(target, q, at);
       at += target.chain.axes;
     }
   };

@@ -11,7 +11,7 @@ constexpr double iteration_time = 1.0 / 300;
 constexpr double no_direction = 1e-12;
 
 // working memory; A and V may be those of a step
-struct DampDesk {
+struct DampingScratch {
   double *w;          // n: the joint weights
   double *Jw;         // m x n: W_x J W_q [D13]
   double *A, *V;      // size x size each, size = max(m, n)
@@ -91,7 +91,7 @@ SUPPLE_FN double bound_by_factors(double *A, int k) {
 SUPPLE_FN double smooth_step(double x) { return x * x * (3 - 2 * x); }
 
 // How far q is from a named singularity: an angle, a sine or a length.
-SUPPLE_FN double distance_from(const Damper &d, const double *q, const DampDesk &desk) {
+SUPPLE_FN double distance_from(const Damper &d, const double *q, const DampingScratch &desk) {
   if (d.measure == off_axis) {
     const Frame<double> tip = frame<double>(traverse_chain(d.carrier, q, desk.axes)),
                         base = frame<double>(traverse_chain(d.axis_of, q, desk.axes));
@@ -147,7 +147,7 @@ SUPPLE_FN double ramp(const Problem &problem, const Damper &d, const double *q, 
 // leaves the joint weights [D29] and J_w on the desk. Weights merge first, so that schemes that look at the
 // Jacobian see J_w: with a joint frozen at its limit J can be healthy and J_w singular.
 SUPPLE_FN double damp(const Problem &problem, const Method &method, const double *q, const double *e,
-                      const double *J, double dt, double *memory, const DampDesk &desk) {
+                      const double *J, double dt, double *memory, const DampingScratch &desk) {
   const int m = problem.rows, n = problem.n, k = m < n ? m : n;
   double *w = desk.w, alpha = 0, share = 0; // share: of the largest singular value, squared
   for (int l = 0; l < n; ++l)

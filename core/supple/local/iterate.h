@@ -6,10 +6,10 @@ namespace supple {
 inline namespace SUPPLE_ISA {
 
 // all working memory of a solve
-struct SolveDesk {
-  Sight<double> sight;
-  StepDesk step;
-  DampDesk damp;
+struct SolveScratch {
+  Evaluation evaluation;
+  StepScratch step;
+  DampingScratch damp;
   double *memory;                                    // of the damping schemes, for the length of a solve
   double *q, *next, *best, *dq, *v, *spare, *recent; // n each
   Frame<double> *after;                              // one a target
@@ -17,9 +17,9 @@ struct SolveDesk {
 
 // The weighted squared error at some q.
 SUPPLE_FN double error_at(const Problem &problem, const double *goals, const double *q,
-                          const SolveDesk &desk) {
-  look(problem, q, goals, false, desk.sight);
-  return squared_error(problem, goals, desk.sight.tips);
+                          const SolveScratch &desk) {
+  evaluate(problem, q, goals, false, desk.evaluation);
+  return squared_error(problem, goals, desk.evaluation.tips);
 }
 
 // A joint at its limit that the error presses outward takes no part in the step: its column becomes zero, the
@@ -43,27 +43,27 @@ SUPPLE_FN void hold_limits(const Problem &problem, const double *q, const double
 
 // What is wished of the joints at q.
 SUPPLE_FN void wish_at(const Problem &problem, const Method &method, const double *goals, const double *q,
-                       const SolveDesk &desk) {
+                       const SolveScratch &desk) {
   for (int l = 0; l < problem.n; ++l)
     desk.v[l] = 0;
   if (method.ask)
     method.ask(method.asked, q, desk.v);
   if (method.preference_count)
-    wish(problem, method.preferences, method.preference_count, q, goals, desk.sight, desk.spare, desk.step.A,
-         desk.v);
+    wish(problem, method.preferences, method.preference_count, q, goals, desk.evaluation, desk.spare,
+         desk.step.A, desk.v);
 }
 
 // The paper's step from what is seen at q and wished there, with damping and joint weights by the schemes;
 // returns alpha.
 SUPPLE_FN double damped_step(const Problem &problem, const Method &method, const double *q, double dt,
-                             double *memory, const SolveDesk &desk, double *dq) {
+                             double *memory, const SolveScratch &desk, double *dq) {
   const int n = problem.n;
-  const double alpha = damp(problem, method, q, desk.sight.e, desk.sight.J, dt, memory, desk.damp);
+  const double alpha = damp(problem, method, q, desk.evaluation.e, desk.evaluation.J, dt, memory, desk.damp);
   bool wishes = false;
   for (int l = 0; l < n; ++l)
     wishes = wishes || desk.v[l] != 0;
-  weighted_least_squares(desk.sight.J, desk.damp.Jw, desk.damp.w, problem.rows, n, desk.sight.e, alpha,
-                         wishes ? desk.v : nullptr, method.bypass, desk.step, dq);
+  weighted_least_squares(desk.evaluation.J, desk.damp.Jw, desk.damp.w, problem.rows, n, desk.evaluation.e,
+                         alpha, wishes ? desk.v : nullptr, method.bypass, desk.step, dq);
   remember(memory, dq, n);
   discard_tiny(problem, method, q, dt, dq);
   return alpha;
@@ -73,17 +73,17 @@ SUPPLE_FN double damped_step(const Problem &problem, const Method &method, const
 // with the damping and the joint weights (n) it took. `memory` holds what the schemes remember (see damp.h).
 // `rows`, if not null, are the weights W_x of this tick, one for each row of the error.
 SUPPLE_FN void damped_tick(const Problem &problem, const Method &method, const double *goals, const double *q,
-                           double dt, double *memory, const SolveDesk &desk, double *dq, double *alpha,
+                           double dt, double *memory, const SolveScratch &desk, double *dq, double *alpha,
                            double *w, const double *rows = nullptr) {
   wish_at(problem, method, goals, q, desk);
-  look(problem, q, goals, method.pull, desk.sight);
+  evaluate(problem, q, goals, method.pull, desk.evaluation);
   for (int t = 0; t < problem.target_count && rows; ++t)
     for (int i = 0; i < problem.targets[t].rows; ++i) {
       const int row = problem.targets[t].first + i;
       const double scale = rows[row] / problem.targets[t].weight[i];
-      desk.sight.e[row] *= scale;
+      desk.evaluation.e[row] *= scale;
       for (int l = 0; l < problem.n; ++l)
-        desk.sight.J[row * problem.n + l] *= scale;
+        desk.evaluation.J[row * problem.n + l] *= scale;
     }
   *alpha = damped_step(problem, method, q, dt, memory, desk, dq);
   for (int l = 0; l < problem.n; ++l)
@@ -92,13 +92,13 @@ SUPPLE_FN void damped_tick(const Problem &problem, const Method &method, const d
 
 // One step of a method from q, which stays: the change it makes. False where the method finds none.
 SUPPLE_FN bool one_step(const Problem &problem, const Method &method, const double *goals, const double *q,
-                        const SolveDesk &desk, double *dq) {
+                        const SolveScratch &desk, double *dq) {
   const int n = problem.n;
   if (method.way == by_descent) {
     for (int l = 0; l < n; ++l)
       desk.next[l] = q[l];
     descend(Descent{problem, goals, method.clamp, method.halvings}, method.rank, desk.next, desk.spare,
-            desk.recent, desk.sight.axes, desk.sight.tips, desk.after);
+            desk.recent, desk.evaluation.axes, desk.evaluation.tips, desk.after);
     for (int l = 0; l < n; ++l)
       dq[l] = desk.next[l] - q[l];
     for (int b = 0; b < problem.ball_count; ++b) {
@@ -111,19 +111,19 @@ SUPPLE_FN bool one_step(const Problem &problem, const Method &method, const doub
     }
   } else {
     wish_at(problem, method, goals, q, desk);
-    look(problem, q, goals, method.pull, desk.sight);
+    evaluate(problem, q, goals, method.pull, desk.evaluation);
     if (method.clamp)
-      hold_limits(problem, q, desk.sight.e, desk.sight.J, desk.v);
+      hold_limits(problem, q, desk.evaluation.e, desk.evaluation.J, desk.v);
     for (int l = 0; l < n && method.locked; ++l) {
       if (!method.locked[l])
         continue;
       for (int i = 0; i < problem.rows; ++i)
-        desk.sight.J[i * n + l] = 0;
+        desk.evaluation.J[i * n + l] = 0;
       desk.v[l] = 0;
     }
     if (method.schemes)
       damped_step(problem, method, q, iteration_time, desk.memory, desk, dq);
-    else if (!choose(problem, method, desk.sight.e, desk.sight.J, desk.v, desk.step, dq))
+    else if (!choose(problem, method, desk.evaluation.e, desk.evaluation.J, desk.v, desk.step, dq))
       return false;
   }
   for (int l = 0; l < n; ++l)
@@ -159,7 +159,7 @@ SUPPLE_FN bool count_step(const double *dq, int n, Report &report) {
 // Descent goes round corners slowly: while it helps, the way of the last sweep is gone on, each time twice as
 // far but never farther than a step may be.
 SUPPLE_FN void stride(const Problem &problem, const Method &method, const double *goals,
-                      const SolveDesk &desk, int most, Report &report) {
+                      const SolveScratch &desk, int most, Report &report) {
   double error = error_at(problem, goals, desk.q, desk);
   for (int i = 0; i < 8 && report.iterations + 1 < most; ++i) {
     move(problem, method.clamp, desk.q, desk.dq, desk.next);
@@ -178,16 +178,16 @@ SUPPLE_FN void stride(const Problem &problem, const Method &method, const double
 // Out of a corner, first time: every joint that presses against a limit goes to the other side of its range.
 // Next time, or where none presses (a straight arm that should fold), every joint does; and then every joint
 // goes to its middle. False if no joint has two limits.
-SUPPLE_FN bool escape(const Problem &problem, const double *goals, int time, const SolveDesk &desk) {
+SUPPLE_FN bool escape(const Problem &problem, const double *goals, int time, const SolveScratch &desk) {
   const int n = problem.n;
-  look(problem, desk.q, goals, false, desk.sight);
+  evaluate(problem, desk.q, goals, false, desk.evaluation);
   for (int all = time % 3 > 0; all < 2; ++all) {
     bool moved = false;
     for (int l = 0; l < n; ++l) {
       const double low = problem.lower[l], high = problem.upper[l], q = desk.q[l];
       double slope = 0;
       for (int i = 0; i < problem.rows; ++i)
-        slope += desk.sight.J[i * n + l] * desk.sight.e[i];
+        slope += desk.evaluation.J[i * n + l] * desk.evaluation.e[i];
       const bool pressed = (q <= low && slope < 0) || (q >= high && slope > 0);
       if (!(high - low < 1e300) || !(all || pressed))
         continue;
@@ -203,16 +203,17 @@ SUPPLE_FN bool escape(const Problem &problem, const double *goals, int time, con
 // As near as it gets: from the best q on, damped steps that may only lower the error, the damping growing
 // after a step that would raise it and shrinking after one that does not (Levenberg and Marquardt).
 SUPPLE_FN void settle(const Problem &problem, const Method &method, const Stop &stop, const double *goals,
-                      const SolveDesk &desk, Report &report) {
+                      const SolveScratch &desk, Report &report) {
   const int n = problem.n;
   double error = error_at(problem, goals, desk.best, desk), damping = 0.1 * error;
   for (; report.iterations < stop.iterations; ++report.iterations) {
-    look(problem, desk.best, goals, false, desk.sight);
+    evaluate(problem, desk.best, goals, false, desk.evaluation);
     for (int l = 0; l < n; ++l)
       desk.v[l] = 0;
     if (method.clamp)
-      hold_limits(problem, desk.best, desk.sight.e, desk.sight.J, desk.v);
-    least_squares(desk.sight.J, problem.rows, n, desk.sight.e, damping, nullptr, desk.step, desk.dq);
+      hold_limits(problem, desk.best, desk.evaluation.e, desk.evaluation.J, desk.v);
+    least_squares(desk.evaluation.J, problem.rows, n, desk.evaluation.e, damping, nullptr, desk.step,
+                  desk.dq);
     shorten_to(desk.dq, n, method.longest);
     move(problem, method.clamp, desk.best, desk.dq, desk.next);
     const double next = error_at(problem, goals, desk.next, desk);
@@ -234,16 +235,16 @@ SUPPLE_FN void settle(const Problem &problem, const Method &method, const Stop &
 }
 
 // whether what is seen is within tolerance of every goal
-SUPPLE_FN bool within(const Problem &problem, const Stop &stop, const Sight<double> &sight) {
+SUPPLE_FN bool within(const Problem &problem, const Stop &stop, const Evaluation &evaluation) {
   for (int t = 0; t < problem.target_count; ++t)
-    if (!(sight.distance[t] <= stop.position && sight.angle[t] <= stop.angle))
+    if (!(evaluation.distance[t] <= stop.position && evaluation.angle[t] <= stop.angle))
       return false;
   return true;
 }
 
 // From start to the goals. `best` holds the q with the smallest weighted error that was visited.
 SUPPLE_FN Report solve(const Problem &problem, const Method &method, const Stop &stop, const double *goals,
-                       const double *start, const SolveDesk &desk) {
+                       const double *start, const SolveScratch &desk) {
   const int n = problem.n;
   Report report{spent, 0, 0, 0};
   double least = 1e300, mark = 1e300;
@@ -253,11 +254,11 @@ SUPPLE_FN Report solve(const Problem &problem, const Method &method, const Stop 
   desk.memory[0] = 0;
   move(problem, method.clamp, start, desk.dq, desk.q);
   for (;; ++report.iterations) {
-    look(problem, desk.q, goals, false, desk.sight);
+    evaluate(problem, desk.q, goals, false, desk.evaluation);
     double error = 0;
-    const bool there = within(problem, stop, desk.sight);
+    const bool there = within(problem, stop, desk.evaluation);
     for (int i = 0; i < problem.rows; ++i)
-      error += desk.sight.e[i] * desk.sight.e[i];
+      error += desk.evaluation.e[i] * desk.evaluation.e[i];
     if (there || error < least || !report.iterations) {
       least = error;
       for (int l = 0; l < n; ++l)
@@ -285,8 +286,8 @@ SUPPLE_FN Report solve(const Problem &problem, const Method &method, const Stop 
         report.outcome = stuck;
         if (method.way == by_damping && !method.pull && error < 1e300) {
           settle(problem, method, stop, goals, desk, report);
-          look(problem, desk.best, goals, false, desk.sight);
-          if (within(problem, stop, desk.sight))
+          evaluate(problem, desk.best, goals, false, desk.evaluation);
+          if (within(problem, stop, desk.evaluation))
             report.outcome = arrived;
         }
         return report;
@@ -317,7 +318,7 @@ SUPPLE_FN Report solve(const Problem &problem, const Method &method, const Stop 
 // each brought back to the goals by steps without, until nothing moves. `best` holds the last q within
 // tolerance.
 SUPPLE_FN void refine(const Problem &problem, const Method &method, const Stop &stop, const double *goals,
-                      const double *start, const SolveDesk &desk) {
+                      const double *start, const SolveScratch &desk) {
   const int n = problem.n;
   Method plain = method;
   plain.preference_count = 0;
@@ -330,8 +331,8 @@ SUPPLE_FN void refine(const Problem &problem, const Method &method, const Stop &
     move(problem, method.clamp, desk.q, desk.dq, desk.next);
     bool back = false;
     for (int i = 0; i < 8 && !back; ++i) {
-      look(problem, desk.next, goals, false, desk.sight);
-      back = within(problem, stop, desk.sight);
+      evaluate(problem, desk.next, goals, false, desk.evaluation);
+      back = within(problem, stop, desk.evaluation);
       if (back)
         break;
       for (int l = 0; l < n; ++l)

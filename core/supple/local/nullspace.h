@@ -1,7 +1,8 @@
 // Which of many ways: the wish that moves q without moving the hand [K5.25-5.31, D5].
 #pragma once
+#include "supple/local/types.h"
 #include "supple/math/dense.h"
-#include "supple/task/goal.h"
+#include "supple/task/jacobian.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -21,10 +22,10 @@ SUPPLE_FN double freedom(const double *J, int m, int n, double *G) {
   return root(determinant(G, k));
 }
 
-// Adds to v what the preferences wish at q: the opposite of the chapter's z [K5.27, its sign kept]. `sight`,
-// `moved` (n) and G are working memory, used by dexterity alone.
+// Adds to v what the preferences wish at q: the opposite of the chapter's z [K5.27, its sign kept].
+// `evaluation`, `moved` (n) and G are working memory, used by dexterity alone.
 SUPPLE_FN void wish(const Problem &problem, const Preference *preferences, int count, const double *q,
-                    const double *goals, const Sight<double> &sight, double *moved, double *G, double *v) {
+                    const double *goals, const Evaluation &evaluation, double *moved, double *G, double *v) {
   const int n = problem.n;
   for (int i = 0; i < count; ++i) {
     const Preference &p = preferences[i];
@@ -37,8 +38,8 @@ SUPPLE_FN void wish(const Problem &problem, const Preference *preferences, int c
         double side[2];
         for (int s = 0; s < 2; ++s) {
           moved[k] = q[k] + (s ? step : -step);
-          look(problem, moved, goals, false, sight);
-          side[s] = freedom(sight.J, problem.rows, n, G);
+          evaluate(problem, moved, goals, false, evaluation);
+          side[s] = freedom(evaluation.J, problem.rows, n, G);
         }
         moved[k] = q[k];
         v[k] += p.gain[k] * (side[1] - side[0]) / (2 * step);

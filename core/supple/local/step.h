@@ -6,7 +6,7 @@ namespace supple {
 inline namespace SUPPLE_ISA {
 
 // working memory of a step: two square matrices and some rows
-struct StepDesk {
+struct StepScratch {
   double *A, *V; // size x size each, size = max(m, n, 4)
   double *b, *c; // size
   double *free;  // size
@@ -17,7 +17,7 @@ struct StepDesk {
 // where there are more rows than joints, (J'J + alpha)^-1 (J'e + alpha v) is the same. No e, or no v, is none
 // asked.
 SUPPLE_FN void least_squares(const double *J, int m, int n, const double *e, double damping, const double *v,
-                             const StepDesk &desk, double *dq) {
+                             const StepScratch &desk, double *dq) {
   const bool wide = m <= n;
   const int k = wide ? m : n;
   auto prepare = [&] {
@@ -57,7 +57,7 @@ SUPPLE_FN void least_squares(const double *J, int m, int n, const double *e, dou
 // wish goes past the weights, as printed. A wish moves the hand by no more than alpha P^-1 J_w v.
 SUPPLE_FN void weighted_least_squares(const double *J, const double *Jw, const double *w, int m, int n,
                                       const double *e, double damping, const double *v, bool bypass,
-                                      const StepDesk &desk, double *dq) {
+                                      const StepScratch &desk, double *dq) {
   if (bypass && v) {
     for (int i = 0; i < m; ++i) {
       desk.free[i] = e[i];
@@ -107,7 +107,7 @@ SUPPLE_FN void shorten_to(double *dq, int n, double most) {
 // would move the joints compared with how much it moves the end effectors. A position or an orientation is
 // one end effector.
 SUPPLE_FN void selective(const Problem &problem, const double *J, const double *e, double most,
-                         const StepDesk &desk, double *dq) {
+                         const StepScratch &desk, double *dq) {
   const int m = problem.rows, n = problem.n;
   for (int i = 0; i < m; ++i)
     for (int j = 0; j <= i; ++j) {
@@ -175,7 +175,7 @@ SUPPLE_FN void selective(const Problem &problem, const double *J, const double *
 // The change of q that a method chooses from what is seen; v is the preferences' wish. False where it finds
 // none.
 SUPPLE_FN bool choose(const Problem &problem, const Method &method, const double *e, const double *J,
-                      const double *v, const StepDesk &desk, double *dq) {
+                      const double *v, const StepScratch &desk, double *dq) {
   const int m = problem.rows, n = problem.n;
   if (method.way == by_inverse) {
     for (int i = 0; i < n * n; ++i)

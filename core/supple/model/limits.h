@@ -2,7 +2,6 @@
 // leads.
 #pragma once
 #include "supple/model/tree.h"
-#include "supple/task/types.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {

@@ -27,15 +27,15 @@ SUPPLE_FN void seek(const Problem &problem, const double *goals, const double *r
   }
   for (int i = 0; i < n; ++i)
     home.was[i] = home.q[i], desk.v[i] = 0;
-  const Sight<double> sight{desk.e,
-                            desk.J,
-                            desk.full,
-                            static_cast<Frame<double> *>(desk.tips),
-                            static_cast<Axis<double> *>(desk.axes),
-                            desk.distance,
-                            desk.angle};
-  const StepDesk step{desk.A, desk.V, desk.b, desk.c, desk.free, desk.order};
-  look(problem, home.q, goals, false, sight);
+  const Evaluation evaluation{desk.e,
+                              desk.J,
+                              desk.full,
+                              static_cast<Frame<double> *>(desk.tips),
+                              static_cast<Axis<double> *>(desk.axes),
+                              desk.distance,
+                              desk.angle};
+  const StepScratch step{desk.A, desk.V, desk.b, desk.c, desk.free, desk.order};
+  evaluate(problem, home.q, goals, false, evaluation);
   double error = 0;
   for (int i = 0; i < problem.rows; ++i)
     error += desk.e[i] * desk.e[i];
