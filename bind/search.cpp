@@ -237,7 +237,7 @@ PyObject *call_finder(PyObject *self, PyObject *args, PyObject *names) {
       throw nb::python_error();
     }
     check_made(self);
-    return nb::inst_ptr<Door>(self)->finder->quick(given[0], given[1], given[2]);
+    return nb::inst_ptr<Door>(self)->finder->solve_frames(given[0], given[1], given[2]);
   });
 }
 PyType_Slot call_slots[] = {{Py_tp_call, reinterpret_cast<void *>(call_finder)}, {0, nullptr}};
@@ -246,7 +246,7 @@ PyObject *call_answer(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     if (count != 4)
       bad_input("answer takes position, orientation, direction and start");
     check_made(self);
-    return nb::inst_ptr<Finder>(self)->answer(args[0], args[1], args[2], args[3]);
+    return nb::inst_ptr<Finder>(self)->solve_parts(args[0], args[1], args[2], args[3]);
   });
 }
 using FastCall = PyObject *(*)(PyObject *, PyObject *const *, Py_ssize_t);

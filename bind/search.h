@@ -152,7 +152,7 @@ struct Finder {
   }
 
   // one frame, or one for each goal; a start and a place for the answer, or none
-  nb::object quick(PyObject *given, PyObject *start, PyObject *into) {
+  nb::object solve_frames(PyObject *given, PyObject *start, PyObject *into) {
     if (Py_TYPE(given) == frame_type.type)
       given = *reinterpret_cast<PyObject **>(reinterpret_cast<char *>(given) + frame_type.slot);
     const int targets = posed.problem.target_count;
@@ -187,9 +187,9 @@ struct Finder {
   }
 
   // the parts of one goal, each an array or none: (q, outcome, iterations, starts)
-  nb::object answer(PyObject *position, PyObject *orientation, PyObject *direction, PyObject *start) {
+  nb::object solve_parts(PyObject *position, PyObject *orientation, PyObject *direction, PyObject *start) {
     if (posed.problem.target_count != 1)
-      bad_input("one goal, where several are asked");
+      bad_input("one goal is given, but this search has several");
     std::fill_n(goals.data(), 12, 0.0);
     if (position != Py_None)
       Part(position, "position", -1, 1).read(0, goals.data() + 9);

@@ -17,17 +17,17 @@ struct SearchScratch {
   int *left;
 };
 
-static void lay_out(const Problem &problem, long long batch_size, ScratchLayout &layout,
-                    SearchScratch &scratch) {
-  lay_out(problem, layout, scratch.narrow);
-  lay_out(problem, layout, scratch.wide);
+static void lay_out(SearchScratch &scratch, ScratchLayout &layout, const Problem &problem,
+                    long long batch_size) {
+  lay_out(scratch.narrow, layout, problem);
+  lay_out(scratch.wide, layout, problem);
   layout.array(scratch.left, std::size_t(batch_size));
 }
 
 static std::size_t scratch_bytes(const Problem &problem, long long batch_size) {
   ScratchLayout layout = ScratchLayout::count();
   SearchScratch scratch;
-  lay_out(problem, batch_size, layout, scratch);
+  lay_out(scratch, layout, problem, batch_size);
   return layout.bytes();
 }
 
@@ -35,21 +35,21 @@ static Found solve_one(const Problem &problem, const Search &search, const Reque
                        int &count, void *memory) {
   ScratchLayout layout = ScratchLayout::place(memory);
   RestartScratch<Narrow> scratch; // comes first in the layout
-  lay_out(problem, layout, scratch);
+  lay_out(scratch, layout, problem);
   return search_one(problem, search, request, scratch, q, count);
 }
 
 static void solve_many(const Problem &problem, const Search &search, const SearchBatch &batch, void *memory) {
   ScratchLayout layout = ScratchLayout::place(memory);
   SearchScratch scratch;
-  lay_out(problem, batch.count, layout, scratch);
+  lay_out(scratch, layout, problem, batch.count);
   search_many(problem, search, batch, scratch.wide, scratch.narrow, scratch.left);
 }
 
 static void sample(const Problem &problem, const Search &search, int count, float *rows, void *memory) {
   ScratchLayout layout = ScratchLayout::place(memory);
   SearchScratch scratch;
-  lay_out(problem, 0, layout, scratch);
+  lay_out(scratch, layout, problem, 0);
   sample_table(problem, search, count, scratch.wide.step.q, scratch.wide.step.axes, rows);
 }
 

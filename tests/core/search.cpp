@@ -49,7 +49,7 @@ struct Tree {
       for (int k = 0; k < (node.motion == balls ? 3 : 1); ++k)
         add(random, node.motion);
     }
-    int asked = 0;
+    int row_count = 0;
     for (int k = 0; k < ends; ++k) {
       Node on_way[most];
       const int length = int(path[k].size());
@@ -65,12 +65,12 @@ struct Tree {
       target.chain.dof = n;
       place(random, target.chain.rotation, target.chain.position);
       ask(random, plain, target);
-      target.first = asked;
-      asked += target.rows;
+      target.first = row_count;
+      row_count += target.rows;
       targets.push_back(target);
     }
-    problem = {targets.data(),       ends, asked, n, lower.data(), upper.data(), ball_list.data(),
-               int(ball_list.size())};
+    problem = {targets.data(), ends,         row_count,        n,
+               lower.data(),   upper.data(), ball_list.data(), int(ball_list.size())};
     ones.assign(n, 1.0);
     rest.assign(n, 0.0);
     set_up(with_table);
@@ -271,7 +271,7 @@ struct Laws {
 bool is_intact(const Tree &tree, void *scratch) {
   ScratchLayout layout = ScratchLayout::check(scratch);
   SearchScratch arrays;
-  lay_out(tree.problem, company, layout, arrays);
+  lay_out(arrays, layout, tree.problem, company);
   return layout.intact();
 }
 
@@ -370,11 +370,11 @@ void scalar_search(Report &report, bool plain) {
     RestartScratch<double> scratch, alone_scratch;
     std::vector<double> memory, lane_memory;
     ScratchLayout count = ScratchLayout::count();
-    lay_out(tree.problem, count, scratch);
-    lay_out(tree.problem, count, alone_scratch);
+    lay_out(scratch, count, tree.problem);
+    lay_out(alone_scratch, count, tree.problem);
     ScratchLayout place = ScratchLayout::place(Tree::allocate(memory, count.bytes()));
-    lay_out(tree.problem, place, scratch);
-    lay_out(tree.problem, place, alone_scratch);
+    lay_out(scratch, place, tree.problem);
+    lay_out(alone_scratch, place, tree.problem);
     void *lanes = Tree::allocate(lane_memory, search_functions.scratch(tree.problem, company));
     std::vector<double> q(company * n), lane_q(company * n), alone(n);
     std::vector<Found> found(company), lane_found(company);
@@ -415,14 +415,14 @@ void steps_agree(Report &report) {
   for (int round = 0; round < rounds; ++round) {
     const Tree tree = random_tree(random, true, 0);
     const int n = tree.n;
-    StepScratch<T> one, any;
+    SearchStepScratch<T> one, any;
     std::vector<double> memory, q(n);
     ScratchLayout count = ScratchLayout::count();
-    lay_out(tree.problem, count, one);
-    lay_out(tree.problem, count, any);
+    lay_out(one, count, tree.problem);
+    lay_out(any, count, tree.problem);
     ScratchLayout place = ScratchLayout::place(Tree::allocate(memory, count.bytes()));
-    lay_out(tree.problem, place, one);
-    lay_out(tree.problem, place, any);
+    lay_out(one, place, tree.problem);
+    lay_out(any, place, tree.problem);
     for (int lane = 0; lane < W; ++lane) {
       double goal[12];
       tree.reachable(random, q.data(), goal);
@@ -443,8 +443,8 @@ void steps_agree(Report &report) {
     }
     const bool exact = round % 2;
     const T damping = splat<T>(SearchConstants::damping);
-    const StepResult<T> a = frame_step(tree.problem, tree.search, damping, exact, one);
-    const StepResult<T> b = general_step(tree.problem, tree.search, damping, exact, any);
+    const SearchStepResult<T> a = frame_step(tree.problem, tree.search, damping, exact, one);
+    const SearchStepResult<T> b = general_step(tree.problem, tree.search, damping, exact, any);
     outcome.see(bits_of(a.arrived) ^ bits_of(b.arrived), round);
     for (int lane = 0; lane < W; ++lane) {
       double size = 1e-12, difference = 0; // of a step: the damping of none is 1e-12

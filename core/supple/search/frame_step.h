@@ -36,20 +36,17 @@ SUPPLE_FLAT T dot6(const T *a, const T *b) {
 }
 
 template <class T>
-SUPPLE_FN StepResult<T> frame_step(const Problem &problem, const Search &search, T damping_part, bool exact,
-                                   StepScratch<T> &scratch) {
+SUPPLE_FN SearchStepResult<T> frame_step(const Problem &problem, const Search &search, T damping_part,
+                                         bool exact, SearchStepScratch<T> &scratch) {
   const Target &target = problem.targets[0];
   const Chain &chain = target.chain;
-  Frame<T> tip = frame<T>(traverse_chain(chain, scratch.q, scratch.axes));
-  tip.p = tip * splat3<T>(target.point);
-  const Frame<T> goal = frame_of(scratch.goals);
-  const Vec<T> shift = goal.p - tip.p;
-  Vec<T> turn = half_sine(tip.r, goal.r);
-  StepResult<T> result;
-  result.arrived = (dot(shift, shift) <= splat<T>(search.position_tolerance * search.position_tolerance)) &
-                   (dot(turn, turn) <= splat<T>(search.angle_tolerance * search.angle_tolerance));
-  if (exact)
-    turn = whole_turn(turn);
+  const Frame<T> tip = end_effector(target, scratch.q, scratch.axes);
+  const Frame<T> goal = goal_frame(scratch.goals);
+  const HalfSine metric{exact};
+  const Vec<T> shift = goal.p - tip.p, half_sine = metric.between(tip.r, goal.r);
+  const Vec<T> turn = metric.finish(half_sine, false);
+  SearchStepResult<T> result;
+  result.arrived = is_within_tolerance(search, dot(shift, shift), dot(half_sine, half_sine));
   T weight[6];
   for (int i = 0; i < 6; ++i)
     weight[i] = splat<T>(target.weight[i]);

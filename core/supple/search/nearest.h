@@ -46,7 +46,7 @@ SUPPLE_FN void load_candidates(const Problem &problem, int first, RestartScratch
 }
 
 template <class T>
-struct Descent {
+struct CandidateDescent {
   T squared_error; // of the best joint values, which are in scratch.best
   int arrived;     // lanes, as bits
 };
@@ -55,11 +55,12 @@ struct Descent {
 // by more than 1e-6 of its error. A step that would raise the error is taken back and the damping grows by 8;
 // after one that lowers it the damping falls to 0.3 (Levenberg-Marquardt).
 template <class T>
-SUPPLE_FN Descent<T> descend(const Problem &problem, const Search &search, const Request &request, int steps,
-                             RestartScratch<T> &scratch, Found &found) {
-  StepScratch<T> &step = scratch.step;
+SUPPLE_FN CandidateDescent<T> descend_lanes(const Problem &problem, const Search &search,
+                                            const Request &request, int steps, RestartScratch<T> &scratch,
+                                            Found &found) {
+  SearchStepScratch<T> &step = scratch.step;
   T damping_part = splat<T>(SearchConstants::damping);
-  Descent<T> descent{splat<T>(1e30), 0};
+  CandidateDescent<T> descent{splat<T>(1e30), 0};
   Mask<T> settled = damping_part < damping_part;
   Mask<T> stepped = settled; // whether q is new, not the best again after a step that was taken back
   for (int l = 0; l < problem.n; ++l)
@@ -68,7 +69,7 @@ SUPPLE_FN Descent<T> descend(const Problem &problem, const Search &search, const
     if (k && out_of_budget<T>(search, request, found))
       break;
     found.iterations += k > 0;
-    const StepResult<T> result = search_step(problem, search, damping_part, true, step);
+    const SearchStepResult<T> result = search_step(problem, search, damping_part, true, step);
     const T error = result.squared_error, least = descent.squared_error;
     const Mask<T> better = error <= least;
     settled =
@@ -88,17 +89,18 @@ SUPPLE_FN Descent<T> descend(const Problem &problem, const Search &search, const
 
 // A few steps from each candidate, if there are more than lanes. Ends when one arrives.
 template <class T>
-SUPPLE_FN Descent<T> improve_candidates(const Problem &problem, const Search &search, const Request &request,
-                                        RestartScratch<T> &scratch, Found &found) {
+SUPPLE_FN CandidateDescent<T> improve_candidates(const Problem &problem, const Search &search,
+                                                 const Request &request, RestartScratch<T> &scratch,
+                                                 Found &found) {
   constexpr int W = Lane<T>::width;
-  Descent<T> descent{splat<T>(0), 0};
+  CandidateDescent<T> descent{splat<T>(0), 0};
   if (scratch.candidate_count <= W)
     return descent;
   for (int first = 0; first < scratch.candidate_count && !descent.arrived; first += W) {
     if (out_of_budget<T>(search, request, found))
       break;
     load_candidates(problem, first, scratch);
-    descent = descend(problem, search, request, SearchConstants::short_descent, scratch, found);
+    descent = descend_lanes(problem, search, request, SearchConstants::short_descent, scratch, found);
     for (int lane = 0; lane < W && first + lane < scratch.candidate_count; ++lane) {
       scratch.candidate_error[first + lane] = get(descent.squared_error, lane);
       for (int l = 0; l < problem.n; ++l)
@@ -117,7 +119,7 @@ SUPPLE_FN void select_candidates(const Problem &problem, RestartScratch<T> &scra
     b = held;
   };
   double *error = scratch.candidate_error;
-  for (int i = 0; i < SearchConstants::long_descents && i < scratch.candidate_count; ++i) {
+  for (int i = 0; i < SearchConstants::best_candidates && i < scratch.candidate_count; ++i) {
     int best = i;
     for (int k = i + 1; k < scratch.candidate_count; ++k)
       if (error[k] < error[best])
@@ -133,7 +135,7 @@ SUPPLE_FN void select_candidates(const Problem &problem, RestartScratch<T> &scra
 template <class T>
 SUPPLE_FN void add_start(const Problem &problem, const Search &search, const double *start,
                          RestartScratch<T> &scratch) {
-  const int last = SearchConstants::long_descents - 1;
+  const int last = SearchConstants::best_candidates - 1;
   const int place = scratch.candidate_count <= last ? scratch.candidate_count++ : last;
   double *row = scratch.candidates + place * problem.n;
   for (int l = 0; l < problem.n; ++l) {
@@ -146,7 +148,7 @@ SUPPLE_FN void add_start(const Problem &problem, const Search &search, const dou
 // The lane to return: the first that arrived, else the first of those with the least error below `bound`; -1:
 // none.
 template <class T>
-SUPPLE_FN int best_lane(const Descent<T> &descent, double bound) {
+SUPPLE_FN int best_lane(const CandidateDescent<T> &descent, double bound) {
   int best = -1;
   for (int lane = 0; lane < Lane<T>::width; ++lane) {
     if (descent.arrived >> lane & 1)
@@ -165,17 +167,18 @@ template <class T>
 SUPPLE_FN void find_nearest(const Problem &problem, const Search &search, const Request &request,
                             RestartScratch<T> &scratch, Found &found, double *out) {
   constexpr int W = Lane<T>::width;
-  Descent<T> descent = improve_candidates(problem, search, request, scratch, found);
+  CandidateDescent<T> descent = improve_candidates(problem, search, request, scratch, found);
   if (!descent.arrived) {
     select_candidates(problem, scratch);
     if (request.start)
       add_start(problem, search, request.start, scratch);
   }
   found.squared_error = unbounded;
-  for (int first = 0; first < SearchConstants::long_descents && first < scratch.candidate_count; first += W) {
+  for (int first = 0; first < SearchConstants::best_candidates && first < scratch.candidate_count;
+       first += W) {
     if (!descent.arrived) {
       load_candidates(problem, first, scratch);
-      descent = descend(problem, search, request, SearchConstants::long_descent, scratch, found);
+      descent = descend_lanes(problem, search, request, SearchConstants::long_descent, scratch, found);
     }
     const int lane = best_lane(descent, found.squared_error);
     if (lane >= 0) {

@@ -8,7 +8,7 @@ inline namespace SUPPLE_ISA {
 
 template <class T>
 struct RestartScratch {
-  StepScratch<T> step;
+  SearchStepScratch<T> step;
   T squared_error;                                // where the lanes last stood
   T recent_errors[SearchConstants::error_window]; // squared errors of the last steps, oldest first
   T error_ratio;                                  // the part of the oldest that the newest must not exceed
@@ -26,9 +26,9 @@ struct RestartScratch {
 };
 
 template <class T>
-SUPPLE_FN void lay_out(const Problem &problem, ScratchLayout &layout, RestartScratch<T> &scratch) {
+SUPPLE_FN void lay_out(RestartScratch<T> &scratch, ScratchLayout &layout, const Problem &problem) {
   const int n = problem.n;
-  lay_out(problem, layout, scratch.step);
+  lay_out(scratch.step, layout, problem);
   layout.array(scratch.seed, n);
   layout.array(scratch.source_lane, n);
   layout.array(scratch.answer, n);
@@ -38,15 +38,16 @@ SUPPLE_FN void lay_out(const Problem &problem, ScratchLayout &layout, RestartScr
 }
 
 template <class T>
-SUPPLE_FN StepResult<T> search_step(const Problem &problem, const Search &search, T damping_part, bool exact,
-                                    StepScratch<T> &scratch) {
+SUPPLE_FN SearchStepResult<T> search_step(const Problem &problem, const Search &search, T damping_part,
+                                          bool exact, SearchStepScratch<T> &scratch) {
   if (search.uses_frame_step)
     return frame_step(problem, search, damping_part, exact, scratch);
   return general_step(problem, search, damping_part, exact, scratch);
 }
 
 template <class T>
-SUPPLE_FN void set_goals(const Problem &problem, int lane, const double *goals, StepScratch<T> &scratch) {
+SUPPLE_FN void set_goals(const Problem &problem, int lane, const double *goals,
+                         SearchStepScratch<T> &scratch) {
   for (int i = 0; i < 12 * problem.target_count; ++i)
     put(scratch.goals[i], lane, goals[i]);
 }
@@ -143,8 +144,9 @@ template <class T>
 SUPPLE_FN Advance<T> advance(const Problem &problem, const Search &search, int active,
                              RestartScratch<T> &scratch) {
   constexpr int window = SearchConstants::error_window;
-  StepScratch<T> &step = scratch.step;
-  const StepResult<T> result = search_step(problem, search, splat<T>(SearchConstants::damping), false, step);
+  SearchStepScratch<T> &step = scratch.step;
+  const SearchStepResult<T> result =
+      search_step(problem, search, splat<T>(SearchConstants::damping), false, step);
   const T error = scratch.squared_error = result.squared_error;
   const int arrived = bits_of(result.arrived) & active;
   // "not below" holds for what is not a number too

@@ -71,7 +71,7 @@ SUPPLE_FN int restarts_for(const Search &search, const double *goal) {
       search.max_iterations < search.max_restarts ? search.max_iterations + 1 : search.max_restarts;
   if (search.reach >= unbounded || restarts <= SearchConstants::unreachable_restarts)
     return restarts;
-  const Vec<double> away = goal_frame<double>(goal).p - load3(search.reach_base);
+  const Vec<double> away = goal_frame(goal).p - load3(search.reach_base);
   const bool unreachable = dot(away, away) > search.reach * search.reach;
   return unreachable ? SearchConstants::unreachable_restarts : restarts;
 }

@@ -39,8 +39,8 @@ struct TableSeeds {
 
   // The table's key of a goal. A goal without a rotation is looked up as if the end effector had none.
   static SUPPLE_FN TableKey<double> goal_key(const Target &target, const Table &table, const double *goal) {
-    Frame<double> tip = goal_frame<double>(goal);
-    const bool pointing = has_direction(target);
+    Frame<double> tip = goal_frame(goal);
+    const bool pointing = target.has_direction;
     if (pointing || !table.has_direction) {
       tip.r = identity<double>();
       tip.p = tip.p - load3(table.point);
@@ -97,7 +97,7 @@ struct TableSeeds {
           value_of_angle(last_joint_angle(key), search.joints[table.last_index], table.last_gain, outside);
       std::memcpy(last_angle, &value, sizeof value);
       sum = sum + outside * outside;
-    } else if (table.has_direction && !has_direction(target)) {
+    } else if (table.has_direction && !target.has_direction) {
       sum = plus_squared(sum, side_field, key.side);
     }
     sum = select(sum < Samples(worst), sum, Samples(worst)); // not a number: last

@@ -14,13 +14,6 @@ constexpr double full_circle = 6.283185307179586;
 
 SUPPLE_FN int axis_count(const Link &link) { return link.motion == balls ? 3 : 1; }
 
-SUPPLE_FN bool has_direction(const Target &target) { return target.component[target.rows - 1] >= across_1; }
-SUPPLE_FN bool has_slack(const Target &target) {
-  bool some = false;
-  for (int i = 0; i < target.rows; ++i)
-    some = some || target.slack[i] > 0;
-  return some;
-}
 SUPPLE_FN bool is_position(const Target &target) {
   return target.rows >= 3 && target.component[2] == along_z;
 }
@@ -35,7 +28,7 @@ SUPPLE_FN void goal_numbers(const Target &target, const Frame<double> &tip, doub
   for (int i = 0; i < 9; ++i)
     goal[i] = rows[i];
   store3(tip.p, goal + 9);
-  if (has_direction(target))
+  if (target.has_direction)
     store3(r * load3(target.axis), goal);
 }
 
@@ -72,9 +65,9 @@ struct SearchArrays {
   double *gain;                              // n: of that joint
   int *column_of;                            // n: column of a joint value in the target at hand, or -1
 };
-constexpr int no_motion = -1, several_motions = -2;
+constexpr int unknown_motion = -1, several_motions = -2;
 
-SUPPLE_FN void lay_out(const Problem &problem, ScratchLayout &layout, SearchArrays &arrays) {
+SUPPLE_FN void lay_out(SearchArrays &arrays, ScratchLayout &layout, const Problem &problem) {
   int axes = 0;
   for (int t = 0; t < problem.target_count; ++t)
     axes += problem.targets[t].chain.axes;
@@ -90,7 +83,7 @@ SUPPLE_FN void lay_out(const Problem &problem, ScratchLayout &layout, SearchArra
 // How each joint value moves its joint. A value with several joints (a mimic) has no one motion.
 SUPPLE_FN void find_motions(const Problem &problem, SearchArrays &arrays) {
   for (int l = 0; l < problem.n; ++l) {
-    arrays.motion[l] = no_motion;
+    arrays.motion[l] = unknown_motion;
     arrays.gain[l] = 1;
   }
   for (int t = 0; t < problem.target_count; ++t)
@@ -228,7 +221,7 @@ SUPPLE_FN bool can_have_table(const Problem &problem, const SearchArrays &arrays
 SUPPLE_FN std::size_t search_bytes(const Problem &problem) {
   ScratchLayout layout = ScratchLayout::count();
   SearchArrays arrays{};
-  lay_out(problem, layout, arrays);
+  lay_out(arrays, layout, problem);
   return layout.bytes();
 }
 
@@ -237,7 +230,7 @@ SUPPLE_FN Search set_up_search(const Problem &problem, const SearchOptions &opti
                                bool &table_possible) {
   ScratchLayout layout = ScratchLayout::place(memory);
   SearchArrays arrays{};
-  lay_out(problem, layout, arrays);
+  lay_out(arrays, layout, problem);
   set_up_joints(problem, options, arrays);
   set_up_columns(problem, arrays);
   set_up_parents(problem, arrays);
@@ -248,7 +241,7 @@ SUPPLE_FN Search set_up_search(const Problem &problem, const SearchOptions &opti
   search.columns = arrays.columns;
   search.column_begin = arrays.column_begin;
   search.axis_column = arrays.axis_column;
-  search.uses_frame_step = is_simple_chain(problem, arrays) && is_frame(target) && !has_slack(target);
+  search.uses_frame_step = is_simple_chain(problem, arrays) && is_frame(target) && !target.has_slack;
   search.max_restarts = options.max_restarts;
   search.max_iterations = options.max_iterations;
   search.max_step = options.max_step;
@@ -256,7 +249,7 @@ SUPPLE_FN Search set_up_search(const Problem &problem, const SearchOptions &opti
   search.position_tolerance = SearchConstants::tolerance_part * options.position_tolerance;
   search.angle_tolerance = SearchConstants::tolerance_part * options.angle_tolerance;
   search.reach = 10 * unbounded;
-  if (problem.target_count == 1 && !has_slack(target) && is_position(target) && options.reach < unbounded) {
+  if (problem.target_count == 1 && !target.has_slack && is_position(target) && options.reach < unbounded) {
     search.reach = options.reach * (1 + 1e-6) + 1e-9;
     store3(load3(options.reach_base), search.reach_base);
   }

@@ -10,7 +10,7 @@ namespace supple {
 inline namespace SUPPLE_ISA {
 
 template <class T>
-struct StepScratch {
+struct SearchStepScratch {
   T *goals;         // 12 for each target
   T *q, *next;      // n: joint values, and those after the step
   T *change;        // n: the step, in weighted sizes of the joints
@@ -23,7 +23,7 @@ struct StepScratch {
 };
 
 template <class T>
-SUPPLE_FN void lay_out(const Problem &problem, ScratchLayout &layout, StepScratch<T> &scratch) {
+SUPPLE_FN void lay_out(SearchStepScratch<T> &scratch, ScratchLayout &layout, const Problem &problem) {
   const int n = problem.n;
   int longest = 0, all = 0;
   for (int t = 0; t < problem.target_count; ++t) {
@@ -45,143 +45,45 @@ SUPPLE_FN void lay_out(const Problem &problem, ScratchLayout &layout, StepScratc
 
 // the state before a step
 template <class T>
-struct StepResult {
+struct SearchStepResult {
   T squared_error; // weighted, of all targets
   Mask<T> arrived; // within tolerance
 };
 
 template <class T>
-SUPPLE_FLAT Frame<T> frame_of(const T *goal) {
-  return {{{goal[0], goal[3], goal[6]}, {goal[1], goal[4], goal[7]}, {goal[2], goal[5], goal[8]}},
-          {goal[9], goal[10], goal[11]}};
+SUPPLE_FLAT Mask<T> is_within_tolerance(const Search &search, T squared_distance, T squared_angle) {
+  return (squared_distance <= splat<T>(search.position_tolerance * search.position_tolerance)) &
+         (squared_angle <= splat<T>(search.angle_tolerance * search.angle_tolerance));
 }
 
-// Half the turn from one rotation to another: 2 sin(a/2) about its axis. Half a turn of a whole one has none
-// that can be told; any will do to leave it.
-template <class T>
-SUPPLE_FLAT Vec<T> half_sine(const Rot<T> &from, const Rot<T> &to) {
-  const Vec<T> v = cross(from.x, to.x) + cross(from.y, to.y) + cross(from.z, to.z);
-  const T front = dot(from.x, to.x) + dot(from.y, to.y) + dot(from.z, to.z) - splat<T>(1);
-  const T square = front + splat<T>(2);
-  const Mask<T> back = square < splat<T>(1e-12);
-  const T k = reciprocal_root(select(back, splat<T>(1), square));
-  return {select(back, splat<T>(2), k * v.x), select(back, splat<T>(0), k * v.y),
-          select(back, splat<T>(0), k * v.z)};
-}
-
-// the same for a direction; `across` is one across it
-template <class T>
-SUPPLE_FLAT Vec<T> half_sine(Vec<T> from, Vec<T> to, Vec<T> across) {
-  const Vec<T> v = cross(from, to);
-  const T front = dot(from, to);
-  const T square = splat<T>(0.5) * (splat<T>(1) + front);
-  const Mask<T> back = square < splat<T>(1e-12);
-  const T k = reciprocal_root(select(back, splat<T>(1), square)), two = splat<T>(2);
-  return {select(back, two * across.x, k * v.x), select(back, two * across.y, k * v.y),
-          select(back, two * across.z, k * v.z)};
-}
-
-// the whole angle, for a vector of length 2 sin(a/2)
-template <class T>
-SUPPLE_FLAT Vec<T> whole_turn(Vec<T> half) {
-  const T square = dot(half, half), quarter = square * splat<T>(0.25), one = splat<T>(1);
-  const Mask<T> tiny = square < splat<T>(1e-8);
-  const T sine = root(quarter), safe = select(tiny, one, sine);
-  return select(tiny, one + square * splat<T>(1.0 / 24),
-                atan2(sine, root(larger(one - quarter, splat<T>(0)))) / safe) *
-         half;
-}
-
-// what lies outside a range about zero
-template <class T>
-SUPPLE_FLAT T outside(T x, double slack) {
-  return x - clip(x, splat<T>(-slack), splat<T>(slack));
-}
-
-// Rows of one target: its weighted errors in e, the parts of them that a motion of the hand moves in `rows`
-// (linear and angular for each), and how far it is from its goal.
-template <class T>
-SUPPLE_FN void missing(const Target &target, const Frame<T> &tip, const Frame<T> &goal, bool exact, T *e,
-                       Vec<T> (*rows)[2], T &distance, T &angle) {
-  using S = Scalar<T>;
-  const T zero(S(0)), one(S(1));
-  const Vec<T> none{zero, zero, zero}, shift = goal.p - tip.p;
-  Vec<T> turn = none, u = none, v = none;
-  const int last = target.component[target.rows - 1];
-  if (last >= across_1) {
-    const Vec<T> a = tip.r * Vec<T>{T(S(target.axis[0])), T(S(target.axis[1])), T(S(target.axis[2]))};
-    // across the direction; with a cone, the way to it and the way along it, which is free
-    const double slack = target.slack[target.rows - 1];
-    const Mask<T> flat = magnitude(a.x) < T(S(0.6));
-    const Vec<T> any = cross(a, Vec<T>{select(flat, one, zero), select(flat, zero, one), zero}),
-                 unit = (one / root(dot(any, any))) * any;
-    turn = half_sine(a, Vec<T>{goal.r.x.x, goal.r.y.x, goal.r.z.x}, unit);
-    if (exact || slack > 0)
-      turn = whole_turn(turn);
-    if (slack > 0) {
-      const T size = root(dot(turn, turn));
-      const Mask<T> beyond = size > T(S(slack));
-      const Vec<T> way = (one / larger(size, T(S(1e-300)))) * turn;
-      u = {select(beyond, way.x, zero), select(beyond, way.y, zero), select(beyond, way.z, zero)};
-      turn = select(beyond, size - T(S(slack)), zero) * u;
-    } else {
-      u = unit;
-      v = cross(a, u);
-    }
-  } else if (last >= about_x) {
-    turn = half_sine(tip.r, goal.r);
-    // where a part of the turn does not count, the parts that do must be of the angle itself
-    int parts = 0;
-    for (int i = 0; i < target.rows; ++i)
-      parts += target.component[i] >= about_x && target.slack[i] == 0;
-    if (exact || parts < 3)
-      turn = whole_turn(turn);
-  }
-  const T all[8] = {shift.x, shift.y, shift.z, turn.x, turn.y, turn.z, dot(u, turn), dot(v, turn)};
-  distance = angle = zero;
-  for (int i = 0; i < target.rows; ++i) {
-    const int component = target.component[i];
-    const bool pointing = component >= across_1;
-    const T x = pointing ? all[component] : outside(all[component], target.slack[i]), w(S(target.weight[i]));
-    // inside its slack a row asks for nothing
-    const T kept = pointing || target.slack[i] == 0 ? w : select(x == zero, zero, w);
-    (component < about_x ? distance : angle) = (component < about_x ? distance : angle) + x * x;
-    e[i] = w * x;
-    const Vec<T> unit{component % 3 == 0 ? kept : zero, component % 3 == 1 ? kept : zero,
-                      component % 3 == 2 ? kept : zero};
-    rows[i][0] = component < about_x ? unit : none;
-    rows[i][1] = component < about_x     ? none
-                 : component == across_1 ? w * u
-                 : component == across_2 ? w * v
-                                         : unit;
-  }
-}
-
-// Columns of a target in J, and its part of the gradient J'e.
+// Columns of a target in J, and its part of the gradient J'e. `across` and `weight` are those of its rows.
 template <class T>
 SUPPLE_FN void add_columns(const Target &target, const Search &search, int t, Vec<T> point,
-                           const Vec<T> (*rows)[2], const int *&axis_column, StepScratch<T> &scratch) {
+                           const Vec<T> *across, const T *weight, const int *&axis_column,
+                           SearchStepScratch<T> &scratch) {
   const Chain &chain = target.chain;
+  const T zero = splat<T>(0);
   const T *e = scratch.e + target.first;
   T *J = scratch.J + 6 * search.column_begin[t];
   const Axis<T> *axis = scratch.axes;
   int filled = 0;
   for (int k = 0; k < chain.count; ++k) {
     const Link &link = chain.links[k];
-    const bool linear_only = link.motion == slides;
-    const double gain = link.motion == turns ? link.turn_gain : linear_only ? link.slide_gain : 1;
+    const bool prismatic = link.motion == slides;
+    const double gain = link.motion == turns ? link.turn_gain : prismatic ? link.slide_gain : 1;
     for (int b = 0; b < axis_count(link); ++b, ++axis, ++axis_column) {
       const int l = link.index + b;
       const Vec<T> z = splat<T>(gain * search.joints[l].weighted_size) * axis->z;
-      const Vec<T> linear = linear_only ? z : cross(z, point - axis->p);
+      T rows[6];
+      if (prismatic)
+        to_rows(target, across, weight, z, Vec<T>{zero, zero, zero}, rows);
+      else
+        to_rows(target, across, weight, cross(z, point - axis->p), z, rows);
       T *column = J + 6 * *axis_column;
       const bool add = *axis_column < filled; // another joint of the chain has the same value
       for (int i = 0; i < target.rows; ++i) {
-        const T at = target.component[i] < about_x ? dot(rows[i][0], linear)
-                     : linear_only                 ? splat<T>(0)
-                                                   : dot(rows[i][1], z);
-        column[i] = add ? column[i] + at : at;
-        scratch.gradient[l] = scratch.gradient[l] + at * e[i];
+        column[i] = add ? column[i] + rows[i] : rows[i];
+        scratch.gradient[l] = scratch.gradient[l] + rows[i] * e[i];
       }
       filled = add ? filled : *axis_column + 1;
     }
@@ -204,7 +106,7 @@ SUPPLE_FLAT T free_factor(Mask<T> held) {
 
 // Clears the columns of held joints.
 template <class T>
-SUPPLE_FN void hold_joints(const Problem &problem, const Search &search, StepScratch<T> &scratch) {
+SUPPLE_FN void hold_joints(const Problem &problem, const Search &search, SearchStepScratch<T> &scratch) {
   for (int l = 0; l < problem.n; ++l) {
     const Mask<T> held = is_held(search.joints[l], scratch.q[l], scratch.gradient[l]);
     if (!any(held))
@@ -259,7 +161,7 @@ SUPPLE_FLAT void solve_packed(T *A, T *b) {
 
 // change = J'(J J' + damping)^-1 e, for one target of M rows
 template <int M, class T>
-SUPPLE_FN void solve_by_rows(const Search &search, T damping, StepScratch<T> &scratch) {
+SUPPLE_FN void solve_by_rows(const Search &search, T damping, SearchStepScratch<T> &scratch) {
   const int columns = search.column_begin[1];
   const T zero = splat<T>(0);
   T A[M * (M + 1) / 2], e[M];
@@ -288,7 +190,7 @@ SUPPLE_FN void solve_by_rows(const Search &search, T damping, StepScratch<T> &sc
 }
 
 template <class T>
-SUPPLE_FN void solve_by_rows(int rows, const Search &search, T damping, StepScratch<T> &scratch) {
+SUPPLE_FN void solve_by_rows(int rows, const Search &search, T damping, SearchStepScratch<T> &scratch) {
   switch (rows) {
   case 1:
     return solve_by_rows<1>(search, damping, scratch);
@@ -308,7 +210,7 @@ SUPPLE_FN void solve_by_rows(int rows, const Search &search, T damping, StepScra
 // J'J + damping, where joints have a common target; elsewhere it is zero and not stored
 template <class T>
 SUPPLE_FN void make_normal_matrix(const Problem &problem, const Search &search, T damping,
-                                  StepScratch<T> &scratch) {
+                                  SearchStepScratch<T> &scratch) {
   const int n = problem.n;
   T *H = scratch.normal_matrix;
   for (int k = 0; k < n; ++k) {
@@ -340,7 +242,7 @@ SUPPLE_FN void make_normal_matrix(const Problem &problem, const Search &search, 
 // the tree (Featherstone, Rigid Body Dynamics Algorithms, 6.5).
 template <class T>
 SUPPLE_FN void solve_by_joints(const Problem &problem, const Search &search, T damping,
-                               StepScratch<T> &scratch) {
+                               SearchStepScratch<T> &scratch) {
   const int n = problem.n;
   const SearchJoint *joints = search.joints;
   T *H = scratch.normal_matrix, *x = scratch.change;
@@ -368,7 +270,7 @@ SUPPLE_FN void solve_by_joints(const Problem &problem, const Search &search, T d
 
 // next = q + change, the change cut to the longest step and to the limits
 template <class T>
-SUPPLE_FLAT void apply_change(const Problem &problem, const Search &search, StepScratch<T> &scratch) {
+SUPPLE_FLAT void apply_change(const Problem &problem, const Search &search, SearchStepScratch<T> &scratch) {
   const T max_step = splat<T>(search.max_step);
   T largest = max_step;
   for (int l = 0; l < problem.n; ++l)
@@ -393,31 +295,39 @@ SUPPLE_FLAT void apply_change(const Problem &problem, const Search &search, Step
   }
 }
 
+// the residual and the columns of one target; returns its part of the result
+template <class T>
+SUPPLE_FN SearchStepResult<T> add_target(const Target &target, const Search &search, int t, bool exact,
+                                         const int *&axis_column, SearchStepScratch<T> &scratch) {
+  const Frame<T> tip = end_effector(target, scratch.q, scratch.axes);
+  Residual<T> r = residual(target, tip, goal_frame(scratch.goals + 12 * t), HalfSine{exact});
+  remove_slack(target, r);
+  T weight[6], *e = scratch.e + target.first;
+  row_weights(target, r, weight);
+  to_rows(target, r.across, weight, r.position, r.rotation, e);
+  SearchStepResult<T> result;
+  result.arrived = is_within_tolerance(search, squared_distance(r), squared_angle(r));
+  result.squared_error = splat<T>(0);
+  for (int i = 0; i < target.rows; ++i)
+    result.squared_error = result.squared_error + e[i] * e[i];
+  scratch.target_error[t] = result.squared_error;
+  add_columns(target, search, t, tip.p, r.across, weight, axis_column, scratch);
+  return result;
+}
+
 // One step from q, into `next`; with `exact`, rotations count by their angle.
 template <class T>
-SUPPLE_FN StepResult<T> general_step(const Problem &problem, const Search &search, T damping_part, bool exact,
-                                     StepScratch<T> &scratch) {
+SUPPLE_FN SearchStepResult<T> general_step(const Problem &problem, const Search &search, T damping_part,
+                                           bool exact, SearchStepScratch<T> &scratch) {
   const T zero = splat<T>(0);
-  StepResult<T> result{zero, zero == zero};
+  SearchStepResult<T> result{zero, zero == zero};
   for (int l = 0; l < problem.n; ++l)
     scratch.gradient[l] = zero;
   const int *axis_column = search.axis_column;
   for (int t = 0; t < problem.target_count; ++t) {
-    const Target &target = problem.targets[t];
-    Frame<T> tip = frame<T>(traverse_chain(target.chain, scratch.q, scratch.axes));
-    tip.p = tip * splat3<T>(target.point);
-    Vec<T> rows[6][2];
-    T distance, angle, square = zero;
-    T *e = scratch.e + target.first;
-    missing(target, tip, frame_of(scratch.goals + 12 * t), exact, e, rows, distance, angle);
-    result.arrived = result.arrived &
-                     (distance <= splat<T>(search.position_tolerance * search.position_tolerance)) &
-                     (angle <= splat<T>(search.angle_tolerance * search.angle_tolerance));
-    for (int i = 0; i < target.rows; ++i)
-      square = square + e[i] * e[i];
-    scratch.target_error[t] = square;
-    result.squared_error = result.squared_error + square;
-    add_columns(target, search, t, tip.p, rows, axis_column, scratch);
+    const SearchStepResult<T> part = add_target(problem.targets[t], search, t, exact, axis_column, scratch);
+    result.squared_error = result.squared_error + part.squared_error;
+    result.arrived = result.arrived & part.arrived;
   }
   hold_joints(problem, search, scratch);
   const T damping = damping_part * result.squared_error + splat<T>(1e-12);

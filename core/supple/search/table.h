@@ -112,7 +112,7 @@ SUPPLE_FN Table table_geometry(const Problem &problem) {
   Table table{};
   table.solves_first = first.motion == turns;
   table.solves_last = is_frame(target) && last.motion == turns;
-  table.has_direction = has_direction(target) || is_frame(target);
+  table.has_direction = target.has_direction || is_frame(target);
   table.first_index = first.index;
   table.last_index = last.index;
   table.first_gain = first.turn_gain;
@@ -154,7 +154,7 @@ struct TableArrays {
   float *samples;
   int *counts;
 };
-SUPPLE_FN void lay_out(const Table &table, ScratchLayout &layout, TableArrays &arrays) {
+SUPPLE_FN void lay_out(TableArrays &arrays, ScratchLayout &layout, const Table &table) {
   layout.array(arrays.samples, std::size_t(cell_count(table)) * table.fields * Table::cell_samples);
   layout.array(arrays.counts, cell_count(table));
 }
@@ -165,8 +165,8 @@ struct TableScratch {
   double *q, *answer; // n: of a trial
   Axis<double> *axes;
 };
-SUPPLE_FN void lay_out(const Problem &problem, const Table &table, ScratchLayout &layout,
-                       TableScratch &scratch) {
+SUPPLE_FN void lay_out(TableScratch &scratch, ScratchLayout &layout, const Problem &problem,
+                       const Table &table) {
   layout.array(scratch.rows, std::size_t(SearchConstants::table_samples) * table.fields);
   layout.array(scratch.q, problem.n);
   layout.array(scratch.answer, problem.n);
@@ -216,8 +216,7 @@ SUPPLE_FN long long trial_steps(const Problem &problem, const Search &search, co
       const double part = 0.25 + (i + 1) * search.joints[(l + 1) % problem.n].stride;
       scratch.q[l] = joint.range_begin + joint.range_size * (part - std::floor(part));
     }
-    Frame<double> tip = frame<double>(traverse_chain(target.chain, scratch.q, scratch.axes));
-    tip.p = tip * load3(target.point);
+    const Frame<double> tip = end_effector(target, scratch.q, scratch.axes);
     double goal[12];
     goal_numbers(target, tip, goal);
     int count;
@@ -231,13 +230,13 @@ SUPPLE_FN long long trial_steps(const Problem &problem, const Search &search, co
 SUPPLE_FN std::size_t table_bytes(const Table &table) {
   ScratchLayout layout = ScratchLayout::count();
   TableArrays arrays{};
-  lay_out(table, layout, arrays);
+  lay_out(arrays, layout, table);
   return layout.bytes();
 }
 SUPPLE_FN std::size_t table_scratch_bytes(const Problem &problem, const Table &table) {
   ScratchLayout layout = ScratchLayout::count();
   TableScratch scratch{};
-  lay_out(problem, table, layout, scratch);
+  lay_out(scratch, layout, problem, table);
   return layout.bytes();
 }
 
@@ -249,8 +248,8 @@ SUPPLE_FN bool set_up_table(const Problem &problem, const Table &table, const Se
   ScratchLayout scratch_layout = ScratchLayout::place(scratch_memory);
   TableArrays arrays{};
   TableScratch scratch{};
-  lay_out(table, layout, arrays);
-  lay_out(problem, table, scratch_layout, scratch);
+  lay_out(arrays, layout, table);
+  lay_out(scratch, scratch_layout, problem, table);
   search.table = table;
   kernels.sample(problem, search, SearchConstants::table_samples, scratch.rows, kernels.scratch);
   set_up_cells(search.table, scratch.rows);

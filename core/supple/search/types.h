@@ -1,4 +1,4 @@
-// Plain data of a search: what its set-up computes, what a solve is asked and what it returns.
+// Plain data of a search: what its set-up computes, the request of a solve and its result.
 #pragma once
 #include "supple/task/types.h"
 
@@ -8,24 +8,29 @@ constexpr double unbounded = 1e300; // a limit or a distance of this size or mor
 
 // Constants of the search. A restart is one descent from one seed.
 struct SearchConstants {
-  static constexpr double damping = 0.02;    // of a step, as a part of the squared error [D21]
-  static constexpr double error_ratio = 0.5; // a restart is abandoned if its squared error is above this part
-  static constexpr double own_error_ratio = 0.9; // (the restart from the caller's start: above this part)
-  static constexpr int error_window = 4;         // of that so many steps before,
-  static constexpr int restart_steps = 30;       // or after so many steps in all
-  static constexpr int first_batch = 8; // restarts of which the best answer is taken, for all lane widths
-  static constexpr int whole_seed_every =
-      8;                                // for several goals, one restart of so many has a new seed as a whole
-  static constexpr int candidates = 96; // best abandoned candidates that are kept
-  static constexpr int short_descent = 10;        // steps from each of them, when no restart arrives
-  static constexpr int long_descents = 8;         // how many of the best are then refined
-  static constexpr int long_descent = 300;        // in at most so many steps
-  static constexpr int unreachable_restarts = 64; // where the goal is farther than the reach of the linkage
-  static constexpr double same_answer = 0.01; // answers are equal if all joints differ by less natural sizes
-  static constexpr double tolerance_part = 0.98; // so that others, who round differently, agree on arrival
-  static constexpr double sample_margin = 0.97; // samples of a table keep away from limits: part of the range
-  static constexpr int table_samples = 20000;   // from which a table is made
+  // step: damping = this part of the squared error [D21]
+  static constexpr double damping = 0.02;
+
+  // A restart is abandoned if error(k) > ratio * error(k - window), both squared, or after so many steps. The
+  // ratio is less strict from the caller's start.
+  static constexpr double error_ratio = 0.5, own_error_ratio = 0.9;
+  static constexpr int error_window = 4, restart_steps = 30;
+
+  // The first batch of restarts, of which the best answer is taken, does not depend on the width of lanes.
+  static constexpr int first_batch = 8;
+  static constexpr int whole_seed_every = 8;      // for several goals, the other restarts are partial
+  static constexpr int unreachable_restarts = 64; // for a goal farther away than the reach
+  static constexpr double same_answer = 0.01;     // two answers are equal below this, in natural sizes
+  static constexpr double tolerance_part = 0.98;  // others, who round differently, agree on arrival
+
+  // When no restart arrives: so many abandoned candidates descend a little, and the best of them far.
+  static constexpr int candidates = 96, short_descent = 10;
+  static constexpr int best_candidates = 8, long_descent = 300;
+
+  // table
+  static constexpr int table_samples = 20000;
   static constexpr int table_trials = 256;      // solves that decide whether the table stays
+  static constexpr double sample_margin = 0.97; // part of a limited range that is sampled
 };
 
 // One joint value in a search.
@@ -93,7 +98,7 @@ struct Deadline {
   void *clock;
 };
 
-// What one solve is asked.
+// One solve.
 struct Request {
   const double *goals; // 12 for each target
   const double *start; // n, or null
