@@ -64,11 +64,6 @@ SUPPLE_FLAT Vec<T> goal_direction(const Frame<T> &goal) {
   return {goal.r.x.x, goal.r.y.x, goal.r.z.x};
 }
 
-template <class T>
-SUPPLE_FLAT Vec<T> select3(Mask<T> m, Vec<T> a, Vec<T> b) {
-  return {select(m, a.x, b.x), select(m, a.y, b.y), select(m, a.z, b.z)};
-}
-
 // two unit vectors across a unit vector and each other
 template <class T>
 SUPPLE_FLAT void perpendicular(Vec<T> a, Vec<T> &u, Vec<T> &v) {
