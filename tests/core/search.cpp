@@ -13,7 +13,6 @@ constexpr int rounds = 2, company = 7; // that build is not optimised
 #else
 constexpr int rounds = 60, company = 24; // trees, and goals at once for each
 #endif
-constexpr double pi = 3.14159265358979323846;
 
 // A random chain, or two that share a trunk, with a goal at the end of each: turns, slides and balls within
 // limits.

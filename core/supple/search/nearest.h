@@ -72,8 +72,9 @@ SUPPLE_FN CandidateDescent<T> descend_lanes(const Problem &problem, const Search
     const SearchStepResult<T> result = search_step(problem, search, damping_part, true, step);
     const T error = result.squared_error, least = descent.squared_error;
     const Mask<T> better = error <= least;
-    settled =
-        settled | (damping_part > splat<T>(1e9)) | (stepped & better & (error > splat<T>(1 - 1e-6) * least));
+    const Mask<T> little_gain = error > splat<T>(1 - 1e-6) * least;
+    const Mask<T> overdamped = damping_part > splat<T>(1e9);
+    settled = settled | overdamped | (stepped & better & little_gain);
     descent.squared_error = select(better, error, least);
     const T less = larger(damping_part * splat<T>(0.3), splat<T>(1e-4));
     damping_part = select(better, select(stepped, less, damping_part), damping_part * splat<T>(8));

@@ -149,9 +149,9 @@ SUPPLE_FN Advance<T> advance(const Problem &problem, const Search &search, int a
       search_step(problem, search, splat<T>(SearchConstants::damping), false, step);
   const T error = scratch.squared_error = result.squared_error;
   const int arrived = bits_of(result.arrived) & active;
-  // "not below" holds for what is not a number too
-  int abandoned =
-      bits_of((error > scratch.error_ratio * scratch.recent_errors[0]) | !(error < splat<T>(1e30)));
+  const Mask<T> stalled = error > scratch.error_ratio * scratch.recent_errors[0];
+  const Mask<T> valid = error < splat<T>(1e30); // false for what is not a number
+  int abandoned = bits_of(stalled | !valid);
   abandoned |= bits_of(scratch.steps >= splat<T>(SearchConstants::restart_steps));
   scratch.steps = scratch.steps + splat<T>(1);
   for (int i = 0; i + 1 < window; ++i)

@@ -4,6 +4,7 @@
 // part of the squared error, so that it vanishes near the goal [D21]. A joint at its limit that the step
 // would push outward takes no part. All lanes of T step at once, each for its own problem or seed.
 #pragma once
+#include "supple/model/joint_limits.h"
 #include "supple/search/setup.h"
 
 namespace supple {
@@ -52,8 +53,10 @@ struct SearchStepResult {
 
 template <class T>
 SUPPLE_FLAT Mask<T> is_within_tolerance(const Search &search, T squared_distance, T squared_angle) {
-  return (squared_distance <= splat<T>(search.position_tolerance * search.position_tolerance)) &
-         (squared_angle <= splat<T>(search.angle_tolerance * search.angle_tolerance));
+  const Mask<T> at_position =
+      squared_distance <= splat<T>(search.position_tolerance * search.position_tolerance);
+  const Mask<T> at_angle = squared_angle <= splat<T>(search.angle_tolerance * search.angle_tolerance);
+  return at_position & at_angle;
 }
 
 // Columns of a target in J, and its part of the gradient J'e. `across` and `weight` are those of its rows.
@@ -90,12 +93,10 @@ SUPPLE_FN void add_columns(const Target &target, const Search &search, int t, Ve
   }
 }
 
-// whether a joint is at a limit and the gradient J'e points outward
+// whether a joint is at a limit and J'e points outward
 template <class T>
 SUPPLE_FLAT Mask<T> is_held(const SearchJoint &joint, T q, T gradient) {
-  const T zero = splat<T>(0);
-  return ((q <= splat<T>(joint.lower)) & (gradient < zero)) |
-         ((q >= splat<T>(joint.upper)) & (gradient > zero));
+  return pressed_outward(q, splat<T>(joint.lower), splat<T>(joint.upper), gradient);
 }
 
 // 1 for a joint that moves, 0 for one that is held
