@@ -84,10 +84,12 @@ SUPPLE_FN void add_columns(const Target &target, const Search &search, int t, Ve
         to_rows(target, across, weight, cross(z, point - axis->p), z, rows);
       T *column = J + 6 * *axis_column;
       const bool add = *axis_column < filled; // another joint of the chain has the same value
+      T gradient = scratch.gradient[l];
       for (int i = 0; i < target.rows; ++i) {
         column[i] = add ? column[i] + rows[i] : rows[i];
-        scratch.gradient[l] = scratch.gradient[l] + rows[i] * e[i];
+        gradient = gradient + rows[i] * e[i];
       }
+      scratch.gradient[l] = gradient;
       filled = add ? filled : *axis_column + 1;
     }
   }

@@ -47,7 +47,7 @@ SUPPLE_FLAT TableKey<T> table_key(const Table &table, const Frame<T> &tip, Vec<T
 
 // the cell of a position and a direction: a grid, times an octahedron unfolded into a square
 SUPPLE_FN int table_cell(const Table &table, Vec<double> position, Vec<double> direction) {
-  auto slot = [](double x, int count) { return int(clip(std::floor(x), 0.0, double(count - 1))); };
+  auto slot = [](double x, int count) { return int(clip(x, 0.0, double(count - 1))); };
   double at[3];
   store3(position, at);
   int cell = 0;
