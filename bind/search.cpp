@@ -1,134 +1,199 @@
-// Searches at the wall: one goal through the fast doors, or many shared out among threads.
+// Compiled searches in the binding: one goal through direct entry points, or many shared out among threads.
 #include "search.h"
 
 #include <atomic>
 
 namespace supple {
 namespace baseline {
-extern const Hunts hunt_table;
+extern const SearchKernels search_functions;
 }
 #ifdef SUPPLE_HAS_avx2
 namespace avx2 {
-extern const Hunts hunt_table;
+extern const SearchKernels search_functions;
 }
 #endif
 #ifdef SUPPLE_HAS_avx512
 namespace avx512 {
-extern const Hunts hunt_table;
+extern const SearchKernels search_functions;
 }
 #endif
 } // namespace supple
 
-const Hunts &hunts() {
+const SearchKernels &search_kernels() {
   const char *name = kernels().name;
 #ifdef SUPPLE_HAS_avx512
-  if (!std::strcmp(name, supple::avx512::hunt_table.name))
-    return supple::avx512::hunt_table;
+  if (!std::strcmp(name, supple::avx512::search_functions.name))
+    return supple::avx512::search_functions;
 #endif
 #ifdef SUPPLE_HAS_avx2
-  if (!std::strcmp(name, supple::avx2::hunt_table.name))
-    return supple::avx2::hunt_table;
+  if (!std::strcmp(name, supple::avx2::search_functions.name))
+    return supple::avx2::search_functions;
 #endif
   (void)name;
-  return supple::baseline::hunt_table;
+  return supple::baseline::search_functions;
 }
 
 namespace {
 
+// The arrays of a call of `many`.
+struct ManyArrays {
+  std::vector<Part> parts; // position, orientation and direction of each target
+  nb::object start_owner;
+  const double *start = nullptr; // rows x dof, or null
+  double *q;                     // rows x answers x dof
+  npy_int64 *report;             // 3 x rows x answers: outcome, iterations, restarts
+  long long rows;
+  int answers; // of each row
+
+  ManyArrays(const Finder &finder, nb::list goals, nb::object starts, nb::handle into, nb::handle reported,
+             int wanted) {
+    const int dof = finder.posed.dof;
+    if (int(goals.size()) != finder.posed.problem.target_count)
+      bad_input("there must be as many goals as were planned for");
+    PyArrayObject *numbers = reinterpret_cast<PyArrayObject *>(reported.ptr());
+    const Rows out = wanted ? Rows(into, "q", wanted, dof) : Rows(into, "q", dof);
+    rows = out.n;
+    answers = wanted ? wanted : 1;
+    if (!PyArray_Check(reported.ptr()) || PyArray_TYPE(numbers) != NPY_INT64 || !PyArray_ISCARRAY(numbers) ||
+        PyArray_SIZE(numbers) != 3 * rows * answers || out.lead != 1)
+      bad_input("q and report must have as many rows");
+    for (nb::handle goal : goals) {
+      parts.emplace_back(goal[0], "position", rows, 1);
+      parts.emplace_back(goal[1], "orientation", rows, 2);
+      parts.emplace_back(goal[2], "direction", rows, 1);
+    }
+    if (!starts.is_none()) {
+      const Rows s(starts, "start", dof);
+      if (s.n != rows)
+        bad_input("goals and start must have as many rows");
+      start_owner = s.owner;
+      start = s.data;
+    }
+    q = const_cast<double *>(out.data);
+    report = static_cast<npy_int64 *>(PyArray_DATA(numbers));
+  }
+
+  void set_report(long long place, int outcome, int iterations, int restarts) const {
+    report[place] = outcome;
+    report[rows * answers + place] = iterations;
+    report[2 * rows * answers + place] = restarts;
+  }
+
+  // the goals of a row (12 for each target); false if they, or the start, are not finite
+  bool read(const Finder &finder, long long row, double *goals) const {
+    const int targets = finder.posed.problem.target_count, dof = finder.posed.dof;
+    std::fill_n(goals, 12 * targets, 0.0);
+    for (int t = 0; t < targets; ++t) {
+      parts[3 * t].read(row, goals + 12 * t + 9);
+      parts[3 * t + 1].read(row, goals + 12 * t);
+      parts[3 * t + 2].read(row, goals + 12 * t);
+    }
+    double sum = 0; // 0 * x is 0 for finite x alone
+    for (int i = 0; i < 12 * targets; ++i)
+      sum += goals[i] * 0.0;
+    for (int i = 0; start && i < dof; ++i)
+      sum += start[row * dof + i] * 0.0;
+    return sum == 0;
+  }
+
+  // a row that cannot be solved: its start where that is finite, else the rest position
+  void set_invalid(const Finder &finder, long long row) const {
+    const int dof = finder.posed.dof;
+    for (int k = 0; k < answers; ++k) {
+      const long long place = row * answers + k;
+      set_report(place, invalid, 0, 0);
+      for (int i = 0; i < dof; ++i) {
+        const bool given = start && std::isfinite(start[row * dof + i]);
+        q[place * dof + i] = given ? start[row * dof + i] : finder.rest[i];
+      }
+    }
+  }
+
+  // a solved row: `found_count` answers; the places beyond them repeat the first and count as spent
+  void set_answers(const Finder &finder, long long row, const Found &found, int found_count,
+                   const double *values) const {
+    const int dof = finder.posed.dof, n = finder.posed.problem.n;
+    for (int k = 0; k < answers; ++k) {
+      const long long place = row * answers + k;
+      std::copy_n(start ? start + row * dof : finder.rest.data(), dof, q + place * dof);
+      finder.posed.scatter(values + (k < found_count ? k : 0) * n, q + place * dof);
+      set_report(place, k && k >= found_count ? spent : found.outcome, found.iterations, found.restarts);
+    }
+  }
+};
+
+// What one thread needs to solve chunks of rows.
+struct ManyWorker {
+  const Finder &finder;
+  const SearchKernels &kernels;
+  const ManyArrays &arrays;
+  const long long chunk;
+  const int wanted;
+  Scratch scratch;
+  std::vector<double> goals, start, q;
+  std::vector<Found> found;
+  std::vector<long long> rows; // of the arrays, those in the chunk that can be solved
+  Timer timer;
+
+  ManyWorker(const Finder &f, const SearchKernels &k, const ManyArrays &a, long long chunk_rows, int answers)
+      : finder(f), kernels(k), arrays(a), chunk(chunk_rows), wanted(answers),
+        scratch(kernels.scratch(f.posed.problem, chunk_rows)),
+        goals(chunk_rows * 12 * f.posed.problem.target_count),
+        start(a.start ? chunk_rows * f.posed.problem.n : 0), q(chunk_rows * a.answers * f.posed.problem.n),
+        found(chunk_rows), timer(f.microseconds) {
+    rows.reserve(chunk_rows);
+  }
+
+  // rows `begin` to at most begin + chunk or `end`
+  void solve(long long begin, long long end) {
+    const int n = finder.posed.problem.n, size = 12 * finder.posed.problem.target_count;
+    rows.clear();
+    for (long long row = begin; row < std::min(begin + chunk, end); ++row) {
+      const std::size_t place = rows.size();
+      if (!arrays.read(finder, row, goals.data() + place * size)) {
+        arrays.set_invalid(finder, row);
+        continue;
+      }
+      if (arrays.start)
+        finder.posed.gather(arrays.start + row * finder.posed.dof, start.data() + place * n);
+      rows.push_back(row);
+    }
+    const double *starts = arrays.start ? start.data() : nullptr;
+    const Deadline deadline = timer.deadline();
+    int count = 0;
+    if (!wanted)
+      kernels.many(finder.posed.problem, finder.search,
+                   {(long long)rows.size(), goals.data(), starts, deadline, q.data(), found.data()},
+                   scratch.data);
+    else if (!rows.empty())
+      found[0] = kernels.one(finder.posed.problem, finder.search, {goals.data(), starts, wanted, deadline},
+                             q.data(), count, scratch.data);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      arrays.set_answers(finder, rows[i], found[i], count, q.data() + i * arrays.answers * n);
+  }
+};
+
 // Rows begin to end: goals is a list of (position, orientation, direction), each an array or None; start
-// (rows, dof) or None. Fills q (rows, dof) and report (3, rows): outcome, iterations, starts. With `wanted`,
-// up to so many answers for each: q (rows, wanted, dof), report (3, rows, wanted), where what is beyond those
-// found repeats the first and counts as spent.
+// (rows, dof) or None. Fills q (rows, dof) and report (3, rows): outcome, iterations, restarts. With
+// `wanted`, up to so many answers for each: q (rows, wanted, dof), report (3, rows, wanted), where what is
+// beyond those found repeats the first and counts as spent.
 void finder_many(Finder &finder, nb::list goals, nb::object start, nb::handle into, nb::handle report,
                  int wanted, long long begin, long long end) {
-  const int n = finder.posed.problem.n, dof = finder.posed.dof, targets = finder.posed.problem.target_count,
-            size = 12 * targets, each = wanted ? wanted : 1;
-  if (int(goals.size()) != targets)
-    bad_input("there must be as many goals as were planned for");
-  PyArrayObject *told = reinterpret_cast<PyArrayObject *>(report.ptr());
-  const Rows out = wanted ? Rows(into, "q", wanted, dof) : Rows(into, "q", dof);
-  const long long count = out.n;
-  if (!PyArray_Check(report.ptr()) || PyArray_TYPE(told) != NPY_INT64 || !PyArray_ISCARRAY(told) ||
-      PyArray_SIZE(told) != 3 * count * each || out.lead != 1 || begin < 0 || end < begin || end > count)
+  const ManyArrays arrays(finder, goals, start, into, report, wanted);
+  if (begin < 0 || end < begin || end > arrays.rows)
     bad_input("q and report must have as many rows");
-  std::vector<Part> parts;
-  for (nb::handle goal : goals) {
-    parts.emplace_back(goal[0], "position", count, 1);
-    parts.emplace_back(goal[1], "orientation", count, 2);
-    parts.emplace_back(goal[2], "direction", count, 1);
-  }
-  nb::object kept;
-  const double *given = nullptr;
-  if (!start.is_none()) {
-    const Rows s(start, "start", dof);
-    if (s.n != count)
-      bad_input("goals and start must have as many rows");
-    kept = s.owner;
-    given = s.data;
-  }
-  double *to = const_cast<double *>(out.data);
-  npy_int64 *numbers = static_cast<npy_int64 *>(PyArray_DATA(told));
+  const SearchKernels &kernels = search_kernels();
   nb::gil_scoped_release free;
   const long long chunk = wanted ? 1 : 256;
   std::atomic<long long> next{begin};
   parallel((end - begin + chunk - 1) / chunk * 64, 64, [&](long long, long long) {
-    const Scratch scratch(hunts().scratch(finder.posed.problem, chunk));
-    std::vector<double> asked(chunk * size), from(given ? chunk * n : 0), q(chunk * each * n);
-    std::vector<Found> found(chunk);
-    std::vector<long long> rows(chunk);
-    Search search = finder.search;
-    Deadline deadline{finder.budget, {}};
-    if (finder.budget > 0)
-      search.late = Deadline::late, search.clock = &deadline;
-    for (long long at; (at = next.fetch_add(chunk)) < end;) {
-      int good = 0;
-      for (long long row = at; row < std::min(at + chunk, end); ++row) {
-        double *goal = asked.data() + good * size, sum = 0;
-        std::fill_n(goal, size, 0.0);
-        for (int t = 0; t < targets; ++t)
-          parts[3 * t].read(row, goal + 12 * t + 9), parts[3 * t + 1].read(row, goal + 12 * t),
-              parts[3 * t + 2].read(row, goal + 12 * t);
-        for (int i = 0; i < size; ++i)
-          sum += goal[i] * 0.0;
-        for (int i = 0; given && i < dof; ++i)
-          sum += given[row * dof + i] * 0.0;
-        if (!(sum == 0)) {
-          for (int k = 0; k < each; ++k) {
-            const long long at_row = row * each + k;
-            numbers[at_row] = invalid;
-            numbers[count * each + at_row] = numbers[2 * count * each + at_row] = 0;
-            double *place = to + (row * each + k) * dof;
-            for (int i = 0; i < dof; ++i)
-              place[i] =
-                  given && std::isfinite(given[row * dof + i]) ? given[row * dof + i] : finder.rest_row[i];
-          }
-          continue;
-        }
-        if (given)
-          finder.posed.gather(given + row * dof, from.data() + good * n);
-        rows[good++] = row;
-      }
-      const HuntJob job{&finder.posed.problem,         &search,  finder.stop, asked.data(),
-                        given ? from.data() : nullptr, q.data(), found.data()};
-      int answers = 0;
-      if (!wanted)
-        hunts().many(job, 0, good, scratch.data);
-      else if (good)
-        found[0] = hunts().one(job, wanted, answers, scratch.data);
-      for (int i = 0; i < good; ++i)
-        for (int k = 0; k < each; ++k) {
-          const long long place = rows[i] * each + k;
-          std::copy_n(given ? given + rows[i] * dof : finder.rest_row.data(), dof, to + place * dof);
-          finder.posed.scatter(q.data() + (i * each + (k < answers ? k : 0)) * n, to + place * dof);
-          numbers[place] = k && k >= answers ? spent : found[i].outcome;
-          numbers[count * each + place] = found[i].iterations;
-          numbers[2 * count * each + place] = found[i].starts;
-        }
-    }
+    ManyWorker worker(finder, kernels, arrays, chunk, wanted);
+    for (long long first; (first = next.fetch_add(chunk)) < end;)
+      worker.solve(first, end);
   });
 }
 
-// The fast doors: plain functions of Python's, without the arguments' names.
+// Entry points that Python calls directly, without the binding's conversion of arguments.
 template <class F>
 PyObject *guarded(F call) {
   try {
@@ -140,21 +205,21 @@ PyObject *guarded(F call) {
   }
   return nullptr;
 }
-// an object that was never initialised has nothing behind its door
-void made(PyObject *self) {
+// raises if __init__ was not called
+void check_made(PyObject *self) {
   if (nb::inst_ready(self))
     return;
   PyErr_SetString(PyExc_TypeError, "this was never made: __init__ was not called");
   throw nb::python_error();
 }
 
-// an object that is called: Python's own door, without a frame of Python's
+// An object that solves one goal when it is called; `owner` keeps the finder alive.
 struct Door {
-  nb::object kept;
+  nb::object owner;
   Finder *finder;
-  explicit Door(nb::object given) : kept(given), finder(&nb::cast<Finder &>(given)) {}
+  explicit Door(nb::object given) : owner(given), finder(&nb::cast<Finder &>(given)) {}
 };
-PyObject *door_call(PyObject *self, PyObject *args, PyObject *names) {
+PyObject *call_finder(PyObject *self, PyObject *args, PyObject *names) {
   return guarded([&] {
     static const char *const known[3] = {"goal", "start", "out"};
     PyObject *given[3] = {nullptr, Py_None, Py_None};
@@ -163,28 +228,30 @@ PyObject *door_call(PyObject *self, PyObject *args, PyObject *names) {
       given[i] = PyTuple_GET_ITEM(args, i);
     Py_ssize_t named = 0;
     for (int i = int(count); i < 3 && names; ++i)
-      if (PyObject *value = PyDict_GetItemString(names, known[i]))
-        given[i] = value, ++named;
+      if (PyObject *value = PyDict_GetItemString(names, known[i])) {
+        given[i] = value;
+        ++named;
+      }
     if (count > 3 || !given[0] || (names && named != PyDict_GET_SIZE(names))) {
       PyErr_SetString(PyExc_TypeError, "a plan is called with goal, start=None, out=None");
       throw nb::python_error();
     }
-    made(self);
-    return nb::inst_ptr<Door>(self)->finder->quick(given[0], given[1], given[2]);
+    check_made(self);
+    return nb::inst_ptr<Door>(self)->finder->solve_frames(given[0], given[1], given[2]);
   });
 }
-PyType_Slot door_slots[] = {{Py_tp_call, reinterpret_cast<void *>(door_call)}, {0, nullptr}};
-PyObject *answer_call(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+PyType_Slot call_slots[] = {{Py_tp_call, reinterpret_cast<void *>(call_finder)}, {0, nullptr}};
+PyObject *call_answer(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   return guarded([&] {
     if (count != 4)
       bad_input("answer takes position, orientation, direction and start");
-    made(self);
-    return nb::inst_ptr<Finder>(self)->answer(args[0], args[1], args[2], args[3]);
+    check_made(self);
+    return nb::inst_ptr<Finder>(self)->solve_parts(args[0], args[1], args[2], args[3]);
   });
 }
-using Quick = PyObject *(*)(PyObject *, PyObject *const *, Py_ssize_t);
-PyMethodDef answer_door = {
-    "answer", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)(void)>(Quick(answer_call))),
+using FastCall = PyObject *(*)(PyObject *, PyObject *const *, Py_ssize_t);
+PyMethodDef answer_method = {
+    "answer", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)(void)>(FastCall(call_answer))),
     METH_FASTCALL,
     "answer(position, orientation, direction, start): (q, outcome, iterations, starts) of one goal."};
 
@@ -193,7 +260,7 @@ PyMethodDef answer_door = {
 #define ARRAY "numpy.typing.NDArray[numpy.float64]"
 
 void bind_find(nb::module_ &m) {
-  nb::class_<Door>(m, "Door", nb::type_slots(door_slots),
+  nb::class_<Door>(m, "Door", nb::type_slots(call_slots),
                    "Called with a goal, a start and an array for the answer; see supple.plan.")
       .def(nb::init<nb::object>(), nb::sig("def __init__(self, finder: Finder, /) -> None"));
   nb::class_<Finder>(m, "Finder", "A linkage and its goals, compiled together for the search.")
@@ -204,15 +271,15 @@ void bind_find(nb::module_ &m) {
                    "tuple[typing.Any, ...], how: tuple[typing.Any, ...], tolerance: tuple[typing.Any, ...], "
                    "reach: tuple[typing.Any, ...], /) -> None"))
       .def_prop_ro(
-          "has_table", [](const Finder &f) { return f.search.table != nullptr; },
-          "Whether a table of starts is worth its while here.")
+          "has_table", [](const Finder &f) { return f.search.has_table; },
+          "Whether the search takes its first seeds from a table.")
       .def_prop_ro(
           "columns", [](const Finder &f) { return int(f.posed.columns.size()); },
           "How many values of q some goal needs.")
       .def_prop_ro(
           "answer",
           [](nb::handle self) {
-            PyObject *made = PyCFunction_New(&answer_door, self.ptr());
+            PyObject *made = PyCFunction_New(&answer_method, self.ptr());
             if (!made)
               throw nb::python_error();
             return nb::steal(made);

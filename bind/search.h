@@ -1,48 +1,26 @@
-// A search at the wall: linkage and goals compiled together, with a table of where to begin.
+// A compiled search in the binding: arrays in, arrays out.
 #pragma once
 #include "kernels/search.h"
 #include "problem.h"
+#include "supple/search/table.h"
 #include "threads.h"
 
 #include <chrono>
 
-constexpr double full_turn = 6.283185307179586;
-constexpr int sample_count = 20000, trial_count = 256;
-using Clock = std::chrono::steady_clock;
-
-// when a solve has used its time
-struct Deadline {
-  double microseconds;
+// the time limit of a solve, by the steady clock
+struct Timer {
+  using Clock = std::chrono::steady_clock;
+  std::chrono::duration<double, std::micro> limit;
   Clock::time_point end;
-  static bool late(void *self, bool begins) {
-    Deadline &d = *static_cast<Deadline *>(self);
-    if (begins)
-      d.end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                 std::chrono::duration<double, std::micro>(d.microseconds));
-    return !begins && Clock::now() >= d.end;
-  }
-};
+  explicit Timer(double microseconds) : limit(microseconds) {}
 
-// the twelve numbers of a goal, from a frame of sixteen: false where it is none
-inline bool read_goal(const Target &target, const double *m, double *goal) {
-  for (int i = 0; i < 16; ++i)
-    if (!(std::fabs(m[i]) < 1e300))
-      return false;
-  if (m[12] != 0 || m[13] != 0 || m[14] != 0 || m[15] != 1)
-    return false;
-  split(m, goal, goal + 9);
-  const Vec<double> x{m[0], m[4], m[8]}, y{m[1], m[5], m[9]}, z{m[2], m[6], m[10]}, off = cross(x, y) - z;
-  if (!(std::fabs(dot(x, y)) + std::fabs(dot(x, x) - 1) + std::fabs(dot(y, y) - 1) + dot(off, off) < 1e-6))
-    return false;
-  if (target.component[target.rows - 1] >= across_1) {
-    const Vec<double> way =
-        Rot<double>{x, y, z} * Vec<double>{target.axis[0], target.axis[1], target.axis[2]};
-    goal[0] = way.x;
-    goal[1] = way.y;
-    goal[2] = way.z;
+  static void start(void *self) {
+    Timer &timer = *static_cast<Timer *>(self);
+    timer.end = Clock::now() + std::chrono::duration_cast<Clock::duration>(timer.limit);
   }
-  return true;
-}
+  static bool passed(void *self) { return Clock::now() >= static_cast<Timer *>(self)->end; }
+  Deadline deadline() { return limit.count() > 0 ? Deadline{start, passed, this} : Deadline{}; }
+};
 
 // One part of the goals of one target: an array with a row for each problem, or for all, of any strides.
 struct Part {
@@ -79,281 +57,102 @@ struct Part {
 
 struct Finder {
   Posed posed;
-  std::vector<double> natural, unit, low, high, from, span, spread, middle, period;
-  std::vector<int> columns, column_first, slots, parent, counts;
-  std::vector<float> samples;
-  Table table{};
-  Search search{};
-  Stop stop{};
-  double budget; // microseconds, or 0
-  Scratch scratch;
-  const Hunts *sized_for;
-  std::vector<double> q, goals, begin, full, rest_row; // of one solve
+  Search search;
+  Scratch search_memory{0}, table_memory{0}; // what `search` points into
+  double microseconds;                       // time limit of a solve; 0: none
+  Scratch scratch{0};                        // of one solve, for these kernels
+  const SearchKernels *scratch_kernels;
+  std::vector<double> q, goals, start; // of one solve
+  std::vector<double> full, rest; // dof: a result before the search fills in its values; the rest position
 
-  // sizes: natural size, weight and rest of each value of q; how: (starts, iterations, longest, near,
-  // microseconds); tolerance: (position, angle); reach: (farthest, x, y, z)
+  // sizes: natural size, weight and rest of each value of q; options: (restarts, iterations, longest step,
+  // accept distance, microseconds); tolerance: (position, angle); reach: (distance, x, y, z)
   Finder(nb::object tree, nb::list wanted, nb::handle lower, nb::handle upper, nb::list balls,
-         nb::tuple sizes, nb::tuple how, nb::tuple tolerance, nb::tuple reach)
-      : posed(tree, wanted, lower, upper, balls), scratch(0) {
+         nb::tuple sizes, nb::tuple options, nb::tuple tolerance, nb::tuple reach)
+      : posed(tree, wanted, lower, upper, balls) {
     const int n = posed.problem.n, dof = posed.dof;
-    const Rows natural_size(sizes[0], "sizes", dof), weights(sizes[1], "weights", dof),
-        rest(sizes[2], "rest", dof);
-    for (std::vector<double> *row : {&natural, &unit, &low, &high, &from, &span, &spread, &middle, &period})
-      row->assign(n, 0.0);
-    std::vector<int> kind(n, -1); // the motion of a joint alone with its value, or else -1
-    std::vector<double> gain(n, 1.0);
-    for (const auto &links : posed.links)
-      for (const Link &link : links) {
-        if (link.motion == supple::balls)
-          continue;
-        const double here = link.motion == turns ? link.turn_gain : link.slide_gain;
-        int &known = kind[link.index];
-        const bool differs =
-            known >= 0 && (known != link.motion || gain[link.index] != here); // a mimic, seen by another goal
-        known = link.shared || known == -2 || differs ? -2 : link.motion;
-        gain[link.index] = here;
-      }
-    // the root of x^(n+1) = x + 1: its powers fill n dimensions evenly
-    double root = 1.5;
-    for (int i = 0; i < 60; ++i)
-      root = std::pow(1 + root, 1.0 / (n + 1));
-    for (int l = 0; l < n; ++l) {
-      const int c = posed.columns[l];
-      natural[l] = natural_size.data[c];
-      unit[l] = natural[l] * weights.data[c];
-      const double a = posed.lower[l], b = posed.upper[l], turn = full_turn / std::fabs(gain[l]);
-      const bool limited = a > -1e300 && b < 1e300;
-      if (kind[l] == turns && unit[l] > 0 && !(b - a < turn))
-        period[l] = turn;
-      const double about = limited      ? (a + b) / 2
-                           : a > -1e300 ? larger(a, rest.data[c])
-                           : b < 1e300  ? lesser(b, rest.data[c])
-                                        : rest.data[c];
-      const double wide = period[l] > 0 ? turn : limited ? b - a : full_turn * natural[l];
-      from[l] = limited || period[l] > 0 ? about - wide / 2 : larger(a, about - wide / 2);
-      span[l] = lesser(b, from[l] + wide) - from[l];
-      middle[l] = unit[l] > 0 ? about : rest.data[c];
-      low[l] = period[l] > 0 || !(a > -1e300) ? -1e300 : a;
-      high[l] = period[l] > 0 || !(b < 1e300) ? 1e300 : b;
-      const double power = std::pow(root, -(l + 1));
-      spread[l] = power - std::floor(power);
+    const Rows natural_size(sizes[0], "sizes", dof), weight(sizes[1], "weights", dof),
+        rest_position(sizes[2], "rest", dof);
+    std::vector<double> values[3];
+    const double *given[3] = {natural_size.data, weight.data, rest_position.data};
+    for (int k = 0; k < 3; ++k) {
+      values[k].resize(n);
+      posed.gather(given[k], values[k].data());
     }
-    for (const Ball &ball : posed.balls)
-      for (int k = ball.index; k < ball.index + 3; ++k)
-        from[k] = -2, span[k] = 4, middle[k] = rest.data[posed.columns[k]], low[k] = -1e300, high[k] = 1e300,
-        period[k] = 0;
-    for (const Target &target : posed.targets) {
-      const int first = int(columns.size());
-      column_first.push_back(first);
-      std::vector<int> slot(n, -1);
-      for (int i = 0; i < target.chain.count; ++i)
-        for (int k = 0; k < (target.chain.links[i].motion == supple::balls ? 3 : 1); ++k) {
-          const int l = target.chain.links[i].index + k;
-          if (slot[l] < 0)
-            slot[l] = int(columns.size()) - first, columns.push_back(l);
-          slots.push_back(slot[l]);
-        }
-    }
-    column_first.push_back(int(columns.size()));
-    find_parents();
-    const Target &target = posed.targets[0];
-    bool simple = posed.targets.size() == 1 && posed.balls.empty(), slack = false, locked = false;
-    for (int l = 0; l < n; ++l)
-      simple = simple && kind[l] >= 0, locked = locked || !(unit[l] > 0);
-    for (int k = 0; k < target.rows; ++k)
-      slack = slack || target.slack[k] > 0;
-    const bool whole_frame = target.rows == 6 && target.component[5] == about_z;
-    search = {natural.data(),
-              unit.data(),
-              low.data(),
-              high.data(),
-              simple && whole_frame && !slack,
-              from.data(),
-              span.data(),
-              spread.data(),
-              middle.data(),
-              period.data(),
-              columns.data(),
-              column_first.data(),
-              slots.data(),
-              parent.data(),
-              nullptr,
-              whole(how[0]),
-              whole(how[1]),
-              number(how[2]),
-              number(how[3]),
-              1e301,
-              {},
-              nullptr,
-              nullptr};
-    budget = number(how[4]);
-    // a little within, so that other people's arithmetic agrees
-    stop = {0, 0, 0.98 * number(tolerance[0]), 0.98 * number(tolerance[1])};
-    scratch = Scratch(hunts().scratch(posed.problem, 0));
-    sized_for = &hunts();
+    rest.assign(rest_position.data, rest_position.data + dof);
     q.resize(n);
-    begin.resize(n);
+    start.resize(n);
     goals.resize(12 * posed.targets.size());
-    rest_row.assign(rest.data, rest.data + dof);
-    if (simple && !locked && target.rows >= 3 && target.component[2] == along_z && target.chain.count >= 2)
-      make_table(whole_frame);
-    const double farthest = number(reach[0]);
-    if (posed.targets.size() == 1 && !slack && target.rows >= 3 && target.component[2] == along_z &&
-        farthest < 1e300) {
-      search.farthest = farthest * (1 + 1e-6) + 1e-9;
-      for (int k = 0; k < 3; ++k)
-        search.base[k] = number(reach[1 + k]);
-    }
+    microseconds = number(options[4]);
+    set_up({values[0].data(),
+            values[1].data(),
+            values[2].data(),
+            whole(options[0]),
+            whole(options[1]),
+            number(options[2]),
+            number(options[3]),
+            number(tolerance[0]),
+            number(tolerance[1]),
+            number(reach[0]),
+            {number(reach[1]), number(reach[2]), number(reach[3])}});
   }
   Finder(const Finder &) = delete;
 
-  // The joint before each, where every chain is a way through one tree and joints come after those before
-  // them; else all joints in a row, which is a tree too.
-  void find_parents() {
-    const int n = posed.problem.n;
-    parent.assign(n, -2);
-    bool tree = true;
-    for (std::size_t t = 0; t + 1 < column_first.size(); ++t) {
-      int before = -1;
-      for (int c = column_first[t]; c < column_first[t + 1]; before = columns[c++]) {
-        int &known = parent[columns[c]];
-        tree = tree && before < columns[c] && (known == -2 || known == before);
-        known = before;
-      }
-    }
-    for (const auto &links : posed.links)
-      for (const Link &link : links)
-        tree = tree && !link.shared;
-    for (int k = 0; k < n && !tree; ++k)
-      parent[k] = k - 1;
+  void set_up(const SearchOptions &options) {
+    const Problem &problem = posed.problem;
+    const SearchKernels &kernels = search_kernels();
+    allocate_scratch(kernels);
+    bool table_possible;
+    search_memory = Scratch(search_bytes(problem));
+    search = set_up_search(problem, options, search_memory.data, table_possible);
+    if (!table_possible)
+      return;
+    const Table table = table_geometry(problem);
+    const Scratch table_scratch(table_scratch_bytes(problem, table));
+    table_memory = Scratch(table_bytes(table));
+    if (!set_up_table(problem, table, {kernels.sample, kernels.one, scratch.data}, table_memory.data,
+                      table_scratch.data, search))
+      table_memory = Scratch(0);
   }
 
-  // Samples q and sorts it by where the hand is; kept only if searches then need fewer steps.
-  void make_table(bool whole_frame) {
-    const Target &target = posed.targets[0];
-    const Chain &chain = target.chain;
-    const Link &first = chain.links[0], &last = chain.links[chain.count - 1];
-    const int n = posed.problem.n;
-    table.turns_first = first.motion == turns;
-    table.turns_last = whole_frame && last.motion == turns;
-    table.points = target.component[target.rows - 1] >= across_1 || whole_frame;
-    table.first = first.index;
-    table.last = last.index;
-    table.first_gain = first.turn_gain;
-    table.last_gain = last.turn_gain;
-    table.weight = target.weight[0];
-    std::copy_n(first.rotation, 9, table.rotation);
-    std::copy_n(first.position, 3, table.position);
-    const Frame<double> hand = constant<double>(chain.rotation, chain.position); // seen from the last joint
-    const Rot<double> back = transpose(hand.r);
-    auto put3 = [](double *into, Vec<double> v) {
-      into[0] = v.x;
-      into[1] = v.y;
-      into[2] = v.z;
-    };
-    const Vec<double> point{target.point[0], target.point[1], target.point[2]};
-    put3(table.point, point), put3(table.axis, Vec<double>{target.axis[0], target.axis[1], target.axis[2]}),
-        put3(table.across, {1, 0, 0});
-    if (table.turns_last) {
-      // the point of the last axis that is nearest to the hand stays where it is, whatever the last joint
-      // does
-      const Vec<double> at = hand * point;
-      put3(table.point, back * (Vec<double>{0, 0, at.z} - hand.p)),
-          put3(table.axis, back * Vec<double>{0, 0, 1}), put3(table.across, back * Vec<double>{1, 0, 0});
-    } else if (whole_frame) {
-      put3(table.axis, {0, 0, 1});
-    }
-    table.sides = table.points ? 4 : 1;
-    const int grid[2][3] = {{4, 6, 1}, {4, 4, 4}};
-    for (int k = 0; k < 3; ++k)
-      table.places[k] = grid[!table.turns_first][k] * (table.points                  ? 1
-                                                       : k < 2 || !table.turns_first ? 2
-                                                                                     : 1);
-    table.fields = 10 + n;
-    std::vector<float> rows(std::size_t(sample_count) * table.fields);
-    hunts().sample(posed.problem, search, table, sample_count, rows.data(), scratch.data);
-    for (int k = 0; k < 3; ++k) {
-      float least = rows[k], most = rows[k];
-      for (int i = 0; i < sample_count; ++i)
-        least = std::min(least, rows[std::size_t(i) * table.fields + k]),
-        most = std::max(most, rows[std::size_t(i) * table.fields + k]);
-      table.low[k] = least, table.step[k] = larger(double(most - least), 1e-9) / table.places[k];
-    }
-    const int cells = table.places[0] * table.places[1] * table.places[2] * table.sides * table.sides;
-    samples.assign(std::size_t(cells) * table.fields * Table::spots, 0.0f);
-    counts.assign(cells, 0);
-    hunts().fill(table, rows.data(), sample_count, samples.data(), counts.data());
-    const long long without = trial();
-    search.table = &table;
-    if (trial() >= without)
-      search.table = nullptr, samples.clear(), samples.shrink_to_fit();
+  void allocate_scratch(const SearchKernels &kernels) {
+    scratch = Scratch(kernels.scratch(posed.problem, 0));
+    scratch_kernels = &kernels;
   }
 
-  // how many steps searches take, for goals from even starts of their own
-  long long trial() {
-    long long steps = 0;
-    const int n = posed.problem.n;
-    std::vector<Axis<double>> axes(posed.targets[0].chain.axes + 1);
-    for (int i = 0; i < trial_count; ++i) {
-      for (int l = 0; l < n; ++l) {
-        const double part = 0.25 + (i + 1) * spread[(l + 1) % n];
-        q[l] = from[l] + span[l] * (part - std::floor(part));
-      }
-      const Target &target = posed.targets[0];
-      Frame<double> hand = frame<double>(traverse_chain(target.chain, q.data(), axes.data()));
-      hand.p = hand * Vec<double>{target.point[0], target.point[1], target.point[2]};
-      double goal[12] = {hand.r.x.x, hand.r.y.x, hand.r.z.x, hand.r.x.y, hand.r.y.y, hand.r.z.y,
-                         hand.r.x.z, hand.r.y.z, hand.r.z.z, hand.p.x,   hand.p.y,   hand.p.z};
-      if (target.component[target.rows - 1] >= across_1) {
-        const Vec<double> way = hand.r * Vec<double>{target.axis[0], target.axis[1], target.axis[2]};
-        goal[0] = way.x;
-        goal[1] = way.y;
-        goal[2] = way.z;
-      }
-      int count;
-      steps +=
-          hunts()
-              .one({&posed.problem, &search, stop, goal, nullptr, q.data(), nullptr}, 1, count, scratch.data)
-              .iterations;
-    }
-    return steps;
-  }
-
-  // Reads a start, if any, into `begin` and the values that no goal needs into `full`; null if none is given.
-  const double *read_start(PyObject *start) {
-    if (start == Py_None) {
-      full = rest_row;
+  // Reads a start, if any, into `start`, and the values that no goal needs into `full`; null if none is
+  // given.
+  const double *read_start(PyObject *given) {
+    if (given == Py_None) {
+      full = rest;
       return nullptr;
     }
-    const Rows row(start, "start", posed.dof);
+    const Rows row(given, "start", posed.dof);
     const npy_intp bad = row.not_finite();
     if (row.lead || bad >= 0)
       bad_input("start must be " + std::to_string(posed.dof) + " finite numbers" +
                 (bad >= 0 ? "; value " + std::to_string(bad) + " is not"
                           : ", not of shape " + shape_text(row.array)));
     full.assign(row.data, row.data + posed.dof);
-    posed.gather(row.data, begin.data());
-    return begin.data();
+    posed.gather(row.data, start.data());
+    return start.data();
   }
 
   // one solve of what is in `goals`, into `to` (dof)
   Found solve_one(const double *from, double *to, int &count) {
-    if (sized_for != &hunts())
-      scratch = Scratch(hunts().scratch(posed.problem, 0)), sized_for = &hunts();
-    Deadline deadline{budget, {}};
-    Search timed;
-    if (budget > 0)
-      timed = search, timed.late = Deadline::late, timed.clock = &deadline;
-    const Found found = hunts().one(
-        {&posed.problem, budget > 0 ? &timed : &search, stop, goals.data(), from, q.data(), nullptr}, 1,
-        count, scratch.data);
+    const SearchKernels &kernels = search_kernels();
+    if (scratch_kernels != &kernels)
+      allocate_scratch(kernels);
+    Timer timer(microseconds);
+    const Found found = kernels.one(posed.problem, search, {goals.data(), from, 1, timer.deadline()},
+                                    q.data(), count, scratch.data);
     std::copy_n(full.data(), posed.dof, to);
     posed.scatter(q.data(), to);
     return found;
   }
 
   // one frame, or one for each goal; a start and a place for the answer, or none
-  nb::object quick(PyObject *given, PyObject *start, PyObject *into) {
+  nb::object solve_frames(PyObject *given, PyObject *start, PyObject *into) {
     if (Py_TYPE(given) == frame_type.type)
       given = *reinterpret_cast<PyObject **>(reinterpret_cast<char *>(given) + frame_type.slot);
     const int targets = posed.problem.target_count;
@@ -379,7 +178,8 @@ struct Finder {
           PyArray_NDIM(a) != 1 || PyArray_DIM(a, 0) != posed.dof)
         bad_input("out must be a writable, C-contiguous float64 array of shape (" +
                   std::to_string(posed.dof) + ",)");
-      out = nb::borrow(into), to = static_cast<double *>(PyArray_DATA(a));
+      out = nb::borrow(into);
+      to = static_cast<double *>(PyArray_DATA(a));
     }
     int count;
     solve_one(from, to, count);
@@ -387,9 +187,9 @@ struct Finder {
   }
 
   // the parts of one goal, each an array or none: (q, outcome, iterations, starts)
-  nb::object answer(PyObject *position, PyObject *orientation, PyObject *direction, PyObject *start) {
+  nb::object solve_parts(PyObject *position, PyObject *orientation, PyObject *direction, PyObject *start) {
     if (posed.problem.target_count != 1)
-      bad_input("one goal, where several are asked");
+      bad_input("one goal is given, but this search has several");
     std::fill_n(goals.data(), 12, 0.0);
     if (position != Py_None)
       Part(position, "position", -1, 1).read(0, goals.data() + 9);
@@ -405,13 +205,13 @@ struct Finder {
     Fresh out(&size, 1, {});
     int count;
     const Found found = solve_one(from, out.data, count);
-    PyObject *told = PyTuple_New(4);
-    if (!told)
+    PyObject *result = PyTuple_New(4);
+    if (!result)
       throw nb::python_error();
-    PyTuple_SET_ITEM(told, 0, out.owner.release().ptr());
-    PyTuple_SET_ITEM(told, 1, PyLong_FromLong(found.outcome));
-    PyTuple_SET_ITEM(told, 2, PyLong_FromLong(found.iterations));
-    PyTuple_SET_ITEM(told, 3, PyLong_FromLong(found.starts));
-    return nb::steal(told);
+    PyTuple_SET_ITEM(result, 0, out.owner.release().ptr());
+    PyTuple_SET_ITEM(result, 1, PyLong_FromLong(found.outcome));
+    PyTuple_SET_ITEM(result, 2, PyLong_FromLong(found.iterations));
+    PyTuple_SET_ITEM(result, 3, PyLong_FromLong(found.restarts));
+    return nb::steal(result);
   }
 };

@@ -1,4 +1,4 @@
-// The search's templates, compiled for one instruction set.
+// The search, compiled for one instruction set.
 #include "kernels/search.h"
 
 #include "supple/search/search.h"
@@ -6,86 +6,58 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// many problems fill the widest lanes; one runs its first starts in fewer, since the first of all mostly
-// arrives
+// Many problems fill the widest lanes. One solve runs its first restarts in fewer: the first of all mostly
+// arrives.
 using Wide = Pack<double, native_width>;
-using Few = Pack < double, native_width<4 ? native_width : 4>;
+using Narrow = Pack<double, (native_width < 4 ? native_width : 4)>;
 
-// hands out pieces of memory, or only counts them
-struct Room {
-  char *at;
-  std::size_t used = 0;
-  template <class T>
-  void take(T *&piece, std::size_t count) {
-    if (at)
-      piece = reinterpret_cast<T *>(at + used);
-    used += (sizeof(T) * count + 63) / 64 * 64;
-  }
+struct SearchScratch {
+  RestartScratch<Narrow> narrow;
+  RestartScratch<Wide> wide;
+  int *left;
 };
 
-template <class T>
-static void lay_out(const Problem &problem, Room &room, SearchDesk<T> &d) {
-  AimDesk<T> &a = d.aim;
-  const int n = problem.n, m = problem.rows, size = m < n && problem.target_count == 1 ? m : n;
-  int axes = 0, all = 0;
-  for (int t = 0; t < problem.target_count; ++t)
-    axes = problem.targets[t].chain.axes > axes ? problem.targets[t].chain.axes : axes,
-    all += problem.targets[t].chain.axes;
-  room.take(a.goals, 12 * problem.target_count);
-  for (T **row : {&a.q, &a.next, &a.dq, &a.best})
-    room.take(*row, n);
-  room.take(a.axes, axes + 1);
-  room.take(a.J, 6 * (all > n ? all : n));
-  room.take(a.e, m), room.take(a.A, size * size), room.take(a.misses, problem.target_count);
-  room.take(d.ends, Hunt::kept * n), room.take(d.row, n);
+static void lay_out(SearchScratch &scratch, ScratchLayout &layout, const Problem &problem,
+                    long long batch_size) {
+  lay_out(scratch.narrow, layout, problem);
+  lay_out(scratch.wide, layout, problem);
+  layout.array(scratch.left, std::size_t(batch_size));
 }
 
-static std::size_t hunt_scratch(const Problem &problem, long long rows) {
-  Room room{nullptr};
-  SearchDesk<Wide> wide;
-  SearchDesk<Few> few;
-  int *hard = nullptr;
-  lay_out(problem, room, wide);
-  lay_out(problem, room, few);
-  room.take(hard, std::size_t(rows));
-  return room.used;
+static std::size_t scratch_bytes(const Problem &problem, long long batch_size) {
+  ScratchLayout layout = ScratchLayout::count();
+  SearchScratch scratch;
+  lay_out(scratch, layout, problem, batch_size);
+  return layout.bytes();
 }
 
-static Found hunt_one(const HuntJob &job, int wanted, int &count, void *scratch) {
-  Room room{static_cast<char *>(scratch)};
-  SearchDesk<Few> desk;
-  lay_out(*job.problem, room, desk);
-  return search_one(*job.problem, *job.search, job.stop, Ask{job.goals, job.starts, wanted}, desk, job.q,
-                    count);
+static Found solve_one(const Problem &problem, const Search &search, const Request &request, double *q,
+                       int &count, void *memory) {
+  ScratchLayout layout = ScratchLayout::place(memory);
+  RestartScratch<Narrow> scratch; // comes first in the layout
+  lay_out(scratch, layout, problem);
+  return search_one(problem, search, request, scratch, q, count);
 }
 
-static void hunt_many(const HuntJob &job, long long begin, long long end, void *scratch) {
-  Room room{static_cast<char *>(scratch)};
-  SearchDesk<Wide> desk;
-  SearchDesk<Few> few;
-  int *hard = nullptr;
-  lay_out(*job.problem, room, desk);
-  lay_out(*job.problem, room, few);
-  room.take(hard, std::size_t(end - begin));
-  const int n = job.problem->n;
-  search_many(
-      *job.problem, *job.search, job.stop, end - begin, job.goals + begin * 12 * job.problem->target_count,
-      job.starts ? job.starts + begin * n : nullptr, desk, few, hard, job.q + begin * n, job.found + begin);
+static void solve_many(const Problem &problem, const Search &search, const SearchBatch &batch, void *memory) {
+  ScratchLayout layout = ScratchLayout::place(memory);
+  SearchScratch scratch;
+  lay_out(scratch, layout, problem, batch.count);
+  search_many(problem, search, batch, scratch.wide, scratch.narrow, scratch.left);
 }
 
-static void hunt_sample(const Problem &problem, const Search &search, const Table &table, int count,
-                        float *rows, void *scratch) {
-  Room room{static_cast<char *>(scratch)};
-  SearchDesk<Wide> desk;
-  lay_out(problem, room, desk);
-  sample_table(problem, search, table, count, desk.aim.q, desk.aim.axes, rows);
+static void sample(const Problem &problem, const Search &search, int count, float *rows, void *memory) {
+  ScratchLayout layout = ScratchLayout::place(memory);
+  SearchScratch scratch;
+  lay_out(scratch, layout, problem, 0);
+  sample_table(problem, search, count, scratch.wide.step.q, scratch.wide.step.axes, rows);
 }
 
 #define SUPPLE_TEXT(x) SUPPLE_QUOTE(x)
 #define SUPPLE_QUOTE(x) #x
-extern const Hunts hunt_table;
-const Hunts hunt_table = {
-    SUPPLE_TEXT(SUPPLE_ISA), native_width, hunt_scratch, hunt_one, hunt_many, hunt_sample, fill_table};
+extern const SearchKernels search_functions;
+const SearchKernels search_functions = {
+    SUPPLE_TEXT(SUPPLE_ISA), native_width, scratch_bytes, solve_one, solve_many, sample};
 
 } // namespace SUPPLE_ISA
 } // namespace supple

@@ -1,5 +1,6 @@
-// Laws of the search on random trees: it allocates nothing, keeps limits, and says the same alone and in
-// company.
+// Properties of the search on random trees: it allocates nothing, stays in its scratch memory, keeps limits,
+// and gives the same answers alone, in a batch and with any number type.
+#define SUPPLE_CANARIES // between scratch arrays
 #include "counted.h"
 
 #include "../../bind/kernels/search.cpp"
@@ -12,7 +13,6 @@ constexpr int rounds = 2, company = 7; // that build is not optimised
 #else
 constexpr int rounds = 60, company = 24; // trees, and goals at once for each
 #endif
-constexpr double pi = 3.14159265358979323846;
 
 // A random chain, or two that share a trunk, with a goal at the end of each: turns, slides and balls within
 // limits.
@@ -21,27 +21,24 @@ struct Tree {
   std::vector<Link> links[2];
   std::vector<Target> targets;
   std::vector<Ball> ball_list;
-  std::vector<double> lower, upper, natural, low, high, from, span, spread, middle, period;
-  std::vector<int> columns, column_first, slots, parent;
+  std::vector<double> lower, upper, natural, ones, rest;
+  std::vector<double> search_memory, table_memory, scratch_memory; // doubles keep them aligned to 8 bytes
   Problem problem{};
   Search search{};
-  Stop stop{0, 0, 1e-6, 1e-6};
+  double position_tolerance = 1e-6, angle_tolerance = 1e-6;
   int n = 0;
 
-  Tree(Random &random, int count, int ends, bool plain) {
+  Tree(Random &random, int count, int ends, bool plain, bool with_table) {
     const int trunk = ends == 1 ? count : 1 + random.below(count - 1);
     std::vector<int> path[2];
-    int value[most];
     for (int i = 0; i < count; ++i) {
       Node &node = nodes[i];
       node = {};
       place(random, node.rotation, node.position);
       node.motion = plain ? turns : random.below(7) == 0 ? balls : random.below(3) ? turns : slides;
-      node.index = value[i] = n;
+      node.index = n;
       node.gain = 1;
       const int whose = i < trunk ? -1 : i % ends;
-      const std::vector<int> &way = path[whose < 0 ? 0 : whose];
-      int last = way.empty() ? -1 : value[way.back()] + (nodes[way.back()].motion == balls ? 2 : 0);
       for (int k = 0; k < ends; ++k)
         if (whose < 0 || whose == k)
           path[k].push_back(i);
@@ -49,9 +46,9 @@ struct Tree {
         ball_list.push_back(
             {n, {0, 0, 1}, random.between(0.5, 3), random.between(-3, -0.5), random.between(0.5, 3)});
       for (int k = 0; k < (node.motion == balls ? 3 : 1); ++k)
-        add(random, node.motion), parent.push_back(last), last = n - 1;
+        add(random, node.motion);
     }
-    int asked = 0;
+    int row_count = 0;
     for (int k = 0; k < ends; ++k) {
       Node on_way[most];
       const int length = int(path[k].size());
@@ -60,62 +57,71 @@ struct Tree {
       links[k].resize(length);
       make_chain(on_way, length, links[k].data());
       Target target{};
-      column_first.push_back(int(columns.size()));
       for (const Link &link : links[k])
-        for (int b = 0; b < (link.motion == balls ? 3 : 1); ++b, ++target.chain.axes)
-          slots.push_back(int(columns.size()) - column_first.back()), columns.push_back(link.index + b);
-      target.chain.links = links[k].data(), target.chain.count = length, target.chain.dof = n;
+        target.chain.axes += axis_count(link);
+      target.chain.links = links[k].data();
+      target.chain.count = length;
+      target.chain.dof = n;
       place(random, target.chain.rotation, target.chain.position);
-      wish(random, plain, target);
-      target.first = asked, asked += target.rows;
+      ask(random, plain, target);
+      target.first = row_count;
+      row_count += target.rows;
       targets.push_back(target);
     }
-    column_first.push_back(int(columns.size()));
-    problem = {targets.data(),       ends, asked, n, lower.data(), upper.data(), ball_list.data(),
-               int(ball_list.size())};
-    double root = 1.5;
-    for (int i = 0; i < 60; ++i)
-      root = std::pow(1 + root, 1.0 / (n + 1));
-    for (int l = 0; l < n; ++l)
-      spread.push_back(std::pow(root, -(l + 1)));
-    search.natural = search.unit = natural.data();
-    search.low = low.data();
-    search.high = high.data();
-    search.from = from.data();
-    search.span = span.data();
-    search.spread = spread.data();
-    search.middle = middle.data();
-    search.period = period.data();
-    search.columns = columns.data();
-    search.column_first = column_first.data();
-    search.slots = slots.data();
-    search.parent = parent.data();
-    search.frame =
-        ends == 1 && ball_list.empty() && targets[0].rows == 6 && targets[0].component[5] == about_z;
-    for (int k = 0; k < asked && ends == 1; ++k)
-      search.frame = search.frame && targets[0].slack[k] == 0;
-    search.starts = 64;
-    search.iterations = 20000;
-    search.longest = 1;
-    search.near = 0.5;
-    search.farthest = 1e301;
+    problem = {targets.data(), ends,         row_count,        n,
+               lower.data(),   upper.data(), ball_list.data(), int(ball_list.size())};
+    ones.assign(n, 1.0);
+    rest.assign(n, 0.0);
+    set_up(with_table);
   }
   Tree(const Tree &) = delete;
+
+  // `bytes` of zeros, aligned to 64
+  static void *allocate(std::vector<double> &memory, std::size_t bytes) {
+    memory.assign(bytes / 8 + 9, 0.0);
+    const std::size_t off = reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
+    return reinterpret_cast<char *>(memory.data()) + (64 - off) % 64;
+  }
+
+  void set_up(bool with_table) {
+    const SearchOptions options{natural.data(),
+                                ones.data(),
+                                rest.data(),
+                                64,
+                                20000,
+                                1,
+                                0.5,
+                                position_tolerance / SearchConstants::tolerance_part,
+                                angle_tolerance / SearchConstants::tolerance_part,
+                                10 * unbounded,
+                                {}};
+    void *memory = allocate(search_memory, search_bytes(problem));
+    void *scratch = allocate(scratch_memory, search_functions.scratch(problem, company));
+    bool table_possible;
+    long before = allocations;
+    search = set_up_search(problem, options, memory, table_possible);
+    set_up_allocations += allocations - before;
+    if (!with_table || !table_possible)
+      return;
+    const Table table = table_geometry(problem);
+    std::vector<double> table_scratch;
+    void *made = allocate(table_memory, table_bytes(table));
+    void *working = allocate(table_scratch, table_scratch_bytes(problem, table));
+    before = allocations;
+    set_up_table(problem, table, {search_functions.sample, search_functions.one, scratch}, made, working,
+                 search);
+    set_up_allocations += allocations - before;
+  }
+  long set_up_allocations = 0;
 
   void add(Random &random, int motion) {
     const bool endless = motion == balls || (motion == turns && random.below(4) == 0);
     const double size = motion == slides ? 0.3 : 1, a = random.between(-3, 0) * size,
                  b = random.between(0.1, 3) * size;
-    lower.push_back(endless ? -INFINITY : a), upper.push_back(endless ? INFINITY : b);
-    low.push_back(endless ? -1e300 : a), high.push_back(endless ? 1e300 : b);
-    from.push_back(motion == balls ? -2
-                   : endless       ? -pi
-                                   : a),
-        span.push_back(motion == balls ? 4
-                       : endless       ? 2 * pi
-                                       : b - a);
-    middle.push_back(endless ? 0 : (a + b) / 2), period.push_back(endless && motion == turns ? 2 * pi : 0);
-    natural.push_back(size), ++n;
+    lower.push_back(endless ? -INFINITY : a);
+    upper.push_back(endless ? INFINITY : b);
+    natural.push_back(size);
+    ++n;
   }
 
   static void place(Random &random, double *rotation, double *position) {
@@ -129,7 +135,7 @@ struct Tree {
   }
 
   // a frame, a position, a turn or a direction to point along, now and then with slack
-  static void wish(Random &random, bool frame_only, Target &target) {
+  static void ask(Random &random, bool frame_only, Target &target) {
     const int kind = frame_only ? 0 : random.below(5);
     const bool loose = !frame_only && random.below(3) == 0;
     auto row = [&](int component, double slack) {
@@ -157,12 +163,12 @@ struct Tree {
   // q within limits, and the goals that it fulfils
   void reachable(Random &random, double *q, double *goals) const {
     for (int l = 0; l < n; ++l)
-      q[l] = from[l] + random.unit() * span[l];
+      q[l] = search.joints[l].range_begin + random.unit() * search.joints[l].range_size;
     for (const Ball &ball : ball_list) {
       double *at = q + ball.index;
       const Vec<double> r =
           clamp_ball(Vec<double>{at[0], at[1], at[2]}, Vec<double>{0, 0, 1}, ball.swing, ball.low, ball.high);
-      at[0] = r.x, at[1] = r.y, at[2] = r.z;
+      store3(r, at);
     }
     for (std::size_t k = 0; k < targets.size(); ++k) {
       const Frame<double> f = tip(targets[k], q);
@@ -172,7 +178,7 @@ struct Tree {
       for (int i = 0; i < 12; ++i)
         goals[12 * k + i] = numbers[i];
       if (targets[k].component[targets[k].rows - 1] >= across_1)
-        goals[12 * k] = r.z.x, goals[12 * k + 1] = r.z.y, goals[12 * k + 2] = r.z.z;
+        store3(r.z, goals + 12 * k);
     }
   }
 
@@ -203,8 +209,8 @@ struct Tree {
         (target.component[i] < about_x ? place : lean) += out * out;
       }
       if (points)
-        lean = larger(angle - target.slack[target.rows - 1], 0.0), lean *= lean;
-      worst = larger(worst, larger(std::sqrt(place) / stop.position, std::sqrt(lean) / stop.angle));
+        lean = std::pow(larger(angle - target.slack[target.rows - 1], 0.0), 2);
+      worst = larger(worst, larger(std::sqrt(place) / position_tolerance, std::sqrt(lean) / angle_tolerance));
     }
     return worst;
   }
@@ -227,81 +233,238 @@ struct Tree {
   }
 };
 
+// Goals at once for a tree: all but every sixth can be reached.
+struct Cases {
+  int n, size; // joint values, numbers of a goal
+  std::vector<double> goals, starts;
+
+  Cases(Random &random, const Tree &tree) : n(tree.n), size(12 * tree.problem.target_count) {
+    goals.resize(company * size);
+    starts.resize(company * n);
+    std::vector<double> q(n);
+    for (int i = 0; i < company; ++i) {
+      tree.reachable(random, starts.data() + i * n, goals.data() + i * size); // only the start is used
+      tree.reachable(random, q.data(), goals.data() + i * size);
+      for (int k = 9; k < size && out_of_reach(i); k += 12)
+        goals[i * size + k] += 3;
+    }
+  }
+  static bool out_of_reach(int i) { return i % 6 == 5; }
+  Request request(int i, bool started, int wanted) const {
+    return {goals.data() + i * size, started ? starts.data() + i * n : nullptr, wanted, {}};
+  }
+};
+
+// The tree of a round: a chain with a frame for its goal, or any; every other one has a table if it can.
+Tree random_tree(Random &random, bool plain, int round) {
+  const int count = plain ? 6 + random.below(3) : 2 + random.below(most - 2);
+  return Tree(random, count, plain ? 1 : 1 + random.below(2), plain, round % 2);
+}
+
+struct Laws {
+  Worst limits, wrong_outcome, apart, unsorted, overrun;
+  long made = 0, lost = 0, all = 0, tables = 0;
+};
+
+// whether nothing was written past the end of a scratch array
+bool is_intact(const Tree &tree, void *scratch) {
+  ScratchLayout layout = ScratchLayout::check(scratch);
+  SearchScratch arrays;
+  lay_out(arrays, layout, tree.problem, company);
+  return layout.intact();
+}
+
+void check_several(const Tree &tree, const Request &request, void *scratch, int round, Laws &laws) {
+  const int n = tree.n;
+  std::vector<double> q(request.wanted * n);
+  int count = 0;
+  const long before = allocations;
+  search_functions.one(tree.problem, tree.search, request, q.data(), count, scratch);
+  laws.made += allocations - before;
+  double last = 0;
+  for (int k = 0; k < count; ++k) {
+    const double *answer = q.data() + k * n;
+    laws.limits.see(tree.outside(answer), round);
+    laws.wrong_outcome.see(tree.away(answer, request.goals) <= 1.001 ? 0 : 1, round);
+    double distance = 0;
+    for (int l = 0; l < n; ++l) {
+      const double d = (answer[l] - reference(tree.search, request, l)) / tree.natural[l];
+      distance += d * d;
+    }
+    laws.unsorted.see(larger(last - distance - 1e-9 * distance, 0.0), round);
+    last = distance;
+  }
+}
+
+void check_round(const Tree &tree, const Cases &cases, bool started, int round, Laws &laws) {
+  const int n = tree.n;
+  std::vector<double> q(company * n), alone(n);
+  std::vector<Found> found(company);
+  std::vector<double> memory;
+  void *scratch = Tree::allocate(memory, search_functions.scratch(tree.problem, company));
+  const SearchBatch batch{company, cases.goals.data(), started ? cases.starts.data() : nullptr,
+                          {},      q.data(),           found.data()};
+  long before = allocations;
+  search_functions.many(tree.problem, tree.search, batch, scratch);
+  laws.made += allocations - before;
+  for (int i = 0; i < company; ++i) {
+    const Request request = cases.request(i, started, 1);
+    const double *row = q.data() + i * n;
+    const bool solved = found[i].outcome == arrived;
+    const double away = tree.away(row, request.goals);
+    laws.limits.see(tree.outside(row), round);
+    if (solved != (away <= 1) && !(std::fabs(away - 1) < 1e-3))
+      laws.wrong_outcome.see(larger(away, 1.0), round);
+    laws.all += !Cases::out_of_reach(i);
+    laws.lost += !Cases::out_of_reach(i) && !solved;
+    int count = 0;
+    before = allocations;
+    search_functions.one(tree.problem, tree.search, request, alone.data(), count, scratch);
+    laws.made += allocations - before;
+    laws.apart.see(count == solved ? 0 : 1, round);
+    for (int l = 0; l < n; ++l)
+      laws.apart.see(same_bits(alone[l], row[l]) ? 0 : 1, round);
+    if (i % 8 == 0)
+      check_several(tree, cases.request(i, started, 4), scratch, round, laws);
+  }
+  laws.overrun.see(is_intact(tree, scratch) ? 0 : 1, round);
+}
+
 void searches(Report &report, bool plain) {
   Random random{plain ? 51u : 52u};
   const char *type = plain ? "one frame" : "any goals";
-  Worst limits, false_words, apart, unsorted;
-  long made = 0, lost = 0, all = 0;
+  Laws laws;
   for (int round = 0; round < rounds; ++round) {
-    Tree tree(random, plain ? 6 + random.below(3) : 2 + random.below(most - 2),
-              plain ? 1 : 1 + random.below(2), plain);
-    const int n = tree.n, size = 12 * int(tree.targets.size());
-    std::vector<double> goals(company * size), starts(company * n), q(company * n), one(4 * n), truth(n);
-    std::vector<Found> found(company);
+    const Tree tree = random_tree(random, plain, round);
+    const Cases cases(random, tree);
+    laws.made += tree.set_up_allocations;
+    laws.tables += tree.search.has_table;
+    for (int started = 0; started < 2; ++started)
+      check_round(tree, cases, started, round, laws);
+  }
+  report.add("a search allocates nothing", type, double(laws.made), 0);
+  report.add("a search stays in its scratch arrays", type, laws.overrun.error, 0, laws.overrun.at);
+  report.add("what a search finds is within limits", type, laws.limits.error, 0, laws.limits.at);
+  report.add("a search arrives where it says, and says so where it arrives", type, laws.wrong_outcome.error,
+             0, laws.wrong_outcome.at);
+  report.add("a search alone and in a batch gives the same bits", type, laws.apart.error, 0, laws.apart.at);
+  report.add("answers are sorted by nearness", type, laws.unsorted.error, 0, laws.unsorted.at);
+  report.add("what can be reached is found, but for this share", type, double(laws.lost) / double(laws.all),
+             0.01);
+  if (plain)
+    report.add("of chains that may have a table, some have one", type, laws.tables > 0 ? 0 : 1, 0);
+}
+
+// The whole search for plain doubles: arrives where lanes do, at the same joint values if one of the first
+// restarts arrives there and each restart is on its own.
+void scalar_search(Report &report, bool plain) {
+  Random random{plain ? 53u : 54u};
+  const char *type = plain ? "double, one frame" : "double, any goals";
+  Worst apart;
+  long differ = 0, all = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const Tree tree = random_tree(random, plain, round);
+    const Cases cases(random, tree);
+    const int n = tree.n;
+    RestartScratch<double> scratch, alone_scratch;
+    std::vector<double> memory, lane_memory;
+    ScratchLayout count = ScratchLayout::count();
+    lay_out(scratch, count, tree.problem);
+    lay_out(alone_scratch, count, tree.problem);
+    ScratchLayout place = ScratchLayout::place(Tree::allocate(memory, count.bytes()));
+    lay_out(scratch, place, tree.problem);
+    lay_out(alone_scratch, place, tree.problem);
+    void *lanes = Tree::allocate(lane_memory, search_functions.scratch(tree.problem, company));
+    std::vector<double> q(company * n), lane_q(company * n), alone(n);
+    std::vector<Found> found(company), lane_found(company);
+    int left[company];
+    const bool started = round % 4 > 1;
+    SearchBatch batch{company, cases.goals.data(), started ? cases.starts.data() : nullptr,
+                      {},      lane_q.data(),      lane_found.data()};
+    search_functions.many(tree.problem, tree.search, batch, lanes);
+    batch.q = q.data();
+    batch.found = found.data();
+    search_many(tree.problem, tree.search, batch, scratch, alone_scratch, left);
     for (int i = 0; i < company; ++i) {
-      tree.reachable(random, starts.data() + i * n, goals.data() + i * size); // these goals are not asked
-      tree.reachable(random, truth.data(), goals.data() + i * size);
-      if (i % 6 == 5)
-        for (int k = 9; k < size; k += 12)
-          goals[i * size + k] += 3; // out of reach
-    }
-    std::vector<char> memory(hunt_table.scratch(tree.problem, company) + 64);
-    void *scratch = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64) % 64;
-    for (int started = 0; started < 2; ++started) {
-      const double *from = started ? starts.data() : nullptr;
-      long before = allocations;
-      hunt_table.many({&tree.problem, &tree.search, tree.stop, goals.data(), from, q.data(), found.data()}, 0,
-                      company, scratch);
-      made += allocations - before;
-      for (int i = 0; i < company; ++i) {
-        const double *row = q.data() + i * n, *goal = goals.data() + i * size;
-        limits.see(tree.outside(row), round);
-        const double away = tree.away(row, goal);
-        false_words.see((found[i].outcome == arrived) == (away <= 1) || std::fabs(away - 1) < 1e-3
-                            ? 0
-                            : larger(away, 1.0),
-                        round);
-        if (i % 6 != 5) {
-          ++all;
-          lost += found[i].outcome != arrived;
-        }
-        int count = 0;
-        const double *alone = started ? from + i * n : nullptr;
-        before = allocations;
-        hunt_table.one({&tree.problem, &tree.search, tree.stop, goal, alone, one.data(), nullptr}, 1, count,
-                       scratch);
-        made += allocations - before;
-        apart.see(count == (found[i].outcome == arrived) ? 0 : 1, round);
+      int answers = 0;
+      search_one(tree.problem, tree.search, cases.request(i, started, 1), alone_scratch, alone.data(),
+                 answers);
+      bool same = found[i].outcome == lane_found[i].outcome;
+      for (int l = 0; l < n; ++l)
+        apart.see(same_bits(alone[l], q[i * n + l]) ? 0 : 1, round);
+      if (tree.problem.target_count == 1 && lane_found[i].outcome == arrived &&
+          lane_found[i].restarts <= SearchConstants::first_batch)
         for (int l = 0; l < n; ++l)
-          apart.see(same_bits(one[l], row[l]) ? 0 : 1, round);
-        if (i % 8)
-          continue;
-        before = allocations;
-        hunt_table.one({&tree.problem, &tree.search, tree.stop, goal, alone, one.data(), nullptr}, 4, count,
-                       scratch);
-        made += allocations - before;
-        double last = 0;
-        for (int k = 0; k < count; ++k) {
-          limits.see(tree.outside(one.data() + k * n), round);
-          false_words.see(tree.away(one.data() + k * n, goal) <= 1.001 ? 0 : 1, round);
-          double far = 0;
-          for (int l = 0; l < n; ++l) {
-            const double d = (one[k * n + l] - (started ? alone[l] : tree.middle[l])) / tree.natural[l];
-            far += d * d;
-          }
-          unsorted.see(larger(last - far - 1e-9 * far, 0.0), round);
-          last = far;
-        }
-      }
+          same = same && std::fabs(q[i * n + l] - lane_q[i * n + l]) < 1e-6;
+      ++all;
+      differ += !same;
     }
   }
-  report.add("a search allocates nothing", type, double(made), 0);
-  report.add("what a search finds is within limits", type, limits.error, 0, limits.at);
-  report.add("a search arrives where it says, and says so where it arrives", type, false_words.error, 0,
-             false_words.at);
-  report.add("a search alone and in company gives the same bits", type, apart.error, 0, apart.at);
-  report.add("answers are sorted by nearness", type, unsorted.error, 0, unsorted.at);
-  report.add("what can be reached is found, but for this share", type, double(lost) / double(all), 0.01);
+  report.add("a search alone and in a batch gives the same bits", type, apart.error, 0, apart.at);
+  report.add("a search of doubles answers as lanes do, but for this share", type,
+             double(differ) / double(all), 0.01);
+}
+
+// The step for one frame against that for any goals, from random joint values; some are at their limits.
+template <class T>
+void steps_agree(Report &report) {
+  constexpr int W = Lane<T>::width;
+  Random random{55};
+  Worst direction, error, next, outcome;
+  for (int round = 0; round < rounds; ++round) {
+    const Tree tree = random_tree(random, true, 0);
+    const int n = tree.n;
+    SearchStepScratch<T> one, any;
+    std::vector<double> memory, q(n);
+    ScratchLayout count = ScratchLayout::count();
+    lay_out(one, count, tree.problem);
+    lay_out(any, count, tree.problem);
+    ScratchLayout place = ScratchLayout::place(Tree::allocate(memory, count.bytes()));
+    lay_out(one, place, tree.problem);
+    lay_out(any, place, tree.problem);
+    for (int lane = 0; lane < W; ++lane) {
+      double goal[12];
+      tree.reachable(random, q.data(), goal);
+      set_goals(tree.problem, lane, goal, one);
+      set_goals(tree.problem, lane, goal, any);
+      const bool there = random.below(4) == 0; // else from other joint values
+      std::vector<double> from(n);
+      double ignored[12];
+      tree.reachable(random, from.data(), ignored);
+      for (int l = 0; l < n; ++l) {
+        const SearchJoint &joint = tree.search.joints[l];
+        double x = there ? q[l] : from[l];
+        if (!there && joint.period == 0 && random.below(3) == 0)
+          x = random.below(2) ? joint.lower : joint.upper;
+        put(one.q[l], lane, x);
+        put(any.q[l], lane, x);
+      }
+    }
+    const bool exact = round % 2;
+    const T damping = splat<T>(SearchConstants::damping);
+    const SearchStepResult<T> a = frame_step(tree.problem, tree.search, damping, exact, one);
+    const SearchStepResult<T> b = general_step(tree.problem, tree.search, damping, exact, any);
+    outcome.see(bits_of(a.arrived) ^ bits_of(b.arrived), round);
+    for (int lane = 0; lane < W; ++lane) {
+      double size = 1e-12, difference = 0; // of a step: the damping of none is 1e-12
+      for (int l = 0; l < n; ++l) {
+        size = larger(size, std::fabs(get(any.change[l], lane)));
+        difference = larger(difference, std::fabs(get(one.change[l], lane) - get(any.change[l], lane)));
+        next.see(get(one.next[l], lane) - get(any.next[l], lane), round);
+      }
+      const double expected = get(b.squared_error, lane);
+      error.see((get(a.squared_error, lane) - expected) / larger(expected, 1e-20), round);
+      if (expected > 1e-20)
+        direction.see(difference / size, round);
+    }
+  }
+  const std::string type = name_of<T>();
+  report.add("the step for one frame has the error of the general step", type, error.error, 1e-12, error.at);
+  report.add("the step for one frame has the direction of the general step", type, direction.error, 1e-12,
+             direction.at);
+  report.add("the step for one frame ends where the general step does", type, next.error, 1e-12, next.at);
+  report.add("the step for one frame arrives where the general step does", type, outcome.error, 0,
+             outcome.at);
 }
 
 } // namespace test
@@ -310,4 +473,8 @@ int main() {
   test::Report report;
   test::searches(report, true);
   test::searches(report, false);
+  test::scalar_search(report, true);
+  test::scalar_search(report, false);
+  test::steps_agree<supple::Wide>(report);
+  test::steps_agree<double>(report);
 }

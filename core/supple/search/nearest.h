@@ -1,135 +1,194 @@
-// As near as it gets: from where starts were abandoned on, when none has arrived.
+// The nearest joint values when no restart arrives: abandoned candidates, refined by descents that only lower
+// the error.
 #pragma once
 #include "supple/search/restarts.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// Whether another step would be one too many, or too late.
+// Whether one more step exceeds the iterations or the time of a solve; the clock is read every eighth step.
 template <class T>
-SUPPLE_FN bool out_of_budget(const Search &search, const Found &found) {
-  return (found.iterations + 1LL) * Lane<T>::width > search.iterations ||
-         (search.late && found.iterations % 8 == 7 && search.late(search.clock, false));
+SUPPLE_FN bool out_of_budget(const Search &search, const Request &request, const Found &found) {
+  return (found.iterations + 1LL) * Lane<T>::width > search.max_iterations ||
+         (request.deadline.passed && found.iterations % 8 == 7 &&
+          request.deadline.passed(request.deadline.clock));
 }
 
-// keeps the end of an abandoned start, if it is one of the best
+// Keeps the joint values of an abandoned lane if they are among the best.
 template <class T>
-SUPPLE_FN void keep_end(const Problem &problem, int lane, const T *q, SearchDesk<T> &desk) {
-  const double seen = get(desk.aim.error, lane),
-               error = seen < 1e300 ? seen : 1e300; // what is no number comes last
-  int at = desk.end_count;
-  if (at == Hunt::kept) {
-    at = 0;
-    for (int i = 1; i < desk.end_count; ++i)
-      if (desk.end_error[i] > desk.end_error[at])
-        at = i;
-    if (!(error < desk.end_error[at]))
+SUPPLE_FN void keep_candidate(const Problem &problem, int lane, const T *q, RestartScratch<T> &scratch) {
+  const double seen = get(scratch.squared_error, lane);
+  const double error = seen < unbounded ? seen : unbounded; // not a number: last
+  int place = scratch.candidate_count;
+  if (place == SearchConstants::candidates) {
+    place = 0;
+    for (int i = 1; i < scratch.candidate_count; ++i)
+      if (scratch.candidate_error[i] > scratch.candidate_error[place])
+        place = i;
+    if (!(error < scratch.candidate_error[place]))
       return;
   } else {
-    ++desk.end_count;
+    ++scratch.candidate_count;
   }
-  desk.end_error[at] = error;
+  scratch.candidate_error[place] = error;
   for (int l = 0; l < problem.n; ++l)
-    desk.ends[at * problem.n + l] = get(q[l], lane);
+    scratch.candidates[place * problem.n + l] = get(q[l], lane);
 }
 
-// Goes on from the q that lanes hold, for a number of steps, which may only lower the error: the damping
-// grows after one that would raise it. Leaves the best q in `best`, returns its error; lanes that arrived in
-// `there`.
+// Puts candidates first, first + 1, ... into the lanes; lanes beyond the last repeat candidate 0.
 template <class T>
-SUPPLE_FN T settle_lanes(const Problem &problem, const Search &search, const Stop &stop, int steps,
-                         SearchDesk<T> &desk, Found &found, int &there) {
-  using S = Scalar<T>;
-  const int n = problem.n;
-  AimDesk<T> &at = desk.aim;
-  T part = T(S(Hunt::damping)), least = T(S(1e30));
-  Mask<T> settled = part < part,
-          ventured = settled; // whether q is a new one, or the best again after a step too far
-  for (int l = 0; l < n; ++l)
-    at.best[l] = at.q[l];
-  there = 0;
-  for (int k = 0; k <= steps && !there && !all(settled); ++k) {
-    if (k && out_of_budget<T>(search, found))
+SUPPLE_FN void load_candidates(const Problem &problem, int first, RestartScratch<T> &scratch) {
+  for (int lane = 0; lane < Lane<T>::width; ++lane) {
+    const int i = first + lane < scratch.candidate_count ? first + lane : 0;
+    for (int l = 0; l < problem.n; ++l)
+      put(scratch.step.q[l], lane, scratch.candidates[i * problem.n + l]);
+  }
+}
+
+template <class T>
+struct CandidateDescent {
+  T squared_error; // of the best joint values, which are in scratch.best
+  int arrived;     // lanes, as bits
+};
+
+// Descends from the joint values in the lanes, for at most `steps` steps, until one arrives or none improves
+// by more than 1e-6 of its error. A step that would raise the error is taken back and the damping grows by 8;
+// after one that lowers it the damping falls to 0.3 (Levenberg-Marquardt).
+template <class T>
+SUPPLE_FN CandidateDescent<T> descend_lanes(const Problem &problem, const Search &search,
+                                            const Request &request, int steps, RestartScratch<T> &scratch,
+                                            Found &found) {
+  SearchStepScratch<T> &step = scratch.step;
+  T damping_part = splat<T>(SearchConstants::damping);
+  CandidateDescent<T> descent{splat<T>(1e30), 0};
+  Mask<T> settled = damping_part < damping_part;
+  Mask<T> stepped = settled; // whether q is new, not the best again after a step that was taken back
+  for (int l = 0; l < problem.n; ++l)
+    scratch.best[l] = step.q[l];
+  for (int k = 0; k <= steps && !descent.arrived && !all(settled); ++k) {
+    if (k && out_of_budget<T>(search, request, found))
       break;
     found.iterations += k > 0;
-    aim(problem, search, stop, part, true, at);
-    const Mask<T> better = at.error <= least;
-    settled = settled | (part > T(S(1e9))) | (ventured & better & (at.error > T(S(1 - 1e-6)) * least));
-    least = select(better, at.error, least);
-    part = select(better, select(ventured, larger(part * T(S(0.3)), T(S(1e-4))), part), part * T(S(8)));
-    ventured = better;
-    for (int l = 0; l < n; ++l) {
-      at.best[l] = select(better, at.q[l], at.best[l]);
-      at.q[l] = select(better, at.next[l], at.best[l]);
+    const SearchStepResult<T> result = search_step(problem, search, damping_part, true, step);
+    const T error = result.squared_error, least = descent.squared_error;
+    const Mask<T> better = error <= least;
+    const Mask<T> little_gain = error > splat<T>(1 - 1e-6) * least;
+    const Mask<T> overdamped = damping_part > splat<T>(1e9);
+    settled = settled | overdamped | (stepped & better & little_gain);
+    descent.squared_error = select(better, error, least);
+    const T less = larger(damping_part * splat<T>(0.3), splat<T>(1e-4));
+    damping_part = select(better, select(stepped, less, damping_part), damping_part * splat<T>(8));
+    stepped = better;
+    for (int l = 0; l < problem.n; ++l) {
+      scratch.best[l] = select(better, step.q[l], scratch.best[l]);
+      step.q[l] = select(better, step.next[l], scratch.best[l]);
     }
-    there = bits_of(at.there & better);
+    descent.arrived = bits_of(result.arrived & better);
   }
-  return least;
+  return descent;
 }
 
-// From the ends that were kept as near as it gets: a few steps from all, then to the end from the best. The q
-// with the smallest error in `out`.
+// A few steps from each candidate, if there are more than lanes. Ends when one arrives.
 template <class T>
-SUPPLE_FN void settle_ends(const Problem &problem, const Search &search, const Stop &stop, const Ask &ask,
-                           SearchDesk<T> &desk, Found &found, double *out) {
+SUPPLE_FN CandidateDescent<T> improve_candidates(const Problem &problem, const Search &search,
+                                                 const Request &request, RestartScratch<T> &scratch,
+                                                 Found &found) {
   constexpr int W = Lane<T>::width;
-  const int n = problem.n;
-  int there = 0;
-  T least(Scalar<T>(0));
-  auto load = [&](int first) {
-    for (int i = 0; i < W; ++i)
-      for (int l = 0; l < n; ++l)
-        put(desk.aim.q[l], i, desk.ends[(first + i < desk.end_count ? first + i : 0) * n + l]);
+  CandidateDescent<T> descent{splat<T>(0), 0};
+  if (scratch.candidate_count <= W)
+    return descent;
+  for (int first = 0; first < scratch.candidate_count && !descent.arrived; first += W) {
+    if (out_of_budget<T>(search, request, found))
+      break;
+    load_candidates(problem, first, scratch);
+    descent = descend_lanes(problem, search, request, SearchConstants::short_descent, scratch, found);
+    for (int lane = 0; lane < W && first + lane < scratch.candidate_count; ++lane) {
+      scratch.candidate_error[first + lane] = get(descent.squared_error, lane);
+      for (int l = 0; l < problem.n; ++l)
+        scratch.candidates[(first + lane) * problem.n + l] = get(scratch.best[l], lane);
+    }
+  }
+  return descent;
+}
+
+// Brings the best candidates to the front, as many as are refined.
+template <class T>
+SUPPLE_FN void select_candidates(const Problem &problem, RestartScratch<T> &scratch) {
+  auto swap = [](double &a, double &b) {
+    const double held = a;
+    a = b;
+    b = held;
   };
-  for (int first = 0;
-       first < desk.end_count && !there && desk.end_count > W && !out_of_budget<T>(search, found);
+  double *error = scratch.candidate_error;
+  for (int i = 0; i < SearchConstants::best_candidates && i < scratch.candidate_count; ++i) {
+    int best = i;
+    for (int k = i + 1; k < scratch.candidate_count; ++k)
+      if (error[k] < error[best])
+        best = k;
+    swap(error[i], error[best]);
+    for (int l = 0; l < problem.n; ++l)
+      swap(scratch.candidates[i * problem.n + l], scratch.candidates[best * problem.n + l]);
+  }
+}
+
+// Makes the caller's start one of the candidates that are refined: the result is never farther from the
+// goals.
+template <class T>
+SUPPLE_FN void add_start(const Problem &problem, const Search &search, const double *start,
+                         RestartScratch<T> &scratch) {
+  const int last = SearchConstants::best_candidates - 1;
+  const int place = scratch.candidate_count <= last ? scratch.candidate_count++ : last;
+  double *row = scratch.candidates + place * problem.n;
+  for (int l = 0; l < problem.n; ++l) {
+    const SearchJoint &joint = search.joints[l];
+    row[l] = joint.weighted_size > 0 ? clip(start[l], joint.lower, joint.upper) : start[l];
+  }
+  clamp_balls(problem, search, row);
+}
+
+// The lane to return: the first that arrived, else the first of those with the least error below `bound`; -1:
+// none.
+template <class T>
+SUPPLE_FN int best_lane(const CandidateDescent<T> &descent, double bound) {
+  int best = -1;
+  for (int lane = 0; lane < Lane<T>::width; ++lane) {
+    if (descent.arrived >> lane & 1)
+      return lane;
+    if (descent.arrived || !(get(descent.squared_error, lane) < bound))
+      continue;
+    best = lane;
+    bound = get(descent.squared_error, lane);
+  }
+  return best;
+}
+
+// Refines the abandoned candidates: a few steps from all, then many from the best. The joint values with the
+// least error go to `out` (n).
+template <class T>
+SUPPLE_FN void find_nearest(const Problem &problem, const Search &search, const Request &request,
+                            RestartScratch<T> &scratch, Found &found, double *out) {
+  constexpr int W = Lane<T>::width;
+  CandidateDescent<T> descent = improve_candidates(problem, search, request, scratch, found);
+  if (!descent.arrived) {
+    select_candidates(problem, scratch);
+    if (request.start)
+      add_start(problem, search, request.start, scratch);
+  }
+  found.squared_error = unbounded;
+  for (int first = 0; first < SearchConstants::best_candidates && first < scratch.candidate_count;
        first += W) {
-    load(first);
-    least = settle_lanes(problem, search, stop, Hunt::trying, desk, found, there);
-    for (int i = 0; i < W && first + i < desk.end_count; ++i) {
-      desk.end_error[first + i] = get(least, i);
-      for (int l = 0; l < n; ++l)
-        desk.ends[(first + i) * n + l] = get(desk.aim.best[l], i);
+    if (!descent.arrived) {
+      load_candidates(problem, first, scratch);
+      descent = descend_lanes(problem, search, request, SearchConstants::long_descent, scratch, found);
     }
-  }
-  if (!there) {
-    // the best to the front
-    for (int i = 0; i < Hunt::last && i < desk.end_count; ++i) {
-      int best = i;
-      for (int k = i + 1; k < desk.end_count; ++k)
-        if (desk.end_error[k] < desk.end_error[best])
-          best = k;
-      const double kept = desk.end_error[i];
-      desk.end_error[i] = desk.end_error[best];
-      desk.end_error[best] = kept;
-      for (int l = 0; l < n; ++l) {
-        const double x = desk.ends[i * n + l];
-        desk.ends[i * n + l] = desk.ends[best * n + l];
-        desk.ends[best * n + l] = x;
-      }
+    const int lane = best_lane(descent, found.squared_error);
+    if (lane >= 0) {
+      found.squared_error = get(descent.squared_error, lane);
+      collect(problem, search, request, lane, scratch.best, out);
     }
-  }
-  if (!there && ask.start) {
-    // whatever was found, it is no farther from the goals than the caller's own start
-    const int at = desk.end_count < Hunt::last ? desk.end_count++ : Hunt::last - 1;
-    double *row = desk.ends + at * n;
-    for (int l = 0; l < n; ++l)
-      row[l] = search.unit[l] > 0 ? clip(ask.start[l], search.low[l], search.high[l]) : ask.start[l];
-    clamp_balls(problem, search, row);
-  }
-  found.error = 1e300;
-  for (int first = 0; first < Hunt::last && first < desk.end_count && found.outcome != arrived; first += W) {
-    if (!there) {
-      load(first);
-      least = settle_lanes(problem, search, stop, Hunt::settling, desk, found, there);
-    }
-    for (int lane = 0; lane < W; ++lane) {
-      if (there ? !(there >> lane & 1) || found.outcome == arrived : !(get(least, lane) < found.error))
-        continue;
-      if (there)
-        found.outcome = arrived;
-      found.error = get(least, lane);
-      harvest(problem, search, ask.reference(search), lane, desk.aim.best, out);
+    if (descent.arrived) {
+      found.outcome = arrived;
+      return;
     }
   }
 }

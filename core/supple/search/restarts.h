@@ -1,206 +1,200 @@
-// The starts of a search, side by side in lanes: where each begins, how it goes on, what it ends with.
+// The restarts of a search, one in each lane: where each begins, how it advances, when it is abandoned.
 #pragma once
+#include "supple/search/frame_step.h"
 #include "supple/search/seeds.h"
-#include "supple/search/step.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// constants of the search
-struct Hunt {
-  static constexpr double damping = 0.02; // part of the squared error that damps a step
-  static constexpr double halved =
-      0.5; // a start is abandoned when its squared error has not fallen to this part
-  static constexpr double eased = 0.9; // the same for the caller's own start
-  static constexpr int memory = 4;     // in so many steps
-  static constexpr int most = 30;      // and after so many in all
-  static constexpr int wave = 8;       // the first starts, of which the best is taken, however wide lanes are
-  static constexpr int anew = 8;       // for several goals, one start of so many begins anew as a whole
-  static constexpr int kept = 96;      // ends of abandoned starts that are gone on from, when none arrives
-  static constexpr int trying = 10;    // steps from each of them
-  static constexpr int last = 8;       // how many of the best are gone on from to the end
-  static constexpr int settling = 300; // steps from the best, to come as near as it gets
-  static constexpr int beyond = 64;    // starts where the goal is farther away than the hand can be
-  static constexpr double apart = 0.01; // answers that differ by less, in every joint, are one
+template <class T>
+struct RestartScratch {
+  SearchStepScratch<T> step;
+  T squared_error;                                // where the lanes last stood
+  T recent_errors[SearchConstants::error_window]; // squared errors of the last steps, oldest first
+  T error_ratio;                                  // the part of the oldest that the newest must not exceed
+  T steps;                                        // taken by each lane
+  int restart[Lane<T>::width];                    // which restart each lane runs; -1: none
+  TableSeeds seeds[Lane<T>::width];               // for the goal of each lane
+  double *seed;                                   // n: where a restart begins
+  int *source_lane;                               // n: the lane from which a partial restart takes a joint
+  double *answer;                                 // n: what an arrived lane has found
+  double *moved;                                  // n: an answer that is being moved to its place
+  double *candidates; // SearchConstants::candidates x n: abandoned, the best of them
+  double candidate_error[SearchConstants::candidates]; // squared
+  int candidate_count;
+  T *best; // n: least error so far, when candidates are refined
 };
 
 template <class T>
-struct SearchDesk {
-  AimDesk<T> aim;
-  T before[Hunt::memory]; // the squared errors of the last steps, oldest first
-  T ease;                 // the part that they must fall to
-  double *ends;           // kept x n: the best q where starts were abandoned
-  double *row;            // n
-  double end_error[Hunt::kept];
-  int end_count;
-  T steps;                     // how many each lane took
-  int start[Lane<T>::width];   // of each lane: its start, -1 for none
-  Seeds seeds[Lane<T>::width]; // of the goal of each lane
-};
-
-// what is asked of one solve
-struct Ask {
-  const double *goals; // 12 a target
-  const double *start; // n, or null
-  int wanted;          // how many answers
-
-  // where locked joints stay, joints that wrap return to, and what answers are sorted by
-  SUPPLE_FLAT const double *reference(const Search &search) const { return start ? start : search.middle; }
-};
-
-template <class T>
-SUPPLE_FN void aim(const Problem &problem, const Search &search, const Stop &stop, T part, bool exact,
-                   AimDesk<T> &desk) {
-  if (search.frame)
-    aim_frame(problem, search, stop, part, exact, desk);
-  else
-    aim_any(problem, search, stop, part, exact, desk);
+SUPPLE_FN void lay_out(RestartScratch<T> &scratch, ScratchLayout &layout, const Problem &problem) {
+  const int n = problem.n;
+  lay_out(scratch.step, layout, problem);
+  layout.array(scratch.seed, n);
+  layout.array(scratch.source_lane, n);
+  layout.array(scratch.answer, n);
+  layout.array(scratch.moved, n);
+  layout.array(scratch.candidates, SearchConstants::candidates * n);
+  layout.array(scratch.best, n);
 }
 
 template <class T>
-SUPPLE_FN void set_goals(const Problem &problem, int lane, const double *goals, AimDesk<T> &desk) {
+SUPPLE_FN SearchStepResult<T> search_step(const Problem &problem, const Search &search, T damping_part,
+                                          bool exact, SearchStepScratch<T> &scratch) {
+  if (search.uses_frame_step)
+    return frame_step(problem, search, damping_part, exact, scratch);
+  return general_step(problem, search, damping_part, exact, scratch);
+}
+
+template <class T>
+SUPPLE_FN void set_goals(const Problem &problem, int lane, const double *goals,
+                         SearchStepScratch<T> &scratch) {
   for (int i = 0; i < 12 * problem.target_count; ++i)
-    put(desk.goals[i], lane, goals[i]);
+    put(scratch.goals[i], lane, goals[i]);
 }
 
-// a lane begins the k-th start
+// ---- Begin ----
+
+// A lane has a new restart; `own`: from the caller's start.
 template <class T>
-SUPPLE_FN void reset_lane(int k, bool own, int lane, SearchDesk<T> &desk) {
-  desk.start[lane] = k;
-  put(desk.steps, lane, Scalar<T>(0));
-  put(desk.ease, lane, own ? Hunt::eased : Hunt::halved);
-  for (T &x : desk.before)
-    put(x, lane, Scalar<T>(1e30));
+SUPPLE_FN void reset_lane(int restart, bool own, int lane, RestartScratch<T> &scratch) {
+  scratch.restart[lane] = restart;
+  put(scratch.steps, lane, Scalar<T>(0));
+  put(scratch.error_ratio, lane, own ? SearchConstants::own_error_ratio : SearchConstants::error_ratio);
+  for (T &error : scratch.recent_errors)
+    put(error, lane, Scalar<T>(1e30));
 }
 
-// balls of a row of q into their limits
-SUPPLE_FN void clamp_balls(const Problem &problem, const Search &search, double *row) {
-  for (int i = 0; i < problem.ball_count; ++i) {
-    const Ball &ball = problem.balls[i];
-    if (!(search.unit[ball.index] > 0))
-      continue;
-    double *at = row + ball.index;
-    const Vec<double> r =
-        clamp_ball(Vec<double>{at[0], at[1], at[2]}, Vec<double>{ball.axis[0], ball.axis[1], ball.axis[2]},
-                   ball.swing, ball.low, ball.high);
-    at[0] = r.x, at[1] = r.y, at[2] = r.z;
-  }
-}
-
-// Another start for several goals, from where a lane stands: the joints that only goals still missed need are
-// taken from a lane that meets those, or begin anew; the others stay. False where there are none such.
+// A lane without a restart; it repeats what lane 0 does.
 template <class T>
-SUPPLE_FN bool begin_partly(const Problem &problem, const Search &search, int k, int lane, const T *from,
-                            T *q, SearchDesk<T> &desk) {
+SUPPLE_FN void idle_lane(const Problem &problem, int lane, RestartScratch<T> &scratch) {
+  reset_lane(-1, false, lane, scratch);
+  for (int l = 0; l < problem.n; ++l)
+    put(scratch.step.q[l], lane, get(scratch.step.q[l], 0));
+}
+
+template <class T>
+SUPPLE_FN void begin_restart(const Problem &problem, const Search &search, const Request &request,
+                             int restart, int lane, TableSeeds &seeds, RestartScratch<T> &scratch) {
+  reset_lane(restart, request.start && restart == 0, lane, scratch);
+  make_seed(problem, search, request, restart, seeds, scratch.seed);
+  for (int l = 0; l < problem.n; ++l)
+    put(scratch.step.q[l], lane, scratch.seed[l]);
+}
+
+// For several targets: the lane from which each joint of a partial restart is taken. Joints of targets that
+// are met stay; those of other targets come from a lane that meets them, or are new (-1).
+template <class T>
+SUPPLE_FN void find_sources(const Problem &problem, const Search &search, int lane, double met_error,
+                            RestartScratch<T> &scratch) {
   constexpr int W = Lane<T>::width;
-  double *source = desk.row; // of each joint: the lane it is taken from, -1 for anew
-  const double missed = 1e-2 * get(desk.aim.error, lane);
-  if (!(missed < 1e300))
-    return false;
+  const T *target_error = scratch.step.target_error;
   for (int l = 0; l < problem.n; ++l)
-    source[l] = lane;
-  for (int met = 0; met < 2; ++met)
+    scratch.source_lane[l] = lane;
+  for (int met = 0; met < 2; ++met) // targets that are met come last: they have the last word
     for (int t = 0; t < problem.target_count; ++t) {
-      if ((get(desk.aim.misses[t], lane) < missed) != (met == 1))
+      if ((get(target_error[t], lane) < met_error) != (met == 1))
         continue;
-      int other = met ? lane : -1;
-      for (int i = 1; i < W && other < 0; ++i)
-        if (get(desk.aim.misses[t], (lane + i) % W) < missed)
-          other = (lane + i) % W;
-      for (int c = search.column_first[t]; c < search.column_first[t + 1]; ++c)
-        source[search.columns[c]] = other;
+      int source = met ? lane : -1;
+      for (int i = 1; i < W && source < 0; ++i)
+        if (get(target_error[t], (lane + i) % W) < met_error)
+          source = (lane + i) % W;
+      for (int c = search.column_begin[t]; c < search.column_begin[t + 1]; ++c)
+        scratch.source_lane[search.columns[c]] = source;
     }
-  bool some = false, all_of_them = true;
-  for (int l = 0; l < problem.n; ++l)
-    some = some || source[l] != lane, all_of_them = all_of_them && source[l] != lane;
-  if (!some || all_of_them)
+}
+
+// For several targets: a restart from the place q where a lane was abandoned, in which only the joints change
+// whose targets are all missed. False, and nothing done, if these are none or all.
+template <class T>
+SUPPLE_FN bool begin_partial_restart(const Problem &problem, const Search &search, int restart, int lane,
+                                     const T *q, RestartScratch<T> &scratch) {
+  const double met_error = 1e-2 * get(scratch.squared_error, lane);
+  if (!(met_error < unbounded))
     return false;
+  find_sources(problem, search, lane, met_error, scratch);
+  int changed = 0;
   for (int l = 0; l < problem.n; ++l)
-    source[l] = source[l] < 0 && search.unit[l] > 0 ? even_start(search, l, k)
-                                                    : get(from[l], source[l] < 0 ? lane : int(source[l]));
-  clamp_balls(problem, search, source);
+    changed += scratch.source_lane[l] != lane;
+  if (changed == 0 || changed == problem.n)
+    return false;
+  for (int l = 0; l < problem.n; ++l) {
+    const SearchJoint &joint = search.joints[l];
+    const int source = scratch.source_lane[l];
+    scratch.seed[l] = source < 0 && joint.weighted_size > 0 ? even_seed(joint, restart)
+                                                            : get(q[l], source < 0 ? lane : source);
+  }
+  clamp_balls(problem, search, scratch.seed);
   for (int l = 0; l < problem.n; ++l)
-    put(q[l], lane, source[l]);
-  reset_lane(k, false, lane, desk);
+    put(scratch.step.q[l], lane, scratch.seed[l]);
+  reset_lane(restart, false, lane, scratch);
   return true;
 }
 
-// Puts the k-th start of a solve into a lane: the caller's own, then the table's, then the middle, then even
-// ones.
+// ---- Advance ----
+
+// Which lanes ended, as bits, and where all lanes stood before the step.
 template <class T>
-SUPPLE_FN void begin(const Problem &problem, const Search &search, const Ask &ask, int k, int lane, T *q,
-                     Seeds &seeds, SearchDesk<T> &desk) {
-  const int n = problem.n;
-  double *row = desk.row;
-  reset_lane(k, ask.start && k == 0, lane, desk);
-  if (ask.start)
-    --k;
-  const int spot = k >= 0 && k < seeds.count ? seeds.spot(k) : -1;
-  if (k >= seeds.count)
-    k -= seeds.count;
-  for (int l = 0; l < n; ++l) {
-    const double x = k < 0       ? ask.start[l]
-                     : spot >= 0 ? seeds.value(*search.table, spot, l)
-                     : k == 0    ? search.middle[l]
-                                 : even_start(search, l, k);
-    row[l] = search.unit[l] > 0 ? clip(x, search.low[l], search.high[l]) : ask.reference(search)[l];
-  }
-  clamp_balls(problem, search, row);
-  for (int l = 0; l < n; ++l)
-    put(q[l], lane, row[l]);
+struct Advance {
+  int arrived, abandoned;
+  const T *q;
+};
+
+// One step of all lanes; `active`: those with a restart, as bits.
+template <class T>
+SUPPLE_FN Advance<T> advance(const Problem &problem, const Search &search, int active,
+                             RestartScratch<T> &scratch) {
+  constexpr int window = SearchConstants::error_window;
+  SearchStepScratch<T> &step = scratch.step;
+  const SearchStepResult<T> result =
+      search_step(problem, search, splat<T>(SearchConstants::damping), false, step);
+  const T error = scratch.squared_error = result.squared_error;
+  const int arrived = bits_of(result.arrived) & active;
+  const Mask<T> stalled = error > scratch.error_ratio * scratch.recent_errors[0];
+  const Mask<T> valid = error < splat<T>(1e30); // false for what is not a number
+  int abandoned = bits_of(stalled | !valid);
+  abandoned |= bits_of(scratch.steps >= splat<T>(SearchConstants::restart_steps));
+  scratch.steps = scratch.steps + splat<T>(1);
+  for (int i = 0; i + 1 < window; ++i)
+    scratch.recent_errors[i] = scratch.recent_errors[i + 1];
+  scratch.recent_errors[window - 1] = error;
+  T *before = step.q;
+  step.q = step.next;
+  step.next = before;
+  return {arrived, abandoned & active & ~arrived, before};
 }
 
-// One step of all lanes. Of those that are active: which have arrived where they stood, and which are
-// abandoned there. Where they stood is in `now`.
-template <class T>
-SUPPLE_FN const T *advance(const Problem &problem, const Search &search, const Stop &stop, int active,
-                           SearchDesk<T> &desk, int &there, int &ended) {
-  using S = Scalar<T>;
-  AimDesk<T> &at = desk.aim;
-  aim(problem, search, stop, T(S(Hunt::damping)), false, at);
-  there = bits_of(at.there) & active;
-  ended = bits_of((at.error > desk.ease * desk.before[0]) | !(at.error < T(S(1e30))));
-  ended |= bits_of(desk.steps >= T(S(Hunt::most)));
-  desk.steps = desk.steps + T(S(1));
-  ended &= active & ~there;
-  for (int i = 0; i + 1 < Hunt::memory; ++i)
-    desk.before[i] = desk.before[i + 1];
-  desk.before[Hunt::memory - 1] = at.error;
-  T *now = at.q;
-  at.q = at.next;
-  at.next = now;
-  return now;
-}
+// ---- Collect ----
 
-// how far joint values are from others, in natural sizes by weight; squared
-SUPPLE_FN double distance_between(const Problem &problem, const Search &search, const double *a,
-                                  const double *b) {
+// squared distance of joint values from the reference, in weighted sizes
+SUPPLE_FN double distance_from_reference(const Problem &problem, const Search &search, const Request &request,
+                                         const double *q) {
   double sum = 0;
-  for (int l = 0; l < problem.n; ++l)
-    if (search.unit[l] > 0)
-      sum += (a[l] - b[l]) * (a[l] - b[l]) / (search.unit[l] * search.unit[l]);
+  for (int l = 0; l < problem.n; ++l) {
+    const double size = search.joints[l].weighted_size, d = q[l] - reference(search, request, l);
+    if (size > 0)
+      sum += d * d / (size * size);
+  }
   return sum;
 }
 
-// The joint values of a lane, joints that wrap as near to `reference` as their limits allow; and how far they
-// are from it.
+// The joint values of a lane into `out` (n), with joints that wrap as near to the reference as their limits
+// allow.
 template <class T>
-SUPPLE_FN double harvest(const Problem &problem, const Search &search, const double *reference, int lane,
-                         const T *q, double *out) {
+SUPPLE_FN void collect(const Problem &problem, const Search &search, const Request &request, int lane,
+                       const T *q, double *out) {
   for (int l = 0; l < problem.n; ++l) {
     double x = get(q[l], lane);
-    const double period = search.period[l], low = problem.lower[l], high = problem.upper[l];
+    const double period = search.joints[l].period, lower = problem.lower[l], upper = problem.upper[l];
     if (period > 0) {
-      x += period * std::round((reference[l] - x) / period);
-      if (x < low)
-        x += period * std::ceil((low - x) / period);
-      if (x > high)
-        x -= period * std::ceil((x - high) / period);
-      x = clip(x, low, high); // whole turns leave a rounding
+      x += period * std::round((reference(search, request, l) - x) / period);
+      if (x < lower)
+        x += period * std::ceil((lower - x) / period);
+      if (x > upper)
+        x -= period * std::ceil((x - upper) / period);
+      x = clip(x, lower, upper); // adding periods rounds
     }
     out[l] = x;
   }
-  return distance_between(problem, search, out, reference);
 }
 
 } // namespace SUPPLE_ISA

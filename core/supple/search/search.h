@@ -1,252 +1,337 @@
-// The search: many starts, side by side in lanes, each abandoned when it stalls; the first to arrive wins.
+// A solve by search: restarts in lanes, each abandoned when it stalls; and many solves, one problem in each
+// lane.
 #pragma once
 #include "supple/search/nearest.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// sorts answers by nearness
-SUPPLE_FN void sort_answers(const Problem &problem, const Search &search, const double *reference, int count,
-                            double *row, double *q) {
+// ---- Answers ----
+
+// Sorts answers (rows of q) by their distance from the reference.
+template <class T>
+SUPPLE_FN void sort_answers(const Problem &problem, const Search &search, const Request &request, int count,
+                            double *q, RestartScratch<T> &scratch) {
   const int n = problem.n;
+  auto distance = [&](const double *row) { return distance_from_reference(problem, search, request, row); };
+  auto copy = [n](const double *from, double *to) {
+    for (int l = 0; l < n; ++l)
+      to[l] = from[l];
+  };
   for (int i = 1; i < count; ++i) {
-    for (int l = 0; l < n; ++l)
-      row[l] = q[i * n + l];
-    const double distance = distance_between(problem, search, row, reference);
-    int at = i;
-    for (; at > 0 && distance_between(problem, search, q + (at - 1) * n, reference) > distance; --at)
-      for (int l = 0; l < n; ++l)
-        q[at * n + l] = q[(at - 1) * n + l];
-    for (int l = 0; l < n; ++l)
-      q[at * n + l] = row[l];
+    copy(q + i * n, scratch.moved);
+    const double moved_distance = distance(scratch.moved);
+    int place = i;
+    for (; place > 0 && distance(q + (place - 1) * n) > moved_distance; --place)
+      copy(q + (place - 1) * n, q + place * n);
+    copy(scratch.moved, q + place * n);
   }
 }
 
-// whether a value belongs to a ball
-SUPPLE_FN bool of_ball(const Problem &problem, int l) {
+SUPPLE_FN bool is_ball_value(const Problem &problem, int l) {
   for (int i = 0; i < problem.ball_count; ++i)
     if (l >= problem.balls[i].index && l < problem.balls[i].index + 3)
       return true;
   return false;
 }
 
-// Whether an answer is another than those before: some joint differs.
-SUPPLE_FN bool is_new(const Problem &problem, const Search &search, const double *q, int count,
-                      const double *row) {
-  const int n = problem.n;
-  for (int a = 0; a < count; ++a) {
-    bool same = true;
-    for (int l = 0; l < n && same; ++l) {
-      const double gap = q[a * n + l] - row[l], period = search.period[l];
-      same = std::fabs(period > 0 ? gap - period * std::round(gap / period) : gap) <
-                 Hunt::apart * search.natural[l] ||
-             of_ball(problem, l);
-    }
-    for (int i = 0; i < problem.ball_count && same; ++i) {
-      const double *x = q + a * n + problem.balls[i].index, *y = row + problem.balls[i].index;
-      const Vec<double> turn = between(Vec<double>{x[0], x[1], x[2]}, Vec<double>{y[0], y[1], y[2]});
-      same = dot(turn, turn) < Hunt::apart * Hunt::apart;
-    }
-    if (same)
+// whether all joints of two answers are equal, but for whole periods
+SUPPLE_FN bool is_same_answer(const Problem &problem, const Search &search, const double *a,
+                              const double *b) {
+  for (int l = 0; l < problem.n; ++l) {
+    const SearchJoint &joint = search.joints[l];
+    const double gap = a[l] - b[l], period = joint.period;
+    const double rest = period > 0 ? gap - period * std::round(gap / period) : gap;
+    if (!(std::fabs(rest) < SearchConstants::same_answer * joint.natural_size) && !is_ball_value(problem, l))
+      return false;
+  }
+  for (int i = 0; i < problem.ball_count; ++i) {
+    const int l = problem.balls[i].index;
+    const Vec<double> turn = between(load3(a + l), load3(b + l));
+    if (!(dot(turn, turn) < SearchConstants::same_answer * SearchConstants::same_answer))
       return false;
   }
   return true;
 }
 
-// How many starts a goal is worth: few where it is farther away than the hand can be, and never more than
-// steps.
-SUPPLE_FN int starts_for(const Search &search, const double *goal) {
-  int starts = search.iterations < search.starts ? search.iterations + 1 : search.starts;
-  if (search.farthest < 1e300) {
-    const Vec<double> away =
-        goal_frame<double>(goal).p - Vec<double>{search.base[0], search.base[1], search.base[2]};
-    if (dot(away, away) > search.farthest * search.farthest && starts > Hunt::beyond)
-      starts = Hunt::beyond;
-  }
-  return starts;
+SUPPLE_FN bool is_new_answer(const Problem &problem, const Search &search, const double *q, int count,
+                             const double *answer) {
+  for (int i = 0; i < count; ++i)
+    if (is_same_answer(problem, search, q + i * problem.n, answer))
+      return false;
+  return true;
 }
 
-// how many starts the first wave has
-SUPPLE_FN int wave_of(const Search &search, const Ask &ask) {
-  const int starts = starts_for(search, ask.goals);
-  return ask.wanted > 1 ? 0 : starts < Hunt::wave ? starts : Hunt::wave;
+// ---- One solve ----
+
+// How many restarts a goal is worth: fewer where it is out of reach, and never more than there are
+// iterations.
+SUPPLE_FN int restarts_for(const Search &search, const double *goal) {
+  const int restarts =
+      search.max_iterations < search.max_restarts ? search.max_iterations + 1 : search.max_restarts;
+  if (search.reach >= unbounded || restarts <= SearchConstants::unreachable_restarts)
+    return restarts;
+  const Vec<double> away = goal_frame(goal).p - load3(search.reach_base);
+  const bool unreachable = dot(away, away) > search.reach * search.reach;
+  return unreachable ? SearchConstants::unreachable_restarts : restarts;
 }
 
-// One solve. Answers go to rows of q (`wanted` of n numbers), sorted by nearness to the reference; returns
-// what came of the first, and how many there are in `count`: none means that row 0 holds the nearest.
-//
-// Of the first wave of starts, the answer of the earliest is given, whichever arrives first, so that a solve
-// in a batch, which takes them one after another, gives the same; with a start of the caller's, the nearest
-// answer, unless the caller's own leads to one near by. Of later starts the first to arrive wins.
+// how many restarts the first batch has; none if several answers are wanted
+SUPPLE_FN int first_batch_for(const Search &search, const Request &request) {
+  const int restarts = restarts_for(search, request.goals);
+  if (request.wanted > 1)
+    return 0;
+  return restarts < SearchConstants::first_batch ? restarts : SearchConstants::first_batch;
+}
+
+// The state of one solve.
+struct SolveState {
+  int restarts, first_batch;        // how many, at most and in the first batch
+  int begun = 0;                    // restarts so far
+  int active = 0;                   // lanes with a restart, as bits
+  int decided = 0;                  // restarts of the first batch that can change the answer no more, as bits
+  int count = 0;                    // answers
+  double rank = unbounded;          // of the answer so far: a lower one replaces it
+  int winner = 0, winner_steps = 0; // the restart of that answer, and its steps
+
+  SUPPLE_FLAT int whole_batch() const { return (1 << first_batch) - 1; }
+};
+
+// Begins the first restarts, one in each lane.
 template <class T>
-SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const Stop &stop, const Ask &ask,
-                           SearchDesk<T> &desk, double *q, int &count) {
-  constexpr int W = Lane<T>::width;
-  const int n = problem.n, starts = starts_for(search, ask.goals), wave = wave_of(search, ask);
-  const double *reference = ask.reference(search);
-  Seeds &seeds = desk.seeds[0];
-  Found found{stuck, 0, 0, 0};
-  if (search.late)
-    search.late(search.clock, true);
-  desk.end_count = count = 0;
+SUPPLE_FN void begin_lanes(const Problem &problem, const Search &search, const Request &request,
+                           SolveState &state, RestartScratch<T> &scratch) {
+  TableSeeds &seeds = scratch.seeds[0];
   seeds.count = 0;
-  if (search.table)
-    seeds.look_up(problem, search, ask.goals);
-  int begun = 0, active = 0, heard = 0; // heard: of the first wave, those that have arrived or were abandoned
+  if (search.has_table)
+    seeds.look_up(problem, search, request.goals);
   for (int i = 0; i < 12 * problem.target_count; ++i)
-    desk.aim.goals[i] = T(Scalar<T>(ask.goals[i]));
-  for (int lane = 0; lane < W; ++lane) {
-    if (begun < starts) {
-      begin(problem, search, ask, begun++, lane, desk.aim.q, seeds, desk);
-      active |= 1 << lane;
+    scratch.step.goals[i] = splat<T>(request.goals[i]);
+  for (int lane = 0; lane < Lane<T>::width; ++lane) {
+    if (state.begun < state.restarts) {
+      begin_restart(problem, search, request, state.begun++, lane, seeds, scratch);
+      state.active |= 1 << lane;
     } else {
-      reset_lane(-1, false, lane, desk);
-      for (int l = 0; l < n; ++l)
-        put(desk.aim.q[l], lane, get(desk.aim.q[l], 0));
+      idle_lane(problem, lane, scratch);
     }
   }
-  double rank = 1e300;          // of the answer in hand: the less the better
-  int best = starts, steps = 0; // its start, and how many steps that took
-  const int whole_wave = (1 << wave) - 1;
-  for (; active; ++found.iterations) {
-    int there, ended;
-    const T *now = advance(problem, search, stop, active, desk, there, ended);
-    for (int lane = 0; lane < W && (there | ended); ++lane) {
-      if (!((there | ended) >> lane & 1))
-        continue;
-      const int k = desk.start[lane];
-      active &= ~(1 << lane);
-      if (k < wave)
-        heard |= 1 << k;
-      if (ended >> lane & 1) {
-        keep_end(problem, lane, now, desk);
-        continue;
-      }
-      const double away = harvest(problem, search, reference, lane, now, desk.row),
-                   distance = away < 1e199 ? away : 1e199;
-      const bool own = ask.start && k == 0 && distance < search.near * search.near;
-      const double ranked = k >= wave ? 1e200 : own ? -1 : ask.start ? distance : k;
-      if (ask.wanted > 1 ? count >= ask.wanted || !is_new(problem, search, q, count, desk.row)
-                         : !(ranked < rank))
-        continue;
-      const int row = ask.wanted > 1 ? count : 0;
-      for (int l = 0; l < n; ++l)
-        q[row * n + l] = desk.row[l];
-      rank = ranked;
-      count = row + 1;
-      best = k;
-      steps = int(get(desk.steps, lane)) - 1;
-      // nothing else in the wave can be better, or nothing later
-      if (own)
-        heard = whole_wave;
-      else if (!ask.start && k < wave)
-        heard |= whole_wave & ~((1 << k) - 1);
-    }
-    if (count >= ask.wanted && heard == whole_wave)
+}
+
+// Takes the answer of a lane that arrived at q, if it is better than the one so far, or new.
+//
+// In the first batch the earliest restart wins, whichever arrives first, so that a batch of problems, which
+// runs its restarts one after another, gives the same answers. With a start of the caller's the nearest
+// answer wins, unless the start itself leads to one within accept_distance. Later, the first to arrive wins.
+template <class T>
+SUPPLE_FN void take_answer(const Problem &problem, const Search &search, const Request &request, int lane,
+                           const T *q, SolveState &state, RestartScratch<T> &scratch, double *answers) {
+  const int n = problem.n, restart = scratch.restart[lane];
+  collect(problem, search, request, lane, q, scratch.answer);
+  const double measured = distance_from_reference(problem, search, request, scratch.answer);
+  const double distance = measured < 1e199 ? measured : 1e199;
+  const bool accepted =
+      request.start && restart == 0 && distance < search.accept_distance * search.accept_distance;
+  const double rank = restart >= state.first_batch ? 1e200
+                      : accepted                   ? -1
+                      : request.start              ? distance
+                                                   : restart;
+  const bool several = request.wanted > 1;
+  if (several ? state.count >= request.wanted ||
+                    !is_new_answer(problem, search, answers, state.count, scratch.answer)
+              : !(rank < state.rank))
+    return;
+  const int row = several ? state.count : 0;
+  for (int l = 0; l < n; ++l)
+    answers[row * n + l] = scratch.answer[l];
+  state.count = row + 1;
+  state.rank = rank;
+  state.winner = restart;
+  state.winner_steps = int(get(scratch.steps, lane)) - 1;
+  if (accepted)
+    state.decided = state.whole_batch();
+  else if (!request.start && restart < state.first_batch)
+    state.decided |= state.whole_batch() & ~((1 << restart) - 1); // later restarts cannot win
+}
+
+// Collects answers and abandoned candidates from the lanes that ended.
+template <class T>
+SUPPLE_FN void collect_lanes(const Problem &problem, const Search &search, const Request &request,
+                             const Advance<T> &step, SolveState &state, RestartScratch<T> &scratch,
+                             double *answers) {
+  const int ended = step.arrived | step.abandoned;
+  for (int lane = 0; lane < Lane<T>::width && ended; ++lane) {
+    if (!(ended >> lane & 1))
+      continue;
+    state.active &= ~(1 << lane);
+    if (scratch.restart[lane] < state.first_batch)
+      state.decided |= 1 << scratch.restart[lane];
+    if (step.abandoned >> lane & 1)
+      keep_candidate(problem, lane, step.q, scratch);
+    else
+      take_answer(problem, search, request, lane, step.q, state, scratch, answers);
+  }
+}
+
+// Begins the next restarts in free lanes. With all answers found only the first batch goes on.
+template <class T>
+SUPPLE_FN void refill_lanes(const Problem &problem, const Search &search, const Request &request,
+                            const Advance<T> &step, SolveState &state, RestartScratch<T> &scratch) {
+  for (int lane = 0; lane < Lane<T>::width; ++lane) {
+    const bool needed = state.count < request.wanted || state.begun < state.first_batch;
+    if (state.begun >= state.restarts || !needed)
+      return;
+    if (state.active >> lane & 1)
+      continue;
+    const bool partial = problem.target_count > 1 && step.abandoned >> lane & 1 &&
+                         state.begun % SearchConstants::whole_seed_every &&
+                         begin_partial_restart(problem, search, state.begun, lane, step.q, scratch);
+    if (!partial)
+      begin_restart(problem, search, request, state.begun, lane, scratch.seeds[0], scratch);
+    ++state.begun;
+    state.active |= 1 << lane;
+  }
+}
+
+// One solve. Answers go to rows of `answers` (wanted x n), sorted by distance from the reference, and their
+// number to `count`; if that is 0, row 0 has the nearest joint values.
+template <class T>
+SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const Request &request,
+                           RestartScratch<T> &scratch, double *answers, int &count) {
+  if (request.deadline.start)
+    request.deadline.start(request.deadline.clock);
+  SolveState state{restarts_for(search, request.goals), first_batch_for(search, request)};
+  Found found{stuck, 0, 0, 0};
+  scratch.candidate_count = 0;
+  begin_lanes(problem, search, request, state, scratch);
+  for (; state.active; ++found.iterations) {
+    const Advance<T> step = advance(problem, search, state.active, scratch);
+    collect_lanes(problem, search, request, step, state, scratch, answers);
+    if (state.count >= request.wanted && state.decided == state.whole_batch())
       break;
-    if (out_of_budget<T>(search, found)) {
-      if (!count)
+    if (out_of_budget<T>(search, request, found)) {
+      if (!state.count)
         found.outcome = spent;
-      for (int lane = 0; lane < W; ++lane)
-        if (active >> lane & 1)
-          keep_end(problem, lane, now, desk);
+      for (int lane = 0; lane < Lane<T>::width; ++lane)
+        if (state.active >> lane & 1)
+          keep_candidate(problem, lane, step.q, scratch);
       break;
     }
-    // with something in hand only the first wave is waited for
-    for (int lane = 0; lane < W && begun < starts && (count < ask.wanted || begun < wave); ++lane) {
-      if (active >> lane & 1)
-        continue;
-      // mostly what is met already is kept
-      const bool partly = problem.target_count > 1 && ended >> lane & 1 && begun % Hunt::anew &&
-                          begin_partly(problem, search, begun, lane, now, desk.aim.q, desk);
-      if (!partly)
-        begin(problem, search, ask, begun, lane, desk.aim.q, seeds, desk);
-      ++begun;
-      active |= 1 << lane;
-    }
+    refill_lanes(problem, search, request, step, state, scratch);
   }
-  found.starts = begun;
-  if (count) {
-    found.outcome = arrived;
-    if (best < wave)
-      found.iterations = steps, found.starts = ask.start ? wave : best + 1;
-    sort_answers(problem, search, reference, count, desk.row, q);
+  found.restarts = state.begun;
+  count = state.count;
+  if (!count) {
+    find_nearest(problem, search, request, scratch, found, answers);
+    count = found.outcome == arrived;
     return found;
   }
-  settle_ends(problem, search, stop, ask, desk, found, q);
-  if (found.outcome == arrived)
-    count = 1;
+  found.outcome = arrived;
+  if (state.winner < state.first_batch) {
+    found.iterations = state.winner_steps;
+    found.restarts = request.start ? state.first_batch : state.winner + 1;
+  }
+  sort_answers(problem, search, request, count, answers, scratch);
   return found;
 }
 
-// Many solves: one problem a lane, its starts of the first wave one after another, refilled the moment it
-// arrives. Those that none of the wave solves are searched one by one, in lanes of `few`, and so are all with
-// several goals, whose starts learn from each other. `hard` is room for `count` numbers.
-template <class T, class Few>
-SUPPLE_FN void search_many(const Problem &problem, const Search &search, const Stop &stop, long long count,
-                           const double *goals, const double *starts, SearchDesk<T> &desk,
-                           SearchDesk<Few> &few, int *hard, double *q, Found *found) {
+// ---- Many solves ----
+
+// The state of many solves: one problem in each lane of T.
+template <class T>
+struct BatchState {
+  int tries;          // restarts of a problem in its lane; those that need more are left for search_one
+  bool limited;       // little budget or a deadline: one step in a lane, then search_one
+  long long next = 0; // problem to begin
+  long long problem_of[Lane<T>::width]; // in each lane
+  int active = 0;                       // lanes, as bits
+  int left_count = 0;                   // problems left for search_one
+};
+
+SUPPLE_FN Request request_of(const Problem &problem, const SearchBatch &batch, long long i) {
+  const double *start = batch.starts ? batch.starts + i * problem.n : nullptr;
+  return {batch.goals + i * 12 * problem.target_count, start, 1, batch.deadline};
+}
+
+// Begins the next problem in a lane, if there is one.
+template <class T>
+SUPPLE_FN void begin_problem(const Problem &problem, const Search &search, const SearchBatch &batch, int lane,
+                             BatchState<T> &state, RestartScratch<T> &scratch) {
+  if (state.next >= batch.count)
+    return;
+  state.problem_of[lane] = state.next++;
+  const Request request = request_of(problem, batch, state.problem_of[lane]);
+  TableSeeds &seeds = scratch.seeds[lane];
+  seeds.count = 0;
+  if (search.has_table && !request.start)
+    seeds.look_up(problem, search, request.goals);
+  set_goals(problem, lane, request.goals, scratch.step);
+  begin_restart(problem, search, request, 0, lane, seeds, scratch);
+  state.active |= 1 << lane;
+}
+
+// A lane ended at q: its problem is solved, tried from the next seed, or left for search_one.
+template <class T>
+SUPPLE_FN void end_lane(const Problem &problem, const Search &search, const SearchBatch &batch, int lane,
+                        bool lane_arrived, const T *q, int *left, BatchState<T> &state,
+                        RestartScratch<T> &scratch) {
+  const long long i = state.problem_of[lane];
+  const Request request = request_of(problem, batch, i);
+  const int restart = scratch.restart[lane], steps = int(get(scratch.steps, lane)) - 1;
+  double *answer = batch.q + i * problem.n;
+  state.active &= ~(1 << lane);
+  bool solved = lane_arrived;
+  if (lane_arrived)
+    collect(problem, search, request, lane, q, answer);
+  if (lane_arrived && request.start)
+    solved = distance_from_reference(problem, search, request, answer) <
+             search.accept_distance * search.accept_distance;
+  if (solved) {
+    batch.found[i] = {arrived, steps, request.start ? first_batch_for(search, request) : restart + 1, 0};
+  } else if (!state.limited && restart + 1 < state.tries) {
+    begin_restart(problem, search, request, restart + 1, lane, scratch.seeds[lane], scratch);
+    state.active |= 1 << lane;
+    return;
+  } else {
+    left[state.left_count++] = int(i);
+  }
+  begin_problem(problem, search, batch, lane, state, scratch);
+}
+
+// Many solves: one problem in each lane, its first batch of restarts one after another; a lane takes the next
+// problem the moment it ends. What the first batch does not solve goes to search_one, in lanes of Narrow, and
+// so does what needs its lanes together: problems with a start, if the answer from it is not near, and with
+// several targets. `left` has room for the numbers of all problems.
+template <class T, class Narrow>
+SUPPLE_FN void search_many(const Problem &problem, const Search &search, const SearchBatch &batch,
+                           RestartScratch<T> &scratch, RestartScratch<Narrow> &narrow, int *left) {
   constexpr int W = Lane<T>::width;
-  const int n = problem.n, size = 12 * problem.target_count;
-  const int tries = starts || problem.target_count > 1 ? 1
-                    : Hunt::wave < search.starts       ? Hunt::wave
-                                                       : search.starts;
-  long long next = 0, row[W];
-  int active = 0, hards = 0;
-  auto asked = [&](long long r) { return Ask{goals + r * size, starts ? starts + r * n : nullptr, 1}; };
-  auto refill = [&](int lane) {
-    if (next >= count)
-      return;
-    row[lane] = next++;
-    const Ask ask = asked(row[lane]);
-    desk.seeds[lane].count = 0;
-    if (search.table && !ask.start)
-      desk.seeds[lane].look_up(problem, search, ask.goals);
-    set_goals(problem, lane, ask.goals, desk.aim);
-    begin(problem, search, ask, 0, lane, desk.aim.q, desk.seeds[lane], desk);
-    active |= 1 << lane;
-  };
+  constexpr int full_batch = SearchConstants::first_batch;
+  BatchState<T> state;
+  state.tries = batch.starts || problem.target_count > 1 ? 1
+                : full_batch < search.max_restarts       ? full_batch
+                                                         : search.max_restarts;
+  state.limited =
+      batch.deadline.passed || search.max_iterations < full_batch * W * (SearchConstants::restart_steps + 1);
   for (int lane = 0; lane < W; ++lane) {
-    if (next < count) {
-      refill(lane);
+    if (state.next < batch.count) {
+      begin_problem(problem, search, batch, lane, state, scratch);
     } else {
-      set_goals(problem, lane, goals, desk.aim);
-      reset_lane(-1, false, lane, desk);
-      for (int l = 0; l < n; ++l)
-        put(desk.aim.q[l], lane, get(desk.aim.q[l], 0));
+      set_goals(problem, lane, batch.goals, scratch.step);
+      idle_lane(problem, lane, scratch);
     }
   }
-  const bool limited = search.late || search.iterations < Hunt::wave * W * (Hunt::most + 1);
-  while (active) {
-    int there, ended;
-    const T *now = advance(problem, search, stop, active, desk, there, ended);
-    if (limited)
-      ended |= active & ~there; // a small budget, or a clock, is for the one by one to spend
-    for (int lane = 0; lane < W && (there | ended); ++lane) {
-      const bool arrives = there >> lane & 1;
-      if (!arrives && !(ended >> lane & 1))
-        continue;
-      const long long r = row[lane];
-      const Ask ask = asked(r);
-      const int k = desk.start[lane], steps = int(get(desk.steps, lane)) - 1;
-      active &= ~(1 << lane);
-      const double distance =
-          arrives ? harvest(problem, search, ask.reference(search), lane, now, q + r * n) : 0;
-      if (arrives && (!ask.start || distance < search.near * search.near)) {
-        found[r] = {arrived, steps, ask.start ? wave_of(search, ask) : k + 1, 0};
-      } else if (!limited && k + 1 < tries) {
-        begin(problem, search, ask, k + 1, lane, desk.aim.q, desk.seeds[lane], desk);
-        active |= 1 << lane;
-        continue;
-      } else {
-        hard[hards++] = int(r);
-      }
-      refill(lane);
-    }
+  while (state.active) {
+    const Advance<T> step = advance(problem, search, state.active, scratch);
+    const int ended = step.arrived | (state.limited ? state.active : step.abandoned);
+    for (int lane = 0; lane < W && ended; ++lane)
+      if (ended >> lane & 1)
+        end_lane(problem, search, batch, lane, step.arrived >> lane & 1, step.q, left, state, scratch);
   }
-  for (int i = 0; i < hards; ++i) {
-    int answers;
-    found[hard[i]] = search_one(problem, search, stop, asked(hard[i]), few, q + hard[i] * n, answers);
+  for (int k = 0; k < state.left_count; ++k) {
+    const int i = left[k];
+    int count;
+    batch.found[i] = search_one(problem, search, request_of(problem, batch, i), narrow,
+                                batch.q + std::size_t(i) * problem.n, count);
   }
 }
 

@@ -1,205 +1,116 @@
-// Where a search begins: a table of samples by where they bring the hand, and starts that fill the range of q
-// evenly.
+// The seeds that a table has for a goal: the samples of the goal's cell, best first.
 #pragma once
-#include "supple/model/chain.h"
-#include "supple/search/types.h"
-#include "supple/task/goal.h"
+#include "supple/search/table.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// The k-th of a sequence of starts that fills the range of every joint evenly (Kronecker's, with the roots of
-// Roberts).
-SUPPLE_FN double even_start(const Search &search, int l, int k) {
-  const double part = 0.5 + (k + 1) * search.spread[l];
-  return search.from[l] + search.span[l] * (part - std::floor(part));
-}
-
-// places of the numbers of a sample in a table
-enum Field : int { place_field = 0, direction_field = 3, across_field = 6, azimuth_field = 9, q_field = 10 };
-
-// what a table asks of a frame: its place, direction and what is across it, without the azimuth that it has
-template <class T>
-struct Clue {
-  Vec<T> place, direction, across;
-  T azimuth;
-};
-
-template <class T>
-SUPPLE_FLAT Clue<T> clue_of(const Table &table, const Frame<T> &hand, Vec<T> pointing) {
-  using S = Scalar<T>;
-  auto constant3 = [](const double *v) { return Vec<T>{T(S(v[0])), T(S(v[1])), T(S(v[2]))}; };
-  const Frame<T> base = constant<T>(table.rotation, table.position);
-  const Rot<T> back = transpose(base.r);
-  const T zero(S(0));
-  Clue<T> clue{back * (hand * constant3(table.point) - base.p), back * pointing,
-               back * (hand.r * constant3(table.across)), zero};
-  if (!table.turns_first)
-    return clue;
-  clue.azimuth = atan2(clue.place.y, clue.place.x);
-  const T radius = root(clue.place.x * clue.place.x + clue.place.y * clue.place.y);
-  const Mask<T> axial = radius < T(S(1e-9));
-  const T safe = select(axial, T(S(1)), radius), c = select(axial, T(S(1)), clue.place.x / safe),
-          s = select(axial, zero, clue.place.y / safe);
-  auto turn = [&](Vec<T> v) { return Vec<T>{c * v.x + s * v.y, c * v.y - s * v.x, v.z}; };
-  return {{radius, clue.place.z, zero}, turn(clue.direction), turn(clue.across), clue.azimuth};
-}
-
-// the cell of a place and a direction: a grid, times an octahedron unfolded into a square
-SUPPLE_FN int cell_of(const Table &table, Vec<double> place, Vec<double> direction) {
-  auto slot = [](double x, int count) { return int(clip(std::floor(x), 0.0, double(count - 1))); };
-  const double at[3] = {place.x, place.y, place.z};
-  int cell = 0;
-  for (int i = 0; i < 3; ++i)
-    cell = cell * table.places[i] + slot((at[i] - table.low[i]) / table.step[i], table.places[i]);
-  if (table.sides == 1)
-    return cell;
-  const double size = std::fabs(direction.x) + std::fabs(direction.y) + std::fabs(direction.z);
-  double u = direction.x / size, v = direction.y / size;
-  if (direction.z < 0) {
-    const double fold = (1 - std::fabs(v)) * (u < 0 ? -1 : 1);
-    v = (1 - std::fabs(u)) * (v < 0 ? -1 : 1);
-    u = fold;
-  }
-  return (cell * table.sides + slot((u + 1) * 0.5 * table.sides, table.sides)) * table.sides +
-         slot((v + 1) * 0.5 * table.sides, table.sides);
-}
-
-// what points, of a hand or of a goal: its own axis, or the direction that the goal gives
-template <class T>
-SUPPLE_FLAT Vec<T> pointing_of(const Table &table, const Rot<T> &hand) {
-  using S = Scalar<T>;
-  return hand * Vec<T>{T(S(table.axis[0])), T(S(table.axis[1])), T(S(table.axis[2]))};
-}
-
-// Samples `count` rows of a table's fields, in lanes, one sample after another; q and axes are working
-// memory.
-template <class T>
-SUPPLE_FN void sample_table(const Problem &problem, const Search &search, const Table &table, int count, T *q,
-                            Axis<T> *axes, float *rows) {
-  constexpr int W = Lane<T>::width;
-  for (int first = 0; first < count; first += W) {
-    for (int l = 0; l < problem.n; ++l)
-      for (int lane = 0; lane < W; ++lane) {
-        // a margin to the limits leaves room to go on
-        const double even = even_start(search, l, first + lane),
-                     inside = search.from[l] + 0.5 * search.span[l];
-        const bool left_out =
-            (table.turns_first && l == table.first) || (table.turns_last && l == table.last);
-        put(q[l], lane, left_out ? 0.0 : search.period[l] > 0 ? even : inside + 0.97 * (even - inside));
-      }
-    const Frame<T> hand = frame<T>(traverse_chain(problem.targets[0].chain, q, axes));
-    const Clue<T> clue = clue_of(table, hand, pointing_of(table, hand.r));
-    const T numbers[q_field] = {clue.place.x,     clue.place.y,     clue.place.z,  clue.direction.x,
-                                clue.direction.y, clue.direction.z, clue.across.x, clue.across.y,
-                                clue.across.z,    clue.azimuth};
-    for (int lane = 0; lane < W && first + lane < count; ++lane) {
-      float *row = rows + (first + lane) * table.fields;
-      for (int i = 0; i < q_field; ++i)
-        row[i] = float(get(numbers[i], lane));
-      for (int l = 0; l < problem.n; ++l)
-        row[q_field + l] = float(get(q[l], lane));
-    }
-  }
-}
-
-// Puts samples into their cells, the first that come; there must be room for all cells.
-SUPPLE_FN void fill_table(Table &table, const float *rows, int count, float *samples, int *counts) {
-  for (int i = 0; i < count; ++i) {
-    const float *row = rows + i * table.fields;
-    const int cell = cell_of(table, {row[0], row[1], row[2]}, {row[3], row[4], row[5]});
-    if (counts[cell] >= Table::spots)
-      continue;
-    float *into = samples + cell * table.fields * Table::spots + counts[cell]++;
-    for (int f = 0; f < table.fields; ++f)
-      into[f * Table::spots] = row[f];
-  }
-  table.samples = samples;
-  table.counts = counts;
-}
-
-// The samples of a cell that a goal falls into, each with its distance from the goal and the two joints that
-// follow.
-struct Seeds {
-  using Spots = Pack<float, Table::spots>;
+// The samples of one cell, each with its distance from the goal and the two angles that follow from the goal.
+struct TableSeeds {
+  using Samples = Pack<float, Table::cell_samples>; // one number of each sample of a cell
   const float *samples = nullptr;
-  int count = 0, order[Table::spots];
+  int count = 0;
+  float distance[Table::cell_samples];
+  float first_angle[Table::cell_samples], last_angle[Table::cell_samples]; // as joint values
   bool sorted;
-  float score[Table::spots], first[Table::spots], last[Table::spots];
+  int order[Table::cell_samples]; // by distance, once sorted
 
-  // one angle of a joint that differs from another by whole turns and is nearest to the middle of its range
-  static SUPPLE_FLAT Spots turned_in(Spots angle, const Search &search, int l, double gain, Spots &outside) {
-    const Spots turn(float(6.283185307179586 / gain)), middle(float(search.from[l] + 0.5 * search.span[l])),
-        half(float(0.5 * search.span[l]));
-    const Spots q = angle * Spots(float(1 / gain)), away = (q - middle) / turn;
-    const Spots whole = (away + Spots(big<float>)) - Spots(big<float>), at = q - whole * turn;
-    outside = search.period[l] > 0 ? Spots(0.0f) : larger(magnitude(at - middle) - half, Spots(0.0f));
-    return at;
+  SUPPLE_FLAT Samples field(int f) const {
+    Samples x;
+    std::memcpy(&x, samples + f * Table::cell_samples, sizeof x);
+    return x;
+  }
+  static SUPPLE_FLAT Samples constant(double x) { return Samples(float(x)); }
+  static SUPPLE_FLAT Samples square(Samples x) { return x * x; }
+
+  // The joint value of an angle, give or take full turns, that is nearest to the middle of the joint's range;
+  // `outside`: how far it is outside that range.
+  static SUPPLE_FLAT Samples value_of_angle(Samples angle, const SearchJoint &joint, double gain,
+                                            Samples &outside) {
+    const Samples turn = constant(full_circle / gain);
+    const Samples middle = constant(joint.range_begin + 0.5 * joint.range_size);
+    const Samples half = constant(0.5 * joint.range_size);
+    const Samples q = angle * constant(1 / gain), turns_off = (q - middle) / turn;
+    const Samples whole_turns = (turns_off + Samples(big<float>)) - Samples(big<float>);
+    const Samples value = q - whole_turns * turn;
+    outside = joint.period > 0 ? Samples(0.0f) : larger(magnitude(value - middle) - half, Samples(0.0f));
+    return value;
   }
 
-  // of one goal: its twelve numbers, a direction if it only points
+  // The table's key of a goal. A goal without a rotation is looked up as if the end effector had none.
+  static SUPPLE_FN TableKey<double> goal_key(const Target &target, const Table &table, const double *goal) {
+    Frame<double> tip = goal_frame(goal);
+    const bool pointing = target.has_direction;
+    if (pointing || !table.has_direction) {
+      tip.r = identity<double>();
+      tip.p = tip.p - load3(table.point);
+    } else {
+      tip.p = tip.p - tip.r * load3(target.point);
+    }
+    return table_key(table, tip, pointing ? load3(goal) : tip.r * load3(table.direction));
+  }
+
+  // the angle of the last joint that turns the side of each sample to that of the goal
+  SUPPLE_FLAT Samples last_joint_angle(const TableKey<double> &key) const {
+    const Samples x = field(side_field), y = field(side_field + 1), z = field(side_field + 2);
+    const Samples gx = constant(key.side.x), gy = constant(key.side.y), gz = constant(key.side.z);
+    const Samples dx = constant(key.direction.x), dy = constant(key.direction.y),
+                  dz = constant(key.direction.z);
+    const Samples sine = (y * gz - z * gy) * dx + (z * gx - x * gz) * dy + (x * gy - y * gx) * dz;
+    return atan2(sine, x * gx + y * gy + z * gz);
+  }
+
+  // Finds the cell of one goal (its twelve numbers) and the distances of its samples:
+  // w^2 |p - p_goal|^2 + |d - d_goal|^2 + |side - side_goal|^2 + (how far solved angles are outside)^2.
   SUPPLE_FN void look_up(const Problem &problem, const Search &search, const double *goal) {
-    const Table &table = *search.table;
+    const Table &table = search.table;
     const Target &target = problem.targets[0];
-    const bool direction = target.component[target.rows - 1] >= across_1;
-    Frame<double> hand = goal_frame<double>(goal);
-    // the goal is for the target's point, seen from the link
-    const Vec<double> point{target.point[0], target.point[1], target.point[2]};
-    if (direction || !table.points)
-      hand.r = identity<double>(),
-      hand.p = hand.p - Vec<double>{table.point[0], table.point[1], table.point[2]};
-    else
-      hand.p = hand.p - hand.r * point;
-    const Vec<double> pointing =
-        direction ? Vec<double>{goal[0], goal[1], goal[2]} : pointing_of(table, hand.r);
-    const Clue<double> clue = clue_of(table, hand, pointing);
-    const int cell = cell_of(table, clue.place, clue.direction);
-    samples = table.samples + cell * table.fields * Table::spots;
+    const TableKey<double> key = goal_key(target, table, goal);
+    const int cell = table_cell(table, key.position, key.direction);
+    samples = table.samples + cell * table.fields * Table::cell_samples;
     count = table.counts[cell];
     sorted = false;
     if (!count)
       return;
-    auto field = [&](int f) {
-      Spots x;
-      std::memcpy(&x, samples + f * Table::spots, sizeof x);
-      return x;
+    auto squared = [&](int f, Vec<double> v) {
+      return square(field(f) - constant(v.x)) + square(field(f + 1) - constant(v.y)) +
+             square(field(f + 2) - constant(v.z));
     };
-    auto one = [](double x) { return Spots(float(x)); };
-    auto square = [](Spots x) { return x * x; };
-    Spots far = one(table.weight * table.weight) *
-                (square(field(0) - one(clue.place.x)) + square(field(1) - one(clue.place.y)) +
-                 square(field(2) - one(clue.place.z)));
-    const Spots x = field(6), y = field(7), z = field(8);
-    const Vec<double> g = clue.across, d = clue.direction;
-    Spots out(0.0f), angle(0.0f);
-    if (table.points)
-      far = far + square(field(3) - one(d.x)) + square(field(4) - one(d.y)) + square(field(5) - one(d.z));
-    if (table.turns_first) {
-      const Spots at =
-          turned_in(one(clue.azimuth) - field(azimuth_field), search, table.first, table.first_gain, out);
-      std::memcpy(first, &at, sizeof at);
-      far = far + out * out;
+    auto plus_squared = [&](Samples sum, int f, Vec<double> v) {
+      return sum + square(field(f) - constant(v.x)) + square(field(f + 1) - constant(v.y)) +
+             square(field(f + 2) - constant(v.z));
+    };
+    Samples sum =
+        constant(table.position_weight * table.position_weight) * squared(position_field, key.position);
+    Samples outside;
+    if (table.has_direction)
+      sum = plus_squared(sum, direction_field, key.direction);
+    if (table.solves_first) {
+      const Samples angle = constant(key.azimuth) - field(azimuth_field);
+      const Samples value =
+          value_of_angle(angle, search.joints[table.first_index], table.first_gain, outside);
+      std::memcpy(first_angle, &value, sizeof value);
+      sum = sum + outside * outside;
     }
-    if (table.turns_last) {
-      const Spots sine = (y * one(g.z) - z * one(g.y)) * one(d.x) + (z * one(g.x) - x * one(g.z)) * one(d.y) +
-                         (x * one(g.y) - y * one(g.x)) * one(d.z);
-      const Spots at = turned_in(atan2(sine, x * one(g.x) + y * one(g.y) + z * one(g.z)), search, table.last,
-                                 table.last_gain, out);
-      std::memcpy(last, &at, sizeof at);
-      far = far + out * out;
-    } else if (table.points && !direction) {
-      far = far + square(x - one(g.x)) + square(y - one(g.y)) + square(z - one(g.z));
+    if (table.solves_last) {
+      const Samples value =
+          value_of_angle(last_joint_angle(key), search.joints[table.last_index], table.last_gain, outside);
+      std::memcpy(last_angle, &value, sizeof value);
+      sum = sum + outside * outside;
+    } else if (table.has_direction && !target.has_direction) {
+      sum = plus_squared(sum, side_field, key.side);
     }
-    far = select(far < Spots(1e30f), far, Spots(1e30f)); // what is no number comes last
-    std::memcpy(score, &far, sizeof far);
+    sum = select(sum < Samples(worst), sum, Samples(worst)); // not a number: last
+    std::memcpy(distance, &sum, sizeof sum);
   }
+  static constexpr float worst = 1e30f;
 
-  // the k-th best sample
-  SUPPLE_FN int spot(int k) {
+  // the k-th best sample; only the first is found without sorting
+  SUPPLE_FN int sample(int k) {
     if (k == 0) {
       int best = 0;
       for (int i = 1; i < count; ++i)
-        best = score[i] < score[best] ? i : best;
+        best = distance[i] < distance[best] ? i : best;
       return best;
     }
     if (!sorted)
@@ -207,27 +118,66 @@ struct Seeds {
     return order[k];
   }
 
-  // each sample's rank is how many are better; of equals the first is
+  // The rank of a sample is the number of better ones; of equal ones the first is better.
   SUPPLE_FN void sort() {
     sorted = true;
-    float rank[Table::spots] = {};
-    for (int i = count; i < Table::spots; ++i)
-      score[i] = 1e30f;
+    float rank[Table::cell_samples] = {};
+    for (int i = count; i < Table::cell_samples; ++i)
+      distance[i] = worst;
     for (int i = 0; i < count; ++i)
-      for (int k = 0; k < Table::spots; ++k)
-        rank[k] += score[i] < score[k] || (score[i] == score[k] && i < k) ? 1.0f : 0.0f;
+      for (int k = 0; k < Table::cell_samples; ++k)
+        rank[k] += distance[i] < distance[k] || (distance[i] == distance[k] && i < k) ? 1.0f : 0.0f;
     for (int k = 0; k < count; ++k)
       order[int(rank[k])] = k;
   }
 
-  SUPPLE_FLAT double value(const Table &table, int spot, int l) const {
-    if (table.turns_first && l == table.first)
-      return first[spot];
-    if (table.turns_last && l == table.last)
-      return last[spot];
-    return samples[(q_field + l) * Table::spots + spot];
+  // joint value l of a sample
+  SUPPLE_FLAT double value(const Table &table, int sample, int l) const {
+    if (table.solves_first && l == table.first_index)
+      return first_angle[sample];
+    if (table.solves_last && l == table.last_index)
+      return last_angle[sample];
+    return samples[(q_field + l) * Table::cell_samples + sample];
   }
 };
+
+// ---- Seeds without a table ----
+
+// moves the balls of a row of q into their limits
+SUPPLE_FN void clamp_balls(const Problem &problem, const Search &search, double *row) {
+  for (int i = 0; i < problem.ball_count; ++i) {
+    const Ball &ball = problem.balls[i];
+    if (!(search.joints[ball.index].weighted_size > 0))
+      continue;
+    double *v = row + ball.index;
+    store3(clamp_ball(load3(v), load3(ball.axis), ball.swing, ball.low, ball.high), v);
+  }
+}
+
+// Where locked joints stay, what joints that wrap come back to, and what answers are sorted by.
+SUPPLE_FLAT double reference(const Search &search, const Request &request, int l) {
+  return request.start ? request.start[l] : search.joints[l].middle;
+}
+
+// Seed k of a solve, into `row` (n): the caller's start if there is one, the samples of the table, the middle
+// of the ranges, then evenly spaced ones.
+SUPPLE_FN void make_seed(const Problem &problem, const Search &search, const Request &request, int k,
+                         TableSeeds &seeds, double *row) {
+  if (request.start)
+    --k;
+  const int sample = k >= 0 && k < seeds.count ? seeds.sample(k) : -1;
+  if (k >= seeds.count)
+    k -= seeds.count;
+  for (int l = 0; l < problem.n; ++l) {
+    const SearchJoint &joint = search.joints[l];
+    const double x = k < 0         ? request.start[l]
+                     : sample >= 0 ? seeds.value(search.table, sample, l)
+                     : k == 0      ? joint.middle
+                                   : even_seed(joint, k);
+    row[l] = joint.weighted_size > 0 ? clip(x, joint.lower, joint.upper) : reference(search, request, l);
+  }
+  clamp_balls(problem, search, row);
+}
 
 } // namespace SUPPLE_ISA
 } // namespace supple

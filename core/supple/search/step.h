@@ -1,90 +1,181 @@
-// One step of a search for any goals: several hands, positions, directions, with slack, for any joints.
+// One step of a search for any goals and joints: residual, Jacobian, damped least squares, limits.
+//
+// A rotation by an angle a has the error 2 sin(a/2) about its axis, which needs no angle. The damping is a
+// part of the squared error, so that it vanishes near the goal [D21]. A joint at its limit that the step
+// would push outward takes no part. All lanes of T step at once, each for its own problem or seed.
 #pragma once
-#include "supple/search/frame_step.h"
+#include "supple/model/joint_limits.h"
+#include "supple/search/setup.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// what lies outside a range about zero
 template <class T>
-SUPPLE_FLAT T outside(T x, double slack) {
-  using S = Scalar<T>;
-  return x - clip(x, T(S(-slack)), T(S(slack)));
+struct SearchStepScratch {
+  T *goals;         // 12 for each target
+  T *q, *next;      // n: joint values, and those after the step
+  T *change;        // n: the step, in weighted sizes of the joints
+  T *gradient;      // n: J'e
+  Axis<T> *axes;    // of one chain, and one more
+  T *J;             // columns of 6, in weighted sizes: those of each target, one target after another
+  T *e;             // rows: weighted residual
+  T *normal_matrix; // n x n, lower triangle: J'J + damping
+  T *target_error;  // weighted squared error of each target
+};
+
+template <class T>
+SUPPLE_FN void lay_out(SearchStepScratch<T> &scratch, ScratchLayout &layout, const Problem &problem) {
+  const int n = problem.n;
+  int longest = 0, all = 0;
+  for (int t = 0; t < problem.target_count; ++t) {
+    const int axes = problem.targets[t].chain.axes;
+    longest = axes > longest ? axes : longest;
+    all += axes;
+  }
+  layout.array(scratch.goals, 12 * problem.target_count);
+  layout.array(scratch.q, n);
+  layout.array(scratch.next, n);
+  layout.array(scratch.change, n);
+  layout.array(scratch.gradient, n);
+  layout.array(scratch.axes, longest + 1);
+  layout.array(scratch.J, 6 * (all > n ? all : n));
+  layout.array(scratch.e, problem.rows);
+  layout.array(scratch.normal_matrix, n * n);
+  layout.array(scratch.target_error, problem.target_count);
 }
 
-// Rows of one target: its weighted errors in e, the parts of them that a motion of the hand moves in `rows`
-// (linear and angular for each), and how far it is from its goal.
+// the state before a step
 template <class T>
-SUPPLE_FN void missing(const Target &target, const Frame<T> &tip, const Frame<T> &goal, bool exact, T *e,
-                       Vec<T> (*rows)[2], T &distance, T &angle) {
-  using S = Scalar<T>;
-  const T zero(S(0)), one(S(1));
-  const Vec<T> none{zero, zero, zero}, shift = goal.p - tip.p;
-  Vec<T> turn = none, u = none, v = none;
-  const int last = target.component[target.rows - 1];
-  if (last >= across_1) {
-    const Vec<T> a = tip.r * Vec<T>{T(S(target.axis[0])), T(S(target.axis[1])), T(S(target.axis[2]))};
-    // across the direction; with a cone, the way to it and the way along it, which is free
-    const double slack = target.slack[target.rows - 1];
-    const Mask<T> flat = magnitude(a.x) < T(S(0.6));
-    const Vec<T> any = cross(a, Vec<T>{select(flat, one, zero), select(flat, zero, one), zero}),
-                 unit = (one / root(dot(any, any))) * any;
-    turn = half_turn(a, Vec<T>{goal.r.x.x, goal.r.y.x, goal.r.z.x}, unit);
-    if (exact || slack > 0)
-      turn = whole_turn(turn);
-    if (slack > 0) {
-      const T size = root(dot(turn, turn));
-      const Mask<T> far = size > T(S(slack));
-      const Vec<T> way = (one / larger(size, T(S(1e-300)))) * turn;
-      u = {select(far, way.x, zero), select(far, way.y, zero), select(far, way.z, zero)};
-      turn = select(far, size - T(S(slack)), zero) * u;
-    } else {
-      u = unit;
-      v = cross(a, u);
+struct SearchStepResult {
+  T squared_error; // weighted, of all targets
+  Mask<T> arrived; // within tolerance
+};
+
+template <class T>
+SUPPLE_FLAT Mask<T> is_within_tolerance(const Search &search, T squared_distance, T squared_angle) {
+  const Mask<T> at_position =
+      squared_distance <= splat<T>(search.position_tolerance * search.position_tolerance);
+  const Mask<T> at_angle = squared_angle <= splat<T>(search.angle_tolerance * search.angle_tolerance);
+  return at_position & at_angle;
+}
+
+// Columns of a target in J, and its part of the gradient J'e. `across` and `weight` are those of its rows.
+template <class T>
+SUPPLE_FN void add_columns(const Target &target, const Search &search, int t, Vec<T> point,
+                           const Vec<T> *across, const T *weight, const int *&axis_column,
+                           SearchStepScratch<T> &scratch) {
+  const Chain &chain = target.chain;
+  const T zero = splat<T>(0);
+  const T *e = scratch.e + target.first;
+  T *J = scratch.J + 6 * search.column_begin[t];
+  const Axis<T> *axis = scratch.axes;
+  int filled = 0;
+  for (int k = 0; k < chain.count; ++k) {
+    const Link &link = chain.links[k];
+    const bool prismatic = link.motion == slides;
+    const double gain = link.motion == turns ? link.turn_gain : prismatic ? link.slide_gain : 1;
+    for (int b = 0; b < axis_count(link); ++b, ++axis, ++axis_column) {
+      const int l = link.index + b;
+      const Vec<T> z = splat<T>(gain * search.joints[l].weighted_size) * axis->z;
+      T rows[6];
+      if (prismatic)
+        to_rows(target, across, weight, z, Vec<T>{zero, zero, zero}, rows);
+      else
+        to_rows(target, across, weight, cross(z, point - axis->p), z, rows);
+      T *column = J + 6 * *axis_column;
+      const bool add = *axis_column < filled; // another joint of the chain has the same value
+      T gradient = scratch.gradient[l];
+      for (int i = 0; i < target.rows; ++i) {
+        column[i] = add ? column[i] + rows[i] : rows[i];
+        gradient = gradient + rows[i] * e[i];
+      }
+      scratch.gradient[l] = gradient;
+      filled = add ? filled : *axis_column + 1;
     }
-  } else if (last >= about_x) {
-    turn = half_turn(tip.r, goal.r);
-    // where a part of the turn does not count, the parts that do must be of the angle itself
-    int parts = 0;
-    for (int i = 0; i < target.rows; ++i)
-      parts += target.component[i] >= about_x && target.slack[i] == 0;
-    if (exact || parts < 3)
-      turn = whole_turn(turn);
-  }
-  const T all[8] = {shift.x, shift.y, shift.z, turn.x, turn.y, turn.z, dot(u, turn), dot(v, turn)};
-  distance = angle = zero;
-  for (int i = 0; i < target.rows; ++i) {
-    const int component = target.component[i];
-    const bool pointing = component >= across_1;
-    const T x = pointing ? all[component] : outside(all[component], target.slack[i]), w(S(target.weight[i]));
-    // inside its slack a row asks for nothing
-    const T kept = pointing || target.slack[i] == 0 ? w : select(x == zero, zero, w);
-    (component < about_x ? distance : angle) = (component < about_x ? distance : angle) + x * x;
-    e[i] = w * x;
-    const Vec<T> unit{component % 3 == 0 ? kept : zero, component % 3 == 1 ? kept : zero,
-                      component % 3 == 2 ? kept : zero};
-    rows[i][0] = component < about_x ? unit : none;
-    rows[i][1] = component < about_x     ? none
-                 : component == across_1 ? w * u
-                 : component == across_2 ? w * v
-                                         : unit;
   }
 }
 
-// dq = J'(J J' + damping)^-1 e, for one target of M rows
+// whether a joint is at a limit and J'e points outward
+template <class T>
+SUPPLE_FLAT Mask<T> is_held(const SearchJoint &joint, T q, T gradient) {
+  return pressed_outward(q, splat<T>(joint.lower), splat<T>(joint.upper), gradient);
+}
+
+// 1 for a joint that moves, 0 for one that is held
+template <class T>
+SUPPLE_FLAT T free_factor(Mask<T> held) {
+  return select(!held, splat<T>(1), splat<T>(0));
+}
+
+// Clears the columns of held joints.
+template <class T>
+SUPPLE_FN void hold_joints(const Problem &problem, const Search &search, SearchStepScratch<T> &scratch) {
+  for (int l = 0; l < problem.n; ++l) {
+    const Mask<T> held = is_held(search.joints[l], scratch.q[l], scratch.gradient[l]);
+    if (!any(held))
+      continue;
+    const T factor = free_factor<T>(held);
+    scratch.gradient[l] = factor * scratch.gradient[l];
+    for (int t = 0; t < problem.target_count; ++t)
+      for (int c = search.column_begin[t]; c < search.column_begin[t + 1]; ++c)
+        if (search.columns[c] == l)
+          for (int i = 0; i < problem.targets[t].rows; ++i)
+            scratch.J[6 * c + i] = factor * scratch.J[6 * c + i];
+  }
+}
+
+// Solves A x = b in place of b, for the lower triangle of a symmetric A of M rows, packed row by row. A
+// becomes L D L', the inverses of D on the diagonal.
 template <int M, class T>
-SUPPLE_FN void across_rows(const Search &search, T damping, AimDesk<T> &desk) {
-  const int columns = search.column_first[1];
-  const T zero(Scalar<T>(0));
+SUPPLE_FLAT void solve_packed(T *A, T *b) {
+#pragma GCC unroll 6
+  for (int j = 0; j < M; ++j) {
+    T scaled[M];
+    const int row = j * (j + 1) / 2;
+#pragma GCC unroll 6
+    for (int k = 0; k < j; ++k) {
+      scaled[k] = A[row + k];
+      A[row + k] = A[row + k] * A[k * (k + 1) / 2 + k];
+    }
+#pragma GCC unroll 6
+    for (int k = 0; k < j; ++k)
+      A[row + j] = A[row + j] - scaled[k] * A[row + k];
+    A[row + j] = splat<T>(1) / larger(A[row + j], splat<T>(1e-14));
+#pragma GCC unroll 6
+    for (int i = j + 1; i < M; ++i)
+#pragma GCC unroll 6
+      for (int k = 0; k < j; ++k)
+        A[i * (i + 1) / 2 + j] = A[i * (i + 1) / 2 + j] - A[i * (i + 1) / 2 + k] * A[row + k];
+  }
+#pragma GCC unroll 6
+  for (int i = 1; i < M; ++i)
+#pragma GCC unroll 6
+    for (int k = 0; k < i; ++k)
+      b[i] = b[i] - A[i * (i + 1) / 2 + k] * b[k];
+#pragma GCC unroll 6
+  for (int i = 0; i < M; ++i)
+    b[i] = b[i] * A[i * (i + 1) / 2 + i];
+#pragma GCC unroll 6
+  for (int i = M - 2; i >= 0; --i)
+#pragma GCC unroll 6
+    for (int k = i + 1; k < M; ++k)
+      b[i] = b[i] - A[k * (k + 1) / 2 + i] * b[k];
+}
+
+// change = J'(J J' + damping)^-1 e, for one target of M rows
+template <int M, class T>
+SUPPLE_FN void solve_by_rows(const Search &search, T damping, SearchStepScratch<T> &scratch) {
+  const int columns = search.column_begin[1];
+  const T zero = splat<T>(0);
   T A[M * (M + 1) / 2], e[M];
 #pragma GCC unroll 6
   for (int i = 0; i < M; ++i) {
-    e[i] = desk.e[i];
+    e[i] = scratch.e[i];
     for (int j = 0; j <= i; ++j)
       A[i * (i + 1) / 2 + j] = i == j ? damping : zero;
   }
   for (int c = 0; c < columns; ++c) {
-    const T *column = desk.J + 6 * c;
+    const T *column = scratch.J + 6 * c;
 #pragma GCC unroll 6
     for (int i = 0; i < M; ++i)
 #pragma GCC unroll 6
@@ -93,71 +184,80 @@ SUPPLE_FN void across_rows(const Search &search, T damping, AimDesk<T> &desk) {
   }
   solve_packed<M>(A, e);
   for (int c = 0; c < columns; ++c) {
-    T sum = desk.J[6 * c] * e[0];
+    T sum = scratch.J[6 * c] * e[0];
 #pragma GCC unroll 6
     for (int i = 1; i < M; ++i)
-      sum = sum + desk.J[6 * c + i] * e[i];
-    desk.dq[search.columns[c]] = sum;
-  }
-}
-template <class T>
-SUPPLE_FN void across_rows(int rows, const Search &search, T damping, AimDesk<T> &desk) {
-  switch (rows) {
-  case 1:
-    return across_rows<1>(search, damping, desk);
-  case 2:
-    return across_rows<2>(search, damping, desk);
-  case 3:
-    return across_rows<3>(search, damping, desk);
-  case 4:
-    return across_rows<4>(search, damping, desk);
-  case 5:
-    return across_rows<5>(search, damping, desk);
-  default:
-    return across_rows<6>(search, damping, desk);
+      sum = sum + scratch.J[6 * c + i] * e[i];
+    scratch.change[search.columns[c]] = sum;
   }
 }
 
-// The same as (J'J + damping)^-1 J'e, for many goals; dq holds J'e. Joints of different branches have nothing
-// in common, and that stays so when the matrix is taken apart from the outermost joints inward
-// (Featherstone): `parent` is the joint before each.
 template <class T>
-SUPPLE_FN void along_joints(const Problem &problem, const Search &search, T damping, AimDesk<T> &desk) {
+SUPPLE_FN void solve_by_rows(int rows, const Search &search, T damping, SearchStepScratch<T> &scratch) {
+  switch (rows) {
+  case 1:
+    return solve_by_rows<1>(search, damping, scratch);
+  case 2:
+    return solve_by_rows<2>(search, damping, scratch);
+  case 3:
+    return solve_by_rows<3>(search, damping, scratch);
+  case 4:
+    return solve_by_rows<4>(search, damping, scratch);
+  case 5:
+    return solve_by_rows<5>(search, damping, scratch);
+  default:
+    return solve_by_rows<6>(search, damping, scratch);
+  }
+}
+
+// J'J + damping, where joints have a common target; elsewhere it is zero and not stored
+template <class T>
+SUPPLE_FN void make_normal_matrix(const Problem &problem, const Search &search, T damping,
+                                  SearchStepScratch<T> &scratch) {
   const int n = problem.n;
-  const int *parent = search.parent;
-  const T zero(Scalar<T>(0));
-  T *H = desk.A, *x = desk.dq;
+  T *H = scratch.normal_matrix;
   for (int k = 0; k < n; ++k) {
-    for (int j = parent[k]; j >= 0; j = parent[j])
-      H[k * n + j] = zero;
+    for (int j = search.joints[k].parent; j >= 0; j = search.joints[j].parent)
+      H[k * n + j] = splat<T>(0);
     H[k * n + k] = damping;
   }
   for (int t = 0; t < problem.target_count; ++t) {
-    const int first = search.column_first[t], last = search.column_first[t + 1],
-              rows = problem.targets[t].rows;
-    for (int c = first; c < last; ++c) {
-      const T *one = desk.J + 6 * c;
-      for (int d = first; d <= c; ++d) {
-        const int a = search.columns[c], b = search.columns[d];
-        T &at = H[a > b ? a * n + b : b * n + a];
-        const T *other = desk.J + 6 * d;
-        T sum = at;
+    const int begin = search.column_begin[t], end = search.column_begin[t + 1];
+    const int rows = problem.targets[t].rows;
+    for (int c = begin; c < end; ++c)
+      for (int d = begin; d <= c; ++d) {
+        const int k = search.columns[c], j = search.columns[d];
+        const T *a = scratch.J + 6 * c, *b = scratch.J + 6 * d;
+        T &entry = H[k > j ? k * n + j : j * n + k];
+        T sum = entry;
         if (rows == 6)
-          sum = (sum + one[0] * other[0] + one[1] * other[1] + one[2] * other[2]) +
-                (one[3] * other[3] + one[4] * other[4] + one[5] * other[5]);
+          sum = (sum + a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);
         else
           for (int i = 0; i < rows; ++i)
-            sum = sum + one[i] * other[i];
-        at = sum;
+            sum = sum + a[i] * b[i];
+        entry = sum;
       }
-    }
   }
+}
+
+// change = (J'J + damping)^-1 J'e, for several targets. Joints of different branches have no common entry,
+// and that stays so if the matrix is factored from the outermost joints inward: L'D L with the sparsity of
+// the tree (Featherstone, Rigid Body Dynamics Algorithms, 6.5).
+template <class T>
+SUPPLE_FN void solve_by_joints(const Problem &problem, const Search &search, T damping,
+                               SearchStepScratch<T> &scratch) {
+  const int n = problem.n;
+  const SearchJoint *joints = search.joints;
+  T *H = scratch.normal_matrix, *x = scratch.change;
+  make_normal_matrix(problem, search, damping, scratch);
+  for (int k = 0; k < n; ++k)
+    x[k] = scratch.gradient[k];
   for (int k = n - 1; k >= 0; --k) {
-    const T inverse = T(Scalar<T>(1)) / larger(H[k * n + k], T(Scalar<T>(1e-14)));
+    const T inverse = splat<T>(1) / larger(H[k * n + k], splat<T>(1e-14));
     H[k * n + k] = inverse;
-    for (int i = parent[k]; i >= 0; i = parent[i]) {
+    for (int i = joints[k].parent; i >= 0; i = joints[i].parent) {
       const T a = H[k * n + i] * inverse;
-      for (int j = i; j >= 0; j = parent[j])
+      for (int j = i; j >= 0; j = joints[j].parent)
         H[i * n + j] = H[i * n + j] - a * H[k * n + j];
       x[i] = x[i] - a * x[k];
       H[k * n + i] = a;
@@ -165,82 +265,81 @@ SUPPLE_FN void along_joints(const Problem &problem, const Search &search, T damp
   }
   for (int k = 0; k < n; ++k) {
     T sum = x[k] * H[k * n + k];
-    for (int i = parent[k]; i >= 0; i = parent[i])
+    for (int i = joints[k].parent; i >= 0; i = joints[i].parent)
       sum = sum - H[k * n + i] * x[i];
     x[k] = sum;
   }
 }
 
+// next = q + change, the change cut to the longest step and to the limits
 template <class T>
-SUPPLE_FN void aim_any(const Problem &problem, const Search &search, const Stop &stop, T part, bool exact,
-                       AimDesk<T> &desk) {
-  using S = Scalar<T>;
-  const int n = problem.n;
-  const T zero(S(0));
-  T *e = desk.e, *slope = desk.dq;
-  desk.error = zero;
-  desk.there = zero == zero;
-  for (int l = 0; l < n; ++l)
-    slope[l] = zero;
-  const int *slot = search.slots;
-  for (int t = 0; t < problem.target_count; ++t) {
-    const Target &target = problem.targets[t];
-    const Chain &chain = target.chain;
-    Frame<T> tip = frame<T>(traverse_chain(chain, desk.q, desk.axes));
-    tip.p = tip * Vec<T>{T(S(target.point[0])), T(S(target.point[1])), T(S(target.point[2]))};
-    Vec<T> rows[6][2];
-    T distance, angle, square = zero;
-    missing(target, tip, frame_of(desk.goals + 12 * t), exact, e + target.first, rows, distance, angle);
-    desk.there = desk.there & (distance <= T(S(stop.position * stop.position))) &
-                 (angle <= T(S(stop.angle * stop.angle)));
-    for (int i = 0; i < target.rows; ++i)
-      square = square + e[target.first + i] * e[target.first + i];
-    desk.misses[t] = square;
-    desk.error = desk.error + square;
-    T *J = desk.J + 6 * search.column_first[t];
-    const Axis<T> *axis = desk.axes;
-    int filled = 0;
-    for (int k = 0; k < chain.count; ++k) {
-      const Link &link = chain.links[k];
-      for (int b = 0; b < (link.motion == balls ? 3 : 1); ++b, ++axis, ++slot) {
-        const int l = link.index + b;
-        const double gain = (link.motion == turns    ? link.turn_gain
-                             : link.motion == slides ? link.slide_gain
-                                                     : 1) *
-                            search.unit[l];
-        const Vec<T> z = T(S(gain)) * axis->z, linear = link.motion == slides ? z : cross(z, tip.p - axis->p);
-        T *column = J + 6 * *slot;
-        const bool more = *slot < filled; // another joint has the same value
-        for (int i = 0; i < target.rows; ++i) {
-          const T at = target.component[i] < about_x ? dot(rows[i][0], linear)
-                       : link.motion == slides       ? zero
-                                                     : dot(rows[i][1], z);
-          column[i] = more ? column[i] + at : at;
-          slope[l] = slope[l] + at * e[target.first + i];
-        }
-        filled = more ? filled : *slot + 1;
-      }
-    }
+SUPPLE_FLAT void apply_change(const Problem &problem, const Search &search, SearchStepScratch<T> &scratch) {
+  const T max_step = splat<T>(search.max_step);
+  T largest = max_step;
+  for (int l = 0; l < problem.n; ++l)
+    largest = larger(largest, magnitude(scratch.change[l]));
+  const T factor = max_step / largest;
+  for (int l = 0; l < problem.n; ++l) {
+    const SearchJoint &joint = search.joints[l];
+    const T part = factor * scratch.change[l];
+    const T to = scratch.q[l] + (joint.weighted_size == 1 ? part : part * splat<T>(joint.weighted_size));
+    scratch.next[l] =
+        joint.weighted_size > 0 ? clip(to, splat<T>(joint.lower), splat<T>(joint.upper)) : scratch.q[l];
   }
-  for (int l = 0; l < n; ++l) {
-    const Mask<T> held = ((desk.q[l] <= T(S(search.low[l]))) & (slope[l] < zero)) |
-                         ((desk.q[l] >= T(S(search.high[l]))) & (slope[l] > zero));
-    if (!any(held))
+  for (int i = 0; i < problem.ball_count; ++i) {
+    const Ball &ball = problem.balls[i];
+    const int l = ball.index;
+    if (!(search.joints[l].weighted_size > 0))
       continue;
-    const T kept = joint_mask<T>(!held);
-    slope[l] = kept * slope[l];
-    for (int t = 0; t < problem.target_count; ++t)
-      for (int c = search.column_first[t]; c < search.column_first[t + 1]; ++c)
-        if (search.columns[c] == l)
-          for (int i = 0; i < problem.targets[t].rows; ++i)
-            desk.J[6 * c + i] = kept * desk.J[6 * c + i];
+    const T size = factor * splat<T>(search.joints[l].weighted_size);
+    const Vec<T> r = turned(load3(scratch.q + l), size * load3(scratch.change + l));
+    store3(clamp_ball(r, splat3<T>(ball.axis), splat<T>(ball.swing), splat<T>(ball.low), splat<T>(ball.high)),
+           scratch.next + l);
   }
-  const T damping = part * desk.error + T(S(1e-12));
-  if (problem.target_count == 1 && problem.rows <= n)
-    across_rows(problem.rows, search, damping, desk);
+}
+
+// the residual and the columns of one target; returns its part of the result
+template <class T>
+SUPPLE_FN SearchStepResult<T> add_target(const Target &target, const Search &search, int t, bool exact,
+                                         const int *&axis_column, SearchStepScratch<T> &scratch) {
+  const Frame<T> tip = end_effector(target, scratch.q, scratch.axes);
+  Residual<T> r = residual(target, tip, goal_frame(scratch.goals + 12 * t), HalfSine{exact});
+  remove_slack(target, r);
+  T weight[6], *e = scratch.e + target.first;
+  row_weights(target, r, weight);
+  to_rows(target, r.across, weight, r.position, r.rotation, e);
+  SearchStepResult<T> result;
+  result.arrived = is_within_tolerance(search, squared_distance(r), squared_angle(r));
+  result.squared_error = splat<T>(0);
+  for (int i = 0; i < target.rows; ++i)
+    result.squared_error = result.squared_error + e[i] * e[i];
+  scratch.target_error[t] = result.squared_error;
+  add_columns(target, search, t, tip.p, r.across, weight, axis_column, scratch);
+  return result;
+}
+
+// One step from q, into `next`; with `exact`, rotations count by their angle.
+template <class T>
+SUPPLE_FN SearchStepResult<T> general_step(const Problem &problem, const Search &search, T damping_part,
+                                           bool exact, SearchStepScratch<T> &scratch) {
+  const T zero = splat<T>(0);
+  SearchStepResult<T> result{zero, zero == zero};
+  for (int l = 0; l < problem.n; ++l)
+    scratch.gradient[l] = zero;
+  const int *axis_column = search.axis_column;
+  for (int t = 0; t < problem.target_count; ++t) {
+    const SearchStepResult<T> part = add_target(problem.targets[t], search, t, exact, axis_column, scratch);
+    result.squared_error = result.squared_error + part.squared_error;
+    result.arrived = result.arrived & part.arrived;
+  }
+  hold_joints(problem, search, scratch);
+  const T damping = damping_part * result.squared_error + splat<T>(1e-12);
+  if (problem.target_count == 1 && problem.rows <= problem.n)
+    solve_by_rows(problem.rows, search, damping, scratch);
   else
-    along_joints(problem, search, damping, desk);
-  take_step(problem, search, desk);
+    solve_by_joints(problem, search, damping, scratch);
+  apply_change(problem, search, scratch);
+  return result;
 }
 
 } // namespace SUPPLE_ISA

@@ -1,58 +1,133 @@
-// What a search needs to know: plain data that every instruction set reads alike.
+// Plain data of a search: what its set-up computes, the request of a solve and its result.
 #pragma once
 #include "supple/task/types.h"
 
 namespace supple {
 
-// Samples of q, and where they bring the end effector, in cells by place and direction. What a turn of the
-// first joint does is left out (it only turns the rest about its axis), and what a turn of the last does too,
-// where it only turns the hand about its own axis: both follow from the goal.
-struct Table {
-  static constexpr int spots = 16; // samples a cell, at most
-  bool turns_first, turns_last;    // which of the two are left out
-  bool points;                     // whether directions count
-  int places[3];                   // cells along each part of the place: (radius, height) or (x, y, z)
-  int sides;                       // cells along each side of the octahedron of directions; 1: one for all
-  double low[3], step[3];          // of the cells
-  double rotation[9], position[3]; // frame of the first joint
-  double first_gain;               // its angle for a change of q
-  double axis[3], across[3],
-      point[3];             // in the end effector's axes: direction, across it, and the point that counts
-  double last_gain, weight; // of the place, in a distance to a goal
-  int first, last;          // places in q
-  int fields;               // numbers of a sample: place 3, direction 3, across 3, angle, then q
-  const float *samples;     // cells x fields x spots
-  const int *counts;        // cells
+constexpr double unbounded = 1e300; // a limit or a distance of this size or more counts as infinite
+
+// Constants of the search. A restart is one descent from one seed.
+struct SearchConstants {
+  // step: damping = this part of the squared error [D21]
+  static constexpr double damping = 0.02;
+
+  // A restart is abandoned if error(k) > ratio * error(k - window), both squared, or after so many steps. The
+  // ratio is less strict from the caller's start.
+  static constexpr double error_ratio = 0.5, own_error_ratio = 0.9;
+  static constexpr int error_window = 4, restart_steps = 30;
+
+  // The first batch of restarts, of which the best answer is taken, does not depend on the width of lanes.
+  static constexpr int first_batch = 8;
+  static constexpr int whole_seed_every = 8;      // for several goals, the other restarts are partial
+  static constexpr int unreachable_restarts = 64; // for a goal farther away than the reach
+  static constexpr double same_answer = 0.01;     // two answers are equal below this, in natural sizes
+  static constexpr double tolerance_part = 0.98;  // others, who round differently, agree on arrival
+
+  // When no restart arrives: so many abandoned candidates descend a little, and the best of them far.
+  static constexpr int candidates = 96, short_descent = 10;
+  static constexpr int best_candidates = 8, long_descent = 300;
+
+  // table
+  static constexpr int table_samples = 20000;
+  static constexpr int table_trials = 256;      // solves that decide whether the table stays
+  static constexpr double sample_margin = 0.97; // part of a limited range that is sampled
 };
 
+// One joint value in a search.
+struct SearchJoint {
+  double natural_size;            // natural size of a change: 1 rad, or a length that moves as much
+  double weighted_size;           // the same times the joint weight; 0: locked
+  double lower, upper;            // a step stays within; -unbounded and unbounded where the joint wraps
+  double range_begin, range_size; // of seeds
+  double stride;                  // part of the range by which each seed differs from the one before
+  double middle;                  // the first seed if there is no table
+  double period;                  // of a joint that wraps, else 0
+  int parent;                     // joint value before this one on the way from the world, or -1
+};
+
+// Samples of q in cells, by position and direction of the end effector. Two angles are left out of the
+// samples because they follow from the goal: that of a first revolute joint, which only turns all others
+// about its axis, and that of a last one, if it only turns the end effector about a fixed direction.
+struct Table {
+  static constexpr int cell_samples = 16; // samples of a cell, at most
+  bool solves_first, solves_last;         // which of the two angles are left out
+  bool has_direction;                     // whether directions count
+  int position_cells[3];                  // along (radius, height) or (x, y, z) in the base frame
+  int direction_cells; // along each side of the octahedral map of directions; 1: no directions
+  double cell_origin[3], cell_size[3];
+  double base_rotation[9], base_position[3]; // frame of the first joint
+  double direction[3], side[3], point[3]; // in the end effector's axes; side is at a right angle to direction
+  double first_gain, last_gain;           // angle of the joint for a change of q
+  int first_index, last_index;            // places of the two joints in q
+  double position_weight;                 // in the distance between a sample and a goal
+  int fields;                             // numbers of a sample: see TableField
+  const float *samples;                   // cells x fields x cell_samples
+  const int *counts;                      // samples in each cell
+};
+
+// The set-up of a search. Its arrays lie in one block of memory, those of the table in another.
 struct Search {
-  const double *natural;     // n: natural size of a change of each joint: 1 rad, or as much in metres
-  const double *unit;        // n: the same times its weight; 0: locked
-  const double *low, *high;  // n: limits, far away for those that wrap
-  bool frame;                // one whole frame for a chain of simple joints
-  const double *from, *span; // n: where starts lie
-  const double *spread;      // n: the part of its span by which each start differs from the one before
-  const double *middle;      // n: the first start where there is no table
-  const double *period;      // n: of joints that wrap, else 0
-  const int *columns;        // the joints of each target, one target after another
-  const int *column_first;   // targets + 1
-  const int *slots;          // of each axis of each target: the place of its column among those of the target
-  const int *parent;         // n: the joint before each on the way from the world, or -1
-  const Table *table;        // or null
-  int starts;                // most starts
-  int iterations;            // most iterations of one solve, all starts together
-  double longest;            // most that a joint may change in a step
-  double near;               // an answer from the caller's start that is nearer than this is taken at once
-  double farthest, base[3];  // the hand is never farther than this from there; 1e301: not known
-  bool (*late)(void *clock,
-               bool begins); // whether time is up, when a solve begins and then now and again; or null
+  const SearchJoint *joints; // n
+  const int *columns;        // joint values that move each target, one target after another: the columns of J
+  const int *column_begin;   // targets + 1
+  const int *axis_column;    // for each axis of each target: its column among those of the target
+  Table table;
+  bool has_table;
+  bool uses_frame_step; // one goal with six rows without slack, for a chain of simple joints
+  int max_restarts;
+  int max_iterations;          // of one solve, all restarts together
+  double max_step;             // largest change of a joint in a step, in weighted sizes
+  double accept_distance;      // an answer from the caller's start that is nearer ends the solve
+  double reach, reach_base[3]; // the end effector stays within this distance; unbounded: not known
+  double position_tolerance, angle_tolerance; // metres, radians
+};
+
+// What the caller says about a search. Arrays have n numbers.
+struct SearchOptions {
+  const double *natural_size, *weight, *rest;
+  int max_restarts, max_iterations;
+  double max_step, accept_distance;
+  double position_tolerance, angle_tolerance;
+  double reach, reach_base[3];
+};
+
+// A time limit for each solve; without functions there is none.
+struct Deadline {
+  void (*start)(void *clock); // a solve begins
+  bool (*passed)(void *clock);
   void *clock;
 };
 
-// of one answer
+// One solve.
+struct Request {
+  const double *goals; // 12 for each target
+  const double *start; // n, or null
+  int wanted;          // answers, at most
+  Deadline deadline;
+};
+
+// What became of one solve.
 struct Found {
-  int outcome, iterations, starts;
-  double error;
+  int outcome, iterations, restarts;
+  double squared_error; // of the candidate returned when none arrived
+};
+
+// Many solves of one kind.
+struct SearchBatch {
+  long long count;
+  const double *goals;  // count x 12 for each target
+  const double *starts; // count x n, or null
+  Deadline deadline;
+  double *q;    // count x n
+  Found *found; // count
+};
+
+// The parts of the set-up that run in the instruction set in use, with their scratch memory.
+struct SetupKernels {
+  // `rows` of fields numbers for each sample
+  void (*sample)(const Problem &, const Search &, int count, float *rows, void *scratch);
+  Found (*solve)(const Problem &, const Search &, const Request &, double *q, int &count, void *scratch);
+  void *scratch;
 };
 
 } // namespace supple

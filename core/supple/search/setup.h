@@ -1,0 +1,260 @@
+// The set-up of a search, made once for a linkage and its kind of goals: ranges, seeds, columns, tree order.
+//
+// It is compiled once, in generic code, and works on the caller's memory.
+#pragma once
+#include "supple/math/scratch.h"
+#include "supple/model/chain.h"
+#include "supple/search/types.h"
+#include "supple/task/goal.h"
+
+namespace supple {
+inline namespace SUPPLE_ISA {
+
+constexpr double full_circle = 6.283185307179586;
+
+SUPPLE_FN int axis_count(const Link &link) { return link.motion == balls ? 3 : 1; }
+
+SUPPLE_FN bool is_position(const Target &target) {
+  return target.rows >= 3 && target.component[2] == along_z;
+}
+SUPPLE_FN bool is_frame(const Target &target) { return target.rows == 6 && target.component[5] == about_z; }
+
+// ---- Goals ----
+
+// the twelve numbers of the goal that an end effector at `tip` meets
+SUPPLE_FN void goal_numbers(const Target &target, const Frame<double> &tip, double *goal) {
+  const Rot<double> &r = tip.r;
+  const double rows[9] = {r.x.x, r.y.x, r.z.x, r.x.y, r.y.y, r.z.y, r.x.z, r.y.z, r.z.z};
+  for (int i = 0; i < 9; ++i)
+    goal[i] = rows[i];
+  store3(tip.p, goal + 9);
+  if (target.has_direction)
+    store3(r * load3(target.axis), goal);
+}
+
+// The twelve numbers of a goal from a matrix (4, 4); false if that is not a finite rigid transform.
+SUPPLE_FN bool read_goal(const Target &target, const double *m, double *goal) {
+  for (int i = 0; i < 16; ++i)
+    if (!(std::fabs(m[i]) < unbounded))
+      return false;
+  if (m[12] != 0 || m[13] != 0 || m[14] != 0 || m[15] != 1)
+    return false;
+  const Rot<double> r{{m[0], m[4], m[8]}, {m[1], m[5], m[9]}, {m[2], m[6], m[10]}};
+  const Vec<double> off = cross(r.x, r.y) - r.z;
+  if (!(std::fabs(dot(r.x, r.y)) + std::fabs(dot(r.x, r.x) - 1) + std::fabs(dot(r.y, r.y) - 1) +
+            dot(off, off) <
+        1e-6))
+    return false;
+  goal_numbers(target, {r, {m[3], m[7], m[11]}}, goal);
+  return true;
+}
+
+// ---- Joints ----
+
+// The k-th of a sequence of seeds that fills the range of every joint evenly (Kronecker's, with the strides
+// of Roberts).
+SUPPLE_FN double even_seed(const SearchJoint &joint, int k) {
+  const double part = 0.5 + (k + 1) * joint.stride;
+  return joint.range_begin + joint.range_size * (part - std::floor(part));
+}
+
+struct SearchArrays {
+  SearchJoint *joints;                       // n
+  int *columns, *column_begin, *axis_column; // as in Search
+  int *motion;                               // n: of the joint that alone has this value, or one of below
+  double *gain;                              // n: of that joint
+  int *column_of;                            // n: column of a joint value in the target at hand, or -1
+};
+constexpr int unknown_motion = -1, several_motions = -2;
+
+SUPPLE_FN void lay_out(SearchArrays &arrays, ScratchLayout &layout, const Problem &problem) {
+  int axes = 0;
+  for (int t = 0; t < problem.target_count; ++t)
+    axes += problem.targets[t].chain.axes;
+  layout.array(arrays.joints, problem.n);
+  layout.array(arrays.columns, axes);
+  layout.array(arrays.column_begin, problem.target_count + 1);
+  layout.array(arrays.axis_column, axes);
+  layout.array(arrays.motion, problem.n);
+  layout.array(arrays.gain, problem.n);
+  layout.array(arrays.column_of, problem.n);
+}
+
+// How each joint value moves its joint. A value with several joints (a mimic) has no one motion.
+SUPPLE_FN void find_motions(const Problem &problem, SearchArrays &arrays) {
+  for (int l = 0; l < problem.n; ++l) {
+    arrays.motion[l] = unknown_motion;
+    arrays.gain[l] = 1;
+  }
+  for (int t = 0; t < problem.target_count; ++t)
+    for (int i = 0; i < problem.targets[t].chain.count; ++i) {
+      const Link &link = problem.targets[t].chain.links[i];
+      if (link.motion == balls)
+        continue;
+      const double gain = link.motion == turns ? link.turn_gain : link.slide_gain;
+      int &motion = arrays.motion[link.index];
+      const bool differs = motion >= 0 && (motion != link.motion || gain != arrays.gain[link.index]);
+      motion = link.shared || motion == several_motions || differs ? several_motions : link.motion;
+      arrays.gain[link.index] = gain;
+    }
+}
+
+// The positive root of x^(n+1) = x + 1. Multiples of its powers 1/x, 1/x^2, ... modulo 1 fill n dimensions
+// evenly (M. Roberts, The unreasonable effectiveness of quasirandom sequences).
+SUPPLE_FN double roberts_root(int n) {
+  double x = 1.5;
+  for (int i = 0; i < 60; ++i)
+    x = std::pow(1 + x, 1.0 / (n + 1));
+  return x;
+}
+
+// One joint value: `lower` and `upper` are its limits, `motion` and `gain` those of its joint.
+SUPPLE_FN SearchJoint set_up_joint(double lower, double upper, int motion, double gain, double natural_size,
+                                   double weight, double rest) {
+  SearchJoint joint{};
+  joint.natural_size = natural_size;
+  joint.weighted_size = natural_size * weight;
+  const double turn = full_circle / std::fabs(gain);
+  const bool has_lower = lower > -unbounded, has_upper = upper < unbounded;
+  const bool limited = has_lower && has_upper;
+  const bool wraps = motion == turns && joint.weighted_size > 0 && !(upper - lower < turn);
+  joint.period = wraps ? turn : 0;
+  const double middle = limited     ? (lower + upper) / 2
+                        : has_lower ? larger(lower, rest)
+                        : has_upper ? lesser(upper, rest)
+                                    : rest;
+  const double size = wraps ? turn : limited ? upper - lower : full_circle * natural_size;
+  joint.range_begin = limited || wraps ? middle - size / 2 : larger(lower, middle - size / 2);
+  joint.range_size = lesser(upper, joint.range_begin + size) - joint.range_begin;
+  joint.middle = joint.weighted_size > 0 ? middle : rest;
+  joint.lower = wraps || !has_lower ? -unbounded : lower;
+  joint.upper = wraps || !has_upper ? unbounded : upper;
+  return joint;
+}
+
+SUPPLE_FN void set_up_joints(const Problem &problem, const SearchOptions &options, SearchArrays &arrays) {
+  find_motions(problem, arrays);
+  const double x = roberts_root(problem.n);
+  for (int l = 0; l < problem.n; ++l) {
+    SearchJoint &joint = arrays.joints[l];
+    joint = set_up_joint(problem.lower[l], problem.upper[l], arrays.motion[l], arrays.gain[l],
+                         options.natural_size[l], options.weight[l], options.rest[l]);
+    const double power = std::pow(x, -(l + 1));
+    joint.stride = power - std::floor(power);
+  }
+  // rotation vectors of balls: their limits are no box
+  for (int i = 0; i < problem.ball_count; ++i)
+    for (int l = problem.balls[i].index; l < problem.balls[i].index + 3; ++l) {
+      SearchJoint &joint = arrays.joints[l];
+      joint.range_begin = -2;
+      joint.range_size = 4;
+      joint.middle = options.rest[l];
+      joint.lower = -unbounded;
+      joint.upper = unbounded;
+      joint.period = 0;
+    }
+}
+
+// The joint values of each target, in the order in which its chain has them.
+SUPPLE_FN void set_up_columns(const Problem &problem, SearchArrays &arrays) {
+  int end = 0;
+  int *axis_column = arrays.axis_column;
+  for (int t = 0; t < problem.target_count; ++t) {
+    const Chain &chain = problem.targets[t].chain;
+    const int begin = arrays.column_begin[t] = end;
+    for (int l = 0; l < problem.n; ++l)
+      arrays.column_of[l] = -1;
+    for (int i = 0; i < chain.count; ++i)
+      for (int k = 0; k < axis_count(chain.links[i]); ++k) {
+        int &column = arrays.column_of[chain.links[i].index + k];
+        if (column < 0) {
+          column = end - begin;
+          arrays.columns[end++] = chain.links[i].index + k;
+        }
+        *axis_column++ = column;
+      }
+  }
+  arrays.column_begin[problem.target_count] = end;
+}
+
+// The joint value before each one, if every chain is a path in one tree whose joints are numbered outward;
+// otherwise all values in a row, which is a tree too.
+SUPPLE_FN void set_up_parents(const Problem &problem, SearchArrays &arrays) {
+  constexpr int unknown = -2;
+  SearchJoint *joints = arrays.joints;
+  for (int l = 0; l < problem.n; ++l)
+    joints[l].parent = unknown;
+  bool tree = true;
+  for (int t = 0; t < problem.target_count; ++t) {
+    int before = -1;
+    for (int c = arrays.column_begin[t]; c < arrays.column_begin[t + 1]; ++c) {
+      const int l = arrays.columns[c];
+      tree = tree && before < l && (joints[l].parent == unknown || joints[l].parent == before);
+      joints[l].parent = before;
+      before = l;
+    }
+    const Chain &chain = problem.targets[t].chain;
+    for (int i = 0; i < chain.count; ++i)
+      tree = tree && !chain.links[i].shared;
+  }
+  for (int l = 0; l < problem.n && !tree; ++l)
+    joints[l].parent = l - 1;
+}
+
+// one goal for a chain of revolute and prismatic joints, each with a value of its own
+SUPPLE_FN bool is_simple_chain(const Problem &problem, const SearchArrays &arrays) {
+  bool simple = problem.target_count == 1 && problem.ball_count == 0;
+  for (int l = 0; l < problem.n; ++l)
+    simple = simple && arrays.motion[l] >= 0;
+  return simple;
+}
+
+SUPPLE_FN bool can_have_table(const Problem &problem, const SearchArrays &arrays) {
+  const Target &target = problem.targets[0];
+  bool locked = false;
+  for (int l = 0; l < problem.n; ++l)
+    locked = locked || !(arrays.joints[l].weighted_size > 0);
+  return is_simple_chain(problem, arrays) && !locked && is_position(target) && target.chain.count >= 2;
+}
+
+// bytes of memory for set_up_search
+SUPPLE_FN std::size_t search_bytes(const Problem &problem) {
+  ScratchLayout layout = ScratchLayout::count();
+  SearchArrays arrays{};
+  lay_out(arrays, layout, problem);
+  return layout.bytes();
+}
+
+// A search without a table, on `memory`, which must stay; `table_possible`: whether set_up_table may follow.
+SUPPLE_FN Search set_up_search(const Problem &problem, const SearchOptions &options, void *memory,
+                               bool &table_possible) {
+  ScratchLayout layout = ScratchLayout::place(memory);
+  SearchArrays arrays{};
+  lay_out(arrays, layout, problem);
+  set_up_joints(problem, options, arrays);
+  set_up_columns(problem, arrays);
+  set_up_parents(problem, arrays);
+  table_possible = can_have_table(problem, arrays);
+  const Target &target = problem.targets[0];
+  Search search{};
+  search.joints = arrays.joints;
+  search.columns = arrays.columns;
+  search.column_begin = arrays.column_begin;
+  search.axis_column = arrays.axis_column;
+  search.uses_frame_step = is_simple_chain(problem, arrays) && is_frame(target) && !target.has_slack;
+  search.max_restarts = options.max_restarts;
+  search.max_iterations = options.max_iterations;
+  search.max_step = options.max_step;
+  search.accept_distance = options.accept_distance;
+  search.position_tolerance = SearchConstants::tolerance_part * options.position_tolerance;
+  search.angle_tolerance = SearchConstants::tolerance_part * options.angle_tolerance;
+  search.reach = 10 * unbounded;
+  if (problem.target_count == 1 && !target.has_slack && is_position(target) && options.reach < unbounded) {
+    search.reach = options.reach * (1 + 1e-6) + 1e-9;
+    store3(load3(options.reach_base), search.reach_base);
+  }
+  return search;
+}
+
+} // namespace SUPPLE_ISA
+} // namespace supple

@@ -1,0 +1,267 @@
+// The table of a search: samples of q in cells, by position and direction of the end effector.
+//
+// The table is made once, in generic code, on the caller's memory. Only its samples and the trial solves that
+// decide whether it stays run in the instruction set in use, through SetupKernels.
+#pragma once
+#include "supple/search/setup.h"
+
+namespace supple {
+inline namespace SUPPLE_ISA {
+
+// places of the numbers of a sample in a table
+enum TableField : int {
+  position_field = 0,
+  direction_field = 3,
+  side_field = 6,
+  azimuth_field = 9,
+  q_field = 10
+};
+
+// What a table knows of a frame, in the axes of the first joint. If the table solves for that joint's angle,
+// the frame is turned back by its azimuth; position is then (radius, height, 0).
+template <class T>
+struct TableKey {
+  Vec<T> position, direction, side;
+  T azimuth;
+};
+
+template <class T>
+SUPPLE_FLAT TableKey<T> table_key(const Table &table, const Frame<T> &tip, Vec<T> direction) {
+  const Frame<T> base = constant<T>(table.base_rotation, table.base_position);
+  const Rot<T> back = transpose(base.r);
+  const T zero = splat<T>(0), one = splat<T>(1);
+  TableKey<T> key{back * (tip * splat3<T>(table.point) - base.p), back * direction,
+                  back * (tip.r * splat3<T>(table.side)), zero};
+  if (!table.solves_first)
+    return key;
+  const Vec<T> p = key.position;
+  key.azimuth = atan2(p.y, p.x);
+  const T radius = root(p.x * p.x + p.y * p.y);
+  const Mask<T> axial = radius < splat<T>(1e-9);
+  const T safe = select(axial, one, radius);
+  const T c = select(axial, one, p.x / safe);
+  const T s = select(axial, zero, p.y / safe);
+  auto turned_back = [&](Vec<T> v) { return Vec<T>{c * v.x + s * v.y, c * v.y - s * v.x, v.z}; };
+  return {{radius, p.z, zero}, turned_back(key.direction), turned_back(key.side), key.azimuth};
+}
+
+// the cell of a position and a direction: a grid, times an octahedron unfolded into a square
+SUPPLE_FN int table_cell(const Table &table, Vec<double> position, Vec<double> direction) {
+  auto slot = [](double x, int count) { return int(clip(x, 0.0, double(count - 1))); };
+  double at[3];
+  store3(position, at);
+  int cell = 0;
+  for (int i = 0; i < 3; ++i)
+    cell = cell * table.position_cells[i] +
+           slot((at[i] - table.cell_origin[i]) / table.cell_size[i], table.position_cells[i]);
+  const int sides = table.direction_cells;
+  if (sides == 1)
+    return cell;
+  const double size = std::fabs(direction.x) + std::fabs(direction.y) + std::fabs(direction.z);
+  double u = direction.x / size, v = direction.y / size;
+  if (direction.z < 0) {
+    const double fold = (1 - std::fabs(v)) * (u < 0 ? -1 : 1);
+    v = (1 - std::fabs(u)) * (v < 0 ? -1 : 1);
+    u = fold;
+  }
+  return (cell * sides + slot((u + 1) * 0.5 * sides, sides)) * sides + slot((v + 1) * 0.5 * sides, sides);
+}
+
+// The numbers of `count` samples, one sample after another; q and axes are scratch. This runs in the
+// instruction set in use.
+template <class T>
+SUPPLE_FN void sample_table(const Problem &problem, const Search &search, int count, T *q, Axis<T> *axes,
+                            float *rows) {
+  constexpr int W = Lane<T>::width;
+  const Table &table = search.table;
+  for (int first = 0; first < count; first += W) {
+    for (int l = 0; l < problem.n; ++l) {
+      const SearchJoint &joint = search.joints[l];
+      const bool left_out =
+          (table.solves_first && l == table.first_index) || (table.solves_last && l == table.last_index);
+      const double middle = joint.range_begin + 0.5 * joint.range_size;
+      for (int lane = 0; lane < W; ++lane) {
+        const double even = even_seed(joint, first + lane);
+        const double inside =
+            joint.period > 0 ? even : middle + SearchConstants::sample_margin * (even - middle);
+        put(q[l], lane, left_out ? 0.0 : inside);
+      }
+    }
+    const Frame<T> tip = frame<T>(traverse_chain(problem.targets[0].chain, q, axes));
+    const TableKey<T> key = table_key(table, tip, tip.r * splat3<T>(table.direction));
+    T numbers[q_field];
+    store3(key.position, numbers + position_field);
+    store3(key.direction, numbers + direction_field);
+    store3(key.side, numbers + side_field);
+    numbers[azimuth_field] = key.azimuth;
+    for (int lane = 0; lane < W && first + lane < count; ++lane) {
+      float *row = rows + (first + lane) * table.fields;
+      for (int i = 0; i < q_field; ++i)
+        row[i] = float(get(numbers[i], lane));
+      for (int l = 0; l < problem.n; ++l)
+        row[q_field + l] = float(get(q[l], lane));
+    }
+  }
+}
+
+// Which angles the table leaves out, its frames and the number of its cells.
+SUPPLE_FN Table table_geometry(const Problem &problem) {
+  const Target &target = problem.targets[0];
+  const Chain &chain = target.chain;
+  const Link &first = chain.links[0], &last = chain.links[chain.count - 1];
+  Table table{};
+  table.solves_first = first.motion == turns;
+  table.solves_last = is_frame(target) && last.motion == turns;
+  table.has_direction = target.has_direction || is_frame(target);
+  table.first_index = first.index;
+  table.last_index = last.index;
+  table.first_gain = first.turn_gain;
+  table.last_gain = last.turn_gain;
+  table.position_weight = target.weight[0];
+  for (int k = 0; k < 9; ++k)
+    table.base_rotation[k] = first.rotation[k];
+  store3(load3(first.position), table.base_position);
+  store3(load3(target.point), table.point);
+  store3(load3(target.axis), table.direction);
+  store3(Vec<double>{1, 0, 0}, table.side);
+  if (table.solves_last) {
+    // in the axes of the last joint: the point of its axis nearest to the target's point does not move
+    const Frame<double> tip = constant<double>(chain.rotation, chain.position);
+    const Rot<double> back = transpose(tip.r);
+    const double height = (tip * load3(target.point)).z;
+    store3(back * (Vec<double>{0, 0, height} - tip.p), table.point);
+    store3(back * Vec<double>{0, 0, 1}, table.direction);
+    store3(back * Vec<double>{1, 0, 0}, table.side);
+  } else if (is_frame(target)) {
+    store3(Vec<double>{0, 0, 1}, table.direction);
+  }
+  const int cylinder[3] = {4, 6, 1}, box[3] = {4, 4, 4};
+  for (int k = 0; k < 3; ++k) {
+    const int cells = table.solves_first ? cylinder[k] : box[k];
+    table.position_cells[k] = table.has_direction || cells == 1 ? cells : 2 * cells;
+  }
+  table.direction_cells = table.has_direction ? 4 : 1;
+  table.fields = q_field + problem.n;
+  return table;
+}
+
+SUPPLE_FN int cell_count(const Table &table) {
+  return table.position_cells[0] * table.position_cells[1] * table.position_cells[2] * table.direction_cells *
+         table.direction_cells;
+}
+
+struct TableArrays {
+  float *samples;
+  int *counts;
+};
+SUPPLE_FN void lay_out(TableArrays &arrays, ScratchLayout &layout, const Table &table) {
+  layout.array(arrays.samples, std::size_t(cell_count(table)) * table.fields * Table::cell_samples);
+  layout.array(arrays.counts, cell_count(table));
+}
+
+// memory of set_up_table that is needed no longer than the call
+struct TableScratch {
+  float *rows;        // table_samples x fields
+  double *q, *answer; // n: of a trial
+  Axis<double> *axes;
+};
+SUPPLE_FN void lay_out(TableScratch &scratch, ScratchLayout &layout, const Problem &problem,
+                       const Table &table) {
+  layout.array(scratch.rows, std::size_t(SearchConstants::table_samples) * table.fields);
+  layout.array(scratch.q, problem.n);
+  layout.array(scratch.answer, problem.n);
+  layout.array(scratch.axes, problem.targets[0].chain.axes + 1);
+}
+
+// the range of positions, divided into cells
+SUPPLE_FN void set_up_cells(Table &table, const float *rows) {
+  for (int k = 0; k < 3; ++k) {
+    float least = rows[k], most = rows[k];
+    for (int i = 0; i < SearchConstants::table_samples; ++i) {
+      const float x = rows[std::size_t(i) * table.fields + k];
+      least = lesser(x, least);
+      most = larger(x, most);
+    }
+    table.cell_origin[k] = least;
+    table.cell_size[k] = larger(double(most - least), 1e-9) / table.position_cells[k];
+  }
+}
+
+// puts samples into their cells; a full cell takes no more
+SUPPLE_FN void fill_table(Table &table, const float *rows, const TableArrays &arrays) {
+  const int cells = cell_count(table);
+  std::memset(arrays.samples, 0, sizeof(float) * cells * table.fields * Table::cell_samples);
+  std::memset(arrays.counts, 0, sizeof(int) * cells);
+  for (int i = 0; i < SearchConstants::table_samples; ++i) {
+    const float *row = rows + std::size_t(i) * table.fields;
+    const int cell = table_cell(table, {row[0], row[1], row[2]}, {row[3], row[4], row[5]});
+    if (arrays.counts[cell] >= Table::cell_samples)
+      continue;
+    float *sample = arrays.samples + cell * table.fields * Table::cell_samples + arrays.counts[cell]++;
+    for (int f = 0; f < table.fields; ++f)
+      sample[f * Table::cell_samples] = row[f];
+  }
+  table.samples = arrays.samples;
+  table.counts = arrays.counts;
+}
+
+// Steps that the search takes for a set of reachable goals.
+SUPPLE_FN long long trial_steps(const Problem &problem, const Search &search, const SetupKernels &kernels,
+                                TableScratch &scratch) {
+  const Target &target = problem.targets[0];
+  long long steps = 0;
+  for (int i = 0; i < SearchConstants::table_trials; ++i) {
+    for (int l = 0; l < problem.n; ++l) {
+      const SearchJoint &joint = search.joints[l];
+      const double part = 0.25 + (i + 1) * search.joints[(l + 1) % problem.n].stride;
+      scratch.q[l] = joint.range_begin + joint.range_size * (part - std::floor(part));
+    }
+    const Frame<double> tip = end_effector(target, scratch.q, scratch.axes);
+    double goal[12];
+    goal_numbers(target, tip, goal);
+    int count;
+    const Request request{goal, nullptr, 1, {}};
+    steps += kernels.solve(problem, search, request, scratch.answer, count, kernels.scratch).iterations;
+  }
+  return steps;
+}
+
+// bytes of memory for a table, and of scratch to make it
+SUPPLE_FN std::size_t table_bytes(const Table &table) {
+  ScratchLayout layout = ScratchLayout::count();
+  TableArrays arrays{};
+  lay_out(arrays, layout, table);
+  return layout.bytes();
+}
+SUPPLE_FN std::size_t table_scratch_bytes(const Problem &problem, const Table &table) {
+  ScratchLayout layout = ScratchLayout::count();
+  TableScratch scratch{};
+  lay_out(scratch, layout, problem, table);
+  return layout.bytes();
+}
+
+// Gives a search a table of the geometry `table`, on `memory`, which must stay. False: searches need no fewer
+// steps with it; the search is then as before and needs no memory for a table.
+SUPPLE_FN bool set_up_table(const Problem &problem, const Table &table, const SetupKernels &kernels,
+                            void *memory, void *scratch_memory, Search &search) {
+  ScratchLayout layout = ScratchLayout::place(memory);
+  ScratchLayout scratch_layout = ScratchLayout::place(scratch_memory);
+  TableArrays arrays{};
+  TableScratch scratch{};
+  lay_out(arrays, layout, table);
+  lay_out(scratch, scratch_layout, problem, table);
+  search.table = table;
+  kernels.sample(problem, search, SearchConstants::table_samples, scratch.rows, kernels.scratch);
+  set_up_cells(search.table, scratch.rows);
+  fill_table(search.table, scratch.rows, arrays);
+  const long long steps_without = trial_steps(problem, search, kernels, scratch);
+  search.has_table = true;
+  if (trial_steps(problem, search, kernels, scratch) >= steps_without) {
+    search.has_table = false;
+    search.table = {};
+  }
+  return search.has_table;
+}
+
+} // namespace SUPPLE_ISA
+} // namespace supple
