@@ -2,7 +2,7 @@
 #pragma once
 #include <cstddef>
 
-#include "supple/task/types.h"
+#include "supple/local/types.h"
 
 // the joint values of n rows, and what is wanted of one link for each; null pointers are not wanted
 struct ChainJob {

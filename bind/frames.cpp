@@ -1,4 +1,4 @@
-// Rotations and frames at the wall: arrays of them, converted one by one.
+// Arrays of rotations and frames, converted one by one.
 #include "supple/math/se3.h"
 
 #include "array.h"
@@ -10,8 +10,6 @@ using namespace supple;
 
 namespace {
 
-Vec<double> vec(const double *v) { return {v[0], v[1], v[2]}; }
-
 Frame<double> frame(const double *m) {
   return {{{m[0], m[4], m[8]}, {m[1], m[5], m[9]}, {m[2], m[6], m[10]}}, {m[3], m[7], m[11]}};
 }
@@ -20,12 +18,6 @@ void write(const Frame<double> &f, double *m) {
   const double row[16] = {f.r.x.x, f.r.y.x, f.r.z.x, f.p.x, f.r.x.y, f.r.y.y, f.r.z.y, f.p.y,
                           f.r.x.z, f.r.y.z, f.r.z.z, f.p.z, 0,       0,       0,       1};
   std::memcpy(m, row, sizeof row);
-}
-
-void write(Vec<double> v, double *out) {
-  out[0] = v.x;
-  out[1] = v.y;
-  out[2] = v.z;
 }
 
 template <class F>
@@ -50,49 +42,8 @@ nb::object clamp(nb::handle given, nb::handle axis, double swing, double low, do
   const Rows rows(given, "rotation vector", 3), about(axis, "axis", 3);
   Fresh out(rows, {3});
   for (npy_intp i = 0; i < rows.n; ++i)
-    write(clamp_ball(vec(rows.data + 3 * i), vec(about.data), swing, low, high), out.data + 3 * i);
+    store3(clamp_ball(load3(rows.data + 3 * i), load3(about.data), swing, low, high), out.data + 3 * i);
   return std::move(out.owner);
-}
-
-// what can be wrong with a frame, worst last
-enum Wrong : int { fine, not_finite, not_orthonormal, mirrors, last_row };
-
-// Checks a frame, and mends a rotation that is nearly one: the nearest, to second order, so that what is off
-// by 1e-7 comes out exact.
-Wrong mend(double *m, double &off) {
-  double zero = 0;
-  for (int i = 0; i < 16; ++i)
-    zero += m[i] * 0.0;
-  if (!(zero == 0))
-    return not_finite;
-  double gram[9], worst = 0;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) {
-      gram[3 * i + j] = m[4 * i] * m[4 * j] + m[4 * i + 1] * m[4 * j + 1] + m[4 * i + 2] * m[4 * j + 2];
-      worst = std::max(worst, std::fabs(gram[3 * i + j] - (i == j)));
-    }
-  off = std::max(off, worst);
-  if (worst > 1e-6)
-    return not_orthonormal;
-  if (worst > 1e-14) {
-    double r[9];
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j) {
-        r[3 * i + j] = 1.5 * m[4 * i + j];
-        for (int k = 0; k < 3; ++k)
-          r[3 * i + j] -= 0.5 * gram[3 * i + k] * m[4 * k + j];
-      }
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j)
-        m[4 * i + j] = r[3 * i + j];
-  }
-  const Frame<double> f = frame(m);
-  if (dot(cross(f.r.x, f.r.y), f.r.z) < 0)
-    return mirrors;
-  for (int i = 0; i < 4; ++i)
-    if (std::fabs(m[12 + i] - (i == 3)) > 1e-9)
-      return last_row;
-  return fine;
 }
 
 nb::object mend_frames(nb::handle given) {
@@ -104,23 +55,23 @@ nb::object mend_frames(nb::handle given) {
     double worst = 0;
     int least = 100;
     for (long long i = begin; i < end; ++i) {
-      const Wrong found = mend(data + 16 * i, worst);
-      if (found != fine)
+      const FrameDefect found = repair_frame(data + 16 * i, worst);
+      if (found != no_defect)
         least = std::min(least, int(found));
     }
     return std::make_pair(least, worst);
   };
-  std::mutex door;
+  std::mutex mutex;
   auto work = [&](long long begin, long long end) {
     const auto [least, worst] = check(begin, end);
-    const std::lock_guard<std::mutex> one(door);
+    const std::lock_guard<std::mutex> lock(mutex);
     wrong = std::min(wrong, least);
     off = std::max(off, worst);
   };
   if (rows.n < 4096) {
     work(0, rows.n);
   } else {
-    nb::gil_scoped_release free;
+    nb::gil_scoped_release released;
     parallel(rows.n, 2048, work);
   }
   return nb::make_tuple(wrong < 100 ? wrong : 0, off);
@@ -139,15 +90,16 @@ void bind_frames(nb::module_ &m) {
   m.def(
       "exp_rotation",
       [none](nb::handle v) {
-        return to_frames(v, "rotation vector", 3,
-                         [&](const double *x) { return Frame<double>{exp_rotation(vec(x)), none}; });
+        return to_frames(v, "rotation vector", 3, [&](const double *x) {
+          return Frame<double>{exp_rotation(load3(x)), none};
+        });
       },
       nb::sig("def exp_rotation(vector: " ARRAY ") -> " ARRAY),
       "Frames (..., 4, 4) of rotation vectors (..., 3).");
   m.def(
       "log_rotation",
       [](nb::handle f) {
-        return from_frames(f, 3, [](const Frame<double> &x, double *out) { write(log_rotation(x.r), out); });
+        return from_frames(f, 3, [](const Frame<double> &x, double *out) { store3(log_rotation(x.r), out); });
       },
       nb::sig("def log_rotation(frame: " ARRAY ") -> " ARRAY),
       "Rotation vectors (..., 3) of frames (..., 4, 4).");
@@ -176,7 +128,7 @@ void bind_frames(nb::module_ &m) {
   m.def(
       "exp_frame",
       [](nb::handle t) {
-        return to_frames(t, "twist", 6, [](const double *x) { return exp_frame(vec(x), vec(x + 3)); });
+        return to_frames(t, "twist", 6, [](const double *x) { return exp_frame(load3(x), load3(x + 3)); });
       },
       nb::sig("def exp_frame(twist: " ARRAY ") -> " ARRAY), "Frames (..., 4, 4) of twists (..., 6).");
   m.def(
@@ -185,8 +137,8 @@ void bind_frames(nb::module_ &m) {
         return from_frames(f, 6, [](const Frame<double> &x, double *out) {
           Vec<double> linear, angular;
           log_frame(x, linear, angular);
-          write(linear, out);
-          write(angular, out + 3);
+          store3(linear, out);
+          store3(angular, out + 3);
         });
       },
       nb::sig("def log_frame(frame: " ARRAY ") -> " ARRAY), "Twists (..., 6) of frames (..., 4, 4).");

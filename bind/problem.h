@@ -1,6 +1,7 @@
 // A problem at the wall: the links that goals speak of, their rows, and the joints that move them.
 #pragma once
 #include "linkage.h"
+#include "supple/task/goal.h"
 
 inline double number(nb::handle h) { return nb::cast<double>(h); }
 inline int whole(nb::handle h) { return nb::cast<int>(h); }
@@ -54,6 +55,7 @@ struct Posed {
         target.slack[k] = number(w[5][k]);
       for (int k = 0; k < 3; ++k)
         target.point[k] = number(w[3][k]), target.axis[k] = number(w[4][k]);
+      set_properties(target);
       rows += target.rows;
       targets.push_back(target);
     }

@@ -72,19 +72,19 @@ Plan::Plan(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb
 void Plan::read_schemes(nb::list schemes) {
   Tree &tree = nb::cast<Tree &>(posed.tree_kept);
   for (nb::handle s : schemes) {
-    Damper d{};
-    d.scheme = whole(s[0]);
+    DampingScheme d{};
+    d.kind = whole(s[0]);
     d.measure = whole(s[1]);
-    d.printed = nb::cast<bool>(s[2]);
-    d.bounded = nb::cast<bool>(s[3]);
+    d.as_printed = nb::cast<bool>(s[2]);
+    d.relative = nb::cast<bool>(s[3]);
     d.alpha0 = number(s[4]);
     d.region = number(s[5]);
-    d.weight = number(s[6]);
-    d.rate = number(s[7]);
-    d.tiny = number(s[8]);
+    d.min_weight = number(s[6]);
+    d.ramp_rate = number(s[7]);
+    d.ignored_speed = number(s[8]);
     d.rank = whole(s[9]);
-    d.asked = whole(s[10]);
-    d.each = row_of(s[11], "joints of a scheme");
+    d.callback = whole(s[10]);
+    d.joints = row_of(s[11], "joints of a scheme");
     const int joint = whole(s[12][0]);
     if (joint >= 0)
       d.index = posed.place[joint];
@@ -99,8 +99,8 @@ void Plan::read_schemes(nb::list schemes) {
     d.values = rows.back().data();
     d.value_count = int(rows.back().size());
     if (!nb::object(s[14]).is_none()) {
-      d.carrier = chain_of(tree, s[14][0]);
-      d.axis_of = chain_of(tree, s[15][0]);
+      d.point_chain = chain_of(tree, s[14][0]);
+      d.axis_chain = chain_of(tree, s[15][0]);
       for (int k = 0; k < 3; ++k)
         d.point[k] = number(s[14][1][k]), d.axis[k] = number(s[15][1][k]);
       d.radius = number(s[15][2]);

@@ -11,7 +11,7 @@ struct Plan {
   std::vector<std::vector<double>> rows; // one number for each of the joints that some goal needs
   std::vector<std::vector<Link>> links;  // of chains that damping schemes look at
   std::vector<Preference> preferences;
-  std::vector<Damper> dampers;
+  std::vector<DampingScheme> dampers;
   Method method;
   Stop stop;
   std::size_t scratch;
@@ -38,9 +38,9 @@ struct Asked {
   // has a method ask these functions
   void join(Method &method) {
     if (!wishing.is_none())
-      method.ask = ask_wish, method.asked = this;
+      method.preference_callback = ask_wish, method.preference_data = this;
     if (!damping.is_none())
-      method.ask_damping = ask_damping, method.asked_damping = this;
+      method.damping_callback = ask_damping, method.damping_data = this;
   }
   void raise() const {
     if (error)

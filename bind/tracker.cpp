@@ -91,11 +91,11 @@ struct Track {
         double &largest = target.component[k] < about_x ? o.position_weight : o.rotation_weight;
         largest = larger(largest, weight_scale * target.weight[k]);
       }
-      o.has_direction = target.component[target.rows - 1] >= across_1;
+      o.has_direction = target.has_direction;
       options.push_back(o);
     }
     const bool one_pose = posed.targets.size() == 1 && posed.problem.rows == 6 && posed.balls.empty() &&
-                       !shared && posed.targets[0].chain.count == n;
+                          !shared && posed.targets[0].chain.count == n;
     tracking = {posed.problem, bounds.data(), bound_rows.data(), stride, unit.data(),
                 weight_scale,  rank,          one_pose,          Law{}};
     tolerance = {0, 0, number(tolerances[0]), number(tolerances[1])};
@@ -139,7 +139,8 @@ struct Track {
       }
       for (int part = 0; part < result_joint_rows; ++part)
         posed.scatter(from + part * n, to + part * dof);
-      std::memcpy(row.error, from + result_joint_rows * n, (width - result_joint_rows * dof) * sizeof(double));
+      std::memcpy(row.error, from + result_joint_rows * n,
+                  (width - result_joint_rows * dof) * sizeof(double));
     }
   }
 

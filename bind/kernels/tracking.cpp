@@ -9,21 +9,21 @@ inline namespace SUPPLE_ISA {
 static std::size_t tick_scratch(const Tracking &t) {
   ScratchLayout layout = ScratchLayout::count();
   TickScratch unplaced;
-  lay_out_scratch(layout, t, unplaced);
+  lay_out(unplaced, layout, t);
   return layout.bytes();
 }
 
 static long long tick_memory(const Tracking &t) {
   ScratchLayout layout = ScratchLayout::count();
   ArmMemory unplaced;
-  lay_out_memory(layout, t, unplaced);
+  lay_out(unplaced, layout, t);
   return layout.bytes() / sizeof(double);
 }
 
 static ArmMemory place_memory(const Tracking &t, double *block) {
   ScratchLayout layout = ScratchLayout::place(block);
   ArmMemory memory;
-  lay_out_memory(layout, t, memory);
+  lay_out(memory, layout, t);
   return memory;
 }
 
@@ -89,7 +89,7 @@ static void tick_rows(const TickJob &job, long long first, long long last, void 
   const int n = t.problem.n, targets = t.problem.target_count;
   ScratchLayout layout = ScratchLayout::place(scratch_block);
   TickScratch scratch;
-  lay_out_scratch(layout, t, scratch);
+  lay_out(scratch, layout, t);
   const long long memory_size = tick_memory(t), size = result_size(n, targets);
   for (long long row = first; row < last; ++row) {
     const ArmMemory memory = place_memory(t, job.memory + row * memory_size);
@@ -118,7 +118,8 @@ static void tick_arms(const TickJob &job, long long first, long long last, void 
 #define SUPPLE_TEXT(x) SUPPLE_QUOTE(x)
 #define SUPPLE_QUOTE(x) #x
 extern const Ticks tick_table;
-const Ticks tick_table = {SUPPLE_TEXT(SUPPLE_ISA), tick_memory, tick_scratch, tick_begin, tick_values, tick_arms};
+const Ticks tick_table = {
+    SUPPLE_TEXT(SUPPLE_ISA), tick_memory, tick_scratch, tick_begin, tick_values, tick_arms};
 
 } // namespace SUPPLE_ISA
 } // namespace supple

@@ -40,8 +40,13 @@ inline long long result_size(int n, int targets) {
 }
 inline ResultRow result_row(double *row, int n, int targets) {
   double *error = row + result_joint_rows * n, *goal = error + 6 * targets;
-  return {row,   row + n, row + 2 * n, row + 3 * n,
-          error, goal,    reinterpret_cast<ResultNumbers *>(goal + 12 * targets)};
+  return {row,
+          row + n,
+          row + 2 * n,
+          row + 3 * n,
+          error,
+          goal,
+          reinterpret_cast<ResultNumbers *>(goal + 12 * targets)};
 }
 
 struct Ticks {

@@ -34,7 +34,8 @@ struct Hand {
   }
   Goal at(double t) const {
     int i;
-    const double u = along(t, i), s = quintic_step(u), shake = tremor * (u * (1 - u) > 0.1 ? 1 : 10 * u * (1 - u));
+    const double u = along(t, i), s = quintic_step(u),
+                 shake = tremor * (u * (1 - u) > 0.1 ? 1 : 10 * u * (1 - u));
     double d[6];
     for (int k = 0; k < 6; ++k)
       d[k] = shake * std::sin(pace[k] * t + phase[k]) / std::sqrt(3.0);
@@ -134,7 +135,8 @@ void clean(Report &report) {
         const Vec<double> way = position_of(goal.data()) - position_of(last.data()) -
                                 Vec<double>{c.displacement[0], c.displacement[1], c.displacement[2]};
         const Rot<double> there =
-            exp_rotation(Vec<double>{c.displacement[3], c.displacement[4], c.displacement[5]}) * rotation_of(last.data());
+            exp_rotation(Vec<double>{c.displacement[3], c.displacement[4], c.displacement[5]}) *
+            rotation_of(last.data());
         const Goal turned = Hand::goal(there, {0, 0, 0});
         ways.see(length(way), i);
         for (int k = 0; k < 9; ++k)
@@ -472,7 +474,8 @@ void nonsense(Report &report) {
         dt = strange[random.below(8)];
       if (random.below(20) == 0)
         dt = -dt;
-      estimate_command(reader.state, goal.data(), random.below(2) == 0, stamp, dt, reader.options, reader.now);
+      estimate_command(reader.state, goal.data(), random.below(2) == 0, stamp, dt, reader.options,
+                       reader.now);
       bool given = true;
       for (int k = 0; k < 12; ++k)
         given = given && (std::fabs(goal[k]) < 1e30 || (reader.options.has_direction && k > 2 && k < 9));
@@ -482,7 +485,8 @@ void nonsense(Report &report) {
         if (!reader.options.has_direction || k < 3 || k > 8)
           wrong.see(!std::isfinite(reader.now.goal[k]), i);
       for (int k = 0; k < 6; ++k)
-        wrong.see(!std::isfinite(reader.now.displacement[k]) || !std::isfinite(reader.now.acceleration[k]), i);
+        wrong.see(!std::isfinite(reader.now.displacement[k]) || !std::isfinite(reader.now.acceleration[k]),
+                  i);
       lags.see(reader.now.lag, i);
     }
   }
@@ -522,9 +526,10 @@ void parabolas(Report &report) {
       for (int i = 0; i < CommandState::slots; ++i) {
         const long double age = (s.clock - s.sample_time[i]) / (o.window * s.scale),
                           known = (s.clock - s.received_time[i]) / (o.rise * s.scale);
-        const long double w = (age < 1 ? (1 - age) * (1 - age) : 0) * quintic_step(double(known < 0   ? 0
-                                                                                    : known > 1 ? 1
-                                                                                                : known));
+        const long double w =
+            (age < 1 ? (1 - age) * (1 - age) : 0) * quintic_step(double(known < 0   ? 0
+                                                                        : known > 1 ? 1
+                                                                                    : known));
         const long double x = s.sample_time[i] - s.clock + lag, row[4] = {1, x, x * x, s.value[k][i]};
         for (int p = 0; p < 3; ++p)
           for (int q = 0; q < 4; ++q)

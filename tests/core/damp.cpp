@@ -22,7 +22,7 @@ struct Arm {
   Target target{};
   double lower[joints], upper[joints], regions[joints], spared[joints] = {0, 1, 1, 0, 0, 0},
                                                         straight[1] = {0};
-  Damper dampers[schemes] = {};
+  DampingScheme dampers[schemes] = {};
   Problem problem;
   Method method{};
 
@@ -43,22 +43,25 @@ struct Arm {
     target.rows = 6;
     for (int k = 0; k < 6; ++k)
       target.component[k] = k, target.weight[k] = k < 3 ? 3 : 1;
-    const int kinds[schemes] = {by_constant,    by_manipulability, by_falling, by_factors,
-                                by_singularity, by_weakest,        by_limits};
+    set_properties(target);
+    const int kinds[schemes] = {
+        scheme_constant,        scheme_manipulability,    scheme_falling_manipulability,
+        scheme_condition_bound, scheme_named_singularity, scheme_smallest_singular_value,
+        scheme_joint_limits};
     const double edges[schemes] = {0, 0.1, 0.98, 1e5, 0.3, 0.05, 0};
     for (int i = 0; i < schemes; ++i) {
-      Damper &d = dampers[i];
+      DampingScheme &d = dampers[i];
       // the bound by factors has none as printed
-      d.scheme = kinds[i];
-      d.printed = printed && d.scheme != by_factors;
+      d.kind = kinds[i];
+      d.as_printed = printed && d.kind != scheme_condition_bound;
       d.region = edges[i];
       d.rank = 6;
-      d.alpha0 = d.scheme == by_constant ? 1e-6 : alpha0;
-      d.weight = least;
-      d.rate = 6;
-      d.tiny = 0.01;
-      d.each = d.scheme == by_limits ? regions : spared;
-      d.measure = bend_of;
+      d.alpha0 = d.kind == scheme_constant ? 1e-6 : alpha0;
+      d.min_weight = least;
+      d.ramp_rate = 6;
+      d.ignored_speed = 0.01;
+      d.joints = d.kind == scheme_joint_limits ? regions : spared;
+      d.measure = by_joint_value;
       d.index = 2;
       d.gain = 1;
       d.wraps = true;
@@ -66,13 +69,13 @@ struct Arm {
       d.value_count = 1;
     }
     problem = {&target, 1, 6, joints, lower, upper, nullptr, 0};
-    method.way = by_damping;
-    method.shorten = 1;
-    method.longest = 1e300;
-    method.schemes = true;
-    method.bypass = printed;
-    method.dampers = dampers;
-    method.damper_count = schemes;
+    method.kind = method_damped;
+    method.step_scale = 1;
+    method.max_step = 1e300;
+    method.has_schemes = true;
+    method.preference_past_weights = printed;
+    method.schemes = dampers;
+    method.scheme_count = schemes;
     method.memory_size = lay_out_memory(dampers, schemes, joints);
   }
 };
@@ -83,7 +86,7 @@ void ticks_of(Report &report, bool printed) {
   std::vector<double> memory(arm.method.memory_size), bytes(solve_scratch(arm.problem, arm.method) / 8 + 16);
   char *scratch = reinterpret_cast<char *>(bytes.data());
   scratch += (64 - reinterpret_cast<std::uintptr_t>(scratch) % 64) % 64;
-  const SolveDesk desk = solve_desk(arm.problem, &arm.method, scratch);
+  const SolveScratch solving = place_scratch(arm.problem, &arm.method, scratch);
   Worst beyond, moved;
   double q[joints] = {}, goal[12], dq[joints], w[joints], alpha = 0, largest = 0, smallest = 1;
   const long before = allocations;
@@ -98,7 +101,7 @@ void ticks_of(Report &report, bool printed) {
     if (i % 400 == 0)
       memory[0] = 0;
     const double dt = std::pow(10, random.between(-4, -1));
-    damped_tick(arm.problem, arm.method, goal, q, dt, memory.data(), desk, dq, &alpha, w);
+    damped_tick(arm.problem, arm.method, goal, q, dt, memory.data(), solving, dq, &alpha, w);
     beyond.see(alpha < 1e-6 || !(alpha <= alpha0 * (1 + 1e-12)) ? 1 : 0, i);
     largest = larger(largest, alpha);
     for (int l = 0; l < joints; ++l) {

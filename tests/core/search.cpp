@@ -144,6 +144,7 @@ struct Tree {
     for (int c = across_1; c <= across_2 && kind >= 3; ++c)
       row(c, 0.1);
     target.axis[2] = 1;
+    set_properties(target);
   }
 
   Frame<double> tip(const Target &target, const double *q) const {

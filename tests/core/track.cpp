@@ -303,7 +303,7 @@ struct Arm {
         shared = shared || link.shared;
     for (const Target &target : targets) {
       CommandOptions o;
-      o.has_direction = target.component[target.rows - 1] >= across_1;
+      o.has_direction = target.has_direction;
       options.push_back(o);
     }
     tracking.problem = {targets.data(),   int(targets.size()),  asked, n, lower.data(), upper.data(),
@@ -372,6 +372,7 @@ struct Arm {
     target.axis[0] = axis.x, target.axis[1] = axis.y, target.axis[2] = axis.z;
     for (double &x : target.point)
       x = frame_only || random.below(2) ? 0 : random.between(-0.3, 0.3);
+    set_properties(target);
   }
 
   void random_q(Random &random, double *q) const {
@@ -443,13 +444,13 @@ void curvature(Report &report) {
       Command command{};
       std::memcpy(command.goal, arm.goals.data() + 12 * k, sizeof command.goal);
       const CommandResidual r = command_residual(target, tip, command, 1);
-      cornered = cornered || root(dot(r.rotation, r.rotation)) > 2.5;
-      add_curvature(moving, count, r.position, r.rotation, r.position_weight, r.rotation_weight,
-                    r.has_direction, r.pointing, n, H.data());
+      cornered = cornered || root(dot(r.error.rotation, r.error.rotation)) > 2.5;
+      add_curvature(moving, count, r.error.position, r.error.rotation, r.position_weight, r.rotation_weight,
+                    target.has_direction, r.error.pointing, n, H.data());
       std::vector<double> rows(target.rows * n);
       for (int i = 0; i < count; ++i) {
         double column[6];
-        weighted_rows(target, r.across, 1, moving[i].j, moving[i].z, column);
+        weighted_rows<false>(target, r.rows, moving[i].j, moving[i].z, column);
         for (int l = 0; l < target.rows; ++l)
           rows[l * n + moving[i].index] += column[l];
       }
@@ -692,7 +693,9 @@ struct Ride {
     tick_table.tick(job, 0, 1, even(scratch));
     cost += allocations - before;
   }
-  const ResultNumbers &numbers() { return *result_row(result.data(), arm.n, int(arm.targets.size())).numbers; }
+  const ResultNumbers &numbers() {
+    return *result_row(result.data(), arm.n, int(arm.targets.size())).numbers;
+  }
 };
 
 void ticks_of_all_kinds(Report &report) {

@@ -1,7 +1,7 @@
 // Laws of traversal: the tree, the chain and the Jacobian agree with each other on scalars and on lanes.
 #include "check.h"
 #include "supple/model/reach.h"
-#include "supple/task/goal.h"
+#include "supple/task/jacobian.h"
 
 namespace test {
 
@@ -99,8 +99,8 @@ void look(const Case &given, const T *q, Looked<T> &out) {
   out.by_chain = frame<T>(traverse_chain<T>(given.chain, q, axes));
   for (int i = 0; i < 6 * given.dof; ++i)
     out.J[i] = out.turned[i] = T(Scalar<T>(0));
-  jacobian(given.chain, axes, out.by_chain.p, false, out.by_chain.r, out.J);
-  jacobian(given.chain, axes, out.by_chain.p, true, out.by_chain.r, out.turned);
+  geometric_jacobian(given.chain, axes, out.by_chain.p, false, out.by_chain.r, out.J);
+  geometric_jacobian(given.chain, axes, out.by_chain.p, true, out.by_chain.r, out.turned);
 }
 
 template <class T>

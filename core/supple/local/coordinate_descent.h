@@ -8,16 +8,16 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// one weight for the turns of a target: their root mean square over three axes
-SUPPLE_FN double turn_weight(const Target &target) {
+// one squared weight for the rotation of a target: the mean over its axes
+SUPPLE_FN double rotation_weight(const Target &target) {
   double square = 0;
-  bool pointing = false;
   for (int i = 0; i < target.rows; ++i)
     if (target.component[i] >= about_x)
-      square += target.weight[i] * target.weight[i], pointing = pointing || target.component[i] >= across_1;
-  return square / (pointing ? 2 : 3);
+      square += target.weight[i] * target.weight[i];
+  return square / (target.has_direction ? 2 : 3);
 }
 
+// squared weights of x, y and z
 SUPPLE_FN void position_weights(const Target &target, double *w) {
   w[0] = w[1] = w[2] = 0;
   for (int i = 0; i < target.rows; ++i)
@@ -25,53 +25,72 @@ SUPPLE_FN void position_weights(const Target &target, double *w) {
       w[target.component[i]] = target.weight[i] * target.weight[i];
 }
 
-// what is to be turned and where to: the columns of a rotation, or the one direction that is to point
-SUPPLE_FN int directions(const Target &target, const Frame<double> &tip, const double *goal,
-                         Vec<double> *from, Vec<double> *to) {
-  const int last = target.component[target.rows - 1];
-  if (last < about_x)
-    return 0;
-  if (last >= across_1) {
-    from[0] = tip.r * Vec<double>{target.axis[0], target.axis[1], target.axis[2]};
-    to[0] = {goal[0], goal[1], goal[2]};
+// The directions that the goal aligns, now and at the goal: the columns of a rotation, or the pointing axis.
+// Returns how many.
+SUPPLE_FN int aligned_directions(const Target &target, const Frame<double> &tip, const double *goal,
+                                 Vec<double> *from, Vec<double> *to) {
+  const Frame<double> at_goal = goal_frame(goal);
+  if (target.has_direction) {
+    from[0] = pointing_axis(target, tip);
+    to[0] = goal_direction(at_goal);
     return 1;
   }
-  const Rot<double> wanted = goal_frame<double>(goal).r;
+  if (!target.has_rotation)
+    return 0;
   from[0] = tip.r.x;
   from[1] = tip.r.y;
   from[2] = tip.r.z;
-  to[0] = wanted.x;
-  to[1] = wanted.y;
-  to[2] = wanted.z;
+  to[0] = at_goal.r.x;
+  to[1] = at_goal.r.y;
+  to[2] = at_goal.r.z;
   return 3;
 }
 
-SUPPLE_FN double chordal(const Problem &problem, const double *goals, const Frame<double> *tips) {
+// the chordal error of all goals, from the frames of their end effectors
+SUPPLE_FN double chordal_error(const Problem &problem, const double *goals, const Frame<double> *tips) {
   double sum = 0, w[3];
   Vec<double> from[3], to[3];
   for (int t = 0; t < problem.target_count; ++t) {
     const Target &target = problem.targets[t];
     position_weights(target, w);
-    const Vec<double> d = goal_frame<double>(goals + 12 * t).p - tips[t].p;
+    const Vec<double> d = goal_frame(goals + 12 * t).p - tips[t].p;
     sum += w[0] * d.x * d.x + w[1] * d.y * d.y + w[2] * d.z * d.z;
-    const int count = directions(target, tips[t], goals + 12 * t, from, to);
+    const int count = aligned_directions(target, tips[t], goals + 12 * t, from, to);
     for (int i = 0; i < count; ++i)
-      sum += (count == 1 ? 2 : 1) * turn_weight(target) * (1 - dot(from[i], to[i]));
+      sum += (count == 1 ? 2 : 1) * rotation_weight(target) * (1 - dot(from[i], to[i]));
   }
   return sum;
 }
 
-// the wave c1 cos + s1 sin + c2 cos 2 + s2 sin 2 of an angle
-struct Wave {
+// c1 cos a + s1 sin a + c2 cos 2a + s2 sin 2a
+struct HarmonicSum {
   double c1 = 0, s1 = 0, c2 = 0, s2 = 0;
+
   SUPPLE_FN double at(double a) const {
     return c1 * std::cos(a) + s1 * std::sin(a) + c2 * std::cos(2 * a) + s2 * std::sin(2 * a);
   }
-  // the angle of its lowest point between low and high
+  SUPPLE_FN double size() const { return std::fabs(c1) + std::fabs(s1) + std::fabs(c2) + std::fabs(s2); }
+
+  // Newton's steps towards a minimum; downhill by a fixed step where the second derivative is not positive
+  SUPPLE_FN double minimum_from(double a, int steps) const {
+    for (int k = 0; k < steps; ++k) {
+      const double slope =
+          -c1 * std::sin(a) + s1 * std::cos(a) - 2 * c2 * std::sin(2 * a) + 2 * s2 * std::cos(2 * a);
+      const double curvature =
+          -c1 * std::cos(a) - s1 * std::sin(a) - 4 * c2 * std::cos(2 * a) - 4 * s2 * std::sin(2 * a);
+      const double step = curvature > 0 ? slope / curvature : slope > 0 ? 0.1 : -0.1;
+      a -= clip(step, -0.3, 0.3);
+      if (std::fabs(step) < 1e-15)
+        break;
+    }
+    return a;
+  }
+
+  // the angle of the minimum between low and high
   SUPPLE_FN double lowest(double low, double high) const {
     const double pi = 3.14159265358979323846;
     double best = larger(low, lesser(high, 0.0));
-    const double rounding = 1e-14 * (std::fabs(c1) + std::fabs(s1) + std::fabs(c2) + std::fabs(s2));
+    const double rounding = 1e-14 * size();
     auto consider = [&](double a) {
       // the same angle, once around, may be inside the range; of equal ones the shorter way is the first
       for (double b : {a, a - 2 * pi, a + 2 * pi})
@@ -81,27 +100,14 @@ struct Wave {
     if (std::fabs(c2) + std::fabs(s2) <= 1e-14 * (std::fabs(c1) + std::fabs(s1))) {
       consider(std::atan2(-s1, -c1));
     } else {
-      auto settled = [&](double a, int steps) {
-        for (int k = 0; k < steps; ++k) {
-          const double slope =
-              -c1 * std::sin(a) + s1 * std::cos(a) - 2 * c2 * std::sin(2 * a) + 2 * s2 * std::cos(2 * a);
-          const double bend =
-              -c1 * std::cos(a) - s1 * std::sin(a) - 4 * c2 * std::cos(2 * a) - 4 * s2 * std::sin(2 * a);
-          const double step = bend > 0 ? slope / bend : slope > 0 ? 0.1 : -0.1;
-          a -= clip(step, -0.3, 0.3);
-          if (std::fabs(step) < 1e-15)
-            break;
-        }
-        return a;
-      };
       for (int i = 0; i < 16; ++i) {
-        const double a = settled(i * pi / 8 - pi, 20);
+        const double a = minimum_from(i * pi / 8 - pi, 20);
         consider(std::atan2(std::sin(a), std::cos(a)));
       }
-      // the first to find the lowest point may not have come to rest there
-      const double rest = settled(best, 4);
-      if (std::fabs(rest - best) < 1e-3 && rest >= low && rest <= high)
-        best = rest;
+      // the first to find the minimum may not have converged
+      const double converged = minimum_from(best, 4);
+      if (std::fabs(converged - best) < 1e-3 && converged >= low && converged <= high)
+        best = converged;
     }
     if (low > -1e300)
       consider(low);
@@ -111,236 +117,270 @@ struct Wave {
   }
 };
 
-// The best change of one value of q, or of a ball's three, and the frames of the end effectors after it.
+// The chordal error of all goals as a function of one value of q: a sum of harmonics for revolute joints, a
+// parabola for prismatic ones.
+struct ErrorOfJoint {
+  HarmonicSum harmonics; // of the angle
+  double pull = 0,
+         stiffness = 0; // minus half the slope, and half the second derivative, along a prismatic axis
+  double size = 0;      // of the terms, to judge rounding
+  bool revolute = false, prismatic = false;
+  bool shared = false; // several joints have this value, with no closed form
+  double gain = 1;     // angle or length for a change of the value
+
+  SUPPLE_FN void add_prismatic(const Link &link, const Axis<double> &axis, const Frame<double> &tip,
+                               Vec<double> goal, const double *w) {
+    shared = shared || revolute || (prismatic && link.slide_gain != gain);
+    prismatic = true;
+    gain = link.slide_gain;
+    const Vec<double> z = axis.z, d = goal - tip.p;
+    pull += gain * (w[0] * z.x * d.x + w[1] * z.y * d.y + w[2] * z.z * d.z);
+    stiffness += gain * gain * (w[0] * z.x * z.x + w[1] * z.y * z.y + w[2] * z.z * z.z);
+    size += gain * gain * (w[0] + w[1] + w[2]);
+  }
+
+  // of the position p(a) = p_0 + cos(a) u + sin(a) v
+  SUPPLE_FN void add_revolute(const Link &link, const Axis<double> &axis, const Frame<double> &tip,
+                              Vec<double> goal, const double *w) {
+    shared = shared || prismatic || (revolute && link.turn_gain != gain);
+    revolute = true;
+    gain = link.turn_gain;
+    const Vec<double> z = axis.z, arm = tip.p - axis.p, along = dot(z, arm) * z, u = arm - along,
+                      v = cross(z, u), d = goal - axis.p - along;
+    harmonics.c1 -= 2 * (w[0] * d.x * u.x + w[1] * d.y * u.y + w[2] * d.z * u.z);
+    harmonics.s1 -= 2 * (w[0] * d.x * v.x + w[1] * d.y * v.y + w[2] * d.z * v.z);
+    harmonics.c2 += 0.5 * (w[0] * (u.x * u.x - v.x * v.x) + w[1] * (u.y * u.y - v.y * v.y) +
+                           w[2] * (u.z * u.z - v.z * v.z));
+    harmonics.s2 += w[0] * u.x * v.x + w[1] * u.y * v.y + w[2] * u.z * v.z;
+    size += (w[0] + w[1] + w[2]) * (dot(arm, arm) + dot(goal - axis.p, goal - axis.p));
+  }
+
+  // of a direction that turns about z
+  SUPPLE_FN void add_direction(Vec<double> z, Vec<double> from, Vec<double> to, double weight) {
+    const double part = dot(z, from);
+    harmonics.c1 -= weight * dot(from - part * z, to);
+    harmonics.s1 -= weight * dot(cross(z, from), to);
+  }
+};
+
+// The rotation vector R that maximises the sum of weight b'R a (Davenport): B is the sum of weight b a', and
+// the quaternion is the eigenvector of the largest eigenvalue of a 4 x 4 matrix.
+SUPPLE_FN Vec<double> best_rotation(const double *B, double size) {
+  const double trace = B[0] + B[4] + B[8], zx = B[7] - B[5], zy = B[2] - B[6], zz = B[3] - B[1];
+  // clang-format off
+  double K[16] = {trace, zx, zy, zz,
+                  zx, 2 * B[0] - trace, B[1] + B[3], B[2] + B[6],
+                  zy, B[1] + B[3], 2 * B[4] - trace, B[5] + B[7],
+                  zz, B[2] + B[6], B[5] + B[7], 2 * B[8] - trace};
+  // clang-format on
+  double V[16];
+  eigen(K, 4, V);
+  int top = 0;
+  for (int i = 1; i < 4; ++i)
+    if (K[5 * i] > K[5 * top])
+      top = i;
+  // of rotations that are as good (one direction alone leaves the rotation about it free), the shortest
+  double best[4] = {};
+  for (int d = 0; d < 4; ++d)
+    for (int i = 0; i < 4 && K[5 * d] >= K[5 * top] - 1e-13 * size; ++i)
+      best[i] += V[d] * V[4 * i + d];
+  if (best[0] < 1e-12) // they are all half a turn
+    for (int i = 0; i < 4; ++i)
+      best[i] = (V[top] < 0 ? -1 : 1) * V[4 * i + top];
+  const double length =
+      std::sqrt(best[0] * best[0] + best[1] * best[1] + best[2] * best[2] + best[3] * best[3]);
+  return log_quaternion(Quat<double>{best[0] / length, best[1] / length, best[2] / length, best[3] / length});
+}
+
+// The best change of one value of q, or of a ball joint's three, and the frames of the end effectors after
+// it.
 struct Descent {
   const Problem &problem;
   const double *goals;
   bool clamp;
-  int halvings;
+  int max_halvings;
 
-  // the first link in a target's chain that value k of q moves, and its axis; null if none does, or more than
-  // one
-  SUPPLE_FN const Link *link_at(const Target &target, const Axis<double> *axes, int k,
+  // the first link in a target's chain that value k of q moves, and its axis, or null; `count` is how many it
+  // moves
+  SUPPLE_FN const Link *link_of(const Target &target, const Axis<double> *axes, int k,
                                 const Axis<double> *&axis, int &count) const {
     const Link *found = nullptr;
     count = 0;
     for (int i = 0; i < target.chain.count; ++i) {
       const Link &link = target.chain.links[i];
-      if (link.index == k && !count++)
-        found = &link, axis = axes;
+      if (link.index == k && !count++) {
+        found = &link;
+        axis = axes;
+      }
       axes += link.motion == balls ? 3 : 1;
     }
     return found;
   }
 
-  // frames after value k has changed by `by` (for a ball, after the world has turned by Q about its centre)
-  SUPPLE_FN void carried(int k, double by, const Rot<double> *Q, const Axis<double> *axes,
-                         const Frame<double> *tips, Frame<double> *after) const {
+  // frames after value k has changed by `change`, or, for a ball joint, after the rotation Q of the world
+  // about it
+  SUPPLE_FN void frames_after(int k, double change, const Rot<double> *Q, const Axis<double> *axes,
+                              const Frame<double> *tips, Frame<double> *after) const {
     for (int t = 0; t < problem.target_count; ++t) {
       const Target &target = problem.targets[t];
       after[t] = tips[t];
-      const Axis<double> *at = axes;
       // the outermost of several joints that share a value moves first, so the axes of the others still hold
-      const Axis<double> *end = axes + target.chain.axes;
+      const Axis<double> *axis = axes + target.chain.axes;
       for (int i = target.chain.count - 1; i >= 0; --i) {
         const Link &link = target.chain.links[i];
-        end -= link.motion == balls ? 3 : 1;
+        axis -= link.motion == balls ? 3 : 1;
         if (link.index != k)
           continue;
         if (link.motion == slides) {
-          after[t].p = after[t].p + (link.slide_gain * by) * end->z;
+          after[t].p = after[t].p + (link.slide_gain * change) * axis->z;
         } else {
-          const Rot<double> r = Q ? *Q : exp_rotation((link.turn_gain * by) * end->z);
-          after[t] = {r * after[t].r, r * (after[t].p - end->p) + end->p};
+          const Rot<double> r = Q ? *Q : exp_rotation((link.turn_gain * change) * axis->z);
+          after[t] = {r * after[t].r, r * (after[t].p - axis->p) + axis->p};
         }
       }
-      axes = at + target.chain.axes;
+      axes += target.chain.axes;
     }
   }
 
-  // best change of a value that turns or slides
-  SUPPLE_FN double best(int k, double q, const Axis<double> *axes, const Frame<double> *tips,
-                        Frame<double> *after) const {
-    Wave wave;
-    double pull = 0, stiffness = 0, size = 0, w[3];
-    bool turning = false, sliding = false, shared = false;
-    double gain = 1;
+  SUPPLE_FN ErrorOfJoint error_of_joint(int k, const Axis<double> *axes, const Frame<double> *tips) const {
+    ErrorOfJoint error;
+    double w[3];
     Vec<double> from[3], to[3];
-    const Axis<double> *start = axes;
     for (int t = 0; t < problem.target_count; ++t) {
       const Target &target = problem.targets[t];
       const Axis<double> *axis = nullptr;
       int count = 0;
-      const Link *link = link_at(target, start, k, axis, count);
-      start += target.chain.axes;
+      const Link *link = link_of(target, axes, k, axis, count);
+      axes += target.chain.axes;
       if (!link)
         continue;
-      shared = shared || count > 1;
+      error.shared = error.shared || count > 1;
       position_weights(target, w);
-      const Vec<double> goal = goal_frame<double>(goals + 12 * t).p;
+      const Vec<double> goal = goal_frame(goals + 12 * t).p;
       if (link->motion == slides) {
-        shared = shared || turning || (sliding && link->slide_gain != gain);
-        sliding = true;
-        gain = link->slide_gain;
-        const Vec<double> z = axis->z, d = goal - tips[t].p;
-        pull += gain * (w[0] * z.x * d.x + w[1] * z.y * d.y + w[2] * z.z * d.z);
-        stiffness += gain * gain * (w[0] * z.x * z.x + w[1] * z.y * z.y + w[2] * z.z * z.z);
-        size += gain * gain * (w[0] + w[1] + w[2]);
+        error.add_prismatic(*link, *axis, tips[t], goal, w);
         continue;
       }
-      shared = shared || sliding || (turning && link->turn_gain != gain);
-      turning = true;
-      gain = link->turn_gain;
-      // p = o + along + cos u + sin v
-      const Vec<double> z = axis->z, arm = tips[t].p - axis->p, along = dot(z, arm) * z, u = arm - along,
-                        v = cross(z, u);
-      const Vec<double> d = goal - axis->p - along;
-      wave.c1 -= 2 * (w[0] * d.x * u.x + w[1] * d.y * u.y + w[2] * d.z * u.z);
-      wave.s1 -= 2 * (w[0] * d.x * v.x + w[1] * d.y * v.y + w[2] * d.z * v.z);
-      wave.c2 += 0.5 * (w[0] * (u.x * u.x - v.x * v.x) + w[1] * (u.y * u.y - v.y * v.y) +
-                        w[2] * (u.z * u.z - v.z * v.z));
-      wave.s2 += w[0] * u.x * v.x + w[1] * u.y * v.y + w[2] * u.z * v.z;
-      size += (w[0] + w[1] + w[2]) * (dot(arm, arm) + dot(goal - axis->p, goal - axis->p));
-      const int turned = directions(target, tips[t], goals + 12 * t, from, to);
-      for (int i = 0; i < turned; ++i) {
-        size += turn_weight(target);
-        const double weight = (turned == 1 ? 2 : 1) * turn_weight(target), part = dot(z, from[i]);
-        wave.c1 -= weight * dot(from[i] - part * z, to[i]);
-        wave.s1 -= weight * dot(cross(z, from[i]), to[i]);
+      error.add_revolute(*link, *axis, tips[t], goal, w);
+      const int directions = aligned_directions(target, tips[t], goals + 12 * t, from, to);
+      for (int i = 0; i < directions; ++i) {
+        error.size += rotation_weight(target);
+        error.add_direction(axis->z, from[i], to[i], (directions == 1 ? 2 : 1) * rotation_weight(target));
       }
     }
-    if (!turning && !sliding)
+    return error;
+  }
+
+  // best change of a value that turns or slides
+  SUPPLE_FN double best_change(int k, double q, const Axis<double> *axes, const Frame<double> *tips,
+                               Frame<double> *after) const {
+    const ErrorOfJoint error = error_of_joint(k, axes, tips);
+    if (!error.revolute && !error.prismatic)
       return 0;
     const double low = clamp ? problem.lower[k] - q : -1e301, high = clamp ? problem.upper[k] - q : 1e301;
     // where it makes no difference but for rounding, a joint stays
-    const double least = 1e-14 * size,
-                 waves = std::fabs(wave.c1) + std::fabs(wave.s1) + std::fabs(wave.c2) + std::fabs(wave.s2);
-    double by = 0;
-    if (shared || gain == 0)
-      by = clip(slope_step(k, axes, tips, after), low, high);
-    else if (sliding ? stiffness <= least : waves <= least)
-      by = clip(0.0, low, high);
-    else if (sliding)
-      by = clip(pull / stiffness, low, high);
+    const double least = 1e-14 * error.size, gain = error.gain;
+    double change = 0;
+    if (error.shared || gain == 0)
+      change = clip(newton_change(k, axes, tips, after), low, high);
+    else if (error.prismatic ? error.stiffness <= least : error.harmonics.size() <= least)
+      change = clip(0.0, low, high);
+    else if (error.prismatic)
+      change = clip(error.pull / error.stiffness, low, high);
     else
-      by = wave.lowest(gain > 0 ? low * gain : high * gain, gain > 0 ? high * gain : low * gain) / gain;
-    return accept(k, by, axes, tips, after);
+      change =
+          error.harmonics.lowest(gain > 0 ? low * gain : high * gain, gain > 0 ? high * gain : low * gain) /
+          gain;
+    return accept(k, change, axes, tips, after);
   }
 
   // where several joints share a value there is no closed form: a Newton step on the chordal error
-  SUPPLE_FN double slope_step(int k, const Axis<double> *axes, const Frame<double> *tips,
-                              Frame<double> *after) const {
-    const double h = 1e-4, now = chordal(problem, goals, tips);
-    carried(k, h, nullptr, axes, tips, after);
-    const double up = chordal(problem, goals, after);
-    carried(k, -h, nullptr, axes, tips, after);
-    const double down = chordal(problem, goals, after), slope = (up - down) / (2 * h),
-                 bend = (up - 2 * now + down) / (h * h);
-    return bend > 0 ? clip(-slope / bend, -0.5, 0.5) : slope > 0 ? -0.1 : slope < 0 ? 0.1 : 0.0;
+  SUPPLE_FN double newton_change(int k, const Axis<double> *axes, const Frame<double> *tips,
+                                 Frame<double> *after) const {
+    const double h = 1e-4, now = chordal_error(problem, goals, tips);
+    frames_after(k, h, nullptr, axes, tips, after);
+    const double above = chordal_error(problem, goals, after);
+    frames_after(k, -h, nullptr, axes, tips, after);
+    const double below = chordal_error(problem, goals, after), slope = (above - below) / (2 * h),
+                 curvature = (above - 2 * now + below) / (h * h);
+    if (curvature > 0)
+      return clip(-slope / curvature, -0.5, 0.5);
+    return slope > 0 ? -0.1 : slope < 0 ? 0.1 : 0.0;
+  }
+
+  // Whether no error has grown: the chordal one, and where steps are halved the weighted one.
+  SUPPLE_FN bool is_no_worse(const Frame<double> *tips, const Frame<double> *after) const {
+    if (!(chordal_error(problem, goals, after) <= chordal_error(problem, goals, tips)))
+      return false;
+    return !max_halvings || squared_error(problem, goals, after) <= squared_error(problem, goals, tips);
   }
 
   // Takes a change if it does not raise the error, halving it as often as allowed; else none.
-  SUPPLE_FN double accept(int k, double by, const Axis<double> *axes, const Frame<double> *tips,
+  SUPPLE_FN double accept(int k, double change, const Axis<double> *axes, const Frame<double> *tips,
                           Frame<double> *after) const {
-    const double before = chordal(problem, goals, tips),
-                 was = halvings ? squared_error(problem, goals, tips) : 0;
-    for (int i = 0; i <= halvings + 4; ++i, by /= 2) {
-      carried(k, by, nullptr, axes, tips, after);
-      if (chordal(problem, goals, after) <= before &&
-          (!halvings || squared_error(problem, goals, after) <= was))
-        return by;
+    for (int i = 0; i <= max_halvings + 4; ++i, change /= 2) {
+      frames_after(k, change, nullptr, axes, tips, after);
+      if (is_no_worse(tips, after))
+        return change;
     }
     for (int t = 0; t < problem.target_count; ++t)
       after[t] = tips[t];
     return 0;
   }
 
-  // Best turn of a ball (Davenport: the largest eigenvector of a 4 x 4 matrix): its new values in q; false if
-  // none.
-  SUPPLE_FN bool best_ball(const Ball &ball, const Axis<double> *axes, const Frame<double> *tips, double *q,
-                           Frame<double> *after) const {
+  // The rotation of a ball joint, in world axes, that brings the end effectors nearest to their goals, and
+  // the axes of its child; false if it moves none.
+  SUPPLE_FN bool best_ball_rotation(const Ball &ball, const Axis<double> *axes, const Frame<double> *tips,
+                                    Vec<double> &rotation, Rot<double> &child) const {
     double B[9] = {}, w[3], size = 0;
-    Rot<double> child{};
     Vec<double> from[3], to[3];
     bool found = false;
-    const Axis<double> *start = axes;
+    auto add = [&](double weight, Vec<double> a, Vec<double> b) {
+      const double x[3] = {a.x, a.y, a.z}, y[3] = {b.x, b.y, b.z};
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+          B[3 * i + j] += weight * y[i] * x[j];
+      size += weight * (dot(a, a) + dot(b, b));
+    };
     for (int t = 0; t < problem.target_count; ++t) {
       const Target &target = problem.targets[t];
       const Axis<double> *axis = nullptr;
       int count = 0;
-      const Link *link = link_at(target, start, ball.index, axis, count);
-      start += target.chain.axes;
+      const Link *link = link_of(target, axes, ball.index, axis, count);
+      axes += target.chain.axes;
       if (!link)
         continue;
       found = true;
       child = {axis[0].z, axis[1].z, axis[2].z};
       position_weights(target, w);
-      auto add = [&](double weight, Vec<double> a, Vec<double> b) {
-        const double x[3] = {a.x, a.y, a.z}, y[3] = {b.x, b.y, b.z};
-        for (int i = 0; i < 3; ++i)
-          for (int j = 0; j < 3; ++j)
-            B[3 * i + j] += weight * y[i] * x[j];
-        size += weight * (dot(a, a) + dot(b, b));
-      };
-      add(2 * (w[0] + w[1] + w[2]) / 3, tips[t].p - axis->p, goal_frame<double>(goals + 12 * t).p - axis->p);
-      const int turned = directions(target, tips[t], goals + 12 * t, from, to);
-      for (int i = 0; i < turned; ++i)
-        add((turned == 1 ? 2 : 1) * turn_weight(target), from[i], to[i]);
+      const Vec<double> goal = goal_frame(goals + 12 * t).p;
+      add(2 * (w[0] + w[1] + w[2]) / 3, tips[t].p - axis->p, goal - axis->p);
+      const int directions = aligned_directions(target, tips[t], goals + 12 * t, from, to);
+      for (int i = 0; i < directions; ++i)
+        add((directions == 1 ? 2 : 1) * rotation_weight(target), from[i], to[i]);
     }
-    if (!found)
+    if (found)
+      rotation = best_rotation(B, size);
+    return found;
+  }
+
+  // Best new values of a ball joint, in q; false if none. The rotation is halved until it is no worse.
+  SUPPLE_FN bool move_ball(const Ball &ball, const Axis<double> *axes, const Frame<double> *tips, double *q,
+                           Frame<double> *after) const {
+    Vec<double> rotation{};
+    Rot<double> child{};
+    if (!best_ball_rotation(ball, axes, tips, rotation, child))
       return false;
-    const double trace = B[0] + B[4] + B[8], zx = B[7] - B[5], zy = B[2] - B[6], zz = B[3] - B[1];
-    double K[16] = {trace,
-                    zx,
-                    zy,
-                    zz,
-                    zx,
-                    2 * B[0] - trace,
-                    B[1] + B[3],
-                    B[2] + B[6],
-                    zy,
-                    B[1] + B[3],
-                    2 * B[4] - trace,
-                    B[5] + B[7],
-                    zz,
-                    B[2] + B[6],
-                    B[5] + B[7],
-                    2 * B[8] - trace};
-    double V[16];
-    eigen(K, 4, V);
-    int top = 0;
-    for (int i = 1; i < 4; ++i)
-      if (K[5 * i] > K[5 * top])
-        top = i;
-    // of turns that are as good (one direction alone leaves the turn about it free), the shortest
-    double best[4] = {};
-    for (int d = 0; d < 4; ++d)
-      for (int i = 0; i < 4 && K[5 * d] >= K[5 * top] - 1e-13 * size; ++i)
-        best[i] += V[d] * V[4 * i + d];
-    if (best[0] < 1e-12) // they are all half a turn
-      for (int i = 0; i < 4; ++i)
-        best[i] = (V[top] < 0 ? -1 : 1) * V[4 * i + top];
-    const double length =
-        std::sqrt(best[0] * best[0] + best[1] * best[1] + best[2] * best[2] + best[3] * best[3]);
-    const Vec<double> turn =
-        log_quaternion(Quat<double>{best[0] / length, best[1] / length, best[2] / length, best[3] / length});
-    // the turn in the child's axes, shorter and shorter until it is no worse
-    const Vec<double> step = transpose(child) * turn, now{q[0], q[1], q[2]};
+    const Vec<double> step = transpose(child) * rotation, now = load3(q);
     double part = 1;
-    for (int i = 0; i <= halvings + 4; ++i, part /= 2) {
-      Vec<double> next = supple::turned(now, part * step);
+    for (int i = 0; i <= max_halvings + 4; ++i, part /= 2) {
+      Vec<double> next = turned(now, part * step);
       if (clamp)
-        next = clamp_ball(next, Vec<double>{ball.axis[0], ball.axis[1], ball.axis[2]}, ball.swing, ball.low,
-                          ball.high);
+        next = clamp_ball(next, load3(ball.axis), ball.swing, ball.low, ball.high);
       const Rot<double> Q = child * exp_rotation(between(now, next)) * transpose(child);
-      const double before = chordal(problem, goals, tips),
-                   was = halvings ? squared_error(problem, goals, tips) : 0;
-      carried(ball.index, 0, &Q, axes, tips, after);
-      if (chordal(problem, goals, after) <= before &&
-          (!halvings || squared_error(problem, goals, after) <= was)) {
-        q[0] = next.x;
-        q[1] = next.y;
-        q[2] = next.z;
+      frames_after(ball.index, 0, &Q, axes, tips, after);
+      if (is_no_worse(tips, after)) {
+        store3(next, q);
         return true;
       }
     }
@@ -349,99 +389,110 @@ struct Descent {
     return false;
   }
 
-  // moves the joint that holds value k (a ball's first value); returns how far its error falls
-  SUPPLE_FN double move_one(int k, double *q, const Axis<double> *axes, const Frame<double> *tips,
-                            Frame<double> *after) const {
-    const double before = chordal(problem, goals, tips);
+  // Moves the joint that has value k (a ball joint's first value); returns how far the chordal error falls.
+  SUPPLE_FN double move_joint(int k, double *q, const Axis<double> *axes, const Frame<double> *tips,
+                              Frame<double> *after) const {
+    const double before = chordal_error(problem, goals, tips);
     for (int i = 0; i < problem.ball_count; ++i)
       if (problem.balls[i].index == k)
-        return best_ball(problem.balls[i], axes, tips, q + k, after) ? before - chordal(problem, goals, after)
-                                                                     : 0;
-    const double by = best(k, q[k], axes, tips, after);
-    q[k] += by;
+        return move_ball(problem.balls[i], axes, tips, q + k, after)
+                   ? before - chordal_error(problem, goals, after)
+                   : 0;
+    const double change = best_change(k, q[k], axes, tips, after);
+    q[k] += change;
     if (clamp)
       q[k] = clip(q[k], problem.lower[k], problem.upper[k]);
-    return before - chordal(problem, goals, after);
+    return before - chordal_error(problem, goals, after);
   }
 
   // whether value k moves a joint with one farther out whose value comes earlier, as a mimic can
-  SUPPLE_FN bool tangled(int k) const {
+  SUPPLE_FN bool is_out_of_order(int k) const {
     for (int t = 0; t < problem.target_count; ++t) {
-      bool after = false;
+      bool farther_out = false;
       for (int i = 0; i < problem.targets[t].chain.count; ++i) {
         const int index = problem.targets[t].chain.links[i].index;
-        if (after && index < k)
+        if (farther_out && index < k)
           return true;
-        after = after || index == k;
+        farther_out = farther_out || index == k;
       }
     }
     return false;
   }
 
   // the first value of the joint before value k, and -1 before the first
-  SUPPLE_FN int before(int k) const {
+  SUPPLE_FN int joint_before(int k) const {
     for (int i = 0; i < problem.ball_count; ++i)
       if (k - 3 == problem.balls[i].index)
         return k - 3;
     return k - 1;
   }
-};
 
-// One sweep. Cyclic: every joint once, from the outermost inward. Ranked: as many moves as there are joints,
-// each by the joint that ranks highest among those that help; `recent` (n) remembers when each moved last,
-// `other` (n) and the second row of frames are working memory.
-SUPPLE_FN void descend(const Descent &descent, int rank, double *q, double *other, double *recent,
-                       Axis<double> *axes, Frame<double> *tips, Frame<double> *after) {
-  const Problem &problem = descent.problem;
-  auto see = [&] {
-    Axis<double> *at = axes;
+  // frames and axes at q
+  SUPPLE_FN void evaluate_frames(const double *q, Axis<double> *axes, Frame<double> *tips) const {
     for (int t = 0; t < problem.target_count; ++t) {
-      const Target &target = problem.targets[t];
-      tips[t] = frame<double>(traverse_chain(target.chain, q, at));
-      tips[t].p = tips[t] * Vec<double>{target.point[0], target.point[1], target.point[2]};
-      at += target.chain.axes;
+      tips[t] = end_effector(problem.targets[t], q, axes);
+      axes += problem.targets[t].chain.axes;
     }
-  };
-  see();
-  const int outermost = descent.before(problem.n);
-  if (rank == outermost_first) {
-    for (int k = outermost; k >= 0; k = descent.before(k)) {
-      descent.move_one(k, q, axes, tips, after);
+  }
+
+  // One sweep of every joint once, from the outermost inward.
+  SUPPLE_FN void sweep(double *q, Axis<double> *axes, Frame<double> *tips, Frame<double> *after) const {
+    evaluate_frames(q, axes, tips);
+    for (int k = joint_before(problem.n); k >= 0; k = joint_before(k)) {
+      move_joint(k, q, axes, tips, after);
       // the axes of joints farther in still hold
-      if (descent.tangled(k))
-        see();
+      if (is_out_of_order(k))
+        evaluate_frames(q, axes, tips);
       else
         for (int t = 0; t < problem.target_count; ++t)
           tips[t] = after[t];
     }
-    return;
   }
-  for (int moves = outermost; moves >= 0; moves = descent.before(moves)) {
+
+  // The joint that comes first in an order among those that lower the error; -1 if none does.
+  SUPPLE_FN int first_in_order(int order, const double *q, double *trial, const double *last_moved,
+                               const Axis<double> *axes, const Frame<double> *tips,
+                               Frame<double> *after) const {
     int chosen = -1;
-    double score = 0;
-    for (int k = outermost; k >= 0; k = descent.before(k)) {
+    double highest = 0;
+    for (int k = joint_before(problem.n); k >= 0; k = joint_before(k)) {
       for (int l = 0; l < problem.n; ++l)
-        other[l] = q[l];
-      const double gained = descent.move_one(k, other, axes, tips, after);
-      if (!(gained > 1e-12 * chordal(problem, descent.goals, tips)))
+        trial[l] = q[l];
+      const double gained = move_joint(k, trial, axes, tips, after);
+      if (!(gained > 1e-12 * chordal_error(problem, goals, tips)))
         continue;
-      const double low = q[k] - problem.lower[k], high = problem.upper[k] - q[k];
-      const double value = rank == most_useful    ? gained
-                           : rank == least_recent ? -recent[k]
-                                                  : lesser(lesser(low, high), 1e300);
-      if (chosen < 0 || value > score) {
+      const double room = lesser(q[k] - problem.lower[k], problem.upper[k] - q[k]);
+      const double score = order == largest_gain_first   ? gained
+                           : order == least_recent_first ? -last_moved[k]
+                                                         : lesser(room, 1e300);
+      if (chosen < 0 || score > highest) {
         chosen = k;
-        score = value;
+        highest = score;
       }
     }
+    return chosen;
+  }
+};
+
+// One sweep: every joint once from the outermost inward, or as many moves as there are joints, each by the
+// joint that comes first in the order. `last_moved` (n) says when each moved last; `trial` (n) and `after`
+// are scratch.
+SUPPLE_FN void descend(const Descent &descent, int order, double *q, double *trial, double *last_moved,
+                       Axis<double> *axes, Frame<double> *tips, Frame<double> *after) {
+  const int n = descent.problem.n;
+  if (order == outermost_first)
+    return descent.sweep(q, axes, tips, after);
+  descent.evaluate_frames(q, axes, tips);
+  for (int moves = descent.joint_before(n); moves >= 0; moves = descent.joint_before(moves)) {
+    const int chosen = descent.first_in_order(order, q, trial, last_moved, axes, tips, after);
     if (chosen < 0)
       return;
-    descent.move_one(chosen, q, axes, tips, after);
+    descent.move_joint(chosen, q, axes, tips, after);
     double latest = 0;
-    for (int l = 0; l < problem.n; ++l)
-      latest = larger(latest, recent[l]);
-    recent[chosen] = latest + 1;
-    see();
+    for (int l = 0; l < n; ++l)
+      latest = larger(latest, last_moved[l]);
+    last_moved[chosen] = latest + 1;
+    descent.evaluate_frames(q, axes, tips);
   }
 }
 

@@ -1,66 +1,95 @@
-// How hard to push: damping factor and joint weights from schemes, largest and smallest of all [D19-D29].
+// Damping factor and joint weights from damping schemes: the largest and the smallest of all [D19-D29].
 #pragma once
 #include "supple/local/nullspace.h"
+#include "supple/math/scratch.h"
+#include "supple/model/joint_limits.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
 // what the paper calls an iteration, in seconds: its controller ran at about 300 Hz
 constexpr double iteration_time = 1.0 / 300;
-// a smaller change of a joint is rounding and no direction
+// a smaller change of a joint is rounding and has no direction
 constexpr double no_direction = 1e-12;
 
-// working memory; A and V may be those of a step
-struct DampDesk {
+// size = max(m, n, 4)
+struct DampingScratch {
   double *w;          // n: the joint weights
   double *Jw;         // m x n: W_x J W_q [D13]
-  double *A, *V;      // size x size each, size = max(m, n)
+  double *callback_w; // n: joint weights of a callback
+  double *A, *V; // size x size each, shared with StepScratch: no step is in progress while damping is chosen
   double *squares;    // size: singular values of J_w, squared, largest first
   Axis<double> *axes; // those of one chain, and one more
 };
 
-// What schemes remember from one tick to the next, as numbers in the caller's memory: whether there was a
-// tick (if not, the others may be anything), the last change of each joint [D24], its last direction, and
-// what each scheme has for itself. Returns how many.
-SUPPLE_FN int lay_out_memory(Damper *dampers, int count, int n) {
+SUPPLE_FN void lay_out(DampingScratch &s, ScratchLayout &layout, int m, int n, int size,
+                       const Method &method) {
+  int axes = 0;
+  for (int i = 0; i < method.scheme_count; ++i) {
+    const int point = method.schemes[i].point_chain.axes, axis = method.schemes[i].axis_chain.axes;
+    axes = axes > point ? axes : point;
+    axes = axes > axis ? axes : axis;
+  }
+  layout.array(s.w, n);
+  layout.array(s.Jw, m * n);
+  layout.array(s.callback_w, n);
+  layout.array(s.squares, size);
+  layout.array(s.axes, axes + 1);
+}
+
+// What schemes remember from one tick to the next, as numbers in the caller's memory. Until `started` is set,
+// the others may be anything.
+struct SchemeMemory {
+  double *started;        // 0 or 1
+  double *last_change;    // n: of each joint [D24]
+  double *last_direction; // n: of each joint, the sign of its last change beyond rounding
+
+  SUPPLE_FN SchemeMemory(double *numbers, int n)
+      : started(numbers), last_change(numbers + 1), last_direction(numbers + 1 + n) {}
+};
+
+// how many numbers a scheme has for itself: a ramp for each joint, or one number
+SUPPLE_FN int own_memory(const DampingScheme &scheme, int n) {
+  return scheme.kind == scheme_joint_limits ? n : 1;
+}
+
+// Places the schemes' own numbers; returns how many numbers there are in all.
+SUPPLE_FN int lay_out_memory(DampingScheme *schemes, int count, int n) {
   int size = 1 + 2 * n;
   for (int i = 0; i < count; ++i) {
-    dampers[i].memory = size;
-    size += dampers[i].scheme == by_limits ? n : 1;
+    schemes[i].memory = size;
+    size += own_memory(schemes[i], n);
   }
   return size;
 }
 
-// Notes a change of the joints; the schemes' next tick looks at where they were going.
-SUPPLE_FN void remember(double *memory, const double *dq, int n) {
-  for (int l = 0; l < n; ++l) {
-    memory[1 + l] = dq[l];
-    if (std::fabs(dq[l]) > no_direction)
-      memory[1 + n + l] = dq[l] > 0 ? 1 : -1;
+// Sets the memory to its state before the first tick: no change, no direction, ramps open.
+SUPPLE_FN void start_memory(const Method &method, int n, double *numbers) {
+  const SchemeMemory memory(numbers, n);
+  *memory.started = 1;
+  for (int l = 0; l < n; ++l)
+    memory.last_change[l] = memory.last_direction[l] = 0;
+  for (int i = 0; i < method.scheme_count; ++i) {
+    const DampingScheme &scheme = method.schemes[i];
+    for (int l = 0; l < own_memory(scheme, n); ++l)
+      numbers[scheme.memory + l] = scheme.kind == scheme_joint_limits ? 1 : 0;
   }
 }
 
-// J J' or J'J, whichever is smaller, less `shift` on the diagonal: the size of its side. The lower half
-// alone.
-SUPPLE_FN int shorter_square(const double *J, int m, int n, double shift, double *A) {
-  const bool wide = m <= n;
-  const int k = wide ? m : n;
-  for (int i = 0; i < k; ++i)
-    for (int j = 0; j <= i; ++j) {
-      double sum = i == j ? -shift : 0;
-      for (int l = 0; l < (wide ? n : m); ++l)
-        sum += wide ? J[i * n + l] * J[j * n + l] : J[l * n + i] * J[l * n + j];
-      A[i * k + j] = sum;
-    }
-  return k;
+// Remembers a change of the joints for the next tick.
+SUPPLE_FN void remember(double *numbers, const double *dq, int n) {
+  const SchemeMemory memory(numbers, n);
+  for (int l = 0; l < n; ++l) {
+    memory.last_change[l] = dq[l];
+    if (std::fabs(dq[l]) > no_direction)
+      memory.last_direction[l] = dq[l] > 0 ? 1 : -1;
+  }
 }
 
 // The squared singular values of J, largest first; as many as its shorter side.
 SUPPLE_FN void squared_singular_values(const double *J, int m, int n, double *A, double *V, double *squares) {
-  const int k = shorter_square(J, m, n, 0, A);
-  for (int i = 0; i < k; ++i)
-    for (int j = 0; j < i; ++j)
-      A[j * k + i] = A[i * k + j];
+  const int k = gram(J, m, n, m <= n, 0, A);
+  mirror(A, k);
   eigen(A, k, V);
   for (int i = 0; i < k; ++i) {
     int at = i;
@@ -72,8 +101,8 @@ SUPPLE_FN void squared_singular_values(const double *J, int m, int n, double *A,
 }
 
 // [D20] Mayorga's bound on the condition number of a matrix by its factors L D L': m zeta^4 d_g / d_s, with
-// zeta the largest row sum of L. `A` holds the matrix and becomes the factors. Beyond 1e30 all is one.
-SUPPLE_FN double bound_by_factors(double *A, int k) {
+// zeta the largest row sum of L, and 1e30 at most. `A` holds the matrix and becomes the factors.
+SUPPLE_FN double condition_bound(double *A, int k) {
   factor(A, k);
   double zeta = 1, greatest = A[0], smallest = A[0];
   for (int i = 0; i < k; ++i) {
@@ -81,30 +110,32 @@ SUPPLE_FN double bound_by_factors(double *A, int k) {
     for (int j = 0; j < i; ++j)
       sum += std::fabs(A[i * k + j]);
     zeta = larger(zeta, sum);
-    greatest = larger(greatest, A[i * k + i]), smallest = lesser(smallest, A[i * k + i]);
+    greatest = larger(greatest, A[i * k + i]);
+    smallest = lesser(smallest, A[i * k + i]);
   }
-  const double top = k * zeta * zeta * zeta * zeta * greatest;
-  return top < 1e30 * smallest ? top / smallest : 1e30;
+  const double bound = k * zeta * zeta * zeta * zeta * greatest;
+  return bound < 1e30 * smallest ? bound / smallest : 1e30;
 }
 
-// from 0 to 1 without a kink at either end
+// from 0 to 1 with slope 0 at both ends
 SUPPLE_FN double smooth_step(double x) { return x * x * (3 - 2 * x); }
+SUPPLE_FN double square_of(double x) { return x * x; }
 
 // How far q is from a named singularity: an angle, a sine or a length.
-SUPPLE_FN double distance_from(const Damper &d, const double *q, const DampDesk &desk) {
-  if (d.measure == off_axis) {
-    const Frame<double> tip = frame<double>(traverse_chain(d.carrier, q, desk.axes)),
-                        base = frame<double>(traverse_chain(d.axis_of, q, desk.axes));
-    const Vec<double> way = tip * Vec<double>{d.point[0], d.point[1], d.point[2]} - base.p;
-    const Vec<double> across = cross(base.r * Vec<double>{d.axis[0], d.axis[1], d.axis[2]}, way);
-    // along the tangent of the cylinder: the way that is left in the plane of an arm with that offset
+SUPPLE_FN double singularity_distance(const DampingScheme &d, const double *q, Axis<double> *axes) {
+  if (d.measure == by_point_off_axis) {
+    const Frame<double> link = frame<double>(traverse_chain(d.point_chain, q, axes));
+    const Frame<double> base = frame<double>(traverse_chain(d.axis_chain, q, axes));
+    const Vec<double> offset = link * load3(d.point) - base.p;
+    const Vec<double> across = cross(base.r * load3(d.axis), offset);
+    // along the tangent of the cylinder: what is left in the plane of an arm with that offset
     return root(larger(dot(across, across) - d.radius * d.radius, 0.0));
   }
   const double x = d.gain * q[d.index] + d.offset;
   double nearest = 1e300;
   for (int i = 0; i < d.value_count; ++i) {
     double away = x - d.values[i];
-    if (d.measure == sine_of)
+    if (d.measure == by_joint_sine)
       away = std::sin(away);
     else if (d.wraps)
       away = std::remainder(away, 6.283185307179586477);
@@ -113,189 +144,244 @@ SUPPLE_FN double distance_from(const Damper &d, const double *q, const DampDesk 
   return nearest;
 }
 
-// [D24-D27] Ramps of the joints near their limits: lowers w, and returns how much of alpha_0 they ask for.
+// [D24-D27] Ramps of the joints near their limits: lowers w, and returns the part of alpha_0.
 //
 // As printed, a joint that rests counts as moving up, a ramp may jump up by almost 1, and beyond a limit
 // weights are negative. Mended, the last direction counts (at first the nearer limit), ramps stay between 0
-// and 1, move by no more than their step either way, and fade without a kink.
-SUPPLE_FN double ramp(const Problem &problem, const Damper &d, const double *q, double dt, double *memory,
-                      double *w) {
+// and 1, move by no more than their step either way, and fade with slope 0.
+SUPPLE_FN double joint_limit_part(const Problem &problem, const DampingScheme &d, const double *q, double dt,
+                                  double *numbers, double *w) {
   const int n = problem.n;
-  const double *last = memory + 1, *way = memory + 1 + n, step = d.rate * dt;
-  double *ramps = memory + d.memory, most = 0;
+  const SchemeMemory memory(numbers, n);
+  const double step = d.ramp_rate * dt;
+  double *ramps = numbers + d.memory, part = 0;
   for (int l = 0; l < n; ++l) {
-    if (!(d.each[l] > 0))
+    if (!(d.joints[l] > 0))
       continue;
     const double above = problem.upper[l] - q[l], below = q[l] - problem.lower[l];
     double &u = ramps[l];
-    if (d.printed) {
-      const double room = last[l] >= 0 ? above : below;
-      u = room < d.each[l] ? larger(u - step, room / d.each[l]) : lesser(u + step, 1.0);
-      most = larger(most, 1 - u * u);
-      w[l] = lesser(w[l], d.weight + (1 - d.weight) * u);
+    if (d.as_printed) {
+      const double room = memory.last_change[l] >= 0 ? above : below;
+      u = room < d.joints[l] ? larger(u - step, room / d.joints[l]) : lesser(u + step, 1.0);
+      part = larger(part, 1 - u * u);
+      w[l] = lesser(w[l], d.min_weight + (1 - d.min_weight) * u);
     } else {
-      const bool up = way[l] > 0 || (way[l] == 0 && above <= below);
-      u = clip(clip((up ? above : below) / d.each[l], 0.0, 1.0), u - step, u + step);
-      most = larger(most, (1 - u * u) * (1 - u * u));
-      w[l] = lesser(w[l], d.weight + (1 - d.weight) * smooth_step(u));
+      const double direction = memory.last_direction[l];
+      const bool up = direction > 0 || (direction == 0 && above <= below);
+      u = clip(clip((up ? above : below) / d.joints[l], 0.0, 1.0), u - step, u + step);
+      part = larger(part, (1 - u * u) * (1 - u * u));
+      w[l] = lesser(w[l], d.min_weight + (1 - d.min_weight) * smooth_step(u));
     }
   }
-  return most;
+  return part;
 }
 
-// All schemes at q, for what is seen there (weighted error, weighted Jacobian): returns alpha [D28] and
-// leaves the joint weights [D29] and J_w on the desk. Weights merge first, so that schemes that look at the
-// Jacobian see J_w: with a joint frozen at its limit J can be healthy and J_w singular.
-SUPPLE_FN double damp(const Problem &problem, const Method &method, const double *q, const double *e,
-                      const double *J, double dt, double *memory, const DampDesk &desk) {
-  const int m = problem.rows, n = problem.n, k = m < n ? m : n;
-  double *w = desk.w, alpha = 0, share = 0; // share: of the largest singular value, squared
+// what the schemes are asked about: one evaluation of the goals
+struct DampingInput {
+  const Problem &problem;
+  const Method &method;
+  const double *q, *e, *J; // weighted error and Jacobian at q
+  double dt;
+};
+
+// [D22, D23] Near a named singularity: lowers w of the joints to spare, and returns the part of alpha_0.
+SUPPLE_FN double named_singularity_part(const DampingInput &in, const DampingScheme &d,
+                                        const DampingScratch &scratch) {
+  double away = 1e300;
+  if (d.measure != by_callback)
+    away = singularity_distance(d, in.q, scratch.axes);
+  else if (in.method.damping_callback)
+    in.method.damping_callback(in.method.damping_data, d.callback, in.q, in.e, in.J, in.dt, &away,
+                               scratch.callback_w);
+  if (!(away < d.region))
+    return 0;
+  const double x = larger(away, 0.0) / d.region, part = 1 - x * x;
+  const double weight = d.min_weight + (1 - d.min_weight) * (d.as_printed ? x : smooth_step(x));
+  for (int l = 0; l < in.problem.n; ++l)
+    if (d.joints[l] > 0)
+      scratch.w[l] = lesser(scratch.w[l], weight);
+  return d.as_printed ? part : part * part;
+}
+
+// The caller's scheme: lowers w, and returns alpha.
+SUPPLE_FN double callback_part(const DampingInput &in, const DampingScheme &d,
+                               const DampingScratch &scratch) {
+  const int n = in.problem.n;
+  double alpha = 0;
   for (int l = 0; l < n; ++l)
-    w[l] = 1;
-  if (!method.schemes)
-    alpha = method.way == by_damping ? method.damping : 0;
-  auto ask_for = [&](const Damper &d, double part) {
-    (d.bounded ? share : alpha) = larger(d.bounded ? share : alpha, d.alpha0 * part);
-  };
-  const bool first = memory[0] == 0;
-  for (int l = 0; l < 2 * n && first; ++l)
-    memory[1 + l] = 0;
-  memory[0] = 1;
-  for (int i = 0; i < method.damper_count; ++i) {
-    const Damper &d = method.dampers[i];
-    if (first) {
-      const double fresh = d.scheme == by_limits ? 1 : 0;
-      for (int l = 0; l < (d.scheme == by_limits ? n : 1); ++l)
-        memory[d.memory + l] = fresh;
-    }
-    if (d.scheme == by_constant)
-      ask_for(d, 1);
-    else if (d.scheme == by_limits)
-      ask_for(d, ramp(problem, d, q, dt, memory, w));
-    else if (d.scheme == by_asking) {
-      for (int l = 0; l < n; ++l)
-        desk.Jw[l] = 1;
-      double said = 0;
-      if (method.ask_damping)
-        method.ask_damping(method.asked_damping, d.asked, q, e, J, dt, &said, desk.Jw);
-      ask_for(d, said);
-      for (int l = 0; l < n; ++l)
-        w[l] = lesser(w[l], desk.Jw[l]);
-    } else if (d.scheme == by_error) { // [D21]
-      double square = 0;
-      for (int r = 0; r < m; ++r)
-        square += e[r] * e[r];
-      ask_for(d, square);
-    } else if (d.scheme == by_singularity) { // [D22, D23]
-      double away = 1e300;
-      if (d.measure != as_asked)
-        away = distance_from(d, q, desk);
-      else if (method.ask_damping)
-        method.ask_damping(method.asked_damping, d.asked, q, e, J, dt, &away, desk.Jw);
-      if (!(away < d.region))
-        continue;
-      const double x = larger(away, 0.0) / d.region, part = 1 - x * x;
-      ask_for(d, d.printed ? part : part * part);
-      const double weight = d.weight + (1 - d.weight) * (d.printed ? x : smooth_step(x));
-      for (int l = 0; l < n; ++l)
-        if (d.each[l] > 0)
-          w[l] = lesser(w[l], weight);
-    }
-  }
-  for (int i = 0; i < m; ++i)
-    for (int l = 0; l < n; ++l)
-      desk.Jw[i * n + l] = J[i * n + l] * w[l];
+    scratch.callback_w[l] = 1;
+  if (in.method.damping_callback)
+    in.method.damping_callback(in.method.damping_data, d.callback, in.q, in.e, in.J, in.dt, &alpha,
+                               scratch.callback_w);
+  for (int l = 0; l < n; ++l)
+    scratch.w[l] = lesser(scratch.w[l], scratch.callback_w[l]);
+  return alpha;
+}
+
+// The part of alpha_0 by a scheme that does not look at J_w, and its joint weights in scratch.w.
+SUPPLE_FN double part_by_state(const DampingInput &in, const DampingScheme &d, double *memory,
+                               const DampingScratch &scratch) {
+  if (d.kind == scheme_constant)
+    return 1;
+  if (d.kind == scheme_joint_limits)
+    return joint_limit_part(in.problem, d, in.q, in.dt, memory, scratch.w);
+  if (d.kind == scheme_callback)
+    return callback_part(in, d, scratch);
+  if (d.kind == scheme_named_singularity)
+    return named_singularity_part(in, d, scratch);
+  double square = 0; // [D21]
+  for (int r = 0; r < in.problem.rows && d.kind == scheme_error; ++r)
+    square += in.e[r] * in.e[r];
+  return square;
+}
+
+// J_w and its singular values, computed when first asked for
+struct WeightedJacobian {
+  const double *J;
+  int m, n, k; // k: its shorter side
+  const DampingScratch &scratch;
   bool known = false;
-  auto squares = [&]() -> const double * {
+
+  SUPPLE_FN const double *squares() {
     if (!known)
-      squared_singular_values(desk.Jw, m, n, desk.A, desk.V, desk.squares);
+      squared_singular_values(scratch.Jw, m, n, scratch.A, scratch.V, scratch.squares);
     known = true;
-    return desk.squares;
-  };
-  // the product of as many singular values as there can be; as printed the root of det(J J'), whatever the
-  // rank
-  auto freedom_for = [&](const Damper &d) {
-    if (d.printed)
-      return m > n ? 0.0 : freedom(J, m, n, desk.A);
+    return scratch.squares;
+  }
+  // the product of as many singular values as there can be; as printed sqrt(det(J J')), whatever the rank
+  SUPPLE_FN double manipulability_for(const DampingScheme &d) {
+    if (d.as_printed)
+      return m > n ? 0.0 : manipulability(J, m, n, scratch.A);
     if (d.rank >= k)
-      return freedom(desk.Jw, m, n, desk.A);
+      return manipulability(scratch.Jw, m, n, scratch.A);
     double product = 1;
     for (int r = 0; r < d.rank; ++r)
       product *= squares()[r];
     return root(product);
-  };
-  for (int i = 0; i < method.damper_count; ++i) {
-    const Damper &d = method.dampers[i];
-    if (d.scheme == by_manipulability) { // [D19]
-      const double x = freedom_for(d) / d.region;
-      if (x < 1)
-        ask_for(d, (1 - x) * (1 - x));
-    } else if (d.scheme == by_falling) {
-      const double now = freedom_for(d), before = memory[d.memory];
-      double ratio = !first && before > 0 ? now / before : 1;
-      if (!d.printed)
-        ratio = std::pow(ratio, iteration_time / dt);
-      if (ratio < d.region)
-        ask_for(d, 1 - ratio);
-      memory[d.memory] = now;
-    } else if (d.scheme == by_factors && d.printed) {
-      ask_for(d, memory[d.memory]);
-    } else if (d.scheme == by_factors) { // [D20]
-      double bound;
-      if (d.rank < k)
-        bound = squares()[0] < 1e30 * squares()[d.rank - 1] ? d.rank * squares()[0] / squares()[d.rank - 1]
-                                                            : 1e30;
-      else
-        bound = bound_by_factors(desk.A, shorter_square(desk.Jw, m, n, 0, desk.A));
-      if (bound > d.region)
-        ask_for(d, (1 - d.region / bound) * (1 - d.region / bound));
-    } else if (d.scheme == by_weakest) {
-      const double part = d.region * d.region;
-      if (d.rank >= k) {
-        // most often a factorisation shows that the smallest is above the region, of more than the largest
-        // there can be
-        double all = 0;
-        for (int j = 0; j < m * n; ++j)
-          all += desk.Jw[j] * desk.Jw[j];
-        shorter_square(desk.Jw, m, n, part * all, desk.A);
-        if (all > 0 && factor(desk.A, k) > 0)
-          continue;
-      }
-      const double edge = part * squares()[0], weakest = squares()[d.rank - 1];
-      if (weakest < edge || !(edge > 0))
-        ask_for(d, edge > 0 ? (1 - weakest / edge) * (1 - weakest / edge) : 1);
-    }
   }
-  if (share > 0)
-    alpha = larger(alpha, share * squares()[0]); // [D10] at sigma_m = 0
-  for (int i = 0; i < method.damper_count; ++i) {
-    const Damper &d = method.dampers[i];
-    if (d.scheme != by_factors || !d.printed)
+};
+
+// [D19] (1 - w / w_0)^2 below w_0
+SUPPLE_FN double manipulability_part(const DampingScheme &d, WeightedJacobian &jacobian) {
+  const double x = jacobian.manipulability_for(d) / d.region;
+  return x < 1 ? (1 - x) * (1 - x) : 0;
+}
+
+// 1 - w / w_before, where manipulability falls faster than the region says
+SUPPLE_FN double falling_part(const DampingScheme &d, WeightedJacobian &jacobian, double dt, double &before) {
+  const double now = jacobian.manipulability_for(d);
+  double ratio = before > 0 ? now / before : 1;
+  if (!d.as_printed)
+    ratio = std::pow(ratio, iteration_time / dt);
+  before = now;
+  return ratio < d.region ? 1 - ratio : 0;
+}
+
+// [D20] (1 - c_0 / c)^2 beyond c_0, with c a bound on the condition number
+SUPPLE_FN double condition_part(const DampingScheme &d, WeightedJacobian &jacobian) {
+  const DampingScratch &scratch = jacobian.scratch;
+  double bound;
+  if (d.rank < jacobian.k) {
+    const double largest = jacobian.squares()[0], smallest = jacobian.squares()[d.rank - 1];
+    bound = largest < 1e30 * smallest ? d.rank * largest / smallest : 1e30;
+  } else {
+    gram(scratch.Jw, jacobian.m, jacobian.n, jacobian.m <= jacobian.n, 0, scratch.A);
+    bound = condition_bound(scratch.A, jacobian.k);
+  }
+  return bound > d.region ? square_of(1 - d.region / bound) : 0;
+}
+
+// (1 - sigma_r^2 / sigma_0^2)^2 below sigma_0, a part of the largest singular value
+SUPPLE_FN double smallest_singular_value_part(const DampingScheme &d, WeightedJacobian &jacobian) {
+  const DampingScratch &scratch = jacobian.scratch;
+  const int m = jacobian.m, n = jacobian.n, k = jacobian.k;
+  const double part = d.region * d.region;
+  if (d.rank >= k) {
+    // Most often a factorisation of J_w J_w' - part |J_w|^2 I, all of whose pivots are positive, shows that
+    // the smallest is above the region: |J_w| is no less than the largest singular value.
+    double all = 0;
+    for (int j = 0; j < m * n; ++j)
+      all += scratch.Jw[j] * scratch.Jw[j];
+    gram(scratch.Jw, m, n, m <= n, -(part * all), scratch.A);
+    if (all > 0 && factor(scratch.A, k) > 0)
+      return 0;
+  }
+  const double edge = part * jacobian.squares()[0], smallest = jacobian.squares()[d.rank - 1];
+  if (!(edge > 0))
+    return 1;
+  return smallest < edge ? square_of(1 - smallest / edge) : 0;
+}
+
+// The part of alpha_0 by a scheme that looks at J_w.
+SUPPLE_FN double part_by_jacobian(const DampingScheme &d, WeightedJacobian &jacobian, double dt,
+                                  double *memory) {
+  if (d.kind == scheme_manipulability)
+    return manipulability_part(d, jacobian);
+  if (d.kind == scheme_falling_manipulability)
+    return falling_part(d, jacobian, dt, memory[d.memory]);
+  if (d.kind == scheme_condition_bound)
+    return d.as_printed ? memory[d.memory] : condition_part(d, jacobian);
+  if (d.kind == scheme_smallest_singular_value)
+    return smallest_singular_value_part(d, jacobian);
+  return 0;
+}
+
+// As printed, the bound of [D20] is of the very matrix that is solved now, for the next iteration.
+SUPPLE_FN void remember_condition_bounds(const DampingInput &in, double alpha, double *memory,
+                                         const DampingScratch &scratch) {
+  for (int i = 0; i < in.method.scheme_count; ++i) {
+    const DampingScheme &d = in.method.schemes[i];
+    if (d.kind != scheme_condition_bound || !d.as_printed)
       continue;
-    // as printed: from the factors of the very matrix that is solved now, for the next iteration
-    for (int r = 0; r < m; ++r)
-      for (int c = 0; c <= r; ++c) {
-        desk.A[r * m + c] = r == c ? alpha : 0;
-        for (int l = 0; l < n; ++l)
-          desk.A[r * m + c] += desk.Jw[r * n + l] * desk.Jw[c * n + l];
-      }
-    const double bound = bound_by_factors(desk.A, m);
-    memory[d.memory] = bound > d.region ? (1 - bound / d.region) * (1 - bound / d.region) : 0;
+    const int m = gram(scratch.Jw, in.problem.rows, in.problem.n, true, alpha, scratch.A);
+    const double bound = condition_bound(scratch.A, m);
+    memory[d.memory] = bound > d.region ? square_of(1 - bound / d.region) : 0;
   }
+}
+
+// All schemes at q: returns alpha [D28] and leaves the joint weights [D29] and J_w in the scratch. Weights
+// merge first, so that schemes that look at the Jacobian see J_w: with a joint frozen at its limit J can be
+// healthy and J_w singular.
+SUPPLE_FN double choose_damping(const DampingInput &in, double *memory, const DampingScratch &scratch) {
+  const Method &method = in.method;
+  const int m = in.problem.rows, n = in.problem.n;
+  double alpha = !method.has_schemes && method.kind == method_damped ? method.damping : 0;
+  double relative = 0; // in parts of the largest singular value, squared
+  auto raise = [&](const DampingScheme &d, double part) {
+    if (part == 0)
+      return;
+    double &asked = d.relative ? relative : alpha;
+    asked = larger(asked, d.alpha0 * part);
+  };
+  for (int l = 0; l < n; ++l)
+    scratch.w[l] = 1;
+  if (memory[0] == 0)
+    start_memory(method, n, memory);
+  for (int i = 0; i < method.scheme_count; ++i)
+    raise(method.schemes[i], part_by_state(in, method.schemes[i], memory, scratch));
+  for (int i = 0; i < m; ++i)
+    for (int l = 0; l < n; ++l)
+      scratch.Jw[i * n + l] = in.J[i * n + l] * scratch.w[l];
+  WeightedJacobian jacobian{in.J, m, n, m < n ? m : n, scratch};
+  for (int i = 0; i < method.scheme_count; ++i)
+    raise(method.schemes[i], part_by_jacobian(method.schemes[i], jacobian, in.dt, memory));
+  if (relative > 0)
+    alpha = larger(alpha, relative * jacobian.squares()[0]); // [D10] at sigma_m = 0
+  remember_condition_bounds(in, alpha, memory, scratch);
   return alpha;
 }
 
-// A joint at its limit keeps a small weight, or it would never leave; what little it would go outward does
-// not count.
-SUPPLE_FN void discard_tiny(const Problem &problem, const Method &method, const double *q, double dt,
-                            double *dq) {
-  for (int i = 0; i < method.damper_count; ++i) {
-    const Damper &d = method.dampers[i];
-    if (d.scheme != by_limits || !(d.tiny > 0))
+// A joint at its limit keeps a small weight, or it would never leave; a slower speed outward than the
+// scheme's ignored_speed becomes 0.
+SUPPLE_FN void ignore_outward_creep(const Problem &problem, const Method &method, const double *q, double dt,
+                                    double *dq) {
+  for (int i = 0; i < method.scheme_count; ++i) {
+    const DampingScheme &d = method.schemes[i];
+    if (d.kind != scheme_joint_limits || !(d.ignored_speed > 0))
       continue;
     for (int l = 0; l < problem.n; ++l)
-      if (d.each[l] > 0 && std::fabs(dq[l]) < d.tiny * dt &&
-          ((dq[l] > 0 && q[l] >= problem.upper[l]) || (dq[l] < 0 && q[l] <= problem.lower[l])))
+      if (d.joints[l] > 0 && std::fabs(dq[l]) < d.ignored_speed * dt &&
+          pressed_outward(q[l], problem.lower[l], problem.upper[l], dq[l]))
         dq[l] = 0;
   }
 }

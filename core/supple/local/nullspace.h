@@ -1,69 +1,67 @@
-// Which of many ways: the wish that moves q without moving the hand [K5.25-5.31, D5].
+// The preferred step: where preferences would move q in the null space of the goals [K5.25-5.31, D5].
 #pragma once
+#include "supple/local/types.h"
 #include "supple/math/dense.h"
-#include "supple/task/goal.h"
+#include "supple/task/jacobian.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// How freely the end effectors can move: the product of the singular values of J. G is working memory, min(m,
-// n)^2.
-SUPPLE_FN double freedom(const double *J, int m, int n, double *G) {
-  const int k = m < n ? m : n;
-  for (int i = 0; i < k; ++i)
-    for (int j = 0; j <= i; ++j) {
-      double sum = 0;
-      for (int l = 0; l < (m < n ? n : m); ++l)
-        sum += m < n ? J[i * n + l] * J[j * n + l] : J[l * n + i] * J[l * n + j];
-      G[i * k + j] = sum;
-    }
-  factor(G, k);
-  return root(determinant(G, k));
+// difference of two q: later - earlier, and for a ball joint the shortest rotation, in its child's axes
+SUPPLE_FN void difference(const Problem &problem, const double *earlier, const double *later, double *out) {
+  for (int l = 0; l < problem.n; ++l)
+    out[l] = later[l] - earlier[l];
+  for (int b = 0; b < problem.ball_count; ++b) {
+    const int k = problem.balls[b].index;
+    store3(between(load3(earlier + k), load3(later + k)), out + k);
+  }
 }
 
-// Adds to v what the preferences wish at q: the opposite of the chapter's z [K5.27, its sign kept]. `sight`,
-// `moved` (n) and G are working memory, used by dexterity alone.
-SUPPLE_FN void wish(const Problem &problem, const Preference *preferences, int count, const double *q,
-                    const double *goals, const Sight<double> &sight, double *moved, double *G, double *v) {
+// Adds gain times the gradient of manipulability, by central differences: their steps keep half of the
+// digits.
+SUPPLE_FN void add_manipulability_gradient(const Problem &problem, const double *gain, const double *q,
+                                           const double *goals, const Evaluation &evaluation, double *moved,
+                                           double *A, double *preferred) {
+  const int n = problem.n;
+  const double step = 1e-6;
+  auto at_moved = [&] {
+    evaluate(problem, moved, goals, false, evaluation);
+    return manipulability(evaluation.J, problem.rows, n, A);
+  };
+  for (int k = 0; k < n; ++k)
+    moved[k] = q[k];
+  for (int k = 0; k < n; ++k) {
+    moved[k] = q[k] - step;
+    const double below = at_moved();
+    moved[k] = q[k] + step;
+    const double above = at_moved();
+    moved[k] = q[k];
+    preferred[k] += gain[k] * (above - below) / (2 * step);
+  }
+}
+
+// Adds to `preferred` what the preferences ask at q: -z of the chapter [K5.27]. `evaluation`, `moved` (n) and
+// A are scratch; evaluation and A are used for manipulability alone.
+SUPPLE_FN void add_preferences(const Problem &problem, const Preference *preferences, int count,
+                               const double *q, const double *goals, const Evaluation &evaluation,
+                               double *moved, double *A, double *preferred) {
   const int n = problem.n;
   for (int i = 0; i < count; ++i) {
     const Preference &p = preferences[i];
-    if (p.wish == dexterity) {
-      // uphill, by central differences: their steps keep half of the digits
-      const double step = 1e-6;
-      for (int k = 0; k < n; ++k)
-        moved[k] = q[k];
-      for (int k = 0; k < n; ++k) {
-        double side[2];
-        for (int s = 0; s < 2; ++s) {
-          moved[k] = q[k] + (s ? step : -step);
-          look(problem, moved, goals, false, sight);
-          side[s] = freedom(sight.J, problem.rows, n, G);
-        }
-        moved[k] = q[k];
-        v[k] += p.gain[k] * (side[1] - side[0]) / (2 * step);
-      }
+    if (p.kind == prefer_manipulability) {
+      add_manipulability_gradient(problem, p.gain, q, goals, evaluation, moved, A, preferred);
       continue;
     }
-    for (int k = 0; k < n; ++k)
-      moved[k] = p.value[k] - q[k];
-    for (int b = 0; b < problem.ball_count; ++b) {
-      const int k = problem.balls[b].index;
-      const Vec<double> way = between(Vec<double>{q[k], q[k + 1], q[k + 2]},
-                                      Vec<double>{p.value[k], p.value[k + 1], p.value[k + 2]});
-      moved[k] = way.x;
-      moved[k + 1] = way.y;
-      moved[k + 2] = way.z;
-    }
+    difference(problem, q, p.value, moved);
     double factor = 1;
-    if (p.wish == away_from) {
+    if (p.kind == avoid_value) {
       double square = 0;
       for (int k = 0; k < n; ++k)
         square += moved[k] * moved[k];
       factor = -std::exp(-square / (2 * p.width * p.width));
     }
     for (int k = 0; k < n; ++k)
-      v[k] += factor * p.gain[k] * moved[k];
+      preferred[k] += factor * p.gain[k] * moved[k];
   }
 }
 

@@ -85,9 +85,9 @@ SUPPLE_FN bool free_bound(const double *M, int n, const double *wanted, const do
   return true;
 }
 
-// The x in the box low..high that minimises (x - wanted)' M (x - wanted), by a primal active set that starts at
-// the clipped wanted. M is symmetric and positive definite. Every iterate lies in the box, so the last one is
-// usable when the iterations end.
+// The x in the box low..high that minimises (x - wanted)' M (x - wanted), by a primal active set that starts
+// at the clipped wanted. M is symmetric and positive definite. Every iterate lies in the box, so the last one
+// is usable when the iterations end.
 SUPPLE_FN void nearest_in_box(const double *M, int n, const double *wanted, const double *low,
                               const double *high, const BoxScratch &scratch, double *x) {
   for (int i = 0; i < n; ++i) {

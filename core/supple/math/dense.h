@@ -1,17 +1,54 @@
-// Small dense matrices: Cholesky without roots (A = L D L'), a linear solve, and the eigenvalues of symmetric
-// ones.
+// Small dense matrices, row by row: factorisations, linear solves and symmetric eigenvalues.
+//
+//   what                 matrix, storage                      pivots                        used by
+//   factor, solve        symmetric, lower half; any number    as they come, <= 0 dropped    box, damping,
+//   rank factor_shifted       A - shift I, all of it; double       as they come, counted         tracking,
+//   any size Factored<N>          the same, a row in a register        as they come, counted tracking, N <= 8
+//   solve_semidefinite   symmetric, lower half; scalar        largest first, stops at rank  local steps
+//   solve_square         any square; scalar                   largest in its column         inverse of J
+//   solve_packed<M>      symmetric, lower half packed         as they come, floored         search (search/)
+//   eigen, eigen_from    symmetric, all of it                 Jacobi rotations              shortest step,
+//   singular values
+//
+// They differ in storage or in what they do with a pivot that is not positive.
 #pragma once
 #include "supple/math/simd.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
+// Lower half of J J' (`by_rows`) or J'J, of k x k numbers, plus `diagonal` on the diagonal; at(i, l) gives
+// the entries of the m x n matrix J. Returns k.
+template <class T, class At>
+SUPPLE_FLAT int gram(int m, int n, bool by_rows, T diagonal, At &&at, T *A) {
+  const int k = by_rows ? m : n, length = by_rows ? n : m;
+  for (int i = 0; i < k; ++i)
+    for (int j = 0; j <= i; ++j) {
+      T sum = i == j ? diagonal : splat<T>(0);
+      for (int l = 0; l < length; ++l)
+        sum = sum + (by_rows ? at(i, l) * at(j, l) : at(l, i) * at(l, j));
+      A[i * k + j] = sum;
+    }
+  return k;
+}
+SUPPLE_FN int gram(const double *J, int m, int n, bool by_rows, double diagonal, double *A) {
+  return gram(
+      m, n, by_rows, diagonal, [&](int i, int l) { return J[i * n + l]; }, A);
+}
+
+// Copies the lower half of a square matrix to its upper half.
+SUPPLE_FN void mirror(double *A, int n) {
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < i; ++j)
+      A[j * n + i] = A[i * n + j];
+}
+
 // Factors the lower half of a symmetric n x n matrix in place: the diagonal becomes D, what is below becomes
 // L (its ones are not stored). A pivot that is not positive ends its column: D and L are 0 there. Returns the
 // smallest pivot.
 template <class T>
 SUPPLE_FN T factor(T *a, int n) {
-  const T zero(Scalar<T>(0)), one(Scalar<T>(1));
+  const T zero = splat<T>(0), one = splat<T>(1);
   T smallest = a[0];
   for (int j = 0; j < n; ++j) {
     T d = a[j * n + j];
@@ -34,7 +71,7 @@ SUPPLE_FN T factor(T *a, int n) {
 // Solves L D L' x = b in place of b; where D is 0 the answer is 0 too.
 template <class T>
 SUPPLE_FN void solve(const T *a, int n, T *b) {
-  const T zero(Scalar<T>(0)), one(Scalar<T>(1));
+  const T zero = splat<T>(0), one = splat<T>(1);
   for (int i = 0; i < n; ++i)
     for (int k = 0; k < i; ++k)
       b[i] = b[i] - a[i * n + k] * b[k];
@@ -84,7 +121,7 @@ SUPPLE_FN void solve_shifted(const double *L, int n_, double *b) {
       b[i] -= L[k * n + i] * b[k];
 }
 
-// The same for up to eight rows, a row in a register: for the sizes that are in a hurry.
+// The same for up to eight rows, a row in a register: several times faster.
 template <int N>
 struct Factored {
   using Row = Pack<double, 8>;
@@ -137,7 +174,7 @@ struct Factored {
 
 // Solves L D L' x = b for a symmetric A that may be singular, pivots chosen by size: those below `least`
 // times the largest, and all that are far below rounding, count as zero. A is lost; b becomes x; order is
-// working memory for n numbers. Returns the rank: below n, what x does is asked only of so many rows.
+// scratch for n numbers. Returns the rank: below n, what x does is asked only of so many rows.
 template <class S>
 SUPPLE_FN int solve_semidefinite(S *a, int n, S *b, int *order, S least) {
   for (int i = 0; i < n; ++i)
@@ -152,9 +189,9 @@ SUPPLE_FN int solve_semidefinite(S *a, int n, S *b, int *order, S least) {
     for (int i = rank + 1; i < n; ++i)
       if (at(i, i) > at(best, best))
         best = i;
-    const int kept = order[rank];
+    const int swapped = order[rank];
     order[rank] = order[best];
-    order[best] = kept;
+    order[best] = swapped;
     const S d = at(rank, rank);
     if (rank == 0)
       largest = d;
@@ -193,13 +230,13 @@ SUPPLE_FN bool solve_square(S *a, int n, S *b) {
     if (!(std::fabs(a[best * n + k]) > S(1e-14) * largest))
       return false;
     for (int j = k; j < n && best != k; ++j) {
-      const S kept = a[k * n + j];
+      const S swapped = a[k * n + j];
       a[k * n + j] = a[best * n + j];
-      a[best * n + j] = kept;
+      a[best * n + j] = swapped;
     }
-    const S kept = b[k];
+    const S swapped = b[k];
     b[k] = b[best];
-    b[best] = kept;
+    b[best] = swapped;
     for (int i = k + 1; i < n; ++i) {
       const S l = a[i * n + k] / a[k * n + k];
       for (int j = k + 1; j < n; ++j)
@@ -213,6 +250,14 @@ SUPPLE_FN bool solve_square(S *a, int n, S *b) {
     b[i] /= a[i * n + i];
   }
   return true;
+}
+
+// one rotation of two numbers: (x, y) becomes (c x - s y, s x + c y)
+template <class S>
+SUPPLE_FLAT void rotate_pair(S &x, S &y, S c, S s) {
+  const S old_x = x, old_y = y;
+  x = c * old_x - s * old_y;
+  y = s * old_x + c * old_y;
 }
 
 // Eigenvalues (on the diagonal of A) and eigenvectors (columns of V) of a symmetric A, by Jacobi's rotations.
@@ -234,25 +279,19 @@ SUPPLE_FN void eigen(S *a, int n, S *v) {
         const S half = (a[q * n + q] - a[p * n + p]) / (2 * a[p * n + q]);
         const S t = (half < 0 ? S(-1) : S(1)) / (std::fabs(half) + std::sqrt(1 + half * half));
         const S c = 1 / std::sqrt(1 + t * t), s = t * c;
-        for (int k = 0; k < n; ++k) {
-          const S x = a[k * n + p], y = a[k * n + q];
-          a[k * n + p] = c * x - s * y, a[k * n + q] = s * x + c * y;
-        }
-        for (int k = 0; k < n; ++k) {
-          const S x = a[p * n + k], y = a[q * n + k];
-          a[p * n + k] = c * x - s * y, a[q * n + k] = s * x + c * y;
-        }
-        for (int k = 0; k < n; ++k) {
-          const S x = v[k * n + p], y = v[k * n + q];
-          v[k * n + p] = c * x - s * y, v[k * n + q] = s * x + c * y;
-        }
+        for (int k = 0; k < n; ++k)
+          rotate_pair(a[k * n + p], a[k * n + q], c, s);
+        for (int k = 0; k < n; ++k)
+          rotate_pair(a[p * n + k], a[q * n + k], c, s);
+        for (int k = 0; k < n; ++k)
+          rotate_pair(v[k * n + p], v[k * n + q], c, s);
       }
   }
 }
 
 // Eigenvalues (on the diagonal of A) and eigenvectors (rows of V) of a symmetric A, by Jacobi's rotations
 // from the orthonormal rows that V holds on: near to them it takes one or two sweeps. Off the diagonal
-// remains less than `least` times the size of A. t is working memory for n x n numbers.
+// remains less than `least` times the size of A. t is scratch for n x n numbers.
 template <int N>
 SUPPLE_FN void eigen_from(double *a, int n_, double least, double *v, double *t) {
   const int n = N ? N : n_;
@@ -273,38 +312,37 @@ SUPPLE_FN void eigen_from(double *a, int n_, double least, double *v, double *t)
     }
     size += a[i * n + i] * a[i * n + i];
   }
-  const double small = least * least * size;
+  const double negligible = least * least * size;
   bool more = true;
   for (int sweep = 0; more && sweep < 30; ++sweep) {
     more = false;
     for (int p = 0; p < n; ++p)
       for (int q = p + 1; q < n; ++q) {
         const double x = a[p * n + q], app = a[p * n + p], aqq = a[q * n + q];
-        if (!(x * x > small))
+        if (!(x * x > negligible))
           continue;
         more = true;
         const double half = 0.5 * (aqq - app),
                      turn = x / (half + (half < 0 ? -1 : 1) * std::sqrt(half * half + x * x));
         const double c = 1 / std::sqrt(1 + turn * turn), s = turn * c;
-        for (int k = 0; k < n; ++k) {
-          const double y = a[p * n + k], z = a[q * n + k];
-          a[p * n + k] = c * y - s * z, a[q * n + k] = s * y + c * z;
-        }
         for (int k = 0; k < n; ++k)
-          a[k * n + p] = a[p * n + k], a[k * n + q] = a[q * n + k];
-        a[p * n + p] = app - turn * x, a[q * n + q] = aqq + turn * x;
-        a[p * n + q] = a[q * n + p] = 0;
+          rotate_pair(a[p * n + k], a[q * n + k], c, s);
         for (int k = 0; k < n; ++k) {
-          const double y = v[p * n + k], z = v[q * n + k];
-          v[p * n + k] = c * y - s * z, v[q * n + k] = s * y + c * z;
+          a[k * n + p] = a[p * n + k];
+          a[k * n + q] = a[q * n + k];
         }
+        a[p * n + p] = app - turn * x;
+        a[q * n + q] = aqq + turn * x;
+        a[p * n + q] = a[q * n + p] = 0;
+        for (int k = 0; k < n; ++k)
+          rotate_pair(v[p * n + k], v[q * n + k], c, s);
       }
   }
 }
 
 // The shortest x that brings A x nearest to b, in place of b, for a symmetric A without negative eigenvalues:
 // those below `least` times the largest, and all that are far below rounding, count as zero. A is lost; v is
-// working memory for n x n numbers and c for n.
+// scratch for n x n numbers and c for n.
 template <class S>
 SUPPLE_FN void solve_shortest(S *a, int n, S *b, S least, S *v, S *c) {
   eigen(a, n, v);
@@ -326,13 +364,26 @@ SUPPLE_FN void solve_shortest(S *a, int n, S *b, S least, S *v, S *c) {
   }
 }
 
-// Product of the diagonal of D: the determinant of A.
+// The determinant of A = L D L' from its factors: the product of the diagonal of D.
 template <class T>
 SUPPLE_FN T determinant(const T *a, int n) {
   T product = a[0];
   for (int i = 1; i < n; ++i)
     product = product * a[i * n + i];
   return product;
+}
+
+// Manipulability of an m x n matrix J: the product of its singular values, sqrt(det(J J')), or sqrt(det(J'J))
+// where it has no fewer rows than columns. A is scratch for min(m, n)^2 numbers.
+template <class T, class At>
+SUPPLE_FLAT T manipulability(int m, int n, At &&at, T *A) {
+  const int k = gram(m, n, m < n, splat<T>(0), at, A);
+  factor(A, k);
+  return root(determinant(A, k));
+}
+SUPPLE_FN double manipulability(const double *J, int m, int n, double *A) {
+  return manipulability<double>(
+      m, n, [&](int i, int l) { return J[i * n + l]; }, A);
 }
 
 } // namespace SUPPLE_ISA

@@ -1,4 +1,4 @@
-// What an algorithm may ask of a number: plain double and float answer here, packs of them in pack.h.
+// Operations on numbers that algorithms use: for double and float here, vectors of them in simd.h.
 //
 // Algorithms are templates on a number type T. Where the data decides, they `select`; only structure may
 // branch. All code lives in a namespace named after the instruction set it is compiled for, so that one
@@ -131,10 +131,10 @@ struct Trig<float> {
 
 // the polynomials, for |x| up to the limit
 template <class T>
-SUPPLE_FLAT void sincos_near(T x, T &s, T &c) {
+SUPPLE_FLAT void sincos_polynomials(T x, T &s, T &c) {
   using S = Scalar<T>;
   using C = Trig<S>;
-  const T sum = x * T(S(0.636619772367581343076)) + T(big<S>), k = sum - T(big<S>);
+  const T sum = x * splat<T>(0.636619772367581343076) + T(big<S>), k = sum - T(big<S>);
   const T r = ((x - k * T(C::part[0])) - k * T(C::part[1])) - k * T(C::part[2]);
   const T z = r * r;
   T ps(C::sine[C::terms - 1]), pc(C::cosine[C::terms - 1]);
@@ -142,21 +142,21 @@ SUPPLE_FLAT void sincos_near(T x, T &s, T &c) {
     ps = ps * z + T(C::sine[i]);
     pc = pc * z + T(C::cosine[i]);
   }
-  const T one(S(1));
+  const T one = splat<T>(1);
   const T sr = r + r * (z * ps);
-  const T cr = (one - z * T(S(0.5))) + z * z * pc;
+  const T cr = (one - z * splat<T>(0.5)) + z * z * pc;
   const Mask<T> crossed = odd(sum);
   s = turn_sign(select(crossed, cr, sr), sum, 0);
   c = turn_sign(select(crossed, sr, cr), sum, 1);
 }
 
-// where sincos_near does not hold
+// where sincos_polynomials does not hold
 template <class T>
-SUPPLE_FLAT Mask<T> far(T x) {
+SUPPLE_FLAT Mask<T> beyond_polynomials(T x) {
   return magnitude(x) > T(Trig<Scalar<T>>::limit);
 }
 template <class T>
-SUPPLE_FN void sincos_far(T x, T &s, T &c) {
+SUPPLE_FN void sincos_library(T x, T &s, T &c) {
   using S = Scalar<T>;
   for (int i = 0; i < Lane<T>::width; ++i) {
     const S xi = get(x, i);
@@ -171,37 +171,36 @@ SUPPLE_FN void sincos_far(T x, T &s, T &c) {
 // (double) and 9.5e-8 (float), tests/test_core.py measures it; beyond, each lane asks the C library.
 template <class T>
 SUPPLE_FLAT void sincos(T x, T &s, T &c) {
-  sincos_near(x, s, c);
-  if (any(far(x)))
-    sincos_far(x, s, c);
+  sincos_polynomials(x, s, c);
+  if (any(beyond_polynomials(x)))
+    sincos_library(x, s, c);
 }
 
 // angle of the point (x, y), in (-pi, pi]; 0 for the origin. Absolute error below 5e-16 (double), 3e-7
 // (float).
 template <class T>
 SUPPLE_FLAT T atan2(T y, T x) {
-  using S = Scalar<T>;
-  const T zero(S(0)), one(S(1)), ay = magnitude(y), ax = magnitude(x);
+  const T zero = splat<T>(0), one = splat<T>(1), ay = magnitude(y), ax = magnitude(x);
   const T high = larger(ay, ax), low = lesser(ax, ay); // in this order, what is no number stays none
   const T t = low / select(high == zero, one, high);
   // t lies in [0, 1]; above 0.66 it is turned back by an eighth
-  const Mask<T> upper = t > T(S(0.66));
+  const Mask<T> upper = t > splat<T>(0.66);
   const T u = select(upper, (t - one) / (t + one), t), z = u * u;
-  const T p = (((T(S(-8.750608600031904122785e-1)) * z + T(S(-1.615753718733365076637e1))) * z +
-                T(S(-7.500855792314704667340e1))) *
+  const T p = (((splat<T>(-8.750608600031904122785e-1) * z + splat<T>(-1.615753718733365076637e1)) * z +
+                splat<T>(-7.500855792314704667340e1)) *
                    z +
-               T(S(-1.228866684490136173410e2))) *
+               splat<T>(-1.228866684490136173410e2)) *
                   z +
-              T(S(-6.485021904942025371773e1));
-  const T q = ((((z + T(S(2.485846490142306297962e1))) * z + T(S(1.650270098316988542046e2))) * z +
-                T(S(4.328810604912902668951e2))) *
+              splat<T>(-6.485021904942025371773e1);
+  const T q = ((((z + splat<T>(2.485846490142306297962e1)) * z + splat<T>(1.650270098316988542046e2)) * z +
+                splat<T>(4.328810604912902668951e2)) *
                    z +
-               T(S(4.853903996359136964868e2))) *
+               splat<T>(4.853903996359136964868e2)) *
                   z +
-              T(S(1.945506571482613964425e2));
-  T angle = u + u * (z * (p / q)) + select(upper, T(S(0.785398163397448309616)), zero);
-  angle = select(ay > ax, T(S(1.57079632679489661923)) - angle, angle);
-  angle = select(x < zero, T(S(3.14159265358979323846)) - angle, angle);
+              splat<T>(1.945506571482613964425e2);
+  T angle = u + u * (z * (p / q)) + select(upper, splat<T>(0.785398163397448309616), zero);
+  angle = select(ay > ax, splat<T>(1.57079632679489661923) - angle, angle);
+  angle = select(x < zero, splat<T>(3.14159265358979323846) - angle, angle);
   return select(y < zero, -angle, angle);
 }
 

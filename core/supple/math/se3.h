@@ -26,6 +26,10 @@ SUPPLE_FLAT Vec<T> splat3(const double *a) {
   return {splat<T>(a[0]), splat<T>(a[1]), splat<T>(a[2])};
 }
 template <class T>
+SUPPLE_FLAT Vec<T> select3(Mask<T> m, Vec<T> a, Vec<T> b) {
+  return {select(m, a.x, b.x), select(m, a.y, b.y), select(m, a.z, b.z)};
+}
+template <class T>
 SUPPLE_FLAT Vec<T> operator+(Vec<T> a, Vec<T> b) {
   return {a.x + b.x, a.y + b.y, a.z + b.z};
 }
@@ -70,7 +74,7 @@ SUPPLE_FLAT Rot<T> transpose(const Rot<T> &r) {
 }
 template <class T>
 SUPPLE_FLAT Rot<T> identity() {
-  const T o(Scalar<T>(0)), l(Scalar<T>(1));
+  const T o = splat<T>(0), l = splat<T>(1);
   return {{l, o, o}, {o, l, o}, {o, o, l}};
 }
 
@@ -105,8 +109,7 @@ SUPPLE_FLAT Quat<T> conjugate(Quat<T> q) {
 
 template <class T>
 SUPPLE_FLAT Rot<T> rotation(Quat<T> q) {
-  using S = Scalar<T>;
-  const T one(S(1)), two(S(2));
+  const T one = splat<T>(1), two = splat<T>(2);
   return {
       {one - two * (q.y * q.y + q.z * q.z), two * (q.x * q.y + q.w * q.z), two * (q.x * q.z - q.w * q.y)},
       {two * (q.x * q.y - q.w * q.z), one - two * (q.x * q.x + q.z * q.z), two * (q.y * q.z + q.w * q.x)},
@@ -117,8 +120,7 @@ SUPPLE_FLAT Rot<T> rotation(Quat<T> q) {
 // number
 template <class T>
 SUPPLE_FLAT Quat<T> quaternion(const Rot<T> &r) {
-  using S = Scalar<T>;
-  const T zero(S(0)), one(S(1));
+  const T zero = splat<T>(0), one = splat<T>(1);
   const T tw = one + r.x.x + r.y.y + r.z.z, tx = one + r.x.x - r.y.y - r.z.z;
   const T ty = one - r.x.x + r.y.y - r.z.z, tz = one - r.x.x - r.y.y + r.z.z;
   const T wx = r.y.z - r.z.y, wy = r.z.x - r.x.z, wz = r.x.y - r.y.x;
@@ -142,13 +144,14 @@ SUPPLE_FLAT Quat<T> quaternion(const Rot<T> &r) {
 template <class T>
 SUPPLE_FLAT Quat<T> exp_quaternion(Vec<T> v) {
   using S = Scalar<T>;
-  const T half(S(0.5)), square = dot(v, v);
-  const Mask<T> tiny = square < T(S(sizeof(S) == 8 ? 1e-8 : 1e-4));
-  const T angle = root(square), safe = select(tiny, T(S(1)), angle);
+  const T half = splat<T>(0.5), square = dot(v, v);
+  const Mask<T> tiny = square < splat<T>(sizeof(S) == 8 ? 1e-8 : 1e-4);
+  const T angle = root(square), safe = select(tiny, splat<T>(1), angle);
   T s, c;
   sincos(angle * half, s, c);
   // sin(a/2)/a, by its series where a is small
-  const T k = select(tiny, half - square * T(S(1.0 / 48)) * (T(S(1)) - square * T(S(1.0 / 80))), s / safe);
+  const T k = select(tiny, half - square * splat<T>(1.0 / 48) * (splat<T>(1) - square * splat<T>(1.0 / 80)),
+                     s / safe);
   return {c, k * v.x, k * v.y, k * v.z};
 }
 
@@ -157,10 +160,10 @@ template <class T>
 SUPPLE_FLAT Vec<T> log_quaternion(Quat<T> q) {
   using S = Scalar<T>;
   const T square = q.x * q.x + q.y * q.y + q.z * q.z;
-  const Mask<T> tiny = square < T(S(sizeof(S) == 8 ? 1e-10 : 1e-5));
-  const T length = root(square), safe = select(tiny, T(S(1)), length);
-  const T series = T(S(2)) + square * T(S(1.0 / 3));
-  const T k = select(tiny, series, T(S(2)) * atan2(length, q.w) / safe);
+  const Mask<T> tiny = square < splat<T>(sizeof(S) == 8 ? 1e-10 : 1e-5);
+  const T length = root(square), safe = select(tiny, splat<T>(1), length);
+  const T series = splat<T>(2) + square * splat<T>(1.0 / 3);
+  const T k = select(tiny, series, splat<T>(2) * atan2(length, q.w) / safe);
   return {k * q.x, k * q.y, k * q.z};
 }
 
@@ -177,25 +180,26 @@ SUPPLE_FLAT Vec<T> log_rotation(const Rot<T> &r) {
 template <class T>
 SUPPLE_FLAT Frame<T> exp_frame(Vec<T> linear, Vec<T> angular) {
   using S = Scalar<T>;
-  const T one(S(1)), square = dot(angular, angular);
-  const Mask<T> tiny = square < T(S(sizeof(S) == 8 ? 1e-2 : 1e-1));
+  const T one = splat<T>(1), square = dot(angular, angular);
+  const Mask<T> tiny = square < splat<T>(sizeof(S) == 8 ? 1e-2 : 1e-1);
   const T safe = select(tiny, one, square), angle = root(safe);
   T s, h, unused;
   sincos(angle, s, unused);
-  sincos(angle * T(S(0.5)), h, unused);
+  sincos(angle * splat<T>(0.5), h, unused);
   // (1 - cos a)/a^2 and (a - sin a)/a^3
   const T b = select(
       tiny,
-      T(S(0.5)) -
-          square * (T(S(1.0 / 24)) -
-                    square * (T(S(1.0 / 720)) - square * (T(S(1.0 / 40320)) - square * T(S(1.0 / 3628800))))),
-      T(S(2)) * h * h / safe);
-  const T d = select(tiny,
-                     T(S(1.0 / 6)) -
-                         square * (T(S(1.0 / 120)) -
-                                   square * (T(S(1.0 / 5040)) -
-                                             square * (T(S(1.0 / 362880)) - square * T(S(1.0 / 39916800))))),
-                     (angle - s) / (safe * angle));
+      splat<T>(0.5) - square * (splat<T>(1.0 / 24) -
+                                square * (splat<T>(1.0 / 720) - square * (splat<T>(1.0 / 40320) -
+                                                                          square * splat<T>(1.0 / 3628800)))),
+      splat<T>(2) * h * h / safe);
+  const T d =
+      select(tiny,
+             splat<T>(1.0 / 6) -
+                 square * (splat<T>(1.0 / 120) -
+                           square * (splat<T>(1.0 / 5040) -
+                                     square * (splat<T>(1.0 / 362880) - square * splat<T>(1.0 / 39916800)))),
+             (angle - s) / (safe * angle));
   const Vec<T> across = cross(angular, linear);
   return {exp_rotation(angular), linear + b * across + d * cross(angular, across)};
 }
@@ -203,53 +207,93 @@ template <class T>
 SUPPLE_FLAT void log_frame(const Frame<T> &f, Vec<T> &linear, Vec<T> &angular) {
   using S = Scalar<T>;
   angular = log_rotation(f.r);
-  const T one(S(1)), square = dot(angular, angular);
-  const Mask<T> tiny = square < T(S(sizeof(S) == 8 ? 1e-2 : 1e-1));
-  const T safe = select(tiny, one, square), half = root(safe) * T(S(0.5));
+  const T one = splat<T>(1), square = dot(angular, angular);
+  const Mask<T> tiny = square < splat<T>(sizeof(S) == 8 ? 1e-2 : 1e-1);
+  const T safe = select(tiny, one, square), half = root(safe) * splat<T>(0.5);
   T s, c;
   sincos(half, s, c);
   // (1 - (a/2) cot(a/2))/a^2; where a is small the difference would lose digits, the series does not
-  const T k = select(tiny,
-                     T(S(1.0 / 12)) +
-                         square * (T(S(1.0 / 720)) +
-                                   square * (T(S(1.0 / 30240)) +
-                                             square * (T(S(1.0 / 1209600)) + square * T(S(1.0 / 47900160))))),
-                     (one - half * c / s) / safe);
+  const T k =
+      select(tiny,
+             splat<T>(1.0 / 12) +
+                 square * (splat<T>(1.0 / 720) +
+                           square * (splat<T>(1.0 / 30240) +
+                                     square * (splat<T>(1.0 / 1209600) + square * splat<T>(1.0 / 47900160)))),
+             (one - half * c / s) / safe);
   const Vec<T> across = cross(angular, f.p);
-  linear = f.p - T(S(0.5)) * across + k * cross(angular, across);
+  linear = f.p - splat<T>(0.5) * across + k * cross(angular, across);
 }
 
 // the nearest rotation vector whose axis leans at most `swing` and whose twist about that axis, which comes
 // first, lies in a range
 template <class T>
 SUPPLE_FN Vec<T> clamp_ball(Vec<T> v, Vec<T> axis, T swing, T low, T high) {
-  using S = Scalar<T>;
-  const T zero(S(0)), one(S(1)), half(S(0.5));
+  const T zero = splat<T>(0), one = splat<T>(1), half = splat<T>(0.5);
   Quat<T> q = exp_quaternion(v);
   const T flip = select(q.w < zero, -one, one);
   q = {flip * q.w, flip * q.x, flip * q.y, flip * q.z};
   const T along = q.x * axis.x + q.y * axis.y + q.z * axis.z;
-  const T twist = T(S(2)) * atan2(along, q.w), pi(S(3.14159265358979323846));
+  const T twist = splat<T>(2) * atan2(along, q.w), pi = splat<T>(3.14159265358979323846);
   // outside the range, the nearer end the way round the circle
   const T to_low = magnitude(twist - low), to_high = magnitude(twist - high);
   const T end = select(lesser(to_low, pi + pi - to_low) <= lesser(to_high, pi + pi - to_high), low, high);
-  const T kept = select((twist < low) | (twist > high), end, twist);
+  const T clamped_twist = select((twist < low) | (twist > high), end, twist);
   T s, c;
   sincos(twist * half, s, c);
-  Quat<T> lean = q * Quat<T>{c, -s * axis.x, -s * axis.y, -s * axis.z};
-  const T sine = root(lean.x * lean.x + lean.y * lean.y + lean.z * lean.z);
-  const T angle = T(S(2)) * atan2(sine, lean.w), leant = lesser(angle, swing);
+  Quat<T> swing_part = q * Quat<T>{c, -s * axis.x, -s * axis.y, -s * axis.z};
+  const T sine =
+      root(swing_part.x * swing_part.x + swing_part.y * swing_part.y + swing_part.z * swing_part.z);
+  const T angle = splat<T>(2) * atan2(sine, swing_part.w), clamped_swing = lesser(angle, swing);
   const T safe = select(sine > zero, sine, one);
-  sincos(leant * half, s, c);
+  sincos(clamped_swing * half, s, c);
   const T k = select(sine > zero, s / safe, zero);
-  lean = {c, k * lean.x, k * lean.y, k * lean.z};
-  sincos(kept * half, s, c);
-  Quat<T> r = lean * Quat<T>{c, s * axis.x, s * axis.y, s * axis.z};
+  swing_part = {c, k * swing_part.x, k * swing_part.y, k * swing_part.z};
+  sincos(clamped_twist * half, s, c);
+  Quat<T> r = swing_part * Quat<T>{c, s * axis.x, s * axis.y, s * axis.z};
   const T sign = select(r.w < zero, -one, one);
   const Vec<T> clamped = log_quaternion(Quat<T>{sign * r.w, sign * r.x, sign * r.y, sign * r.z});
   // what is inside already stays as it is, to the last bit
-  const Mask<T> same = (kept == twist) & (leant == angle);
-  return {select(same, v.x, clamped.x), select(same, v.y, clamped.y), select(same, v.z, clamped.z)};
+  const Mask<T> same = (clamped_twist == twist) & (clamped_swing == angle);
+  return select3<T>(same, v, clamped);
+}
+
+// what can be wrong with the 4 x 4 matrix of a frame
+enum FrameDefect : int { no_defect, not_finite, not_orthonormal, mirrored, bad_last_row };
+
+// Checks a 4 x 4 matrix, row by row. A rotation R that is off by at most 1e-6 becomes 1.5 R - 0.5 (R R') R,
+// which is orthonormal to second order. `worst` grows to the largest entry of |R R' - I|.
+SUPPLE_FN FrameDefect repair_frame(double *m, double &worst) {
+  double zero = 0; // nothing but finite numbers give 0 times 0
+  for (int i = 0; i < 16; ++i)
+    zero += m[i] * 0.0;
+  if (!(zero == 0))
+    return not_finite;
+  double gram[9], off = 0;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      gram[3 * i + j] = dot(load3(m + 4 * i), load3(m + 4 * j));
+      off = larger(off, std::fabs(gram[3 * i + j] - (i == j)));
+    }
+  worst = larger(worst, off);
+  if (off > 1e-6)
+    return not_orthonormal;
+  if (off > 1e-14) {
+    double r[9];
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) {
+        r[3 * i + j] = 1.5 * m[4 * i + j];
+        for (int k = 0; k < 3; ++k)
+          r[3 * i + j] -= 0.5 * gram[3 * i + k] * m[4 * k + j];
+      }
+    for (int i = 0; i < 3; ++i)
+      store3(load3(r + 3 * i), m + 4 * i);
+  }
+  if (dot(cross(load3(m), load3(m + 4)), load3(m + 8)) < 0)
+    return mirrored;
+  for (int i = 0; i < 4; ++i)
+    if (std::fabs(m[12 + i] - (i == 3)) > 1e-9)
+      return bad_last_row;
+  return no_defect;
 }
 
 } // namespace SUPPLE_ISA

@@ -238,7 +238,7 @@ SUPPLE_FLAT Pack<S, W> root(Pack<S, W> x) {
 // 1 / root(x), good to a few units of the last place: for where a step goes, not for where it has come
 template <class T>
 SUPPLE_FLAT T reciprocal_root(T x) {
-  return T(Scalar<T>(1)) / root(x);
+  return splat<T>(1) / root(x);
 }
 #if defined(SUPPLE_VECTORS) && defined(__AVX512VL__)
 // from 14 bits, twice as many with each of Newton's steps; packs of any width give the same bits
@@ -312,9 +312,9 @@ template <class S, int W>
 SUPPLE_FLAT void transpose(Pack<S, W> *rows) {
   for (int i = 0; i < W; ++i)
     for (int k = 0; k < i; ++k) {
-      const S kept = rows[i].v[k];
+      const S swapped = rows[i].v[k];
       rows[i].v[k] = rows[k].v[i];
-      rows[k].v[i] = kept;
+      rows[k].v[i] = swapped;
     }
 }
 #endif
@@ -326,15 +326,15 @@ template <class T, class Angle>
 SUPPLE_FLAT void sincos_run(int n, T *s, T *c, Angle angle) {
   if constexpr (Lane<T>::width > 1) {
     T x[block];
-    Mask<T> away = far(x[0] = angle(0));
+    Mask<T> beyond = beyond_polynomials(x[0] = angle(0));
     for (int i = 0; i < n; ++i) {
       x[i] = angle(i);
-      sincos_near(x[i], s[i], c[i]);
-      away = away | far(x[i]);
+      sincos_polynomials(x[i], s[i], c[i]);
+      beyond = beyond | beyond_polynomials(x[i]);
     }
-    if (any(away))
+    if (any(beyond))
       for (int i = 0; i < n; ++i)
-        sincos_far(x[i], s[i], c[i]);
+        sincos_library(x[i], s[i], c[i]);
   } else {
     // filled in the register: memory that was written in pieces cannot be read as a whole at once
     constexpr int W = native_width * int(8 / sizeof(T));

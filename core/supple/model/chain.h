@@ -118,7 +118,6 @@ SUPPLE_FLAT Frame<T> frame(const Columns<ColumnOf<T>> &c) {
 // more.
 template <class T>
 SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, Axis<T> *axes) {
-  using S = Scalar<T>;
   using Col = ColumnOf<T>;
   T s[block], c[block];
   Columns<Col> at;
@@ -126,7 +125,7 @@ SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, 
     const int n = chain.count - first < block ? chain.count - first : block;
     const Link *links = chain.links + first;
     sincos_run(n, s, c, [&](int i) {
-      return T(S(links[i].turn_gain)) * q[links[i].index] + T(S(links[i].turn_offset));
+      return splat<T>(links[i].turn_gain) * q[links[i].index] + splat<T>(links[i].turn_offset);
     });
     for (int i = 0; i < n; ++i) {
       const Link &link = links[i];
@@ -138,11 +137,11 @@ SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, 
           read(at, location);
       } else {
         if (link.shifts[0])
-          at.p = at.p + T(S(link.shift[0])) * at.x;
+          at.p = at.p + splat<T>(link.shift[0]) * at.x;
         if (link.shifts[1])
-          at.p = at.p + T(S(link.shift[1])) * at.y;
+          at.p = at.p + splat<T>(link.shift[1]) * at.y;
         if (link.shifts[2])
-          at.p = at.p + T(S(link.shift[2])) * at.z;
+          at.p = at.p + splat<T>(link.shift[2]) * at.z;
         const Col y = at.y, z = at.z;
         if (link.tilt == up) {
           at.y = z;
@@ -151,8 +150,8 @@ SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, 
           at.y = -z;
           at.z = y;
         } else if (link.tilt == some_tilt) {
-          at.y = T(S(link.tilt_cos)) * y + T(S(link.tilt_sin)) * z;
-          at.z = T(S(link.tilt_cos)) * z - T(S(link.tilt_sin)) * y;
+          at.y = splat<T>(link.tilt_cos) * y + splat<T>(link.tilt_sin) * z;
+          at.z = splat<T>(link.tilt_cos) * z - splat<T>(link.tilt_sin) * y;
         }
       }
       if (link.motion != balls) {
@@ -160,12 +159,11 @@ SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, 
         at.x = c[i] * x + s[i] * at.y;
         at.y = c[i] * at.y - s[i] * x;
         if (link.motion == slides)
-          at.p = at.p + (T(S(link.slide_gain)) * q[link.index] + T(S(link.slide_offset))) * at.z;
+          at.p = at.p + (splat<T>(link.slide_gain) * q[link.index] + splat<T>(link.slide_offset)) * at.z;
         note(axes++, at.z, at.p);
       } else {
-        const T o(S(0));
-        at = after(at, Frame<T>{exp_rotation(Vec<T>{q[link.index], q[link.index + 1], q[link.index + 2]}),
-                                {o, o, o}});
+        const T o = splat<T>(0);
+        at = after(at, Frame<T>{exp_rotation(load3(q + link.index)), {o, o, o}});
         note(axes++, at.x, at.p);
         note(axes++, at.y, at.p);
         note(axes++, at.z, at.p);

@@ -1,29 +1,18 @@
-// Joint limits: at which limit a joint is held, and how far outside its cone and twist a ball joint turns.
+// Limits of ball joints: how far outside its cone and its twist a rotation leads.
 #pragma once
 #include "supple/model/tree.h"
-#include "supple/task/types.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
 constexpr double pi = 3.14159265358979323846;
 
-// The limit at which a joint is held: 1 or -1 where it is within `margin` of its upper or lower limit and `step`
-// leads outward, else 0.
-SUPPLE_FLAT int outward_side(double value, double lower, double upper, double margin, double step) {
-  if (upper - value < margin && step > 0)
-    return 1;
-  if (value - lower < margin && step < 0)
-    return -1;
-  return 0;
-}
-
 SUPPLE_FN bool is_twist_limited(const Ball &ball) { return ball.low > -pi || ball.high < pi; }
 SUPPLE_FN bool is_limited(const Ball &ball) { return ball.swing < pi || is_twist_limited(ball); }
 
-// How far outside its limits a ball joint is at worst while it turns from q by the rotation vector `way`, about
-// its child's axes: in radians, at most 0 inside. Exact, since the axis moves on a circle, on which its lean
-// from rest has one maximum, and the twist only grows or only falls.
+// How far outside its limits a ball joint is at worst while it turns from q by the rotation vector `way`,
+// about its child's axes: in radians, at most 0 inside. Exact, since the axis moves on a circle, on which its
+// lean from rest has one maximum, and the twist only grows or only falls.
 SUPPLE_FN double distance_outside(const Ball &ball, Vec<double> q, Vec<double> way) {
   const double end = root(dot(way, way));
   const Vec<double> axis = load3(ball.axis), about = end > 0 ? (1 / end) * way : Vec<double>{0, 0, 0};

@@ -27,7 +27,7 @@ SUPPLE_FN Vec<double> base_point(const Link *links, int count, Vec<double> end) 
 
 // Climbs the distance joint by joint, from the outermost inward, until it grows no more; from several starts.
 // `base` becomes the point it is measured from. The links must be turns and slides with indices 0, 1, 2, ...;
-// q and axes are working memory for `count` and one more of them.
+// q and axes are scratch for `count` and one more of them.
 SUPPLE_FN double reach(const Chain &chain, const double *lower, const double *upper, double *q,
                        Axis<double> *axes, Vec<double> &base) {
   const int n = chain.count;
@@ -64,11 +64,11 @@ SUPPLE_FN double reach(const Chain &chain, const double *lower, const double *up
           q[i] += move;
         }
       }
-      const Vec<double> far = end - base;
-      const double distance = root(dot(far, far));
-      const bool settled = distance - now <= 1e-15 * distance;
+      const Vec<double> span = end - base;
+      const double distance = root(dot(span, span));
+      const bool converged = distance - now <= 1e-15 * distance;
       now = distance;
-      if (settled)
+      if (converged)
         break;
     }
     best = larger(best, now);

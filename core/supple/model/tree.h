@@ -13,16 +13,15 @@ inline namespace SUPPLE_ISA {
 // a constant frame of the tree, as numbers of type T
 template <class T>
 SUPPLE_FLAT Frame<T> constant(const double *r, const double *p) {
-  using S = Scalar<T>;
-  return {{{T(S(r[0])), T(S(r[3])), T(S(r[6]))},
-           {T(S(r[1])), T(S(r[4])), T(S(r[7]))},
-           {T(S(r[2])), T(S(r[5])), T(S(r[8]))}},
-          {T(S(p[0])), T(S(p[1])), T(S(p[2]))}};
+  return {{{splat<T>(r[0]), splat<T>(r[3]), splat<T>(r[6])},
+           {splat<T>(r[1]), splat<T>(r[4]), splat<T>(r[7])},
+           {splat<T>(r[2]), splat<T>(r[5]), splat<T>(r[8])}},
+          {splat<T>(p[0]), splat<T>(p[1]), splat<T>(p[2])}};
 }
 
 template <class T>
 SUPPLE_FLAT T value(const Node &node, const T *q) {
-  return T(Scalar<T>(node.gain)) * q[node.index] + T(Scalar<T>(node.offset));
+  return splat<T>(node.gain) * q[node.index] + splat<T>(node.offset);
 }
 
 // frame of a node's child on its parent: the constant location, then the articulation, whose sine and cosine
@@ -37,7 +36,7 @@ SUPPLE_FLAT Frame<T> articulated(const Node &node, const T *q, T s, T c) {
   } else if (node.motion == slides) {
     at.p = at.p + value(node, q) * at.r.z;
   } else {
-    at.r = at.r * exp_rotation(Vec<T>{q[node.index], q[node.index + 1], q[node.index + 2]});
+    at.r = at.r * exp_rotation(load3(q + node.index));
   }
   return at;
 }

@@ -43,4 +43,10 @@ struct Tip {
   int node;
 };
 
+// a ball joint's place in q, and its limits
+struct Ball {
+  int index;
+  double axis[3], swing, low, high;
+};
+
 } // namespace supple

@@ -1,5 +1,11 @@
-// Error and Jacobian of every goal: where each end effector is, where it should be, how each joint moves it
-// [K5.11-5.17].
+// The residual of a goal: how far an end effector is from it, as a difference, as weighted rows and as sizes.
+//
+//   end_effector   frame of the end effector at its point, and the axes of its joints
+//   residual       what is left to the goal, in world axes, in one of two metrics of rotation
+//   remove_slack   the part of it beyond the goal's slack
+//   row_weights    weight of each row; 0 inside its slack
+//   to_rows        rows of any linear and angular part: of a residual, of a column of the Jacobian
+//   distance_of, angle_of   its sizes without weights
 #pragma once
 #include "supple/model/chain.h"
 #include "supple/task/types.h"
@@ -7,179 +13,261 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// Columns of a chain's joints in J (6 rows of `dof`, linear then angular; the others must be zero already):
-// the velocity of a point fixed to the end effector, in world axes, or in the axes of `rotation` when
-// `turned`.
-template <class T>
-SUPPLE_FLAT void jacobian(const Chain &chain, const Axis<T> *axes, Vec<T> point, bool turned,
-                          const Rot<T> &rotation, T *J) {
-  const int dof = chain.dof;
-  const T zero(Scalar<T>(0));
-  auto column = [&](int index, bool shared, Vec<T> linear, Vec<T> angular) {
-    if (turned) {
-      linear = {dot(rotation.x, linear), dot(rotation.y, linear), dot(rotation.z, linear)};
-      angular = {dot(rotation.x, angular), dot(rotation.y, angular), dot(rotation.z, angular)};
-    }
-    T *j = J + index;
-    if (shared) {
-      linear = linear + Vec<T>{j[0], j[dof], j[2 * dof]};
-      angular = angular + Vec<T>{j[3 * dof], j[4 * dof], j[5 * dof]};
-    }
-    j[0] = linear.x;
-    j[dof] = linear.y;
-    j[2 * dof] = linear.z;
-    j[3 * dof] = angular.x;
-    j[4 * dof] = angular.y;
-    j[5 * dof] = angular.z;
-  };
-  for (int i = 0; i < chain.count; ++i) {
-    const Link &link = chain.links[i];
-    if (link.motion == turns) {
-      const Vec<T> axis = T(Scalar<T>(link.turn_gain)) * axes->z;
-      column(link.index, link.shared, cross(axis, point - axes->p), axis);
-      ++axes;
-    } else if (link.motion == slides) {
-      column(link.index, link.shared, T(Scalar<T>(link.slide_gain)) * axes->z, Vec<T>{zero, zero, zero});
-      ++axes;
+// Sets what a target's rows say about it as a whole.
+SUPPLE_FN void set_properties(Target &target) {
+  target.has_position = target.has_rotation = target.has_direction = target.has_slack = false;
+  for (bool &asked : target.asked)
+    asked = false;
+  int exact_rotations = 0; // rotation rows without slack
+  double cone = 0;
+  for (int i = 0; i < target.rows; ++i) {
+    const int component = target.component[i];
+    target.has_slack = target.has_slack || target.slack[i] > 0;
+    if (component < across_1)
+      target.asked[component] = true;
+    if (component < about_x) {
+      target.has_position = true;
+    } else if (component < across_1) {
+      target.has_rotation = true;
+      exact_rotations += target.slack[i] == 0;
     } else {
-      for (int k = 0; k < 3; ++k, ++axes)
-        column(link.index + k, false, cross(axes->z, point - axes->p), axes->z);
+      target.has_direction = true;
+      target.asked[about_x] = target.asked[about_y] = target.asked[about_z] = true;
+      cone = target.slack[i];
     }
   }
+  target.needs_angle = target.has_direction ? cone > 0 : exact_rotations < 3;
 }
 
-// the rotation (or direction) and position of a goal, from its twelve numbers
-template <class S>
-SUPPLE_FN Frame<S> goal_frame(const double *goal) {
-  return constant<S>(goal, goal + 9);
+// Frame of the end effector at the target's point; `axes` get those of its joints, and one more is written.
+template <class T>
+SUPPLE_FLAT Frame<T> end_effector(const Target &target, const T *q, Axis<T> *axes) {
+  Frame<T> tip = frame<T>(traverse_chain(target.chain, q, axes));
+  tip.p = tip * splat3<T>(target.point);
+  return tip;
 }
 
-// The turn, as a rotation vector, that takes the direction a to the direction b the shortest way.
-template <class S>
-SUPPLE_FN Vec<S> turn_between(Vec<S> a, Vec<S> b) {
-  const Vec<S> across = cross(a, b);
-  const S sine = root(dot(across, across)), cosine = dot(a, b);
-  if (sine > S(1e-12))
-    return (atan2(sine, cosine) / sine) * across;
-  if (cosine > 0)
-    return across;
-  // straight back: half a turn about anything across a
-  const Vec<S> any = std::fabs(a.x) < S(0.6) ? Vec<S>{1, 0, 0} : Vec<S>{0, 1, 0}, axis = cross(a, any);
-  return (S(3.14159265358979323846) / root(dot(axis, axis))) * axis;
+// the target's axis that is to point along the goal's direction, in the world
+template <class T>
+SUPPLE_FLAT Vec<T> pointing_axis(const Target &target, const Frame<T> &tip) {
+  return tip.r * splat3<T>(target.axis);
 }
 
-// two directions across a unit vector
-template <class S>
-SUPPLE_FN void across(Vec<S> a, Vec<S> &u, Vec<S> &v) {
-  const Vec<S> any = std::fabs(a.x) < S(0.6) ? Vec<S>{1, 0, 0} : Vec<S>{0, 1, 0};
-  u = cross(a, any);
-  u = (1 / root(dot(u, u))) * u;
+// the frame of a goal from its twelve numbers, and the direction of a goal that has one
+template <class T>
+SUPPLE_FLAT Frame<T> goal_frame(const T *goal) {
+  return {{{goal[0], goal[3], goal[6]}, {goal[1], goal[4], goal[7]}, {goal[2], goal[5], goal[8]}},
+          {goal[9], goal[10], goal[11]}};
+}
+template <class T>
+SUPPLE_FLAT Vec<T> goal_direction(const Frame<T> &goal) {
+  return {goal.r.x.x, goal.r.y.x, goal.r.z.x};
+}
+
+// two unit vectors across a unit vector and each other
+template <class T>
+SUPPLE_FLAT void perpendicular(Vec<T> a, Vec<T> &u, Vec<T> &v) {
+  const T zero = splat<T>(0), one = splat<T>(1);
+  const Mask<T> use_x = magnitude(a.x) < splat<T>(0.6);
+  u = cross(a, Vec<T>{select(use_x, one, zero), select(use_x, zero, one), zero});
+  u = (one / root(dot(u, u))) * u;
   v = cross(a, u);
 }
 
-// what is known of the goals at one q
-template <class S>
-struct Sight {
-  S *e, *J;            // weighted error (rows) and Jacobian (rows x n)
-  S *full;             // 6 x n, working memory
-  Frame<S> *tips;      // each end effector in the world, at its point
-  Axis<S> *axes;       // the joints' axes, one target after another
-  S *distance, *angle; // of each target, without weights, in metres and radians
-};
-
-// Error of a target from the frame of its end effector: weighted rows in e, and its size without weights.
-template <class S>
-SUPPLE_FN void measure(const Target &target, const Frame<S> &tip, const double *goal, S *e, S &distance,
-                       S &angle) {
-  const Frame<S> wanted = goal_frame<S>(goal);
-  const Vec<S> shift = wanted.p - tip.p;
-  Vec<S> turn{0, 0, 0}, u{0, 0, 0}, v{0, 0, 0};
-  const int last = target.component[target.rows - 1];
-  if (last >= across_1) {
-    const Vec<S> a = tip.r * Vec<S>{S(target.axis[0]), S(target.axis[1]), S(target.axis[2])};
-    turn = turn_between(a, Vec<S>{S(goal[0]), S(goal[1]), S(goal[2])});
-    across(a, u, v);
-  } else if (last >= about_x) {
-    turn = log_rotation(wanted.r * transpose(tip.r));
-  }
-  // with a cone, the first of the two rows is the way to it; the second, along it, is free
-  const S cone = last >= across_1 ? S(target.slack[target.rows - 1]) : S(0);
-  if (cone > 0) {
-    const S angle_off = root(dot(turn, turn));
-    turn = (angle_off > cone ? (angle_off - cone) / angle_off : S(0)) * turn;
-    u = angle_off > cone ? (1 / (angle_off - cone)) * turn : Vec<S>{0, 0, 0};
-    v = Vec<S>{0, 0, 0};
-  }
-  const S all[8] = {shift.x, shift.y, shift.z, turn.x, turn.y, turn.z, dot(u, turn), dot(v, turn)};
-  S squares[2] = {0, 0};
-  for (int i = 0; i < target.rows; ++i) {
-    const int component = target.component[i];
-    const S slack = component < across_1 ? S(target.slack[i]) : S(0),
-            x = all[component] - clip(all[component], -slack, slack);
-    squares[component >= about_x] += x * x;
-    e[i] = S(target.weight[i]) * x;
-  }
-  distance = root(squares[0]);
-  angle = root(squares[1]);
+// The rotation vector that takes the direction a to the direction b the shortest way; `across` is a unit
+// vector across a, for half a turn.
+SUPPLE_FLAT Vec<double> rotation_between(Vec<double> a, Vec<double> b, Vec<double> across) {
+  const Vec<double> axis = cross(a, b);
+  const double sine = root(dot(axis, axis)), cosine = dot(a, b);
+  if (sine > 1e-12)
+    return (atan2(sine, cosine) / sine) * axis;
+  return cosine > 0 ? axis : 3.14159265358979323846 * across;
+}
+SUPPLE_FN Vec<double> rotation_between(Vec<double> a, Vec<double> b) {
+  Vec<double> u, v;
+  perpendicular(a, u, v);
+  return rotation_between(a, b, u);
 }
 
-// All there is to know at q; with `pull`, the Jacobian of the goal's position as if it were fixed to the end
-// effector.
-template <class S>
-SUPPLE_FN void look(const Problem &problem, const S *q, const double *goals, bool pull,
-                    const Sight<S> &sight) {
-  const int n = problem.n;
-  Axis<S> *axes = sight.axes;
-  for (int t = 0; t < problem.target_count; ++t) {
-    const Target &target = problem.targets[t];
-    Frame<S> tip = frame<S>(traverse_chain(target.chain, q, axes));
-    tip.p = tip * Vec<S>{S(target.point[0]), S(target.point[1]), S(target.point[2])};
-    sight.tips[t] = tip;
-    S *e = sight.e + target.first;
-    measure(target, tip, goals + 12 * t, e, sight.distance[t], sight.angle[t]);
-    for (int i = 0; i < 6 * n; ++i)
-      sight.full[i] = 0;
-    jacobian(target.chain, axes, pull ? goal_frame<S>(goals + 12 * t).p : tip.p, false, tip.r, sight.full);
-    Vec<S> u{0, 0, 0}, v{0, 0, 0};
-    if (target.component[target.rows - 1] >= across_1) {
-      const Vec<S> a = tip.r * Vec<S>{S(target.axis[0]), S(target.axis[1]), S(target.axis[2])};
-      across(a, u, v);
-      if (target.slack[target.rows - 1] > 0) {
-        const double *wanted = goals + 12 * t;
-        const Vec<S> turn = turn_between(a, Vec<S>{S(wanted[0]), S(wanted[1]), S(wanted[2])});
-        const S size = root(dot(turn, turn));
-        u = size > S(target.slack[target.rows - 1]) ? (1 / size) * turn : Vec<S>{0, 0, 0};
-        v = Vec<S>{0, 0, 0};
-      }
-    }
-    for (int i = 0; i < target.rows; ++i) {
-      const int component = target.component[i];
-      const Vec<S> way = component == across_1 ? u : v;
-      S *row = sight.J + (target.first + i) * n;
-      const S weight = component < across_1 && target.slack[i] > 0 && e[i] == 0
-                           ? S(0)
-                           : S(target.weight[i]); // inside its slack it asks for nothing
-      for (int k = 0; k < n; ++k) {
-        const S *column = sight.full + k;
-        row[k] = weight * (component < across_1
-                               ? column[component * n]
-                               : way.x * column[3 * n] + way.y * column[4 * n] + way.z * column[5 * n]);
-      }
-    }
-    axes += target.chain.axes;
+// Metric of rotations: the angle a about the axis, a rotation vector.
+struct Angle {
+  SUPPLE_FLAT Vec<double> between(const Rot<double> &from, const Rot<double> &to) const {
+    return log_rotation(to * transpose(from));
   }
+  SUPPLE_FLAT Vec<double> between(Vec<double> from, Vec<double> to, Vec<double> across) const {
+    return rotation_between(from, to, across);
+  }
+  SUPPLE_FLAT Vec<double> finish(Vec<double> rotation, bool) const { return rotation; }
+};
+
+// Metric of rotations: 2 sin(a/2) about the axis, which needs no angle. With `exact`, or where a goal needs
+// the angle, that length is stretched to a. Half a turn has no axis that can be told; any will do to leave
+// it.
+struct HalfSine {
+  bool exact = false;
+
+  // cross products of the columns sum to 2 sin a; their dot products to 1 + 2 cos a
+  template <class T>
+  SUPPLE_FLAT Vec<T> between(const Rot<T> &from, const Rot<T> &to) const {
+    const T zero = splat<T>(0), one = splat<T>(1), two = splat<T>(2);
+    const Vec<T> v = cross(from.x, to.x) + cross(from.y, to.y) + cross(from.z, to.z);
+    const T cosines = dot(from.x, to.x) + dot(from.y, to.y) + dot(from.z, to.z) - one;
+    const T square = cosines + two;
+    const Mask<T> half_turn = square < splat<T>(1e-12);
+    const T k = reciprocal_root(select(half_turn, one, square));
+    return select3<T>(half_turn, {two, zero, zero}, k * v);
+  }
+  template <class T>
+  SUPPLE_FLAT Vec<T> between(Vec<T> from, Vec<T> to, Vec<T> across) const {
+    const T one = splat<T>(1);
+    const Vec<T> v = cross(from, to);
+    const T square = splat<T>(0.5) * (one + dot(from, to));
+    const Mask<T> half_turn = square < splat<T>(1e-12);
+    const T k = reciprocal_root(select(half_turn, one, square));
+    return select3<T>(half_turn, splat<T>(2) * across, k * v);
+  }
+  template <class T>
+  SUPPLE_FLAT Vec<T> finish(Vec<T> rotation, bool needs_angle) const {
+    return exact || needs_angle ? to_angle(rotation) : rotation;
+  }
+
+  // a rotation vector of length a from one of length 2 sin(a/2)
+  template <class T>
+  static SUPPLE_FLAT Vec<T> to_angle(Vec<T> rotation) {
+    const T square = dot(rotation, rotation), quarter = square * splat<T>(0.25), one = splat<T>(1);
+    const Mask<T> tiny = square < splat<T>(1e-8);
+    const T sine = root(quarter), safe = select(tiny, one, sine);
+    return select(tiny, one + square * splat<T>(1.0 / 24),
+                  atan2(sine, root(larger(one - quarter, splat<T>(0)))) / safe) *
+           rotation;
+  }
+};
+
+// What is left from an end effector to its goal, in world axes; components that the goal does not ask are 0.
+template <class T>
+struct Residual {
+  Vec<T> position;  // goal minus end effector
+  Vec<T> rotation;  // that takes the end effector to the goal; its length is the metric's
+  Vec<T> pointing;  // of a goal for a direction: the axis that is to point, in the world
+  Vec<T> across[2]; // of a goal for a direction: the unit vectors of its two rows, across `pointing`
+};
+
+template <class Metric, class T>
+SUPPLE_FLAT Residual<T> residual(const Target &target, const Frame<T> &tip, const Frame<T> &goal,
+                                 Metric metric = {}) {
+  const T zero = splat<T>(0);
+  const Vec<T> none{zero, zero, zero};
+  // what is not asked may be anything in the goal, even no number
+  auto only = [&](const bool *asked, Vec<T> v) {
+    return Vec<T>{asked[0] ? v.x : zero, asked[1] ? v.y : zero, asked[2] ? v.z : zero};
+  };
+  Residual<T> r{only(target.asked, goal.p - tip.p), none, none, {none, none}};
+  if (target.has_direction) {
+    r.pointing = pointing_axis(target, tip);
+    perpendicular(r.pointing, r.across[0], r.across[1]);
+    const Vec<T> rotation = metric.between(r.pointing, goal_direction(goal), r.across[0]);
+    r.rotation = metric.finish(rotation, target.needs_angle);
+  } else if (target.has_rotation) {
+    const Vec<T> rotation = metric.finish(metric.between(tip.r, goal.r), target.needs_angle);
+    r.rotation = only(target.asked + about_x, rotation);
+  }
+  return r;
+}
+
+// one of the six world components of a residual
+template <class T>
+SUPPLE_FLAT T &component_of(Residual<T> &r, int component) {
+  T *all[6] = {&r.position.x, &r.position.y, &r.position.z, &r.rotation.x, &r.rotation.y, &r.rotation.z};
+  return *all[component];
+}
+
+// Takes the slack off a residual: a component x becomes x - clip(x, -slack, slack). Of a cone the first row
+// is the way to it (none inside); the second row, along it, asks for nothing.
+template <class T>
+SUPPLE_FLAT void remove_slack(const Target &target, Residual<T> &r) {
+  if (!target.has_slack)
+    return;
+  const T zero = splat<T>(0);
+  const Vec<T> none{zero, zero, zero};
+  if (target.has_direction && target.needs_angle) {
+    const T cone = splat<T>(target.slack[target.rows - 1]);
+    const T size = root(dot(r.rotation, r.rotation));
+    const Mask<T> outside = size > cone;
+    const Vec<T> toward = (splat<T>(1) / larger(size, splat<T>(1e-300))) * r.rotation;
+    r.across[0] = select3<T>(outside, toward, none);
+    r.across[1] = none;
+    r.rotation = select(outside, size - cone, zero) * r.across[0];
+  }
+  for (int i = 0; i < target.rows; ++i) {
+    if (target.component[i] >= across_1)
+      continue;
+    T &x = component_of(r, target.component[i]);
+    x = x - clip(x, splat<T>(-target.slack[i]), splat<T>(target.slack[i]));
+  }
+}
+
+// The weight of each row of a residual without its slack: 0 for a row inside its slack, so that neither its
+// error nor its Jacobian counts.
+template <class T>
+SUPPLE_FLAT void row_weights(const Target &target, Residual<T> &r, T *weight) {
+  for (int i = 0; i < target.rows; ++i) {
+    weight[i] = splat<T>(target.weight[i]);
+    if (target.component[i] < across_1 && target.slack[i] > 0)
+      weight[i] = select(component_of(r, target.component[i]) == splat<T>(0), splat<T>(0), weight[i]);
+  }
+}
+
+// The rows of a target from a linear and an angular part in world axes, each times its weight.
+template <class T>
+SUPPLE_FLAT void to_rows(const Target &target, const Vec<T> *across, const T *weight, Vec<T> linear,
+                         Vec<T> angular, T *rows) {
+  const T zero = splat<T>(0);
+  T all[8] = {linear.x, linear.y, linear.z, angular.x, angular.y, angular.z, zero, zero};
+  if (target.has_direction) {
+    all[across_1] = dot(across[0], angular);
+    all[across_2] = dot(across[1], angular);
+  }
+  for (int i = 0; i < target.rows; ++i)
+    rows[i] = weight[i] * all[target.component[i]];
+}
+
+// sizes of a residual, without weights: in metres, and of the rotation in its metric (in radians by Angle)
+template <class T>
+SUPPLE_FLAT T squared_distance(const Residual<T> &r) {
+  return dot(r.position, r.position);
+}
+template <class T>
+SUPPLE_FLAT T squared_angle(const Residual<T> &r) {
+  return dot(r.rotation, r.rotation);
 }
 
 // weighted squared error of all goals, from the frames of their end effectors
-template <class S>
-SUPPLE_FN S squared_error(const Problem &problem, const double *goals, const Frame<S> *tips) {
-  S sum = 0, e[6], distance, angle;
+SUPPLE_FN double squared_error(const Problem &problem, const double *goals, const Frame<double> *tips) {
+  double sum = 0, weight[6], e[6];
   for (int t = 0; t < problem.target_count; ++t) {
-    measure(problem.targets[t], tips[t], goals + 12 * t, e, distance, angle);
-    for (int i = 0; i < problem.targets[t].rows; ++i)
+    const Target &target = problem.targets[t];
+    Residual<double> r = residual<Angle>(target, tips[t], goal_frame(goals + 12 * t));
+    remove_slack(target, r);
+    row_weights(target, r, weight);
+    to_rows(target, r.across, weight, r.position, r.rotation, e);
+    for (int i = 0; i < target.rows; ++i)
       sum += e[i] * e[i];
   }
   return sum;
+}
+
+// Older names of the above.
+SUPPLE_FN Vec<double> turn_between(Vec<double> a, Vec<double> b) { return rotation_between(a, b); }
+SUPPLE_FN void across(Vec<double> a, Vec<double> &u, Vec<double> &v) { perpendicular(a, u, v); }
+SUPPLE_FN void measure(const Target &target, const Frame<double> &tip, const double *goal, double *e,
+                       double &distance, double &angle) {
+  double weight[6];
+  Residual<double> r = residual<Angle>(target, tip, goal_frame(goal));
+  remove_slack(target, r);
+  row_weights(target, r, weight);
+  to_rows(target, r.across, weight, r.position, r.rotation, e);
+  distance = root(squared_distance(r));
+  angle = root(squared_angle(r));
 }
 
 } // namespace SUPPLE_ISA

@@ -1,7 +1,7 @@
 // The step that the law wants: feedback by one factor for all joints, feed-forward, and the null space's
 // preference; joints that would leave their limits are held.
 #pragma once
-#include "supple/model/limits.h"
+#include "supple/model/joint_limits.h"
 #include "supple/tracking/singular.h"
 
 namespace supple {
@@ -43,13 +43,14 @@ struct ApproachScratch {
   double *step;                     // n: the wanted step
 };
 
-// Combines displacements into a step: f x_b + f_n x_n + x_f. The factor f is the smallest of all joints of the
-// profile pi(D; K, a') / D = K dt / sqrt(1 + K^2 D / 2a'), D = |x_b,i|, so that every joint can brake; a' is
-// the deceleration that feed-forward leaves, clip(0.9 a -+ its acceleration, 0.15 a, a). f_n is the same with
-// K_n, and at most half of any speed limit. The feed-forward's acceleration is low-passed, and begins anew
-// when other joints are held.
+// Combines displacements into a step: f x_b + f_n x_n + x_f. The factor f is the smallest of all joints of
+// the profile pi(D; K, a') / D = K dt / sqrt(1 + K^2 D / 2a'), D = |x_b,i|, so that every joint can brake; a'
+// is the deceleration that feed-forward leaves, clip(0.9 a -+ its acceleration, 0.15 a, a). f_n is the same
+// with K_n, and at most half of any speed limit. The feed-forward's acceleration is low-passed, and begins
+// anew when other joints are held.
 template <int N, int M>
-SUPPLE_FN void combine(const TickSetup<N, M> &setup, const ArmMemory &memory, const ApproachScratch &scratch) {
+SUPPLE_FN void combine(const TickSetup<N, M> &setup, const ArmMemory &memory,
+                       const ApproachScratch &scratch) {
   const Law &law = setup.law;
   const int n = setup.n(), stride = setup.stride();
   const double dt = setup.dt;

@@ -2,6 +2,7 @@
 // cones.
 #pragma once
 #include "supple/math/box_qp.h"
+#include "supple/model/limits.h"
 #include "supple/tracking/approach.h"
 
 namespace supple {
@@ -18,8 +19,8 @@ SUPPLE_FLAT T profile_step(T D, T K, T a, T dt) {
   return K * dt * d / root(one + K * K * d / (a + a));
 }
 
-// The longest step x within dt after which braking by a stops within D, whatever the lengths of the ticks that
-// follow: x + (x/dt)^2 / 2a = D. Braking in ticks stops no later than braking continuously.
+// The longest step x within dt after which braking by a stops within D, whatever the lengths of the ticks
+// that follow: x + (x/dt)^2 / 2a = D. Braking in ticks stops no later than braking continuously.
 template <class T>
 SUPPLE_FLAT T braking_step(T D, T a, T dt) {
   const T zero(0.0), one(1.0), largest(1e9), two = clip(D + D, zero, largest);
@@ -100,8 +101,8 @@ SUPPLE_FN void step_box(const TickSetup<N, M> &setup, const ArmMemory &memory, c
   for (int i = 0; i < n; i += native_width) {
     auto bound = [&](BoundRow row) { return load_lanes(t.bound_rows + row * stride + i); };
     Lanes low, high;
-    step_bounds(bound(lower_row), bound(upper_row), bound(speed_row), bound(acceleration_row), bound(jerk_row),
-                load_lanes(scratch.natural_q + i), load_lanes(memory.velocity + i),
+    step_bounds(bound(lower_row), bound(upper_row), bound(speed_row), bound(acceleration_row),
+                bound(jerk_row), load_lanes(scratch.natural_q + i), load_lanes(memory.velocity + i),
                 load_lanes(memory.acceleration + i), Lanes(setup.dt), Lanes(setup.law.limit_gain), low, high);
     store_lanes(low, scratch.low + i);
     store_lanes(high, scratch.high + i);
@@ -126,8 +127,8 @@ SUPPLE_FN void external_cost(const ExternalStep &external, const double *gram, i
 //   singular    M = Z' diag(d) Z over the free joints
 //   recovery    M = I
 template <int N, int M>
-SUPPLE_FN void deviation_cost(const TickSetup<N, M> &setup, const TickEvaluation &at, const WantedStep &wanted,
-                              const ArmMemory &memory, double *cost) {
+SUPPLE_FN void deviation_cost(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                              const WantedStep &wanted, const ArmMemory &memory, double *cost) {
   const int n = setup.n();
   const FreeJoints &free = wanted.free;
   if (wanted.kind == StepKind::redundant) {
@@ -157,8 +158,8 @@ SUPPLE_FN void deviation_cost(const TickSetup<N, M> &setup, const TickEvaluation
     }
 }
 
-// Puts the wanted step into scratch.step as it is, where it is in the box. Returns whether it is outside. What
-// is not a number becomes 0: no such value reaches a joint.
+// Puts the wanted step into scratch.step as it is, where it is in the box. Returns whether it is outside.
+// What is not a number becomes 0: no such value reaches a joint.
 SUPPLE_FN bool outside_box(int n, double *wanted, const BoundsScratch &scratch) {
   bool outside = false;
   for (int i = 0; i < n; ++i) {
@@ -190,8 +191,8 @@ SUPPLE_FN Vec<double> braking_turn(const JointBounds *bounds, Vec<double> v, dou
 }
 
 // Turns a ball joint back inside along `inward`, all its axes together, so that it goes straight.
-SUPPLE_FN void turn_inward(const Tracking &t, int first, Vec<double> inward, double inside, Vec<double> braking,
-                           double dt, const BoundsScratch &scratch) {
+SUPPLE_FN void turn_inward(const Tracking &t, int first, Vec<double> inward, double inside,
+                           Vec<double> braking, double dt, const BoundsScratch &scratch) {
   const double distance = root(dot(inward, inward));
   const double *low = scratch.low + first, *high = scratch.high + first;
   const double axis[3] = {inward.x / distance, inward.y / distance, inward.z / distance};
@@ -212,8 +213,8 @@ SUPPLE_FN void turn_inward(const Tracking &t, int first, Vec<double> inward, dou
         least <= most ? clip(clip(length, least, most) * axis[i], low[i], high[i]) : brake[i];
 }
 
-// Of the step that the box allows, as much is taken as leaves room to brake; the rest of it is braking. A ball
-// joint that is outside turns back.
+// Of the step that the box allows, as much is taken as leaves room to brake; the rest of it is braking. A
+// ball joint that is outside turns back.
 SUPPLE_FN void bound_ball(const Tracking &t, const Ball &ball, const ArmMemory &memory, double dt,
                           const BoundsScratch &scratch) {
   if (!is_limited(ball))
@@ -244,7 +245,8 @@ SUPPLE_FN void bound_ball(const Tracking &t, const Ball &ball, const ArmMemory &
   store3(braking + kept * (x - braking), scratch.step + k);
 }
 
-SUPPLE_FN void bound_balls(const Tracking &t, const ArmMemory &memory, double dt, const BoundsScratch &scratch) {
+SUPPLE_FN void bound_balls(const Tracking &t, const ArmMemory &memory, double dt,
+                           const BoundsScratch &scratch) {
   for (int b = 0; b < t.problem.ball_count; ++b)
     bound_ball(t, t.problem.balls[b], memory, dt, scratch);
 }

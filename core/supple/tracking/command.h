@@ -127,12 +127,13 @@ struct SampleTiming {
   double gap;         // s: since the last sample
 };
 
-// Whether a goal is a new sample, and when it was taken. Without a stamp a goal that moves is one; with stamps
-// a later stamp is one, and an earlier is ignored unless the sender's clock was set anew.
+// Whether a goal is a new sample, and when it was taken. Without a stamp a goal that moves is one; with
+// stamps a later stamp is one, and an earlier is ignored unless the sender's clock was set anew.
 SUPPLE_FLAT SampleTiming sample_timing(CommandState &s, const CommandOptions &o, bool moves, bool stamped,
                                        double stamp, double dt) {
   SampleTiming timing{false, s.clock - 0.5 * dt, s.since_sample};
-  const bool later = stamped && s.stamped && stamp > s.stamp, earlier = stamped && s.stamped && stamp < s.stamp;
+  const bool later = stamped && s.stamped && stamp > s.stamp,
+             earlier = stamped && s.stamped && stamp < s.stamp;
   const bool new_clock = stamped && (!s.stamped || (earlier && s.stamp - stamp >= o.clock_restart));
   if (later) {
     timing.gap = stamp - s.stamp;
@@ -275,8 +276,8 @@ SUPPLE_FLAT void write_command(CommandState &s, const CommandOptions &o, const d
 
 // Takes the goal of this tick in and writes the command. The first motion waits a tick, to learn how the
 // command is sampled.
-SUPPLE_FLAT void advance_command(CommandState &s, const CommandOptions &o, const double *goal, GoalCheck check,
-                                 bool stamped, double stamp, double dt, Command &out) {
+SUPPLE_FLAT void advance_command(CommandState &s, const CommandOptions &o, const double *goal,
+                                 GoalCheck check, bool stamped, double stamp, double dt, Command &out) {
   double way[6] = {};
   if (check.differs)
     goal_difference(o, s.goal, goal, way);
@@ -341,15 +342,14 @@ SUPPLE_FN void estimate_command(CommandState &s, const double *goal, bool stampe
 
 // Whether a goal can be meant: finite, and its rotation one (to 1e-6), where a rotation is asked.
 SUPPLE_FN bool is_valid_goal(const Target &target, const double *goal) {
-  double sum = 0;
-  const int last = target.component[target.rows - 1], first = target.component[0];
-  for (int i = 9; i < 12 && first < about_x; ++i)
+  double sum = 0; // not 0 where a number is not finite
+  for (int i = 9; i < 12 && target.has_position; ++i)
     sum += goal[i] * 0;
-  if (last >= across_1) {
-    const double length = goal[0] * goal[0] + goal[1] * goal[1] + goal[2] * goal[2];
-    return sum == 0 && length > 1e-12 && length < 1e300;
+  if (target.has_direction) {
+    const double square = dot(load3(goal), load3(goal));
+    return sum == 0 && square > 1e-12 && square < 1e300;
   }
-  if (last < about_x)
+  if (!target.has_rotation)
     return sum == 0;
   const Vec<double> row[3] = {load3(goal), load3(goal + 3), load3(goal + 6)};
   for (int i = 0; i < 3; ++i)
@@ -365,12 +365,6 @@ SUPPLE_FN void write_goal(const Frame<double> &f, double *goal) {
   std::memcpy(goal, all, sizeof all);
 }
 
-SUPPLE_FN Frame<double> end_effector(const Target &target, const double *q, Axis<double> *axes) {
-  Frame<double> tip = frame<double>(traverse_chain(target.chain, q, axes));
-  tip.p = tip * load3(target.point);
-  return tip;
-}
-
 // How far a goal may be ahead of its end effector while a twist moves it, weighted: about 2 cm and 3 degrees
 // of an arm of a metre.
 constexpr double largest_twist_lead = 0.05;
@@ -379,7 +373,7 @@ constexpr double largest_twist_lead = 0.05;
 // when the twist turns back. `goal` is where it was, if `active`; else it begins at the end effector.
 SUPPLE_FN void move_by_twist(const Target &target, const Frame<double> &tip, const double *twist, double dt,
                              bool active, double scale, double *goal, Command &command) {
-  Frame<double> at = active ? goal_frame<double>(goal) : tip;
+  Frame<double> at = active ? goal_frame(goal) : tip;
   const Vec<double> p = at.p - tip.p, o = log_rotation(at.r * transpose(tip.r));
   const double all[6] = {p.x, p.y, p.z, o.x, o.y, o.z};
   double square = 0;
@@ -398,8 +392,8 @@ SUPPLE_FN void move_by_twist(const Target &target, const Frame<double> &tip, con
   at.r = rotation(quaternion(at.r)); // rounding must not add up
   write_goal(at, goal);
   std::memcpy(command.goal, goal, sizeof command.goal);
-  if (target.component[target.rows - 1] >= across_1)
-    store3(at.r * load3(target.axis), command.goal);
+  if (target.has_direction)
+    store3(pointing_axis(target, at), command.goal);
 }
 
 // The commands of a request for twists; false where one is not finite.
@@ -413,8 +407,8 @@ SUPPLE_FN bool read_twists(const Tracking &t, const TickRequest &request, const 
   for (int k = 0; k < t.problem.target_count; ++k) {
     const Target &target = t.problem.targets[k];
     const Frame<double> tip = end_effector(target, memory.q, axes);
-    move_by_twist(target, tip, request.twist + 6 * k, request.dt, memory.scalars->twist_active, t.weight_scale,
-                  memory.twist_goals + 12 * k, commands[k]);
+    move_by_twist(target, tip, request.twist + 6 * k, request.dt, memory.scalars->twist_active,
+                  t.weight_scale, memory.twist_goals + 12 * k, commands[k]);
     memory.command_states[k].started = false;
   }
   memory.scalars->twist_active = true;
@@ -443,9 +437,9 @@ SUPPLE_FN bool read_request(const Tracking &t, const CommandOptions *options, co
     }
     // what no row asks may be anything, even not a number
     double goal[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
-    if (target.component[target.rows - 1] >= about_x)
+    if (target.has_rotation || target.has_direction)
       std::memcpy(goal, requested, 9 * sizeof(double));
-    if (target.component[0] < about_x)
+    if (target.has_position)
       std::memcpy(goal + 9, requested + 9, 3 * sizeof(double));
     estimate_command(memory.command_states[k], goal, request.stamped, request.stamp, request.dt, options[k],
                      commands[k]);

@@ -24,12 +24,18 @@ struct TickSetup {
   SUPPLE_FLAT int stride() const { return N ? (N + 7) / 8 * 8 : tracking.stride; }
 };
 
+// What turns linear and angular parts into the rows of one target.
+struct TargetRows {
+  double weight[6];      // of each row, scaled
+  Vec<double> across[2]; // of a goal for a direction: the unit vectors of its rows
+};
+
 // arrays of an evaluation
 struct TickEvaluation {
   Axis<double> *axes;                               // one target after another, and one more
   Mover *movers;                                    // one target after another
   int *mover_count;                                 // of each target
-  Frame<double> *end_effectors;                     // of each target
+  TargetRows *rows;                                 // of each target
   double *J;                                        // n columns of m rows: the weighted Jacobian
   double *gram, *hessian;                           // n x n: J'J and H
   double *residual, *command, *feedforward;         // m: r, c, c - b/2
@@ -55,93 +61,78 @@ SUPPLE_FLAT double dot_rows(const double *a, const double *b, int m) {
 SUPPLE_FLAT double squared(double x) { return x * x; }
 SUPPLE_FLAT double positive(double x) { return x > 0 ? x : 0; }
 
-// The weighted rows of a target from a linear and an angular part in world axes.
-template <bool OnePose = false>
-SUPPLE_FLAT void weighted_rows(const Target &target, const Vec<double> *across, double scale,
-                               Vec<double> linear, Vec<double> angular, double *rows) {
-  if (OnePose) { // all six, in their order
+// The weighted rows of a target from a linear and an angular part in world axes. One pose has all six rows,
+// in their order.
+template <bool OnePose>
+SUPPLE_FLAT void weighted_rows(const Target &target, const TargetRows &of, Vec<double> linear,
+                               Vec<double> angular, double *rows) {
+  if (OnePose) {
     const double all[6] = {linear.x, linear.y, linear.z, angular.x, angular.y, angular.z};
     for (int i = 0; i < 6; ++i)
-      rows[i] = scale * target.weight[i] * all[i];
+      rows[i] = of.weight[i] * all[i];
     return;
   }
-  const double all[8] = {linear.x,  linear.y,  linear.z,  angular.x,
-                         angular.y, angular.z, dot(across[0], angular), dot(across[1], angular)};
-  for (int i = 0; i < target.rows; ++i)
-    rows[i] = scale * target.weight[i] * all[target.component[i]];
+  to_rows(target, of.across, of.weight, linear, angular, rows);
 }
 
-// the two directions across the pointing axis of a target that has one
-SUPPLE_FN void across_pointing(const Target &target, const Frame<double> &tip, Vec<double> *out) {
-  out[0] = out[1] = Vec<double>{0, 0, 0};
-  if (target.component[target.rows - 1] >= across_1)
-    across(tip.r * load3(target.axis), out[0], out[1]);
-}
-
-// What a command asks of one end effector, in world axes; components without weight are 0.
+// What a command asks of one end effector, in world axes.
 struct CommandResidual {
-  Vec<double> position, rotation;                           // goal minus end effector
+  Residual<double> error;                                   // goal minus end effector
   Vec<double> position_displacement, rotation_displacement; // of the command in this tick
-  Vec<double> position_weight, rotation_weight;             // of each component
-  Vec<double> pointing, across[2];                          // of a goal for a direction
-  bool has_direction;
+  Vec<double> position_weight, rotation_weight;             // of each component, 0 where it is not asked
+  TargetRows rows;
 };
 
 SUPPLE_FN CommandResidual command_residual(const Target &target, const Frame<double> &tip,
                                            const Command &command, double scale) {
   CommandResidual r{};
-  const Frame<double> goal = goal_frame<double>(command.goal);
-  r.has_direction = target.component[target.rows - 1] >= across_1;
+  r.error = residual<Angle>(target, tip, goal_frame(command.goal));
+  r.rows.across[0] = r.error.across[0];
+  r.rows.across[1] = r.error.across[1];
   double w[6] = {0, 0, 0, 0, 0, 0};
   for (int i = 0; i < target.rows; ++i) {
-    const double weight = scale * target.weight[i];
+    r.rows.weight[i] = scale * target.weight[i];
     if (target.component[i] < across_1)
-      w[target.component[i]] = weight;
+      w[target.component[i]] = r.rows.weight[i];
     else
-      w[3] = w[4] = w[5] = weight;
+      w[about_x] = w[about_y] = w[about_z] = r.rows.weight[i];
   }
   r.position_weight = load3(w);
-  r.rotation_weight = load3(w + 3);
-  // a component without weight may be anything, even not a number
-  auto weighted = [](Vec<double> weight, Vec<double> x) {
-    return Vec<double>{weight.x > 0 ? x.x : 0.0, weight.y > 0 ? x.y : 0.0, weight.z > 0 ? x.z : 0.0};
-  };
-  r.position = weighted(r.position_weight, goal.p - tip.p);
-  r.position_displacement = weighted(r.position_weight, load3(command.displacement));
-  r.rotation_displacement = weighted(r.rotation_weight, load3(command.displacement + 3));
-  if (r.has_direction) {
-    r.pointing = tip.r * load3(target.axis);
-    r.rotation = turn_between(r.pointing, load3(command.goal));
-    across(r.pointing, r.across[0], r.across[1]);
-    r.rotation_displacement = r.rotation_displacement - dot(r.rotation_displacement, r.pointing) * r.pointing;
-  } else if (target.component[target.rows - 1] >= about_x) {
-    r.rotation = log_rotation(goal.r * transpose(tip.r));
+  r.rotation_weight = load3(w + about_x);
+  double moved[6];
+  for (int i = 0; i < 6; ++i)
+    moved[i] = target.asked[i] ? command.displacement[i] : 0;
+  r.position_displacement = load3(moved);
+  r.rotation_displacement = load3(moved + about_x);
+  if (target.has_direction) { // about the pointing axis itself nothing is asked
+    const Vec<double> axis = r.error.pointing;
+    r.rotation_displacement = r.rotation_displacement - dot(r.rotation_displacement, axis) * axis;
   }
   return r;
 }
 
 // Adds the curvature of one target's residual to H; false where that residual is too short to matter.
-SUPPLE_FN bool add_residual_curvature(const CommandResidual &r, const Mover *movers, int count, int n,
-                                      double *H) {
+SUPPLE_FN bool add_residual_curvature(const Target &target, const CommandResidual &r, const Mover *movers,
+                                      int count, int n, double *H) {
   auto largest = [](Vec<double> w) { return larger(w.x, larger(w.y, w.z)); };
-  const Vec<double> p = r.position - r.position_displacement, o = r.rotation - r.rotation_displacement;
+  const Vec<double> p = r.error.position - r.position_displacement;
+  const Vec<double> o = r.error.rotation - r.rotation_displacement;
   const double square =
       squared(largest(r.position_weight)) * dot(p, p) + squared(largest(r.rotation_weight)) * dot(o, o);
   if (!(square > 1e-12))
     return false;
-  add_curvature(movers, count, p, o, r.position_weight, r.rotation_weight, r.has_direction, r.pointing, n, H);
+  add_curvature(movers, count, p, o, r.position_weight, r.rotation_weight, target.has_direction,
+                r.error.pointing, n, H);
   return true;
 }
 
 // Evaluates one target: its columns of J, its rows of r, c and c - b/2. Returns whether its residual bends.
 template <int N, int M>
-SUPPLE_FLAT bool evaluate_target(const TickSetup<N, M> &setup, const Target &target, const Command &command,
-                                 const Frame<double> &tip, const Mover *movers, int count,
-                                 const TickEvaluation &out) {
+SUPPLE_FLAT bool evaluate_target(const TickSetup<N, M> &setup, const Target &target, const CommandResidual &r,
+                                 const Mover *movers, int count, const TickEvaluation &out) {
   const int m = setup.m(), first = target.first;
-  const CommandResidual r = command_residual(target, tip, command, setup.tracking.weight_scale);
   auto rows = [&](Vec<double> linear, Vec<double> angular, double *to) {
-    weighted_rows<M == 6>(target, r.across, setup.tracking.weight_scale, linear, angular, to);
+    weighted_rows<M == 6>(target, r.rows, linear, angular, to);
   };
   for (int i = 0; i < count; ++i) {
     double *column = out.J + movers[i].index * m + first;
@@ -157,14 +148,14 @@ SUPPLE_FLAT bool evaluate_target(const TickSetup<N, M> &setup, const Target &tar
   Vec<double> linear, angular;
   second_along(movers, count, out.last_step, linear, angular);
   double error[6], second[6];
-  rows(r.position, r.rotation, error);
+  rows(r.error.position, r.error.rotation, error);
   rows(r.position_displacement, r.rotation_displacement, out.command + first);
   rows(linear, angular, second);
   for (int i = 0; i < target.rows; ++i) {
     out.residual[first + i] = error[i] - out.command[first + i];
     out.feedforward[first + i] = out.command[first + i] - 0.5 * second[i];
   }
-  return add_residual_curvature(r, movers, count, setup.n(), out.hessian);
+  return add_residual_curvature(target, r, movers, count, setup.n(), out.hessian);
 }
 
 // Displacements from q to a posture, in natural units; a ball joint turns the shortest way.
@@ -210,9 +201,11 @@ SUPPLE_FN EvaluationSummary evaluate_tick(const TickSetup<N, M> &setup, const Ar
   bool curved = false;
   for (int k = 0; k < t.problem.target_count; ++k) {
     const Target &target = t.problem.targets[k];
-    const Frame<double> tip = out.end_effectors[k] = end_effector(target, memory.q, axes);
+    const Frame<double> tip = end_effector(target, memory.q, axes);
     const int count = out.mover_count[k] = movers(target.chain, axes, tip.p, t.unit, target_movers);
-    curved = evaluate_target(setup, target, commands[k], tip, target_movers, count, out) || curved;
+    const CommandResidual r = command_residual(target, tip, commands[k], t.weight_scale);
+    out.rows[k] = r.rows;
+    curved = evaluate_target(setup, target, r, target_movers, count, out) || curved;
     axes += target.chain.axes;
     target_movers += count;
   }
@@ -234,16 +227,15 @@ SUPPLE_FN void second_derivative(const TickSetup<N, M> &setup, const TickEvaluat
   const Mover *target_movers = at.movers;
   for (int k = 0; k < setup.tracking.problem.target_count; ++k) {
     const Target &target = setup.tracking.problem.targets[k];
-    Vec<double> linear, angular, across[2];
+    Vec<double> linear, angular;
     second_along(target_movers, at.mover_count[k], d, linear, angular);
-    across_pointing(target, at.end_effectors[k], across);
-    weighted_rows<M == 6>(target, across, setup.tracking.weight_scale, linear, angular, rows + target.first);
+    weighted_rows<M == 6>(target, at.rows[k], linear, angular, rows + target.first);
     target_movers += at.mover_count[k];
   }
 }
 
-// Adds weight times the gradient of a singular value to `gradient`: d sigma / d q_i = <J z, (dJ/dq_i) z> / sigma
-// for its right singular vector z of all joints, `image` = J z.
+// Adds weight times the gradient of a singular value to `gradient`: d sigma / d q_i = <J z, (dJ/dq_i) z> /
+// sigma for its right singular vector z of all joints, `image` = J z.
 template <int N, int M>
 SUPPLE_FN void add_singular_value_gradient(const TickSetup<N, M> &setup, const TickEvaluation &at,
                                            const double *z, const double *image, double sigma, double weight,
@@ -251,13 +243,10 @@ SUPPLE_FN void add_singular_value_gradient(const TickSetup<N, M> &setup, const T
   const Mover *target_movers = at.movers;
   for (int k = 0; k < setup.tracking.problem.target_count; ++k) {
     const Target &target = setup.tracking.problem.targets[k];
-    Vec<double> across[2];
-    across_pointing(target, at.end_effectors[k], across);
     derivative_along_each(target_movers, at.mover_count[k], z,
                           [&](int joint, Vec<double> linear, Vec<double> angular) {
                             double rows[6], sum = 0;
-                            weighted_rows<M == 6>(target, across, setup.tracking.weight_scale, linear, angular,
-                                                  rows);
+                            weighted_rows<M == 6>(target, at.rows[k], linear, angular, rows);
                             for (int i = 0; i < target.rows; ++i)
                               sum += rows[i] * image[target.first + i];
                             gradient[joint] += weight * sum / sigma;

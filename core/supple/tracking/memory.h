@@ -6,7 +6,7 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-SUPPLE_FN void lay_out_memory(ScratchLayout &layout, const Tracking &t, ArmMemory &memory) {
+SUPPLE_FN void lay_out(ArmMemory &memory, ScratchLayout &layout, const Tracking &t) {
   const int n = t.problem.n, m = t.problem.rows, targets = t.problem.target_count;
   layout.array(memory.command_states, targets);
   layout.array(memory.scalars, 1);
@@ -42,12 +42,12 @@ struct TickScratch {
   RecoveryScratch recovery;
 };
 
-SUPPLE_FN void lay_out_evaluation(ScratchLayout &layout, const Tracking &t, int axes, TickEvaluation &at) {
+SUPPLE_FN void lay_out(TickEvaluation &at, ScratchLayout &layout, const Tracking &t, int axes) {
   const int n = t.problem.n, m = t.problem.rows, targets = t.problem.target_count;
   layout.array(at.axes, axes);
   layout.array(at.movers, axes);
   layout.array(at.mover_count, targets);
-  layout.array(at.end_effectors, targets);
+  layout.array(at.rows, targets);
   layout.array(at.J, n * m);
   for (double **matrix : {&at.gram, &at.hessian})
     layout.array(*matrix, n * n);
@@ -58,8 +58,8 @@ SUPPLE_FN void lay_out_evaluation(ScratchLayout &layout, const Tracking &t, int 
     layout.array(*row, n);
 }
 
-SUPPLE_FN void lay_out_directions(ScratchLayout &layout, int n, int m, RegularScratch &regular,
-                                  SingularScratch &singular) {
+SUPPLE_FN void lay_out(RegularScratch &regular, SingularScratch &singular, ScratchLayout &layout, int n,
+                       int m) {
   for (double **matrix : {&regular.reduced, &regular.factor, &singular.eigenvalues, &singular.products})
     layout.array(*matrix, n * n);
   layout.array(singular.images, n * m);
@@ -71,14 +71,14 @@ SUPPLE_FN void lay_out_directions(ScratchLayout &layout, int n, int m, RegularSc
   layout.array(singular.is_null, n);
 }
 
-SUPPLE_FN void lay_out_step(ScratchLayout &layout, int n, int stride, ApproachScratch &approach,
-                            BoundsScratch &bounds) {
+SUPPLE_FN void lay_out(ApproachScratch &approach, BoundsScratch &bounds, ScratchLayout &layout, int n,
+                       int stride) {
   Displacements &x = approach.displacements;
   for (double **row : {&x.feedback, &x.feedforward, &x.preferred, &approach.feedforward_acceleration,
                        &bounds.natural_q, &bounds.low, &bounds.high})
     layout.array(*row, stride);
-  for (double **row :
-       {&approach.limit_side, &approach.step, &bounds.lead, &bounds.step, &bounds.previous_q, &bounds.nearest.p})
+  for (double **row : {&approach.limit_side, &approach.step, &bounds.lead, &bounds.step, &bounds.previous_q,
+                       &bounds.nearest.p})
     layout.array(*row, n);
   layout.array(approach.free_index, n);
   layout.array(bounds.nearest.free, n);
@@ -87,35 +87,31 @@ SUPPLE_FN void lay_out_step(ScratchLayout &layout, int n, int stride, ApproachSc
     layout.array(*matrix, n * n);
 }
 
-SUPPLE_FN void lay_out_recovery(ScratchLayout &layout, const Tracking &t, int axes, RecoveryScratch &recovery) {
+SUPPLE_FN void lay_out(RecoveryScratch &recovery, ScratchLayout &layout, const Tracking &t, int axes) {
   const int n = t.problem.n, m = t.problem.rows, targets = t.problem.target_count;
-  const int larger_size = (m > n ? m : n) + 4;
   layout.array(recovery.goals, 12 * targets);
-  layout.array(recovery.sight.e, m);
-  layout.array(recovery.sight.J, m * n);
-  layout.array(recovery.sight.full, 6 * n);
-  layout.array(recovery.sight.tips, targets);
-  layout.array(recovery.sight.axes, axes);
-  layout.array(recovery.sight.distance, targets);
-  layout.array(recovery.sight.angle, targets);
-  for (double **matrix : {&recovery.step.A, &recovery.step.V})
-    layout.array(*matrix, larger_size * larger_size);
-  for (double **row : {&recovery.step.b, &recovery.step.c, &recovery.step.free})
-    layout.array(*row, larger_size);
-  layout.array(recovery.step.order, larger_size);
-  layout.array(recovery.wish, n);
+  Evaluation &at = recovery.evaluation;
+  layout.array(at.e, m);
+  layout.array(at.J, m * n);
+  layout.array(at.full, 6 * n);
+  layout.array(at.tips, targets);
+  layout.array(at.axes, axes);
+  layout.array(at.distance, targets);
+  layout.array(at.angle, targets);
+  lay_out(recovery.step, layout, (m > n ? m : n) + 4);
+  layout.array(recovery.preferred, n);
   layout.array(recovery.dq, n);
 }
 
-SUPPLE_FN void lay_out_scratch(ScratchLayout &layout, const Tracking &t, TickScratch &scratch) {
+SUPPLE_FN void lay_out(TickScratch &scratch, ScratchLayout &layout, const Tracking &t) {
   int axes = 1; // forward kinematics writes one more
   for (int k = 0; k < t.problem.target_count; ++k)
     axes += t.problem.targets[k].chain.axes;
   layout.array(scratch.commands, t.problem.target_count);
-  lay_out_evaluation(layout, t, axes, scratch.evaluation);
-  lay_out_directions(layout, t.problem.n, t.problem.rows, scratch.regular, scratch.singular);
-  lay_out_step(layout, t.problem.n, t.stride, scratch.approach, scratch.bounds);
-  lay_out_recovery(layout, t, axes, scratch.recovery);
+  lay_out(scratch.evaluation, layout, t, axes);
+  lay_out(scratch.regular, scratch.singular, layout, t.problem.n, t.problem.rows);
+  lay_out(scratch.approach, scratch.bounds, layout, t.problem.n, t.stride);
+  lay_out(scratch.recovery, layout, t, axes);
 }
 
 // Begins at q, at rest.

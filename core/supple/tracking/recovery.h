@@ -10,11 +10,11 @@ namespace supple {
 inline namespace SUPPLE_ISA {
 
 struct RecoveryScratch {
-  double *goals;     // 12 a target
-  Sight<double> sight; // of all goals at recovery_q
-  StepDesk step;
-  double *wish; // n: none, for hold_limits
-  double *dq;   // n
+  double *goals;         // 12 a target
+  Evaluation evaluation; // of all goals at recovery_q
+  StepScratch step;
+  double *preferred; // n: none
+  double *dq;        // n
 };
 
 // Takes one damped step of recovery_q towards the commands: from the anchor, and after 20 steps in vain from
@@ -36,10 +36,10 @@ SUPPLE_FN void search_recovery(const Tracking &t, const Command *commands, doubl
   }
   for (int i = 0; i < n; ++i) {
     memory.recovery_previous_q[i] = memory.recovery_q[i];
-    scratch.wish[i] = 0;
+    scratch.preferred[i] = 0;
   }
-  double *e = scratch.sight.e, *J = scratch.sight.J;
-  look(problem, memory.recovery_q, scratch.goals, false, scratch.sight);
+  double *e = scratch.evaluation.e, *J = scratch.evaluation.J;
+  evaluate(problem, memory.recovery_q, scratch.goals, false, scratch.evaluation);
   const double square = dot_rows<0>(e, e, problem.rows);
   if (square < tolerance * tolerance) {
     scalars.recovery = recovery_reached;
@@ -47,7 +47,7 @@ SUPPLE_FN void search_recovery(const Tracking &t, const Command *commands, doubl
     scalars.recovery = recovery_searching;
     scalars.recovery_steps = 0;
   }
-  hold_limits(problem, memory.recovery_q, e, J, scratch.wish);
+  hold_limits(problem, memory.recovery_q, e, J, scratch.preferred);
   for (int i = 0; i < problem.rows; ++i)
     for (int l = 0; l < n; ++l)
       J[i * n + l] *= t.unit[l];
@@ -85,10 +85,12 @@ template <int N, int M>
 SUPPLE_FN void watch_local_minimum(const TickSetup<N, M> &setup, const EvaluationSummary &summary,
                                    double reducible, ArmScalars &scalars) {
   if (reducible < 0.1 && scalars.recovery == recovery_reached)
-    scalars.local_minimum_time += setup.dt * lesser(1.0, squared(summary.residual_norm / setup.law.lost_error));
+    scalars.local_minimum_time +=
+        setup.dt * lesser(1.0, squared(summary.residual_norm / setup.law.lost_error));
 }
 
-// The wanted step of an arm that recovers: each joint straight to recovery_q, whose own motion is fed forward.
+// The wanted step of an arm that recovers: each joint straight to recovery_q, whose own motion is fed
+// forward.
 template <int N, int M>
 SUPPLE_FN WantedStep recovery_step(const TickSetup<N, M> &setup, const ArmMemory &memory,
                                    const ApproachScratch &scratch, double *joint_weights) {

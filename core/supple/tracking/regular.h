@@ -28,8 +28,8 @@ struct RegularScratch {
 // Whether no direction is near-singular; if so, the displacements are written.
 struct RegularStep {
   bool applies = false;
-  bool has_null_direction = false;     // one joint more than rows: memory.null_direction
-  double null_curvature_change = 0;    // damped curvature along it less the Hessian's
+  bool has_null_direction = false;  // one joint more than rows: memory.null_direction
+  double null_curvature_change = 0; // damped curvature along it less the Hessian's
   double smallest_singular_value = far_from_singular;
 };
 
@@ -61,7 +61,8 @@ SUPPLE_FN void gather(const double *from, int n, const FreeJoints &free, double 
       to[i * free.count + j] = from[free.index[i] * n + free.index[j]];
 }
 
-// Where every eigenvalue is above this, no direction is near-singular, and the posture is learnt at full rate.
+// Where every eigenvalue is above this, no direction is near-singular, and the posture is learnt at full
+// rate.
 SUPPLE_FLAT double regular_threshold(const Law &law) { return 2 * squared(law.singular_threshold); }
 
 // H x = gradient for both gradients, with all N joints free.
@@ -85,8 +86,9 @@ SUPPLE_FN bool solve_all_joints(const TickSetup<N, M> &setup, const TickEvaluati
 
 // The same over some free joints.
 template <int N, int M>
-SUPPLE_FN bool solve_free_joints(const TickSetup<N, M> &setup, const TickEvaluation &at, const FreeJoints &free,
-                                 const RegularScratch &scratch, const Displacements &out) {
+SUPPLE_FN bool solve_free_joints(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                                 const FreeJoints &free, const RegularScratch &scratch,
+                                 const Displacements &out) {
   const int n = setup.n();
   const double threshold = regular_threshold(setup.law);
   gather(at.gram, n, free, scratch.reduced);

@@ -172,13 +172,13 @@ SUPPLE_FN FoldExit leave_fold(const TickSetup<N, M> &setup, const TickEvaluation
     return {feedback, pressed};
   const double vertex = -slope / kappa, side = to_posture - vertex < 0 ? -1 : 1;
   const double target = vertex + side * root(slope * slope + 2 * b) / kappa;
-  const double weight = pressed * fold.weight * squared(positive(1 - gamma / squared(law.fold_threshold))) * b /
-                        (b + 0.05 * squared(law.singular_threshold));
+  const double weight = pressed * fold.weight * squared(positive(1 - gamma / squared(law.fold_threshold))) *
+                        b / (b + 0.05 * squared(law.singular_threshold));
   return {feedback + weight * (target - feedback), pressed};
 }
 
-// Which way the weakest direction fails: the residual beside what regular directions can remove, of the target
-// that has most of it; or, where none is left, J z.
+// Which way the weakest direction fails: the residual beside what regular directions can remove, of the
+// target that has most of it; or, where none is left, J z.
 template <int N, int M>
 SUPPLE_FN void report_weakest(const TickSetup<N, M> &setup, const TickEvaluation &at, const double *image,
                               int count, const SingularScratch &scratch, SingularReport &report) {

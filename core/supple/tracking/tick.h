@@ -1,9 +1,9 @@
 // One tick: from the joints' values and a request to the joints' next values, a status and a report.
 //
-// The law: minimise the weighted residual with its true Hessian; feed the command's velocity forward; turn the
-// displacement that remains into a speed with one factor for all joints; damp only along near-singular
-// directions; and stay in a box of position, speed, acceleration, braking and jerk. docs/tracking.md tells what
-// each part is for.
+// The law: minimise the weighted residual with its true Hessian; feed the command's velocity forward; turn
+// the displacement that remains into a speed with one factor for all joints; damp only along near-singular
+// directions; and stay in a box of position, speed, acceleration, braking and jerk. docs/tracking.md tells
+// what each part is for.
 #pragma once
 #include "supple/tracking/memory.h"
 
@@ -21,8 +21,8 @@ SUPPLE_FLAT double limit_flag(const JointBounds &joint, double held, double v, d
   return not_limited;
 }
 
-// Takes the step: updates q, velocity and acceleration. With `keep_limits`, rounding carries no joint past its
-// limit.
+// Takes the step: updates q, velocity and acceleration. With `keep_limits`, rounding carries no joint past
+// its limit.
 SUPPLE_FN void take_step(const Tracking &t, const ArmMemory &memory, const BoundsScratch &scratch, double dt,
                          bool keep_limits, double *limit_flags) {
   for (int i = 0; i < t.problem.n; ++i) {
@@ -33,7 +33,7 @@ SUPPLE_FN void take_step(const Tracking &t, const ArmMemory &memory, const Bound
     limit_flags[i] = limit_flag(joint, memory.limit_side[i], v, a);
     memory.acceleration[i] = a;
     memory.velocity[i] = v;
-    memory.q[i] = keep_limits && last <= high && next > high  ? high
+    memory.q[i] = keep_limits && last <= high && next > high ? high
                   : keep_limits && last >= low && next < low ? low
                                                              : next;
   }
@@ -177,19 +177,20 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
   return result;
 }
 
-// Measures goal minus end effector at q, in world axes, for each target; whether all are within tolerance.
-SUPPLE_FN bool measure_error(const Tracking &t, const Command *commands, const double *q, const Stop &tolerance,
-                             Axis<double> *axes, double *error) {
+// Measures goal minus end effector at q, in world axes, for each target; whether all are within tolerance of
+// their goals' slack.
+SUPPLE_FN bool measure_error(const Tracking &t, const Command *commands, const double *q,
+                             const Stop &tolerance, Axis<double> *axes, double *error) {
   bool within = true;
   for (int k = 0; k < t.problem.target_count; ++k) {
     const Target &target = t.problem.targets[k];
     const Frame<double> tip = end_effector(target, q, axes);
-    double rows[6], distance, angle;
-    measure(target, tip, commands[k].goal, rows, distance, angle);
-    within = within && distance <= tolerance.position && angle <= tolerance.angle;
-    const CommandResidual r = command_residual(target, tip, commands[k], 1);
+    Residual<double> r = residual<Angle>(target, tip, goal_frame(commands[k].goal));
     store3(r.position, error + 6 * k);
     store3(r.rotation, error + 6 * k + 3);
+    remove_slack(target, r);
+    within = within && root(squared_distance(r)) <= tolerance.position &&
+             root(squared_angle(r)) <= tolerance.angle;
   }
   return within;
 }
@@ -214,7 +215,7 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
     out.limit_flags[i] = not_limited;
   }
   if (!(request.dt > 0 && request.dt < 1e9))
-    return {}; // no time passed, so nothing moves
+    return {};                           // no time passed, so nothing moves
   request.dt = lesser(request.dt, 0.25); // after a pause it goes on as if the pause had been short
   const TickSetup<N, M> setup{t, t.law, request.dt};
   if (!read_request(t, options, request, memory, scratch.evaluation.axes, scratch.commands)) {
@@ -224,9 +225,9 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
   }
   if (request.measured && !is_finite(request.measured, n))
     request.measured = nullptr;
-  TickResult result =
-      request.external ? follow_external(setup, *request.external, request.measured, memory, scratch, out)
-                       : follow_law(setup, request.measured, memory, scratch, out);
+  TickResult result = request.external
+                          ? follow_external(setup, *request.external, request.measured, memory, scratch, out)
+                          : follow_law(setup, request.measured, memory, scratch, out);
   for (int k = 0; k < targets; ++k)
     result.lag = larger(result.lag, scratch.commands[k].lag);
   const double *q = request.measured ? request.measured : memory.q;

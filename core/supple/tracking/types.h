@@ -63,11 +63,11 @@ struct Tracking {
 // How commands are read; times in seconds, weighted units as in the law.
 struct CommandOptions {
   double position_weight = 1, rotation_weight = 1; // of a metre (pi/reach) and of a radian
-  bool has_direction = false;    // the goal's first three numbers are a direction, the rest of its rotation none
-  double jump_speed = 6;         // weighted 1/s: a faster command is a jump
-  double lag = 0.0245;           // s: age of what is read; within 25 ms tremor is reduced best by all of it
-  double window = 0.43;          // s: length of the window; shorter lets tremor pass, longer distorts motion
-  double rise = 0.23;            // s: in which a new sample gains its weight; shorter lets single samples be felt
+  bool has_direction = false; // the goal's first three numbers are a direction, the rest of its rotation none
+  double jump_speed = 6;      // weighted 1/s: a faster command is a jump
+  double lag = 0.0245;        // s: age of what is read; within 25 ms tremor is reduced best by all of it
+  double window = 0.43;       // s: length of the window; shorter lets tremor pass, longer distorts motion
+  double rise = 0.23; // s: in which a new sample gains its weight; shorter lets single samples be felt
   double narrow_share = 0.65;    // second window over the first; smaller lets a lost sample be felt
   double tremor = 0.01;          // weighted: how far the two may differ; 3 mm or 0.6 degrees
   double rest_gap = 0.1;         // s: a later sample follows a rest, and says nothing of the sample rate
@@ -83,7 +83,7 @@ struct CommandOptions {
 
 // What is remembered of a command; zero bytes are its start.
 struct alignas(64) CommandState {
-  static constexpr int slots = 64; // of the window
+  static constexpr int slots = 64;  // of the window
   static constexpr int numbers = 7; // of a value: position, then a quaternion w x y z (or a direction and 0)
   double sample_time[slots];        // when the sample was taken, on our clock
   double received_time[slots];      // when it was received
@@ -96,10 +96,10 @@ struct alignas(64) CommandState {
   double clock, since_sample;         // s: our clock; time since the newest sample
   double last_change;                 // when samples last differed from the newest
   double last_sample;                 // sample_time of the newest slot
-  double stamp, clock_offset;         // the newest stamp; our clock less the sender's, for the quickest sample
-  double interval;                    // s: mean time between samples
-  double scale;                       // of lag and window, by the interval
-  int next_slot, interval_count;      // the slot to fill; how many gaps the interval is the mean of
+  double stamp, clock_offset;    // the newest stamp; our clock less the sender's, for the quickest sample
+  double interval;               // s: mean time between samples
+  double scale;                  // of lag and window, by the interval
+  int next_slot, interval_count; // the slot to fill; how many gaps the interval is the mean of
   int ticks_since_sample;
   int doubt; // that each tick brings a sample: 0 none, above `doubt_limit` samples go through the window
   bool started;
@@ -126,24 +126,24 @@ enum RecoveryPhase : int { recovery_idle, recovery_searching, recovery_reached }
 
 // the single numbers that an arm remembers; zero is their start
 struct ArmScalars {
-  double pressed;           // 0 to 1: how hard the command lately pressed against a fold
-  int basis_age;            // ticks since `basis` began at the identity; 0: it holds none
-  int reduced_basis_age;    // the same of `reduced_basis`
-  RecoveryPhase recovery;   // of the search for joint values that reach the command
-  int recovery_steps;       // of that search
-  bool recovery_from_rest;  // it began at rest, not at the anchor
+  double pressed;            // 0 to 1: how hard the command lately pressed against a fold
+  int basis_age;             // ticks since `basis` began at the identity; 0: it holds none
+  int reduced_basis_age;     // the same of `reduced_basis`
+  RecoveryPhase recovery;    // of the search for joint values that reach the command
+  int recovery_steps;        // of that search
+  bool recovery_from_rest;   // it began at rest, not at the anchor
   double local_minimum_time; // s: how long the arm has been in a local minimum
-  bool twist_active;        // the goals are those that twists move
+  bool twist_active;         // the goals are those that twists move
 };
 
-// What one arm remembers between ticks. Rows of n are padded to Tracking::stride. Velocities and accelerations
-// are in natural units.
+// What one arm remembers between ticks. Rows of n are padded to Tracking::stride. Velocities and
+// accelerations are in natural units.
 struct ArmMemory {
   CommandState *command_states; // one a target
   double *q, *velocity, *acceleration;
-  double *posture, *rest;                                // remembered posture, and the start
+  double *posture, *rest;                                  // remembered posture, and the start
   double *feedforward_velocity, *feedforward_acceleration; // of the last tick; the second is low-passed
-  double *limit_side;                                    // 1, -1: held at its upper, lower limit; 0: free
+  double *limit_side;                                      // 1, -1: held at its upper, lower limit; 0: free
   double *basis;              // n x n: eigenvectors of the last tick's Hessian, as rows
   double *reduced_basis;      // the same over the free joints, of the last tick with a joint held
   double *reduced_limit_side; // which joints were held when reduced_basis was made
@@ -185,27 +185,28 @@ constexpr double far_from_singular = 1e300;
 
 // What is known of near-singular directions after a tick.
 struct SingularReport {
-  double damping = 0;                // the largest along any direction
+  double damping = 0;                 // the largest along any direction
   double smallest_singular_value = 0; // or far_from_singular
-  double fold = 0;                   // of the weakest direction: 0 passes through, 1 folds
-  bool near_singular = false;        // some direction is damped
-  int target = 0;                    // the one that the weakest direction serves least
-  double direction[6] = {};          // which way: unit length, linear (times pi/reach) and angular
+  double fold = 0;                    // of the weakest direction: 0 passes through, 1 folds
+  bool near_singular = false;         // some direction is damped
+  int target = 0;                     // the one that the weakest direction serves least
+  double direction[6] = {};           // which way: unit length, linear (times pi/reach) and angular
 };
 
 // What came of a tick, besides the arrays of TickResultArrays.
 struct TickResult {
   TrackingStatus status = at_rest;
   SingularReport singular;
-  bool bounded = false;   // the law's step was outside the box
-  bool regular = false;   // no near-singular direction had to be known
-  double lag = 0;         // s: of the command that was followed
-  double reducible = 0;   // share of the squared residual that a step without box would remove, 0 to about 1
+  bool bounded = false; // the law's step was outside the box
+  bool regular = false; // no near-singular direction had to be known
+  double lag = 0;       // s: of the command that was followed
+  double reducible = 0; // share of the squared residual that a step without box would remove, 0 to about 1
 };
 struct TickResultArrays {
-  double *joint_weights; // n: 1 for a free joint, less where it takes part in a near-singular direction, 0 held
-  double *limit_flags;   // n: LimitFlag with its sign
-  double *error;         // 6 a target: goal minus end effector after the step, in world axes
+  double
+      *joint_weights;  // n: 1 for a free joint, less where it takes part in a near-singular direction, 0 held
+  double *limit_flags; // n: LimitFlag with its sign
+  double *error;       // 6 a target: goal minus end effector after the step, in world axes
 };
 
 } // namespace supple

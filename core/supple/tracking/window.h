@@ -67,7 +67,7 @@ SUPPLE_FLAT void goal_to_value(const CommandOptions &options, const double *goal
       v[3 + i] = goal[i] / (largest > 0 ? largest : 1);
     v[6] = 0;
   } else {
-    store_quaternion(quaternion(goal_frame<double>(goal).r), v);
+    store_quaternion(quaternion(goal_frame(goal).r), v);
   }
   normalize_value(v);
 }
@@ -98,12 +98,13 @@ SUPPLE_FLAT void value_difference(const CommandOptions &options, const double *f
                                   double *d) {
   store3(load3(to) - load3(from), d);
   if (options.has_direction)
-    return store3(turn_between(load3(from + 3), load3(to + 3)), d + 3);
+    return store3(rotation_between(load3(from + 3), load3(to + 3)), d + 3);
   Quat<double> q = value_quaternion(to) * conjugate(value_quaternion(from));
   if (q.w < 0)
     q = {-q.w, -q.x, -q.y, -q.z};
   const double square = q.x * q.x + q.y * q.y + q.z * q.z;
-  store3(square < asin_limit ? 2 * asin_ratio(square) * Vec<double>{q.x, q.y, q.z} : log_quaternion(q), d + 3);
+  store3(square < asin_limit ? 2 * asin_ratio(square) * Vec<double>{q.x, q.y, q.z} : log_quaternion(q),
+         d + 3);
 }
 
 // The same from goal to goal, without a quaternion where the rotation is short: half the sum of the cross
@@ -112,7 +113,7 @@ SUPPLE_FLAT void goal_difference(const CommandOptions &options, const double *fr
                                  double *d) {
   store3(load3(to + 9) - load3(from + 9), d);
   if (options.has_direction)
-    return store3(turn_between(load3(from), load3(to)), d + 3);
+    return store3(rotation_between(load3(from), load3(to)), d + 3);
   Vec<double> sine{0, 0, 0};
   double trace = 0;
   for (int i = 0; i < 3; ++i) {
@@ -145,8 +146,8 @@ SUPPLE_FLAT void add_difference(const CommandOptions &options, const double *d, 
 // slots that are kept free of samples still in the window
 constexpr int reserved_slots = 6;
 
-// Puts the newest sample into the window. Where more samples come than the window can hold, some are left out,
-// so that none leaves it early.
+// Puts the newest sample into the window. Where more samples come than the window can hold, some are left
+// out, so that none leaves it early.
 SUPPLE_FLAT void add_sample(CommandState &s, const CommandOptions &o, double sample_time,
                             double received_time) {
   const int i = s.next_slot;
@@ -185,8 +186,8 @@ SUPPLE_FLAT double window_lag(const CommandState &s, const CommandOptions &o) {
 
 // The weight of each sample in the parabola's value `window_lag` before `at`, by moving least squares: with
 // ages x in units of the window, weights w (1 - x)^2 that rise with the time since the sample was received,
-// and moments m_k = sum w x^k, the value at x = 0 is the first row of the inverse of the moments' matrix. False
-// where too few samples are there.
+// and moments m_k = sum w x^k, the value at x = 0 is the first row of the inverse of the moments' matrix.
+// False where too few samples are there.
 SUPPLE_FLAT bool parabola_weights(const CommandState &s, const CommandOptions &o, double at, double window,
                                   double rise, Slots *w) {
   const double per_window = 1 / (window * s.scale), per_rise = 1 / (rise * s.scale);
