@@ -1,4 +1,5 @@
 // Laws of the tracker's parts: the box, curvature, directions and factors, and ticks that allocate nothing.
+#define SUPPLE_CANARIES // between all arrays of memory and scratch, checked after every tick
 #include "counted.h"
 
 #include "../../bind/kernels/tracking.cpp"
@@ -667,7 +668,8 @@ void all_directions(Report &report) {
 struct Ride {
   Arm &arm;
   std::vector<double> memory, scratch, result, q0;
-  long long cost = 0; // allocations
+  long long cost = 0;     // allocations
+  long long overruns = 0; // ticks after which a canary was overwritten
   explicit Ride(Arm &arm_, Random &random) : arm(arm_) {
     memory.resize(tick_table.memory(arm.tracking) + 8);
     scratch.resize(tick_table.scratch(arm.tracking) / 8 + 8);
@@ -692,6 +694,20 @@ struct Ride {
     const long before = allocations;
     tick_table.tick(job, 0, 1, even(scratch));
     cost += allocations - before;
+    overruns += !intact();
+  }
+  bool intact() {
+    ScratchLayout memory_layout = ScratchLayout::check(even(memory));
+    ScratchLayout scratch_layout = ScratchLayout::check(even(scratch));
+    ArmMemory unplaced_memory;
+    TickScratch unplaced_scratch;
+    lay_out(unplaced_memory, memory_layout, arm.tracking);
+    lay_out(unplaced_scratch, scratch_layout, arm.tracking);
+    return memory_layout.intact() && scratch_layout.intact();
+  }
+  // writes one element past the end of an array
+  void overrun() {
+    place_memory(arm.tracking, even(memory)).weakest_row[8 * ((arm.tracking.problem.rows + 7) / 8)] = 1;
   }
   const ResultNumbers &numbers() {
     return *result_row(result.data(), arm.n, int(arm.targets.size())).numbers;
@@ -701,7 +717,8 @@ struct Ride {
 void ticks_of_all_kinds(Report &report) {
   Random random{35};
   Worst finite, speed, acceleration, limits;
-  long long made = 0;
+  long long made = 0, overruns = 0;
+  double unseen = 0; // overruns that no canary saw
   enum { regular, singular, damped, boxed, free, held, follows, modes };
   bool seen[modes] = {};
   for (int round = 0; round < 20 * rounds; ++round) {
@@ -760,11 +777,16 @@ void ticks_of_all_kinds(Report &report) {
         q[i] = ride.result[i], v[i] = ride.result[arm.n + i];
     }
     made += ride.cost;
+    overruns += ride.overruns;
+    ride.overrun();
+    unseen += ride.intact();
   }
   double missing = 0;
   for (bool one : seen)
     missing += !one;
   report.add("a tick allocates nothing", "double", double(made), 0);
+  report.add("no tick writes past the end of an array", "double", double(overruns), 0);
+  report.add("a write past the end of an array is seen", "double", unseen, 0);
   report.add("kinds of ticks that were not tried", "double", missing, 0);
   report.add("every tick ends in numbers", "double", finite.error, 0, finite.at);
   report.add("no tick outruns a joint's speed", "double", speed.error, 1e-12, speed.at);
