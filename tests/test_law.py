@@ -7,7 +7,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_every_constant_of_the_law_is_explained():
-    source = (ROOT / "core/supple/tracking.h").read_text(encoding="utf-8")
+    source = (ROOT / "core/supple/tracking/types.h").read_text(encoding="utf-8")
     names = re.findall(r"^  double (\w+) = ", source.split("struct Law {")[1].split("};")[0], re.MULTILINE)
     page = (ROOT / "docs/tracking.md").read_text(encoding="utf-8")
     assert len(names) > 20
