@@ -13,23 +13,23 @@ struct BoxScratch {
   signed char *side; // n: 1, -1 at the upper, lower bound; 0 free
 };
 
-// half the derivative of (x - wanted)' M (x - wanted) by x_i
-SUPPLE_FLAT double half_slope(const double *M, int n, const double *wanted, const double *x, int i) {
+// half the derivative of (x - desired)' M (x - desired) by x_i
+SUPPLE_FLAT double half_slope(const double *M, int n, const double *desired, const double *x, int i) {
   double sum = 0;
   for (int k = 0; k < n; ++k)
-    sum += M[i * n + k] * (x[k] - wanted[k]);
+    sum += M[i * n + k] * (x[k] - desired[k]);
   return sum;
 }
 
 // The step of the free components to their minimum, in scratch.p; returns how many are free.
-SUPPLE_FN int free_step(const double *M, int n, const double *wanted, const double *x,
+SUPPLE_FN int free_step(const double *M, int n, const double *desired, const double *x,
                         const BoxScratch &scratch) {
   int count = 0;
   for (int i = 0; i < n; ++i)
     if (!scratch.side[i])
       scratch.free[count++] = i;
   for (int i = 0; i < count; ++i) {
-    scratch.p[i] = -half_slope(M, n, wanted, x, scratch.free[i]);
+    scratch.p[i] = -half_slope(M, n, desired, x, scratch.free[i]);
     for (int j = 0; j <= i; ++j)
       scratch.A[i * count + j] = M[scratch.free[i] * n + scratch.free[j]];
   }
@@ -66,14 +66,14 @@ SUPPLE_FN bool go_to_bound(int count, const double *low, const double *high, con
 }
 
 // Frees the bound with the largest multiplier; false where none is positive: x is the minimum.
-SUPPLE_FN bool free_bound(const double *M, int n, const double *wanted, const double *low, const double *high,
-                          const double *x, const BoxScratch &scratch) {
+SUPPLE_FN bool free_bound(const double *M, int n, const double *desired, const double *low,
+                          const double *high, const double *x, const BoxScratch &scratch) {
   int freed = -1;
   double largest = 0;
   for (int i = 0; i < n; ++i) {
     if (!scratch.side[i] || !(high[i] > low[i]))
       continue;
-    const double multiplier = half_slope(M, n, wanted, x, i) * scratch.side[i];
+    const double multiplier = half_slope(M, n, desired, x, i) * scratch.side[i];
     if (multiplier > largest) {
       largest = multiplier;
       freed = i;
@@ -85,20 +85,20 @@ SUPPLE_FN bool free_bound(const double *M, int n, const double *wanted, const do
   return true;
 }
 
-// The x in the box low..high that minimises (x - wanted)' M (x - wanted), by a primal active set that starts
-// at the clipped wanted. M is symmetric and positive definite. Every iterate lies in the box, so the last one
-// is usable when the iterations end.
-SUPPLE_FN void nearest_in_box(const double *M, int n, const double *wanted, const double *low,
+// The x in the box low..high that minimises (x - desired)' M (x - desired), by a primal active set that
+// starts at the clipped desired. M is symmetric and positive definite. Every iterate lies in the box, so the
+// last one is usable when the iterations end.
+SUPPLE_FN void nearest_in_box(const double *M, int n, const double *desired, const double *low,
                               const double *high, const BoxScratch &scratch, double *x) {
   for (int i = 0; i < n; ++i) {
-    x[i] = clip(wanted[i], low[i], high[i]);
-    scratch.side[i] = wanted[i] > high[i] ? 1 : wanted[i] < low[i] ? -1 : 0;
+    x[i] = clip(desired[i], low[i], high[i]);
+    scratch.side[i] = desired[i] > high[i] ? 1 : desired[i] < low[i] ? -1 : 0;
   }
   for (int iteration = 0; iteration < 4 * n + 8; ++iteration) {
-    const int count = free_step(M, n, wanted, x, scratch);
+    const int count = free_step(M, n, desired, x, scratch);
     if (go_to_bound(count, low, high, scratch, x))
       continue;
-    if (!free_bound(M, n, wanted, low, high, x, scratch))
+    if (!free_bound(M, n, desired, low, high, x, scratch))
       return;
   }
 }

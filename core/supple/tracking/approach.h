@@ -1,4 +1,4 @@
-// The step that the law wants: feedback by one factor for all joints, feed-forward, and the null space's
+// The step that the law desires: feedback by one factor for all joints, feed-forward, and the null space's
 // preference; joints that would leave their limits are held.
 #pragma once
 #include "supple/model/joint_limits.h"
@@ -22,11 +22,11 @@ SUPPLE_FLAT double largest_lane(Lanes x) {
   return most;
 }
 
-// where a wanted step comes from
+// where a desired step comes from
 enum class StepKind { regular, redundant, singular, recovery, external };
 
-// The step that is wanted before bounds, and what a deviation from it costs (see deviation_cost).
-struct WantedStep {
+// The step before bounds, and what a deviation from it costs (see deviation_cost).
+struct DesiredStep {
   StepKind kind;
   SingularReport report;
   double reducible;             // share of the squared residual that the feedback displacement removes
@@ -40,7 +40,7 @@ struct ApproachScratch {
   double *limit_side;               // n: joints held in this tick
   int *free_index;                  // n
   double *feedforward_acceleration; // n, padded: low-passed
-  double *step;                     // n: the wanted step
+  double *step;                     // n: the desired step
 };
 
 // Combines displacements into a step: f x_b + f_n x_n + x_f. The factor f is the smallest of all joints of
@@ -97,43 +97,43 @@ SUPPLE_FLAT int held_side(const Tracking &t, int i, const double *q, double step
 
 // Displacements over the free joints, by the regular way where it applies.
 template <int N, int M>
-SUPPLE_FN WantedStep displacements(const TickSetup<N, M> &setup, const TickEvaluation &at,
-                                   const EvaluationSummary &summary, const FreeJoints &free,
-                                   const ArmMemory &memory, const RegularScratch &regular_scratch,
-                                   const SingularScratch &singular_scratch, const ApproachScratch &scratch,
-                                   double *joint_weights) {
-  WantedStep wanted{};
-  wanted.free = free;
+SUPPLE_FN DesiredStep displacements(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                                    const EvaluationSummary &summary, const FreeJoints &free,
+                                    const ArmMemory &memory, const RegularScratch &regular_scratch,
+                                    const SingularScratch &singular_scratch, const ApproachScratch &scratch,
+                                    double *joint_weights) {
+  DesiredStep desired{};
+  desired.free = free;
   for (int i = 0; i < setup.n(); ++i)
     joint_weights[i] = scratch.limit_side[i] == 0 ? 1 : 0;
   const RegularStep regular =
       regular_step(setup, at, summary, free, memory, regular_scratch, scratch.displacements);
   if (regular.applies) {
-    wanted.kind = regular.has_null_direction ? StepKind::redundant : StepKind::regular;
-    wanted.null_curvature_change = regular.null_curvature_change;
-    wanted.report.smallest_singular_value = regular.smallest_singular_value;
-    return wanted;
+    desired.kind = regular.has_null_direction ? StepKind::redundant : StepKind::regular;
+    desired.null_curvature_change = regular.null_curvature_change;
+    desired.report.smallest_singular_value = regular.smallest_singular_value;
+    return desired;
   }
   const SingularStep singular = singular_step(setup, at, summary, free, scratch.limit_side, memory,
                                               singular_scratch, joint_weights, scratch.displacements);
-  wanted.kind = StepKind::singular;
-  wanted.report = singular.report;
-  wanted.directions = singular.directions;
+  desired.kind = StepKind::singular;
+  desired.report = singular.report;
+  desired.directions = singular.directions;
   memory.scalars->pressed = singular.pressed;
-  return wanted;
+  return desired;
 }
 
-// The wanted step, in scratch.step. A free joint at a limit whose step leads outward is held and the others
+// The desired step, in scratch.step. A free joint at a limit whose step leads outward is held and the others
 // are asked again, at most three times; a held joint goes to the side of the box at its limit.
 template <int N, int M>
-SUPPLE_FN WantedStep approach_command(const TickSetup<N, M> &setup, const TickEvaluation &at,
-                                      const EvaluationSummary &summary, const ArmMemory &memory,
-                                      const double *low, const double *high,
-                                      const RegularScratch &regular_scratch,
-                                      const SingularScratch &singular_scratch, const ApproachScratch &scratch,
-                                      double *joint_weights) {
+SUPPLE_FN DesiredStep approach_command(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                                       const EvaluationSummary &summary, const ArmMemory &memory,
+                                       const double *low, const double *high,
+                                       const RegularScratch &regular_scratch,
+                                       const SingularScratch &singular_scratch,
+                                       const ApproachScratch &scratch, double *joint_weights) {
   const int n = setup.n();
-  WantedStep wanted;
+  DesiredStep desired;
   for (int i = 0; i < n; ++i)
     scratch.limit_side[i] = 0;
   for (int pass = 0; pass < 4; ++pass) {
@@ -141,8 +141,8 @@ SUPPLE_FN WantedStep approach_command(const TickSetup<N, M> &setup, const TickEv
     for (int i = 0; i < n; ++i)
       if (scratch.limit_side[i] == 0)
         scratch.free_index[count++] = i;
-    wanted = displacements(setup, at, summary, {scratch.free_index, count}, memory, regular_scratch,
-                           singular_scratch, scratch, joint_weights);
+    desired = displacements(setup, at, summary, {scratch.free_index, count}, memory, regular_scratch,
+                            singular_scratch, scratch, joint_weights);
     combine(setup, memory, scratch);
     bool more = false;
     for (int i = 0; i < n; ++i) {
@@ -160,8 +160,8 @@ SUPPLE_FN WantedStep approach_command(const TickSetup<N, M> &setup, const TickEv
     if (scratch.limit_side[i] != 0)
       scratch.step[i] = scratch.limit_side[i] > 0 ? high[i] : low[i];
   }
-  wanted.reducible = summary.residual_norm > 0 ? removed / squared(summary.residual_norm) : 1;
-  return wanted;
+  desired.reducible = summary.residual_norm > 0 ? removed / squared(summary.residual_norm) : 1;
+  return desired;
 }
 
 } // namespace SUPPLE_ISA

@@ -1,4 +1,4 @@
-// The box of a tick: how far each joint may move, the nearest such step to the wanted one, and ball joints'
+// The box of a tick: how far each joint may move, the nearest such step to the desired one, and ball joints'
 // cones.
 #pragma once
 #include "supple/math/box_qp.h"
@@ -121,18 +121,18 @@ SUPPLE_FN void external_cost(const ExternalStep &external, const double *gram, i
   }
 }
 
-// What a deviation x from the wanted step costs, as the matrix of x'Mx. Held joints count for themselves.
+// What a deviation x from the desired step costs, as the matrix of x'Mx. Held joints count for themselves.
 //   regular     M = H over the free joints
 //   redundant   M = H with the curvature along the null direction as it is damped
 //   singular    M = Z' diag(d) Z over the free joints
 //   recovery    M = I
 template <int N, int M>
 SUPPLE_FN void deviation_cost(const TickSetup<N, M> &setup, const TickEvaluation &at,
-                              const WantedStep &wanted, const ArmMemory &memory, double *cost) {
+                              const DesiredStep &desired, const ArmMemory &memory, double *cost) {
   const int n = setup.n();
-  const FreeJoints &free = wanted.free;
-  if (wanted.kind == StepKind::redundant) {
-    const double *z = memory.null_direction, change = wanted.null_curvature_change;
+  const FreeJoints &free = desired.free;
+  if (desired.kind == StepKind::redundant) {
+    const double *z = memory.null_direction, change = desired.null_curvature_change;
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j)
         cost[i * n + j] = at.hessian[i * n + j] + change * z[i] * z[j];
@@ -140,14 +140,14 @@ SUPPLE_FN void deviation_cost(const TickSetup<N, M> &setup, const TickEvaluation
   }
   for (int i = 0; i < n * n; ++i)
     cost[i] = i % (n + 1) ? 0 : 1;
-  if (wanted.kind == StepKind::recovery)
+  if (desired.kind == StepKind::recovery)
     return;
-  const Directions &directions = wanted.directions;
+  const Directions &directions = desired.directions;
   for (int a = 0; a < free.count; ++a)
     for (int b = 0; b <= a; ++b) {
       const int i = free.index[a], j = free.index[b];
       double sum = 0;
-      if (wanted.kind == StepKind::regular)
+      if (desired.kind == StepKind::regular)
         sum = at.hessian[i * n + j];
       else
         for (int c = 0; c < directions.count; ++c) {
@@ -158,17 +158,25 @@ SUPPLE_FN void deviation_cost(const TickSetup<N, M> &setup, const TickEvaluation
     }
 }
 
-// Puts the wanted step into scratch.step as it is, where it is in the box. Returns whether it is outside.
-// What is not a number becomes 0: no such value reaches a joint.
-SUPPLE_FN bool outside_box(int n, double *wanted, const BoundsScratch &scratch) {
+// The nearest step of the box to the desired one, in scratch.step; returns whether the desired one is
+// outside. Only then `fill_cost` is called, with the matrix to fill. What is not a number becomes 0 in
+// `desired`: no such value reaches a joint.
+template <class FillCost>
+SUPPLE_FLAT bool bound_step(int n, double *desired, const BoundsScratch &scratch, FillCost &&fill_cost) {
   bool outside = false;
   for (int i = 0; i < n; ++i) {
-    if (!(std::fabs(wanted[i]) < 1e300))
-      wanted[i] = 0;
-    outside = outside || wanted[i] > scratch.high[i] || wanted[i] < scratch.low[i];
+    if (!(std::fabs(desired[i]) < 1e300))
+      desired[i] = 0;
+    outside = outside || desired[i] > scratch.high[i] || desired[i] < scratch.low[i];
   }
-  for (int i = 0; i < n && !outside; ++i)
-    scratch.step[i] = wanted[i];
+  if (outside) {
+    fill_cost(scratch.deviation_cost);
+    nearest_in_box(scratch.deviation_cost, n, desired, scratch.low, scratch.high, scratch.nearest,
+                   scratch.step);
+  } else {
+    for (int i = 0; i < n; ++i)
+      scratch.step[i] = desired[i];
+  }
   return outside;
 }
 

@@ -209,9 +209,9 @@ SUPPLE_FLAT bool accept_sample(CommandState &s, const CommandOptions &o, const d
 SUPPLE_FLAT bool read_command(CommandState &s, const CommandOptions &o, double dt, double *v, double &lag) {
   bool filtered = false;
   if (s.windowed) {
-    const double wanted = s.interval < o.fast_interval ? s.interval / o.fast_interval
+    const double target = s.interval < o.fast_interval ? s.interval / o.fast_interval
                                                        : larger(1.0, s.interval / o.slow_interval);
-    s.scale += dt * clip(2 * (wanted - s.scale), -o.stretch_rate, o.stretch_rate);
+    s.scale += dt * clip(2 * (target - s.scale), -o.stretch_rate, o.stretch_rate);
     // once all samples of the window are equal there is nothing to fit
     if (s.clock - s.last_change < o.window * s.scale + o.rest_gap)
       filtered = fit_window(s, o, s.clock, v);

@@ -89,11 +89,11 @@ SUPPLE_FN void watch_local_minimum(const TickSetup<N, M> &setup, const Evaluatio
         setup.dt * lesser(1.0, squared(summary.residual_norm / setup.law.lost_error));
 }
 
-// The wanted step of an arm that recovers: each joint straight to recovery_q, whose own motion is fed
+// The desired step of an arm that recovers: each joint straight to recovery_q, whose own motion is fed
 // forward.
 template <int N, int M>
-SUPPLE_FN WantedStep recovery_step(const TickSetup<N, M> &setup, const ArmMemory &memory,
-                                   const ApproachScratch &scratch, double *joint_weights) {
+SUPPLE_FN DesiredStep recovery_step(const TickSetup<N, M> &setup, const ArmMemory &memory,
+                                    const ApproachScratch &scratch, double *joint_weights) {
   const Displacements &x = scratch.displacements;
   displacement(setup.tracking, memory.q, memory.recovery_q, x.feedback);
   displacement(setup.tracking, memory.recovery_previous_q, memory.recovery_q, x.feedforward);
@@ -103,10 +103,10 @@ SUPPLE_FN WantedStep recovery_step(const TickSetup<N, M> &setup, const ArmMemory
     joint_weights[i] = 1;
   }
   combine(setup, memory, scratch);
-  WantedStep wanted{};
-  wanted.kind = StepKind::recovery;
-  wanted.reducible = 1;
-  return wanted;
+  DesiredStep desired{};
+  desired.kind = StepKind::recovery;
+  desired.reducible = 1;
+  return desired;
 }
 
 } // namespace SUPPLE_ISA

@@ -92,14 +92,14 @@ SUPPLE_FN TickResult follow_external(const TickSetup<N, M> &setup, const Externa
   const int n = setup.n();
   const TickEvaluation &at = scratch.evaluation;
   const BoundsScratch &bounds = scratch.bounds;
-  double *wanted = scratch.approach.step, removed = 0;
+  double *desired = scratch.approach.step, removed = 0;
   evaluate_tick(setup, memory, scratch.commands, at);
   step_box(setup, memory, measured, bounds);
   forget_feedforward(memory, n);
   for (int i = 0; i < n; ++i) {
-    wanted[i] = external.step[i] / t.unit[i];
-    removed += wanted[i] * at.feedback_gradient[i];
-    memory.limit_side[i] = held_side(t, i, memory.q, wanted[i]);
+    desired[i] = external.step[i] / t.unit[i];
+    removed += desired[i] * at.feedback_gradient[i];
+    memory.limit_side[i] = held_side(t, i, memory.q, desired[i]);
     out.joint_weights[i] = external.weights ? external.weights[i] : 1;
   }
   const double square = dot_rows<M>(at.residual, at.residual, setup.m());
@@ -110,15 +110,12 @@ SUPPLE_FN TickResult follow_external(const TickSetup<N, M> &setup, const Externa
   result.reducible = square > 0 ? removed / square : 1;
   if (!external.bounded) {
     for (int i = 0; i < n; ++i)
-      bounds.step[i] = std::fabs(wanted[i]) < 1e300 ? wanted[i] : 0;
+      bounds.step[i] = std::fabs(desired[i]) < 1e300 ? desired[i] : 0;
     take_step(t, memory, bounds, setup.dt, false, out.limit_flags);
     return result;
   }
-  result.bounded = outside_box(n, wanted, bounds);
-  if (result.bounded) {
-    external_cost(external, at.gram, n, bounds.deviation_cost);
-    nearest_in_box(bounds.deviation_cost, n, wanted, bounds.low, bounds.high, bounds.nearest, bounds.step);
-  }
+  result.bounded =
+      bound_step(n, desired, bounds, [&](double *cost) { external_cost(external, at.gram, n, cost); });
   bound_balls(t, memory, setup.dt, bounds);
   take_step(t, memory, bounds, setup.dt, true, out.limit_flags);
   return result;
@@ -139,15 +136,15 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
   const EvaluationSummary summary = evaluate_tick(setup, memory, scratch.commands, at);
   scalars.pressed *= positive(1 - setup.dt / law.pressed_time);
   step_box(setup, memory, measured, bounds);
-  // the wanted step: of the law, or out of a local minimum
+  // the desired step: of the law, or out of a local minimum
   update_recovery(setup, summary, scratch.commands, memory, scratch.recovery);
-  WantedStep wanted;
+  DesiredStep desired;
   if (scalars.local_minimum_time >= law.recovery_delay) {
-    wanted = recovery_step(setup, memory, approach, out.joint_weights);
+    desired = recovery_step(setup, memory, approach, out.joint_weights);
   } else {
-    wanted = approach_command(setup, at, summary, memory, bounds.low, bounds.high, scratch.regular,
-                              scratch.singular, approach, out.joint_weights);
-    watch_local_minimum(setup, summary, wanted.reducible, scalars);
+    desired = approach_command(setup, at, summary, memory, bounds.low, bounds.high, scratch.regular,
+                               scratch.singular, approach, out.joint_weights);
+    watch_local_minimum(setup, summary, desired.reducible, scalars);
   }
   for (int i = 0; i < n; ++i) {
     memory.feedforward_acceleration[i] = approach.feedforward_acceleration[i];
@@ -156,14 +153,10 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
   }
   // the nearest step in the box
   TickResult result;
-  result.bounded = outside_box(n, approach.step, bounds);
-  if (result.bounded) {
-    deviation_cost(setup, at, wanted, memory, bounds.deviation_cost);
-    nearest_in_box(bounds.deviation_cost, n, approach.step, bounds.low, bounds.high, bounds.nearest,
-                   bounds.step);
-  }
+  result.bounded = bound_step(n, approach.step, bounds,
+                              [&](double *cost) { deviation_cost(setup, at, desired, memory, cost); });
   // what is remembered of q where it was good
-  const double smallest = wanted.report.smallest_singular_value;
+  const double smallest = desired.report.smallest_singular_value;
   remember_posture(t, memory, at.to_posture, smallest, setup.dt);
   if (summary.residual_norm < law.following_error && smallest > law.singular_threshold)
     for (int i = 0; i < n; ++i)
@@ -171,9 +164,9 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
   // the step
   bound_balls(t, memory, setup.dt, bounds);
   take_step(t, memory, bounds, setup.dt, true, out.limit_flags);
-  result.singular = wanted.report;
-  result.reducible = wanted.reducible;
-  result.regular = wanted.kind == StepKind::regular || wanted.kind == StepKind::redundant;
+  result.singular = desired.report;
+  result.reducible = desired.reducible;
+  result.regular = desired.kind == StepKind::regular || desired.kind == StepKind::redundant;
   return result;
 }
 
