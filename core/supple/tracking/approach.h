@@ -23,7 +23,7 @@ SUPPLE_FLAT double largest_lane(Lanes x) {
 }
 
 // where a desired step comes from
-enum class StepKind { regular, redundant, singular, recovery, external };
+enum class StepKind { regular, redundant, singular, recovery };
 
 // The step before bounds, and what a deviation from it costs (see deviation_cost).
 struct DesiredStep {

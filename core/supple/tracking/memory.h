@@ -126,6 +126,10 @@ SUPPLE_FN void begin_arm(const Tracking &t, const ArmMemory &memory, const doubl
     memory.limit_side[i] = memory.reduced_limit_side[i] = 0;
     memory.null_direction[i] = i == 0;
   }
+  for (int i = t.problem.n; i < t.stride; ++i) { // padding, read with the joints
+    memory.velocity[i] = memory.acceleration[i] = 0;
+    memory.feedforward_velocity[i] = memory.feedforward_acceleration[i] = 0;
+  }
   for (int i = 0; i < t.problem.rows; ++i)
     memory.weakest_row[i] = i == 0;
 }
