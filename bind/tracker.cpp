@@ -1,4 +1,4 @@
-// Trackers at the wall: many arms' memories behind one door, a tick at a time.
+// Trackers in Python: the memories of many arms, moved one tick at a time.
 #include "kernels/tracking.h"
 
 #include "dispatch.h"
@@ -41,43 +41,44 @@ namespace {
 
 struct Track {
   Posed posed;
-  std::vector<Bounds> bounds;
-  std::vector<double> size, rows;
+  std::vector<JointBounds> bounds;
+  std::vector<double> unit, bound_rows;
   std::vector<CommandOptions> options;
   Tracking tracking;
-  Stop near;
+  Stop tolerance;
   npy_intp arms;
   bool many;
   Scratch memory, scratch;
-  std::vector<double> full, told; // joint values that no goal needs, and working rows
+  std::vector<double> full, results; // joint values that no goal needs, and results before they are spread
   std::vector<double> measured;
 
-  // bounds: (speed, acceleration, jerk, size), each (dof); rank; unit; tolerance: (position, angle);
-  // law: the constants in their order, or none; start: (dof) or (arms, dof)
+  // paces: (speed, acceleration, jerk, unit), each (dof); tolerance: (position, angle); start: (dof) or
+  // (arms, dof)
   Track(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls, nb::tuple paces,
-        int rank, double unit, nb::tuple tolerance, nb::handle start)
+        int rank, double weight_scale, nb::tuple tolerances, nb::handle start)
       : posed(tree, wanted, low, high, balls), memory(0), scratch(0) {
     const int n = posed.problem.n, dof = posed.dof;
     const Rows speed(paces[0], "speed", dof), acceleration(paces[1], "acceleration", dof),
-        jerk(paces[2], "jerk", dof), sizes(paces[3], "size", dof);
+        jerk(paces[2], "jerk", dof), units(paces[3], "unit", dof);
     std::vector<char> ball(n);
     for (const Ball &b : posed.balls)
       ball[b.index] = ball[b.index + 1] = ball[b.index + 2] = 1;
     for (int i = 0; i < n; ++i) {
       const int c = posed.columns[i];
-      const double s = sizes.data[c];
-      size.push_back(s);
+      const double u = units.data[c];
+      unit.push_back(u);
       // a ball's limits are a cone, kept when it has moved; a box cannot say it
-      bounds.push_back({ball[i] ? -INFINITY : posed.lower[i] / s, ball[i] ? INFINITY : posed.upper[i] / s,
-                        speed.data[c] / s, acceleration.data[c] / s, jerk.data[c] / s});
+      bounds.push_back({ball[i] ? -INFINITY : posed.lower[i] / u, ball[i] ? INFINITY : posed.upper[i] / u,
+                        speed.data[c] / u, acceleration.data[c] / u, jerk.data[c] / u});
     }
     const int stride = (n + 7) / 8 * 8;
-    rows.assign(5 * stride, 1.0);
+    bound_rows.assign(bound_row_count * stride, 1.0);
     for (int i = 0; i < n; ++i) {
-      const double all[5] = {bounds[i].lower, bounds[i].upper, bounds[i].speed, bounds[i].acceleration,
-                             bounds[i].jerk};
-      for (int k = 0; k < 5; ++k)
-        rows[k * stride + i] = all[k];
+      bound_rows[lower_row * stride + i] = bounds[i].lower;
+      bound_rows[upper_row * stride + i] = bounds[i].upper;
+      bound_rows[speed_row * stride + i] = bounds[i].speed;
+      bound_rows[acceleration_row * stride + i] = bounds[i].acceleration;
+      bound_rows[jerk_row * stride + i] = bounds[i].jerk;
     }
     bool shared = false;
     for (const auto &links : posed.links)
@@ -85,17 +86,19 @@ struct Track {
         shared = shared || link.shared;
     for (const Target &target : posed.targets) {
       CommandOptions o;
-      o.position = o.turn = 0;
-      for (int k = 0; k < target.rows; ++k)
-        (target.component[k] < about_x ? o.position : o.turn) =
-            larger(target.component[k] < about_x ? o.position : o.turn, unit * target.weight[k]);
-      o.pointing = target.component[target.rows - 1] >= across_1;
+      o.position_weight = o.rotation_weight = 0;
+      for (int k = 0; k < target.rows; ++k) {
+        double &largest = target.component[k] < about_x ? o.position_weight : o.rotation_weight;
+        largest = larger(largest, weight_scale * target.weight[k]);
+      }
+      o.has_direction = target.has_direction;
       options.push_back(o);
     }
-    const bool plain = posed.targets.size() == 1 && posed.problem.rows == 6 && posed.balls.empty() &&
-                       !shared && posed.targets[0].chain.count == n;
-    tracking = {posed.problem, bounds.data(), rows.data(), stride, size.data(), unit, rank, plain, Law{}};
-    near = {0, 0, number(tolerance[0]), number(tolerance[1])};
+    const bool one_pose = posed.targets.size() == 1 && posed.problem.rows == 6 && posed.balls.empty() &&
+                          !shared && posed.targets[0].chain.count == n;
+    tracking = {posed.problem, bounds.data(), bound_rows.data(), stride, unit.data(),
+                weight_scale,  rank,          one_pose,          Law{}};
+    tolerance = {0, 0, number(tolerances[0]), number(tolerances[1])};
     const Rows from(start, "start", dof);
     many = from.lead > 0;
     arms = from.n;
@@ -119,26 +122,30 @@ struct Track {
     }
   }
 
-  npy_intp told_width() const { return 4 * posed.dof + 18 * posed.problem.target_count + tick_numbers; }
+  npy_intp result_width() const { return result_size(posed.dof, posed.problem.target_count); }
 
-  // full rows of what was told, for some of the arms
-  void tell(long long begin, long long end, double *out) const {
+  // Spreads results of the joints that goals need over rows of all joints; the others stand still.
+  void spread(long long begin, long long end, double *out) const {
     const int n = posed.problem.n, targets = posed.problem.target_count, dof = posed.dof;
-    const long long size_of = told_size(n, targets), width = told_width();
+    const long long size = result_size(n, targets), width = result_width();
     for (long long i = begin; i < end; ++i) {
-      const double *from = told.data() + i * size_of;
+      const double *from = results.data() + i * size;
       double *to = out + i * width;
-      std::memcpy(to, full.data() + i * dof, 8 * dof);
-      for (int k = 0; k < dof; ++k)
-        to[dof + k] = to[3 * dof + k] = 0, to[2 * dof + k] = 1;
-      for (int part = 0; part < 4; ++part)
+      const ResultRow row = result_row(to, dof, targets);
+      std::memcpy(row.q, full.data() + i * dof, dof * sizeof(double));
+      for (int k = 0; k < dof; ++k) {
+        row.velocity[k] = row.limit_flags[k] = 0;
+        row.joint_weights[k] = 1;
+      }
+      for (int part = 0; part < result_joint_rows; ++part)
         posed.scatter(from + part * n, to + part * dof);
-      std::memcpy(to + 4 * dof, from + 4 * n, 8 * (width - 4 * dof));
+      std::memcpy(row.error, from + result_joint_rows * n,
+                  (width - result_joint_rows * dof) * sizeof(double));
     }
   }
 
   nb::object run(const double *goals_, const double *twists, nb::handle measured_, const double *stamps,
-                 double dt, const Steering *steering = nullptr, const double *frames = nullptr) {
+                 double dt, const ExternalStep *external = nullptr, const double *frames = nullptr) {
     const int n = posed.problem.n;
     const double *real = nullptr;
     if (!measured_.is_none()) {
@@ -150,32 +157,32 @@ struct Track {
         posed.gather(rows.data + i * posed.dof, measured.data() + i * n);
       real = measured.data();
     }
-    const npy_intp dims[2] = {arms, told_width()};
+    const npy_intp dims[2] = {arms, result_width()};
     Fresh out(many ? dims : dims + 1, many ? 2 : 1, {});
     const Ticks &verbs = ticks();
-    // where every joint is needed, what is told needs no spreading
+    // where every joint is needed, results need no spreading
     const bool direct = n == posed.dof;
     if (!direct)
-      told.resize(arms * told_size(n, posed.problem.target_count));
+      results.resize(arms * result_size(n, posed.problem.target_count));
     const TickJob job{&tracking, options.data(),
-                      near,      static_cast<double *>(memory.data),
+                      tolerance, static_cast<double *>(memory.data),
                       goals_,    frames,
                       twists,    real,
                       stamps,    dt,
-                      steering,  direct ? out.data : told.data()};
+                      external,  direct ? out.data : results.data()};
     if (arms < 64) {
       verbs.tick(job, 0, arms, scratch.data);
       if (!direct)
-        tell(0, arms, out.data);
+        spread(0, arms, out.data);
     } else {
       nb::gil_scoped_release free;
       parallel(arms, 256, [&](long long begin, long long end) {
         const Scratch own(verbs.scratch(tracking));
-        for (long long i = begin; i < end; i += 64) { // what was told is read while it is near
+        for (long long i = begin; i < end; i += 64) { // results are read while they are in the cache
           const long long last = i + 64 < end ? i + 64 : end;
           verbs.tick(job, i, last, own.data);
           if (!direct)
-            tell(i, last, out.data);
+            spread(i, last, out.data);
         }
       });
     }
@@ -198,7 +205,7 @@ nb::object track_frame(Track &track, nb::handle goal, double dt, double stamp, n
   return track.run(nullptr, nullptr, measured, stamps.data(), dt, nullptr, rows.data);
 }
 
-// the same without stamp or measured: the door that opens most often has no handles
+// the same without stamp or measured: the entry point of control loops converts no other arguments
 nb::object track_tick(Track &track, nb::handle goal, double dt) {
   return track_frame(track, goal, dt, NAN, nb::none());
 }
@@ -224,8 +231,8 @@ nb::object track_steer(Track &track, nb::handle goals, double dt, nb::handle mea
   track.posed.gather(change.data, part.data());
   if (!weights.is_none())
     track.posed.gather(Rows(weights, "weights", track.posed.dof).data, part.data() + n);
-  const Steering steering{part.data(), weights.is_none() ? nullptr : part.data() + n, alpha, boxed};
-  return track.run(rows.data, nullptr, measured, nullptr, dt, &steering);
+  const ExternalStep external{part.data(), weights.is_none() ? nullptr : part.data() + n, alpha, boxed};
+  return track.run(rows.data, nullptr, measured, nullptr, dt, &external);
 }
 
 nb::object track_push(Track &track, nb::handle twists, double dt, nb::handle measured) {
@@ -245,15 +252,16 @@ nb::object track_replay(Track &track, nb::handle goals, double dt, nb::object st
   const double *times = nullptr;
   if (!stamps.is_none()) {
     const Rows given(stamps, "stamps", int(rows.n));
-    kept = given.owner, times = given.data;
+    kept = given.owner;
+    times = given.data;
   }
   const npy_intp dims[2] = {rows.n, dof}, state_dims[1] = {rows.n};
   Fresh q(dims, 2, {}), states(state_dims, 1, {});
-  track.told.resize(told_size(n, targets));
+  track.results.resize(result_size(n, targets));
   for (npy_intp i = 0; i < rows.n; ++i) {
     const TickJob job{&track.tracking,
                       track.options.data(),
-                      track.near,
+                      track.tolerance,
                       static_cast<double *>(track.memory.data),
                       rows.data + i * 12 * targets,
                       nullptr,
@@ -262,11 +270,12 @@ nb::object track_replay(Track &track, nb::handle goals, double dt, nb::object st
                       times ? times + i : nullptr,
                       dt,
                       nullptr,
-                      track.told.data()};
+                      track.results.data()};
     ticks().tick(job, 0, 1, track.scratch.data);
     std::memcpy(q.data + i * dof, track.full.data(), 8 * dof);
-    track.posed.scatter(track.told.data(), q.data + i * dof);
-    states.data[i] = track.told[4 * n + 18 * targets];
+    const ResultRow row = result_row(track.results.data(), n, targets);
+    track.posed.scatter(row.q, q.data + i * dof);
+    states.data[i] = row.numbers->status;
   }
   return nb::make_tuple(std::move(q.owner), std::move(states.owner));
 }

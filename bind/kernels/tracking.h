@@ -1,47 +1,57 @@
-// The table of the tracker's native verbs that each instruction set offers.
+// The table of tracking functions that each instruction set offers, and the rows that they read and write.
 #pragma once
 #include <cstddef>
 
-#include "supple/tracking/command.h"
 #include "supple/tracking/types.h"
 
-// one tick of many arms: goals (or twists), measured and what is told are rows, one an arm
+// One tick of many arms: goals (or twists), measured joints and results are rows, one an arm.
 struct TickJob {
   const supple::Tracking *tracking;
   const supple::CommandOptions *options; // one a target
-  supple::Stop near;
-  double *memory;         // arms x memory doubles
+  supple::Stop tolerance;
+  double *memory;         // arms x Ticks::memory
   const double *goals;    // arms x targets x 12, or null
   const double *frames;   // or instead, of a single target, arms x 16
   const double *twists;   // arms x targets x 6, or null
   const double *measured; // arms x n, or null
   const double *stamps;   // one an arm, or null
   double dt;
-  const supple::Steering *steering; // of a single arm, or null
-  double *told;                     // arms x told_size(n, targets)
+  const supple::ExternalStep *external; // of a single arm, or null
+  double *results;                      // arms x result_size(n, targets)
 };
 
-// what is told of an arm, in doubles: q, velocity, weights, sides (n each), error (6 a target), goal (12 a
-// target), and these
-enum TickNumber : int {
-  told_state,
-  told_damping,
-  told_least,
-  told_fold,
-  told_weak,
-  told_bounded,
-  told_quick,
-  told_lag,
-  told_reducible,
-  told_target,
-  told_way,
-  tick_numbers = told_way + 6
+// the single numbers of a result, in the order in which Python reads them
+struct ResultNumbers {
+  double status, damping, smallest_singular_value, fold, near_singular, bounded, regular, lag, reducible;
+  double target, direction[6];
 };
-inline long long told_size(int n, int targets) { return 4LL * n + 18LL * targets + tick_numbers; }
+constexpr int result_number_count = sizeof(ResultNumbers) / sizeof(double);
+
+// the parts of a result row, in their order; the first four are rows of n
+struct ResultRow {
+  double *q, *velocity, *joint_weights, *limit_flags;
+  double *error;          // 6 a target
+  double *goal;           // 12 a target
+  ResultNumbers *numbers; // the last
+};
+constexpr int result_joint_rows = 4;
+inline long long result_size(int n, int targets) {
+  return (long long)result_joint_rows * n + 18LL * targets + result_number_count;
+}
+inline ResultRow result_row(double *row, int n, int targets) {
+  double *error = row + result_joint_rows * n, *goal = error + 6 * targets;
+  return {row,
+          row + n,
+          row + 2 * n,
+          row + 3 * n,
+          error,
+          goal,
+          reinterpret_cast<ResultNumbers *>(goal + 12 * targets)};
+}
 
 struct Ticks {
   const char *name;
-  long long (*memory)(const supple::Tracking &);    // doubles for one arm
+  long long (*memory)(const supple::Tracking &);    // doubles for one arm, 64-byte aligned by the caller
   std::size_t (*scratch)(const supple::Tracking &); // bytes, 64-byte aligned by the caller
   void (*begin)(const supple::Tracking &, double *memory, const double *q);
   const double *(*values)(const supple::Tracking &, double *memory); // n: where the joints of an arm are

@@ -34,7 +34,8 @@ struct Hand {
   }
   Goal at(double t) const {
     int i;
-    const double u = along(t, i), s = soften(u), shake = tremor * (u * (1 - u) > 0.1 ? 1 : 10 * u * (1 - u));
+    const double u = along(t, i), s = quintic_step(u),
+                 shake = tremor * (u * (1 - u) > 0.1 ? 1 : 10 * u * (1 - u));
     double d[6];
     for (int k = 0; k < 6; ++k)
       d[k] = shake * std::sin(pace[k] * t + phase[k]) / std::sqrt(3.0);
@@ -69,9 +70,9 @@ struct Reader {
   CommandState state{};
   CommandOptions options;
   Command now;
-  Reader() { options.position = weight; }
+  Reader() { options.position_weight = weight; }
   const Command &step(const Goal &goal, double dt, double stamp = std::nan("")) {
-    estimate(state, goal.data(), stamp == stamp, stamp, dt, options, now);
+    estimate_command(state, goal.data(), stamp == stamp, stamp, dt, options, now);
     return now;
   }
 };
@@ -132,9 +133,10 @@ void clean(Report &report) {
       if (!first) {
         bits.see(!same_goal(c.goal, goal.data()), i);
         const Vec<double> way = position_of(goal.data()) - position_of(last.data()) -
-                                Vec<double>{c.moved[0], c.moved[1], c.moved[2]};
+                                Vec<double>{c.displacement[0], c.displacement[1], c.displacement[2]};
         const Rot<double> there =
-            exp_rotation(Vec<double>{c.moved[3], c.moved[4], c.moved[5]}) * rotation_of(last.data());
+            exp_rotation(Vec<double>{c.displacement[3], c.displacement[4], c.displacement[5]}) *
+            rotation_of(last.data());
         const Goal turned = Hand::goal(there, {0, 0, 0});
         ways.see(length(way), i);
         for (int k = 0; k < 9; ++k)
@@ -181,12 +183,12 @@ void operators(Report &report) {
           allocated += allocations - before;
           lags.see(c.lag, t);
           // what is moved leads from one frame to the next
-          const Goal there = moved_by(last, c.moved);
+          const Goal there = moved_by(last, c.displacement);
           if (way != 1 || rate < 100)
             adds.see(distance_between(there.data(), c.goal) + angle_between(there.data(), c.goal), t);
           last = Goal(c.goal, c.goal + 12);
-          v[2] = v[1], v[1] = v[0], v[0] = {c.moved[0], c.moved[1], c.moved[2]};
-          w[2] = w[1], w[1] = w[0], w[0] = {c.moved[3], c.moved[4], c.moved[5]};
+          v[2] = v[1], v[1] = v[0], v[0] = {c.displacement[0], c.displacement[1], c.displacement[2]};
+          w[2] = w[1], w[1] = w[0], w[0] = {c.displacement[3], c.displacement[4], c.displacement[5]};
           if (loop == 1000 && rate < 100)
             first.see(length(v[0] - v[1]) * loop * loop, t);
           // where two samples come in the first two ticks of a motion they pass, before it is known how the
@@ -252,13 +254,13 @@ void jumps(Report &report) {
       if (t < 1.05)
         continue;
       if (t > 1.6) { // and moves on from there
-        for (double m : c.moved)
+        for (double m : c.displacement)
           after.see(m / dt, t);
         continue;
       }
       const bool jumped = !same_goal(last.data(), now.data());
       flags.see(c.jumped != jumped, t), bits.see(!same_goal(c.goal, now.data()), t);
-      for (double m : c.moved)
+      for (double m : c.displacement)
         moves.see(m, t);
       for (double a : c.acceleration)
         moves.see(a, t);
@@ -284,7 +286,7 @@ void silence(Report &report) {
                        x = 0.3 * (u < 0.4 ? u * u * u / 0.16 * (1 - u / 0.8) : u - 0.2);
           const Command &c =
               reader.step(Hand::goal(identity<double>(), {x, 0, 0}), dt, stamped ? taken : std::nan(""));
-          const Vec<double> moved{c.moved[0], c.moved[1], c.moved[2]};
+          const Vec<double> moved{c.displacement[0], c.displacement[1], c.displacement[2]};
           if (t > 2)
             beyond.see(c.goal[9] - x > 0 ? c.goal[9] - x : 0, t);
           if (t > 2.6)
@@ -311,7 +313,7 @@ void turns(Report &report) {
     const Command &c =
         turning.step(Hand::goal(exp_rotation(Vec<double>{0, 0, 1.7 * taken}), {0, 0, 0}), 1e-3);
     if (t > 1)
-      speeds.see(c.moved[5] * 1e3 - 1.7, t);
+      speeds.see(c.displacement[5] * 1e3 - 1.7, t);
     const double x = 0.1 * (taken < 2 ? taken : t < 3 ? 2 : 2.4);
     const Command &b = back.step(Hand::goal(identity<double>(), {x, 0, 0}), 1e-3);
     if (t > 3)
@@ -349,7 +351,7 @@ void faster(Report &report) {
       const double x = 0.1 * (1 - std::cos(2 * taken)), turn = 1 - std::cos(taken);
       const Goal goal = Hand::goal(exp_rotation(Vec<double>{0, 0.5 * turn, turn}), {x, 0.5 * x, 0});
       const Command &c = reader.step(goal, dt);
-      const Vec<double> moved{c.moved[0], c.moved[1], c.moved[2]};
+      const Vec<double> moved{c.displacement[0], c.displacement[1], c.displacement[2]};
       if (t > 1)
         steps.see(length(moved - last) / dt / dt, t);
       if (t > 4) {
@@ -403,7 +405,7 @@ void stamps(Report &report) {
     const Goal last(fast.now.goal, fast.now.goal + 12);
     const Command &c = fast.step(hand.at(i % 50 == 30 ? t - 0.1 : t), 1e-3, i % 50 == 30 ? t - 0.1 : t);
     if (i % 50 == 30)
-      old.see(!same_goal(c.goal, last.data()) || c.moved[0] != 0 || c.moved[3] != 0, t);
+      old.see(!same_goal(c.goal, last.data()) || c.displacement[0] != 0 || c.displacement[3] != 0, t);
   }
   // the sender starts again, with another clock
   Reader reader;
@@ -450,9 +452,9 @@ void nonsense(Report &report) {
   const double strange[] = {std::nan(""), HUGE_VAL, -HUGE_VAL, 1e308, -1e308, 1e200, 0, 1e-300};
   for (int trial = 0; trial < 300; ++trial) {
     Reader reader;
-    reader.options.pointing = trial % 4 == 0;
+    reader.options.has_direction = trial % 4 == 0;
     if (trial % 5 == 0)
-      reader.options.position = 0;
+      reader.options.position_weight = 0;
     const Hand hand(random);
     double t = 0;
     for (int i = 0; i < 400; ++i) {
@@ -472,17 +474,19 @@ void nonsense(Report &report) {
         dt = strange[random.below(8)];
       if (random.below(20) == 0)
         dt = -dt;
-      estimate(reader.state, goal.data(), random.below(2) == 0, stamp, dt, reader.options, reader.now);
+      estimate_command(reader.state, goal.data(), random.below(2) == 0, stamp, dt, reader.options,
+                       reader.now);
       bool given = true;
       for (int k = 0; k < 12; ++k)
-        given = given && (std::fabs(goal[k]) < 1e30 || (reader.options.pointing && k > 2 && k < 9));
+        given = given && (std::fabs(goal[k]) < 1e30 || (reader.options.has_direction && k > 2 && k < 9));
       if (!reader.state.started && !given)
         continue;
       for (int k = 0; k < 12; ++k)
-        if (!reader.options.pointing || k < 3 || k > 8)
+        if (!reader.options.has_direction || k < 3 || k > 8)
           wrong.see(!std::isfinite(reader.now.goal[k]), i);
       for (int k = 0; k < 6; ++k)
-        wrong.see(!std::isfinite(reader.now.moved[k]) || !std::isfinite(reader.now.acceleration[k]), i);
+        wrong.see(!std::isfinite(reader.now.displacement[k]) || !std::isfinite(reader.now.acceleration[k]),
+                  i);
       lags.see(reader.now.lag, i);
     }
   }
@@ -499,18 +503,18 @@ void parabolas(Report &report) {
     CommandState &s = reader.state;
     const CommandOptions &o = reader.options;
     s.scale = random.between(0.5, 1.5);
-    s.now = 10;
+    s.clock = 10;
     const bool parabola = trial % 2;
     for (int i = 0; i < CommandState::slots; ++i) {
-      s.taken[i] = s.now - random.between(0, 0.5);
-      s.heard[i] = s.taken[i] + random.between(0, 0.01);
-      const double t = s.taken[i] - s.now;
+      s.sample_time[i] = s.clock - random.between(0, 0.5);
+      s.received_time[i] = s.sample_time[i] + random.between(0, 0.01);
+      const double t = s.sample_time[i] - s.clock;
       for (int k = 0; k < CommandState::numbers; ++k)
         s.value[k][i] = parabola ? k + t * (1 - k * t) : random.between(-1, 1);
     }
-    CommandReader::Wide packed[CommandReader::packs];
+    Slots packed[slot_packs];
     double counts[CommandState::slots], v[CommandState::numbers] = {};
-    if (!CommandReader{{s, o}}.weigh(s.now, o.window, o.rise, packed))
+    if (!parabola_weights(s, o, s.clock, o.window, o.rise, packed))
       fits.see(1);
     std::memcpy(counts, packed, sizeof counts);
     for (int k = 0; k < CommandState::numbers; ++k)
@@ -520,12 +524,13 @@ void parabolas(Report &report) {
     for (int k = 0; k < CommandState::numbers; ++k) {
       long double a[3][4] = {};
       for (int i = 0; i < CommandState::slots; ++i) {
-        const long double age = (s.now - s.taken[i]) / (o.window * s.scale),
-                          known = (s.now - s.heard[i]) / (o.rise * s.scale);
-        const long double w = (age < 1 ? (1 - age) * (1 - age) : 0) * soften(double(known < 0   ? 0
-                                                                                    : known > 1 ? 1
-                                                                                                : known));
-        const long double x = s.taken[i] - s.now + lag, row[4] = {1, x, x * x, s.value[k][i]};
+        const long double age = (s.clock - s.sample_time[i]) / (o.window * s.scale),
+                          known = (s.clock - s.received_time[i]) / (o.rise * s.scale);
+        const long double w =
+            (age < 1 ? (1 - age) * (1 - age) : 0) * quintic_step(double(known < 0   ? 0
+                                                                        : known > 1 ? 1
+                                                                                    : known));
+        const long double x = s.sample_time[i] - s.clock + lag, row[4] = {1, x, x * x, s.value[k][i]};
         for (int p = 0; p < 3; ++p)
           for (int q = 0; q < 4; ++q)
             a[p][q] += w * row[p] * row[q];
@@ -549,7 +554,7 @@ void parabolas(Report &report) {
 void pointing(Report &report) {
   Worst near, lengths, rests;
   Reader reader;
-  reader.options.pointing = true;
+  reader.options.has_direction = true;
   for (int i = 0; i < 4000; ++i) {
     auto at = [](double t) {
       const double a = t > 3 ? 3 : t, u = std::sin(a), turn = 1.2 * a;
@@ -576,7 +581,7 @@ void pointing(Report &report) {
       near.see(length(d - Vec<double>{meant[0], meant[1], meant[2]}), t);
     if (t > 3.6) {
       rests.see(std::memcmp(c.goal, goal.data(), 3 * sizeof(double)), t);
-      rests.see(c.moved[3], t);
+      rests.see(c.displacement[3], t);
     }
   }
   report.add("a direction is followed: radians", "double", near.error, 0.01, near.at);

@@ -1,4 +1,5 @@
 // Laws of the tracker's parts: the box, curvature, directions and factors, and ticks that allocate nothing.
+#define SUPPLE_CANARIES // between all arrays of memory and scratch, checked after every tick
 #include "counted.h"
 
 #include "../../bind/kernels/tracking.cpp"
@@ -60,7 +61,7 @@ struct BoxProblem {
     double A[largest * largest], p[largest];
     int free[largest];
     signed char side[largest];
-    nearest_in_box(M, n, wanted, low, high, BoxDesk{A, p, free, side}, x);
+    nearest_in_box(M, n, wanted, low, high, BoxScratch{A, p, free, side}, x);
   }
   // how far x is from being the nearest: the slope where it is free, and its outward part where it is not
   double away() const {
@@ -108,7 +109,7 @@ void journeys(Report &report) {
   Random random{32};
   Worst empty, speed, acceleration, limits, outward, late, brakes, lanes;
   for (int round = 0; round < 400 * rounds; ++round) {
-    Bounds joint{};
+    JointBounds joint{};
     joint.lower = random.between(-3, 1);
     joint.upper = joint.lower + log_between(random, 1e-9, 6);
     if (random.below(8) == 0)
@@ -173,7 +174,7 @@ void journeys(Report &report) {
   }
   for (int round = 0; round < 200 * rounds; ++round) {
     const double D = log_between(random, 1e-15, 1e6), a = log_between(random, 1e-3, 1e4),
-                 dt = log_between(random, 1e-4, 1e-1), x = brake(D, a, dt);
+                 dt = log_between(random, 1e-4, 1e-1), x = braking_step(D, a, dt);
     brakes.see((x + x * x / (2 * a * dt * dt) - D) / D, D);
   }
   report.add("a joint always has somewhere to go", "double", empty.error, 0, empty.at);
@@ -212,12 +213,12 @@ void cones(Report &report) {
     double most_out = 0;
     for (int i = 0; i <= 200; ++i)
       most_out = larger(most_out, out(turned(q, (i / 200.0) * way)));
-    const double told = strays(ball, q, way);
-    if (told < 1e-9)
+    const double outside = distance_outside(ball, q, way);
+    if (outside < 1e-9)
       unseen.see(most_out > 1e-7 ? most_out : 0, round);
     // between two samples it may stray a little more than they show
     else
-      unmeant.see(most_out < 1e-9 && told > 1e-3 ? told : 0, round);
+      unmeant.see(most_out < 1e-9 && outside > 1e-3 ? outside : 0, round);
   }
   report.add("a ball that leaves its limits on the way is seen to", "double", unseen.error, 0, unseen.at);
   report.add("a ball that keeps its limits on the way is not stopped", "double", unmeant.error, 0,
@@ -234,7 +235,7 @@ struct Arm {
   std::vector<Link> links[3];
   std::vector<Target> targets;
   std::vector<Ball> ball_list;
-  std::vector<Bounds> bounds;
+  std::vector<JointBounds> bounds;
   std::vector<double> lower, upper, size, goals, rows; // rows: all bounds, a stride apart
   std::vector<CommandOptions> options;
   Tracking tracking{};
@@ -303,7 +304,7 @@ struct Arm {
         shared = shared || link.shared;
     for (const Target &target : targets) {
       CommandOptions o;
-      o.pointing = target.component[target.rows - 1] >= across_1;
+      o.has_direction = target.has_direction;
       options.push_back(o);
     }
     tracking.problem = {targets.data(),   int(targets.size()),  asked, n, lower.data(), upper.data(),
@@ -317,11 +318,11 @@ struct Arm {
         rows[k * stride + i] = all[k];
     }
     tracking.bounds = bounds.data();
-    tracking.rows = rows.data();
-    tracking.size = size.data();
-    tracking.unit = 1;
+    tracking.bound_rows = rows.data();
+    tracking.unit = size.data();
+    tracking.weight_scale = 1;
     tracking.rank = n < asked ? n : asked;
-    tracking.plain = targets.size() == 1 && asked == 6 && ball_list.empty() && !shared && count == n;
+    tracking.one_pose = targets.size() == 1 && asked == 6 && ball_list.empty() && !shared && count == n;
     goals.resize(12 * targets.size());
   }
   Arm(const Arm &) = delete;
@@ -394,7 +395,7 @@ struct Arm {
   }
   Frame<double> tip(const Target &target, const double *q) const {
     Axis<double> axes[room + 1];
-    return tip_of(target, q, axes);
+    return end_effector(target, q, axes);
   }
   double half_squared_error(const double *q) const {
     Frame<double> tips[3];
@@ -407,8 +408,8 @@ struct Arm {
     for (std::size_t k = 0; k < targets.size(); ++k) {
       const Frame<double> f = tip(targets[k], q);
       double *goal = goals.data() + 12 * k;
-      write_frame(f, goal);
-      if (options[k].pointing) {
+      write_goal(f, goal);
+      if (options[k].has_direction) {
         const Vec<double> a = f.r * Vec<double>{targets[k].axis[0], targets[k].axis[1], targets[k].axis[2]};
         goal[0] = a.x;
         goal[1] = a.y;
@@ -439,17 +440,18 @@ void curvature(Report &report) {
       const Target &target = arm.targets[k];
       Axis<double> axes[room + 1];
       Mover moving[room];
-      const Frame<double> tip = tip_of(target, q, axes);
+      const Frame<double> tip = end_effector(target, q, axes);
       const int count = movers(target.chain, axes, tip.p, arm.size.data(), moving);
-      Wanted wanted{};
-      std::memcpy(wanted.goal, arm.goals.data() + 12 * k, sizeof wanted.goal);
-      const Asking a = ask(target, tip, wanted, 1);
-      cornered = cornered || root(dot(a.o, a.o)) > 2.5;
-      add_curvature(moving, count, a.p, a.o, a.wp, a.wo, a.points, a.pointing, n, H.data());
+      Command command{};
+      std::memcpy(command.goal, arm.goals.data() + 12 * k, sizeof command.goal);
+      const CommandResidual r = command_residual(target, tip, command, 1);
+      cornered = cornered || root(dot(r.error.rotation, r.error.rotation)) > 2.5;
+      add_curvature(moving, count, r.error.position, r.error.rotation, r.position_weight, r.rotation_weight,
+                    target.has_direction, r.error.pointing, n, H.data());
       std::vector<double> rows(target.rows * n);
       for (int i = 0; i < count; ++i) {
         double column[6];
-        to_rows(target, a.u, a.v, 1, moving[i].j, moving[i].z, column);
+        weighted_rows<false>(target, r.rows, moving[i].j, moving[i].z, column);
         for (int l = 0; l < target.rows; ++l)
           rows[l * n + moving[i].index] += column[l];
       }
@@ -462,7 +464,7 @@ void curvature(Report &report) {
       for (int i = 0; i < n; ++i)
         d[i] = random.between(-1, 1);
       auto velocity = [&](double *at, Vec<double> &linear, Vec<double> &angular) {
-        const Frame<double> f = tip_of(target, at, axes);
+        const Frame<double> f = end_effector(target, at, axes);
         Mover m[room];
         const int c = movers(target.chain, axes, f.p, arm.size.data(), m);
         linear = angular = {0, 0, 0};
@@ -662,15 +664,16 @@ void all_directions(Report &report) {
 // ---- ticks
 // --------------------------------------------------------------------------------------------------------
 
-// an arm's memory, and what it was told
+// an arm's memory and its results
 struct Ride {
   Arm &arm;
-  std::vector<double> memory, scratch, told, q0;
-  long long cost = 0; // allocations
+  std::vector<double> memory, scratch, result, q0;
+  long long cost = 0;     // allocations
+  long long overruns = 0; // ticks after which a canary was overwritten
   explicit Ride(Arm &arm_, Random &random) : arm(arm_) {
     memory.resize(tick_table.memory(arm.tracking) + 8);
     scratch.resize(tick_table.scratch(arm.tracking) / 8 + 8);
-    told.resize(told_size(arm.n, int(arm.targets.size())));
+    result.resize(result_size(arm.n, int(arm.targets.size())));
     q0.resize(arm.n);
     arm.random_q(random, q0.data());
     tick_table.begin(arm.tracking, even(memory), q0.data());
@@ -681,25 +684,42 @@ struct Ride {
   TickJob job(const double *goals, const double *twists, const double *measured, const double *stamps,
               double dt) {
     TickJob job{};
-    job.tracking = &arm.tracking, job.options = arm.options.data(), job.near = Stop{0, 0, 1e-3, 1e-2},
+    job.tracking = &arm.tracking, job.options = arm.options.data(), job.tolerance = Stop{0, 0, 1e-3, 1e-2},
     job.memory = even(memory);
     job.goals = goals, job.twists = twists, job.measured = measured, job.stamps = stamps, job.dt = dt,
-    job.told = told.data();
+    job.results = result.data();
     return job;
   }
   void tick(const TickJob &job) {
     const long before = allocations;
     tick_table.tick(job, 0, 1, even(scratch));
     cost += allocations - before;
+    overruns += !intact();
   }
-  const double *numbers() const { return told.data() + 4 * arm.n + 18 * arm.targets.size(); }
+  bool intact() {
+    ScratchLayout memory_layout = ScratchLayout::check(even(memory));
+    ScratchLayout scratch_layout = ScratchLayout::check(even(scratch));
+    ArmMemory unplaced_memory;
+    TickScratch unplaced_scratch;
+    lay_out(unplaced_memory, memory_layout, arm.tracking);
+    lay_out(unplaced_scratch, scratch_layout, arm.tracking);
+    return memory_layout.intact() && scratch_layout.intact();
+  }
+  // writes one element past the end of an array
+  void overrun() {
+    place_memory(arm.tracking, even(memory)).weakest_row[8 * ((arm.tracking.problem.rows + 7) / 8)] = 1;
+  }
+  const ResultNumbers &numbers() {
+    return *result_row(result.data(), arm.n, int(arm.targets.size())).numbers;
+  }
 };
 
 void ticks_of_all_kinds(Report &report) {
   Random random{35};
   Worst finite, speed, acceleration, limits;
-  long long made = 0;
-  enum { quick, slow, weak, boxed, free, held, follows, modes };
+  long long made = 0, overruns = 0;
+  double unseen = 0; // overruns that no canary saw
+  enum { regular, singular, damped, boxed, free, held, follows, modes };
   bool seen[modes] = {};
   for (int round = 0; round < 20 * rounds; ++round) {
     const int plain = round % 4; // 5, 6 or 7 joints, or any
@@ -731,37 +751,42 @@ void ticks_of_all_kinds(Report &report) {
                          kind == 2 ? real.data() : nullptr, kind == 3 ? &stamp : nullptr,
                          kind == 4 ? 0 : dt));
       arm.goals[9] = kept;
-      const double *numbers = ride.numbers();
-      const bool stood = numbers[told_state] == at_rest;
+      const ResultNumbers &numbers = ride.numbers();
+      const bool stood = numbers.status == at_rest;
       seen[held] = seen[held] || stood;
       if (!stood) {
-        seen[follows] = seen[follows] || numbers[told_state] == following;
-        seen[numbers[told_quick] != 0 ? quick : slow] = true;
-        seen[numbers[told_bounded] != 0 ? boxed : free] = true;
-        seen[weak] = seen[weak] || numbers[told_weak] != 0;
+        seen[follows] = seen[follows] || numbers.status == following;
+        seen[numbers.regular != 0 ? regular : singular] = true;
+        seen[numbers.bounded != 0 ? boxed : free] = true;
+        seen[damped] = seen[damped] || numbers.near_singular != 0;
       }
       if (kind == 4)
         continue; // no time passed
       for (int i = 0; i < arm.n; ++i) {
-        const double unit = arm.size[i], now = ride.told[arm.n + i], a = arm.bounds[i].acceleration * unit,
+        const double unit = arm.size[i], now = ride.result[arm.n + i], a = arm.bounds[i].acceleration * unit,
                      top = arm.bounds[i].speed * unit;
-        finite.see(ride.told[i] * 0, round), finite.see(now * 0, round);
+        finite.see(ride.result[i] * 0, round), finite.see(now * 0, round);
         speed.see(larger(std::fabs(now) - top, 0.0) / lesser(top, 1e3), round);
         acceleration.see(larger(std::fabs(now - v[i]) - a * dt, 0.0) / (a * dt + 1e-3 * std::fabs(now)),
                          round);
         if (!arm.ball_list.empty() && arm.bounds[i].upper == INFINITY)
           continue;
-        limits.see(larger(larger(ride.told[i] - arm.upper[i], arm.lower[i] - ride.told[i]), 0.0), round);
+        limits.see(larger(larger(ride.result[i] - arm.upper[i], arm.lower[i] - ride.result[i]), 0.0), round);
       }
       for (int i = 0; i < arm.n; ++i)
-        q[i] = ride.told[i], v[i] = ride.told[arm.n + i];
+        q[i] = ride.result[i], v[i] = ride.result[arm.n + i];
     }
     made += ride.cost;
+    overruns += ride.overruns;
+    ride.overrun();
+    unseen += ride.intact();
   }
   double missing = 0;
   for (bool one : seen)
     missing += !one;
   report.add("a tick allocates nothing", "double", double(made), 0);
+  report.add("no tick writes past the end of an array", "double", double(overruns), 0);
+  report.add("a write past the end of an array is seen", "double", unseen, 0);
   report.add("kinds of ticks that were not tried", "double", missing, 0);
   report.add("every tick ends in numbers", "double", finite.error, 0, finite.at);
   report.add("no tick outruns a joint's speed", "double", speed.error, 1e-12, speed.at);
@@ -785,7 +810,7 @@ void sizes(Report &report) {
       tick_rows<0, 0>(unknown.job(arm.goals.data(), nullptr, nullptr, nullptr, 1.0 / 300), 0, 1,
                       Ride::even(unknown.scratch));
       for (int i = 0; i < arm.n; ++i)
-        apart.see(known.told[i] - unknown.told[i], round);
+        apart.see(known.result[i] - unknown.result[i], round);
     }
   }
   report.add("a size known when compiling changes nothing", "double", apart.error, 1e-9, apart.at);

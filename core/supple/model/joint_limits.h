@@ -12,5 +12,15 @@ SUPPLE_FLAT Mask<T> pressed_outward(T q, T lower, T upper, T direction) {
   return ((q <= lower) & (direction < zero)) | ((q >= upper) & (direction > zero));
 }
 
+// The limit at which a joint is held: 1 or -1 where it is within `margin` of its upper or lower limit and
+// `step` leads outward, else 0.
+SUPPLE_FLAT int outward_side(double value, double lower, double upper, double margin, double step) {
+  if (upper - value < margin && step > 0)
+    return 1;
+  if (value - lower < margin && step < 0)
+    return -1;
+  return 0;
+}
+
 } // namespace SUPPLE_ISA
 } // namespace supple

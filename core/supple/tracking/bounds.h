@@ -1,207 +1,263 @@
-// Moving: the box of a tick, the nearest step in it, and the step taken.
+// The box of a tick: how far each joint may move, the nearest such step to the desired one, and ball joints'
+// cones.
 #pragma once
+#include "supple/math/box_qp.h"
 #include "supple/model/limits.h"
-#include "supple/tracking/singular.h"
+#include "supple/tracking/approach.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-template <int N, int M>
-struct Moves : Weak<N, M> {
-  using Base = Weak<N, M>;
-  using Base::Base;
-  using Base::t, Base::s, Base::desk, Base::law, Base::dt, Base::n, Base::m, Base::free_count;
+// ---- one joint
 
-  // The box of this tick.
-  SUPPLE_FN void bound(const double *measured) {
-    using W = Pack<double, native_width>;
-    auto load = [](const double *from) {
-      W x;
-      std::memcpy(&x, from, sizeof x);
-      return x;
-    };
-    const double *row = t.rows;
-    const int stride = N ? (N + 7) / 8 * 8 : t.stride;
-    for (int i = 0; i < n; ++i)
-      desk.full[i] = s.q[i] / t.size[i];
-    for (int i = 0; i < n; i += native_width) {
-      W low, high;
-      step_bounds(load(row + i), load(row + stride + i), load(row + 2 * stride + i),
-                  load(row + 3 * stride + i), load(row + 4 * stride + i), load(desk.full + i),
-                  load(s.velocity + i), load(s.acceleration + i), W(dt), W(law.landing), low, high);
-      std::memcpy(desk.low + i, &low, sizeof low);
-      std::memcpy(desk.high + i, &high, sizeof high);
-    }
-    if (measured)
-      keep_leash(measured);
-  }
+// The smooth profile pi(D; K, a) = K dt D / sqrt(1 + K^2 D / 2a): way in one tick at K times the distance D,
+// but never so fast that constant braking by a would not stop in time. Its deceleration stays below a and its
+// jerk below a K / 4.
+template <class T>
+SUPPLE_FLAT T profile_step(T D, T K, T a, T dt) {
+  const T zero(0.0), one(1.0), largest(1e9), d = clip(D, zero, largest);
+  return K * dt * d / root(one + K * K * d / (a + a));
+}
 
-  // On a leash: what is ahead of the real joint by much waits for it.
-  SUPPLE_FN void keep_leash(const double *measured) {
-    for (int i = 0; i < n; ++i)
-      desk.full[i] = (s.q[i] - measured[i]) / t.size[i];
-    for (int b = 0; b < t.problem.ball_count; ++b) {
-      const int k = t.problem.balls[b].index;
-      const Vec<double> d = between(Vec<double>{measured[k], measured[k + 1], measured[k + 2]},
-                                    Vec<double>{s.q[k], s.q[k + 1], s.q[k + 2]});
-      desk.full[k] = d.x;
-      desk.full[k + 1] = d.y;
-      desk.full[k + 2] = d.z;
-    }
-    for (int i = 0; i < n; ++i) {
-      double &low = desk.low[i], &high = desk.high[i];
-      const double a = 0.8 * t.bounds[i].acceleration;
-      // an encoder of a joint that turns on and on may count from anywhere
-      if (!(t.bounds[i].upper - t.bounds[i].lower < 1e300) && t.size[i] == 1)
-        desk.full[i] = std::remainder(desk.full[i], 6.283185307179586);
-      high = larger(low, lesser(high, approach(law.leash - desk.full[i], law.landing, a, dt)));
-      low = lesser(high, larger(low, -approach(law.leash + desk.full[i], law.landing, a, dt)));
-    }
-  }
+// The longest step x within dt after which braking by a stops within D, whatever the lengths of the ticks
+// that follow: x + (x/dt)^2 / 2a = D. Braking in ticks stops no later than braking continuously.
+template <class T>
+SUPPLE_FLAT T braking_step(T D, T a, T dt) {
+  const T zero(0.0), one(1.0), largest(1e9), two = clip(D + D, zero, largest);
+  return two / (one + root(one + two / (a * dt * dt)));
+}
 
-  SUPPLE_FN void into_box(Tick &tick) {
-    bool out = false;
-    for (int i = 0; i < n; ++i) {
-      if (!(std::fabs(desk.wanted[i]) < 1e300))
-        desk.wanted[i] = 0; // nothing but a number reaches a joint
-      out = out || desk.wanted[i] > desk.high[i] || desk.wanted[i] < desk.low[i];
-    }
-    tick.bounded = out;
-    if (!out) {
-      for (int i = 0; i < n; ++i)
-        desk.x[i] = desk.wanted[i];
-      return;
-    }
-    if (free_count >= 0)
-      weigh_deviations(tick.quick);
-    nearest_in_box(desk.M, n, desk.wanted, desk.low, desk.high, desk.box, desk.x);
-  }
+// How far joints may move in a tick. Speed, acceleration and braking before limits are never broken; jerk
+// yields to them, and the profile before limits yields to jerk. `v` and `a` are speed and acceleration of the
+// last tick. Never empty: if braking was possible before, braking by the acceleration limit is possible now.
+template <class T>
+SUPPLE_FLAT void step_bounds(T lower, T upper, T speed, T acceleration, T jerk, T q, T v, T a, T dt,
+                             T limit_gain, T &low, T &high) {
+  const T zero(0.0), one(1.0), longest = speed * dt, change = acceleration * dt * dt, last = v * dt;
+  const T above = upper - q, below = q - lower, gentle = T(0.8) * acceleration;
+  const Mask<T> over = above < zero, under = below < zero;
+  // outside its limits a joint comes back by the profile, to a little inside so that it gets there
+  const T inside = T(1e-3) * lesser(one, upper - lower);
+  const T way_up = profile_step(select(over, inside - above, above), limit_gain, gentle, dt);
+  const T way_down = profile_step(select(under, inside - below, below), limit_gain, gentle, dt);
+  const T soft_up = lesser(longest, way_up), soft_down = lesser(longest, way_down);
+  T up = select(over, -soft_up, select(under, soft_down, soft_up));
+  T down = select(under, soft_down, select(over, -soft_up, -soft_down));
+  // jerk, stretched to 0: letting go of an acceleration is always allowed
+  const T jerk_change = jerk * dt * dt * dt, last_change = a * dt * dt;
+  const T jerk_low = last + lesser(last_change - jerk_change, zero);
+  const T jerk_high = last + larger(last_change + jerk_change, zero);
+  up = clip(up, jerk_low, jerk_high);
+  down = clip(down, jerk_low, jerk_high);
+  const T hard_up = lesser(longest, braking_step(above, acceleration, dt));
+  const T hard_down = -lesser(longest, braking_step(below, acceleration, dt));
+  up = clip(up, hard_down, hard_up);
+  down = clip(down, hard_down, hard_up);
+  // acceleration last: a joint that was thrown out of what its limits allow brakes as hard as it may
+  high = clip(up, last - change, last + change);
+  low = clip(down, last - change, last + change);
+}
+SUPPLE_FLAT void step_bounds(const JointBounds &joint, double q, double v, double a, double dt,
+                             double limit_gain, double &low, double &high) {
+  step_bounds(joint.lower, joint.upper, joint.speed, joint.acceleration, joint.jerk, q, v, a, dt, limit_gain,
+              low, high);
+}
 
-  // What a deviation of the free joints from the wanted step costs, in M; held joints count for themselves.
-  SUPPLE_FN void weigh_deviations(bool quick) {
-    const int nf = free_count;
-    if (quick && nf == n && nf > t.rank) {
-      // H with the eigenvalue of the direction that no goal sees as it is damped
-      for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j)
-          desk.M[i * n + j] = desk.H[i * n + j] + (desk.d[0] - desk.d[1]) * s.null[i] * s.null[j];
-    } else {
-      for (int i = 0; i < n * n; ++i)
-        desk.M[i] = i % (n + 1) ? 0 : 1;
-      for (int a = 0; a < nf; ++a)
-        for (int b = 0; b <= a; ++b) {
-          double sum = 0;
-          if (quick)
-            sum = desk.H[desk.order[a] * n + desk.order[b]];
-          else
-            for (int c = 0; c < nf; ++c)
-              sum += desk.Z[c * nf + a] * desk.d[c] * desk.Z[c * nf + b];
-          desk.M[desk.order[a] * n + desk.order[b]] = desk.M[desk.order[b] * n + desk.order[a]] = sum;
-        }
-    }
-  }
+// ---- all joints
 
-  // acceleration of a ball along a direction
-  SUPPLE_FN double hardest(int first, Vec<double> way) const {
-    const double parts[3] = {way.x, way.y, way.z}, length = root(dot(way, way));
-    double a = 1e300;
-    for (int i = 0; i < 3; ++i)
-      if (std::fabs(parts[i]) > 1e-12 * length)
-        a = lesser(a, t.bounds[first + i].acceleration * length / std::fabs(parts[i]));
-    return a;
-  }
-
-  // the step of a ball that brakes about the axis about which it turns
-  SUPPLE_FN Vec<double> braked(int first) const {
-    const Vec<double> v{s.velocity[first], s.velocity[first + 1], s.velocity[first + 2]};
-    const double speed = root(dot(v, v));
-    return (speed > 0 ? dt * positive(1 - hardest(first, v) * dt / speed) : 0.0) * v;
-  }
-
-  // A ball's limits are a cone and a twist, which a box cannot say: of the step that the box allows, as much
-  // is taken as leaves room to brake; the rest of it is braking, about the axis about which it turned before.
-  // A ball that is outside turns back the straight way, at the pace of a landing.
-  SUPPLE_FN void keep_ball(const Ball &ball) {
-    const int k = ball.index;
-    if (!is_limited(ball))
-      return;
-    const Vec<double> q{s.q[k], s.q[k + 1], s.q[k + 2]}, axis{ball.axis[0], ball.axis[1], ball.axis[2]};
-    const Vec<double> in = between(q, clamp_ball(q, axis, ball.swing, ball.low, ball.high));
-    const double far = root(dot(in, in));
-    if (far > 1e-9)
-      return turn_back(k, in, far, 1e-3 * lesser(1.0, lesser(ball.swing, ball.high - ball.low)));
-    // how far outside it would get, if it braked after this step
-    auto ends = [&](Vec<double> x) {
-      const double length = root(dot(x, x));
-      return strays(ball, q, (length > 0 ? 1 + length / (2 * hardest(k, x) * dt * dt) : 1.0) * x);
-    };
-    const Vec<double> x{desk.x[k], desk.x[k + 1], desk.x[k + 2]};
-    const double allowed = larger(strays(ball, q, {0, 0, 0}), 1e-12);
-    if (!(ends(x) > allowed))
-      return;
-    const Vec<double> still = braked(k);
-    double low = 0, high = 1;
-    for (int turn = 0; turn < 24; ++turn) {
-      const double part = 0.5 * (low + high);
-      (ends(still + part * (x - still)) > allowed ? high : low) = part;
-    }
-    const Vec<double> kept = still + low * (x - still);
-    desk.x[k] = kept.x;
-    desk.x[k + 1] = kept.y;
-    desk.x[k + 2] = kept.z;
-  }
-
-  // Turns a ball back inside: all its axes together, so that it goes straight.
-  SUPPLE_FN void turn_back(int first, Vec<double> in, double far, double inside) {
-    const double way[3] = {in.x / far, in.y / far, in.z / far};
-    double least = -1e300, most = 1e300;
-    for (int i = 0; i < 3; ++i)
-      if (std::fabs(way[i]) > 1e-12) {
-        const double a = desk.low[first + i] / way[i], b = desk.high[first + i] / way[i];
-        least = larger(least, lesser(a, b)), most = lesser(most, larger(a, b));
-      }
-    const double a = hardest(first, in),
-                 pace = lesser(approach(far + inside, law.landing, 0.8 * a, dt), brake(far + inside, a, dt));
-    const Vec<double> still = braked(first);
-    const double step = clip(pace, least, most), slow[3] = {still.x, still.y, still.z};
-    for (int i = 0; i < 3; ++i)
-      desk.x[first + i] =
-          least <= most ? clip(step * way[i], desk.low[first + i], desk.high[first + i]) : slow[i];
-  }
-
-  // Takes the step x.
-  SUPPLE_FN void go(Tick &tick) {
-    for (int b = 0; b < t.problem.ball_count; ++b)
-      keep_ball(t.problem.balls[b]);
-    take(tick, true);
-  }
-
-  SUPPLE_FN void take(Tick &tick, bool keep) {
-    for (int i = 0; i < n; ++i) {
-      const Bounds &joint = t.bounds[i];
-      const double v = desk.x[i] / dt, a = (v - s.velocity[i]) / dt;
-      const double q = s.q[i] + desk.x[i] * t.size[i], low = joint.lower * t.size[i],
-                   high = joint.upper * t.size[i];
-      tick.sides[i] = s.held[i] != 0                              ? s.held[i]
-                      : std::fabs(v) > 0.999999 * joint.speed     ? (v > 0 ? 2 : -2)
-                      : std::fabs(a) > 0.999 * joint.acceleration ? (a > 0 ? 3 : -3)
-                                                                  : 0;
-      s.acceleration[i] = a;
-      s.velocity[i] = v;
-      desk.full[i] = s.q[i];
-      // rounding must not carry a joint past its limit
-      s.q[i] = keep && s.q[i] <= high && q > high ? high : keep && s.q[i] >= low && q < low ? low : q;
-    }
-    for (int b = 0; b < t.problem.ball_count; ++b) {
-      const int k = t.problem.balls[b].index;
-      const Vec<double> r = turned(Vec<double>{desk.full[k], desk.full[k + 1], desk.full[k + 2]},
-                                   Vec<double>{desk.x[k], desk.x[k + 1], desk.x[k + 2]});
-      s.q[k] = r.x;
-      s.q[k + 1] = r.y;
-      s.q[k + 2] = r.z;
-    }
-  }
+struct BoundsScratch {
+  double *natural_q;      // n, padded: q in natural units
+  double *lead;           // n: q less the measured joints
+  double *low, *high;     // n, padded: the box
+  double *deviation_cost; // n x n
+  BoxScratch nearest;
+  double *step;       // n: the step taken
+  double *previous_q; // n
 };
+
+// Keeps q from running away from the measured joints: the lead approaches max_lead by the profile.
+SUPPLE_FN void bound_lead(const Tracking &t, const double *q, const double *measured, double dt,
+                          const BoundsScratch &scratch) {
+  displacement(t, measured, q, scratch.lead);
+  for (int i = 0; i < t.problem.n; ++i) {
+    double &low = scratch.low[i], &high = scratch.high[i], &lead = scratch.lead[i];
+    const double a = 0.8 * t.bounds[i].acceleration;
+    // the encoder of a revolute joint without limits may count from any turn
+    if (!(t.bounds[i].upper - t.bounds[i].lower < 1e300) && t.unit[i] == 1)
+      lead = std::remainder(lead, 2 * pi);
+    high = larger(low, lesser(high, profile_step(t.law.max_lead - lead, t.law.limit_gain, a, dt)));
+    low = lesser(high, larger(low, -profile_step(t.law.max_lead + lead, t.law.limit_gain, a, dt)));
+  }
+}
+
+// The box of this tick, in scratch.low and scratch.high. `measured` may be null.
+template <int N, int M>
+SUPPLE_FN void step_box(const TickSetup<N, M> &setup, const ArmMemory &memory, const double *measured,
+                        const BoundsScratch &scratch) {
+  const Tracking &t = setup.tracking;
+  const int n = setup.n(), stride = setup.stride();
+  for (int i = 0; i < n; ++i)
+    scratch.natural_q[i] = memory.q[i] / t.unit[i];
+  for (int i = 0; i < n; i += native_width) {
+    auto bound = [&](BoundRow row) { return load_lanes(t.bound_rows + row * stride + i); };
+    Lanes low, high;
+    step_bounds(bound(lower_row), bound(upper_row), bound(speed_row), bound(acceleration_row),
+                bound(jerk_row), load_lanes(scratch.natural_q + i), load_lanes(memory.velocity + i),
+                load_lanes(memory.acceleration + i), Lanes(setup.dt), Lanes(setup.law.limit_gain), low, high);
+    store_lanes(low, scratch.low + i);
+    store_lanes(high, scratch.high + i);
+  }
+  if (measured)
+    bound_lead(t, memory.q, measured, setup.dt, scratch);
+}
+
+// J'J + alpha W_q^-2 [D16], or where no weights are known the identity.
+SUPPLE_FN void external_cost(const ExternalStep &external, const double *gram, int n, double *cost) {
+  for (int i = 0; i < n * n; ++i)
+    cost[i] = external.weights ? gram[i] : 0;
+  for (int i = 0; i < n; ++i) {
+    const double w = external.weights ? larger(external.weights[i], 1e-4) : 1;
+    cost[i * n + i] += external.weights ? external.damping / (w * w) + 1e-9 : 1;
+  }
+}
+
+// What a deviation x from the desired step costs, as the matrix of x'Mx. Held joints count for themselves.
+//   regular     M = H over the free joints
+//   redundant   M = H with the curvature along the null direction as it is damped
+//   singular    M = Z' diag(d) Z over the free joints
+//   recovery    M = I
+template <int N, int M>
+SUPPLE_FN void deviation_cost(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                              const DesiredStep &desired, const ArmMemory &memory, double *cost) {
+  const int n = setup.n();
+  const FreeJoints &free = desired.free;
+  if (desired.kind == StepKind::redundant) {
+    const double *z = memory.null_direction, change = desired.null_curvature_change;
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j)
+        cost[i * n + j] = at.hessian[i * n + j] + change * z[i] * z[j];
+    return;
+  }
+  for (int i = 0; i < n * n; ++i)
+    cost[i] = i % (n + 1) ? 0 : 1;
+  if (desired.kind == StepKind::recovery)
+    return;
+  const Directions &directions = desired.directions;
+  for (int a = 0; a < free.count; ++a)
+    for (int b = 0; b <= a; ++b) {
+      const int i = free.index[a], j = free.index[b];
+      double sum = 0;
+      if (desired.kind == StepKind::regular)
+        sum = at.hessian[i * n + j];
+      else
+        for (int c = 0; c < directions.count; ++c) {
+          const double *z = directions.z + c * directions.count;
+          sum += z[a] * directions.weights[c] * z[b];
+        }
+      cost[i * n + j] = cost[j * n + i] = sum;
+    }
+}
+
+// The nearest step of the box to the desired one, in scratch.step; returns whether the desired one is
+// outside. Only then `fill_cost` is called, with the matrix to fill. What is not a number becomes 0 in
+// `desired`: no such value reaches a joint.
+template <class FillCost>
+SUPPLE_FLAT bool bound_step(int n, double *desired, const BoundsScratch &scratch, FillCost &&fill_cost) {
+  bool outside = false;
+  for (int i = 0; i < n; ++i) {
+    if (!(std::fabs(desired[i]) < 1e300))
+      desired[i] = 0;
+    outside = outside || desired[i] > scratch.high[i] || desired[i] < scratch.low[i];
+  }
+  if (outside) {
+    fill_cost(scratch.deviation_cost);
+    nearest_in_box(scratch.deviation_cost, n, desired, scratch.low, scratch.high, scratch.nearest,
+                   scratch.step);
+  } else {
+    for (int i = 0; i < n; ++i)
+      scratch.step[i] = desired[i];
+  }
+  return outside;
+}
+
+// ---- ball joints, whose limits are a cone and a twist
+
+// acceleration limit of a ball joint about an axis
+SUPPLE_FN double acceleration_about(const JointBounds *bounds, Vec<double> axis) {
+  const double parts[3] = {axis.x, axis.y, axis.z}, length = root(dot(axis, axis));
+  double a = 1e300;
+  for (int i = 0; i < 3; ++i)
+    if (std::fabs(parts[i]) > 1e-12 * length)
+      a = lesser(a, bounds[i].acceleration * length / std::fabs(parts[i]));
+  return a;
+}
+
+// The step of a ball joint that brakes about the axis about which it turns.
+SUPPLE_FN Vec<double> braking_turn(const JointBounds *bounds, Vec<double> v, double dt) {
+  const double speed = root(dot(v, v));
+  return (speed > 0 ? dt * positive(1 - acceleration_about(bounds, v) * dt / speed) : 0.0) * v;
+}
+
+// Turns a ball joint back inside along `inward`, all its axes together, so that it goes straight.
+SUPPLE_FN void turn_inward(const Tracking &t, int first, Vec<double> inward, double inside,
+                           Vec<double> braking, double dt, const BoundsScratch &scratch) {
+  const double distance = root(dot(inward, inward));
+  const double *low = scratch.low + first, *high = scratch.high + first;
+  const double axis[3] = {inward.x / distance, inward.y / distance, inward.z / distance};
+  double least = -1e300, most = 1e300;
+  for (int i = 0; i < 3; ++i)
+    if (std::fabs(axis[i]) > 1e-12) {
+      const double a = low[i] / axis[i], b = high[i] / axis[i];
+      least = larger(least, lesser(a, b));
+      most = lesser(most, larger(a, b));
+    }
+  const double a = acceleration_about(t.bounds + first, inward);
+  const double length = lesser(profile_step(distance + inside, t.law.limit_gain, 0.8 * a, dt),
+                               braking_step(distance + inside, a, dt));
+  double brake[3];
+  store3(braking, brake);
+  for (int i = 0; i < 3; ++i)
+    scratch.step[first + i] =
+        least <= most ? clip(clip(length, least, most) * axis[i], low[i], high[i]) : brake[i];
+}
+
+// Of the step that the box allows, as much is taken as leaves room to brake; the rest of it is braking. A
+// ball joint that is outside turns back.
+SUPPLE_FN void bound_ball(const Tracking &t, const Ball &ball, const ArmMemory &memory, double dt,
+                          const BoundsScratch &scratch) {
+  if (!is_limited(ball))
+    return;
+  const int k = ball.index;
+  const JointBounds *bounds = t.bounds + k;
+  const Vec<double> q = load3(memory.q + k), braking = braking_turn(bounds, load3(memory.velocity + k), dt);
+  const Vec<double> inward = between(q, clamp_ball(q, load3(ball.axis), ball.swing, ball.low, ball.high));
+  if (root(dot(inward, inward)) > 1e-9) {
+    const double inside = 1e-3 * lesser(1.0, lesser(ball.swing, ball.high - ball.low));
+    return turn_inward(t, k, inward, inside, braking, dt, scratch);
+  }
+  // how far outside it would get, if it braked after this step
+  auto end_outside = [&](Vec<double> x) {
+    const double length = root(dot(x, x));
+    const double stretch = length > 0 ? 1 + length / (2 * acceleration_about(bounds, x) * dt * dt) : 1.0;
+    return distance_outside(ball, q, stretch * x);
+  };
+  const Vec<double> x = load3(scratch.step + k);
+  const double allowed = larger(distance_outside(ball, q, {0, 0, 0}), 1e-12);
+  if (!(end_outside(x) > allowed))
+    return;
+  double kept = 0, refused = 1; // shares of the way from braking to x
+  for (int turn = 0; turn < 24; ++turn) {
+    const double share = 0.5 * (kept + refused);
+    (end_outside(braking + share * (x - braking)) > allowed ? refused : kept) = share;
+  }
+  store3(braking + kept * (x - braking), scratch.step + k);
+}
+
+SUPPLE_FN void bound_balls(const Tracking &t, const ArmMemory &memory, double dt,
+                           const BoundsScratch &scratch) {
+  for (int b = 0; b < t.problem.ball_count; ++b)
+    bound_ball(t, t.problem.balls[b], memory, dt, scratch);
+}
 
 } // namespace SUPPLE_ISA
 } // namespace supple

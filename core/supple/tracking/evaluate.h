@@ -1,37 +1,54 @@
-// What a tick sees: Jacobian, error, what is left of it beside this tick's command, its curvature, and the
-// gradients.
+// The residual at the joints' present values with its first and second derivatives.
+//
+// With e = goal minus end effector and c = the command's displacement in this tick, both weighted:
+//   residual       r = e - c, for feedback
+//   feed-forward   c - b/2, b = second derivative of the end effectors along the last step
+//   gradients      J'r and J'(c - b/2)
+//   Hessian        H = J'J + curvature of the residual: the exact one of |r|^2 / 2
 #pragma once
-#include "supple/math/box_qp.h"
 #include "supple/task/hessian.h"
-#include "supple/tracking/recovery.h"
+#include "supple/tracking/command.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// working memory of a tick; m rows, n joints
-struct TickDesk {
-  Axis<double> *axes;  // one target after another
-  Mover *movers;       // the same
-  int *mover_count;    // of each target
-  Frame<double> *tips; // of each target
-  double *J, *U;       // n columns of m rows: weighted Jacobian, and J times each direction
-  double *G, *H, *A, *Z, *M,
-      *F; // n x n: J'J, Hessian, H over the free joints, its directions (rows), cost of a deviation, spare
-  double *e, *r, *c, *b, *k; // m
-  double *back, *ahead, *way_home,
-      *rest; // n: gradients of what is left and of what is fed forward, ways to postures
-  double *low, *high, *x, *wanted, *xb, *xf, *xn, *pace, *d, *gamma, *full, *climb; // n
-  int *order;                                                                       // n: the free joints
-  char *null;                                                                       // n
-  BoxDesk box;
-  HomeDesk home;
+// What every stage of a tick reads. N joints and M rows where they are known when compiling, else 0.
+template <int N, int M>
+struct TickSetup {
+  const Tracking &tracking;
+  const Law &law;
+  double dt;
+
+  SUPPLE_FLAT int n() const { return N ? N : tracking.problem.n; }
+  SUPPLE_FLAT int m() const { return M ? M : tracking.problem.rows; }
+  SUPPLE_FLAT int stride() const { return N ? (N + 7) / 8 * 8 : tracking.stride; }
 };
 
-// what a target asks in world axes: position and turn that are left, their weights, and a direction to point
-// along
-struct Asking {
-  Vec<double> p, o, cp, co, wp, wo, u, v, pointing;
-  bool points;
+// What turns linear and angular parts into the rows of one target.
+struct TargetRows {
+  double weight[6];      // of each row, scaled
+  Vec<double> across[2]; // of a goal for a direction: the unit vectors of its rows
+};
+
+// arrays of an evaluation
+struct TickEvaluation {
+  Axis<double> *axes;                               // one target after another, and one more
+  Mover *movers;                                    // one target after another
+  int *mover_count;                                 // of each target
+  TargetRows *rows;                                 // of each target
+  double *J;                                        // n columns of m rows: the weighted Jacobian
+  double *gram, *hessian;                           // n x n: J'J and H
+  double *residual, *command, *feedforward;         // m: r, c, c - b/2
+  double *feedback_gradient, *feedforward_gradient; // n: J'r, J'(c - b/2)
+  double *last_step;                                // n: displacement of the last tick
+  double *to_posture, *to_rest;                     // n: displacements to the remembered posture and to rest
+};
+
+struct EvaluationSummary {
+  double residual_norm;
+  double curvature_norm; // Frobenius norm of H - J'J
+  double command_speed;  // weighted, 1/s
+  double activity;       // s / (s + s_0), s = command_speed
 };
 
 template <int M>
@@ -44,207 +61,199 @@ SUPPLE_FLAT double dot_rows(const double *a, const double *b, int m) {
 SUPPLE_FLAT double squared(double x) { return x * x; }
 SUPPLE_FLAT double positive(double x) { return x > 0 ? x : 0; }
 
-// The rows of a target from a linear and an angular part in world axes.
-template <bool Plain = false>
-SUPPLE_FLAT void to_rows(const Target &target, const Vec<double> &u, const Vec<double> &v, double unit,
-                         Vec<double> linear, Vec<double> angular, double *rows) {
-  if (Plain) { // all six, in their order
+// The weighted rows of a target from a linear and an angular part in world axes. One pose has all six rows,
+// in their order.
+template <bool OnePose>
+SUPPLE_FLAT void weighted_rows(const Target &target, const TargetRows &of, Vec<double> linear,
+                               Vec<double> angular, double *rows) {
+  if (OnePose) {
     const double all[6] = {linear.x, linear.y, linear.z, angular.x, angular.y, angular.z};
     for (int i = 0; i < 6; ++i)
-      rows[i] = unit * target.weight[i] * all[i];
+      rows[i] = of.weight[i] * all[i];
     return;
   }
-  const double all[8] = {linear.x,  linear.y,  linear.z,        angular.x,
-                         angular.y, angular.z, dot(u, angular), dot(v, angular)};
-  for (int i = 0; i < target.rows; ++i)
-    rows[i] = unit * target.weight[i] * all[target.component[i]];
+  to_rows(target, of.across, of.weight, linear, angular, rows);
 }
 
-SUPPLE_FN Asking ask(const Target &target, const Frame<double> &tip, const Wanted &wanted, double unit) {
-  Asking a{};
-  const Frame<double> goal = goal_frame<double>(wanted.goal);
-  a.p = goal.p - tip.p;
-  a.cp = {wanted.moved[0], wanted.moved[1], wanted.moved[2]};
-  a.co = {wanted.moved[3], wanted.moved[4], wanted.moved[5]};
-  double w[6] = {0, 0, 0, 0, 0, 0};
-  a.points = target.component[target.rows - 1] >= across_1;
-  for (int i = 0; i < target.rows; ++i) {
-    const double weight = unit * target.weight[i];
-    if (target.component[i] < across_1)
-      w[target.component[i]] = weight;
-    else
-      w[3] = w[4] = w[5] = weight;
-  }
-  a.wp = {w[0], w[1], w[2]}, a.wo = {w[3], w[4], w[5]};
-  // what has no weight may be anything, even no number
-  auto only = [](Vec<double> weight, Vec<double> x) {
-    return Vec<double>{weight.x > 0 ? x.x : 0.0, weight.y > 0 ? x.y : 0.0, weight.z > 0 ? x.z : 0.0};
-  };
-  a.p = only(a.wp, a.p);
-  a.cp = only(a.wp, a.cp);
-  a.co = only(a.wo, a.co);
-  if (a.points) {
-    a.pointing = tip.r * Vec<double>{target.axis[0], target.axis[1], target.axis[2]};
-    a.o = turn_between(a.pointing, Vec<double>{wanted.goal[0], wanted.goal[1], wanted.goal[2]});
-    across(a.pointing, a.u, a.v);
-    a.co = a.co - dot(a.co, a.pointing) * a.pointing;
-  } else if (target.component[target.rows - 1] >= about_x) {
-    a.o = log_rotation(goal.r * transpose(tip.r));
-  }
-  return a;
-}
-
-// What one arm sees in one tick. N joints and M rows where they are known when compiling, else 0.
-template <int N, int M>
-struct Glance {
-  const Tracking &t;
-  const LawMemory &s;
-  const TickDesk &desk;
-  const Law &law;
-  const double dt;
-  const int n, m;
-  int free_count = 0; // joints that are not held at a limit
-  double bend = 0;    // how far H is from J'J
-  double speed = 0;   // of the command, in weighted units a second
-  double activity = 0;
-
-  SUPPLE_FN Glance(const Tracking &t_, const LawMemory &s_, const TickDesk &desk_, double dt_)
-      : t(t_), s(s_), desk(desk_), law(t_.law), dt(dt_), n(N ? N : t_.problem.n), m(M ? M : t_.problem.rows) {
-  }
-
-  // Jacobian, error, what is left of it beside this tick's command, its curvature, and the gradients.
-  SUPPLE_FN void look_around(const Wanted *wanted) {
-    for (int i = 0; i < n * n; ++i)
-      desk.H[i] = 0;
-    if (!t.plain)
-      for (int i = 0; i < n * m; ++i)
-        desk.J[i] = 0;
-    for (int i = 0; i < n; ++i)
-      desk.full[i] = s.velocity[i] * dt;
-    Axis<double> *axes = desk.axes;
-    Mover *moving = desk.movers;
-    for (int k = 0; k < t.problem.target_count; ++k) {
-      const Target &target = t.problem.targets[k];
-      Frame<double> tip = frame<double>(traverse_chain(target.chain, s.q, axes));
-      tip.p = tip * Vec<double>{target.point[0], target.point[1], target.point[2]};
-      desk.tips[k] = tip;
-      const int count = desk.mover_count[k] = movers(target.chain, axes, tip.p, t.size, moving),
-                first = target.first;
-      const Asking a = ask(target, tip, wanted[k], t.unit);
-      auto rows = [&](Vec<double> linear, Vec<double> angular, double *out) {
-        to_rows<M == 6>(target, a.u, a.v, t.unit, linear, angular, out);
-      };
-      for (int i = 0; i < count; ++i) {
-        double *column = desk.J + moving[i].index * m + first;
-        if (t.plain) {
-          rows(moving[i].j, moving[i].z, column);
-        } else {
-          double more[6];
-          rows(moving[i].j, moving[i].z, more);
-          for (int l = 0; l < target.rows; ++l)
-            column[l] += more[l];
-        }
-      }
-      rows(a.p, a.o, desk.e + first);
-      rows(a.cp, a.co, desk.c + first);
-      Vec<double> linear, angular;
-      second_along(moving, count, desk.full, linear, angular);
-      rows(linear, angular, desk.b + first);
-      const Vec<double> p = a.p - a.cp, o = a.o - a.co;
-      // what is hardly there does not bend
-      const double most = squared(larger(a.wp.x, larger(a.wp.y, a.wp.z))) * dot(p, p) +
-                          squared(larger(a.wo.x, larger(a.wo.y, a.wo.z))) * dot(o, o);
-      if (most > 1e-12) {
-        add_curvature(moving, count, p, o, a.wp, a.wo, a.points, a.pointing, n, desk.H);
-        bend = 1;
-      }
-      axes += target.chain.axes;
-      moving += count;
-    }
-    if (bend > 0) {
-      bend = 0;
-      for (int i = 0; i < n * n; ++i)
-        bend += desk.H[i] * desk.H[i];
-      bend = root(bend);
-    }
-    speed = 0;
-    for (int i = 0; i < m; ++i) {
-      desk.r[i] = desk.e[i] - desk.c[i];
-      desk.b[i] = desk.c[i] - 0.5 * desk.b[i];
-      speed += desk.c[i] * desk.c[i];
-    }
-    speed = root(speed) / dt;
-    activity = speed / (speed + law.active);
-    for (int i = 0; i < n; ++i) {
-      const double *column = desk.J + i * m;
-      for (int j = 0; j <= i; ++j) {
-        const double g = dot_rows<M>(column, desk.J + j * m, m);
-        desk.G[i * n + j] = desk.G[j * n + i] = g;
-        desk.H[j * n + i] = desk.H[i * n + j] = desk.H[i * n + j] + g;
-      }
-      desk.back[i] = dot_rows<M>(column, desk.r, m);
-      desk.ahead[i] = dot_rows<M>(column, desk.b, m);
-    }
-  }
-
-  SUPPLE_FN void across_of(int target, Vec<double> &u, Vec<double> &v) const {
-    const Target &g = t.problem.targets[target];
-    u = v = Vec<double>{0, 0, 0};
-    if (g.component[g.rows - 1] >= across_1)
-      across(desk.tips[target].r * Vec<double>{g.axis[0], g.axis[1], g.axis[2]}, u, v);
-  }
-
-  // Second derivative of all rows along d.
-  SUPPLE_FN void second_rows(const double *d, double *rows) const {
-    const Mover *moving = desk.movers;
-    for (int k = 0; k < t.problem.target_count; ++k) {
-      const Target &target = t.problem.targets[k];
-      Vec<double> linear, angular, u, v;
-      second_along(moving, desk.mover_count[k], d, linear, angular);
-      across_of(k, u, v);
-      to_rows<M == 6>(target, u, v, t.unit, linear, angular, rows + target.first);
-      moving += desk.mover_count[k];
-    }
-  }
-
-  // Adds to `climb` how the singular value of a direction z of all joints, J z = u, grows with each joint,
-  // times weight.
-  SUPPLE_FN void add_growth(const double *z, const double *u_rows, double sigma, double weight) const {
-    const Mover *moving = desk.movers;
-    for (int k = 0; k < t.problem.target_count; ++k) {
-      const Target &target = t.problem.targets[k];
-      Vec<double> u, v;
-      across_of(k, u, v);
-      derivative_along_each(moving, desk.mover_count[k], z,
-                            [&](int joint, Vec<double> linear, Vec<double> angular) {
-                              double rows[6], sum = 0;
-                              to_rows<M == 6>(target, u, v, t.unit, linear, angular, rows);
-                              for (int i = 0; i < target.rows; ++i)
-                                sum += rows[i] * u_rows[target.first + i];
-                              desk.climb[joint] += weight * sum / sigma;
-                            });
-      moving += desk.mover_count[k];
-    }
-  }
-
-  // Copies a square matrix and rows of the free joints together.
-  SUPPLE_FN void gather(const double *from, double *to) const {
-    const int nf = free_count;
-    for (int i = 0; i < nf; ++i)
-      for (int j = 0; j < nf; ++j)
-        to[i * nf + j] = from[desk.order[i] * n + desk.order[j]];
-  }
-
-  // A direction that no goal sees.
-  SUPPLE_FN void unseen(double lambda, double back, double ahead, double rest, double up, double &d,
-                        double &y, double &f, double &prefer) const {
-    const double chi = squared(positive(1 - std::fabs(lambda) / squared(law.weak)));
-    d = std::fabs(lambda) + law.damping * chi + 1e-9;
-    y = back / d;
-    f = ahead / d;
-    prefer = activity * (law.rest * chi * rest / d + law.climb * up);
-  }
+// What a command asks of one end effector, in world axes.
+struct CommandResidual {
+  Residual<double> error;                                   // goal minus end effector
+  Vec<double> position_displacement, rotation_displacement; // of the command in this tick
+  Vec<double> position_weight, rotation_weight;             // of each component, 0 where it is not asked
+  TargetRows rows;
 };
+
+SUPPLE_FN CommandResidual command_residual(const Target &target, const Frame<double> &tip,
+                                           const Command &command, double scale) {
+  CommandResidual r{};
+  r.error = residual<Angle>(target, tip, goal_frame(command.goal));
+  r.rows.across[0] = r.error.across[0];
+  r.rows.across[1] = r.error.across[1];
+  double w[6] = {0, 0, 0, 0, 0, 0};
+  for (int i = 0; i < target.rows; ++i) {
+    r.rows.weight[i] = scale * target.weight[i];
+    if (target.component[i] < across_1)
+      w[target.component[i]] = r.rows.weight[i];
+    else
+      w[about_x] = w[about_y] = w[about_z] = r.rows.weight[i];
+  }
+  r.position_weight = load3(w);
+  r.rotation_weight = load3(w + about_x);
+  double moved[6];
+  for (int i = 0; i < 6; ++i)
+    moved[i] = target.asked[i] ? command.displacement[i] : 0;
+  r.position_displacement = load3(moved);
+  r.rotation_displacement = load3(moved + about_x);
+  if (target.has_direction) { // about the pointing axis itself nothing is asked
+    const Vec<double> axis = r.error.pointing;
+    r.rotation_displacement = r.rotation_displacement - dot(r.rotation_displacement, axis) * axis;
+  }
+  return r;
+}
+
+// Adds the curvature of one target's residual to H; false where that residual is too short to matter.
+SUPPLE_FN bool add_residual_curvature(const Target &target, const CommandResidual &r, const Mover *movers,
+                                      int count, int n, double *H) {
+  auto largest = [](Vec<double> w) { return larger(w.x, larger(w.y, w.z)); };
+  const Vec<double> p = r.error.position - r.position_displacement;
+  const Vec<double> o = r.error.rotation - r.rotation_displacement;
+  const double square =
+      squared(largest(r.position_weight)) * dot(p, p) + squared(largest(r.rotation_weight)) * dot(o, o);
+  if (!(square > 1e-12))
+    return false;
+  add_curvature(movers, count, p, o, r.position_weight, r.rotation_weight, target.has_direction,
+                r.error.pointing, n, H);
+  return true;
+}
+
+// Evaluates one target: its columns of J, its rows of r, c and c - b/2. Returns whether its residual bends.
+template <int N, int M>
+SUPPLE_FLAT bool evaluate_target(const TickSetup<N, M> &setup, const Target &target, const CommandResidual &r,
+                                 const Mover *movers, int count, const TickEvaluation &out) {
+  const int m = setup.m(), first = target.first;
+  auto rows = [&](Vec<double> linear, Vec<double> angular, double *to) {
+    weighted_rows<M == 6>(target, r.rows, linear, angular, to);
+  };
+  for (int i = 0; i < count; ++i) {
+    double *column = out.J + movers[i].index * m + first;
+    if (setup.tracking.one_pose) {
+      rows(movers[i].j, movers[i].z, column);
+    } else {
+      double more[6];
+      rows(movers[i].j, movers[i].z, more);
+      for (int l = 0; l < target.rows; ++l)
+        column[l] += more[l];
+    }
+  }
+  Vec<double> linear, angular;
+  second_along(movers, count, out.last_step, linear, angular);
+  double error[6], second[6];
+  rows(r.error.position, r.error.rotation, error);
+  rows(r.position_displacement, r.rotation_displacement, out.command + first);
+  rows(linear, angular, second);
+  for (int i = 0; i < target.rows; ++i) {
+    out.residual[first + i] = error[i] - out.command[first + i];
+    out.feedforward[first + i] = out.command[first + i] - 0.5 * second[i];
+  }
+  return add_residual_curvature(target, r, movers, count, setup.n(), out.hessian);
+}
+
+// Displacements from q to a posture, in natural units; a ball joint turns the shortest way.
+SUPPLE_FN void displacement(const Tracking &t, const double *from, const double *to, double *out) {
+  for (int i = 0; i < t.problem.n; ++i)
+    out[i] = (to[i] - from[i]) / t.unit[i];
+  for (int b = 0; b < t.problem.ball_count; ++b) {
+    const int k = t.problem.balls[b].index;
+    store3(between(load3(from + k), load3(to + k)), out + k);
+  }
+}
+
+// J'J, H = J'J + the curvature that `hessian` holds already, and the gradients.
+template <int N, int M>
+SUPPLE_FLAT void evaluate_products(const TickSetup<N, M> &setup, const TickEvaluation &out) {
+  const int n = setup.n(), m = setup.m();
+  for (int i = 0; i < n; ++i) {
+    const double *column = out.J + i * m;
+    for (int j = 0; j <= i; ++j) {
+      const double g = dot_rows<M>(column, out.J + j * m, m);
+      out.gram[i * n + j] = out.gram[j * n + i] = g;
+      out.hessian[j * n + i] = out.hessian[i * n + j] = out.hessian[i * n + j] + g;
+    }
+    out.feedback_gradient[i] = dot_rows<M>(column, out.residual, m);
+    out.feedforward_gradient[i] = dot_rows<M>(column, out.feedforward, m);
+  }
+}
+
+template <int N, int M>
+SUPPLE_FN EvaluationSummary evaluate_tick(const TickSetup<N, M> &setup, const ArmMemory &memory,
+                                          const Command *commands, const TickEvaluation &out) {
+  const Tracking &t = setup.tracking;
+  const int n = setup.n(), m = setup.m();
+  for (int i = 0; i < n * n; ++i)
+    out.hessian[i] = 0;
+  if (!t.one_pose) // else each column is written once
+    for (int i = 0; i < n * m; ++i)
+      out.J[i] = 0;
+  for (int i = 0; i < n; ++i)
+    out.last_step[i] = memory.velocity[i] * setup.dt;
+  Axis<double> *axes = out.axes;
+  Mover *target_movers = out.movers;
+  bool curved = false;
+  for (int k = 0; k < t.problem.target_count; ++k) {
+    const Target &target = t.problem.targets[k];
+    const Frame<double> tip = end_effector(target, memory.q, axes);
+    const int count = out.mover_count[k] = movers(target.chain, axes, tip.p, t.unit, target_movers);
+    const CommandResidual r = command_residual(target, tip, commands[k], t.weight_scale);
+    out.rows[k] = r.rows;
+    curved = evaluate_target(setup, target, r, target_movers, count, out) || curved;
+    axes += target.chain.axes;
+    target_movers += count;
+  }
+  double square = 0;
+  for (int i = 0; i < n * n && curved; ++i)
+    square += out.hessian[i] * out.hessian[i];
+  evaluate_products(setup, out);
+  displacement(t, memory.q, memory.posture, out.to_posture);
+  displacement(t, memory.q, memory.rest, out.to_rest);
+  const double speed = root(dot_rows<M>(out.command, out.command, m)) / setup.dt;
+  return {root(dot_rows<M>(out.residual, out.residual, m)), root(square), speed,
+          speed / (speed + setup.law.active_speed)};
+}
+
+// The second derivative of all rows along d.
+template <int N, int M>
+SUPPLE_FN void second_derivative(const TickSetup<N, M> &setup, const TickEvaluation &at, const double *d,
+                                 double *rows) {
+  const Mover *target_movers = at.movers;
+  for (int k = 0; k < setup.tracking.problem.target_count; ++k) {
+    const Target &target = setup.tracking.problem.targets[k];
+    Vec<double> linear, angular;
+    second_along(target_movers, at.mover_count[k], d, linear, angular);
+    weighted_rows<M == 6>(target, at.rows[k], linear, angular, rows + target.first);
+    target_movers += at.mover_count[k];
+  }
+}
+
+// Adds weight times the gradient of a singular value to `gradient`: d sigma / d q_i = <J z, (dJ/dq_i) z> /
+// sigma for its right singular vector z of all joints, `image` = J z.
+template <int N, int M>
+SUPPLE_FN void add_singular_value_gradient(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                                           const double *z, const double *image, double sigma, double weight,
+                                           double *gradient) {
+  const Mover *target_movers = at.movers;
+  for (int k = 0; k < setup.tracking.problem.target_count; ++k) {
+    const Target &target = setup.tracking.problem.targets[k];
+    derivative_along_each(target_movers, at.mover_count[k], z,
+                          [&](int joint, Vec<double> linear, Vec<double> angular) {
+                            double rows[6], sum = 0;
+                            weighted_rows<M == 6>(target, at.rows[k], linear, angular, rows);
+                            for (int i = 0; i < target.rows; ++i)
+                              sum += rows[i] * image[target.first + i];
+                            gradient[joint] += weight * sum / sigma;
+                          });
+    target_movers += at.mover_count[k];
+  }
+}
 
 } // namespace SUPPLE_ISA
 } // namespace supple

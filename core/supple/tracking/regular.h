@@ -1,189 +1,339 @@
-// The short way: no direction is weak, so no direction need be known.
+// The step where no direction is near-singular: one factorisation of the Hessian, no eigenvectors.
 #pragma once
+#include "supple/math/dense.h"
 #include "supple/tracking/evaluate.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
+// Displacements over all joints, natural units; padded to the stride. A held joint has 0 in each.
+struct Displacements {
+  double *feedback;    // x_b: removes the residual
+  double *feedforward; // x_f: follows the command
+  double *preferred;   // x_n: in the null space
+};
+
+// the joints that are not held at a limit, in their order
+struct FreeJoints {
+  const int *index;
+  int count;
+};
+
+struct RegularScratch {
+  double *reduced;  // count x count: J'J or H over the free joints
+  double *factor;   // count x count
+  double *solution; // count
+};
+
+// Whether no direction is near-singular; if so, the displacements are written.
+struct RegularStep {
+  bool applies = false;
+  bool has_null_direction = false;  // one joint more than rows: memory.null_direction
+  double null_curvature_change = 0; // damped curvature along it less the Hessian's
+  double smallest_singular_value = far_from_singular;
+};
+
+// Components along one direction z of the free joints.
+struct DirectionComponents {
+  double feedback_gradient = 0, feedforward_gradient = 0, to_posture = 0, to_rest = 0, climb = 0;
+};
+
+// Displacements along one direction, and the curvature d that they divide by.
+struct DirectionStep {
+  double curvature, feedback, feedforward, preferred;
+};
+
+// Along a direction of the null space with curvature lambda: chi = (1 - |lambda|/sigma_0^2)^2 or 0,
+// d = |lambda| + alpha_0 chi, and the preference activity (p_n chi z.(rest - q) / d + mu z.climb).
+SUPPLE_FLAT DirectionStep null_step(const Law &law, double activity, double lambda,
+                                    const DirectionComponents &along) {
+  const double chi = squared(positive(1 - std::fabs(lambda) / squared(law.singular_threshold)));
+  const double d = std::fabs(lambda) + law.damping * chi + 1e-9;
+  const double preferred =
+      activity * (law.rest_pull * chi * along.to_rest / d + law.climb_gain * along.climb);
+  return {d, along.feedback_gradient / d, along.feedforward_gradient / d, preferred};
+}
+
+// Copies the rows and columns of the free joints of an n x n matrix together.
+SUPPLE_FN void gather(const double *from, int n, const FreeJoints &free, double *to) {
+  for (int i = 0; i < free.count; ++i)
+    for (int j = 0; j < free.count; ++j)
+      to[i * free.count + j] = from[free.index[i] * n + free.index[j]];
+}
+
+// Where every eigenvalue is above this, no direction is near-singular, and the posture is learnt at full
+// rate.
+SUPPLE_FLAT double regular_threshold(const Law &law) { return 2 * squared(law.singular_threshold); }
+
+// H x = gradient for both gradients, with all N joints free.
 template <int N, int M>
-struct Quick : Glance<N, M> {
-  using Base = Glance<N, M>;
-  using Base::Base;
-  using Base::t, Base::s, Base::desk, Base::law, Base::dt, Base::n, Base::m, Base::free_count, Base::bend,
-      Base::gather, Base::add_growth, Base::unseen;
-
-  // The short way: no direction is weak, so no direction need be known. For as many joints as rows, a factor
-  // tells; with one joint more, the direction that no goal sees is found by a projection. False where it does
-  // not hold.
-  SUPPLE_FN bool quick(Tick &tick) {
-    const int nf = free_count;
-    const double clear = 2 * squared(law.weak); // above, even the posture is learnt at full pace
-    if (nf > t.rank + 1 || nf == 0)
-      return false;
-    if (nf == t.rank + 1)
-      return nf == n && m == t.rank && quick_redundant(tick);
-    if constexpr (N > 0 && N <= 8) {
-      if (nf == N) {
-        Factored<N> F;
-        if (F.factor(desk.G, clear) || F.factor(desk.H, clear))
-          return false;
-        F.factor(desk.H, 0);
-        for (int i = 0; i < n; ++i)
-          desk.xb[i] = desk.back[i], desk.xf[i] = desk.ahead[i], desk.xn[i] = 0;
-        F.solve(desk.xb);
-        F.solve(desk.xf);
-        return true;
-      }
-    }
-    gather(desk.G, desk.A);
-    if (factor_shifted<0>(desk.A, nf, clear, desk.F))
-      return false;
-    gather(desk.H, desk.A);
-    if (factor_shifted<0>(desk.A, nf, clear, desk.F))
-      return false;
-    factor_shifted<0>(desk.A, nf, 0, desk.F);
-    for (int i = 0; i < n; ++i)
-      desk.xb[i] = desk.xf[i] = desk.xn[i] = 0;
-    for (int side = 0; side < 2; ++side) {
-      for (int i = 0; i < nf; ++i)
-        desk.full[i] = (side ? desk.ahead : desk.back)[desk.order[i]];
-      solve_shifted<0>(desk.F, nf, desk.full);
-      for (int i = 0; i < nf; ++i)
-        (side ? desk.xf : desk.xb)[desk.order[i]] = desk.full[i];
-    }
-    return true;
+SUPPLE_FN bool solve_all_joints(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                                const Displacements &out) {
+  const double threshold = regular_threshold(setup.law);
+  Factored<N> factored;
+  if (factored.factor(at.gram, threshold) || factored.factor(at.hessian, threshold))
+    return false;
+  factored.factor(at.hessian, 0);
+  for (int i = 0; i < N; ++i) {
+    out.feedback[i] = at.feedback_gradient[i];
+    out.feedforward[i] = at.feedforward_gradient[i];
+    out.preferred[i] = 0;
   }
+  factored.solve(out.feedback);
+  factored.solve(out.feedforward);
+  return true;
+}
 
-  // The same with one joint more than rows; for the sizes that are known when compiling.
-  SUPPLE_FN bool quick_redundant(Tick &tick) {
-    if constexpr (N == 0 || M == 0 || N > 8)
-      return false;
-    else {
-      const double near = squared(law.climb_below), clear = 2 * squared(law.weak);
-      if (!(bend < 1e-2 * clear))
-        return false;
-      using Row = Pack<double, 8>;
-      Row column[N];
-      for (int k = 0; k < N; ++k) {
-        double padded[8] = {};
-        std::memcpy(padded, desk.J + k * M, M * sizeof(double));
-        std::memcpy(&column[k], padded, sizeof(Row));
-      }
-      double S[M * M];
-#pragma GCC unroll 8
-      for (int i = 0; i < M; ++i) {
-        Row sum(0.0);
-#pragma GCC unroll 8
-        for (int k = 0; k < N; ++k)
-          sum = sum + Row(get(column[k], i)) * column[k];
-        double all[8];
-        std::memcpy(all, &sum, sizeof sum);
-        std::memcpy(S + i * M, all, M * sizeof(double));
-      }
-      Factored<M> F;
-      const int below = F.factor(S, near);
-      if (below > 1)
-        return false;
-      F.factor(S, 0);
-      auto transposed = [&](const double *rows, double *out) { // J' rows
-        for (int k = 0; k < N; ++k)
-          out[k] = dot_rows<M>(desk.J + k * M, rows, M);
-      };
-      for (int i = 0; i < N; ++i)
-        desk.climb[i] = 0;
-      if (below) {
-        // the weakest direction of the rows, by inverse iteration from that of the last tick
-        double u[M], gamma = 0, z[N];
-        std::memcpy(u, s.null + N, sizeof u);
-        for (int turn = 0; turn < 12; ++turn) {
-          F.solve(u);
-          const double length = root(dot_rows<M>(u, u, M)), was = gamma;
-          if (!(length > 0 && length < 1e300))
-            return false;
-          gamma = 1 / length;
-          for (int i = 0; i < M; ++i)
-            u[i] *= gamma;
-          if (std::fabs(gamma - was) < 1e-3 * gamma)
-            break;
-          if (turn == 11)
-            return false;
-        }
-        std::memcpy(s.null + N, u, sizeof u);
-        if (!(gamma > clear && gamma < near))
-          return false;
-        const double sigma = root(gamma);
-        transposed(u, z);
-        for (int k = 0; k < N; ++k)
-          z[k] /= sigma;
-        for (int i = 0; i < M; ++i)
-          u[i] *= sigma;
-        add_growth(z, u, sigma, squared(1 - gamma / near));
-        tick.least = sigma;
-      }
-      // the direction that no goal sees, from that of the last tick
-      double *z = s.null, length = 0, free[N];
-      for (int first = -1; first < N && !(length > (first > 0 ? 0.3 : 0.5)); ++first) {
-        if (first >= 0)
-          for (int k = 0; k < N; ++k)
-            z[k] = k == first;
-        Row along(0.0);
-        for (int k = 0; k < N; ++k)
-          along = along + Row(z[k]) * column[k];
-        double l[8];
-        std::memcpy(l, &along, sizeof along);
-        F.solve(l);
-        length = 0;
-        for (int k = 0; k < N; ++k)
-          free[k] = z[k] - dot_rows<M>(desk.J + k * M, l, M), length += free[k] * free[k];
-        length = root(length);
-      }
-      if (!(length > 0.1))
-        return false;
-      for (int k = 0; k < N; ++k)
-        z[k] = free[k] / length;
-      double lambda = 0, back = 0, ahead = 0, rest = 0, up = 0;
-      for (int i = 0; i < N; ++i) {
-        double sum = 0;
-        for (int j = 0; j < N; ++j)
-          sum += desk.H[i * N + j] * z[j];
-        lambda += z[i] * sum;
-        back += z[i] * desk.back[i];
-        ahead += z[i] * desk.ahead[i];
-        rest += z[i] * desk.rest[i];
-        up += z[i] * desk.climb[i];
-      }
-      double y, f, prefer, d;
-      unseen(lambda, back, ahead, rest, up, d, y, f, prefer);
-      desk.d[0] = d;
-      desk.d[1] = lambda;
-      for (int i = 0; i < N; ++i)
-        desk.xn[i] = prefer * z[i];
-      if (bend < 1e-7) { // the shortest steps are good enough
-        double r[M], b[M];
-        std::memcpy(r, desk.r, sizeof r), std::memcpy(b, desk.b, sizeof b);
-        F.solve(r);
-        F.solve(b);
-        transposed(r, desk.xb);
-        transposed(b, desk.xf);
-        return true;
-      }
-      // with the eigenvalue of that direction moved to one, H has a factor
-      for (int i = 0; i < N; ++i)
-        for (int j = 0; j < N; ++j)
-          desk.M[i * N + j] = desk.H[i * N + j] + (1 - lambda) * z[i] * z[j];
-      Factored<N> whole;
-      if (whole.factor(desk.M, 0))
-        return false;
-      for (int i = 0; i < N; ++i)
-        desk.xb[i] = desk.back[i] - back * z[i], desk.xf[i] = desk.ahead[i] - ahead * z[i];
-      whole.solve(desk.xb);
-      whole.solve(desk.xf);
-      for (int i = 0; i < N; ++i)
-        desk.xb[i] += y * z[i], desk.xf[i] += f * z[i];
-      return true;
+// The same over some free joints.
+template <int N, int M>
+SUPPLE_FN bool solve_free_joints(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                                 const FreeJoints &free, const RegularScratch &scratch,
+                                 const Displacements &out) {
+  const int n = setup.n();
+  const double threshold = regular_threshold(setup.law);
+  gather(at.gram, n, free, scratch.reduced);
+  if (factor_shifted<0>(scratch.reduced, free.count, threshold, scratch.factor))
+    return false;
+  gather(at.hessian, n, free, scratch.reduced);
+  if (factor_shifted<0>(scratch.reduced, free.count, threshold, scratch.factor))
+    return false;
+  factor_shifted<0>(scratch.reduced, free.count, 0, scratch.factor);
+  for (int i = 0; i < n; ++i)
+    out.feedback[i] = out.feedforward[i] = out.preferred[i] = 0;
+  auto solve_into = [&](const double *gradient, double *displacement) {
+    for (int i = 0; i < free.count; ++i)
+      scratch.solution[i] = gradient[free.index[i]];
+    solve_shifted<0>(scratch.factor, free.count, scratch.solution);
+    for (int i = 0; i < free.count; ++i)
+      displacement[free.index[i]] = scratch.solution[i];
+  };
+  solve_into(at.feedback_gradient, out.feedback);
+  solve_into(at.feedforward_gradient, out.feedforward);
+  return true;
+}
+
+// ---- one joint more than rows, sizes known when compiling
+
+// The columns of J, each in a register.
+template <int N, int M>
+struct JacobianColumns {
+  using Register = Pack<double, 8>;
+  Register column[N];
+
+  SUPPLE_FLAT explicit JacobianColumns(const double *J) {
+    for (int k = 0; k < N; ++k) {
+      double padded[8] = {};
+      std::memcpy(padded, J + k * M, M * sizeof(double));
+      std::memcpy(&column[k], padded, sizeof(Register));
     }
+  }
+  // J J'
+  SUPPLE_FLAT void row_gram(double *out) const {
+#pragma GCC unroll 8
+    for (int i = 0; i < M; ++i) {
+      Register sum(0.0);
+#pragma GCC unroll 8
+      for (int k = 0; k < N; ++k)
+        sum = sum + Register(get(column[k], i)) * column[k];
+      double all[8];
+      std::memcpy(all, &sum, sizeof sum);
+      std::memcpy(out + i * M, all, M * sizeof(double));
+    }
+  }
+  // J z, eight numbers
+  SUPPLE_FLAT void image(const double *z, double *out) const {
+    Register sum(0.0);
+    for (int k = 0; k < N; ++k)
+      sum = sum + Register(z[k]) * column[k];
+    std::memcpy(out, &sum, sizeof sum);
   }
 };
+
+// J' rows
+template <int N, int M>
+SUPPLE_FLAT void transpose_times(const double *J, const double *rows, double *out) {
+  for (int k = 0; k < N; ++k)
+    out[k] = dot_rows<M>(J + k * M, rows, M);
+}
+
+// Inverse iteration for the smallest eigenvalue of J J', from and to the unit vector u. 0 where it fails.
+template <int M>
+SUPPLE_FLAT double smallest_eigenvalue(const Factored<M> &row_gram, double *u) {
+  double gamma = 0;
+  for (int turn = 0; turn < 12; ++turn) {
+    row_gram.solve(u);
+    const double length = root(dot_rows<M>(u, u, M)), last = gamma;
+    if (!(length > 0 && length < 1e300))
+      return 0;
+    gamma = 1 / length;
+    for (int i = 0; i < M; ++i)
+      u[i] *= gamma;
+    if (std::fabs(gamma - last) < 1e-3 * gamma)
+      return gamma;
+  }
+  return 0;
+}
+
+// Gradient of the smallest singular value, weighted by (1 - gamma/sigma_1^2)^2, into `climb`. Returns that
+// singular value; 0 where it is not found, or not between the two thresholds.
+template <int N, int M>
+SUPPLE_FN double climb_smallest(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                                const Factored<M> &row_gram, double *weakest_row, double *climb) {
+  const double threshold = squared(setup.law.climb_threshold);
+  double u[M], z[N];
+  std::memcpy(u, weakest_row, sizeof u);
+  const double gamma = smallest_eigenvalue<M>(row_gram, u);
+  if (gamma == 0)
+    return 0;
+  std::memcpy(weakest_row, u, sizeof u);
+  if (!(gamma > regular_threshold(setup.law) && gamma < threshold))
+    return 0;
+  const double sigma = root(gamma);
+  transpose_times<N, M>(at.J, u, z);
+  for (int k = 0; k < N; ++k)
+    z[k] /= sigma;
+  for (int i = 0; i < M; ++i)
+    u[i] *= sigma;
+  add_singular_value_gradient(setup, at, z, u, sigma, squared(1 - gamma / threshold), climb);
+  return sigma;
+}
+
+// The null direction: z - J'(J J')^-1 J z of the last tick's z, or of a unit vector where that is too short.
+template <int N, int M>
+SUPPLE_FLAT bool update_null_direction(const JacobianColumns<N, M> &columns, const Factored<M> &row_gram,
+                                       const double *J, double *z) {
+  double length = 0, projected[N];
+  for (int axis = -1; axis < N && !(length > (axis > 0 ? 0.3 : 0.5)); ++axis) {
+    for (int k = 0; k < N && axis >= 0; ++k)
+      z[k] = k == axis;
+    double rows[8];
+    columns.image(z, rows);
+    row_gram.solve(rows);
+    length = 0;
+    for (int k = 0; k < N; ++k) {
+      projected[k] = z[k] - dot_rows<M>(J + k * M, rows, M);
+      length += projected[k] * projected[k];
+    }
+    length = root(length);
+  }
+  if (!(length > 0.1))
+    return false;
+  for (int k = 0; k < N; ++k)
+    z[k] = projected[k] / length;
+  return true;
+}
+
+// Displacements by the factor of H with its eigenvalue along z moved to 1; those along z are given.
+template <int N, int M>
+SUPPLE_FN bool solve_beside_null(const TickEvaluation &at, const double *z, double lambda,
+                                 const DirectionComponents &along, const DirectionStep &null,
+                                 const Displacements &out) {
+  double moved[N * N];
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j)
+      moved[i * N + j] = at.hessian[i * N + j] + (1 - lambda) * z[i] * z[j];
+  Factored<N> factored;
+  if (factored.factor(moved, 0))
+    return false;
+  for (int i = 0; i < N; ++i) {
+    out.feedback[i] = at.feedback_gradient[i] - along.feedback_gradient * z[i];
+    out.feedforward[i] = at.feedforward_gradient[i] - along.feedforward_gradient * z[i];
+  }
+  factored.solve(out.feedback);
+  factored.solve(out.feedforward);
+  for (int i = 0; i < N; ++i) {
+    out.feedback[i] += null.feedback * z[i];
+    out.feedforward[i] += null.feedforward * z[i];
+  }
+  return true;
+}
+
+// Minimum-norm displacements J'(J J')^-1 r: enough where H hardly differs from J'J.
+template <int N, int M>
+SUPPLE_FLAT void solve_minimum_norm(const TickEvaluation &at, const Factored<M> &row_gram,
+                                    const Displacements &out) {
+  double r[M], f[M];
+  std::memcpy(r, at.residual, sizeof r);
+  std::memcpy(f, at.feedforward, sizeof f);
+  row_gram.solve(r);
+  row_gram.solve(f);
+  transpose_times<N, M>(at.J, r, out.feedback);
+  transpose_times<N, M>(at.J, f, out.feedforward);
+}
+
+// All joints free, one more than rows: the null direction by projection, the rest as for six joints.
+template <int N, int M>
+SUPPLE_FN RegularStep regular_redundant(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                                        const EvaluationSummary &summary, const ArmMemory &memory,
+                                        const Displacements &out) {
+  RegularStep step;
+  if constexpr (N > 0 && M > 0 && N <= 8) {
+    if (!(summary.curvature_norm < 1e-2 * regular_threshold(setup.law)))
+      return step;
+    const JacobianColumns<N, M> columns(at.J);
+    double gram[M * M], climb[N] = {}, *z = memory.null_direction;
+    columns.row_gram(gram);
+    Factored<M> row_gram;
+    const int below = row_gram.factor(gram, squared(setup.law.climb_threshold));
+    if (below > 1)
+      return step;
+    row_gram.factor(gram, 0);
+    if (below) {
+      step.smallest_singular_value = climb_smallest(setup, at, row_gram, memory.weakest_row, climb);
+      if (step.smallest_singular_value == 0)
+        return step;
+    }
+    if (!update_null_direction(columns, row_gram, at.J, z))
+      return step;
+    double lambda = 0;
+    DirectionComponents along;
+    for (int i = 0; i < N; ++i) {
+      lambda += z[i] * dot_rows<N>(at.hessian + i * N, z, N);
+      along.feedback_gradient += z[i] * at.feedback_gradient[i];
+      along.feedforward_gradient += z[i] * at.feedforward_gradient[i];
+      along.to_rest += z[i] * at.to_rest[i];
+      along.climb += z[i] * climb[i];
+    }
+    const DirectionStep null = null_step(setup.law, summary.activity, lambda, along);
+    step.has_null_direction = true;
+    step.null_curvature_change = null.curvature - lambda;
+    for (int i = 0; i < N; ++i)
+      out.preferred[i] = null.preferred * z[i];
+    if (summary.curvature_norm < 1e-7) {
+      solve_minimum_norm<N, M>(at, row_gram, out);
+      step.applies = true;
+    } else {
+      step.applies = solve_beside_null<N, M>(at, z, lambda, along, null, out);
+    }
+  }
+  return step;
+}
+
+// The regular step, where it applies: all eigenvalues of J'J and of H over the free joints, less those of the
+// null space, are above the threshold.
+template <int N, int M>
+SUPPLE_FN RegularStep regular_step(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                                   const EvaluationSummary &summary, const FreeJoints &free,
+                                   const ArmMemory &memory, const RegularScratch &scratch,
+                                   const Displacements &out) {
+  const int rank = setup.tracking.rank;
+  RegularStep step;
+  if (free.count == 0 || free.count > rank + 1)
+    return step;
+  if (free.count == rank + 1) {
+    if (free.count == setup.n() && setup.m() == rank)
+      return regular_redundant(setup, at, summary, memory, out);
+    return step;
+  }
+  if constexpr (N > 0 && N <= 8) {
+    if (free.count == N) {
+      step.applies = solve_all_joints(setup, at, out);
+      return step;
+    }
+  }
+  step.applies = solve_free_joints(setup, at, free, scratch, out);
+  return step;
+}
 
 } // namespace SUPPLE_ISA
 } // namespace supple

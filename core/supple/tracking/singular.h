@@ -1,210 +1,313 @@
-// Direction by direction: those in which the end effectors hardly move are damped, and folds are left on the
-// remembered side.
+// The step where some direction is near-singular: along each eigenvector of the Hessian for itself.
+//
+// For the eigenvector z with eigenvalue lambda and gamma = |J z|^2:
+//   null           the directions of smallest gamma beyond the goals' rank: see null_step
+//   near-singular  gamma < sigma_0^2: damped, pulled to the remembered posture, and led out of folds
+//   regular        all others: gradient over |lambda|
 #pragma once
 #include "supple/tracking/regular.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-template <int N, int M>
-struct Weak : Quick<N, M> {
-  using Base = Quick<N, M>;
-  using Base::Base;
-  using Base::t, Base::s, Base::desk, Base::law, Base::dt, Base::n, Base::m, Base::free_count, Base::activity,
-      Base::gather, Base::add_growth, Base::second_rows, Base::unseen;
-
-  // direction c of the free joints as one of all joints, in `full`
-  SUPPLE_FN void expand(int c) const {
-    for (int i = 0; i < n; ++i)
-      desk.full[i] = 0;
-    for (int k = 0; k < free_count; ++k)
-      desk.full[desk.order[k]] = desk.Z[c * free_count + k];
-  }
-
-  // The eigenvectors of H over the free joints as rows of Z, by Jacobi rotations from an earlier basis of the
-  // same free joints. Two bases are kept: one of all joints, and one of the joints that were free the last
-  // time some were held.
-  SUPPLE_FN void find_directions() {
-    const int nf = free_count;
-    gather(desk.H, desk.A);
-    bool same = true;
-    for (int i = 0; i < n && nf < n; ++i) {
-      same = same && desk.x[i] == s.basis_held[i]; // x holds which joints are held now
-      s.basis_held[i] = desk.x[i];
-    }
-    double *V = nf == n ? s.basis : s.basis + n * n, &turned = s.scalars[nf == n ? 1 : 2];
-    const bool again = same && turned > 0 && turned < 1000; // rounding adds up: now and then anew
-    turned = again ? turned + 1 : 1;
-    if (!again)
-      for (int i = 0; i < nf * nf; ++i)
-        V[i] = i % (nf + 1) ? 0 : 1;
-    if (N > 1 && nf == N)
-      eigen_from<N>(desk.A, nf, 1e-8, V, desk.F);
-    else if (N > 2 && nf == N - 1)
-      eigen_from<(N > 2 ? N - 1 : 0)>(desk.A, nf, 1e-8, V, desk.F);
-    else
-      eigen_from<0>(desk.A, nf, 1e-8, V, desk.F);
-    for (int i = 0; i < nf * nf; ++i)
-      desk.Z[i] = V[i];
-  }
-
-  // Displacements xb (what is left), xf (fed forward) and xn (preferred) over the free joints, direction by
-  // direction.
-  SUPPLE_FN void by_direction(Tick &tick) {
-    const int nf = free_count;
-    const double weak = squared(law.weak);
-    find_directions();
-    for (int i = 0; i < n; ++i)
-      desk.xb[i] = desk.xf[i] = desk.xn[i] = desk.climb[i] = 0;
-    for (int c = 0; c < nf; ++c) {
-      double *u = desk.U + c * m;
-      for (int i = 0; i < m; ++i)
-        u[i] = 0;
-      for (int k = 0; k < nf; ++k) {
-        const double z = desk.Z[c * nf + k];
-        const double *column = desk.J + desk.order[k] * m;
-        for (int i = 0; i < m; ++i)
-          u[i] += z * column[i];
-      }
-      desk.gamma[c] = dot_rows<M>(u, u, m);
-      desk.null[c] = 0;
-    }
-    // where there are more joints than the goals can use, the directions that move least are nobody's
-    const int nulls = nf > t.rank ? nf - t.rank : 0;
-    for (int k = 0; k < nulls; ++k) {
-      int best = -1;
-      for (int c = 0; c < nf; ++c)
-        if (!desk.null[c] && (best < 0 || desk.gamma[c] < desk.gamma[best]))
-          best = c;
-      desk.null[best] = 1;
-    }
-    double least = 1e300;
-    for (int c = 0; c < nf; ++c)
-      if (!desk.null[c])
-        least = lesser(least, desk.gamma[c]);
-    tick.least = root(least);
-    if (nulls) {
-      const double near = squared(law.climb_below);
-      for (int c = 0; c < nf; ++c)
-        if (!desk.null[c] && desk.gamma[c] < near) {
-          expand(c);
-          add_growth(desk.full, desk.U + c * m, root(desk.gamma[c]) + 1e-12,
-                     squared(1 - desk.gamma[c] / near));
-        }
-    }
-    for (int c = 0; c < nf; ++c) {
-      double back = 0, ahead = 0, home = 0, rest = 0, up = 0;
-      for (int k = 0; k < nf; ++k) {
-        const double z = desk.Z[c * nf + k];
-        const int l = desk.order[k];
-        back += z * desk.back[l];
-        ahead += z * desk.ahead[l];
-        home += z * desk.way_home[l];
-        rest += z * desk.rest[l];
-        up += z * desk.climb[l];
-      }
-      double lambda = desk.A[c * nf + c], y, f, prefer = 0, d;
-      const double gamma = desk.gamma[c], curvature = lambda;
-      if (desk.null[c]) {
-        unseen(lambda, back, ahead, rest, up, d, y, f, prefer);
-      } else if (gamma < weak) {
-        expand(c);
-        second_rows(desk.full, desk.k);
-        // what strong directions can undo does not count
-        for (int o = 0; o < nf; ++o)
-          if (!desk.null[o] && desk.gamma[o] > weak) {
-            const double *u = desk.U + o * m, part = dot_rows<M>(u, desk.k, m) / desk.gamma[o];
-            for (int i = 0; i < m; ++i)
-              desk.k[i] -= part * u[i];
-          }
-        const double kappa = root(dot_rows<M>(desk.k, desk.k, m)),
-                     fold = squared(kappa) / (squared(kappa) + squared(law.fold));
-        const double psi = squared(1 - gamma / weak);
-        lambda = gamma + (1 - psi + psi * fold) * (lambda - gamma); // curvature counts where there is a fold
-        const double chi = squared(positive(1 - std::fabs(lambda) / weak)),
-                     alpha = (law.damping + law.fold_damping * squared(kappa)) * chi;
-        d = std::fabs(lambda) + alpha + 1e-9;
-        // never longer than Newton's step: the divisor is at least the second derivative along this direction
-        const double divisor = larger(d + (law.feedback - 1) * law.damping * chi, curvature);
-        y = (back + (law.pull + law.fold_pull * fold) * chi * activity * home) / divisor;
-        f = ahead / d;
-        if (kappa > 1e-9)
-          leave_fold(c, kappa, fold, psi, gamma, home, y);
-        report(c, alpha, chi, fold, gamma <= least, tick);
-      } else {
-        d = std::fabs(lambda) + 1e-9;
-        y = back / d;
-        f = ahead / d;
-      }
-      desk.d[c] = d;
-      for (int k = 0; k < nf; ++k) {
-        const double z = desk.Z[c * nf + k];
-        const int l = desk.order[k];
-        desk.xb[l] += y * z;
-        desk.xf[l] += f * z;
-        desk.xn[l] += prefer * z;
-      }
-    }
-  }
-
-  // what a tick tells of a weak direction
-  SUPPLE_FN void report(int c, double alpha, double chi, double fold, bool weakest, Tick &tick) const {
-    tick.weak = tick.weak || chi > 0;
-    tick.damping = larger(tick.damping, alpha);
-    for (int k = 0; k < free_count; ++k)
-      tick.weights[desk.order[k]] -= chi * squared(desk.Z[c * free_count + k]);
-    if (!weakest)
-      return;
-    tick.fold = fold;
-    // Which way it lacks: what is left of the error beside what strong directions can do, of the target that
-    // has most of it; or, where nothing is left, the way it moves least.
-    double *lack = desk.k, size = 0, most = -1;
-    for (int i = 0; i < m; ++i)
-      lack[i] = desk.r[i];
-    for (int o = 0; o < free_count; ++o)
-      if (!desk.null[o] && desk.gamma[o] > squared(law.weak)) {
-        const double *u = desk.U + o * m, part = dot_rows<M>(u, lack, m) / desk.gamma[o];
-        for (int i = 0; i < m; ++i)
-          lack[i] -= part * u[i];
-      }
-    if (!(dot_rows<M>(lack, lack, m) > 1e-12))
-      for (int i = 0; i < m; ++i)
-        lack[i] = desk.U[c * m + i];
-    for (int k = 0; k < t.problem.target_count; ++k) {
-      const Target &target = t.problem.targets[k];
-      const double part = dot_rows<0>(lack + target.first, lack + target.first, target.rows);
-      if (!(part > most))
-        continue;
-      most = part;
-      size = larger(root(part), 1e-300);
-      tick.target = k;
-      for (int i = 0; i < 6; ++i)
-        tick.way[i] = 0;
-      for (int i = 0; i < target.rows; ++i)
-        if (target.component[i] < across_1)
-          tick.way[target.component[i]] = lack[target.first + i] / size;
-    }
-  }
-
-  // Out of a fold: along a weak direction the task bends by kappa. Once the command comes back into reach, or
-  // will soon, the step leads to the root of that parabola, on the remembered side.
-  SUPPLE_FN void leave_fold(int c, double kappa, double fold, double psi, double gamma, double home,
-                            double &y) {
-    const double slope = dot_rows<M>(desk.k, desk.U + c * m, m) / kappa,
-                 left = dot_rows<M>(desk.k, desk.r, m) / kappa;
-    const double coming = dot_rows<M>(desk.k, desk.c, m) / kappa;
-    s.scalars[0] = larger(s.scalars[0], clip(-kappa * psi * left / law.press, 0.0, 1.0));
-    // where joints are held the others have less to leave with
-    const double b = kappa * (left + (free_count == n ? 1.0 : 0.5) * law.look_ahead * coming / dt);
-    if (!(b > 0))
-      return;
-    const double at = -slope / kappa, side = home - at < 0 ? -1 : 1;
-    const double there = at + side * root(slope * slope + 2 * b) / kappa;
-    const double W = s.scalars[0] * fold * squared(positive(1 - gamma / squared(law.fold_below))) * b /
-                     (b + 0.05 * squared(law.weak));
-    y += W * (there - y);
-  }
+struct SingularScratch {
+  double *eigenvalues;       // count x count: H over the free joints, then diagonal
+  double *products;          // count x count: of eigen_from
+  double *images;            // count rows of m: J z of each direction
+  double *gamma;             // count: |J z|^2
+  bool *is_null;             // count
+  double *joint_direction;   // n: one direction over all joints
+  double *curvature_rows;    // m: k, second derivative along a direction beside what others can undo
+  double *remainder;         // m: residual beside what regular directions can remove
+  double *climb;             // n: gradient of small singular values
+  double *direction_weights; // count: d, what a deviation along each direction costs
 };
+
+// The directions of the free joints and what is known of each.
+struct Directions {
+  const double *z;       // count rows of count
+  const double *weights; // count: d
+  int count;
+};
+
+struct SingularStep {
+  SingularReport report;
+  double pressed;
+  Directions directions;
+};
+
+// Eigenvectors of H over the free joints, as rows; its eigenvalues on the diagonal of scratch.eigenvalues. By
+// Jacobi rotations from the basis of an earlier tick with the same free joints; every 1000 ticks from the
+// identity, since rounding adds up. One basis is remembered for all joints free, one for some held.
+template <int N, int M>
+SUPPLE_FN const double *find_directions(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                                        const FreeJoints &free, const double *limit_side,
+                                        const ArmMemory &memory, const SingularScratch &scratch) {
+  const int n = setup.n(), count = free.count;
+  const bool all_free = count == n;
+  gather(at.hessian, n, free, scratch.eigenvalues);
+  bool same_joints = true;
+  for (int i = 0; i < n && !all_free; ++i) {
+    same_joints = same_joints && limit_side[i] == memory.reduced_limit_side[i];
+    memory.reduced_limit_side[i] = limit_side[i];
+  }
+  double *basis = all_free ? memory.basis : memory.reduced_basis;
+  int &age = all_free ? memory.scalars->basis_age : memory.scalars->reduced_basis_age;
+  const bool reuse = same_joints && age > 0 && age < 1000;
+  age = reuse ? age + 1 : 1;
+  for (int i = 0; i < count * count && !reuse; ++i)
+    basis[i] = i % (count + 1) ? 0 : 1;
+  if (N > 1 && count == N)
+    eigen_from<N>(scratch.eigenvalues, count, 1e-8, basis, scratch.products);
+  else if (N > 2 && count == N - 1)
+    eigen_from<(N > 2 ? N - 1 : 0)>(scratch.eigenvalues, count, 1e-8, basis, scratch.products);
+  else
+    eigen_from<0>(scratch.eigenvalues, count, 1e-8, basis, scratch.products);
+  return basis;
+}
+
+// J z and its square for each direction.
+template <int N, int M>
+SUPPLE_FN void project_directions(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                                  const FreeJoints &free, const double *z, const SingularScratch &scratch) {
+  const int m = setup.m();
+  for (int c = 0; c < free.count; ++c) {
+    double *image = scratch.images + c * m;
+    for (int i = 0; i < m; ++i)
+      image[i] = 0;
+    for (int k = 0; k < free.count; ++k) {
+      const double part = z[c * free.count + k];
+      const double *column = at.J + free.index[k] * m;
+      for (int i = 0; i < m; ++i)
+        image[i] += part * column[i];
+    }
+    scratch.gamma[c] = dot_rows<M>(image, image, m);
+  }
+}
+
+// Marks the directions of smallest gamma beyond the rank as null; returns the smallest gamma of the others.
+SUPPLE_FN double mark_null_directions(int count, int rank, const SingularScratch &scratch) {
+  for (int c = 0; c < count; ++c)
+    scratch.is_null[c] = false;
+  for (int k = rank; k < count; ++k) {
+    int smallest = -1;
+    for (int c = 0; c < count; ++c)
+      if (!scratch.is_null[c] && (smallest < 0 || scratch.gamma[c] < scratch.gamma[smallest]))
+        smallest = c;
+    scratch.is_null[smallest] = true;
+  }
+  double least = 1e300;
+  for (int c = 0; c < count; ++c)
+    if (!scratch.is_null[c])
+      least = lesser(least, scratch.gamma[c]);
+  return least;
+}
+
+// a direction of the free joints as one of all joints
+SUPPLE_FN void expand(const double *direction, const FreeJoints &free, int n, double *out) {
+  for (int i = 0; i < n; ++i)
+    out[i] = 0;
+  for (int k = 0; k < free.count; ++k)
+    out[free.index[k]] = direction[k];
+}
+
+// The sum of the gradients of singular values below sigma_1, weighted by (1 - gamma/sigma_1^2)^2.
+template <int N, int M>
+SUPPLE_FN void climb_gradient(const TickSetup<N, M> &setup, const TickEvaluation &at, const FreeJoints &free,
+                              const double *z, const SingularScratch &scratch) {
+  const double threshold = squared(setup.law.climb_threshold);
+  for (int i = 0; i < setup.n(); ++i)
+    scratch.climb[i] = 0;
+  if (free.count <= setup.tracking.rank)
+    return; // no null space to climb in
+  for (int c = 0; c < free.count; ++c) {
+    const double gamma = scratch.gamma[c];
+    if (scratch.is_null[c] || !(gamma < threshold))
+      continue;
+    expand(z + c * free.count, free, setup.n(), scratch.joint_direction);
+    add_singular_value_gradient(setup, at, scratch.joint_direction, scratch.images + c * setup.m(),
+                                root(gamma) + 1e-12, squared(1 - gamma / threshold), scratch.climb);
+  }
+}
+
+// Takes from rows what directions with gamma above the threshold can undo.
+template <int M>
+SUPPLE_FN void remove_regular_part(const SingularScratch &scratch, int count, int m, double threshold,
+                                   double *rows) {
+  for (int c = 0; c < count; ++c) {
+    if (scratch.is_null[c] || !(scratch.gamma[c] > threshold))
+      continue;
+    const double *image = scratch.images + c * m, part = dot_rows<M>(image, rows, m) / scratch.gamma[c];
+    for (int i = 0; i < m; ++i)
+      rows[i] -= part * image[i];
+  }
+}
+
+// How the task curves along a near-singular direction.
+struct Fold {
+  double kappa;  // |k|
+  double weight; // omega = kappa^2 / (kappa^2 + kappa_0^2): 0 passes through (wrist), 1 folds (full stretch)
+  double psi;    // (1 - gamma/sigma_0^2)^2
+};
+
+// Out of a fold: the task along z is the parabola slope s + kappa s^2 / 2 in the direction k/kappa. Once the
+// command comes back into reach, or will within T_l, the step leads to its root on the remembered side.
+struct FoldExit {
+  double feedback, pressed;
+};
+template <int N, int M>
+SUPPLE_FN FoldExit leave_fold(const TickSetup<N, M> &setup, const TickEvaluation &at, const double *k,
+                              const double *image, const Fold &fold, double gamma, double to_posture,
+                              bool all_free, double feedback, double pressed) {
+  const Law &law = setup.law;
+  const int m = setup.m();
+  const double kappa = fold.kappa, slope = dot_rows<M>(k, image, m) / kappa;
+  const double residual = dot_rows<M>(k, at.residual, m) / kappa;
+  const double command = dot_rows<M>(k, at.command, m) / kappa;
+  pressed = larger(pressed, clip(-kappa * fold.psi * residual / law.pressed_scale, 0.0, 1.0));
+  // where joints are held the others have less to leave with
+  const double ahead = (all_free ? 1.0 : 0.5) * law.look_ahead * command / setup.dt;
+  const double b = kappa * (residual + ahead);
+  if (!(b > 0))
+    return {feedback, pressed};
+  const double vertex = -slope / kappa, side = to_posture - vertex < 0 ? -1 : 1;
+  const double target = vertex + side * root(slope * slope + 2 * b) / kappa;
+  const double weight = pressed * fold.weight * squared(positive(1 - gamma / squared(law.fold_threshold))) *
+                        b / (b + 0.05 * squared(law.singular_threshold));
+  return {feedback + weight * (target - feedback), pressed};
+}
+
+// Which way the weakest direction fails: the residual beside what regular directions can remove, of the
+// target that has most of it; or, where none is left, J z.
+template <int N, int M>
+SUPPLE_FN void report_weakest(const TickSetup<N, M> &setup, const TickEvaluation &at, const double *image,
+                              int count, const SingularScratch &scratch, SingularReport &report) {
+  const int m = setup.m();
+  double *rows = scratch.remainder, most = -1;
+  for (int i = 0; i < m; ++i)
+    rows[i] = at.residual[i];
+  remove_regular_part<M>(scratch, count, m, squared(setup.law.singular_threshold), rows);
+  if (!(dot_rows<M>(rows, rows, m) > 1e-12))
+    for (int i = 0; i < m; ++i)
+      rows[i] = image[i];
+  for (int k = 0; k < setup.tracking.problem.target_count; ++k) {
+    const Target &target = setup.tracking.problem.targets[k];
+    const double *part = rows + target.first, square = dot_rows<0>(part, part, target.rows);
+    if (!(square > most))
+      continue;
+    most = square;
+    report.target = k;
+    for (double &x : report.direction)
+      x = 0;
+    const double length = larger(root(square), 1e-300);
+    for (int i = 0; i < target.rows; ++i)
+      if (target.component[i] < across_1)
+        report.direction[target.component[i]] = part[i] / length;
+  }
+}
+
+// The step along the near-singular direction c, and what the tick reports of it:
+//   lambda' = gamma + (1 - psi + psi omega)(lambda - gamma)          curvature counts where there is a fold
+//   chi = (1 - |lambda'|/sigma_0^2)^2 or 0, d = |lambda'| + (alpha_0 + alpha_1 kappa^2) chi
+//   x_b = [z.J'r + (p_0 + p_1 omega) chi activity z.(posture - q)] / max(d + (beta - 1) alpha_0 chi, lambda)
+//   x_f = z.J'(c - b/2) / d
+// The divisor is at least lambda, so that no step is longer than Newton's.
+template <int N, int M>
+SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                                           const EvaluationSummary &summary, const FreeJoints &free, int c,
+                                           const DirectionComponents &along, bool weakest,
+                                           const SingularScratch &scratch, double *joint_weights,
+                                           SingularStep &out) {
+  const Law &law = setup.law;
+  const int m = setup.m();
+  const double *z = out.directions.z + c * free.count, *image = scratch.images + c * m;
+  const double gamma = scratch.gamma[c], lambda = scratch.eigenvalues[c * free.count + c];
+  const double threshold = squared(law.singular_threshold);
+  double *k = scratch.curvature_rows;
+  expand(z, free, setup.n(), scratch.joint_direction);
+  second_derivative(setup, at, scratch.joint_direction, k);
+  remove_regular_part<M>(scratch, free.count, m, threshold, k);
+  const double kappa = root(dot_rows<M>(k, k, m));
+  const Fold fold{kappa, squared(kappa) / (squared(kappa) + squared(law.fold_curvature)),
+                  squared(1 - gamma / threshold)};
+  const double blended = gamma + (1 - fold.psi + fold.psi * fold.weight) * (lambda - gamma);
+  const double chi = squared(positive(1 - std::fabs(blended) / threshold));
+  const double damping = (law.damping + law.fold_damping * squared(kappa)) * chi;
+  const double d = std::fabs(blended) + damping + 1e-9;
+  const double divisor = larger(d + (law.feedback_damping_ratio - 1) * law.damping * chi, lambda);
+  const double pull = (law.posture_pull + law.fold_posture_pull * fold.weight) * chi * summary.activity;
+  double feedback = (along.feedback_gradient + pull * along.to_posture) / divisor;
+  if (kappa > 1e-9) {
+    const FoldExit exit = leave_fold(setup, at, k, image, fold, gamma, along.to_posture,
+                                     free.count == setup.n(), feedback, out.pressed);
+    feedback = exit.feedback;
+    out.pressed = exit.pressed;
+  }
+  out.report.near_singular = out.report.near_singular || chi > 0;
+  out.report.damping = larger(out.report.damping, damping);
+  for (int i = 0; i < free.count; ++i)
+    joint_weights[free.index[i]] -= chi * squared(z[i]);
+  if (weakest) {
+    out.report.fold = fold.weight;
+    report_weakest(setup, at, image, free.count, scratch, out.report);
+  }
+  return {d, feedback, along.feedforward_gradient / d, 0};
+}
+
+// Components along one direction of the free joints.
+SUPPLE_FLAT DirectionComponents components_along(const double *z, const FreeJoints &free,
+                                                 const TickEvaluation &at, const double *climb) {
+  DirectionComponents along;
+  for (int k = 0; k < free.count; ++k) {
+    const int i = free.index[k];
+    along.feedback_gradient += z[k] * at.feedback_gradient[i];
+    along.feedforward_gradient += z[k] * at.feedforward_gradient[i];
+    along.to_posture += z[k] * at.to_posture[i];
+    along.to_rest += z[k] * at.to_rest[i];
+    along.climb += z[k] * climb[i];
+  }
+  return along;
+}
+
+// Displacements over the free joints, direction by direction. `joint_weights` must be 1 for free joints.
+template <int N, int M>
+SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                                     const EvaluationSummary &summary, const FreeJoints &free,
+                                     const double *limit_side, const ArmMemory &memory,
+                                     const SingularScratch &scratch, double *joint_weights,
+                                     const Displacements &out) {
+  const int n = setup.n(), count = free.count;
+  const double *z = find_directions(setup, at, free, limit_side, memory, scratch);
+  SingularStep result{{}, memory.scalars->pressed, {z, scratch.direction_weights, count}};
+  project_directions(setup, at, free, z, scratch);
+  const double least = mark_null_directions(count, setup.tracking.rank, scratch);
+  result.report.smallest_singular_value = root(least);
+  climb_gradient(setup, at, free, z, scratch);
+  for (int i = 0; i < n; ++i)
+    out.feedback[i] = out.feedforward[i] = out.preferred[i] = 0;
+  for (int c = 0; c < count; ++c) {
+    const DirectionComponents along = components_along(z + c * count, free, at, scratch.climb);
+    const double gamma = scratch.gamma[c], lambda = scratch.eigenvalues[c * count + c];
+    DirectionStep step;
+    if (scratch.is_null[c]) {
+      step = null_step(setup.law, summary.activity, lambda, along);
+    } else if (gamma < squared(setup.law.singular_threshold)) {
+      step = near_singular_step(setup, at, summary, free, c, along, gamma <= least, scratch, joint_weights,
+                                result);
+    } else {
+      const double d = std::fabs(lambda) + 1e-9;
+      step = {d, along.feedback_gradient / d, along.feedforward_gradient / d, 0};
+    }
+    scratch.direction_weights[c] = step.curvature;
+    for (int k = 0; k < count; ++k) {
+      const int i = free.index[k];
+      out.feedback[i] += step.feedback * z[c * count + k];
+      out.feedforward[i] += step.feedforward * z[c * count + k];
+      out.preferred[i] += step.preferred * z[c * count + k];
+    }
+  }
+  return result;
+}
 
 } // namespace SUPPLE_ISA
 } // namespace supple

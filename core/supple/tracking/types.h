@@ -1,117 +1,212 @@
-// What a tracker needs to know and to remember: plain data that every instruction set reads alike.
+// Plain data of the tracker, which every instruction set reads alike: constants, set-up, commands, memory,
+// results.
 #pragma once
 #include "supple/task/types.h"
 
 namespace supple {
 
-// Constants of the law, in weighted units (position times pi/reach, so that singular values run from 0 to
-// about 4), radians and seconds. docs/tracking.md tells what each is for and what it trades.
+// Constants of the tracking law, in weighted units (position times pi/reach, so that singular values run from
+// 0 to about 4), radians and seconds. The symbol of each in the formulas of this folder comes first.
+// docs/tracking.md tells what each is for and what it trades.
 struct Law {
-  double gain = 240;           // of what is left of the error, per second
-  double landing = 148;        // at a limit, per second
-  double free_gain = 53.1;     // of motion that no goal sees, per second
-  double learn = 0.557;        // how fast the posture is remembered, per second
-  double weak = 0.131;         // singular values below are weak
-  double damping = 0.00231;    // along weak directions
-  double feedback = 16.9;      // times more for what is left than for what is fed forward
-  double fold_damping = 0.028; // more of it by curvature
-  double fold = 0.118;         // curvature that tells a fold
-  double pull = 0.000555;      // towards the remembered posture
-  double fold_pull = 0.0221;   // more of it in a fold
-  double rest = 0.000484;      // towards rest, in motion that no goal sees
-  double climb = 5.17;         // away from singularities, in motion that no goal sees
-  double climb_below = 0.383;  // singular values below which it climbs
-  double look_ahead = 0.324;   // seconds, out of a fold
-  double press_time = 0.603;   // seconds that pressing outward is remembered
-  double press = 0.0281;       // how hard counts as pressing
-  double fold_below = 0.131;   // singular values below which a fold is left by its root
-  double active = 0.0851;      // speed of the command that counts as motion, per second
-  double braking = 0.901;      // of the acceleration, when approaching what is left
-  double smooth = 0.0146;      // seconds, of the acceleration that is fed forward
-  double touch = 1e-4;         // nearer to a limit is at it, radians
-  double astray = 0.005;       // a larger weighted error does not follow
-  double lost = 0.0277;        // a larger one has lost the command
-  double stuck = 0.12;         // seconds in a corner after which the arm goes home
-  double leash = 0.35;         // how far a joint may be ahead of the real one, radians
+  double feedback_gain = 240;           // K, 1/s: of the residual
+  double limit_gain = 148;              // K_b, 1/s: of the distance to a joint limit
+  double null_space_gain = 53.1;        // K_n, 1/s: of motion in the null space
+  double posture_rate = 0.557;          // K_m, 1/s: how fast the remembered posture follows q
+  double singular_threshold = 0.131;    // sigma_0: directions with smaller singular values are near-singular
+  double damping = 0.00231;             // alpha_0: along near-singular directions
+  double feedback_damping_ratio = 16.9; // beta: damping of feedback over damping of feed-forward
+  double fold_damping = 0.028;          // alpha_1: more damping by curvature squared
+  double fold_curvature = 0.118;        // kappa_0: the curvature that makes a fold
+  double posture_pull = 0.000555;       // p_0: towards the remembered posture
+  double fold_posture_pull = 0.0221;    // p_1: more of it in a fold
+  double rest_pull = 0.000484;          // p_n: towards rest, in the null space
+  double climb_gain = 5.17;             // mu: up the gradient of singular values, in the null space
+  double climb_threshold = 0.383;       // sigma_1: singular values below it are climbed
+  double look_ahead = 0.324;            // T_l, s: how early a fold is left
+  double pressed_time = 0.603;          // T_p, s: how long pressing outward is remembered
+  double pressed_scale = 0.0281;        // b_1: outward residual times curvature that counts as pressing
+  double fold_threshold = 0.131;        // sigma_f: singular values below it may leave a fold by its root
+  double active_speed = 0.0851;         // s_0, 1/s: speed of the command that counts as motion
+  double deceleration_share = 0.901;    // of the acceleration limit, planned when approaching
+  double filter_time = 0.0146;          // s: low-pass of the feed-forward's acceleration
+  double limit_margin = 1e-4;           // epsilon, rad: a joint nearer to its limit is at it
+  double following_error = 0.005;       // a smaller weighted residual follows the command
+  double lost_error = 0.0277;           // a larger one has lost it
+  double recovery_delay = 0.12;         // s: in a local minimum before the arm recovers
+  double max_lead = 0.35;               // rad: how far a joint may be ahead of the measured one
 };
 
-// What bounds one joint, in its natural unit (radians, or a part of the reach for slides) and seconds.
-struct Bounds {
+// Bounds of one joint in its natural unit (radians, or reach/pi for a prismatic joint) and seconds.
+struct JointBounds {
   double lower, upper, speed, acceleration, jerk;
 };
 
+// rows of Tracking::bound_rows
+enum BoundRow : int { lower_row, upper_row, speed_row, acceleration_row, jerk_row, bound_row_count };
+
+// What a tracker knows from its set-up.
 struct Tracking {
   Problem problem;
-  const Bounds *bounds; // n
-  const double
-      *rows;  // the same as five rows, each of `stride` numbers: lower, upper, speed, acceleration, jerk
-  int stride; // n rounded up to eight: rows are read eight at a time
-  const double *size; // n: the natural unit of each joint in its own: 1 for turns, reach/pi for slides
-  double unit;        // factor on all weights
-  int rank;           // the most that the goals and the linkage can have together
-  bool plain;         // one target of six rows, no ball, one column for every joint
+  const JointBounds *bounds; // n
+  const double *bound_rows;  // the same as rows of `stride` numbers (BoundRow), read some at a time
+  int stride;                // n rounded up to a multiple of eight
+  const double *unit;        // n: natural unit of each joint, 1 or reach/pi
+  double weight_scale;       // factor on all weights of the goals
+  int rank;                  // the largest rank that the goals' Jacobian can have
+  bool one_pose; // one goal of six rows, no ball joint, each joint once: sizes known when compiling are used
   Law law;
 };
 
-// what is wanted of one target in this tick: twelve numbers as ever, and how far it moved since the last
-// (linear, then angular, in world axes)
-struct Wanted {
-  double goal[12], moved[6];
+// ---- commands
+
+// How commands are read; times in seconds, weighted units as in the law.
+struct CommandOptions {
+  double position_weight = 1, rotation_weight = 1; // of a metre (pi/reach) and of a radian
+  bool has_direction = false; // the goal's first three numbers are a direction, the rest of its rotation none
+  double jump_speed = 6;      // weighted 1/s: a faster command is a jump
+  double lag = 0.0245;        // s: age of what is read; within 25 ms tremor is reduced best by all of it
+  double window = 0.43;       // s: length of the window; shorter lets tremor pass, longer distorts motion
+  double rise = 0.23; // s: in which a new sample gains its weight; shorter lets single samples be felt
+  double narrow_share = 0.65;    // second window over the first; smaller lets a lost sample be felt
+  double tremor = 0.01;          // weighted: how far the two may differ; 3 mm or 0.6 degrees
+  double rest_gap = 0.1;         // s: a later sample follows a rest, and says nothing of the sample rate
+  double moving_speed = 0.1;     // weighted 1/s: a command that was faster and falls silent lost a sample
+  double fast_interval = 0.0070; // s: samples closer than this shrink lag and window ...
+  double slow_interval = 0.030;  // s: ... and samples farther apart stretch the window: it holds 14 to 61
+  double stretch_rate = 0.25;    // 1/s: how fast they shrink and stretch; times the lag, it is felt as speed
+  double blend_time = 0.2;       // s: from one way of reading to the other
+  double stop_time = 0.15;       // s: to rest, when a moving command falls silent
+  double clock_drift = 5e-3;     // of the sender's clock against ours that is followed
+  double clock_restart = 0.25;   // s: a stamp older by less is a late sample; by more, a clock set anew
 };
 
-// What is remembered of the way home: where the arm last followed well, joint values that seek the command
-// from there and those of the tick before, and: whether it seeks, steps taken, which start, and for how long
-// the arm is in a corner.
-struct Home {
-  double *anchor, *q, *was; // n
-  double *state;            // 4
+// What is remembered of a command; zero bytes are its start.
+struct alignas(64) CommandState {
+  static constexpr int slots = 64;  // of the window
+  static constexpr int numbers = 7; // of a value: position, then a quaternion w x y z (or a direction and 0)
+  double sample_time[slots];        // when the sample was taken, on our clock
+  double received_time[slots];      // when it was received
+  double value[numbers][slots];
+  double goal[12], newest[numbers];   // the newest sample, as goal and as value
+  double output[numbers];             // what was read last
+  double velocity[6];                 // of what was read last: m/s, rad/s
+  double blend[6], blend_velocity[6]; // a difference that fades, and its velocity when it began
+  double blend_left, blend_duration;  // s: until it has faded, and from its start
+  double clock, since_sample;         // s: our clock; time since the newest sample
+  double last_change;                 // when samples last differed from the newest
+  double last_sample;                 // sample_time of the newest slot
+  double stamp, clock_offset;    // the newest stamp; our clock less the sender's, for the quickest sample
+  double interval;               // s: mean time between samples
+  double scale;                  // of lag and window, by the interval
+  int next_slot, interval_count; // the slot to fill; how many gaps the interval is the mean of
+  int ticks_since_sample;
+  int doubt; // that each tick brings a sample: 0 none, above `doubt_limit` samples go through the window
+  bool started;
+  bool rate_known; // whether each tick brings a sample
+  bool waiting;    // for the next tick, to learn that
+  bool stamped;
+  bool windowed; // samples are read through the window
+  bool direct;   // the last output was the newest sample itself
+  bool stopped;  // a moving command fell silent and was brought to rest
 };
 
-// working memory of a step home; axes and tips are the core's own
-struct HomeDesk {
-  double *goals; // 12 a target
-  double *e, *J, *full, *distance, *angle, *A, *V, *b, *c, *free, *v, *dq;
-  int *order;
-  void *tips, *axes;
+// One command as the law reads it.
+struct Command {
+  double goal[12];        // rotation row by row (or a direction), then position
+  double displacement[6]; // in this tick: metres and radians in world axes
+  double acceleration[6]; // m/s^2, rad/s^2
+  bool jumped;            // it is elsewhere without having moved
+  double lag;             // s: how old it is
 };
 
-// What a tracker remembers: rows of n numbers, a square matrix and a number. Velocities are in natural units.
-struct LawMemory {
+// ---- memory
+
+enum RecoveryPhase : int { recovery_idle, recovery_searching, recovery_reached };
+
+// the single numbers that an arm remembers; zero is their start
+struct ArmScalars {
+  double pressed;            // 0 to 1: how hard the command lately pressed against a fold
+  int basis_age;             // ticks since `basis` began at the identity; 0: it holds none
+  int reduced_basis_age;     // the same of `reduced_basis`
+  RecoveryPhase recovery;    // of the search for joint values that reach the command
+  int recovery_steps;        // of that search
+  bool recovery_from_rest;   // it began at rest, not at the anchor
+  double local_minimum_time; // s: how long the arm has been in a local minimum
+  bool twist_active;         // the goals are those that twists move
+};
+
+// What one arm remembers between ticks. Rows of n are padded to Tracking::stride. Velocities and
+// accelerations are in natural units.
+struct ArmMemory {
+  CommandState *command_states; // one a target
   double *q, *velocity, *acceleration;
-  double *posture, *rest; // what it remembers of how it stood, and where it began
-  double *ahead, *pace;   // joint velocities that were fed forward, and how they change
-  double *held;           // 1 and -1: at the upper and lower limit, 0: free
-  double *basis;          // twice n x n, rows: the directions of the last tick, to start from in this one
-  double *basis_held;     // the joints that were held (as in `held`) when the second basis was made
-  double *null;           // n: the direction that no goal sees, where there is one
-  double *scalars; // pressed: how hard it pressed against a fold lately; turned: ticks since each basis was
-                   // made anew
-  Home home;
+  double *posture, *rest;                                  // remembered posture, and the start
+  double *feedforward_velocity, *feedforward_acceleration; // of the last tick; the second is low-passed
+  double *limit_side;                                      // 1, -1: held at its upper, lower limit; 0: free
+  double *basis;              // n x n: eigenvectors of the last tick's Hessian, as rows
+  double *reduced_basis;      // the same over the free joints, of the last tick with a joint held
+  double *reduced_limit_side; // which joints were held when reduced_basis was made
+  double *null_direction;     // n: of the Jacobian, where there is one joint more than rows
+  double *weakest_row;        // m: left singular vector of the smallest singular value
+  double *recovery_anchor;    // where the arm last followed well
+  double *recovery_q, *recovery_previous_q; // joint values that approach the command, and a tick earlier
+  double *twist_goals;                      // 12 a target
+  ArmScalars *scalars;
 };
 
-// a step that another scheme chose: in the joints' own units, with the damping and the joint weights it took
-struct Steering {
-  const double *step, *weights; // n; weights may be null
-  double alpha;
-  bool boxed;
+// ---- requests and results
+
+// a step that another scheme chose, in the joints' own units, with its damping and joint weights
+struct ExternalStep {
+  const double *step;    // n
+  const double *weights; // n, or null
+  double damping;
+  bool bounded; // kept in the box of the tick
 };
 
-// what a tracker says of a tick
-enum State : int { following, yielding, lagging, at_rest };
+// What is requested of one arm in one tick; null pointers are not given.
+struct TickRequest {
+  const double *goals;    // 12 a target
+  const double *twist;    // or instead 6 a target: linear and angular velocity in world axes
+  const double *measured; // n: where the real joints are
+  bool stamped;
+  double stamp, dt;
+  const ExternalStep *external;
+};
 
-// what came of a tick
-struct Tick {
-  double damping;     // the largest along any direction
-  double least;       // the smallest singular value that counts, or above where it need not be known
-  double fold;        // of the weakest direction: 0 passes through, 1 folds
-  double way[6];      // of the weakest direction: how it moves a target (unit length, linear times pi/reach)
-  int target;         // and which target that is
-  double reducible;   // how much of the squared error a step would take away, were there no box: 0 to about 1
-  bool weak, bounded; // some direction is damped; the wanted step was outside the box
-  bool quick;         // it took the short way
-  double *weights; // n: 1 for a free joint, less where it swings in a weak direction, 0 for one at its limit
-  double *
-      sides; // n: 1 and -1 at the upper and lower limit, 2 and -2 as fast as it may, 3 and -3 accelerating so
+enum TrackingStatus : int { following, yielding, lagging, at_rest };
+
+// how a joint is limited in a tick, as a magnitude; negative towards its lower side
+enum LimitFlag : int { not_limited, at_limit, at_speed_limit, at_acceleration_limit };
+
+// a singular value that need not be known, since it is far from singular
+constexpr double far_from_singular = 1e300;
+
+// What is known of near-singular directions after a tick.
+struct SingularReport {
+  double damping = 0;                 // the largest along any direction
+  double smallest_singular_value = 0; // or far_from_singular
+  double fold = 0;                    // of the weakest direction: 0 passes through, 1 folds
+  bool near_singular = false;         // some direction is damped
+  int target = 0;                     // the one that the weakest direction serves least
+  double direction[6] = {};           // which way: unit length, linear (times pi/reach) and angular
+};
+
+// What came of a tick, besides the arrays of TickResultArrays.
+struct TickResult {
+  TrackingStatus status = at_rest;
+  SingularReport singular;
+  bool bounded = false; // the law's step was outside the box
+  bool regular = false; // no near-singular direction had to be known
+  double lag = 0;       // s: of the command that was followed
+  double reducible = 0; // share of the squared residual that a step without box would remove, 0 to about 1
+};
+struct TickResultArrays {
+  double
+      *joint_weights;  // n: 1 for a free joint, less where it takes part in a near-singular direction, 0 held
+  double *limit_flags; // n: LimitFlag with its sign
+  double *error;       // 6 a target: goal minus end effector after the step, in world axes
 };
 
 } // namespace supple
