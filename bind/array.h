@@ -71,13 +71,14 @@ struct Rows {
   // index of the first number that is not finite, or -1
   npy_intp not_finite() const {
     const npy_intp count = size();
+    const ForwardKernels &kernels = *instruction_set().forward;
     std::atomic<bool> good{true};
     if (count < 1 << 17) {
-      good = kernels().finite(data, count);
+      good = kernels.finite(data, count);
     } else {
       nb::gil_scoped_release free;
       parallel(count, 1 << 16, [&](long long begin, long long end) {
-        if (!kernels().finite(data + begin, end - begin))
+        if (!kernels.finite(data + begin, end - begin))
           good = false;
       });
     }

@@ -1,4 +1,4 @@
-// Which instruction sets this machine has, and which is in use.
+// Which instruction sets this build and this machine share, and which is in use.
 #include "dispatch.h"
 
 #include <atomic>
@@ -7,21 +7,24 @@
 #include <intrin.h>
 #endif
 
-namespace supple {
-namespace baseline {
-extern const Kernels table;
-}
+#define SUPPLE_DECLARE(set)                                                                                  \
+  namespace supple {                                                                                         \
+  namespace set {                                                                                            \
+  extern const ForwardKernels forward_kernels;                                                               \
+  extern const LocalKernels local_kernels;                                                                   \
+  extern const SearchKernels search_kernels;                                                                 \
+  extern const TrackingKernels tracking_kernels;                                                             \
+  }                                                                                                          \
+  }                                                                                                          \
+  static const InstructionSet set##_set = {#set, &supple::set::forward_kernels, &supple::set::local_kernels, \
+                                           &supple::set::search_kernels, &supple::set::tracking_kernels};
+SUPPLE_DECLARE(baseline)
 #ifdef SUPPLE_HAS_avx2
-namespace avx2 {
-extern const Kernels table;
-}
+SUPPLE_DECLARE(avx2)
 #endif
 #ifdef SUPPLE_HAS_avx512
-namespace avx512 {
-extern const Kernels table;
-}
+SUPPLE_DECLARE(avx512)
 #endif
-} // namespace supple
 
 namespace {
 
@@ -53,42 +56,43 @@ bool machine_has(bool wide) {
 #endif
 #endif
 
-struct Found {
-  const Kernels *tables[3];
+struct Available {
+  const InstructionSet *sets[3];
   int count = 0;
-  Found() {
-    tables[count++] = &supple::baseline::table;
+  Available() {
+    sets[count++] = &baseline_set;
 #ifdef SUPPLE_HAS_avx2
     if (machine_has(false))
-      tables[count++] = &supple::avx2::table;
+      sets[count++] = &avx2_set;
 #endif
 #ifdef SUPPLE_HAS_avx512
     if (machine_has(true))
-      tables[count++] = &supple::avx512::table;
+      sets[count++] = &avx512_set;
 #endif
   }
 };
 
-const Found &found() {
-  static const Found f;
-  return f;
+const Available &available() {
+  static const Available all;
+  return all;
 }
 
-std::atomic<const Kernels *> in_use{found().tables[found().count - 1]};
+std::atomic<const InstructionSet *> in_use{available().sets[available().count - 1]};
 
 } // namespace
 
-const Kernels *const *all_kernels(int &count) {
-  count = found().count;
-  return found().tables;
+const InstructionSet *const *instruction_sets(int &count) {
+  count = available().count;
+  return available().sets;
 }
 
-const Kernels &kernels() { return *in_use.load(std::memory_order_relaxed); }
+const InstructionSet &instruction_set() { return *in_use.load(std::memory_order_relaxed); }
 
-bool use_kernels(const char *name) {
-  for (int i = 0; i < found().count; ++i)
-    if (!name || std::strcmp(found().tables[i]->name, name) == 0) {
-      in_use = found().tables[name ? i : found().count - 1];
+bool use_instruction_set(const char *name) {
+  const Available &all = available();
+  for (int i = all.count - 1; i >= 0; --i)
+    if (!name || std::strcmp(all.sets[i]->name, name) == 0) {
+      in_use = all.sets[i];
       return true;
     }
   return false;

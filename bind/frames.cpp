@@ -90,9 +90,8 @@ void bind_frames(nb::module_ &m) {
   m.def(
       "exp_rotation",
       [none](nb::handle v) {
-        return to_frames(v, "rotation vector", 3, [&](const double *x) {
-          return Frame<double>{exp_rotation(load3(x)), none};
-        });
+        return to_frames(v, "rotation vector", 3,
+                         [&](const double *x) { return Frame<double>{exp_rotation(load3(x)), none}; });
       },
       nb::sig("def exp_rotation(vector: " ARRAY ") -> " ARRAY),
       "Frames (..., 4, 4) of rotation vectors (..., 3).");

@@ -12,12 +12,12 @@ namespace {
 // runs a job over its rows: one on the spot, many on lanes, very many on threads with the interpreter lock
 // released
 template <class Job>
-void run(void (*kernel)(const Job &, long long, long long, void *), const Job &job, long long n, int count,
-         int dof) {
-  const std::size_t size = kernels().scratch(count, dof);
-  constexpr std::size_t small = 32768;
-  if (n == 1 && size <= small) {
-    alignas(64) char memory[small];
+void run(const ForwardKernels &kernels, void (*kernel)(const Job &, long long, long long, void *),
+         const Job &job, long long n, int count, int dof) {
+  const std::size_t size = kernels.scratch(count, dof);
+  constexpr std::size_t on_stack = 32768;
+  if (n == 1 && size <= on_stack) {
+    alignas(64) char memory[on_stack];
     return kernel(job, 0, 1, memory);
   }
   if (n == 0)
@@ -46,7 +46,8 @@ ChainJob chain_job(const Path &path, const Rows &q) {
 }
 
 void run_chain(const Tree &tree, const ChainJob &job, npy_intp n) {
-  run(kernels().chain, job, n, job.chain->count, tree.dof);
+  const ForwardKernels &kernels = *instruction_set().forward;
+  run(kernels, kernels.chain, job, n, job.chain->count, tree.dof);
 }
 
 nb::object tree_frame(Tree &tree, nb::handle q, nb::handle link, nb::handle into) {
@@ -64,7 +65,8 @@ nb::object tree_frames(Tree &tree, nb::handle q) {
   Fresh out(rows, {npy_intp(tree.tips.size()), 4, 4});
   const TreeJob job{rows.n == 1, tree.nodes.data(),     tree.tips.data(), int(tree.nodes.size()),
                     tree.dof,    int(tree.tips.size()), rows.data,        out.data};
-  run(kernels().tree, job, rows.n, int(tree.nodes.size() + tree.tips.size()), tree.dof);
+  const ForwardKernels &kernels = *instruction_set().forward;
+  run(kernels, kernels.tree, job, rows.n, int(tree.nodes.size() + tree.tips.size()), tree.dof);
   return out.frozen();
 }
 
@@ -175,12 +177,13 @@ double core_cost(Tree &tree, nb::handle q, nb::handle link, int repeats, double 
   ChainJob job = chain_job(path, rows);
   job.frames = frames.data();
   job.jacobians = jacobians.data();
-  const Scratch scratch(kernels().scratch(job.chain->count, tree.dof));
+  const ForwardKernels &kernels = *instruction_set().forward;
+  const Scratch scratch(kernels.scratch(job.chain->count, tree.dof));
   double best = 1e300;
   for (int round = 0; round < 20; ++round) {
     const double start = clock();
     for (int i = 0; i < repeats; ++i)
-      kernels().chain(job, 0, rows.n, scratch.data);
+      kernels.chain(job, 0, rows.n, scratch.data);
     best = std::min(best, clock() - start);
   }
   return best * 1e9 / (double(repeats) * double(rows.n));

@@ -41,7 +41,7 @@ NB_MODULE(_core, m) {
   bind_find(m);
   bind_track(m);
   const char *wanted = std::getenv("SUPPLE_ISA");
-  if (wanted && *wanted && !use_kernels(wanted))
+  if (wanted && *wanted && !use_instruction_set(wanted))
     throw nb::import_error(
         (std::string("SUPPLE_ISA: this machine has no instruction set '") + wanted + "'").c_str());
   m.def("know_frame", know_frame, nb::sig("def know_frame(type: type) -> None"),
@@ -50,22 +50,22 @@ NB_MODULE(_core, m) {
       "instruction_sets",
       [] {
         int count;
-        const Kernels *const *tables = all_kernels(count);
+        const InstructionSet *const *sets = instruction_sets(count);
         nb::list names;
         for (int i = 0; i < count; ++i)
-          names.append(tables[i]->name);
+          names.append(sets[i]->name);
         return nb::tuple(names);
       },
       nb::sig("def instruction_sets() -> tuple[str, ...]"),
       "The instruction sets this build and this machine share, worst first.");
-  m.def("instruction_set", [] { return kernels().name; }, "The instruction set in use.");
+  m.def("instruction_set", [] { return instruction_set().name; }, "The instruction set in use.");
   m.def(
-      "lane_width", [] { return kernels().width; },
+      "lane_width", [] { return instruction_set().forward->width; },
       "How many rows the instruction set in use works on at once.");
   m.def(
       "use",
       [](std::optional<std::string> name) {
-        if (!use_kernels(name ? name->c_str() : nullptr))
+        if (!use_instruction_set(name ? name->c_str() : nullptr))
           bad_input("this machine has no instruction set '" + *name + "'");
       },
       nb::arg("name").none(), "Use another instruction set; None for the best.");

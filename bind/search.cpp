@@ -3,36 +3,6 @@
 
 #include <atomic>
 
-namespace supple {
-namespace baseline {
-extern const SearchKernels search_functions;
-}
-#ifdef SUPPLE_HAS_avx2
-namespace avx2 {
-extern const SearchKernels search_functions;
-}
-#endif
-#ifdef SUPPLE_HAS_avx512
-namespace avx512 {
-extern const SearchKernels search_functions;
-}
-#endif
-} // namespace supple
-
-const SearchKernels &search_kernels() {
-  const char *name = kernels().name;
-#ifdef SUPPLE_HAS_avx512
-  if (!std::strcmp(name, supple::avx512::search_functions.name))
-    return supple::avx512::search_functions;
-#endif
-#ifdef SUPPLE_HAS_avx2
-  if (!std::strcmp(name, supple::avx2::search_functions.name))
-    return supple::avx2::search_functions;
-#endif
-  (void)name;
-  return supple::baseline::search_functions;
-}
-
 namespace {
 
 // The arrays of a call of `many`.
@@ -182,7 +152,7 @@ void finder_many(Finder &finder, nb::list goals, nb::object start, nb::handle in
   const ManyArrays arrays(finder, goals, start, into, report, wanted);
   if (begin < 0 || end < begin || end > arrays.rows)
     bad_input("q and report must have as many rows");
-  const SearchKernels &kernels = search_kernels();
+  const SearchKernels &kernels = *instruction_set().search;
   nb::gil_scoped_release free;
   const long long chunk = wanted ? 1 : 256;
   std::atomic<long long> next{begin};

@@ -100,7 +100,7 @@ struct Finder {
 
   void set_up(const SearchOptions &options) {
     const Problem &problem = posed.problem;
-    const SearchKernels &kernels = search_kernels();
+    const SearchKernels &kernels = *instruction_set().search;
     allocate_scratch(kernels);
     bool table_possible;
     search_memory = Scratch(search_bytes(problem));
@@ -140,7 +140,7 @@ struct Finder {
 
   // one solve of what is in `goals`, into `to` (dof)
   Found solve_one(const double *from, double *to, int &count) {
-    const SearchKernels &kernels = search_kernels();
+    const SearchKernels &kernels = *instruction_set().search;
     if (scratch_kernels != &kernels)
       allocate_scratch(kernels);
     Timer timer(microseconds);

@@ -63,7 +63,6 @@ Plan::Plan(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb
             nullptr,
             nullptr};
   stop = {whole(end[0]), whole(end[1]), number(end[2]), number(end[3])};
-  scratch = kernels().solve_scratch(posed.problem, method);
 }
 
 // schemes: (scheme, measure, printed, bounded, alpha0, region, weight, rate, tiny, rank, asked, each, joint,
@@ -167,6 +166,7 @@ void Asked::ask_damping(void *self, int which, const double *q, const double *e,
 namespace {
 
 nb::object plan_solve(Plan &plan, nb::handle goals, nb::handle start, nb::object wish, nb::object damping) {
+  const LocalKernels &kernels = *instruction_set().local;
   const Rows g(goals, "goals", plan.posed.problem.target_count, 12), s(start, "start", plan.posed.dof);
   if (g.lead != 1 || s.lead != 1 || g.n != s.n)
     bad_input("goals and start must have one leading axis of the same length");
@@ -181,15 +181,15 @@ nb::object plan_solve(Plan &plan, nb::handle goals, nb::handle start, nb::object
   if (wish.is_none() && damping.is_none()) {
     nb::gil_scoped_release free;
     parallel(n, 256, [&](long long begin, long long end) {
-      const Scratch scratch(plan.scratch);
-      kernels().solve(job, begin, end, scratch.data);
+      const Scratch scratch(kernels.scratch(plan.posed.problem, plan.method));
+      kernels.solve(job, begin, end, scratch.data);
     });
   } else {
-    const Scratch scratch(plan.scratch);
+    const Scratch scratch(kernels.scratch(plan.posed.problem, plan.method));
     for (npy_intp i = 0; i < n; ++i) {
       Asked asked(plan.posed, wish, damping, s.data + i * plan.posed.dof);
       asked.join(method);
-      kernels().solve(job, i, i + 1, scratch.data);
+      kernels.solve(job, i, i + 1, scratch.data);
       asked.raise();
     }
   }
@@ -208,6 +208,7 @@ nb::object plan_solve(Plan &plan, nb::handle goals, nb::handle start, nb::object
 }
 
 nb::object plan_refine(Plan &plan, nb::handle goals, nb::handle q, nb::object wish, nb::handle weights) {
+  const LocalKernels &kernels = *instruction_set().local;
   const Rows g(goals, "goals", plan.posed.problem.target_count, 12), from(q, "q", plan.posed.dof);
   if (g.lead != 1 || from.lead != 1 || g.n != from.n)
     bad_input("goals and q must have one leading axis of the same length");
@@ -227,15 +228,15 @@ nb::object plan_refine(Plan &plan, nb::handle goals, nb::handle q, nb::object wi
   if (wish.is_none()) {
     nb::gil_scoped_release free;
     parallel(n, 64, [&](long long first, long long last) {
-      const Scratch scratch(plan.scratch);
-      kernels().refine(job, first, last, scratch.data);
+      const Scratch scratch(kernels.scratch(plan.posed.problem, plan.method));
+      kernels.refine(job, first, last, scratch.data);
     });
   } else {
-    const Scratch scratch(plan.scratch);
+    const Scratch scratch(kernels.scratch(plan.posed.problem, plan.method));
     for (npy_intp i = 0; i < n; ++i) {
       Asked asked(plan.posed, wish, nb::none(), from.data + i * plan.posed.dof);
       asked.join(method);
-      kernels().refine(job, i, i + 1, scratch.data);
+      kernels.refine(job, i, i + 1, scratch.data);
       asked.raise();
     }
   }
@@ -247,6 +248,7 @@ nb::object plan_refine(Plan &plan, nb::handle goals, nb::handle q, nb::object wi
 }
 
 nb::object plan_step(Plan &plan, nb::handle q, nb::handle goals, nb::object wish, nb::object damping) {
+  const LocalKernels &kernels = *instruction_set().local;
   const Rows from(q, "q", plan.posed.dof), g(goals, "goals", plan.posed.problem.target_count, 12);
   if (from.lead || g.lead)
     bad_input("a single step takes one q and one row of goals");
@@ -256,9 +258,9 @@ nb::object plan_step(Plan &plan, nb::handle q, nb::handle goals, nb::object wish
   Method method = plan.method;
   Asked asked(plan.posed, wish, damping, from.data);
   asked.join(method);
-  const Scratch scratch(plan.scratch);
+  const Scratch scratch(kernels.scratch(plan.posed.problem, plan.method));
   const bool found =
-      kernels().step(plan.posed.problem, method, g.data, part.data(), change.data(), scratch.data);
+      kernels.step(plan.posed.problem, method, g.data, part.data(), change.data(), scratch.data);
   asked.raise();
   if (!found)
     return nb::none();
@@ -270,6 +272,7 @@ nb::object plan_step(Plan &plan, nb::handle q, nb::handle goals, nb::object wish
 
 nb::object plan_tick(Plan &plan, nb::handle q, nb::handle goals, double dt, Memory &memory,
                      nb::object row_weights, nb::object wish, nb::object damping) {
+  const LocalKernels &kernels = *instruction_set().local;
   const Rows from(q, "q", plan.posed.dof), g(goals, "goals", plan.posed.problem.target_count, 12);
   if (from.lead || g.lead)
     bad_input("a tick takes one q and one row of goals");
@@ -298,10 +301,10 @@ nb::object plan_tick(Plan &plan, nb::handle q, nb::handle goals, double dt, Memo
   Asked asked(plan.posed, wish, damping, from.data);
   asked.join(method);
   double alpha;
-  const Scratch scratch(plan.scratch);
-  kernels().tick({&plan.posed.problem, &method, g.data, part.data(), weights_of_rows, dt,
-                  memory.numbers.data(), change.data(), &alpha, weights.data()},
-                 scratch.data);
+  const Scratch scratch(kernels.scratch(plan.posed.problem, plan.method));
+  kernels.tick({&plan.posed.problem, &method, g.data, part.data(), weights_of_rows, dt, memory.numbers.data(),
+                change.data(), &alpha, weights.data()},
+               scratch.data);
   asked.raise();
   Fresh dq(from, {plan.posed.dof}), w(from, {plan.posed.dof});
   std::fill_n(dq.data, plan.posed.dof, 0.0);
@@ -312,6 +315,7 @@ nb::object plan_tick(Plan &plan, nb::handle q, nb::handle goals, double dt, Memo
 }
 
 nb::object plan_look(Plan &plan, nb::handle q, nb::handle goals, bool pull) {
+  const LocalKernels &kernels = *instruction_set().local;
   const Rows from(q, "q", plan.posed.dof), g(goals, "goals", plan.posed.problem.target_count, 12);
   if (from.lead || g.lead)
     bad_input("a single look takes one q and one row of goals");
@@ -320,9 +324,9 @@ nb::object plan_look(Plan &plan, nb::handle q, nb::handle goals, bool pull) {
   plan.posed.gather(from.data, part.data());
   Fresh e(from, {m}), full(from, {m, plan.posed.dof}), distance(from, {plan.posed.problem.target_count}),
       angle(from, {plan.posed.problem.target_count});
-  const Scratch scratch(plan.scratch);
-  kernels().look(plan.posed.problem, part.data(), g.data, pull, e.data, J.data(), distance.data, angle.data,
-                 scratch.data);
+  const Scratch scratch(kernels.scratch(plan.posed.problem, plan.method));
+  kernels.evaluate(plan.posed.problem, part.data(), g.data, pull, e.data, J.data(), distance.data, angle.data,
+                   scratch.data);
   std::fill_n(full.data, std::size_t(m) * plan.posed.dof, 0.0);
   for (int i = 0; i < m; ++i)
     plan.posed.scatter(J.data() + i * k, full.data + i * plan.posed.dof);

@@ -14,7 +14,6 @@ struct Plan {
   std::vector<DampingScheme> dampers;
   Method method;
   Stop stop;
-  std::size_t scratch;
 
   Plan(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls, nb::tuple how,
        nb::list wishes, nb::tuple end, nb::object schemes);

@@ -7,36 +7,6 @@
 
 #include <nanobind/stl/vector.h>
 
-namespace supple {
-namespace baseline {
-extern const Ticks tick_table;
-}
-#ifdef SUPPLE_HAS_avx2
-namespace avx2 {
-extern const Ticks tick_table;
-}
-#endif
-#ifdef SUPPLE_HAS_avx512
-namespace avx512 {
-extern const Ticks tick_table;
-}
-#endif
-} // namespace supple
-
-const Ticks &ticks() {
-  const char *name = kernels().name;
-#ifdef SUPPLE_HAS_avx512
-  if (!std::strcmp(name, supple::avx512::tick_table.name))
-    return supple::avx512::tick_table;
-#endif
-#ifdef SUPPLE_HAS_avx2
-  if (!std::strcmp(name, supple::avx2::tick_table.name))
-    return supple::avx2::tick_table;
-#endif
-  (void)name;
-  return supple::baseline::tick_table;
-}
-
 namespace {
 
 struct Track {
@@ -48,6 +18,7 @@ struct Track {
   Stop tolerance;
   npy_intp arms;
   bool many;
+  const TrackingKernels &kernels = *instruction_set().tracking; // those that the scratch is for
   Scratch memory, scratch;
   std::vector<double> full, results; // joint values that no goal needs, and results before they are spread
   std::vector<double> measured;
@@ -102,13 +73,13 @@ struct Track {
     const Rows from(start, "start", dof);
     many = from.lead > 0;
     arms = from.n;
-    memory = Scratch(std::size_t(ticks().memory(tracking)) * arms * 8);
-    scratch = Scratch(ticks().scratch(tracking));
+    memory = Scratch(std::size_t(kernels.memory(tracking)) * arms * 8);
+    scratch = Scratch(kernels.scratch(tracking));
     reset(start);
   }
   Track(const Track &) = delete;
 
-  double *row(npy_intp i) { return static_cast<double *>(memory.data) + i * ticks().memory(tracking); }
+  double *row(npy_intp i) { return static_cast<double *>(memory.data) + i * kernels.memory(tracking); }
 
   void reset(nb::handle start) {
     const Rows from(start, "start", posed.dof);
@@ -118,7 +89,7 @@ struct Track {
     std::vector<double> part(posed.problem.n);
     for (npy_intp i = 0; i < arms; ++i) {
       posed.gather(from.data + i * posed.dof, part.data());
-      ticks().begin(tracking, row(i), part.data());
+      kernels.begin(tracking, row(i), part.data());
     }
   }
 
@@ -159,7 +130,6 @@ struct Track {
     }
     const npy_intp dims[2] = {arms, result_width()};
     Fresh out(many ? dims : dims + 1, many ? 2 : 1, {});
-    const Ticks &verbs = ticks();
     // where every joint is needed, results need no spreading
     const bool direct = n == posed.dof;
     if (!direct)
@@ -171,16 +141,16 @@ struct Track {
                       stamps,    dt,
                       external,  direct ? out.data : results.data()};
     if (arms < 64) {
-      verbs.tick(job, 0, arms, scratch.data);
+      kernels.tick(job, 0, arms, scratch.data);
       if (!direct)
         spread(0, arms, out.data);
     } else {
       nb::gil_scoped_release free;
       parallel(arms, 256, [&](long long begin, long long end) {
-        const Scratch own(verbs.scratch(tracking));
+        const Scratch own(kernels.scratch(tracking));
         for (long long i = begin; i < end; i += 64) { // results are read while they are in the cache
           const long long last = i + 64 < end ? i + 64 : end;
-          verbs.tick(job, i, last, own.data);
+          kernels.tick(job, i, last, own.data);
           if (!direct)
             spread(i, last, out.data);
         }
@@ -271,7 +241,7 @@ nb::object track_replay(Track &track, nb::handle goals, double dt, nb::object st
                       dt,
                       nullptr,
                       track.results.data()};
-    ticks().tick(job, 0, 1, track.scratch.data);
+    track.kernels.tick(job, 0, 1, track.scratch.data);
     std::memcpy(q.data + i * dof, track.full.data(), 8 * dof);
     const ResultRow row = result_row(track.results.data(), n, targets);
     track.posed.scatter(row.q, q.data + i * dof);
@@ -322,7 +292,7 @@ void bind_track(nb::module_ &m) {
             Fresh out(t.many ? dims : dims + 1, t.many ? 2 : 1, {});
             for (npy_intp i = 0; i < t.arms; ++i) {
               std::memcpy(out.data + i * t.posed.dof, t.full.data() + i * t.posed.dof, 8 * t.posed.dof);
-              t.posed.scatter(ticks().values(t.tracking, t.row(i)), out.data + i * t.posed.dof);
+              t.posed.scatter(t.kernels.values(t.tracking, t.row(i)), out.data + i * t.posed.dof);
             }
             return std::move(out.owner);
           },

@@ -1,9 +1,10 @@
-// Kernels of forward kinematics and local methods for one instruction set: one row at a time, or one in each
-// lane.
-#include "dispatch.h"
+// Forward kinematics, compiled for one instruction set: one row at a time, or one in each lane.
+#include "kernels/forward.h"
+
 #include "stream.h"
-#include "supple/local/iterate.h"
+#include "supple/math/dense.h"
 #include "supple/math/scratch.h"
+#include "supple/task/jacobian.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -84,8 +85,7 @@ SUPPLE_FLAT T manipulability_of(const ChainJob &job, const T *J, int dof) {
     return T(0.0);
   T A[36] = {T(0.0)};
   const T *rows = J + job.first_row * dof;
-  return manipulability<T>(
-      m, n, [&](int i, int l) { return rows[i * dof + job.columns[l]]; }, A);
+  return manipulability<T>(m, n, [&](int i, int l) { return rows[i * dof + job.columns[l]]; }, A);
 }
 
 // of one chain; columns of J that no joint moves stay zero throughout
@@ -260,69 +260,8 @@ std::size_t scratch(int count, int dof) {
   return chains.bytes() > trees.bytes() ? chains.bytes() : trees.bytes();
 }
 
-std::size_t solve_scratch(const Problem &problem, const Method &method) {
-  SolveScratch scratch{};
-  ScratchLayout layout = ScratchLayout::count();
-  lay_out(scratch, layout, problem, &method);
-  return layout.bytes();
-}
-
-SolveScratch place_scratch(const Problem &problem, const Method *method, void *block) {
-  SolveScratch scratch{};
-  ScratchLayout layout = ScratchLayout::place(block);
-  lay_out(scratch, layout, problem, method);
-  return scratch;
-}
-
-void solve_rows(const SolveJob &job, long long begin, long long end, void *block) {
-  const SolveScratch scratch = place_scratch(*job.problem, job.method, block);
-  const int n = job.problem->n, goal_size = 12 * job.problem->target_count;
-  for (long long row = begin; row < end; ++row) {
-    job.reports[row] =
-        solve(*job.problem, *job.method, job.stop, job.goals + row * goal_size, job.start + row * n, scratch);
-    copy_values(scratch.best, n, job.q + row * n);
-  }
-}
-
-void refine_rows(const SolveJob &job, long long begin, long long end, void *block) {
-  const SolveScratch scratch = place_scratch(*job.problem, job.method, block);
-  const int n = job.problem->n, goal_size = 12 * job.problem->target_count;
-  for (long long row = begin; row < end; ++row) {
-    refine(*job.problem, *job.method, job.stop, job.goals + row * goal_size, job.start + row * n, scratch);
-    copy_values(scratch.best, n, job.q + row * n);
-  }
-}
-
-bool step_once(const Problem &problem, const Method &method, const double *goals, const double *q, double *dq,
-               void *block) {
-  const SolveScratch scratch = place_scratch(problem, &method, block);
-  set_values(0, problem.n, scratch.last_moved);
-  scratch.memory[0] = 0;
-  return one_step(problem, method, goals, q, scratch, dq);
-}
-
-void tick_once(const DampJob &job, void *block) {
-  const SolveScratch scratch = place_scratch(*job.problem, job.method, block);
-  damped_tick(*job.problem, *job.method, job.goals, job.q, job.dt, job.memory, scratch, job.dq, job.alpha,
-              job.weights, job.row_weights);
-}
-
-void evaluate_once(const Problem &problem, const double *q, const double *goals, bool alternative, double *e,
-                   double *J, double *distance, double *angle, void *block) {
-  Evaluation evaluation = place_scratch(problem, nullptr, block).evaluation;
-  evaluation.e = e;
-  evaluation.J = J;
-  evaluation.distance = distance;
-  evaluation.angle = angle;
-  evaluate(problem, q, goals, alternative, evaluation);
-}
-
-#define SUPPLE_TEXT(x) SUPPLE_QUOTE(x)
-#define SUPPLE_QUOTE(x) #x
-extern const Kernels table;
-const Kernels table = {
-    SUPPLE_TEXT(SUPPLE_ISA), native_width, finite,      scratch,   chain,     tree,
-    solve_scratch,           solve_rows,   refine_rows, step_once, tick_once, evaluate_once};
+extern const ForwardKernels forward_kernels;
+const ForwardKernels forward_kernels = {native_width, finite, scratch, chain, tree};
 
 } // namespace SUPPLE_ISA
 } // namespace supple

@@ -53,11 +53,8 @@ static void sample(const Problem &problem, const Search &search, int count, floa
   sample_table(problem, search, count, scratch.wide.step.q, scratch.wide.step.axes, rows);
 }
 
-#define SUPPLE_TEXT(x) SUPPLE_QUOTE(x)
-#define SUPPLE_QUOTE(x) #x
-extern const SearchKernels search_functions;
-const SearchKernels search_functions = {
-    SUPPLE_TEXT(SUPPLE_ISA), native_width, scratch_bytes, solve_one, solve_many, sample};
+extern const SearchKernels search_kernels;
+const SearchKernels search_kernels = {scratch_bytes, solve_one, solve_many, sample};
 
 } // namespace SUPPLE_ISA
 } // namespace supple

@@ -5,8 +5,6 @@
 #include "supple/search/types.h"
 
 struct SearchKernels {
-  const char *name;
-  int width;
   // bytes for one solve or a batch of so many; the caller aligns them to 64
   std::size_t (*scratch)(const supple::Problem &, long long batch_size);
   // one solve: up to request.wanted answers into rows of q, nearest first, and their number into count
@@ -16,5 +14,3 @@ struct SearchKernels {
   // samples of the search's table: `count` rows of fields
   void (*sample)(const supple::Problem &, const supple::Search &, int count, float *rows, void *scratch);
 };
-
-const SearchKernels &search_kernels(); // of the instruction set in use

@@ -115,11 +115,8 @@ static void tick_arms(const TickJob &job, long long first, long long last, void 
   tick_rows<0, 0>(job, first, last, scratch);
 }
 
-#define SUPPLE_TEXT(x) SUPPLE_QUOTE(x)
-#define SUPPLE_QUOTE(x) #x
-extern const Ticks tick_table;
-const Ticks tick_table = {
-    SUPPLE_TEXT(SUPPLE_ISA), tick_memory, tick_scratch, tick_begin, tick_values, tick_arms};
+extern const TrackingKernels tracking_kernels;
+const TrackingKernels tracking_kernels = {tick_memory, tick_scratch, tick_begin, tick_values, tick_arms};
 
 } // namespace SUPPLE_ISA
 } // namespace supple

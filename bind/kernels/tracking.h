@@ -9,7 +9,7 @@ struct TickJob {
   const supple::Tracking *tracking;
   const supple::CommandOptions *options; // one a target
   supple::Stop tolerance;
-  double *memory;         // arms x Ticks::memory
+  double *memory;         // arms x TrackingKernels::memory
   const double *goals;    // arms x targets x 12, or null
   const double *frames;   // or instead, of a single target, arms x 16
   const double *twists;   // arms x targets x 6, or null
@@ -49,13 +49,10 @@ inline ResultRow result_row(double *row, int n, int targets) {
           reinterpret_cast<ResultNumbers *>(goal + 12 * targets)};
 }
 
-struct Ticks {
-  const char *name;
+struct TrackingKernels {
   long long (*memory)(const supple::Tracking &);    // doubles for one arm, 64-byte aligned by the caller
   std::size_t (*scratch)(const supple::Tracking &); // bytes, 64-byte aligned by the caller
   void (*begin)(const supple::Tracking &, double *memory, const double *q);
   const double *(*values)(const supple::Tracking &, double *memory); // n: where the joints of an arm are
   void (*tick)(const TickJob &, long long begin, long long end, void *scratch);
 };
-
-const Ticks &ticks(); // of the instruction set in use

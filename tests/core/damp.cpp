@@ -2,7 +2,7 @@
 // weights in range.
 #include "counted.h"
 
-#include "../../bind/kernels/forward.cpp"
+#include "../../bind/kernels/local.cpp"
 
 namespace test {
 

@@ -96,7 +96,7 @@ struct Tree {
                                 10 * unbounded,
                                 {}};
     void *memory = allocate(search_memory, search_bytes(problem));
-    void *scratch = allocate(scratch_memory, search_functions.scratch(problem, company));
+    void *scratch = allocate(scratch_memory, search_kernels.scratch(problem, company));
     bool table_possible;
     long before = allocations;
     search = set_up_search(problem, options, memory, table_possible);
@@ -108,8 +108,7 @@ struct Tree {
     void *made = allocate(table_memory, table_bytes(table));
     void *working = allocate(table_scratch, table_scratch_bytes(problem, table));
     before = allocations;
-    set_up_table(problem, table, {search_functions.sample, search_functions.one, scratch}, made, working,
-                 search);
+    set_up_table(problem, table, {search_kernels.sample, search_kernels.one, scratch}, made, working, search);
     set_up_allocations += allocations - before;
   }
   long set_up_allocations = 0;
@@ -279,7 +278,7 @@ void check_several(const Tree &tree, const Request &request, void *scratch, int 
   std::vector<double> q(request.wanted * n);
   int count = 0;
   const long before = allocations;
-  search_functions.one(tree.problem, tree.search, request, q.data(), count, scratch);
+  search_kernels.one(tree.problem, tree.search, request, q.data(), count, scratch);
   laws.made += allocations - before;
   double last = 0;
   for (int k = 0; k < count; ++k) {
@@ -301,11 +300,11 @@ void check_round(const Tree &tree, const Cases &cases, bool started, int round, 
   std::vector<double> q(company * n), alone(n);
   std::vector<Found> found(company);
   std::vector<double> memory;
-  void *scratch = Tree::allocate(memory, search_functions.scratch(tree.problem, company));
+  void *scratch = Tree::allocate(memory, search_kernels.scratch(tree.problem, company));
   const SearchBatch batch{company, cases.goals.data(), started ? cases.starts.data() : nullptr,
                           {},      q.data(),           found.data()};
   long before = allocations;
-  search_functions.many(tree.problem, tree.search, batch, scratch);
+  search_kernels.many(tree.problem, tree.search, batch, scratch);
   laws.made += allocations - before;
   for (int i = 0; i < company; ++i) {
     const Request request = cases.request(i, started, 1);
@@ -319,7 +318,7 @@ void check_round(const Tree &tree, const Cases &cases, bool started, int round, 
     laws.lost += !Cases::out_of_reach(i) && !solved;
     int count = 0;
     before = allocations;
-    search_functions.one(tree.problem, tree.search, request, alone.data(), count, scratch);
+    search_kernels.one(tree.problem, tree.search, request, alone.data(), count, scratch);
     laws.made += allocations - before;
     laws.apart.see(count == solved ? 0 : 1, round);
     for (int l = 0; l < n; ++l)
@@ -374,14 +373,14 @@ void scalar_search(Report &report, bool plain) {
     ScratchLayout place = ScratchLayout::place(Tree::allocate(memory, count.bytes()));
     lay_out(scratch, place, tree.problem);
     lay_out(alone_scratch, place, tree.problem);
-    void *lanes = Tree::allocate(lane_memory, search_functions.scratch(tree.problem, company));
+    void *lanes = Tree::allocate(lane_memory, search_kernels.scratch(tree.problem, company));
     std::vector<double> q(company * n), lane_q(company * n), alone(n);
     std::vector<Found> found(company), lane_found(company);
     int left[company];
     const bool started = round % 4 > 1;
     SearchBatch batch{company, cases.goals.data(), started ? cases.starts.data() : nullptr,
                       {},      lane_q.data(),      lane_found.data()};
-    search_functions.many(tree.problem, tree.search, batch, lanes);
+    search_kernels.many(tree.problem, tree.search, batch, lanes);
     batch.q = q.data();
     batch.found = found.data();
     search_many(tree.problem, tree.search, batch, scratch, alone_scratch, left);

@@ -671,12 +671,12 @@ struct Ride {
   long long cost = 0;     // allocations
   long long overruns = 0; // ticks after which a canary was overwritten
   explicit Ride(Arm &arm_, Random &random) : arm(arm_) {
-    memory.resize(tick_table.memory(arm.tracking) + 8);
-    scratch.resize(tick_table.scratch(arm.tracking) / 8 + 8);
+    memory.resize(tracking_kernels.memory(arm.tracking) + 8);
+    scratch.resize(tracking_kernels.scratch(arm.tracking) / 8 + 8);
     result.resize(result_size(arm.n, int(arm.targets.size())));
     q0.resize(arm.n);
     arm.random_q(random, q0.data());
-    tick_table.begin(arm.tracking, even(memory), q0.data());
+    tracking_kernels.begin(arm.tracking, even(memory), q0.data());
   }
   static double *even(std::vector<double> &v) {
     return reinterpret_cast<double *>((reinterpret_cast<std::uintptr_t>(v.data()) + 63) / 64 * 64);
@@ -692,7 +692,7 @@ struct Ride {
   }
   void tick(const TickJob &job) {
     const long before = allocations;
-    tick_table.tick(job, 0, 1, even(scratch));
+    tracking_kernels.tick(job, 0, 1, even(scratch));
     cost += allocations - before;
     overruns += !intact();
   }
@@ -801,7 +801,7 @@ void sizes(Report &report) {
   for (int round = 0; round < 2 * rounds; ++round) {
     Arm arm(random, 5 + round % 3, true);
     Ride known(arm, random), unknown(arm, random);
-    tick_table.begin(arm.tracking, Ride::even(unknown.memory), known.q0.data());
+    tracking_kernels.begin(arm.tracking, Ride::even(unknown.memory), known.q0.data());
     arm.goals_at(known.q0.data());
     for (int tick = 0; tick < 60; ++tick) {
       for (int k = 0; k < 3; ++k)

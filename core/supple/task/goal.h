@@ -256,19 +256,5 @@ SUPPLE_FN double squared_error(const Problem &problem, const double *goals, cons
   return sum;
 }
 
-// Older names of the above.
-SUPPLE_FN Vec<double> turn_between(Vec<double> a, Vec<double> b) { return rotation_between(a, b); }
-SUPPLE_FN void across(Vec<double> a, Vec<double> &u, Vec<double> &v) { perpendicular(a, u, v); }
-SUPPLE_FN void measure(const Target &target, const Frame<double> &tip, const double *goal, double *e,
-                       double &distance, double &angle) {
-  double weight[6];
-  Residual<double> r = residual<Angle>(target, tip, goal_frame(goal));
-  remove_slack(target, r);
-  row_weights(target, r, weight);
-  to_rows(target, r.across, weight, r.position, r.rotation, e);
-  distance = root(squared_distance(r));
-  angle = root(squared_angle(r));
-}
-
 } // namespace SUPPLE_ISA
 } // namespace supple

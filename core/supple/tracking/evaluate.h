@@ -101,7 +101,7 @@ SUPPLE_FN CommandResidual command_residual(const Target &target, const Frame<dou
   r.rotation_weight = load3(w + about_x);
   double moved[6];
   for (int i = 0; i < 6; ++i)
-    moved[i] = target.asked[i] ? command.displacement[i] : 0;
+    moved[i] = target.has_component[i] ? command.displacement[i] : 0;
   r.position_displacement = load3(moved);
   r.rotation_displacement = load3(moved + about_x);
   if (target.has_direction) { // about the pointing axis itself nothing is asked
