@@ -56,8 +56,9 @@ SUPPLE_FN double chordal_error(const Problem &problem, const double *goals, cons
     const Vec<double> d = goal_frame(goals + 12 * t).p - tips[t].p;
     sum += w[0] * d.x * d.x + w[1] * d.y * d.y + w[2] * d.z * d.z;
     const int count = aligned_directions(target, tips[t], goals + 12 * t, from, to);
+    const double weight = count ? (count == 1 ? 2 : 1) * rotation_weight(target) : 0;
     for (int i = 0; i < count; ++i)
-      sum += (count == 1 ? 2 : 1) * rotation_weight(target) * (1 - dot(from[i], to[i]));
+      sum += weight * (1 - dot(from[i], to[i]));
   }
   return sum;
 }
@@ -263,9 +264,10 @@ struct Descent {
       }
       error.add_revolute(*link, *axis, tips[t], goal, w);
       const int directions = aligned_directions(target, tips[t], goals + 12 * t, from, to);
+      const double weight = directions ? rotation_weight(target) : 0;
       for (int i = 0; i < directions; ++i) {
-        error.size += rotation_weight(target);
-        error.add_direction(axis->z, from[i], to[i], (directions == 1 ? 2 : 1) * rotation_weight(target));
+        error.size += weight;
+        error.add_direction(axis->z, from[i], to[i], (directions == 1 ? 2 : 1) * weight);
       }
     }
     return error;
@@ -308,19 +310,25 @@ struct Descent {
     return slope > 0 ? -0.1 : slope < 0 ? 0.1 : 0.0;
   }
 
-  // Whether no error has grown: the chordal one, and where steps are halved the weighted one.
-  SUPPLE_FN bool is_no_worse(const Frame<double> *tips, const Frame<double> *after) const {
-    if (!(chordal_error(problem, goals, after) <= chordal_error(problem, goals, tips)))
-      return false;
-    return !max_halvings || squared_error(problem, goals, after) <= squared_error(problem, goals, tips);
+  // the errors that a change must not raise: the chordal one, and where steps are halved the weighted one
+  struct Errors {
+    double chordal, weighted;
+  };
+  SUPPLE_FN Errors errors_of(const Frame<double> *tips) const {
+    return {chordal_error(problem, goals, tips), max_halvings ? squared_error(problem, goals, tips) : 0};
+  }
+  SUPPLE_FN bool is_no_worse(const Errors &before, const Frame<double> *after) const {
+    return chordal_error(problem, goals, after) <= before.chordal &&
+           (!max_halvings || squared_error(problem, goals, after) <= before.weighted);
   }
 
   // Takes a change if it does not raise the error, halving it as often as allowed; else none.
   SUPPLE_FN double accept(int k, double change, const Axis<double> *axes, const Frame<double> *tips,
                           Frame<double> *after) const {
+    const Errors before = errors_of(tips);
     for (int i = 0; i <= max_halvings + 4; ++i, change /= 2) {
       frames_after(k, change, nullptr, axes, tips, after);
-      if (is_no_worse(tips, after))
+      if (is_no_worse(before, after))
         return change;
     }
     for (int t = 0; t < problem.target_count; ++t)
@@ -372,6 +380,7 @@ struct Descent {
     if (!best_ball_rotation(ball, axes, tips, rotation, child))
       return false;
     const Vec<double> step = transpose(child) * rotation, now = load3(q);
+    const Errors before = errors_of(tips);
     double part = 1;
     for (int i = 0; i <= max_halvings + 4; ++i, part /= 2) {
       Vec<double> next = turned(now, part * step);
@@ -379,7 +388,7 @@ struct Descent {
         next = clamp_ball(next, load3(ball.axis), ball.swing, ball.low, ball.high);
       const Rot<double> Q = child * exp_rotation(between(now, next)) * transpose(child);
       frames_after(ball.index, 0, &Q, axes, tips, after);
-      if (is_no_worse(tips, after)) {
+      if (is_no_worse(before, after)) {
         store3(next, q);
         return true;
       }

@@ -55,18 +55,24 @@ struct Evaluation {
   double *distance, *angle; // of each target, without weights, in metres and radians
 };
 
-// Rows of one target's residual and their Jacobian, from the geometric one in `full`.
+// Rows of one target's residual and their Jacobian, from the geometric one in `full`. The Jacobian is to_rows
+// of each column, written row by row, which vectorises.
 SUPPLE_FN void evaluate_rows(const Target &target, Residual<double> &r, int n, const double *full, double *e,
                              double *J) {
-  double weight[6], rows[6];
+  double weight[6];
   row_weights(target, r, weight);
   to_rows(target, r.across, weight, r.position, r.rotation, e);
-  for (int k = 0; k < n; ++k) {
-    const double *j = full + k;
-    const Vec<double> linear{j[0], j[n], j[2 * n]}, angular{j[3 * n], j[4 * n], j[5 * n]};
-    to_rows(target, r.across, weight, linear, angular, rows);
-    for (int i = 0; i < target.rows; ++i)
-      J[i * n + k] = rows[i];
+  for (int i = 0; i < target.rows; ++i) {
+    const int component = target.component[i];
+    double *row = J + i * n;
+    if (component < across_1) {
+      for (int k = 0; k < n; ++k)
+        row[k] = weight[i] * full[component * n + k];
+    } else {
+      const Vec<double> a = r.across[component - across_1];
+      for (int k = 0; k < n; ++k)
+        row[k] = weight[i] * dot(a, Vec<double>{full[3 * n + k], full[4 * n + k], full[5 * n + k]});
+    }
   }
 }
 
