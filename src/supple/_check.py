@@ -52,7 +52,9 @@ def positive(value: float, what: str, unit: str = "", *, zero: bool = False) -> 
 def fraction(value: float, what: str, *, zero: bool = False) -> float:
     """One number above 0 and at most 1; with ``zero``, 0 is allowed too."""
     if not is_number(value) or not (0 < value <= 1 or (zero and value == 0)):
-        raise BadInput(f"{what} must {'lie between 0 and 1' if zero else 'be above 0 and at most 1'}, got {_short(value)}")
+        raise BadInput(
+            f"{what} must {'lie between 0 and 1' if zero else 'be above 0 and at most 1'}, got {_short(value)}"
+        )
     return float(value)
 
 
