@@ -1,6 +1,5 @@
 """Every check of an argument returns the value in its working form, or names the argument, the wish and what came."""
 
-import doctest
 import math
 
 import numpy as np
@@ -70,7 +69,3 @@ def test_an_error_about_something_long_stays_short():
     with pytest.raises(BadInput) as refused:
         _check.positive("x" * 10_000, "rate")
     assert len(str(refused.value)) < 200
-
-
-def test_the_examples_in_the_docstrings_hold():
-    assert doctest.testmod(_check).failed == 0
