@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supple._linkage import limits as _limits
+from supple._linkage import limits
 from supple.frame import Array, Frame
 from supple.joint import Kind
 from supple.linkage import Linkage
@@ -110,7 +110,7 @@ class Pieces:
 def _balls(linkage: Linkage) -> NDArray[np.intp]:
     """The columns (balls, 3) of q that are rotation vectors."""
     shift = {Kind.BALL: 0, Kind.FLOATING: 3}
-    first = [at + shift[joint.kind] for at, joint in _limits._columns(linkage) if joint.kind in shift]
+    first = [at + shift[joint.kind] for at, joint in limits.columns(linkage) if joint.kind in shift]
     return np.array(first, dtype=np.intp).reshape(-1, 1) + np.arange(3)
 
 
