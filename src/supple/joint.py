@@ -177,9 +177,19 @@ class Joint:
         >>> Joint.planar("drive", "world", "cart", lower=[-1, -2, -3], upper=[1, 2, 3]).units
         ('m', 'm', 'rad')
         """
-        limits = {"lower": lower, "upper": upper, "speed": speed, "acceleration": acceleration, "rest": rest}
-        rows = {field: row(value, 3, field) for field, value in limits.items()}
-        return cls(name, Kind.PLANAR, parent, child, place(at), axis_row(axis), **rows)
+        return cls(
+            name,
+            Kind.PLANAR,
+            parent,
+            child,
+            place(at),
+            axis_row(axis),
+            lower=row(lower, 3, "lower"),
+            upper=row(upper, 3, "upper"),
+            speed=row(speed, 3, "speed"),
+            acceleration=row(acceleration, 3, "acceleration"),
+            rest=row(rest, 3, "rest"),
+        )
 
     @classmethod
     def ball(
@@ -204,9 +214,19 @@ class Joint:
         >>> Joint.ball("hip", "pelvis", "thigh", axis=[0, 0, -1], swing=1.2, twist=(-0.5, 0.5)).dof
         3
         """
-        rates = {"speed": speed, "acceleration": acceleration, "rest": rest}
-        rows = {field: row(value, 3, field) for field, value in rates.items()}
-        return cls(name, Kind.BALL, parent, child, place(at), axis_row(axis), swing=swing, twist=twist, **rows)
+        return cls(
+            name,
+            Kind.BALL,
+            parent,
+            child,
+            place(at),
+            axis_row(axis),
+            speed=row(speed, 3, "speed"),
+            acceleration=row(acceleration, 3, "acceleration"),
+            rest=row(rest, 3, "rest"),
+            swing=swing,
+            twist=twist,
+        )
 
     @classmethod
     def floating(
@@ -230,10 +250,18 @@ class Joint:
         >>> Joint.floating("root", "world", "pelvis", lower=[-1, -1, 0]).lower
         (-1.0, -1.0, 0.0, -inf, -inf, -inf)
         """
-        rates = {"speed": speed, "acceleration": acceleration, "rest": rest}
-        rows = {field: row(value, 6, field) for field, value in rates.items()}
-        rows |= {"lower": position_row(lower, -math.inf, "lower"), "upper": position_row(upper, math.inf, "upper")}
-        return cls(name, Kind.FLOATING, parent, child, place(at), **rows)
+        return cls(
+            name,
+            Kind.FLOATING,
+            parent,
+            child,
+            place(at),
+            lower=position_row(lower, -math.inf, "lower"),
+            upper=position_row(upper, math.inf, "upper"),
+            speed=row(speed, 6, "speed"),
+            acceleration=row(acceleration, 6, "acceleration"),
+            rest=row(rest, 6, "rest"),
+        )
 
     @classmethod
     def ball_from_revolutes(

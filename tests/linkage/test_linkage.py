@@ -651,7 +651,7 @@ def test_swapped_arguments_are_answered_with_the_right_order(method):
 
 def test_an_array_in_place_of_a_link_is_not_printed():
     arm = models.ur5()
-    with pytest.raises(BadInput, match=r"link must be the name of a link, got ndarray of shape \(6,\)"):
+    with pytest.raises(BadInput, match=r"link must be the name of a link, got an array of shape \(6,\)"):
         arm.frame(arm.rest, arm.rest)
 
 

@@ -192,9 +192,9 @@ class Structure:
             return BadInput(f"q comes before the name of the link: write {right}")
         if q is None:
             return BadInput(f"q must be numbers of shape (..., {self.dof}), not None")
-        if isinstance(link, Iterable) and not isinstance(link, str | bytes):
-            return BadInput(f"link must be the name of a link, got {type(link).__name__} of shape {np.shape(link)}")
-        if link not in self._link_named:
+        if isinstance(link, np.ndarray):
+            return BadInput(f"link must be the name of a link, got an array of shape {link.shape}")
+        if link not in list(self._link_named):  # of a list: a dict refuses to compare what cannot be hashed
             return unknown("link", link, self._link_named)
         return BadInput(f"q must be numbers and out an array, got {type(q).__name__} and {type(out).__name__}")
 
