@@ -196,12 +196,14 @@ class TwoLink:
         nearest = ring.nearest(target)
         x, y = (nearest - ring.centre) @ self._along, (nearest - ring.centre) @ self._across
         # within rounding of the boundary the distance is set to it: the elbow is straight, and both solutions are equal
-        far, hair = np.hypot(x, y), 1e-15 * ring.outer
-        far = np.where(far <= ring.inner + hair, ring.inner, np.where(far >= ring.outer - hair, ring.outer, far))
+        far, rounding = np.hypot(x, y), 1e-15 * ring.outer
+        far = np.where(
+            far <= ring.inner + rounding, ring.inner, np.where(far >= ring.outer - rounding, ring.outer, far)
+        )
         # elbow = 2 atan2(sqrt(outer^2 - r^2), sqrt(r^2 - inner^2)): acos would lose half the digits near the boundary
-        room, stretch = (far - ring.inner) * (far + ring.inner), (ring.outer - far) * (ring.outer + far)
-        elbow = 2 * np.arctan2(np.sqrt(stretch), np.sqrt(room))
-        elbow = np.stack([elbow, np.where(room > 0, -elbow, elbow)], axis=-1)
+        inner_gap, outer_gap = (far - ring.inner) * (far + ring.inner), (ring.outer - far) * (ring.outer + far)
+        elbow = 2 * np.arctan2(np.sqrt(outer_gap), np.sqrt(inner_gap))
+        elbow = np.stack([elbow, np.where(inner_gap > 0, -elbow, elbow)], axis=-1)
         # L1 + L2 cos(elbow) = (r^2 + L1^2 - L2^2) / (2 L1), without cancellation near the centre
         out = (far * far + (long - short) * (long + short)) / (2 * long)
         lean = np.arctan2(short * np.sin(elbow), out[..., None])

@@ -268,7 +268,7 @@ def dexterous(
     q = sampling.draw_all(linkage, samples, seed)
     frames = linkage.frame(q, link)
     found = _gridded(linkage, link, np.array(frames.position), dimension, voxel, 1500, True)
-    turns = sampling.orientations(linkage, link, orientations)
+    rotations = sampling.orientations(linkage, link, orientations)
     if solver is None:
         reach = min(linkage.reach(link), 1e3 * found.voxel)
         solver = Solver(tolerance=Tolerance(1e-4 * reach, 1e-3), patience=6)
@@ -277,7 +277,7 @@ def dexterous(
     order = np.argsort(cell, kind="stable")
     cells, first = np.unique(cell[order], return_index=True)
     last = np.append(first[1:], samples)
-    wanted, turned = Frame.at(np.zeros(3), turns).to_quaternion(), frames.to_quaternion()
+    wanted, sampled = Frame.at(np.zeros(3), rotations).to_quaternion(), frames.to_quaternion()
     places = found.corner.apply((np.stack(np.unravel_index(cells, found.counts.shape), -1) + 0.5) * found.voxel)
     dexterity = np.full(found.counts.size, math.nan)
     each = max(1, ROWS // orientations)
@@ -287,9 +287,9 @@ def dexterous(
             for i in range(0, len(cells), each):
                 some = range(i, min(i + each, len(cells)))
                 begin = np.stack(
-                    [q[sampling.nearest_orientations(order[first[k] : last[k]], turned, wanted, starts)] for k in some]
+                    [q[sampling.nearest_orientations(order[first[k] : last[k]], sampled, wanted, starts)] for k in some]
                 )
-                goal = Goal(link, position=places[some.start : some.stop, None], orientation=turns)
+                goal = Goal(link, position=places[some.start : some.stop, None], orientation=rotations)
                 dexterity[cells[some.start : some.stop]] = _tried(linkage, goal, solver, begin)
                 bar.step(len(some))
         except KeyboardInterrupt:
@@ -325,12 +325,12 @@ def _tried(linkage: Linkage, goal: Goal, solver: Solver, starts: Array) -> Array
     assert goal.orientation is not None
     shape = starts.shape[:2]
     places = np.broadcast_to(goal.position, (*shape, 3))
-    turns = np.broadcast_to(goal.orientation, (*shape, 3, 3))
+    rotations = np.broadcast_to(goal.orientation, (*shape, 3, 3))
     reached = np.zeros(shape, dtype=bool)
     for start in np.moveaxis(starts, 2, 0):
         left = ~reached
         if left.any():
-            some = Goal(goal.link, position=places[left], orientation=turns[left])
+            some = Goal(goal.link, position=places[left], orientation=rotations[left])
             reached[left] = solver.solve(linkage, some, start=start[left]).arrived
     part: Array = reached.mean(axis=-1)
     return part

@@ -200,7 +200,7 @@ class Structure:
 
     def _same_leading_axes(self, a: ArrayLike, b: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
         """Two arrays of joint values, broadcast to the same leading axes."""
-        x, y = (_check.numbers(row, "joint values", f"(..., {self.dof})") for row in (a, b))
+        x, y = (_check.numbers(row, "joint values", self.dof) for row in (a, b))
         for row in (x, y):
             if row.shape[-1:] != (self.dof,):
                 raise BadInput(f"joint values must have shape (..., {self.dof}), not {row.shape}")
