@@ -42,7 +42,7 @@ class UnknownOption(BadInput, TypeError):
 
 
 class UnknownName(SuppleError, KeyError):
-    """A joint, link, file kind or stock linkage that does not exist; the message lists near matches."""
+    """A joint, link, file kind or bundled model that does not exist; the message lists near matches."""
 
     __str__ = Exception.__str__  # a KeyError would show its message in quotes
 
