@@ -1,15 +1,16 @@
 // Small dense matrices, row by row: factorisations, linear solves and symmetric eigenvalues.
 //
-//   what                 matrix, storage                      pivots                        used by
-//   factor, solve        symmetric, lower half; any number    as they come, <= 0 dropped    box, damping,
-//   rank factor_shifted       A - shift I, all of it; double       as they come, counted         tracking,
-//   any size Factored<N>          the same, a row in a register        as they come, counted tracking, N <= 8
-//   solve_semidefinite   symmetric, lower half; scalar        largest first, stops at rank  local steps
-//   solve_square         any square; scalar                   largest in its column         inverse of J
-//   solve_packed<M>      symmetric, lower half packed         as they come, floored         search (search/)
-//   eigen, eigen_from    symmetric, all of it                 Jacobi rotations              shortest step,
-//   singular values
+// clang-format off
+//   function            matrix and storage            pivots                        used by
+//   factor, solve       symmetric, lower half, any T  as they come, <= 0 dropped    box, damping, rank
+//   factor_shifted      A - shift I, all of it; double as they come, counted         tracking, any size
+//   Factored<N>         the same, a row in a register as they come, counted         tracking, N <= 8
+//   solve_semidefinite  symmetric, lower half; scalar largest first, stops at rank  local steps
+//   solve_square        any square; scalar            largest in its column         inverse of J
+//   solve_packed<M>     symmetric, lower half packed  as they come, floored         search, one target
+//   eigen, eigen_from   symmetric, all of it          Jacobi rotations              shortest step, singular values
 //
+// clang-format on
 // They differ in storage or in what they do with a pivot that is not positive.
 #pragma once
 #include "supple/math/simd.h"
@@ -32,8 +33,7 @@ SUPPLE_FLAT int gram(int m, int n, bool by_rows, T diagonal, At &&at, T *A) {
   return k;
 }
 SUPPLE_FN int gram(const double *J, int m, int n, bool by_rows, double diagonal, double *A) {
-  return gram(
-      m, n, by_rows, diagonal, [&](int i, int l) { return J[i * n + l]; }, A);
+  return gram(m, n, by_rows, diagonal, [&](int i, int l) { return J[i * n + l]; }, A);
 }
 
 // Copies the lower half of a square matrix to its upper half.
@@ -216,6 +216,44 @@ SUPPLE_FN int solve_semidefinite(S *a, int n, S *b, int *order, S least) {
   return rank;
 }
 
+// Solves A x = b in place of b, for the lower triangle of a symmetric A of M rows, packed row by row. A
+// becomes L D L', the inverses of D on the diagonal.
+template <int M, class T>
+SUPPLE_FLAT void solve_packed(T *A, T *b) {
+#pragma GCC unroll 6
+  for (int j = 0; j < M; ++j) {
+    T scaled[M];
+    const int row = j * (j + 1) / 2;
+#pragma GCC unroll 6
+    for (int k = 0; k < j; ++k) {
+      scaled[k] = A[row + k];
+      A[row + k] = A[row + k] * A[k * (k + 1) / 2 + k];
+    }
+#pragma GCC unroll 6
+    for (int k = 0; k < j; ++k)
+      A[row + j] = A[row + j] - scaled[k] * A[row + k];
+    A[row + j] = splat<T>(1) / larger(A[row + j], splat<T>(1e-14));
+#pragma GCC unroll 6
+    for (int i = j + 1; i < M; ++i)
+#pragma GCC unroll 6
+      for (int k = 0; k < j; ++k)
+        A[i * (i + 1) / 2 + j] = A[i * (i + 1) / 2 + j] - A[i * (i + 1) / 2 + k] * A[row + k];
+  }
+#pragma GCC unroll 6
+  for (int i = 1; i < M; ++i)
+#pragma GCC unroll 6
+    for (int k = 0; k < i; ++k)
+      b[i] = b[i] - A[i * (i + 1) / 2 + k] * b[k];
+#pragma GCC unroll 6
+  for (int i = 0; i < M; ++i)
+    b[i] = b[i] * A[i * (i + 1) / 2 + i];
+#pragma GCC unroll 6
+  for (int i = M - 2; i >= 0; --i)
+#pragma GCC unroll 6
+    for (int k = i + 1; k < M; ++k)
+      b[i] = b[i] - A[k * (k + 1) / 2 + i] * b[k];
+}
+
 // Solves A x = b for a square A by elimination, largest pivot first; false where A is singular. A is lost.
 template <class S>
 SUPPLE_FN bool solve_square(S *a, int n, S *b) {
@@ -382,8 +420,7 @@ SUPPLE_FLAT T manipulability(int m, int n, At &&at, T *A) {
   return root(determinant(A, k));
 }
 SUPPLE_FN double manipulability(const double *J, int m, int n, double *A) {
-  return manipulability<double>(
-      m, n, [&](int i, int l) { return J[i * n + l]; }, A);
+  return manipulability<double>(m, n, [&](int i, int l) { return J[i * n + l]; }, A);
 }
 
 } // namespace SUPPLE_ISA

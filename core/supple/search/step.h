@@ -4,6 +4,7 @@
 // part of the squared error, so that it vanishes near the goal [D21]. A joint at its limit that the step
 // would push outward takes no part. All lanes of T step at once, each for its own problem or seed.
 #pragma once
+#include "supple/math/dense.h"
 #include "supple/model/joint_limits.h"
 #include "supple/search/setup.h"
 
@@ -122,44 +123,6 @@ SUPPLE_FN void hold_joints(const Problem &problem, const Search &search, SearchS
           for (int i = 0; i < problem.targets[t].rows; ++i)
             scratch.J[6 * c + i] = factor * scratch.J[6 * c + i];
   }
-}
-
-// Solves A x = b in place of b, for the lower triangle of a symmetric A of M rows, packed row by row. A
-// becomes L D L', the inverses of D on the diagonal.
-template <int M, class T>
-SUPPLE_FLAT void solve_packed(T *A, T *b) {
-#pragma GCC unroll 6
-  for (int j = 0; j < M; ++j) {
-    T scaled[M];
-    const int row = j * (j + 1) / 2;
-#pragma GCC unroll 6
-    for (int k = 0; k < j; ++k) {
-      scaled[k] = A[row + k];
-      A[row + k] = A[row + k] * A[k * (k + 1) / 2 + k];
-    }
-#pragma GCC unroll 6
-    for (int k = 0; k < j; ++k)
-      A[row + j] = A[row + j] - scaled[k] * A[row + k];
-    A[row + j] = splat<T>(1) / larger(A[row + j], splat<T>(1e-14));
-#pragma GCC unroll 6
-    for (int i = j + 1; i < M; ++i)
-#pragma GCC unroll 6
-      for (int k = 0; k < j; ++k)
-        A[i * (i + 1) / 2 + j] = A[i * (i + 1) / 2 + j] - A[i * (i + 1) / 2 + k] * A[row + k];
-  }
-#pragma GCC unroll 6
-  for (int i = 1; i < M; ++i)
-#pragma GCC unroll 6
-    for (int k = 0; k < i; ++k)
-      b[i] = b[i] - A[i * (i + 1) / 2 + k] * b[k];
-#pragma GCC unroll 6
-  for (int i = 0; i < M; ++i)
-    b[i] = b[i] * A[i * (i + 1) / 2 + i];
-#pragma GCC unroll 6
-  for (int i = M - 2; i >= 0; --i)
-#pragma GCC unroll 6
-    for (int k = i + 1; k < M; ++k)
-      b[i] = b[i] - A[k * (k + 1) / 2 + i] * b[k];
 }
 
 // change = J'(J J' + damping)^-1 e, for one target of M rows
