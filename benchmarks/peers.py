@@ -20,7 +20,7 @@ from supple import Goal, Solver, damping
 from supple._solve import compilation
 from supple.frame import Array, Frame
 from supple.gauntlet import Arm, Factory, hazards, tracked
-from supple.gauntlet.optimum import nearest
+from supple.gauntlet.nearest_pose import nearest
 from supple.joint import Kind
 
 FAR = 300.0  # rad; stands for no limit where a file must have one

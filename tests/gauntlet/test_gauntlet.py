@@ -20,11 +20,11 @@ from supple.cli import gauntlet as gauntlet_command
 from supple.frame import Array, Frame
 from supple.gauntlet import Arm, Hazard, Operator, Run, reference
 from supple.gauntlet.arms import HAND_MADE
-from supple.gauntlet.derive import derived
-from supple.gauntlet.hand import Lines
+from supple.gauntlet.derived_hazards import derived
+from supple.gauntlet.hand_motions import Lines
+from supple.gauntlet.nearest_pose import nearest
 from supple.gauntlet.operator import activity, interpolated, tremor
-from supple.gauntlet.optimum import nearest
-from supple.gauntlet.singular import places, rank, sigma
+from supple.gauntlet.singularities import places, rank, sigma
 
 # of each command at three times: the sum of its upper three rows, each entry multiplied by 1, 2, ... 12
 AGREED = {

@@ -15,8 +15,8 @@ from lxml import etree
 import supple
 from supple import Goal, MissingExtra, Solver, UnknownName, method, models
 from supple.analysis import TwoLink, constraint
-from supple.textbook import chapter, closed_form, compare, figures, sketches
-from supple.view import answer
+from supple.textbook import chapter, compare, figures, figures_jacobian, figures_two_link
+from supple.view import solution
 
 ALL = tuple(f"5.{n}" for n in range(14, 26))
 
@@ -75,34 +75,34 @@ def test_pulled_transposed_and_descending_arms_end_where_they_are_said_to() -> N
 
 def test_both_elbows_reach_the_goal_and_every_hand_lies_in_the_ring() -> None:
     arm = models.planar2()
-    on, back = closed_form.elbows()
+    on, back = figures_two_link.elbows()
     assert on[1] == pytest.approx(-back[1])
     assert on[1] > 0
     for q in (on, back):
-        assert arm.frame(q, "tip").position[:2] == pytest.approx(closed_form.POINT, abs=1e-12)
+        assert arm.frame(q, "tip").position[:2] == pytest.approx(figures_two_link.POINT, abs=1e-12)
     hands = arm.frame(arm.random(4000, seed=1), "tip").position
     assert np.all(TwoLink(arm, "tip").annulus.contains(hands, 1e-9))
 
 
 def test_what_the_joints_add_up_to_is_what_was_wanted() -> None:
     arm = models.planar3()
-    _, parts = sketches.spread()
-    hand = arm.frame(sketches.BENT, "tip").position[:2]
-    assert hand + parts.sum(axis=0) == pytest.approx(sketches.WANTED, abs=1e-10)
-    levers = hand - chapter.places(arm, sketches.BENT)[:3]
-    for lever, change in zip(levers, sketches.changes(arm, sketches.BENT), strict=True):
+    _, parts = figures_jacobian.spread()
+    hand = arm.frame(figures_jacobian.BENT, "tip").position[:2]
+    assert hand + parts.sum(axis=0) == pytest.approx(figures_jacobian.WANTED, abs=1e-10)
+    levers = hand - chapter.places(arm, figures_jacobian.BENT)[:3]
+    for lever, change in zip(levers, figures_jacobian.changes(arm, figures_jacobian.BENT), strict=True):
         assert change == pytest.approx([-lever[1], lever[0]], abs=1e-12)
 
 
 def test_the_straight_arm_is_singular_and_its_goal_is_not_unreachable() -> None:
-    arm, (q, at) = models.planar3(), sketches.straight()
+    arm, (q, at) = models.planar3(), figures_jacobian.straight()
     goal = chapter.wanted([*at, 0])
     here = constraint(arm, goal, q)
     assert here.lost == 1
     assert here.stalled
     solver = chapter.plainly(method.damped(), damping=25)
     assert np.abs(solver.step(arm, goal, q) - q).max() < 1e-12
-    assert solver.solve(arm, goal, q + sketches.BEND).arrived
+    assert solver.solve(arm, goal, q + figures_jacobian.BEND).arrived
 
 
 def test_an_unknown_figure_is_refused_with_near_matches() -> None:
@@ -117,7 +117,7 @@ def test_an_unknown_figure_is_refused_with_near_matches() -> None:
 
 
 def test_figures_are_not_drawn_without_matplotlib_and_nothing_else_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "import sys, supple.cli, supple.textbook.figures, supple.view.answer; print('matplotlib' in sys.modules)"
+    code = "import sys, supple.cli, supple.textbook.figures, supple.view.solution; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -224,7 +224,7 @@ def test_figures_are_written_as_pixels_and_as_lines_into_their_folder_only(tmp_p
 
 
 def test_only_arms_that_stay_level_are_drawn_from_above() -> None:
-    assert [name for name in models.names() if answer.level(models.get(name))] == ["planar2", "planar3"]
+    assert [name for name in models.names() if solution.level(models.get(name))] == ["planar2", "planar3"]
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_only_arms_that_stay_level_are_drawn_from_above() -> None:
 def test_an_answer_is_drawn_with_its_sentence_its_hand_and_its_goal(name: str, goal: Goal) -> None:
     pytest.importorskip("matplotlib")
     found = supple.solve(models.get(name), goal)
-    figure = answer.draw(found)
+    figure = solution.draw(found)
     sentence = " ".join(figure.texts[0].get_text().split())
     assert sentence == f"{name}: {found}"
     drawn = [
@@ -260,5 +260,5 @@ def test_many_answers_are_not_drawn_on_one_sheet() -> None:
     pytest.importorskip("matplotlib")
     found = supple.solve(models.planar3(), Goal("tip", position=[[-20, 5, 0], [10, 5, 0]]))
     with pytest.raises(supple.BadInput, match="one solution"):
-        answer.draw(found)
-    assert len(answer.draw(found[1]).axes) == 1
+        solution.draw(found)
+    assert len(solution.draw(found[1]).axes) == 1

@@ -134,9 +134,9 @@ def solve(
         if out is not None:
             goal_file.write(out, linkage.names, answers.columns, answers.q)
         if picture is not None:
-            from supple.view import answer, image
+            from supple.view import image, solution
 
-            image.write(answer.draw(found[0] if found.outcomes.ndim else found, begin), picture)
+            image.write(solution.draw(found[0] if found.outcomes.ndim else found, begin), picture)
     if as_json:
         say_json(_data(found, answers, solver, seconds))
     elif found.outcomes.ndim == 0:

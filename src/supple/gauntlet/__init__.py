@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from supple.errors import BadInput, unknown
 from supple.gauntlet import reference
 from supple.gauntlet.arms import Arm, arm_of, known, names
-from supple.gauntlet.derive import derived
+from supple.gauntlet.derived_hazards import derived
 from supple.gauntlet.hazard import Hazard, make
-from supple.gauntlet.measure import Measures, apart, clean
-from supple.gauntlet.noisy import noisy
+from supple.gauntlet.measures import Measures, apart, clean
 from supple.gauntlet.operator import Operator, Samples, variants
-from supple.gauntlet.pushes import pushed, pushes, summed
+from supple.gauntlet.operator_measures import noisy
+from supple.gauntlet.random_pushes import pushed, pushes, summed
 from supple.gauntlet.rows import Row, row_of
-from supple.gauntlet.run import Controller, Factory, Run, run
+from supple.gauntlet.runner import Controller, Factory, Run, run
 from supple.gauntlet.table import by_hazard, in_words, operated, summary
-from supple.gauntlet.tracked import Tracked, tracked
+from supple.gauntlet.tracker_controller import Tracked, tracked
 from supple.linkage import Linkage
 
 __all__ = [
@@ -73,7 +73,7 @@ def hazards(arm: str | Linkage | Arm, only: Iterable[str] = (), link: str | None
 
 
 def measure(run: Run) -> Measures:
-    """What a run did, as plain data; see `supple.gauntlet.measure.clean` and `supple.gauntlet.noisy.noisy`."""
+    """What a run did, as plain data; see `measures.clean` and `operator_measures.noisy`."""
     return clean(run) if run.operator is None else noisy(run, run.operator)
 
 

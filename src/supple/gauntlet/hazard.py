@@ -14,7 +14,7 @@ from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.gauntlet import reference
 from supple.gauntlet.arms import Arm
-from supple.gauntlet.hand import Circle, Joints, Lines, Wander, Weave, shifted, turned
+from supple.gauntlet.hand_motions import Circle, Joints, Lines, Wander, Weave, shifted, turned
 from supple.gauntlet.operator import Operator, Samples
 from supple.gauntlet.reference import Reference
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.frame import Array
-from supple.gauntlet.optimum import nearest
+from supple.gauntlet.nearest_pose import nearest
 
 if TYPE_CHECKING:
     from supple.gauntlet.hazard import Hazard

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from supple.gauntlet.run import Run
+from supple.gauntlet.runner import Run
 
 Row = dict[str, Any]
 """The measures of one run, with ``arm``, ``hazard``, ``rate``, ``controller`` and ``operator`` (None if clean)."""

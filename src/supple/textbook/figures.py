@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from supple.errors import unknown
-from supple.textbook import closed_form, panels, sketches
+from supple.textbook import figures_jacobian, figures_sequence, figures_two_link
 from supple.view import _style
 from supple.view.image import checked, write
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DRAWN: dict[str, Callable[[], Figure]] = {
-    **closed_form.DRAWN,
-    **sketches.DRAWN,
-    **{name: partial(panels.draw, name) for name in panels.TITLES},
+    **figures_two_link.DRAWN,
+    **figures_jacobian.DRAWN,
+    **{name: partial(figures_sequence.draw, name) for name in figures_sequence.TITLES},
 }
 
 

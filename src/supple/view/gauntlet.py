@@ -9,8 +9,8 @@ import numpy as np
 
 from supple.errors import BadInput
 from supple.frame import Array
-from supple.gauntlet.measure import FLIP
-from supple.gauntlet.run import Run
+from supple.gauntlet.measures import FLIP
+from supple.gauntlet.runner import Run
 from supple.gauntlet.table import short
 from supple.view import _style
 

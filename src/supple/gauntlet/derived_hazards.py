@@ -10,10 +10,10 @@ import numpy as np
 
 from supple.frame import Array, Frame
 from supple.gauntlet.arms import Arm
-from supple.gauntlet.hand import Circle, Lines, shifted, turned
+from supple.gauntlet.hand_motions import Circle, Lines, shifted, turned
 from supple.gauntlet.hazard import Spec, fastest
-from supple.gauntlet.optimum import nearest
-from supple.gauntlet.singular import Place, places, rank, sigma
+from supple.gauntlet.nearest_pose import nearest
+from supple.gauntlet.singularities import Place, places, rank, sigma
 from supple.goal import Goal
 from supple.solver import Solver
 

@@ -1,4 +1,4 @@
-"""Writes what is kept of the known arms; `python benchmarks/acceptance/known_arms.py` finds it anew, in a minute."""
+"""Writes the stored hazards of the known arms: `python benchmarks/acceptance/write_known_arms.py`, a minute."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from supple._progress import Progress
 from supple.gauntlet import reference
 from supple.gauntlet.arms import HAND_MADE, known, names
-from supple.gauntlet.derive import derived
+from supple.gauntlet.derived_hazards import derived
 from supple.gauntlet.hazard import make
 
 

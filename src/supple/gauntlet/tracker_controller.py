@@ -9,7 +9,7 @@ import numpy as np
 
 from supple.frame import Array
 from supple.gauntlet.arms import Arm
-from supple.gauntlet.run import Factory
+from supple.gauntlet.runner import Factory
 from supple.goal import Goal
 from supple.solver import Solver
 

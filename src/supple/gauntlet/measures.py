@@ -10,7 +10,7 @@ import numpy as np
 from supple.frame import Array
 from supple.gauntlet.hazard import Hazard
 from supple.gauntlet.reference import WITHIN, Mask, Reference
-from supple.gauntlet.run import Run
+from supple.gauntlet.runner import Run
 
 POSITION, ANGLE = 1e-3, radians(0.5)  # m and rad within which a command is followed
 FLIP = 5.0  # rad/s2 on both sides of a change of sign that make it chatter

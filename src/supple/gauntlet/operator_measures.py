@@ -6,11 +6,11 @@ import numpy as np
 
 from supple.frame import Array
 from supple.gauntlet.arms import difference
-from supple.gauntlet.measure import ANGLE, POSITION, Measures, always, followed, held, lengths, recovery, windows
+from supple.gauntlet.measures import ANGLE, POSITION, Measures, always, followed, held, lengths, recovery, windows
+from supple.gauntlet.nearest_pose import nearest
 from supple.gauntlet.operator import Operator
-from supple.gauntlet.optimum import nearest
 from supple.gauntlet.reference import Mask
-from supple.gauntlet.run import Run
+from supple.gauntlet.runner import Run
 
 
 def noisy(run: Run, operator: Operator) -> Measures:

@@ -10,12 +10,12 @@ import numpy as np
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.gauntlet.arms import Arm, arm_of, known
-from supple.gauntlet.derive import inner, margin
-from supple.gauntlet.hand import Lines, shifted, turned
+from supple.gauntlet.derived_hazards import inner, margin
+from supple.gauntlet.hand_motions import Lines, shifted, turned
 from supple.gauntlet.hazard import Hazard
-from supple.gauntlet.measure import ANGLE, POSITION, Measures, always, lengths
-from supple.gauntlet.run import Run
-from supple.gauntlet.singular import rank, sigma
+from supple.gauntlet.measures import ANGLE, POSITION, Measures, always, lengths
+from supple.gauntlet.runner import Run
+from supple.gauntlet.singularities import rank, sigma
 from supple.linkage import Linkage
 
 BRANCH = 1e-3  # rad or m between start and end on the same branch
