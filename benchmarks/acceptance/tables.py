@@ -1,4 +1,4 @@
-"""Measures as text: a table of numbers for many controllers, a table in words for one."""
+"""The measures of several controllers as Markdown tables: all hazards, each hazard, each operator."""
 
 from __future__ import annotations
 
@@ -7,111 +7,119 @@ from typing import Any
 
 import numpy as np
 
-from supple.gauntlet.rows import RETURNS, SIX, Row, worst
+from supple._table import markdown_table
+from supple.gauntlet.describe import short_number
+from supple.gauntlet.rows import Row, worst
+
+from .criteria import RETURNS, SIX_JOINTS
 
 _SUMMARY = (
     ("controller", "controller"),
     ("raw", "raw request / speed limit"),
-    ("broken", "limit broken, rad"),
-    ("far", "singular passes, mm / deg"),
-    ("excess", "above the optimum while held x 1e-3"),
-    ("lost", "never came back"),
-    ("wait", "mean recovery, s"),
-    ("flips", "6R on another branch"),
+    ("violated", "limit violated, rad"),
+    ("singular", "singularities (s2, s3), mm / deg"),
+    ("excess", "error above the optimum in holds x 1e-3"),
+    ("lost", "not recovered"),
+    ("recovery", "mean recovery, s"),
+    ("flips", "six joints: another branch"),
     ("chatter", "chatter, s2-5 s8, worst %"),
     ("jerk", "jerk"),
     ("acc", "acceleration, worst"),
-    ("hand", "s7 in tolerance %"),
-    ("raised", "exceptions, NaN"),
+    ("wander", "s7 in tolerance %"),
+    ("failures", "exceptions, NaN"),
     ("mean", "us mean"),
     ("tail", "us p99.9"),
 )
 
 
-_WALLS = ("s2_wrist", "s3_shoulder", "s4_reach", "s5_limit", "s8_orient")
+_BOUNDARY = ("s2_wrist", "s3_shoulder", "s4_reach", "s5_limit", "s8_orient")
 
 
-def summary(rows: Sequence[Row]) -> str:
-    """A line for each controller over all arms and hazards of clean runs, as METHOD's table; Markdown."""
+def summary_table(rows: Sequence[Row]) -> str:
+    """A line for each controller over all arms and hazards of clean runs, in Markdown."""
     clean = [row for row in rows if row["operator"] is None and row["hazard"] != "pushes"]
     lines = [[head for _, head in _SUMMARY]]
     for name in dict.fromkeys(row["controller"] for row in clean):
-        told = _line(name, [row for row in clean if row["controller"] == name])
-        lines.append([told[key] for key, _ in _SUMMARY])
-    return markdown(lines)
+        cells = _line(name, [row for row in clean if row["controller"] == name])
+        lines.append([cells[key] for key, _ in _SUMMARY])
+    return markdown_table(lines)
 
 
 def _line(name: str, own: Sequence[Row]) -> dict[str, str]:
     passes = [row for row in own if row["hazard"] in ("s2_wrist", "s3_shoulder")]
     back = [row for row in own if row["hazard"] in RETURNS and row.get("recovery_n")]
-    hands = [row["in_tol_frac_reachable"] for row in own if row["hazard"] == "s7_hand" and row["reachable_frac"] > 0.05]
+    shares = [
+        row["in_tol_frac_reachable"] for row in own if row["hazard"] == "s7_hand" and row["reachable_frac"] > 0.05
+    ]
     waits = [row["recovery_mean_s"] for row in back if row["recovery_mean_s"] is not None]
     held = [row for row in own if "excess_hold" in row]
     timed = [row for row in own if row.get("t_mean_us") is not None]
     return {
         "controller": name,
-        "raw": short(worst(own, "raw_ratio_max")),
-        "broken": short(worst(own, "limit_viol_worst_rad")),
-        "far": f"{short(worst(passes, 'pos_max_mm'))} / {short(worst(passes, 'ori_max_deg'))}" if passes else "",
-        "excess": short(1e3 * worst(held, "excess_hold")) if held else "",
+        "raw": short_number(worst(own, "raw_ratio_max")),
+        "violated": short_number(worst(own, "limit_viol_worst_rad")),
+        "singular": f"{short_number(worst(passes, 'pos_max_mm'))} / {short_number(worst(passes, 'ori_max_deg'))}"
+        if passes
+        else "",
+        "excess": short_number(1e3 * worst(held, "excess_hold")) if held else "",
         "lost": f"{sum(row['recovery_never'] for row in back)}/{sum(row['recovery_n'] for row in back)}",
-        "wait": short(float(np.mean(waits))) if waits else "",
-        "flips": str(sum(row["arm"] in SIX and row.get("closure_rad", 0.0) > 0.1 for row in own)),
-        "chatter": short(100 * worst([row for row in own if row["hazard"] in _WALLS], "chatter_frac")),
-        "jerk": short(float(np.exp(np.mean(np.log([max(row["jerk_rms"], 1e-9) for row in own]))))),
-        "acc": short(worst(own, "acc_max")),
-        "hand": short(100 * float(np.mean(hands))) if hands else "",
-        "raised": str(sum(row["exceptions"] + row["nan"] for row in own)),
-        "mean": short(float(np.median([row["t_mean_us"] for row in timed]))) if timed else "",
-        "tail": short(float(np.median([row["t_p999_us"] for row in timed]))) if timed else "",
+        "recovery": short_number(float(np.mean(waits))) if waits else "",
+        "flips": str(sum(row["arm"] in SIX_JOINTS and row.get("closure_rad", 0.0) > 0.1 for row in own)),
+        "chatter": short_number(100 * worst([row for row in own if row["hazard"] in _BOUNDARY], "chatter_frac")),
+        "jerk": short_number(float(np.exp(np.mean(np.log([max(row["jerk_rms"], 1e-9) for row in own]))))),
+        "acc": short_number(worst(own, "acc_max")),
+        "wander": short_number(100 * float(np.mean(shares))) if shares else "",
+        "failures": str(sum(row["exceptions"] + row["nan"] for row in own)),
+        "mean": short_number(float(np.median([row["t_mean_us"] for row in timed]))) if timed else "",
+        "tail": short_number(float(np.median([row["t_p999_us"] for row in timed]))) if timed else "",
     }
 
 
-_OPERATED = (
+_OPERATOR_COLUMNS = (
     "controller",
     "operator",
     "raw request / speed limit",
     "acceleration, worst",
     "chatter, worst %",
-    "above the optimum at rest",
+    "error above the optimum at rest",
     "rad/s at rest",
-    "returns lost",
+    "not recovered",
     "s7 in tolerance %",
-    "after the best shift %",
+    "with the best shift %",
     "stated lag, ms",
     "best shift, ms",
-    "jerk / clean's",
+    "jerk / clean run",
 )
 
 
-def operated(rows: Sequence[Row]) -> str:
-    """A line for each controller and operator, over all arms and hazards; Markdown, empty if there was no operator."""
-    hands = [row for row in rows if row["operator"] is not None]
-    calm = {(r["controller"], r["arm"], r["hazard"], r["rate"]): r for r in rows if r["operator"] is None}
-    lines = [list(_OPERATED)]
-    for name, who in dict.fromkeys((row["controller"], row["operator"]) for row in hands):
-        own = [row for row in hands if (row["controller"], row["operator"]) == (name, who)]
-        lines.append([name, who, *_by(own, calm)])
-    return markdown(lines) if hands else ""
+def operator_table(rows: Sequence[Row]) -> str:
+    """A line for each controller and operator over all arms and hazards, in Markdown; "" without operators."""
+    with_operator = [row for row in rows if row["operator"] is not None]
+    clean = {(r["controller"], r["arm"], r["hazard"], r["rate"]): r for r in rows if r["operator"] is None}
+    lines = [list(_OPERATOR_COLUMNS)]
+    for name, who in dict.fromkeys((row["controller"], row["operator"]) for row in with_operator):
+        own = [row for row in with_operator if (row["controller"], row["operator"]) == (name, who)]
+        lines.append([name, who, *_operator_cells(own, clean)])
+    return markdown_table(lines) if with_operator else ""
 
 
-def _by(own: Sequence[Row], calm: dict[tuple[Any, ...], Row]) -> list[str]:
+def _operator_cells(own: Sequence[Row], clean: dict[tuple[Any, ...], Row]) -> list[str]:
     held = [row for row in own if "excess_hold" in row]
     back = [row for row in own if row["hazard"] in RETURNS and row.get("recovery_n")]
     s7 = [row for row in own if row["hazard"] == "s7_hand" and row["reachable_frac"] > 0.05]
-    pairs = [(row, calm.get((row["controller"], row["arm"], row["hazard"], row["rate"]))) for row in own]
+    pairs = [(row, clean.get((row["controller"], row["arm"], row["hazard"], row["rate"]))) for row in own]
     ratios = [row["jerk_rms"] / max(other["jerk_rms"], 1e-9) for row, other in pairs if other is not None]
     return [
-        short(worst(own, "raw_ratio_max")),
-        short(worst(own, "acc_max")),
-        short(100 * worst(own, "chatter_frac")),
-        short(worst(held, "excess_hold")) if held else "",
-        short(worst(held, "hold_joint_speed_max")) if held else "",
+        short_number(worst(own, "raw_ratio_max")),
+        short_number(worst(own, "acc_max")),
+        short_number(100 * worst(own, "chatter_frac")),
+        short_number(worst(held, "excess_hold")) if held else "",
+        short_number(worst(held, "hold_joint_speed_max")) if held else "",
         f"{sum(row['recovery_never'] for row in back)}/{sum(row['recovery_n'] for row in back)}",
-        *(short(100 * float(np.mean([row[key] for row in s7]))) if s7 else "" for key in _TOLERATED),
-        short(1e3 * worst(own, "lag_s")),
-        short(1e3 * float(np.median([row["lag_best_s"] for row in s7]))) if s7 else "",
-        short(float(np.exp(np.mean(np.log(ratios))))) if ratios else "",
+        *(short_number(100 * float(np.mean([row[key] for row in s7]))) if s7 else "" for key in _TOLERATED),
+        short_number(1e3 * worst(own, "lag_s")),
+        short_number(1e3 * float(np.median([row["lag_best_s"] for row in s7]))) if s7 else "",
+        short_number(float(np.exp(np.mean(np.log(ratios))))) if ratios else "",
     ]
 
 
@@ -154,8 +162,8 @@ _COLUMNS: dict[str, tuple[tuple[str, float, str], ...]] = {
 }
 
 
-def by_hazard(rows: Sequence[Row]) -> str:
-    """A table for each hazard: a line for each controller, a cell holds the arms one after another; Markdown."""
+def hazard_tables(rows: Sequence[Row]) -> str:
+    """A Markdown table for each hazard: a line for each controller; each cell lists the arms."""
     clean = [row for row in rows if row["operator"] is None and row["hazard"] in _COLUMNS]
     arms = list(dict.fromkeys(row["arm"] for row in clean))
     parts = []
@@ -165,7 +173,7 @@ def by_hazard(rows: Sequence[Row]) -> str:
             own = {row["arm"]: row for row in clean if row["hazard"] == hazard and row["controller"] == name}
             cells = [" / ".join(_cell(own.get(arm), key, by) for arm in arms) for key, by, _ in _COLUMNS[hazard]]
             lines.append([name, *cells])
-        parts.append(f"**{hazard}**, {' / '.join(arms)}\n\n{markdown(lines)}")
+        parts.append(f"**{hazard}**, {' / '.join(arms)}\n\n{markdown_table(lines)}")
     return "\n\n".join(parts)
 
 
@@ -174,70 +182,4 @@ def _cell(row: Row | None, key: str, by: float) -> str:
         return "-"
     if key.startswith("recovery") and row.get("recovery_never"):
         return "never"
-    return "-" if row[key] is None else short(by * row[key])
-
-
-_NOT_FOLLOWED = ("s6_step", "s7_hand", "s9_circle")  # what matters there is not how close it stays
-
-
-def in_words(row: Row) -> str:
-    """What a run did, in a line."""
-    said = []
-    if row.get("excess_hold") is not None:
-        still = (
-            "at rest" if row["hold_joint_speed_max"] < 1e-3 else f"moving at {short(row['hold_joint_speed_max'])} rad/s"
-        )
-        near = row["excess_hold"]
-        best = "as near as can be" if near < 1e-6 else f"{short(near)} above the least error there is"
-        said.append(f"held {best}, {still}")
-    elif row.get("pos_max_mm") is not None and row["hazard"] not in _NOT_FOLLOWED:
-        said.append(f"followed to {_length(row['pos_max_mm'])}, {short(row['ori_max_deg'])} deg")
-    if row["hazard"] == "s7_hand" and row["reachable_frac"] > 0.05:
-        said.append(f"{100 * row['in_tol_frac_reachable']:.0f} % of what can be reached within 1 mm and 0.5 deg")
-    elif row.get("excess_mean") is not None and row["hazard"] in _NOT_FOLLOWED:
-        said.append(f"{short(row['excess_mean'])} above the least error there is, on average")
-    if row.get("recovery_n") and row["hazard"] != "s7_hand":
-        late = row["recovery_max_s"]
-        said.append("never came back" if row["recovery_never"] or late is None else f"back after {late:.2f} s")
-    if row["chatter_frac"] > 0:
-        said.append(f"chatters in {100 * row['chatter_frac']:.2g} % of ticks")
-    said += _broken(row)
-    return "; ".join(said)
-
-
-def _broken(row: Row) -> list[str]:
-    said = []
-    if row["raw_ratio_max"] > 1 + 1e-9:
-        said.append(f"asked for {short(row['raw_ratio_max'])} times the speed limit")
-    if row["limit_viol_worst_rad"] > 1e-12:
-        said.append(f"asked for {short(row['limit_viol_worst_rad'])} past a joint limit")
-    if row["exceptions"] or row["nan"]:
-        said.append(f"raised {row['exceptions']} exceptions, {row['nan']} NaN")
-    return said
-
-
-def _length(millimetres: float) -> str:
-    for scale, unit in ((1.0, "mm"), (1e3, "um")):
-        if millimetres * scale >= 0.1:
-            return f"{short(millimetres * scale)} {unit}"
-    return "less than 0.1 um" if millimetres < 1e-4 else f"{short(1e3 * millimetres)} um"
-
-
-def markdown(lines: Sequence[Sequence[str]]) -> str:
-    """Rows of cells as a Markdown table; the first row is its head."""
-    wide = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    rows = [[cell.ljust(width) for cell, width in zip(line, wide, strict=True)] for line in lines]
-    rows.insert(1, ["-" * width for width in wide])
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
-
-
-def short(value: Any) -> str:
-    """A number in three digits."""
-    number = float(value)
-    if number == 0:
-        return "0"
-    if not np.isfinite(number):
-        return "never" if number > 0 else "-"
-    if abs(number) >= 1e5 or abs(number) < 1e-3:
-        return f"{number:.0e}".replace("e-0", "e-").replace("e+0", "e")
-    return f"{number:.0f}" if abs(number) >= 100 else f"{number:.3g}"
+    return "-" if row[key] is None else short_number(by * row[key])

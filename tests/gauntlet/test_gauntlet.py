@@ -11,20 +11,21 @@ from typing import Any
 import numpy as np
 import pytest
 import typer
-from acceptance.comparison import beside
+from acceptance.comparison import better_peers
 from acceptance.criteria import Bar, bars
+from acceptance.tables import hazard_tables, summary_table
 from typer.testing import CliRunner
 
 from supple import BadInput, Joint, Linkage, UnknownName, gauntlet, models
 from supple.cli import gauntlet as gauntlet_command
 from supple.frame import Array, Frame
 from supple.gauntlet import Arm, Hazard, Operator, Run, reference
-from supple.gauntlet.arms import HAND_MADE
-from supple.gauntlet.derived_hazards import derived
+from supple.gauntlet.arms import CHOSEN_ARMS
+from supple.gauntlet.derived_hazards import derive_hazards
 from supple.gauntlet.hand_motions import Lines
 from supple.gauntlet.nearest_pose import nearest
 from supple.gauntlet.operator import activity, interpolated, tremor
-from supple.gauntlet.singularities import places, rank, sigma
+from supple.gauntlet.singularities import find_singular_poses, smallest_singular_value, task_rank
 
 # of each command at three times: the sum of its upper three rows, each entry multiplied by 1, 2, ... 12
 AGREED = {
@@ -148,8 +149,8 @@ def test_unknown_names_are_named() -> None:
 
 def test_hazards_are_found_from_the_linkage_alone_and_always_the_same() -> None:
     for name in ("so101", "kraft"):
-        found = derived(gauntlet.known(name))
-        kept = reference.file()[name]["hazards"]
+        found = derive_hazards(gauntlet.known_arm(name))
+        kept = reference.stored_arms()[name]["hazards"]
         assert found.keys() == kept.keys()
         for key, spec in found.items():
             for what, value in spec.items():
@@ -158,18 +159,18 @@ def test_hazards_are_found_from_the_linkage_alone_and_always_the_same() -> None:
 
 
 def test_an_arm_of_five_joints_is_not_always_singular() -> None:
-    arm = gauntlet.known("so101")
-    assert rank(arm) == 5
-    assert float(sigma(arm, hazard("so101", "s1").start, 5)) > 0.1
+    arm = gauntlet.known_arm("so101")
+    assert task_rank(arm) == 5
+    assert float(smallest_singular_value(arm, hazard("so101", "s1").start, 5)) > 0.1
 
 
 def test_singular_places_are_singular_and_crossed() -> None:
-    arm = gauntlet.known("ur5")
-    found = places(arm, 6, np.random.default_rng(0).uniform(-2.5, 2.5, (12, 6)))
+    arm = gauntlet.known_arm("ur5")
+    found = find_singular_poses(arm, 6, np.random.default_rng(0).uniform(-2.5, 2.5, (12, 6)))
     assert found
     for place in found:
-        assert float(sigma(arm, place.q, 6)) < 1e-6
-        assert float(sigma(arm, place.q + 0.02 * place.across, 6)) > 1e-4
+        assert float(smallest_singular_value(arm, place.q, 6)) < 1e-6
+        assert float(smallest_singular_value(arm, place.q + 0.02 * place.gradient, 6)) > 1e-4
 
 
 def test_a_linkage_without_limits_has_no_joint_to_drive_into_one() -> None:
@@ -181,7 +182,7 @@ def test_a_linkage_without_limits_has_no_joint_to_drive_into_one() -> None:
 # -- optima -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arm", HAND_MADE)
+@pytest.mark.parametrize("arm", CHOSEN_ARMS)
 def test_kept_optima_are_the_known_ones(arm: str) -> None:
     for (whose, key), (least, begin, end) in HELD.items():
         if whose == arm:
@@ -208,18 +209,18 @@ def test_kept_optima_cannot_be_bettered_nearby() -> None:
 
 def test_a_reference_found_anew_is_the_kept_one() -> None:
     one = hazard("ur5", "s8")
-    again = reference.computed(one)
+    again = reference.compute(one)
     assert np.abs(again.least - one.reference.least).max() < 1e-9
     assert np.allclose(again.unreachable, one.reference.unreachable)
 
 
 def test_the_nearest_joint_values_keep_limits_and_press_against_those_that_hold_them() -> None:
-    arm, rng = gauntlet.known("puma560"), np.random.default_rng(2)
+    arm, rng = gauntlet.known_arm("puma560"), np.random.default_rng(2)
     for _ in range(10):
         goal = arm.frames(rng.uniform(-3, 3, 6))
         q, left = nearest(arm, rng.uniform(arm.lower, arm.upper), goal)
         assert np.all((q >= arm.lower) & (q <= arm.upper))
-        error, jacobian = arm.look(q, goal)
+        error, jacobian = arm.evaluate(q, goal)
         slope = -jacobian.T @ error
         free = (q > arm.lower) & (q < arm.upper)
         assert left == pytest.approx(np.linalg.norm(error))
@@ -279,8 +280,8 @@ def test_all_ticks_in_one_call_are_the_same_ticks() -> None:
     one = hazard("ur5", "s5")
     slow, quick = (gauntlet.run(one, gauntlet.tracked(replay=replay)) for replay in (False, True))
     assert np.array_equal(slow.q, quick.q)
-    assert slow.nanoseconds is not None
-    assert quick.nanoseconds is None
+    assert slow.wall_ns is not None
+    assert quick.wall_ns is None
 
 
 @pytest.mark.parametrize("arm", gauntlet.names())
@@ -340,7 +341,7 @@ def test_who_never_moves_never_comes_back_unless_the_command_does() -> None:
 
 def test_recovery_is_the_time_until_it_is_good_for_good() -> None:
     one = hazard("ur5", "s6")
-    there = one.also[0]
+    there = one.other_starts[0]
     n = len(one.times(300.0)) + 1
     q = np.tile(one.start, (n, 1))
     q[301:1351] = there  # half a second after the jump, until it jumps back
@@ -354,9 +355,9 @@ def test_runs_at_two_rates_are_compared_where_both_have_a_tick() -> None:
     q = one.hand.q  # type: ignore[attr-defined]
     a, b = (ran(np.vstack([one.start, q(one.times(rate))]), one, rate) for rate in (300.0, 1000.0))
     assert gauntlet.measure(a)["in_tol_frac_reachable"] == 1.0
-    far = gauntlet.apart(a, b)
+    far = gauntlet.compare_rates(a, b)
     assert far["apart_rad"] < 1e-12
-    assert gauntlet.apart(a, replace(b, q=b.q + 0.1))["apart_rad"] == pytest.approx(0.1)
+    assert gauntlet.compare_rates(a, replace(b, q=b.q + 0.1))["apart_rad"] == pytest.approx(0.1)
 
 
 # -- operators --------------------------------------------------------------------------------------------------
@@ -364,7 +365,7 @@ def test_runs_at_two_rates_are_compared_where_both_have_a_tick() -> None:
 
 def test_a_sample_never_arrives_before_it_is_taken_nor_overtakes_another() -> None:
     one = hazard("ur5", "s7")
-    for operator in (*gauntlet.variants(), *gauntlet.variants(late=True)):
+    for operator in (*gauntlet.variants(), *gauntlet.variants(delayed=True)):
         samples = one.samples(operator)
         assert samples.stamps[0] == samples.arrivals[0] == 0.0
         assert np.all(samples.arrivals >= samples.stamps)
@@ -374,7 +375,7 @@ def test_a_sample_never_arrives_before_it_is_taken_nor_overtakes_another() -> No
 
 
 def test_a_loop_sees_the_newest_sample_that_has_arrived() -> None:
-    samples = hazard("ur5", "s7").samples(Operator(rate=60.0, late=4e-3))
+    samples = hazard("ur5", "s7").samples(Operator(rate=60.0, delay=4e-3))
     times = np.arange(3000) / 1000
     newest = samples.newest(times)
     assert np.all(samples.arrivals[newest] <= times + 1e-9)
@@ -383,7 +384,7 @@ def test_a_loop_sees_the_newest_sample_that_has_arrived() -> None:
 
 
 def test_a_perfect_operator_gives_the_clean_command() -> None:
-    plain = Operator(300.0, irregular=0, lost=0, tremor=0, turn_tremor=0, grain=0, turn_grain=0)
+    plain = Operator(300.0, jitter=0, loss=0, tremor=0, angle_tremor=0, resolution=0, angle_resolution=0)
     for one in gauntlet.hazards("panda", ["s4", "s8"]):
         assert np.abs(one.samples(plain).frames - one.frames(300.0)).max() < 1e-12
 
@@ -407,13 +408,13 @@ def test_tremor_stays_within_its_amplitude_and_its_band_and_rests_with_the_hand(
 def test_samples_are_rounded_and_within_tremor_of_the_clean_hand() -> None:
     one, operator = hazard("puma560", "s8"), Operator(seed=5)
     samples = one.samples(operator)
-    grains = samples.frames[:, :3, 3] / operator.grain
+    grains = samples.frames[:, :3, 3] / operator.resolution
     assert np.abs(grains - np.round(grains)).max() < 1e-6
     clean = one.hand(samples.stamps)
     far = np.linalg.norm(samples.frames[:, :3, 3] - clean[:, :3, 3], axis=1)
     off = np.linalg.norm((Frame(samples.frames) @ Frame(clean).inverse()).to_rotvec(), axis=1)
-    assert far.max() <= operator.tremor + operator.grain
-    assert off.max() <= operator.turn_tremor + operator.turn_grain
+    assert far.max() <= operator.tremor + operator.resolution
+    assert off.max() <= operator.angle_tremor + operator.angle_resolution
     assert far.max() > 0.3 * operator.tremor
 
 
@@ -425,7 +426,7 @@ def test_the_same_operator_gives_the_same_samples_and_another_seed_others() -> N
 
 
 def test_an_operator_with_impossible_habits_is_refused() -> None:
-    for habits in ({"rate": 0.0}, {"lost": 1.0}, {"tremor": -1.0}, {"late": np.nan}):
+    for habits in ({"rate": 0.0}, {"loss": 1.0}, {"tremor": -1.0}, {"delay": np.nan}):
         with pytest.raises(BadInput, match=next(iter(habits))):
             Operator(**habits)  # type: ignore[arg-type]
 
@@ -449,7 +450,7 @@ class Late(Scripted):
 
 
 def test_a_stated_lag_is_forgiven_and_found() -> None:
-    one, operator = hazard("so101", "s1"), Operator(tremor=0.0, turn_tremor=0.0)
+    one, operator = hazard("so101", "s1"), Operator(tremor=0.0, angle_tremor=0.0)
     honest = gauntlet.measure(gauntlet.run(one, Late(one, 0.02, 0.02), 300.0, operator))
     silent = gauntlet.measure(gauntlet.run(one, Late(one, 0.02, 0.0), 300.0, operator))
     assert honest["in_tol_frac_reachable"] == 1.0
@@ -472,7 +473,7 @@ def test_at_rest_an_operated_tracker_stands_at_the_optimum_of_what_it_was_given(
 
 def test_pushes_start_free_and_go_as_far_as_they_should() -> None:
     for name in gauntlet.names():
-        arm = gauntlet.known(name)
+        arm = gauntlet.known_arm(name)
         many = gauntlet.pushes(name, 20, seed=1)
         q = np.array([one.start for one in many])
         assert np.minimum(arm.upper - q, q - arm.lower).min() > 0.1
@@ -498,8 +499,8 @@ def test_who_stays_is_back_and_who_wanders_is_lost() -> None:
     rows = [gauntlet.pushed(ran(q, one)) for q in (still, away)]
     assert [row["back"] for row in rows] == [True, False]
     assert [row["same_branch"] for row in rows] == [True, False]
-    assert gauntlet.summed(rows)["lost"] == 1
-    assert gauntlet.summed(rows)["lost_which"] == [1]
+    assert gauntlet.summarize_pushes(rows)["lost"] == 1
+    assert gauntlet.summarize_pushes(rows)["lost_which"] == [1]
 
 
 def test_a_whole_turn_of_an_endless_joint_is_no_other_branch() -> None:
@@ -518,7 +519,7 @@ def rows_of(arm: str, **changed: Any) -> list[dict[str, Any]]:
     made = []
     for one in gauntlet.hazards(arm):
         run = gauntlet.run(one, gauntlet.tracked(replay=True))
-        made.append(gauntlet.row_of(run, "supple", gauntlet.measure(run)) | changed)
+        made.append(gauntlet.make_row(run, "supple", gauntlet.measure(run)) | changed)
     return made
 
 
@@ -534,26 +535,26 @@ def test_bars_tell_every_line_that_the_rows_speak_of() -> None:
     found = bars(rows_of("ur5"))
     said = {bar.what for bar in found}
     assert {bar.number for bar in found} == {1, 2, 3, 4, 5, 6}
-    assert {"s1 position, um rms", "s3 worst mm", "held: joint speed, rad/s", "s7 in tolerance, %"} <= said
+    assert {"s1 position, um rms", "s3 worst mm", "hold: joint speed, rad/s", "s7 in tolerance, %"} <= said
     assert all(bar.met for bar in found if bar.number == 1)
     broken = bars(rows_of("ur5", limit_viol_worst_rad=1e-9, chatter_frac=0.5))
-    assert {bar.what for bar in broken if bar.met is False} >= {"limits broken, rad", "chatter, worst % of ticks"}
+    assert {bar.what for bar in broken if bar.met is False} >= {"limits violated, rad", "chatter, worst % of ticks"}
     assert bars(rows_of("ur5"), "another") == []
 
 
 def test_whoever_does_better_is_named() -> None:
     mine = rows_of("kraft")
     better = [row | {"controller": "peer", "jerk_rms": 0.0} for row in mine]
-    found = beside(mine + better)
+    found = better_peers(mine + better)
     assert {worse.what for worse in found} == {"rad/s3 jerk"}
     assert {worse.whose for worse in found} == {"peer"}
-    assert beside(mine) == []
+    assert better_peers(mine) == []
 
 
 def test_tables_have_a_line_for_each_controller() -> None:
     rows = rows_of("ur5") + rows_of("ur5", controller="peer")
-    assert [line.split("|")[1].strip() for line in gauntlet.summary(rows).splitlines()[2:]] == ["supple", "peer"]
-    assert gauntlet.by_hazard(rows).count("**s") == 8
+    assert [line.split("|")[1].strip() for line in summary_table(rows).splitlines()[2:]] == ["supple", "peer"]
+    assert hazard_tables(rows).count("**s") == 8
 
 
 # -- command and picture ----------------------------------------------------------------------------------------
@@ -572,7 +573,7 @@ def test_the_command_says_in_words_what_happened(command: Callable[..., Any]) ->
     assert said.exit_code == 0, said.output
     lines = said.stdout.splitlines()
     assert len(lines) == 10
-    assert "held as near as can be, at rest; back after" in lines[4]
+    assert "held at the smallest possible error, at rest; recovered after" in lines[4]
     assert "15 of 15 rad/s2" in lines[-1]
 
 
@@ -632,7 +633,7 @@ def test_runs_of_two_arms_do_not_go_side_by_side() -> None:
 
 
 def test_an_arm_made_from_a_linkage_keeps_what_leads_to_its_link() -> None:
-    arm = gauntlet.arm_of(models.panda(), "panda_hand_tcp")
+    arm = gauntlet.arm_from_linkage(models.panda(), "panda_hand_tcp")
     assert isinstance(arm, Arm)
     assert arm.dof == 7
     assert np.allclose(

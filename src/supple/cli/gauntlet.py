@@ -68,14 +68,14 @@ def gauntlet(
 
 def _arm(source: str, link: str | None, search: list[Path]) -> Arm:
     """The arm of a known name if no link is chosen, whose hazards are kept ready; else one made from the linkage."""
-    from supple.gauntlet import arm_of, known, names
+    from supple.gauntlet import arm_from_linkage, known_arm, names
 
     if source in names() and link is None and not Path(source).is_file():
-        return known(source)
+        return known_arm(source)
     try:
-        return arm_of(inputs.find(source, search), link)
+        return arm_from_linkage(inputs.find(source, search), link)
     except BadInput as error:
-        raise BadInput(str(error).replace("say which link:", "say which with --link:")) from None
+        raise BadInput(str(error).replace("choose a link:", "choose one with --link:")) from None
 
 
 def _hazards(arm: Arm, only: str) -> list[Hazard]:
@@ -87,13 +87,13 @@ def _hazards(arm: Arm, only: str) -> list[Hazard]:
 def _run(hazards: list[Hazard], rate: float, acceleration: float) -> tuple[dict[str, Run], list[dict[str, Any]]]:
     from supple._progress import Progress
     from supple.gauntlet import measure, run, tracked
-    from supple.gauntlet.rows import row_of
+    from supple.gauntlet.rows import make_row
 
     runs, rows = {}, []
     with Progress("gauntlet", len(hazards)) as progress:
         for hazard in hazards:
             runs[hazard.key] = made = run(hazard, tracked(acceleration=acceleration), rate)
-            rows.append(row_of(made, "supple", measure(made)))
+            rows.append(make_row(made, "supple", measure(made)))
             progress.step()
     return runs, rows
 
@@ -107,16 +107,16 @@ def _draw(runs: dict[str, Run], picture: Path, acceleration: float) -> None:
 
 
 def _text(arm: Arm, hazards: list[Hazard], rows: list[dict[str, Any]], acceleration: float) -> str:
+    from supple.gauntlet.describe import describe, short_number
     from supple.gauntlet.rows import worst
-    from supple.gauntlet.table import in_words, short
 
     wide = max(len(hazard.title) for hazard in hazards)
     lines = [f"{arm.name}, {arm.link}: {arm.dof} joints, reach {arm.reach:.3g} m"]
-    lines += [f"{h.key[:2]}  {h.title:<{wide}}  {in_words(row)}" for h, row in zip(hazards, rows, strict=True)]
+    lines += [f"{h.key[:2]}  {h.title:<{wide}}  {describe(row)}" for h, row in zip(hazards, rows, strict=True)]
     lines.append(
-        f"{_speeds(arm, rows)} {short(worst(rows, 'acc_max'))} of {short(acceleration)} rad/s2; "
-        f"limits broken by {short(worst(rows, 'limit_viol_worst_rad'))}; "
-        f"chatter in {short(100 * worst(rows, 'chatter_frac'))} % of ticks at worst"
+        f"{_speeds(arm, rows)} {short_number(worst(rows, 'acc_max'))} of {short_number(acceleration)} rad/s2; "
+        f"limits broken by {short_number(worst(rows, 'limit_viol_worst_rad'))}; "
+        f"chatter in {short_number(100 * worst(rows, 'chatter_frac'))} % of ticks at worst"
     )
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""Random pushes out of reach and back: does the arm come home, and on the branch it left?"""
+"""Random pushes out of reach and back: does the arm return, and on the same branch?"""
 
 from __future__ import annotations
 
@@ -9,45 +9,47 @@ import numpy as np
 
 from supple.errors import BadInput
 from supple.frame import Array
-from supple.gauntlet.arms import Arm, arm_of, known
-from supple.gauntlet.derived_hazards import inner, margin
+from supple.gauntlet.arms import Arm, arm_from_linkage, known_arm
+from supple.gauntlet.derived_hazards import margin, random_inside
 from supple.gauntlet.hand_motions import Lines, shifted, turned
 from supple.gauntlet.hazard import Hazard
-from supple.gauntlet.measures import ANGLE, POSITION, Measures, always, lengths
+from supple.gauntlet.measures import ANGLE, POSITION, Measures, common_measures, position_and_angle
 from supple.gauntlet.runner import Run
-from supple.gauntlet.singularities import rank, sigma
+from supple.gauntlet.singularities import smallest_singular_value, task_rank
 from supple.linkage import Linkage
 
-BRANCH = 1e-3  # rad or m between start and end on the same branch
+BRANCH = 1e-3  # rad or m; a larger difference between start and end is another branch
 
 
 def pushes(arm: str | Linkage | Arm, count: int = 100, seed: int = 0, link: str | None = None) -> list[Hazard]:
-    """Random pushes: 0.2 to 0.8 of the reach in any direction while turning up to 70 degrees, hold, return.
+    """Random pushes: 0.2 to 0.8 of the reach in a random direction with up to 70 degrees of rotation, hold, return.
 
-    Each starts at random joint values, at least 0.1 rad within limits, where the smallest singular value is at least
-    a third of what is usual. It takes 2.5 s out and back, and rests 0.3, 1.0 and 1.2 s before, between and after.
+    Each starts at random joint values, at least 0.1 rad within limits, whose smallest singular value is at least a
+    third of the median. It takes 2.5 s out and 2.5 s back, with rests of 0.3, 1.0 and 1.2 s before, between and after.
 
     Args:
-        arm: one of `supple.gauntlet.names`, or any linkage.
-        count: how many.
-        seed: of the random numbers; the first pushes of a longer list are those of a shorter one.
-        link: the end effector of a linkage with several tips.
+        arm: a name from `supple.gauntlet.names`, or any linkage.
+        count: number of pushes.
+        seed: seed of the random numbers; a longer list begins with the pushes of a shorter one.
+        link: the end effector, for a linkage with several tips.
     """
     if not (isinstance(count, int) and count > 0):
         raise BadInput(f"count must be a positive whole number, got {count!r}")
-    chosen = known(arm) if isinstance(arm, str) else arm_of(arm, link) if isinstance(arm, Linkage) else arm
+    chosen = (
+        known_arm(arm) if isinstance(arm, str) else arm_from_linkage(arm, link) if isinstance(arm, Linkage) else arm
+    )
     rng = np.random.default_rng(seed)
-    starts = _starts(chosen, seed)
+    starts = _well_conditioned(chosen, seed)
     return [_push(chosen, i, next(starts), rng) for i in range(count)]
 
 
-def _starts(arm: Arm, seed: int) -> Iterator[Array]:
-    full = rank(arm)
-    free = float(np.median(sigma(arm, inner(arm, 256, 1), full))) / 3
+def _well_conditioned(arm: Arm, seed: int) -> Iterator[Array]:
+    full = task_rank(arm)
+    free = float(np.median(smallest_singular_value(arm, random_inside(arm, 256, 1), full))) / 3
     for chunk in range(1000):
-        q = inner(arm, 64, 1000 * seed + chunk, 1.0)
-        yield from q[(margin(arm, q) > 0.1) & (sigma(arm, q, full) > free)]
-    raise BadInput(f"{arm.name} has hardly any place inside its limits from which it moves freely")
+        q = random_inside(arm, 64, 1000 * seed + chunk, 1.0)
+        yield from q[(margin(arm, q) > 0.1) & (smallest_singular_value(arm, q, full) > free)]
+    raise BadInput(f"{arm.name} has too few well-conditioned joint values inside its limits")
 
 
 def _push(arm: Arm, number: int, q: Array, rng: np.random.Generator) -> Hazard:
@@ -61,27 +63,27 @@ def _push(arm: Arm, number: int, q: Array, rng: np.random.Generator) -> Hazard:
 
 
 def pushed(run: Run) -> Measures:
-    """What a run of a push did: back (within 1 mm and 0.5 deg at the end), closure_rad, same_branch, and bounds."""
-    far, off = lengths(run.hazard.arm.error(run.q[-1:], run.hazard.frames(run.rate)[-1:]))
-    apart = float(np.abs(_shortest(run.hazard.arm, run.q[-1] - run.hazard.start)).max())
-    return always(run) | {
+    """The measures of a push: back (within 1 mm and 0.5 deg at the end), closure_rad, same_branch, and the bounds."""
+    far, off = position_and_angle(run.hazard.arm.error(run.q[-1:], run.hazard.frames(run.rate)[-1:]))
+    closure = float(np.abs(_shortest(run.hazard.arm, run.q[-1] - run.hazard.start)).max())
+    return common_measures(run) | {
         "back": bool(far[0] < POSITION and off[0] < ANGLE),
-        "closure_rad": apart,
-        "same_branch": apart <= BRANCH,
+        "closure_rad": closure,
+        "same_branch": closure <= BRANCH,
         "end_mm": float(far[0] * 1e3),
         "end_deg": float(np.degrees(off[0])),
     }
 
 
 def _shortest(arm: Arm, change: Array) -> Array:
-    """A change of q (dof,) in which turns without limits go the short way round."""
+    """A change of q (dof,), modulo whole turns for joints without limits."""
     turns = np.array([unit == "rad" for joint in arm.linkage.joints if joint.dof for unit in joint.units])
     endless = turns & np.isinf(arm.lower) & np.isinf(arm.upper)
     return np.asarray(np.where(endless, (change + np.pi) % (2 * np.pi) - np.pi, change))
 
 
-def summed(rows: Sequence[Measures]) -> Measures:
-    """Many pushes in a few numbers: how many were lost, ended on another branch, chattered; the worst of each."""
+def summarize_pushes(rows: Sequence[Measures]) -> Measures:
+    """A summary of many pushes: how many did not return, changed branch, chattered; and the worst values."""
     return {
         "count": len(rows),
         "lost": sum(not row["back"] for row in rows),

@@ -9,9 +9,9 @@ import numpy as np
 
 from supple.errors import BadInput
 from supple.frame import Array
-from supple.gauntlet.measures import FLIP
+from supple.gauntlet.describe import short_number
+from supple.gauntlet.measures import CHATTER
 from supple.gauntlet.runner import Run
-from supple.gauntlet.table import short
 from supple.view import _style
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _column(panels: list[Any], name: str, run: Run, acceleration: float, first: 
     speeds.plot(times[changes], np.full(len(changes), -1.12), "|", color=_style.GOAL, markersize=6, mew=0.6, zorder=4)
     speeds.set_ylim(-1.25, 1.25)
     speeds.set_yticks([-1, 0, 1])
-    right = "no chatter" if share == 0 else f"chatter {short(100 * share)} %"
+    right = "no chatter" if share == 0 else f"chatter {short_number(100 * share)} %"
     _style.heading(speeds, name, right)
     most = np.abs(np.diff(run.q, n=2, axis=0)).max(axis=1) / run.dt**2
     pushes.semilogy(times[1:], np.maximum(most, 1e-3), color=_style.JOINT, linewidth=0.8, zorder=3)
@@ -110,5 +110,5 @@ def _chatter(run: Run) -> tuple[Array, float]:
     """The ticks in which some joint chatters, and what part of all they are."""
     acceleration = np.diff(run.q, n=2, axis=0) / run.dt**2
     a, b = acceleration[1:], acceleration[:-1]
-    flip = ((a * b < 0) & (np.minimum(np.abs(a), np.abs(b)) > FLIP)).any(axis=1)
+    flip = ((a * b < 0) & (np.minimum(np.abs(a), np.abs(b)) > CHATTER)).any(axis=1)
     return np.asarray(np.flatnonzero(flip) + 1), float(flip.mean())
