@@ -122,7 +122,7 @@ Place = tuple[tuple[float, float, float], tuple[float, float, float]]
 
 
 def _built(name: str, rows: Sequence[Row], tool: Place) -> Linkage:
-    """A chain of revolute joints: position, roll-pitch-yaw, axis, lower, upper and speed limit of each; then the tool."""
+    """A chain of revolute joints: position, roll-pitch-yaw, axis, limits and speed of each; then the tool."""
     links = ["base", *(f"l{i}" for i in range(1, len(rows) + 1)), "tool"]
     joints = [
         Joint.revolute(
