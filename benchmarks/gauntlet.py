@@ -1,7 +1,7 @@
 """Runs every controller through every hazard of the gauntlet and compares them.
 
 Hazards and measures are those of supple.gauntlet. The controllers and their tunings are in peers.py, the acceptance
-bars in acceptance/criteria.py. Prints a table of all hazards, a table of each hazard, and every acceptance bar of supple.
+bars in acceptance/criteria.py. Prints a table of all hazards, a table of each hazard, and the bars of supple.
 With --out it also writes all numbers as JSON and a page of plots.
 
     pip install 'supple[bench,plot]'
