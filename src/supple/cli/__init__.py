@@ -54,15 +54,15 @@ def _root(
     pass
 
 
-app.command(epilog=linkages.MODELS_EPILOG)(linkages.models)
-app.command(epilog=linkages.SHOW_EPILOG)(linkages.show)
-app.command(epilog=linkages.FK_EPILOG)(linkages.fk)
-app.command(epilog=solve.EPILOG)(solve.solve)
-app.command(epilog=linkages.VIEW_EPILOG)(linkages.view)
-app.command(epilog=teleop.EPILOG)(teleop.teleop)
-app.command(epilog=replay.EPILOG)(replay.replay)
-app.command(epilog=gauntlet.EPILOG)(gauntlet.gauntlet)
-app.command(epilog=figures.EPILOG)(figures.figures)
+app.command(epilog=linkages.MODELS_EPILOG, short_help="List the bundled models.")(linkages.models)
+app.command(epilog=linkages.SHOW_EPILOG, short_help="Print a linkage as a tree of links and joints.")(linkages.show)
+app.command(epilog=linkages.FK_EPILOG, short_help="Forward kinematics: poses of links.")(linkages.fk)
+app.command(epilog=solve.EPILOG, short_help="Inverse kinematics: joint values for a goal.")(solve.solve)
+app.command(epilog=linkages.VIEW_EPILOG, short_help="Show a linkage in the browser.")(linkages.view)
+app.command(epilog=teleop.EPILOG, short_help="Drive an arm in the browser.")(teleop.teleop)
+app.command(epilog=replay.EPILOG, short_help="Replay a recording and print the differences.")(replay.replay)
+app.command(epilog=gauntlet.EPILOG, short_help="Test the tracker with difficult commands.")(gauntlet.gauntlet)
+app.command(epilog=figures.EPILOG, short_help="Draw the figures of the textbook chapter.")(figures.figures)
 
 
 def main() -> None:
