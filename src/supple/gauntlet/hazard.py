@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.errors import BadInput
+from supple import _check
 from supple.frame import Array, Frame
 from supple.gauntlet import reference
 from supple.gauntlet.arms import Arm
@@ -57,8 +57,7 @@ class Hazard:
 
     def times(self, rate: float) -> Array:
         """Times of the ticks (N,) of a loop with ``rate`` ticks per second, in seconds."""
-        if not (np.isfinite(rate) and rate > 0):
-            raise BadInput(f"rate must be a positive number of ticks per second, got {rate!r}")
+        _check.positive(rate, "rate", "ticks per second")
         return np.asarray(np.arange(round(self.duration * rate) + 1) * (1.0 / rate))
 
     def frames(self, rate: float) -> Array:

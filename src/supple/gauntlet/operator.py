@@ -8,6 +8,7 @@ from math import radians
 
 import numpy as np
 
+from supple import _check
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 
@@ -47,13 +48,11 @@ class Operator:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.rate) and self.rate > 0):
-            raise BadInput(f"an operator's rate must be positive, got {self.rate!r}")
+        _check.positive(self.rate, "rate", "samples per second")
         for name in ("jitter", "delay", "tremor", "angle_tremor", "resolution", "angle_resolution"):
-            if not (np.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
-                raise BadInput(f"an operator's {name} must be finite and not negative, got {getattr(self, name)!r}")
-        if not 0 <= self.loss < 1:
-            raise BadInput(f"an operator's loss must be at least 0 and below 1, got {self.loss!r}")
+            _check.positive(getattr(self, name), name, zero=True)
+        if _check.fraction(self.loss, "loss", zero=True) == 1:
+            raise BadInput("loss must be below 1: some samples must arrive")
 
     def sample(self, hand: Hand, duration: float) -> Samples:
         """The samples of a motion that lasts ``duration`` seconds."""

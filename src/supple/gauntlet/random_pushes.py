@@ -7,6 +7,7 @@ from math import radians
 
 import numpy as np
 
+from supple import _check
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.gauntlet.arms import Arm, arm_from_linkage, known_arm
@@ -33,8 +34,7 @@ def pushes(arm: str | Linkage | Arm, count: int = 100, seed: int = 0, link: str 
         seed: seed of the random numbers; a longer list begins with the pushes of a shorter one.
         link: the end effector, for a linkage with several tips.
     """
-    if not (isinstance(count, int) and count > 0):
-        raise BadInput(f"count must be a positive whole number, got {count!r}")
+    count = _check.whole(count, "count", 1)
     chosen = (
         known_arm(arm) if isinstance(arm, str) else arm_from_linkage(arm, link) if isinstance(arm, Linkage) else arm
     )
