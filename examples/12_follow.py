@@ -55,6 +55,6 @@ for command in (swing, push, turn, jump, not_a_number):
         print(f"  {time:4.2f} s {status.name.lower():<10}{why}")
 
 print(
-    f"\n{len(motion) - 1} ticks: speed up to {speed:.3f} of the limit, acceleration up to {acceleration:.3f} of 15 rad/s2"
+    f"\n{len(motion) - 1} ticks: speed up to {speed:.3f} of the limit, acceleration to {acceleration:.3f} of 15 rad/s2"
 )
 print("always inside the limits:", bool(arm.inside(np.array(motion)).all()))
