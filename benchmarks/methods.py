@@ -75,13 +75,10 @@ def main() -> None:
     far = beyond(arguments.goals, arguments.seed)
     print("\nout of reach: distance above the best over the reach; joint path")
     rows = [["", *(f"{name}, {column}" for name in far for column in ("distance", "path"))]]
-    for way in far["planar3"]:
-        rows.append(
-            [
-                way,
-                *(f"{value:.{digits}f}" for name in far for value, digits in zip(far[name][way], (4, 1), strict=True)),
-            ]
-        )
+    rows += [
+        [way, *(f"{value:.{digits}f}" for name in far for value, digits in zip(far[name][way], (4, 1), strict=True))]
+        for way in far["planar3"]
+    ]
     print("\n".join(text_table(rows, "<>")))
     if arguments.json:
         rows = [{**table.data(), "rows": [vars(row) for row in table.rows if not row.refused]} for table in made]

@@ -117,12 +117,12 @@ def edge(arm: Arm, count: int) -> Array:
     q = q.reshape(count, tries, -1)[np.arange(count), far.argmax(axis=1)]
     if np.abs(linkage.jacobian(linkage.rest, arm.link)[:3, -1]).max() < 1e-9:
         q[:, -1] = uniform(arm, count, 15)[:, -1]  # a last joint that does not move the position
-    most, wish = far.max(axis=1), rng.uniform(0.02, 1, count) * EDGE
+    most, margin = far.max(axis=1), rng.uniform(0.02, 1, count) * EDGE
     stray, low, high = rng.normal(size=q.shape), np.zeros(count), np.ones(count)
     for _ in range(40):
         scale = (low + high) / 2
         there = linkage.frame(linkage.clamp(q + scale[:, None] * stray), arm.link).position
-        short = most - (there * way).sum(axis=1) < wish
+        short = most - (there * way).sum(axis=1) < margin
         low, high = np.where(short, scale, low), np.where(short, high, scale)
     return np.array(linkage.frame(linkage.clamp(q + low[:, None] * stray), arm.link).matrix)
 
