@@ -58,7 +58,7 @@ def main() -> None:
         "the pseudo-inverse within bounds": (gauntlet.tracked(Solver(method=method.pseudoinverse())), "oscillates"),
         "the tracker": (gauntlet.tracked(), "at rest at the nearest pose, and back"),
     }
-    with _style.look():
+    with _style.plot_style():
         figure = Figure(figsize=(11, 4.6), layout="constrained")
         layout: Any = figure.get_layout_engine()
         layout.set(wspace=0.03, w_pad=0.12, h_pad=0.08)

@@ -3,12 +3,12 @@
 // clang-format off
 //   function            matrix and storage            pivots                        used by
 //   factor, solve       symmetric, lower half, any T  as they come, <= 0 dropped    box, damping, rank
-//   factor_shifted      A - shift I, all of it; double as they come, counted         tracking, any size
-//   Factored<N>         the same, a row in a register as they come, counted         tracking, N <= 8
-//   solve_semidefinite  symmetric, lower half; scalar largest first, stops at rank  local steps
+//   factor_shifted      A - shift I, whole; double    as they come, counted         tracking, any size
+//   Factored<N>         the same, rows in registers   as they come, counted         tracking, N <= 8
+//   solve_semidefinite  symmetric, lower half         largest first, stops at rank  local steps
 //   solve_square        any square; scalar            largest in its column         inverse of J
 //   solve_packed<M>     symmetric, lower half packed  as they come, floored         search, one target
-//   eigen, eigen_from   symmetric, all of it          Jacobi rotations              shortest step, singular values
+//   eigen, eigen_from   symmetric, all of it          Jacobi rotations              singular values
 //
 // clang-format on
 // They differ in storage or in what they do with a pivot that is not positive.
