@@ -1,0 +1,207 @@
+"""Checks of arguments: each returns the value in the form that the library works with, or raises `BadInput`.
+
+Every message names the argument, what was expected and what came. ``what`` is the argument's name in that message.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from supple.errors import BadInput, unknown
+
+Array = NDArray[np.float64]
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is one real number: of Python or numpy, finite or not; True and False are not numbers."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def finite_number(value: float, what: str, unit: str = "") -> float:
+    """One finite number.
+
+    >>> finite_number(2, "angle")
+    2.0
+    """
+    if not is_number(value) or not math.isfinite(value):
+        raise BadInput(f"{what} must be a finite number{_of(unit)}, got {_short(value)}")
+    return float(value)
+
+
+def positive(value: float, what: str, unit: str = "", *, zero: bool = False) -> float:
+    """One finite number above 0; with ``zero``, 0 is allowed too.
+
+    >>> positive(-1, "timeout", "seconds")
+    Traceback (most recent call last):
+    supple.errors.BadInput: timeout must be a positive number of seconds, got -1
+    """
+    if not is_number(value) or not (0 < value < math.inf or (zero and value == 0)):
+        wanted = f"a number{_of(unit)}, not negative" if zero else f"a positive number{_of(unit)}"
+        raise BadInput(f"{what} must be {wanted}, got {_short(value)}")
+    return float(value)
+
+
+def fraction(value: float, what: str, *, zero: bool = False) -> float:
+    """One number above 0 and at most 1; with ``zero``, 0 is allowed too."""
+    if not is_number(value) or not (0 < value <= 1 or (zero and value == 0)):
+        raise BadInput(f"{what} must {'lie between 0 and 1' if zero else 'be above 0 and at most 1'}, got {_short(value)}")
+    return float(value)
+
+
+def whole(value: object, what: str, least: int | None = None, most: int | None = None) -> int:
+    """One whole number, within inclusive bounds if given; True and False are refused.
+
+    >>> whole(1, "frames", 2)
+    Traceback (most recent call last):
+    supple.errors.BadInput: frames must be a whole number of at least 2, got 1
+    """
+    bounds = ""
+    if least is not None and most is not None:
+        bounds = f" between {least} and {most}"
+    elif least is not None:
+        bounds = f" of at least {least}"
+    elif most is not None:
+        bounds = f" of at most {most}"
+    try:
+        count = None if isinstance(value, bool | np.bool_) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        count = None
+    if count is None or (least is not None and count < least) or (most is not None and count > most):
+        raise BadInput(f"{what} must be a whole number{bounds}, got {_short(value)}")
+    return count
+
+
+def flag(value: bool, what: str) -> bool:
+    """True or False, and nothing that merely counts as one."""
+    if not isinstance(value, bool | np.bool_):
+        raise BadInput(f"{what} must be True or False, got {_short(value)}")
+    return bool(value)
+
+
+def text(value: str, what: str, *, empty: bool = False) -> str:
+    """A string; with ``empty``, it may have no characters."""
+    if not isinstance(value, str) or not (value or empty):
+        raise BadInput(f"{what} must be a string{'' if empty else ' that is not empty'}, got {_short(value)}")
+    return value
+
+
+def one_of(value: str, what: str, known: tuple[str, ...]) -> str:
+    """One of a few words; raises `UnknownName` with the nearest of them."""
+    if value not in known:
+        raise unknown(what, value, known)
+    return value
+
+
+def instance(value: object, kind: type[T], what: str, example: str = "") -> T:
+    """A value of a class; ``example`` is code that makes one, for the message."""
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIO" else "a"
+        such_as = f", such as {example}" if example else ""
+        raise BadInput(f"{what} must be {article} {kind.__name__}{such_as}, got {_short(value)}")
+    return value
+
+
+def function(value: F, what: str) -> F:
+    """Something that can be called."""
+    if not callable(value):
+        raise BadInput(f"{what} must be a function, got {_short(value)}")
+    return value
+
+
+def numbers(value: ArrayLike, what: str, shape: str = "") -> Array:
+    """Real numbers as a contiguous array of float64, finite or not, of any shape; ``shape`` only goes into the message.
+
+    Texts, dates and complex numbers are refused, even where numpy could convert them.
+    """
+    wanted = f"{what} must be numbers" + (f" of shape {shape}" if shape else "")
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind in "biufO":
+            return np.asarray(array, dtype=float, order="C")
+    except (TypeError, ValueError) as error:  # rows of different lengths, or objects that are not numbers
+        raise BadInput(f"{wanted}: {error}") from None
+    raise BadInput(f"{wanted}, got {_short(value)}")
+
+
+def rows(value: ArrayLike, size: int, what: str) -> Array:
+    """Finite numbers (..., size) as a contiguous array.
+
+    >>> rows([1, 2], 3, "position")
+    Traceback (most recent call last):
+    supple.errors.BadInput: position must have shape (..., 3), not (2,)
+    """
+    array = numbers(value, what, f"(..., {size})")
+    if array.shape[-1:] != (size,):
+        raise BadInput(f"{what} must have shape (..., {size}), not {array.shape}")
+    return finite(array, what)
+
+
+def vector(value: ArrayLike, size: int, what: str) -> Array:
+    """Finite numbers (size,)."""
+    array = numbers(value, what, f"({size},)")
+    if array.shape != (size,):
+        raise BadInput(f"{what} must have shape ({size},), not {array.shape}")
+    return finite(array, what)
+
+
+def one_or_each(value: ArrayLike, count: int, what: str) -> Array:
+    """One number for all or ``count`` numbers, as a fresh array (count,); infinite ones are allowed, nan is not.
+
+    >>> one_or_each(2, 3, "speed")
+    array([2., 2., 2.])
+    """
+    try:
+        array = np.array(np.broadcast_to(numbers(value, what), (count,)))
+    except ValueError:  # BadInput is one
+        array = np.array([math.nan])
+    if np.isnan(array).any():
+        raise BadInput(f"{what} must be one number or {count}, got {_short(value)}")
+    return array
+
+
+def finite(array: Array, what: str, detail: str = "") -> Array:
+    """The same array, if all of it is finite; ``detail`` is put after the message."""
+    if not np.isfinite(array).all():
+        got = f", got {array.tolist()}" if array.size <= 6 else ""
+        raise BadInput(f"{what} must be finite{detail}{got}")
+    return array
+
+
+def leading_axes(a: tuple[int, ...], b: tuple[int, ...], what: str) -> tuple[int, ...]:
+    """The leading axes that two arrays broadcast to."""
+    try:
+        return np.broadcast_shapes(a, b)
+    except ValueError:
+        raise BadInput(f"{what} have leading axes {a} and {b}, which do not broadcast") from None
+
+
+def unit(vectors: Array) -> Array:
+    """Vectors (..., n) at unit length; scaled first, so that neither huge nor tiny ones over- or underflow."""
+    scaled = vectors / np.abs(vectors).max(axis=-1, keepdims=True, initial=0)
+    length_one: Array = scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
+    return length_one
+
+
+def unit_vector(value: ArrayLike, size: int, what: str) -> Array:
+    """Finite numbers (..., size) that are not all zero, scaled to length 1."""
+    array = rows(value, size, what)
+    if not array.any(axis=-1).all():
+        raise BadInput(f"{what} must not be zero")
+    return unit(array)
+
+
+def _of(unit: str) -> str:
+    return f" of {unit}" if unit else ""
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 100 else shown[:97] + "..."
