@@ -28,8 +28,8 @@ from supple.teleop.adapters import frames
 from supple.teleop.page import drivers, serve
 from supple.teleop.page.arm import UPLOAD, Arm, uploaded
 from supple.teleop.page.drivers import TRIES, Drivers
-from supple.teleop.page.hands import GLIDE, Hand, Hands, believable
-from supple.teleop.page.methods import METHODS
+from supple.teleop.page.handles import GLIDE, Hand, Hands, believable
+from supple.teleop.methods import METHODS
 from supple.teleop.page.tour import HAZARDS, RATE
 from supple.teleop.page.waiting import Lobby
 from supple.teleop.recording import Recording

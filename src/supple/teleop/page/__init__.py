@@ -230,7 +230,7 @@ def serve(
     from supple.teleop.page.actions import Pilot
     from supple.teleop.page.arm import HANDS, Arm
     from supple.teleop.page.drivers import loopback
-    from supple.teleop.page.methods import named
+    from supple.teleop.methods import named
 
     chosen = named(method)
     arm = Arm.of(linkage, tuple(links))

@@ -16,8 +16,8 @@ from supple.errors import BadInput, SuppleError
 from supple.teleop.command import Source, Tick
 from supple.teleop.page.arm import UPLOAD, Arm, uploaded
 from supple.teleop.page.arm_view import Stage, tall
-from supple.teleop.page.handles import Grip
-from supple.teleop.page.methods import METHODS, SUPPLE
+from supple.teleop.page.handle_input import Grip
+from supple.teleop.methods import METHODS, SUPPLE
 from supple.teleop.page.panel import Panel, note
 from supple.teleop.page.plots import SAMPLES, SECONDS, Plots
 from supple.teleop.page.session import Session, played

@@ -10,7 +10,7 @@ import numpy as np
 from supple.frame import Array, Frame
 from supple.teleop.page import keys
 from supple.teleop.page.arm import Arm
-from supple.teleop.page.methods import ABOUT, METHODS
+from supple.teleop.methods import ABOUT, METHODS
 from supple.teleop.page.tour import HAZARDS
 
 if TYPE_CHECKING:

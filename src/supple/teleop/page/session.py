@@ -14,8 +14,8 @@ from supple.teleop.command import Source, Tick
 from supple.teleop.loop import Loop
 from supple.teleop.mapping import Mapping
 from supple.teleop.page.arm import Arm
-from supple.teleop.page.hands import Hands, Script
-from supple.teleop.page.methods import METHODS, SUPPLE
+from supple.teleop.page.handles import Hands, Script
+from supple.teleop.methods import METHODS, SUPPLE
 from supple.teleop.recording import Recorder, Recording
 from supple.tracker import Tracker
 

@@ -11,7 +11,7 @@ from supple._linkage import reach as _reach
 from supple.frame import Array, Frame
 from supple.solver import Solver
 from supple.teleop.page.arm import Arm
-from supple.teleop.page.hands import Script
+from supple.teleop.page.handles import Script
 
 RATE = 300.0
 """Frames of a way for each second."""

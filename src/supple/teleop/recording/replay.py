@@ -18,7 +18,7 @@ from supple.frame import Array
 from supple.linkage import Linkage
 from supple.solver import Solver
 from supple.step import Step, TrackingStatus
-from supple.teleop.page import methods
+from supple.teleop import methods
 from supple.teleop.recording import metadata
 from supple.teleop.recording.recording import Recording, Rows
 from supple.tracker import Tracker
