@@ -52,7 +52,9 @@ def positive(value: float, what: str, unit: str = "", *, zero: bool = False) -> 
 def fraction(value: float, what: str, *, zero: bool = False) -> float:
     """One number above 0 and at most 1; with ``zero``, 0 is allowed too."""
     if not is_number(value) or not (0 < value <= 1 or (zero and value == 0)):
-        raise BadInput(f"{what} must {'lie between 0 and 1' if zero else 'be above 0 and at most 1'}, got {_short(value)}")
+        raise BadInput(
+            f"{what} must {'lie between 0 and 1' if zero else 'be above 0 and at most 1'}, got {_short(value)}"
+        )
     return float(value)
 
 
@@ -124,7 +126,7 @@ def numbers(value: ArrayLike, what: str, shape: str = "") -> Array:
     wanted = f"{what} must be numbers" + (f" of shape {shape}" if shape else "")
     try:
         array = np.asarray(value)
-        if array.dtype.kind in "biufO":
+        if array.dtype.kind in "biuf" or (array.dtype.kind == "O" and None not in array.ravel().tolist()):
             return np.asarray(array, dtype=float, order="C")
     except (TypeError, ValueError) as error:  # rows of different lengths, or objects that are not numbers
         raise BadInput(f"{wanted}: {error}") from None
@@ -153,18 +155,15 @@ def vector(value: ArrayLike, size: int, what: str) -> Array:
 
 
 def one_or_each(value: ArrayLike, count: int, what: str) -> Array:
-    """One number for all or ``count`` numbers, as a fresh array (count,); infinite ones are allowed, nan is not.
+    """One number for all or ``count`` numbers, finite or not, as a fresh array (count,).
 
     >>> one_or_each(2, 3, "speed")
     array([2., 2., 2.])
     """
     try:
-        array = np.array(np.broadcast_to(numbers(value, what), (count,)))
-    except ValueError:  # BadInput is one
-        array = np.array([math.nan])
-    if np.isnan(array).any():
-        raise BadInput(f"{what} must be one number or {count}, got {_short(value)}")
-    return array
+        return np.array(np.broadcast_to(numbers(value, what), (count,)))
+    except ValueError:  # of a shape that does not fit, or not numbers
+        raise BadInput(f"{what} must be one number or {count}, got {_short(value)}") from None
 
 
 def finite(array: Array, what: str, detail: str = "") -> Array:

@@ -15,6 +15,7 @@ from supple._linkage import condition as _condition
 from supple._linkage import edit as _edit
 from supple._linkage import limits as _limits
 from supple._linkage import reach as _reach
+from supple._linkage import serialization as _serialization
 from supple._linkage import text as _text
 from supple._linkage import tree as _tree
 from supple.errors import BadInput, BadLinkage, unknown
@@ -84,6 +85,16 @@ class Linkage:
     def names(self) -> tuple[str, ...]:
         """Name of each value of q: the joint's, with ``.x``, ``.rx`` and so on for joints of several."""
         return tuple(name for joint in self.joints if joint.dof for name in _text.value_names(joint))
+
+    @cached_property
+    def units(self) -> tuple[str, ...]:
+        """Unit of each value of q: ``rad`` or ``m``.
+
+        >>> from supple import models
+        >>> models.planar2().units
+        ('rad', 'rad')
+        """
+        return tuple(unit for joint in self.joints if joint.dof for unit in joint.units)
 
     @cached_property
     def lower(self) -> Array:
@@ -319,6 +330,31 @@ class Linkage:
     def at(self, base: Frame) -> Linkage:
         """The same linkage, with its root at another frame in the world."""
         return Linkage(self.name, self.joints, self.links, base)
+
+    # -- plain data ---------------------------------------------------------------------------------------------
+
+    def to_dict(self, *, geometry: bool = True) -> dict[str, Any]:
+        """The linkage as plain data: dicts, lists, strings and finite numbers, which `json.dumps` takes as they are.
+
+        Every field is explicit, with a version, and `from_dict` gives back an equal linkage, equal to the last bit.
+        Null stands for a limit that is not there. Without ``geometry`` the links have no shapes.
+
+        >>> from supple import models
+        >>> data = models.planar2().to_dict()
+        >>> data["format"], data["version"], [joint["name"] for joint in data["joints"]]
+        ('supple.linkage', 1, ['joint1', 'joint2', 'tip_mount'])
+        """
+        return _serialization.to_dict(self, geometry)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Linkage:
+        """The linkage that `to_dict` wrote. Raises `BadLinkage`, with the place in the data, for anything else.
+
+        >>> from supple import models
+        >>> Linkage.from_dict(models.planar2().to_dict()) == models.planar2()
+        True
+        """
+        return _serialization.from_dict(cls, data)
 
     # -- being a value ------------------------------------------------------------------------------------------
 
