@@ -1,4 +1,4 @@
-"""Grip: what a person does to the handles of a page, by pointer and by key."""
+"""HandleInput: moves the handles of the page by pointer and by key."""
 
 from __future__ import annotations
 
@@ -9,64 +9,68 @@ from numpy.typing import ArrayLike
 from supple.frame import Array, Frame
 
 if TYPE_CHECKING:
-    from supple.teleop.page.actions import Pilot
+    from supple.teleop.page.actions import Actions
 
-NUDGE = (0.012, 0.05)  # of the arm's size, and radians: what a key press does
+NUDGE = (0.012, 0.05)  # of the arm's size, and radians, for a key press
 
 
-class Grip:
-    """A person's grip on the handles of the session that is under way. None of it waits, or blocks a browser."""
+class HandleInput:
+    """Applies pointer and keys to the handles of the current session. No method blocks."""
 
-    def __init__(self, pilot: Pilot) -> None:
-        """Of what a pilot drives."""
-        self._pilot = pilot
-        self.knob: int | None = None
-        """Which handle is dragged by its ball."""
+    def __init__(self, actions: Actions) -> None:
+        """For the session of these actions."""
+        self._actions = actions
+        self.dragged_ball: int | None = None
+        """The handle that is dragged by its ball."""
         self._active = 0
 
     def begin(self) -> None:
-        """Nobody holds anything yet."""
-        self.knob, self._active = None, 0
-        self._pilot.session.hands.holding = True
+        """Starts again, with no handle dragged and all attached."""
+        self.dragged_ball, self._active = None, 0
+        self._actions.session.source.attached = True
 
     def drag(self, k: int, phase: str, position: ArrayLike, wxyz: ArrayLike | None) -> None:
-        """A handle is taken hold of, moved, let go: "start", "update" or "end". Without a quaternion, by its knob."""
-        session = self._pilot.session
-        if session.hands.scripted or k >= len(session.hands.hands):  # of an arm that was there before
+        """A drag of handle k: "start", "update" or "end". Without a quaternion it is dragged by its ball."""
+        source = self._actions.session.source
+        if source.scripted or k >= len(source.handles):  # the event may be of the arm before
             return
-        hand = session.hands.hands[k]
+        handle = source.handles[k]
         if phase == "start":
-            self.knob = k if wxyz is None else None
+            self.dragged_ball = k if wxyz is None else None
             self._active = k
-            hand.drag(True)
-        elif phase == "update" and hand.dragged:
-            hand.move(position, wxyz)
+            handle.drag(True)
+        elif phase == "update" and handle.dragged:
+            handle.move(position, wxyz)
         elif phase == "end":
-            hand.drag(False)
-            self.knob = None
+            handle.drag(False)
+            self.dragged_ball = None
 
-    def nudge(self, way: Array, turn: bool) -> None:
-        """Moves a handle a little along a direction (3,) in the world, or turns it about that."""
-        session = self._pilot.session
-        if session.hands.scripted or session.hands.driven:
+    def nudge(self, direction: Array, turn: bool) -> None:
+        """Moves the active handle a little along a direction (3,) in the world, or turns it about that direction."""
+        session = self._actions.session
+        source = session.source
+        if source.scripted or source.other_drives:
             return
-        k = min(self._active, len(session.hands.hands) - 1)
-        hand, step = session.hands.hands[k], NUDGE[0] * session.arm.size
-        if turn and session.arm.whole[k]:
-            hand.move(hand.frame.position, (Frame.rotvec(NUDGE[1] * way) @ hand.frame).to_quaternion())
+        k = min(self._active, len(source.handles) - 1)
+        handle, step = source.handles[k], NUDGE[0] * session.arm.size
+        if turn and session.arm.turns[k]:
+            handle.move(handle.frame.position, (Frame.rotvec(NUDGE[1] * direction) @ handle.frame).to_quaternion())
         elif not turn:
-            hand.move(hand.frame.position + step * way * session.arm.axes[k])
+            handle.move(handle.frame.position + step * direction * session.arm.axes[k])
 
-    def other_hand(self) -> None:
-        """Keys move the other hand from now on."""
-        self._active = (self._active + 1) % len(self._pilot.session.arm.links)
-        self._pilot.tell("keys", f"they move {self._pilot.session.arm.links[self._active]} now")
+    def switch_handle(self) -> None:
+        """Keys move the next handle from now on."""
+        links = self._actions.session.arm.links
+        self._active = (self._active + 1) % len(links)
+        self._actions.show_message("keys", f"The keys now move {links[self._active]}.")
 
-    def index(self) -> None:
-        """Lets go of the arm, or takes hold again: in between, a handle moves alone."""
-        self._pilot.session.hands.holding = not self._pilot.session.hands.holding
-        if not self._pilot.session.hands.holding:
-            self._pilot.tell("indexing", "Move the handle: the arm stays. Take hold, and it goes on from there.", None)
+    def toggle_attached(self) -> None:
+        """Detaches the handles from the arm, or attaches them: a detached handle moves alone."""
+        source = self._actions.session.source
+        source.attached = not source.attached
+        if source.attached:
+            self._actions.show_message("", "")
         else:
-            self._pilot.tell("", "")
-        self._pilot.changed()
+            text = "The handle moves and the arm stays. Press attach to drive on from there."
+            self._actions.show_message("handle detached", text, None)
+        self._actions.changed()

@@ -1,4 +1,4 @@
-"""Hands: the handles of a page as a source of commands, smooth between the samples that a browser sends."""
+"""Handles: the handles of the page as a source of commands, interpolated between the browser's samples."""
 
 from __future__ import annotations
 
@@ -13,68 +13,68 @@ from numpy.typing import ArrayLike
 from supple.frame import Array, Frame
 from supple.teleop.command import Command, Source
 
-GLIDE = 0.06
-"""Seconds in which a handle glides to a new sample: a browser sends one every 0.05."""
-FAR = 1e4
-"""Metres from the origin beyond which a handle is not believed."""
+INTERPOLATION = 0.06
+"""Seconds in which a handle moves to a new sample; a browser sends one every 0.05 s."""
+MAX_POSITION = 1e4
+"""Largest coordinate of a handle, in metres; samples beyond it are dropped."""
 
 
-class Hand:
-    """One handle: where it is, and whether somebody holds it. Used from any thread."""
+class Handle:
+    """One handle: its frame, and whether it is dragged. Used from any thread."""
 
     def __init__(self, frame: Frame) -> None:
-        """A handle at a frame that nobody holds."""
-        self._way = (frame, frame, -math.inf)  # from, to, since when: one tuple, so that no reader sees half of it
-        self._given = frame  # where it last came to rest, as it was passed on
-        self._dragged = self._gripped = False
+        """A handle at a frame, not dragged."""
+        self._motion = (frame, frame, -math.inf)  # from, to, start time; one tuple, so that a reader gets all three
+        self._rested = frame  # where the last command left it at rest
+        self._dragged = self._engaged = False
 
     @property
     def frame(self) -> Frame:
-        """Where the handle is, as last said by the browser."""
-        return self._way[1]
+        """The newest frame from the browser."""
+        return self._motion[1]
 
     @property
     def dragged(self) -> bool:
-        """Whether somebody holds it in the browser."""
+        """Whether it is being dragged in the browser."""
         return self._dragged
 
     @property
-    def held(self) -> bool:
-        """Whether it is dragged, or has been let go before it was passed on where it came to rest."""
-        return self._dragged or self._given is not self._way[1]
+    def moving(self) -> bool:
+        """Whether it is dragged, or was released but its last frame is not yet in a command."""
+        return self._dragged or self._rested is not self._motion[1]
 
     def place(self, frame: Frame) -> None:
-        """Puts the handle there at once; nobody holds it any longer."""
-        self._dragged, self._given = False, frame
-        self._way = (frame, frame, -math.inf)
+        """Puts the handle at a frame at once, and ends dragging."""
+        self._dragged, self._rested = False, frame
+        self._motion = (frame, frame, -math.inf)
 
     def drag(self, dragged: bool) -> None:
-        """Somebody takes hold, or lets go."""
+        """Dragging begins or ends."""
         self._dragged = dragged
 
     def move(self, position: ArrayLike, wxyz: ArrayLike | None = None) -> None:
-        """A new sample from a browser: position (3,) in metres, quaternion (4,); one that makes no sense is dropped."""
-        frame = believable(position, self.frame.to_quaternion() if wxyz is None else wxyz)
+        """A new sample from a browser: position (3,) in metres, quaternion (4,); an invalid one is dropped."""
+        frame = valid_frame(position, self.frame.to_quaternion() if wxyz is None else wxyz)
         if frame is not None:
             now = time.monotonic()
-            self._way = (self.at(now), frame, now)
+            self._motion = (self.at(now), frame, now)
 
-    def take(self, now: float) -> Frame | None:
-        """The frame to pass on at a time, at first the one where it was taken hold of; None if nobody holds it."""
-        before, self._gripped = self._gripped, self.held
-        if not self._gripped:
+    def command(self, now: float) -> Frame | None:
+        """The frame for the command at a time, at first the one where dragging began; None if it does not move."""
+        before, self._engaged = self._engaged, self.moving
+        if not self._engaged:
             return None
         if not before:
-            return self._given
+            return self._rested
         frame = self.at(now)
-        if frame is self._way[1]:
-            self._given = frame
+        if frame is self._motion[1]:
+            self._rested = frame
         return frame
 
     def at(self, now: float) -> Frame:
-        """Where it is at a time, on its way from sample to sample."""
-        start, end, since = self._way
-        u = (now - since) / GLIDE
+        """The interpolated frame at a time."""
+        start, end, since = self._motion
+        u = (now - since) / INTERPOLATION
         if not u < 1:
             return end
         turn = (start.inverse() @ end).to_rotvec()
@@ -82,49 +82,49 @@ class Hand:
 
 
 class Script:
-    """Hands that move by themselves: the tour, or a recording."""
+    """Frames of the hands at given times: the tour, or a recording."""
 
     def __init__(self, frames: Array, times: Array) -> None:
-        """Frames (n, hands, 4, 4) at times (n,) in seconds from 0, ascending; frames that are nan let go."""
+        """Frames (n, hands, 4, 4) at times (n,) in seconds from 0, ascending; nan for a released hand."""
         self._frames = [[Frame._trusted(one) if np.isfinite(one).all() else None for one in row] for row in frames]
         self._times = times
 
     @property
     def seconds(self) -> float:
-        """How long it takes."""
+        """Duration in seconds."""
         return float(self._times[-1])
 
     def at(self, t: float) -> Sequence[Frame | None]:
-        """The hands at a time."""
+        """Frames of the hands at a time (s)."""
         return self._frames[max(int(np.searchsorted(self._times, t, side="right")) - 1, 0)]
 
 
-class Hands:
-    """The source of a page: its handles, or a script while one runs, or another source that drives instead."""
+class HandleSource:
+    """The source of a page: its handles, or a script while one runs, or another source in their place."""
 
     def __init__(self, frames: Sequence[Frame], other: Source | None = None) -> None:
-        """Handles at frames; with ``other`` its commands are passed on and the handles have no say."""
-        self.hands = tuple(map(Hand, frames))
+        """Handles at frames; with ``other`` its commands are passed on and the handles are ignored."""
+        self.handles = tuple(map(Handle, frames))
         self.alive = False
-        """Whether somebody is there to drive; else it is silent."""
-        self.holding = True
-        """Whether a handle that is dragged takes the arm along; False while indexing."""
+        """Whether a browser drives; else there are no commands."""
+        self.attached = True
+        """Whether a dragged handle moves the arm; False while indexing."""
         self._other = other
         self._script: tuple[Script, float, Callable[[], None]] | None = None
         self._lock = threading.Lock()
 
     @property
-    def driven(self) -> bool:
-        """Whether another source drives, and not the handles."""
+    def other_drives(self) -> bool:
+        """Whether another source drives in place of the handles."""
         return self._other is not None
 
     @property
     def scripted(self) -> bool:
-        """Whether a script moves the hands."""
+        """Whether a script runs."""
         return self._script is not None
 
     def play(self, script: Script, done: Callable[[], None]) -> None:
-        """Lets a script move the hands from now on; ``done`` is called when it has ended by itself."""
+        """Starts a script; ``done`` is called when it has ended, but not if `end` ends it."""
         with self._lock:
             self._script = (script, time.monotonic(), done)
 
@@ -134,33 +134,33 @@ class Hands:
             self._script = None
 
     def read(self) -> Command | None:
-        """What the hands do now; None while nobody is there. A hand that is not held lets go."""
+        """The command of the handles; None while no browser drives. A handle that does not move is released."""
         running, other = self._script, self._other
         if running is None and other is not None:
             try:
                 return other.read()
-            except StopIteration:  # a recording has ended: the handles may drive
+            except StopIteration:  # such as the end of a recording: the handles drive from now on
                 self.close()
         if not self.alive:
             return None
         now = time.monotonic()
         if running is not None:
             return self._scripted(*running, now)
-        taken = [hand.take(now) for hand in self.hands]
-        return Command(hands=taken if self.holding else [None] * len(taken), stamp=now)
+        frames = [handle.command(now) for handle in self.handles]
+        return Command(hands=frames if self.attached else [None] * len(frames), stamp=now)
 
     def _scripted(self, script: Script, since: float, done: Callable[[], None], now: float) -> Command:
-        given = script.at(now - since)
-        for hand, frame in zip(self.hands, given, strict=False):
+        frames = script.at(now - since)
+        for handle, frame in zip(self.handles, frames, strict=False):
             if frame is not None:
-                hand.place(frame)
+                handle.place(frame)
         if now - since > script.seconds:
             with self._lock:
-                mine = self._script is not None and self._script[0] is script
-                self._script = None if mine else self._script
-            if mine:
+                ended = self._script is not None and self._script[0] is script
+                self._script = None if ended else self._script
+            if ended:
                 done()
-        return Command(hands=[*given, *[None] * (len(self.hands) - len(given))], stamp=now)
+        return Command(hands=[*frames, *[None] * (len(self.handles) - len(frames))], stamp=now)
 
     def close(self) -> None:
         """Closes the other source, if there is one."""
@@ -169,8 +169,8 @@ class Hands:
             other.close()
 
 
-def believable(position: ArrayLike, wxyz: ArrayLike) -> Frame | None:
-    """A frame of what a browser sent; None if no handle can be there."""
+def valid_frame(position: ArrayLike, wxyz: ArrayLike) -> Frame | None:
+    """The frame of a sample from a browser; None if it is invalid."""
     try:
         place, turn = np.array(position, dtype=float), np.array(wxyz, dtype=float)
     except (TypeError, ValueError):
@@ -178,6 +178,6 @@ def believable(position: ArrayLike, wxyz: ArrayLike) -> Frame | None:
     if place.shape != (3,) or turn.shape != (4,) or not np.isfinite([*place, *turn]).all():
         return None
     length = float(np.linalg.norm(turn))
-    if np.abs(place).max() > FAR or not 0.5 < length < 2:
+    if np.abs(place).max() > MAX_POSITION or not 0.5 < length < 2:
         return None
     return Frame.at(place, Frame.quaternion(turn / length))
