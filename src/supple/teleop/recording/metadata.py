@@ -172,6 +172,10 @@ def solver_from(text: str) -> Solver:
     return cast(Solver, made)
 
 
+_OF_DAMPED_METHOD = {"damping", "step_scale", "halvings", "limit_escapes", "patience"}
+"""Options that meant `method.damped()` without a method, in texts written before the search refused them."""
+
+
 class _NewNames(ast.NodeTransformer):
     """Replaces names that were changed; `microseconds` becomes `timeout`, in seconds."""
 
@@ -186,6 +190,11 @@ class _NewNames(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         if isinstance(node.func, ast.Name) and node.func.id == "Solver":
+            given = {_renamed.OPTIONS.get(option.arg or "", option.arg) for option in node.keywords}
+            if "method" not in given and given & _OF_DAMPED_METHOD:
+                damped = ast.parse("method.damped()", mode="eval").body
+                node.keywords.append(ast.keyword("method", damped))
+                self.changed = True
             for option in node.keywords:
                 if option.arg == "microseconds":
                     option.value = ast.Constant(_value(option.value) / 1e6)
