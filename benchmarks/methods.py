@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from supple import Goal, Solver, models
+from supple import Goal, Solver, method, models
 from supple.textbook import compare
 
 ROBOTS = {"planar3": "tip", "panda": "panda_hand_tcp", "ur5": "tool0", "so101": "gripper_frame_link"}
@@ -35,7 +35,7 @@ def tables(count: int, seed: int, rounds: int = 5) -> list[compare.Table]:
 
 
 def solvers(solver: Solver) -> dict[str, Solver]:
-    return compare.every(solver) | {"damped, damping 1": replace(solver, damping=1.0)}
+    return compare.every(solver) | {"damped, damping 1": replace(solver, method=method.damped(), damping=1.0)}
 
 
 def beyond(count: int, seed: int) -> dict[str, dict[str, tuple[float, float]]]:

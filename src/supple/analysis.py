@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from supple._linkage import limits as _limits
 from supple._solve import compilation, encoding
+from supple._solve.arguments import goal_list
 from supple.errors import BadInput
 from supple.frame import Array, finite
 from supple.goal import Goal
 from supple.joint import Joint, Kind
 from supple.linkage import Linkage
-from supple.solver import Solver, listed
+from supple.solver import Solver
 
 PARALLEL = 1e-6  # radians between two axes that count as parallel: what a file written with six digits may be off
 TURN = 2 * math.pi
@@ -280,7 +281,7 @@ def constraint(
     >>> print(constraint(models.planar3(), Goal("tip", position=[10, 0, 0], weight=(1, 1, 0))))
     under-constrained by 1: one joint motion is free (2 rows, 3 joint values, rank 2)
     """
-    wanted = listed(goals)
+    wanted = goal_list(linkage, goals)
     if any(goal.shape for goal in wanted):
         raise BadInput("constraint takes single goals; what it says of one holds for all of the same kind")
     if not 0 < tolerance < 1:
@@ -289,7 +290,7 @@ def constraint(
     here = _limits.checked(linkage, linkage.rest if q is None else q)
     if here.ndim != 1:
         raise BadInput(f"constraint takes one q of shape ({linkage.dof},), not {here.shape}")
-    numbers = np.stack([goal._numbers(()) for goal in wanted])
+    numbers = np.stack([goal._encoded(()) for goal in wanted])
     error, jacobian = plan.look(here, numbers, False)[:2]
     rank = encoding.rank_of(jacobian, tolerance)
     generic = max(encoding.generic_rank(linkage, plan, tolerance), rank)

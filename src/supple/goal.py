@@ -181,7 +181,7 @@ class Goal:
             slacks += self.turn_slack[:2]
         return slacks
 
-    def _numbers(self, shape: tuple[int, ...]) -> Array:
+    def _encoded(self, shape: tuple[int, ...]) -> Array:
         """The goal as the core reads it (*shape, 12): rotation row by row, or the direction, then the position."""
         out = np.zeros((*shape, 12))
         if self.orientation is not None:

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple import method
 from supple._solve import compilation
+from supple._solve.arguments import goal_list, start_values
 from supple._solve.explanation import said_angle, said_length
 from supple.errors import BadInput
 from supple.frame import Array
@@ -17,7 +19,7 @@ from supple.goal import Goal, picked
 from supple.linkage import Linkage
 from supple.motion import Motion
 from supple.solution import Outcome, Solution
-from supple.solver import Solver, listed, started
+from supple.solver import Solver
 
 
 @dataclass(frozen=True)
@@ -98,25 +100,25 @@ def solve_path(
         steps: None to solve each frame to tolerance; else the most steps to take from each frame to the next, as the
             chapter does with one: then the first frame is the start as it stands.
     """
-    how = Solver(limit_escapes=0) if solver is None else solver
+    how = Solver(method=method.damped(), limit_escapes=0) if solver is None else solver
     if not isinstance(how, Solver):
         raise BadInput(f"solver must be a Solver, got {how!r}")
     if steps is not None and (not isinstance(steps, int) or isinstance(steps, bool) or steps < 1):
         raise BadInput(f"steps must be None or a whole number of at least 1, got {steps!r}")
     if not (isinstance(duration, int | float | np.number) and 0 < duration < math.inf):
         raise BadInput(f"duration must be a positive number of seconds, got {duration!r}")
-    wanted = listed(goals)
+    wanted = goal_list(linkage, goals)
     try:
         shape = np.broadcast_shapes(*(goal.shape for goal in wanted))
     except ValueError:
         raise BadInput(f"goals must have as many frames each, got {[goal.shape for goal in wanted]}") from None
     if len(shape) != 1 or shape[0] < 2:
         raise BadInput(f"goals to follow need one leading axis, with two frames or more; theirs is {shape}")
-    lost = ~np.isfinite(np.stack([goal._numbers(shape) for goal in wanted], axis=1)).all(axis=(1, 2))
+    lost = ~np.isfinite(np.stack([goal._encoded(shape) for goal in wanted], axis=1)).all(axis=(1, 2))
     if lost.any():
         raise BadInput(f"goals must be finite; that of frame {int(lost.argmax())} is not")
     compilation.compiled(linkage, wanted, how)
-    q = started(linkage, start)
+    q = start_values(linkage, start)
     if q.ndim != 1:
         raise BadInput(f"start must have shape ({linkage.dof},), not {q.shape}")
     rows, report = np.zeros((*shape, linkage.dof)), np.zeros((*shape, 3 if how.searches and steps is None else 4))
@@ -134,7 +136,7 @@ def solve_path(
             q, report[i] = _stepped(linkage, now, how, q, steps if i else 0)
         rows[i] = q
     motion = Motion(linkage, np.linspace(0, duration, shape[0]), rows)
-    return PathSolution(motion, Solution._of(linkage, wanted, shape, (), rows, report.T, how))
+    return PathSolution(motion, Solution._from_rows(linkage, wanted, shape, (), rows, report.T, how))
 
 
 def _largest(motion: Motion) -> str:
@@ -168,5 +170,5 @@ def _stepped(linkage: Linkage, goals: list[Goal], how: Solver, q: Array, steps: 
 
 
 def _near(linkage: Linkage, goals: list[Goal], how: Solver, q: Array) -> bool:
-    at = Solution._of(linkage, goals, (), (), q[None], np.zeros((4, 1)), how)
+    at = Solution._from_rows(linkage, goals, (), (), q[None], np.zeros((4, 1)), how)
     return bool((at.distance <= how.tolerance.position).all() and (at.angle <= how.tolerance.angle).all())

@@ -65,7 +65,7 @@ class Solution:
     """How it was solved."""
 
     @classmethod
-    def _of(
+    def _from_rows(
         cls,
         linkage: Linkage,
         goals: Sequence[Goal],
@@ -99,7 +99,9 @@ class Solution:
         return cls(linkage, tuple(goals), values, outcomes, iterations, starts, largest, path, solver)
 
     @classmethod
-    def _one(cls, linkage: Linkage, goal: Goal, answer: tuple[Array, int, int, int], solver: Solver) -> Solution:
+    def _from_answer(
+        cls, linkage: Linkage, goal: Goal, answer: tuple[Array, int, int, int], solver: Solver
+    ) -> Solution:
         """From the answer of a search for one goal; it goes past the constructor, which costs as much as a search."""
         q, outcome, iterations, starts = answer
         made = object.__new__(cls)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from supple import _core, method
 from supple._linkage import reach as _reach
 from supple._solve import compilation, encoding
+from supple._solve.arguments import start_values
 from supple.damping import Damping
 from supple.errors import BadInput
 from supple.frame import Array, Frame
@@ -81,7 +82,7 @@ class Tracker:
         own = solver.method == method.search()
         self._plan = None if own else plan
         self._quick = own and self._plain
-        if own and solver.prefer.wishes:
+        if own and solver.prefer.terms:
             raise BadInput("the tracking law has preferences of its own; with a damping scheme, prefer is heard")
         if not own and start.ndim > 1:
             raise BadInput(
@@ -139,9 +140,9 @@ class Tracker:
         if np.isfinite(numbers).all() and 0 < dt < math.inf and plan is not None:
             if self._memory is not None:
                 rows = np.array([weight for row in self._weights for weight in row])
-                change, alpha, weights = plan.tick(q, numbers, dt, self._memory, rows, *self.solver._asked())
+                change, alpha, weights = plan.tick(q, numbers, dt, self._memory, rows, *self.solver._callbacks())
             else:
-                found = plan.step(q, numbers, *self.solver._asked())
+                found = plan.step(q, numbers, *self.solver._callbacks())
                 change = change if found is None else found
         boxed = self.solver.keep_limits
         return Step(self._track.steer(numbers, dt, measured, change, alpha, weights, boxed), self)
@@ -172,9 +173,7 @@ class Tracker:
 
     def reset(self, q: ArrayLike) -> None:
         """Begins anew at joint values q, shaped like ``start``, at rest, with nothing remembered."""
-        from supple.solver import started
-
-        self._track.reset(np.ascontiguousarray(started(self.linkage, q)))
+        self._track.reset(np.ascontiguousarray(start_values(self.linkage, q)))
         if self._memory is not None:
             self._memory.reset()
 
@@ -227,7 +226,7 @@ class Tracker:
                 self._weights[k] = weights
             if one.shape not in ((), shape):
                 raise BadInput(f"goal {k} must be one for each arm: its leading axes are {one.shape}, not {shape}")
-            return one._numbers(shape)
+            return one._encoded(shape)
         matrix = one.matrix if isinstance(one, Frame) else _numbers(one, f"goal {k}")
         if mine.axis is not None:
             raise BadInput(f"goal {k} points along a direction: give a Goal with axis and direction")
@@ -245,7 +244,7 @@ class Tracker:
         return f"<Tracker of {self.linkage.name}: {links}>"
 
 
-def made(
+def make_tracker(
     solver: Solver,
     linkage: Linkage,
     links: str | Goal | Sequence[str | Goal],
@@ -255,7 +254,7 @@ def made(
     tolerance: Tolerance | None,
 ) -> Tracker:
     """The tracker of a solver; see `Solver.track`."""
-    from supple.solver import Tolerance, started
+    from supple.solver import Tolerance
 
     try:
         given = [links] if isinstance(links, str | Goal) else list(links)
@@ -270,7 +269,7 @@ def made(
     goals = [one if isinstance(one, Goal) else Goal(one, Frame()) for one in given]
     if any(goal.shape for goal in goals):
         raise BadInput("a tracker takes single goals; many arms come with start of shape (arms, dof)")
-    begin = started(linkage, start)
+    begin = start_values(linkage, start)
     if begin.ndim > 2:
         raise BadInput(f"start must have shape (dof,) or (arms, dof), not {begin.shape}")
     near = Tolerance(1e-3, math.radians(0.5)) if tolerance is None else tolerance

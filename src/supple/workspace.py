@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple import method
 from supple._linkage import outline as _outline
 from supple._linkage import reach as _reach
 from supple._progress import Progress
@@ -263,7 +264,7 @@ def dexterous(
     turns = _orientations(linkage, link, orientations)
     if solver is None:
         reach = min(linkage.reach(link), 1e3 * found.voxel)
-        solver = Solver(tolerance=Tolerance(1e-4 * reach, 1e-3), patience=6)
+        solver = Solver(tolerance=Tolerance(1e-4 * reach, 1e-3), patience=6, method=method.damped())
     # the samples of each voxel, one after another
     cell = found._cell(found.positions)
     order = np.argsort(cell, kind="stable")

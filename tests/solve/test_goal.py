@@ -84,10 +84,10 @@ def test_goals_do_not_keep_the_callers_arrays():
     frames = np.tile(np.eye(4), (2, 1, 1))
     for given in (frames, frames[0], Frame._trusted(frames)):  # a Frame may hold memory that somebody writes to
         goal = Goal("hand", given)
-        before = goal._numbers((2,)).copy()
+        before = goal._encoded((2,)).copy()
         frames[0, 0, 3] += 1
         frames[0, :3, :3] = TURN.rotation
-        assert np.array_equal(goal._numbers((2,)), before)
+        assert np.array_equal(goal._encoded((2,)), before)
 
 
 def test_what_differs_is_not_equal():
@@ -165,11 +165,11 @@ def test_a_priority_is_a_whole_number():
 
 
 def test_twelve_numbers_hold_all():
-    rotation, place = ONE["frame"]._numbers(())[:9], ONE["frame"]._numbers(())[9:]
+    rotation, place = ONE["frame"]._encoded(())[:9], ONE["frame"]._encoded(())[9:]
     assert np.array_equal(rotation.reshape(3, 3), TURN.rotation)
     assert place.tolist() == [1, 2, 3]
-    assert ONE["position and axis"]._numbers(())[:3].tolist() == [0, 0, -1]
-    assert ONE["many"]._numbers((2, 4)).shape == (2, 4, 12)
+    assert ONE["position and axis"]._encoded(())[:3].tolist() == [0, 0, -1]
+    assert ONE["many"]._encoded((2, 4)).shape == (2, 4, 12)
 
 
 def test_some_of_many_are_picked_by_number():
@@ -256,9 +256,9 @@ def test_rows_of_many_that_are_not_finite_are_left_to_the_solver():
     assert np.isfinite(goal.position[[0, 2]]).all()
     turns = np.tile(np.eye(3), (3, 1, 1))
     turns[2] = np.nan
-    assert np.isfinite(Goal("hand", orientation=turns)._numbers((3,))).all(axis=-1).tolist() == [True, True, False]
+    assert np.isfinite(Goal("hand", orientation=turns)._encoded((3,))).all(axis=-1).tolist() == [True, True, False]
     along = [[0, 0, 1], [np.nan, 0, 0]]
-    aimed = Goal("hand", axis=[1, 0, 0], direction=along)._numbers((2,))
+    aimed = Goal("hand", axis=[1, 0, 0], direction=along)._encoded((2,))
     assert np.isfinite(aimed).all(axis=-1).tolist() == [True, False]
     with pytest.raises(BadInput, match="must be orthonormal"):  # but what is finite must be a frame
         Goal("hand", 2 * np.tile(np.eye(4), (3, 1, 1)))

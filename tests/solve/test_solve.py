@@ -233,7 +233,7 @@ def test_the_q_given_back_is_the_best_that_was_visited(way):
     # out of reach, and with too little damping, so that the way leads up and down
     solver = Solver(method=method.get(way), keep_limits=False, limit_escapes=0, max_iterations=12, patience=100)
     goal = flat(-35, 5)
-    plan, numbers = compilation.compiled(ARM, [goal], solver), goal._numbers(())[None]
+    plan, numbers = compilation.compiled(ARM, [goal], solver), goal._encoded(())[None]
     q, visited = ARM.rest, []
     for _ in range(13):
         visited.append((np.sum(plan.look(q, numbers, False)[0] ** 2), q))
@@ -336,12 +336,15 @@ def test_limits_are_kept_or_not_as_told(way):
 
 
 def test_shorter_steps_go_the_same_way():
-    whole, part = (Solver(step_scale=s, max_step=1e9).step(ARM, flat(10, 12), ARM.rest) - ARM.rest for s in (1.0, 0.25))
+    whole, part = (
+        Solver(method=method.damped(), step_scale=s, max_step=1e9).step(ARM, flat(10, 12), ARM.rest) - ARM.rest
+        for s in (1.0, 0.25)
+    )
     assert part == pytest.approx(whole / 4, abs=1e-14)
 
 
 def test_solve_is_step_after_step():
-    solver = Solver(max_iterations=5, patience=50, limit_escapes=0)
+    solver = Solver(method=method.damped(), max_iterations=5, patience=50, limit_escapes=0)
     goal = Goal(HAND, position=[0.4, 0.3, 0.5])
     q = PANDA.rest
     for _ in range(5):

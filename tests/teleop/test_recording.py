@@ -162,7 +162,7 @@ def one_link_twice():
 
 
 def by_the_paper():
-    return Solver(damping=damping.schinstock()).track(SO101, "gripper_frame_link"), {}
+    return Solver(method=method.damped(), damping=damping.schinstock()).track(SO101, "gripper_frame_link"), {}
 
 
 def by_the_pseudoinverse():
@@ -191,7 +191,7 @@ def test_a_measured_arm_replays_bit_for_bit(tmp_path):
 
 
 def test_a_reset_and_another_solver_on_the_way_replay_bit_for_bit(tmp_path):
-    other = Solver(damping=damping.schinstock()).track(UR5, "tool0", acceleration=5.0)
+    other = Solver(method=method.damped(), damping=damping.schinstock()).track(UR5, "tool0", acceleration=5.0)
     at = {200: lambda loop: loop.use(other), 500: lambda loop: loop.reset(START), 700: lambda loop: loop.pause()}
     ticks, recorder = drive(tmp_path / "a.parquet", Solver().track(UR5, "tool0", START), at=at)
     found = replay(recorder.path)
@@ -299,10 +299,25 @@ BEND = damping.Singularity.bend("elbow_joint", (0.0, 3.0), joints=("wrist_1_join
     "solver",
     [
         Solver(),
-        Solver(damping=0.1 + 0.2, max_iterations=7, tolerance=Tolerance(1e-3, 0.1 / 3), keep_limits=False),
-        Solver(damping=damping.schinstock([BEND], alpha0=damping.condition_bound(1e4), as_printed=True)),
-        Solver(damping=damping.mayorga() | damping.chan_lawrence(0.3) | damping.kelmar_khosla() | damping.none),
-        Solver(damping=damping.singularities(damping.Singularity.off_axis("a", "b", [1, 2, 3], 0.1, region=0.2))),
+        Solver(
+            method=method.damped(),
+            damping=0.1 + 0.2,
+            max_iterations=7,
+            tolerance=Tolerance(1e-3, 0.1 / 3),
+            keep_limits=False,
+        ),
+        Solver(
+            method=method.damped(),
+            damping=damping.schinstock([BEND], alpha0=damping.condition_bound(1e4), as_printed=True),
+        ),
+        Solver(
+            method=method.damped(),
+            damping=damping.mayorga() | damping.chan_lawrence(0.3) | damping.kelmar_khosla() | damping.none,
+        ),
+        Solver(
+            method=method.damped(),
+            damping=damping.singularities(damping.Singularity.off_axis("a", "b", [1, 2, 3], 0.1, region=0.2)),
+        ),
         Solver(prefer=prefer.rest([0.1, -0.2], [0.3, 0.4]) + prefer.away([1.0]) + prefer.centre(0.2)),
         Solver(method=method.coordinate_descent(method.Rank.LEAST_RECENT), max_step=float("inf")),
         *(Solver(method=method.get(name)) for name in method.names()),
@@ -328,9 +343,15 @@ def test_a_solver_is_made_again_from_its_text(solver):
         ),
         (
             "Solver(damping=damping.conditioning() | damping.error(alpha0=0.3) | damping.falling(below=0.9))",
-            Solver(damping=damping.mayorga() | damping.chan_lawrence(0.3) | damping.kelmar_khosla(below=0.9)),
+            Solver(
+                method=method.damped(),
+                damping=damping.mayorga() | damping.chan_lawrence(0.3) | damping.kelmar_khosla(below=0.9),
+            ),
         ),
-        ("Solver(damping=damping.manipulability(below=0.2))", Solver(damping=damping.nakamura_hanafusa(below=0.2))),
+        (
+            "Solver(damping=damping.manipulability(below=0.2))",
+            Solver(method=method.damped(), damping=damping.nakamura_hanafusa(below=0.2)),
+        ),
         ("Solver(weights=(1.0, 0.5), microseconds=50)", Solver(joint_weights=[1, 0.5], timeout=50e-6)),
         ("Solver(method=method.pulled())", Solver(method=method.alternative_jacobian())),
         ("Solver(method=method.selective())", Solver(method=method.selectively_damped())),
@@ -357,7 +378,7 @@ def test_a_solver_is_made_again_from_a_text_of_before_its_names_changed(words, s
         "Solver( )",
         "-" * 5000 + "1",
         "Solver(prefer=" + "(" * 3000,
-        repr(Solver(damping=lambda q, e, J, dt: 0.1)),
+        repr(Solver(method=method.damped(), damping=lambda q, e, J, dt: 0.1)),
     ],
 )
 def test_no_other_text_is_a_solver_and_nothing_of_it_is_run(words):
@@ -369,9 +390,11 @@ def test_a_recording_by_a_function_wants_a_solver_and_then_replays(tmp_path):
     def scheme(q, e, J, dt):
         return 0.01
 
-    own = Solver(damping=scheme)
+    own = Solver(method=method.damped(), damping=scheme)
     _, recorder = drive(tmp_path / "a.csv", own.track(UR5, "tool0", START), 0.3)
-    with pytest.raises(BadInput, match=r"give one: Solver\(damping=damping.function\(scheme\)\)"):
+    with pytest.raises(
+        BadInput, match=r"give one: Solver\(method=method.damped\(\), damping=damping.function\(scheme\)\)"
+    ):
         replay(recorder.path)
     assert replay(recorder.path, own).identical
 

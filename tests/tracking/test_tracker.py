@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from supple import Frame, Goal, Joint, Linkage, Solver, Tolerance, damping, models
+from supple import Frame, Goal, Joint, Linkage, Solver, Tolerance, damping, method, models
 from supple.errors import BadInput, UnknownName
 from supple.step import TrackingStatus
 
@@ -593,4 +593,4 @@ def test_a_direction_to_point_along_is_asked_for_with_a_goal():
 
 def test_many_arms_follow_the_tracking_law_only():
     with pytest.raises(BadInput, match="many arms"):
-        Solver(damping=damping.constant(1e-3)).track(UR5, TOOL, np.stack([START] * 2))
+        Solver(method=method.damped(), damping=damping.constant(1e-3)).track(UR5, TOOL, np.stack([START] * 2))

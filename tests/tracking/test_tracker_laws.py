@@ -162,9 +162,9 @@ def test_a_joint_that_starts_outside_its_limits_comes_back_in_bounded_time(seed)
 @pytest.mark.parametrize(
     "solver",
     [
-        Solver(damping=damping.constant(1e-3)),
-        Solver(damping=damping.singularities() | damping.limits()),
-        Solver(damping=lambda q, e, J, dt: (1e-3, np.ones(len(q)))),
+        Solver(method=method.damped(), damping=damping.constant(1e-3)),
+        Solver(method=method.damped(), damping=damping.singularities() | damping.limits()),
+        Solver(method=method.damped(), damping=lambda q, e, J, dt: (1e-3, np.ones(len(q)))),
         Solver(method=method.pseudoinverse()),
         Solver(method=method.transpose()),
     ],

@@ -28,8 +28,8 @@ _SLICE, _PAUSE = 2048, 0.15  # rows at first; seconds of a slice, so that Ctrl-C
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a solve is asked."""
+class Request:
+    """What a solve is request."""
 
     linkage: Linkage
     goals: Sequence[Goal]
@@ -63,52 +63,52 @@ class Asked:
         return np.ascontiguousarray(np.broadcast_to(self.start, whole)).reshape(-1, self.linkage.dof)
 
 
-def solved(asked: Asked, work: Work, report: Any, solver: Solver) -> Solution:
-    """The solution of all rows; ``report`` is what their outcomes and counts are written to, see `Solution._of`.
+def run(request: Request, work: Work, report: Any, solver: Solver) -> Solution:
+    """The solution of all rows; ``report`` is what their outcomes and counts are written to, see `Solution._from_rows`.
 
     With several answers for each it has one axis more; for a single goal, only those that were found.
     """
-    linkage, shape = asked.linkage, asked.shape
+    linkage, shape = request.linkage, request.shape
     count, dof = math.prod(shape), linkage.dof
-    tail = () if asked.solutions is None else (asked.solutions,)
-    q = np.empty((count, *tail, dof)) if asked.out is None else asked.out.reshape(count, dof)
+    tail = () if request.solutions is None else (request.solutions,)
+    q = np.empty((count, *tail, dof)) if request.out is None else request.out.reshape(count, dof)
     report[0] = _UNDONE
     try:
-        _sliced(work, count, q, report, asked.progress)
+        _in_slices(work, count, q, report, request.progress)
     except KeyboardInterrupt:
         undone = (report[0] == _UNDONE).reshape(count, -1).any(axis=1)
-        begin = asked.begin
+        begin = request.begin
         rest = linkage.rest if begin is None else begin[undone].reshape(-1, *(1 for _ in tail), dof)
         q[undone] = np.where(np.isfinite(rest), rest, linkage.rest)
         report[0, undone], report[1:, undone] = Outcome.OUT_OF_BUDGET.value, 0
-        raise Interrupted(Solution._of(linkage, asked.goals, shape, tail, q, report, solver)) from None
-    return Solution._of(linkage, asked.goals, shape, tail, q, report, solver)
+        raise Interrupted(Solution._from_rows(linkage, request.goals, shape, tail, q, report, solver)) from None
+    return Solution._from_rows(linkage, request.goals, shape, tail, q, report, solver)
 
 
-def by_rows(asked: Asked, solve: Callable[[Array, Array], tuple[Array, Array]], solver: Solver) -> Solution:
+def solve_rows(request: Request, solve: Callable[[Array, Array], tuple[Array, Array]], solver: Solver) -> Solution:
     """The solution of a method that takes goals (rows, goals, 12) and starts (rows, dof).
 
     Rows that are not finite are INVALID; a single one raises.
     """
-    count = math.prod(asked.shape)
-    numbers = goal_numbers(asked.goals, asked.shape)
+    count = math.prod(request.shape)
+    numbers = goal_numbers(request.goals, request.shape)
     good: Any = np.isfinite(numbers).all(axis=(1, 2))
-    begin = asked.begin
+    begin = request.begin
     if begin is None:
-        begin = np.broadcast_to(asked.linkage.rest, (count, asked.linkage.dof))
+        begin = np.broadcast_to(request.linkage.rest, (count, request.linkage.dof))
     good &= np.isfinite(begin).all(axis=1)
-    if not asked.shape and not good.all():
+    if not request.shape and not good.all():
         raise BadInput("a goal must be finite")
 
     def work(q: Array, report: Array, first: int, last: int) -> None:
         rows = first + np.flatnonzero(good[first:last])
         lost = first + np.flatnonzero(~good[first:last])
-        q[lost] = np.where(np.isfinite(begin[lost]), begin[lost], asked.linkage.rest)
+        q[lost] = np.where(np.isfinite(begin[lost]), begin[lost], request.linkage.rest)
         report[0, lost] = Outcome.INVALID.value
-        q[rows], told = solve(numbers[rows], begin[rows])
-        report[:, rows] = told.T
+        q[rows], reported = solve(numbers[rows], begin[rows])
+        report[:, rows] = reported.T
 
-    return solved(asked, work, np.zeros((4, count)), solver)
+    return run(request, work, np.zeros((4, count)), solver)
 
 
 def parts(goal: Goal, shape: tuple[int, ...]) -> tuple[Array | None, Array | None, Array | None]:
@@ -125,12 +125,12 @@ def parts(goal: Goal, shape: tuple[int, ...]) -> tuple[Array | None, Array | Non
 
 def goal_numbers(goals: Sequence[Goal], shape: tuple[int, ...]) -> Array:
     """The goals as the core reads them (rows, goals, 12), for rows of that shape."""
-    rows = [goal._numbers(shape) for goal in goals]
+    rows = [goal._encoded(shape) for goal in goals]
     whole = rows[0] if len(rows) == 1 else np.stack(rows, axis=-2)
     return whole.reshape(math.prod(shape), len(goals), 12)
 
 
-def _sliced(work: Work, count: int, q: Array, report: Array, progress: bool | None) -> None:
+def _in_slices(work: Work, count: int, q: Array, report: Array, progress: bool | None) -> None:
     """The work in slices of a fraction of a second: between two of them Ctrl-C is heard and the bar moves."""
     if count <= _SLICE:
         work(q, report, 0, count)

@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from supple import _core, damping
+from supple import _core
 from supple._linkage import condition as _condition
 from supple._solve import encoding
-from supple._solve.singularity import FUNCTION, OFF_AXIS, SINE, ConditionBound, Singularity
-from supple.damping import Damping, Scheme
+from supple._solve.scheme import Scheme, SchemeKind
+from supple._solve.singularity import ConditionBound, Measure, Singularity
+from supple.damping import Damping
 from supple.errors import BadInput, unknown
 from supple.frame import Array
 from supple.joint import Joint, Kind
 from supple.linkage import Linkage
 
-_LOOKING = (damping.MANIPULABILITY, damping.FALLING, damping.FACTORS, damping.WEAKEST)  # schemes that need a rank
+_NEED_RANK = (SchemeKind.NAKAMURA_HANAFUSA, SchemeKind.KELMAR_KHOSLA, SchemeKind.MAYORGA, SchemeKind.SINGULARITIES)
 _AT_REST = 0.3  # manipulability counts as low below so much of its value at rest
 _SLIDE = 0.1  # part of its range where a slide is near its limit
 
@@ -30,15 +31,15 @@ def numbers(schemes: Damping, linkage: Linkage, plan: _core.Plan) -> list[tuple[
     """
     order = ordered(schemes)
     asked = [scheme for scheme in order if _function(scheme) is not None]
-    looking = any(scheme.kind in _LOOKING for scheme in order)
-    rank = encoding.generic_rank(linkage, plan) if looking else 1
+    needs_rank = any(scheme.kind in _NEED_RANK for scheme in order)
+    rank = encoding.generic_rank(linkage, plan) if needs_rank else 1
     rows = []
     for scheme in order:
         bound = isinstance(scheme.alpha0, ConditionBound)
         alpha0 = 1 / (scheme.alpha0.kappa - 1) if isinstance(scheme.alpha0, ConditionBound) else scheme.alpha0
         region, weight, each = scheme.region, scheme.weight, np.zeros(linkage.dof)
         where: tuple[Any, ...] = (0, (-1, 1.0, 0.0, False), (), None, None)
-        if scheme.kind == damping.LIMITS:
+        if scheme.kind is SchemeKind.LIMITS:
             each = _regions(linkage, scheme)
         elif scheme.singularity is not None:
             region, weight = scheme.singularity.region, scheme.singularity.weight
@@ -48,7 +49,7 @@ def numbers(schemes: Damping, linkage: Linkage, plan: _core.Plan) -> list[tuple[
             if found is None:
                 continue
             where = found
-        elif scheme.kind == damping.MANIPULABILITY and region is None:
+        elif scheme.kind is SchemeKind.NAKAMURA_HANAFUSA and region is None:
             rest = encoding.jacobian_at(plan, linkage.rest)[:, list(plan.columns)]
             region = _AT_REST * float(np.prod(np.linalg.svd(rest, compute_uv=False)[:rank]))
             if not region > 1e-12:
@@ -57,7 +58,7 @@ def numbers(schemes: Damping, linkage: Linkage, plan: _core.Plan) -> list[tuple[
         which = asked.index(scheme) if scheme in asked else -1
         rows.append(
             (
-                *(scheme.kind, measure, scheme.as_printed, bound, alpha0, region or 0.0, weight),
+                *(int(scheme.kind), int(measure), scheme.as_printed, bound, alpha0, region or 0.0, weight),
                 *(scheme.rate, scheme.tiny, rank, which, each, *details),
             )
         )
@@ -69,7 +70,7 @@ def ordered(schemes: Damping) -> list[Scheme]:
     return sorted(schemes.schemes, key=lambda scheme: (repr(Damping(frozenset((scheme,)))), hash(scheme)))
 
 
-def asking(schemes: Damping) -> Callable[[int, Array, Array, Array, float], tuple[float, Array | None]] | None:
+def callback(schemes: Damping) -> Callable[[int, Array, Array, Array, float], tuple[float, Array | None]] | None:
     """What the core asks for schemes and measures by function, by their number; None where there are none."""
     if not any(map(_function, schemes.schemes)):
         return None
@@ -77,7 +78,7 @@ def asking(schemes: Damping) -> Callable[[int, Array, Array, Array, float], tupl
 
     def ask(which: int, q: Array, e: Array, J: Array, dt: float) -> tuple[float, Array | None]:
         kind, function = functions[which]
-        if kind == damping.SINGULARITY:
+        if kind is SchemeKind.NAMED_SINGULARITY:
             return _number(function(q), "a singularity by function must return a finite distance"), None
         return _damped(function(q, e, J, dt), len(q))
 
@@ -159,10 +160,10 @@ def _regions(linkage: Linkage, scheme: Scheme) -> Array:
 def _measure(linkage: Linkage, named: Singularity, used: tuple[int, ...]) -> tuple[Any, ...] | None:
     """How a singularity is measured, as the core reads it; None where no joint that moves a goal has a part in it."""
     nothing = (-1, 1.0, 0.0, False)
-    if named.kind == FUNCTION:
+    if named.kind is Measure.FUNCTION:
         return named.kind, nothing, (), None, None
     joint = _joint(linkage, named.joint)
-    if named.kind == OFF_AXIS:
+    if named.kind is Measure.OFF_AXIS:
         if named.link not in linkage._link_named:
             raise unknown("link", named.link, linkage._link_named)
         if joint.kind not in (Kind.REVOLUTE, Kind.CONTINUOUS, Kind.PRISMATIC):
@@ -174,7 +175,7 @@ def _measure(linkage: Linkage, named: Singularity, used: tuple[int, ...]) -> tup
     if joint.kind.dof != 1:
         raise BadInput(f"joint {joint.name!r} is a {joint.kind.value} joint: its bend is no single value")
     turns = joint.kind is not Kind.PRISMATIC
-    if named.kind == SINE and not turns:
+    if named.kind is Measure.SINE and not turns:
         raise BadInput(f"joint {joint.name!r} slides: it has no sine")
     source = linkage._sources[joint.name]
     if source.first not in used:

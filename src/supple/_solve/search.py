@@ -32,34 +32,40 @@ LEVELS = 3
 _STEP = 1e-3  # weight of a priority compared with the one before it
 
 
-def solved(solver: Solver, asked: batch.Asked) -> Solution:
+def solve(solver: Solver, request: batch.Request) -> Solution:
     """The solution of a search."""
-    levels = sorted({goal.priority for goal in asked.goals})
+    levels = sorted({goal.priority for goal in request.goals})
     if len(levels) > LEVELS:
         raise BadInput(f"goals may have {LEVELS} priorities together, not {len(levels)}")
-    if asked.solutions is not None and (len(levels) > 1 or solver.prefer.wishes):
+    if request.solutions is not None and (len(levels) > 1 or solver.prefer.terms):
         raise BadInput("solutions= takes goals of one priority, without preferences")
-    finder = compiled(asked.linkage, asked.goals, solver)
-    goals, begin, wanted = [batch.parts(goal, asked.shape) for goal in asked.goals], asked.begin, asked.solutions
+    finder = compiled(request.linkage, request.goals, solver)
+    goals, begin, wanted = (
+        [batch.parts(goal, request.shape) for goal in request.goals],
+        request.begin,
+        request.solutions,
+    )
 
     def work(q: Array, report: Any, first: int, last: int) -> None:
         finder.many(goals, begin, q, report, 0 if wanted is None else wanted, first, last)
 
     tail = () if wanted is None else (wanted,)
-    found = batch.solved(asked, work, np.empty((3, math.prod(asked.shape), *tail), dtype=np.int64), solver)
-    if not asked.shape and (found.outcomes == Outcome.INVALID.value).any():
+    found = batch.run(request, work, np.empty((3, math.prod(request.shape), *tail), dtype=np.int64), solver)
+    if not request.shape and (found.outcomes == Outcome.INVALID.value).any():
         raise BadInput("a goal must be finite")
-    if asked.solutions is not None:
+    if request.solutions is not None:
         return found
     if len(levels) > 1:
-        found = _first_things_first(solver, asked, found, levels[0])
-    return _preferred(solver, asked, found) if solver.prefer.wishes else found
+        found = _meet_first_priority(solver, request, found, levels[0])
+    return _apply_preferences(solver, request, found) if solver.prefer.terms else found
 
 
-def single(solver: Solver, linkage: Linkage, goal: Goal, start: Array | None) -> Solution:
+def solve_one(solver: Solver, linkage: Linkage, goal: Goal, start: Array | None) -> Solution:
     """The solution of one goal, without detours."""
     finder = compiled(linkage, (goal,), solver)
-    return Solution._one(linkage, goal, finder.answer(goal.position, goal.orientation, goal.direction, start), solver)
+    return Solution._from_answer(
+        linkage, goal, finder.answer(goal.position, goal.orientation, goal.direction, start), solver
+    )
 
 
 def compiled(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Finder:
@@ -129,29 +135,29 @@ def joint_weights(linkage: Linkage, given: Any) -> Array:
     return row
 
 
-def _first_things_first(solver: Solver, asked: batch.Asked, found: Solution, level: int) -> Solution:
+def _meet_first_priority(solver: Solver, request: batch.Request, found: Solution, level: int) -> Solution:
     """Where not all goals could be met, those that come first are met to the end: from the nearest q, which is near."""
     missed = np.atleast_1d(found.outcomes != Outcome.ARRIVED.value)
     missed &= np.atleast_1d(found.outcomes != Outcome.INVALID.value)
     if not missed.any():
         return found
-    first = [goal for goal in asked.goals if goal.priority == level]
-    met = solver.solve(asked.linkage, first, found.q, progress=asked.progress)
-    q = np.where(missed.reshape(*asked.shape, 1), met.q, found.q)
-    if asked.out is not None:
-        asked.out[...] = q
+    first = [goal for goal in request.goals if goal.priority == level]
+    met = solver.solve(request.linkage, first, found.q, progress=request.progress)
+    q = np.where(missed.reshape(*request.shape, 1), met.q, found.q)
+    if request.out is not None:
+        request.out[...] = q
     return replace(found, q=q)
 
 
-def _preferred(solver: Solver, asked: batch.Asked, found: Solution) -> Solution:
+def _apply_preferences(solver: Solver, request: batch.Request, found: Solution) -> Solution:
     """The answers moved as their preferences wish, for as long as the goals hold."""
-    plan = compilation.compiled(asked.linkage, asked.goals, solver)
-    numbers = batch.goal_numbers(asked.goals, asked.shape)
-    q = np.ascontiguousarray(found.q.reshape(-1, asked.linkage.dof))
+    plan = compilation.compiled(request.linkage, request.goals, solver)
+    numbers = batch.goal_numbers(request.goals, request.shape)
+    q = np.ascontiguousarray(found.q.reshape(-1, request.linkage.dof))
     there = np.atleast_1d(found.outcomes).reshape(-1) == Outcome.ARRIVED.value
-    weights = joint_weights(asked.linkage, solver.joint_weights)
-    q[there] = plan.refine(numbers[there], q[there], solver._wish(), weights)
+    weights = joint_weights(request.linkage, solver.joint_weights)
+    q[there] = plan.refine(numbers[there], q[there], solver._preferred_step(), weights)
     q = q.reshape(found.q.shape)
-    if asked.out is not None:
-        asked.out[...] = q
+    if request.out is not None:
+        request.out[...] = q
     return replace(found, q=q)

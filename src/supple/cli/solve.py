@@ -161,6 +161,8 @@ def _solver(
             chosen["method"] = method.get(way)
         except UnknownName as error:
             raise BadInput(f"--method: {error}") from None
+    elif damping is not None:
+        chosen["method"] = method.damped()
     if tolerance is not None:
         if not np.isfinite(tolerance):
             raise BadInput(f"--tolerance must be finite, got {tolerance!r}")

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _check
+from supple._solve.arguments import start_values
 from supple.errors import BadInput
 from supple.frame import Array, Frame
-from supple.solver import started
 from supple.teleop.adapters import CommandLike, sink_of, source_of
 from supple.teleop.clock import Clock, Timer
 from supple.teleop.command import Command, Sink, Source, Tick
@@ -159,7 +159,7 @@ class Loop:
 
     def reset(self, q: ArrayLike) -> None:
         """Sets the joint values to q (dof,), at rest, in the next tick. Only for simulated arms: they jump there."""
-        begin = started(self._tracker.linkage, q)
+        begin = start_values(self._tracker.linkage, q)
         if begin.ndim != 1:
             raise BadInput(f"q must have shape ({self._tracker.linkage.dof},), not {begin.shape}")
         self._requests.append(lambda: self._reset(begin))

@@ -11,8 +11,8 @@ from supple.solver import Solver
 SUPPLE = "supple"
 METHODS: dict[str, Solver] = {
     SUPPLE: Solver(),
-    "the paper": Solver(damping=damping.schinstock()),
-    "damped": Solver(damping=damping.constant(1e-2)),
+    "the paper": Solver(method=method.damped(), damping=damping.schinstock()),
+    "damped": Solver(method=method.damped(), damping=damping.constant(1e-2)),
     "pseudo-inverse": Solver(method=method.pseudoinverse()),
 }
 """Solvers by the name that the page shows. All keep the same limits of position, speed and acceleration, as the drives

@@ -81,7 +81,7 @@ def table(title: str, linkage: Linkage, goal: Goal, solvers: Mapping[str, Solver
 
 def chapters(rounds: int = 3) -> list[Table]:
     """Tables on the chapter's two goals, and on one of a two-link arm, whose Jacobian is square."""
-    solvers = every(Solver()) | {"damped, damping 25": Solver(damping=25)}
+    solvers = every(Solver()) | {"damped, damping 25": Solver(method=method.damped(), damping=25)}
     cases = (
         ("planar3 to (-20, 5)", models.planar3(), chapter.NEAR),
         ("planar3 to (-35, 5), out of reach", models.planar3(), chapter.FAR),

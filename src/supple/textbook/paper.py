@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import damping, models
+from supple import damping, method, models
 from supple._solve import compilation
 from supple.damping import Singularity
 from supple.frame import Array, Frame
@@ -30,9 +30,9 @@ SINGULARITIES = (
     Singularity.off_axis("azimuth", "wrist_yaw_link", region=0.3, joints=("azimuth",)),
 )
 """All there are on `models.kraft`: elbow straight, wrist turned aside, wrist over the azimuth axis."""
-EXACT = Solver(damping=damping.none, keep_limits=False)
+EXACT = Solver(method=method.damped(), damping=damping.none, keep_limits=False)
 """The exact solution, whatever it asks of the joints."""
-PAPER = Solver(damping=damping.schinstock(SINGULARITIES), keep_limits=False)
+PAPER = Solver(method=method.damped(), damping=damping.schinstock(SINGULARITIES), keep_limits=False)
 """The paper's approximation."""
 _START = {"shoulder": 0.2, "elbow": -0.9, "wrist_pitch": 0.7}
 _SHOWN = {  # links whose origins are drawn, and the joint at each
@@ -86,9 +86,9 @@ class Run:
 def drive(solver: Solver, linkage: Linkage, goals: Frame, start: ArrayLike, dt: float = 1 / 300) -> Run:
     """Tick after tick: the raw step of a solver from q (dof,), and of it what joints can do within speed and limits."""
     plan = compilation.compiled(linkage, [Goal(LINK, goals[0])], solver)
-    memory, asked = plan.memory(), solver._asked()
+    memory, asked = plan.memory(), solver._callbacks()
     q, rows = np.array(start, dtype=float), []
-    for numbers in Goal(LINK, goals)._numbers(goals.shape):
+    for numbers in Goal(LINK, goals)._encoded(goals.shape):
         step, alpha, weights = plan.tick(q, numbers[None], dt, memory, None, *asked)
         most = linkage.speed * dt
         q = linkage.clamp(linkage.integrate(q, np.clip(step, -most, most)))

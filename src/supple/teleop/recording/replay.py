@@ -139,7 +139,7 @@ def replay(
         os.fspath(opened.path),
         chosen.name,
         chosen.names,
-        tuple(unit for joint in chosen.joints if joint.dof for unit in joint.units),
+        chosen.units,
         differences.ticks,
         differences.end - differences.begin,
         differences.lost,
