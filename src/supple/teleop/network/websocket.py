@@ -124,7 +124,7 @@ class WebSocketSource(NetworkSource):
             self._connections -= 1
             self._access.disconnect(connection)
 
-    async def _sending(self) -> None:
+    async def _send_answers(self) -> None:
         while True:
             await self._wake.wait()
             self._wake.clear()

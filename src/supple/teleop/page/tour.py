@@ -50,7 +50,7 @@ def _past_reach(arm: Arm) -> Array:
 
 
 def _through_wrist(arm: Arm) -> Array | None:
-    """Past the most singular q that one of the last four joints can reach, at a small distance in the lost direction."""
+    """Past the most singular q that one of the last four joints can reach, displaced in the lost direction."""
     linkage, link, rest = arm.linkage, arm.links[0], arm.linkage.rest
     lower, upper = np.maximum(linkage.lower, -np.pi), np.minimum(linkage.upper, np.pi)
     worst, path, lost = np.inf, None, np.zeros(6)

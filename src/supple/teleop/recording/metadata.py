@@ -125,7 +125,8 @@ def tracker_from_dict(data: Any, linkage: Linkage, start: Array, solver: Solver 
     """
     if solver is None:
         if data["solver"] is None:
-            raise BadInput(f"this solver has a Python function in it, so give a solver: {data['solver_text'][:200]}")
+            text = str(data["solver_text"])[:200]
+            raise BadInput(f"a recording does not hold the Python functions of a solver, so give one: {text}")
         solver = Solver.from_dict(data["solver"])
     return solver.track(
         linkage,
