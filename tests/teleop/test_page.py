@@ -41,7 +41,7 @@ from supple.teleop.recording.replay import replay
 SIZE = {"width": 900, "height": 560}
 VISER_ERRORS = (
     "Unable to preventDefault inside passive event listener invocation.",  # when a ball is pressed
-    "Tried to update non-existent component",  # a plot's data that arrives after the plot was replaced, on a busy machine
+    "Tried to update non-existent component",  # data of a plot that was just replaced
 )
 URDF = """<robot name="two_turns">
 <link name="base"/><link name="upper"/><link name="fore"/><link name="tip"/>
