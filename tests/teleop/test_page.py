@@ -317,21 +317,21 @@ class Browser:
         scale = camera.image_height / 2 / np.tan(camera.fov / 2)
         return np.array([camera.image_width, camera.image_height]) / 2 + scale * seen[:2] / seen[2]
 
-    def press(self, place: np.ndarray) -> None:
-        """Press on a handle; again if a busy browser had not yet seen the pointer over it."""
-        for k in range(10):
-            self.tab.mouse.move(*place)
-            self.tab.wait_for_timeout(150 * (k + 1))
-            self.tab.mouse.down()
-            if self.until(lambda: any(handle.dragged for handle in self.page.session.source.handles), 2 + k):
-                return
-            self.tab.mouse.up()
-        pytest.fail("the handle is not dragged")
+    def press(self, place: np.ndarray, patience: float = 150) -> None:
+        self.tab.mouse.move(*place)
+        self.tab.wait_for_timeout(patience)  # the pointer must be seen to be over the handle
+        self.tab.mouse.down()
 
     def drag(self, start: np.ndarray, end: np.ndarray, *, hold: bool = False) -> None:
         """From one place on the screen to another, in some steps, as a hand does."""
-        self.press(start)
-        for u in np.linspace(0, 1, 8)[1:]:
+        for k in range(8):  # again if a busy browser had not yet seen the pointer over the handle
+            self.press(start, 150 * (k + 1))
+            self.tab.mouse.move(*(start + (end - start) / 7))
+            if self.until(lambda: any(handle.dragged for handle in self.page.session.source.handles), 2 + k):
+                break
+            self.tab.mouse.move(*start)  # what moved was the camera
+            self.tab.mouse.up()
+        for u in np.linspace(0, 1, 8)[2:]:
             self.tab.mouse.move(*(start + u * (end - start)))
             self.tab.wait_for_timeout(25)
         if not hold:
