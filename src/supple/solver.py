@@ -90,10 +90,10 @@ class Solver:
     >>> from supple import Goal, Solver, method, models
     >>> arm = models.planar3()
     >>> goal = Goal("tip", position=[12, 6, 0])
-    >>> Solver().solve(arm, goal).arrived
-    True
-    >>> Solver(method=method.damped(), damping=1e-2).solve(arm, goal).arrived
-    True
+    >>> Solver().solve(arm, goal).outcome.name
+    'ARRIVED'
+    >>> Solver(method=method.damped(), damping=1e-2).solve(arm, goal).outcome.name
+    'ARRIVED'
     """
 
     method: Method = field(default_factory=method.search)
@@ -226,7 +226,7 @@ class Solver:
         >>> goal = Goal("panda_hand_tcp", arm.frame(arm.random(5, seed=1), "panda_hand_tcp"))
         >>> found = Solver().solve(arm, goal)
         >>> found.q.shape, bool(found.arrived.all())
-        ((5, 9), True)
+        ((5, 8), True)
         """
         if not isinstance(linkage, Linkage):
             raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
@@ -259,7 +259,7 @@ class Solver:
         >>> arm = models.panda()
         >>> find = Solver().compile(arm, "panda_hand_tcp")
         >>> find(arm.frame(arm.rest, "panda_hand_tcp")).shape
-        (9,)
+        (8,)
         """
         if not self.searches or self.prefer.terms:
             raise BadInput("compile needs method.search(), without preferences")
@@ -425,7 +425,7 @@ def solve(
     >>> arm = supple.models.panda()
     >>> found = supple.solve(arm, supple.Goal("panda_hand_tcp", position=[0.4, 0, 0.5]))
     >>> bool(found), found.q.shape
-    (True, (9,))
+    (True, (8,))
     """
     solver = replace(_DEFAULT, **options) if options else _DEFAULT
     return solver.solve(linkage, goals, start, solutions=solutions, out=out, progress=progress)

@@ -8,7 +8,7 @@ import pytest
 
 from supple import Frame, Goal
 from supple.errors import BadInput
-from supple.goal import picked
+from supple.goal import take_rows
 
 TURN = Frame.rotvec([0.3, -0.5, 0.7])
 ONE = {
@@ -172,12 +172,12 @@ def test_twelve_numbers_hold_all():
     assert ONE["many"]._encoded((2, 4)).shape == (2, 4, 12)
 
 
-def test_some_of_many_are_picked_by_number():
+def test_some_of_many_are_take_rows_by_number():
     many, shape = ONE["many"], (2, 4)
-    assert picked(many, shape, 6).position.tolist() == [6, 7, 8]
-    assert picked(many, shape, np.array([[0, 5], [7, 7]])).position[..., 0].tolist() == [[0, 3], [9, 9]]
-    assert picked(many, shape, 6).turn_weight == (0.5, 0.5, 0.5)
-    assert picked(ONE["slack"], shape, 6) == ONE["slack"]
+    assert take_rows(many, shape, 6).position.tolist() == [6, 7, 8]
+    assert take_rows(many, shape, np.array([[0, 5], [7, 7]])).position[..., 0].tolist() == [[0, 3], [9, 9]]
+    assert take_rows(many, shape, 6).turn_weight == (0.5, 0.5, 0.5)
+    assert take_rows(ONE["slack"], shape, 6) == ONE["slack"]
 
 
 # -- refusals ---------------------------------------------------------------------------------------------------

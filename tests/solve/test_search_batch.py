@@ -12,7 +12,7 @@ import pytest
 from test_search import HANDS
 
 from supple import Goal, Outcome, Solver, _core, errors, method, models, prefer, solve
-from supple._solve import search as _search
+from supple._solve import search
 
 PANDA, HAND = models.panda(), "panda_hand_tcp"
 FIELDS = ("q", "outcomes", "iterations", "starts", "error")
@@ -375,8 +375,8 @@ def test_no_bar_is_shown_for_what_takes_no_second(capfd):
 def test_a_budget_of_starts_ends_every_search():
     goal = Goal(HAND, frames_of(PANDA, HAND, 700)[::7])
     found = solve(PANDA, goal)
-    assert (found.starts <= _search.STARTS).all()
-    assert (found.iterations <= _search.ITERATIONS).all()
+    assert (found.starts <= search.STARTS).all()
+    assert (found.iterations <= search.ITERATIONS).all()
 
 
 def test_a_lost_row_asked_again_alone_is_refused():

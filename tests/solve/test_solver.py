@@ -125,7 +125,7 @@ def test_plans_do_not_fill_the_memory():
 # -- refusals ---------------------------------------------------------------------------------------------------
 
 REFUSED = {
-    "no joint moves any of the links that the goals speak of": lambda: solve(ARM, Goal("base", position=[1, 2, 3])),
+    "no joint moves any of the links of the goals": lambda: solve(ARM, Goal("base", position=[1, 2, 3])),
     "at least one goal is needed": lambda: solve(ARM, []),
     "goals must be Goal values, not the name of a link; write Goal('tip', frame)": lambda: solve(ARM, "tip"),
     "goals must be a Goal or several, got None": lambda: solve(ARM, None),

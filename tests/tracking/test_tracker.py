@@ -380,7 +380,7 @@ def test_reset_begins_anew_as_a_new_tracker_does():
     new = tracker(start)
     for k in range(200):
         goal = shifted(3e-3 * k, 0, 0)
-        assert np.array_equal(follow.step(goal, DT)._told, new.step(goal, DT)._told)
+        assert np.array_equal(follow.step(goal, DT)._result, new.step(goal, DT)._result)
 
 
 def test_a_replay_is_as_many_steps():
@@ -399,7 +399,7 @@ def test_a_replay_is_as_many_steps():
 
 def test_a_frame_an_array_and_a_goal_ask_for_the_same():
     goals = (HERE, HERE.matrix, Goal(TOOL, HERE), [HERE], (HERE.matrix,), HERE.matrix.tolist(), Frame(HERE.matrix))
-    steps = [tracker(START + 0.1).step(goal, DT)._told for goal in goals]
+    steps = [tracker(START + 0.1).step(goal, DT)._result for goal in goals]
     for told in steps[1:]:
         assert np.array_equal(told, steps[0])
 
@@ -462,7 +462,7 @@ def test_measured_values_that_are_no_numbers_count_as_none():
         plain, watched = tracker(), tracker()
         for k in range(20):
             goal = shifted(1e-3 * k, 0, 0)
-            assert np.array_equal(plain.step(goal, DT)._told, watched.step(goal, DT, measured=bad)._told)
+            assert np.array_equal(plain.step(goal, DT)._result, watched.step(goal, DT, measured=bad)._result)
 
 
 def test_a_slow_stamped_command_is_smoothed_and_its_lag_is_told():

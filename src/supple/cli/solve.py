@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from supple import method
-from supple._solve.explanation import said_angle, said_length
+from supple._solve.text import angle_text, length_text
 from supple.cli import inputs
 from supple.cli.options import Json, Search, Source, complaints, drawable
 from supple.cli.output import say, say_json
@@ -275,9 +275,9 @@ def _table(answers: _Answers) -> list[str]:
     """A line for each answer under a line of names; under one that did not arrive, why."""
     shown = dict(answers.columns)
     if "distance" in shown:
-        shown["distance"] = [said_length(x) for x in shown["distance"]]
+        shown["distance"] = [length_text(x) for x in shown["distance"]]
     if "angle" in shown:
-        shown["angle"] = [f"{x:.3g} deg" if answers.degrees else said_angle(x) for x in shown["angle"]]
+        shown["angle"] = [f"{x:.3g} deg" if answers.degrees else angle_text(x) for x in shown["angle"]]
     columns = [[name, *map(str, column)] for name, column in shown.items()]
     names, rounded = answers.found.linkage.names, np.round(answers.q, 6) + 0.0
     columns += [[name, *(f"{x:.6f}" for x in column)] for name, column in zip(names, rounded.T, strict=True)]
