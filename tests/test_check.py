@@ -1,6 +1,5 @@
 """Every check of an argument returns the value in its working form, or names the argument, the wish and what came."""
 
-import doctest
 import math
 
 import numpy as np
@@ -30,6 +29,8 @@ from supple import BadInput, UnknownName, _check
         (lambda: _check.instance(3, dict, "data"), "data must be a dict, got 3"),
         (lambda: _check.instance(3, dict, "data", "{}"), "data must be a dict, such as {}, got 3"),
         (lambda: _check.function(3, "scheme"), "scheme must be a function, got 3"),
+        (lambda: _check.numbers([1, None], "q"), "q must be numbers, got [1, None]"),
+        (lambda: _check.numbers([1, object()], "q"), "q must be numbers: "),
         (lambda: _check.numbers("1", "q"), "q must be numbers, got '1'"),
         (lambda: _check.numbers([1j], "q", "(..., 2)"), "q must be numbers of shape (..., 2), got [1j]"),
         (lambda: _check.rows([1, 2], 3, "point"), "point must have shape (..., 3), not (2,)"),
@@ -37,7 +38,6 @@ from supple import BadInput, UnknownName, _check
         (lambda: _check.rows([1, 2, math.nan], 3, "point"), "point must be finite, got [1.0, 2.0, nan]"),
         (lambda: _check.vector([[1, 2, 3]], 3, "axis"), "axis must have shape (3,), not (1, 3)"),
         (lambda: _check.one_or_each([1, 2], 3, "speed"), "speed must be one number or 3, got [1, 2]"),
-        (lambda: _check.one_or_each(math.nan, 3, "speed"), "speed must be one number or 3, got nan"),
         (lambda: _check.one_or_each(None, 3, "speed"), "speed must be one number or 3, got None"),
         (lambda: _check.unit_vector([0, 0, 0], 3, "axis"), "axis must not be zero"),
         (lambda: _check.leading_axes((2,), (3,), "q and point"), "q and point have leading axes (2,) and (3,)"),
@@ -70,7 +70,3 @@ def test_an_error_about_something_long_stays_short():
     with pytest.raises(BadInput) as refused:
         _check.positive("x" * 10_000, "rate")
     assert len(str(refused.value)) < 200
-
-
-def test_the_examples_in_the_docstrings_hold():
-    assert doctest.testmod(_check).failed == 0

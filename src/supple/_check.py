@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -102,6 +103,18 @@ def one_of(value: str, what: str, known: tuple[str, ...]) -> str:
     return value
 
 
+def ending(file: str, endings: tuple[str, ...], what: str) -> str:
+    """The ending of a file's name in lower case, one of a few; ``what`` begins the message.
+
+    >>> ending("Swing.CSV", (".csv", ".npz"), "a motion is read from")
+    '.csv'
+    """
+    found = os.path.splitext(file)[1].lower()
+    if found not in endings:
+        raise BadInput(f"{what} a file that ends in {' or '.join(endings)}, not {file!r}")
+    return found
+
+
 def instance(value: object, kind: type[T], what: str, example: str = "") -> T:
     """A value of a class; ``example`` is code that makes one, for the message."""
     if not isinstance(value, kind):
@@ -126,7 +139,7 @@ def numbers(value: ArrayLike, what: str, shape: str = "") -> Array:
     wanted = f"{what} must be numbers" + (f" of shape {shape}" if shape else "")
     try:
         array = np.asarray(value)
-        if array.dtype.kind in "biufO":
+        if array.dtype.kind in "biuf" or (array.dtype.kind == "O" and None not in array.ravel().tolist()):
             return np.asarray(array, dtype=float, order="C")
     except (TypeError, ValueError) as error:  # rows of different lengths, or objects that are not numbers
         raise BadInput(f"{wanted}: {error}") from None
@@ -155,18 +168,15 @@ def vector(value: ArrayLike, size: int, what: str) -> Array:
 
 
 def one_or_each(value: ArrayLike, count: int, what: str) -> Array:
-    """One number for all or ``count`` numbers, as a fresh array (count,); infinite ones are allowed, nan is not.
+    """One number for all or ``count`` numbers, finite or not, as a fresh array (count,).
 
     >>> one_or_each(2, 3, "speed")
     array([2., 2., 2.])
     """
     try:
-        array = np.array(np.broadcast_to(numbers(value, what), (count,)))
-    except ValueError:  # BadInput is one
-        array = np.array([math.nan])
-    if np.isnan(array).any():
-        raise BadInput(f"{what} must be one number or {count}, got {_short(value)}")
-    return array
+        return np.array(np.broadcast_to(numbers(value, what), (count,)))
+    except ValueError:  # of a shape that does not fit, or not numbers
+        raise BadInput(f"{what} must be one number or {count}, got {_short(value)}") from None
 
 
 def finite(array: Array, what: str, detail: str = "") -> Array:

@@ -1,4 +1,4 @@
-"""Frame: where a link is and how it is turned, one or many at a time."""
+"""Frame: position and orientation of a link, one or many at a time."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple import _core
+from supple import _check, _core
 from supple._linkage import angles
 from supple.errors import BadInput
 
 Array = NDArray[np.float64]
 _new = object.__new__
 _set = object.__setattr__
+_ORDERS = ("wxyz", "xyzw")
 
 
 class Frame:
-    """Position and orientation: a rigid transformation from its own axes to those it is seen from.
+    """Position and orientation: the rigid transform from a frame's own axes to those of its parent.
 
-    A frame holds an array of shape (..., 4, 4); leading axes mean many frames, and every operation broadcasts over
-    them. Metres and radians; quaternions have w first. ``a @ b`` reads "b, as seen from where a is": if ``a`` is
-    hand-in-world and ``b`` tool-in-hand, ``a @ b`` is tool-in-world. Frames are values: they do not change.
+    A frame holds an array of shape (..., 4, 4). Leading axes mean many frames, and every operation broadcasts over
+    them. Metres and radians; quaternions are w first unless ``order="xyzw"`` says otherwise. ``a @ b`` composes: if
+    ``a`` is the pose of the gripper in the world and ``b`` that of the tool in the gripper, ``a @ b`` is the pose of
+    the tool in the world. Frames are immutable.
 
     >>> Frame.at([1, 2, 3]) @ Frame.turn([0, 0, 1], 0.5)
     Frame at (1, 2, 3), turned 0.5 rad about (0, 0, 1)
@@ -29,11 +31,15 @@ class Frame:
 
     __slots__ = ("matrix",)
     matrix: Array
-    """The (..., 4, 4) array itself, read-only."""
-    __array_priority__ = 100.0  # a numpy array on the left of @ leaves the product to us
+    """The array (..., 4, 4), read-only."""
+    __array_priority__ = 100.0  # numpy array @ Frame calls Frame.__rmatmul__
 
     def __init__(self, matrix: ArrayLike | Frame | None = None) -> None:
-        """A frame from a (..., 4, 4) array; the identity when none is given."""
+        """A frame from an array (..., 4, 4); without one, the identity.
+
+        >>> Frame(np.eye(4)) == Frame()
+        True
+        """
         array = np.eye(4) if matrix is None else _checked(matrix)
         array.flags.writeable = False
         _set(self, "matrix", array)
@@ -45,73 +51,107 @@ class Frame:
         _set(frame, "matrix", matrix)
         return frame
 
-    # -- making one ---------------------------------------------------------------------------------------------
+    # -- constructors -------------------------------------------------------------------------------------------
 
     @classmethod
     def at(cls, position: ArrayLike, rotation: ArrayLike | Frame | None = None) -> Frame:
-        """A frame at a position (..., 3) in metres, turned by a rotation matrix (..., 3, 3) or as another frame is."""
-        p = finite(position, 3, "position")
+        """A frame at a position (..., 3) in metres, with a rotation matrix (..., 3, 3) or the rotation of a frame.
+
+        >>> Frame.at([1, 2, 3], Frame.turn([0, 0, 1], 0.5))
+        Frame at (1, 2, 3), turned 0.5 rad about (0, 0, 1)
+        """
+        p = _check.rows(position, 3, "position")
         if rotation is None:
             r: Array = np.eye(3)
         elif isinstance(rotation, Frame):
             r = rotation.rotation
         else:
-            try:
-                r = np.asarray(rotation, dtype=float)
-            except (TypeError, ValueError) as error:
-                raise BadInput(f"rotation must be numbers of shape (..., 3, 3): {error}") from None
+            r = _check.numbers(rotation, "rotation", "(..., 3, 3)")
             if r.shape[-2:] != (3, 3):
                 raise BadInput(f"rotation must have shape (..., 3, 3), not {r.shape}")
         return cls(_assemble(r, p))
 
     @classmethod
     def turn(cls, axis: ArrayLike, angle: ArrayLike) -> Frame:
-        """A turn about an axis (..., 3) of any length through the origin, by an angle (...) in radians."""
-        a = finite(axis, 3, "axis")
-        if not a.any(axis=-1).all():
-            raise BadInput("axis must not be zero")
-        try:
-            by = np.asarray(angle, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise BadInput(f"angle must be numbers: {error}") from None
-        if not np.isfinite(by).all():
-            raise BadInput("angle must be finite")
-        return cls.rotvec(_unit(a) * by[..., None])
+        """A rotation about an axis (..., 3) of any length through the origin, by an angle (...) in radians.
+
+        >>> Frame.turn([0, 0, 2], 0.5).to_rotvec()
+        array([0. , 0. , 0.5])
+        """
+        about = _check.unit_vector(axis, 3, "axis")
+        by = _check.finite(_check.numbers(angle, "angle"), "angle")
+        return cls.rotvec(about * by[..., None])
 
     @classmethod
     def rotvec(cls, vector: ArrayLike) -> Frame:
-        """A turn given as a rotation vector (..., 3): its direction is the axis, its length the angle in radians."""
-        return cls._trusted(_core.exp_rotation(finite(vector, 3, "rotation vector")))
+        """A rotation vector (..., 3): its direction is the axis, its length the angle in radians.
+
+        >>> Frame.rotvec([0, 0, 0.5])
+        Frame at (0, 0, 0), turned 0.5 rad about (0, 0, 1)
+        """
+        return cls._trusted(_core.exp_rotation(_check.rows(vector, 3, "rotation vector")))
 
     @classmethod
-    def quaternion(cls, quaternion: ArrayLike) -> Frame:
-        """A turn given as a quaternion (..., 4), w first; it is normalised, and must not be zero."""
-        q = finite(quaternion, 4, "quaternion")
+    def quaternion(cls, quaternion: ArrayLike, order: str = "wxyz") -> Frame:
+        """A quaternion (..., 4), of any length but zero; ``order`` is "wxyz" or "xyzw".
+
+        >>> Frame.quaternion([0, 0, 1, 1], order="xyzw") == Frame.quaternion([1, 0, 0, 1])
+        True
+        """
+        q = _check.rows(quaternion, 4, "quaternion")
         if np.any(np.abs(q).max(axis=-1, initial=0) < 1e-12):
             raise BadInput("quaternion must not be zero")
-        return cls._trusted(_core.from_quaternion(_unit(q)))
+        if _check.one_of(order, "order", _ORDERS) == "xyzw":
+            q = np.roll(q, 1, axis=-1)
+        return cls._trusted(_core.from_quaternion(_check.unit(q)))
+
+    @classmethod
+    def rpy(cls, roll: ArrayLike, pitch: ArrayLike, yaw: ArrayLike) -> Frame:
+        """Roll, pitch and yaw (...) in radians, as in URDF: rotations about the fixed axes x, then y, then z.
+
+        >>> Frame.rpy(0, 0, 0.5)
+        Frame at (0, 0, 0), turned 0.5 rad about (0, 0, 1)
+        """
+        named = {"roll": roll, "pitch": pitch, "yaw": yaw}
+        rows = [_check.finite(_check.numbers(value, name), name) for name, value in named.items()]
+        try:
+            return cls.fixed("xyz", np.stack(np.broadcast_arrays(*rows), axis=-1))
+        except ValueError:
+            shapes = ", ".join(str(row.shape) for row in rows)
+            raise BadInput(f"roll, pitch and yaw must broadcast, but have shapes {shapes}") from None
 
     @classmethod
     def euler(cls, order: str, values: ArrayLike) -> Frame:
-        """Euler angles (..., 3) in radians: each turn about an axis that the turns before it have moved.
+        """Euler angles (..., 3) in radians: each rotation is about an axis that the rotations before it have moved.
 
-        ``order`` names the axes, first turn first: any of 'xyz', 'xzy', ... 'zyz' (all twelve).
+        ``order`` names the axes, first rotation first: any of "xyz", "xzy", ... "zyz" (all twelve).
+
+        >>> Frame.euler("zyx", [0.5, 0, 0])
+        Frame at (0, 0, 0), turned 0.5 rad about (0, 0, 1)
         """
-        return cls._trusted(_assemble(angles.matrix(order, finite(values, 3, "angles")), np.zeros(3)))
+        return cls._trusted(_assemble(angles.matrix(order, _check.rows(values, 3, "angles")), np.zeros(3)))
 
     @classmethod
     def fixed(cls, order: str, values: ArrayLike) -> Frame:
-        """Fixed angles (..., 3) in radians: each turn about an axis that stays where it is. URDF's rpy is 'xyz'."""
+        """Angles (..., 3) in radians about axes that stay fixed, first rotation first. URDF's rpy is "xyz".
+
+        >>> Frame.fixed("xyz", [0.1, 0.2, 0.3]) == Frame.rpy(0.1, 0.2, 0.3)
+        True
+        """
         angles.check(order)
-        turned = finite(values, 3, "angles")[..., ::-1]
+        turned = _check.rows(values, 3, "angles")[..., ::-1]
         return cls._trusted(_assemble(angles.matrix(order[::-1], turned), np.zeros(3)))
 
     @classmethod
     def exp(cls, twist: ArrayLike) -> Frame:
-        """Where a constant twist (..., 6), linear before angular, leads in one unit of time; the inverse of `log`."""
-        return cls._trusted(_core.exp_frame(finite(twist, 6, "twist")))
+        """Where a constant twist (..., 6), linear before angular, leads in one unit of time; the inverse of `log`.
 
-    # -- asking it ----------------------------------------------------------------------------------------------
+        >>> Frame.exp([1, 0, 0, 0, 0, 0])
+        Frame at (1, 0, 0)
+        """
+        return cls._trusted(_core.exp_frame(_check.rows(twist, 6, "twist")))
+
+    # -- parts and conversions ----------------------------------------------------------------------------------
 
     @property
     def position(self) -> Array:
@@ -125,41 +165,82 @@ class Frame:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The leading axes: () for a single frame."""
+        """The leading axes: () for a single frame.
+
+        >>> Frame.at([[1, 2, 3], [4, 5, 6]]).shape
+        (2,)
+        """
         return self.matrix.shape[:-2]
 
     def to_rotvec(self) -> Array:
-        """The turn as a rotation vector (..., 3), at most pi long."""
+        """The rotation as a rotation vector (..., 3), in radians, at most pi long.
+
+        >>> Frame.turn([0, 0, 1], 0.5).to_rotvec()
+        array([0. , 0. , 0.5])
+        """
         return _core.log_rotation(self.matrix)
 
-    def to_quaternion(self) -> Array:
-        """The turn as a quaternion (..., 4), w first and not negative."""
-        return _core.to_quaternion(self.matrix)
+    def to_quaternion(self, order: str = "wxyz") -> Array:
+        """The rotation as a unit quaternion (..., 4) with w >= 0; ``order`` is "wxyz" or "xyzw".
+
+        >>> Frame().to_quaternion(order="xyzw")
+        array([0., 0., 0., 1.])
+        """
+        q = _core.to_quaternion(self.matrix)
+        return np.roll(q, -1, axis=-1) if _check.one_of(order, "order", _ORDERS) == "xyzw" else q
+
+    def to_rpy(self) -> Array:
+        """The rotation as roll, pitch and yaw (..., 3) in radians, as in URDF; at pitch ±pi/2 the roll is 0.
+
+        >>> Frame.rpy(0.1, 0.2, 0.3).to_rpy().round(9)
+        array([0.1, 0.2, 0.3])
+        """
+        return self.to_fixed("xyz")
 
     def to_euler(self, order: str) -> Array:
-        """The turn as Euler angles (..., 3) in radians; where the order locks up, the third angle is 0."""
+        """The rotation as Euler angles (..., 3) in radians; at gimbal lock the third angle is 0.
+
+        >>> Frame.euler("zyx", [0.1, 0.2, 0.3]).to_euler("zyx").round(9)
+        array([0.1, 0.2, 0.3])
+        """
         return angles.angles(order, self.rotation)
 
     def to_fixed(self, order: str) -> Array:
-        """The turn as fixed angles (..., 3) in radians; where the order locks up, the first angle is 0."""
+        """The rotation as angles (..., 3) in radians about fixed axes; at gimbal lock the first angle is 0.
+
+        >>> Frame.fixed("zxy", [0.1, 0.2, 0.3]).to_fixed("zxy").round(9)
+        array([0.1, 0.2, 0.3])
+        """
         angles.check(order)
         return angles.angles(order[::-1], self.rotation)[..., ::-1]
 
     def log(self) -> Array:
-        """The constant twist (..., 6), linear before angular, that leads here in one unit of time."""
+        """The constant twist (..., 6), linear before angular, that leads here in one unit of time.
+
+        >>> Frame.at([1, 0, 0]).log()
+        array([1., 0., 0., 0., 0., 0.])
+        """
         return _core.log_frame(self.matrix)
 
     def inverse(self) -> Frame:
-        """The frame it is seen from, as seen from it."""
+        """The inverse transform: ``frame.inverse() @ frame`` is the identity.
+
+        >>> Frame.at([1, 2, 3]).inverse()
+        Frame at (-1, -2, -3)
+        """
         r = np.swapaxes(self.rotation, -1, -2)
         return Frame._trusted(_assemble(r, -np.squeeze(r @ self.position[..., None], -1)))
 
     def apply(self, points: ArrayLike) -> Array:
-        """Points (..., 3) given in this frame, as seen from where the frame is seen."""
-        p = finite(points, 3, "points")
+        """Points (..., 3) given in this frame, in the axes of its parent; metres.
+
+        >>> Frame.at([1, 2, 3]).apply([1, 0, 0])
+        array([2., 2., 3.])
+        """
+        p = _check.rows(points, 3, "points")
         return np.squeeze(self.rotation @ p[..., None], -1) + self.position
 
-    # -- being a value ------------------------------------------------------------------------------------------
+    # -- operators ----------------------------------------------------------------------------------------------
 
     def __matmul__(self, other: Any) -> Frame:
         if not isinstance(other, Frame):
@@ -179,7 +260,7 @@ class Frame:
         if not self.shape:
             raise BadInput("a single frame cannot be indexed; its array is .matrix")
         leading = index if isinstance(index, tuple) else (index,)
-        whole = (*leading, slice(None), slice(None))  # the last two axes are never the caller's
+        whole = (*leading, slice(None), slice(None))  # an index is over the leading axes only
         chosen = self.matrix[whole]
         chosen.flags.writeable = False
         return Frame._trusted(chosen)
@@ -230,30 +311,11 @@ class Frame:
 
 
 _core.know_frame(Frame)
+finite, _unit = _check.rows, _check.unit
 
 
 def _brief(vector: Array) -> str:
     return "(" + ", ".join(f"{round(float(x), 9) + 0.0:.6g}" for x in vector) + ")"
-
-
-def finite(value: ArrayLike, size: int, what: str) -> Array:
-    """Numbers (..., size) as a contiguous array; `BadInput` naming what they are if they are not, or not finite."""
-    try:
-        array = np.ascontiguousarray(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise BadInput(f"{what} must be numbers of shape (..., {size}): {error}") from None
-    if array.shape[-1:] != (size,) or np.ndim(value) == 0:
-        raise BadInput(f"{what} must have shape (..., {size}), not {np.shape(value)}")
-    if not np.isfinite(array).all():
-        raise BadInput(f"{what} must be finite")
-    return array
-
-
-def _unit(vectors: Array) -> Array:
-    """Vectors (..., n) at unit length; scaled first, so that neither huge nor tiny ones over- or underflow."""
-    scaled = vectors / np.abs(vectors).max(axis=-1, keepdims=True, initial=0)
-    unit: Array = scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
-    return unit
 
 
 def _assemble(rotation: Array, position: Array) -> Array:
@@ -278,10 +340,7 @@ _WRONG = (
 def _checked(value: ArrayLike | Frame) -> Array:
     if isinstance(value, Frame):
         return value.matrix
-    try:
-        array = np.array(value, dtype=float, order="C")
-    except (TypeError, ValueError) as error:
-        raise BadInput(f"a frame must be numbers of shape (..., 4, 4): {error}") from None
+    array = np.array(_check.numbers(value, "a frame", "(..., 4, 4)"))
     if array.shape[-2:] != (4, 4):
         raise BadInput(f"a frame must have shape (..., 4, 4), not {array.shape}")
     wrong, off = _core.mend_frames(array)

@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from supple.errors import BadInput
+from supple.errors import BadInput, UnknownName
 from supple.frame import Frame
 
 ORDERS = [a + b + c for a, b, c in itertools.product("xyz", repeat=3) if a != b and b != c]
@@ -147,6 +147,28 @@ def test_quaternions_round_trip_with_w_first_and_not_negative():
     assert worst(np.linalg.norm(q, axis=1), 1) < 1e-15 * 4
     assert (q[:, 0] >= 0).all()
     assert worst(Frame.turn([1, 0, 0], 1.0).to_quaternion(), [math.cos(0.5), math.sin(0.5), 0, 0]) < 1e-15
+
+
+def test_quaternions_have_their_order_by_name():
+    f = frames(200)
+    q = f.to_quaternion()
+    assert np.array_equal(f.to_quaternion(order="xyzw"), q[:, [1, 2, 3, 0]])
+    assert np.array_equal(Frame.quaternion(q[:, [1, 2, 3, 0]], order="xyzw").matrix, Frame.quaternion(q).matrix)
+    for call in (lambda: Frame.quaternion([1, 0, 0, 0], order="wxzy"), lambda: f.to_quaternion(order="wxzy")):
+        with pytest.raises(UnknownName, match="no order named 'wxzy'; did you mean 'wxyz'"):
+            call()
+
+
+def test_roll_pitch_and_yaw_are_fixed_angles_about_x_y_and_z():
+    rpy = np.random.default_rng(3).uniform(-1.5, 1.5, (500, 3))
+    made = Frame.rpy(*rpy.T)
+    assert np.array_equal(made.matrix, Frame.fixed("xyz", rpy).matrix)
+    assert worst(made.to_rpy(), rpy) < 1e-13
+    assert Frame.rpy(0.1, np.zeros((4, 1)), np.zeros(3)).shape == (4, 3)
+    with pytest.raises(BadInput, match="yaw must be finite"):
+        Frame.rpy(0, 0, math.nan)
+    with pytest.raises(BadInput, match="roll, pitch and yaw must broadcast"):
+        Frame.rpy(np.zeros(2), np.zeros(3), 0)
 
 
 @pytest.mark.parametrize("size", [1e-11, 1.0, 1e5, 1e200])

@@ -133,7 +133,10 @@ BAD = {
     ),
     "lower nan": (lambda: Joint.revolute("j", "a", "b", lower=NAN), "joint 'j': lower must be a number, got nan"),
     "upper nan": (lambda: Joint.planar("j", "a", "b", upper=[0, NAN, 0]), "upper must be a number, got nan"),
-    "no room": (lambda: Joint.revolute("j", "a", "b", lower=INF, upper=INF), "limits inf to inf leave no room"),
+    "no room": (
+        lambda: Joint.revolute("j", "a", "b", lower=INF, upper=INF),
+        "no value lies between the limits inf and inf",
+    ),
     "lower None": (lambda: Joint.revolute("j", "a", "b", lower=None), "joint 'j': lower must be numbers, got (None,)"),
     "upper a word": (
         lambda: Joint.prismatic("j", "a", "b", upper="far"),
@@ -175,7 +178,7 @@ BAD = {
     "twist of three": (lambda: Joint.ball("j", "a", "b", twist=(-1, 0, 1)), "twist must be two numbers"),
     "a limited turn of a floating joint": (
         lambda: Joint.floating("j", "a", "b", upper=[1, 1, 1, 1, 1, 1]),
-        "only the position of a floating joint can be limited, not its turn",
+        "only the position of a floating joint can be limited, not its rotation",
     ),
     "a fixed mimic": (
         lambda: Joint("j", Kind.FIXED, "a", "b", mimic=Mimic("k")),
@@ -205,8 +208,8 @@ def test_joints_that_cannot_be_are_refused_with_the_reason(what):
 
 BAD_ARGUMENTS = {
     "axis of two": (lambda: Joint.revolute("j", "a", "b", axis=[0, 1]), "axis must be three numbers, got [0, 1]"),
-    "two of three": (lambda: Joint.planar("j", "a", "b", lower=[0, 1]), "expected one number or 3, got [0, 1]"),
-    "words": (lambda: Joint.floating("j", "a", "b", rest="here"), "expected one number or 6, got 'here'"),
+    "two of three": (lambda: Joint.planar("j", "a", "b", lower=[0, 1]), "lower must be one number or 3, got [0, 1]"),
+    "words": (lambda: Joint.floating("j", "a", "b", rest="here"), "rest must be one number or 6, got 'here'"),
     "order xxy": (lambda: Joint.ball_from_revolutes("j", "a", "b", order="xxy"), "with no two neighbours equal"),
     "order None": (
         lambda: Joint.ball_from_revolutes("j", "a", "b", order=None),

@@ -141,7 +141,7 @@ def _too_far(linkage: Linkage, goal: Goal, error: Array) -> list[str]:
     """That the position of a goal is farther than its link can reach, if it is."""
     if goal.position is None or not error[:3].any():
         return []
-    _, base = reach._measured(linkage, goal.link)
+    _, base = reach.measured(linkage, goal.link)
     slack = np.where(_free(goal), math.inf, goal.slack)
     way = goal.position + np.clip(base - goal.position, -slack, slack) - base
     away = math.hypot(*way)
@@ -195,7 +195,7 @@ def _free(goal: Goal) -> list[bool]:
 def _position_miss(linkage: Linkage, goal: Goal, found: Solution) -> str:
     """The distance from the position of a goal, and its direction."""
     error = found.error[0, :3]
-    _, base = reach._measured(linkage, goal.link)
+    _, base = reach.measured(linkage, goal.link)
     out = np.where(_free(goal), 0.0, linkage.frame(found.q, goal.link).apply(goal.point) - base)
     near = float(error @ out) < -0.9 * float(np.linalg.norm(error) * np.linalg.norm(out))
     miss = f"{length_text(float(found.distance[0]))} short along {direction_text(error)}"

@@ -80,7 +80,7 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.F
     lower, upper = linkage.lower, linkage.upper
     if not solver.keep_limits:
         lower, upper = np.full(linkage.dof, -math.inf), np.full(linkage.dof, math.inf)
-    reaches = [reach._measured(linkage, target[0]) for target in targets]
+    reaches = [reach.measured(linkage, target[0]) for target in targets]
     usable = [r for r, _ in reaches if 0 < r < math.inf]
     sizes = encoding.natural_units(linkage, max(usable) if usable else math.pi)
     farthest, base = reaches[0]
