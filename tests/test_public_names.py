@@ -61,7 +61,7 @@ def test_every_class_and_function_of_solving_has_an_example() -> None:
 
 def test_modules_are_attributes_after_a_plain_import(tmp_path: Path) -> None:
     names = ["analysis", "damping", "errors", "gauntlet", "method", "models", "path", "read", "step", "teleop"]
-    names += ["textbook", "tracker", "view", "workspace"]
+    names += ["textbook", "tracker", "view", "workspace", "write"]
     for name in names:
         code = f"import supple; print(supple.{name}.__name__)"
         ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)

@@ -36,7 +36,7 @@ from supple.solution import Outcome, Solution
 from supple.solver import Solver, Tolerance, solve
 
 if TYPE_CHECKING:
-    from supple import analysis, gauntlet, models, read, teleop, textbook, view, workspace
+    from supple import analysis, gauntlet, models, read, teleop, textbook, view, workspace, write
     from supple._motion.interpolation import Interpolation
     from supple.motion import Motion
     from supple.path import GoalPath
@@ -102,6 +102,7 @@ __all__ = [
     "textbook",
     "view",
     "workspace",
+    "write",
 ]
 
 # Loaded when first used, so that `import supple` takes little longer than `import numpy`.
@@ -119,6 +120,7 @@ _MODULES = (
     "tracker",
     "view",
     "workspace",
+    "write",
 )
 _MODULE_OF = {
     "DH": "read",

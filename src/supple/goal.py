@@ -211,10 +211,10 @@ class Goal:
         return hash(self._value())
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a Goal is a frozen value; make another")
+        raise AttributeError("a Goal does not change; make another")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError("a Goal is a frozen value; make another")
+        raise AttributeError("a Goal does not change; make another")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, tuple(getattr(self, name) for name in _FIELDS)

@@ -70,7 +70,7 @@ def test_leading_axes_of_goals_and_starts_broadcast():
     found = solve(PANDA, Goal(HAND, frames.reshape(3, 2, 1, 4, 4)), start)
     assert found.q.shape == (3, 2, 5, 8)
     assert found.error.shape == (3, 2, 5, 1, 6)
-    assert found.outcome.shape == found.starts.shape == (3, 2, 5)
+    assert found.outcomes.shape == found.starts.shape == (3, 2, 5)
     flat = solve(PANDA, Goal(HAND, np.repeat(frames, 5, axis=0)), np.tile(start, (6, 1)))
     assert np.array_equal(found.q.reshape(30, 8), flat.q)
     three = solve(PANDA, Goal(HAND, frames.reshape(3, 2, 4, 4)), solutions=4)
@@ -208,7 +208,7 @@ def test_rows_that_are_not_finite_are_invalid_and_spoil_no_other(started, bad):
         assert (found.q[rows].reshape(4, -1, 8) == kept[:, None]).all()
         assert (found.iterations[rows] == 0).all()
         assert not found.arrived[rows].any()
-    assert solve(PANDA, Goal(HAND, np.full((2, 4, 4), bad))).outcome.tolist() == [Outcome.INVALID] * 2
+    assert solve(PANDA, Goal(HAND, np.full((2, 4, 4), bad))).outcomes.tolist() == [Outcome.INVALID.value] * 2
 
 
 def test_starts_that_are_not_finite_are_invalid_and_spoil_no_other():

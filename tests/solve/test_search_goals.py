@@ -368,12 +368,12 @@ def test_several_answers_of_what_cannot_be_reached_are_the_nearest_one():
     far = Goal(HAND, position=[3, 0, 0.5])
     found = solve(PANDA, far, solutions=4)
     assert found.q.shape == (1, 8)
-    assert found.outcome[0] is Outcome.STUCK
+    assert found[0].outcome is Outcome.STUCK
     assert cost(PANDA, [far], found.q)[0] == pytest.approx(cost(PANDA, [far], solve(PANDA, far).q), rel=0.01)
     both = Goal(HAND, position=[[3, 0, 0.5], [0.4, 0, 0.4]])
     found = solve(PANDA, both, solutions=4)
     assert found.q.shape == (2, 4, 8)
-    assert [o.name for o in found.outcome[0]] == ["STUCK", "OUT_OF_BUDGET", "OUT_OF_BUDGET", "OUT_OF_BUDGET"]
+    assert [Outcome(o).name for o in found.outcomes[0]] == ["STUCK", "OUT_OF_BUDGET", "OUT_OF_BUDGET", "OUT_OF_BUDGET"]
     assert (found.q[0] == found.q[0, 0]).all()
     assert found.arrived[1].all()
     assert found.error.shape == (2, 4, 1, 6)

@@ -61,13 +61,16 @@ def test_a_step_of_many_arms_has_their_leading_axis_and_each_can_be_taken():
     assert step.error.shape == (3, 1, 6)
     assert step.goal.shape == (3, 1, 12)
     assert step.damping.shape == step.lag.shape == (3,)
-    assert step.status.tolist() == [TrackingStatus.FOLLOWING, TrackingStatus.LAGGING, TrackingStatus.HELD]
+    wanted = [TrackingStatus.FOLLOWING, TrackingStatus.LAGGING, TrackingStatus.HELD]
+    assert [TrackingStatus(value) for value in step.statuses] == wanted
+    with pytest.raises(ValueError, match=r"for many arms, use step\[i\]\.status"):
+        _ = step.status
     assert str(step) == "3 arms: 1 following, 1 lagging, 1 held"
     assert step[1].status is TrackingStatus.LAGGING
     assert np.array_equal(step[1].q, step.q[1])
     assert step[-1].why.startswith("held")
     for name in ("why", "at_bounds"):
-        with pytest.raises(ValueError, match=rf"take one: step\[i\].{name}"):
+        with pytest.raises(ValueError, match=rf"for many arms, use step\[i\].{name}"):
             getattr(step, name)
     with pytest.raises(IndexError):
         step[3]
@@ -329,7 +332,7 @@ def test_pushes_have_a_row_for_each_goal_and_arm():
     assert many.push(np.ones((4, 6)), DT).q.shape == (4, 6)
     assert many.push(np.ones((4, 1, 6)), DT).q.shape == (4, 6)
     assert both.push(np.ones((4, 2, 6)), DT).error.shape == (4, 2, 6)
-    assert many.push(np.array([[math.nan] * 6] + [[0.0] * 6] * 3), DT).status.tolist()[0] is TrackingStatus.HELD
+    assert many.push(np.array([[math.nan] * 6] + [[0.0] * 6] * 3), DT).statuses[0] == TrackingStatus.HELD.value
     for follow, wrong in ((one, (5,)), (one, (2, 6)), (two, (6,)), (two, (3, 6)), (many, (6,)), (many, (3, 6))):
         with pytest.raises(BadInput, match="twist must have"):
             follow.push(np.zeros(wrong), DT)
