@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -228,7 +228,7 @@ def _solved(
     try:
         found, whole = solver.solve(linkage, goal, begin, solutions=solutions), True
     except Interrupted as stop:
-        found, whole = cast(Solution, stop.found), False
+        found, whole = stop.found, False
     return found, time.perf_counter() - clock, whole
 
 
