@@ -23,7 +23,7 @@ def operate(address):
             turn = math.tau * k / 100
             hand = Frame.at([0, 0.1 * math.sin(turn), 0.1 * math.cos(turn)])
             if not 200 <= k < 300:
-                out.sendto(wire.encode(Command(hand, grip=True, stamp=k / 100, sequence=k)), address)
+                out.sendto(wire.encode(Command(hand, engaged=True, stamp=k / 100, sequence=k)), address)
 
 
 class RealArm:

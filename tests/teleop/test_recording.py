@@ -1,8 +1,10 @@
 """Recording, reading and replaying a drive: to the last bit, whatever happens to the disk or the file."""
 
 import csv
+import inspect
 import json
 import os
+import platform
 import subprocess
 import sys
 import threading
@@ -15,18 +17,17 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from random_commands import moving_tree, paced
 from supple import Frame, Goal, Linkage, Solver, Tolerance, damping, method, models, prefer
 from supple.cli import app
 from supple.errors import BadInput, UnknownName
 from supple.link import Link
 from supple.step import TrackingStatus
 from supple.teleop import Command, Loop, Mapping, tee
-from supple.teleop.recording import Recorder, Recording
-from supple.teleop.recording import recording as recording_module
-from supple.teleop.recording.metadata import linkage_data, linkage_from, solver_from, text
-from supple.teleop.recording.playback import Recorded
-from supple.teleop.recording.replay import named, replay
+from supple.teleop.methods import named
+from supple.teleop.recording import Playback, Recorder, Recording, format1, reader
+from supple.teleop.recording import recorder as recorder_module
+from supple.teleop.recording.format1 import solver_to_dict
+from supple.teleop.recording.replay import replay
 
 pa = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -34,6 +35,7 @@ parquet = pytest.importorskip("pyarrow.parquet")
 RATE = 300
 UR5, BAXTER, PANDA, SO101 = models.ur5(), models.baxter(), models.panda(), models.so101()
 HERE = Path(__file__).parent
+DATA = HERE.parent / "data"
 START = np.array([0.0, -1.2, 1.5, -1.0, -1.2, 0.3])
 SIDES = {"s0": 0.3, "s1": -0.6, "e0": 0.2, "e1": 1.5, "w0": 0.1, "w1": 0.8, "w2": 0.2}
 BOTH = BAXTER.q({f"{side}_{name}": value for side in ("left", "right") for name, value in SIDES.items()})
@@ -60,12 +62,12 @@ def operator(clock, seconds, seed=0, hands=1, rough=True):
     """What a person may do: move, turn, let go, take hold elsewhere; if rough also fall silent, jump and go mad."""
     rng = np.random.default_rng(seed)
     places, turns = np.zeros((hands, 3)), np.zeros((hands, 3))
-    ways, spins, grip, silent = rng.normal(size=(hands, 3)), rng.normal(size=(hands, 3)), True, 0
+    ways, spins, engaged, silent = rng.normal(size=(hands, 3)), rng.normal(size=(hands, 3)), True, 0
     for k in range(round(seconds * RATE)):
         if rng.random() < 0.02:
             ways, spins = rng.normal(size=(2, hands, 3))
         if rng.random() < 0.005:
-            grip = not grip
+            engaged = not engaged
         if rough and rng.random() < 0.002:
             places = places + 0.5 * rng.normal(size=(hands, 3))
         if rough and rng.random() < 0.002:
@@ -84,7 +86,7 @@ def operator(clock, seconds, seed=0, hands=1, rough=True):
             if hands > 1 and odd < 0.2:
                 held[1] = None
             stamp = clock.now() - (0.002 * rng.random() if rough else 0.0)
-            yield Command(grip=grip, stamp=stamp, sequence=k, buttons=k % 3, hands=held)
+            yield Command(engaged=engaged, stamp=stamp, sequence=k, buttons=k % 3, hands=held)
 
 
 def drive(path, tracker, seconds=3.0, seed=0, hands=1, rough=True, at=None, measured=None, late=0, **options):
@@ -244,7 +246,7 @@ def test_commands_are_read_as_they_were_given(kept):
     for k, tick in enumerate(ticks):
         if tick.fresh:
             again, was = rows.command(k), tick.command
-            assert (again.grip, again.sequence, again.buttons) == (was.grip, was.sequence, was.buttons)
+            assert (again.engaged, again.sequence, again.buttons) == (was.engaged, was.sequence, was.buttons)
             assert again.stamp == was.stamp
             assert len(again.hands) == len(was.hands)
             for mine, other in zip(again.hands, was.hands, strict=True):
@@ -272,24 +274,6 @@ def test_both_kinds_of_files_hold_the_same_and_blocks_of_any_size_too(kept):
 
 def bare(linkage):
     return Linkage(linkage.name, linkage.joints, [Link(link.name) for link in linkage.links], linkage.base)
-
-
-@pytest.mark.parametrize("name", models.names())
-def test_a_stock_linkage_reads_back_to_the_last_bit(name):
-    linkage = models.get(name)
-    again = linkage_from(json.loads(text(linkage_data(linkage))))
-    assert again == bare(linkage)
-    assert again.names == linkage.names
-
-
-def test_any_linkage_reads_back_to_the_last_bit():
-    rng = np.random.default_rng(0)
-    for seed in range(60):
-        tree = paced(moving_tree(seed, 1 + seed % 12), rng).at(Frame.rotvec(rng.normal(size=3)))
-        again = linkage_from(json.loads(text(linkage_data(tree))))
-        assert again == bare(tree)
-        q = tree.random(seed=seed)
-        assert np.array_equal(again.frames(q).matrix, tree.frames(q).matrix)
 
 
 BEND = damping.Singularity.bend("elbow_joint", (0.0, 3.0), joints=("wrist_1_joint",), weight=0.3)
@@ -324,8 +308,8 @@ BEND = damping.Singularity.bend("elbow_joint", (0.0, 3.0), joints=("wrist_1_join
         *map(named, NAMES),
     ],
 )
-def test_a_solver_is_made_again_from_its_text(solver):
-    assert solver_from(repr(solver)) == solver
+def test_a_solver_is_read_from_the_text_that_format_1_held(solver):
+    assert Solver.from_dict(solver_to_dict(repr(solver))) == solver
 
 
 @pytest.mark.parametrize(
@@ -357,10 +341,20 @@ def test_a_solver_is_made_again_from_its_text(solver):
         ("Solver(method=method.selective())", Solver(method=method.selectively_damped())),
     ],
 )
-def test_a_solver_is_made_again_from_a_text_of_before_its_names_changed(words, solver):
-    assert solver_from(words) == solver
-    with pytest.raises(BadInput, match="give one"):
-        solver_from(words[:-1] + ", method=method.search())" if "method" in words else words[:-1] + ", patience=15)")
+def test_a_solver_is_read_from_a_text_with_old_names(words, solver):
+    assert Solver.from_dict(solver_to_dict(words)) == solver
+
+
+def test_a_default_that_changes_later_does_not_change_an_old_solver():
+    data = solver_to_dict("Solver(damping=damping.limits() | damping.manipulability())")
+    assert data["patience"] == 15
+    assert data["max_iterations"] == {"default": 200}
+    assert solver_to_dict("Solver(method=method.damped())")["damping"] == {"default": 1e-4}
+    for name, defaults in format1._DEFAULTS.items():
+        if name not in ("Solver", "Tolerance"):
+            parameters = inspect.signature(format1._FUNCTIONS[name]).parameters.values()
+            optional = {one.name for one in parameters if one.default is not one.empty}
+            assert optional == set(defaults), name  # every default of that time is written down
 
 
 @pytest.mark.parametrize(
@@ -375,15 +369,13 @@ def test_a_solver_is_made_again_from_a_text_of_before_its_names_changed(words, s
         "Solver(damping=(lambda: 1)())",
         "damping.schinstock()",
         "Solver(damping=-1)",
-        "Solver( )",
         "-" * 5000 + "1",
         "Solver(prefer=" + "(" * 3000,
         repr(Solver(method=method.damped(), damping=lambda q, e, J, dt: 0.1)),
     ],
 )
 def test_no_other_text_is_a_solver_and_nothing_of_it_is_run(words):
-    with pytest.raises(BadInput, match="give one"):
-        solver_from(words)
+    assert solver_to_dict(words) is None
 
 
 def test_a_recording_by_a_function_wants_a_solver_and_then_replays(tmp_path):
@@ -397,6 +389,42 @@ def test_a_recording_by_a_function_wants_a_solver_and_then_replays(tmp_path):
     ):
         replay(recorder.path)
     assert replay(recorder.path, own).identical
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_recording_of_format_1_replays_to_the_last_bit(ending):
+    path = DATA / f"recording-format-1.{ending}"
+    words = [sys.executable, "-m", "supple", "replay", str(path), "--json"]
+    done = subprocess.run(words, env={**os.environ, "SUPPLE_ISA": "baseline"}, capture_output=True, text=True)
+    said = json.loads(done.stdout)
+    assert said["ticks"] == 107
+    first, raw, last = said["recorded"]["solver"].split(", then ")
+    assert (first, raw) == ("Solver()", "Solver(method=method.pseudoinverse(), keep_limits=False)")
+    assert "damping.nakamura_hanafusa(below=0.2)" in last
+    assert "limit_escapes=1" in last
+    if platform.machine().lower() in ("x86_64", "amd64"):
+        assert said["identical"], said["note"]
+    else:
+        assert max(said["largest"]) < 1e-6
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_recording_of_format_1_has_the_same_commands_and_linkage(ending):
+    recording = Recording(DATA / f"recording-format-1.{ending}")
+    assert recording.linkage == bare(UR5)
+    rows = recording.rows()
+    assert {bool(one) for one in rows.engaged} == {True, False}
+    fresh = [rows.command(k) for k in range(len(rows)) if rows.fresh[k]]
+    assert [one.sequence for one in fresh] == sorted({*range(90)} - {55, 56, 57})
+
+
+def test_every_field_of_linkage_and_solver_is_written(kept):
+    data = reader.metadata(kept[0]["csv"])
+    assert data["format"] == 2
+    assert data["linkage"] == UR5.to_dict(geometry=False)
+    assert data["tracker"]["solver"] == Solver().to_dict()
+    assert set(data["tracker"]["solver"]) == {"format", "version", *Solver.__dataclass_fields__}
+    assert set(data["tracker"]["goals"][0]) == {*Goal.__slots__} - {"axis", "direction"}
 
 
 def test_a_recording_says_what_it_is_of(kept):
@@ -485,7 +513,7 @@ def test_a_recording_drives_an_arm_as_its_operator_did(tmp_path):
     ticks, recorder = drive(tmp_path / "a.parquet", tracker, 3.0, seed=2, hands=2, rough=False, late=None)
     clock, again = Simulated(), []
     tracker.reset(BOTH)
-    Loop(Recorded(recorder.path, clock.now), [Mapping(), Mapping()], tracker, again.append, RATE, clock=clock).run()
+    Loop(Playback(recorder.path, clock.now), [Mapping(), Mapping()], tracker, again.append, RATE, clock=clock).run()
     for one, other in zip(ticks[: 3 * RATE], again[: 3 * RATE], strict=True):
         assert one.step.q.tolist() == other.step.q.tolist()
     assert sum(tick.fresh for tick in again) == sum(tick.fresh for tick in ticks)
@@ -494,7 +522,7 @@ def test_a_recording_drives_an_arm_as_its_operator_did(tmp_path):
 def test_every_command_of_a_long_recording_comes_in_its_turn(tmp_path):
     ticks, recorder = drive(tmp_path / "a.csv", Solver().track(UR5, "tool0", START), 12.0, rough=False, late=None)
     now, stamps = 0.0, []
-    played = Recorded(recorder.path, lambda: now)
+    played = Playback(recorder.path, lambda: now)
     for tick in ticks[: 12 * RATE]:
         now = tick.t
         said = played.read()
@@ -509,7 +537,7 @@ def test_every_command_of_a_long_recording_comes_in_its_turn(tmp_path):
 def test_commands_come_at_their_own_times_and_the_newest_counts(kept):
     files, ticks = kept
     now = 100.0
-    played = Recorded(files["parquet"], lambda: now)
+    played = Playback(files["parquet"], lambda: now)
     due = [tick for tick in ticks if tick.fresh]
     assert played.read() is None or due[0].t == 0
     for moment in (0.5, 0.5, 1.7):
@@ -533,7 +561,7 @@ def listen_on(played):
 
 
 def test_a_source_that_is_closed_has_ended(kept):
-    played = Recorded(kept[0]["csv"])
+    played = Playback(kept[0]["csv"])
     played.close()
     with pytest.raises(StopIteration):
         played.read()
@@ -593,8 +621,8 @@ def test_a_link_that_leads_elsewhere_is_refused(tmp_path):
         ("a.parquet.part", Solver().track(UR5, "tool0"), 300, "name of a journal"),
         ("none/a.csv", Solver().track(UR5, "tool0"), 300, "no folder"),
         ("a.csv", Solver().track(UR5, "tool0"), 0, "rate must be"),
-        ("a.csv", UR5, 300, "tracker of one arm"),
-        ("a.csv", Solver().track(UR5, "tool0", UR5.random(3, seed=0)), 300, "tracker of one arm"),
+        ("a.csv", UR5, 300, "Tracker of one arm"),
+        ("a.csv", Solver().track(UR5, "tool0", UR5.random(3, seed=0)), 300, "Tracker of one arm"),
         ("a.csv", Solver().track(UR5, Goal("tool0", axis=[0, 0, 1], direction=[1, 0, 0])), 300, "whole frames"),
     ],
 )
@@ -647,7 +675,7 @@ def test_a_crash_while_busy_leaves_all_whole_batches(tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a disk that stands still is a pipe nobody reads")
 def test_a_disk_that_stands_still_never_holds_up_the_loop_and_what_is_lost_is_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr(recording_module, "_MOST", 50)
+    monkeypatch.setattr(recorder_module, "_MAX_QUEUE", 50)
     path, lines = tmp_path / "a.csv", []
     os.mkfifo(path)
     read = threading.Event()
@@ -751,8 +779,8 @@ def journal(path, ticks):
     recorder = Recorder(path, Solver().track(UR5, "tool0", START))
     for k in range(4):
         for tick in ticks:
-            recorder._store.add(tick._replace(t=tick.t + 10 * k), 0, "")
-        recorder._store.flush()
+            recorder._writer.add(tick._replace(t=tick.t + 10 * k), 0, "")
+        recorder._writer.flush()
     whole = path.with_name(path.name + ".part").read_bytes()
     recorder.close()
     path.with_name(path.name + ".part").write_bytes(whole)
@@ -779,7 +807,7 @@ def test_a_journal_that_is_cut_short_gives_a_whole_beginning(tmp_path, kept):
 def test_a_parquet_file_without_its_end_points_to_the_journal(tmp_path, kept):
     (tmp_path / "a.parquet").write_bytes(kept[0]["parquet"].read_bytes()[:-100])
     (tmp_path / "a.parquet.part").write_bytes(b"")
-    with pytest.raises(BadInput, match=r"what was recorded until then is in .*a\.parquet\.part"):
+    with pytest.raises(BadInput, match=r"the ticks recorded until then are in .*a\.parquet\.part"):
         Recording(tmp_path / "a.parquet")
 
 
@@ -837,7 +865,10 @@ def put(table, name, row, value):
         ),
         (lambda t: put(t, "dt", 5, float("inf")), "row 5, column 'dt': must be finite, got inf"),
         (lambda t: put(t, "error.tool0.z", 3, float("-inf")), "row 3, column 'error.tool0.z': must be finite"),
-        (lambda t: put(t, "velocity.elbow_joint", 8, None), "row 8, column 'velocity.elbow_joint': there is nothing"),
+        (
+            lambda t: put(t, "velocity.elbow_joint", 8, None),
+            "row 8, column 'velocity.elbow_joint': the value is missing",
+        ),
         (lambda t: put(t, "outcome", 4, "flying"), "row 4, column 'outcome': 'flying' is none of following"),
         (lambda t: put(t, "hands", 4, "hx"), "row 4, column 'hands'"),
         (lambda t: put(t, "t", 9, 0.001), "row 9, column 't': time must not go back"),
@@ -854,11 +885,11 @@ def test_a_wrong_column_or_row_is_named(tmp_path, kept, change, said):
     [
         ("q.elbow_joint", "nan", r"row 3, column 'q.elbow_joint': must be finite, got nan"),
         ("q.elbow_joint", "", r"row 3, column 'q.elbow_joint': must be finite, got nan"),
-        ("q.elbow_joint", "1,5", r"bad.csv:6: expected .* words, one for each column; got"),
+        ("q.elbow_joint", "1,5", r"bad.csv:6: expected .* values, one for each column; got"),
         ("q.elbow_joint", "x" * 99, r"bad.csv:6: column 'q.elbow_joint': expected a number, got 'x{40}'"),
         ("number", "1.5", r"bad.csv:6: column 'number': expected a number, got '1.5'"),
         ("lost", "9" * 30, r"bad.csv:6: column 'lost': expected a number"),
-        ("outcome", '"', r"bad.csv:\d+: (not a table|this line is cut|expected)"),
+        ("outcome", '"', r"bad.csv:\d+: (not a csv table|this line is cut|expected)"),
     ],
 )
 def test_a_wrong_word_of_a_table_is_named(tmp_path, kept, column, word, said):
@@ -879,7 +910,7 @@ def test_a_wrong_word_of_a_table_is_named(tmp_path, kept, column, word, said):
         ("a.csv", b"time,q\n1,2\n"),
         ("a.csv", b"# supple recording {\n"),
         ("a.csv", b"# supple recording []\n"),
-        ("a.csv", b'# supple recording {"format": 2}\n'),
+        ("a.csv", b'# supple recording {"format": 3}\n'),
         ("a.csv", b"# supple recording " + b"[" * 100_000 + b"\n"),
         ("a.csv", b"# supple recording " + b"x" * (1 << 23)),
         ("a.csv", b"\xff\xfe\x00"),
@@ -897,7 +928,7 @@ def test_what_is_no_recording_is_refused(tmp_path, name, content):
 
 
 def test_a_parquet_file_of_something_else_is_refused(tmp_path, kept):
-    with pytest.raises(BadInput, match="its schema says nothing of 'supple'"):
+    with pytest.raises(BadInput, match="its schema has no metadata 'supple'"):
         Recording(rewritten(tmp_path / "a.parquet", kept[0], lambda table: table, metadata=False))
 
 
@@ -920,7 +951,7 @@ def about_changed(path, tmp_path, change):
     ("change", "said"),
     [
         (lambda a: a.pop("linkage"), "there is no 'linkage'"),
-        (lambda a: a.update(format=2), "its format is 2; this version of supple reads 1"),
+        (lambda a: a.update(format=3), "its format is 3; this version of supple reads 1 and 2"),
         (lambda a: a.update(start=[0.0]), "do not fit its linkage"),
         (lambda a: a.update(start=[float("nan")] * 6), "start is not finite"),
         (lambda a: a.update(names=["a"]), "do not fit its linkage"),
@@ -928,7 +959,7 @@ def about_changed(path, tmp_path, change):
         (lambda a: a.update(links=None), "not a recording"),
         (lambda a: a.update(tracker=3), "not a recording"),
         (lambda a: a["linkage"]["joints"].append(a["linkage"]["joints"][0]), "not a recording"),
-        (lambda a: a["linkage"]["joints"][0].update(axis=[0, 0, 2]), "axis must have length 1"),
+        (lambda a: a["linkage"]["joints"][1].update(axis=[0, 0, 0]), "axis must not be zero"),
         (lambda a: a["linkage"]["joints"][0].update(location=[[1]]), "not a recording"),
         (lambda a: a["linkage"]["joints"][0].update(kind="hinge"), "not a recording"),
     ],
@@ -943,7 +974,7 @@ def test_a_recording_without_ticks_can_be_opened_and_has_nothing_to_replay(tmp_p
         with Recorder(tmp_path / f"a.{ending}", Solver().track(UR5, "tool0")) as recorder:
             pass
         assert read_all(recorder.path) == 0
-        for use in (replay, Recorded, lambda path: Recording(path).rows()):
+        for use in (replay, Playback, lambda path: Recording(path).rows()):
             with pytest.raises(BadInput, match="no tick"):
                 use(recorder.path)
 

@@ -82,13 +82,13 @@ def _trouble() -> Iterator[None]:
 
 
 def _solver(name: str | None, raw: bool) -> Solver | None:
-    from supple.teleop.recording import replay as replaying
+    from supple.teleop.methods import named
 
     if name is None:
         if raw:
             raise BadInput("--raw needs --solver")
         return None
-    chosen = replaying.named(name)
+    chosen = named(name)
     return dataclasses.replace(chosen, keep_limits=False) if raw else chosen
 
 
