@@ -69,44 +69,78 @@ def about(name: str) -> str:
 
 @cache
 def planar2() -> Linkage:
-    """Two revolute joints about z, links 15 and 10 m long along x; end effector ``tip``."""
+    """Two revolute joints about z with links 15 and 10 m long along x. End effector ``tip``.
+
+    >>> planar2().dof
+    2
+    """
     return _planar("planar2", (15.0, 10.0), (pi / 8, pi / 4))
 
 
 @cache
 def planar3() -> Linkage:
-    """Three revolute joints about z, links 15, 10 and 5 m long along x; end effector ``tip``."""
+    """Three revolute joints about z with links 15, 10 and 5 m long along x. End effector ``tip``.
+
+    >>> planar3().dof
+    3
+    """
     return _planar("planar3", (15.0, 10.0, 5.0), (pi / 8, pi / 4, pi / 4))
 
 
 @cache
 def panda() -> Linkage:
-    """Franka Emika Panda: seven revolute joints and a gripper, with meshes; end effectors ``panda_hand_tcp``, ``panda_hand``."""
+    """Franka Emika Panda: seven revolute joints and a gripper, with meshes.
+
+    End effectors ``panda_hand_tcp`` and ``panda_hand``.
+
+    >>> panda().dof
+    8
+    """
     arm = (0.0, -pi / 4, 0.0, -3 * pi / 4, 0.0, pi / 2, pi / 4)
     return _read("panda", {**_numbered("panda_joint{}", arm), "panda_finger_joint1": 0.02})
 
 
 @cache
 def ur5() -> Linkage:
-    """Universal Robots UR5: six revolute joints, with meshes; end effectors ``tool0`` (z out of the flange), ``ee_link``."""
+    """Universal Robots UR5: six revolute joints, with meshes.
+
+    End effectors ``tool0`` (z points out of the flange) and ``ee_link``.
+
+    >>> ur5().dof
+    6
+    """
     return _read("ur5", dict(zip(_UR, _UR_REST, strict=True)))
 
 
 @cache
 def ur10() -> Linkage:
-    """Universal Robots UR10: six revolute joints; end effectors ``tool0`` (z out of the flange), ``ee_link``."""
+    """Universal Robots UR10: six revolute joints.
+
+    End effectors ``tool0`` (z points out of the flange) and ``ee_link``.
+
+    >>> ur10().dof
+    6
+    """
     return _read("ur10", dict(zip(_UR, _UR_REST, strict=True)))
 
 
 @cache
 def iiwa14() -> Linkage:
-    """KUKA LBR iiwa 14 R820: seven revolute joints; end effector ``tool0``."""
+    """KUKA LBR iiwa 14 R820: seven revolute joints. End effector ``tool0``.
+
+    >>> iiwa14().dof
+    7
+    """
     return _read("iiwa14", _numbered("joint_a{}", (0.0, 0.6, 0.0, -1.4, 0.0, 1.1, 0.0)))
 
 
 @cache
 def puma560() -> Linkage:
-    """Unimation Puma 560: six revolute joints, with published dimensions; end effector ``tool``."""
+    """Unimation Puma 560: six revolute joints, with published dimensions. End effector ``tool``.
+
+    >>> puma560().dof
+    6
+    """
     h = pi / 2
     table = (  # position, rotation about x in the parent; limits and speed in degrees; rest in radians
         ((0.0, 0.0, 0.672), 0.0, -160, 160, 82, 0.0),
@@ -136,14 +170,24 @@ def puma560() -> Linkage:
 
 @cache
 def so101() -> Linkage:
-    """SO-101, a low-cost arm: five revolute joints and a jaw; end effector ``gripper_frame_link``."""
+    """SO-101, a low-cost arm: five revolute joints and a jaw. End effector ``gripper_frame_link``.
+
+    >>> so101().dof
+    6
+    """
     rest = {"shoulder_lift": -0.4, "elbow_flex": 0.5, "wrist_flex": 0.9, "gripper": 0.3}
     return _read("so101", rest)
 
 
 @cache
 def baxter() -> Linkage:
-    """Rethink Baxter: head, two arms of seven revolute joints, grippers; end effectors ``left_gripper``, ``right_gripper``."""
+    """Rethink Baxter: a head, two arms of seven revolute joints, and grippers.
+
+    End effectors ``left_gripper`` and ``right_gripper``.
+
+    >>> baxter().dof
+    17
+    """
     arm = {"s0": -0.4, "s1": -0.8, "e0": 0.0, "e1": 1.6, "w0": 0.0, "w1": 0.8, "w2": 0.0}
     mirrored = ("s0", "e0", "w0", "w2")  # of the opposite sign on the right
     rest = {f"left_{joint}": value for joint, value in arm.items()}
@@ -153,9 +197,12 @@ def baxter() -> Linkage:
 
 @cache
 def g1() -> Linkage:
-    """Unitree G1, a humanoid of 29 revolute joints; its root is the pelvis.
+    """Unitree G1: a humanoid of 29 revolute joints, with the pelvis as its root.
 
-    End effectors: ``left_rubber_hand``, ``left_ankle_roll_link`` and the same on the right.
+    End effectors ``left_rubber_hand``, ``left_ankle_roll_link`` and the same on the right.
+
+    >>> g1().dof
+    29
     """
     leg = {"hip_pitch": -0.3, "knee": 0.6, "ankle_pitch": -0.3}
     arm = {"shoulder_pitch": 0.3, "elbow": 0.8}
@@ -165,7 +212,13 @@ def g1() -> Linkage:
 
 @cache
 def kraft() -> Linkage:
-    """Six revolute joints in the order of a Kraft arm: yaw, pitch, pitch, pitch, yaw, roll; round numbers; end effector ``tool``."""
+    """Six revolute joints in the order of a Kraft arm, with round dimensions. End effector ``tool``.
+
+    The joints are yaw, pitch, pitch, pitch, yaw and roll.
+
+    >>> kraft().dof
+    6
+    """
     return _read("kraft", {"shoulder": 0.7, "elbow": -1.4, "wrist_pitch": 0.4})
 
 

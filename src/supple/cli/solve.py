@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from supple import method
+from supple import _check, method
 from supple._solve.text import angle_text, length_text
 from supple.cli import inputs
 from supple.cli.options import Json, Search, Source, complaints, drawable
@@ -22,6 +22,7 @@ from supple.linkage import Linkage
 from supple.read import goal_file
 from supple.solution import Outcome, Solution, in_words
 from supple.solver import Solver, Tolerance
+from supple.write import solution_file
 
 Three = tuple[float, float, float]
 Four = tuple[float, float, float, float]
@@ -132,7 +133,7 @@ def solve(
         found, seconds, whole = _solved(solver, linkage, goal, begin, solutions)
         answers = _Answers(found, math.prod(goal.shape), solutions is not None, degrees)
         if out is not None:
-            goal_file.write(out, linkage.names, answers.columns, answers.q)
+            solution_file.write(out, linkage.names, answers.columns, answers.q)
         if picture is not None:
             from supple.view import answer, image
 
@@ -215,7 +216,7 @@ def _goal(
 def _writable(out: Path | None) -> None:
     """Raise before any work if answers cannot be written."""
     if out is not None:
-        goal_file.named(str(out), "--out takes")
+        _check.ending(str(out), solution_file.ENDINGS, "--out takes")
         if not out.parent.is_dir():
             raise BadInput(f"--out: there is no folder {out.parent}")
 

@@ -10,6 +10,7 @@ from supple.errors import BadInput, BadLinkage, UnknownName
 from supple.linkage import Linkage
 from supple.read.meshes import Finder, Folder
 
+_DATA = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data")
 ENDINGS = (".urdf", ".xacro", ".xml", ".mjcf")
 """The endings of files that `load` reads."""
 
@@ -88,8 +89,7 @@ def _check_there(file: str) -> None:
         raise IsADirectoryError(f"{file!r} is a folder; expected a file that ends in " + ", ".join(ENDINGS))
     if os.path.exists(file):
         return
-    from supple import models
-
     stem = Path(file).stem
-    hint = f"; the bundled model is supple.models.{stem}()" if stem in models.names() else ""
+    bundled = os.path.isfile(os.path.join(_DATA, f"{stem}.urdf"))
+    hint = f"; the bundled model is supple.models.{stem}()" if bundled else ""
     raise FileNotFoundError(f"no file {file!r}{hint}")

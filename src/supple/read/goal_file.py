@@ -18,7 +18,6 @@ from supple import _check
 from supple.errors import BadInput, unknown
 from supple.frame import Array, Frame
 from supple.goal import Goal
-from supple.write.solution_file import write as write
 
 ENDINGS = (".csv", ".npz")
 MOST = 10_000_000  # goals in a file
@@ -45,7 +44,7 @@ def read(path: str | os.PathLike[str], link: str, axis: ArrayLike | None = None,
     Raises `BadInput` with the file, the line or row, and the column.
     """
     file = os.fspath(path)
-    ending = ".csv" if file == "-" else named(file, "goals are read from")
+    ending = ".csv" if file == "-" else _check.ending(file, ENDINGS, "goals are read from")
     if ending == ".npz":
         parts, place = _read_npz(file)
     else:
@@ -85,11 +84,6 @@ def _first_bad(make: Callable[[slice], Goal], count: int) -> int:
         except BadInput:
             bad = middle
     return good
-
-
-def named(file: str, what: str) -> str:
-    """The ending of a file's name, .csv or .npz; `BadInput` for any other."""
-    return _check.ending(file, ENDINGS, what)
 
 
 def _goals(link: str, parts: Mapping[str, Array], axis: ArrayLike | None, degrees: bool) -> Goal:
