@@ -29,6 +29,7 @@ TURN = 2 * math.pi
 class Annulus:
     """The ring in a plane that a two-link arm reaches, without regard to joint limits.
 
+    >>> from supple.analysis import TwoLink
     >>> from supple import models
     >>> TwoLink(models.planar2(), "tip").annulus.contains([10, 0, 0])
     True
@@ -127,6 +128,7 @@ class Elbows:
 class TwoLink:
     """A link moved by two parallel revolute joints, in any plane, solved in closed form [K fig. 5.15].
 
+    >>> from supple.analysis import TwoLink
     >>> from supple import models
     >>> arm = TwoLink(models.planar2(), "tip")
     >>> print(arm.annulus)
@@ -187,6 +189,7 @@ class TwoLink:
         For a point outside the annulus the result is for the nearest point of it, with the distance. Of angles that
         differ by whole turns it takes the smallest that is within limits. ``tolerance``, in metres, counts as arrived.
 
+        >>> from supple.analysis import TwoLink
         >>> from supple import models
         >>> print(TwoLink(models.planar2(), "tip").solve([10, 0, 0]))
         reached with the elbow on either side; both within limits
@@ -288,6 +291,7 @@ def constraint(
     A singular value below ``tolerance`` times the largest counts as zero. The rank almost everywhere is the highest
     rank at 32 random q within the limits. Active limits are not taken into account.
 
+    >>> from supple.analysis import constraint
     >>> from supple import Goal, models
     >>> print(constraint(models.planar3(), Goal("tip", position=[10, 0, 0], weight=(1, 1, 0))))
     under-constrained by 1: one joint motion is free (2 rows, 3 joint values, rank 2)

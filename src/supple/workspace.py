@@ -27,7 +27,7 @@ class Workspace:
 
     The grid is along the world's axes; that of a flat workspace is in its plane, and one voxel thick.
 
-    >>> from supple import models
+    >>> from supple import models, reachable
     >>> space = reachable(models.planar2(), "tip", samples=10_000)
     >>> space.flat, space.contains([20, 0, 0]), space.contains([30, 0, 0])
     (True, True, False)
@@ -209,7 +209,7 @@ def reachable(
         voxel: side of a voxel in metres; by default such that a voxel holds about 50 samples.
         progress: whether to show a progress bar on a terminal if it takes longer than a second.
 
-    >>> from supple import models
+    >>> from supple import models, reachable
     >>> reachable(models.planar2(), "tip", samples=10_000).positions.shape
     (10000, 3)
     """
@@ -257,7 +257,7 @@ def dexterous(
         seed: seed of the random q.
         progress: whether to show a progress bar on a terminal if it takes longer than a second.
 
-    >>> from supple import models
+    >>> from supple import dexterous, models
     >>> space = dexterous(models.planar3(), "tip", orientations=4, samples=500, voxel=10, progress=False)
     >>> space.contains([20, 0, 0], dexterity=0.5)
     True

@@ -187,9 +187,7 @@ REFUSED = {
     "a goal is for a link, by name; got 3": lambda: Goal(3, position=[0, 0, 0]),
     "a goal needs a frame, a position, an orientation or an axis": lambda: Goal("hand"),
     "a frame, or position, orientation and axis; not both": lambda: Goal("hand", Frame(), position=[0, 0, 0]),
-    "an orientation or an axis, not both": lambda: Goal(
-        "hand", orientation=TURN, axis=[0, 0, 1], direction=[0, 0, 1]
-    ),
+    "an orientation or an axis, not both": lambda: Goal("hand", orientation=TURN, axis=[0, 0, 1], direction=[0, 0, 1]),
     "axis (of the link) and direction (in the world) go together": lambda: Goal("hand", axis=[0, 0, 1]),
     "go together": lambda: Goal("hand", position=[0, 0, 0], direction=[0, 0, 1]),
     "axis must not be zero": lambda: Goal("hand", axis=[0, 0, 0], direction=[0, 0, 1]),

@@ -27,6 +27,7 @@ MODULES = [
     "supple.teleop",
     "supple.view",
     "supple.workspace",
+    "supple.write",
 ]
 
 
@@ -80,9 +81,11 @@ def _annotations(cls: type) -> dict[str, str]:
 
 def _line(name: str, value: Any) -> str:
     if inspect.isclass(value):
-        bases = ", ".join(base.__name__ for base in value.__bases__ if base is not object)
+        bases = ", ".join(base.__name__ for base in value.__bases__ if base.__module__ != "supple._core")
+        bases = bases.removesuffix("object")
         kind = "enum" if issubclass(value, enum.Enum) else "dataclass" if dataclasses.is_dataclass(value) else "class"
-        signature = "" if kind == "enum" else _signature(value)
+        own = any("__init__" in vars(base) for base in value.__mro__ if base.__module__.startswith("supple"))
+        signature = _signature(value) if own and kind != "enum" else ""
         return f"{kind} {name}{signature}" + (f" <- {bases}" if bases else "")
     if isinstance(value, property | functools.cached_property):
         getter = value.fget if isinstance(value, property) else value.func
@@ -99,7 +102,7 @@ def _signature(value: Any) -> str:
         text = str(inspect.signature(value))
     except (TypeError, ValueError):
         return "(...)"
-    return re.sub(r" at 0x[0-9a-f]+", "", text)
+    return re.sub(r" at 0x[0-9a-f]+", "", text).replace("'", "")
 
 
 def doctested() -> dict[str, Any]:
