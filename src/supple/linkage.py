@@ -34,7 +34,7 @@ class Linkage(Structure):
 
     ``q`` holds one value for each degree of freedom, in the depth-first order of the joints (see `names` and `units`),
     and may have leading axes: (..., dof). The three values of a ball joint are a rotation vector; use `integrate` and
-    `difference` to step from one q to another.
+    `difference` to step from one q to another. Threads may share a linkage.
 
     >>> from supple import Frame, Joint, Linkage
     >>> arm = Linkage("two", [

@@ -307,9 +307,10 @@ count, frames = 400_000, np.array(arm.frame(arm.random(1000, seed=1), "panda_han
 frames[:, :3, 3] *= 1.15
 frames = np.tile(frames, (count // 1000, 1, 1))
 out, start = np.zeros((count, 8)), np.broadcast_to(arm.rest + 0.01, (count, 8))
+goals = Goal(hand, frames)
 print("ready", flush=True)
 try:
-    solve(arm, Goal(hand, frames), start, out=out, progress=PROGRESS)
+    solve(arm, goals, start, out=out, progress=PROGRESS)
 except errors.Interrupted as stop:
     assert isinstance(stop, KeyboardInterrupt)
     found = stop.found
