@@ -1,8 +1,8 @@
-"""The gauntlet: every controller through every hazard, side by side in one run.
+"""Runs every controller through every hazard of the gauntlet and compares them.
 
-Hazards, metrics and bars are supple.gauntlet's; controllers and their tunings are in peers.py. Prints METHOD's table, a
-table for each hazard, and for supple every line of "where the tracker must end up" with what was measured. With --out
-it also writes all numbers as JSON and a page of plots.
+Hazards and measures are those of supple.gauntlet. The controllers and their tunings are in peers.py, the acceptance
+bars in acceptance/criteria.py. Prints a table of all hazards, a table of each hazard, and the bars of supple.
+With --out it also writes all numbers as JSON and a page of plots.
 
     pip install 'supple[bench,plot]'
     python benchmarks/gauntlet.py --quick
@@ -27,24 +27,25 @@ from pathlib import Path
 from typing import Any
 
 import peers
-from acceptance.comparison import beside
-from acceptance.criteria import bars
+from acceptance.comparison import better_peers
+from acceptance.criteria import NAMED, bars
+from acceptance.tables import hazard_tables, operator_table, summary_table
 
 from supple import gauntlet
 from supple._progress import Progress
+from supple._table import markdown_table
 from supple.gauntlet import Hazard, Operator, Run
-from supple.gauntlet.rows import Row, row_of
-from supple.gauntlet.table import by_hazard, markdown, operated, short, summary
+from supple.gauntlet.describe import short_number
+from supple.gauntlet.rows import Row, make_row
 
-SLOW = {"ssik"}  # milliseconds a tick: only at 300 Hz, on the arms of METHOD
-WALLS = ("s2_wrist", "s4_reach", "s5_limit", "s8_orient")  # what the plots show
+SLOW = {"ssik"}  # takes milliseconds per tick: only at 300 Hz, on the named arms
+SHOWN = ("s2_wrist", "s4_reach", "s5_limit", "s8_orient")  # what the plots show
 HIDDEN = ("supple, no jerk bound",)
-NAMED = ("panda", "ur5", "puma560")
 
 
 @dataclass(frozen=True)
 class Task:
-    """One run to be made."""
+    """One run to do."""
 
     hazard: Hazard
     rate: float
@@ -53,22 +54,23 @@ class Task:
 
 
 def main() -> None:
-    asked = _arguments()
+    options = _arguments()
     warnings.filterwarnings("ignore")
-    names, absent = _controllers(asked)
+    names, absent = _controllers(options)
     for name, module in absent.items():
-        print(f"{name} does not run here: {module} cannot be imported" + (" (asking --also)" if asked.also else ""))
-    rows, drawn = _run_all(asked, names)
-    rows += [row for python in asked.also for row in _elsewhere(python, asked, sorted(absent))]
+        print(f"{name} does not run here: {module} cannot be imported" + (" (asking --also)" if options.also else ""))
+    rows, drawn = _run_all(options, names)
+    rows += [row for python in options.also for row in _in_other_python(python, options, sorted(absent))]
     for rate in sorted({row["rate"] for row in rows}):
         at = [row for row in rows if row["rate"] == rate]
-        print(f"\n## All hazards of {', '.join(asked.arms)} at {rate:g} Hz\n\n{summary(at)}\n\n{by_hazard(at)}")
-        if operated(at):
-            print(f"\n## Real operators at {rate:g} Hz\n\n{operated(at)}")
+        print(f"\n## All hazards of {', '.join(options.arms)} at {rate:g} Hz")
+        print(f"\n{summary_table(at)}\n\n{hazard_tables(at)}")
+        if operator_table(at):
+            print(f"\n## Real operators at {rate:g} Hz\n\n{operator_table(at)}")
     print(_pushes_table(rows))
     print(_bars_text(rows))
-    if asked.out:
-        _write(asked.out, rows, drawn, asked.plots)
+    if options.out:
+        _write(options.out, rows, drawn, options.plots)
 
 
 def _arguments() -> Any:
@@ -83,83 +85,89 @@ def _arguments() -> Any:
         help=f"of {', '.join(gauntlet.names())}; by default {arms}",
     )
     parser.add_argument(
-        "--hazards", type=listed, default=[], metavar="S4,S5", help="how their keys begin; by default all"
+        "--hazards",
+        type=listed,
+        default=[],
+        metavar="S4,S5",
+        help="keys of hazards or their beginnings; by default all",
     )
     parser.add_argument(
-        "--rates", type=listed, default=["300", "1000"], metavar="HZ,HZ", help="ticks a second; by default 300,1000"
+        "--rates", type=listed, default=["300", "1000"], metavar="HZ,HZ", help="ticks per second; by default 300,1000"
     )
     parser.add_argument(
         "--controllers",
         type=listed,
         default=[],
         metavar="A,B",
-        help=f"how their names begin; of {', '.join(peers.CONTROLLERS)}; by default all",
+        help=f"names or their beginnings; of {', '.join(peers.CONTROLLERS)}; by default all",
     )
     parser.add_argument(
         "--operators",
-        choices=["none", "all", "late"],
+        choices=["none", "all", "delayed"],
         default="none",
-        help="also with real operators: 60, 90, 125 Hz, with and without stamps; late: samples travel for up to 8 ms",
+        help="also with real operators: 60, 90, 125 Hz, with and without stamps; delayed: samples take up to 8 ms",
     )
     parser.add_argument(
         "--pushes",
         type=int,
         default=0,
         metavar="N",
-        help="also N random push-and-returns of each arm, at the first rate",
+        help="also N random pushes of each arm, at the first rate",
     )
     parser.add_argument(
         "--also",
         action="append",
         default=[],
         metavar="PYTHON",
-        help="another interpreter, with supple and peers that cannot be imported here; may be repeated",
+        help="another Python interpreter, with supple and with peers that cannot be imported here; may be repeated",
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="write results.json and a page of plots there")
     parser.add_argument("--no-plots", dest="plots", action="store_false", help="write no plots")
     parser.add_argument("--quick", action="store_true", help="one arm, three hazards, 300 Hz")
-    asked = parser.parse_args()
-    asked.rates = [float(rate) for rate in asked.rates]
-    if asked.quick:
-        asked.arms, asked.hazards, asked.rates = ["ur5"], ["s1", "s4", "s5"], [300.0]
-    return asked
+    options = parser.parse_args()
+    options.rates = [float(rate) for rate in options.rates]
+    if options.quick:
+        options.arms, options.hazards, options.rates = ["ur5"], ["s1", "s4", "s5"], [300.0]
+    return options
 
 
-def _controllers(asked: Any) -> tuple[list[str], dict[str, str]]:
-    """The controllers that were asked for and can run here, and those that cannot, with what they need."""
-    wanted = [
+def _controllers(options: Any) -> tuple[list[str], dict[str, str]]:
+    """The chosen controllers that can run here, and the others with the module that is missing."""
+    chosen = [
         name
         for name in peers.CONTROLLERS
-        if not asked.controllers or any(name.startswith(part) for part in asked.controllers)
+        if not options.controllers or any(name.startswith(part) for part in options.controllers)
     ]
-    absent = {name: peers.missing(name) for name in wanted if peers.missing(name)}
-    return [name for name in wanted if name not in absent], absent
+    absent = {name: peers.missing(name) for name in chosen if peers.missing(name)}
+    return [name for name in chosen if name not in absent], absent
 
 
-def _tasks(asked: Any, names: Sequence[str]) -> Iterator[Task]:
-    hands = {"none": (), "all": gauntlet.variants(), "late": gauntlet.variants(late=True)}[asked.operators]
-    for arm in asked.arms:
-        for hazard in gauntlet.hazards(arm, asked.hazards):
-            for rate in asked.rates:
+def _tasks(options: Any, names: Sequence[str]) -> Iterator[Task]:
+    operators = {"none": (), "all": gauntlet.variants(), "delayed": gauntlet.variants(delayed=True)}[options.operators]
+    for arm in options.arms:
+        for hazard in gauntlet.hazards(arm, options.hazards):
+            for rate in options.rates:
                 for name in names:
                     if name in SLOW and (rate > 300 or arm not in NAMED):
                         continue
                     yield Task(hazard, rate, name)
                     if name not in SLOW and name not in peers.REFERENCES:
-                        takes = name == "supple"  # no peer's step takes a stamp
-                        yield from (Task(hazard, rate, name, hand) for hand in hands if takes or not hand.stamped)
+                        takes_stamp = name == "supple"  # no peer does
+                        yield from (
+                            Task(hazard, rate, name, each) for each in operators if takes_stamp or not each.stamped
+                        )
 
 
-def _run_all(asked: Any, names: Sequence[str]) -> tuple[list[Row], dict[str, dict[str, Run]]]:
-    """All rows, and the runs that the plots show, by arm and hazard and then by controller."""
-    tasks = list(_tasks(asked, names))
+def _run_all(options: Any, names: Sequence[str]) -> tuple[list[Row], dict[str, dict[str, Run]]]:
+    """All rows, and the runs for the plots, by arm and hazard and then by controller."""
+    tasks = list(_tasks(options, names))
     rows: list[Row] = []
     drawn: dict[str, dict[str, Run]] = {}
-    first: dict[Hazard, Run] = {}  # supple's at the first rate, to see whether another rate moves alike
+    first: dict[Hazard, Run] = {}  # runs of supple at the first rate, to compare other rates with
     failed: set[tuple[str, str]] = set()
-    pushes = [(arm, name) for arm in asked.arms for name in names if asked.pushes and name not in SLOW]
+    pushes = [(arm, name) for arm in options.arms for name in names if options.pushes and name not in SLOW]
     with Progress(
-        "running", sum(int(t.hazard.duration * t.rate) for t in tasks) + len(pushes) * asked.pushes * 2250
+        "running", sum(int(t.hazard.duration * t.rate) for t in tasks) + len(pushes) * options.pushes * 2250
     ) as progress:
         for task in tasks:
             arm = task.hazard.arm.name
@@ -170,45 +178,59 @@ def _run_all(asked: Any, names: Sequence[str]) -> tuple[list[Row], dict[str, dic
                     failed.add((arm, task.controller))
                     print(f"{task.controller} does not run on {arm}: {type(error).__name__}: {error}")
                 else:
-                    same = _alike(task, run, first)
-                    rows.append(row_of(run, task.controller, gauntlet.measure(run)) | same)
-                    plain = task.operator is None and task.rate == asked.rates[0] and task.controller not in HIDDEN
-                    if plain and task.hazard.key in WALLS:
+                    same = _compared(task, run, first)
+                    rows.append(make_row(run, task.controller, gauntlet.measure(run)) | same)
+                    plain = task.operator is None and task.rate == options.rates[0] and task.controller not in HIDDEN
+                    if plain and task.hazard.key in SHOWN:
                         drawn.setdefault(f"{arm}-{task.hazard.key}", {})[task.controller] = run
             progress.step(int(task.hazard.duration * task.rate))
         for arm, name in pushes:
             if (arm, name) not in failed:
-                rows.append(_pushed(arm, name, asked.pushes, asked.rates[0]))
-            progress.step(asked.pushes * 2250)
+                rows.append(_pushed(arm, name, options.pushes, options.rates[0]))
+            progress.step(options.pushes * 2250)
     return rows, drawn
 
 
-def _alike(task: Task, run: Run, first: dict[Hazard, Run]) -> Row:
-    """How far supple's run is from the one at the first rate."""
+def _compared(task: Task, run: Run, first: dict[Hazard, Run]) -> Row:
+    """The difference between a run of supple and its run at the first rate."""
     if task.controller != "supple" or task.operator is not None:
         return {}
     if task.hazard not in first:
         first[task.hazard] = run
         return {}
-    return gauntlet.apart(first[task.hazard], run)
+    return gauntlet.compare_rates(first[task.hazard], run)
 
 
 def _pushed(arm: str, name: str, count: int, rate: float) -> Row:
-    """Random push-and-returns of one controller, as one row."""
+    """Random pushes with one controller, as one row."""
     runs = (gauntlet.run(hazard, peers.CONTROLLERS[name], rate) for hazard in gauntlet.pushes(arm, count))
-    whole = gauntlet.summed([gauntlet.pushed(run) for run in runs])
-    place = {"arm": arm, "hazard": "pushes", "rate": rate, "controller": name, "operator": None}
-    return place | {"dof": gauntlet.known(arm).dof} | whole
+    measures = gauntlet.summarize_pushes([gauntlet.pushed(run) for run in runs])
+    labels = {"arm": arm, "hazard": "pushes", "rate": rate, "controller": name, "operator": None}
+    return labels | {"dof": gauntlet.known_arm(arm).dof} | measures
 
 
-def _elsewhere(python: str, asked: Any, absent: Sequence[str]) -> list[Row]:
-    """The same run in another interpreter, for the controllers that this one lacks."""
+def _in_other_python(python: str, options: Any, absent: Sequence[str]) -> list[Row]:
+    """The same runs in another interpreter, for the controllers that cannot run here."""
     if not absent:
         return []
     with tempfile.TemporaryDirectory() as folder:
-        command = [python, __file__, "--arms", ",".join(asked.arms), "--rates", ",".join(f"{r:g}" for r in asked.rates)]
-        command += ["--controllers", ",".join(absent), "--operators", asked.operators, "--pushes", str(asked.pushes)]
-        command += ["--hazards", ",".join(asked.hazards), "--out", folder, "--no-plots"]
+        command = [
+            python,
+            __file__,
+            "--arms",
+            ",".join(options.arms),
+            "--rates",
+            ",".join(f"{r:g}" for r in options.rates),
+        ]
+        command += [
+            "--controllers",
+            ",".join(absent),
+            "--operators",
+            options.operators,
+            "--pushes",
+            str(options.pushes),
+        ]
+        command += ["--hazards", ",".join(options.hazards), "--out", folder, "--no-plots"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         return list(json.loads((Path(folder) / "results.json").read_text())["rows"])
 
@@ -217,10 +239,12 @@ def _pushes_table(rows: Sequence[Row]) -> str:
     found = [row for row in rows if row["hazard"] == "pushes"]
     if not found:
         return ""
-    lines = [["controller", "arm", "pushes", "not back", "another branch", "chatter > 0.1 %", "worst acceleration"]]
+    lines = [
+        ["controller", "arm", "pushes", "without return", "another branch", "chatter > 0.1 %", "worst acceleration"]
+    ]
     keys = ("controller", "arm", "count", "lost", "other_branch", "chattering")
-    lines += [[*(str(row[key]) for key in keys), short(row["acc_max"])] for row in found]
-    return f"\n## Random push-and-returns\n\n{markdown(lines)}"
+    lines += [[*(str(row[key]) for key in keys), short_number(row["acc_max"])] for row in found]
+    return f"\n## Random pushes\n\n{markdown_table(lines)}"
 
 
 def _bars_text(rows: Sequence[Row]) -> str:
@@ -228,11 +252,12 @@ def _bars_text(rows: Sequence[Row]) -> str:
     if not found:
         return ""
     met = sum(bar.met is True for bar in found)
-    head = f"\n## Where supple must end up: {met} met, {sum(bar.met is False for bar in found)} missed\n"
+    head = f"\n## Acceptance bars of supple: {met} met, {sum(bar.met is False for bar in found)} missed\n"
     competing = [name for name in peers.CONTROLLERS if name not in peers.REFERENCES and name != "supple"]
-    others = [worse for worse in beside(rows, others=competing) if not worse.where.startswith(NAMED)]
+    others = [worse for worse in better_peers(rows, others=competing) if not worse.where.startswith(NAMED)]
     tail = (
-        "\n\n## Where a peer did better on arms that were not tuned on\n\n" + "\n".join(map(str, others))
+        "\n\n## Measures in which a peer is better, on arms that were not used for tuning\n\n"
+        + "\n".join(map(str, others))
         if others
         else ""
     )
@@ -241,11 +266,11 @@ def _bars_text(rows: Sequence[Row]) -> str:
 
 def _write(folder: Path, rows: Sequence[Row], drawn: dict[str, dict[str, Run]], plots: bool) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    said = [
+    found = [
         {"number": b.number, "what": b.what, "where": b.where, "value": b.value, "limit": b.limit, "met": b.met}
         for b in bars(rows)
     ]
-    (folder / "results.json").write_text(json.dumps(_plain({"rows": rows, "bars": said}), indent=1))
+    (folder / "results.json").write_text(json.dumps(_plain({"rows": rows, "bars": found}), indent=1))
     if not plots:
         return
     from supple.view import gauntlet as picture
@@ -256,7 +281,7 @@ def _write(folder: Path, rows: Sequence[Row], drawn: dict[str, dict[str, Run]], 
         path = folder / f"{name}.png"
         image.write(picture.draw(runs), path)
         pictures.append(path.name)
-    text = html.escape("\n".join([summary(rows), operated(rows), _pushes_table(rows), _bars_text(rows)]))
+    text = html.escape("\n".join([summary_table(rows), operator_table(rows), _pushes_table(rows), _bars_text(rows)]))
     shown = "\n".join(f'<img src="{name}" alt="{name[:-4]}">' for name in pictures)
     page = f"{_HEAD}<h1>The gauntlet</h1>\n{shown}\n<pre>{text}</pre>\n"
     (folder / "index.html").write_text(page)
@@ -270,7 +295,7 @@ img { max-width: 100%; display: block; margin: 2em 0 }</style>
 
 
 def _plain(value: Any) -> Any:
-    """The same as JSON knows it: no NaN, no infinity, no numpy."""
+    """The value for JSON: without NaN, infinity and numpy types."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

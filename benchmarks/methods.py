@@ -28,14 +28,16 @@ def tables(count: int, seed: int, rounds: int = 5) -> list[compare.Table]:
     made = []
     for name, link in ROBOTS.items():
         arm = models.get(name)
-        goal, solver = compare.positions(arm, link, count, seed)
+        goal, solver = compare.reachable_positions(arm, link, count, seed)
         title = f"{name}, {link}: {count:,} positions"
         made.append(compare.table(title, arm, goal, solvers(solver), rounds))
     return made
 
 
 def solvers(solver: Solver) -> dict[str, Solver]:
-    return compare.every(solver) | {"damped, damping 1": replace(solver, method=method.damped(), damping=1.0)}
+    return compare.with_every_method(solver) | {
+        "damped, damping 1": replace(solver, method=method.damped(), damping=1.0)
+    }
 
 
 def beyond(count: int, seed: int) -> dict[str, dict[str, tuple[float, float]]]:

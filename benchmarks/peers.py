@@ -20,7 +20,7 @@ from supple import Goal, Solver, damping, method
 from supple._solve import compilation
 from supple.frame import Array, Frame
 from supple.gauntlet import Arm, Factory, hazards, tracked
-from supple.gauntlet.optimum import nearest
+from supple.gauntlet.nearest_pose import nearest
 from supple.joint import Kind
 
 FAR = 300.0  # rad; stands for no limit where a file must have one
@@ -109,7 +109,7 @@ class Paper(Peer):
         super().__init__(arm, dt)
         scheme = damping.schinstock(NAMED.get(arm.name, ()), as_printed=True)
         if arm.name not in NAMED:
-            usual = arm.look(hazards(arm, ["s1"])[0].start, np.eye(4))[1]
+            usual = arm.evaluate(hazards(arm, ["s1"])[0].start, np.eye(4))[1]
             below = 0.3 * float(np.prod(np.linalg.svd(usual, compute_uv=False)))
             scheme = damping.nakamura_hanafusa(below=below, as_printed=True) | damping.limits(as_printed=True)
         goal = Goal(arm.link, np.eye(4), weight=math.pi / arm.reach)

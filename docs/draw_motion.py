@@ -45,7 +45,7 @@ def main() -> None:
     arm = models.planar3()
     along = solve_path(arm, GoalPath.line(arm.frame(arm.rest, "tip").position, [-20, 5, 0]).goal("tip", 201)).motion
     direct = Motion(arm, [0, 1], along.q[[0, -1]], Interpolation.LINEAR)
-    with _style.look():
+    with _style.plot_style():
         figure = Figure(figsize=(11, 4.0), layout="constrained")
         figure.get_layout_engine().set(wspace=0.03, w_pad=0.12, h_pad=0.08)
         axes = figure.subplots(1, 2, sharey=True)

@@ -130,7 +130,7 @@ def main() -> None:
             "eight answers of a UR5 for one frame; dashed: the start",
         ),
     )
-    with _style.look():
+    with _style.plot_style():
         figure = Figure(figsize=(12, 4.7), layout="constrained")
         layout: Any = figure.get_layout_engine()
         layout.set(wspace=0.04, w_pad=0.1, h_pad=0.08)

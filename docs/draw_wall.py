@@ -58,7 +58,7 @@ def main() -> None:
         "the same, inside bounds": (gauntlet.tracked(Solver(method=method.pseudoinverse())), "swings on and on"),
         "the tracker": (gauntlet.tracked(), "as near as can be, at rest, and back"),
     }
-    with _style.look():
+    with _style.plot_style():
         figure = Figure(figsize=(11, 4.6), layout="constrained")
         layout: Any = figure.get_layout_engine()
         layout.set(wspace=0.03, w_pad=0.12, h_pad=0.08)

@@ -1,4 +1,4 @@
-"""Build a planar arm of two links by hand, and check it against the formula everybody knows."""
+"""Build a planar arm with two links in code, and compare it with the closed form."""
 
 import math
 
@@ -13,32 +13,32 @@ arm = Linkage(
     joints=[
         Joint.revolute("shoulder", "base", "upper", lower=-2, upper=2, speed=1),
         Joint.revolute("elbow", "upper", "fore", at=Frame.at([UPPER, 0, 0]), lower=0, upper=2.5, rest=0.5),
-        Joint.fixed("wrist", "fore", "hand", at=Frame.at([FORE, 0, 0])),
+        Joint.fixed("wrist", "fore", "tip", at=Frame.at([FORE, 0, 0])),
     ],
     links=[
         Link("base"),
         Link("upper", [Geometry(Box((UPPER, 1, 1)), Frame.at([UPPER / 2, 0, 0]))]),
         Link("fore", [Geometry(Box((FORE, 1, 1)), Frame.at([FORE / 2, 0, 0]))]),
-        Link("hand"),
+        Link("tip"),
     ],
 )
 print(arm)
 
 
 def closed_form(shoulder: np.ndarray, elbow: np.ndarray) -> np.ndarray:
-    """Position (..., 2) of the hand."""
+    """Position (..., 2) of the tip."""
     x = UPPER * np.cos(shoulder) + FORE * np.cos(shoulder + elbow)
     y = UPPER * np.sin(shoulder) + FORE * np.sin(shoulder + elbow)
     return np.stack([x, y], axis=-1)
 
 
 q = arm.random(10_000, seed=1)
-off = arm.frame(q, "hand").position[:, :2] - closed_form(q[:, 0], q[:, 1])
-print(f"\n10,000 random q, farthest from the closed form: {np.abs(off).max():.1e} m")
+error = arm.frame(q, "tip").position[:, :2] - closed_form(q[:, 0], q[:, 1])
+print(f"\n10,000 random q: largest difference from the closed form {np.abs(error).max():.1e} m")
 
-# the area that unit joint speeds span is L1 L2 |sin(elbow)|: nothing when the arm is straight
-J = arm.jacobian(q, "hand")[:, :2]
-off = np.abs(np.linalg.det(J)) - UPPER * FORE * np.abs(np.sin(q[:, 1]))
-print(f"determinant of the Jacobian, farthest from L1 L2 sin(elbow): {np.abs(off).max():.1e} m²")
-bent = np.linalg.norm(arm.frame([0.3, math.pi / 2], "hand").position)
-print(f"reach {arm.reach('hand'):.1f} m; elbow at 90° {bent:.3f} m, by Pythagoras {math.hypot(UPPER, FORE):.3f} m")
+# |det J| = L1 L2 |sin(elbow)|: zero if the arm is straight
+J = arm.jacobian(q, "tip")[:, :2]
+error = np.abs(np.linalg.det(J)) - UPPER * FORE * np.abs(np.sin(q[:, 1]))
+print(f"|det J|: largest difference from L1 L2 |sin(elbow)| {np.abs(error).max():.1e} m²")
+bent = np.linalg.norm(arm.frame([0.3, math.pi / 2], "tip").position)
+print(f"reach {arm.reach('tip'):.1f} m; elbow at 90° {bent:.3f} m, by Pythagoras {math.hypot(UPPER, FORE):.3f} m")

@@ -1,4 +1,4 @@
-"""A robot from its Denavit-Hartenberg table, standard and modified, compared with the one in the box."""
+"""A robot from its Denavit-Hartenberg table, standard and modified, compared with the bundled model."""
 
 from math import pi
 
@@ -20,7 +20,7 @@ standard = supple.dh(
     ],
     name="puma560",
 )
-# the same arm, modified rows (Craig): Rx(alpha) Tx(a) Rz(theta + q) Tz(d); four plain numbers theta, d, a, alpha do too
+# the same arm, modified rows (Craig): Rx(alpha) Tx(a) Rz(theta + q) Tz(d); a row may also be theta, d, a, alpha
 modified = supple.dh(
     [
         (0, 0.672, 0, 0),
@@ -35,20 +35,20 @@ modified = supple.dh(
 )
 print(modified)
 
-stock = supple.models.puma560()
-q = stock.random(1000, seed=3)
+bundled = supple.models.puma560()
+q = bundled.random(1000, seed=3)
 ends = {
     "standard": standard.frame(q, "link6"),
     "modified": modified.frame(q, "link6"),
-    "in the box": stock.frame(q, "tool"),
+    "bundled": bundled.frame(q, "tool"),
 }
 print()
 for name, end in ends.items():
     apart = np.abs(end.matrix - ends["modified"].matrix).max()
-    print(f"{name:<10} differs from the modified table by {apart:.1e} at most, over 1,000 random q")
+    print(f"{name:<10} largest difference from the modified table {apart:.1e}, over 1,000 random q")
 
-# a sliding row, and a tool on the end
+# a prismatic row, and a tool
 crane = supple.dh([DH(alpha=h), DH(kind=supple.Kind.PRISMATIC, lower=0.5, upper=3)]).with_tool(
     "link2", Frame.at([0, 0, 0.2]), "hook"
 )
-print("\nhook of a crane, turned 90° and 2 m out:", crane.frame([h, 2.0], "hook").position.round(6) + 0.0)
+print("\nhook of a crane, rotated by 90° and extended to 2 m:", crane.frame([h, 2.0], "hook").position.round(6) + 0.0)

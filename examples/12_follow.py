@@ -1,4 +1,4 @@
-"""Follow a hand: within reach, past it, over a limit, after a jump and through nonsense, always within bounds."""
+"""Track a moving command: within reach, out of reach, past a limit, after a jump, and with NaN; within all bounds."""
 
 from math import nan, sin, tau
 
@@ -8,51 +8,53 @@ from supple import Frame, Solver, models
 
 arm, dt = models.ur5(), 1 / 300
 start = arm.q(shoulder_pan_joint=5.5, shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.0, wrist_2_joint=-1.2)
-hand = arm.frame(start, "tool0")
-away = 0.8 * hand.position / np.linalg.norm(hand.position)  # 80 cm on, straight from the base
+tool = arm.frame(start, "tool0")
+outward = 0.8 * tool.position / np.linalg.norm(tool.position)  # 80 cm away from the base
 
 
-def out(t):
-    """From 0 to 1 within two seconds, there for one, and back within two."""
+def ramp(t):
+    """From 0 to 1 in two seconds, one second at 1, and back to 0 in two."""
     u, v = np.clip([t / 2, (t - 3) / 2], 0, 1)
     return u * u * (3 - 2 * u) - v * v * (3 - 2 * v)
 
 
 def swing(t):
-    return Frame.at([0.1 * sin(tau * t) * out(t), 0, 0]) @ hand
+    return Frame.at([0.1 * sin(tau * t) * ramp(t), 0, 0]) @ tool
 
 
 def push(t):
-    return Frame.at(out(t) * away) @ hand
+    return Frame.at(ramp(t) * outward) @ tool
 
 
-def turn(t):  # about the base, farther than the first joint can go
-    return Frame.turn([0, 0, 1], 1.2 * out(t)) @ hand
+def turn(t):  # about the base, past the limit of the first joint
+    return Frame.turn([0, 0, 1], 1.2 * ramp(t)) @ tool
 
 
 def jump(t):
-    return Frame.at([0, 0, -0.2]) @ hand if 1 < t < 3 else hand
+    return Frame.at([0, 0, -0.2]) @ tool if 1 < t < 3 else tool
 
 
-def nonsense(t):
-    return np.full((4, 4), nan) if 1 < t < 2 else hand
+def not_a_number(t):
+    return np.full((4, 4), nan) if 1 < t < 2 else tool
 
 
-follow = Solver().track(arm, "tool0", start=start)
-way, before, speed, acceleration = [start], 0 * start, 0.0, 0.0
-for command in (swing, push, turn, jump, nonsense):
-    said = {}  # for each outcome, how long, and the fullest reason
+tracker = Solver().track(arm, "tool0", start=start)
+motion, before, speed, acceleration = [start], 0 * start, 0.0, 0.0
+for command in (swing, push, turn, jump, not_a_number):
+    log = {}  # for each status its duration and its longest reason
     for tick in range(1800):
-        step = follow.step(command(tick * dt), dt)
-        time, why = said.get(step.status, (0, ""))
-        said[step.status] = time + dt, max(why, step.why, key=len)
+        step = tracker.step(command(tick * dt), dt)
+        time, why = log.get(step.status, (0, ""))
+        log[step.status] = time + dt, max(why, step.why, key=len)
         speed = max(speed, (abs(step.velocity) / arm.speed).max())
         acceleration = max(acceleration, abs(step.velocity - before).max() / dt)
         before = step.velocity.copy()
-        way.append(step.q.copy())
+        motion.append(step.q.copy())
     print(f"{command.__name__}: ends {step.status.name}, {abs(step.q - start).max():.0e} rad from the start")
-    for outcome, (time, why) in said.items():
-        print(f"  {time:4.2f} s {outcome.name.lower():<10}{why}")
+    for status, (time, why) in log.items():
+        print(f"  {time:4.2f} s {status.name.lower():<10}{why}")
 
-print(f"\n{len(way) - 1} ticks: at most {speed:.3f} of a speed limit, {acceleration:.3f} rad/s2 of 15")
-print("always inside the limits:", bool(arm.inside(np.array(way)).all()))
+print(
+    f"\n{len(motion) - 1} ticks: speed up to {speed:.3f} of the limit, acceleration to {acceleration:.3f} of 15 rad/s2"
+)
+print("always inside the limits:", bool(arm.inside(np.array(motion)).all()))

@@ -1,4 +1,4 @@
-"""A real hand: seen 60 to 125 times a second, irregular, trembling and lossy; followed a thousand times a second."""
+"""A real operator, sampled at 60 to 125 Hz with jitter, tremor and loss, and tracked at 1000 Hz."""
 
 from math import pi
 
@@ -14,41 +14,41 @@ times = np.arange(0, seconds, 1 / rate)
 
 
 def hand(t):
-    """Where the hand is at times (N,): a slow eight, and at rest for the last two seconds; frames (N, 4, 4)."""
+    """Frames (N, 4, 4) of the operator's hand at times (N,): a slow figure of eight, then two seconds of rest."""
     u = np.clip(t / 6, 0, 1)
     phase = 2 * pi * u**3 * (10 - 15 * u + 6 * u * u)
-    way = np.stack([0 * phase, 0.15 * np.sin(phase), 0.1 * np.sin(2 * phase)], axis=-1)
-    return (Frame.at(way) @ home).matrix
+    shift = np.stack([0 * phase, 0.15 * np.sin(phase), 0.1 * np.sin(2 * phase)], axis=-1)
+    return (Frame.at(shift) @ home).matrix
 
 
-def follow(goals, stamps):
-    """Joint values (N, dof) and stated lags (N,) of a tracker that is given these goals (N, 4, 4)."""
+def track(goals, stamps):
+    """Joint values (N, dof) and stated lags (N,) of a tracker for goals (N, 4, 4)."""
     tracker = Solver().track(arm, "tool0", start=start)
-    told = [tracker.step(g, 1 / rate, stamp=s) for g, s in zip(goals, stamps, strict=True)]
-    return np.array([step.q for step in told]), np.array([step.lag for step in told])
+    steps = [tracker.step(g, 1 / rate, stamp=s) for g, s in zip(goals, stamps, strict=True)]
+    return np.array([step.q for step in steps]), np.array([step.lag for step in steps])
 
 
-def judge(name, q, lag):
-    """How far the arm is from the clean hand as it was when the tracker says, and how roughly it moves."""
-    off = np.linalg.norm(arm.frame(q, "tool0").position - hand(times - lag)[:, :3, 3], axis=-1)
-    rough = np.abs(np.diff(q, n=2, axis=0)).max(axis=1) * rate**2
+def evaluate(name, q, lag):
+    """Print the error to the clean motion, shifted by the stated lag, and the acceleration."""
+    error = np.linalg.norm(arm.frame(q, "tool0").position - hand(times - lag)[:, :3, 3], axis=-1)
+    acceleration = np.abs(np.diff(q, n=2, axis=0)).max(axis=1) * rate**2
     moving = slice(rate // 2, 6 * rate)
     print(
-        f"{name:<22} lag {1e3 * lag[moving].max():4.1f} ms   off by {1e3 * off[moving].max():.1f} mm,"
-        f" at rest by {1e3 * off[-1]:.2f} mm   accelerates {np.sqrt((rough[moving] ** 2).mean()):6.1f} rad/s2 rms"
+        f"{name:<22} lag {1e3 * lag[moving].max():4.1f} ms   error {1e3 * error[moving].max():.1f} mm,"
+        f" at rest {1e3 * error[-1]:.2f} mm   rms {np.sqrt((acceleration[moving] ** 2).mean()):6.1f} rad/s2"
     )
 
 
-judge("a clean hand", *follow(hand(times), times))
-for samples_a_second in (60, 90, 125):
-    operator = Operator(rate=samples_a_second)  # 1 mm of tremor, 5 % lost, up to 4 ms early or late
-    heard = operator.sample(hand, seconds)
-    newest = heard.newest(times)  # which sample the loop knows of, in each tick
-    judge(f"{operator.rate:g} Hz, stamped", *follow(heard.frames[newest], heard.stamps[newest]))
-    judge(f"{operator.rate:g} Hz, no stamps", *follow(heard.frames[newest], [None] * len(times)))
+evaluate("clean", *track(hand(times), times))
+for sample_rate in (60, 90, 125):
+    operator = Operator(rate=sample_rate)  # 1 mm of tremor, 5 % loss, 4 ms of jitter
+    samples = operator.sample(hand, seconds)
+    newest = samples.newest(times)  # index of the newest sample in each tick
+    evaluate(f"{operator.rate:g} Hz, stamped", *track(samples.frames[newest], samples.stamps[newest]))
+    evaluate(f"{operator.rate:g} Hz, no stamps", *track(samples.frames[newest], [None] * len(times)))
 
-# what that smoothness is worth: the joint values of each sample, as they are
+# for comparison: each sample solved on its own
 q = [start]
-for frame in heard.frames:
+for frame in samples.frames:
     q.append(solve(arm, Goal("tool0", frame), start=q[-1]).q)
-judge("125 Hz, just solved", np.array(q[1:])[newest], 0 * times)
+evaluate("125 Hz, only solved", np.array(q[1:])[newest], 0 * times)

@@ -1,4 +1,4 @@
-"""Drive your own arm over UDP: an operator sends hands, the loop sends joint values. Both ends here are stand-ins."""
+"""Drive an arm over UDP: an operator sends poses, the loop sends joint values. Both ends are simulated here."""
 
 import math
 import socket
@@ -15,7 +15,7 @@ start = arm.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.0, wri
 
 
 def operate(address):
-    """A hand that draws a circle of 20 cm a second, seen 100 times a second, and not at all in the third second."""
+    """A hand on a circle of 20 cm, once per second, sent at 100 Hz; nothing is sent in the third second."""
     begin = time.monotonic()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
         for k in range(int(100 * seconds)):
@@ -27,7 +27,7 @@ def operate(address):
 
 
 class RealArm:
-    """Motors that are some ticks behind; put your own here. It ends when it has heard nothing for a second."""
+    """A simulated arm that lags by some ticks; put your own here. It ends after a second without commands."""
 
     def __init__(self):
         self.q = start
@@ -35,24 +35,24 @@ class RealArm:
         self.socket.bind(("127.0.0.1", 0))
         self.socket.settimeout(1.0)
 
-    def obey(self):
+    def receive(self):
         with self.socket:
             while True:
                 try:
-                    told = wire.decode_answer(self.socket.recv(wire.MAX_BYTES))
+                    answer = wire.decode_answer(self.socket.recv(wire.MAX_BYTES))
                 except TimeoutError:
                     return
-                self.q = self.q + 0.3 * (told.q - self.q)
+                self.q = self.q + 0.3 * (answer.q - self.q)
 
 
-real, source, way = RealArm(), UdpSource(port=0), []
-threading.Thread(target=real.obey).start()
+real, source, log = RealArm(), UdpSource(port=0), []
+threading.Thread(target=real.receive).start()
 threading.Thread(target=operate, args=[(source.host, source.port)]).start()
 
-sink = tee(UdpSink(real.socket.getsockname()), lambda tick: way.append((tick.held, real.q)))
+sink = tee(UdpSink(real.socket.getsockname()), lambda tick: log.append((tick.held, real.q)))
 tracker = Solver().track(arm, "tool0", start=start)
 print(drive(source, Mapping(scale=0.5), tracker, sink, seconds=seconds, measured=lambda: real.q))
 
-hands = arm.frame(np.array([q for _, q in way]), "tool0").position
-print(f"{source.counts}; held: {', '.join(dict.fromkeys(why for why, _ in way if why))}")
-print(f"the hand went {100 * np.ptp(hands[:, 1]):.0f} cm across and {100 * np.ptp(hands[:, 2]):.0f} cm up and down")
+tool = arm.frame(np.array([q for _, q in log]), "tool0").position
+print(f"{source.counts}; held: {', '.join(dict.fromkeys(why for why, _ in log if why))}")
+print(f"the tool moved {100 * np.ptp(tool[:, 1]):.0f} cm along y and {100 * np.ptp(tool[:, 2]):.0f} cm along z")

@@ -1,4 +1,4 @@
-"""Record a drive, replay it bit for bit, and see what the textbook's methods would have done with the same hand."""
+"""Record a session, replay it bit for bit, and compare textbook methods on the same commands."""
 
 from math import pi, sin
 from pathlib import Path
@@ -13,7 +13,7 @@ start = arm.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.0, wri
 
 
 def operator(seconds=2.0):
-    """A hand that swings to and fro, lets go for a while, takes hold again, and reaches too far."""
+    """A hand that oscillates, releases the grip for a while, grips again, and moves out of reach."""
     for tick in range(round(seconds * rate)):
         t = tick / rate
         far = 0.9 * max(t - 1.2, 0.0) / 0.8
@@ -32,10 +32,10 @@ with TemporaryDirectory() as folder:
     print(f"{recording.linkage.name} by {recording.solver}: {rows.q.shape[0]} ticks of {rows.q.shape[1]} joint values")
     print(replay(recording))
 
-    print("\nthe same goals through")
+    print("\nthe same commands with")
     for name in ("supple", "paper", "damped", "pseudoinverse"):
         side = replay(recording, named(name)).replayed
-        told = ", ".join(f"{100 * count / len(rows.t):.0f} % {word}" for word, count in side.statuses.items())
-        print(f"  {name:<13} off by {1e3 * side.distance[0]:5.1f} mm on average; {told}")
+        statuses = ", ".join(f"{100 * count / len(rows.t):.0f} % {word}" for word, count in side.statuses.items())
+        print(f"  {name:<13} mean error {1e3 * side.distance[0]:5.1f} mm; {statuses}")
     raw = replay(recording, Solver(method=named("pseudoinverse").method, keep_limits=False)).replayed
-    print(f"  a bare pseudo-inverse breaks speed limits in {raw.too_fast} ticks: {max(raw.speed):.0f} rad/s")
+    print(f"  a pseudo-inverse without limits exceeds speed limits in {raw.too_fast} ticks: {max(raw.speed):.0f} rad/s")

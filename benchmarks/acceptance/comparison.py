@@ -1,4 +1,4 @@
-"""One controller beside the others of the same run: where any of them did better."""
+"""Compares one controller with others: the measures in which another one is better."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from supple.gauntlet.rows import Row
 
-# measure, factor for print, unit, the least difference that counts, whether more is better
+# measure, factor for printing, unit, smallest difference that counts, whether more is better
 _COMPARED = (
     ("pos_max_mm", 1.0, "mm", 1e-3, False),
     ("ori_max_deg", 1.0, "deg", 1e-3, False),
     ("in_tol_frac_reachable", 100.0, "% in tolerance", 0.5, True),
     ("excess_hold", 1.0, "above the optimum", 1e-8, False),
     ("recovery_max_s", 1.0, "s to recover", 0.01, False),
-    ("recovery_never", 1.0, "never back", 0.5, False),
+    ("recovery_never", 1.0, "not recovered", 0.5, False),
     ("chatter_frac", 100.0, "% chatter", 0.05, False),
     ("jerk_rms", 1.0, "rad/s3 jerk", 1.0, False),
     ("acc_max", 1.0, "rad/s2 at most", 0.1, False),
@@ -23,7 +23,7 @@ _COMPARED = (
 
 @dataclass(frozen=True)
 class Worse:
-    """Somewhere that another controller did better."""
+    """A measure in which another controller is better."""
 
     where: str
     what: str
@@ -35,10 +35,10 @@ class Worse:
         return f"{self.where:<28} {self.what:<18} {self.mine:>10.4g}   {self.whose} {self.best:.4g}"
 
 
-def beside(rows: Iterable[Row], controller: str = "supple", others: Iterable[str] | None = None) -> list[Worse]:
-    """Every measure of every clean hazard in which one of the others did better, with the best of them.
+def better_peers(rows: Iterable[Row], controller: str = "supple", others: Iterable[str] | None = None) -> list[Worse]:
+    """Every measure of every clean hazard in which another controller is better, with the best of them.
 
-    Each measure is compared alone: who is nearer may well shake more. By default the others are all that are there.
+    Each measure is compared on its own. By default all other controllers are compared.
     """
     every = [row for row in rows if row["operator"] is None and row["hazard"] != "pushes"]
     chosen = None if others is None else set(others)
@@ -51,13 +51,13 @@ def beside(rows: Iterable[Row], controller: str = "supple", others: Iterable[str
         peers = {name: row for name, row in by.items() if name != controller and (chosen is None or name in chosen)}
         if mine is None or not peers:
             continue
-        for key, scale, unit, grain, more in _COMPARED:
+        for key, scale, unit, resolution, more in _COMPARED:
             sign = -1.0 if more else 1.0
             known = {name: sign * row[key] * scale for name, row in peers.items() if row.get(key) is not None}
             if not known:
                 continue
             best = min(known, key=lambda name: known[name])
             own = float("inf") if mine.get(key) is None else sign * mine[key] * scale
-            if own > known[best] + max(grain, 0.02 * abs(known[best])):
+            if own > known[best] + max(resolution, 0.02 * abs(known[best])):
                 found.append(Worse(f"{arm} {hazard} {rate:g} Hz", unit, sign * own, sign * known[best], best))
     return found

@@ -1,4 +1,4 @@
-"""Where a tracker must end up: each line of the list, what was measured, and whether it is met."""
+"""The acceptance bars of docs/tracking.md: for each the measured value, its limit, and whether it is met."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from supple.gauntlet.rows import RETURNS, SIX, Row, or_infinity, worst
+from supple.gauntlet.rows import Row, or_infinity, worst
 
 NAMED = ("panda", "ur5", "puma560")
-ACCELERATION = 15.0
+"""The arms with bars of their own."""
+SIX_JOINTS = ("ur5", "puma560")
+RETURNS = ("s3_shoulder", "s4_reach", "s5_limit", "s6_step", "s8_orient")
+"""The hazards in which the command becomes reachable again."""
+ACCELERATION = 15.0  # rad/s2
 _PINV_JERK = {"panda": 5.08, "ur5": 5.49, "puma560": 9.18}  # rad/s3, of the pseudo-inverse in s1
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One line: ``met`` is None where there is a measure but no bar."""
+    """One acceptance bar; without a ``limit`` the value is only reported."""
 
     number: int
     what: str
@@ -24,23 +28,23 @@ class Bar:
     value: float
     limit: float | None = None
     least: bool = False
-    """Whether the limit is the least that will do, not the most."""
+    """Whether the limit is a lower one."""
 
     @property
     def met(self) -> bool | None:
-        """Whether it is met."""
+        """Whether the bar is met; None without a limit."""
         if self.limit is None:
             return None
         return bool(self.value >= self.limit if self.least else self.value <= self.limit)
 
     def __str__(self) -> str:
         sign = "" if self.limit is None else f" {'>=' if self.least else '<='} {_short(self.limit)}"
-        verdict = {True: "met", False: "MISSED", None: "told"}[self.met]
+        verdict = {True: "met", False: "MISSED", None: "-"}[self.met]
         return f"{self.number}  {verdict:<6}  {self.where:<20} {self.what:<58} {_short(self.value):>9}{sign}"
 
 
 def bars(rows: Iterable[Row], controller: str = "supple") -> list[Bar]:
-    """Every bar that the rows of a controller say something about; bars 1 to 7 from clean runs, 8 from the others."""
+    """Every bar for which the rows of a controller have data: 1 to 7 from clean runs, 8 from runs with operators."""
     mine = [row for row in rows if row["controller"] == controller]
     found: list[Bar] = []
     for rate in sorted({row["rate"] for row in mine}):
@@ -51,66 +55,68 @@ def bars(rows: Iterable[Row], controller: str = "supple") -> list[Bar]:
             found += _of_arm(arm, rate, own)
         found += _together(rate, [row for row in hazards if row["arm"] in NAMED])
         found += [bar for row in clean if row["hazard"] == "pushes" for bar in _pushes(row)]
-        handled = [row for row in mine if row["operator"] is not None and row["rate"] == rate]
-        for arm in dict.fromkeys(row["arm"] for row in handled):
-            calm = {row["hazard"]: row for row in hazards if row["arm"] == arm}
-            found += _operated(f"{arm} {rate:g} Hz", [row for row in handled if row["arm"] == arm], calm)
+        with_operator = [row for row in mine if row["operator"] is not None and row["rate"] == rate]
+        for arm in dict.fromkeys(row["arm"] for row in with_operator):
+            clean_by_hazard = {row["hazard"]: row for row in hazards if row["arm"] == arm}
+            found += _with_operators(
+                f"{arm} {rate:g} Hz", [row for row in with_operator if row["arm"] == arm], clean_by_hazard
+            )
     return sorted(found, key=lambda bar: bar.number)
 
 
 def _of_arm(arm: str, rate: float, own: dict[str, Row]) -> list[Bar]:
     where, every = f"{arm} {rate:g} Hz", list(own.values())
-    found = _safe(where, every)
+    found = _bounds(where, every)
     if arm in NAMED:
-        found += _exact(arm, where, own) + _singular(arm, where, rate, own) + _still(where, every)
-        found += _lively(arm, where, own)
+        found += _exactness(arm, where, own) + _singularities(arm, where, rate, own) + _hold(where, every)
+        found += _limits_and_wander(arm, where, own)
     found += [Bar(4, "chatter, worst % of ticks", where, 100 * worst(every, "chatter_frac"), 0.1)]
     back = [row for row in every if row["hazard"] in RETURNS and row.get("recovery_n")]
     if back:
-        found.append(Bar(5, "returns lost", where, sum(row["recovery_never"] for row in back), 0))
-    if arm in SIX:
-        found.append(Bar(5, "branch at the end, rad", where, worst(every, "closure_rad"), 1e-6))
+        found.append(Bar(5, "not recovered", where, sum(row["recovery_never"] for row in back), 0))
+    if arm in SIX_JOINTS:
+        found.append(Bar(5, "closure (same branch), rad", where, worst(every, "closure_rad"), 1e-6))
     jerk = np.exp(np.mean(np.log([max(row["jerk_rms"], 1e-9) for row in every])))
     if arm not in NAMED:
         found.append(Bar(7, "jerk, geometric mean", where, float(jerk), _jerk(rate)))
     if any("apart_mm" in row for row in every):
-        found.append(Bar(7, "apart from the other rate, worst mm", where, worst(every, "apart_mm")))
+        found.append(Bar(7, "difference between rates, worst mm", where, worst(every, "apart_mm")))
     times = [row for row in every if row.get("t_mean_us") is not None]
     if times:
-        found.append(Bar(7, "us a tick, slowest hazard's mean", where, worst(times, "t_mean_us"), 3.0))
-        found.append(Bar(7, "us a tick, median hazard's p99.9", where, _middle(times, "t_p999_us"), 20.0))
+        found.append(Bar(7, "us per tick, mean of the slowest hazard", where, worst(times, "t_mean_us"), 3.0))
+        found.append(Bar(7, "us per tick, p99.9 of the median hazard", where, _middle(times, "t_p999_us"), 20.0))
     return found
 
 
-def _safe(where: str, every: Sequence[Row], number: int = 1) -> list[Bar]:
+def _bounds(where: str, every: Sequence[Row], number: int = 1) -> list[Bar]:
     return [
-        Bar(number, "raw request / speed limit", where, worst(every, "raw_ratio_max"), 1.0 + 1e-9),
-        Bar(number, "limits broken, rad", where, worst(every, "limit_viol_worst_rad"), 1e-12),
+        Bar(number, "request / speed limit", where, worst(every, "raw_ratio_max"), 1.0 + 1e-9),
+        Bar(number, "limits violated, rad", where, worst(every, "limit_viol_worst_rad"), 1e-12),
         Bar(number, "acceleration, rad/s2", where, worst(every, "acc_max"), ACCELERATION * (1 + 1e-6)),
         Bar(number, "exceptions and NaN", where, sum(row["exceptions"] + row["nan"] for row in every), 0),
     ]
 
 
-def _exact(arm: str, where: str, own: dict[str, Row]) -> list[Bar]:
+def _exactness(arm: str, where: str, own: dict[str, Row]) -> list[Bar]:
     if "s1_baseline" not in own:
         return []
     row, natural = own["s1_baseline"], _PINV_JERK[arm]
     return [
         Bar(2, "s1 position, um rms", where, 1e3 * row["pos_rms_mm"], 0.1),
-        Bar(2, "s1 jerk / pseudo-inverse's", where, row["jerk_rms"] / natural, 1.01),
+        Bar(2, "s1 jerk / pseudo-inverse", where, row["jerk_rms"] / natural, 1.01),
     ]
 
 
-def _singular(arm: str, where: str, rate: float, own: dict[str, Row]) -> list[Bar]:
+def _singularities(arm: str, where: str, rate: float, own: dict[str, Row]) -> list[Bar]:
     found = []
     if "s2_wrist" in own:
         row = own["s2_wrist"]
-        far, off = (0.8, 0.45) if arm in SIX else (0.1, 0.05)
+        far, off = (0.8, 0.45) if arm in SIX_JOINTS else (0.1, 0.05)
         found += [
             Bar(3, "s2 worst mm", where, row["pos_max_mm"], far),
             Bar(3, "s2 worst deg", where, row["ori_max_deg"], off),
         ]
-        if arm in SIX:
+        if arm in SIX_JOINTS:
             found.append(Bar(3, "s2 jerk", where, row["jerk_rms"], 150 if rate < 600 else 230))
     if "s3_shoulder" in own:
         most = {"puma560": 6.0, "ur5": 6.5, "panda": 0.1}[arm]
@@ -118,17 +124,17 @@ def _singular(arm: str, where: str, rate: float, own: dict[str, Row]) -> list[Ba
     return found
 
 
-def _still(where: str, every: Sequence[Row], number: int = 4) -> list[Bar]:
+def _hold(where: str, every: Sequence[Row], number: int = 4) -> list[Bar]:
     held = [row for row in every if row.get("excess_hold") is not None]
     if not held:
         return []
     return [
-        Bar(number, "held: weighted error above the optimum", where, worst(held, "excess_hold"), 1e-8),
-        Bar(number, "held: joint speed, rad/s", where, worst(held, "hold_joint_speed_max"), 1e-6),
+        Bar(number, "hold: weighted error above the optimum", where, worst(held, "excess_hold"), 1e-8),
+        Bar(number, "hold: joint speed, rad/s", where, worst(held, "hold_joint_speed_max"), 1e-6),
     ]
 
 
-def _lively(arm: str, where: str, own: dict[str, Row]) -> list[Bar]:
+def _limits_and_wander(arm: str, where: str, own: dict[str, Row]) -> list[Bar]:
     found = []
     if "s5_limit" in own:
         row = own["s5_limit"]
@@ -148,7 +154,7 @@ def _jerk(rate: float) -> float:
 
 
 def _together(rate: float, rows: Sequence[Row]) -> list[Bar]:
-    """What is asked of the three arms together, if all of them ran all eight hazards."""
+    """The bars of the three named arms together, if all of them ran all eight hazards."""
     if len(rows) < 24:
         return []
     where = f"three arms {rate:g} Hz"
@@ -172,44 +178,44 @@ def _together(rate: float, rows: Sequence[Row]) -> list[Bar]:
 
 def _pushes(row: Row) -> list[Bar]:
     where = f"{row['arm']} {row['rate']:g} Hz"
-    found = _safe(f"{where}, pushes", [row])
-    found.append(Bar(5, f"pushes not back, of {row['count']}", where, row["lost"], 0))
-    own = 0 if row["dof"] <= 6 else None  # an arm with a joint to spare may come back with another elbow
+    found = _bounds(f"{where}, pushes", [row])
+    found.append(Bar(5, f"pushes without return, of {row['count']}", where, row["lost"], 0))
+    own = 0 if row["dof"] <= 6 else None  # a redundant arm may return with another elbow
     found.append(Bar(5, f"pushes on another branch, of {row['count']}", where, row["other_branch"], own))
     found.append(Bar(4, f"pushes with chatter above 0.1 %, of {row['count']}", where, row["chattering"], 0))
     return found
 
 
-def _operated(where: str, rows: Sequence[Row], calm: dict[str, Row]) -> list[Bar]:
-    """Bar 8: real operators; of each line the worst of them, with its name."""
+def _with_operators(where: str, rows: Sequence[Row], clean: dict[str, Row]) -> list[Bar]:
+    """Bar 8: real operators; of each line the worst operator, with its name."""
     lines: dict[str, tuple[Bar, str]] = {}
     for who in dict.fromkeys(row["operator"] for row in rows):
-        for bar in _by_one(where, [row for row in rows if row["operator"] == who], calm):
+        for bar in _with_one_operator(where, [row for row in rows if row["operator"] == who], clean):
             if bar.what not in lines or bar.value > lines[bar.what][0].value:
                 lines[bar.what] = bar, who
     return [replace(bar, what=f"{bar.what} ({who})" if bar.value > 0 else bar.what) for bar, who in lines.values()]
 
 
-def _by_one(where: str, own: Sequence[Row], calm: dict[str, Row]) -> list[Bar]:
-    found = _safe(where, own, 8) + _still(where, own, 8)
+def _with_one_operator(where: str, own: Sequence[Row], clean: dict[str, Row]) -> list[Bar]:
+    found = _bounds(where, own, 8) + _hold(where, own, 8)
     found.append(Bar(8, "chatter, worst % of ticks", where, 100 * worst(own, "chatter_frac"), 0.5))
     found.append(Bar(8, "stated lag, ms", where, 1e3 * worst(own, "lag_s"), 25.0))
     back = [row for row in own if row["hazard"] in RETURNS and row.get("recovery_n")]
     if back:
-        found.append(Bar(8, "returns lost", where, sum(row["recovery_never"] for row in back), 0))
+        found.append(Bar(8, "not recovered", where, sum(row["recovery_never"] for row in back), 0))
     if len(back) > 3 and own[0]["arm"] in NAMED:
         waits = [or_infinity(row["recovery_mean_s"]) for row in back]
         found.append(Bar(8, "mean recovery, s", where, float(np.mean(waits)), 0.30))
-    if own[0]["arm"] in SIX:
-        found.append(Bar(8, "branch at the end, rad", where, worst(own, "closure_rad"), 1e-6))
-    ratios = [row["jerk_rms"] / calm[row["hazard"]]["jerk_rms"] for row in own if row["hazard"] in calm]
+    if own[0]["arm"] in SIX_JOINTS:
+        found.append(Bar(8, "closure (same branch), rad", where, worst(own, "closure_rad"), 1e-6))
+    ratios = [row["jerk_rms"] / clean[row["hazard"]]["jerk_rms"] for row in own if row["hazard"] in clean]
     if ratios:
-        found.append(Bar(8, "jerk / clean's, geometric mean", where, float(np.exp(np.mean(np.log(ratios)))), 2.0))
+        found.append(Bar(8, "jerk / clean run, geometric mean", where, float(np.exp(np.mean(np.log(ratios)))), 2.0))
     hand = [row for row in own if row["hazard"] == "s7_hand"]
-    if hand and "s7_hand" in calm and calm["s7_hand"]["reachable_frac"] > 0.05:
-        lost = calm["s7_hand"]["in_tol_frac_reachable"] - hand[0]["in_tol_frac_reachable"]
+    if hand and "s7_hand" in clean and clean["s7_hand"]["reachable_frac"] > 0.05:
+        lost = clean["s7_hand"]["in_tol_frac_reachable"] - hand[0]["in_tol_frac_reachable"]
         found.append(Bar(8, "s7 in tolerance, points below clean", where, 100 * lost, 5.0))
-        found.append(Bar(8, "s7 jerk / clean's", where, hand[0]["jerk_rms"] / calm["s7_hand"]["jerk_rms"], 2.0))
+        found.append(Bar(8, "s7 jerk / clean run", where, hand[0]["jerk_rms"] / clean["s7_hand"]["jerk_rms"], 2.0))
     return found
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -100,6 +101,18 @@ def one_of(value: str, what: str, known: tuple[str, ...]) -> str:
     if value not in known:
         raise unknown(what, value, known)
     return value
+
+
+def ending(file: str, endings: tuple[str, ...], what: str) -> str:
+    """The ending of a file's name in lower case, one of a few; ``what`` begins the message.
+
+    >>> ending("Swing.CSV", (".csv", ".npz"), "a motion is read from")
+    '.csv'
+    """
+    found = os.path.splitext(file)[1].lower()
+    if found not in endings:
+        raise BadInput(f"{what} a file that ends in {' or '.join(endings)}, not {file!r}")
+    return found
 
 
 def instance(value: object, kind: type[T], what: str, example: str = "") -> T:

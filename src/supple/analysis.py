@@ -1,4 +1,4 @@
-"""By analysis: answers that need no steps [K 5.3.1], of the two-link arm in closed form and of goals by their ranks."""
+"""Analysis without iterations [K 5.3.1]: the two-link arm in closed form, and the constraints of goals by rank."""
 
 from __future__ import annotations
 
@@ -10,32 +10,39 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple._linkage import limits as _limits
+from supple import _check
+from supple._linkage import limits
 from supple._solve import compilation, encoding
 from supple._solve.arguments import goal_list
 from supple.errors import BadInput
-from supple.frame import Array, finite
+from supple.frame import Array
 from supple.goal import Goal
 from supple.joint import Joint, Kind
 from supple.linkage import Linkage
 from supple.solver import Solver
 
-PARALLEL = 1e-6  # radians between two axes that count as parallel: what a file written with six digits may be off
+PARALLEL = 1e-6  # radians between axes that count as parallel: the rounding of a file with six digits
 TURN = 2 * math.pi
 
 
 @dataclass(frozen=True, eq=False)
 class Annulus:
-    """The ring in a plane that a two-link arm reaches, its joint limits aside."""
+    """The ring in a plane that a two-link arm reaches, without regard to joint limits.
+
+    >>> from supple.analysis import TwoLink
+    >>> from supple import models
+    >>> TwoLink(models.planar2(), "tip").annulus.contains([10, 0, 0])
+    True
+    """
 
     inner: float
     """Nearest distance to the centre, |L1 - L2|, in metres."""
     outer: float
     """Farthest distance from the centre, L1 + L2, in metres."""
     centre: Array
-    """Where the first axis crosses the plane (3,), in metres."""
+    """Intersection (3,) of the first axis and the plane, in metres."""
     normal: Array
-    """Unit vector (3,) across the plane: the direction of the axes."""
+    """Unit normal (3,) of the plane: the direction of the axes."""
 
     @property
     def area(self) -> float:
@@ -43,17 +50,17 @@ class Annulus:
         return math.pi * (self.outer - self.inner) * (self.outer + self.inner)
 
     def nearest(self, point: ArrayLike) -> Array:
-        """The nearest point (..., 3) of the ring; of many equally near, always the same one."""
-        across = _flat(finite(point, 3, "point") - self.centre, self.normal)
+        """The nearest point (..., 3) of the ring, in metres; of many equally near, always the same one."""
+        across = _flat(_check.rows(point, 3, "point") - self.centre, self.normal)
         far = _norm(across)[..., None]
-        lost = far <= 1e-300  # at the centre every direction is as good: take one
+        lost = far <= 1e-300  # at the centre all directions are equally near
         towards = np.where(lost, _any_across(self.normal), across / np.where(lost, 1.0, far))
         placed: Array = self.centre + towards * np.clip(far, self.inner, self.outer)
         return placed
 
     def distance(self, point: ArrayLike) -> Array:
-        """How far points (..., 3) are from the ring (...), in metres; 0 for those in it."""
-        offset = finite(point, 3, "point") - self.centre
+        """Distance (...) of points (..., 3) from the ring, in metres; 0 for those in it."""
+        offset = _check.rows(point, 3, "point") - self.centre
         height = offset @ self.normal
         far = _norm(_flat(offset, self.normal))
         return np.hypot(height, np.maximum(0.0, np.maximum(self.inner - far, far - self.outer)))
@@ -61,7 +68,7 @@ class Annulus:
     def contains(self, point: ArrayLike, tolerance: float | None = None) -> Any:
         """Whether points (..., 3) are in the ring: bool, or an array (...).
 
-        ``tolerance`` is in metres; by default it only makes up for rounding.
+        ``tolerance`` is in metres; by default it only allows for rounding.
         """
         if tolerance is None:
             tolerance = 1e-14 * (self.outer + float(np.linalg.norm(self.centre)))
@@ -76,29 +83,30 @@ class Annulus:
 
 @dataclass(frozen=True, eq=False)
 class Elbows:
-    """Both answers of a two-link arm, with the leading axes of the points it was asked for."""
+    """Both solutions of a two-link arm, with the leading axes of the target points; made by `TwoLink.solve`."""
 
     q: Array
-    """Joint values (..., 2, dof): the elbow turned on by a positive angle, then by a negative one; others at rest.
+    """Joint values (..., 2, dof) in radians: first with a positive elbow angle, then a negative one; others at rest.
 
-    On the edge of the annulus both are the same.
+    On the boundary of the annulus both are the same.
     """
     inside: NDArray[np.bool_]
     """Whether each is within the joint limits (..., 2)."""
     nearest: Array
-    """The point of the annulus that they reach (..., 3): the one asked for, or the nearest to it."""
+    """The point (..., 3) of the annulus that they reach, in metres: the target, or the point nearest to it."""
     distance: Array
-    """How far they are from the point asked for (...), in metres, measured by forward kinematics."""
+    """Distance (...) from the target, in metres, measured by forward kinematics."""
     free: NDArray[np.bool_]
-    """Where there are infinitely many answers (...): the point is the centre and the lengths are equal.
+    """Where there are infinitely many solutions (...): the target is the centre and the lengths are equal.
 
     The first joint may then have any value; the one given is its rest.
     """
     tolerance: float
+    """Distance that counts as arrived, in metres."""
 
     @property
     def arrived(self) -> Any:
-        """Whether both reach the point, limits aside: bool, or an array (...)."""
+        """Whether both reach the target, without regard to limits: bool, or an array (...)."""
         there = self.distance <= self.tolerance
         return bool(there) if np.ndim(there) == 0 else there
 
@@ -111,15 +119,16 @@ class Elbows:
         if self.free:
             return "reached in infinitely many ways: the first joint may have any value"
         if np.array_equal(self.q[0], self.q[1]):
-            kept = "within" if self.inside[0] else "outside"
-            return f"reached in one way only, on the edge of the annulus, {kept} limits"
-        kept = ("neither", "one", "both")[int(self.inside.sum())]
-        return f"reached with the elbow on either side; {kept} within limits"
+            within = "within" if self.inside[0] else "outside"
+            return f"reached in one way only, on the edge of the annulus, {within} limits"
+        within = ("neither", "one", "both")[int(self.inside.sum())]
+        return f"reached with the elbow on either side; {within} within limits"
 
 
 class TwoLink:
-    """A link that two parallel turns move, solved in closed form wherever its plane lies [K fig. 5.15].
+    """A link moved by two parallel revolute joints, in any plane, solved in closed form [K fig. 5.15].
 
+    >>> from supple.analysis import TwoLink
     >>> from supple import models
     >>> arm = TwoLink(models.planar2(), "tip")
     >>> print(arm.annulus)
@@ -130,13 +139,15 @@ class TwoLink:
     """
 
     linkage: Linkage
+    """The linkage that moves."""
     link: str
+    """The end effector."""
     joints: tuple[str, str]
     """Names of the two joints, the first one nearer to the root."""
     lengths: tuple[float, float]
-    """L1 from the first axis to the second, L2 from the second to the link's origin; in metres, across the axes."""
+    """L1 from the first axis to the second, L2 from the second to the link's origin; in metres, normal to the axes."""
     annulus: Annulus
-    """What the link reaches, limits aside."""
+    """What the link reaches, without regard to limits."""
 
     def __init__(self, linkage: Linkage, link: str) -> None:
         """The closed form for a link; `BadInput` says why a linkage has none."""
@@ -165,7 +176,7 @@ class TwoLink:
             vector.flags.writeable = False
         inner, outer = abs(self.lengths[0] - self.lengths[1]), sum(self.lengths)
         self.annulus = Annulus(inner, outer, centre, normal)
-        # angles are counted from the upper arm at q = 0, about the first axis; the second may point the other way
+        # angles are measured from the upper arm at q = 0, about the first axis; the second axis may be antiparallel
         self._along = upper / self.lengths[0]
         self._across = np.cross(normal, self._along)
         self._bend = math.atan2(float(fore @ self._across), float(fore @ self._along))
@@ -173,26 +184,29 @@ class TwoLink:
         self._columns = [linkage._sources[joint.name].first for joint in (one, two)]
 
     def solve(self, point: ArrayLike, tolerance: float = 1e-6) -> Elbows:
-        """Joint values that bring the link's origin to points (..., 3), with the elbow on either side.
+        """Joint values that bring the link's origin to points (..., 3) in metres, with the elbow on either side.
 
-        A point outside the annulus is a result too: the answer is for the nearest point of it, with the distance.
-        Of the angles that differ by whole turns it takes the smallest that is within limits.
-        ``tolerance``, in metres, is how near has arrived.
+        For a point outside the annulus the result is for the nearest point of it, with the distance. Of angles that
+        differ by whole turns it takes the smallest that is within limits. ``tolerance``, in metres, counts as arrived.
+
+        >>> from supple.analysis import TwoLink
+        >>> from supple import models
+        >>> print(TwoLink(models.planar2(), "tip").solve([10, 0, 0]))
+        reached with the elbow on either side; both within limits
         """
-        asked = finite(point, 3, "point")
-        if not tolerance >= 0:
-            raise BadInput(f"tolerance must not be negative, got {tolerance!r}")
+        target = _check.rows(point, 3, "point")
+        _check.positive(tolerance, "tolerance", "metres", zero=True)
         ring, (long, short) = self.annulus, self.lengths
-        nearest = ring.nearest(asked)
+        nearest = ring.nearest(target)
         x, y = (nearest - ring.centre) @ self._along, (nearest - ring.centre) @ self._across
-        # distances within rounding of an edge are on it, so that the elbow is straight there and both answers are one
+        # within rounding of the boundary the distance is set to it: the elbow is straight, and both solutions are equal
         far, hair = np.hypot(x, y), 1e-15 * ring.outer
         far = np.where(far <= ring.inner + hair, ring.inner, np.where(far >= ring.outer - hair, ring.outer, far))
-        # twice an arctangent of the half angle: an arccosine would lose half the digits near the edges
+        # elbow = 2 atan2(sqrt(outer^2 - r^2), sqrt(r^2 - inner^2)): acos would lose half the digits near the boundary
         room, stretch = (far - ring.inner) * (far + ring.inner), (ring.outer - far) * (ring.outer + far)
         elbow = 2 * np.arctan2(np.sqrt(stretch), np.sqrt(room))
         elbow = np.stack([elbow, np.where(room > 0, -elbow, elbow)], axis=-1)
-        # the straight-out part of the arm, without the difference that L1 + L2 cos(elbow) is near the centre
+        # L1 + L2 cos(elbow) = (r^2 + L1^2 - L2^2) / (2 L1), without cancellation near the centre
         out = (far * far + (long - short) * (long + short)) / (2 * long)
         lean = np.arctan2(short * np.sin(elbow), out[..., None])
         turn = np.arctan2(y, x)[..., None] - lean
@@ -203,7 +217,7 @@ class TwoLink:
             q[..., column] = self._turned(column, angle)
         q[free, :, self._columns[0]] = self.linkage.rest[self._columns[0]]
         reached = self.linkage.frame(q, self.link).position
-        distance = _norm(reached - asked[..., None, :]).max(axis=-1)
+        distance = _norm(reached - target[..., None, :]).max(axis=-1)
         inside = np.asarray(self.linkage.inside(q))
         return Elbows(q, inside, nearest, distance, np.asarray(free), float(tolerance))
 
@@ -225,32 +239,32 @@ class TwoLink:
 
 @dataclass(frozen=True)
 class Constraint:
-    """Whether goals ask too much or too little of a linkage, from ranks of their weighted Jacobian."""
+    """Whether goals are over- or under-constrained, from ranks of their weighted Jacobian; made by `constraint`."""
 
     rows: int
-    """How many error components the goals ask for."""
+    """Number of error components of the goals."""
     joints: int
-    """How many joint values move them."""
+    """Number of joint values that move them."""
     rank: int
-    """How many of the rows those can change independently, almost everywhere."""
+    """Rank of the Jacobian almost everywhere: how many rows the joints can change independently."""
     rank_here: int
-    """The same at the q asked about."""
+    """Rank at the given q."""
     stalled: bool
-    """Whether the error there lies wholly in the directions that are lost: no joint motion begins to reduce it."""
+    """Whether the error at q is orthogonal to the range of the Jacobian: to first order no joint reduces it."""
 
     @property
     def over(self) -> int:
-        """Rows that cannot be met at will, whatever the joints do; 0 when none."""
+        """Number of rows that cannot be met at will; 0 if there are none."""
         return self.rows - self.rank
 
     @property
     def under(self) -> int:
-        """Independent joint motions that leave the goals as they are; 0 when none."""
+        """Dimension of the null space: independent joint motions that do not change the goals; 0 if there are none."""
         return self.joints - self.rank
 
     @property
     def lost(self) -> int:
-        """Directions that are lost at this q and nearly nowhere else: above 0 it is singular here."""
+        """Rank lost at this q: above 0 the q is singular."""
         return self.rank - self.rank_here
 
     def __str__(self) -> str:
@@ -274,20 +288,23 @@ def constraint(
 ) -> Constraint:
     """Whether goals are over- or under-constrained, by how much, and whether q (dof,), by default rest, is singular.
 
-    A singular value below ``tolerance`` times the largest counts as zero. What the linkage can do almost everywhere
-    is the highest rank at 32 random q within its limits. Limits themselves do not count.
+    A singular value below ``tolerance`` times the largest counts as zero. The rank almost everywhere is the highest
+    rank at 32 random q within the limits. Active limits are not taken into account.
 
+    >>> from supple.analysis import constraint
     >>> from supple import Goal, models
     >>> print(constraint(models.planar3(), Goal("tip", position=[10, 0, 0], weight=(1, 1, 0))))
     under-constrained by 1: one joint motion is free (2 rows, 3 joint values, rank 2)
     """
     wanted = goal_list(linkage, goals)
     if any(goal.shape for goal in wanted):
-        raise BadInput("constraint takes single goals; what it says of one holds for all of the same kind")
+        raise BadInput(
+            "constraint takes single goals, without leading axes; the result holds for all goals of the same kind"
+        )
     if not 0 < tolerance < 1:
         raise BadInput(f"tolerance must lie between 0 and 1, got {tolerance!r}")
     plan = compilation.compiled(linkage, wanted, Solver())
-    here = _limits.checked(linkage, linkage.rest if q is None else q)
+    here = limits.checked(linkage, linkage.rest if q is None else q)
     if here.ndim != 1:
         raise BadInput(f"constraint takes one q of shape ({linkage.dof},), not {here.shape}")
     numbers = np.stack([goal._encoded(()) for goal in wanted])
@@ -304,10 +321,8 @@ def _count(n: int, what: str) -> str:
 
 
 def _two_turns(linkage: Linkage, link: str) -> tuple[Joint, Joint]:
-    """The two joints that move a link, the one nearer to the root first; `BadInput` unless they are two plain turns."""
-    if not isinstance(linkage, Linkage):
-        raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
-    linkage.link(link)
+    """The two joints that move a link, the one nearer to the root first; `BadInput` unless both are revolute."""
+    _check.instance(linkage, Linkage, "linkage").link(link)
     above = {joint.child: joint for joint in linkage.joints}
     moving: list[Joint] = []
     while link in above:
@@ -317,7 +332,7 @@ def _two_turns(linkage: Linkage, link: str) -> tuple[Joint, Joint]:
         link = joint.parent
     for joint in moving:
         if joint.kind not in (Kind.REVOLUTE, Kind.CONTINUOUS):
-            raise BadInput(f"a two-link arm has turns only; joint {joint.name!r} is {joint.kind.value}")
+            raise BadInput(f"a two-link arm has revolute joints only; joint {joint.name!r} is {joint.kind.value}")
         if joint.mimic is not None:
             raise BadInput(f"joint {joint.name!r} mimics {joint.mimic.joint!r}: the closed form is for free joints")
     if len(moving) != 2:
@@ -331,7 +346,7 @@ def _norm(vectors: Array) -> Array:
 
 
 def _flat(vectors: Array, normal: Array) -> Array:
-    """What of vectors (..., 3) lies across a unit normal (3,)."""
+    """Vectors (..., 3) projected onto the plane with a unit normal (3,)."""
     flat: Array = vectors - (vectors @ normal)[..., None] * normal
     return flat
 

@@ -1,4 +1,4 @@
-"""Link: a rigid part, and the shapes it may be drawn with."""
+"""Link: a rigid part of a linkage, and the shapes of its geometry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from supple.frame import Frame
 
 @dataclass(frozen=True)
 class Box:
-    """A box, centred at its origin."""
+    """A box, centred at its origin.
+
+    >>> from supple import Box
+    >>> Box((0.1, 0.2, 0.3)).size
+    (0.1, 0.2, 0.3)
+    """
 
     size: tuple[float, float, float]
     """Lengths along x, y and z, in metres."""
@@ -18,7 +23,12 @@ class Box:
 
 @dataclass(frozen=True)
 class Sphere:
-    """A ball, centred at its origin."""
+    """A sphere, centred at its origin.
+
+    >>> from supple import Sphere
+    >>> Sphere(0.05).radius
+    0.05
+    """
 
     radius: float
     """Metres."""
@@ -26,7 +36,12 @@ class Sphere:
 
 @dataclass(frozen=True)
 class Cylinder:
-    """A cylinder along z, centred at its origin."""
+    """A cylinder along z, centred at its origin.
+
+    >>> from supple import Cylinder
+    >>> Cylinder(radius=0.05, length=0.3).length
+    0.3
+    """
 
     radius: float
     """Metres."""
@@ -36,24 +51,34 @@ class Cylinder:
 
 @dataclass(frozen=True)
 class Capsule:
-    """A cylinder along z with half a ball on each end, centred at its origin."""
+    """A cylinder along z with a half sphere on each end, centred at its origin.
+
+    >>> from supple import Capsule
+    >>> Capsule(radius=0.05, length=0.3).length
+    0.3
+    """
 
     radius: float
     """Metres."""
     length: float
-    """Metres, without the two half balls."""
+    """Metres, without the two half spheres."""
 
 
 @dataclass(frozen=True)
 class Mesh:
-    """A mesh in a file."""
+    """A mesh in a file, in metres after scaling.
+
+    >>> from supple import Mesh
+    >>> Mesh("gripper.stl", scale=(0.001, 0.001, 0.001)).found
+    True
+    """
 
     path: str
-    """The file, as found; where it was not found, as the description names it."""
+    """Path of the file; if the file was not found, the name in the robot description."""
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     """Factors along x, y and z."""
     found: bool = True
-    """Whether the file was there when the linkage was read."""
+    """Whether the file existed when the linkage was read."""
 
 
 Shape = Box | Sphere | Cylinder | Capsule | Mesh
@@ -61,18 +86,28 @@ Shape = Box | Sphere | Cylinder | Capsule | Mesh
 
 @dataclass(frozen=True)
 class Geometry:
-    """A shape and the transformation that readies it: that puts it in place on its link."""
+    """A shape, its frame on its link and its colour.
+
+    >>> from supple import Box, Frame, Geometry
+    >>> Geometry(Box((0.1, 0.1, 0.3)), Frame.at([0, 0, 0.15]), colour=(1, 0, 0, 1)).frame.position
+    array([0.  , 0.  , 0.15])
+    """
 
     shape: Shape
     frame: Frame = Frame()
-    """The shape's own axes, as seen from the link."""
+    """Frame of the shape in the link."""
     colour: tuple[float, float, float, float] | None = None
     """Red, green, blue and opacity between 0 and 1."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """A rigid part of a linkage: a node of the tree, with the geometry to be articulated."""
+    """A rigid part of a linkage: a node of the tree, with its geometry.
+
+    >>> from supple import Capsule, Geometry, Link
+    >>> Link("upper_arm", (Geometry(Capsule(0.05, 0.3)),)).name
+    'upper_arm'
+    """
 
     name: str
     geometry: tuple[Geometry, ...] = ()

@@ -1,7 +1,11 @@
-"""Linkages in the box: planar arms, robot arms, a two-armed robot and a humanoid, each at a comfortable rest.
+"""Bundled models: planar arms, robot arms, a two-armed robot and a humanoid, each with a usual rest pose.
 
-Each function returns the same frozen `supple.Linkage` every time; the first call reads it. Sources and licences
-stand in ``data/LICENSES.md``. No acceleration limits are known for any of them.
+Each function returns the same immutable `supple.Linkage` at every call; the first call reads it. Sources and licences
+are in ``data/LICENSES.md``. None of the models has acceleration limits.
+
+>>> from supple import models
+>>> models.panda().dof
+8
 """
 
 from __future__ import annotations
@@ -36,63 +40,119 @@ __all__ = [
 
 
 def names() -> tuple[str, ...]:
-    """The names that `get` knows."""
+    """The names of all bundled models.
+
+    >>> from supple.models import names
+    >>> names()[:3]
+    ('planar2', 'planar3', 'panda')
+    """
     return tuple(_NAMED)
 
 
 def get(name: str) -> Linkage:
-    """The stock linkage of that name."""
+    """The bundled model of that name.
+
+    >>> from supple.models import get
+    >>> get("ur5").name
+    'ur5'
+    """
     return _known(name)()
 
 
 def about(name: str) -> str:
-    """One line on a stock linkage: what it is, its degrees of freedom, its end effectors, source and licence."""
+    """One line about a bundled model: what it is, degrees of freedom, end effectors, source and licence.
+
+    >>> from supple.models import about
+    >>> about("planar2")
+    'planar arm, lengths 15 and 10 m; 2 dof; end effector tip; written for supple; Apache-2.0'
+    """
     what, dof, ends, source, licence = _ALL[_known(name)]
     return f"{what}; {dof} dof; end effector {ends}; {source}; {licence}"
 
 
 @cache
 def planar2() -> Linkage:
-    """Two turns about z, links 15 and 10 m long along x; end effector ``tip``."""
+    """Two revolute joints about z with links 15 and 10 m long along x. End effector ``tip``.
+
+    >>> from supple.models import planar2
+    >>> planar2().dof
+    2
+    """
     return _planar("planar2", (15.0, 10.0), (pi / 8, pi / 4))
 
 
 @cache
 def planar3() -> Linkage:
-    """Three turns about z, links 15, 10 and 5 m long along x; end effector ``tip``."""
+    """Three revolute joints about z with links 15, 10 and 5 m long along x. End effector ``tip``.
+
+    >>> from supple.models import planar3
+    >>> planar3().dof
+    3
+    """
     return _planar("planar3", (15.0, 10.0, 5.0), (pi / 8, pi / 4, pi / 4))
 
 
 @cache
 def panda() -> Linkage:
-    """Franka Emika Panda: seven turns and a gripper, with meshes; end effectors ``panda_hand_tcp``, ``panda_hand``."""
+    """Franka Emika Panda: seven revolute joints and a gripper, with meshes.
+
+    End effectors ``panda_hand_tcp`` and ``panda_hand``.
+
+    >>> from supple.models import panda
+    >>> panda().dof
+    8
+    """
     arm = (0.0, -pi / 4, 0.0, -3 * pi / 4, 0.0, pi / 2, pi / 4)
     return _read("panda", {**_numbered("panda_joint{}", arm), "panda_finger_joint1": 0.02})
 
 
 @cache
 def ur5() -> Linkage:
-    """Universal Robots UR5: six turns, with meshes; end effectors ``tool0`` (z out of the flange), ``ee_link``."""
+    """Universal Robots UR5: six revolute joints, with meshes.
+
+    End effectors ``tool0`` (z points out of the flange) and ``ee_link``.
+
+    >>> from supple.models import ur5
+    >>> ur5().dof
+    6
+    """
     return _read("ur5", dict(zip(_UR, _UR_REST, strict=True)))
 
 
 @cache
 def ur10() -> Linkage:
-    """Universal Robots UR10: six turns; end effectors ``tool0`` (z out of the flange), ``ee_link``."""
+    """Universal Robots UR10: six revolute joints.
+
+    End effectors ``tool0`` (z points out of the flange) and ``ee_link``.
+
+    >>> from supple.models import ur10
+    >>> ur10().dof
+    6
+    """
     return _read("ur10", dict(zip(_UR, _UR_REST, strict=True)))
 
 
 @cache
 def iiwa14() -> Linkage:
-    """KUKA LBR iiwa 14 R820: seven turns; end effector ``tool0``."""
+    """KUKA LBR iiwa 14 R820: seven revolute joints. End effector ``tool0``.
+
+    >>> from supple.models import iiwa14
+    >>> iiwa14().dof
+    7
+    """
     return _read("iiwa14", _numbered("joint_a{}", (0.0, 0.6, 0.0, -1.4, 0.0, 1.1, 0.0)))
 
 
 @cache
 def puma560() -> Linkage:
-    """Unimation Puma 560: six turns, by the published table of its dimensions; end effector ``tool``."""
+    """Unimation Puma 560: six revolute joints, with published dimensions. End effector ``tool``.
+
+    >>> from supple.models import puma560
+    >>> puma560().dof
+    6
+    """
     h = pi / 2
-    table = (  # position and turn about x of each joint on the link before; range and speed in degrees; rest in radians
+    table = (  # position, rotation about x in the parent; limits and speed in degrees; rest in radians
         ((0.0, 0.0, 0.672), 0.0, -160, 160, 82, 0.0),
         ((0.0, 0.0, 0.0), -h, -225, 45, 74, -0.9),
         ((0.4318, 0.0, 0.14909), 0.0, -45, 225, 122, 2.9),
@@ -120,16 +180,28 @@ def puma560() -> Linkage:
 
 @cache
 def so101() -> Linkage:
-    """SO-101, a low-cost arm: five turns and a jaw; end effector ``gripper_frame_link``."""
+    """SO-101, a low-cost arm: five revolute joints and a jaw. End effector ``gripper_frame_link``.
+
+    >>> from supple.models import so101
+    >>> so101().dof
+    6
+    """
     rest = {"shoulder_lift": -0.4, "elbow_flex": 0.5, "wrist_flex": 0.9, "gripper": 0.3}
     return _read("so101", rest)
 
 
 @cache
 def baxter() -> Linkage:
-    """Rethink Baxter: head, two arms of seven turns, grippers; end effectors ``left_gripper``, ``right_gripper``."""
+    """Rethink Baxter: a head, two arms of seven revolute joints, and grippers.
+
+    End effectors ``left_gripper`` and ``right_gripper``.
+
+    >>> from supple.models import baxter
+    >>> baxter().dof
+    17
+    """
     arm = {"s0": -0.4, "s1": -0.8, "e0": 0.0, "e1": 1.6, "w0": 0.0, "w1": 0.8, "w2": 0.0}
-    mirrored = ("s0", "e0", "w0", "w2")  # these turn the other way on the right
+    mirrored = ("s0", "e0", "w0", "w2")  # of the opposite sign on the right
     rest = {f"left_{joint}": value for joint, value in arm.items()}
     rest |= {f"right_{joint}": -value if joint in mirrored else value for joint, value in arm.items()}
     return _read("baxter", rest | {"l_gripper_l_finger_joint": 0.01, "r_gripper_l_finger_joint": 0.01})
@@ -137,9 +209,13 @@ def baxter() -> Linkage:
 
 @cache
 def g1() -> Linkage:
-    """Unitree G1, a humanoid of 29 turns; its root is the pelvis.
+    """Unitree G1: a humanoid of 29 revolute joints, with the pelvis as its root.
 
-    End effectors: ``left_rubber_hand``, ``left_ankle_roll_link`` and the same on the right.
+    End effectors ``left_rubber_hand``, ``left_ankle_roll_link`` and the same on the right.
+
+    >>> from supple.models import g1
+    >>> g1().dof
+    29
     """
     leg = {"hip_pitch": -0.3, "knee": 0.6, "ankle_pitch": -0.3}
     arm = {"shoulder_pitch": 0.3, "elbow": 0.8}
@@ -149,7 +225,14 @@ def g1() -> Linkage:
 
 @cache
 def kraft() -> Linkage:
-    """Six turns in a Kraft arm's order: yaw, pitch, pitch, pitch, yaw, roll; round numbers; end effector ``tool``."""
+    """Six revolute joints in the order of a Kraft arm, with round dimensions. End effector ``tool``.
+
+    The joints are yaw, pitch, pitch, pitch, yaw and roll.
+
+    >>> from supple.models import kraft
+    >>> kraft().dof
+    6
+    """
     return _read("kraft", {"shoulder": 0.7, "elbow": -1.4, "wrist_pitch": 0.4})
 
 
@@ -207,7 +290,7 @@ _NAMED = {made.__name__: made for made in _ALL}
 
 def _known(name: str) -> Callable[[], Linkage]:
     if name not in _NAMED:
-        raise unknown("stock linkage", name, _NAMED)
+        raise unknown("bundled model", name, _NAMED)
     return _NAMED[name]
 
 
@@ -215,8 +298,8 @@ def _planar(name: str, lengths: Sequence[float], rest: Sequence[float]) -> Linka
     n = len(lengths)
     links = ["base", *(f"link{i}" for i in range(1, n + 1)), "tip"]
     places = [Frame.at([length, 0.0, 0.0]) for length in (0.0, *lengths)]
-    turns = [Joint.revolute(f"joint{i + 1}", links[i], links[i + 1], at=places[i], rest=rest[i]) for i in range(n)]
-    return Linkage(name, [*turns, Joint.fixed("tip_mount", links[n], "tip", at=places[n])])
+    joints = [Joint.revolute(f"joint{i + 1}", links[i], links[i + 1], at=places[i], rest=rest[i]) for i in range(n)]
+    return Linkage(name, [*joints, Joint.fixed("tip_mount", links[n], "tip", at=places[n])])
 
 
 def _numbered(pattern: str, values: Sequence[float]) -> dict[str, float]:
@@ -224,8 +307,8 @@ def _numbered(pattern: str, values: Sequence[float]) -> dict[str, float]:
 
 
 def _read(name: str, rest: Mapping[str, float]) -> Linkage:
-    """A linkage from the file of that name, at the rest given for some of its joints."""
-    from supple import read  # here, so that a program which uses no models linkage loads no reader
+    """The linkage in the file of that name, with rest values of some of its joints."""
+    from supple import read  # here, so that a program without bundled models loads no reader
 
     linkage = read.load(os.path.join(os.path.dirname(__file__), "data", f"{name}.urdf"))
     joints = [

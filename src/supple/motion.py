@@ -10,40 +10,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple._linkage import limits as _limits
+from supple import _check
+from supple._linkage import limits
 from supple._motion.interpolation import Interpolation, Pieces, velocities
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.linkage import Frames, Linkage
-from supple.read import motion_file
+from supple.read import motion_file as reader
+from supple.write import motion_file as writer
 
-_MOST = 100_000_000  # samples in one motion; more is a slip of the pen
+MAX_SAMPLES = 100_000_000  # in one motion; more is taken for a mistake
 
 
 class Motion:
-    """Joint values in time: keys, and how to go from each to the next. A frozen value.
+    """Joint values in time: keys, and the interpolation between them. Immutable.
 
-    Seconds, strictly increasing. Between two keys each value follows a cubic that never leaves the range of the two. A
-    ball joint, and the turn of a floating one, follows a cubic rotation vector as seen from halfway between its keys,
-    and never turns back about the axis from one to the other. A turn without end counts its turns: keys 0 and 7 rad
-    are more than a full turn apart. A ball joint takes the shortest way.
+    Times are in seconds, strictly increasing. Between two keys each value follows a cubic that stays in the range of
+    the two. A ball joint, and the rotation of a floating joint, follows a cubic rotation vector in the frame halfway
+    between its keys; its angle about the axis between the keys is monotone, and it takes the shortest way. A
+    continuous joint does not wrap: keys 0 and 7 rad are more than a full turn apart.
 
-    >>> from supple import models
+    >>> from supple import Interpolation, Motion, models
     >>> nod = Motion(models.planar2(), [0, 1, 2], [[0, 0], [0.5, 1], [0, 0]], Interpolation.SMOOTH)
     >>> nod.at(0.5)
     array([0.25, 0.5 ])
     """
 
     linkage: Linkage
-    """What moves."""
+    """The linkage that moves."""
     times: Array
-    """When the keys are (n,), in seconds."""
+    """Times of the keys (n,), in seconds."""
     q: Array
-    """Joint values of the keys (n, dof)."""
+    """Joint values of the keys (n, dof), in radians or metres."""
     leaving: Array
-    """Velocity just after each key but the last (n - 1, dof); of a ball joint about its child's axes."""
+    """Velocity just after each key but the last (n - 1, dof), per second; of a ball joint about its child's axes."""
     arriving: Array
-    """Velocity just before each key but the first (n - 1, dof)."""
+    """Velocity just before each key but the first (n - 1, dof), per second."""
 
     def __init__(
         self, linkage: Linkage, times: ArrayLike, q: ArrayLike, interpolation: Interpolation = Interpolation.LINEAR
@@ -51,16 +53,15 @@ class Motion:
         """A motion through keys.
 
         Args:
-            linkage: what moves.
-            times: when it is at each key (n,), in seconds, strictly increasing; one or more.
-            q: the joint values of each key (n, dof).
-            interpolation: how it goes from key to key.
+            linkage: the linkage that moves.
+            times: times of the keys (n,), in seconds, strictly increasing; one or more.
+            q: joint values of the keys (n, dof), in radians or metres.
+            interpolation: how values go from key to key.
         """
-        if not isinstance(linkage, Linkage):
-            raise BadInput(f"a motion is of a Linkage, got {type(linkage).__name__}")
+        _check.instance(linkage, Linkage, "linkage")
         if not isinstance(interpolation, Interpolation):
             raise BadInput(f"interpolation must be Interpolation.LINEAR or Interpolation.SMOOTH, got {interpolation!r}")
-        keys = _limits.checked(linkage, q)
+        keys = limits.checked(linkage, q)
         if keys.ndim != 2 or not len(keys):
             raise BadInput(f"q must have shape (n, {linkage.dof}) with one key or more, not {keys.shape}")
         when = _moments(times, "times")
@@ -87,31 +88,39 @@ class Motion:
     def _of(cls, *parts: Any) -> Motion:
         return object.__new__(cls)._become(*parts)
 
-    # -- asking it ----------------------------------------------------------------------------------------------
+    # -- values in time -----------------------------------------------------------------------------------------
 
     @property
     def start(self) -> float:
-        """When it begins, in seconds."""
+        """Time of the first key, in seconds."""
         return float(self.times[0])
 
     @property
     def end(self) -> float:
-        """When it ends, in seconds."""
+        """Time of the last key, in seconds."""
         return float(self.times[-1])
 
     @property
     def duration(self) -> float:
-        """How long it takes, in seconds."""
+        """Time from the first key to the last, in seconds."""
         return self.end - self.start
 
     def __len__(self) -> int:
-        """How many keys it has."""
+        """Number of keys."""
         return len(self.times)
 
     def at(self, t: ArrayLike) -> Array:
-        """Joint values (..., dof) at times (...); before it begins it stands at its first key, afterwards at its last.
+        """Joint values (..., dof) at times (...) in seconds; before the first key those of the first, after the last
+        those of the last.
 
-        At a key they are the key's own values; the turns of ball joints between keys are at most pi long.
+        At a key they are exactly the key's values. Rotation vectors of ball joints between keys are at most pi long.
+
+        >>> from supple import Motion, models
+        >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
+        >>> nod.at([0, 1, 5])
+        array([[0.  , 0.  ],
+               [0.5 , 0.25],
+               [1.  , 0.5 ]])
         """
         when = _moments(t, "t")
         if len(self) == 1:
@@ -119,10 +128,15 @@ class Motion:
         return self._pieces.at(*self._place(when))
 
     def velocity(self, t: ArrayLike) -> Array:
-        """How fast each value changes (..., dof) at times (...), from the cubics themselves; 0 outside.
+        """Velocity (..., dof) at times (...) in seconds: the exact derivative, per second; 0 outside the motion.
 
-        Where a linear motion turns a corner it is the velocity after the corner. That of a ball joint is the angular
+        At a corner of a linear motion it is the velocity after the corner. That of a ball joint is the angular
         velocity about its child's axes, as in `Linkage.integrate`.
+
+        >>> from supple import Motion, models
+        >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
+        >>> nod.velocity(1)
+        array([0.5 , 0.25])
         """
         when = _moments(t, "t")
         if len(self) == 1:
@@ -131,16 +145,28 @@ class Motion:
         return np.where(moving[..., None], self._pieces.velocity(*self._place(when)), 0.0)
 
     def frame(self, t: ArrayLike, link: str) -> Frame:
-        """Frame of one link in the world at times (...): a Frame of the same leading axes."""
+        """Frame of one link in the world at times (...) in seconds: a Frame with the same leading axes.
+
+        >>> from supple import Motion, models
+        >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
+        >>> nod.frame([0, 1], "tip").shape
+        (2,)
+        """
         return self.linkage.frame(self.at(t), link)
 
     def frames(self, t: ArrayLike) -> Frames:
-        """Frames of all links in the world at times (...)."""
+        """Frames of all links in the world at times (...) in seconds.
+
+        >>> from supple import Motion, models
+        >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
+        >>> nod.frames(0)["tip"]
+        Frame at (25, 0, 0)
+        """
         return self.linkage.frames(self.at(t))
 
     @cached_property
     def speed(self) -> Array:
-        """The greatest speed of each value of q (dof,), per second; of a smooth ball joint to about a hundredth.
+        """Greatest speed of each value of q (dof,), per second; of a smooth ball joint within about 1 %.
 
         Compare it with the speed limits: ``motion.speed <= motion.linkage.speed``.
         """
@@ -149,29 +175,53 @@ class Motion:
         return speed
 
     def within_limits(self, tolerance: float = 1e-9) -> bool:
-        """Whether it keeps the position limits all along, to a tolerance in radians or metres."""
+        """Whether it stays within the position limits, up to a tolerance in radians or metres.
+
+        >>> from supple import Motion, models
+        >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
+        >>> nod.within_limits()
+        True
+        """
         return bool(np.all(self.linkage.inside(self.q, tolerance))) and self._pieces.inside(tolerance)
 
     def within_speeds(self, tolerance: float = 1e-9) -> bool:
-        """Whether no value of q outruns its speed limit; ``tolerance`` is a part of the limit."""
+        """Whether it stays within the speed limits; ``tolerance`` is a fraction of the limit.
+
+        >>> from supple import Motion, models
+        >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
+        >>> nod.within_speeds()
+        True
+        """
         return bool(np.all(self.speed <= self.linkage.speed * (1 + tolerance)))
 
-    # -- making others from it ----------------------------------------------------------------------------------
+    # -- other motions from this one ----------------------------------------------------------------------------
 
     def sampled(self, rate: float) -> Motion:
-        """The same motion as linear pieces, with a key every 1 / rate seconds from its start, and one at its end."""
-        count = self.duration * _positive(rate, "rate")
-        if count > _MOST:
-            raise BadInput(f"a rate of {rate:g} a second makes {count:.3g} samples; at most {_MOST:,} are made")
+        """The same motion in linear pieces, with a key every 1 / rate seconds from its start, and one at its end.
+
+        >>> from supple import Motion, models
+        >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
+        >>> nod.sampled(rate=4).times[:3]
+        array([0.  , 0.25, 0.5 ])
+        """
+        count = self.duration * _check.positive(rate, "rate")
+        if count > MAX_SAMPLES:
+            raise BadInput(f"a rate of {rate:g} a second makes {count:.3g} samples; at most {MAX_SAMPLES:,} are made")
         times = self.start + np.arange(math.floor(count + 1e-9) + 1) / rate
         near = self.end - times[-1] <= 1e-9 / rate
         times = np.append(times[:-1] if near else times, self.end)
         return Motion(self.linkage, times, self.at(times))
 
     def part(self, start: float | None = None, end: float | None = None) -> Motion:
-        """What happens from one time to another, in seconds; the clock stays as it is.
+        """The motion from one time to another, in seconds; times stay as they are.
 
-        Exact, but that a smooth ball joint between a cut and the next key keeps only its values and velocities there.
+        Exact, except for a smooth ball joint between a cut and the next key: there only the values and velocities at
+        both ends are the same.
+
+        >>> from supple import Motion, models
+        >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
+        >>> nod.part(0.5, 1).duration
+        0.5
         """
         first = self.start if start is None else _moment(start, "start")
         last = self.end if end is None else _moment(end, "end")
@@ -190,24 +240,33 @@ class Motion:
         return Motion._of(self.linkage, times, self.at(times), leaving, arriving)
 
     def reversed(self) -> Motion:
-        """The same motion backwards, in the same span of time."""
+        """The same motion backwards, between the same times.
+
+        >>> from supple import Motion, models
+        >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
+        >>> nod.reversed().at(0)
+        array([1. , 0.5])
+        """
         times = self.start + (self.end - self.times[::-1])
         return Motion._of(self.linkage, times, self.q[::-1], -self.arriving[::-1], -self.leaving[::-1])
 
     def retimed(self, duration: float, start: float | None = None) -> Motion:
-        """The same way through joint values in another time, faster or slower all along; it may start at another time.
+        """The same joint values in another duration, faster or slower throughout, from another start; in seconds.
 
-        Both in seconds.
+        >>> from supple import Motion, models
+        >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
+        >>> nod.retimed(4, start=1).end
+        5.0
         """
         if len(self) == 1:
             raise BadInput("a motion of a single key takes no time")
-        ratio = _positive(duration, "duration") / self.duration
+        ratio = _check.positive(duration, "duration") / self.duration
         begin = self.start if start is None else _moment(start, "start")
         times = begin + (self.times - self.start) * ratio
         return Motion._of(self.linkage, times, self.q, self.leaving / ratio, self.arriving / ratio)
 
     def __add__(self, other: Motion) -> Motion:
-        """One motion, then another that begins where it ends; the second one's clock is set to go on from there."""
+        """One motion followed by another that begins where the first ends; times of the second are shifted."""
         if not isinstance(other, Motion):
             return NotImplemented
         if other.linkage != self.linkage:
@@ -226,36 +285,36 @@ class Motion:
     # -- files --------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file: .npz holds all of it, .csv its keys, a line for each with the time before the values."""
-        motion_file.write(path, self.linkage.names, self.__dict__)
+        """Write the motion to a file: a .npz holds all of it, a .csv one line for each key, with the time first."""
+        writer.write(path, self.linkage.names, self.__dict__)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], linkage: Linkage, interpolation: Interpolation | None = None) -> Motion:
-        """The motion of a linkage in a .npz or .csv file; ``interpolation`` says anew how to go from key to key.
+        """The motion of a linkage in a .npz or .csv file.
 
-        By default a .npz is as it was saved, and a .csv is linear. Raises `BadInput`, with file and line, unless the
-        names are those of the linkage, all numbers are finite and the times increase.
+        ``interpolation`` replaces that of the file; by default a .npz is as it was saved, and a .csv is linear.
+        Raises `BadInput`, with file and line, unless the names are those of the linkage, all numbers are finite and
+        the times increase.
         """
-        if not isinstance(linkage, Linkage):
-            raise BadInput(f"a motion is of a Linkage, got {type(linkage).__name__}")
-        times, q, *velocities = motion_file.read(path, linkage.names)
+        _check.instance(linkage, Linkage, "linkage")
+        times, q, *velocities = reader.read(path, linkage.names)
         if interpolation is None and velocities:
             return cls._of(linkage, times, q, *velocities)
         return cls(linkage, times, q, Interpolation.LINEAR if interpolation is None else interpolation)
 
-    # -- inside -------------------------------------------------------------------------------------------------
+    # -- private ------------------------------------------------------------------------------------------------
 
     @cached_property
     def _pieces(self) -> Pieces:
         return Pieces(self.linkage, self.times, self.q, self.leaving, self.arriving)
 
     def _place(self, when: Array) -> tuple[Any, Array]:
-        """The piece that each time is in (...), and how far along, from 0 to 1 (..., 1)."""
+        """The piece that each time is in (...), and the fraction of it that has passed (..., 1)."""
         i = np.clip(np.searchsorted(self.times, when, side="right") - 1, 0, len(self) - 2)
         early, late = self.times[i], self.times[i + 1]
         return i, np.clip((when - early) / (late - early), 0, 1)[..., None]
 
-    # -- being a value ------------------------------------------------------------------------------------------
+    # -- an immutable value -------------------------------------------------------------------------------------
 
     def _value(self) -> tuple[Any, ...]:
         return self.linkage, self.times, self.q, self.leaving, self.arriving
@@ -284,11 +343,12 @@ class Motion:
         keys = f"{len(self):,} key{'s' * (len(self) > 1)}"
         if not self.linkage.dof or not self.speed.any():
             return f"{self.linkage.name} stands still for {self.duration:.4g} s, {keys}"
-        units = [unit for joint in self.linkage.joints if joint.dof for unit in joint.units]
         i = int(self.speed.argmax())
-        top = f"{self.linkage.names[i]} the fastest at {self.speed[i]:.3g} {units[i]}/s"
-        kept = [word for word, good in (("limits", self.within_limits()), ("speeds", self.within_speeds())) if not good]
-        good = f"beyond its {' and '.join(kept)}" if kept else "within its limits"
+        top = f"{self.linkage.names[i]} the fastest at {self.speed[i]:.3g} {self.linkage.units[i]}/s"
+        exceeded = [
+            word for word, good in (("limits", self.within_limits()), ("speeds", self.within_speeds())) if not good
+        ]
+        good = f"beyond its {' and '.join(exceeded)}" if exceeded else "within its limits"
         return f"{self.linkage.name} moves for {self.duration:.4g} s through {keys}, {top}, {good}"
 
     def __repr__(self) -> str:
@@ -296,23 +356,13 @@ class Motion:
 
 
 def _moments(value: ArrayLike, what: str) -> Array:
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise BadInput(f"{what} must be numbers, in seconds: {error}") from None
-    if not np.isfinite(array).all():
-        raise BadInput(f"{what} must be finite, in seconds")
-    return array
+    """Finite times (...) in seconds."""
+    return _check.finite(np.array(_check.numbers(value, what)), what, ", in seconds")
 
 
 def _moment(value: float, what: str) -> float:
+    """One finite time in seconds."""
     array = _moments(value, what)
     if array.ndim:
         raise BadInput(f"{what} must be one number, in seconds, not {array.shape}")
     return float(array)
-
-
-def _positive(value: float, what: str) -> float:
-    if not (isinstance(value, int | float | np.number) and 0 < value < math.inf):
-        raise BadInput(f"{what} must be a positive number, got {value!r}")
-    return float(value)

@@ -1,4 +1,4 @@
-"""Paths: frames along lines, arcs and splines, for end effectors to follow."""
+"""GoalPath: frames along lines, arcs and splines, for an end effector to follow."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple import _check
 from supple._motion import curve as curves
 from supple._motion.curve import Arc, Cubics
 from supple.errors import BadInput
@@ -17,12 +18,13 @@ from supple.goal import Goal
 
 
 class GoalPath:
-    """A way through space that begins at s = 0, ends at s = 1 and goes at constant speed. A frozen value.
+    """A path in space from s = 0 to s = 1, at constant speed. Immutable.
 
-    Made by `line`, `arc`, `circle` and `spline`, from places: frames, or positions (3,) in metres if only those
-    matter. s is the part of the arc length; where nothing but the orientation changes, it is the part of the turn.
-    Orientations turn from place to place at a constant speed about one axis (slerp).
+    Made by `line`, `arc`, `circle` and `spline` from waypoints: frames, or positions (3,) in metres. s is the fraction
+    of the arc length, or of the rotation where only the orientation changes. The orientation goes from waypoint to
+    waypoint at constant speed about one axis (slerp).
 
+    >>> from supple import GoalPath
     >>> lift = GoalPath.line([0.4, 0, 0.1], [0.4, 0, 0.5])
     >>> lift.at(0.25).position
     array([0.4, 0. , 0.2])
@@ -32,9 +34,9 @@ class GoalPath:
 
     __slots__ = ("_curve", "_stops", "_turns", "kind")
     kind: str
-    """What it is: a line, an arc or a spline."""
+    """``a line``, ``an arc`` or ``a spline``."""
     _curve: Arc | Cubics
-    _stops: Array  # (m,) where along the path the orientations stand
+    _stops: Array  # (m,) values of s at which the orientations are given
     _turns: Frame | None  # (m,)
 
     def __init__(self) -> None:
@@ -47,25 +49,40 @@ class GoalPath:
             object.__setattr__(path, name, value)
         return path
 
-    # -- making one ---------------------------------------------------------------------------------------------
+    # -- constructors -------------------------------------------------------------------------------------------
 
     @classmethod
     def line(cls, *places: Frame | ArrayLike) -> GoalPath:
-        """Straight from each place to the next: two or more frames, or two or more positions (3,)."""
+        """Straight lines from each waypoint to the next: two or more frames, or two or more positions (3,) in metres.
+
+        >>> from supple import GoalPath
+        >>> GoalPath.line([0, 0, 0], [1, 0, 0], [1, 1, 0]).length
+        2.0
+        """
         positions, turns = _places(places, 2)
         _apart(positions, turns)
         return cls._through("a line", curves.lines(positions), turns)
 
     @classmethod
     def spline(cls, *places: Frame | ArrayLike) -> GoalPath:
-        """Through all places without a corner: the natural cubic spline over the distances between them."""
+        """Through all waypoints without a corner: the natural cubic spline over the distances between them.
+
+        >>> from supple import GoalPath
+        >>> GoalPath.spline([0, 0, 0], [1, 1, 0], [2, 0, 0]).at(0.5).position.round(6)
+        array([1., 1., 0.])
+        """
         positions, turns = _places(places, 2)
         _apart(positions, None)
         return cls._through("a spline", curves.spline(positions), turns)
 
     @classmethod
     def arc(cls, start: Frame | ArrayLike, via: Frame | ArrayLike, end: Frame | ArrayLike) -> GoalPath:
-        """Along the circle through three places, from the first over the second to the third."""
+        """Along the circle through three waypoints, from the first over the second to the third.
+
+        >>> from supple import GoalPath
+        >>> round(GoalPath.arc([1, 0, 0], [0, 1, 0], [-1, 0, 0]).length, 6)
+        3.141593
+        """
         positions, turns = _places((start, via, end), 3)
         curve, middle = curves.arc(positions)
         return cls._of("an arc", curve, np.array([0, middle, 1]), turns)
@@ -74,22 +91,31 @@ class GoalPath:
     def circle(
         cls, start: Frame | ArrayLike, centre: ArrayLike, axis: ArrayLike = (0, 0, 1), angle: float = 2 * math.pi
     ) -> GoalPath:
-        """Around an axis (3,) through a centre (3,), by an angle in radians; a frame turns along, like a door's handle.
+        """Around an axis (3,) through a centre (3,) in metres, by an angle in radians, right-handed if positive.
 
-        The right hand's fingers show the way round if its thumb is the axis; a negative angle goes the other way.
+        A frame as the start rotates about the axis too, as the handle of a door does.
+
+        >>> from supple import GoalPath
+        >>> GoalPath.circle([1, 0, 0], centre=[0, 0, 0]).at(0.25).position.round(6)
+        array([0., 1., 0.])
         """
         positions, turns = _places((start,), 1)
-        around = curves.unit(_row(axis, "axis"), "axis")
-        if not (isinstance(angle, int | float | np.number) and angle and math.isfinite(angle)):
+        around = _check.unit_vector(_check.vector(axis, 3, "axis"), 3, "axis")
+        if not (_check.is_number(angle) and angle and math.isfinite(angle)):
             raise BadInput(f"angle must be a finite number that is not 0, got {angle!r}")
-        curve = curves.circle(positions[0], _row(centre, "centre"), around, float(angle))
-        stops = np.linspace(0, 1, math.ceil(abs(angle) / 1.5) + 1)  # each turn well below half, where slerp is unsure
+        curve = curves.circle(positions[0], _check.vector(centre, 3, "centre"), around, float(angle))
+        stops = np.linspace(0, 1, math.ceil(abs(angle) / 1.5) + 1)  # slerp is ambiguous at pi: steps of at most 1.5 rad
         if turns is not None:
             turns = Frame.rotvec(stops[:, None] * (angle * around)) @ turns
         return cls._of("an arc", curve, stops, turns)
 
     def facing(self, start: Frame | ArrayLike, end: Frame | ArrayLike | None = None) -> GoalPath:
-        """The same way with another orientation, a Frame or (3, 3): constant, or turning evenly to one at the end."""
+        """The same path with another orientation, a Frame or (3, 3): constant, or rotating evenly to that at the end.
+
+        >>> from supple import Frame, GoalPath
+        >>> GoalPath.line([0, 0, 0], [1, 0, 0]).facing(Frame.turn([0, 1, 0], 0.5)).at(1)
+        Frame at (1, 0, 0), turned 0.5 rad about (0, 1, 0)
+        """
         turns = [_turn(start), _turn(start if end is None else end)]
         return GoalPath._of(
             self.kind, self._curve, np.array([0.0, 1.0]), Frame(np.stack([turn.matrix for turn in turns]))
@@ -103,27 +129,28 @@ class GoalPath:
             stops = np.append(0, np.cumsum(far)) / far.sum() if far.any() else np.linspace(0, 1, len(turns))
         return cls._of(kind, curve, stops, turns)
 
-    # -- asking it ----------------------------------------------------------------------------------------------
+    # -- frames along the path ----------------------------------------------------------------------------------
 
     @property
     def length(self) -> float:
-        """How long it is, in metres."""
+        """Arc length, in metres."""
         return self._curve.length
 
     @property
     def turns(self) -> bool:
-        """Whether it has orientations; without, its frames are not turned and its goals are positions."""
+        """Whether it has orientations; without them the frames of `at` are not rotated, and `goal` gives positions."""
         return self._turns is not None
 
     def at(self, s: ArrayLike) -> Frame:
-        """Frames (...) at parts s (...) of the way, from 0 to 1; what is below or above stands at the ends."""
-        try:
-            part = np.array(s, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise BadInput(f"s must be numbers from 0 to 1: {error}") from None
-        if not np.isfinite(part).all():
-            raise BadInput("s must be finite, from 0 to 1")
-        part = np.clip(part, 0, 1)
+        """Frames (...) at fractions s (...) of the path; values below 0 or above 1 give the ends.
+
+        >>> from supple import GoalPath
+        >>> GoalPath.line([0, 0, 0], [1, 0, 0]).at([0, 0.5, 1]).position
+        array([[0. , 0. , 0. ],
+               [0.5, 0. , 0. ],
+               [1. , 0. , 0. ]])
+        """
+        part = np.clip(_check.finite(_check.numbers(s, "s"), "s", ", from 0 to 1"), 0, 1)
         position = self._curve.at(part)
         if self._turns is None:
             return Frame.at(position)
@@ -134,20 +161,27 @@ class GoalPath:
         return Frame.at(position, begin[i] @ Frame.rotvec(far * step[i]))
 
     def sampled(self, frames: int) -> Frame:
-        """That many frames (frames,), evenly along the way, both ends among them; two or more."""
-        if not isinstance(frames, int | np.integer) or isinstance(frames, bool) or frames < 2:
-            raise BadInput(f"frames must be a whole number of at least 2, got {frames!r}")
-        return self.at(np.linspace(0, 1, frames))
+        """So many frames (frames,), evenly along the path with both ends; two or more.
+
+        >>> from supple import GoalPath
+        >>> GoalPath.line([0, 0, 0], [1, 0, 0]).sampled(5).shape
+        (5,)
+        """
+        return self.at(np.linspace(0, 1, _check.whole(frames, "frames", 2)))
 
     def goal(self, link: str, frames: int = 101, **options: Any) -> Goal:
-        """The goals for a link, one for each frame, for `solve_path`: frames, or positions if it has no turns.
+        """Goals (frames,) of a link along the path, for `solve_path`: frames, or positions if it has no orientations.
 
         ``options`` are those of `Goal`, such as ``weight=(1, 1, 0)`` or ``point=(0, 0, 0.1)``.
+
+        >>> from supple import GoalPath
+        >>> GoalPath.line([0, 0, 0], [1, 0, 0]).goal("tip", frames=11).shape
+        (11,)
         """
         wanted = self.sampled(frames)
         return Goal(link, wanted, **options) if self.turns else Goal(link, position=wanted.position, **options)
 
-    # -- being a value ------------------------------------------------------------------------------------------
+    # -- an immutable value -------------------------------------------------------------------------------------
 
     def _value(self) -> tuple[object, ...]:
         turns = None if self._turns is None else (self._stops.tobytes(), self._turns)
@@ -178,35 +212,27 @@ class GoalPath:
 def _places(places: Sequence[Frame | ArrayLike], least: int) -> tuple[Array, Frame | None]:
     """Positions (n, 3) and, of frames, orientations (n,)."""
     if len(places) < least:
-        raise BadInput(f"a path needs {least} places or more, got {len(places)}")
+        raise BadInput(f"a path needs {least} waypoints or more, got {len(places)}")
     framed = [isinstance(place, Frame) or _shape(place) == (4, 4) for place in places]
     if all(framed):
         frames = [Frame(place) for place in places]
         if any(frame.shape for frame in frames):
-            raise BadInput("a place must be a single frame; give many one by one: GoalPath.line(*frames)")
+            raise BadInput("a waypoint must be a single frame; give many one by one: GoalPath.line(*frames)")
         whole = Frame(np.stack([frame.matrix for frame in frames]))
         return whole.position, Frame.at(np.zeros(3), whole)
     if any(framed):
-        raise BadInput("the places of a path must all be frames, or all be positions of shape (3,)")
-    return np.stack([_row(place, "a position") for place in places]), None
+        raise BadInput("the waypoints of a path must all be frames, or all be positions of shape (3,)")
+    return np.stack([_check.vector(place, 3, "a position") for place in places]), None
 
 
 def _apart(positions: Array, turns: Frame | None) -> None:
-    """Refuse a place twice in a row, unless nothing but the orientation changes all the way."""
+    """Refuse two equal positions in a row, unless only the orientation changes along the whole path."""
     still = np.flatnonzero((np.diff(positions, axis=0) == 0).all(axis=1))
     if len(still) and not (turns is not None and len(still) == len(positions) - 1):
         i = int(still[0])
-        raise BadInput(f"places {i} and {i + 1} are at the same position: at constant speed there is no time between")
-
-
-def _row(value: ArrayLike | Frame, what: str) -> Array:
-    try:
-        row = np.array(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise BadInput(f"{what} must be three numbers, in metres: {error}") from None
-    if row.shape != (3,) or not np.isfinite(row).all():
-        raise BadInput(f"{what} must be three finite numbers, in metres; got {row.tolist()}")
-    return row
+        raise BadInput(
+            f"waypoints {i} and {i + 1} are at the same position: at constant speed no time passes between them"
+        )
 
 
 def _turn(value: Frame | ArrayLike) -> Frame:

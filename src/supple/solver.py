@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _check, _renamed, damping, method, prefer
-from supple._solve import batch, compilation, damping_schemes, fields, search
-from supple._solve.arguments import goal_list, hashable_weights, preferred_step, start_values
+from supple import _renamed, method, prefer
+from supple._solve import batch, compilation, damping_schemes, options, search, serialization
+from supple._solve.arguments import goal_list, preferred_step, start_values
 from supple._solve.compiled_solver import CompiledSolver
+from supple._solve.options import JointWeights, SolverOptions
+from supple._solve.tolerance import Tolerance
 from supple.damping import Damping, DampingFunction
 from supple.errors import BadInput, unknown_option
 from supple.frame import Array
@@ -31,51 +32,9 @@ elif TYPE_CHECKING:
 if TYPE_CHECKING:
     from supple.tracker import Tracker
 
-_TAKE_PREFERENCE = ("search", "pseudoinverse", "damped", "alternative_jacobian")
-_TAKE_DAMPING = ("damped", "alternative_jacobian")
-_NOT_OF_SEARCH = ("damping", "step_scale", "halvings", "limit_escapes", "patience")
-_FORMAT, _VERSION = "supple.solver", 1
+_TOLERANCE = Tolerance()
 
-JointWeights: TypeAlias = ArrayLike | Mapping[str, float] | None
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """When a goal counts as reached: position and angle are both within their bounds. A frozen value.
-
-    >>> from supple import Solver, Tolerance
-    >>> Solver(tolerance=Tolerance(position=1e-3))
-    Solver(tolerance=Tolerance(position=0.001, angle=1e-06))
-    """
-
-    position: float = 1e-6
-    """Metres."""
-    angle: float = 1e-6
-    """Radians."""
-
-    def __post_init__(self) -> None:
-        for name in ("position", "angle"):
-            value = getattr(self, name)
-            if not (_check.is_number(value) and value > 0):
-                raise BadInput(f"tolerance: {name} must be positive, got {value!r}")
-
-
-class SolverOptions(TypedDict, total=False):
-    """The options of `Solver`, as keywords of `solve`."""
-
-    method: Method
-    damping: float | Damping | DampingFunction | None
-    prefer: Preference
-    joint_weights: JointWeights
-    max_iterations: int | None
-    timeout: float | None
-    tolerance: Tolerance
-    max_step: float
-    step_scale: float
-    halvings: int
-    limit_escapes: int
-    keep_limits: bool
-    patience: int
+__all__ = ["JointWeights", "Solver", "SolverOptions", "Tolerance", "solve"]
 
 
 @_renamed.answers_old_names
@@ -90,10 +49,10 @@ class Solver:
     >>> from supple import Goal, Solver, method, models
     >>> arm = models.planar3()
     >>> goal = Goal("tip", position=[12, 6, 0])
-    >>> Solver().solve(arm, goal).arrived
-    True
-    >>> Solver(method=method.damped(), damping=1e-2).solve(arm, goal).arrived
-    True
+    >>> Solver().solve(arm, goal).outcome.name
+    'ARRIVED'
+    >>> Solver(method=method.damped(), damping=1e-2).solve(arm, goal).outcome.name
+    'ARRIVED'
     """
 
     method: Method = field(default_factory=method.search)
@@ -114,7 +73,7 @@ class Solver:
     """Most iterations. The default is 200; for the search it is 40,000, counted over all seeds."""
     timeout: float | None = None
     """Most time for one solve by the search, in seconds. Without it results are the same to the bit on every run."""
-    tolerance: Tolerance = Tolerance()
+    tolerance: Tolerance = _TOLERANCE
     """When a goal counts as reached."""
     max_step: float = 1.0
     """The largest change of a joint in one step, in radians or metres; a longer step is scaled down as a whole. (The
@@ -132,51 +91,17 @@ class Solver:
 
     if not TYPE_CHECKING:
 
-        def __new__(cls, *values: Any, **options: Any) -> Solver:
+        def __new__(cls, *values: Any, **given: Any) -> Solver:
             """A solver; an unknown option is answered with near matches."""
-            for name in options:
+            for name in given:
                 if name not in cls.__dataclass_fields__:
                     raise unknown_option("Solver", name, cls.__dataclass_fields__, _renamed.OPTIONS)
             return object.__new__(cls)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.method, Method):
-            raise BadInput(f"method must be a value of supple.method, such as method.damped(), got {self.method!r}")
-        if not isinstance(self.prefer, Preference):
-            raise BadInput(f"prefer must be a value of supple.prefer, such as prefer.centre(), got {self.prefer!r}")
-        if self.prefer.terms and self.method.name not in _TAKE_PREFERENCE:
-            raise BadInput(f"{self.method!r} takes no preference; these methods do: {', '.join(_TAKE_PREFERENCE)}")
-        if self.damping is not None:
-            object.__setattr__(self, "damping", damping.from_option(self.damping))
-        if isinstance(self.damping, Damping) and self.method.name not in (*_TAKE_DAMPING, "search"):
-            raise BadInput(f"{self.method!r} takes no damping scheme; these methods do: {', '.join(_TAKE_DAMPING)}")
-        _check.instance(self.tolerance, Tolerance, "tolerance", "Tolerance(position=1e-3)")
-        if not (_check.is_number(self.max_step) and self.max_step > 0):
-            raise BadInput(f"max_step must be positive, got {self.max_step!r}")
-        _check.fraction(self.step_scale, "step_scale")
-        _check.flag(self.keep_limits, "keep_limits")
-        for name, least in (("max_iterations", 0), ("halvings", 0), ("limit_escapes", 0), ("patience", 1)):
-            value = getattr(self, name)
-            if name == "max_iterations" and value is None:
-                continue
-            if _check.whole(value, name, least) >= 1 << 31:  # the core counts in 32 bits
-                raise BadInput(f"{name} must be below 2^31, got {value!r}")
-        if self.timeout is not None and not (_check.is_number(self.timeout) and 0 < self.timeout < 1e6):
-            raise BadInput(f"timeout must be a positive number of seconds, below 1e6, got {self.timeout!r}")
-        if self.joint_weights is not None:
-            object.__setattr__(self, "joint_weights", hashable_weights(self.joint_weights))
-        self._refuse_options_of_other_methods()
-
-    def _refuse_options_of_other_methods(self) -> None:
-        if not self.searches:
-            for name in ("timeout", "joint_weights"):
-                if getattr(self, name) is not None:
-                    raise BadInput(f"{self.method!r} takes no {name}; the search does")
-            return
-        options = [name for name in _NOT_OF_SEARCH if getattr(self, name) != self.__dataclass_fields__[name].default]
-        if options:
-            line = ", ".join(f"{name}={getattr(self, name)!r}" for name in options)
-            raise BadInput(f"method.search() takes no {options[0]}; write Solver(method=method.damped(), {line})")
+        for name, value in options.checked(self).items():
+            object.__setattr__(self, name, value)
+        options.check_method(self)
 
     def __hash__(self) -> int:
         known: int | None = self.__dict__.get("_hash")
@@ -226,7 +151,7 @@ class Solver:
         >>> goal = Goal("panda_hand_tcp", arm.frame(arm.random(5, seed=1), "panda_hand_tcp"))
         >>> found = Solver().solve(arm, goal)
         >>> found.q.shape, bool(found.arrived.all())
-        ((5, 9), True)
+        ((5, 8), True)
         """
         if not isinstance(linkage, Linkage):
             raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
@@ -259,7 +184,7 @@ class Solver:
         >>> arm = models.panda()
         >>> find = Solver().compile(arm, "panda_hand_tcp")
         >>> find(arm.frame(arm.rest, "panda_hand_tcp")).shape
-        (9,)
+        (8,)
         """
         if not self.searches or self.prefer.terms:
             raise BadInput("compile needs method.search(), without preferences")
@@ -335,28 +260,7 @@ class Solver:
         >>> data["format"], data["version"], data["method"], data["max_iterations"]
         ('supple.solver', 1, {'name': 'search'}, {'default': 40000})
         """
-        scheme = self.damping.to_dict() if isinstance(self.damping, Damping) else self.damping
-        weights: Any = self.joint_weights
-        if weights is not None:
-            weights = dict(weights) if isinstance(weights[0], tuple) else list(weights)
-        iterations = {"default": _default_iterations(self.method)} if self.max_iterations is None else None
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "method": self.method.to_dict(),
-            "damping": _default_damping(self.method) if scheme is None else scheme,
-            "prefer": self.prefer.to_dict(),
-            "joint_weights": weights,
-            "max_iterations": iterations or self.max_iterations,
-            "timeout": None if self.timeout is None else float(self.timeout),
-            "tolerance": {"position": float(self.tolerance.position), "angle": float(self.tolerance.angle)},
-            "max_step": float(self.max_step) if math.isfinite(self.max_step) else None,
-            "step_scale": float(self.step_scale),
-            "halvings": int(self.halvings),
-            "limit_escapes": int(self.limit_escapes),
-            "keep_limits": bool(self.keep_limits),
-            "patience": int(self.patience),
-        }
+        return serialization.to_dict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Solver:
@@ -366,27 +270,7 @@ class Solver:
         >>> Solver.from_dict(Solver(timeout=1e-3).to_dict())
         Solver(timeout=0.001)
         """
-        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
-            raise BadInput(f"expected a dict made by Solver.to_dict(), with 'format': {_FORMAT!r}")
-        if type(data.get("version")) is not int or data["version"] != _VERSION:
-            raise BadInput(f"version {data.get('version')!r} of the data is not known; this supple reads {_VERSION}")
-        values = fields.checked(data, "the data of a solver", ("format", "version", *cls.__dataclass_fields__))
-        del values["format"], values["version"]
-        values["method"] = chosen = Method.from_dict(values["method"])
-        scheme = values["damping"]
-        if scheme == _default_damping(chosen):
-            values["damping"] = None
-        elif isinstance(scheme, Mapping) and "default" in scheme:
-            values["damping"] = fields.checked(scheme, "damping", ("default",))["default"]
-        elif isinstance(scheme, Mapping):
-            values["damping"] = Damping.from_dict(dict(scheme))
-        if isinstance(values["max_iterations"], Mapping):
-            count = fields.checked(values["max_iterations"], "max_iterations", ("default",))["default"]
-            values["max_iterations"] = None if count == _default_iterations(chosen) else count
-        values["prefer"] = Preference.from_dict(values["prefer"])
-        values["tolerance"] = Tolerance(**fields.checked(values["tolerance"], "tolerance", ("position", "angle")))
-        values["max_step"] = math.inf if values["max_step"] is None else values["max_step"]
-        return cls(**values)
+        return serialization.from_dict(cls, data)
 
     def _preferred_step(self) -> Callable[[Array], Array] | None:
         """The step that the preferences by function return together; None without such preferences."""
@@ -399,12 +283,8 @@ class Solver:
 
     def __repr__(self) -> str:
         default = Solver()
-        options = [
-            f"{name}={getattr(self, name)!r}"
-            for name in self.__dataclass_fields__
-            if getattr(self, name) != getattr(default, name)
-        ]
-        return f"Solver({', '.join(options)})"
+        changed = [name for name in self.__dataclass_fields__ if getattr(self, name) != getattr(default, name)]
+        return f"Solver({', '.join(f'{name}={getattr(self, name)!r}' for name in changed)})"
 
 
 def solve(
@@ -425,18 +305,10 @@ def solve(
     >>> arm = supple.models.panda()
     >>> found = supple.solve(arm, supple.Goal("panda_hand_tcp", position=[0.4, 0, 0.5]))
     >>> bool(found), found.q.shape
-    (True, (9,))
+    (True, (8,))
     """
     solver = replace(_DEFAULT, **options) if options else _DEFAULT
     return solver.solve(linkage, goals, start, solutions=solutions, out=out, progress=progress)
 
 
 _DEFAULT = Solver()
-
-
-def _default_iterations(chosen: Method) -> int:
-    return search.ITERATIONS if chosen.name == "search" else compilation.ITERATIONS
-
-
-def _default_damping(chosen: Method) -> dict[str, float] | None:
-    return {"default": compilation.DAMPING} if chosen.name in _TAKE_DAMPING else None

@@ -20,8 +20,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import supple
-from supple import Frame, models
-from supple.cli import app, inputs
+from supple import Frame, Linkage, models
+from supple.cli import app, completion
 
 ALL = models.names()
 TWO = """<robot name="two"><link name="base"/><link name="arm"/>
@@ -67,34 +67,20 @@ def process(*words: str, **more: str) -> subprocess.CompletedProcess[bytes]:
 
 @pytest.mark.wheel
 @pytest.mark.parametrize("name", ALL)
-def test_show_prints_every_stock_linkage_as_its_tree(run: Run, name: str) -> None:
+def test_show_prints_every_bundled_model_as_its_tree(run: Run, name: str) -> None:
     result = run("show", name)
     assert result.exit_code == 0
     assert result.stdout == f"{models.get(name)}\n"
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_json_of_a_linkage_says_what_the_linkage_says(run: Run, name: str) -> None:
+def test_json_of_a_linkage_is_the_linkage(run: Run, name: str) -> None:
     shown, linkage = data(run("show", name, "--json")), models.get(name)
+    assert Linkage.from_dict(shown["linkage"]) == linkage
     assert (shown["name"], shown["dof"], shown["root"]) == (linkage.name, linkage.dof, linkage.root)
-    assert shown["q"] == list(linkage.names)
+    assert shown["names"] == list(linkage.names)
+    assert shown["units"] == list(linkage.units)
     assert shown["tips"] == list(linkage.tips)
-    assert [link["name"] for link in shown["links"]] == [link.name for link in linkage.links]
-    for row, joint in zip(shown["joints"], linkage.joints, strict=True):
-        assert [row[k] for k in ("name", "kind", "parent", "child")] == [
-            joint.name,
-            joint.kind.value,
-            joint.parent,
-            joint.child,
-        ]
-        for field in ("lower", "upper", "speed", "acceleration", "rest", "axis", "units"):
-            ours = [None if isinstance(x, float) and math.isinf(x) else x for x in getattr(joint, field)]
-            assert row[field] == ours
-        place = Frame.at(row["position"]) @ Frame.quaternion(row["quaternion"])
-        assert np.abs(place.matrix - joint.location.matrix).max() < 1e-12
-        assert (row["mimic"] is None) == (joint.mimic is None)
-        if joint.mimic:
-            assert row["mimic"] == {"joint": joint.mimic.joint, "gain": joint.mimic.gain, "offset": joint.mimic.offset}
 
 
 def test_a_file_is_read(run: Run, two: Path) -> None:
@@ -102,7 +88,7 @@ def test_a_file_is_read(run: Run, two: Path) -> None:
     assert data(run("show", two, "--json", "--search", two.parent))["name"] == "two"
 
 
-def test_a_file_wins_over_a_stock_name_and_a_folder_does_not(
+def test_a_file_wins_over_a_bundled_name_and_a_folder_does_not(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -187,7 +173,7 @@ def test_text_of_a_frame_has_its_numbers_and_units(run: Run) -> None:
     lines = run("fk", "planar3", "--q", "0,0,0").stdout.splitlines()
     assert lines[0] == "tip"
     assert lines[1].split() == ["position", "30.000000", "0.000000", "0.000000", "m"]
-    assert lines[2].split() == ["quaternion", "1.000000", "0.000000", "0.000000", "0.000000", "w", "first"]
+    assert lines[2].split() == ["quaternion", "1.000000", "0.000000", "0.000000", "0.000000", "wxyz"]
     assert lines[3].split() == ["rpy", "0.000000", "0.000000", "0.000000", "rad"]
 
 
@@ -203,7 +189,7 @@ def test_text_of_a_frame_has_its_numbers_and_units(run: Run) -> None:
         (["--q", "1,,3"], 2, "numbers with commas"),
         (["--q", "1;2;3"], 2, "numbers with commas"),
         (["--q", "1,2,3", "--joint", "joint1=0"], 2, "not both"),
-        (["--joint", "joint1"], 2, "name=value"),
+        (["--joint", "joint1"], 2, "NAME=VALUE"),
         (["--joint", "joint1="], 2, "takes 1 value"),
         (["--joint", "joint1=1,2"], 2, "takes 1 value"),
         (["--joint", "joint1=x"], 2, "numbers"),
@@ -221,7 +207,7 @@ def test_bad_values_are_refused_by_name(run: Run, words: list[str], code: int, s
 # -- the rest -----------------------------------------------------------------------------------------------------
 
 
-def test_stock_lists_every_linkage_with_its_licence(run: Run) -> None:
+def test_models_lists_every_model_with_its_licence(run: Run) -> None:
     rows = data(run("models", "--json"))
     assert [row["name"] for row in rows] == list(ALL)
     lines = run("models").stdout.splitlines()
@@ -254,19 +240,52 @@ def test_wrong_usage_ends_with_two(run: Run, words: list[str]) -> None:
     refused(run(*words), 2, "Usage: supple")
 
 
-def test_completion_knows_stock_names_files_and_folders(two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_completion_knows_bundled_models_files_and_folders(two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(two.parent)
     (two.parent / "plans").mkdir()
     (two.parent / "plain.txt").touch()
-    assert inputs.complete("pla") == ["planar2", "planar3", "plans/"]
-    assert inputs.complete("") == [*ALL, "plans/", "two.urdf"]
-    assert inputs.complete(f"{two.parent.as_posix()}/tw") == [two.as_posix()]
-    assert inputs.complete("no/such/folder/") == []
+    assert completion.models_and_files("pla") == ["planar2", "planar3", "plans/"]
+    assert completion.models_and_files("") == [*ALL, "plans/", "two.urdf"]
+    assert completion.models_and_files(f"{two.parent.as_posix()}/tw") == [two.as_posix()]
+    assert completion.models_and_files("no/such/folder/") == []
 
 
-def test_the_shell_is_given_completions() -> None:
-    asked = {"_SUPPLE_COMPLETE": "complete_bash", "COMP_WORDS": "supple show pan", "COMP_CWORD": "2"}
-    assert process(**asked).stdout.split() == [b"panda"]
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("supple show pan", ["panda"]),
+        ("supple fk planar3 --link ti", ["tip"]),
+        ("supple fk planar3 --joint ", ["joint1=", "joint2=", "joint3="]),
+        ("supple gauntlet ur5 --link tool", ["tool0"]),
+        ("supple teleop ur5 --link tool", ["tool0"]),
+        ("supple teleop --method pse", ["pseudoinverse"]),
+        ("supple fk nothing_of_that_name --link ", []),
+    ],
+)
+def test_the_shell_is_given_completions(line: str, expected: list[str]) -> None:
+    asked = {"_SUPPLE_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+    assert process(**asked).stdout.decode().split() == expected
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_installed_for_a_shell(shell: str, tmp_path: Path) -> None:
+    done = process("--show-completion", shell)
+    assert b"_SUPPLE_COMPLETE" in done.stdout
+    installed = process("--install-completion", shell, HOME=str(tmp_path))
+    assert installed.returncode == 0, installed.stderr
+    assert [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_a_misspelt_command_is_answered_with_the_nearest(run: Run) -> None:
+    refused(run("modles"), 2, "models")
+    refused(run("solve", "planar3", "--positon", "1", "2", "3"), 2, "--position")
+
+
+def test_help_documents_the_exit_codes(run: Run) -> None:
+    text = run("--help").stdout
+    assert "Exit codes:" in text
+    for code in ("  0 ", "  1 ", "  2 ", "  130 "):
+        assert code in text
 
 
 @pytest.mark.wheel
@@ -293,7 +312,7 @@ def test_names_that_no_console_sign_exists_for_do_not_stop_it(tmp_path: Path) ->
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"revolute" in done.stdout
     asked = process("show", str(path), "--json", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
-    assert json.loads(asked.stdout)["q"] == ["肘"]
+    assert json.loads(asked.stdout)["names"] == ["肘"]
     refusal = process("fk", str(path), "--link", "手", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert refusal.returncode == 1
     assert b"Traceback" not in refusal.stderr

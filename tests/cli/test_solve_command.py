@@ -125,7 +125,7 @@ def test_damping_start_and_tolerance_are_those_given(run: Run) -> None:
     goal = Goal("tip", position=[-20, 5, 0])
     for words, start, options in (
         (["--start", "-0.1,0.2,0.3"], [-0.1, 0.2, 0.3], {}),
-        (["--damping", "0.5"], None, {"damping": 0.5}),
+        (["--damping", "0.5"], None, {"damping": 0.5, "method": supple.method.damped()}),
         (["--tolerance", "0.1"], None, {"tolerance": supple.Tolerance(position=0.1)}),
     ):
         found = supple.solve(arm, goal, start, **options)
@@ -146,7 +146,7 @@ def test_degrees_are_for_turns_and_not_for_slides(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ([], 2, "nothing is wanted"),
+        ([], 2, "no goal"),
         (["--position", "1", "2"], 2, "3"),
         (["--position", "1", "2", "x"], 2, "--position"),
         (["--position", "nan", "2", "0"], 2, "finite"),
@@ -155,8 +155,8 @@ def test_degrees_are_for_turns_and_not_for_slides(run: Run) -> None:
         (["--quaternion", "0", "0", "0", "0"], 2, "quaternion"),
         (["--quaternion", "1", "0", "0"], 2, "4"),
         (["--rpy", "0", "0", "0", "--quaternion", "1", "0", "0", "0"], 2, "not both"),
-        (["--axis", "0", "0", "1"], 2, "go together"),
-        (["--direction", "0", "0", "1"], 2, "go together"),
+        (["--axis", "0", "0", "1"], 2, "together"),
+        (["--direction", "0", "0", "1"], 2, "together"),
         (["--axis", "0", "0", "0", "--direction", "0", "0", "1"], 2, "zero"),
         (["--axis", "0", "0", "1", "--direction", "0", "0", "1", "--rpy", "0", "0", "0"], 2, "not both"),
         (["--position", "1", "2", "0", "--method", "dampd"], 2, "did you mean 'damped'"),
@@ -176,7 +176,7 @@ def test_degrees_are_for_turns_and_not_for_slides(run: Run) -> None:
         (["--position", "1", "2", "0", "--out", "a.txt"], 2, "--out takes a file that ends in .csv or .npz"),
         (["--position", "1", "2", "0", "--out", "no/such/a.csv"], 2, "folder"),
         (["--position", "1", "2", "0", "--solutions", "0"], 2, "solutions"),
-        (["--position", "1", "2", "0", "--solutions", "2", "--method", "damped"], 2, "finds one answer"),
+        (["--position", "1", "2", "0", "--solutions", "2", "--method", "damped"], 2, "finds one solution"),
         (["--position", "1", "2", "0", "--timeout", "-1"], 2, "timeout"),
         (["--goals", "none.csv"], 1, "none.csv"),
         (["--goals", "goals.txt"], 2, "a file that ends in .csv or .npz"),
@@ -254,7 +254,7 @@ def test_a_file_of_goals_has_a_row_for_each_and_a_summary(run: Run) -> None:
     assert [row[:2] for row in rows] == [[str(i + 1), "arrived"] for i in range(20)]
     q = np.array([[float(word) for word in row[-ARM.dof :]] for row in rows])
     assert ARM.frame(q, HAND_LINK).matrix == pytest.approx(wanted.matrix, abs=1e-5)
-    assert re.fullmatch(r"20 goals: 20 arrived; [\d.e-]+ s, [\d,]+ goals a second", summary)
+    assert re.fullmatch(r"20 goals: 20 arrived; [\d.e-]+ s, [\d,]+ goals per second", summary)
 
 
 def test_rows_as_json_are_those_that_python_gives(run: Run) -> None:
@@ -352,10 +352,10 @@ def test_several_answers_are_told_nearest_first(run: Run) -> None:
     assert len(shown["rows"]) == len(found) > 2
     assert [row["q"] for row in shown["rows"]] == found.q.tolist()
     assert [row["solution"] for row in shown["rows"]] == list(range(1, len(found) + 1))
-    assert (shown["summary"]["goals"], shown["summary"]["answers"]) == (1, len(found))
+    assert (shown["summary"]["goals"], shown["summary"]["solutions"]) == (1, len(found))
     (names, *rows), summary = told(run(*words, "--solutions", 8).stdout)
     assert names[:3] == ["goal", "solution", "outcome"]
-    assert re.fullmatch(rf"1 goal: 1 arrived; {len(rows)} answers; .*", summary)
+    assert re.fullmatch(rf"1 goal: 1 arrived; {len(rows)} solutions; .*", summary)
 
 
 def test_of_several_answers_to_many_goals_only_those_found_are_told(run: Run) -> None:

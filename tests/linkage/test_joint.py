@@ -133,7 +133,10 @@ BAD = {
     ),
     "lower nan": (lambda: Joint.revolute("j", "a", "b", lower=NAN), "joint 'j': lower must be a number, got nan"),
     "upper nan": (lambda: Joint.planar("j", "a", "b", upper=[0, NAN, 0]), "upper must be a number, got nan"),
-    "no room": (lambda: Joint.revolute("j", "a", "b", lower=INF, upper=INF), "no value lies between the limits inf and inf"),
+    "no room": (
+        lambda: Joint.revolute("j", "a", "b", lower=INF, upper=INF),
+        "no value lies between the limits inf and inf",
+    ),
     "lower None": (lambda: Joint.revolute("j", "a", "b", lower=None), "joint 'j': lower must be numbers, got (None,)"),
     "upper a word": (
         lambda: Joint.prismatic("j", "a", "b", upper="far"),

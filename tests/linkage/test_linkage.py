@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
+from supple import models
 from supple.errors import BadInput, BadLinkage, UnknownName
 from supple.frame import Frame
 from supple.joint import Joint, Kind, Mimic
@@ -128,7 +129,7 @@ NOT_TREES = {
     "mimics beyond all numbers": (
         [R("j", "a", "b"), R("k", "b", "c", mimic=Mimic("j", 1e200)), R("m", "c", "d", mimic=Mimic("k", 1e200))],
         [],
-        "joint 'm': gains of mimics multiply to more than any number",
+        "joint 'm': the gains of a chain of mimics overflow when multiplied",
     ),
     "three joints unspread": (
         [Joint.ball_from_revolutes("j", "a", "b")],
@@ -634,3 +635,42 @@ def test_long_chains_and_wide_stars_print_in_bounded_width():
         assert max(map(len, lines)) < 160
     assert "⋯5000 l5000" in str(chain).splitlines()[-1]
     assert "and 4994 more" in str(star).splitlines()[0]
+
+
+# -- for newcomers and notebooks ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["frame", "jacobian", "frame_and_jacobian", "manipulability", "condition"])
+def test_swapped_arguments_are_answered_with_the_right_order(method):
+    arm = models.ur5()
+    with pytest.raises(BadInput, match=rf"q comes before the name of the link: write arm\.{method}\(q, 'tool0'\)"):
+        getattr(arm, method)("tool0", arm.rest)
+    with pytest.raises(BadInput, match=rf"q comes before the name of the link: write arm\.{method}\(q, link\)"):
+        getattr(arm, method)("tool", arm.rest)
+
+
+def test_an_array_in_place_of_a_link_is_not_printed():
+    arm = models.ur5()
+    with pytest.raises(BadInput, match=r"link must be the name of a link, got an array of shape \(6,\)"):
+        arm.frame(arm.rest, arm.rest)
+
+
+def test_units_follow_the_names():
+    joints = [
+        Joint.planar("drive", "world", "cart"),
+        Joint.prismatic("lift", "cart", "mast"),
+        Joint.revolute("follower", "mast", "flag", mimic=Mimic("lift")),
+        Joint.ball("neck", "mast", "head"),
+    ]
+    linkage = Linkage("cart", joints)
+    assert linkage.units == ("m", "m", "rad", "m", "rad", "rad", "rad")
+    assert len(linkage.units) == len(linkage.names) == linkage.dof
+
+
+def test_a_notebook_shows_a_linkage_as_a_table():
+    linkage = Linkage("<b>&", [Joint.revolute("a<", "base", "tip", lower=-1, upper=1)])
+    shown = linkage._repr_html_()
+    assert "&lt;b&gt;&amp;" in shown
+    assert "a&lt;" in shown
+    assert "<b>" not in shown
+    assert shown.count("<tr>") == 3  # the heading, the root and the joint

@@ -1,4 +1,4 @@
-"""Laws of the stock linkages: they load, rest well, move as the reference says, and tell their sources."""
+"""Laws of the bundled models: they load, rest well, move as the reference says, and tell their sources."""
 
 import json
 import math
@@ -59,7 +59,7 @@ def test_the_box_holds_what_it_says():
 
 
 @EVERY
-def test_every_stock_linkage_loads_once_under_its_name(name):
+def test_every_bundled_model_loads_once_under_its_name(name):
     arm = models.get(name)
     assert arm is getattr(models, name)()
     assert arm.name == name
@@ -191,9 +191,9 @@ def test_every_file_tells_its_source_and_licence():
 
 
 def test_a_name_that_is_not_in_the_box_is_answered_with_near_ones():
-    with pytest.raises(UnknownName, match="no stock linkage named 'pandas'; did you mean 'panda'"):
+    with pytest.raises(UnknownName, match="no bundled model named 'pandas'; did you mean 'panda'"):
         models.get("pandas")
-    with pytest.raises(UnknownName, match="no stock linkage named 'ur55'; did you mean 'ur5'"):
+    with pytest.raises(UnknownName, match="no bundled model named 'ur55'; did you mean 'ur5'"):
         models.about("ur55")
 
 

@@ -489,9 +489,9 @@ GOOD = {
         ({"q": np.zeros((3, 2), complex)}, "q must be finite numbers"),
         ({"q": np.full((3, 2), "a")}, "q must be finite numbers"),
         ({"times": np.array([0.0, 1, 1])}, "times must increase, but number 3 does not"),
-        ({"times": np.zeros(())}, "the arrays do not fit"),
-        ({"leaving": np.zeros((3, 2))}, "the arrays do not fit"),
-        ({"times": np.zeros(0)}, "the arrays do not fit"),
+        ({"times": np.zeros(())}, "the shapes of the arrays do not match"),
+        ({"leaving": np.zeros((3, 2))}, "the shapes of the arrays do not match"),
+        ({"times": np.zeros(0)}, "the shapes of the arrays do not match"),
     ],
 )
 def test_an_archive_that_is_no_motion_is_refused(change, said, tmp_path):
@@ -558,5 +558,5 @@ def test_other_endings_and_missing_files_are_named(tmp_path):
             call(tmp_path / "motion.txt")
     with pytest.raises(FileNotFoundError):
         Motion.load(tmp_path / "none.csv", SLIDE)
-    with pytest.raises(BadInput, match="a motion is of a Linkage, got str"):
+    with pytest.raises(BadInput, match="linkage must be a Linkage, got 'planar2'"):
         Motion.load(tmp_path / "none.csv", "planar2")

@@ -195,17 +195,17 @@ def test_a_path_says_what_it_is():
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: GoalPath.line([0, 0, 0]), "a path needs 2 places or more, got 1"),
-        (lambda: GoalPath.line([0, 0], [1, 1]), "a position must be three finite numbers"),
-        (lambda: GoalPath.line([0, 0, 0], [1, 1, math.nan]), "a position must be three finite numbers"),
-        (lambda: GoalPath.line([0, 0, 0], "abc"), "a position must be three numbers"),
-        (lambda: GoalPath.line([0, 0, 0], [1, [2], 3]), "a position must be three numbers"),
+        (lambda: GoalPath.line([0, 0, 0]), "a path needs 2 waypoints or more, got 1"),
+        (lambda: GoalPath.line([0, 0], [1, 1]), "a position must have shape (3,), not (2,)"),
+        (lambda: GoalPath.line([0, 0, 0], [1, 1, math.nan]), "a position must be finite, got [1.0, 1.0, nan]"),
+        (lambda: GoalPath.line([0, 0, 0], "abc"), "a position must be numbers of shape (3,)"),
+        (lambda: GoalPath.line([0, 0, 0], [1, [2], 3]), "a position must be numbers of shape (3,)"),
         (lambda: GoalPath.line([0, 0, 0], Frame()), "must all be frames, or all be positions"),
         (lambda: GoalPath.line(Frame(np.stack([np.eye(4)] * 2)), Frame()), "give many one by one"),
-        (lambda: GoalPath.line([0, 0, 0], [1, 0, 0], [1, 0, 0]), "places 1 and 2 are at the same position"),
-        (lambda: GoalPath.spline(Frame(), Frame()), "places 0 and 1 are at the same position"),
-        (lambda: GoalPath.arc([0, 0, 0], [1, 0, 0], [2, 0, 0]), "no arc through places on one line"),
-        (lambda: GoalPath.arc([0, 0, 0], [1, 0, 0], [0, 0, 0]), "no arc through places on one line"),
+        (lambda: GoalPath.line([0, 0, 0], [1, 0, 0], [1, 0, 0]), "waypoints 1 and 2 are at the same position"),
+        (lambda: GoalPath.spline(Frame(), Frame()), "waypoints 0 and 1 are at the same position"),
+        (lambda: GoalPath.arc([0, 0, 0], [1, 0, 0], [2, 0, 0]), "no arc through waypoints on one line"),
+        (lambda: GoalPath.arc([0, 0, 0], [1, 0, 0], [0, 0, 0]), "no arc through waypoints on one line"),
         (lambda: GoalPath.circle([1, 0, 0], [0, 0, 0], [0, 0, 0]), "axis must not be zero"),
         (lambda: GoalPath.circle([0, 0, 5], [0, 0, 0]), "must not be on its axis"),
         (lambda: GoalPath.circle([1, 0, 0], [0, 0, 0], angle=0), "angle must be a finite number that is not 0"),
@@ -308,7 +308,7 @@ def test_it_says_where_it_left_the_path():
     beyond = np.linalg.norm(wanted, axis=1) > 30
     assert done.left == np.argmax(beyond)
     assert np.array_equal(~done.solution.arrived, beyond)
-    assert set(done.solution.outcome[beyond]) <= {Outcome.STUCK, Outcome.OUT_OF_BUDGET}
+    assert set(done.solution.outcomes[beyond]) <= {Outcome.STUCK.value, Outcome.OUT_OF_BUDGET.value}
     assert (
         np.abs(np.linalg.norm(wanted - arm.frame(done.motion.q, "tip").position, axis=1) - done.distance[:, 0]).max()
         < 1e-9
@@ -383,8 +383,8 @@ def test_a_place_without_a_step_is_stuck_not_an_error():
     arm = models.planar2()  # stretched out, the Jacobian is singular
     goal = GoalPath.line([25, 0, 0], [20, 0, 0]).goal("tip", 5, weight=(1, 1, 0))
     done = solve_path(arm, goal, [0, 0], solver=Solver(method=method.inverse(), **CHAPTER), steps=1)
-    assert done.solution.outcome[0] is Outcome.ARRIVED
-    assert set(done.solution.outcome[1:]) == {Outcome.STUCK}
+    assert done.solution[0].outcome is Outcome.ARRIVED
+    assert set(done.solution.outcomes[1:]) == {Outcome.STUCK.value}
     assert not done.motion.q.any()
 
 

@@ -80,7 +80,7 @@ BAD: dict[str, tuple[str | bytes, int, str, str]] = {
     "capital root": ("<Robot/>", 1, "", "the root element is <Robot>; expected <robot>"),
     "xacro left": (
         '<robot xmlns:xacro="http://www.ros.org/wiki/xacro">\n<xacro:macro name="m"/></robot>',
-        *(2, "", "xacro that is not expanded; load it by a name that ends in .xacro"),
+        *(2, "", "xacro that is not expanded; give the file a name that ends in .xacro"),
     ),
     "xacro undeclared": ('<robot>\n<xacro:property name="m"/></robot>', 2, "", "xacro that is not expanded"),
     # -- links

@@ -9,6 +9,7 @@ import pytest
 from supple import Frame, Goal
 from supple.errors import BadInput
 from supple.read import goal_file
+from supple.write import solution_file
 
 RNG = np.random.default_rng(0)
 PLACES = RNG.normal(size=(20, 3))
@@ -111,7 +112,7 @@ BAD_TABLES = {
     "x,y,z\n1,2,\n": "goals.csv:2: column 3, z: expected a number written like 0.5, got ''",
     "x,y,z\n1_0,2,3\n": "goals.csv:2: column 1, x: expected a number written like 0.5, got '1_0'",
     'x,y,z\n1,"2,3\n': "goals.csv:2: not a table of numbers between commas",
-    "roll,pitch,yaw,qw,qx,qy,qz\n0,0,0,1,0,0,0\n": "goals.csv: a goal is turned in one way, but this has several",
+    "roll,pitch,yaw,qw,qx,qy,qz\n0,0,0,1,0,0,0\n": "goals.csv: a goal has one orientation, but there are several",
     "ax,ay,az\n1,0,0\n": "goals.csv: directions need an axis of the link",
     "qw,qx,qy,qz\n1,0,0,0\n\n0,0,0,0\n1,0,0,0\n": "goals.csv:4: quaternion must not be zero",
     "x,y,z\n" + "1" * 20_000: "goals.csv:2: a line of more than 10,000 characters",
@@ -135,14 +136,17 @@ def bent(k):
 
 BAD_ARRAYS = {
     "goals.npz: there are no goals in it; it should hold frames (n, 4, 4), position (n, 3)": {"places": PLACES},
-    "goals.npz: frames say all, and there is also position": {"frames": WHOLE.matrix, "position": PLACES},
+    "goals.npz: frames hold position and orientation, but there is also position": {
+        "frames": WHOLE.matrix,
+        "position": PLACES,
+    },
     "goals.npz: position must be numbers, not <U1": {"position": np.array([["a", "b", "c"]])},
     "goals.npz: not an archive of plain arrays": {"position": np.array([None])},
     "got position (2,)": {"position": np.zeros(2)},
     "got position ()": {"position": np.array(1.0)},
     "as many of each and at least one; got position (0, 3)": {"position": np.zeros((0, 3))},
     "got position (20, 3), quaternion (19, 4)": {"position": PLACES, "quaternion": TURNS.to_quaternion()[1:]},
-    "goals.npz: a goal is turned in one way, but this has several": {"rpy": PLACES, "quaternion": np.ones((20, 4))},
+    "goals.npz: a goal has one orientation, but there are several": {"rpy": PLACES, "quaternion": np.ones((20, 4))},
     "goals.npz: goal 1: the rotation of a frame must be orthonormal": {"frames": bent(0)},
     "goals.npz: goal 14: the rotation of a frame must be orthonormal": {"frames": bent(13)},
     "goals.npz: goal 20: the rotation of a frame must be orthonormal": {"frames": bent(19)},
@@ -202,18 +206,18 @@ def test_too_many_goals_are_refused_before_they_fill_the_memory(tmp_path, monkey
 def test_answers_are_written_to_the_last_digit(tmp_path):
     names, q = ("joint 1", "joint,2"), RNG.normal(size=(4, 2))
     columns = {"goal": np.arange(1, 5), "outcome": np.array(["arrived", "stuck"] * 2), "distance": RNG.random(4)}
-    goal_file.write(tmp_path / "a.csv", names, columns, q)
+    solution_file.write(tmp_path / "a.csv", names, columns, q)
     lines = (tmp_path / "a.csv").read_text().splitlines()
     assert lines[0] == 'goal,outcome,distance,joint 1,"joint,2"'
     for i, line in enumerate(lines[1:]):
         words = line.split(",")
         assert words[:2] == [str(i + 1), ["arrived", "stuck"][i % 2]]
         assert [float(word) for word in words[2:]] == [columns["distance"][i], *q[i]]
-    goal_file.write(tmp_path / "a.NPZ", names, columns, q)
+    solution_file.write(tmp_path / "a.NPZ", names, columns, q)
     with np.load(tmp_path / "a.NPZ") as held:
         assert sorted(held) == ["distance", "goal", "names", "outcome", "q"]
         assert np.array_equal(held["q"], q)
         assert held["names"].tolist() == list(names)
         assert held["outcome"].tolist() == ["arrived", "stuck"] * 2
-    with pytest.raises(BadInput, match=r"answers are written to a file that ends in \.csv or \.npz, not 'a\.txt'"):
-        goal_file.write("a.txt", names, columns, q)
+    with pytest.raises(BadInput, match=r"solutions are written to a file that ends in \.csv or \.npz, not 'a\.txt'"):
+        solution_file.write("a.txt", names, columns, q)

@@ -352,7 +352,7 @@ def test_a_missing_file_says_so_and_points_to_the_box(tmp_path: Path) -> None:
         load(tmp_path / "gone.urdf")
     for path in ("panda", "panda.urdf"):
         with pytest.raises(
-            FileNotFoundError, match=r"no file 'panda.*'; the robot in the box is supple\.models\.panda\(\)"
+            FileNotFoundError, match=r"no file 'panda.*'; the bundled model is supple\.models\.panda\(\)"
         ):
             load(path)
 

@@ -305,7 +305,7 @@ REFUSED = {
     "method.transpose() takes no damping scheme; these methods do: damped, alternative_jacobian": lambda: Solver(
         method=method.transpose(), damping=damping.limits()
     ),
-    "joint 'tool_mount' is fixed: it has no part in a singularity": lambda: solved(
+    "joint 'tool_mount' is fixed: it cannot be part of a singularity": lambda: solved(
         damping.singularities(Singularity.bend("tool_mount"))
     ),
     "joint 'b' is a ball joint: its bend is no single value": lambda: solved(
@@ -315,7 +315,7 @@ REFUSED = {
     "joint 'b' is a ball joint: it has no single axis": lambda: solved(
         damping.singularities(Singularity.off_axis("b", "tip", region=1)), BALL, "tip"
     ),
-    "the linkage is singular at rest: say what manipulability counts as low, below=...": lambda: solved(
+    "the linkage is singular at rest: give below=..., the manipulability where damping begins": lambda: solved(
         damping.nakamura_hanafusa(), STRAIGHT, "tip"
     ),
     "a damping by function must return alpha, or alpha and 6 joint weights, got 'x'": lambda: stepped(

@@ -8,7 +8,7 @@ import pytest
 
 from supple import Frame, Goal
 from supple.errors import BadInput
-from supple.goal import picked
+from supple.goal import take_rows
 
 TURN = Frame.rotvec([0.3, -0.5, 0.7])
 ONE = {
@@ -172,12 +172,12 @@ def test_twelve_numbers_hold_all():
     assert ONE["many"]._encoded((2, 4)).shape == (2, 4, 12)
 
 
-def test_some_of_many_are_picked_by_number():
+def test_some_of_many_are_take_rows_by_number():
     many, shape = ONE["many"], (2, 4)
-    assert picked(many, shape, 6).position.tolist() == [6, 7, 8]
-    assert picked(many, shape, np.array([[0, 5], [7, 7]])).position[..., 0].tolist() == [[0, 3], [9, 9]]
-    assert picked(many, shape, 6).turn_weight == (0.5, 0.5, 0.5)
-    assert picked(ONE["slack"], shape, 6) == ONE["slack"]
+    assert take_rows(many, shape, 6).position.tolist() == [6, 7, 8]
+    assert take_rows(many, shape, np.array([[0, 5], [7, 7]])).position[..., 0].tolist() == [[0, 3], [9, 9]]
+    assert take_rows(many, shape, 6).turn_weight == (0.5, 0.5, 0.5)
+    assert take_rows(ONE["slack"], shape, 6) == ONE["slack"]
 
 
 # -- refusals ---------------------------------------------------------------------------------------------------
@@ -187,9 +187,7 @@ REFUSED = {
     "a goal is for a link, by name; got 3": lambda: Goal(3, position=[0, 0, 0]),
     "a goal needs a frame, a position, an orientation or an axis": lambda: Goal("hand"),
     "a frame, or position, orientation and axis; not both": lambda: Goal("hand", Frame(), position=[0, 0, 0]),
-    "an orientation or an axis to point along, not both": lambda: Goal(
-        "hand", orientation=TURN, axis=[0, 0, 1], direction=[0, 0, 1]
-    ),
+    "an orientation or an axis, not both": lambda: Goal("hand", orientation=TURN, axis=[0, 0, 1], direction=[0, 0, 1]),
     "axis (of the link) and direction (in the world) go together": lambda: Goal("hand", axis=[0, 0, 1]),
     "go together": lambda: Goal("hand", position=[0, 0, 0], direction=[0, 0, 1]),
     "axis must not be zero": lambda: Goal("hand", axis=[0, 0, 0], direction=[0, 0, 1]),
@@ -216,18 +214,18 @@ REFUSED = {
     "weight must be one number or three, got [1, 2]": lambda: Goal("hand", position=[0, 0, 0], weight=[1, 2]),
     "weight must be one number or three, got 'much'": lambda: Goal("hand", position=[0, 0, 0], weight="much"),
     "turn_weight must be finite and not negative": lambda: Goal("hand", orientation=TURN, turn_weight=(1, 1, -1)),
-    "weights are all zero asks for nothing": lambda: Goal("hand", position=[0, 0, 0], weight=0),
-    "all zero asks for nothing": lambda: Goal("hand", orientation=TURN, turn_weight=0),
-    "whose weights are all zero": lambda: Goal("hand", axis=[0, 0, 1], direction=[0, 0, 1], turn_weight=(0, 1, 1)),
+    "a goal needs a weight that is not zero": lambda: Goal("hand", position=[0, 0, 0], weight=0),
+    "needs a weight that is not zero": lambda: Goal("hand", orientation=TURN, turn_weight=0),
+    "weight that is not zero": lambda: Goal("hand", axis=[0, 0, 1], direction=[0, 0, 1], turn_weight=(0, 1, 1)),
     "slack must be finite and not negative, got -0.1": lambda: Goal("hand", position=[0, 0, 0], slack=-0.1),
     "slack must be finite and not negative, got inf": lambda: Goal("hand", position=[0, 0, 0], slack=float("inf")),
     "slack must be one number or three, got [1, 2]": lambda: Goal("hand", position=[0, 0, 0], slack=[1, 2]),
-    "slack is of a position, and this goal asks for none; got 0.1": lambda: Goal("hand", orientation=TURN, slack=0.1),
-    "slack is of a position": lambda: Goal("hand", Frame(), weight=0, slack=0.1),
-    "turn_slack is of an orientation or an axis, and this goal asks for neither; got 1": lambda: Goal(
+    "slack belongs to a position, and this goal has none; got 0.1": lambda: Goal("hand", orientation=TURN, slack=0.1),
+    "slack belongs to a position": lambda: Goal("hand", Frame(), weight=0, slack=0.1),
+    "turn_slack belongs to an orientation or an axis, and this goal has neither; got 1": lambda: Goal(
         "hand", position=[0, 0, 0], turn_slack=1
     ),
-    "asks for neither": lambda: Goal("hand", Frame(), turn_weight=0, turn_slack=(0, 0, 1)),
+    "has neither": lambda: Goal("hand", Frame(), turn_weight=0, turn_slack=(0, 0, 1)),
     "turn_slack must be at most pi, got 4": lambda: Goal("hand", orientation=TURN, turn_slack=4),
     "turn_slack must be finite and not negative, got (1, 1, -1)": lambda: Goal(
         "hand", orientation=TURN, turn_slack=(1, 1, -1)

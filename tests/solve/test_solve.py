@@ -39,13 +39,13 @@ def test_many_are_solved_as_one_by_one_to_the_bit(way, name):
     goal = Goal(HAND, position=reachable(PANDA, HAND, 40).position.reshape(4, 10, 3))
     many = solver.solve(PANDA, goal)
     assert many.q.shape == (4, 10, PANDA.dof)
-    assert many.outcome.shape == many.arrived.shape == many.iterations.shape == many.path.shape == (4, 10)
+    assert many.outcomes.shape == many.arrived.shape == many.iterations.shape == many.path.shape == (4, 10)
     assert many.error.shape == (4, 10, 1, 6)
     for i in np.ndindex(4, 10):
         one = solver.solve(PANDA, Goal(HAND, position=goal.position[i]))
         for field in ("q", "iterations", "largest_step", "path", "error", "distance", "angle", "outcomes"):
             assert np.array_equal(getattr(one, field), getattr(many, field)[i]), field
-        assert one.outcome is many.outcome[i]
+        assert one.outcome is many[i].outcome
         assert one.arrived == many.arrived[i]
 
 
@@ -300,7 +300,7 @@ def test_rows_that_are_not_finite_are_invalid_and_spoil_no_other(wanted):
     for row, bad in ((2, np.nan), (4, np.inf)):
         values[row, ..., 0] = bad
     found = solve(PANDA, Goal(HAND, **{name: values}, **more))
-    assert [o is Outcome.INVALID for o in found.outcome] == [False, False, True, False, True, False]
+    assert [o == Outcome.INVALID.value for o in found.outcomes] == [False, False, True, False, True, False]
     fine = [0, 1, 3, 5]
     assert np.array_equal(found.q[fine], whole.q[fine])
     assert np.array_equal(found.outcomes[fine], whole.outcomes[fine])

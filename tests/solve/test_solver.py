@@ -48,7 +48,7 @@ def test_some_of_many_solutions_are_a_solution():
         found[0, 0][0]
     with pytest.raises(TypeError, match="a single solution has no length"):
         len(found[0, 0])
-    with pytest.raises(ValueError, match="take one"):
+    with pytest.raises(ValueError, match=r"use found\[i\]\.why"):
         _ = found.why
 
 
@@ -125,7 +125,7 @@ def test_plans_do_not_fill_the_memory():
 # -- refusals ---------------------------------------------------------------------------------------------------
 
 REFUSED = {
-    "no joint moves any of the links that the goals speak of": lambda: solve(ARM, Goal("base", position=[1, 2, 3])),
+    "no joint moves any of the links of the goals": lambda: solve(ARM, Goal("base", position=[1, 2, 3])),
     "at least one goal is needed": lambda: solve(ARM, []),
     "goals must be Goal values, not the name of a link; write Goal('tip', frame)": lambda: solve(ARM, "tip"),
     "goals must be a Goal or several, got None": lambda: solve(ARM, None),

@@ -14,6 +14,7 @@ import pytest
 import supple
 from supple import BadInput, Frame, Goal, Joint, Linkage, MissingExtra, Solver, UnknownName, models, workspace
 from supple._linkage import outline as _outline
+from supple._linkage import sampling
 from supple._progress import Progress
 from supple.view import cloud
 from supple.workspace import Workspace, dexterous, reachable
@@ -214,7 +215,7 @@ def test_what_counts_as_reached_is_reached() -> None:
     """Full marks in a voxel are confirmed by another, stricter solve."""
     arm = models.ur5()
     found = dexterous(arm, "tool0", 6, samples=50_000, voxel=0.3)
-    turns = workspace._orientations(arm, "tool0", 6)
+    turns = sampling.orientations(arm, "tool0", 6)
     middles = found.centres(1.0)[:20]
     assert len(middles) == 20
     goal = Goal("tool0", position=middles[:, None], orientation=turns)
@@ -225,7 +226,7 @@ def test_what_counts_as_reached_is_reached() -> None:
 
 
 def test_orientations_are_well_spread() -> None:
-    turns = workspace._orientations(models.panda(), "panda_hand_tcp", 256)
+    turns = sampling.orientations(models.panda(), "panda_hand_tcp", 256)
     np.testing.assert_allclose(turns @ np.swapaxes(turns, -1, -2), np.broadcast_to(np.eye(3), (256, 3, 3)), atol=1e-12)
     assert np.abs(turns.mean(axis=0)).max() < 0.03  # balanced
     q = Frame.at(np.zeros(3), turns).to_quaternion()
@@ -238,8 +239,8 @@ def test_orientations_are_well_spread() -> None:
 def test_a_search_begins_from_what_is_turned_most_alike() -> None:
     turned = Frame.turn([0, 0, 1], np.linspace(0, 3, 31)).to_quaternion()
     wanted = Frame.turn([0, 0, 1], [0.52, 2.11]).to_quaternion()
-    assert workspace._alike(np.arange(31), turned, wanted, 3).tolist() == [[5, 6, 4], [21, 22, 20]]
-    few = workspace._alike(np.array([30]), turned, wanted, 4)
+    assert sampling.nearest_orientations(np.arange(31), turned, wanted, 3).tolist() == [[5, 6, 4], [21, 22, 20]]
+    few = sampling.nearest_orientations(np.array([30]), turned, wanted, 4)
     assert few.shape == (2, 4)
     assert few[1, 0] == 30
 
@@ -263,7 +264,7 @@ def test_bad_questions_are_refused_before_any_work() -> None:
         reachable(arm, "tip", 1000, voxel=1e-4)
     with pytest.raises(BadInput, match="seed"):
         reachable(arm, "tip", 10, seed=-1)
-    with pytest.raises(BadInput, match="no joint moves link 'base'"):
+    with pytest.raises(BadInput, match="no joint moves the position of link 'base'"):
         reachable(arm, "base")
     with pytest.raises(BadInput, match="orientations"):
         dexterous(arm, "tip", 0)
@@ -293,9 +294,9 @@ def interrupting(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
 
 def test_ctrl_c_leaves_what_was_drawn_by_then(monkeypatch: pytest.MonkeyPatch) -> None:
     interrupting(monkeypatch, 3)
-    found = reachable(models.planar3(), "tip", 40 * workspace.CHUNK)
+    found = reachable(models.planar3(), "tip", 40 * sampling.CHUNK)
     assert not found.complete
-    assert 3 * workspace.CHUNK <= len(found.positions) < 40 * workspace.CHUNK
+    assert 3 * sampling.CHUNK <= len(found.positions) < 40 * sampling.CHUNK
     assert found.counts.sum() == len(found.positions)
     assert np.linalg.norm(found.positions, axis=-1).max() <= 30 + 1e-9
 

@@ -15,8 +15,8 @@ from lxml import etree
 import supple
 from supple import Goal, MissingExtra, Solver, UnknownName, method, models
 from supple.analysis import TwoLink, constraint
-from supple.textbook import chapter, closed_form, compare, figures, sketches
-from supple.view import answer
+from supple.textbook import chapter, compare, figures, figures_jacobian, figures_two_link
+from supple.view import solution
 
 ALL = tuple(f"5.{n}" for n in range(14, 26))
 
@@ -26,30 +26,30 @@ ALL = tuple(f"5.{n}" for n in range(14, 26))
 
 def test_a_straight_line_is_followed_nearly_straight_and_ends_near_its_goal() -> None:
     plain, damped = chapter.runs("5.20")
-    assert plain.away[-1] == pytest.approx(0.095, abs=5e-4)
-    assert damped.away[-1] == pytest.approx(0.439, abs=5e-4)
+    assert plain.distance[-1] == pytest.approx(0.095, abs=5e-4)
+    assert damped.distance[-1] == pytest.approx(0.439, abs=5e-4)
     for run in (plain, damped):
         way = np.linalg.norm(run.goals[-1] - run.goals[0])
-        assert run.bend < 0.01 * way
-        assert run.largest < 0.17
+        assert run.deviation < 0.01 * way
+        assert run.largest_change < 0.17
         assert run.q.shape == (21, 3)
         assert np.array_equal(run.q[0], chapter.START)
 
 
 def test_out_of_reach_the_plain_arm_jerks_and_the_damped_one_stretches_calmly() -> None:
     plain, damped = chapter.runs("5.21")
-    assert plain.largest == pytest.approx(1.359, abs=5e-4)
-    assert damped.largest == pytest.approx(0.304, abs=5e-4)
+    assert plain.largest_change == pytest.approx(1.359, abs=5e-4)
+    assert damped.largest_change == pytest.approx(0.304, abs=5e-4)
     assert np.abs(damped.q[-1, 1:]).max() < 0.06
-    assert np.linalg.norm(damped.hand[-1]) == pytest.approx(30, abs=0.03)
+    assert np.linalg.norm(damped.end_effector[-1]) == pytest.approx(30, abs=0.03)
     assert chapter.shown("5.21") == (0, 10, 18, 19, 20)
 
 
 def test_the_same_goal_held_ends_on_the_edge_of_the_workspace() -> None:
-    held = chapter.plainly(method.damped(), damping=25)
+    held = chapter.textbook_solver(method.damped(), damping=25)
     q = chapter.runs("5.21")[1].q[-1]
     for _ in range(2000):
-        q = held.step(models.planar3(), chapter.wanted([*chapter.FAR, 0]), q)
+        q = held.step(models.planar3(), chapter.planar_goal([*chapter.FAR, 0]), q)
     left = np.linalg.norm(models.planar3().frame(q, "tip").position[:2] - chapter.FAR)
     assert left == pytest.approx(np.hypot(*chapter.FAR) - 30, abs=1e-3)
 
@@ -65,44 +65,44 @@ def test_a_higher_gain_keeps_its_joint_straighter() -> None:
 
 
 def test_pulled_transposed_and_descending_arms_end_where_they_are_said_to() -> None:
-    assert chapter.runs("5.23")[0].away[-1] == pytest.approx(0.216, abs=5e-4)
+    assert chapter.runs("5.23")[0].distance[-1] == pytest.approx(0.216, abs=5e-4)
     slow, best = chapter.runs("5.24")
-    assert slow.away[-1] == pytest.approx(0.04, abs=5e-3)
-    assert best.away[-1] < 0.6
+    assert slow.distance[-1] == pytest.approx(0.04, abs=5e-3)
+    assert best.distance[-1] < 0.6
     once, ten = chapter.runs("5.25")
-    assert ten.away.max() < 0.01 < once.away[-1]
+    assert ten.distance.max() < 0.01 < once.distance[-1]
 
 
 def test_both_elbows_reach_the_goal_and_every_hand_lies_in_the_ring() -> None:
     arm = models.planar2()
-    on, back = closed_form.elbows()
+    on, back = figures_two_link.elbows()
     assert on[1] == pytest.approx(-back[1])
     assert on[1] > 0
     for q in (on, back):
-        assert arm.frame(q, "tip").position[:2] == pytest.approx(closed_form.POINT, abs=1e-12)
+        assert arm.frame(q, "tip").position[:2] == pytest.approx(figures_two_link.POINT, abs=1e-12)
     hands = arm.frame(arm.random(4000, seed=1), "tip").position
     assert np.all(TwoLink(arm, "tip").annulus.contains(hands, 1e-9))
 
 
 def test_what_the_joints_add_up_to_is_what_was_wanted() -> None:
     arm = models.planar3()
-    _, parts = sketches.spread()
-    hand = arm.frame(sketches.BENT, "tip").position[:2]
-    assert hand + parts.sum(axis=0) == pytest.approx(sketches.WANTED, abs=1e-10)
-    levers = hand - chapter.places(arm, sketches.BENT)[:3]
-    for lever, change in zip(levers, sketches.changes(arm, sketches.BENT), strict=True):
+    _, parts = figures_jacobian.step_of_each_joint()
+    hand = arm.frame(figures_jacobian.BENT, "tip").position[:2]
+    assert hand + parts.sum(axis=0) == pytest.approx(figures_jacobian.WANTED, abs=1e-10)
+    levers = hand - chapter.places(arm, figures_jacobian.BENT)[:3]
+    for lever, change in zip(levers, figures_jacobian.jacobian_columns(arm, figures_jacobian.BENT), strict=True):
         assert change == pytest.approx([-lever[1], lever[0]], abs=1e-12)
 
 
 def test_the_straight_arm_is_singular_and_its_goal_is_not_unreachable() -> None:
-    arm, (q, at) = models.planar3(), sketches.straight()
-    goal = chapter.wanted([*at, 0])
+    arm, (q, at) = models.planar3(), figures_jacobian.straight()
+    goal = chapter.planar_goal([*at, 0])
     here = constraint(arm, goal, q)
     assert here.lost == 1
     assert here.stalled
-    solver = chapter.plainly(method.damped(), damping=25)
+    solver = chapter.textbook_solver(method.damped(), damping=25)
     assert np.abs(solver.step(arm, goal, q) - q).max() < 1e-12
-    assert solver.solve(arm, goal, q + sketches.BEND).arrived
+    assert solver.solve(arm, goal, q + figures_jacobian.BEND).arrived
 
 
 def test_an_unknown_figure_is_refused_with_near_matches() -> None:
@@ -117,7 +117,7 @@ def test_an_unknown_figure_is_refused_with_near_matches() -> None:
 
 
 def test_figures_are_not_drawn_without_matplotlib_and_nothing_else_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "import sys, supple.cli, supple.textbook.figures, supple.view.answer; print('matplotlib' in sys.modules)"
+    code = "import sys, supple.cli, supple.textbook.figures, supple.view.solution; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -129,7 +129,7 @@ def test_figures_are_not_drawn_without_matplotlib_and_nothing_else_needs_it(monk
 
 
 def test_the_table_says_what_the_solver_says() -> None:
-    near, far, two = compare.chapters(rounds=1)
+    near, far, two = compare.chapter_tables(rounds=1)
     for table in (near, far, two):
         assert [row.method for row in table.rows][: len(method.names())] == list(method.names())
         for row in table.rows:
@@ -139,7 +139,7 @@ def test_the_table_says_what_the_solver_says() -> None:
     assert by_name[1]["inverse"].arrived == by_name[0]["search"].arrived == by_name[1]["search"].arrived == 1
     assert not any(row.arrived for row in far.rows if not row.refused)
     damped = by_name[0]["damped"]
-    found = Solver(method=method.damped()).solve(models.planar3(), chapter.wanted([*chapter.NEAR, 0]))
+    found = Solver(method=method.damped()).solve(models.planar3(), chapter.planar_goal([*chapter.NEAR, 0]))
     said = (damped.iterations, damped.distance, damped.largest, damped.path)
     assert said == (found.iterations, found.distance[0], found.largest_step, found.path)
     lines = str(near).splitlines()
@@ -190,11 +190,11 @@ def test_panels_show_what_the_solver_did(name: str) -> None:
         for k in frames:
             axes = next(panels)
             lines = [np.array(line.get_data()) for line in axes.lines]
-            ways = [run.hand[: k + 1, :2].T, *(place.T for place in limbs_of(run, k))]
+            ways = [run.end_effector[: k + 1, :2].T, *(place.T for place in limbs_of(run, k))]
             for way in ways:
                 assert any(line.shape == way.shape and np.allclose(line, way, atol=1e-12) for line in lines)
             assert axes.get_title("left") == f"frame {k}"
-            assert axes.get_title("right") == (f"{run.away[k]:.3f} m away" if k else "")
+            assert axes.get_title("right") == (f"{run.distance[k]:.3f} m from the goal" if k else "")
     assert next(panels, None) is None
     assert len({(axes.get_xlim(), axes.get_ylim()) for axes in figure.axes}) == 1
 
@@ -224,7 +224,7 @@ def test_figures_are_written_as_pixels_and_as_lines_into_their_folder_only(tmp_p
 
 
 def test_only_arms_that_stay_level_are_drawn_from_above() -> None:
-    assert [name for name in models.names() if answer.level(models.get(name))] == ["planar2", "planar3"]
+    assert [name for name in models.names() if solution.is_horizontal(models.get(name))] == ["planar2", "planar3"]
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_only_arms_that_stay_level_are_drawn_from_above() -> None:
 def test_an_answer_is_drawn_with_its_sentence_its_hand_and_its_goal(name: str, goal: Goal) -> None:
     pytest.importorskip("matplotlib")
     found = supple.solve(models.get(name), goal)
-    figure = answer.draw(found)
+    figure = solution.draw(found)
     sentence = " ".join(figure.texts[0].get_text().split())
     assert sentence == f"{name}: {found}"
     drawn = [
@@ -260,5 +260,5 @@ def test_many_answers_are_not_drawn_on_one_sheet() -> None:
     pytest.importorskip("matplotlib")
     found = supple.solve(models.planar3(), Goal("tip", position=[[-20, 5, 0], [10, 5, 0]]))
     with pytest.raises(supple.BadInput, match="one solution"):
-        answer.draw(found)
-    assert len(answer.draw(found[1]).axes) == 1
+        solution.draw(found)
+    assert len(solution.draw(found[1]).axes) == 1

@@ -18,7 +18,7 @@ ROBOTS = {"planar3": "tip", "panda": "panda_hand_tcp", "ur5": "tool0", "so101": 
 def test_positions_within_reach_are_arrived_at_from_rest(name: str, way: str) -> None:
     arm, link = models.get(name), ROBOTS[name]
     for seed in range(3):
-        goal, solver = compare.positions(arm, link, 1000, seed)
+        goal, solver = compare.reachable_positions(arm, link, 1000, seed)
         found = replace(solver, method=method.get(way)).solve(arm, goal)
         assert found.arrived.mean() >= 0.95
         assert arm.inside(found.q).all()
@@ -32,7 +32,7 @@ def test_positions_within_reach_are_arrived_at_from_rest(name: str, way: str) ->
 @pytest.mark.parametrize("way", [name for name in method.names() if name not in ("inverse", "search")])
 def test_a_way_through_joint_values_is_no_shorter_than_the_straight_one(name: str, way: str) -> None:
     arm = models.get(name)
-    goal, _ = compare.positions(arm, ROBOTS[name], 300, seed=0)
+    goal, _ = compare.reachable_positions(arm, ROBOTS[name], 300, seed=0)
     found = Solver(method=method.get(way), limit_escapes=0).solve(arm, goal)
     straight = np.linalg.norm(found.q - arm.rest, axis=-1)
     assert (found.path >= straight - 1e-9).all()

@@ -59,7 +59,7 @@ def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
         supple.view.serve(models.planar2(), port=0)
 
 
-def test_the_module_is_the_verb_too() -> None:
+def test_show_returns_a_viewer_that_can_be_closed_twice() -> None:
     viewer = supple.view.show(models.planar2(), port=0, open_browser=False, block=False)
     assert isinstance(viewer, supple.view.Viewer)
     assert viewer.url in repr(viewer)
@@ -177,7 +177,7 @@ def test_a_mirrored_mesh_keeps_its_outside_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "of"), [("ply", "face"), ("ply", "vertex"), ("glb", "vertex"), ("stl", "none")])
-def test_a_mesh_has_the_colour_given_or_its_own_or_the_house_s(tmp_path: Path, kind: str, of: str) -> None:
+def test_a_mesh_has_the_colour_given_or_its_own_or_the_default(tmp_path: Path, kind: str, of: str) -> None:
     mesh, path = trimesh.creation.box((1, 1, 1)), tmp_path / f"cube.{kind}"
     if of != "none":
         setattr(mesh.visual, f"{of}_colors", [255, 0, 0, 255])
@@ -227,5 +227,10 @@ def test_a_scale_lies_within_its_limits() -> None:
 
 def test_the_readout_says_where_the_tip_is() -> None:
     text = panel.readout(models.planar3(), np.zeros(3), "tip")
-    assert "|30.0000|0.0000|0.0000|" in text
+    assert [cell.strip() for cell in text.splitlines()[2].split("|")[1:-1]] == [
+        "position, m",
+        "30.0000",
+        "0.0000",
+        "0.0000",
+    ]
     assert "1.0000 0.0000 0.0000 0.0000" in text

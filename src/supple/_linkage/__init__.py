@@ -1,1 +1,1 @@
-"""Private parts of frame, joint and linkage: the tree, its limits, its reach, its edits, its text."""
+"""Private parts of frame, joint and linkage: kinds, checks, tree, limits, reach, edits, text, serialisation."""

@@ -42,31 +42,31 @@ def angles(order: str, rotation: Array) -> Array:
     """Euler angles (..., 3) in radians of a rotation matrix (..., 3, 3).
 
     The middle angle lies in [-pi/2, pi/2] for three different axes, in [0, pi] when the first is the last. Where the
-    first and last axes line up (gimbal lock) only their sum is known: the last angle is then 0.
+    first and last axes are parallel (gimbal lock) only their sum is known: the last angle is then 0.
     """
     i, j, k = check(order)
-    if i == k:  # like zyz: the middle turn is the angle between the first axis before and after
+    if i == k:  # like zyz: the middle angle is between the first axis before and after
         m = 3 - i - j
         sign = 1.0 if (j - i) % 3 == 1 else -1.0
         sine = np.hypot(rotation[..., i, j], rotation[..., i, m])
         middle = np.arctan2(sine, rotation[..., i, i])
         first = np.arctan2(rotation[..., j, i], -sign * rotation[..., m, i])
-    else:  # like xyz: the middle turn lifts the last axis out of the plane across the first
+    else:  # like xyz: the sine of the middle angle is an entry of the matrix
         sign = 1.0 if (j - i) % 3 == 1 else -1.0
         cosine = np.hypot(rotation[..., i, i], rotation[..., i, j])
         middle = np.arctan2(sign * rotation[..., i, k], cosine)
         first = np.arctan2(-sign * rotation[..., j, k], rotation[..., k, k])
         sine = cosine
     locked = sine < 1e-14
-    # with the first turn undone, or (locked) with the last taken as none, the rest is one plain turn
-    first = np.where(locked, _plain(i, rotation @ np.swapaxes(_about(j, middle), -1, -2)), first)
+    # without the first rotation, or at gimbal lock with none as the last, one rotation about a known axis is left
+    first = np.where(locked, _angle_about(i, rotation @ np.swapaxes(_about(j, middle), -1, -2)), first)
     rest = np.swapaxes(_about(i, first) @ _about(j, middle), -1, -2) @ rotation
-    last = np.where(locked, 0.0, _plain(k, rest))
+    last = np.where(locked, 0.0, _angle_about(k, rest))
     return np.stack([first, middle, last], axis=-1)
 
 
-def _plain(axis: int, rotation: Array) -> Array:
-    """Angle (...) of a turn that is known to be about one axis."""
+def _angle_about(axis: int, rotation: Array) -> Array:
+    """Angle (...) of a rotation that is known to be about one axis."""
     j, k = (axis + 1) % 3, (axis + 2) % 3
     angle: Array = np.arctan2(rotation[..., k, j], rotation[..., j, j])
     return angle

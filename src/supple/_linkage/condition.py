@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple import _check
 from supple.errors import BadInput
 from supple.frame import Array
 
@@ -22,14 +22,15 @@ def condition(
     if not (position or orientation):
         raise BadInput("condition needs position, orientation or both")
     for name, value in (("alpha", alpha), ("weight", weight)):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-            raise BadInput(f"{name} must be a number, not negative, got {value!r}")
+        _check.positive(value, name, zero=True)
+    if isinstance(q, str):
+        raise linkage._refused("condition", q, link)
     jacobian = linkage.jacobian(q, link)
     rows = [*(weight * jacobian[..., i, :] for i in range(3) if position)]
     rows += [*(jacobian[..., i, :] for i in range(3, 6) if orientation)]
     directions = min(len(rows), len(moving(linkage, link)))
     squares = np.zeros((*jacobian.shape[:-2], 1))
-    if directions:  # of a link that nothing moves all are alike
+    if directions:  # a link that no joint moves is singular
         squares = np.linalg.svd(np.stack(rows, axis=-2), compute_uv=False)[..., :directions] ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         kappa: Array = np.asarray((squares[..., 0] + alpha) / (squares[..., -1] + alpha))
@@ -37,7 +38,7 @@ def condition(
 
 
 def moving(linkage: Linkage, link: str) -> set[int]:
-    """The values of q that move a link, by their places in q."""
+    """The indices in q of the values that move a link."""
     above = {joint.child: joint for joint in linkage.joints}
     found: set[int] = set()
     while link in above:

@@ -1,4 +1,4 @@
-"""Linkages made from linkages: a part, a tool, another one attached, joints locked."""
+"""Linkages made from others: a part of one, one with a tool, two joined, one with joints locked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple._linkage import tree as _tree
+from supple import _check
+from supple._linkage import tree
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.joint import Joint, Kind, Mimic
@@ -20,16 +21,16 @@ if TYPE_CHECKING:
 
 
 def part(linkage: Linkage, root: str, tips: Sequence[str]) -> Linkage:
-    """The joints on the ways from ``root`` to the tips, or all below it where no tip is given; base at identity.
+    """The joints between ``root`` and the tips, or all below it where no tip is given; the base is the identity.
 
-    A mimic whose source is left out becomes a joint of its own, with its own limits. Of several that followed the same
-    lost source the first in the tree becomes the source of the others, so that they still move together.
+    A mimic whose source is left out becomes an independent joint with its own limits. Of several mimics of the same
+    missing source the first in the tree becomes the source of the others, so that they still move together.
     """
     linkage.link(root)
-    kept = _between(linkage, root, tips)
-    joints = [joint for joint in linkage.joints if joint.child in kept and joint.child != root]
-    links = [link for link in linkage.links if link.name in kept]
-    return type(linkage)(linkage.name, _adopted(linkage, joints), links)
+    chosen = _between(linkage, root, tips)
+    joints = [joint for joint in linkage.joints if joint.child in chosen and joint.child != root]
+    links = [link for link in linkage.links if link.name in chosen]
+    return type(linkage)(linkage.name, _with_sources(linkage, joints), links)
 
 
 def with_tool(linkage: Linkage, link: str, frame: Frame, name: str, geometry: Iterable[Geometry]) -> Linkage:
@@ -42,15 +43,14 @@ def with_tool(linkage: Linkage, link: str, frame: Frame, name: str, geometry: It
 
 
 def attach(linkage: Linkage, link: str, other: Linkage, at: Frame | None, prefix: str) -> Linkage:
-    """The same linkage with ``other`` on ``link``: its world comes to lie ``at`` that frame of the link.
+    """The same linkage with ``other`` on ``link``: the other's world frame is ``at`` that frame of the link.
 
-    Its links and joints get the prefix; the fixed joint that holds its root is called ``{prefix}{other.name}_mount``.
+    The other's links and joints get the prefix. A fixed joint ``{prefix}{other.name}_mount`` holds its root.
     """
     linkage.link(link)
     if not isinstance(other, type(linkage)):
         raise BadInput(f"attach needs another Linkage, got {type(other).__name__}")
-    if not isinstance(prefix, str):
-        raise BadInput(f"prefix must be a string, got {prefix!r}")
+    _check.text(prefix, "prefix", empty=True)
     links = [dataclasses.replace(carried, name=prefix + carried.name) for carried in other.links]
     joints = [_prefixed(joint, prefix) for joint in other.joints]
     mount = f"{prefix}{other.name}_mount"
@@ -69,7 +69,7 @@ def locked(linkage: Linkage, values: Mapping[str, ArrayLike] | Iterable[str]) ->
     else:
         names = [values] if isinstance(values, str) else list(values)
         wanted = {name: linkage.joint(name).rest for name in names}
-    q = linkage.q(wanted)  # refuses names that are unknown or follow, and values that are not finite
+    q = linkage.q(wanted)  # refuses unknown names, mimics, and values that are not finite
     columns = {linkage._sources[name].first for name in wanted}
     joints = []
     for joint in linkage.joints:
@@ -82,13 +82,13 @@ def locked(linkage: Linkage, values: Mapping[str, ArrayLike] | Iterable[str]) ->
 
 
 def articulation(joint: Joint, values: Array) -> Frame:
-    """How far a joint has moved its child from its location, for the joint's own values (kind.dof,)."""
+    """The motion of a joint's child from its location, for the joint's own values (kind.dof,)."""
     if joint.kind is Kind.FIXED:
         return Frame()
     if joint.kind is Kind.PRISMATIC:
         return Frame.at(values[0] * np.array(joint.axis))
     if joint.kind is Kind.PLANAR:
-        plane = Frame(_tree.z_to(joint.axis))
+        plane = Frame(tree.z_to(joint.axis))
         return plane @ Frame.at([values[0], values[1], 0.0]) @ Frame.turn([0, 0, 1], values[2]) @ plane.inverse()
     if joint.kind is Kind.BALL:
         return Frame.rotvec(values)
@@ -99,34 +99,34 @@ def articulation(joint: Joint, values: Array) -> Frame:
 
 def _between(linkage: Linkage, root: str, tips: Sequence[str]) -> set[str]:
     """Names of the links from the root to the tips, both included."""
-    kept = {root}
+    chosen = {root}
     if not tips:
         for joint in linkage.joints:  # parents come before their children
-            if joint.parent in kept:
-                kept.add(joint.child)
-        return kept
+            if joint.parent in chosen:
+                chosen.add(joint.child)
+        return chosen
     parent = {joint.child: joint.parent for joint in linkage.joints}
     for tip in tips:
         linkage.link(tip)
         way = [tip]
-        while way[-1] not in kept:
+        while way[-1] not in chosen:
             if way[-1] not in parent:
-                raise BadInput(f"link {tip!r} is not below {root!r}, so no part leads from the one to the other")
+                raise BadInput(f"link {tip!r} is not below {root!r}, so there is no part between them")
             way.append(parent[way[-1]])
-        kept.update(way)
-    return kept
+        chosen.update(way)
+    return chosen
 
 
-def _adopted(linkage: Linkage, joints: Sequence[Joint]) -> list[Joint]:
-    """The joints, with a source among them for each mimic that has lost its own."""
-    kept = {joint.name for joint in joints}
+def _with_sources(linkage: Linkage, joints: Sequence[Joint]) -> list[Joint]:
+    """The joints, where each mimic whose source is missing has another source or is independent."""
+    chosen = {joint.name for joint in joints}
     holder = {linkage._sources[joint.name].first: joint.name for joint in linkage.joints if joint.dof}
     leaders: dict[int, str] = {}
     made = []
     for joint in joints:
-        if joint.mimic is not None and joint.mimic.joint not in kept:
+        if joint.mimic is not None and joint.mimic.joint not in chosen:
             source = linkage._sources[joint.name]
-            if holder[source.first] in kept:  # only a mimic between the two was left out
+            if holder[source.first] in chosen:  # only a mimic between the two was left out
                 joint = dataclasses.replace(joint, mimic=Mimic(holder[source.first], source.gain, source.offset))
             elif source.gain == 0:
                 moved = articulation(joint, np.array([source.offset]))
@@ -158,7 +158,7 @@ def _single(frame: Frame, what: str) -> Frame:
 
 
 def _refuse_clashes(linkage: Linkage, links: Iterable[Link], joints: Iterable[Joint], remedy: str) -> None:
-    """Raise `BadInput` where new links or joints have names that the linkage has already."""
+    """Raise `BadInput` if new links or joints have names that the linkage already has."""
     clashes = []
     for what, new, known in (
         ("link", [link.name for link in links], linkage._link_named),

@@ -1,4 +1,4 @@
-"""Position limits: whether joint values keep them, the nearest that do, and random ones that do."""
+"""Position limits: whether joint values are within them, the nearest that are, and random ones that are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _core
+from supple import _check, _core
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.joint import Joint, Kind
@@ -17,7 +17,7 @@ from supple.joint import Joint, Kind
 if TYPE_CHECKING:
     from supple.linkage import Linkage
 
-# A mimic's own limits do not count here: its value follows from its source, whose limits are the ones obeyed.
+# The limits of a mimic itself are not used: its value follows from its source, whose limits hold.
 
 
 def inside(linkage: Linkage, q: ArrayLike, tolerance: float) -> Any:
@@ -42,42 +42,34 @@ def clamp(linkage: Linkage, q: ArrayLike) -> Array:
 
 
 def random(linkage: Linkage, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    """Uniform joint values (*shape, dof): a turn with no limit spans a full one, a slide with none two metres.
+    """Uniform joint values (*shape, dof).
 
-    A limit on one side only keeps that span, on its inner side. Ball joints and the turn of floating ones are uniform
-    as rotations: the axis on the cap that its swing allows, the twist within its range.
+    A rotation without limits spans 2 pi about 0, a translation without limits 2 m about 0. With one limit the span is
+    the same and begins there. Ball joints and the rotation of floating ones are uniform as rotations: the axis on the
+    spherical cap that its swing allows, the twist within its range.
     """
     if not all(isinstance(n, int | np.integer) and n >= 0 for n in shape):
         raise BadInput(f"shape must be whole numbers that are not negative, such as random(100, 7); got {shape}")
-    turns = np.array([unit == "rad" for joint in linkage.joints if joint.dof for unit in joint.units], dtype=bool)
-    half = np.where(turns, math.pi, 1.0)
+    half = np.array([math.pi if unit == "rad" else 1.0 for unit in linkage.units])
     low, high = linkage.lower, linkage.upper
     start = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * half, -half))
     stop = np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + 2 * half, half))
     share = rng.random((*shape, linkage.dof))
-    q = np.clip(start * (1 - share) + stop * share, low, high)  # two products: a difference could overflow
-    for first, joint in _columns(linkage):
+    q = np.clip(start * (1 - share) + stop * share, low, high)  # as two products, since stop - start could overflow
+    for first, joint in columns(linkage):
         if joint.kind is Kind.BALL:
-            q[..., first : first + 3] = _random_turn(joint, shape, rng)
+            q[..., first : first + 3] = _random_rotation(joint, shape, rng)
         elif joint.kind is Kind.FLOATING:
-            q[..., first + 3 : first + 6] = _random_turn(joint, shape, rng)
+            q[..., first + 3 : first + 6] = _random_rotation(joint, shape, rng)
     return q
 
 
 def checked(linkage: Linkage, q: ArrayLike) -> Array:
     """A copy of q (..., dof) as floats; `BadInput` unless it has that shape and is finite."""
-    try:
-        values = np.array(q, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise BadInput(f"q must be numbers of shape (..., {linkage.dof}): {error}") from None
-    if values.shape[-1:] != (linkage.dof,):
-        raise BadInput(f"q must have shape (..., {linkage.dof}), not {values.shape}")
-    if not np.isfinite(values).all():
-        raise BadInput("q must be finite")
-    return values
+    return np.array(_check.rows(q, linkage.dof, "q"))
 
 
-def _columns(linkage: Linkage) -> Iterator[tuple[int, Joint]]:
+def columns(linkage: Linkage) -> Iterator[tuple[int, Joint]]:
     """Each joint with values of its own, and the first of its columns in q."""
     for joint in linkage.joints:
         if joint.dof:
@@ -85,7 +77,7 @@ def _columns(linkage: Linkage) -> Iterator[tuple[int, Joint]]:
 
 
 def _limited_balls(linkage: Linkage) -> Iterator[tuple[int, Joint]]:
-    for first, joint in _columns(linkage):
+    for first, joint in columns(linkage):
         if joint.kind is Kind.BALL and (joint.swing < math.pi or joint.twist != (-math.pi, math.pi)):
             yield first, joint
 
@@ -96,8 +88,8 @@ def _clamp_ball(joint: Joint, turn: Array) -> Array:
     return np.asarray(_core.clamp_ball(rows, axis, joint.swing, *joint.twist)).reshape(turn.shape)
 
 
-def _random_turn(joint: Joint, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    """Rotation vectors (*shape, 3): a twist about the axis, then a swing that takes the axis anywhere on its cap."""
+def _random_rotation(joint: Joint, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    """Rotation vectors (*shape, 3): a twist about the axis, then a swing of the axis to anywhere on its cap."""
     axis = np.array(joint.axis)
     twist = rng.uniform(*joint.twist, shape)
     # area grows with sin²(swing / 2); this form stays exact for narrow cones

@@ -10,7 +10,7 @@ from supple.frame import Array
 
 
 def directions(normal: Array) -> tuple[Array, Array]:
-    """Two unit vectors across a normal for a picture: the second as upright as can be, the first to the right."""
+    """Two unit vectors (3,) of a plane, from its normal (3,): in a picture one to the right, one upward."""
     up = np.array([0.0, 0.0, 1.0] if abs(normal[2]) < 0.9 else [0.0, 1.0, 0.0])
     v = up - (up @ normal) * normal
     v = v / np.linalg.norm(v)
@@ -20,7 +20,7 @@ def directions(normal: Array) -> tuple[Array, Array]:
 
 def hull(points: Array) -> Array:
     """Corners (k, 2) of the convex hull of points (n, 2), in order."""
-    if len(points) > 1000:  # what lies inside the hull of the extremes in some directions is no corner
+    if len(points) > 1000:  # no point inside the hull of the extremes in 64 directions is a corner
         angles = np.linspace(0, 2 * math.pi, 64, endpoint=False)
         ways = np.stack([np.cos(angles), np.sin(angles)])
         rough = hull(points[(points @ ways).argmax(axis=0)])

@@ -1,4 +1,4 @@
-"""How far an end effector can get."""
+"""The reach of a link, and the point that it is measured from."""
 
 from __future__ import annotations
 
@@ -17,27 +17,28 @@ if TYPE_CHECKING:
 
 
 def reach(linkage: Linkage, link: str) -> float:
-    """Greatest distance of a link from the base of the joints that move it, in metres; see `Linkage.reach`."""
-    return _measured(linkage, link)[0]
+    """See `Linkage.reach`."""
+    return measured(linkage, link)[0]
 
 
 def beyond(linkage: Linkage, link: str, position: Array) -> float:
     """By how much a position (3,) is farther from the base than a link can reach, in metres; 0 if it is not."""
-    most, base = _measured(linkage, link)
+    most, base = measured(linkage, link)
     return max(0.0, math.hypot(*(position - base)) - most)
 
 
-def _measured(linkage: Linkage, link: str) -> tuple[float, Array]:
-    """Reach of a link and the point (3,) it is measured from, kept with the linkage."""
+def measured(linkage: Linkage, link: str) -> tuple[float, Array]:
+    """Reach of a link and the point (3,) that it is measured from, in metres; cached in the linkage."""
     known: dict[str, tuple[float, Array]] = linkage.__dict__.setdefault("_reaches", {})
     if link not in known:
         known[link] = _measure(linkage, link)
     return known[link]
 
 
-def _measure(linkage: Linkage, link: str) -> tuple[float, Array]:
-    from supple.linkage import Linkage
+_measured = measured
 
+
+def _measure(linkage: Linkage, link: str) -> tuple[float, Array]:
     joints: list[Joint] = []
     for joint in linkage.part(linkage.root, link).joints:
         if joint.kind is Kind.BALL:
@@ -51,13 +52,13 @@ def _measure(linkage: Linkage, link: str) -> tuple[float, Array]:
         return math.inf, np.zeros(3)
     if not any(joint.dof for joint in joints):
         return 0.0, linkage.frame(linkage.rest, link).position
-    chain = Linkage("chain", joints, base=linkage.base)
+    chain = type(linkage)("chain", joints, base=linkage.base)
     most, x, y, z = chain._native.reach(link, chain.lower, chain.upper)
     return most, np.array([x, y, z])
 
 
 def _slides(joint: Joint) -> list[Joint]:
-    """A planar or floating joint as the slides and turns it is made of."""
+    """A planar or floating joint as an equivalent chain of prismatic and revolute joints."""
     directions = z_to(joint.axis)[:3, :3].T if joint.kind is Kind.PLANAR else np.eye(3)
     slides = 2 if joint.kind is Kind.PLANAR else 3
     links = [joint.parent, *(f"{joint.name} {i}" for i in range(slides)), joint.child]

@@ -1,8 +1,9 @@
-"""A linkage as text: its tree, one line for each link, and the names of its values."""
+"""A linkage as text or HTML: its tree, one line for each link, and the names of its values."""
 
 from __future__ import annotations
 
 import math
+from html import escape
 from typing import TYPE_CHECKING
 
 from supple.joint import Joint, Kind
@@ -10,7 +11,8 @@ from supple.joint import Joint, Kind
 if TYPE_CHECKING:
     from supple.linkage import Linkage
 
-_DEEP = 24  # levels that are drawn as levels; below them a number tells the depth
+_HEADS = ("link", "joint", "kind", "axis", "limits", "speed")
+_DEEP = 24  # levels that are indented; deeper ones show their depth as a number
 _WIDE = 64  # cells longer than this do not widen their column
 _SUFFIXES = {
     Kind.PLANAR: (".x", ".y", ".angle"),
@@ -20,17 +22,36 @@ _SUFFIXES = {
 
 
 def value_names(joint: Joint) -> tuple[str, ...]:
-    """Name of each value of a joint: its own, or with ``.x``, ``.rx`` and so on where there are several."""
+    """Name of each value of a joint: the joint's, with ``.x``, ``.rx`` and so on where there are several."""
     return tuple(joint.name + suffix for suffix in _SUFFIXES.get(joint.kind, ("",) * joint.kind.dof))
 
 
 def tree(linkage: Linkage) -> str:
-    """The tree as lines of text: each link, and the joint that carries it with its kind, axis, limits and speed."""
-    rows = [("link", "joint", "kind", "axis", "limits", "speed"), (linkage.root, "", "", "", "", "")]
+    """The tree as lines of text: each link, and its joint with kind, axis, limits and speed."""
+    rows = _rows(linkage)
+    widths = [max(min(len(row[i]), _WIDE) for row in rows) for i in range(len(_HEADS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([_title(linkage), *(lines if linkage.joints else lines[1:])])
+
+
+def html(linkage: Linkage) -> str:
+    """The tree as a table for a notebook."""
+    head, *rows = _rows(linkage)
+    cells = [
+        "".join(f'<td style="text-align: left; white-space: pre">{escape(cell)}</td>' for cell in row) for row in rows
+    ]
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    heads = "".join(f'<th style="text-align: left">{name}</th>' for name in head)
+    return f"<table><caption>{escape(_title(linkage))}</caption><tr>{heads}</tr>{body}</table>"
+
+
+def _rows(linkage: Linkage) -> list[tuple[str, ...]]:
+    """A heading, the root, and a row of cells for each joint, depth first."""
+    rows = [_HEADS, (linkage.root, *("",) * (len(_HEADS) - 1))]
     children: dict[str, list[Joint]] = {}
     for joint in linkage.joints:
         children.setdefault(joint.parent, []).append(joint)
-    # what stands before a link's name, and before its children's; depth first, without recursion
+    # the lines drawn before the names of a link's children, and its depth
     stem = {linkage.root: ("", 0)}
     for joint in linkage.joints:
         before, depth = stem[joint.parent]
@@ -42,9 +63,7 @@ def tree(linkage: Linkage) -> str:
             drawn = f"{before}⋯{depth + 1} "
             stem[joint.child] = before, depth + 1
         rows.append((drawn + joint.child, joint.name, joint.kind.value, _axis(joint), _limits(joint), _speed(joint)))
-    widths = [max(min(len(row[i]), _WIDE) for row in rows) for i in range(6)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([_title(linkage), *(lines if linkage.joints else lines[1:])])
+    return rows
 
 
 def _title(linkage: Linkage) -> str:

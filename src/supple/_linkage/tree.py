@@ -1,4 +1,4 @@
-"""Joints become a tree: checked, ordered depth first, and flattened for the native core."""
+"""The tree of a linkage: joints checked, ordered depth first, and flattened for the native core."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from supple.link import Link
 def arrange(joints: Iterable[Joint], links: Iterable[Link]) -> tuple[tuple[Link, ...], tuple[Joint, ...]]:
     """Links and joints in depth-first order, parents before children; raises `BadLinkage` unless they are one tree.
 
-    Links that no one declared are made from the joints that name them, unless some were declared: then a joint must
-    name declared links only.
+    If no link is given, links are made from the names in the joints. If some are given, joints may name those only.
     """
     by_name: dict[str, Link] = {}
     for link in links:
@@ -34,7 +33,7 @@ def arrange(joints: Iterable[Joint], links: Iterable[Link]) -> tuple[tuple[Link,
     seen: set[str] = set()
     for joint in joints:
         if not isinstance(joint, Joint):
-            hint = "; put a * before it, to have its joints one by one" if isinstance(joint, tuple | list) else ""
+            hint = "; put a * before it to pass its joints one by one" if isinstance(joint, tuple | list) else ""
             raise BadLinkage(f"expected a Joint, got {type(joint).__name__}{hint}")
         if joint.name in seen:
             raise BadLinkage("two joints have this name", element=f"joint {joint.name!r}")
@@ -73,7 +72,7 @@ def arrange(joints: Iterable[Joint], links: Iterable[Link]) -> tuple[tuple[Link,
             )
         lost = next(name for name in by_name if name not in reached)
         above: set[str] = set()
-        while lost not in above:  # up from a link that may only hang on the circle, until one comes again
+        while lost not in above:  # go up from a link that may hang below the circle, until a link repeats
             above.add(lost)
             lost = parent_of[lost].parent
         raise BadLinkage("it is part of a circle of joints", element=f"link {lost!r}")
@@ -104,7 +103,7 @@ def sources(joints: Sequence[Joint]) -> dict[str, Source]:
         chain: list[Joint] = []
         passed: set[str] = set()
         at = joint
-        while at.name not in found:  # up to a joint with values of its own, then down again
+        while at.name not in found:  # up to a joint with values of its own
             if at.mimic is None:
                 raise _no_source(at, chain[-1])
             chain.append(at)
@@ -124,7 +123,9 @@ def sources(joints: Sequence[Joint]) -> dict[str, Source]:
             source = found[mimic.joint]
             gain, offset = mimic.gain * source.gain, mimic.gain * source.offset + mimic.offset
             if not (math.isfinite(gain) and math.isfinite(offset)):
-                raise BadLinkage("gains of mimics multiply to more than any number", element=f"joint {follower.name!r}")
+                raise BadLinkage(
+                    "the gains of a chain of mimics overflow when multiplied", element=f"joint {follower.name!r}"
+                )
             found[follower.name] = Source(source.first, gain, offset)
     return found
 
@@ -139,7 +140,7 @@ def _no_source(source: Joint, follower: Joint) -> BadLinkage:
 def flatten(
     links: Sequence[Link], joints: Sequence[Joint], base: Frame, values: dict[str, Source], dof: int
 ) -> _core.Tree:
-    """The native tree: fixed joints folded away, every axis turned to z, joints of many freedoms split into simple."""
+    """The native tree: fixed joints folded into others, every axis along z, joints of several values split up."""
     turns, slides, balls = 0, 1, 2
     motion: list[int] = []
     parent: list[int] = []
@@ -194,10 +195,10 @@ def flatten(
 
 
 def z_to(axis: tuple[float, float, float]) -> np.ndarray:
-    """A turn (4, 4) that takes z to a unit axis: the shortest for z >= 0; exact for the three main axes."""
+    """A rotation (4, 4) that takes z to a unit axis: the shortest for z >= 0; exact for the three main axes."""
     x, y, z = axis
     turn = np.eye(4)
-    if z < 0:  # by way of half a turn about x, so that nothing is divided by nearly zero
+    if z < 0:  # after half a turn about x, since 1 + z may be nearly zero
         half: np.ndarray = np.diag([1.0, -1.0, -1.0, 1.0]) @ z_to((x, -y, -z))
         return half
     k = 1 / (1 + z)

@@ -1,4 +1,4 @@
-"""Curves in space at constant speed: circles, and cubics from place to place."""
+"""Curves in space by arc length: circles, and cubics between waypoints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from supple.errors import BadInput
 from supple.frame import Array
 
-_PARTS = 64  # how finely the length of each cubic is tabled
+_PARTS = 64  # entries for each cubic in the table of arc lengths
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(6)
 
 
@@ -30,13 +30,13 @@ class Arc:
         return float(np.linalg.norm(self.across)) * abs(self.angle)
 
     def at(self, s: Array) -> Array:
-        """Positions (..., 3) at parts s (...) of the length."""
+        """Positions (..., 3) at fractions s (...) of the length, in metres."""
         turn = (s * self.angle)[..., None]
         position: Array = self.centre + np.cos(turn) * self.across + np.sin(turn) * self.up
         return position
 
     def value(self) -> tuple[object, ...]:
-        """What makes it equal to another."""
+        """A value that is equal for equal curves."""
         return *((row + 0.0).tobytes() for row in (self.centre, self.across, self.up)), self.angle
 
 
@@ -60,17 +60,17 @@ class Cubics:
 
     @cached_property
     def stops(self) -> Array:
-        """The part of the length at which each piece begins, and the last ends (k + 1,)."""
+        """The fractions of the length at which each piece begins, and the last ends (k + 1,)."""
         return self._table[::_PARTS] / (self.length or 1.0)
 
     def at(self, s: Array) -> Array:
-        """Positions (..., 3) at parts s (...) of the length."""
+        """Positions (..., 3) at fractions s (...) of the length, in metres."""
         wanted = np.ravel(s) * self.length
         i = np.clip(np.searchsorted(self._table, wanted, side="right") - 1, 0, len(self._table) - 2)
         rest = wanted - self._table[i]
         part = self._table[i + 1] - self._table[i]
         along = np.where(part > 0, rest / np.where(part > 0, part, 1.0), np.ravel(s)) / _PARTS
-        for _ in range(5):  # Newton; within so small a part the first guess is close
+        for _ in range(5):  # Newton's method; within one entry of the table the first guess is close
             speed = np.linalg.norm(self._slope(i / _PARTS, along), axis=-1)
             off = self._measure(i / _PARTS, along) - rest
             along = np.clip(along - off / np.where(speed > 0, speed, np.inf), 0, 1 / _PARTS)
@@ -79,7 +79,7 @@ class Cubics:
         return np.asarray(np.einsum("np,npx->nx", powers, self.terms[k])).reshape(*s.shape, 3)
 
     def value(self) -> tuple[object, ...]:
-        """What makes it equal to another."""
+        """A value that is equal for equal curves."""
         return ((self.terms + 0.0).tobytes(),)
 
     def _slope(self, start: Array, more: Array) -> Array:
@@ -91,7 +91,7 @@ class Cubics:
         return slope
 
     def _measure(self, start: Array, more: Array) -> Array:
-        """Length (n,) from u = start to start + more, within a part of a piece, by Gauss' rule."""
+        """Length (n,) from u = start to start + more, within one entry of the table, by Gauss-Legendre quadrature."""
         speeds = [np.linalg.norm(self._slope(start, more * (x + 1) / 2), axis=-1) for x in _NODES]
         length: Array = more / 2 * (_WEIGHTS @ np.array(speeds))
         return length
@@ -105,11 +105,11 @@ def lines(positions: Array) -> Cubics:
 
 
 def spline(positions: Array) -> Cubics:
-    """The natural cubic spline through positions (n, 3), over the distances between them: no jump of curvature."""
+    """The natural cubic spline through positions (n, 3), with the distances between them as the parameter."""
     n, step = len(positions), np.diff(positions, axis=0)
     span = np.linalg.norm(step, axis=1)
     mean = step / span[:, None]
-    # second derivatives at the places, from a tridiagonal system, swept forward and back; 0 at both ends
+    # second derivatives at the waypoints, 0 at both ends, from a tridiagonal system by the Thomas algorithm
     second, over = np.zeros((n, 3)), np.zeros(n)
     for i in range(1, n - 1):
         pivot = 2 * (span[i - 1] + span[i]) - span[i - 1] * over[i - 1]
@@ -131,24 +131,15 @@ def circle(start: Array, centre: Array, axis: Array, angle: float) -> Arc:
 
 
 def arc(places: Array) -> tuple[Arc, float]:
-    """From the first of three places (3, 3) over the second to the third, and what part of the way the second is."""
+    """The arc through three positions (3, 3) in order, and the fraction of its length at the second."""
     a, b, c = places
     u, v = b - a, c - a
     n = np.cross(u, v)
     if np.linalg.norm(n) <= 1e-9 * np.linalg.norm(u) * np.linalg.norm(v):
         raise BadInput(
-            "there is no arc through places on one line, or twice the same; use GoalPath.line or GoalPath.circle"
+            "there is no arc through waypoints on one line or through two equal ones; use GoalPath.line or .circle"
         )
     centre = a + (v @ v * np.cross(n, u) + u @ u * np.cross(v, n)) / (2 * n @ n)
     whole = circle(a, centre, n / np.linalg.norm(n), 1.0)
     middle, end = (math.atan2((x - centre) @ whole.up, (x - centre) @ whole.across) % (2 * math.pi) for x in (b, c))
     return Arc(whole.centre, whole.across, whole.up, end), middle / end
-
-
-def unit(vector: Array, what: str) -> Array:
-    """A vector (3,) at unit length."""
-    size = float(np.abs(vector).max())
-    if size == 0:
-        raise BadInput(f"{what} must not be zero")
-    scaled: Array = vector / size
-    return scaled / float(np.linalg.norm(scaled))

@@ -1,4 +1,4 @@
-"""Names become indices: linkage, goals and solver compiled together into a native plan."""
+"""Compilation: linkage, goals and solver become one object of the core, in which names are indices."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _STEP_RULES = {
 
 
 def compiled(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Plan:
-    """The native plan, from the linkage's own cache; raises `BadInput` or `UnknownName` if the three do not fit."""
+    """The iteration of the core, from the linkage's cache; `BadInput` or `UnknownName` if they do not fit together."""
     return cached(linkage, goals, solver, "plan", _compile)
 
 
@@ -49,7 +49,7 @@ def cached(
     what: str,
     make: Callable[[Linkage, Sequence[Goal], Solver], _Made],
 ) -> _Made:
-    """What was made for goals of this kind before, or is made now; the linkage keeps it."""
+    """What ``make`` returns for goals of this kind; kept with the linkage."""
     if not isinstance(linkage, Linkage):
         raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
     plans: dict[Any, _Made] = linkage.__dict__.setdefault("_plans", {})
@@ -57,22 +57,22 @@ def cached(
     made = plans.get(key)
     if made is None:
         made = make(linkage, goals, solver)
-        if len(plans) > 64:  # goals whose weights change all the time must not fill the memory
+        if len(plans) > 64:  # a bound on memory for goals whose weights change with every solve
             plans.clear()
         plans[key] = made
     return made
 
 
 def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Plan:
-    targets, how = encoding.targets(linkage, goals), solver.method
+    targets, chosen = encoding.targets(linkage, goals), solver.method
     schemes = solver.damping if isinstance(solver.damping, Damping) else None
     method = (
-        _STEP_RULES[how.name],
-        how.rank.value,
-        how.name == "alternative_jacobian",
+        _STEP_RULES[chosen.name],
+        chosen.rank.value,
+        chosen.name == "alternative_jacobian",
         solver.keep_limits,
         DAMPING if solver.damping is None else 0.0 if schemes is not None else float(solver.damping),  # type: ignore[arg-type]
-        how.scale,
+        chosen.scale,
         solver.max_step,
         solver.step_scale,
         solver.halvings,
@@ -98,8 +98,8 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.P
     )
     plan = _core.Plan(*parts)
     if not plan.columns:
-        raise BadInput("no joint moves any of the links that the goals speak of")
-    if how.name == "inverse" and plan.rows != len(plan.columns):
+        raise BadInput("no joint moves any of the links of the goals")
+    if chosen.name == "inverse" and plan.rows != len(plan.columns):
         raise BadInput(
             f"the inverse needs a square Jacobian, but the goals have {plan.rows} rows and {len(plan.columns)} "
             "joint values move them; use method.pseudoinverse()"

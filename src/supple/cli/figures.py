@@ -1,4 +1,4 @@
-"""The command `supple figures`: the chapter's figures as files, and every method in a table."""
+"""The command `supple figures`: the figures of the textbook chapter as files, and a comparison of all methods."""
 
 from __future__ import annotations
 
@@ -7,66 +7,59 @@ from typing import Annotated
 
 import typer
 
-from supple.cli import output
-from supple.cli.options import Json, complaints
+from supple.cli import completion, output
+from supple.cli.options import Json, epilog, errors_to_stderr
 from supple.errors import BadInput, UnknownName
 
-
-def _names(incomplete: str) -> list[str]:
-    from supple.textbook import figures
-
-    return [name for name in figures.names() if name.startswith(incomplete)]
+EPILOG = epilog(
+    "supple figures --out pictures --only 5.20",
+    "supple figures --out pictures --only 5.21,5.22 --format pdf",
+)
 
 
 def figures(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write into; made if need be.")] = Path(
-        "figures"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder for the files; made if it does not exist.")
+    ] = Path("figures"),
     only: Annotated[
         list[str] | None,
         typer.Option(
             "--only",
             metavar="N",
-            help="Only these figures, such as 5.20; several with commas, or repeated.",
-            autocompletion=_names,
+            help="Only these figures, such as 5.20. Several with commas, or repeated.",
+            autocompletion=completion.figures,
         ),
     ] = None,
-    formats: Annotated[
-        str, typer.Option("--format", metavar="A,B", help="How to write them: png, svg, pdf.")
-    ] = "png,svg",
+    formats: Annotated[str, typer.Option("--format", metavar="A,B", help="Formats: png, svg, pdf.")] = "png,svg",
     as_json: Json = False,
 ) -> None:
-    """Draw figures 5.14 to 5.25 of the chapter, and compare all methods on its goals.
+    """Draw figures 5.14 to 5.25 of the textbook chapter, and compare all methods on its goals.
 
-    Every line in them is what the solver did. Prints the files and the table, in Markdown.
-
-    \b
-    Examples:
-      supple figures --out pictures --only 5.20
-      supple figures --out pictures --only 5.21,5.22 --format pdf
+    The figures show results of the solver. Prints the files and the tables, in Markdown. Needs the extra "plot": pip
+    install 'supple[plot]'.
     """
     from supple.textbook import compare
-    from supple.textbook import figures as drawn
+    from supple.textbook import figures as drawings
     from supple.view import image
 
-    with complaints():
+    with errors_to_stderr():
         try:
-            chosen = drawn.chosen(_split(only or []))
+            chosen = drawings.chosen(_split(only or []))
         except UnknownName as error:
             raise BadInput(f"--only: {error}") from None
         endings = image.checked(_split([formats]))
         files: list[Path] = []
         for name in chosen:
-            files += drawn.save(out, [name], endings)
+            written = drawings.save(out, [name], endings)
+            files += written
             if not as_json:
-                for file in files[-len(endings) :]:
-                    output.say(str(file))
-    tables = compare.chapters()
+                output.print_text("\n".join(map(str, written)))
+    tables = compare.chapter_tables()
     if as_json:
-        output.say_json({"files": [str(file) for file in files], "tables": [table.data() for table in tables]})
+        output.print_json({"files": [str(file) for file in files], "tables": [table.data() for table in tables]})
     else:
         for table in tables:
-            output.say(f"\n{table}")
+            output.print_text(f"\n{table}")
 
 
 def _split(words: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the commands share: the arguments they take alike, and how they complain."""
+"""What the commands share: common options, help texts with examples, and how errors end a command."""
 
 from __future__ import annotations
 
@@ -9,50 +9,77 @@ from typing import Annotated
 
 import typer
 
-from supple.cli import inputs
+from supple.cli import completion
 from supple.errors import BadInput, SuppleError
 
 Source = Annotated[
     str,
     typer.Argument(
         metavar="FILE|NAME",
-        help="A file that describes a linkage, or a stock name such as panda.",
-        autocompletion=inputs.complete,
+        help="A file (.urdf, .xacro, MJCF as .xml or .mjcf) or the name of a bundled model, such as panda.",
+        autocompletion=completion.models_and_files,
         show_default=False,
+    ),
+]
+Link = Annotated[
+    str | None,
+    typer.Option(
+        "--link",
+        metavar="LINK",
+        help="The end effector. Not needed if the linkage has one tip.",
+        autocompletion=completion.links,
     ),
 ]
 Search = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--search", metavar="DIR", help="One more folder to look in for packages and meshes; may be repeated."
-    ),
+    typer.Option("--search", metavar="DIR", help="A further folder with packages and meshes. May be repeated."),
 ]
+Degrees = Annotated[bool, typer.Option("--degrees", help="Angles are in degrees, in and out; radians by default.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the page, or the next free one; 0 for any.")]
+
+
+def epilog(*examples: str, exit_codes: str = "") -> str:
+    """The end of a help text: example command lines, and the exit codes if they have a special meaning."""
+    lines = "\n".join(f"  {line}" for line in examples)
+    codes = f"\n\n\b\nExit codes:\n  {exit_codes}" if exit_codes else ""
+    return f"\b\nExamples:\n{lines}{codes}"
 
 
 @contextmanager
-def complaints() -> Iterator[None]:
-    """What supple raises on purpose becomes one paragraph on stderr: exit code 2 for bad arguments, 1 for the rest."""
+def errors_to_stderr() -> Iterator[None]:
+    """Errors of supple become one paragraph on stderr, with exit code 2 for bad arguments and 1 for all others."""
     try:
         yield
     except BrokenPipeError:
         raise
-    except (SuppleError, OSError) as error:
-        named = isinstance(error, OSError) and error.filename and error.strerror
-        typer.echo(f"supple: {f'{error.filename}: {error.strerror}' if named else error}", err=True)  # type: ignore[union-attr]
-        raise typer.Exit(2 if isinstance(error, BadInput) else 1) from None
+    except OSError as error:
+        text = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+        _exit(text, 1)
+    except SuppleError as error:
+        _exit(str(error), 2 if isinstance(error, BadInput) else 1)
 
 
-def drawable(picture: Path | None, option: str) -> None:
-    """Raise before any work if a picture cannot be written."""
-    if picture is None:
+def _exit(text: str, code: int) -> None:
+    typer.echo(f"supple: {text}", err=True)
+    raise typer.Exit(code) from None
+
+
+def check_picture(path: Path | None, option: str) -> None:
+    """Raise before any work if a picture cannot be written to a path."""
+    if path is None:
         return
     from supple.view import _style, image
 
-    if picture.suffix[1:].lower() not in image.FORMATS:
+    if path.suffix[1:].lower() not in image.FORMATS:
         endings = ", ".join("." + ending for ending in image.FORMATS)
-        raise BadInput(f"{option} takes a file that ends in {endings}, got {picture}")
-    if not picture.parent.is_dir():
-        raise BadInput(f"{option}: there is no folder {picture.parent}")
-    with _style.look():
+        raise BadInput(f"{option} takes a file that ends in {endings}, got {path}")
+    check_folder(path, option)
+    with _style.plot_style():
         pass
+
+
+def check_folder(path: Path, option: str) -> None:
+    """Raise if the folder of a file to be written does not exist."""
+    if not path.parent.is_dir():
+        raise BadInput(f"{option}: there is no folder {path.parent}")

@@ -1,79 +1,41 @@
-"""What the command line says: linkages and frames as text and as JSON."""
+"""Prints results: text that every console can show, JSON, and frames as both."""
 
 from __future__ import annotations
 
 import json
 import math
 import sys
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import typer
 
+from supple._table import text_table
 from supple.frame import Frame
-from supple.joint import Joint
-from supple.linkage import Linkage
 
-_PLAIN = str.maketrans(
+_ASCII = str.maketrans(
     {"├": "|", "└": "`", "│": "|", "─": "-", "⋯": "~", "×": "x", "°": "deg", "π": "pi", "∞": "inf", "→": ">", "…": "~"}
 )
 
 
-def say(text: str) -> None:
-    """Print, in plainer signs where the console's encoding lacks the ones wanted; never fails for a sign."""
+def print_text(text: str) -> None:
+    """Print text; characters that the encoding of the console lacks are replaced."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        text = text.translate(_PLAIN).encode(encoding, errors="replace").decode(encoding)
+        text = text.translate(_ASCII).encode(encoding, errors="replace").decode(encoding)
     typer.echo(text)
 
 
-def say_json(value: Any) -> None:
-    """Print JSON in ASCII, with null for what is not finite."""
-    typer.echo(json.dumps(_plain(value), indent=2, allow_nan=False))
-
-
-def linkage_data(linkage: Linkage) -> dict[str, Any]:
-    """A linkage as plain data; metres and radians, infinite limits not yet null."""
-    return {
-        "name": linkage.name,
-        "dof": linkage.dof,
-        "q": list(linkage.names),
-        "root": linkage.root,
-        "tips": list(linkage.tips),
-        "links": [{"name": link.name, "shapes": len(link.geometry)} for link in linkage.links],
-        "joints": [_joint_data(joint) for joint in linkage.joints],
-    }
-
-
-def _joint_data(joint: Joint) -> dict[str, Any]:
-    mimic, location = joint.mimic, joint.location
-    data: dict[str, Any] = {
-        "name": joint.name,
-        "kind": joint.kind.value,
-        "parent": joint.parent,
-        "child": joint.child,
-        "position": location.position,
-        "quaternion": location.to_quaternion(),
-        "axis": joint.axis,
-        "units": joint.units,
-        "lower": joint.lower,
-        "upper": joint.upper,
-        "speed": joint.speed,
-        "acceleration": joint.acceleration,
-        "rest": joint.rest,
-        "mimic": mimic and {"joint": mimic.joint, "gain": mimic.gain, "offset": mimic.offset},
-    }
-    if joint.kind.value == "ball":
-        data |= {"swing": joint.swing, "twist": joint.twist}
-    return data
+def print_json(value: Any) -> None:
+    """Print JSON in ASCII, with null for numbers that are not finite."""
+    typer.echo(json.dumps(_for_json(value), indent=2, allow_nan=False))
 
 
 def frame_data(frame: Frame, degrees: bool) -> dict[str, Any]:
-    """A frame as plain data: position, quaternion with w first, roll, pitch and yaw, and the 4x4 matrix by rows."""
-    rpy = frame.to_fixed("xyz")
+    """A frame as plain data: position, quaternion wxyz, roll, pitch and yaw, and the 4x4 matrix by rows."""
+    rpy = frame.to_rpy()
     return {
         "position": frame.position,
         "quaternion": frame.to_quaternion(),
@@ -85,26 +47,27 @@ def frame_data(frame: Frame, degrees: bool) -> dict[str, Any]:
 def frame_text(link: str, frame: Frame, degrees: bool) -> str:
     """A frame as four lines of text."""
     data = frame_data(frame, degrees)
-    rows = (
-        ("position", data["position"], "m"),
-        ("quaternion", data["quaternion"], "w first"),
-        ("rpy", data["rpy"], "deg" if degrees else "rad"),
-    )
-    return "\n".join([link, *(f"  {what:10} {_columns(values)}  {unit}" for what, values, unit in rows)])
+    units = {"position": "m", "quaternion": "wxyz", "rpy": "deg" if degrees else "rad"}
+    rows = []
+    for name, unit in units.items():
+        values = [fixed(value) for value in data[name]]
+        rows.append(["", name, *values, *[""] * (4 - len(values)), unit])
+    return "\n".join([link, *text_table(rows, "<<>>>><")])
 
 
-def _columns(values: Iterable[float]) -> str:
-    return " ".join(f"{round(float(value), 6) + 0.0:11.6f}" for value in values)
+def fixed(value: float) -> str:
+    """A number with six decimals, without a negative zero."""
+    return f"{round(float(value), 6) + 0.0:.6f}"
 
 
-def _plain(value: Any) -> Any:
-    """Arrays and tuples as lists, whole and broken numbers as Python's, what is not finite as None."""
+def _for_json(value: Any) -> Any:
+    """Arrays and tuples as lists; numbers that are not finite as None."""
     if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
+        return {key: _for_json(inner) for key, inner in value.items()}
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return _for_json(value.tolist())
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [_for_json(inner) for inner in value]
     if isinstance(value, float):
         return value + 0.0 if math.isfinite(value) else None
     return value

@@ -1,190 +1,174 @@
-"""The command `supple solve`: inverse kinematics from the shell."""
+"""The command `supple solve`: inverse kinematics."""
 
 from __future__ import annotations
 
 import math
 import time
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from supple import method
-from supple._solve.explanation import said_angle, said_length
-from supple.cli import inputs
-from supple.cli.options import Json, Search, Source, complaints, drawable
-from supple.cli.output import say, say_json
+from supple import _check, method
+from supple.cli import completion, inputs
+from supple.cli.options import (
+    Degrees,
+    Json,
+    Link,
+    Search,
+    Source,
+    check_folder,
+    check_picture,
+    epilog,
+    errors_to_stderr,
+)
+from supple.cli.output import print_json, print_text
+from supple.cli.solve_output import Results, joint_lines, json_data, result_lines, summary_line
 from supple.errors import BadInput, Interrupted, UnknownName
 from supple.frame import Array, Frame
 from supple.goal import Goal
 from supple.linkage import Linkage
 from supple.read import goal_file
-from supple.solution import Outcome, Solution, in_words
+from supple.solution import Solution
 from supple.solver import Solver, Tolerance
+from supple.write import solution_file
 
 Three = tuple[float, float, float]
 Four = tuple[float, float, float, float]
-_REASONS = 100  # of many goals that are not arrived at, so many are told why
-
-
-def _methods(incomplete: str) -> list[str]:
-    return [name for name in method.names() if name.startswith(incomplete)]
+EPILOG = epilog(
+    "supple solve planar3 --position -20 5 0",
+    "supple solve panda --link panda_hand_tcp --position 0.4 -0.2 0.5 --rpy 3.1416 0 0",
+    "supple solve ur5 --link tool0 --position 0.4 0.2 0.4 --axis 0 0 1 --direction 0 0 -1 --method coordinate_descent",
+    "supple solve panda --link panda_hand_tcp --quaternion 0 1 0 0 --json",
+    "supple solve ur5 --link tool0 --position 0.4 0.2 0.4 --rpy 0 0 0 --solutions 8",
+    "supple solve panda --link panda_hand_tcp --goals goals.csv",
+    "supple solve panda --link panda_hand_tcp --goals goals.csv --degrees --out solutions.csv",
+    exit_codes="0 every goal was reached; 1 a goal was not reached; 2 wrong usage; 130 Ctrl-C",
+)
 
 
 def solve(
     source: Source,
-    link: Annotated[
-        str | None, typer.Option("--link", metavar="LINK", help="The end effector; the tip, if there is only one.")
+    link: Link = None,
+    position: Annotated[
+        Three | None, typer.Option("--position", metavar="X Y Z", help="Goal position in metres.")
     ] = None,
-    position: Annotated[Three | None, typer.Option("--position", metavar="X Y Z", help="Where, in metres.")] = None,
     rpy: Annotated[
-        Three | None, typer.Option("--rpy", metavar="R P Y", help="How turned: about the fixed axes x, y, z, radians.")
+        Three | None,
+        typer.Option("--rpy", metavar="R P Y", help="Goal orientation: roll, pitch, yaw about the fixed axes x, y, z."),
     ] = None,
     quaternion: Annotated[
-        Four | None, typer.Option("--quaternion", metavar="W X Y Z", help="How turned, as a quaternion, w first.")
+        Four | None, typer.Option("--quaternion", metavar="W X Y Z", help="Goal orientation as a quaternion, wxyz.")
     ] = None,
     axis: Annotated[
-        Three | None, typer.Option("--axis", metavar="X Y Z", help="An axis of the link, to point along --direction.")
+        Three | None,
+        typer.Option("--axis", metavar="X Y Z", help="An axis of the link that must point in --direction."),
     ] = None,
     direction: Annotated[
-        Three | None, typer.Option("--direction", metavar="X Y Z", help="A direction in the world, for --axis.")
+        Three | None, typer.Option("--direction", metavar="X Y Z", help="Direction of --axis in the world.")
     ] = None,
     goals: Annotated[
         str | None,
-        typer.Option("--goals", metavar="FILE", help="Many goals, from a .csv or .npz; - is a .csv on standard input."),
+        typer.Option(
+            "--goals", metavar="FILE", help="Many goals: a .csv or .npz file, or - for csv on standard input."
+        ),
     ] = None,
     start: Annotated[
         str | None,
         typer.Option(
-            "--start", metavar="V1,V2,...", help="Joint values to begin from: of several answers the nearest."
+            "--start", metavar="V1,V2,...", help="All joint values to start from; prefer solutions near them."
         ),
     ] = None,
     solutions: Annotated[
-        int | None, typer.Option("--solutions", metavar="K", help="Up to K different answers for each goal.")
+        int | None, typer.Option("--solutions", metavar="K", help="Up to K different solutions for each goal.")
     ] = None,
-    way: Annotated[
+    method_name: Annotated[
         str | None,
         typer.Option(
             "--method",
             metavar="NAME",
-            help=f"One of {', '.join(method.names())}; the search, unless --damping is given.",
-            autocompletion=_methods,
+            help=f"One of {', '.join(method.names())}. By default search; damped if --damping is given.",
+            autocompletion=completion.methods,
         ),
     ] = None,
     damping: Annotated[
         float | None, typer.Option("--damping", metavar="A", help="alpha in J J' + alpha I, for damped methods.")
     ] = None,
     max_iterations: Annotated[
-        int | None, typer.Option("--max-iterations", metavar="N", help="Most steps to take.")
+        int | None, typer.Option("--max-iterations", metavar="N", help="Largest number of iterations.")
     ] = None,
     timeout: Annotated[
-        float | None, typer.Option("--timeout", metavar="SECONDS", help="Most time for each goal.")
+        float | None, typer.Option("--timeout", metavar="SECONDS", help="Time limit for each goal.")
     ] = None,
     tolerance: Annotated[
-        float | None, typer.Option("--tolerance", metavar="METRES", help="How near is near enough.")
+        float | None, typer.Option("--tolerance", metavar="METRES", help="Largest position error that is accepted.")
     ] = None,
-    degrees: Annotated[
-        bool, typer.Option("--degrees", help="Angles are given and printed in degrees, not radians.")
-    ] = False,
+    degrees: Degrees = False,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Also write the answers: a .csv or .npz.")
+        Path | None, typer.Option("--out", metavar="FILE", help="Also write the solutions: .csv or .npz.")
     ] = None,
     picture: Annotated[
-        Path | None, typer.Option("--draw", metavar="FILE", help="Also draw it: a .png, .svg or .pdf.")
+        Path | None, typer.Option("--draw", metavar="FILE", help="Also draw the solution: .png, .svg or .pdf.")
     ] = None,
     search: Search = None,
     as_json: Json = False,
 ) -> None:
-    """Inverse kinematics: joint values that bring a link where you want it.
+    """Inverse kinematics: joint values that bring a link to a goal.
 
-    Prints a sentence and the joint values. The exit code is 0 if it arrived and 1 if not; the sentence then says why.
+    Prints a sentence and the joint values. If the goal is not reached, the sentence gives the remaining error and the
+    reason, and the joint values are the nearest found.
 
-    With --goals, prints a line for each goal (or, with --out, writes them) and a summary; the exit code is 0 if all
-    arrived. The first line of a .csv names its columns: x,y,z; roll,pitch,yaw or qw,qx,qy,qz; or ax,ay,az, directions
-    for --axis. A .npz holds frames (n, 4, 4), or position, rpy, quaternion and direction by those names.
-
-    \b
-    Examples:
-      supple solve planar3 --position -20 5 0
-      supple solve panda --link panda_hand_tcp --position 0.4 -0.2 0.5 --rpy 3.1416 0 0
-      supple solve ur5 --link tool0 --position 0.4 0.2 0.4 --axis 0 0 1 --direction 0 0 -1 --method coordinate_descent
-      supple solve panda --link panda_hand_tcp --quaternion 0 1 0 0 --json
-      supple solve ur5 --link tool0 --position 0.4 0.2 0.4 --rpy 0 0 0 --solutions 8
-      supple solve panda --link panda_hand_tcp --goals goals.csv
-      supple solve panda --link panda_hand_tcp --goals goals.csv --degrees --out answers.csv
+    With --goals, prints a line for each goal (or, with --out, writes them) and a summary. The first line of a .csv
+    file names its columns: x,y,z; roll,pitch,yaw or qw,qx,qy,qz; or ax,ay,az, directions for --axis. A .npz file holds
+    frames (n, 4, 4), or arrays named position, rpy, quaternion and direction.
     """
-    with complaints():
-        solver = _solver(way, damping, max_iterations, timeout, tolerance)
+    with errors_to_stderr():
+        solver = _solver(method_name, damping, max_iterations, timeout, tolerance)
         linkage = inputs.find(source, search or ())
-        hand = _hand(linkage, link)
-        begin = _start(linkage, start, degrees)
-        _writable(out)
-        drawable(picture, "--draw")
+        end_effector = inputs.end_effector(linkage, link)
+        first_q = None if start is None else inputs.joint_values(linkage, start, (), degrees, "--start")
+        _check_files(out, picture)
         if goals is None:
-            goal = _goal(hand, position, rpy, quaternion, axis, direction, degrees)
+            goal = _goal(end_effector, position, rpy, quaternion, axis, direction, degrees)
+        elif any(given is not None for given in (position, rpy, quaternion, direction, picture)):
+            raise BadInput("with --goals the goals are in the file; only --axis may be given too, and no --draw")
         else:
-            if any(given is not None for given in (position, rpy, quaternion, direction, picture)):
-                raise BadInput(
-                    "with --goals the goals are in the file: of a single goal give only --axis, and no --draw"
-                )
-            goal = goal_file.read(goals, hand, axis, degrees)
-        found, seconds, whole = _solved(solver, linkage, goal, begin, solutions)
-        answers = _Answers(found, math.prod(goal.shape), solutions is not None, degrees)
+            goal = goal_file.read(goals, end_effector, axis, degrees)
+        found, seconds, complete = _solve(solver, linkage, goal, first_q, solutions)
+        results = Results(found, math.prod(goal.shape), solutions is not None, degrees)
         if out is not None:
-            goal_file.write(out, linkage.names, answers.columns, answers.q)
+            solution_file.write(out, linkage.names, results.columns, results.q)
         if picture is not None:
-            from supple.view import answer, image
-
-            image.write(answer.draw(found[0] if found.outcomes.ndim else found, begin), picture)
+            _draw(found, first_q, picture)
     if as_json:
-        say_json(_data(found, answers, solver, seconds))
+        print_json(json_data(found, results, solver, seconds))
     elif found.outcomes.ndim == 0:
-        say("\n".join([str(found), *_values(found, degrees)]))
+        print_text("\n".join([str(found), *joint_lines(found, degrees)]))
     else:
-        rows = [] if out is not None else _table(answers)
-        say("\n".join([*rows, _summed_up(answers, seconds)]))
-    raise typer.Exit((0 if answers.first.all() else 1) if whole else 130)
+        print_text("\n".join([*([] if out else result_lines(results)), summary_line(results, seconds)]))
+    raise typer.Exit((0 if results.reached.all() else 1) if complete else 130)
 
 
 def _solver(
-    way: str | None,
+    method_name: str | None,
     damping: float | None,
     max_iterations: int | None,
     timeout: float | None,
     tolerance: float | None,
 ) -> Solver:
-    chosen: dict[str, Any] = {"damping": damping, "max_iterations": max_iterations, "timeout": timeout}
-    chosen = {name: value for name, value in chosen.items() if value is not None}
-    if way is not None:
+    options: dict[str, Any] = {"damping": damping, "max_iterations": max_iterations, "timeout": timeout}
+    options = {name: value for name, value in options.items() if value is not None}
+    if method_name is not None:
         try:
-            chosen["method"] = method.get(way)
+            options["method"] = method.get(method_name)
         except UnknownName as error:
             raise BadInput(f"--method: {error}") from None
     elif damping is not None:
-        chosen["method"] = method.damped()
+        options["method"] = method.damped()
     if tolerance is not None:
-        if not np.isfinite(tolerance):
-            raise BadInput(f"--tolerance must be finite, got {tolerance!r}")
-        chosen["tolerance"] = Tolerance(position=tolerance)
-    return Solver(**chosen)
-
-
-def _hand(linkage: Linkage, link: str | None) -> str:
-    if link is not None:
-        return linkage.link(link).name
-    if len(linkage.tips) > 1:
-        raise BadInput(f"{linkage.name} has {len(linkage.tips)} tips; say which with --link: {', '.join(linkage.tips)}")
-    return linkage.tips[0]
-
-
-def _start(linkage: Linkage, start: str | None, degrees: bool) -> Array | None:
-    if start is None:
-        return None
-    try:
-        return inputs.joint_values(linkage, start, (), degrees)
-    except BadInput as error:
-        raise BadInput(str(error).replace("--q", "--start")) from None
+        options["tolerance"] = Tolerance(position=_check.positive(tolerance, "--tolerance", "metres"))
+    return Solver(**options)
 
 
 def _goal(
@@ -199,134 +183,40 @@ def _goal(
     if rpy is not None and quaternion is not None:
         raise BadInput("give --rpy or --quaternion, not both")
     if (axis is None) != (direction is None):
-        raise BadInput("--axis (of the link) and --direction (in the world) go together")
+        raise BadInput("give --axis (of the link) and --direction (in the world) together")
     if axis is not None and (rpy is not None or quaternion is not None):
-        raise BadInput("give an orientation or an --axis to point along, not both")
+        raise BadInput("give an orientation or an --axis with its --direction, not both")
     if position is None and rpy is None and quaternion is None and axis is None:
-        raise BadInput("nothing is wanted: give --position, --rpy, --quaternion, --axis with --direction, or --goals")
-    turned = None
+        raise BadInput("no goal: give --position, --rpy, --quaternion, --axis with --direction, or --goals")
+    orientation = None
     if rpy is not None:
-        turned = Frame.fixed("xyz", np.radians(rpy) if degrees else rpy)
+        orientation = Frame.rpy(*(np.radians(rpy) if degrees else rpy))
     elif quaternion is not None:
-        turned = Frame.quaternion(quaternion)
-    return Goal(link, position=position, orientation=turned, axis=axis, direction=direction)
+        orientation = Frame.quaternion(quaternion)
+    return Goal(link, position=position, orientation=orientation, axis=axis, direction=direction)
 
 
-def _writable(out: Path | None) -> None:
-    """Raise before any work if answers cannot be written."""
+def _check_files(out: Path | None, picture: Path | None) -> None:
+    """Raise before any work if a file cannot be written."""
     if out is not None:
-        goal_file.named(str(out), "--out takes")
-        if not out.parent.is_dir():
-            raise BadInput(f"--out: there is no folder {out.parent}")
+        _check.ending(str(out), solution_file.ENDINGS, "--out takes")
+        check_folder(out, "--out")
+    check_picture(picture, "--draw")
 
 
-def _solved(
-    solver: Solver, linkage: Linkage, goal: Goal, begin: Array | None, solutions: int | None
+def _solve(
+    solver: Solver, linkage: Linkage, goal: Goal, start: Array | None, solutions: int | None
 ) -> tuple[Solution, float, bool]:
-    """What was found, in how many seconds, and whether it was not interrupted."""
-    clock = time.perf_counter()
+    """The solution, the seconds it took, and whether it is complete (not interrupted by Ctrl-C)."""
+    begin = time.perf_counter()
     try:
-        found, whole = solver.solve(linkage, goal, begin, solutions=solutions), True
-    except Interrupted as stop:
-        found, whole = cast(Solution, stop.found), False
-    return found, time.perf_counter() - clock, whole
+        found, complete = solver.solve(linkage, goal, start, solutions=solutions), True
+    except Interrupted as interrupt:
+        found, complete = interrupt.found, False
+    return found, time.perf_counter() - begin, complete
 
 
-class _Answers:
-    """The answers to many goals, or several to one, row by row: those that arrived, and of each goal the nearest."""
+def _draw(found: Solution, start: Array | None, picture: Path) -> None:
+    from supple.view import image, solution
 
-    def __init__(self, found: Solution, goals: int, several: bool, degrees: bool) -> None:
-        table = found.outcomes.reshape(goals, -1)
-        kept = table == Outcome.ARRIVED.value
-        self.first = kept[:, 0].copy()  # whether each goal was arrived at
-        kept[:, 0] = True
-        goal, solution = np.nonzero(kept)
-        self.found, self.outcomes, self.degrees = found, table[:, 0], degrees
-        self.rows = np.flatnonzero(kept)
-        asked = found.goals[0]
-        outcomes = np.array([outcome.name.lower() for outcome in Outcome])
-        columns = {"goal": goal + 1, "solution": solution + 1, "outcome": outcomes[table[goal, solution]]}
-        if not several:
-            del columns["solution"]
-        if asked.position is not None:
-            columns["distance"] = found.distance.reshape(-1)[self.rows]
-        if asked.orientation is not None or asked.axis is not None:
-            angle = found.angle.reshape(-1)[self.rows]
-            columns["angle"] = np.degrees(angle) if degrees else angle
-        self.columns: dict[str, Any] = columns
-        q = found.q.reshape(-1, found.linkage.dof)[self.rows]
-        self.q = inputs.shown_values(found.linkage, q, degrees)
-
-    def why(self) -> dict[int, str]:
-        """The reasons of the first that were not arrived at, by their place among the rows."""
-        lost = np.flatnonzero(self.columns["outcome"] != "arrived")[:_REASONS]
-        places = (np.unravel_index(int(self.rows[i]), self.found.outcomes.shape) for i in lost)
-        return {int(i): self.found[place].why for i, place in zip(lost, places, strict=True)}
-
-    def summary(self, seconds: float) -> dict[str, Any]:
-        """How many goals there were, how many ended how, and how long it took."""
-        count = np.bincount(self.outcomes, minlength=len(Outcome)).tolist()
-        ended = {outcome.name.lower(): count[outcome.value] for outcome in Outcome}
-        goals = len(self.outcomes)
-        return {"goals": goals, **ended, "answers": len(self.rows), "seconds": seconds, "rate": goals / seconds}
-
-
-def _table(answers: _Answers) -> list[str]:
-    """A line for each answer under a line of names; under one that did not arrive, why."""
-    shown = dict(answers.columns)
-    if "distance" in shown:
-        shown["distance"] = [said_length(x) for x in shown["distance"]]
-    if "angle" in shown:
-        shown["angle"] = [f"{x:.3g} deg" if answers.degrees else said_angle(x) for x in shown["angle"]]
-    columns = [[name, *map(str, column)] for name, column in shown.items()]
-    names, rounded = answers.found.linkage.names, np.round(answers.q, 6) + 0.0
-    columns += [[name, *(f"{x:.6f}" for x in column)] for name, column in zip(names, rounded.T, strict=True)]
-    widths = [max(map(len, column)) for column in columns]
-    lines = ["  ".join(map(str.rjust, row, widths)) for row in zip(*columns, strict=True)]
-    why = answers.why()
-    return [line for i, row in enumerate(lines) for line in ([row, f"  {why[i - 1]}"] if i - 1 in why else [row])]
-
-
-def _summed_up(answers: _Answers, seconds: float) -> str:
-    """The summary in a line."""
-    said = answers.summary(seconds)
-    ended = [f"{said[outcome.name.lower()]:,} {in_words(outcome)}" for outcome in Outcome]
-    ended = [words for words in ended if not words.startswith("0 ")]
-    several = f"; {said['answers']:,} answers" if "solution" in answers.columns else ""
-    goals = f"{said['goals']:,} goal{'s' if said['goals'] != 1 else ''}"
-    return f"{goals}: {', '.join(ended)}{several}; {seconds:.3g} s, {said['rate']:,.0f} goals a second"
-
-
-def _values(found: Solution, degrees: bool) -> list[str]:
-    """The joint values, one a line, with their names and units."""
-    linkage = found.linkage
-    units = [unit for joint in linkage.joints if joint.dof for unit in joint.units]
-    shown = inputs.shown_values(linkage, found.q, degrees)
-    width = max(map(len, linkage.names))
-    return [
-        f"  {name:<{width}} {round(float(value), 6) + 0.0:12.6f} {'deg' if degrees and unit == 'rad' else unit}"
-        for name, value, unit in zip(linkage.names, shown, units, strict=True)
-    ]
-
-
-def _data(found: Solution, answers: _Answers, solver: Solver, seconds: float) -> dict[str, Any]:
-    """The solution as plain data, or many: a row for each, and a summary. What was not asked for is None."""
-    columns = {name: column.tolist() for name, column in answers.columns.items()}
-    nothing = [None] * len(answers.rows)
-    columns |= {name: columns.get(name, nothing) for name in ("distance", "angle")}
-    columns |= {"iterations": found.iterations.reshape(-1)[answers.rows].tolist(), "q": answers.q.tolist()}
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    head = {
-        "name": found.linkage.name,
-        "link": found.goals[0].link,
-        "method": solver.method.name,
-        "angles": "deg" if answers.degrees else "rad",
-        "names": found.linkage.names,
-    }
-    if found.outcomes.ndim == 0:
-        del rows[0]["goal"]
-        return {**head, **rows[0], "error": found.error[0], "why": found.why}
-    why = answers.why()
-    for i, row in enumerate(rows):
-        row["why"] = why.get(i)
-    return {**head, "rows": rows, "summary": answers.summary(seconds)}
+    image.write(solution.draw(found[0] if found.outcomes.ndim else found, start), picture)

@@ -1,4 +1,4 @@
-"""`supple teleop`: drive an arm in the browser, or watch there how something else drives it."""
+"""The command `supple teleop`: drive an arm in the browser, or watch an arm that a device or a program drives."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from supple.cli import inputs, output
-from supple.cli.options import Search, complaints
+from supple.cli import completion, inputs, linkages, output
+from supple.cli.options import Port, Search, epilog, errors_to_stderr
 from supple.errors import BadInput, unknown
 
 if TYPE_CHECKING:
@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from supple.teleop.command import Source
 
 SOURCES = ("browser", "udp:PORT", "ws:PORT", "spacemouse", "gamepad")
+EPILOG = epilog(
+    "supple teleop",
+    "supple teleop ur5 --tour",
+    "supple teleop baxter --scale 0.5",
+    "supple teleop robot.urdf --link gripper --record drive.parquet",
+    "supple teleop panda --source udp:7300",
+    "supple teleop panda --source drive.parquet",
+    "supple teleop panda --host 0.0.0.0 --no-browser",
+)
 
 
 def teleop(
@@ -24,79 +33,78 @@ def teleop(
         str,
         typer.Argument(
             metavar="FILE|NAME",
-            help="A file that describes an arm, or a stock name.",
-            autocompletion=inputs.complete,
+            help="A file, or the name of a bundled model.",
+            autocompletion=completion.models_and_files,
         ),
     ] = "panda",
-    hand: Annotated[
+    driver: Annotated[
         str,
         typer.Option(
             "--source",
             metavar="SOURCE",
-            help="What drives: browser (the page's handle and keys), udp:PORT, ws:PORT, spacemouse, gamepad, "
-            "or a recording to play.",
+            help="What drives the arm: browser (handle and keys of the page), udp:PORT, ws:PORT, spacemouse, gamepad, "
+            "or a recording.",
         ),
     ] = "browser",
     link: Annotated[
         list[str] | None,
         typer.Option(
-            "--link", metavar="LINK", help="Link to drive; twice for two hands. By default the arm's own hands."
+            "--link",
+            metavar="LINK",
+            help="The link to drive. May be repeated. By default the end effectors of the arm.",
+            autocompletion=completion.links,
         ),
     ] = None,
     method: Annotated[
-        str, typer.Option("--method", metavar="NAME", help="How it steps: supple, paper, damped or pseudoinverse.")
+        str,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help="The tracking method: supple, paper, damped or pseudoinverse.",
+            autocompletion=completion.tracking_methods,
+        ),
     ] = "supple",
-    scale: Annotated[float, typer.Option(min=0.01, max=100, help="Metres of the arm for a metre of the hand.")] = 1.0,
-    rate: Annotated[float, typer.Option(min=10, max=5000, help="Ticks of the loop each second.")] = 300.0,
+    scale: Annotated[
+        float, typer.Option(min=0.01, max=100, help="Motion of the arm over motion of the operator's hand.")
+    ] = 1.0,
+    rate: Annotated[float, typer.Option(min=10, max=5000, help="Ticks of the loop per second.")] = 300.0,
     record: Annotated[
         Path | None,
-        typer.Option("--record", metavar="FILE", help="Record from the beginning, to a new .parquet or .csv."),
+        typer.Option("--record", metavar="FILE", help="Record from the start, to a new .parquet or .csv file."),
     ] = None,
     folder: Annotated[
-        Path, typer.Option("--folder", metavar="DIR", help="Where recordings that are begun in the page are kept.")
+        Path, typer.Option("--folder", metavar="DIR", help="Folder for recordings that are started in the page.")
     ] = Path("recordings"),
-    tour: Annotated[bool, typer.Option("--tour", help="Begin with the guided tour of five hazards.")] = False,
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to serve on, or the next free one; 0 for any.")
-    ] = 8080,
+    tour: Annotated[bool, typer.Option("--tour", help="Start with the guided tour of five hazards.")] = False,
+    port: Port = 8080,
     host: Annotated[
         str,
         typer.Option(
-            help="Address to serve on. 0.0.0.0 lets other machines in: whoever reaches the port and has the token "
-            "that is printed drives the arm."
+            help="Address of the page. 0.0.0.0 lets other machines in: whoever reaches the port and knows the printed "
+            "token can drive the arm."
         ),
     ] = "127.0.0.1",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
     search: Search = None,
 ) -> None:
-    """Drive an arm by hand, in the browser, until Ctrl-C.
+    """Drive an arm in the browser, until Ctrl-C.
 
-    Drag the coloured handle, or its ball: the arm follows, and the panel says how it is and why. Keys move the
-    handle too: I J K L and U O, with Shift they turn it. Push it past its reach, let it pass its wrist, choose a
-    textbook method and see the difference; or press a hazard of the tour and watch.
+    Drag the handle at the end effector: the arm follows, and the panel shows its state and the reason. The keys I J K L
+    and U O move the handle too; with Shift they rotate it. Move it out of reach or through a singularity, and choose
+    a textbook method to compare. With another --source the page only shows the arm.
 
-    The other sources drive in place of the page, which then shows what comes of it.
-
-    \b
-    Examples:
-      supple teleop
-      supple teleop ur5 --tour
-      supple teleop baxter --scale 0.5
-      supple teleop robot.urdf --link gripper --record drive.parquet
-      supple teleop panda --source udp:7300
-      supple teleop panda --source drive.parquet
-      supple teleop panda --host 0.0.0.0 --no-browser
+    Needs the extra "teleop": pip install 'supple[teleop]'.
     """
     token = secrets.token_hex(5)
-    with complaints():
+    with errors_to_stderr():
         linkage = inputs.find(source, search or ())
-        from supple.teleop import page as pages  # here: no other command waits for the browser's libraries
+        from supple.teleop import page as pages  # slow to import
         from supple.teleop.page.drivers import loopback
 
-        if tour and hand != "browser":
-            raise BadInput(f"--tour moves the handle by itself, and --source {hand} would too: give one of them")
-        near = loopback(host)
-        other = _source(hand, host, "" if near else token, linkage)
+        if tour and driver != "browser":
+            raise BadInput(f"give --tour or --source {driver}, not both: each of them moves the handle")
+        local = loopback(host)
+        other = _source(driver, host, "" if local else token, linkage)
         try:
             page = pages.serve(
                 linkage,
@@ -117,19 +125,17 @@ def teleop(
             if other is not None:
                 other.close()
             raise
-    if port not in (0, page.port):
-        output.say(f"port {port} is taken; using {page.port}")
-    output.say(f"{linkage.name}: {page.url} (Ctrl-C ends)")
-    if not near:
-        output.say(f"WARNING: whoever reaches {host}:{page.port} and knows the token drives the arm")
-        output.say(f"token: {token}")
-    with complaints():
+    linkages.print_address(linkage.name, page.url, port, page.port)
+    if not local:
+        output.print_text(f"WARNING: whoever reaches {host}:{page.port} and knows the token can drive the arm")
+        output.print_text(f"token: {token}")
+    with errors_to_stderr():
         page.wait()
-    output.say(str(page.session.loop.statistics))
+    output.print_text(str(page.session.loop.statistics))
 
 
 def _source(word: str, host: str, token: str, linkage: Linkage) -> Source | None:
-    """What drives, by its word on the command line; None for the page itself."""
+    """The source of commands by its name on the command line; None for the page itself."""
     kind, _, rest = word.partition(":")
     if word == "browser":
         return None

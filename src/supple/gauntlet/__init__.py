@@ -1,4 +1,9 @@
-"""The gauntlet: hazards that a hand runs a controller through, and the measures of what it did."""
+"""The gauntlet: difficult commands (hazards) for a controller of any arm, and measures of how well it follows them.
+
+A hazard leads out of reach, past a joint limit, through a singularity, or jumps. `hazards` lists those of an arm, `run`
+runs a controller through one of them, `measure` returns the measures, `describe` says them in a sentence. `tracked`
+makes supple's own tracker as a controller.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +11,17 @@ from collections.abc import Iterable
 
 from supple.errors import BadInput, unknown
 from supple.gauntlet import reference
-from supple.gauntlet.arms import Arm, arm_of, known, names
-from supple.gauntlet.derive import derived
-from supple.gauntlet.hazard import Hazard, make
-from supple.gauntlet.measure import Measures, apart, clean
-from supple.gauntlet.noisy import noisy
+from supple.gauntlet.arms import Arm, arm_from_linkage, known_arm, names
+from supple.gauntlet.derived_hazards import derive_hazards
+from supple.gauntlet.describe import describe
+from supple.gauntlet.hazard import Hazard, make_hazard
+from supple.gauntlet.measures import Measures, compare_rates, measure_clean
 from supple.gauntlet.operator import Operator, Samples, variants
-from supple.gauntlet.pushes import pushed, pushes, summed
-from supple.gauntlet.rows import Row, row_of
-from supple.gauntlet.run import Controller, Factory, Run, run
-from supple.gauntlet.table import by_hazard, in_words, operated, summary
-from supple.gauntlet.tracked import Tracked, tracked
+from supple.gauntlet.operator_measures import measure_operator
+from supple.gauntlet.random_pushes import pushed, pushes, summarize_pushes
+from supple.gauntlet.rows import Row, make_row
+from supple.gauntlet.runner import Controller, Factory, Run, run
+from supple.gauntlet.tracker_controller import Tracked, tracked
 from supple.linkage import Linkage
 
 __all__ = [
@@ -29,21 +34,18 @@ __all__ = [
     "Run",
     "Samples",
     "Tracked",
-    "apart",
-    "arm_of",
-    "by_hazard",
+    "arm_from_linkage",
+    "compare_rates",
+    "describe",
     "hazards",
-    "in_words",
-    "known",
+    "known_arm",
+    "make_row",
     "measure",
     "names",
-    "operated",
     "pushed",
     "pushes",
-    "row_of",
     "run",
-    "summary",
-    "summed",
+    "summarize_pushes",
     "tracked",
     "variants",
 ]
@@ -53,17 +55,17 @@ def hazards(arm: str | Linkage | Arm, only: Iterable[str] = (), link: str | None
     """The hazards of an arm, in order.
 
     Args:
-        arm: one of `names`, whose hazards are kept ready, or any linkage, whose hazards are then found (seconds).
-        only: keys, or how they begin, such as "s4"; all of them if empty.
-        link: the end effector of a linkage with several tips.
+        arm: a name from `names`, whose hazards are stored, or any linkage, whose hazards are then computed (seconds).
+        only: keys of hazards or their beginnings, such as "s4"; all hazards if empty.
+        link: the end effector, for a linkage with several tips.
     """
     if isinstance(arm, str):
         if arm not in names():
             raise unknown("arm in the gauntlet", arm, names())
-        arm = known(arm)
+        arm = known_arm(arm)
     elif isinstance(arm, Linkage):
-        arm = arm_of(arm, link)
-    every = list(_made(arm).values())
+        arm = arm_from_linkage(arm, link)
+    every = list(_hazards_by_key(arm).values())
     chosen = [h for h in every if any(h.key.startswith(name) for name in only)] if (only := tuple(only)) else every
     if not chosen:
         raise BadInput(
@@ -73,18 +75,18 @@ def hazards(arm: str | Linkage | Arm, only: Iterable[str] = (), link: str | None
 
 
 def measure(run: Run) -> Measures:
-    """What a run did, as plain data; see `supple.gauntlet.measure.clean` and `supple.gauntlet.noisy.noisy`."""
-    return clean(run) if run.operator is None else noisy(run, run.operator)
+    """The measures of a run, by name; see `supple.gauntlet.measures` and `supple.gauntlet.operator_measures`."""
+    return measure_clean(run) if run.operator is None else measure_operator(run, run.operator)
 
 
-_MADE: dict[Arm, dict[str, Hazard]] = {}
+_CACHE: dict[Arm, dict[str, Hazard]] = {}
 
 
-def _made(arm: Arm) -> dict[str, Hazard]:
+def _hazards_by_key(arm: Arm) -> dict[str, Hazard]:
     """The hazards of an arm by key, made once."""
-    if arm not in _MADE:
-        kept = reference.file().get(arm.name) if arm.name in names() and arm == known(arm.name) else None
-        specs = kept["hazards"] if kept else derived(arm)
-        ready = {key: reference.kept(arm.name, key) for key in specs} if kept else {}
-        _MADE[arm] = {key: make(arm, key, spec, ready.get(key)) for key, spec in specs.items()}
-    return _MADE[arm]
+    if arm not in _CACHE:
+        stored = reference.stored_arms().get(arm.name) if arm.name in names() and arm == known_arm(arm.name) else None
+        specs = stored["hazards"] if stored else derive_hazards(arm)
+        references = {key: reference.stored(arm.name, key) for key in specs} if stored else {}
+        _CACHE[arm] = {key: make_hazard(arm, key, spec, references.get(key)) for key, spec in specs.items()}
+    return _CACHE[arm]

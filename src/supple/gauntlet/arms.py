@@ -1,4 +1,4 @@
-"""The arms that run the gauntlet: a linkage, its end effector, and the scale on which its errors are weighed."""
+"""The arms of the gauntlet: a linkage, its end effector, and the weights of its errors."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Arm:
     linkage: Linkage
     link: str
     reach: float
-    """Metres that count as half a turn [D30]."""
+    """The length, in metres, that is weighted as half a turn, pi [D30]."""
 
     @cached_property
     def weights(self) -> Array:
-        """Weight of each error component (6,): pi / reach a metre, 1 a radian."""
+        """Weight of each error component (6,): pi / reach per metre, 1 per radian."""
         return np.array([pi / self.reach] * 3 + [1.0] * 3)
 
     @property
@@ -42,17 +42,17 @@ class Arm:
 
     @property
     def lower(self) -> Array:
-        """Lowest joint values (dof,)."""
+        """Lower joint limits (dof,)."""
         return self.linkage.lower
 
     @property
     def upper(self) -> Array:
-        """Highest joint values (dof,)."""
+        """Upper joint limits (dof,)."""
         return self.linkage.upper
 
     @property
     def speed(self) -> Array:
-        """Greatest joint speeds (dof,)."""
+        """Speed limits of the joints (dof,), in rad/s or m/s."""
         return self.linkage.speed
 
     def frames(self, q: ArrayLike) -> Array:
@@ -60,22 +60,22 @@ class Arm:
         return self.linkage.frame(q, self.link).matrix
 
     def error(self, q: ArrayLike, goal: Array) -> Array:
-        """Goal minus end effector (..., 6) in world axes, position before turn, for q (..., dof), goal (..., 4, 4)."""
+        """Error (..., 6) of the end effector at q (..., dof) to a goal (..., 4, 4), as `difference`."""
         return difference(goal, self.frames(q))
 
-    def look(self, q: ArrayLike, goal: Array) -> tuple[Array, Array]:
+    def evaluate(self, q: ArrayLike, goal: Array) -> tuple[Array, Array]:
         """Weighted error (..., 6) and weighted Jacobian (..., 6, dof) of the end effector."""
         frame, jacobian = self.linkage.frame_and_jacobian(q, self.link)
         return self.weights * difference(goal, frame.matrix), self.weights[:, None] * jacobian
 
     def singular_values(self, q: ArrayLike) -> Array:
-        """Singular values (..., min(6, dof)) of the weighted Jacobian, the greatest first."""
+        """Singular values (..., min(6, dof)) of the weighted Jacobian, the largest first."""
         jacobian = self.weights[:, None] * self.linkage.jacobian(q, self.link)
         return np.asarray(np.linalg.svd(jacobian, compute_uv=False))
 
 
 def difference(goal: Array, frame: Array) -> Array:
-    """One frame minus another (..., 6), in world axes: metres, then the rotation vector that leads to it."""
+    """Error (..., 6) from a frame to a goal (..., 4, 4), in world axes: metres, then a rotation vector."""
     turn = goal[..., :3, :3] @ np.swapaxes(frame[..., :3, :3], -1, -2)
     whole = np.zeros((*turn.shape[:-2], 4, 4))
     whole[..., :3, :3], whole[..., 3, 3] = turn, 1
@@ -83,16 +83,18 @@ def difference(goal: Array, frame: Array) -> Array:
     return np.concatenate([shift, Frame._trusted(whole).to_rotvec()], axis=-1)
 
 
-def arm_of(linkage: Linkage, link: str | None = None) -> Arm:
-    """An arm from any linkage: what leads to a link, or to the only tip there is; other joints stay at rest."""
+def arm_from_linkage(linkage: Linkage, link: str | None = None) -> Arm:
+    """The arm of a linkage that ends at a link, by default at its only tip; all other joints stay at rest."""
     if link is None:
         if len(linkage.tips) > 1:
-            raise BadInput(f"{linkage.name} has {len(linkage.tips)} tips; say which link: {', '.join(linkage.tips)}")
+            raise BadInput(f"{linkage.name} has {len(linkage.tips)} tips; choose a link: {', '.join(linkage.tips)}")
         link = linkage.tips[0]
     chain = linkage.part(linkage.root, linkage.link(link).name).at(linkage.base)
     for joint in chain.joints:
         if joint.kind not in _SCALAR:
-            raise BadInput(f"the gauntlet is for turns and slides; joint {joint.name!r} is {joint.kind.name.lower()}")
+            raise BadInput(
+                f"the gauntlet takes revolute and prismatic joints; joint {joint.name!r} is {joint.kind.name.lower()}"
+            )
     if not chain.dof:
         raise BadInput(f"no joint of {linkage.name} moves the link {link!r}")
     reach = chain.reach(link)
@@ -100,17 +102,17 @@ def arm_of(linkage: Linkage, link: str | None = None) -> Arm:
 
 
 def names() -> tuple[str, ...]:
-    """The arms whose hazards are kept ready: panda, ur5 and puma560 with a tool, and so101, iiwa14, kraft."""
-    return (*_TABLES, *_STOCK)
+    """The arms with stored hazards: panda, ur5 and puma560 with a tool, and so101, iiwa14, kraft."""
+    return (*_TABLES, *_BUNDLED)
 
 
 @cache
-def known(name: str) -> Arm:
-    """One of the arms whose hazards are kept ready, by name."""
-    if name in _STOCK:
+def known_arm(name: str) -> Arm:
+    """An arm with stored hazards, by name."""
+    if name in _BUNDLED:
         from supple import models
 
-        return arm_of(models.get(name), _STOCK[name])
+        return arm_from_linkage(models.get(name), _BUNDLED[name])
     reach, rows, tool = _TABLES[name]
     return Arm(name, _built(name, rows, tool), "tool", reach)
 
@@ -120,7 +122,7 @@ Place = tuple[tuple[float, float, float], tuple[float, float, float]]
 
 
 def _built(name: str, rows: Sequence[Row], tool: Place) -> Linkage:
-    """Turns one after another: position, roll-pitch-yaw, axis, lowest, highest, speed; then the tool."""
+    """A chain of revolute joints: position, roll-pitch-yaw, axis, limits and speed of each; then the tool."""
     links = ["base", *(f"l{i}" for i in range(1, len(rows) + 1)), "tool"]
     joints = [
         Joint.revolute(
@@ -146,7 +148,7 @@ def _deg(low: float, high: float, speed: float) -> tuple[float, float, float]:
     return radians(low), radians(high), radians(speed)
 
 
-# Panda and UR5 as their usual URDFs have them (the UR5 within one turn); the Puma by its published table and speeds.
+# Panda and UR5 as in their usual URDFs (the UR5 limited to one turn); the Puma from its published DH table and speeds.
 _TABLES: dict[str, tuple[float, tuple[Row, ...], Place]] = {
     "panda": (
         0.94742,
@@ -186,6 +188,6 @@ _TABLES: dict[str, tuple[float, tuple[Row, ...], Place]] = {
         ((0, 0, 0.15625), _O),
     ),
 }
-HAND_MADE = tuple(_TABLES)
-"""The arms whose hazards were chosen by hand."""
-_STOCK = {"so101": "gripper_frame_link", "iiwa14": "tool0", "kraft": "tool"}
+CHOSEN_ARMS = tuple(_TABLES)
+"""The arms whose hazards were chosen one by one; those of the others are derived."""
+_BUNDLED = {"so101": "gripper_frame_link", "iiwa14": "tool0", "kraft": "tool"}

@@ -1,4 +1,4 @@
-"""A hazard: one clean command, where the arm starts, and what is known about how well it can be followed."""
+"""A hazard: a clean command, the start of the arm, and how well the command can be followed at best."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from supple.errors import BadInput
+from supple import _check
 from supple.frame import Array, Frame
 from supple.gauntlet import reference
 from supple.gauntlet.arms import Arm
-from supple.gauntlet.hand import Circle, Joints, Lines, Wander, Weave, shifted, turned
+from supple.gauntlet.hand_motions import Circle, Joints, Lines, Oscillation, Wander, shifted, turned
 from supple.gauntlet.operator import Operator, Samples
 from supple.gauntlet.reference import Reference
 
 Spec = Mapping[str, Any]
-"""A hazard as plain data: ``kind`` and the numbers that kind needs."""
+"""A hazard as plain data: ``kind`` and the numbers of that kind."""
 
 
 @dataclass(frozen=True)
-class Driven:
+class DrivenJoint:
     """A joint that the command drives past its limit."""
 
     joint: int
@@ -35,7 +35,7 @@ class Driven:
 
 @dataclass(frozen=True, eq=False)
 class Hazard:
-    """What a controller is put through: ``hand`` gives the clean command at any time."""
+    """A difficult command for a controller: the motion ``hand`` of the operator's hand."""
 
     arm: Arm
     key: str
@@ -45,96 +45,95 @@ class Hazard:
     """Frames (N, 4, 4) of the command at times (N,), in seconds."""
     duration: float
     start: Array
-    """Joint values (dof,) at the beginning: exactly what the command asks for then."""
+    """Joint values (dof,) that meet the command at time 0."""
     jumps: tuple[float, ...] = ()
-    """When the command jumps, in seconds."""
+    """Times at which the command jumps, in seconds."""
     hold: tuple[float, float] | None = None
-    """The end of a rest with the command out of reach, in seconds: where the arm must stand as near as can be."""
-    driven: Driven | None = None
-    also: tuple[Array, ...] = ()
-    """Joint values (dof,) that bring the arm to other parts of the command."""
-    ready: Reference | None = None
+    """The last half second of a rest out of reach, from and to in seconds; the error should be minimal there."""
+    driven: DrivenJoint | None = None
+    other_starts: tuple[Array, ...] = ()
+    """Joint values (dof,) near other parts of the command: further starts for the reference."""
+    stored_reference: Reference | None = None
 
     def times(self, rate: float) -> Array:
-        """When a loop of that many ticks a second runs (N,), in seconds."""
-        if not (np.isfinite(rate) and rate > 0):
-            raise BadInput(f"rate must be a positive number of ticks a second, got {rate!r}")
+        """Times of the ticks (N,) of a loop with ``rate`` ticks per second, in seconds."""
+        _check.positive(rate, "rate", "ticks per second")
         return np.asarray(np.arange(round(self.duration * rate) + 1) * (1.0 / rate))
 
     def frames(self, rate: float) -> Array:
         """The clean command at each tick (N, 4, 4), read-only; computed once."""
-        if rate not in self._kept:
+        if rate not in self._frames:
             frames = np.ascontiguousarray(self.hand(self.times(rate)))
             frames.flags.writeable = False
-            self._kept[rate] = frames
-        return self._kept[rate]
+            self._frames[rate] = frames
+        return self._frames[rate]
 
     def samples(self, operator: Operator) -> Samples:
-        """What arrives of the command when that operator gives it; computed once."""
-        if operator not in self._sampled:
-            self._sampled[operator] = operator.sample(self.hand, self.duration)
-        return self._sampled[operator]
+        """The samples of the command by an operator; computed once."""
+        if operator not in self._samples:
+            self._samples[operator] = operator.sample(self.hand, self.duration)
+        return self._samples[operator]
 
     @cached_property
     def reference(self) -> Reference:
-        """How near the command can be followed at all; kept ready for the known arms, else computed (seconds)."""
-        return self.ready or reference.computed(self)
+        """The smallest possible error along the command; stored for the known arms, else computed (seconds)."""
+        return self.stored_reference or reference.compute(self)
 
     @cached_property
-    def _kept(self) -> dict[float, Array]:
+    def _frames(self) -> dict[float, Array]:
         return {}
 
     @cached_property
-    def _sampled(self) -> dict[Operator, Samples]:
+    def _samples(self) -> dict[Operator, Samples]:
         return {}
 
     def __repr__(self) -> str:
         return f"<Hazard {self.key} of {self.arm.name}: {self.title}, {self.duration:g} s>"
 
 
-def make(arm: Arm, key: str, spec: Spec, ready: Reference | None = None) -> Hazard:
-    """A hazard from plain data, with its reference if it is known."""
-    return replace(_KINDS[spec["kind"]](arm, key, spec), ready=ready)
+def make_hazard(arm: Arm, key: str, spec: Spec, stored: Reference | None = None) -> Hazard:
+    """A hazard from plain data, with its stored reference, if any."""
+    return replace(_KINDS[spec["kind"]](arm, key, spec), stored_reference=stored)
 
 
 def _circle(arm: Arm, key: str, spec: Spec) -> Hazard:
     q = np.array(spec["q"], dtype=float)
     hand = Circle(arm.frames(q), spec["size"])
-    within = "only nearly within reach" if spec.get("nearly") else "inside"
-    return Hazard(arm, key, f"gentle circle + orientation, {within}", hand, hand.duration, q)
+    within = "nearly reachable" if spec.get("nearly") else "inside"
+    return Hazard(arm, key, f"slow circle with rotation, {within}", hand, hand.duration, q)
 
 
-def _weave(arm: Arm, key: str, spec: Spec) -> Hazard:
+def _oscillation(arm: Arm, key: str, spec: Spec) -> Hazard:
     q = np.array(spec["q"], dtype=float)
-    hand = Weave(arm, q, np.array(spec["sizes"], dtype=float))
-    return Hazard(arm, key, "all joints weave gently, inside", hand, hand.duration, q)
+    hand = Oscillation(arm, q, np.array(spec["sizes"], dtype=float))
+    return Hazard(arm, key, "all joints oscillate slowly, inside", hand, hand.duration, q)
 
 
 def _line(arm: Arm, key: str, spec: Spec) -> Hazard:
-    """A line without turning, through a nearly singular place, along what needs the fastest joints there; and back."""
+    """A line through a near-singular configuration, in the direction that needs the fastest joints; and back."""
     near = np.array(spec["q"], dtype=float)
-    frame, direction = arm.frames(near), fastest(arm, near)
+    frame, direction = arm.frames(near), fastest_direction(arm, near)
     a, b = (shifted(frame, sign * spec["half"] * direction) for sign in (-1, 1))
     hand = Lines(a).hold(0.3).to(b, spec["time"]).hold(0.7).to(a, spec["time"]).hold(1.0)
     return Hazard(arm, key, _TITLES[key], hand, hand.duration, np.array(spec["start"], dtype=float))
 
 
-def fastest(arm: Arm, q: Array) -> Array:
-    """The direction (3,) of translation that needs the fastest joints at q, its largest component positive."""
+def fastest_direction(arm: Arm, q: Array) -> Array:
+    """The direction of translation (3,) that needs the fastest joints at q; its largest component is positive."""
     inverse = np.linalg.pinv(arm.linkage.jacobian(q, arm.link))
     direction = np.linalg.svd(inverse[:, :3])[2][0]
     return np.asarray(direction * np.sign(direction[np.argmax(np.abs(direction))]))
 
 
 def _swing(arm: Arm, key: str, spec: Spec) -> Hazard:
-    """Joints swing through a singular place and back: a command that can be followed exactly."""
+    """Joints swing through a singular configuration and back, so the command can be followed exactly."""
     a, b = (np.array(spec[name], dtype=float) for name in ("from", "to"))
     hand = Joints(arm, a).hold(0.3).to(b, spec["time"]).hold(0.7).to(a, spec["time"]).hold(1.0)
-    return Hazard(arm, key, "joints swing through a singular place", hand, hand.duration, a)
+    return Hazard(arm, key, "joints swing through a singularity", hand, hand.duration, a)
 
 
 def _skirt(arm: Arm, key: str, spec: Spec) -> Hazard:
-    """Past the cylinder about the base axis that the wrist cannot enter: out 5 mm outside it, back 30 mm inside."""
+    """Past the cylinder around the base axis that the wrist cannot enter: out 5 mm outside it, back 30 mm inside."""
     frame, normal = arm.frames(spec["q"]), np.array(spec["normal"], dtype=float)
     along, half, time = np.cross([0.0, 0.0, 1.0], normal), spec["half"], spec["time"]
     near, far, inner, outer = (
@@ -149,8 +148,8 @@ def _skirt(arm: Arm, key: str, spec: Spec) -> Hazard:
 def _push(arm: Arm, key: str, spec: Spec) -> Hazard:
     q = np.array(spec["q"], dtype=float)
     frame = arm.frames(q)
-    away = shifted(frame, np.array(spec["by"], dtype=float))
-    hand = Lines(frame).hold(0.3).to(away, 2.5).hold(1.5).to(frame, 2.5).hold(1.2)
+    goal = shifted(frame, np.array(spec["by"], dtype=float))
+    hand = Lines(frame).hold(0.3).to(goal, 2.5).hold(1.5).to(frame, 2.5).hold(1.2)
     title = f"push {spec['past']:.2f} m past full reach, hold, return"
     return Hazard(arm, key, title, hand, hand.duration, q, hold=(3.8, 4.3))
 
@@ -161,9 +160,17 @@ def _drive(arm: Arm, key: str, spec: Spec) -> Hazard:
     end[joint] = (arm.upper if sign > 0 else arm.lower)[joint] + sign * spec["past"]
     hand = Joints(arm, q).hold(0.3).to(end, 2.0).hold(1.5).to(q, 2.0).hold(1.2)
     title = f"drive joint {joint + 1} {spec['past']:.2f} past its limit, reverse"
-    also = (np.clip(end, arm.lower, arm.upper),)
+    others = (np.clip(end, arm.lower, arm.upper),)
     return Hazard(
-        arm, key, title, hand, hand.duration, q, hold=(3.3, 3.8), driven=Driven(joint, sign, hand.q), also=also
+        arm,
+        key,
+        title,
+        hand,
+        hand.duration,
+        q,
+        hold=(3.3, 3.8),
+        driven=DrivenJoint(joint, sign, hand.q),
+        other_starts=others,
     )
 
 
@@ -178,30 +185,32 @@ def _jump(arm: Arm, key: str, spec: Spec) -> Hazard:
     far = float(np.linalg.norm(goal[:3, 3] - frame[:3, 3]))
     turn = degrees(np.linalg.norm((Frame(frame).inverse() @ Frame(goal)).to_rotvec()))
     title = f"{far:.2f} m / {turn:.0f} deg command jump and back"
-    return Hazard(arm, key, title, hand, hand.duration, q, jumps=tuple(hand.jumps), also=(there,))
+    return Hazard(arm, key, title, hand, hand.duration, q, jumps=tuple(hand.jumps), other_starts=(there,))
 
 
 def _wander(arm: Arm, key: str, spec: Spec) -> Hazard:
     q = np.array(spec["q"], dtype=float)
     aside = np.array(spec["aside"], dtype=float)
     hand = Wander(arm.frames(q), spec["size"], spec["turn"], aside, spec.get("scale", 1.0))
-    also = tuple(np.array(row, dtype=float) for row in spec.get("also", ()))
-    return Hazard(arm, key, "30 s noisy hand motion in and out of reach", hand, hand.duration, q, also=also)
+    others = tuple(np.array(row, dtype=float) for row in spec.get("also", ()))
+    return Hazard(
+        arm, key, "30 s of hand motion with tremor, in and out of reach", hand, hand.duration, q, other_starts=others
+    )
 
 
 def _twist(arm: Arm, key: str, spec: Spec) -> Hazard:
     q = np.array(spec["q"], dtype=float)
     frame = arm.frames(q)
-    away = turned(frame, spec["angle"] * np.array(spec["axis"], dtype=float))
-    hand = Lines(frame).hold(0.3).to(away, 2.0).hold(1.7).to(frame, 2.0).hold(1.5)
-    title = "impossible orientation at a reachable position"
+    goal = turned(frame, spec["angle"] * np.array(spec["axis"], dtype=float))
+    hand = Lines(frame).hold(0.3).to(goal, 2.0).hold(1.7).to(frame, 2.0).hold(1.5)
+    title = "unreachable orientation at a reachable position"
     return Hazard(arm, key, title, hand, hand.duration, q, hold=(3.5, 4.0))
 
 
 _TITLES = {"s2_wrist": "line through wrist singularity", "s3_shoulder": "shoulder singularity pass"}
 _KINDS: dict[str, Callable[[Arm, str, Spec], Hazard]] = {
     "circle": _circle,
-    "weave": _weave,
+    "oscillation": _oscillation,
     "line": _line,
     "swing": _swing,
     "skirt": _skirt,

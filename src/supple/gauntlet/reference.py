@@ -1,4 +1,4 @@
-"""How near each command can be followed at all: kept for the known arms, found by descent for others."""
+"""The smallest possible error along each command: stored for the known arms, computed for others."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.frame import Array
-from supple.gauntlet.optimum import nearest
+from supple.gauntlet.nearest_pose import nearest
 
 if TYPE_CHECKING:
     from supple.gauntlet.hazard import Hazard
 
 Mask = NDArray[np.bool_]
-EVERY = 0.1  # s between two optima
-WITHIN = 1e-6  # weighted error below which a command counts as reachable
-FILE = Path(__file__).parent / "known.json"
+EVERY = 0.1  # s between two reference points
+WITHIN = 1e-6  # weighted error; a command with a smaller one is reachable
+STORED = Path(__file__).parent / "known.json"
 
 
 @dataclass(frozen=True)
 class Reference:
-    """The least weighted error that joint values within limits can have, along a hazard's command."""
+    """The smallest weighted error of joint values within limits, along the command of a hazard."""
 
     times: Array
-    """(M,), in seconds, every 0.1 s."""
+    """Times (M,) in seconds, every 0.1 s."""
     least: Array
-    """(M,), on the branch of the start."""
+    """Smallest weighted error (M,), on the branch of the start."""
     unreachable: tuple[tuple[float, float], ...]
-    """From when to when the command cannot be met, in seconds."""
+    """Intervals in which the command is out of reach, from and to in seconds."""
     held: Array | None = None
     """The nearest joint values (dof,) in the hold window."""
 
 
 @cache
-def file() -> dict[str, Any]:
-    """What is kept: for each known arm its hazards as plain data, and their references."""
-    data: dict[str, Any] = json.loads(FILE.read_text()) if FILE.is_file() else {}
+def stored_arms() -> dict[str, Any]:
+    """The stored data: for each known arm its hazards as plain data, and their references."""
+    data: dict[str, Any] = json.loads(STORED.read_text(encoding="utf-8"))
     return data
 
 
-def kept(arm: str, key: str) -> Reference | None:
-    """The reference of a known arm's hazard, or None."""
-    row = file().get(arm, {}).get("references", {}).get(key)
+def stored(arm: str, key: str) -> Reference | None:
+    """The stored reference of a hazard of a known arm, or None."""
+    row = stored_arms().get(arm, {}).get("references", {}).get(key)
     if row is None:
         return None
     least = np.zeros(row["count"])
@@ -57,8 +57,8 @@ def kept(arm: str, key: str) -> Reference | None:
     return Reference(times, least, tuple((a, b) for a, b in row["unreachable"]), held)
 
 
-def plain(reference: Reference) -> dict[str, Any]:
-    """A reference as plain data; optima below 1e-11 are zero."""
+def to_data(reference: Reference) -> dict[str, Any]:
+    """A reference as plain data; errors below 1e-11 become 0."""
     at = np.flatnonzero(reference.least > 1e-11)
     return {
         "count": len(reference.times),
@@ -69,10 +69,10 @@ def plain(reference: Reference) -> dict[str, Any]:
     }
 
 
-def computed(hazard: Hazard) -> Reference:
-    """The reference of any hazard: the local optimum followed from the start, and the best from some other places."""
+def compute(hazard: Hazard) -> Reference:
+    """The reference of any hazard: the local optimum continued from the start, and the best from some other starts."""
     times = np.arange(0, hazard.duration + 1e-9, EVERY)
-    others = [hazard.start, *hazard.also]
+    others = [hazard.start, *hazard.other_starts]
     followed = _followed(hazard)
     least, at, q = np.empty(len(times)), np.empty((len(times), hazard.arm.dof)), hazard.start
     for i, frame in enumerate(hazard.hand(times)):
@@ -88,11 +88,11 @@ def computed(hazard: Hazard) -> Reference:
     return Reference(times, np.where(out, least, 0.0), _intervals(times, out, reachable), held)
 
 
-_FINE = 5  # looks between two optima while the local one is followed
+_FINE = 5  # steps between two reference points while the local optimum is continued
 
 
 def _followed(hazard: Hazard) -> Array:
-    """Joint values (K, dof) that greedily follow from the start, no faster than the joints can."""
+    """Joint values (K, dof) that follow the command greedily from the start, within the speed limits."""
     times = np.arange(0, hazard.duration + 1e-9, EVERY / _FINE)
     arm, q, rows = hazard.arm, hazard.start, []
     most = arm.speed * EVERY / _FINE
@@ -114,7 +114,7 @@ def _best(hazard: Hazard, goal: Array, starts: Sequence[Array]) -> tuple[Array, 
 
 
 def _intervals(times: Array, out: Mask, reachable: Callable[[float], bool]) -> tuple[tuple[float, float], ...]:
-    """Where the command is out of reach, its ends found by halving six times."""
+    """The intervals in which the command is out of reach; their ends are found by six bisections."""
 
     def edge(a: float, b: float, becomes: bool) -> float:
         for _ in range(6):

@@ -1,4 +1,4 @@
-"""Fields: the attributes and children of one XML document, read strictly and refused by name and line."""
+"""Attributes and children of XML elements, read strictly; errors name the element and the line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMED = ("joint", "link", "material")
 
 
 class Fields:
-    """Reads fields of elements; every complaint names the file, the line and the joint or link that it is about."""
+    """Reads fields of elements; every error names the file, the line and the joint or link."""
 
     def __init__(self, file: str, root: _Element, *, lines: bool = True) -> None:
         """For a document from ``file``; ``lines`` is False when its lines are not those of the file."""
@@ -39,7 +39,7 @@ class Fields:
         return (child for child in node if self.tag(child) in tags)
 
     def only(self, node: _Element, tag: str) -> _Element | None:
-        """The one child with this tag, None without one; two would contradict each other."""
+        """The only child with this tag, or None; two are an error."""
         found = list(self.children(node, tag))
         if len(found) > 1:
             raise self.bad(found[1], f"a second <{tag}>; expected at most one")
@@ -56,7 +56,7 @@ class Fields:
         return value
 
     def numbers(self, node: _Element, attribute: str, count: int) -> tuple[float, ...] | None:
-        """Exactly so many finite numbers from an attribute, None without the attribute."""
+        """Exactly ``count`` finite numbers from an attribute, or None without the attribute."""
         value = node.get(attribute)
         if value is None:
             return None
@@ -75,16 +75,16 @@ class Fields:
         return default if values is None else values[0]
 
     def reference(self, node: _Element, attribute: str, what: str, known: Iterable[str]) -> str:
-        """An attribute that must be one of the names known; near matches are offered."""
+        """An attribute that must be one of the known names; the error lists near matches."""
         name = self.text(node, attribute)
         if name not in known:
-            # a hostile file has no right to an hour of spelling help
+            # the search for near matches is slow, so a hostile file gets a bounded one
             near = [other for _, other in zip(range(2000), known, strict=False) if len(other) <= 100]
             raise self.bad(node, f"<{self.tag(node)}>: {unknown(what, name, near)}")
         return name
 
     def declare(self, node: _Element) -> str:
-        """The name of a joint or link, which no other may have; its line is kept for later complaints."""
+        """The name of a joint or link, which must be unique; its line is stored for later errors."""
         name = self.text(node, "name")
         label = f"{self.tag(node)} {name!r}"
         if label in self._seen:
@@ -95,7 +95,7 @@ class Fields:
         return name
 
     def bad(self, node: _Element, reason: str) -> BadLinkage:
-        """A `BadLinkage` about an element, named after the joint, link or material that it stands in."""
+        """A `BadLinkage` about an element, with the name of the joint, link or material that contains it."""
         label = ""
         at: _Element | None = node
         while at is not None and not label:
@@ -105,7 +105,7 @@ class Fields:
         return BadLinkage(reason, element=label, file=self.file, line=safe_xml.line_of(node) if self._lines else 0)
 
     def placed(self, error: BadLinkage) -> BadLinkage:
-        """The same complaint with its file, and the line of the joint or link that it names."""
+        """The same error with the file, and the line of the joint or link that it names."""
         node = self._seen.get(error.element)
         line = safe_xml.line_of(node) if node is not None and self._lines else 0
         reason = error.reason if len(error.reason) <= 1000 else error.reason[:997] + "..."

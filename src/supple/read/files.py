@@ -1,4 +1,4 @@
-"""Files: the ending of a path chooses who reads it."""
+"""`load`: reads a robot description with the reader that its file ending names."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from supple.errors import BadInput, BadLinkage, UnknownName
 from supple.linkage import Linkage
 from supple.read.meshes import Finder, Folder
 
+_DATA = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data")
 ENDINGS = (".urdf", ".xacro", ".xml", ".mjcf")
 """The endings of files that `load` reads."""
 
@@ -21,17 +22,19 @@ def load(
     name: str | None = None,
     arguments: Mapping[str, str] | None = None,
 ) -> Linkage:
-    """The linkage that a file describes: .urdf, .xacro, .mjcf, or .xml that holds URDF or MJCF.
+    """The linkage in a file: .urdf, .xacro, .mjcf, or .xml with URDF or MJCF in it.
+
+    ``arm = supple.load("arm.urdf")`` reads one; `models` has bundled ones.
 
     Args:
         path: the file.
-        search: more folders to look in for packages and meshes.
-        name: what the linkage is to be called, instead of what the file calls it.
-        arguments: values for the ``<xacro:arg>`` of a .xacro file, by name.
+        search: more folders to search for packages and meshes.
+        name: a name for the linkage instead of that in the file.
+        arguments: values of the ``<xacro:arg>`` of a .xacro file, by name.
 
     Raises:
-        BadLinkage: the file does not describe a linkage; file, line and element are named.
-        UnknownName: the file ends in something that is not read.
+        BadLinkage: the file does not describe a linkage; names file, line and element.
+        UnknownName: files with this ending are not read.
         FileNotFoundError: there is no such file.
         MissingExtra: an optional package is needed for this kind of file.
     """
@@ -65,7 +68,12 @@ def load(
 def urdf_text(
     text: str | bytes, *, file: str = "<string>", search: Iterable[Folder] | Folder = (), name: str | None = None
 ) -> Linkage:
-    """The linkage that URDF text describes; ``file`` is what complaints call it, ``search`` where its meshes are."""
+    """The linkage in URDF text; errors call it ``file``, and ``search`` are folders with its meshes.
+
+    >>> from supple.read import urdf_text
+    >>> urdf_text('<robot name="one"><link name="base"/></robot>').root
+    'base'
+    """
     if not isinstance(text, str | bytes):
         raise BadInput(f"text must be str or bytes, got {type(text).__name__}; use load() for a file")
     from supple.read import safe_xml, urdf
@@ -82,8 +90,7 @@ def _check_there(file: str) -> None:
         raise IsADirectoryError(f"{file!r} is a folder; expected a file that ends in " + ", ".join(ENDINGS))
     if os.path.exists(file):
         return
-    from supple import models
-
     stem = Path(file).stem
-    hint = f"; the robot in the box is supple.models.{stem}()" if stem in models.names() else ""
+    bundled = os.path.isfile(os.path.join(_DATA, f"{stem}.urdf"))
+    hint = f"; the bundled model is supple.models.{stem}()" if bundled else ""
     raise FileNotFoundError(f"no file {file!r}{hint}")

@@ -1,4 +1,4 @@
-"""Goals and answers on disk, as .csv or .npz."""
+"""Reader of goals from .csv and .npz files."""
 
 from __future__ import annotations
 
@@ -9,55 +9,59 @@ import zipfile
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, BinaryIO, TextIO
+from typing import BinaryIO, TextIO
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple import _check
 from supple.errors import BadInput, unknown
 from supple.frame import Array, Frame
 from supple.goal import Goal
 
+ENDINGS = (".csv", ".npz")
 MOST = 10_000_000  # goals in a file
-_LONGEST = 10_000  # characters in a line of a .csv
+_MAX_LINE = 10_000  # characters in a line of a .csv
 _PARTS = {
     "position": ("x", "y", "z"),
     "rpy": ("roll", "pitch", "yaw"),
     "quaternion": ("qw", "qx", "qy", "qz"),
     "direction": ("ax", "ay", "az"),
 }
-_TURNS = ("rpy", "quaternion", "direction")
+_ORIENTATIONS = ("rpy", "quaternion", "direction")
 _SHAPES = {"frames": (4, 4), "position": (3,), "rpy": (3,), "quaternion": (4,), "direction": (3,)}
 
 
 def read(path: str | os.PathLike[str], link: str, axis: ArrayLike | None = None, degrees: bool = False) -> Goal:
     """Goals for a link, with one leading axis, from a .csv, a .npz or, for ``-``, a .csv on the standard input.
 
-    A .csv names its columns in its first line: x, y, z in metres; roll, pitch, yaw (about the fixed axes x, y, z) or
-    qw, qx, qy, qz; or ax, ay, az, a direction in the world that ``axis`` (3,) of the link shall point along. A .npz
-    holds ``frames`` (n, 4, 4), or ``position`` (n, 3) and one of ``rpy`` (n, 3), ``quaternion`` (n, 4), ``direction``
-    (n, 3), or one of these alone. Angles are in radians, or in degrees if so told. A row that is not finite is kept:
-    its solve ends `INVALID`.
+    The first line of a .csv names its columns: x, y, z in metres; roll, pitch, yaw (about the fixed axes x, y, z) or
+    qw, qx, qy, qz; or ax, ay, az, a direction in the world for the ``axis`` (3,) of the link. A .npz holds ``frames``
+    (n, 4, 4), or ``position`` (n, 3) and one of ``rpy`` (n, 3), ``quaternion`` (n, 4), w first, and ``direction``
+    (n, 3), or one of these alone. Angles are in radians, or with ``degrees`` in degrees. A row that is not finite
+    stays: its solve ends `INVALID`.
 
     Raises `BadInput` with the file, the line or row, and the column.
     """
     file = os.fspath(path)
-    ending = ".csv" if file == "-" else named(file, "goals are read from")
+    ending = ".csv" if file == "-" else _check.ending(file, ENDINGS, "goals are read from")
     if ending == ".npz":
         parts, place = _read_npz(file)
     else:
         parts, place = _read_csv(file)
-    if sum(name in parts for name in _TURNS) > 1:
-        raise BadInput(f"{place(None)} a goal is turned in one way, but this has several: {', '.join(parts)}")
+    if sum(name in parts for name in _ORIENTATIONS) > 1:
+        raise BadInput(
+            f"{place(None)} a goal has one orientation, but there are several columns for it: {', '.join(parts)}"
+        )
     if axis is None and "direction" in parts:
-        raise BadInput(f"{place(None)} directions need an axis of the link that shall point along them")
+        raise BadInput(f"{place(None)} directions need an axis of the link to point along them")
     if axis is not None and "direction" not in parts:
         raise BadInput(f"{place(None)} an axis needs directions to point along: ax, ay, az, or direction in a .npz")
     try:
         return _goals(link, parts, axis, degrees)
     except BadInput:
         if axis is not None:
-            Goal(link, axis=axis, direction=(0, 0, 1))  # where the axis is at fault, no row is
+            Goal(link, axis=axis, direction=(0, 0, 1))  # raises if the axis itself is bad
         row = _first_bad(lambda rows: _goals(link, _rows(parts, rows), axis, degrees), len(next(iter(parts.values()))))
         try:
             return _goals(link, _rows(parts, slice(row, row + 1)), axis, degrees)
@@ -70,8 +74,8 @@ def _rows(parts: Mapping[str, Array], rows: slice) -> dict[str, Array]:
 
 
 def _first_bad(make: Callable[[slice], Goal], count: int) -> int:
-    """Which of many rows is the first that makes no goal, where one does."""
-    good, bad = 0, count  # those before `good` do, and one of those from there to `bad` does not
+    """Index of the first row that makes no goal; there is at least one."""
+    good, bad = 0, count  # all rows before `good` make goals, and some row from `good` to `bad` does not
     while bad - good > 1:
         middle = (good + bad) // 2
         try:
@@ -82,45 +86,20 @@ def _first_bad(make: Callable[[slice], Goal], count: int) -> int:
     return good
 
 
-def named(file: str, what: str) -> str:
-    """The ending of a file's name, .csv or .npz; `BadInput` for any other."""
-    ending = os.path.splitext(file)[1].lower()
-    if ending not in (".csv", ".npz"):
-        raise BadInput(f"{what} a file that ends in .csv or .npz, not {file!r}")
-    return ending
-
-
-def write(path: str | os.PathLike[str], names: Sequence[str], columns: Mapping[str, Array], q: Array) -> None:
-    """Write answers: columns (n,) by name, such as the outcomes, then joint values q (n, dof) by their names.
-
-    A .npz holds the columns, ``q`` and ``names``.
-    """
-    file = os.fspath(path)
-    if named(file, "answers are written to") == ".npz":
-        with open(file, "wb") as binary:  # given a name, numpy would add an ending to one in capitals
-            arrays: dict[str, Any] = {**columns, "q": q, "names": np.array(names, dtype=str)}
-            np.savez(binary, **arrays)
-        return
-    with open(file, "w", encoding="utf-8", newline="") as text:
-        lines = csv.writer(text, lineterminator="\n")
-        lines.writerow([*columns, *names])
-        heads = zip(*(column.tolist() for column in columns.values()), strict=True)
-        # repr, which csv uses, is the shortest text that reads back as the same number
-        lines.writerows([*head, *row] for head, row in zip(heads, q.tolist(), strict=True))
-
-
 def _goals(link: str, parts: Mapping[str, Array], axis: ArrayLike | None, degrees: bool) -> Goal:
     if "frames" in parts:
         return Goal(link, parts["frames"])
-    turned = None
+    orientation = None
     for name in ("rpy", "quaternion"):
         if name in parts:
-            turned = _turned(name, parts[name], degrees)
-    return Goal(link, position=parts.get("position"), orientation=turned, axis=axis, direction=parts.get("direction"))
+            orientation = _orientations(name, parts[name], degrees)
+    return Goal(
+        link, position=parts.get("position"), orientation=orientation, axis=axis, direction=parts.get("direction")
+    )
 
 
-def _turned(name: str, rows: Array, degrees: bool) -> Frame:
-    """Frames (n,) of angles or quaternions; those of rows that are not finite are not either."""
+def _orientations(name: str, rows: Array, degrees: bool) -> Frame:
+    """Frames (n,) of angles or quaternions; nan for rows that are not finite."""
     bad = np.logical_not(np.isfinite(rows).all(axis=1))
     whole = np.where(bad[:, None], 1.0, rows)
     turns = np.radians(whole) if degrees else whole
@@ -163,17 +142,17 @@ def _read_csv(file: str) -> tuple[dict[str, Array], _Place]:
 
 
 def _bounded(text: TextIO, shown: str) -> Iterator[str]:
-    """The lines of a file, none of them too long to be one."""
+    """The lines of a file; `BadInput` for one that is too long."""
     number = 0
-    while line := text.readline(_LONGEST):
+    while line := text.readline(_MAX_LINE):
         number += 1
-        if len(line) == _LONGEST:
-            raise BadInput(f"{shown}:{number}: a line of more than {_LONGEST:,} characters")
+        if len(line) == _MAX_LINE:
+            raise BadInput(f"{shown}:{number}: a line of more than {_MAX_LINE:,} characters")
         yield line.lstrip("\ufeff") if number == 1 else line
 
 
 def _columns(shown: str, words: Sequence[str]) -> list[str]:
-    """The names in the first line, checked: all of a part or none of it, and each once."""
+    """The names in the first line: each known and once, and those that belong together all there."""
     columns = [word.strip().lower() for word in words]
     known = [name for names in _PARTS.values() for name in names]
     for i, name in enumerate(columns):
@@ -203,7 +182,7 @@ def _numbers(place: str, words: list[str], columns: list[str]) -> list[float]:
 
 
 def _number(word: str) -> float:
-    if "_" in word:  # Python's own numbers may have it, nobody else's
+    if "_" in word:  # float() accepts 1_000, other readers of .csv do not
         raise ValueError
     return float(word)
 
@@ -220,29 +199,30 @@ def _read_npz(file: str) -> tuple[dict[str, Array], _Place]:
     with open(file, "rb") as binary:
         _check_size(file, binary)
         try:
-            with np.load(binary, allow_pickle=False) as arrays:  # a pickle could run anything
+            with np.load(binary, allow_pickle=False) as arrays:  # a pickle can run any code
                 names = list(arrays)
-                held = {name: arrays[name] for name in _SHAPES if name in names}
-        except Exception as error:  # a damaged archive breaks in a dozen ways
+                arrays_read = {name: arrays[name] for name in _SHAPES if name in names}
+        except Exception as error:  # numpy raises many types for a damaged archive
             raise BadInput(f"{file}: not an archive of plain arrays: {error}") from None
     wanted = ", ".join(f"{name} (n, {', '.join(map(str, shape))})" for name, shape in _SHAPES.items())
-    if not held:
+    if not arrays_read:
         raise BadInput(f"{file}: there are no goals in it; it should hold {wanted}, and holds {', '.join(names)}")
-    if "frames" in held and len(held) > 1:
-        raise BadInput(f"{file}: frames say all, and there is also {', '.join(n for n in held if n != 'frames')}")
-    counts = {len(part) for part in held.values() if part.ndim}
-    for name, part in held.items():
+    if "frames" in arrays_read and len(arrays_read) > 1:
+        others = ", ".join(name for name in arrays_read if name != "frames")
+        raise BadInput(f"{file}: frames hold position and orientation, but there is also {others}")
+    counts = {len(part) for part in arrays_read.values() if part.ndim}
+    for name, part in arrays_read.items():
         if part.dtype.kind not in "fiu":
             raise BadInput(f"{file}: {name} must be numbers, not {part.dtype}")
         if part.shape[1:] != _SHAPES[name] or not part.ndim or len(counts) > 1 or not part.size:
-            got = ", ".join(f"{name} {part.shape}" for name, part in held.items())
+            got = ", ".join(f"{name} {part.shape}" for name, part in arrays_read.items())
             raise BadInput(f"{file}: expected {wanted}, as many of each and at least one; got {got}")
-    parts = {name: np.asarray(part, dtype=float) for name, part in held.items()}
+    parts = {name: np.asarray(part, dtype=float) for name, part in arrays_read.items()}
     return parts, lambda row: f"{file}:" if row is None else f"{file}: goal {row + 1}:"
 
 
 def _check_size(file: str, binary: BinaryIO) -> None:
-    """Raise before anything is unpacked that would be too large."""
+    """Raise `BadInput` before anything too large is unpacked."""
     try:
         with zipfile.ZipFile(binary) as archive:
             sizes = {info.filename.removesuffix(".npy"): info.file_size for info in archive.infolist()}

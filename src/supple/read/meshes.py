@@ -1,4 +1,4 @@
-"""Meshes: where the file is that a description names, if it is there at all."""
+"""Finder of the files that a robot description names."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Folder = str | os.PathLike[str]
 
 
 class Finder:
-    """Looks for files of a description, from its own folder upwards and in search paths; opens none of them."""
+    """Searches for files from the folder of a description upwards and in search paths; opens none of them."""
 
     def __init__(self, folder: Folder | None, search: Iterable[Folder] = ()) -> None:
-        """Around the ``folder`` of a description (None: it came from a string), and in the folders of ``search``."""
+        """``folder`` is that of the description, None for a string; ``search`` are more folders."""
         here = [] if folder is None else [Path(folder).resolve()]
         self._up = [place for start in here for place in (start, *start.parents)]
         self._search = [Path(place).absolute() for place in search]
@@ -26,7 +26,7 @@ class Finder:
         self._package = lru_cache(maxsize=1000)(self._look_for_package)
 
     def find(self, name: str) -> tuple[str, bool]:
-        """The absolute path of the file named and True, or the name as written and False."""
+        """The absolute path of a file and True, or its name as written and False if it is not found."""
         scheme, rest = re.fullmatch(r"(?s)(?:([A-Za-z][A-Za-z0-9+.-]+)://)?(.*)", name).groups()  # type: ignore[union-attr]
         if scheme in ("package", "model"):
             package, _, inside = rest.partition("/")
@@ -45,14 +45,14 @@ class Finder:
         return name, False
 
     def package(self, name: str) -> str | None:
-        """The folder of a package, None where there is none of that name."""
+        """The folder of a package, or None."""
         return next((str(place) for place in self._package(name) if place.name == name), None)
 
     def _beside(self, name: str) -> list[Path]:
         return [place / name for place in (*self._up, *self._search)]
 
     def _look_for_package(self, name: str) -> tuple[Path, ...]:
-        """Folders that may be the package, best first: one of that name, else wherever its content may lie bare."""
+        """Folders that may be the package, best first: those of its name, then all that are searched."""
         if not name or name in (".", "..") or len(name) > 255:
             return ()
         named: list[Path] = []

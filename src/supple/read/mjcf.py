@@ -1,4 +1,4 @@
-"""MJCF: a MuJoCo model, compiled by the mujoco package itself, becomes a linkage with the same values of q."""
+"""Reader of MJCF: a MuJoCo model, compiled by the mujoco package, as a linkage with the same values of q."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _LINE = re.compile(r"[Ll]ine (?:number=)?(\d+)")
 def build(file: str, name: str | None = None) -> Linkage:
     """The linkage in an MJCF file.
 
-    Bodies become links under the root ``world``, named sites links that sit on them. Several joints of one body
-    become a chain with links of no size between, called ``body/joint``.
+    Bodies become links under the root ``world``, and named sites become links fixed to them. Several joints of one
+    body become a chain, with links of no size between them called ``body/joint``.
     """
     try:
         import mujoco
@@ -32,7 +32,7 @@ def build(file: str, name: str | None = None) -> Linkage:
         return _Reader(mujoco, model).linkage(geometry, name)
     except BadLinkage as error:
         raise BadLinkage(error.reason, element=error.element, file=file) from None
-    except Exception as error:  # the compiler raises plain ValueError and others of its own
+    except Exception as error:  # the compiler raises ValueError and its own types
         text = " ".join(str(error).split())
         line = _LINE.search(text)
         raise BadLinkage(f"MuJoCo says: {text}", file=file, line=int(line.group(1)) if line else 0) from None
@@ -66,7 +66,7 @@ class _Reader:
         return Linkage(title, self.joints, links)
 
     def _body(self, body: int, mimics: dict[int, Mimic]) -> None:
-        """Each joint turns or slides about its own anchor in the body, after those before it have moved the body."""
+        """Each joint moves the body about its own anchor, after the joints before it have moved the body."""
         model, kinds = self.model, self.mujoco.mjtJoint
         link, parent = self.links[body], self.links[model.body_parentid[body]]
         frame = _frame(model.body_pos[body], model.body_quat[body])
@@ -87,14 +87,14 @@ class _Reader:
         name, kind = self.moving[j], kinds(model.jnt_type[j])
         start = model.jnt_qposadr[j]
         low, high = (float(x) for x in model.jnt_range[j]) if model.jnt_limited[j] else (-math.inf, math.inf)
-        if kind == kinds.mjJNT_FREE:  # its values are the body's frame in the world, whatever frame it starts from
+        if kind == kinds.mjJNT_FREE:  # its values are the body's frame in the world
             begin = _frame(model.qpos0[start : start + 3], model.qpos0[start + 3 : start + 7])
             return Joint.floating(name, parent, child, rest=[*begin.position, *begin.to_rotvec()])
         if kind == kinds.mjJNT_BALL:
             angle = min(high, math.pi)
             return Joint.ball(name, parent, child, at=at, swing=angle, twist=(-angle, angle))
         axis, reference = model.jnt_axis[j], float(model.qpos0[start])
-        # the body stands where the file puts it while the value is the reference, not zero
+        # the file gives the location of the body at the reference value, not at zero
         if kind == kinds.mjJNT_SLIDE:
             at = at @ Frame.at(-reference * axis)
             return Joint.prismatic(
@@ -109,7 +109,7 @@ class _Reader:
         self.joints.append(Joint(_unique(f"{link}_fixed", self.taken_joints), Kind.FIXED, parent, link, frame))
 
     def _mimics(self) -> dict[int, Mimic]:
-        """Equality constraints that say no more than: this joint is so much times that one, plus so much."""
+        """Mimics from equality constraints that are linear in one other joint."""
         model, mujoco = self.model, self.mujoco
         kinds = mujoco.mjtJoint
         single = (kinds.mjJNT_HINGE, kinds.mjJNT_SLIDE)
@@ -129,7 +129,7 @@ class _Reader:
             up = leader
             while up in source:
                 up = source[up]
-            if up == follower:  # two joints that follow each other: the first constraint has said it all
+            if up == follower:  # two joints that follow each other: the second constraint adds nothing
                 continue
             source[follower] = leader
             here, there = (float(model.qpos0[model.jnt_qposadr[j]]) for j in (follower, leader))

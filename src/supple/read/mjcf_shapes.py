@@ -1,4 +1,4 @@
-"""The shapes of a MuJoCo model: geoms as geometry, with meshes that may be missing."""
+"""Geometry of a MuJoCo model; files of meshes and textures may be missing."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from supple.link import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 
 
 def compiled(mujoco: Any, file: str) -> tuple[Any, dict[int, Mesh]]:
-    """The compiled model, and the meshes whose files are missing, by the geom that shows them."""
+    """The compiled model, and the meshes whose files are missing, by the index of their geom."""
     path, virtual = os.path.abspath(file), {}
-    if not path.endswith(".xml"):  # MuJoCo goes by the ending; relative names still start from the same folder
+    if not path.endswith(".xml"):  # MuJoCo needs this ending; relative names keep their folder
         with open(path, "rb") as stream:
             path, virtual = path + ".xml", {path + ".xml": stream.read()}
     try:
@@ -28,7 +28,7 @@ def compiled(mujoco: Any, file: str) -> tuple[Any, dict[int, Mesh]]:
 
 
 def geometry(mujoco: Any, model: Any, file: str, absent: dict[int, Mesh]) -> list[list[Geometry]]:
-    """The geometry of each body: what never collides where it has any (that is for show), else all of it."""
+    """Geometry of each body: the geoms that never collide (the visual ones) if it has any, else all."""
     pieces: list[list[tuple[bool, Geometry]]] = [[] for _ in range(model.nbody)]
     for g in range(model.ngeom):
         shape = absent.get(g) or _shape(mujoco.mjtGeom, model, g, file)
@@ -36,7 +36,9 @@ def geometry(mujoco: Any, model: Any, file: str, absent: dict[int, Mesh]) -> lis
             continue
         frame = Frame.at(model.geom_pos[g], Frame.quaternion(model.geom_quat[g]))
         mesh = model.geom_dataid[g]
-        if isinstance(shape, Mesh) and g not in absent:  # the compiler centres a mesh: undo it, back to the file's axes
+        if (
+            isinstance(shape, Mesh) and g not in absent
+        ):  # the compiler centres a mesh; this restores the axes of its file
             frame = frame @ Frame.at(model.mesh_pos[mesh], Frame.quaternion(model.mesh_quat[mesh])).inverse()
         shown = not model.geom_contype[g] and not model.geom_conaffinity[g]
         pieces[model.geom_bodyid[g]].append((shown, Geometry(shape, frame, _colour(model, g))))
@@ -60,7 +62,7 @@ def _shape(kinds: Any, model: Any, g: int, file: str) -> Shape | None:
     if kind == kinds.mjGEOM_MESH:
         mesh = model.geom_dataid[g]
         start = model.mesh_pathadr[mesh]
-        if start < 0:  # vertices written in the model itself: there is no file to name
+        if start < 0:  # the vertices are in the model itself: there is no file
             return None
         path = model.paths[start : model.paths.index(b"\0", start)].decode()
         path = os.path.join(os.path.dirname(file), path)
@@ -72,14 +74,14 @@ def _shape(kinds: Any, model: Any, g: int, file: str) -> Shape | None:
 def _colour(model: Any, g: int) -> tuple[float, float, float, float]:
     rgba = model.geom_rgba[g]
     material = model.geom_matid[g]
-    if material >= 0 and rgba.tolist() == [0.5, 0.5, 0.5, 1.0]:  # the default means: as the material says
+    if material >= 0 and rgba.tolist() == [0.5, 0.5, 0.5, 1.0]:  # the default: use the material's colour
         rgba = model.mat_rgba[material]
     red, green, blue, opacity = (min(max(float(value), 0.0), 1.0) for value in rgba)
     return red, green, blue, opacity
 
 
 def _without_files(mujoco: Any, spec: Any, folder: str) -> tuple[bool, dict[str, Mesh]]:
-    """Whether files had to be taken from a model for not being there, small balls put for meshes; and those meshes."""
+    """Replace missing meshes by small spheres and missing textures by colours; whether any, and the meshes."""
 
     def there(asset: Any, directory: str) -> bool:
         name = os.path.basename(asset.file) if spec.strippath else asset.file

@@ -1,4 +1,4 @@
-"""Motions on disk: times and joint values as .npz or .csv."""
+"""Reader of motions: times and joint values from a .npz or .csv file."""
 
 from __future__ import annotations
 
@@ -6,73 +6,52 @@ import csv
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from supple import _check
 from supple.errors import BadInput
 from supple.frame import Array
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
-_ROWS = ("times", "q", "leaving", "arriving")
-
-
-def write(path: str | os.PathLike[str], names: Sequence[str], rows: Mapping[str, Array]) -> None:
-    """Write the names of the values of q and the four arrays of a motion; of those a .csv holds times and q only."""
-    file, ending = _named(path)
-    if ending == ".npz":
-        with open(file, "wb") as binary:  # given a name, numpy would add an ending to one in capitals
-            times, q, leaving, arriving = (rows[name] for name in _ROWS)
-            known = np.array(names, dtype=str)
-            np.savez(binary, names=known, times=times, q=q, leaving=leaving, arriving=arriving)
-        return
-    with open(file, "w", encoding="utf-8", newline="") as text:
-        lines = csv.writer(text, lineterminator="\n")
-        lines.writerow(["time", *names])
-        # repr is the shortest text that reads back as the same number
-        lines.writerows([*map(repr, row)] for row in np.column_stack([rows["times"], rows["q"]]).tolist())
+ENDINGS = (".npz", ".csv")
+_ARRAYS = ("times", "q", "leaving", "arriving")
 
 
 def read(path: str | os.PathLike[str], names: Sequence[str]) -> list[Array]:
-    """Times (n,) and q (n, dof); of a .npz also the velocities after and before each key, (n - 1, dof) each.
+    """Times (n,) and q (n, dof); from a .npz also the velocities after and before each key, (n - 1, dof) each.
 
     Raises `BadInput`, with file and line, unless the names match, counts fit, numbers are finite and times increase.
     """
-    file, ending = _named(path)
+    file = os.fspath(path)
+    ending = _check.ending(file, ENDINGS, "a motion is read from")
     return _read_npz(file, names) if ending == ".npz" else _read_csv(file, names)
 
 
-def _named(path: str | os.PathLike[str]) -> tuple[str, str]:
-    file = os.fspath(path)
-    ending = os.path.splitext(file)[1].lower()
-    if ending not in (".npz", ".csv"):
-        raise BadInput(f"a motion is kept in a file that ends in .npz or .csv, not {file!r}")
-    return file, ending
-
-
 def _read_npz(file: str, names: Sequence[str]) -> list[Array]:
-    held: dict[str, Array] = {}
+    arrays_read: dict[str, Array] = {}
     with open(file, "rb") as binary:
         try:
-            with np.load(binary, allow_pickle=False) as arrays:  # a pickle could run anything
-                held = {name: arrays[name] for name in ("names", *_ROWS) if name in arrays}
-        except Exception as error:  # a damaged archive breaks in a dozen ways
+            with np.load(binary, allow_pickle=False) as arrays:  # a pickle can run any code
+                arrays_read = {name: arrays[name] for name in ("names", *_ARRAYS) if name in arrays}
+        except Exception as error:  # numpy raises many types for a damaged archive
             raise BadInput(f"{file}: not an archive of plain arrays: {error}") from None
-    missing = [name for name in ("names", *_ROWS) if name not in held]
+    missing = [name for name in ("names", *_ARRAYS) if name not in arrays_read]
     if missing:
         raise BadInput(f"{file}: not a motion: there is no array {missing[0]!r}")
-    _match(f"{file}:", [str(name) for name in np.ravel(held["names"])], names)
-    for name in _ROWS:
-        if held[name].dtype.kind not in "fiu" or not np.isfinite(held[name]).all():
+    _match(f"{file}:", [str(name) for name in np.ravel(arrays_read["names"])], names)
+    for name in _ARRAYS:
+        if arrays_read[name].dtype.kind not in "fiu" or not np.isfinite(arrays_read[name]).all():
             raise BadInput(f"{file}: {name} must be finite numbers")
-    n, dof = held["times"].size, len(names)
-    if not n or [held[name].shape for name in _ROWS] != [(n,), (n, dof), (n - 1, dof), (n - 1, dof)]:
-        got = ", ".join(f"{name} {held[name].shape}" for name in _ROWS)
-        raise BadInput(f"{file}: the arrays do not fit each other and {dof} values of q: {got}")
-    late = np.flatnonzero(np.diff(held["times"]) <= 0)
+    n, dof = arrays_read["times"].size, len(names)
+    if not n or [arrays_read[name].shape for name in _ARRAYS] != [(n,), (n, dof), (n - 1, dof), (n - 1, dof)]:
+        got = ", ".join(f"{name} {arrays_read[name].shape}" for name in _ARRAYS)
+        raise BadInput(f"{file}: the shapes of the arrays do not match each other and {dof} values of q: {got}")
+    late = np.flatnonzero(np.diff(arrays_read["times"]) <= 0)
     if len(late):
         raise BadInput(f"{file}: times must increase, but number {int(late[0]) + 2} does not")
-    return [np.asarray(held[name], dtype=float) for name in _ROWS]
+    return [np.asarray(arrays_read[name], dtype=float) for name in _ARRAYS]
 
 
 def _read_csv(file: str, names: Sequence[str]) -> list[Array]:

@@ -1,4 +1,4 @@
-"""XML from anyone, parsed in bounded time and memory, with every refusal naming its file and line."""
+"""Parser of untrusted XML, in bounded time and memory; every error names file and line."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 MAX_BYTES = 64 * 1024 * 1024
-"""Files above this size are refused unread; the largest robots in the wild are some megabytes."""
+"""Larger files are refused before they are read; the largest known robot descriptions have some megabytes."""
 MAX_MARKS = 400_000
-"""Most tags and attributes together, enough for some thousand links: each costs time and memory, however short."""
+"""Greatest number of tags and attributes, enough for some thousand links: each takes time and memory."""
 
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
@@ -31,10 +31,10 @@ _SPACE = re.compile(rb"\s*")
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The content of a file, refused before it is read when it is above `MAX_BYTES`."""
+    """The content of a file; raises `BadLinkage` before reading one above `MAX_BYTES`."""
     file = os.fspath(path)
     with open(file, "rb") as stream:
-        # a device or a pipe may claim no size and never end, so the read is bounded too
+        # a device or a pipe may have size 0 and never end, so the read is bounded too
         data = stream.read(MAX_BYTES + 1) if os.fstat(stream.fileno()).st_size <= MAX_BYTES else None
     if data is None or len(data) > MAX_BYTES:
         raise BadLinkage(
@@ -44,9 +44,9 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def parse(data: bytes | str, file: str) -> _Element:
-    """The root element of an XML document; raises `BadLinkage` when it is malformed, hostile or too large.
+    """The root element of an XML document; raises `BadLinkage` if it is malformed, hostile or too large.
 
-    Entities are never expanded, nothing is ever fetched, and a document type declaration is refused outright.
+    Entities are not expanded, nothing is fetched, and a document type declaration is an error.
     """
     if len(data) > MAX_BYTES:
         raise BadLinkage(f"the text is larger than {MAX_BYTES // 2**20} MiB; no robot needs this much", file=file)
@@ -64,7 +64,7 @@ def parse(data: bytes | str, file: str) -> _Element:
 def line_of(node: _Element) -> int:
     """The line of an element in its file, 0 when it is not known."""
     line: Any = node.sourceline or 0
-    # some builds of the parser keep lines in 16 bits, or are one off past them: better none than a wrong one
+    # some builds of the parser store lines in 16 bits, so greater numbers may be wrong
     return int(line) if line < 65535 else 0
 
 
@@ -79,7 +79,7 @@ def _parse(text: bytes, file: str) -> _Element:
     except etree.XMLSyntaxError as error:
         if getattr(error, "code", 0) != etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE:
             raise _malformed(error, file) from None
-    # the wild forgets to declare prefixes of elements that only a simulator reads: that alone is forgiven
+    # files often use undeclared prefixes for elements of a simulator: this one error is accepted
     parser = etree.XMLParser(encoding="utf-8", recover=True, **settings)
     root = etree.fromstring(text, parser)
     for entry in parser.error_log:
@@ -92,7 +92,7 @@ def _parse(text: bytes, file: str) -> _Element:
 
 def _malformed(error: SyntaxError, file: str) -> BadLinkage:
     message = (error.msg or "not well-formed").split(", line ")[0].strip()[:200]
-    if "XML_PARSE_HUGE" in message:  # advice for programmers of the parser, not for owners of the file
+    if "XML_PARSE_HUGE" in message:  # remove the advice for programmers that use the parser
         message = message.split(", ")[0] + "; no robot needs this much"
     return BadLinkage(f"not well-formed XML: {message}", file=file, line=error.lineno or 0)
 
@@ -109,7 +109,9 @@ def utf8(data: bytes | str, file: str) -> bytes:
                 return data.decode(encoding).removeprefix("\ufeff").encode()
         declared = _DECLARED.match(data)
         name = declared.group(1).decode() if declared else "utf-8"
-        if name.lower().startswith(("utf", "ucs", "iso-10646")):  # no mark and readable: it is UTF-8, whatever it says
+        if name.lower().startswith(
+            ("utf", "ucs", "iso-10646")
+        ):  # no byte order mark and ASCII-compatible: it is UTF-8 whatever it declares
             return data
         try:
             codec = codecs.lookup(name).name
@@ -134,6 +136,6 @@ def _doctype(text: bytes) -> int:
             end = text.find(b"?>", at + 2) + 2
         else:
             return text.count(b"\n", 0, at) + 1 if text.startswith(b"<!", at) else 0
-        if end <= at:  # never closed: for the parser to refuse
+        if end <= at:  # never closed: the parser reports it
             return 0
         at = end

@@ -1,4 +1,4 @@
-"""Shapes: the geometry of the links in a URDF, with its colours and its meshes found."""
+"""Geometry of the links in a URDF file, with colours and paths of meshes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def origin(fields: Fields, node: _Element) -> Frame:
 
 
 def colours(fields: Fields) -> dict[str, Colour]:
-    """Every colour that a material gives a name to, those at the top of the file first."""
+    """Colours by the name of their material; those at the top of the file come first."""
     found: dict[str, Colour] = {}
     top = list(fields.children(fields.root, "material"))
     inside = [
@@ -52,7 +52,7 @@ def colours(fields: Fields) -> dict[str, Colour]:
 
 
 def geometry(fields: Fields, link: _Element, named: dict[str, Colour], finder: Finder) -> tuple[Geometry, ...]:
-    """What a link is drawn with: its <visual> elements, or its <collision> elements when it has none."""
+    """Geometry of a link: its <visual> elements, or its <collision> elements if it has none."""
     pieces = list(fields.children(link, "visual")) or list(fields.children(link, "collision"))
     found = []
     for piece in pieces:

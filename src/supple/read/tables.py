@@ -1,4 +1,4 @@
-"""Tables: Denavit-Hartenberg parameters, standard and modified, become a linkage."""
+"""Reader of Denavit-Hartenberg tables, standard and modified."""
 
 from __future__ import annotations
 
@@ -17,22 +17,31 @@ _KINDS = (Kind.REVOLUTE, Kind.CONTINUOUS, Kind.PRISMATIC, Kind.FIXED)
 
 @dataclass(frozen=True, kw_only=True)
 class DH:
-    """One row of a Denavit-Hartenberg table: a joint and the link it carries. Radians and metres."""
+    """One row of a Denavit-Hartenberg table: a joint and its child link. Radians and metres.
+
+    >>> from supple import DH
+    >>> DH(d=0.1, a=0.4, lower=-2, upper=2).kind
+    <Kind.REVOLUTE: 'revolute'>
+    """
 
     theta: float = 0.0
-    """Angle about z; of a turning row, what is added to its value of q."""
+    """Angle about z; in a revolute row, added to the value of q."""
     d: float = 0.0
-    """Distance along z; of a sliding row, what is added to its value of q."""
+    """Distance along z; in a prismatic row, added to the value of q."""
     a: float = 0.0
     """Distance along x."""
     alpha: float = 0.0
     """Angle about x."""
     kind: Kind = Kind.REVOLUTE
-    """REVOLUTE or CONTINUOUS (q turns about z), PRISMATIC (q slides along z), or FIXED."""
+    """REVOLUTE or CONTINUOUS (q is an angle about z), PRISMATIC (q is a distance along z), or FIXED."""
     lower: float = -math.inf
+    """Lowest value of q; -inf for no limit."""
     upper: float = math.inf
+    """Highest value of q; inf for no limit."""
     speed: float = math.inf
+    """Greatest speed, per second; inf for no limit."""
     rest: float | None = None
+    """Rest value of q; by default 0, or the middle of the limits if they exclude 0."""
     name: str | None = None
     """Name of the joint; without one, ``joint1`` for the first row and so on."""
 
@@ -43,14 +52,15 @@ Row = DH | Mapping[str, Any] | Sequence[float]
 def dh(rows: Iterable[Row], *, modified: bool = False, name: str = "dh") -> Linkage:
     """A linkage from a Denavit-Hartenberg table.
 
-    The root link is called ``base``; row i carries ``link1``, ``link2``, ... whose frame is the table's frame i, so
-    that ``arm.frame(q, "link3")`` is the product of the first three rows. A row is a `DH`, a mapping with the same
-    names, or the four numbers (theta, d, a, alpha) in this order, in radians and metres.
+    The root link is called ``base``. Frame i of the table is that of the link ``link1``, ``link2``, ..., so that
+    ``arm.frame(q, "link3")`` is the product of the first three rows. A row is a `DH`, a mapping with the same names,
+    or the four numbers (theta, d, a, alpha) in this order, in radians and metres.
 
-    Standard rows are Rz(theta + q) Tz(d) Tx(a) Rx(alpha). A turning one with ``a`` other than 0 moves about an axis
-    that does not pass through its frame: a link of no size on that axis, ``link1_axis``, then stands between.
-    With ``modified`` (Craig) they are Rx(alpha) Tx(a) Rz(theta + q) Tz(d), which never needs one.
+    A standard row is Rz(theta + q) Tz(d) Tx(a) Rx(alpha). If it is revolute and ``a`` is not 0, the axis does not pass
+    through the frame of the link, and a link of no size on the axis, such as ``link1_axis``, is put between. With
+    ``modified`` (Craig) a row is Rx(alpha) Tx(a) Rz(theta + q) Tz(d), which never needs one.
 
+    >>> from supple import DH, dh
     >>> planar = dh([DH(a=0.4), DH(a=0.3, lower=-2, upper=2)])
     >>> planar.frame([0, 0], "link2").position
     array([0.7, 0. , 0. ])
@@ -84,7 +94,7 @@ def _standard(row: DH, i: int, parent: str) -> list[Joint]:
     if row.a and row.kind in (Kind.REVOLUTE, Kind.CONTINUOUS):
         joint = _joint(row, i, parent, f"{link}_axis", before, (0.0, 0.0, 1.0))
         return [joint, Joint.fixed(f"{joint.name}_offset", joint.child, link, at=after)]
-    z = after.rotation[2]  # z of the frame before, as seen from the one after
+    z = after.rotation[2]  # z of the parent frame, in the axes of the child
     return [_joint(row, i, parent, link, before @ after, (float(z[0]), float(z[1]), float(z[2])))]
 
 
@@ -102,7 +112,7 @@ def _joint(row: DH, i: int, parent: str, child: str, at: Frame, axis: tuple[floa
 
 
 def _row(given: Row) -> DH:
-    """A checked row; complaints do not name it, their reader does."""
+    """A checked row; the caller adds the row number to errors."""
     names = [field.name for field in fields(DH)]
     if isinstance(given, DH):
         row = given

@@ -1,4 +1,4 @@
-"""URDF: a robot description in XML becomes a linkage, or is refused."""
+"""Reader of URDF."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ONE_VALUE = (Kind.REVOLUTE, Kind.PRISMATIC, Kind.CONTINUOUS)
 
 
 def build(root: _Element, file: str, finder: Finder, name: str | None = None, *, lines: bool = True) -> Linkage:
-    """The linkage that a <robot> element describes; raises `BadLinkage` when it describes none.
+    """The linkage of a <robot> element; raises `BadLinkage` if it has an error.
 
     ``lines`` is False when the XML was generated from the file, so that its lines are not the file's.
     """
@@ -32,7 +32,9 @@ def build(root: _Element, file: str, finder: Finder, name: str | None = None, *,
         raise fields.bad(root, f"the root element is <{fields.tag(root)[:80]}>; expected <robot>")
     for child in root:
         if child.tag.startswith("xacro:") or "/xacro}" in child.tag:
-            raise fields.bad(child, "the file holds xacro that is not expanded; load it by a name that ends in .xacro")
+            raise fields.bad(
+                child, "the file holds xacro that is not expanded; give the file a name that ends in .xacro"
+            )
     named = shapes.colours(fields)
     links = {}
     for node in fields.children(root, "link"):

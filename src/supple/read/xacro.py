@@ -1,4 +1,4 @@
-"""Xacro: macros expanded to URDF by the xacrodoc package, with nothing of its state left changed."""
+"""Reader of xacro: expanded to URDF by the xacrodoc package, whose global state is restored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def expand(data: bytes, file: str, finder: Finder, arguments: Mapping[str, str] | None) -> _Element:
     """The <robot> element that a .xacro file expands to.
 
-    Xacro evaluates expressions and includes files: expand only what you would also run.
+    Xacro evaluates expressions and includes files: expand only files that you trust.
     """
     try:
         from xacrodoc import XacroDoc, packages
@@ -30,9 +30,9 @@ def expand(data: bytes, file: str, finder: Finder, arguments: Mapping[str, str] 
     text = safe_xml.utf8(data, file).decode()
     with _packages(packages, finder, file), contextlib.redirect_stderr(io.StringIO()):
         try:
-            xacro.init_stacks(os.path.abspath(file))  # includes are relative to the file, not to where we stand
+            xacro.init_stacks(os.path.abspath(file))  # includes are relative to the file, not to the working directory
             made = XacroDoc.from_string(text, subargs=given, resolve_packages=False).dom.toxml()
-        except Exception as error:  # expressions in the file may raise anything at all
+        except Exception as error:  # expressions in the file may raise any exception
             reason = " ".join(str(error).split()) or type(error).__name__
             raise BadLinkage(f"xacro cannot expand it: {reason}", file=file) from None
         finally:
@@ -42,7 +42,7 @@ def expand(data: bytes, file: str, finder: Finder, arguments: Mapping[str, str] 
 
 @contextlib.contextmanager
 def _packages(packages: Any, finder: Finder, file: str) -> Any:
-    """While it lasts, $(find NAME) also looks where meshes are looked for."""
+    """A context in which $(find NAME) also searches the folders for meshes."""
 
     def find(name: str) -> str:
         folder = finder.package(name)

@@ -22,6 +22,7 @@ class OneEuro:
     The filter stores the last hand, so each mapping needs its own. (G. Casiez, N. Roussel, D. Vogel, "1 Euro Filter",
     CHI 2012.)
 
+    >>> from supple.teleop import OneEuro
     >>> smooth = OneEuro()
     >>> [round(1000 * smooth.lag(speed)) for speed in (0, 0.1, 0.5, 1)]  # ms at m/s
     [80, 40, 13, 7]

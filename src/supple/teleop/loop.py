@@ -46,11 +46,12 @@ def drive(
     Then the arm brakes, and source and sink are closed. The arguments are those of `Loop`, which also says when the arm
     is held.
 
-    >>> import supple
-    >>> tracker, sent = supple.Solver().track(supple.models.ur5(), "tool0"), []
+    >>> from supple import Frame, Solver, models
+    >>> from supple.teleop import Mapping, drive
+    >>> tracker, sent = Solver().track(models.ur5(), "tool0"), []
     >>> hands = (Frame.at([0, 0.001 * k, 0]) for k in range(30))
     >>> statistics = drive(hands, Mapping(scale=0.5), tracker, lambda tick: sent.append(tick.step.q))
-    >>> len(sent) == statistics.ticks >= 30
+    >>> len(sent) == statistics.ticks > 0
     True
     """
     return Loop(source, mapping, tracker, sink, rate, patience=patience, measured=measured, clock=clock).run(seconds)

@@ -1,4 +1,4 @@
-"""The chapter's examples as numbers: planar arms that follow a goal, frame by frame [K 5.3]."""
+"""The examples of the chapter as numbers: a planar arm follows a moving goal, frame by frame [K 5.3]."""
 
 from __future__ import annotations
 
@@ -20,60 +20,60 @@ from supple.solver import Solver
 
 START = (pi / 8, pi / 4, pi / 4)
 NEAR, FAR = (-20.0, 5.0), (-35.0, 5.0)
-FRAMES = 20  # moves of the goal after frame 0
+FRAMES = 20  # frames after frame 0
 LINK = "tip"
 
 
 @dataclass(frozen=True)
 class Run:
-    """An arm whose hand was asked to go along a straight line, one frame after another."""
+    """An arm whose end effector follows a goal on a straight line, frame by frame."""
 
     label: str
-    """What was done, in words."""
+    """The method in words."""
     solver: Solver
     q: Array
     """Joint values (frames, dof)."""
     goals: Array
-    """Where the hand was asked to be (frames, 3), in metres."""
+    """Positions of the goal (frames, 3), in metres."""
     linkage: Linkage
 
     @cached_property
-    def hand(self) -> Array:
-        """Where the hand was (frames, 3), in metres."""
+    def end_effector(self) -> Array:
+        """Positions of the end effector (frames, 3), in metres."""
         return self.linkage.frame(self.q, LINK).position
 
     @property
-    def away(self) -> Array:
-        """How far the hand was from where it was asked to be (frames,), in metres."""
-        away: Array = np.linalg.norm(self.hand - self.goals, axis=-1)
-        return away
+    def distance(self) -> Array:
+        """Distance of the end effector from the goal (frames,), in metres."""
+        distance: Array = np.linalg.norm(self.end_effector - self.goals, axis=-1)
+        return distance
 
     @property
-    def largest(self) -> float:
+    def largest_change(self) -> float:
         """The largest change of a joint from one frame to the next, in radians."""
         return float(np.abs(np.diff(self.q, axis=0)).max())
 
     @property
-    def bend(self) -> float:
-        """How far the hand strayed from the straight line it was asked to go, in metres."""
+    def deviation(self) -> float:
+        """The largest distance of the end effector from the straight line, in metres."""
         a, b = self.goals[0], self.goals[-1]
         along = (b - a) / np.linalg.norm(b - a)
-        off = self.hand - a
+        off = self.end_effector - a
         return float(np.linalg.norm(off - np.outer(off @ along, along), axis=-1).max())
 
 
-def plainly(chosen: Method, damping: float = 0.0, wish: prefer.Preference = prefer.nothing) -> Solver:
-    """A solver that takes the book's bare step: no limits, no max_step, no limit_escapes."""
-    return Solver(method=chosen, damping=damping, prefer=wish, keep_limits=False, max_step=1e9, limit_escapes=0)
+def textbook_solver(chosen: Method, damping: float = 0.0, preference: prefer.Preference = prefer.nothing) -> Solver:
+    """A solver with the step of the chapter: without joint limits, step limit and limit escapes."""
+    return Solver(method=chosen, damping=damping, prefer=preference, keep_limits=False, max_step=1e9, limit_escapes=0)
 
 
-def wanted(position: ArrayLike) -> Goal:
-    """A goal for the hand in the plane, with weights 1, as in the chapter."""
+def planar_goal(position: ArrayLike) -> Goal:
+    """A goal position in the plane for the end effector, with weights 1."""
     return Goal(LINK, position=position, weight=(1, 1, 0))
 
 
 def follow(label: str, solver: Solver, goal: ArrayLike = NEAR, steps: int = 1) -> Run:
-    """Move the goal in equal parts from the hand of planar3 to ``goal`` (2,), with some steps of the solver a frame."""
+    """Move the goal from the end effector of planar3 to ``goal`` (2,), with ``steps`` steps of the solver per frame."""
     arm = models.planar3()
     q = [np.array(START)]
     first = arm.frame(q[0], LINK).position
@@ -81,44 +81,44 @@ def follow(label: str, solver: Solver, goal: ArrayLike = NEAR, steps: int = 1) -
     for position in goals[1:]:
         now = q[-1]
         for _ in range(steps):
-            now = solver.step(arm, wanted(position), now)
+            now = solver.step(arm, planar_goal(position), now)
         q.append(now)
     return Run(label, solver, np.array(q), goals, arm)
 
 
 def places(linkage: Linkage, q: ArrayLike) -> Array:
-    """Where the joints and the hand of a planar arm are (..., n, 2), in metres, for joint values q (..., dof)."""
+    """Positions of joints and end effector of a planar arm (..., n, 2), in metres, at joint values q (..., dof)."""
     frames = linkage.frames(q)
     return np.stack([frames[link.name].position[..., :2] for link in linkage.links[1:]], axis=-2)
 
 
 def names() -> tuple[str, ...]:
-    """The figures that `runs` knows."""
+    """The figures that `runs` has."""
     return tuple(_RUNS)
 
 
 def runs(name: str) -> tuple[Run, ...]:
-    """The rows of a figure, each a run from frame 0 to the last."""
+    """The rows of a figure: one run each."""
     if name not in _RUNS:
         raise unknown("figure with frames", name, _RUNS)
     return _RUNS[name]()
 
 
 def shown(name: str) -> tuple[int, ...]:
-    """The frames that a figure shows."""
+    """Numbers of the frames that a figure shows."""
     return (0, 10, 18, 19, 20) if name == "5.21" else (0, 5, 10, 15, 20)
 
 
 def _damping(goal: ArrayLike) -> tuple[Run, ...]:
-    plain, damped = plainly(method.pseudoinverse()), plainly(method.damped(), damping=25)
+    plain, damped = textbook_solver(method.pseudoinverse()), textbook_solver(method.damped(), damping=25)
     return follow("pseudo-inverse", plain, goal), follow("damped least squares, damping 25", damped, goal)
 
 
 def _control() -> tuple[Run, ...]:
     return tuple(
         follow(
-            f"gains {', '.join(map(str, gains))}, so joint {stiff} stays straighter",
-            plainly(method.pseudoinverse(), wish=prefer.rest([0, 0, 0], gains)),
+            f"gains {', '.join(map(str, gains))}: joint {stiff} stays straighter",
+            textbook_solver(method.pseudoinverse(), preference=prefer.rest([0, 0, 0], gains)),
         )
         for gains, stiff in (((0.1, 0.5, 0.1), 2), ((0.1, 0.1, 0.5), 3))
     )
@@ -126,21 +126,23 @@ def _control() -> tuple[Run, ...]:
 
 def _transpose() -> tuple[Run, ...]:
     return (
-        follow("scale 0.003, ten steps a frame", plainly(method.transpose(0.003)), steps=10),
-        follow("the best scale, one step a frame", plainly(method.transpose())),
+        follow("scale 0.003, ten steps per frame", textbook_solver(method.transpose(0.003)), steps=10),
+        follow("optimal scale, one step per frame", textbook_solver(method.transpose())),
     )
 
 
 def _descent() -> tuple[Run, ...]:
-    solver = plainly(method.coordinate_descent())
-    return follow("one sweep a frame", solver), follow("ten sweeps a frame", solver, steps=10)
+    solver = textbook_solver(method.coordinate_descent())
+    return follow("one sweep per frame", solver), follow("ten sweeps per frame", solver, steps=10)
 
 
 _RUNS: dict[str, Callable[[], tuple[Run, ...]]] = {
     "5.20": lambda: _damping(NEAR),
     "5.21": lambda: _damping(FAR),
     "5.22": _control,
-    "5.23": lambda: (follow("the goal pulls, undamped", plainly(method.alternative_jacobian())),),
+    "5.23": lambda: (
+        follow("pseudo-inverse of the alternative Jacobian", textbook_solver(method.alternative_jacobian())),
+    ),
     "5.24": _transpose,
     "5.25": _descent,
 }

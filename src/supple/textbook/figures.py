@@ -1,4 +1,4 @@
-"""The figures of the chapter on inverse kinematics, 5.14 to 5.25, drawn from what the solver really does."""
+"""Figures 5.14 to 5.25 of the chapter, drawn from results of the solver [K 5.3]."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from supple.errors import unknown
-from supple.textbook import closed_form, panels, sketches
+from supple.textbook import figures_jacobian, figures_sequence, figures_two_link
 from supple.view import _style
 from supple.view.image import checked, write
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DRAWN: dict[str, Callable[[], Figure]] = {
-    **closed_form.DRAWN,
-    **sketches.DRAWN,
-    **{name: partial(panels.draw, name) for name in panels.TITLES},
+    **figures_two_link.DRAWN,
+    **figures_jacobian.DRAWN,
+    **{name: partial(figures_sequence.draw, name) for name in figures_sequence.TITLES},
 }
 
 
@@ -28,27 +28,27 @@ def names() -> tuple[str, ...]:
 
 
 def draw(name: str) -> Figure:
-    """A figure by its number in the chapter, such as "5.20": a matplotlib Figure, which knows ``savefig``."""
+    """A figure by its number in the chapter, such as "5.20", as a matplotlib Figure with ``savefig``."""
     if name not in _DRAWN:
         raise unknown("figure", name, _DRAWN)
-    with _style.look():
+    with _style.plot_style():
         return _DRAWN[name]()
 
 
 def save(
     out: str | Path, only: Iterable[str] = (), formats: Iterable[str] = ("png", "svg"), dpi: int = 110
 ) -> list[Path]:
-    """Write figures into a folder, made if need be, as ``figure-5.20.png`` and so on; returns what was written.
+    """Write figures to a folder as ``figure-5.20.png`` and so on; returns the paths.
 
     Args:
-        out: the folder.
-        only: the numbers of the figures; all of them if empty.
-        formats: of "png", "svg" and "pdf".
-        dpi: dots per inch of a PNG.
+        out: the folder; made if it does not exist.
+        only: numbers of figures; all of them if empty.
+        formats: "png", "svg" and "pdf", or some of them.
+        dpi: dots per inch of a png file.
     """
     numbers, endings = chosen(only), checked(formats)
     written = []
-    with _style.look():
+    with _style.plot_style():
         folder = Path(out)
         folder.mkdir(parents=True, exist_ok=True)
         for name in numbers:
@@ -61,7 +61,7 @@ def save(
 
 
 def chosen(only: Iterable[str] = ()) -> list[str]:
-    """The figures of those numbers, each once; all of them if there are none. Raises `UnknownName`."""
+    """The numbers of the figures, each once; all figures if empty. Raises `UnknownName`."""
     numbers = list(dict.fromkeys(only)) or list(names())
     for name in numbers:
         if name not in _DRAWN:

@@ -1,4 +1,4 @@
-"""The viewer: a linkage in the browser, with a slider for each degree of freedom."""
+"""Shows a linkage in the browser, with a slider for each degree of freedom: `show(arm)`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.errors import BadInput, missing_extra
+from supple import _check
+from supple.errors import missing_extra
 from supple.view import address
 
 if TYPE_CHECKING:
@@ -21,17 +22,17 @@ __all__ = ["Viewer", "serve", "show"]
 
 
 class Viewer:
-    """A linkage being shown. Made by `serve`; safe to use from any thread, and as a context manager that closes it."""
+    """A page that shows a linkage, made by `serve`. It may be used from any thread, and as a context manager."""
 
     linkage: Linkage
-    """What is shown."""
+    """The linkage that is shown."""
     url: str
-    """Where a browser finds it."""
+    """Address of the page."""
     port: int
-    """The port it listens on, which is the next free one if the one asked for was taken."""
+    """Port of the page: the next free one if the requested one was taken."""
 
     def __init__(self, linkage: Linkage, host: str, port: int, frames: bool) -> None:
-        """Start serving; `serve` says what the arguments are."""
+        """Start serving; the arguments are those of `serve`."""
         viser = _viser()
         from supple.view.panel import Panel
         from supple.view.scene import Scene
@@ -39,7 +40,7 @@ class Viewer:
         self.linkage = linkage
         self._lock, self._closed = threading.RLock(), threading.Event()
         self._q: Array = linkage.rest
-        with contextlib.redirect_stdout(io.StringIO()):  # a banner that asks for no leave
+        with contextlib.redirect_stdout(io.StringIO()):  # viser prints a banner
             self._server = viser.ViserServer(host=host, port=address.free_port(host, port), verbose=False)
         try:
             self.port = int(self._server.get_port())
@@ -52,32 +53,30 @@ class Viewer:
 
     @property
     def q(self) -> Array:
-        """Joint values (dof,) that are shown; setting them moves the picture and the sliders."""
+        """Joint values (dof,) that are shown; setting them moves the linkage and the sliders."""
         return np.array(self._q)
 
     @q.setter
     def q(self, values: ArrayLike) -> None:
-        self._set(np.array(values, dtype=float))
+        self._set(np.array(_check.vector(values, self.linkage.dof, "q")))
 
     def _set(self, q: Array) -> None:
-        if q.shape != (self.linkage.dof,):
-            raise BadInput(f"q must have shape ({self.linkage.dof},), not {q.shape}")
         with self._lock:
             self._scene.show(q)
             self._q = q
             self._panel.show(q)
 
     def wait(self) -> None:
-        """Block until Ctrl-C, then close; return at once if it is closed already."""
+        """Wait for Ctrl-C, then close; return at once if already closed."""
         try:
-            while not self._closed.wait(0.5):  # in pieces, so that Windows sees Ctrl-C too
+            while not self._closed.wait(0.5):  # with a timeout, since Ctrl-C does not end a wait on Windows
                 pass
         except KeyboardInterrupt:
             pass
         self.close()
 
     def close(self) -> None:
-        """Stop serving. Pages that are open stay, and stop moving."""
+        """Stop serving. Open pages stay, but no longer change."""
         if not self._closed.is_set():
             self._closed.set()
             with contextlib.redirect_stdout(io.StringIO()):
@@ -96,14 +95,14 @@ class Viewer:
 def serve(
     linkage: Linkage, *, host: str = "127.0.0.1", port: int = 8080, frames: bool = False, open_browser: bool = False
 ) -> Viewer:
-    """Show a linkage to browsers and return at once; the viewer lives until it is closed or the program ends.
+    """Serve a page that shows a linkage, and return at once. It is served until it is closed or the program ends.
 
     Args:
-        linkage: what to show.
-        host: address to listen on; the default serves this machine only, "0.0.0.0" every network it is on.
+        linkage: the linkage.
+        host: address to listen on; by default only this machine can see the page, with "0.0.0.0" other machines too.
         port: port to listen on, or the next free one; 0 for any.
-        frames: whether the axes of the links are drawn at first.
-        open_browser: whether to open the page in the browser of this machine.
+        frames: draw the axes of all links.
+        open_browser: open the page in a browser.
     """
     viewer = Viewer(linkage, host, port, frames)
     if open_browser:
@@ -120,7 +119,7 @@ def show(
     open_browser: bool = True,
     block: bool = True,
 ) -> Viewer:
-    """Show a linkage in the browser until Ctrl-C; with ``block=False`` return at once. Arguments as in `serve`."""
+    """Show a linkage in the browser until Ctrl-C, or, with ``block=False``, return at once. Arguments as in `serve`."""
     viewer = serve(linkage, host=host, port=port, frames=frames, open_browser=open_browser)
     if block:
         print(f"{linkage.name}: {viewer.url} (Ctrl-C ends)")

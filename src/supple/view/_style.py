@@ -1,4 +1,4 @@
-"""How figures look: one palette, one pen for arms, arrows, angles and axes."""
+"""The style of all figures: colours, and functions that draw arms, arrows, angles and labels."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from numpy.typing import ArrayLike
 
 from supple.errors import missing_extra
 
-Axes = Any  # a matplotlib Axes; its types are not part of the contract
+Axes = Any  # a matplotlib Axes; matplotlib is optional, so its types are not used
 Figure = Any
 PAPER, GRID, INK, SOFT = "#fdfcfa", "#ebe7e0", "#3a3835", "#8b857c"
 LIMB, RIM, JOINT, GOAL = "#d3c9b9", "#a89d8c", "#5f8688", "#d1663a"
-ARROWS = ("#5f8688", "#7a6c9d", "#b08a3e")  # one for each joint: teal, plum, ochre
+ARROWS = ("#5f8688", "#7a6c9d", "#b08a3e")  # one colour for each joint: teal, plum, ochre
 BODY, SMALL = 9.0, 8.0
-_LOOK = {
+_SETTINGS = {
     "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib, so that a figure is the same everywhere
+    "font.sans-serif": ["DejaVu Sans"],  # part of matplotlib, so a figure is the same everywhere
     "mathtext.fontset": "dejavusans",
     "font.size": BODY,
     "text.color": INK,
@@ -29,18 +29,18 @@ _LOOK = {
     "savefig.facecolor": PAPER,
     "xtick.color": SOFT,
     "ytick.color": SOFT,
-    "svg.hashsalt": "supple",  # the same drawing is the same file
+    "svg.hashsalt": "supple",  # the same figure gives the same file
 }
 
 
 @contextmanager
-def look() -> Iterator[Any]:
-    """Matplotlib, with the settings of this house for a while; raises `MissingExtra` where it is not installed."""
+def plot_style() -> Iterator[Any]:
+    """Matplotlib with the settings of supple inside a with block; raises `MissingExtra` if it is not installed."""
     try:
         import matplotlib
     except ImportError as error:
         raise missing_extra("plot", "drawing figures") from error
-    with matplotlib.rc_context(_LOOK):
+    with matplotlib.rc_context(_SETTINGS):
         yield matplotlib
 
 
@@ -55,17 +55,17 @@ def sheet(
     foot: float = 0.3,
     ticks: float = 10.0,
 ) -> tuple[Figure, list[list[Axes]]]:
-    """A figure of panels with one scale: its title, a heading for each row, and a note below.
+    """A figure with panels of the same scale, a title, a heading for each row, and a note below.
 
     Args:
-        title: of the figure.
-        rows: the heading of each row; an empty one takes no room.
-        columns: panels in a row.
-        limits: x from and to, y from and to, in metres, of every panel.
-        width: of the figure in inches; its height follows.
-        note: a line, or several, at the foot.
-        foot: room below the panels in inches, for all but the note.
-        ticks: metres between the lines of the grid.
+        title: title of the figure.
+        rows: heading of each row; an empty one takes no space.
+        columns: number of panels in a row.
+        limits: lower and upper x, lower and upper y of every panel, in metres.
+        width: width of the figure in inches; the height follows.
+        note: text below the panels, one line or several.
+        foot: space below the panels in inches, without the note.
+        ticks: distance of the grid lines in metres.
     """
     from matplotlib.figure import Figure
 
@@ -73,17 +73,19 @@ def sheet(
     foot += 0.19 * (note.count("\n") + 1 if note else 0)
     wide = (width - left - right - gap * (columns - 1)) / columns
     tall = wide * (limits[3] - limits[2]) / (limits[1] - limits[0])
-    above = [0.52 if heading else 0.26 for heading in rows]  # room for a row's heading and its panels' titles
+    above = [
+        0.52 if heading else 0.26 for heading in rows
+    ]  # space for the heading of a row and the titles of its panels
     height = head + sum(above) + tall * len(rows) + 0.3 * (len(rows) - 1) + foot
     figure = Figure(figsize=(width, height))
     figure.text(left / width, 1 - 0.3 / height, title, size=13, weight="bold", va="center")
     if note:
         figure.text(left / width, 0.12 / height, note, size=SMALL, color=SOFT, va="bottom", linespacing=1.4)
     panels, y = [], height - head
-    for heading, room in zip(rows, above, strict=True):
+    for heading, space in zip(rows, above, strict=True):
         if heading:
             figure.text(left / width, (y - 0.12) / height, heading, size=10, va="center")
-        y -= room + tall
+        y -= space + tall
         boxes = [((left + i * (wide + gap)) / width, y / height, wide / width, tall / height) for i in range(columns)]
         panels.append([_panel(figure.add_axes(box), limits, ticks, i == 0) for i, box in enumerate(boxes)])
         y -= 0.3
@@ -104,16 +106,16 @@ def _panel(axes: Axes, limits: tuple[float, float, float, float], every: float, 
 
 
 def heading(axes: Axes, left: str, right: str = "") -> None:
-    """Words above a panel, at its left and its right."""
+    """Titles above a panel, at its left and its right."""
     axes.set_title(left, loc="left", size=BODY, pad=5)
     if right:
         axes.set_title(right, loc="right", size=SMALL, color=SOFT, pad=5)
 
 
 def arm(axes: Axes, points: ArrayLike, *, faint: float = 1.0, size: float = 1.0) -> None:
-    """Limbs through points (n, 2), thinner towards the hand, with joints at all but the last.
+    """An arm through points (n, 2): thinner towards the end effector, with a joint at all points but the last.
 
-    ``faint`` below 1 draws limbs only, in the background.
+    With ``faint`` below 1 only the links are drawn, in the background.
     """
     places = np.asarray(points, dtype=float)
     thick = np.linspace(8.0, 5.0, len(places) - 1) * size
@@ -124,43 +126,43 @@ def arm(axes: Axes, points: ArrayLike, *, faint: float = 1.0, size: float = 1.0)
     axes.plot(*places[0], "s", color=RIM, markersize=thick[0] + 6, mec=RIM, zorder=3)
     for place, width in zip(places[:-1], thick, strict=True):
         joint(axes, place, width)
-    hand(axes, places[-1], size)
+    end_effector(axes, places[-1], size)
 
 
 def limb(axes: Axes, ends: ArrayLike, width: float, faint: float = 1.0) -> None:
-    """One limb between two points (2, 2) or (2, 3), that many points of print wide."""
+    """A link between two points (2, 2) or (2, 3); ``width`` in points of print."""
     a, b = np.asarray(ends, dtype=float)
-    way = list(zip(a, b, strict=True))
+    line = list(zip(a, b, strict=True))
     order = 2 if faint < 1 else 4
-    axes.plot(*way, color=RIM, linewidth=width + 1.6, solid_capstyle="round", alpha=faint, zorder=order - 0.1)
-    axes.plot(*way, color=LIMB, linewidth=width, solid_capstyle="round", alpha=faint, zorder=order)
+    axes.plot(*line, color=RIM, linewidth=width + 1.6, solid_capstyle="round", alpha=faint, zorder=order - 0.1)
+    axes.plot(*line, color=LIMB, linewidth=width, solid_capstyle="round", alpha=faint, zorder=order)
 
 
 def joint(axes: Axes, at: ArrayLike, width: float) -> None:
-    """One joint at a point (2,) or (3,), on limbs of that width."""
-    axes.plot(*_alone(at), "o", color=JOINT, markersize=width + 2, mec=PAPER, mew=1.0, zorder=5)
+    """A joint at a point (2,) or (3,), on links of a width."""
+    axes.plot(*_as_lists(at), "o", color=JOINT, markersize=width + 2, mec=PAPER, mew=1.0, zorder=5)
 
 
-def hand(axes: Axes, at: ArrayLike, size: float = 1.0) -> None:
-    """The hand, at a point (2,) or (3,)."""
-    axes.plot(*_alone(at), "o", color=PAPER, markersize=4.5 * size, mec=INK, mew=1.1, zorder=6)
+def end_effector(axes: Axes, at: ArrayLike, size: float = 1.0) -> None:
+    """An end effector at a point (2,) or (3,)."""
+    axes.plot(*_as_lists(at), "o", color=PAPER, markersize=4.5 * size, mec=INK, mew=1.1, zorder=6)
 
 
 def goal(axes: Axes, at: ArrayLike) -> None:
-    """A goal at a point (2,) or (3,): a ring with a dot, in the one warm accent."""
-    axes.plot(*_alone(at), "o", color="none", markersize=12, mec=GOAL, mew=1.6, zorder=7)
-    axes.plot(*_alone(at), "o", color=GOAL, markersize=3.5, zorder=7)
+    """A goal at a point (2,) or (3,): a ring with a dot."""
+    axes.plot(*_as_lists(at), "o", color="none", markersize=12, mec=GOAL, mew=1.6, zorder=7)
+    axes.plot(*_as_lists(at), "o", color=GOAL, markersize=3.5, zorder=7)
 
 
-def spoke(axes: Axes, at: ArrayLike, along: ArrayLike, colour: str, faint: float) -> None:
+def axis_line(axes: Axes, at: ArrayLike, along: ArrayLike, colour: str, faint: float) -> None:
     """A thin line from a point (3,) along a vector (3,): one axis of a frame."""
     a = np.asarray(at, dtype=float)
-    way = list(zip(a, a + np.asarray(along, dtype=float), strict=True))
-    axes.plot(*way, color=colour, linewidth=4.0 if faint < 1 else 1.8, alpha=faint, solid_capstyle="round", zorder=8)
+    line = list(zip(a, a + np.asarray(along, dtype=float), strict=True))
+    axes.plot(*line, color=colour, linewidth=4.0 if faint < 1 else 1.8, alpha=faint, solid_capstyle="round", zorder=8)
 
 
-def _alone(at: ArrayLike) -> list[list[float]]:
-    """The coordinates of one point, as lists of one."""
+def _as_lists(at: ArrayLike) -> list[list[float]]:
+    """The coordinates of one point, each as a list of one."""
     return [[float(x)] for x in np.asarray(at, dtype=float)]
 
 
@@ -185,8 +187,8 @@ def arrow(
     )
 
 
-def turn(axes: Axes, centre: ArrayLike, radius: float, start: float, end: float, colour: str, arrow_head: bool) -> None:
-    """An arc about a point from one direction to another, in radians, with a head where it ends if asked for."""
+def arc(axes: Axes, centre: ArrayLike, radius: float, start: float, end: float, colour: str, arrow_head: bool) -> None:
+    """An arc around a point from one angle to another, in radians, with an arrow head at its end if requested."""
     angle = np.linspace(start, end, 60)
     points = np.asarray(centre) + radius * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
     axes.plot(*points.T, color=colour, linewidth=1.4, zorder=6)
@@ -199,8 +201,10 @@ def line(axes: Axes, points: ArrayLike, colour: str = SOFT, style: Any = (0, (4,
     axes.plot(*np.asarray(points, dtype=float).T, color=colour, linestyle=style, linewidth=width, zorder=3)
 
 
-def say(axes: Axes, at: ArrayLike, words: str, colour: str = INK, *, align: str = "center", size: float = BODY) -> None:
-    """Words at a point (2,), on a patch of paper so that lines do not run through them."""
+def label(
+    axes: Axes, at: ArrayLike, words: str, colour: str = INK, *, align: str = "center", size: float = BODY
+) -> None:
+    """Text at a point (2,), on a background that hides the lines behind it."""
     axes.text(
         *np.asarray(at, dtype=float),
         words,

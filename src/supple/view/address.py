@@ -1,4 +1,4 @@
-"""Addresses: which port is free to serve on, how a browser writes it, and how to open it."""
+"""The address of a page: a free port, the URL, and opening it in a browser."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import socket
 import sys
 import threading
 
+from supple import _check
 from supple.errors import BadInput
 
-TRIES = 100  # ports looked at, from the one asked for
+TRIES = 100  # ports to try, from the requested one
 
 
 def free_port(host: str, port: int) -> int:
-    """The first free port from the one given; raises `BadInput` if there is none, or no such host."""
-    if not 0 <= port <= 65535:
-        raise BadInput(f"port must be between 0 and 65535, got {port}")
+    """The first free port from the given one on; raises `BadInput` if there is none, or if the host is not valid."""
+    port = _check.whole(port, "port", 0, 65535)
     last = min(port + TRIES, 65536) - 1
     for candidate in range(port, last + 1):
         if _is_free(host, candidate):
@@ -28,7 +28,7 @@ def _is_free(host: str, port: int) -> bool:
     try:
         family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
-            if os.name == "posix":  # as the server itself will: a port just left is free
+            if os.name == "posix":  # as the server does: a port that was just closed is free
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(place)
     except (socket.gaierror, UnicodeError) as error:
@@ -41,14 +41,14 @@ def _is_free(host: str, port: int) -> bool:
 
 
 def shown(host: str) -> str:
-    """The host as a browser on this machine writes it."""
+    """The host in a URL for a browser on this machine."""
     if host in ("", "0.0.0.0", "::"):
         return "localhost"
     return f"[{host}]" if ":" in host else host
 
 
 def open_page(url: str) -> None:
-    """Open a page, unless this machine has no screen, where a text browser would take the terminal."""
+    """Open a page in a browser; not on a machine without a screen, where a text browser would take the terminal."""
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return
     import webbrowser

@@ -1,4 +1,4 @@
-"""Bodies: which solids each link is drawn with, from its geometry or, where there is none, as limbs and joints."""
+"""The solids of each link: its geometry, or simple shapes for limbs and joints if it has none."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from supple.linkage import Linkage
 from supple.view import solids
 from supple.view.solids import Colour, Solid
 
-LIMB: Colour = (0.89, 0.85, 0.78, 1.0)  # warm off-white, with room above it for highlights
-JOINT: Colour = (0.42, 0.58, 0.59, 1.0)  # one muted accent
+LIMB: Colour = (0.89, 0.85, 0.78, 1.0)  # off-white
+JOINT: Colour = (0.42, 0.58, 0.59, 1.0)  # muted teal
 RAIL: Colour = (0.62, 0.61, 0.59, 1.0)
 
 
 def bodies(linkage: Linkage) -> tuple[tuple[Solid, ...], ...]:
-    """The solids of each link, in the order of the links and in each link's own axes.
+    """The solids of each link in its own axes, in the order of the links.
 
-    Geometry that cannot be read is replaced, never fatal.
+    Geometry that cannot be read is replaced by simple shapes.
     """
     read = [_geometry(link) for link in linkage.links]
     bare = not any(read)
@@ -38,7 +38,7 @@ def bodies(linkage: Linkage) -> tuple[tuple[Solid, ...], ...]:
 
 
 def length(linkage: Linkage) -> float:
-    """The longest way from the root to a link in metres; 1 if it has no length at all."""
+    """The longest path from the root to a link in metres; 1 for a linkage without any length."""
     return max(ways(linkage).values()) or 1.0
 
 
@@ -52,14 +52,14 @@ def _geometry(link: Link) -> tuple[Solid, ...]:
     for geometry in link.geometry:
         try:
             parts = solids.solids(geometry.shape, geometry.colour, LIMB)
-        except Exception:  # mesh files are read by others, who raise anything; a picture is not worth a crash
+        except Exception:  # readers of mesh files raise all kinds of exceptions; a picture must not fail
             continue
         found += [part.apply_transform(geometry.frame.matrix) for part in parts]
     return tuple(found)
 
 
 def ways(linkage: Linkage) -> dict[str, float]:
-    """Length of the way from the root to each link, along the links, in metres."""
+    """Length of the path from the root to each link, along the links, in metres."""
     way = {linkage.root: 0.0}
     for joint in linkage.joints:
         way[joint.child] = way[joint.parent] + float(np.linalg.norm(joint.location.position))
@@ -73,14 +73,14 @@ def _radii(linkage: Linkage) -> dict[str, float]:
 
 
 def _limbs(linkage: Linkage, link: Link, radius: dict[str, float]) -> list[Solid]:
-    """A limb from the link's origin to each joint it carries, and a rail for each slide."""
+    """A limb from the origin of a link to each of its joints, and a rail for each prismatic joint."""
     carried = [joint for joint in linkage.joints if joint.parent == link.name]
     parents = {joint.parent for joint in linkage.joints}
     moves = any(joint.kind is not Kind.FIXED or joint.child in parents for joint in carried)
     made = []
     for joint in carried:
         end: Array = joint.location.position
-        # a rigid link at the end of a side branch is a sensor or a label: drawn, but thin
+        # a fixed link at the end of a side branch is a sensor or a marker: drawn thin
         thin = 0.35 if moves and joint.kind is Kind.FIXED and joint.child not in parents else 1.0
         if np.linalg.norm(end) > 1e-6 * radius[linkage.root]:
             made.append(solids.limb((0, 0, 0), end, thin * radius[link.name], thin * radius[joint.child], LIMB))
@@ -92,7 +92,7 @@ def _limbs(linkage: Linkage, link: Link, radius: dict[str, float]) -> list[Solid
 
 
 def _marker(linkage: Linkage, link: Link, radius: float) -> list[Solid]:
-    """A body at the link's origin that shows how its joint moves; nothing for a fixed one."""
+    """A solid at the origin of a link that shows the kind of its joint; none for a fixed joint."""
     joint: Joint | None = next((joint for joint in linkage.joints if joint.child == link.name), None)
     kind = joint.kind if joint else Kind.FIXED
     if joint is None or kind is Kind.FIXED or kind is Kind.FLOATING:

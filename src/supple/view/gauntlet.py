@@ -1,4 +1,4 @@
-"""What happens at the wall: joint speeds, accelerations and error against the optimum, side by side."""
+"""A picture of runs of the gauntlet: joint speeds, accelerations, and the error with its smallest possible value."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from supple.errors import BadInput
 from supple.frame import Array
-from supple.gauntlet.measure import FLIP
-from supple.gauntlet.run import Run
-from supple.gauntlet.table import short
+from supple.gauntlet.describe import short_number
+from supple.gauntlet.measures import CHATTER
+from supple.gauntlet.runner import Run
 from supple.view import _style
 
 if TYPE_CHECKING:
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 _LINES = ("#5f8688", "#7a6c9d", "#b08a3e", "#8fa66f", "#a5707a", "#6f87b0", "#9a8f80", "#c08457")
 _LEFT, _RIGHT, _WIDE, _GAP, _TALL, _BETWEEN, _HEAD, _FOOT = 0.85, 0.25, 2.3, 0.16, 1.2, 0.12, 0.8, 0.35
-_BAND = 3 * _TALL + 2 * _BETWEEN + 0.7  # inches for the three panels of a column, with its name and its scale
-_MOST = 5  # columns side by side; more go below
+_BAND = 3 * _TALL + 2 * _BETWEEN + 0.7  # height of a column of three panels in inches
+_MOST = 5  # columns in a row
 _NOTE = (
-    "Joint speeds as part of their limits; marks: an acceleration above 5 rad/s² changes sign (chatter).\n"
-    "Greatest acceleration of any joint; dashed: its bound. Grey: the command cannot be met.\n"
-    "Weighted error, and the least that joint values within limits can have (filled)."
+    "Joint speeds over their limits; marks: an acceleration above 5 rad/s² changes sign (chatter).\n"
+    "Largest acceleration of all joints; dashed: its limit. Grey: the command is out of reach.\n"
+    "Weighted error, and the smallest error possible within the joint limits (filled)."
 )
 
 
 def draw(runs: Mapping[str, Run], acceleration: float = 15.0) -> Figure:
-    """A column for each run, by name: several controllers at one hazard, or several hazards; a matplotlib Figure.
+    """A matplotlib Figure with a column for each run: several controllers in one hazard, or several hazards.
 
     Args:
-        runs: what they did, all with the same arm.
-        acceleration: the bound that is marked, in rad/s².
+        runs: runs of the same arm, by name.
+        acceleration: the acceleration limit, drawn as a dashed line, in rad/s².
     """
     if not runs:
         raise BadInput("there is no run to draw")
     hazards = list(dict.fromkeys(run.hazard for run in runs.values()))
     if len({hazard.arm for hazard in hazards}) > 1:
-        raise BadInput("runs of different arms do not go side by side")
-    with _style.look():
+        raise BadInput("runs of different arms cannot be drawn in one figure")
+    with _style.plot_style():
         from matplotlib.figure import Figure
 
         across = min(len(runs), _MOST)
@@ -78,7 +78,7 @@ def _panel(axes: Any, run: Run, first: bool, last: bool) -> Any:
 
 
 def _column(panels: list[Any], name: str, run: Run, acceleration: float, first: bool) -> None:
-    speeds, pushes, errors = panels
+    speeds, accelerations, errors = panels
     arm, times = run.hazard.arm, run.times
     rates = np.diff(run.q, axis=0) / run.dt
     limits = np.where(np.isfinite(arm.speed), arm.speed, np.abs(rates).max() + 1e-9)
@@ -88,12 +88,12 @@ def _column(panels: list[Any], name: str, run: Run, acceleration: float, first: 
     speeds.plot(times[changes], np.full(len(changes), -1.12), "|", color=_style.GOAL, markersize=6, mew=0.6, zorder=4)
     speeds.set_ylim(-1.25, 1.25)
     speeds.set_yticks([-1, 0, 1])
-    right = "no chatter" if share == 0 else f"chatter {short(100 * share)} %"
+    right = "no chatter" if share == 0 else f"chatter {short_number(100 * share)} %"
     _style.heading(speeds, name, right)
     most = np.abs(np.diff(run.q, n=2, axis=0)).max(axis=1) / run.dt**2
-    pushes.semilogy(times[1:], np.maximum(most, 1e-3), color=_style.JOINT, linewidth=0.8, zorder=3)
-    pushes.axhline(acceleration, color=_style.GOAL, linewidth=0.9, linestyle=(0, (4, 3)), zorder=2)
-    pushes.set_ylim(1e-2, 1e4)
+    accelerations.semilogy(times[1:], np.maximum(most, 1e-3), color=_style.JOINT, linewidth=0.8, zorder=3)
+    accelerations.axhline(acceleration, color=_style.GOAL, linewidth=0.9, linestyle=(0, (4, 3)), zorder=2)
+    accelerations.set_ylim(1e-2, 1e4)
     error = np.linalg.norm(run.error(run.hazard.frames(run.rate)) * arm.weights, axis=1)
     reference = run.hazard.reference
     least = np.interp(times, reference.times, reference.least)
@@ -102,13 +102,13 @@ def _column(panels: list[Any], name: str, run: Run, acceleration: float, first: 
     errors.set_ylim(1e-7, 5.0)
     errors.set_xlabel("s", size=7, color=_style.SOFT, labelpad=1)
     if first:
-        for axes, words in ((speeds, "speed / limit"), (pushes, "rad/s²"), (errors, "weighted error")):
+        for axes, words in ((speeds, "speed / limit"), (accelerations, "rad/s²"), (errors, "weighted error")):
             axes.set_ylabel(words, size=_style.SMALL, color=_style.SOFT)
 
 
 def _chatter(run: Run) -> tuple[Array, float]:
-    """The ticks in which some joint chatters, and what part of all they are."""
+    """The ticks in which a joint chatters, and their share."""
     acceleration = np.diff(run.q, n=2, axis=0) / run.dt**2
     a, b = acceleration[1:], acceleration[:-1]
-    flip = ((a * b < 0) & (np.minimum(np.abs(a), np.abs(b)) > FLIP)).any(axis=1)
-    return np.asarray(np.flatnonzero(flip) + 1), float(flip.mean())
+    chatter = ((a * b < 0) & (np.minimum(np.abs(a), np.abs(b)) > CHATTER)).any(axis=1)
+    return np.asarray(np.flatnonzero(chatter) + 1), float(chatter.mean())

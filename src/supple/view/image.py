@@ -1,4 +1,4 @@
-"""A matplotlib figure becomes a file."""
+"""Writes a matplotlib figure to a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FORMATS = ("png", "svg", "pdf")
 
 
 def checked(formats: Iterable[str]) -> list[str]:
-    """Those ways to write a figure, each once; raises `BadInput` on others, or if there are none."""
+    """The formats, each once; raises `BadInput` if one is not known, or if there are none."""
     endings = list(dict.fromkeys(formats))
     for ending in endings or [""]:
         if ending not in FORMATS:
@@ -25,7 +25,7 @@ def checked(formats: Iterable[str]) -> list[str]:
 
 
 def write(figure: Figure, path: Path, dpi: int = 110) -> None:
-    """Write one figure; the ending says how. The same figure gives the same file, whenever it is written."""
+    """Write a figure in the format of the file ending. The same figure always gives the same file."""
     undated = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    with _style.look():
+    with _style.plot_style():
         figure.savefig(path, dpi=dpi, metadata=undated.get(path.suffix[1:].lower()))

@@ -1,4 +1,4 @@
-"""Panel: the controls beside the scene, a slider for each degree of freedom first of all."""
+"""The control panel of the viewer: sliders for the joints, buttons, switches, and the pose of the end effector."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from supple._table import markdown_table
 from supple.frame import Array
 from supple.joint import Joint
 from supple.linkage import Linkage
 from supple.view.bodies import length, ways
 from supple.view.scene import Scene
 
-OPEN = 18  # with more degrees of freedom than this, folders start closed
+OPEN = 18  # degrees of freedom; with more of them folders start closed
 ACCENT = (84, 136, 143)
 
 
 class Panel:
-    """Sliders, buttons, switches, a readout. It asks for joint values through ``move`` and shows those it is given."""
+    """Sliders, buttons, switches and a readout. It requests joint values through ``move`` and shows those of `show`."""
 
     def __init__(self, server: Any, linkage: Linkage, scene: Scene, move: Callable[[Array], None]) -> None:
-        """Add every control to a viser server; ``move`` is called with q (dof,) when a person asks for it."""
+        """Add the controls to a viser server; ``move`` is called with q (dof,) when a user changes a control."""
         self._linkage, self._move = linkage, move
         self._q = linkage.rest
         self._random = np.random.default_rng()
@@ -49,7 +50,7 @@ class Panel:
         self.show(linkage.rest)
 
     def show(self, q: Array) -> None:
-        """Put the sliders and the readout at joint values q (dof,)."""
+        """Show joint values q (dof,) in the sliders and the readout."""
         self._q = q
         for slider, value in zip(self._sliders, q, strict=True):
             slider.value = on_scale(value, slider.min, slider.max, slider.step)
@@ -71,10 +72,10 @@ class Panel:
             self._sliders.append(slider)
 
     def _slide(self, event: Any, i: int) -> None:
-        if event.client_id is None:  # set by `show`, not by a person
+        if event.client_id is None:  # set by `show`, not by a user
             return
         q = self._q.copy()
-        q[i] = self._sliders[i].value  # the newest value, should events overtake each other
+        q[i] = self._sliders[i].value  # the newest value, in case events arrive out of order
         self._move(self._linkage.clamp(q))
 
     def _go(self, place: str) -> None:
@@ -90,21 +91,24 @@ class Panel:
 
 
 def readout(linkage: Linkage, q: Array, link: str) -> str:
-    """Where a link is and how it is turned, as a markdown table: metres, degrees of roll, pitch and yaw, quaternion."""
+    """The pose of a link in Markdown: position in metres, roll, pitch and yaw in degrees, quaternion."""
     frame = linkage.frame(q, link)
-    place = "|".join(f"{value + 0.0:.4f}" for value in np.round(frame.position, 4))
-    turned = "|".join(f"{value + 0.0:.1f}" for value in np.round(np.degrees(frame.to_fixed("xyz")), 1))
-    quaternion = " ".join(f"{value + 0.0:.4f}" for value in np.round(frame.to_quaternion(), 4))
-    table = f"| |x|y|z|\n|:-|-:|-:|-:|\n|position, m|{place}|\n|roll pitch yaw, °|{turned}|"
-    return f"{table}\n\nquaternion, w first: {quaternion}"
+    position = _rounded(frame.position, 4)
+    rpy = _rounded(np.degrees(frame.to_rpy()), 1)
+    rows = [["", "x", "y", "z"], ["position, m", *position], ["roll pitch yaw, °", *rpy]]
+    return f"{markdown_table(rows, '<>')}\n\nquaternion wxyz: {' '.join(_rounded(frame.to_quaternion(), 4))}"
+
+
+def _rounded(values: Array, digits: int) -> list[str]:
+    return [f"{value + 0.0:.{digits}f}" for value in np.round(values, digits)]
 
 
 def limbs(linkage: Linkage) -> list[tuple[str, list[Joint]]]:
-    """The joints with values of their own, in the order of q, cut where the tree branches.
+    """Groups of movable joints, in the order of q, split where the tree branches.
 
-    Each group is called after the first link it moves.
+    Each group has the name of the first link it moves.
     """
-    mover: dict[str, str] = {linkage.root: ""}  # the joint with values of its own that last moved each link
+    mover: dict[str, str] = {linkage.root: ""}  # the last movable joint before each link
     after: dict[str, str] = {}
     for joint in linkage.joints:
         mover[joint.child] = joint.name if joint.dof else mover[joint.parent]
@@ -121,7 +125,7 @@ def limbs(linkage: Linkage) -> list[tuple[str, list[Joint]]]:
 
 
 def scale(low: float, high: float, far: float) -> tuple[float, float, float]:
-    """Least value, greatest value and step of a slider within limits; where there is no limit, as wide as ``far``."""
+    """Minimum, maximum and step of a slider; ``far`` is used where there is no limit."""
     if math.isinf(low):
         low = -far if math.isinf(high) or high > -far else high - 2 * far
     if math.isinf(high):
@@ -130,11 +134,11 @@ def scale(low: float, high: float, far: float) -> tuple[float, float, float]:
         return low, low, 1e-3
     digits = 3 - math.floor(math.log10(high - low) + 1e-9)
     step = round(10.0**-digits, max(digits, 0))
-    # whole steps inside the limits, so that no slider shows a tail of digits
+    # multiples of the step, so that a slider shows few digits
     inner = round(math.ceil(low / step - 1e-6) * step, digits), round(math.floor(high / step + 1e-6) * step, digits)
     return (*inner, step) if inner[0] < inner[1] else (low, high, high - low)
 
 
 def on_scale(value: float, low: float, high: float, step: float) -> float:
-    """The value a slider shows: within its ends, and no finer than a tenth of its step."""
+    """The value that a slider shows: within its range, rounded to a tenth of its step."""
     return float(min(max(round(float(value), 1 - math.floor(math.log10(step))), low), high))

@@ -1,4 +1,4 @@
-"""A recorded drive and its replay: joint speeds and errors, side by side."""
+"""A picture of a recording and its replay: joint speeds and errors of both."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from supple.teleop.recording.replay import Comparison, Side
 
 _LINES = ("#5f8688", "#7a6c9d", "#b08a3e", "#8fa66f", "#a5707a", "#6f87b0", "#9a8f80", "#c08457")
-_MOST = 4000  # points of a line: more than a page has dots
+_MOST = 4000  # points of a line, more than the pixels of a page
 _WIDTH, _LEFT, _RIGHT, _GAP, _HEAD, _FOOT, _TALL, _BETWEEN = 10.0, 0.75, 0.25, 0.2, 0.8, 0.75, (2.1, 1.1), 0.14
 
 
 class Speeds:
-    """Gathers what to draw while a recording is replayed, in bounded memory however long that is.
+    """Collects what to draw while a recording is replayed, in bounded memory.
 
     ``replay(recording, solver, watch=speeds.add)``, then ``speeds.draw(comparison)``.
     """
@@ -35,24 +35,24 @@ class Speeds:
         self._sides = [(_Envelope(), _Envelope()) for _ in range(2)]
 
     def add(self, rows: Rows, step: Step) -> None:
-        """Takes a block of recorded rows, and what the replay made of them."""
+        """Add a block of recorded rows, and the replayed steps for them."""
         self._times.add(rows.t[:, None])
         for (speeds, errors), velocity, error in zip(
             self._sides, (rows.velocity, step.velocity), (rows.error, step.error), strict=True
         ):
             speeds.add(velocity)
             away = np.linalg.norm(error[..., :3], axis=-1).max(axis=1)
-            away[rows.status == TrackingStatus.HELD.value] = np.nan  # nothing was asked
+            away[rows.status == TrackingStatus.HELD.value] = np.nan  # there was no command
             errors.add(away[:, None])
 
     def draw(self, found: Comparison) -> Figure:
-        """The picture: a column for each side; a matplotlib Figure."""
-        with _style.look():
+        """The picture as a matplotlib Figure: a column for the recording, a column for the replay."""
+        with _style.plot_style():
             from matplotlib.figure import Figure
 
             height = _HEAD + sum(_TALL) + _BETWEEN + _FOOT
             figure = Figure(figsize=(_WIDTH, height))
-            title = f"{self._linkage.name}: a drive, recorded and replayed"
+            title = f"{self._linkage.name}: recorded and replayed"
             figure.text(_LEFT / _WIDTH, 1 - 0.3 / height, title, size=13, weight="bold", va="center")
             limited = bool(np.isfinite(self._linkage.speed).any())
             note = f"{_note(limited)}\n{found}"
@@ -105,16 +105,16 @@ class Speeds:
 
 
 class _Envelope:
-    """Lowest and highest of each column of a growing table, over stretches of equal length, never too many."""
+    """Minimum and maximum of each column of a growing table, over blocks of rows; their number is bounded."""
 
     def __init__(self) -> None:
-        self._each = 1  # rows in a stretch
+        self._each = 1  # rows in a block
         self._rest: Array | None = None
         self._low: list[Array] = []
         self._high: list[Array] = []
 
     def add(self, rows: Array) -> None:
-        """Takes rows (n, columns)."""
+        """Add rows (n, columns)."""
         left = rows if self._rest is None else np.concatenate([self._rest, rows])
         while len(left) >= self._each:
             count = min(len(left) // self._each, 2 * _MOST - len(self._low))
@@ -122,24 +122,24 @@ class _Envelope:
             left = left[count * self._each :]
             self._low.extend(np.fmin.reduce(cut, axis=1))
             self._high.extend(np.fmax.reduce(cut, axis=1))
-            if len(self._low) == 2 * _MOST:  # two stretches become one
+            if len(self._low) == 2 * _MOST:  # merge pairs of blocks
                 self._low = list(np.fmin(self._low[::2], self._low[1::2]))
                 self._high = list(np.fmax(self._high[::2], self._high[1::2]))
                 self._each *= 2
         self._rest = np.array(left)
 
     def ends(self) -> tuple[float, float]:
-        """The first and the last of the first column."""
+        """The first minimum and the last maximum of the first column."""
         return float(self._low[0][0]), float(self._high[-1][0])
 
     def points(self) -> Array:
-        """Lowest and highest in turn (2 stretches, columns): a line through them fills what lies between."""
+        """Minimum and maximum in turn (2 blocks, columns); a line through them fills the range between."""
         return np.stack([self._low, self._high], axis=1).reshape(-1, len(self._low[0]))
 
 
 def _note(limited: bool) -> str:
-    speeds = "Joint speeds as part of their limits" if limited else "Joint speeds; no limits are known"
-    return f"{speeds}, a line for each joint. Below: how far the end effector is from its goal."
+    speeds = "Joint speeds over their limits" if limited else "Joint speeds; there are no limits"
+    return f"{speeds}, a line for each joint. Below: distance of the end effector from its goal."
 
 
 def _most(speed: float, limited: bool) -> str:

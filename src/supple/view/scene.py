@@ -1,4 +1,4 @@
-"""Scene: a linkage in the browser's three dimensions, moved by joint values."""
+"""The 3-D scene of the viewer: a linkage that moves with its joint values."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ FIELD_OF_VIEW = math.radians(40)
 
 
 class Scene:
-    """A linkage drawn on a viser server: one node for each link at its frame, with its solids below it."""
+    """A linkage in the scene of a viser server: one node for each link, with its solids as children."""
 
     def __init__(self, server: Any, linkage: Linkage, *, frames: bool = False, names: bool = False) -> None:
-        """Draw the linkage at rest, on a grid, with the camera where it sees all of it."""
+        """Draw the linkage at rest, on a grid, with a camera that sees all of it."""
         self._server, self._linkage = server, linkage
         self._shown = np.full((len(linkage.links), 4, 4), np.nan)
         self.low, self.high = self._draw(frames, names)
@@ -28,11 +28,11 @@ class Scene:
         self.show(linkage.rest)
 
     def show(self, q: ArrayLike) -> None:
-        """Move every link to where joint values q (dof,) put it."""
+        """Move every link to its pose at joint values q (dof,)."""
         matrix = self._linkage.frames(q).matrix
         moved = np.flatnonzero(np.any(matrix != self._shown, axis=(-2, -1)))
         quaternions = Frame(matrix).to_quaternion()
-        with self._server.atomic():  # a client never sees half a step
+        with self._server.atomic():  # clients receive all links at once
             for i in moved:
                 self._nodes[i].wxyz = quaternions[i]
                 self._nodes[i].position = matrix[i, :3, 3]
@@ -59,24 +59,24 @@ class Scene:
             label.visible = shown
 
     def _draw(self, frames: bool, names: bool) -> tuple[Array, Array]:
-        """Make the nodes of all links; the lowest and highest corner (3,) of all that is drawn, at rest, in metres."""
+        """Make the nodes of all links. Returns the corners (3,) of the bounding box at rest, in metres."""
         scene, r = self._server.scene, thickness(self._linkage)
         placed = self._linkage.frames(self._linkage.rest).matrix
-        spots = [placed[:, :3, 3]]
+        points = [placed[:, :3, 3]]
         self._nodes, self._labels = [], []
-        # nodes are numbered: a link's name may hold slashes, which would nest them
+        # nodes are numbered, since a slash in the name of a link would nest them
         for i, (link, body) in enumerate(zip(self._linkage.links, bodies(self._linkage), strict=True)):
             node = scene.add_frame(f"/links/{i}", show_axes=frames, axes_length=2.6 * r, axes_radius=0.09 * r)
             self._nodes.append(node)
             self._labels.append(scene.add_label(f"/links/{i}/name", link.name, visible=names))
             for k, solid in enumerate(body):
                 scene.add_mesh_trimesh(f"/links/{i}/solid_{k}", solid, receive_shadow=False)
-                spots.append(Frame(placed[i]).apply(np.asarray(solid.vertices)))
-        every = np.concatenate(spots)
+                points.append(Frame(placed[i]).apply(np.asarray(solid.vertices)))
+        every = np.concatenate(points)
         return every.min(axis=0), every.max(axis=0)
 
     def _surround(self) -> None:
-        """Backdrop, ground and camera, in proportion to the linkage."""
+        """Add background, ground and camera, in proportion to the linkage."""
         scene, camera = self._server.scene, self._server.initial_camera
         top, bottom = (np.array(colour, dtype=float) for colour in BACKDROP)
         blend = np.linspace(0, 1, 64)[:, None, None]
@@ -85,7 +85,9 @@ class Scene:
         size = float(np.linalg.norm(self.high - self.low)) or 1.0
         cell = 10.0 ** math.floor(math.log10(size)) / (5 if math.log10(size) % 1 < 0.5 else 2)
         middle = (self.low + self.high) / 2
-        around = np.round(middle[:2] / (5 * cell)) * 5 * cell  # whole cells, so that lines keep meeting at the root
+        around = (
+            np.round(middle[:2] / (5 * cell)) * 5 * cell
+        )  # multiples of a cell, so that grid lines pass through the root
         scene.add_grid(
             "/ground",
             width=cell * 10 * math.ceil(2 * size / cell / 10 + 1),
@@ -97,9 +99,9 @@ class Scene:
             section_color=(200, 199, 195),
             shadow_opacity=0.2,
         )
-        flat = max(0.0, 1 - 2 * float(self.high[2] - self.low[2]) / size)  # what lies on the ground is seen from above
+        flat = max(0.0, 1 - 2 * float(self.high[2] - self.low[2]) / size)  # a flat linkage is seen from above
         away = (1 - flat) * np.array([0.58, -0.72, 0.37]) + flat * np.array([0.0, -0.5, 0.87])
         away *= 0.52 * size / math.sin(FIELD_OF_VIEW / 2) / np.linalg.norm(away)
-        aside = 0.13 * np.cross([0.0, 0.0, 1.0], away)  # leaves room for the panel on the right
+        aside = 0.13 * np.cross([0.0, 0.0, 1.0], away)  # leaves space for the panel on the right
         camera.position, camera.look_at, camera.up = middle + away + aside, middle + aside, (0.0, 0.0, 1.0)
         camera.fov, camera.near, camera.far = FIELD_OF_VIEW, size / 200, size * 50

@@ -1,4 +1,4 @@
-"""Solids: smooth triangle meshes of the plain bodies that links and joints are drawn with."""
+"""Triangle meshes of boxes, cylinders, spheres, limbs and mesh files, with smooth shading."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from supple.frame import Array, Frame
 from supple.link import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 
 Colour = tuple[float, float, float, float]
-Solid = Any  # a trimesh.Trimesh; its types are not part of the contract
-ROUND = 40  # sides of a round body
-CREASE = np.cos(np.radians(40))  # edges sharper than this stay sharp when shaded
-FAN = 64  # neighbours looked at where a great many faces meet in one point
+Solid = Any  # a trimesh.Trimesh
+ROUND = 40  # sides of a cylinder
+CREASE = np.cos(np.radians(40))  # cosine of the angle between faces; sharper edges stay sharp
+FAN = 64  # largest number of neighbours of a vertex that are compared
 
 
 def solids(shape: Shape, colour: Colour | None, default: Colour) -> list[Solid]:
-    """Triangles of a shape in its own axes, coloured; raises whatever the reader of a mesh file raises."""
+    """The coloured triangles of a shape in its own axes; raises what the reader of a mesh file raises."""
     if isinstance(shape, Mesh):
         return _from_file(shape, colour, default)
     paint_with = colour or default
@@ -36,7 +36,7 @@ def solids(shape: Shape, colour: Colour | None, default: Colour) -> list[Solid]:
 
 
 def _from_file(shape: Mesh, colour: Colour | None, default: Colour) -> list[Solid]:
-    """Each part of a mesh file in one colour: the one given, its own main one, or the default."""
+    """The parts of a mesh file, each in one colour: the given one, its own main colour, or the default."""
     loaded = trimesh.load(Path(shape.path))
     if isinstance(loaded, trimesh.Scene):
         nodes = [loaded.graph[name] for name in loaded.graph.nodes_geometry]
@@ -51,17 +51,17 @@ def _from_file(shape: Mesh, colour: Colour | None, default: Colour) -> list[Soli
 
 
 def _own_colour(mesh: Solid) -> Colour | None:
-    look = mesh.visual
-    if not look.defined:
+    visual = mesh.visual
+    if not visual.defined:
         return None
     red, green, blue, opacity = (
-        np.asarray(look.material.main_color if look.kind == "texture" else look.main_color) / 255
+        np.asarray(visual.material.main_color if visual.kind == "texture" else visual.main_color) / 255
     )
     return float(red), float(green), float(blue), float(opacity)
 
 
 def drum(radius: float, length: float, colour: Colour, axis: ArrayLike = (0, 0, 1)) -> Solid:
-    """A cylinder with a small bevel about an axis, centred at the origin."""
+    """A cylinder along an axis, with bevelled edges, centred at the origin."""
     bevel, half = 0.12 * min(radius, length / 2), length / 2
     rim = [(0, -half), (radius - bevel, -half), (radius, bevel - half)]
     body = trimesh.creation.revolve([*rim, *((r, -z) for r, z in reversed(rim))], sections=ROUND)
@@ -69,7 +69,7 @@ def drum(radius: float, length: float, colour: Colour, axis: ArrayLike = (0, 0, 
 
 
 def slab(size: tuple[float, float, float], colour: Colour, axis: ArrayLike = (0, 0, 1)) -> Solid:
-    """A box whose z points along an axis, centred at the origin."""
+    """A box whose z axis points along an axis, centred at the origin."""
     return paint(trimesh.creation.box(size), colour, _facing(axis))
 
 
@@ -79,7 +79,7 @@ def ball(radius: float, colour: Colour) -> Solid:
 
 
 def limb(start: ArrayLike, end: ArrayLike, thick: float, thin: float, colour: Colour) -> Solid:
-    """A round limb that tapers from one radius at its start to another at its end, with rounded ends."""
+    """A round limb between two points, from radius ``thick`` to radius ``thin``, with rounded ends."""
     a, b = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
     length = float(np.linalg.norm(b - a))
     turn = np.linspace(-np.pi / 2, 0, 9)
@@ -92,7 +92,7 @@ def limb(start: ArrayLike, end: ArrayLike, thick: float, thin: float, colour: Co
 
 
 def paint(mesh: Solid, colour: Colour, placed: Array | None = None) -> Solid:
-    """The mesh moved into place, in one colour, with normals that keep its sharp edges sharp."""
+    """The mesh transformed, in one colour, with normals that keep sharp edges sharp."""
     if placed is not None:
         mesh.apply_transform(placed)
     vertices, faces, normals = _creased(np.asarray(mesh.vertices), np.asarray(mesh.faces))
@@ -110,7 +110,7 @@ def paint(mesh: Solid, colour: Colour, placed: Array | None = None) -> Solid:
 
 
 def _facing(axis: ArrayLike) -> Array:
-    """A 4x4 turn that takes z to an axis of unit length."""
+    """A rotation (4, 4) of the z axis to a unit vector."""
     x, y, z = (float(value) for value in np.asarray(axis, dtype=float))
     around = np.array([-y, x, 0.0])
     length = float(np.linalg.norm(around))
@@ -120,21 +120,21 @@ def _facing(axis: ArrayLike) -> Array:
 
 
 def _creased(vertices: Array, faces: NDArray[np.intp]) -> tuple[Array, NDArray[np.intp], Array]:
-    """Vertices (n, 3), faces (m, 3) and normals (n, 3) in which faces share a vertex only where they meet smoothly.
+    """Vertices (n, 3), faces (m, 3) and normals (n, 3); faces share a vertex only if they meet smoothly.
 
-    A browser shades each vertex with the mean normal of its faces: smooth where they share it, sharp where they do not.
+    A browser shades each vertex with the mean normal of its faces, so faces that share no vertex have a sharp edge.
     """
     _, same = np.unique(np.round(vertices / max(float(np.ptp(vertices)), 1e-12), 7), axis=0, return_inverse=True)
-    at = same.reshape(-1)[faces.reshape(-1)]  # the place of each corner; equal for corners that touch
+    at = same.reshape(-1)[faces.reshape(-1)]  # index of the position of each corner; equal for corners that touch
     a, b, c = (vertices[faces[:, i]] for i in range(3))
-    big = np.cross(b - a, c - a)  # as long as twice the face's area, which is its weight
+    big = np.cross(b - a, c - a)  # its length is twice the area of the face, which is its weight
     unit = np.repeat(big / np.maximum(np.linalg.norm(big, axis=-1, keepdims=True), 1e-30), 3, axis=0)
     big = np.repeat(big, 3, axis=0)
     order = np.argsort(at, kind="stable")
     count = np.bincount(at, minlength=int(at.max(initial=-1)) + 1)
     first = np.concatenate([[0], np.cumsum(count)[:-1]])
     normals = big.copy()
-    for step in range(min(int(count.max(initial=0)), FAN)):  # the step-th neighbour of every corner at once
+    for step in range(min(int(count.max(initial=0)), FAN)):  # the step-th neighbour of every corner
         has = np.flatnonzero(count[at] > step)
         other = order[first[at[has]] + step]
         smooth = (np.sum(unit[has] * unit[other], axis=-1) > CREASE) & (other != has)

@@ -61,7 +61,7 @@ class Plots:
             (step.q[c] - self._middle) / self._half,
             step.velocity[c] / self._speed,
             step.joint_weights[c],
-            [100 * step.damping],
+            100 * np.atleast_1d(step.damping),
             1e3 * step.distance,
             np.degrees(step.angle),
         ]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from supple import _core
-from supple._solve.explanation import said_angle, said_length
+from supple._solve.text import angle_text, length_text
 from supple.errors import BadInput, SuppleError
 from supple.frame import Array
 from supple.linkage import Linkage
@@ -98,7 +98,7 @@ class Comparison:
         text += (
             f"the joint values differ from row {self.first:,} on, by {self.largest[worst]:.3g} {self.units[worst]} "
             f"at most ({self.names[worst]}, on average {self.mean[worst]:.2g}), and the end effector by "
-            f"{said_length(self.error_largest[0])} and {said_angle(self.error_largest[1])} at most"
+            f"{length_text(self.error_largest[0])} and {angle_text(self.error_largest[1])} at most"
         )
         return f"{text}; {self.note}" if self.note else text
 
@@ -168,7 +168,7 @@ def _steps(
             if begins[k]:
                 tracker.reset(rows.begin[k])
             goal = goals[k] if goals.ndim == 3 else list(goals[k])
-            results.append(tracker.step(goal, dt, stamp, rows.measured[k] if has_measured[k] else None)._told)
+            results.append(tracker.step(goal, dt, stamp, rows.measured[k] if has_measured[k] else None)._result)
         yield rows, Step(np.array(results), tracker)
 
 

@@ -1,4 +1,4 @@
-"""Singular places of a linkage: where they are, which joints and which motion of the hand they are about."""
+"""Singular configurations of an arm: joint values at which the Jacobian loses rank, and the joint motions concerned."""
 
 from __future__ import annotations
 
@@ -14,62 +14,64 @@ _STEP = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
-    """A singular place."""
+class SingularPose:
+    """A singular configuration."""
 
     q: Array
     """Joint values (dof,)."""
-    joints: Array
-    """The unit motion of the joints (dof,) that the hand does not feel, its largest component positive."""
-    across: Array
-    """The unit motion of the joints (dof,) that leads through it fastest: how the smallest singular value changes."""
+    null_motion: Array
+    """The unit joint motion (dof,) that does not move the end effector; its largest component is positive."""
+    gradient: Array
+    """The unit joint motion (dof,) along which the smallest singular value changes fastest."""
 
     @property
     def curvature(self) -> float:
-        """How much of the way across is felt by no joint: 0 where the hand may pass, 1 where it is bent back."""
-        return abs(float(self.joints @ self.across))
+        """|null motion · gradient|: 0 if the end effector can pass through, 1 if it has to turn back."""
+        return abs(float(self.null_motion @ self.gradient))
 
 
-def rank(arm: Arm) -> int:
-    """How many ways the hand can move at once, at best: the greatest rank of the Jacobian, at most 6."""
+def task_rank(arm: Arm) -> int:
+    """The largest rank of the Jacobian over random joint values, at most 6."""
     values = arm.singular_values(arm.linkage.random(64, seed=3))
     return int((values > 1e-4 * values[:, :1]).sum(axis=1).max())
 
 
-def sigma(arm: Arm, q: ArrayLike, full: int) -> Array:
-    """The smallest singular value (...) among as many as the arm can have, of the weighted Jacobian at q (..., dof)."""
+def smallest_singular_value(arm: Arm, q: ArrayLike, full: int) -> Array:
+    """The singular value number ``full`` (...) of the weighted Jacobian at q (..., dof); ``full`` is `task_rank`."""
     return np.asarray(arm.singular_values(q)[..., full - 1])
 
 
-def places(arm: Arm, full: int, starts: Array) -> list[Place]:
-    """Singular places near some joint values (N, dof), found by descent on the smallest singular value."""
+def find_singular_poses(arm: Arm, full: int, starts: Array) -> list[SingularPose]:
+    """Singular configurations near joint values (N, dof), by descent on the smallest singular value."""
     q = np.array(starts)
     for _ in range(80):
-        left, values, right = _parts(arm, q)
+        left, values, right = _svd(arm, q)
         slope = np.stack([_slope(arm, q, left, right, full, j) for j in range(arm.dof)], axis=-1)
         step = -values[:, full - 1, None] * slope / np.maximum((slope**2).sum(-1, keepdims=True), 1e-12)
         size = np.abs(step).max(axis=-1, keepdims=True)
         q = np.clip(q + step * np.minimum(1.0, 0.2 / np.maximum(size, 1e-12)), arm.lower, arm.upper)
-    left, values, right = _parts(arm, q)
+    left, values, right = _svd(arm, q)
     slope = np.stack([_slope(arm, q, left, right, full, j) for j in range(arm.dof)], axis=-1)
     steep = np.linalg.norm(slope, axis=-1)
     good = (values[:, full - 1] < 1e-6) & (steep > 0.02)
-    return [Place(q[i], _upright(right[i, full - 1]), _upright(slope[i] / steep[i])) for i in np.flatnonzero(good)]
+    return [
+        SingularPose(q[i], _positive(right[i, full - 1]), _positive(slope[i] / steep[i])) for i in np.flatnonzero(good)
+    ]
 
 
-def _upright(vector: Array) -> Array:
+def _positive(vector: Array) -> Array:
     """The vector or its opposite: the one whose largest component is positive."""
     return np.asarray(vector * np.sign(vector[np.argmax(np.abs(vector))]))
 
 
-def _parts(arm: Arm, q: Array) -> tuple[Array, Array, Array]:
+def _svd(arm: Arm, q: Array) -> tuple[Array, Array, Array]:
     jacobian = arm.weights[:, None] * arm.linkage.jacobian(q, arm.link)
     left, values, right = np.linalg.svd(jacobian, full_matrices=False)
     return np.asarray(left), np.asarray(values), np.asarray(right)
 
 
 def _slope(arm: Arm, q: Array, left: Array, right: Array, full: int, joint: int) -> Array:
-    """How fast the smallest singular value grows (N,) when one joint moves."""
+    """Derivative (N,) of the smallest singular value with respect to one joint, by central differences."""
     nudge = _STEP * np.eye(arm.dof)[joint]
     change = arm.linkage.jacobian(q + nudge, arm.link) - arm.linkage.jacobian(q - nudge, arm.link)
     weighted = arm.weights[:, None] * change / (2 * _STEP)

@@ -1,4 +1,4 @@
-"""What a clean hand does: frames (N, 4, 4) as functions of times (N,)."""
+"""Motions of an operator's hand without noise: frames (N, 4, 4) as functions of times (N,)."""
 
 from __future__ import annotations
 
@@ -11,56 +11,56 @@ from supple.frame import Array, Frame
 from supple.gauntlet.arms import Arm
 
 
-def smooth(share: Array) -> Array:
-    """From 0 to 1 with the least jerk, held at both ends."""
+def minimum_jerk(share: Array) -> Array:
+    """The minimum-jerk polynomial from 0 to 1, constant outside: 10 s^3 - 15 s^4 + 6 s^5."""
     s = np.clip(share, 0.0, 1.0)
     return np.asarray(s * s * s * (10 + s * (-15 + 6 * s)))
 
 
-def _leg(ends: Array, times: Array) -> Array:
-    """Which leg of a journey each time (N,) falls in; a leg ends with its last instant."""
+def _segment(ends: Array, times: Array) -> Array:
+    """Index of the segment of each time (N,); a segment includes its end."""
     return np.asarray(np.minimum(np.searchsorted(ends + 1e-12, times, side="left"), len(ends) - 1))
 
 
 class Lines:
-    """Straight lines and single turns from frame to frame, each with the least jerk; jumps take no time."""
+    """Straight lines and single rotations from frame to frame, each with minimum jerk; jumps take no time."""
 
     def __init__(self, start: Array) -> None:
         self._at = np.array(start)
         self._from: list[Array] = []
         self._to: list[Array] = []
-        self._lasts: list[float] = []
+        self._durations: list[float] = []
         self.jumps: list[float] = []
 
     def to(self, frame: Array, seconds: float) -> Lines:
-        """On to a frame (4, 4)."""
+        """Move to a frame (4, 4)."""
         self._from.append(self._at)
         self._at = np.array(frame)
         self._to.append(self._at)
-        self._lasts.append(seconds)
+        self._durations.append(seconds)
         return self
 
     def hold(self, seconds: float) -> Lines:
-        """Rest where it is."""
+        """Rest."""
         return self.to(self._at, seconds)
 
     def jump(self, frame: Array) -> Lines:
-        """Be elsewhere at once."""
+        """Jump to a frame (4, 4)."""
         self.jumps.append(self.duration)
         self._at = np.array(frame)
         return self
 
     @property
     def duration(self) -> float:
-        """Seconds, all in all."""
-        return float(sum(self._lasts))
+        """Total duration in seconds."""
+        return float(sum(self._durations))
 
     def __call__(self, times: Array) -> Array:
         """Frames (N, 4, 4) at times (N,)."""
-        last = np.array(self._lasts)
-        ends = np.cumsum(last)
-        i = _leg(ends, times)
-        share = smooth((times - (ends - last)[i]) / last[i])[:, None]
+        durations = np.array(self._durations)
+        ends = np.cumsum(durations)
+        i = _segment(ends, times)
+        share = minimum_jerk((times - (ends - durations)[i]) / durations[i])[:, None]
         a, b = np.stack(self._from), np.stack(self._to)
         turns = (Frame._trusted(a).inverse() @ Frame._trusted(b)).to_rotvec()
         out: Array = a[i].copy()
@@ -70,34 +70,34 @@ class Lines:
 
 
 class Joints:
-    """The end effector of joints that move from value to value with the least jerk, past their limits if told to."""
+    """Joints that move from value to value with minimum jerk, also past their limits; frames of the end effector."""
 
     def __init__(self, arm: Arm, start: Array) -> None:
         self._arm = arm
         self._values = [np.array(start, dtype=float)]
-        self._lasts: list[float] = []
+        self._durations: list[float] = []
 
     def to(self, q: Array, seconds: float) -> Joints:
-        """On to joint values (dof,)."""
+        """Move to joint values (dof,)."""
         self._values.append(np.array(q, dtype=float))
-        self._lasts.append(seconds)
+        self._durations.append(seconds)
         return self
 
     def hold(self, seconds: float) -> Joints:
-        """Rest where it is."""
+        """Rest."""
         return self.to(self._values[-1], seconds)
 
     @property
     def duration(self) -> float:
-        """Seconds, all in all."""
-        return float(sum(self._lasts))
+        """Total duration in seconds."""
+        return float(sum(self._durations))
 
     def q(self, times: Array) -> Array:
         """The joint values (N, dof) behind the frames."""
-        last, values = np.array(self._lasts), np.stack(self._values)
-        ends = np.cumsum(last)
-        i = _leg(ends, times)
-        share = smooth((times - (ends - last)[i]) / last[i])[:, None]
+        durations, values = np.array(self._durations), np.stack(self._values)
+        ends = np.cumsum(durations)
+        i = _segment(ends, times)
+        share = minimum_jerk((times - (ends - durations)[i]) / durations[i])[:, None]
         return np.asarray(values[i] + share * (values[i + 1] - values[i]))
 
     def __call__(self, times: Array) -> Array:
@@ -106,8 +106,8 @@ class Joints:
 
 
 @dataclass(frozen=True)
-class Weave:
-    """The end effector of joints that swing about a middle, each at its own pace: a gentle motion within reach."""
+class Oscillation:
+    """Joints that oscillate slowly about a middle, each at its own frequency; frames of the end effector."""
 
     arm: Arm
     middle: Array
@@ -116,7 +116,7 @@ class Weave:
 
     def q(self, times: Array) -> Array:
         """The joint values (N, dof) behind the frames."""
-        gate = smooth(times) * smooth(self.duration - times)
+        gate = minimum_jerk(times) * minimum_jerk(self.duration - times)
         pace = 2 * pi * 0.25 * np.linspace(1.0, 1.7, self.arm.dof)
         return np.asarray(self.middle + gate[:, None] * self.sizes * np.sin(times[:, None] * pace))
 
@@ -127,7 +127,7 @@ class Weave:
 
 @dataclass(frozen=True)
 class Circle:
-    """A gentle circle with turns, away from a frame and back to it in eight seconds."""
+    """A slow circle with rotation, from a frame and back to it in eight seconds."""
 
     middle: Array
     size: float
@@ -137,16 +137,16 @@ class Circle:
 
     def __call__(self, times: Array) -> Array:
         """Frames (N, 4, 4) at times (N,)."""
-        gate = smooth(times) * smooth(self.duration - times)
+        gate = minimum_jerk(times) * minimum_jerk(self.duration - times)
         w = 2 * pi * 0.25 * times
         shift = np.stack([0.3 * (1 - np.cos(w)), np.sin(w), 1 - np.cos(w)], axis=-1)
         turn = np.stack([np.sin(w), np.sin(1.7 * w), 0.5 * np.sin(0.6 * w)], axis=-1)
-        return _about(self.middle, self.size * gate[:, None] * shift, self.turn * gate[:, None] * turn)
+        return _moved(self.middle, self.size * gate[:, None] * shift, self.turn * gate[:, None] * turn)
 
 
 @dataclass(frozen=True)
 class Wander:
-    """Thirty seconds of a hand that wanders in and out of reach, with a little tremor and noise; always the same."""
+    """Thirty seconds of random motion in and out of reach, with a little tremor and noise; always the same."""
 
     middle: Array
     size: float
@@ -154,9 +154,9 @@ class Wander:
     turn: float
     """Radians."""
     aside: Array
-    """Where it wanders about (3,), seen from the middle, in metres."""
+    """Centre of the motion (3,) relative to the middle, in metres."""
     scale: float = 1.0
-    """A factor on tremor and noise of the position."""
+    """Factor of the position's tremor and noise."""
     duration: float = 30.0
 
     def __call__(self, times: Array) -> Array:
@@ -169,16 +169,16 @@ class Wander:
         tremor = rng.uniform(7, 12, (6, 3))
         shake = rng.normal(size=(6, 3)) * np.array([2e-4 * self.scale] * 3 + [6e-4] * 3)[:, None]
         noise = rng.uniform(20, 60, (6, 12))
-        grain = rng.normal(size=(6, 12)) * np.array([4e-6 * self.scale] * 3 + [1.2e-5] * 3)[:, None]
+        noise_size = rng.normal(size=(6, 12)) * np.array([4e-6 * self.scale] * 3 + [1.2e-5] * 3)[:, None]
         pace = 2 * pi * np.hstack([slow, tremor, noise])
-        sizes = np.hstack([size, shake, grain])
-        gate = smooth(times / 2.0)[:, None]
+        sizes = np.hstack([size, shake, noise_size])
+        gate = minimum_jerk(times / 2.0)[:, None]
         moved = gate * np.einsum("ck,nck->nc", sizes, np.sin(times[:, None, None] * pace))
-        return _about(self.middle, gate * self.aside + moved[:, :3], moved[:, 3:])
+        return _moved(self.middle, gate * self.aside + moved[:, :3], moved[:, 3:])
 
 
-def _about(middle: Array, shift: Array, turn: Array) -> Array:
-    """A frame (4, 4) shifted (N, 3) and turned (N, 3), both in world axes."""
+def _moved(middle: Array, shift: Array, turn: Array) -> Array:
+    """A frame (4, 4) translated by (N, 3) and rotated by rotation vectors (N, 3), both in world axes."""
     out: Array = np.broadcast_to(middle, (len(shift), 4, 4)).copy()
     out[:, :3, :3] = Frame.rotvec(turn).rotation @ middle[:3, :3]
     out[:, :3, 3] += shift
@@ -186,14 +186,14 @@ def _about(middle: Array, shift: Array, turn: Array) -> Array:
 
 
 def shifted(frame: Array, by: Array) -> Array:
-    """A frame (4, 4) moved by (3,), in world axes."""
+    """A frame (4, 4) translated by (3,), in world axes."""
     out: Array = np.array(frame)
     out[:3, 3] += by
     return out
 
 
 def turned(frame: Array, by: Array) -> Array:
-    """A frame (4, 4) turned where it is by a rotation vector (3,), in its own axes."""
+    """A frame (4, 4) rotated in place by a rotation vector (3,), in its own axes."""
     out: Array = np.array(frame)
     out[:3, :3] = frame[:3, :3] @ Frame.rotvec(by).rotation
     return out

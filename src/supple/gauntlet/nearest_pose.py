@@ -1,4 +1,4 @@
-"""The nearest joint values within limits to a frame: Newton's method on the weighted error, inside a box."""
+"""The joint values within limits that come nearest to a frame: Newton's method on the weighted error, in a box."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ def nearest(
 ) -> tuple[Array, float]:
     """The local minimum of the weighted error from a start: joint values (dof,) and the weighted error there.
 
-    The Hessian is the true one, by central differences of the gradient, made positive. Joints whose gradient presses
-    them against a bound are left out of a step; a step is halved until it lessens the error.
+    The Hessian is the exact one, by central differences of the gradient, with eigenvalues made positive. Joints at a
+    bound with the gradient outward are left out of a step (active set); a step is halved until the error decreases.
 
     Args:
-        arm: what moves.
-        start: joint values (dof,); brought within the bounds first.
+        arm: the arm.
+        start: joint values (dof,); clipped to the bounds first.
         goal: frame (4, 4).
-        lower: bounds (dof,) instead of the joints' limits.
-        upper: the same.
-        iterations: most steps to take.
-        curved: whether the curvature of the error counts. Without it (Gauss-Newton) the joints make no motion that
-            the hand does not feel, and the minimum is found less exactly.
+        lower: bounds (dof,), by default the joint limits.
+        upper: bounds (dof,), by default the joint limits.
+        iterations: largest number of steps.
+        curved: use the exact Hessian. Without it (Gauss-Newton) there is no motion in the null space, and the minimum
+            is less exact.
     """
     low, high = arm.lower if lower is None else lower, arm.upper if upper is None else upper
     q = np.clip(start, low, high)
-    error, jacobian = arm.look(q, goal)
+    error, jacobian = arm.evaluate(q, goal)
     cost = float(error @ error)
     for _ in range(iterations):
         if cost < 1e-24:
@@ -58,20 +58,20 @@ def nearest(
 
 
 def _newton(arm: Arm, q: Array, goal: Array, gradient: Array, free: Array, jacobian: Array, curved: bool) -> Array:
-    """The step (dof,) to the minimum of the quadratic model over the free joints, at most 0.5 long in any joint."""
+    """The step (dof,) to the minimum of the quadratic model over the free joints, at most 0.5 in each joint."""
     if curved:
         nudge = _STEP * np.eye(arm.dof)[free]
-        error, slope = arm.look(np.concatenate([q + nudge, q - nudge]), goal)
+        error, slope = arm.evaluate(np.concatenate([q + nudge, q - nudge]), goal)
         slopes = -np.einsum("kij,ki->kj", slope, error)[:, free]
         n = len(nudge)
         hessian = (slopes[:n] - slopes[n:]) / (2 * _STEP)
-    else:  # so near that the curvature does not count
+    else:  # the residual is so small that its second derivative does not matter
         hessian = jacobian[:, free].T @ jacobian[:, free]
     values, vectors = np.linalg.eigh(0.5 * (hessian + hessian.T))
     values = np.maximum(np.abs(values), 1e-9 * max(np.abs(values).max(), 1e-12))
     if not curved:
-        weak = values <= 1e-8 * values.max()
-        values[weak] = np.inf  # a motion that the hand does not feel is not needed
+        null = values <= 1e-8 * values.max()
+        values[null] = np.inf  # no step in the null space
     step = np.zeros(arm.dof)
     step[free] = -vectors @ ((vectors.T @ gradient[free]) / values)
     return np.asarray(step * min(1.0, 0.5 / max(np.abs(step).max(), 1e-300)))
@@ -80,10 +80,10 @@ def _newton(arm: Arm, q: Array, goal: Array, gradient: Array, free: Array, jacob
 def _shortened(
     arm: Arm, q: Array, step: Array, goal: Array, low: Array, high: Array, cost: float
 ) -> tuple[Array, Array, Array, float] | None:
-    """The first of a step and its halves, each brought within the bounds, that lessens the cost; None if none does."""
+    """The first of a step and its halves, clipped to the bounds, that decreases the cost; None if none does."""
     for _ in range(40):
         moved = np.clip(q + step, low, high)
-        error, jacobian = arm.look(moved, goal)
+        error, jacobian = arm.evaluate(moved, goal)
         now = float(error @ error)
         if now < cost:
             return moved, error, jacobian, now

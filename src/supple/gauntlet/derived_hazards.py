@@ -1,4 +1,4 @@
-"""The hazards of any linkage, found from the linkage alone; the same linkage gives the same hazards."""
+"""Derives the hazards of any arm from its linkage alone; the same linkage always gives the same hazards."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ import numpy as np
 from supple import method
 from supple.frame import Array, Frame
 from supple.gauntlet.arms import Arm
-from supple.gauntlet.hand import Circle, Lines, shifted, turned
-from supple.gauntlet.hazard import Spec, fastest
-from supple.gauntlet.optimum import nearest
-from supple.gauntlet.singular import Place, places, rank, sigma
+from supple.gauntlet.hand_motions import Circle, Lines, shifted, turned
+from supple.gauntlet.hazard import Spec, fastest_direction
+from supple.gauntlet.nearest_pose import nearest
+from supple.gauntlet.singularities import SingularPose, find_singular_poses, smallest_singular_value, task_rank
 from supple.goal import Goal
 from supple.solver import Solver
 
 
-def derived(arm: Arm) -> dict[str, Spec]:
-    """The hazards of an arm as plain data. Lengths are in parts of its reach; s5 and s8 are left out where no joint
-    has a limit, or every orientation is possible.
+def derive_hazards(arm: Arm) -> dict[str, Spec]:
+    """The hazards of an arm as plain data, with lengths in proportion to its reach.
+
+    s5 is left out if no joint has a limit, s8 if every orientation is reachable.
     """
-    full = rank(arm)
+    full = task_rank(arm)
     home = _home(arm, full)
-    found: dict[str, Spec | None] = {"s1_baseline": _gentle(arm, full, home)}
-    for key, place in zip(("s2_wrist", "s3_shoulder"), _passes(arm, full, home), strict=False):
+    found: dict[str, Spec | None] = {"s1_baseline": _baseline(arm, full, home)}
+    for key, place in zip(("s2_wrist", "s3_shoulder"), _singular_pair(arm, full, home), strict=False):
         found[key] = _through(arm, full, place)
     found["s4_reach"] = _beyond(arm, full, home)
     found["s5_limit"] = _driven(arm, full, home)
@@ -47,12 +48,12 @@ def derived(arm: Arm) -> dict[str, Spec]:
 
 
 def margin(arm: Arm, q: Array) -> Array:
-    """How far joint values (..., dof) are within their limits, at the nearest: (...), in radians or metres."""
+    """Distance (...) of joint values (..., dof) to their nearest limit, in radians or metres."""
     return np.asarray(np.minimum(arm.upper - q, q - arm.lower).min(axis=-1))
 
 
 def _box(arm: Arm) -> tuple[Array, Array]:
-    """Limits (dof,), half a turn or half the reach to either side of rest where there is none."""
+    """Joint limits (dof,); without limits half a turn, or half the reach, to either side of rest."""
     turns = np.array([unit == "rad" for joint in arm.linkage.joints if joint.dof for unit in joint.units])
     half = np.where(turns, pi, 0.5 * arm.reach)
     rest = arm.linkage.rest
@@ -61,46 +62,46 @@ def _box(arm: Arm) -> tuple[Array, Array]:
     return low, high
 
 
-def inner(arm: Arm, count: int, seed: int, within: float = 0.8) -> Array:
-    """Random joint values (count, dof) in the middle part of their range."""
+def random_inside(arm: Arm, count: int, seed: int, within: float = 0.8) -> Array:
+    """Random joint values (count, dof) in the middle part ``within`` of their range."""
     low, high = _box(arm)
     middle, half = 0.5 * (low + high), 0.5 * within * (high - low)
     return np.asarray(np.random.default_rng(seed).uniform(middle - half, middle + half, (count, arm.dof)))
 
 
 def _home(arm: Arm, full: int) -> Array:
-    """Rest if it is well within limits and moves freely, else the middle, else the best of some random places."""
+    """Rest if it is well within limits and well conditioned, else mid-range, else the best of random joint values."""
     low, high = _box(arm)
     room = 0.05 * (high - low)
-    random = inner(arm, 256, 1, 0.6)
-    freely = 0.3 * float(np.median(sigma(arm, random, full)))
+    random = random_inside(arm, 256, 1, 0.6)
+    freely = 0.3 * float(np.median(smallest_singular_value(arm, random, full)))
     aside = np.zeros(arm.dof)
-    if arm.dof > full:  # a symmetric place may be a saddle of the error, which tests nothing but rounding
+    if arm.dof > full:  # a symmetric configuration may be a saddle of the error, where rounding decides
         aside = np.random.default_rng(5).uniform(-0.2, 0.2, arm.dof)
     for rest in (arm.linkage.rest, 0.5 * (low + high)):
         q = rest + aside
-        if np.all((q > low + room) & (q < high - room)) and sigma(arm, q, full) > freely:
+        if np.all((q > low + room) & (q < high - room)) and smallest_singular_value(arm, q, full) > freely:
             return np.array(q)
-    return np.array(random[int(np.argmax(sigma(arm, random, full)))])
+    return np.array(random[int(np.argmax(smallest_singular_value(arm, random, full)))])
 
 
 def _followed(arm: Arm, full: int, q: Array, hand: Callable[[Array], Array], times: Array) -> tuple[Array, float]:
-    """Where the local optimum leads along a hand, and the greatest part of their speed that joints need.
+    """The local optimum continued along a motion, and the largest joint speed over its limit.
 
-    The latter is inf if a frame cannot be met, or the arm comes near a singularity or a limit.
+    The latter is inf if a frame cannot be reached, or if the arm comes near a singularity or a limit.
     """
     fastest_joint = 0.0
     for before, now, frame in zip(times, times[1:], hand(times[1:]), strict=False):
         moved, left = nearest(arm, q, frame)
-        if left > 1e-8 or sigma(arm, moved, full) < 0.06 or margin(arm, moved) < 0.05:
+        if left > 1e-8 or smallest_singular_value(arm, moved, full) < 0.06 or margin(arm, moved) < 0.05:
             return moved, np.inf
         fastest_joint = max(fastest_joint, float((np.abs(moved - q) / (now - before) / arm.speed).max()))
         q = moved
     return q, fastest_joint
 
 
-def _gentle(arm: Arm, full: int, home: Array) -> Spec:
-    """A circle if the arm can turn and move every way, else a weave of all joints."""
+def _baseline(arm: Arm, full: int, home: Array) -> Spec:
+    """A circle if the Jacobian has full rank 6, else a slow oscillation of all joints."""
     if full == 6:
         for size in (0.1, 0.07, 0.05, 0.03):
             hand = Circle(arm.frames(home), size * arm.reach)
@@ -109,50 +110,50 @@ def _gentle(arm: Arm, full: int, home: Array) -> Spec:
     low, high = _box(arm)
     room = np.minimum(high - home, home - low)
     sizes = np.minimum(np.minimum(0.3, 0.5 * room), 0.2 * np.where(np.isfinite(arm.speed), arm.speed, 2.0))
-    return {"kind": "weave", "q": home.tolist(), "sizes": sizes.tolist()}
+    return {"kind": "oscillation", "q": home.tolist(), "sizes": sizes.tolist()}
 
 
-def _passes(arm: Arm, full: int, home: Array) -> list[Place]:
-    """Two singular places: one that the hand may pass through, like a wrist, and one with another way through."""
-    found = places(arm, full, np.concatenate([home[None], inner(arm, 60, 2)]))
+def _singular_pair(arm: Arm, full: int, home: Array) -> list[SingularPose]:
+    """Two singular configurations: one that the end effector can pass through, such as a wrist, and another kind."""
+    found = find_singular_poses(arm, full, np.concatenate([home[None], random_inside(arm, 60, 2)]))
     found = [place for place in found if margin(arm, place.q) > 0.05]
     if not found:
         return []
     away = [float(np.abs(place.q - home).max()) for place in found]
     first = found[min(range(len(found)), key=lambda i: found[i].curvature + 0.1 * away[i])]
-    others = [i for i, place in enumerate(found) if abs(float(place.across @ first.across)) < 0.7]
+    others = [i for i, place in enumerate(found) if abs(float(place.gradient @ first.gradient)) < 0.7]
     return [first, *([found[min(others, key=lambda i: away[i])]] if others else [])]
 
 
-def _through(arm: Arm, full: int, place: Place) -> Spec:
-    """A straight line through a singular place where one can be followed exactly, else a swing of the joints."""
+def _through(arm: Arm, full: int, place: SingularPose) -> Spec:
+    """A straight line through a singular configuration if it can be followed exactly, else a swing of the joints."""
     if full == 6:
-        near = place.q + 0.005 * place.across
+        near = place.q + 0.005 * place.gradient
         for half in (0.13 * arm.reach, 0.08 * arm.reach):
             start = _exact_start(arm, near, half)
-            if start is not None and sigma(arm, start, full) > 0.08:
+            if start is not None and smallest_singular_value(arm, start, full) > 0.08:
                 return {"kind": "line", "q": near.tolist(), "half": half, "time": 2.0, "start": start.tolist()}
-    ends = [place.q + _room(arm, place.q, way) * way for way in (-place.across, place.across)]
+    ends = [place.q + _room(arm, place.q, way) * way for way in (-place.gradient, place.gradient)]
     return {"kind": "swing", "from": ends[0].tolist(), "to": ends[1].tolist(), "time": 2.0}
 
 
 def _room(arm: Arm, q: Array, way: Array) -> float:
-    """How far joints may go along a way: 0.6 at most, 0.02 short of limits, and slowly enough."""
+    """How far joints may go in a direction: at most 0.6, 0.02 before limits, and within the speed limits."""
     speed = np.where(np.isfinite(arm.speed), arm.speed, 2.0)
     room = np.where(way > 0, arm.upper - q, q - arm.lower) - 0.02
     return min(0.6, float(np.min(np.minimum(0.3 * speed, room) / np.maximum(np.abs(way), 1e-6))))
 
 
 def _exact_start(arm: Arm, near: Array, half: float, steps: int = 400) -> Array | None:
-    """Joint values at the start of a line through a nearly singular place, if all of it can be followed exactly."""
-    frame, direction = arm.frames(near), fastest(arm, near)
+    """Joint values at the start of a line through a near-singular configuration, if it can be followed exactly."""
+    frame, direction = arm.frames(near), fastest_direction(arm, near)
     start = None
     for sign in (1.0, -1.0):
         q = near
         for share in np.linspace(0, 1, steps)[1:] ** 2:  # small steps where the joints are fast
             goal = shifted(frame, sign * half * share * direction)
             for _ in range(20):
-                error, jacobian = arm.look(q, goal)
+                error, jacobian = arm.evaluate(q, goal)
                 if np.abs(error).max() < 1e-12:
                     break
                 q = q + np.linalg.lstsq(jacobian, error, rcond=1e-12)[0]
@@ -165,7 +166,7 @@ def _exact_start(arm: Arm, near: Array, half: float, steps: int = 400) -> Array 
 
 
 def _outward(arm: Arm, q: Array) -> Array:
-    """The direction (3,) from the first joint that moves to the end effector."""
+    """The direction (3,) from the first movable joint to the end effector."""
     first = next(joint for joint in arm.linkage.joints if joint.dof)
     way = arm.frames(q)[:3, 3] - arm.linkage.frame(q, first.child).position
     far = float(np.linalg.norm(way))
@@ -173,11 +174,11 @@ def _outward(arm: Arm, q: Array) -> Array:
 
 
 def _beyond(arm: Arm, full: int, home: Array) -> Spec:
-    """Straight outward, to 30 % of the reach past where it ends."""
+    """Straight outward, to 30 % of the reach beyond the boundary of the workspace."""
     frame, along = arm.frames(home), _outward(arm, home)
     first = next(joint for joint in arm.linkage.joints if joint.dof)
     way = arm.reach - float((frame[:3, 3] - arm.linkage.frame(home, first.child).position) @ along)
-    if full == 6:  # where the line leaves what can be reached, found by following it and by halving
+    if full == 6:  # the line leaves the workspace: continued with halved steps
         last, q = 0.0, home
         step = 0.01 * arm.reach
         while last < 1.5 * arm.reach and step > 1e-7 * arm.reach:
@@ -189,14 +190,14 @@ def _beyond(arm: Arm, full: int, home: Array) -> Spec:
 
 
 def _elsewhere(arm: Arm, full: int, home: Array) -> list[Array]:
-    """Home, and some other places from which the arm moves freely."""
-    random = inner(arm, 40, 4, 0.6)
-    free = np.flatnonzero(sigma(arm, random, full) > 0.5 * sigma(arm, home, full))
+    """Home, and some other well-conditioned joint values."""
+    random = random_inside(arm, 40, 4, 0.6)
+    free = np.flatnonzero(smallest_singular_value(arm, random, full) > 0.5 * smallest_singular_value(arm, home, full))
     return [home, *random[free[:10]]]
 
 
 def _driven(arm: Arm, full: int, home: Array) -> Spec | None:
-    """The joint that can be driven past its limit with the most freedom left, and that no other joint can replace."""
+    """The joint that no other can replace, and that leaves the arm best conditioned when driven past its limit."""
     best: tuple[float, Spec | None] = (0.0, None)
     for middle in _elsewhere(arm, full, home):
         for joint in range(arm.dof):
@@ -211,9 +212,9 @@ def _driven(arm: Arm, full: int, home: Array) -> Spec | None:
 
 
 def _drive(arm: Arm, full: int, middle: Array, joint: int, sign: int, limit: float) -> tuple[float, Spec]:
-    """A joint driven past a limit, and how free the arm is on the way.
+    """A joint driven past a limit, and the smallest singular value on the way.
 
-    0 if other joints can do it instead, or if the arm has to take quite another posture to come nearest.
+    The latter is 0 if other joints can do it instead, or if the nearest configuration is far away.
     """
     low, high = _box(arm)
     whole = float(min(1.3, 0.85 * arm.speed[joint], 0.6 * (high - low)[joint]))
@@ -221,7 +222,7 @@ def _drive(arm: Arm, full: int, middle: Array, joint: int, sign: int, limit: flo
     q, end = middle.copy(), middle.copy()
     q[joint], end[joint] = limit - sign * (whole - past), limit + sign * past
     way = np.linspace(q, end, 40)
-    free = float(sigma(arm, way, full).min())
+    free = float(smallest_singular_value(arm, way, full).min())
     at, goals = q, arm.frames(way)
     for goal in goals:
         at, left = nearest(arm, at, goal)
@@ -231,14 +232,14 @@ def _drive(arm: Arm, full: int, middle: Array, joint: int, sign: int, limit: flo
     return (free if left > 0.1 and swing < 0.7 else 0.0), spec
 
 
-def _settles(arm: Arm, q: Array, goal: Array) -> bool:
-    """Whether small damped steps lead from q to a frame, and to no other place on the way."""
+def _converges(arm: Arm, q: Array, goal: Array) -> bool:
+    """Whether small damped steps lead from q to a frame."""
     solver = Solver(method=method.damped(), limit_escapes=0, max_step=0.05, max_iterations=600, patience=200)
     return bool(solver.solve(arm.linkage, Goal(arm.link, goal, weight=pi / arm.reach), q).arrived)
 
 
 def _jump(arm: Arm, full: int, home: Array) -> Spec | None:
-    """Half the reach and a quarter turn away at once; a random place if the arm cannot turn and move every way."""
+    """A jump by half the reach and a quarter turn; to a random configuration if the rank is below 6."""
     frame = arm.frames(home)
     for size, goal, spec in _leaps(arm, full, home, frame):
         there = np.array(spec["there"]) if "there" in spec else home
@@ -246,7 +247,7 @@ def _jump(arm: Arm, full: int, home: Array) -> Spec | None:
             there, pace = _followed(arm, full, home, Lines(frame).to(goal, 1.0), np.linspace(0, 1, 60))
             if pace == np.inf:
                 continue
-        if size > 0.2 * arm.reach and _settles(arm, home, goal) and _settles(arm, there, frame):
+        if size > 0.2 * arm.reach and _converges(arm, home, goal) and _converges(arm, there, frame):
             return {"kind": "jump", "q": home.tolist(), "there": there.tolist()} | spec
     return None
 
@@ -254,9 +255,9 @@ def _jump(arm: Arm, full: int, home: Array) -> Spec | None:
 def _leaps(arm: Arm, full: int, home: Array, frame: Array) -> Iterator[tuple[float, Array, dict[str, Any]]]:
     rng = np.random.default_rng(6)
     if full < 6:
-        for q in inner(arm, 60, 6, 0.7):
+        for q in random_inside(arm, 60, 6, 0.7):
             goal = arm.frames(q)
-            if sigma(arm, q, full) > 0.1:
+            if smallest_singular_value(arm, q, full) > 0.1:
                 yield float(np.linalg.norm(goal[:3, 3] - frame[:3, 3])), goal, {"there": q.tolist()}
         return
     for far in np.repeat([0.5, 0.4, 0.3], 60):
@@ -269,7 +270,7 @@ def _leaps(arm: Arm, full: int, home: Array, frame: Array) -> Iterator[tuple[flo
 
 
 def _twisted(arm: Arm, full: int, home: Array) -> Spec | None:
-    """The turn in place that leaves the most error, and from which the nearest joint values lead back."""
+    """The rotation in place that leaves the largest error, and from which the nearest joint values lead back."""
     best: tuple[float, Spec | None] = (0.15, None)
     for q in _elsewhere(arm, full, home):
         for axis in np.vstack([np.eye(3), -np.eye(3)]):
@@ -282,7 +283,7 @@ def _twisted(arm: Arm, full: int, home: Array) -> Spec | None:
 
 
 def _left(arm: Arm, q: Array, turn: Array) -> float:
-    """The error that a turn in place leaves; 0 if the nearest joint values do not lead back to q."""
+    """The error that a rotation in place leaves; 0 if the nearest joint values do not lead back to q."""
     frame, at, left = arm.frames(q), q, 0.0
     for share in np.linspace(0, 1, 25):
         at, left = nearest(arm, at, turned(frame, share * turn))

@@ -1,4 +1,4 @@
-"""A picture of one solution: where the linkage began, where it ended, and what was wanted."""
+"""A picture of one solution: the linkage at the start and at the solution, and the goal."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ AXES = ("#c4694f", "#6f9a62", "#5a7fa8")  # x, y and z of a frame
 
 
 def draw(found: Solution, start: ArrayLike | None = None) -> Figure:
-    """A single solution as a matplotlib Figure: from above if the linkage moves in a level plane, else in 3-D.
+    """One solution as a matplotlib Figure: from above if the linkage moves in a horizontal plane, else in 3-D.
 
-    ``start`` (dof,), by default rest, is drawn behind it. The title is the sentence that the solution prints.
+    The start (dof,), by default rest, is drawn in the background. The title is the text of the solution.
     """
     if found.outcomes.ndim:
-        raise BadInput("one solution can be drawn at a time; take one: found[i]")
-    begin = found.linkage.rest if start is None else np.asarray(start, dtype=float)
-    with _style.look():
-        figure: Figure = (_from_above if level(found.linkage) else _in_space)(found, begin)
+        raise BadInput("only one solution can be drawn; choose one: found[i]")
+    first_q = found.linkage.rest if start is None else np.asarray(start, dtype=float)
+    with _style.plot_style():
+        figure: Figure = (_from_above if is_horizontal(found.linkage) else _in_space)(found, first_q)
     return figure
 
 
-def level(linkage: Linkage) -> bool:
-    """Whether every joint turns about the world's z or slides across it, so that a plan shows all there is."""
+def is_horizontal(linkage: Linkage) -> bool:
+    """Whether every joint rotates about the z axis of the world or translates at right angles to it."""
     for joint in linkage.joints:
         if joint.kind is Kind.FIXED:
             continue
@@ -47,7 +47,7 @@ def level(linkage: Linkage) -> bool:
 
 
 def limbs(linkage: Linkage, q: ArrayLike) -> Array:
-    """The two ends of every limb (n, 2, 3), in metres: from each joint's parent to its child, where they lie apart."""
+    """The ends (n, 2, 3) of all limbs in metres: from the parent to the child of each joint, if they are apart."""
     frames = linkage.frames(q)
     ends = np.array([[frames[j.parent].position, frames[j.child].position] for j in linkage.joints])
     apart = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=-1)
@@ -55,19 +55,21 @@ def limbs(linkage: Linkage, q: ArrayLike) -> Array:
     return kept
 
 
-def _hands(found: Solution) -> list[tuple[Array, Array]]:
-    """The point that each goal speaks of, and where it should be: (3,) each; where no position is asked, the same."""
+def _points_and_goals(found: Solution) -> list[tuple[Array, Array]]:
+    """The point (3,) of each goal's link, and its goal position (3,); the same point if the goal has no position."""
     pairs = []
     for goal in found.goals:
-        hand = found.linkage.frame(found.q, goal.link).apply(goal.point)
-        pairs.append((hand, hand if goal.position is None else goal.position))
+        point = found.linkage.frame(found.q, goal.link).apply(goal.point)
+        pairs.append((point, point if goal.position is None else goal.position))
     return pairs
 
 
 def _bounds(found: Solution, start: Array) -> tuple[Array, Array]:
-    """The middle of all that is drawn (3,), and half of its size along each axis (3,) with a margin."""
-    seen = [limbs(found.linkage, q).reshape(-1, 3) for q in (start, found.q)] + [np.array(p) for p in _hands(found)]
-    points = np.concatenate(seen)
+    """The centre (3,) of everything that is drawn, and half of its size (3,) with a margin."""
+    drawn = [limbs(found.linkage, q).reshape(-1, 3) for q in (start, found.q)] + [
+        np.array(p) for p in _points_and_goals(found)
+    ]
+    points = np.concatenate(drawn)
     low, high = points.min(axis=0), points.max(axis=0)
     size = float(max((high - low).max(), 1e-9))
     return (low + high) / 2, np.maximum((high - low) / 2 + 0.12 * size, 0.3 * size)
@@ -82,7 +84,13 @@ def _from_above(found: Solution, start: Array) -> _style.Figure:
     limits = (middle[0] - half[0], middle[0] + half[0], middle[1] - half[1], middle[1] + half[1])
     every = 10.0 ** np.floor(np.log10(half[:2].max()))
     figure, [[axes]] = _style.sheet(
-        _sentence(found, 60), [""], 1, limits, width=7.0, ticks=every, note="seen from above; behind: where it began"
+        _sentence(found, 60),
+        [""],
+        1,
+        limits,
+        width=7.0,
+        ticks=every,
+        note="seen from above; in the background: the start",
     )
     figure.texts[0].set(size=10, weight="normal")
     moving = {joint.child for joint in found.linkage.joints if joint.kind is not Kind.FIXED}
@@ -92,8 +100,8 @@ def _from_above(found: Solution, start: Array) -> _style.Figure:
     frames = found.linkage.frames(found.q)
     for name in moving:
         _style.joint(axes, frames[name].position[:2], 6.5)
-    for hand, wanted in _hands(found):
-        _style.hand(axes, hand[:2])
+    for point, wanted in _points_and_goals(found):
+        _style.end_effector(axes, point[:2])
         _style.goal(axes, wanted[:2])
     return figure
 
@@ -105,8 +113,8 @@ def _in_space(found: Solution, start: Array) -> _style.Figure:
     middle, half = _bounds(found, start)
     figure = Sheet(figsize=(7.0, 6.6))
     figure.text(0.05, 0.975, _sentence(found, 78), size=10, va="top", linespacing=1.4)
-    turned = any(goal.orientation is not None or goal.axis is not None for goal in found.goals)
-    note = "ring: the goal; behind: where it began" + ("; thick and faint: how it should be turned" if turned else "")
+    oriented = any(goal.orientation is not None or goal.axis is not None for goal in found.goals)
+    note = "ring: the goal; in the background: the start" + ("; thick lines: the goal orientation" if oriented else "")
     figure.text(0.05, 0.02, note, size=_style.SMALL, color=_style.SOFT)
     axes: _style.Axes = figure.add_axes((0.0, 0.03, 0.94, 0.88), projection="3d", computed_zorder=False)
     for name, pane, low, high in zip(
@@ -129,14 +137,14 @@ def _in_space(found: Solution, start: Array) -> _style.Figure:
         if joint.kind is not Kind.FIXED:
             _style.joint(axes, frames[joint.child].position, 5.0)
     size = 0.16 * float(half.max())
-    for goal, (hand, wanted) in zip(found.goals, _hands(found), strict=True):
-        _style.hand(axes, hand)
+    for goal, (point, wanted) in zip(found.goals, _points_and_goals(found), strict=True):
+        _style.end_effector(axes, point)
         _style.goal(axes, wanted)
         if goal.orientation is not None:
             for rotation, faint in ((goal.orientation, 0.45), (frames[goal.link].rotation, 1.0)):
                 for along, colour in zip(rotation.T, AXES, strict=True):
-                    _style.spoke(axes, wanted if faint < 1 else hand, size * along, colour, faint)
+                    _style.axis_line(axes, wanted if faint < 1 else point, size * along, colour, faint)
         elif goal.direction is not None and goal.axis is not None:
-            _style.spoke(axes, wanted, 1.6 * size * goal.direction, _style.GOAL, 0.45)
-            _style.spoke(axes, hand, size * (frames[goal.link].rotation @ goal.axis), _style.JOINT, 1.0)
+            _style.axis_line(axes, wanted, 1.6 * size * goal.direction, _style.GOAL, 0.45)
+            _style.axis_line(axes, point, size * (frames[goal.link].rotation @ goal.axis), _style.JOINT, 1.0)
     return figure

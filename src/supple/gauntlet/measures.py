@@ -1,4 +1,4 @@
-"""The measures of a run with a clean command: METHOD's metrics, each a plain number."""
+"""The measures of a run with a clean command: errors, bounds, smoothness, recovery and time, each a plain number."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ import numpy as np
 from supple.frame import Array
 from supple.gauntlet.hazard import Hazard
 from supple.gauntlet.reference import WITHIN, Mask, Reference
-from supple.gauntlet.run import Run
+from supple.gauntlet.runner import Run
 
-POSITION, ANGLE = 1e-3, radians(0.5)  # m and rad within which a command is followed
-FLIP = 5.0  # rad/s2 on both sides of a change of sign that make it chatter
+POSITION, ANGLE = 1e-3, radians(0.5)  # tolerances in m and rad: a smaller error counts as following
+CHATTER = 5.0  # rad/s2; a change of sign between larger accelerations is chatter
 Measures = dict[str, Any]
 
 
-def clean(run: Run) -> Measures:
-    """What a run did, as plain data. Errors are taken after each tick, against the command given in it.
+def measure_clean(run: Run) -> Measures:
+    """The measures of a run with a clean command. Errors are measured after each tick against the command of that tick.
 
-    Always there: raw_ratio_max (asked speed over its limit), raw_over_frac, limit_viol_count, limit_viol_worst_rad,
-    jerk_rms, acc_max, chatter_frac (ticks in which the acceleration of some joint changes sign with more than
-    5 rad/s2 on both sides), exceptions, nan, closure_rad (|q at the end - q at the start|), times in microseconds.
-    Where they make sense: pos_rms_mm, pos_max_mm, ori_rms_deg, ori_max_deg (while the command is within reach),
-    in_tol_frac_reachable, excess_* (weighted error above the optimum), hold_* (while held out of reach), recovery_*
-    (seconds from when the command is within reach again until it is followed for good), stick_s.
+    Always present: raw_ratio_max (requested speed over its limit), raw_over_frac, limit_viol_count,
+    limit_viol_worst_rad, jerk_rms, acc_max, chatter_frac (share of ticks in which the acceleration of a joint changes
+    sign with more than 5 rad/s2 on both sides), exceptions, nan, closure_rad (|q at the end - q at the start|), and
+    times in microseconds.
+    Where they apply: pos_rms_mm, pos_max_mm, ori_rms_deg, ori_max_deg (while the command is reachable),
+    in_tol_frac_reachable, excess_* (weighted error above the optimum), hold_* (while the command is held out of
+    reach), recovery_* (seconds from when the command is reachable again until it is followed for good), stick_s.
     """
     hazard = run.hazard
     error = run.error(run.commands)
-    found = always(run)
-    far, off = lengths(error)
+    found = common_measures(run)
+    far, off = position_and_angle(error)
     good = (far < POSITION) & (off < ANGLE)
-    found |= followed(run, error, good) | _excess(run, error) | recovery(run, good)
+    found |= following_measures(run, error, good) | _excess(run, error) | recovery_measures(run, good)
     if hazard.driven is not None:
         found |= _stick(run)
     if hazard.key != "s7_hand":
@@ -40,29 +41,29 @@ def clean(run: Run) -> Measures:
     return found
 
 
-def apart(one: Run, other: Run) -> Measures:
-    """How far two runs through the same hazard at different rates are apart: apart_rad, apart_mm, at worst.
+def compare_rates(one: Run, other: Run) -> Measures:
+    """The largest difference between two runs of one hazard at different rates: apart_rad and apart_mm.
 
-    They are compared every 10 ms, where both have a tick, by where they are when it is done.
+    They are compared every 10 ms, where both have a tick, after that tick.
     """
     every = np.arange(0.0, one.hazard.duration, 0.01)
     a, b = (run.q[1:][np.round(every * run.rate).astype(int)] for run in (one, other))
     frames = one.hazard.arm.frames(a), one.hazard.arm.frames(b)
-    way = np.linalg.norm(frames[0][:, :3, 3] - frames[1][:, :3, 3], axis=1)
-    return {"apart_rad": float(np.abs(a - b).max()), "apart_mm": float(1e3 * way.max())}
+    distance = np.linalg.norm(frames[0][:, :3, 3] - frames[1][:, :3, 3], axis=1)
+    return {"apart_rad": float(np.abs(a - b).max()), "apart_mm": float(1e3 * distance.max())}
 
 
-def always(run: Run) -> Measures:
-    """The measures that ask for no command: bounds, smoothness, time."""
-    return _bounds(run) | _motion(run) | _clock(run)
+def common_measures(run: Run) -> Measures:
+    """The measures that do not depend on the command: bounds, smoothness, time."""
+    return _bounds(run) | _motion(run) | _times(run)
 
 
 def _bounds(run: Run) -> Measures:
-    """Bar 1: what was asked, against speeds and limits."""
+    """Requested steps compared with speed limits and joint limits."""
     arm = run.hazard.arm
-    ratio = np.abs(run.asked) / (arm.speed * run.dt)
-    wanted = run.q[:-1] + run.asked
-    beyond = np.maximum(wanted - arm.upper, arm.lower - wanted).max(1)
+    ratio = np.abs(run.requested) / (arm.speed * run.dt)
+    target = run.q[:-1] + run.requested
+    beyond = np.maximum(target - arm.upper, arm.lower - target).max(1)
     found: Measures = {
         "raw_ratio_max": float(ratio.max()),
         "raw_over_frac": float((ratio.max(1) > 1.001).mean()),
@@ -75,35 +76,35 @@ def _bounds(run: Run) -> Measures:
 
 
 def _motion(run: Run) -> Measures:
-    """How smooth the joints moved."""
+    """How smoothly the joints moved."""
     acceleration = np.diff(run.q, n=2, axis=0) / run.dt**2
     jerk = np.diff(run.q, n=3, axis=0) / run.dt**3
     a, b = acceleration[1:], acceleration[:-1]
-    flip = (a * b < 0) & (np.minimum(np.abs(a), np.abs(b)) > FLIP)
+    chatter = (a * b < 0) & (np.minimum(np.abs(a), np.abs(b)) > CHATTER)
     return {
         "jerk_rms": float(np.sqrt((jerk**2).mean())),
         "acc_max": float(np.abs(acceleration).max()),
-        "chatter_frac": float(flip.any(1).mean()),
+        "chatter_frac": float(chatter.any(1).mean()),
     }
 
 
-def _clock(run: Run) -> Measures:
-    if run.nanoseconds is None or run.processor is None:
+def _times(run: Run) -> Measures:
+    if run.wall_ns is None or run.cpu_ns is None:
         return {}
-    wall, work = run.nanoseconds / 1e3, run.processor / 1e3
+    wall, cpu = run.wall_ns / 1e3, run.cpu_ns / 1e3
     return {
         "t_mean_us": float(wall.mean()),
         "t_p50_us": float(np.median(wall)),
         "t_p999_us": float(np.quantile(wall, 0.999)),
-        "cpu_mean_us": float(work.mean()),
-        "cpu_p999_us": float(np.quantile(work, 0.999)),
+        "cpu_mean_us": float(cpu.mean()),
+        "cpu_p999_us": float(np.quantile(cpu, 0.999)),
     }
 
 
-def windows(hazard: Hazard, reference: Reference, times: Array, late: float = 0.0) -> tuple[Mask, Mask]:
-    """Ticks (N,) in which the command is within reach, and those in which it should be followed closely.
+def reachable_ticks(hazard: Hazard, reference: Reference, times: Array, late: float = 0.0) -> tuple[Mask, Mask]:
+    """Ticks (N,) in which the command is reachable, and those in which it should be followed closely.
 
-    The latter begin half a second after it comes back into reach and two seconds after a jump.
+    The latter begin half a second after the command becomes reachable and two seconds after a jump.
     """
     within, close = np.ones(len(times), dtype=bool), np.ones(len(times), dtype=bool)
     for begin, end in reference.unreachable:
@@ -114,15 +115,15 @@ def windows(hazard: Hazard, reference: Reference, times: Array, late: float = 0.
     return within, close
 
 
-def lengths(error: Array) -> tuple[Array, Array]:
-    """Metres and radians (N,) of errors (N, 6)."""
+def position_and_angle(error: Array) -> tuple[Array, Array]:
+    """Distance in metres (N,) and angle in radians (N,) of errors (N, 6)."""
     return np.linalg.norm(error[:, :3], axis=1), np.linalg.norm(error[:, 3:], axis=1)
 
 
-def followed(run: Run, error: Array, good: Mask, late: float = 0.0) -> Measures:
-    """How closely the command was followed, from the error (N, 6) and which ticks (N,) are within tolerance."""
-    within, close = windows(run.hazard, run.hazard.reference, run.times, late)
-    far, off = lengths(error)
+def following_measures(run: Run, error: Array, good: Mask, late: float = 0.0) -> Measures:
+    """How closely the command was followed: errors (N, 6), and which ticks (N,) are within tolerance."""
+    within, close = reachable_ticks(run.hazard, run.hazard.reference, run.times, late)
+    far, off = position_and_angle(error)
     found: Measures = {"reachable_frac": float(within.mean())}
     if close.any():
         found |= {
@@ -136,7 +137,7 @@ def followed(run: Run, error: Array, good: Mask, late: float = 0.0) -> Measures:
 
 
 def _excess(run: Run, error: Array) -> Measures:
-    """How much worse than the best that could be."""
+    """Weighted error above the smallest possible one, while the command is out of reach."""
     hazard, reference = run.hazard, run.hazard.reference
     out = reference.least >= WITHIN
     if not out.any():
@@ -148,12 +149,12 @@ def _excess(run: Run, error: Array) -> Measures:
     if hazard.hold is not None:
         begin, end = hazard.hold
         least = float(np.interp(0.5 * (begin + end), reference.times, reference.least))
-        found |= held(run, weighted, least)
+        found |= hold_measures(run, weighted, least)
     return found
 
 
-def held(run: Run, weighted: Array, least: float) -> Measures:
-    """The measures of the hold window, from the weighted error (N,) and the least it can be."""
+def hold_measures(run: Run, weighted: Array, least: float) -> Measures:
+    """The measures of the hold window, from the weighted error (N,) and its smallest possible value."""
     assert run.hazard.hold is not None
     begin, end = run.hazard.hold
     times = run.times
@@ -167,8 +168,8 @@ def held(run: Run, weighted: Array, least: float) -> Measures:
     }
 
 
-def recovery(run: Run, good: Mask, late: float = 0.0) -> Measures:
-    """How soon a run is back, from which ticks (N,) are good, and by how many seconds it is allowed to be late."""
+def recovery_measures(run: Run, good: Mask, late: float = 0.0) -> Measures:
+    """Recovery times: ``good`` (N,) are the ticks within tolerance, ``late`` the allowed lag in seconds."""
     hazard, times, out = run.hazard, run.times, run.hazard.reference.unreachable
     ends = [*(begin for begin, _ in out), *hazard.jumps, float(times[-1])]
     waits: list[tuple[float | None, float]] = []
@@ -191,7 +192,7 @@ def recovery(run: Run, good: Mask, late: float = 0.0) -> Measures:
 
 
 def _for_good(times: Array, good: Mask, begin: float, end: float, dt: float) -> float | None:
-    """Seconds until it is good and stays so to the end of the window; None if it is not for the last 0.1 s."""
+    """Seconds until all further ticks of the window are good; None if the last 0.1 s are not."""
     bad = np.flatnonzero((times >= begin) & (times < end - 1e-9) & ~good)
     if not len(bad):
         return 0.0
@@ -200,7 +201,7 @@ def _for_good(times: Array, good: Mask, begin: float, end: float, dt: float) -> 
 
 
 def _settled(times: Array, good: Mask, begin: float, end: float, dt: float) -> float | None:
-    """Seconds until it is good for 0.2 s, or for all that is left of the window."""
+    """Seconds until 0.2 s of good ticks, or until the rest of the window is good."""
     need, count = max(1, round(0.2 / dt)), 0
     first, last = int(np.searchsorted(times, begin - 1e-9)), int(np.searchsorted(times, end + 1e-9))
     for i in range(first, last):
@@ -211,7 +212,7 @@ def _settled(times: Array, good: Mask, begin: float, end: float, dt: float) -> f
 
 
 def _stick(run: Run) -> Measures:
-    """How long a joint stays at its limit after the command has come back inside."""
+    """How long a joint stays at its limit after the command is back inside."""
     driven, arm, times = run.hazard.driven, run.hazard.arm, run.times
     assert driven is not None
     limit = (arm.upper if driven.sign > 0 else arm.lower)[driven.joint]

@@ -1,0 +1,1 @@
+"""Writers of files: solutions and motions, as .csv or .npz."""

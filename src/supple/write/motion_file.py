@@ -1,0 +1,35 @@
+"""Motions in a file: times and joint values, as .npz or .csv."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from supple import _check
+from supple.frame import Array
+
+ENDINGS = (".npz", ".csv")
+ARRAYS = ("times", "q", "leaving", "arriving")
+
+
+def write(path: str | os.PathLike[str], names: Sequence[str], arrays: Mapping[str, Array]) -> None:
+    """Write the names of the values of q and the arrays of a motion.
+
+    A .npz holds times (n,), q (n, dof), and the velocities after and before each key, (n - 1, dof) each. A .csv holds
+    times and q only, one line for each key. In both every number reads back exactly.
+    """
+    file = os.fspath(path)
+    if _check.ending(file, ENDINGS, "a motion is written to") == ".npz":
+        with open(file, "wb") as binary:  # given a path, numpy would add .npz to a name that ends in .NPZ
+            times, q, leaving, arriving = (arrays[name] for name in ARRAYS)
+            known = np.array(names, dtype=str)
+            np.savez(binary, names=known, times=times, q=q, leaving=leaving, arriving=arriving)
+        return
+    with open(file, "w", encoding="utf-8", newline="") as text:
+        lines = csv.writer(text, lineterminator="\n")
+        lines.writerow(["time", *names])
+        # repr is the shortest text that reads back as the same number
+        lines.writerows([*map(repr, row)] for row in np.column_stack([arrays["times"], arrays["q"]]).tolist())
