@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from supple import Goal, Solver, models
+from supple import Goal, Solver, method, models
 from supple._table import text_table
 from supple.textbook import compare
 
@@ -36,7 +36,9 @@ def tables(count: int, seed: int, rounds: int = 5) -> list[compare.Table]:
 
 
 def solvers(solver: Solver) -> dict[str, Solver]:
-    return compare.with_every_method(solver) | {"damped, damping 1": replace(solver, damping=1.0)}
+    return compare.with_every_method(solver) | {
+        "damped, damping 1": replace(solver, method=method.damped(), damping=1.0)
+    }
 
 
 def beyond(count: int, seed: int) -> dict[str, dict[str, tuple[float, float]]]:

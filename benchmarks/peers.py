@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from supple import Goal, Solver, damping
+from supple import Goal, Solver, damping, method
 from supple._solve import compilation
 from supple.frame import Array, Frame
 from supple.gauntlet import Arm, Factory, hazards, tracked
@@ -113,7 +113,9 @@ class Paper(Peer):
             below = 0.3 * float(np.prod(np.linalg.svd(jacobian, compute_uv=False)))
             scheme = damping.nakamura_hanafusa(below=below, as_printed=True) | damping.limits(as_printed=True)
         goal = Goal(arm.link, np.eye(4), weight=math.pi / arm.reach)
-        self.compiled = compilation.compiled(arm.linkage, [goal], Solver(damping=scheme, keep_limits=False))
+        self.compiled = compilation.compiled(
+            arm.linkage, [goal], Solver(method=method.damped(), damping=scheme, keep_limits=False)
+        )
         self.memory = self.compiled.memory()
 
     def reset(self, q: Array) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from supple import Frame, Goal, Joint, Linkage, Solver, models, solve
+from supple import Frame, Goal, Joint, Linkage, Solver, method, models, solve
 from supple.frame import Array
 from supple.view import _style, image
 
@@ -64,7 +64,8 @@ def descent(arm: Linkage, place: Array, q: Array) -> tuple[Array, bool]:
         stalls = len(errors) > 4 and errors[-1] > 0.5 * errors[-5]
         if distance < 1e-6 or stalls or len(way) > 30:
             return np.array(way), distance < 1e-6
-        way.append(Solver(damping=0.02 * errors[-1] + 1e-12).step(arm, Goal("tip", position=place), way[-1]))
+        solver = Solver(method=method.damped(), damping=0.02 * errors[-1] + 1e-12)
+        way.append(solver.step(arm, Goal("tip", position=place), way[-1]))
 
 
 def downhill(axes: Any) -> None:

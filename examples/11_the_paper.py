@@ -5,7 +5,7 @@ from math import pi
 
 import numpy as np
 
-from supple import Frame, Solver, damping, models
+from supple import Frame, Solver, damping, method, models
 from supple.damping import Singularity
 from supple.textbook import paper
 
@@ -24,7 +24,7 @@ for alpha in (0.0, 1e-4, 1e-2):
     print(
         f"elbow straight, alpha {alpha:g}: condition number {arm.condition(straight, 'tool', alpha, weight=weight):.4g}"
     )
-bounded = Solver(damping=damping.schinstock(named, damping.condition_bound(300)))
+bounded = Solver(method=method.damped(), damping=damping.schinstock(named, damping.condition_bound(300)))
 here = Frame(arm.frame(straight, "tool").matrix[None])
 print(f"a condition number of 300 needs alpha {paper.drive(bounded, arm, here, straight).damping[0]:.4f} there\n")
 
@@ -34,7 +34,10 @@ tool = arm.frame(start, "tool")
 back = paper.straight_line(tool, [-0.75, 0.0, 0.0], seconds=2, hold=0)
 turns = [Frame.at(back[-1].position, Frame.turn([0, 0, 1], angle) @ tool) for angle in np.linspace(0, 1.7, 1200)]
 goals = Frame(np.concatenate([back.matrix, [frame.matrix for frame in turns]]))
-for name, solver in (("exact", paper.EXACT), ("paper", Solver(damping=scheme, keep_limits=False))):
+for name, solver in (
+    ("exact", paper.EXACT),
+    ("paper", Solver(method=method.damped(), damping=scheme, keep_limits=False)),
+):
     run = paper.drive(solver, arm, goals, start)
     print(f"{name}: requests up to {run.speed_ratio.max():.3g} times the speed limits")
     print("   time    alpha    error   reduced weights")

@@ -23,7 +23,7 @@ def operate(address):
             turn = math.tau * k / 100
             hand = Frame.at([0, 0.1 * math.sin(turn), 0.1 * math.cos(turn)])
             if not 200 <= k < 300:
-                out.sendto(wire.encode(Command(hand, grip=True, stamp=k / 100, sequence=k)), address)
+                out.sendto(wire.encode(Command(hand, engaged=True, stamp=k / 100, sequence=k)), address)
 
 
 class RealArm:
@@ -39,7 +39,7 @@ class RealArm:
         with self.socket:
             while True:
                 try:
-                    answer = wire.decode_answer(self.socket.recv(wire.LIMIT))
+                    answer = wire.decode_answer(self.socket.recv(wire.MAX_BYTES))
                 except TimeoutError:
                     return
                 self.q = self.q + 0.3 * (answer.q - self.q)

@@ -4,7 +4,7 @@ import numpy as np
 
 from supple import BadInput, Frame, MissingExtra, Solver, models
 from supple.teleop import Command, Gamepad, Mapping, SpaceMouse, drive
-from supple.teleop.devices import pushed
+from supple.teleop.devices import move_hand
 
 arm, rate, printed = models.panda(), 300, []
 
@@ -23,8 +23,8 @@ def simulated():
     hand = Frame()
     for tick in range(round(2.5 * rate)):
         forward, up = float(tick < rate), float(rate <= tick < 2 * rate)
-        hand = pushed(hand, [forward, 0, up, 0, 0, up], 1 / rate, speed=0.2, turn=0.8)
-        yield Command(hand, grip=True, stamp=tick / rate, sequence=tick)
+        hand = move_hand(hand, [forward, 0, up, 0, 0, up], 1 / rate, speed=0.2, turn=0.8)
+        yield Command(hand, engaged=True, stamp=tick / rate, sequence=tick)
 
 
 def show(tick):

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 from supple import Frame, Solver, models
 from supple.teleop import Command, Mapping, Recorder, Recording, drive, replay
-from supple.teleop.recording.replay import named
+from supple.teleop.methods import named
 
 arm, rate = models.ur5(), 300
 start = arm.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.0, wrist_2_joint=-1.2)
@@ -17,7 +17,7 @@ def operator(seconds=2.0):
     for tick in range(round(seconds * rate)):
         t = tick / rate
         far = 0.9 * max(t - 1.2, 0.0) / 0.8
-        yield Command(Frame.at([far, 0.1 * sin(2 * pi * t), 0]), grip=not 0.5 < t < 0.7, stamp=t)
+        yield Command(Frame.at([far, 0.1 * sin(2 * pi * t), 0]), engaged=not 0.5 < t < 0.7, stamp=t)
 
 
 with TemporaryDirectory() as folder:

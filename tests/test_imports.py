@@ -39,8 +39,6 @@ VALUES = LAYERS[:7]
 FACADES = {
     ("motion", "read.motion_file"): "Motion.load",
     ("motion", "write.motion_file"): "Motion.save",
-    ("solution", "_solve.search"): "Solution.why explains by solving again",
-    ("solution", "solver"): "Solution.why explains by solving again",
     ("solver", "tracker"): "Solver.track",
     ("workspace", "view.cloud"): "Workspace.draw",
 }

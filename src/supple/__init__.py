@@ -1,6 +1,16 @@
-"""Kinematic linkages, forward and backward: robots and animated figures. Bends, never breaks.
+"""Forward and inverse kinematics of linkages: robots and animated figures.
 
-Metres, radians and seconds; quaternions with w first; linear before angular; Jacobians in world axes.
+Units are metres, radians and seconds. Quaternions are wxyz, twists are linear before angular, and Jacobians are in
+world axes. Leading axes of arrays broadcast: the same call solves one problem or many.
+
+    >>> import supple
+    >>> arm = supple.models.panda()
+    >>> found = supple.solve(arm, supple.Goal("panda_hand_tcp", position=[0.4, 0, 0.5]))
+    >>> bool(found)
+    True
+
+Threads may share linkages, goals, solvers and solutions: they are frozen values. A `Tracker` belongs to one thread; see
+also `CompiledSolver`.
 """
 
 from importlib import import_module
@@ -8,13 +18,13 @@ from typing import TYPE_CHECKING
 
 try:
     from supple import _core as _core
-except ModuleNotFoundError as _error:  # one implementation, no quiet fallback
+except ModuleNotFoundError as _error:  # there is no slower implementation to fall back to
     raise ImportError(
         f"supple's native core could not be loaded ({_error}); build it with 'pip install .' in the source tree "
         "(Python and a C++17 compiler are all it needs), or install a wheel"
     ) from _error
 
-from supple import _renamed, damping, method, prefer
+from supple import _renamed, damping, errors, method, prefer
 from supple._solve.compiled_solver import CompiledSolver
 from supple.errors import BadInput, BadLinkage, Interrupted, MissingExtra, SuppleError, UnknownName
 from supple.frame import Frame
@@ -26,7 +36,7 @@ from supple.solution import Outcome, Solution
 from supple.solver import Solver, Tolerance, solve
 
 if TYPE_CHECKING:
-    from supple import gauntlet, models, teleop, view
+    from supple import analysis, gauntlet, models, read, teleop, textbook, view, workspace, write
     from supple._motion.interpolation import Interpolation
     from supple.motion import Motion
     from supple.path import GoalPath
@@ -74,48 +84,71 @@ __all__ = [
     "TrackingStatus",
     "UnknownName",
     "Workspace",
+    "analysis",
     "damping",
     "dexterous",
     "dh",
+    "errors",
     "gauntlet",
     "load",
     "method",
     "models",
     "prefer",
     "reachable",
+    "read",
     "solve",
     "solve_path",
     "teleop",
+    "textbook",
     "view",
+    "workspace",
+    "write",
 ]
 
-# rooms that are entered when first asked for, so that importing supple costs little more than importing numpy
-_LATER = {
-    "_motion.interpolation": ("Interpolation",),
-    "analysis": (),
-    "path_solution": ("PathSolution", "solve_path"),
-    "gauntlet": (),
-    "models": (),
-    "motion": ("Motion",),
-    "path": ("GoalPath",),
-    "read": ("DH", "dh", "load"),
-    "step": ("TrackingStatus", "Step"),
-    "teleop": (),
-    "tracker": ("Tracker",),
-    "view": (),
-    "workspace": ("Workspace", "dexterous", "reachable"),
+# Loaded when first used, so that `import supple` takes little longer than `import numpy`.
+_MODULES = (
+    "analysis",
+    "gauntlet",
+    "models",
+    "motion",
+    "path",
+    "path_solution",
+    "read",
+    "step",
+    "teleop",
+    "textbook",
+    "tracker",
+    "view",
+    "workspace",
+    "write",
+)
+_MODULE_OF = {
+    "DH": "read",
+    "GoalPath": "path",
+    "Interpolation": "_motion.interpolation",
+    "Motion": "motion",
+    "PathSolution": "path_solution",
+    "Step": "step",
+    "Tracker": "tracker",
+    "TrackingStatus": "step",
+    "Workspace": "workspace",
+    "dexterous": "workspace",
+    "dh": "read",
+    "load": "read",
+    "reachable": "workspace",
+    "solve_path": "path_solution",
 }
-_ROOM = {name: room for room, names in _LATER.items() for name in names or (room,)}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _ROOM:
+    if name in _MODULES:
+        return import_module(f"supple.{name}")
+    if name not in _MODULE_OF:
         raise _renamed.no_attribute("supple", name)
-    room = import_module(f"supple.{_ROOM[name]}")
-    value = room if name == _ROOM[name] else getattr(room, name)
+    value = getattr(import_module(f"supple.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+    return sorted([*__all__, "__version__"])

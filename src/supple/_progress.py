@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-PATIENCE = 1.0  # seconds before anything is shown
-PAUSE = 0.1  # seconds between two pictures
-WIDTH = 30
+DELAY = 1.0  # seconds before the bar appears
+INTERVAL = 0.1  # seconds between two updates
+WIDTH = 30  # characters
 
 
 class Progress:
-    """A bar that appears after one second, only on a terminal, and leaves no trace.
+    """A bar that appears after one second, only on a terminal, and is erased at the end.
 
     >>> with Progress("sampling", 1000) as progress:
     ...     for _ in range(10):
@@ -30,33 +30,33 @@ class Progress:
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """A bar for ``total`` steps of something; written to ``stream``, by default the standard error.
+        """A bar for ``total`` steps, written to ``stream``, by default the standard error.
 
-        ``anywhere``: also where it is no terminal.
+        ``anywhere``: also if the stream is no terminal.
         """
         self.what, self.total, self.done = what, total, 0
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock
         self._on = shown and self._stream is not None and (anywhere or self._stream.isatty())
         self._start = clock()
-        self._next = self._start + PATIENCE
+        self._next = self._start + DELAY
         self._drawn = 0
 
     def step(self, n: int = 1) -> None:
-        """That many more are done."""
+        """Count ``n`` more steps as done."""
         self.done += n
         if self._on:
             now = self._clock()
             if now >= self._next:
-                self._next = now + PAUSE
+                self._next = now + INTERVAL
                 self._draw(self.line(now - self._start))
 
     def line(self, seconds: float) -> str:
-        """What the bar says after so many seconds."""
+        """The text of the bar after so many seconds."""
         part = min(1.0, self.done / self.total) if self.total else 1.0
         filled = int(part * WIDTH)
         left = seconds * (1 - part) / part if part else float("inf")
-        rest = f", {_span(left)} left" if left < 1e6 else ""
+        rest = f", {_duration_text(left)} left" if left < 1e6 else ""
         return f"{self.what} [{'#' * filled}{'.' * (WIDTH - filled)}] {100 * part:3.0f} %{rest}"
 
     def _draw(self, text: str) -> None:
@@ -74,7 +74,7 @@ class Progress:
             self._drawn = 0
 
 
-def _span(seconds: float) -> str:
+def _duration_text(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

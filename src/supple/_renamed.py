@@ -1,4 +1,4 @@
-"""Names that were changed, old to new: for error messages, and for reading recordings made before."""
+"""Old names and their new ones: for error messages, and for recordings that have the old names."""
 
 from __future__ import annotations
 
@@ -39,9 +39,11 @@ _NAMES = {
         "stock": "models",
         **{name: f"analysis.{name}" for name in ("Annulus", "Constraint", "Elbows", "TwoLink", "constraint")},
     },
-    "supple.teleop": {"follow": "drive"},
+    "supple.teleop": {"follow": "drive", "Recorded": "Playback"},
     "supple.method": METHODS,
     "supple.damping": DAMPING,
+    "Command": {"grip": "engaged"},
+    "Mapping": {"grip": "engage", "gripped": "engaged"},
     "Joint": {"three": "ball_from_revolutes"},
     "Linkage": {"look": "frame_and_jacobian", "carry": "transform_points", "placed": "world_geometry"},
     "Solver": {"plan": "compile", **OPTIONS},
@@ -53,28 +55,28 @@ _Class = TypeVar("_Class", bound=type)
 
 
 def no_attribute(module: str, name: str) -> Exception:
-    """What to raise for an attribute that a module does not have.
+    """The exception for an attribute that a module does not have; an old name is answered with the new one.
 
-    ``from supple import name`` replaces an AttributeError by one without this text, so it is given an ImportError.
+    It is an ImportError in ``from supple import name``, which would replace the text of an AttributeError.
     """
     new = _NAMES[module].get(name)
     if new is None:
         return AttributeError(f"module {module!r} has no attribute {name!r}")
-    said = f"`{module}.{name}` is now `{module}.{new}`"
+    message = f"`{module}.{name}` is now `{module}.{new}`"
     importing = sys._getframe(2).f_globals.get("__name__") == "importlib._bootstrap"
-    return ImportError(said) if importing else AttributeError(said)
+    return ImportError(message) if importing else AttributeError(message)
 
 
 def answers_old_names(cls: _Class) -> _Class:
-    """A class whose old names raise an AttributeError with the new ones; a `__getattr__` would slow down all others."""
+    """Class decorator: old names raise an AttributeError with the new ones. (A `__getattr__` would slow all others.)"""
     for old, new in _NAMES[cls.__name__].items():
-        setattr(cls, old, _Old(f"`{cls.__name__}.{old}` is now `{cls.__name__}.{new}`"))
+        setattr(cls, old, _OldName(f"`{cls.__name__}.{old}` is now `{cls.__name__}.{new}`"))
     return cls
 
 
-class _Old:
-    def __init__(self, said: str) -> None:
-        self._said = said
+class _OldName:
+    def __init__(self, message: str) -> None:
+        self._message = message
 
     def __get__(self, instance: object, owner: type) -> NoReturn:
-        raise AttributeError(self._said)
+        raise AttributeError(self._message)

@@ -13,10 +13,11 @@ from supple._linkage.two_link import Annulus as Annulus
 from supple._linkage.two_link import Elbows as Elbows
 from supple._linkage.two_link import TwoLink as TwoLink
 from supple._solve import compilation, encoding
+from supple._solve.arguments import goal_list
 from supple.errors import BadInput
 from supple.goal import Goal
 from supple.linkage import Linkage
-from supple.solver import Solver, listed
+from supple.solver import Solver
 
 __all__ = ["Annulus", "Constraint", "Elbows", "TwoLink", "constraint"]
 
@@ -75,11 +76,12 @@ def constraint(
     A singular value below ``tolerance`` times the largest counts as zero. The rank almost everywhere is the highest
     rank at 32 random q within the limits. Active limits are not taken into account.
 
+    >>> from supple.analysis import constraint
     >>> from supple import Goal, models
     >>> print(constraint(models.planar3(), Goal("tip", position=[10, 0, 0], weight=(1, 1, 0))))
     under-constrained by 1: one joint motion is free (2 rows, 3 joint values, rank 2)
     """
-    wanted = listed(goals)
+    wanted = goal_list(linkage, goals)
     if any(goal.shape for goal in wanted):
         raise BadInput(
             "constraint takes single goals, without leading axes; the result holds for all goals of the same kind"
@@ -90,7 +92,7 @@ def constraint(
     here = limits.checked(linkage, linkage.rest if q is None else q)
     if here.ndim != 1:
         raise BadInput(f"constraint takes one q of shape ({linkage.dof},), not {here.shape}")
-    numbers = np.stack([goal._numbers(()) for goal in wanted])
+    numbers = np.stack([goal._encoded(()) for goal in wanted])
     error, jacobian = plan.look(here, numbers, False)[:2]
     rank = encoding.rank_of(jacobian, tolerance)
     generic = max(encoding.generic_rank(linkage, plan, tolerance), rank)

@@ -1,22 +1,22 @@
-"""Damping: how hard to push and which joints to spare, as schemes that merge with ``|`` [D19-D29]."""
+"""Damping schemes for damped least squares: alpha and joint weights at each q. They merge with ``|`` [D19-D29]."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from numpy.typing import ArrayLike
-
-from supple import _renamed
-from supple._solve.singularity import ConditionBound, Singularity, alpha, callable_, flag, fraction, positive
+from supple import _check, _renamed
+from supple._solve import fields
+from supple._solve.scheme import DampingFunction, Scheme, SchemeKind, arguments, scheme_to_dict, schemes_text
+from supple._solve.singularity import ConditionBound, Singularity
 from supple.errors import BadInput
-from supple.frame import Array
 
 __all__ = [
     "ConditionBound",
     "Damping",
+    "DampingFunction",
     "Singularity",
     "chan_lawrence",
     "condition_bound",
@@ -31,40 +31,48 @@ __all__ = [
     "singularities",
 ]
 
-CONSTANT, MANIPULABILITY, FALLING, FACTORS, ERROR, SINGULARITY, WEAKEST, LIMITS, ASKING = range(9)
-Asked: TypeAlias = Callable[[Array, Array, Array, float], "float | tuple[float, ArrayLike]"]
-
-
-@dataclass(frozen=True)
-class Scheme:
-    """One scheme as plain numbers; made by the functions of `supple.damping`."""
-
-    kind: int
-    alpha0: float | ConditionBound = 1e-2
-    region: float | None = None
-    slide_region: float | None = None
-    weight: float = 1.0
-    rate: float = 0.0
-    tiny: float = 0.0
-    singularity: Singularity | None = None
-    function: Asked | None = None
-    as_printed: bool = False
-
 
 @dataclass(frozen=True)
 class Damping:
-    """Schemes that work together: the largest damping wins [D28], and for each joint the smallest weight [D29].
+    """Schemes that act together: the largest damping wins [D28], and for each joint the smallest weight [D29].
 
-    A frozen value. ``a | b`` merges two; neither order nor repetition counts, and `none` adds nothing. Joint weights
-    merge first; the schemes that look at the Jacobian then look at the weighted one, J_w.
+    A frozen value. ``a | b`` merges two; order and repetition make no difference, and `none` adds nothing. Joint
+    weights are merged first; schemes that depend on the Jacobian then use the weighted one, J_w.
+
+    >>> from supple import damping
+    >>> damping.singularities() | damping.limits()
+    damping.limits() | damping.singularities()
     """
 
     schemes: frozenset[Scheme] = field(default_factory=frozenset)
 
     @property
     def as_printed(self) -> bool:
-        """Whether any scheme is the letter of the paper; then so is its null-space vector [D18]."""
+        """Whether any scheme follows the paper to the letter; then its null-space vector does too [D18]."""
         return any(scheme.as_printed for scheme in self.schemes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The schemes as plain data with every field; functions are refused.
+
+        >>> from supple import damping
+        >>> damping.constant(1e-3).to_dict()
+        {'schemes': [{'scheme': 'constant', 'alpha0': 0.001}]}
+        """
+        return {"schemes": sorted(map(scheme_to_dict, self.schemes), key=repr)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Damping:
+        """The schemes that `to_dict` wrote.
+
+        >>> from supple import damping
+        >>> damping.Damping.from_dict({"schemes": [{"scheme": "constant", "alpha0": 0.001}]})
+        damping.constant(0.001)
+        """
+        schemes = fields.listed(fields.checked(data, "damping", ("schemes",))["schemes"], "schemes of damping")
+        merged = none
+        for each in schemes:
+            merged |= _scheme_from_dict(each)
+        return merged
 
     def __or__(self, other: Damping) -> Damping:
         if not isinstance(other, Damping):
@@ -72,17 +80,7 @@ class Damping:
         return Damping(self.schemes | other.schemes)
 
     def __repr__(self) -> str:
-        named: dict[tuple[object, bool], list[str]] = {}
-        said = []
-        for scheme in self.schemes:
-            if scheme.singularity is None:
-                said.append(_said(scheme))
-            else:
-                named.setdefault((scheme.alpha0, scheme.as_printed), []).append(f"damping.{scheme.singularity!r}")
-        for (alpha0, as_printed), names in named.items():
-            options = _options({"alpha0": (alpha0, 1e-2), "as_printed": (as_printed, False)})
-            said.append(f"damping.singularities({', '.join([*sorted(names), *options])})")
-        return " | ".join(sorted(said)) or "damping.none"
+        return schemes_text(self.schemes)
 
 
 none = Damping()
@@ -93,13 +91,23 @@ def condition_bound(kappa: float) -> ConditionBound:
     """An alpha_0 that keeps the condition number of P = J_w J_w' + alpha I at ``kappa`` in a singularity [D10].
 
     alpha_0 = sigma_1^2 / (kappa - 1), with sigma_1 the largest singular value of J_w at that q.
+
+    >>> from supple import damping
+    >>> damping.singularities(alpha0=damping.condition_bound(300))
+    damping.singularities(alpha0=damping.condition_bound(300.0))
     """
     return ConditionBound(kappa)
 
 
 def constant(alpha0: float | ConditionBound) -> Damping:
-    """The same damping everywhere: plain damped least squares [D8]."""
-    return _one(Scheme(CONSTANT, alpha(alpha0))) if alpha0 else none
+    """The same damping everywhere: plain damped least squares [D8].
+
+    >>> from supple import damping
+    >>> damping.constant(1e-3)
+    damping.constant(0.001)
+    """
+    damped = _alpha0(alpha0)
+    return _one(Scheme(SchemeKind.CONSTANT, damped)) if damped else none
 
 
 def nakamura_hanafusa(
@@ -107,66 +115,92 @@ def nakamura_hanafusa(
 ) -> Damping:
     """Nakamura and Hanafusa [D19]: alpha_0 (1 - w / w_0)^2 where the manipulability w is below w_0.
 
-    w is the product of the singular values of J_w, as many as goals and linkage can have together. ``below`` is w_0; by
-    default 0.3 times its value at rest. ``as_printed`` looks at J with the goal's weights but without the joints', and
-    takes the root of det(J J'), so that five joints in six directions are always singular.
+    w is the product of the singular values of J_w, as many as its generic rank. ``below`` is w_0; by default 0.3 times
+    the manipulability at rest. With ``as_printed``, w = sqrt(det(J J')), where J has the goals' weights but no joint
+    weights; it is then 0 everywhere for five joints and six directions.
+
+    >>> from supple import damping
+    >>> damping.nakamura_hanafusa(below=0.2)
+    damping.nakamura_hanafusa(below=0.2)
     """
-    region = None if below is None else positive(below, "below")
-    return _one(Scheme(MANIPULABILITY, alpha(alpha0), region, as_printed=flag(as_printed)))
+    region = None if below is None else _check.positive(below, "below")
+    printed = _check.flag(as_printed, "as_printed")
+    return _one(Scheme(SchemeKind.NAKAMURA_HANAFUSA, _alpha0(alpha0), region, as_printed=printed))
 
 
 def kelmar_khosla(alpha0: float | ConditionBound = 1e-2, below: float = 0.98, *, as_printed: bool = False) -> Damping:
     """Kelmar and Khosla: alpha_0 (1 - r) where r, manipulability over that of the last iteration, is below a ratio.
 
-    The paper names it without a formula; this is how we read it. It damps on the way into a singularity and not on the
-    way out; one that stands in it is not damped. An iteration is 1/300 s, whatever dt; ``as_printed`` it is a tick, and
-    the manipulability is that of `manipulability` as printed.
+    The paper names the scheme without a formula; this is our reading. It damps on the way into a singularity, not on
+    the way out, and not at rest in it. An iteration counts as 1/300 s, whatever dt is. With ``as_printed`` it is one
+    tick, and the manipulability is that of `nakamura_hanafusa` as printed.
+
+    >>> from supple import damping
+    >>> damping.kelmar_khosla()
+    damping.kelmar_khosla()
     """
-    ratio = fraction(below, "below")
-    return _one(Scheme(FALLING, alpha(alpha0), ratio, as_printed=flag(as_printed)))
+    ratio = _check.fraction(below, "below")
+    printed = _check.flag(as_printed, "as_printed")
+    return _one(Scheme(SchemeKind.KELMAR_KHOSLA, _alpha0(alpha0), ratio, as_printed=printed))
 
 
 def mayorga(alpha0: float | ConditionBound = 1e-2, above: float = 1e5, *, as_printed: bool = False) -> Damping:
     """Mayorga and others [D20]: alpha_0 (1 - l_0 / l)^2 where l, a bound on the condition number, is above l_0.
 
-    l = m zeta^4 d_g / d_s by the factors L D L' of J_w J_w'; where linkage and goals cannot have full rank together,
-    the condition number over the rank they can have. ``above`` is l_0. ``as_printed`` it is alpha_0 (1 - l / l_0)^2,
-    without bound, by the damped factors of the last iteration: it alternates between huge and none.
+    l = m zeta^4 d_g / d_s, from the factors L D L' of J_w J_w'; where J_w cannot have full rank, the condition number
+    over its generic rank. ``above`` is l_0. With ``as_printed`` it is alpha_0 (1 - l / l_0)^2, without a bound, from
+    the damped factors of the last iteration; it alternates between very large and none.
+
+    >>> from supple import damping
+    >>> damping.mayorga(above=1e4)
+    damping.mayorga(above=10000.0)
     """
-    return _one(Scheme(FACTORS, alpha(alpha0), positive(above, "above"), as_printed=flag(as_printed)))
+    bound = _check.positive(above, "above")
+    printed = _check.flag(as_printed, "as_printed")
+    return _one(Scheme(SchemeKind.MAYORGA, _alpha0(alpha0), bound, as_printed=printed))
 
 
 def chan_lawrence(alpha0: float = 0.02) -> Damping:
-    """Chan and Lawrence [D21]: alpha_0 times the weighted squared error, whatever keeps the goal away."""
+    """Chan and Lawrence [D21]: alpha_0 times the squared weighted error, near singularities and elsewhere.
+
+    >>> from supple import damping
+    >>> damping.chan_lawrence()
+    damping.chan_lawrence()
+    """
     if isinstance(alpha0, ConditionBound):
         raise BadInput("damping by error takes a number: its damping is no constant at a singularity")
-    return _one(Scheme(ERROR, alpha(alpha0)))
+    return _one(Scheme(SchemeKind.CHAN_LAWRENCE, _alpha0(alpha0)))
 
 
 def singularities(
     *named: Singularity, alpha0: float | ConditionBound = 1e-2, region: float = 0.05, as_printed: bool = False
 ) -> Damping:
-    """Damping near singularities, alpha_0 at them and exactly 0 away from them [D22, D23].
+    """Damping near singularities: alpha_0 at them and exactly 0 away from them [D22, D23].
 
     Args:
-        named: where they are, each a `Singularity` with its region and the joints to spare. Without names they are
-            found: alpha_0 (1 - (s / region)^2)^2, where s is the smallest singular value of J_w over the largest, of as
-            many as goals and linkage can have together.
-        alpha0: the damping at a singularity, in the units of the weighted error, or a `condition_bound`.
-        region: s where damping begins, without names.
-        as_printed: alpha_0 (1 - (d / d_0)^2) and weights that fall in a straight line, both with a kink at the edge of
-            the region, instead of (1 - (d / d_0)^2)^2 and a smooth step. Only for named ones.
+        named: the singularities, each with its region and the joints whose weight falls. Without any they are found:
+            alpha_0 (1 - (s / region)^2)^2, where s is the smallest singular value of J_w over the largest, among as
+            many as its generic rank.
+        alpha0: the damping at a singularity, in the units of the weighted error squared, or a `condition_bound`.
+        region: s where damping begins, without named singularities.
+        as_printed: alpha_0 (1 - (d / d_0)^2) and weights that are linear in d, both with a kink at the edge of the
+            region, instead of (1 - (d / d_0)^2)^2 and a smooth step. Only for named singularities.
+
+    >>> from supple import damping
+    >>> damping.singularities(damping.Singularity.bend("elbow", joints=["elbow"]))
+    damping.singularities(damping.Singularity.bend('elbow', joints=('elbow',)))
     """
-    most = alpha(alpha0)
+    largest = _alpha0(alpha0)
     if not named:
         if as_printed:
             raise BadInput("the paper names its singularities; without names there is no printed form")
-        return _one(Scheme(WEAKEST, most, fraction(region, "region")))
+        return _one(Scheme(SchemeKind.SINGULARITIES, largest, _check.fraction(region, "region")))
     for each in named:
         if not isinstance(each, Singularity):
             raise BadInput(f"singularities takes damping.Singularity values, got {each!r}")
-    kept = flag(as_printed)
-    return Damping(frozenset(Scheme(SINGULARITY, most, singularity=each, as_printed=kept) for each in named))
+    printed = _check.flag(as_printed, "as_printed")
+    kind = SchemeKind.NAMED_SINGULARITY
+    return Damping(frozenset(Scheme(kind, largest, singularity=each, as_printed=printed) for each in named))
 
 
 def limits(
@@ -184,38 +218,50 @@ def limits(
     Args:
         alpha0: the damping with a joint at its limit.
         region: where a ramp begins, in radians from the limit.
-        weight: the joint weight at the limit; above 0, or the joint would never leave it.
-        rate: how fast a ramp moves, in whole ramps a second: 6 is the paper's 0.02 an iteration at 300 Hz.
-        slide_region: the region of slides, in metres; by default a tenth of their range.
-        tiny: a joint at its limit that would go further out at less than this speed, in radians or metres a second,
+        weight: the joint weight at the limit; above 0, since a joint of weight 0 never leaves its limit.
+        rate: how fast a ramp moves, in whole ramps per second: 6 is the paper's 0.02 per iteration at 300 Hz.
+        slide_region: the region of prismatic joints, in metres; by default a tenth of their range.
+        tiny: a joint at its limit that would go further out at less than this speed, in radians or metres per second,
             stays; by default 0.01, and 0 as printed.
-        as_printed: the letter of the equations: a joint at rest counts as moving up, a ramp may jump up, and beyond a
-            limit weights turn negative.
+        as_printed: the equations to the letter: a joint at rest counts as moving up, a ramp may jump up, and beyond a
+            limit weights become negative.
+
+    >>> from supple import damping
+    >>> damping.limits(region=0.1)
+    damping.limits(region=0.1)
     """
-    kept = flag(as_printed)
-    least = fraction(weight, "weight", zero=kept)  # a joint of no weight would never leave its limit
-    discarded = (0.0 if kept else 0.01) if tiny is None else tiny
+    printed = _check.flag(as_printed, "as_printed")
+    at_limit = _check.fraction(weight, "weight", zero=printed)
+    least_speed = (0.0 if printed else 0.01) if tiny is None else tiny
     return _one(
         Scheme(
-            LIMITS,
-            alpha(alpha0),
-            positive(region, "region"),
-            None if slide_region is None else positive(slide_region, "slide_region"),
-            least,
-            positive(rate, "rate"),
-            positive(discarded, "tiny", zero=True),
-            as_printed=kept,
+            SchemeKind.LIMITS,
+            _alpha0(alpha0),
+            _check.positive(region, "region"),
+            None if slide_region is None else _check.positive(slide_region, "slide_region"),
+            at_limit,
+            _check.positive(rate, "rate"),
+            _check.positive(least_speed, "tiny", zero=True),
+            as_printed=printed,
         )
     )
 
 
-def function(scheme: Asked) -> Damping:
-    """Any Python function f(q, e, J, dt) that returns alpha, or alpha and joint weights (dof,) between 0 and 1.
+def function(scheme: DampingFunction) -> Damping:
+    """A Python function f(q, e, J, dt) that returns alpha, or alpha and joint weights (dof,) between 0 and 1.
 
-    q (dof,), e (rows,) and J (rows, dof) with the goals' weights in them, dt in seconds. It is asked from within the
-    native loop, at every tick: slower, never different.
+    q is (dof,), e is (rows,) and J is (rows, dof), both with the goals' weights, and dt is in seconds. The core calls
+    it at every iteration. The result is that of a built-in scheme with the same formula; it takes more time.
+
+    >>> from supple import damping
+    >>> def gentle(q, e, J, dt):
+    ...     return 1e-3
+    >>> damping.function(gentle)
+    damping.function(gentle)
     """
-    return _one(Scheme(ASKING, 1.0, function=callable_(scheme, "a damping by function")))
+    if not callable(scheme):
+        raise BadInput(f"a damping by function needs a function, got {scheme!r}")
+    return _one(Scheme(SchemeKind.FUNCTION, 1.0, function=scheme))
 
 
 def schinstock(
@@ -230,8 +276,12 @@ def schinstock(
 ) -> Damping:
     """The paper's whole scheme, section 6.3 [D22-D29]: named singularities and joint limits with ramps in time.
 
-    ``region``, ``weight``, ``rate`` and ``slide_region`` are those of `limits`. Without names, singularities are found
-    (as printed: by manipulability [D19], as the paper suggests for such arms).
+    ``region``, ``weight``, ``rate`` and ``slide_region`` are those of `limits`. Without named singularities they are
+    found (as printed: by manipulability [D19], as the paper suggests for such arms).
+
+    >>> from supple import damping
+    >>> damping.schinstock()
+    damping.limits() | damping.singularities()
     """
     ramps = limits(alpha0, region, weight, rate, slide_region=slide_region, as_printed=as_printed)
     if not singularities and as_printed:
@@ -246,45 +296,45 @@ def _one(scheme: Scheme) -> Damping:
     return Damping(frozenset((scheme,)))
 
 
-def _options(values: dict[str, tuple[object, object]]) -> list[str]:
-    """Arguments that are not what they are by default, as they are written."""
-    return [f"{name}={_word(value)}" for name, (value, default) in values.items() if value != default]
+def _alpha0(value: float | ConditionBound) -> float | ConditionBound:
+    """A damping: a number, not negative, or a `ConditionBound`."""
+    if isinstance(value, ConditionBound):
+        return value
+    if not _check.is_number(value) or not 0 <= value < math.inf:
+        raise BadInput(f"alpha0 must be a number, not negative, or damping.condition_bound(...); got {value!r}")
+    return float(value)
 
 
-def _word(value: object) -> str:
-    return f"damping.{value!r}" if isinstance(value, ConditionBound) else repr(value)
+def _scheme_from_dict(data: object) -> Damping:
+    makers: dict[str, Callable[..., Damping]] = {
+        "constant": constant,
+        "nakamura_hanafusa": nakamura_hanafusa,
+        "kelmar_khosla": kelmar_khosla,
+        "mayorga": mayorga,
+        "chan_lawrence": chan_lawrence,
+        "singularities": singularities,
+        "limits": limits,
+        "named_singularity": singularities,
+    }
+    name = fields.one_of(data, "a damping scheme", "scheme", makers)
+    if name == "named_singularity":
+        values = fields.checked(data, name, ("scheme", "singularity", "alpha0", "as_printed"))
+        named = Singularity.from_dict(values["singularity"])
+        return singularities(named, alpha0=_alpha0_from(values["alpha0"]), as_printed=values["as_printed"])
+    names = arguments(SchemeKind[name.upper()])
+    values = fields.checked(data, f"damping.{name}", ("scheme", *names))
+    values["alpha0"] = _alpha0_from(values["alpha0"])
+    return makers[name](**{argument: values[argument] for argument in names})
 
 
-def _said(scheme: Scheme) -> str:
-    """The call that makes a scheme, with what is not as by default."""
-    kind, printed = scheme.kind, {"as_printed": (scheme.as_printed, False)}
-    strong: dict[str, tuple[object, object]] = {"alpha0": (scheme.alpha0, 1e-2)}
-    if kind == ASKING:
-        return f"damping.function({getattr(scheme.function, '__name__', '...')})"
-    if kind == CONSTANT:
-        return f"damping.constant({_word(scheme.alpha0)})"
-    if kind == ERROR:
-        return f"damping.chan_lawrence({', '.join(_options({'alpha0': (scheme.alpha0, 0.02)}))})"
-    if kind == LIMITS:
-        values = strong | {
-            "region": (scheme.region, 0.2),
-            "weight": (scheme.weight, 0.01),
-            "rate": (scheme.rate, 6.0),
-            "slide_region": (scheme.slide_region, None),
-            "tiny": (scheme.tiny, 0.0 if scheme.as_printed else 0.01),
-        }
-        return f"damping.limits({', '.join(_options(values | printed))})"
-    name, argument, default = {
-        MANIPULABILITY: ("nakamura_hanafusa", "below", None),
-        FALLING: ("kelmar_khosla", "below", 0.98),
-        FACTORS: ("mayorga", "above", 1e5),
-        WEAKEST: ("singularities", "region", 0.05),
-    }[kind]
-    return f"damping.{name}({', '.join(_options(strong | {argument: (scheme.region, default)} | printed))})"
+def _alpha0_from(data: Any) -> Any:
+    if isinstance(data, dict):
+        return condition_bound(fields.checked(data, "alpha0", ("condition_bound",))["condition_bound"])
+    return data
 
 
-def given(value: object) -> Damping | float:
-    """What `Solver.damping` may be: a number as it is, a `Damping`, or a function that becomes one."""
+def from_option(value: object) -> Damping | float:
+    """The value of `Solver.damping`: a number or a `Damping` as it is, a function as a `Damping`."""
     if isinstance(value, Damping):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):

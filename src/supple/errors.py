@@ -1,17 +1,38 @@
-"""What supple raises: mistakes of the caller, named, before any work is done."""
+"""Exceptions: mistakes of the caller, raised before any work is done."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from supple.solution import Solution
+
+__all__ = ["BadInput", "BadLinkage", "Interrupted", "MissingExtra", "SuppleError", "UnknownName", "UnknownOption"]
 
 
 class SuppleError(Exception):
-    """Every exception that supple raises on purpose derives from this one."""
+    """Base class of the exceptions of supple.
+
+    >>> import supple
+    >>> try:
+    ...     supple.Solver(max_step=-1)
+    ... except supple.SuppleError as error:
+    ...     print(error)
+    max_step must be positive, got -1
+    """
 
 
 class BadLinkage(SuppleError, ValueError):
-    """A file, table or list of joints that cannot mean a linkage.
+    """A file, table or list of joints that is not a linkage.
+
+    >>> from supple import BadLinkage, Joint, Linkage
+    >>> try:
+    ...     Linkage("ring", [Joint.revolute("a", "b", "b")])
+    ... except BadLinkage as error:
+    ...     print(error.element)
+    joint 'a'
 
     Attributes:
         reason: what is wrong and what was expected, without the place.
@@ -34,31 +55,63 @@ def _bad_linkage(reason: str, element: str, file: str, line: int) -> BadLinkage:
 
 
 class BadInput(SuppleError, ValueError):
-    """An argument of the wrong shape, kind or range, or one that is not finite."""
+    """An argument of the wrong shape, type or range, or one that is not finite.
+
+    >>> import supple
+    >>> supple.Solver(max_step=-1)
+    Traceback (most recent call last):
+    supple.errors.BadInput: max_step must be positive, got -1
+    """
 
 
 class UnknownOption(BadInput, TypeError):
-    """A keyword that a class does not take; the message names near matches, or what it is called now."""
+    """A keyword that a class does not have; the message has near matches, or its new name.
+
+    >>> import supple
+    >>> supple.Solver(iteratons=50)
+    Traceback (most recent call last):
+    supple.errors.UnknownOption: Solver has no option 'iteratons'; did you mean max_iterations?
+    """
 
 
 class UnknownName(SuppleError, KeyError):
-    """A joint, link, file kind or bundled model that does not exist; the message lists near matches."""
+    """A joint, link, file format or bundled model that does not exist; the message has near matches.
+
+    >>> import supple
+    >>> supple.method.get("dampd")
+    Traceback (most recent call last):
+    supple.errors.UnknownName: no method named 'dampd'; did you mean 'damped'?
+    """
 
     __str__ = Exception.__str__  # a KeyError would show its message in quotes
 
 
 class MissingExtra(SuppleError, ImportError):
-    """Something optional is asked for whose package is not installed; the message says what to install."""
+    """An optional package is not installed; the message says what to install.
+
+    >>> from supple.errors import missing_extra
+    >>> raise missing_extra("plot", "drawing")
+    Traceback (most recent call last):
+    supple.errors.MissingExtra: drawing needs an optional package: pip install 'supple[plot]'
+    """
 
 
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a long solve.
 
-    Attributes:
-        found: the `Solution` so far; rows that were not done are OUT_OF_BUDGET and hold their start.
+    >>> import supple
+    >>> arm = supple.models.panda()
+    >>> goals = supple.Goal("panda_hand_tcp", arm.frame(arm.random(100, seed=0), "panda_hand_tcp"))
+    >>> try:
+    ...     found = supple.solve(arm, goals)
+    ... except supple.Interrupted as interrupted:
+    ...     found = interrupted.found
     """
 
-    def __init__(self, found: object) -> None:
+    found: Solution
+    """The solution so far; rows that were not done are OUT_OF_BUDGET and hold their start."""
+
+    def __init__(self, found: Solution) -> None:
         self.found = found
         super().__init__(f"interrupted: {found}")
 

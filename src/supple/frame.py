@@ -25,6 +25,7 @@ class Frame:
     ``a`` is the pose of the gripper in the world and ``b`` that of the tool in the gripper, ``a @ b`` is the pose of
     the tool in the world. Frames are immutable.
 
+    >>> from supple import Frame
     >>> Frame.at([1, 2, 3]) @ Frame.turn([0, 0, 1], 0.5)
     Frame at (1, 2, 3), turned 0.5 rad about (0, 0, 1)
     """
@@ -57,6 +58,7 @@ class Frame:
     def at(cls, position: ArrayLike, rotation: ArrayLike | Frame | None = None) -> Frame:
         """A frame at a position (..., 3) in metres, with a rotation matrix (..., 3, 3) or the rotation of a frame.
 
+        >>> from supple import Frame
         >>> Frame.at([1, 2, 3], Frame.turn([0, 0, 1], 0.5))
         Frame at (1, 2, 3), turned 0.5 rad about (0, 0, 1)
         """
@@ -75,6 +77,7 @@ class Frame:
     def turn(cls, axis: ArrayLike, angle: ArrayLike) -> Frame:
         """A rotation about an axis (..., 3) of any length through the origin, by an angle (...) in radians.
 
+        >>> from supple import Frame
         >>> Frame.turn([0, 0, 2], 0.5).to_rotvec()
         array([0. , 0. , 0.5])
         """
@@ -86,6 +89,7 @@ class Frame:
     def rotvec(cls, vector: ArrayLike) -> Frame:
         """A rotation vector (..., 3): its direction is the axis, its length the angle in radians.
 
+        >>> from supple import Frame
         >>> Frame.rotvec([0, 0, 0.5])
         Frame at (0, 0, 0), turned 0.5 rad about (0, 0, 1)
         """
@@ -95,6 +99,7 @@ class Frame:
     def quaternion(cls, quaternion: ArrayLike, order: str = "wxyz") -> Frame:
         """A quaternion (..., 4), of any length but zero; ``order`` is "wxyz" or "xyzw".
 
+        >>> from supple import Frame
         >>> Frame.quaternion([0, 0, 1, 1], order="xyzw") == Frame.quaternion([1, 0, 0, 1])
         True
         """
@@ -109,6 +114,7 @@ class Frame:
     def rpy(cls, roll: ArrayLike, pitch: ArrayLike, yaw: ArrayLike) -> Frame:
         """Roll, pitch and yaw (...) in radians, as in URDF: rotations about the fixed axes x, then y, then z.
 
+        >>> from supple import Frame
         >>> Frame.rpy(0, 0, 0.5)
         Frame at (0, 0, 0), turned 0.5 rad about (0, 0, 1)
         """
@@ -126,6 +132,7 @@ class Frame:
 
         ``order`` names the axes, first rotation first: any of "xyz", "xzy", ... "zyz" (all twelve).
 
+        >>> from supple import Frame
         >>> Frame.euler("zyx", [0.5, 0, 0])
         Frame at (0, 0, 0), turned 0.5 rad about (0, 0, 1)
         """
@@ -135,6 +142,7 @@ class Frame:
     def fixed(cls, order: str, values: ArrayLike) -> Frame:
         """Angles (..., 3) in radians about axes that stay fixed, first rotation first. URDF's rpy is "xyz".
 
+        >>> from supple import Frame
         >>> Frame.fixed("xyz", [0.1, 0.2, 0.3]) == Frame.rpy(0.1, 0.2, 0.3)
         True
         """
@@ -146,6 +154,7 @@ class Frame:
     def exp(cls, twist: ArrayLike) -> Frame:
         """Where a constant twist (..., 6), linear before angular, leads in one unit of time; the inverse of `log`.
 
+        >>> from supple import Frame
         >>> Frame.exp([1, 0, 0, 0, 0, 0])
         Frame at (1, 0, 0)
         """
@@ -167,6 +176,7 @@ class Frame:
     def shape(self) -> tuple[int, ...]:
         """The leading axes: () for a single frame.
 
+        >>> from supple import Frame
         >>> Frame.at([[1, 2, 3], [4, 5, 6]]).shape
         (2,)
         """
@@ -175,6 +185,7 @@ class Frame:
     def to_rotvec(self) -> Array:
         """The rotation as a rotation vector (..., 3), in radians, at most pi long.
 
+        >>> from supple import Frame
         >>> Frame.turn([0, 0, 1], 0.5).to_rotvec()
         array([0. , 0. , 0.5])
         """
@@ -183,6 +194,7 @@ class Frame:
     def to_quaternion(self, order: str = "wxyz") -> Array:
         """The rotation as a unit quaternion (..., 4) with w >= 0; ``order`` is "wxyz" or "xyzw".
 
+        >>> from supple import Frame
         >>> Frame().to_quaternion(order="xyzw")
         array([0., 0., 0., 1.])
         """
@@ -192,6 +204,7 @@ class Frame:
     def to_rpy(self) -> Array:
         """The rotation as roll, pitch and yaw (..., 3) in radians, as in URDF; at pitch ±pi/2 the roll is 0.
 
+        >>> from supple import Frame
         >>> Frame.rpy(0.1, 0.2, 0.3).to_rpy().round(9)
         array([0.1, 0.2, 0.3])
         """
@@ -200,6 +213,7 @@ class Frame:
     def to_euler(self, order: str) -> Array:
         """The rotation as Euler angles (..., 3) in radians; at gimbal lock the third angle is 0.
 
+        >>> from supple import Frame
         >>> Frame.euler("zyx", [0.1, 0.2, 0.3]).to_euler("zyx").round(9)
         array([0.1, 0.2, 0.3])
         """
@@ -208,6 +222,7 @@ class Frame:
     def to_fixed(self, order: str) -> Array:
         """The rotation as angles (..., 3) in radians about fixed axes; at gimbal lock the first angle is 0.
 
+        >>> from supple import Frame
         >>> Frame.fixed("zxy", [0.1, 0.2, 0.3]).to_fixed("zxy").round(9)
         array([0.1, 0.2, 0.3])
         """
@@ -217,6 +232,7 @@ class Frame:
     def log(self) -> Array:
         """The constant twist (..., 6), linear before angular, that leads here in one unit of time.
 
+        >>> from supple import Frame
         >>> Frame.at([1, 0, 0]).log()
         array([1., 0., 0., 0., 0., 0.])
         """
@@ -225,6 +241,7 @@ class Frame:
     def inverse(self) -> Frame:
         """The inverse transform: ``frame.inverse() @ frame`` is the identity.
 
+        >>> from supple import Frame
         >>> Frame.at([1, 2, 3]).inverse()
         Frame at (-1, -2, -3)
         """
@@ -234,6 +251,7 @@ class Frame:
     def apply(self, points: ArrayLike) -> Array:
         """Points (..., 3) given in this frame, in the axes of its parent; metres.
 
+        >>> from supple import Frame
         >>> Frame.at([1, 2, 3]).apply([1, 0, 0])
         array([2., 2., 3.])
         """

@@ -19,6 +19,7 @@ from supple.frame import Frame
 class Mimic:
     """A joint that follows another joint: its value is ``gain * source + offset``.
 
+    >>> from supple import Joint, Mimic
     >>> finger = Joint.prismatic("right_finger", "hand", "right", mimic=Mimic("left_finger", gain=-1))
     >>> finger.dof
     0
@@ -40,6 +41,7 @@ class Joint:
     Use `Joint.revolute`, `Joint.prismatic` and so on, which take the fields of each kind. Angles in radians, lengths
     in metres, speeds and accelerations per second and per second squared.
 
+    >>> from supple import Joint
     >>> Joint.revolute("elbow", "upper", "fore", axis=[0, 1, 0], lower=-2, upper=2).axis
     (0.0, 1.0, 0.0)
     """
@@ -80,6 +82,7 @@ class Joint:
     def fixed(cls, name: str, parent: str, child: str, *, at: Frame | None = None) -> Joint:
         """A joint that does not move: the child stays ``at`` a frame of its parent.
 
+        >>> from supple import Frame, Joint
         >>> Joint.fixed("mount", "flange", "tool", at=Frame.at([0, 0, 0.1])).dof
         0
         """
@@ -103,6 +106,7 @@ class Joint:
     ) -> Joint:
         """A rotation about an axis, between limits in radians.
 
+        >>> from supple import Joint
         >>> Joint.revolute("elbow", "upper", "fore", lower=-2, upper=2).units
         ('rad',)
         """
@@ -125,6 +129,7 @@ class Joint:
     ) -> Joint:
         """A rotation about an axis without limits; values that differ by 2 pi are different values.
 
+        >>> from supple import Joint
         >>> Joint.continuous("wheel", "body", "rim", axis=[0, 1, 0]).upper
         (inf,)
         """
@@ -149,6 +154,7 @@ class Joint:
     ) -> Joint:
         """A translation along an axis, between limits in metres.
 
+        >>> from supple import Joint
         >>> Joint.prismatic("lift", "base", "carriage", lower=0, upper=0.5).units
         ('m',)
         """
@@ -174,6 +180,7 @@ class Joint:
 
         Limits and rest are one number for all three values, or three.
 
+        >>> from supple import Joint
         >>> Joint.planar("drive", "world", "cart", lower=[-1, -2, -3], upper=[1, 2, 3]).units
         ('m', 'm', 'rad')
         """
@@ -211,6 +218,7 @@ class Joint:
         ``axis`` may leave its direction at zero by ``swing`` at most, and the child may rotate about it within
         ``twist``. Speed, acceleration and rest are one number for all three values, or three.
 
+        >>> from supple import Joint
         >>> Joint.ball("hip", "pelvis", "thigh", axis=[0, 0, -1], swing=1.2, twist=(-0.5, 0.5)).dof
         3
         """
@@ -247,6 +255,7 @@ class Joint:
         Only the position can be limited: ``lower`` and ``upper`` are one number for all three directions, or three,
         or six with the last three infinite.
 
+        >>> from supple import Joint
         >>> Joint.floating("root", "world", "pelvis", lower=[-1, -1, 0]).lower
         (-1.0, -1.0, 0.0, -inf, -inf, -inf)
         """
@@ -281,6 +290,7 @@ class Joint:
 
         The joints are called ``name_x`` and so on, by the axes in ``order``. Like Euler angles they have gimbal lock.
 
+        >>> from supple import Joint
         >>> [joint.name for joint in Joint.ball_from_revolutes("hip", "pelvis", "thigh", order="zyx")]
         ['hip_z', 'hip_y', 'hip_x']
         """

@@ -12,6 +12,7 @@ from supple.frame import Frame
 class Box:
     """A box, centred at its origin.
 
+    >>> from supple import Box
     >>> Box((0.1, 0.2, 0.3)).size
     (0.1, 0.2, 0.3)
     """
@@ -24,6 +25,7 @@ class Box:
 class Sphere:
     """A sphere, centred at its origin.
 
+    >>> from supple import Sphere
     >>> Sphere(0.05).radius
     0.05
     """
@@ -36,6 +38,7 @@ class Sphere:
 class Cylinder:
     """A cylinder along z, centred at its origin.
 
+    >>> from supple import Cylinder
     >>> Cylinder(radius=0.05, length=0.3).length
     0.3
     """
@@ -50,6 +53,7 @@ class Cylinder:
 class Capsule:
     """A cylinder along z with a half sphere on each end, centred at its origin.
 
+    >>> from supple import Capsule
     >>> Capsule(radius=0.05, length=0.3).length
     0.3
     """
@@ -64,6 +68,7 @@ class Capsule:
 class Mesh:
     """A mesh in a file, in metres after scaling.
 
+    >>> from supple import Mesh
     >>> Mesh("gripper.stl", scale=(0.001, 0.001, 0.001)).found
     True
     """
@@ -83,6 +88,7 @@ Shape = Box | Sphere | Cylinder | Capsule | Mesh
 class Geometry:
     """A shape, its frame on its link and its colour.
 
+    >>> from supple import Box, Frame, Geometry
     >>> Geometry(Box((0.1, 0.1, 0.3)), Frame.at([0, 0, 0.15]), colour=(1, 0, 0, 1)).frame.position
     array([0.  , 0.  , 0.15])
     """
@@ -98,6 +104,7 @@ class Geometry:
 class Link:
     """A rigid part of a linkage: a node of the tree, with its geometry.
 
+    >>> from supple import Capsule, Geometry, Link
     >>> Link("upper_arm", (Geometry(Capsule(0.05, 0.3)),)).name
     'upper_arm'
     """

@@ -34,7 +34,7 @@ class Linkage(Structure):
 
     ``q`` holds one value for each degree of freedom, in the depth-first order of the joints (see `names` and `units`),
     and may have leading axes: (..., dof). The three values of a ball joint are a rotation vector; use `integrate` and
-    `difference` to step from one q to another.
+    `difference` to step from one q to another. Threads may share a linkage.
 
     >>> from supple import Frame, Joint, Linkage
     >>> arm = Linkage("two", [
@@ -238,7 +238,7 @@ class Linkage(Structure):
     def clamp(self, q: ArrayLike) -> Array:
         """The nearest q (..., dof) within all position limits, joint by joint.
 
-        >>> from supple import Joint
+        >>> from supple import Joint, Linkage
         >>> Linkage("one", [Joint.revolute("a", "base", "tip", lower=-1, upper=1)]).clamp([2])
         array([1.])
         """
@@ -271,7 +271,7 @@ class Linkage(Structure):
     def with_tool(self, link: str, frame: Frame, name: str = "tool", geometry: Iterable[Geometry] = ()) -> Linkage:
         """The same linkage with a rigid tool: a new link at a frame of an existing one.
 
-        >>> from supple import models
+        >>> from supple import Frame, models
         >>> models.planar2().with_tool("tip", Frame.at([1, 0, 0])).frame([0, 0], "tool").position
         array([26.,  0.,  0.])
         """
@@ -298,7 +298,7 @@ class Linkage(Structure):
     def at(self, base: Frame) -> Linkage:
         """The same linkage with its root at another frame in the world.
 
-        >>> from supple import models
+        >>> from supple import Frame, models
         >>> models.planar2().at(Frame.at([0, 0, 1])).frame([0, 0], "tip").position
         array([25.,  0.,  1.])
         """
@@ -323,7 +323,7 @@ class Linkage(Structure):
     def from_dict(cls, data: Mapping[str, Any]) -> Linkage:
         """The linkage that `to_dict` wrote. Raises `BadLinkage`, with the place in the data, for anything else.
 
-        >>> from supple import models
+        >>> from supple import Linkage, models
         >>> Linkage.from_dict(models.planar2().to_dict()) == models.planar2()
         True
         """

@@ -1,111 +1,218 @@
-"""Methods: the search, and the ways to choose a step that the chapter lists, each a value for `Solver`."""
+"""Methods: the search, and the methods of the textbook chapter; each is a value for `Solver`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from supple import _renamed
+from supple._solve import fields
 from supple.errors import BadInput, UnknownName, unknown
+
+__all__ = [
+    "Method",
+    "Rank",
+    "alternative_jacobian",
+    "coordinate_descent",
+    "damped",
+    "get",
+    "inverse",
+    "names",
+    "pseudoinverse",
+    "search",
+    "selectively_damped",
+    "transpose",
+]
 
 
 class Rank(Enum):
-    """Which joint `coordinate_descent` moves next."""
+    """Which joint `coordinate_descent` moves next.
+
+    >>> from supple import method
+    >>> method.coordinate_descent(method.Rank.MOST_ROOM)
+    method.coordinate_descent(method.Rank.MOST_ROOM)
+    """
 
     OUTERMOST = 0
-    """Each once, from the outermost inward: cyclic coordinate descent."""
+    """Each joint once, from the end effector to the base: cyclic coordinate descent."""
     MOST_USEFUL = 1
-    """The one that brings the end effectors nearest."""
+    """The joint that reduces the error most."""
     LEAST_RECENT = 2
-    """Of those that help, the one that has rested longest."""
+    """Of the joints that reduce the error, the one that was moved longest ago."""
     MOST_ROOM = 3
-    """Of those that help, the one farthest from its limits."""
+    """Of the joints that reduce the error, the one farthest from its limits."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to choose a step; made by the functions of `supple.method`."""
+    """A method by name, with its parameters; made by the functions of `supple.method`. A frozen value.
+
+    >>> from supple import method
+    >>> method.damped().name
+    'damped'
+    """
 
     name: str
-    way: int
     rank: Rank = Rank.OUTERMOST
-    pull: bool = False
+    """For `coordinate_descent`."""
     scale: float = 0.0
+    """For `transpose`: the factor on J'e; 0 for the factor that brings J dq nearest to e."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The method as plain data with explicit fields.
+
+        >>> from supple import method
+        >>> method.damped().to_dict()
+        {'name': 'damped'}
+        """
+        data: dict[str, Any] = {"name": self.name}
+        if self.name == "coordinate_descent":
+            data["rank"] = self.rank.name
+        if self.name == "transpose":
+            data["scale"] = self.scale or None
+        return data
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Method:
+        """The method that `to_dict` wrote.
+
+        >>> from supple import method
+        >>> method.Method.from_dict({"name": "transpose", "scale": 0.1})
+        method.transpose(0.1)
+        """
+        name = fields.one_of(data, "method", "name", names())
+        if name == "coordinate_descent":
+            fields.checked(data, name, ("name", "rank"))
+            return coordinate_descent(Rank[fields.one_of(data, name, "rank", Rank.__members__)])
+        if name == "transpose":
+            return transpose(fields.checked(data, name, ("name", "scale"))["scale"])
+        fields.checked(data, name, ("name",))
+        return get(name)
 
     def __repr__(self) -> str:
-        inside = ""
+        argument = ""
         if self.scale:
-            inside = f"{self.scale!r}"
+            argument = f"{self.scale!r}"
         elif self.rank is not Rank.OUTERMOST:
-            inside = f"method.{self.rank}"
-        return f"method.{self.name}({inside})"
+            argument = f"method.{self.rank}"
+        return f"method.{self.name}({argument})"
 
 
 def search() -> Method:
-    """Many starts, each a damped descent that is abandoned when it stalls, until one arrives; the default."""
-    return Method("search", 2)
+    """Damped descent from many seeds, each dropped when it stalls, until one arrives; the default.
+
+    >>> from supple import Solver, method
+    >>> Solver().method == method.search()
+    True
+    """
+    return Method("search")
 
 
 def inverse() -> Method:
-    """Solve J dq = e for a square Jacobian [K5.19]; refused for any other."""
-    return Method("inverse", 0)
+    """Solve J dq = e for a square Jacobian [K5.19]; other Jacobians are refused.
+
+    >>> from supple import method
+    >>> method.inverse()
+    method.inverse()
+    """
+    return Method("inverse")
 
 
 def pseudoinverse() -> Method:
-    """The smallest step that does what is asked, J'(J J')^-1 e, by a linear solve [K5.20-5.23]."""
-    return Method("pseudoinverse", 1)
+    """The smallest step with J dq = e, J'(J J')^-1 e, by a linear solve [K5.20-5.23].
+
+    >>> from supple import method
+    >>> method.pseudoinverse()
+    method.pseudoinverse()
+    """
+    return Method("pseudoinverse")
 
 
 def damped() -> Method:
-    """Damped least squares, J'(J J' + alpha)^-1 e [K5.24]: ``Solver.damping`` is alpha (a book's lambda squared)."""
-    return Method("damped", 2)
+    """Damped least squares, J'(J J' + alpha)^-1 e [K5.24]; ``Solver.damping`` is alpha (lambda squared in textbooks).
+
+    >>> from supple import Solver, method
+    >>> Solver(method=method.damped(), damping=1e-2)
+    Solver(method=method.damped(), damping=0.01)
+    """
+    return Method("damped")
 
 
 def alternative_jacobian() -> Method:
-    """Damped least squares with the alternative Jacobian, which pulls the goal to the end effector."""
-    return Method("alternative_jacobian", 2, pull=True)
+    """Damped least squares with the alternative Jacobian: its columns use the goal in place of the end effector.
+
+    >>> from supple import method
+    >>> method.alternative_jacobian()
+    method.alternative_jacobian()
+    """
+    return Method("alternative_jacobian")
 
 
 def transpose(scale: float | None = None) -> Method:
-    """A multiple of J'e: ``scale`` times, or by default as much as brings J dq nearest to e."""
-    if scale is not None and not (isinstance(scale, int | float) and 0 < scale < float("inf")):
+    """A multiple of J'e: ``scale`` J'e, or by default the multiple that brings J dq nearest to e.
+
+    >>> from supple import method
+    >>> method.transpose(0.1)
+    method.transpose(0.1)
+    """
+    number = isinstance(scale, int | float) and not isinstance(scale, bool) and 0 < scale < float("inf")
+    if scale is not None and not number:
         raise BadInput(f"scale must be a positive number, got {scale!r}")
-    return Method("transpose", 3, scale=float(scale or 0.0))
+    return Method("transpose", scale=float(scale or 0.0))
 
 
 def coordinate_descent(rank: Rank = Rank.OUTERMOST) -> Method:
-    """Coordinate descent: one joint at a time takes the value that best brings the end effectors to their goals.
+    """One joint at a time takes the value that minimises the error.
 
-    One iteration is as many moves as there are joints. Limits are respected joint by joint.
+    One iteration is as many moves as there are joints. Each joint stays within its limits.
+
+    >>> from supple import method
+    >>> method.coordinate_descent()
+    method.coordinate_descent()
     """
     if not isinstance(rank, Rank):
         raise BadInput(f"rank must be a method.Rank, got {rank!r}")
-    return Method("coordinate_descent", 4, rank=rank)
+    return Method("coordinate_descent", rank=rank)
 
 
 def selectively_damped() -> Method:
-    """Selectively damped least squares (Buss and Kim): each singular direction is held back by its own measure."""
-    return Method("selectively_damped", 5)
+    """Selectively damped least squares (Buss and Kim): each singular direction has its own damping.
+
+    >>> from supple import method
+    >>> method.selectively_damped()
+    method.selectively_damped()
+    """
+    return Method("selectively_damped")
 
 
 def names() -> tuple[str, ...]:
-    """The names of all methods, as the command line knows them."""
-    return tuple(_ALL)
+    """The names of all methods, as `get` and the command line take them.
+
+    >>> from supple import method
+    >>> method.names()[:3]
+    ('search', 'inverse', 'pseudoinverse')
+    """
+    return tuple(_MAKERS)
 
 
 def get(name: str) -> Method:
-    """The method of that name, with its defaults."""
+    """The method of that name, with default parameters.
+
+    >>> from supple import method
+    >>> method.get("damped")
+    method.damped()
+    """
     if name in _renamed.METHODS:
         raise UnknownName(f"method {name!r} is now {_renamed.METHODS[name]!r}")
-    if name not in _ALL:
-        raise unknown("method", name, _ALL)
-    return _ALL[name]()
+    if name not in _MAKERS:
+        raise unknown("method", name, _MAKERS)
+    return _MAKERS[name]()
 
 
-_ALL = {
-    f.__name__: f
-    for f in (
+_MAKERS = {
+    maker.__name__: maker
+    for maker in (
         search,
         inverse,
         pseudoinverse,

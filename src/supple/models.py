@@ -42,6 +42,7 @@ __all__ = [
 def names() -> tuple[str, ...]:
     """The names of all bundled models.
 
+    >>> from supple.models import names
     >>> names()[:3]
     ('planar2', 'planar3', 'panda')
     """
@@ -51,6 +52,7 @@ def names() -> tuple[str, ...]:
 def get(name: str) -> Linkage:
     """The bundled model of that name.
 
+    >>> from supple.models import get
     >>> get("ur5").name
     'ur5'
     """
@@ -60,6 +62,7 @@ def get(name: str) -> Linkage:
 def about(name: str) -> str:
     """One line about a bundled model: what it is, degrees of freedom, end effectors, source and licence.
 
+    >>> from supple.models import about
     >>> about("planar2")
     'planar arm, lengths 15 and 10 m; 2 dof; end effector tip; written for supple; Apache-2.0'
     """
@@ -71,6 +74,7 @@ def about(name: str) -> str:
 def planar2() -> Linkage:
     """Two revolute joints about z with links 15 and 10 m long along x. End effector ``tip``.
 
+    >>> from supple.models import planar2
     >>> planar2().dof
     2
     """
@@ -81,6 +85,7 @@ def planar2() -> Linkage:
 def planar3() -> Linkage:
     """Three revolute joints about z with links 15, 10 and 5 m long along x. End effector ``tip``.
 
+    >>> from supple.models import planar3
     >>> planar3().dof
     3
     """
@@ -93,6 +98,7 @@ def panda() -> Linkage:
 
     End effectors ``panda_hand_tcp`` and ``panda_hand``.
 
+    >>> from supple.models import panda
     >>> panda().dof
     8
     """
@@ -106,6 +112,7 @@ def ur5() -> Linkage:
 
     End effectors ``tool0`` (z points out of the flange) and ``ee_link``.
 
+    >>> from supple.models import ur5
     >>> ur5().dof
     6
     """
@@ -118,6 +125,7 @@ def ur10() -> Linkage:
 
     End effectors ``tool0`` (z points out of the flange) and ``ee_link``.
 
+    >>> from supple.models import ur10
     >>> ur10().dof
     6
     """
@@ -128,6 +136,7 @@ def ur10() -> Linkage:
 def iiwa14() -> Linkage:
     """KUKA LBR iiwa 14 R820: seven revolute joints. End effector ``tool0``.
 
+    >>> from supple.models import iiwa14
     >>> iiwa14().dof
     7
     """
@@ -138,6 +147,7 @@ def iiwa14() -> Linkage:
 def puma560() -> Linkage:
     """Unimation Puma 560: six revolute joints, with published dimensions. End effector ``tool``.
 
+    >>> from supple.models import puma560
     >>> puma560().dof
     6
     """
@@ -172,6 +182,7 @@ def puma560() -> Linkage:
 def so101() -> Linkage:
     """SO-101, a low-cost arm: five revolute joints and a jaw. End effector ``gripper_frame_link``.
 
+    >>> from supple.models import so101
     >>> so101().dof
     6
     """
@@ -185,6 +196,7 @@ def baxter() -> Linkage:
 
     End effectors ``left_gripper`` and ``right_gripper``.
 
+    >>> from supple.models import baxter
     >>> baxter().dof
     17
     """
@@ -201,6 +213,7 @@ def g1() -> Linkage:
 
     End effectors ``left_rubber_hand``, ``left_ankle_roll_link`` and the same on the right.
 
+    >>> from supple.models import g1
     >>> g1().dof
     29
     """
@@ -216,6 +229,7 @@ def kraft() -> Linkage:
 
     The joints are yaw, pitch, pitch, pitch, yaw and roll.
 
+    >>> from supple.models import kraft
     >>> kraft().dof
     6
     """

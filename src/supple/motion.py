@@ -30,7 +30,7 @@ class Motion:
     between its keys; its angle about the axis between the keys is monotone, and it takes the shortest way. A
     continuous joint does not wrap: keys 0 and 7 rad are more than a full turn apart.
 
-    >>> from supple import models
+    >>> from supple import Interpolation, Motion, models
     >>> nod = Motion(models.planar2(), [0, 1, 2], [[0, 0], [0.5, 1], [0, 0]], Interpolation.SMOOTH)
     >>> nod.at(0.5)
     array([0.25, 0.5 ])
@@ -133,7 +133,7 @@ class Motion:
 
         At a key they are exactly the key's values. Rotation vectors of ball joints between keys are at most pi long.
 
-        >>> from supple import models
+        >>> from supple import Motion, models
         >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
         >>> nod.at([0, 1, 5])
         array([[0.  , 0.  ],
@@ -151,7 +151,7 @@ class Motion:
         At a corner of a linear motion it is the velocity after the corner. That of a ball joint is the angular
         velocity about its child's axes, as in `Linkage.integrate`.
 
-        >>> from supple import models
+        >>> from supple import Motion, models
         >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
         >>> nod.velocity(1)
         array([0.5 , 0.25])
@@ -165,7 +165,7 @@ class Motion:
     def frame(self, t: ArrayLike, link: str) -> Frame:
         """Frame of one link in the world at times (...) in seconds: a Frame with the same leading axes.
 
-        >>> from supple import models
+        >>> from supple import Motion, models
         >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
         >>> nod.frame([0, 1], "tip").shape
         (2,)
@@ -175,7 +175,7 @@ class Motion:
     def frames(self, t: ArrayLike) -> Frames:
         """Frames of all links in the world at times (...) in seconds.
 
-        >>> from supple import models
+        >>> from supple import Motion, models
         >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
         >>> nod.frames(0)["tip"]
         Frame at (25, 0, 0)
@@ -199,7 +199,7 @@ class Motion:
     def within_limits(self, tolerance: float = 1e-9) -> bool:
         """Whether it stays within the position limits, up to a tolerance in radians or metres.
 
-        >>> from supple import models
+        >>> from supple import Motion, models
         >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
         >>> nod.within_limits()
         True
@@ -209,7 +209,7 @@ class Motion:
     def within_speeds(self, tolerance: float = 1e-9) -> bool:
         """Whether it stays within the speed limits; ``tolerance`` is a fraction of the limit.
 
-        >>> from supple import models
+        >>> from supple import Motion, models
         >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
         >>> nod.within_speeds()
         True
@@ -221,7 +221,7 @@ class Motion:
     def sampled(self, rate: float) -> Motion:
         """The same motion in linear pieces, with a key every 1 / rate seconds from its start, and one at its end.
 
-        >>> from supple import models
+        >>> from supple import Motion, models
         >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
         >>> nod.sampled(rate=4).times[:3]
         array([0.  , 0.25, 0.5 ])
@@ -240,7 +240,7 @@ class Motion:
         Exact, except for a smooth ball joint between a cut and the next key: there only the values and velocities at
         both ends are the same.
 
-        >>> from supple import models
+        >>> from supple import Motion, models
         >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
         >>> nod.part(0.5, 1).duration
         0.5
@@ -264,7 +264,7 @@ class Motion:
     def reversed(self) -> Motion:
         """The same motion backwards, between the same times.
 
-        >>> from supple import models
+        >>> from supple import Motion, models
         >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
         >>> nod.reversed().at(0)
         array([1. , 0.5])
@@ -275,7 +275,7 @@ class Motion:
     def retimed(self, duration: float, start: float | None = None) -> Motion:
         """The same joint values in another duration, faster or slower throughout, from another start; in seconds.
 
-        >>> from supple import models
+        >>> from supple import Motion, models
         >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
         >>> nod.retimed(4, start=1).end
         5.0

@@ -24,6 +24,7 @@ class GoalPath:
     of the arc length, or of the rotation where only the orientation changes. The orientation goes from waypoint to
     waypoint at constant speed about one axis (slerp).
 
+    >>> from supple import GoalPath
     >>> lift = GoalPath.line([0.4, 0, 0.1], [0.4, 0, 0.5])
     >>> lift.at(0.25).position
     array([0.4, 0. , 0.2])
@@ -54,6 +55,7 @@ class GoalPath:
     def line(cls, *places: Frame | ArrayLike) -> GoalPath:
         """Straight lines from each waypoint to the next: two or more frames, or two or more positions (3,) in metres.
 
+        >>> from supple import GoalPath
         >>> GoalPath.line([0, 0, 0], [1, 0, 0], [1, 1, 0]).length
         2.0
         """
@@ -65,6 +67,7 @@ class GoalPath:
     def spline(cls, *places: Frame | ArrayLike) -> GoalPath:
         """Through all waypoints without a corner: the natural cubic spline over the distances between them.
 
+        >>> from supple import GoalPath
         >>> GoalPath.spline([0, 0, 0], [1, 1, 0], [2, 0, 0]).at(0.5).position.round(6)
         array([1., 1., 0.])
         """
@@ -76,6 +79,7 @@ class GoalPath:
     def arc(cls, start: Frame | ArrayLike, via: Frame | ArrayLike, end: Frame | ArrayLike) -> GoalPath:
         """Along the circle through three waypoints, from the first over the second to the third.
 
+        >>> from supple import GoalPath
         >>> round(GoalPath.arc([1, 0, 0], [0, 1, 0], [-1, 0, 0]).length, 6)
         3.141593
         """
@@ -91,6 +95,7 @@ class GoalPath:
 
         A frame as the start rotates about the axis too, as the handle of a door does.
 
+        >>> from supple import GoalPath
         >>> GoalPath.circle([1, 0, 0], centre=[0, 0, 0]).at(0.25).position.round(6)
         array([0., 1., 0.])
         """
@@ -107,6 +112,7 @@ class GoalPath:
     def facing(self, start: Frame | ArrayLike, end: Frame | ArrayLike | None = None) -> GoalPath:
         """The same path with another orientation, a Frame or (3, 3): constant, or rotating evenly to that at the end.
 
+        >>> from supple import Frame, GoalPath
         >>> GoalPath.line([0, 0, 0], [1, 0, 0]).facing(Frame.turn([0, 1, 0], 0.5)).at(1)
         Frame at (1, 0, 0), turned 0.5 rad about (0, 1, 0)
         """
@@ -138,6 +144,7 @@ class GoalPath:
     def at(self, s: ArrayLike) -> Frame:
         """Frames (...) at fractions s (...) of the path; values below 0 or above 1 give the ends.
 
+        >>> from supple import GoalPath
         >>> GoalPath.line([0, 0, 0], [1, 0, 0]).at([0, 0.5, 1]).position
         array([[0. , 0. , 0. ],
                [0.5, 0. , 0. ],
@@ -156,6 +163,7 @@ class GoalPath:
     def sampled(self, frames: int) -> Frame:
         """So many frames (frames,), evenly along the path with both ends; two or more.
 
+        >>> from supple import GoalPath
         >>> GoalPath.line([0, 0, 0], [1, 0, 0]).sampled(5).shape
         (5,)
         """
@@ -166,6 +174,7 @@ class GoalPath:
 
         ``options`` are those of `Goal`, such as ``weight=(1, 1, 0)`` or ``point=(0, 0, 0.1)``.
 
+        >>> from supple import GoalPath
         >>> GoalPath.line([0, 0, 0], [1, 0, 0]).goal("tip", frames=11).shape
         (11,)
         """

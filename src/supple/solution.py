@@ -1,41 +1,46 @@
-"""Solution: what came of a solve, with a measured error and a reason."""
+"""Solution: the result of a solve, with a measured error and a reason."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from supple import _core
 from supple._solve import explanation
-from supple._solve.explanation import said_angle, said_length
+from supple._solve.goal_error import goal_error
+from supple._solve.text import angle_text, length_text
 from supple.frame import Array
-from supple.goal import Goal, picked
+from supple.goal import Goal, take_rows
 from supple.linkage import Linkage
-from supple.prefer import nothing
 
 if TYPE_CHECKING:
     from supple.solver import Solver
 
-
-_NOTHING = np.float64(0)
+_ZERO: Any = np.float64(0)
 
 
 class Outcome(Enum):
-    """How a solve ended."""
+    """How a solve ended.
+
+    >>> import supple
+    >>> arm = supple.models.planar3()
+    >>> supple.solve(arm, supple.Goal("tip", position=[12, 6, 0])).outcome
+    <Outcome.ARRIVED: 0>
+    """
 
     ARRIVED = 0
     """Every goal is within tolerance."""
     STUCK = 1
-    """As near as it gets from here."""
+    """The error does not fall any more."""
     OUT_OF_BUDGET = 2
-    """The budget is used up."""
+    """The iterations or the time are used up."""
     INVALID = 3
-    """This row of a batch was not finite."""
+    """This row of a batch has a goal or a start that is not finite."""
 
 
 def in_words(outcome: Outcome) -> str:
@@ -45,27 +50,41 @@ def in_words(outcome: Outcome) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What came of a solve; every array has the leading axes of the goals and the start."""
+    """The result of a solve, of one problem or many. A frozen value, which threads may share.
+
+    Every array has the leading axes of the goals and the start, written (...) below. For one problem there are none:
+    ``arrived`` and the counts are then NumPy scalars, which have the methods of arrays. ``if found:`` asks whether one
+    solution arrived; of many, ask ``found.arrived.all()``.
+
+    >>> import supple
+    >>> arm = supple.models.panda()
+    >>> goals = supple.Goal("panda_hand_tcp", arm.frame(arm.random(4, seed=0), "panda_hand_tcp"))
+    >>> found = supple.solve(arm, goals)
+    >>> found.arrived
+    array([ True,  True,  True,  True])
+    >>> found[0].outcome.name
+    'ARRIVED'
+    """
 
     linkage: Linkage
     goals: tuple[Goal, ...]
     q: Array
-    """Joint values (..., dof): those that arrived, or the best that were visited."""
-    outcomes: Array
-    """How each ended (...), as the numbers of `Outcome`."""
-    iterations: Array
-    """Steps taken (...); by a search, those of the start that arrived, or else those of its lanes, side by side."""
-    starts: Array
-    """How many starts the search began from (...); 1 for other methods."""
+    """Joint values (..., dof): of the solution, or the nearest that were visited."""
+    outcomes: NDArray[np.int64]
+    """How each solve ended (...), as the values of `Outcome`."""
+    iterations: NDArray[np.int64]
+    """Iterations (...); of a search, those of the seed that arrived, or else of the seeds together, batch by batch."""
+    starts: NDArray[np.int64]
+    """How many seeds the search used (...); 1 for other methods."""
     largest_step: Array
-    """The largest change of a joint in a step (...); 0 for the search."""
+    """The largest change of a joint in one step (...), in radians or metres; 0 for the search."""
     path: Array
-    """Length of the way through joint values (...); 0 for the search, which jumps."""
+    """Length of the path through joint values (...); 0 for the search, which restarts elsewhere."""
     solver: Solver
-    """How it was solved."""
+    """The solver that was used."""
 
     @classmethod
-    def _of(
+    def _from_rows(
         cls,
         linkage: Linkage,
         goals: Sequence[Goal],
@@ -75,22 +94,22 @@ class Solution:
         report: Any,
         solver: Solver,
     ) -> Solution:
-        """From rows of q (rows, *tail, dof) and their report (parts, rows, *tail).
+        """From rows of q (rows, *tail, dof) and their report (columns, rows, *tail).
 
-        Its parts are outcomes, iterations, then the starts of a search, or the largest step and the path of another
-        method. ``tail`` is how many answers each row has, if several.
+        The columns are outcomes and iterations, then the seeds of a search, or the largest step and the path of
+        another method. ``tail`` is the number of solutions for each row, if several were requested.
         """
-        if tail and not shape:  # of a single goal, those that were found
+        if tail and not shape:  # for a single goal, only those that were found
             tail = (max(1, int(np.sum(report[0] == Outcome.ARRIVED.value))),)
             q, report = q[:, : tail[0]], report[:, :, : tail[0]]
         elif tail:
-            which = np.repeat(np.arange(len(q)), tail[0]).reshape(*shape, *tail)
-            goals = [picked(goal, shape, which) for goal in goals]
+            rows = np.repeat(np.arange(len(q)), tail[0]).reshape(*shape, *tail)
+            goals = [take_rows(goal, shape, rows) for goal in goals]
         shape += tail
         columns: list[Any] = [column.reshape(shape) for column in report]
         if solver.searches:
-            none = np.broadcast_to(np.zeros(()), shape)
-            columns += [none, none]
+            zeros = np.broadcast_to(np.zeros(()), shape)
+            columns += [zeros, zeros]
         else:
             columns[:2] = columns[0].astype(np.int64), columns[1].astype(np.int64)
             columns.insert(2, np.ones(shape, np.int64))
@@ -99,8 +118,10 @@ class Solution:
         return cls(linkage, tuple(goals), values, outcomes, iterations, starts, largest, path, solver)
 
     @classmethod
-    def _one(cls, linkage: Linkage, goal: Goal, answer: tuple[Array, int, int, int], solver: Solver) -> Solution:
-        """From the answer of a search for one goal; it goes past the constructor, which costs as much as a search."""
+    def _from_answer(
+        cls, linkage: Linkage, goal: Goal, answer: tuple[Array, int, int, int], solver: Solver
+    ) -> Solution:
+        """From the core's answer for one goal. It bypasses the constructor, which would take as long as the search."""
         q, outcome, iterations, starts = answer
         made = object.__new__(cls)
         made.__dict__.update(
@@ -110,66 +131,78 @@ class Solution:
             outcomes=np.int64(outcome),
             iterations=np.int64(iterations),
             starts=np.int64(starts),
-            largest_step=_NOTHING,
-            path=_NOTHING,
+            largest_step=_ZERO,
+            path=_ZERO,
             solver=solver,
         )
         return made
 
     @cached_property
     def error(self) -> Array:
-        """Goal minus end effector (..., goals, 6): metres, then radians, in world axes; 0 where nothing is asked.
+        """Goal minus end effector (..., goals, 6): metres, then radians, in world axes.
 
-        With slack, what lies outside it."""
+        A component that a goal leaves free is 0; with slack, only the part outside of the slack counts.
+        """
         shape = self.outcomes.shape
-        return np.stack([_error(self.linkage, goal, self.q, shape) for goal in self.goals], axis=-2)
+        return np.stack([goal_error(self.linkage, goal, self.q, shape) for goal in self.goals], axis=-2)
 
     @property
-    def outcome(self) -> Any:
-        """How it ended: an `Outcome`, or an array of them (...)."""
-        if self.outcomes.ndim == 0:
-            return Outcome(int(self.outcomes))
-        return np.array(list(Outcome), dtype=object)[self.outcomes]
+    def outcome(self) -> Outcome:
+        """How a single solve ended. For many, compare ``outcomes`` with ``Outcome.STUCK.value``, or use found[i]."""
+        if self.outcomes.ndim:
+            raise ValueError("many solutions have many outcomes; use found.outcomes, or found[i].outcome")
+        return Outcome(int(self.outcomes))
 
     @property
-    def arrived(self) -> Any:
-        """Whether every goal is within tolerance: bool, or an array (...)."""
-        there = self.outcomes == Outcome.ARRIVED.value
-        return bool(there) if there.ndim == 0 else there
+    def arrived(self) -> NDArray[np.bool_]:
+        """Whether every goal is within tolerance (...); a NumPy bool for one solution."""
+        arrived: NDArray[np.bool_] = self.outcomes == Outcome.ARRIVED.value
+        return arrived
+
+    def __bool__(self) -> bool:
+        if self.outcomes.ndim:
+            raise ValueError("many solutions are neither true nor false; use found.arrived.all() or .any()")
+        return bool(self.outcomes == Outcome.ARRIVED.value)
 
     @property
     def distance(self) -> Array:
-        """How far the positions are from their goals (..., goals), in metres."""
+        """Distance of the positions from their goals (..., goals), in metres."""
         distance: Array = np.linalg.norm(self.error[..., :3], axis=-1)
         return distance
 
     @property
     def angle(self) -> Array:
-        """How far the orientations are from their goals (..., goals), in radians."""
+        """Angle of the orientations from their goals (..., goals), in radians."""
         angle: Array = np.linalg.norm(self.error[..., 3:], axis=-1)
         return angle
 
     @cached_property
     def why(self) -> str:
-        """The reason why a single solution did not arrive, in words; empty if it did. It may take some more solves."""
+        """Why a single solve did not arrive, in words; empty if it did. It may take some more solves.
+
+        >>> import supple
+        >>> arm = supple.models.planar3()
+        >>> supple.solve(arm, supple.Goal("tip", position=[50, 0, 0])).why
+        'tip is out of reach by 20 m along +x'
+        """
         if self.outcomes.ndim:
-            raise ValueError("many solutions have many reasons; take one: found[i].why")
-        if self.arrived:
+            raise ValueError("many solutions have many reasons; use found[i].why")
+        if self.outcome is Outcome.ARRIVED:
             return ""
         if self.outcome is Outcome.INVALID:
             return "the goal or the start is not finite"
-        return "; ".join(_reasons(self)) or "no nearer from this start"
+        return "; ".join(explanation.solution_reasons(self)) or "no nearer from this start"
 
     def __getitem__(self, index: Any) -> Solution:
-        """One row of many, or some."""
+        """One row of many, or some; NumPy's rules for an index of the leading axes."""
         if not self.outcomes.ndim:
             raise IndexError("a single solution cannot be indexed")
-        shape = self.outcomes.shape
-        which = np.arange(self.outcomes.size).reshape(shape)[index]  # an index never reaches past the leading axes
-        rows = (self.q, self.outcomes, self.iterations, self.starts, self.largest_step, self.path)
-        picked_rows: Any = (a.reshape(self.outcomes.size, *a.shape[len(shape) :])[which] for a in rows)
-        q, outcomes, iterations, starts, largest, path = picked_rows
-        goals = tuple(picked(goal, shape, which) for goal in self.goals)
+        shape, size = self.outcomes.shape, self.outcomes.size
+        rows = np.arange(size).reshape(shape)[index]
+        arrays = (self.q, self.outcomes, self.iterations, self.starts, self.largest_step, self.path)
+        taken: Any = (array.reshape(size, *array.shape[len(shape) :])[rows] for array in arrays)
+        q, outcomes, iterations, starts, largest, path = taken
+        goals = tuple(take_rows(goal, shape, rows) for goal in self.goals)
         return Solution(self.linkage, goals, q, outcomes, iterations, starts, largest, path, self.solver)
 
     def __len__(self) -> int:
@@ -183,98 +216,20 @@ class Solution:
             parts = [f"{count[o.value]:,} {in_words(o)}" for o in Outcome if count[o.value]]
             if not parts:
                 return "0 solves"
-            return (
-                f"{self.outcomes.size:,} solves: {', '.join(parts)}; {self.iterations.mean():.1f} iterations on average"
-            )
-        said = f"{in_words(self.outcome)} after {self.iterations} iteration{'s' if self.iterations != 1 else ''}"
-        away = [
-            text
-            for goal, d, a in zip(self.goals, self.distance, self.angle, strict=True)
-            for text in [_away(goal, d, a)]
-        ]
-        return f"{said}, {'; '.join(away)}" + ("" if self.arrived else f": {self.why}")
+            mean = f"{self.iterations.mean():.1f} iterations on average"
+            return f"{self.outcomes.size:,} solves: {', '.join(parts)}; {mean}"
+        ended = f"{in_words(self.outcome)} after {self.iterations} iteration{'s' if self.iterations != 1 else ''}"
+        remaining = [_remaining(*each) for each in zip(self.goals, self.distance, self.angle, strict=True)]
+        return f"{ended}, {'; '.join(remaining)}" + (f": {self.why}" if self.why else "")
 
     def __repr__(self) -> str:
         return f"<Solution: {self}>"
 
 
-def _error(linkage: Linkage, goal: Goal, q: Array, shape: tuple[int, ...]) -> Array:
-    tip = linkage.frame(q, goal.link)
-    out = np.zeros((*shape, 6))
-    free = np.array([w == 0 for w in goal.weight or (1.0, 1.0, 1.0)])
-    if goal.position is not None:
-        out[..., :3] = _outside(np.where(free, 0.0, goal.position - tip.apply(goal.point)), goal.slack)
-    if goal.orientation is not None:
-        turn = np.zeros((*shape, 4, 4))
-        turn[..., :3, :3] = goal.orientation @ np.swapaxes(tip.rotation, -1, -2)
-        out[..., 3:] = _outside(
-            np.where(np.array(goal.turn_weight) == 0, 0.0, _core.log_rotation(turn)), goal.turn_slack
-        )
-    elif goal.axis is not None and goal.direction is not None:
-        at = tip.rotation @ goal.axis
-        across = np.cross(at, goal.direction)
-        sine = np.linalg.norm(across, axis=-1, keepdims=True)
-        cosine = np.sum(at * goal.direction, axis=-1, keepdims=True)
-        angle = np.maximum(np.arctan2(sine, cosine) - goal.turn_slack[0], 0.0)
-        other = np.cross(at, np.where(np.abs(at[..., :1]) < 0.6, [1.0, 0, 0], [0, 1.0, 0]))
-        back = other / np.linalg.norm(other, axis=-1, keepdims=True)
-        out[..., 3:] = (
-            np.where(sine > 1e-12, across / np.where(sine > 0, sine, 1), np.where(cosine > 0, 0.0, back)) * angle
-        )
-    return out
-
-
-def _outside(error: Array, slack: tuple[float, ...]) -> Array:
-    """The part of an error (..., 3) that lies outside a box."""
-    if not any(slack):
-        return error
-    box = np.array(slack)
-    outside: Array = error - np.clip(error, -box, box)
-    return outside
-
-
-def _away(goal: Goal, distance: float, angle: float) -> str:
+def _remaining(goal: Goal, distance: float, angle: float) -> str:
     parts = []
     if goal.position is not None:
-        parts.append(said_length(distance))
+        parts.append(length_text(distance))
     if goal.orientation is not None or goal.axis is not None:
-        parts.append(said_angle(angle))
+        parts.append(angle_text(angle))
     return f"{goal.link} {' and '.join(parts)} away"
-
-
-def _reasons(found: Solution) -> list[str]:
-    """What stands in the way: all that the search can find out; for other methods, what holds them back there."""
-    from supple._solve.search import joint_weights
-    from supple.solver import Solver
-
-    how = found.solver
-    again = how if how.searches else Solver(tolerance=how.tolerance, keep_limits=how.keep_limits)
-    again = replace(again, prefer=nothing, timeout=None, max_iterations=None)
-    locked = joint_weights(found.linkage, again.joint_weights) == 0
-
-    def solve(goals: Sequence[Goal], start: Array, keep_limits: bool) -> Solution:
-        limited = again if keep_limits else replace(again, keep_limits=False)
-        return limited.solve(found.linkage, goals, np.where(locked, found.q, start), progress=False)
-
-    reasons = explanation.unreachable(found.linkage, found.goals, found.q, found.error, solve)
-    free = replace(again, joint_weights=None)
-    if locked.any() and reasons != [explanation.ELSEWHERE] and free.solve(found.linkage, found.goals, found.q).arrived:
-        names = [name for name, held in zip(found.linkage.names, locked, strict=True) if held]
-        reasons.append(f"with {explanation.listed(names)} unlocked it can be reached")
-    if how.searches:
-        return reasons
-    return _here(found) + reasons if reasons == [explanation.ELSEWHERE] else reasons
-
-
-def _here(found: Solution) -> list[str]:
-    """What holds a method back that goes one way: joints at their limits, or else a singular place."""
-    linkage, q = found.linkage, found.q
-    helps = np.zeros(linkage.dof, dtype=bool)  # the values of q that move some end effector from here
-    singular = []
-    for goal, error in zip(found.goals, found.error, strict=True):
-        J = linkage.jacobian(q, goal.link, point=goal.point)
-        helps |= J.any(axis=0)
-        if np.linalg.norm(error @ J) < 1e-6 * np.linalg.norm(error) * np.linalg.norm(J):
-            singular.append(f"singular here: no joint moves {goal.link} nearer")
-    sides = np.where(helps, 1.0 * (q >= linkage.upper - 1e-9) - (q <= linkage.lower + 1e-9), 0.0)
-    return explanation.at_limits(linkage.names, sides) or singular

@@ -1,48 +1,74 @@
-"""Step: what came of a tick, with a reason."""
+"""Step: the result of one tick of a tracker, with a reason."""
 
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supple import _renamed
 from supple._solve import explanation
+from supple._solve.text import angle_text, length_text
 from supple.frame import Array
 
 if TYPE_CHECKING:
     from supple.tracker import Tracker
 
+# where the numbers after the arrays stand in the result of a tick
+_STATUS = 0
+_DAMPING = 1
+_IS_SINGULAR = 4
+_LAG = 7
+_SINGULAR_GOAL = 9
+_SINGULAR_DIRECTION = 10  # to 15
+
 
 class TrackingStatus(Enum):
-    """How a tick went."""
+    """How a tick of a tracker ended.
+
+    >>> from supple import Solver, models
+    >>> arm = models.panda()
+    >>> Solver().track(arm, "panda_hand_tcp").step(arm.frame(arm.rest, "panda_hand_tcp"), 0.01).status
+    <TrackingStatus.FOLLOWING: 0>
+    """
 
     FOLLOWING = 0
     """The end effectors are within tolerance of the command (after its stated lag)."""
     YIELDING = 1
-    """They cannot be: out of reach, at limits or along a singular direction; the best feasible motion instead."""
+    """The command is out of reach, beyond limits or along a singular direction; the motion is the best feasible one."""
     LAGGING = 2
-    """They will be, but speed, acceleration or jerk bounds hold them back now."""
+    """The bounds of speed, acceleration or jerk delay the end effectors."""
     HELD = 3
-    """No motion on purpose: the goal is not finite or not a frame, or no time passed."""
+    """No motion: the command is not finite or not a frame, or dt is not positive."""
 
 
 @_renamed.answers_old_names
 class Step:
-    """What came of a tick; of many arms, every array has their leading axis. Arrays are views: copy what you keep."""
+    """The result of one tick. For many arms every array has one leading axis (arms,).
 
-    __slots__ = ("_told", "_tracker")
+    Arrays are views of memory that belongs to this step.
 
-    def __init__(self, told: Array, tracker: Tracker) -> None:
-        self._told = told
+    >>> from supple import Solver, models
+    >>> arm = models.panda()
+    >>> tracker = Solver().track(arm, "panda_hand_tcp")
+    >>> step = tracker.step(arm.frame(arm.rest, "panda_hand_tcp"), dt=0.01)
+    >>> step.q.shape, step.status.name, step.why
+    ((8,), 'FOLLOWING', '')
+    """
+
+    __slots__ = ("_result", "_tracker")
+
+    def __init__(self, result: Array, tracker: Tracker) -> None:
+        self._result = result
         self._tracker = tracker
 
     @property
     def q(self) -> Array:
         """Joint values (dof,) or (arms, dof) to send to the arm."""
-        told = self._told
-        return told[: self._tracker._dof] if told.ndim == 1 else told[:, : self._tracker._dof]
+        result = self._result
+        return result[: self._tracker._dof] if result.ndim == 1 else result[:, : self._tracker._dof]
 
     @property
     def velocity(self) -> Array:
@@ -51,119 +77,126 @@ class Step:
 
     @property
     def joint_weights(self) -> Array:
-        """Joint weights (dof,): 1 for a free joint, less where it swings in a singular direction, 0 at its limit."""
+        """Joint weights (dof,): 1 for a free joint, less in a near-singular direction, 0 at its limit."""
         return self._part(2)
 
     @property
     def sides(self) -> Array:
-        """Which bound stops each joint (dof,): -1, 1 its limits, -2, 2 its speed, -3, 3 its acceleration, 0 none."""
+        """The bound that each joint is at (dof,): -1, 1 position, -2, 2 speed, -3, 3 acceleration, 0 none."""
         return self._part(3)
 
     @property
     def at_bounds(self) -> tuple[str, ...]:
-        """Names of the joint values at some bound; see `sides` for which."""
+        """Names of the joint values at a bound; `sides` says which."""
         self._single("at_bounds")
         return tuple(name for name, side in zip(self._tracker.linkage.names, self.sides, strict=True) if side)
 
     @property
     def error(self) -> Array:
-        """Goal minus end effector (goals, 6) at q (at measured, where given): metres, then radians, in world axes."""
+        """Goal minus end effector (goals, 6), at q or at ``measured`` if given: metres, then radians, in world axes."""
         k, count = 4 * self._tracker._dof, len(self._tracker.goals)
-        part = self._told[..., k : k + 6 * count]
+        part = self._result[..., k : k + 6 * count]
         return part.reshape(*part.shape[:-1], count, 6)
 
     @property
     def goal(self) -> Array:
-        """The command that was followed (goals, 12), after conditioning: rotation row by row, then position."""
+        """The command after filtering (goals, 12): rotation matrix row by row, then position in metres."""
         k, count = 4 * self._tracker._dof + 6 * len(self._tracker.goals), len(self._tracker.goals)
-        part = self._told[..., k : k + 12 * count]
+        part = self._result[..., k : k + 12 * count]
         return part.reshape(*part.shape[:-1], count, 12)
 
     @property
-    def status(self) -> Any:
-        """How it went: a `TrackingStatus`, or an array of them (arms,)."""
-        state = self._number(0)
-        if self._told.ndim == 1:
-            return _STATES[int(state)]
-        return np.array(_STATES, dtype=object)[state.astype(int)]
+    def status(self) -> TrackingStatus:
+        """How the tick of a single arm ended. For many arms, use `statuses`, or step[i]."""
+        self._single("status")
+        return _STATUSES[int(self._number(_STATUS))]
 
     @property
-    def damping(self) -> Any:
+    def statuses(self) -> NDArray[np.int64]:
+        """How the tick ended (arms,), as the values of `TrackingStatus`; a NumPy integer for a single arm."""
+        statuses: NDArray[np.int64] = self._number(_STATUS).astype(np.int64)
+        return statuses
+
+    @property
+    def damping(self) -> Array:
         """The largest damping along any direction, in weighted units; 0 away from singularities."""
-        return self._number(1)
+        return self._number(_DAMPING)
 
     @property
-    def lag(self) -> Any:
-        """How old the command is that was followed, in seconds: 0 unless it is sampled slowly or irregularly."""
-        return self._number(7)
+    def lag(self) -> Array:
+        """Age of the filtered command, in seconds: 0 unless commands come slowly or irregularly."""
+        return self._number(_LAG)
 
     @property
-    def distance(self) -> Any:
-        """How far the positions are from their goals (goals,), in metres."""
-        return np.linalg.norm(self.error[..., :3], axis=-1)
+    def distance(self) -> Array:
+        """Distance of the positions from their goals (goals,), in metres."""
+        distance: Array = np.linalg.norm(self.error[..., :3], axis=-1)
+        return distance
 
     @property
-    def angle(self) -> Any:
-        """How far the orientations are from their goals (goals,), in radians."""
-        return np.linalg.norm(self.error[..., 3:], axis=-1)
+    def angle(self) -> Array:
+        """Angle of the orientations from their goals (goals,), in radians."""
+        angle: Array = np.linalg.norm(self.error[..., 3:], axis=-1)
+        return angle
 
     @property
     def why(self) -> str:
-        """The reason why it does not follow, in words; empty if it does."""
+        """Why a single arm is not at its goal, in words; empty if it is."""
         self._single("why")
         return "; ".join(_reasons(self))
 
     def __getitem__(self, arm: int) -> Step:
         """The step of one arm of many."""
-        if self._told.ndim == 1:
+        if self._result.ndim == 1:
             raise IndexError("the step of a single arm cannot be indexed")
-        return Step(self._told[arm], self._tracker)
+        return Step(self._result[arm], self._tracker)
 
     def __len__(self) -> int:
-        if self._told.ndim == 1:
+        if self._result.ndim == 1:
             raise TypeError("the step of a single arm has no length")
-        return len(self._told)
+        return len(self._result)
 
     def __str__(self) -> str:
-        if self._told.ndim > 1:
-            count = np.bincount(self._number(0).astype(int), minlength=4)
+        if self._result.ndim > 1:
+            count = np.bincount(self.statuses, minlength=4)
             return f"{len(self):,} arms: " + ", ".join(
                 f"{count[s.value]:,} {s.name.lower()}" for s in TrackingStatus if count[s.value]
             )
         why = self.why
         if self.status is TrackingStatus.HELD:
             return why
-        away = " and ".join((explanation.said_length(self.distance.max()), explanation.said_angle(self.angle.max())))
-        return f"{self.status.name.lower()}, {away} away" + (f": {why}" if why else "")
+        remaining = f"{length_text(self.distance.max())} and {angle_text(self.angle.max())}"
+        return f"{self.status.name.lower()}, {remaining} away" + (f": {why}" if why else "")
 
     def __repr__(self) -> str:
         return f"<Step: {self}>"
 
     def _part(self, k: int) -> Array:
         dof = self._tracker._dof
-        return self._told[..., k * dof : (k + 1) * dof]
+        return self._result[..., k * dof : (k + 1) * dof]
 
-    def _number(self, k: int) -> Any:
-        number = self._told[..., self._tracker._numbers + k]
-        return float(number) if self._told.ndim == 1 else number
+    def _number(self, k: int) -> Array:
+        """One of the numbers after the arrays: (arms,), or a NumPy scalar for a single arm."""
+        number: Array = self._result[..., self._tracker._numbers + k]
+        return number
 
     def _single(self, what: str) -> None:
-        if self._told.ndim > 1:
-            raise ValueError(f"many arms have many answers; take one: step[i].{what}")
+        if self._result.ndim > 1:
+            raise ValueError(f"for many arms, use step[i].{what}")
 
 
-_STATES = tuple(TrackingStatus)
+_STATUSES = tuple(TrackingStatus)
 
 
 def _reasons(step: Step) -> list[str]:
-    """What stands in the way of a tick that does not follow."""
+    """Why a tick is not at its goal."""
     tracker, linkage = step._tracker, step._tracker.linkage
-    state = step.status
-    if state is TrackingStatus.FOLLOWING:
+    status = step.status
+    if status is TrackingStatus.FOLLOWING:
         return []
-    if state is TrackingStatus.HELD:
+    if status is TrackingStatus.HELD:
         return ["held: the goal is not a finite frame, or no time passed"]
-    if state is TrackingStatus.LAGGING:
+    if status is TrackingStatus.LAGGING:
         return explanation.too_slow(linkage.names, step.sides) or ["catching up"]
     reasons = []
     for goal, row, error in zip(tracker.goals, step.goal, step.error, strict=True):
@@ -172,8 +205,9 @@ def _reasons(step: Step) -> list[str]:
                 linkage, goal.link, row[9:], error[:3], float(np.linalg.norm(error[:3]))
             )
     reasons += explanation.at_limits(linkage.names, step.sides)
-    if not reasons and step._number(4):
-        k = tracker._numbers + 10
-        link = tracker.goals[int(step._number(9))].link if len(tracker.goals) > 1 else ""
-        reasons += explanation.singular(linkage.names, step.joint_weights, step._told[k : k + 6], link)
+    if not reasons and step._number(_IS_SINGULAR):
+        first = tracker._numbers + _SINGULAR_DIRECTION
+        direction = step._result[first : first + 6]
+        link = tracker.goals[int(step._number(_SINGULAR_GOAL))].link if len(tracker.goals) > 1 else ""
+        reasons += explanation.singular(linkage.names, step.joint_weights, direction, link)
     return reasons or ["no nearer from here"]

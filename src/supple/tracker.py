@@ -1,4 +1,4 @@
-"""Tracker: follows commands tick by tick; the only object with a memory."""
+"""Tracker: follows commands tick by tick, with the joints' state from tick to tick."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from supple import _core, method
-from supple._linkage import reach as _reach
+from supple import _check, _core, method
+from supple._linkage import reach
 from supple._solve import compilation, encoding
+from supple._solve.arguments import start_values
 from supple.damping import Damping
 from supple.errors import BadInput
 from supple.frame import Array, Frame
@@ -23,26 +24,38 @@ if TYPE_CHECKING:
     from supple.solver import Solver, Tolerance
 
 _NAN = math.nan
-_NOT_A_FRAME = (Goal, list, tuple)  # a union made anew at every tick would cost as much as the rest of the door
+_NOT_A_FRAME = (Goal, list, tuple)  # a union type would be built at every tick, which takes as long as the rest of it
 
 
 class Tracker:
-    """Follows commands: `step` for a goal, `push` for a twist; never raises, jumps or leaves the limits in its loop.
+    """Follows commands tick by tick: `step` for a goal, `push` for a twist. Made by `Solver.track`.
 
-    Made by `Solver.track`. One arm, or many in one call when ``start`` has a leading axis.
+    It moves one arm, or many in one call if ``start`` has a leading axis. Joints stay within their limits of position,
+    speed, acceleration and jerk. A command that is not finite or out of reach does not raise: the `Step` says why.
+
+    Threads: a tracker changes with every tick, so only one thread may use it.
+
+    >>> from supple import Frame, Solver, models
+    >>> arm = models.panda()
+    >>> tracker = Solver().track(arm, "panda_hand_tcp")
+    >>> command = Frame.at([0, 0, -0.01]) @ arm.frame(arm.rest, "panda_hand_tcp")
+    >>> for _ in range(100):
+    ...     step = tracker.step(command, dt=0.01)
+    >>> step.status.name
+    'FOLLOWING'
     """
 
     linkage: Linkage
     goals: tuple[Goal, ...]
-    """What is wanted of each end effector: their rows and weights; the frames come with each step."""
+    """The goals: their components and weights are used; the frames come with each step."""
     solver: Solver
-    """How it steps."""
+    """The solver that made it."""
     tolerance: Tolerance
-    """Within it the tracker says that it follows."""
+    """Within it the status is FOLLOWING."""
     acceleration: Array
-    """Most for each joint (dof,), per second squared."""
+    """Bound for each joint (dof,), in radians or metres per second squared."""
     jerk: Array
-    """Most for each joint (dof,), per second cubed."""
+    """Bound for each joint (dof,), in radians or metres per second cubed."""
 
     def __init__(
         self,
@@ -59,34 +72,31 @@ class Tracker:
         self._dof = linkage.dof
         self._single = start.ndim == 1
         self._plain = len(goals) == 1 and goals[0].position is not None and goals[0].orientation is not None
-        reaches = [_reach.reach(linkage, goal.link) for goal in goals]
+        reaches = [reach.reach(linkage, goal.link) for goal in goals]
         self._reaches = reaches
         targets, balls = encoding.targets(linkage, goals), encoding.balls(linkage)
         self._weights = [list(target[2]) for target in targets]
         usable = [r for r in reaches if 0 < r < math.inf]
         size = encoding.natural_units(linkage, max(usable) if usable else math.pi)
         speed = linkage.speed
-        limit = _paces(linkage, acceleration, "acceleration", linkage.acceleration, 15.0 * size)
-        jerks = _paces(linkage, jerk, "jerk", np.full(linkage.dof, math.inf), limit / 6e-3)
+        limit = _bounds(linkage, acceleration, "acceleration", linkage.acceleration, 15.0 * size)
+        jerks = _bounds(linkage, jerk, "jerk", np.full(linkage.dof, math.inf), limit / 6e-3)
         strongest = max(
-            weight * (reach / math.pi if component < 3 and 0 < reach < math.inf else 1.0)
-            for (_, components, weights, *_), reach in zip(targets, reaches, strict=True)
+            weight * (length / math.pi if component < 3 and 0 < length < math.inf else 1.0)
+            for (_, components, weights, *_), length in zip(targets, reaches, strict=True)
             for component, weight in zip(components, weights, strict=True)
         )
         plan = compilation.compiled(linkage, goals, solver)
         rank = max(encoding.generic_rank(linkage, plan), 1)
         self.solver, self.tolerance = solver, tolerance
         self.acceleration, self.jerk = limit, jerks
-        # the law is the tracker's own; any other way of stepping is asked for by name
-        own = solver.method == method.search()
-        self._plan = None if own else plan
-        self._quick = own and self._plain
-        if own and solver.prefer.wishes:
-            raise BadInput("the tracking law has preferences of its own; with a damping scheme, prefer is heard")
-        if not own and start.ndim > 1:
-            raise BadInput(
-                "many arms in one call follow the tracking law; a damping scheme or another method takes one"
-            )
+        tracking_law = solver.method == method.search()
+        self._plan = None if tracking_law else plan
+        self._quick = tracking_law and self._plain
+        if tracking_law and solver.prefer.terms:
+            raise BadInput("the tracking law takes no preference; methods such as method.damped() do")
+        if not tracking_law and start.ndim > 1:
+            raise BadInput("the tracking law takes many arms; another method or a damping scheme takes one")
         self._schemes = isinstance(solver.damping, Damping)
         self._memory = plan.memory() if self._schemes else None
         self._track = _core.Track(
@@ -110,53 +120,65 @@ class Tracker:
         stamp: float | None = None,
         measured: ArrayLike | None = None,
     ) -> Step:
-        """One tick: where the joints go next.
+        """One tick towards a goal: the next joint values.
 
         Args:
             goal: a Frame or an array (4, 4); for several end effectors a list of them; for many arms (arms, 4, 4). A
-                `Goal` may stand in for a frame, with other weights if wanted. What is not finite holds the arm.
+                `Goal` is taken too, and may change the weights. A command that is not finite holds the arm.
             dt: time since the last tick, in seconds.
-            stamp: when the command was made, in seconds on any clock. It makes slow and irregular commands smoother.
-            measured: the real arm's joint values (dof,). The tracker goes on from its own, but waits for an arm that
-                falls far behind, and tells the error of the real one.
+            stamp: when the command was made, in seconds on any clock; slow or irregular commands are then smoothed.
+            measured: joint values (dof,) measured on the real arm. The tracker continues from its own values, but waits
+                for an arm that falls far behind, and the step has the error of the real arm.
+
+        >>> from supple import Solver, models
+        >>> arm = models.panda()
+        >>> tracker = Solver().track(arm, "panda_hand_tcp")
+        >>> tracker.step(arm.frame(arm.rest, "panda_hand_tcp"), dt=0.01).q.shape
+        (8,)
         """
         try:
             if self._quick and measured is None and stamp is None and not isinstance(goal, _NOT_A_FRAME):
                 return Step(self._track.tick(goal, dt), self)
             when = _NAN if stamp is None else stamp
             if self._plan is not None:
-                return self._steered(goal, dt, measured)
+                return self._solver_step(goal, dt, measured)
             if self._plain and not isinstance(goal, _NOT_A_FRAME):
                 return Step(self._track.frame(goal, dt, when, measured), self)
-            return Step(self._track.goals(self._asked(goal), dt, when, measured), self)
+            return Step(self._track.goals(self._encoded(goal), dt, when, measured), self)
         except TypeError:
             raise _not_numbers(dt=dt, stamp=0.0 if stamp is None else stamp) from None
 
-    def _steered(self, goal: Any, dt: float, measured: ArrayLike | None) -> Step:
-        """A tick whose step is a solver's: of a damping scheme, or of another method."""
-        numbers, plan, q = self._asked(goal), self._plan, self._track.q
+    def _solver_step(self, goal: Any, dt: float, measured: ArrayLike | None) -> Step:
+        """A tick with the step of another method or of a damping scheme."""
+        numbers, plan, q = self._encoded(goal), self._plan, self._track.q
         alpha, weights, change = 0.0, None, np.zeros(self._dof)
         if np.isfinite(numbers).all() and 0 < dt < math.inf and plan is not None:
             if self._memory is not None:
                 rows = np.array([weight for row in self._weights for weight in row])
-                change, alpha, weights = plan.tick(q, numbers, dt, self._memory, rows, *self.solver._asked())
+                change, alpha, weights = plan.tick(q, numbers, dt, self._memory, rows, *self.solver._callbacks())
             else:
-                found = plan.step(q, numbers, *self.solver._asked())
+                found = plan.step(q, numbers, *self.solver._callbacks())
                 change = change if found is None else found
-        boxed = self.solver.keep_limits
-        return Step(self._track.steer(numbers, dt, measured, change, alpha, weights, boxed), self)
+        limited = self.solver.keep_limits
+        return Step(self._track.steer(numbers, dt, measured, change, alpha, weights, limited), self)
 
     def push(self, twist: ArrayLike, dt: float, measured: ArrayLike | None = None) -> Step:
-        """One tick of resolved-rate control [D2]: the end effector is pushed along at a speed, as a SpaceMouse does.
+        """One tick of resolved-rate control [D2]: the end effector moves with a velocity, such as that of a SpaceMouse.
 
         Args:
-            twist: linear (m/s) and angular (rad/s) speed in world axes (6,); (goals, 6) for several end effectors, with
-                a leading axis for many arms. What is not finite holds the arm.
+            twist: linear (m/s) and angular (rad/s) velocity in world axes (6,); (goals, 6) for several end effectors,
+                with a leading axis for many arms. A twist that is not finite holds the arm.
             dt: time since the last tick, in seconds.
             measured: as in `step`.
+
+        >>> from supple import Solver, models
+        >>> arm = models.panda()
+        >>> tracker = Solver().track(arm, "panda_hand_tcp")
+        >>> tracker.push([0, 0, 0.1, 0, 0, 0], dt=0.01).q.shape
+        (8,)
         """
         if self._plan is not None:
-            raise BadInput("push follows the tracking law; a damping scheme or another method takes goals")
+            raise BadInput("push needs the tracking law; with another method or a damping scheme, use step")
         rows = _numbers(twist, "twist")
         if rows.shape[-1:] == (6,) and len(self.goals) == 1 and rows.ndim == (1 if self._single else 2):
             rows = rows[..., None, :]
@@ -167,21 +189,25 @@ class Tracker:
 
     @property
     def q(self) -> Array:
-        """Joint values (dof,), or (arms, dof) for many arms, where the last tick left them."""
+        """Joint values (dof,), or (arms, dof) for many arms, after the last tick."""
         return self._track.q
 
     def reset(self, q: ArrayLike) -> None:
-        """Begins anew at joint values q, shaped like ``start``, at rest, with nothing remembered."""
-        from supple.solver import started
+        """Start again from joint values q, shaped like ``start``, at rest and without history.
 
-        self._track.reset(np.ascontiguousarray(started(self.linkage, q)))
+        >>> from supple import Solver, models
+        >>> arm = models.panda()
+        >>> tracker = Solver().track(arm, "panda_hand_tcp")
+        >>> tracker.reset(arm.rest)
+        """
+        self._track.reset(np.ascontiguousarray(start_values(self.linkage, q)))
         if self._memory is not None:
             self._memory.reset()
 
     def replay(
         self, commands: ArrayLike, dt: float, stamps: ArrayLike | None = None
-    ) -> tuple[Array, np.ndarray[Any, np.dtype[np.int_]]]:
-        """All ticks of a recorded command in one call, one arm: as `step` for each, without the steps between.
+    ) -> tuple[Array, NDArray[np.int64]]:
+        """All ticks of a recorded command in one call, for one arm; the same as `step` for each.
 
         Args:
             commands: frames (ticks, 4, 4), or (ticks, goals, 4, 4) for several end effectors.
@@ -190,6 +216,14 @@ class Tracker:
 
         Returns:
             q (ticks, dof), and the value of each tick's `TrackingStatus` (ticks,).
+
+        >>> import numpy as np
+        >>> from supple import Solver, models
+        >>> arm = models.panda()
+        >>> commands = np.stack([arm.frame(arm.rest, "panda_hand_tcp").matrix] * 50)
+        >>> q, statuses = Solver().track(arm, "panda_hand_tcp").replay(commands, dt=0.01)
+        >>> q.shape, statuses.shape
+        ((50, 8), (50,))
         """
         frames = _numbers(commands, "commands")
         if frames.ndim == 3:
@@ -198,11 +232,11 @@ class Tracker:
             raise BadInput(f"commands must have shape (ticks, {len(self.goals)}, 4, 4), not {frames.shape}")
         numbers = np.concatenate([frames[..., :3, :3].reshape(*frames.shape[:2], 9), frames[..., :3, 3]], axis=-1)
         when = None if stamps is None else np.ascontiguousarray(stamps, dtype=float)
-        q, states = self._track.replay(np.ascontiguousarray(numbers), dt, when)
-        return q, states.astype(int)
+        q, statuses = self._track.replay(np.ascontiguousarray(numbers), dt, when)
+        return q, statuses.astype(np.int64)
 
-    def _asked(self, goal: Any) -> Array:
-        """Goals as the core reads them, (goals, 12) or (arms, goals, 12); takes over other weights."""
+    def _encoded(self, goal: Any) -> Array:
+        """Goals as the core reads them, (goals, 12) or (arms, goals, 12); changed weights are passed on to the core."""
         alone = len(self.goals) == 1 and not (isinstance(goal, list | tuple) and len(goal) == 1)
         try:
             given = [goal] if alone else list(goal)
@@ -211,26 +245,26 @@ class Tracker:
         if len(given) != len(self.goals):
             raise BadInput(f"a step takes {len(self.goals)} goals, got {len(given)}")
         shape = () if self._single else (len(self),)
-        rows = [self._numbers_of(k, one, shape) for k, one in enumerate(given)]
+        rows = [self._encoded_goal(k, one, shape) for k, one in enumerate(given)]
         return np.stack(rows, axis=-2)
 
-    def _numbers_of(self, k: int, one: Any, shape: tuple[int, ...]) -> Array:
+    def _encoded_goal(self, k: int, one: Any, shape: tuple[int, ...]) -> Array:
         mine = self.goals[k]
         if isinstance(one, Goal):
             if one.link != mine.link:
                 raise BadInput(f"goal {k} is tracked for {mine.link!r}, got one for {one.link!r}")
             components, weights = one._rows(self._reaches[k])
             if components != mine._rows(self._reaches[k])[0]:
-                raise BadInput(f"goal {k} must ask for what it asked when tracking began: {mine!r}")
+                raise BadInput(f"goal {k} must have the components that it had when tracking began: {mine!r}")
             if weights != self._weights[k]:
                 self._track.weigh(k, weights)
                 self._weights[k] = weights
             if one.shape not in ((), shape):
                 raise BadInput(f"goal {k} must be one for each arm: its leading axes are {one.shape}, not {shape}")
-            return one._numbers(shape)
+            return one._encoded(shape)
         matrix = one.matrix if isinstance(one, Frame) else _numbers(one, f"goal {k}")
         if mine.axis is not None:
-            raise BadInput(f"goal {k} points along a direction: give a Goal with axis and direction")
+            raise BadInput(f"goal {k} has an axis: give a Goal with axis and direction")
         if matrix.shape != (*shape, 4, 4):
             raise BadInput(f"goal {k} must be a frame of shape {(*shape, 4, 4)}, got {matrix.shape}")
         return np.concatenate([matrix[..., :3, :3].reshape(*shape, 9), matrix[..., :3, 3]], axis=-1)
@@ -245,7 +279,7 @@ class Tracker:
         return f"<Tracker of {self.linkage.name}: {links}>"
 
 
-def made(
+def make_tracker(
     solver: Solver,
     linkage: Linkage,
     links: str | Goal | Sequence[str | Goal],
@@ -255,22 +289,21 @@ def made(
     tolerance: Tolerance | None,
 ) -> Tracker:
     """The tracker of a solver; see `Solver.track`."""
-    from supple.solver import Tolerance, started
+    from supple.solver import Tolerance
 
     try:
         given = [links] if isinstance(links, str | Goal) else list(links)
     except TypeError:
         raise BadInput(f"links must be names or goals, got {links!r}") from None
-    if not isinstance(linkage, Linkage):
-        raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
-    if not (tolerance is None or isinstance(tolerance, Tolerance)):
-        raise BadInput(f"tolerance must be a Tolerance, such as Tolerance(position=1e-3), got {tolerance!r}")
+    _check.instance(linkage, Linkage, "linkage")
+    if tolerance is not None:
+        _check.instance(tolerance, Tolerance, "tolerance", "Tolerance(position=1e-3)")
     if not given:
         raise BadInput("at least one link is needed")
     goals = [one if isinstance(one, Goal) else Goal(one, Frame()) for one in given]
     if any(goal.shape for goal in goals):
         raise BadInput("a tracker takes single goals; many arms come with start of shape (arms, dof)")
-    begin = started(linkage, start)
+    begin = start_values(linkage, start)
     if begin.ndim > 2:
         raise BadInput(f"start must have shape (dof,) or (arms, dof), not {begin.shape}")
     near = Tolerance(1e-3, math.radians(0.5)) if tolerance is None else tolerance
@@ -286,15 +319,15 @@ def _numbers(value: ArrayLike, what: str) -> Array:
 
 
 def _not_numbers(**given: object) -> BadInput:
-    """What to say of arguments that the core refused."""
+    """The error for arguments that the core refused."""
     wrong = [
         f"{name} must be a number, got {value!r}" for name, value in given.items() if not isinstance(value, int | float)
     ]
     return BadInput("; ".join(wrong) or "a goal must be a frame, a Goal, or one for each end effector")
 
 
-def _paces(linkage: Linkage, given: ArrayLike | None, what: str, known: Array, otherwise: Array) -> Array:
-    """Bounds (dof,) that are given, or known, or else a default."""
+def _bounds(linkage: Linkage, given: ArrayLike | None, what: str, known: Array, otherwise: Array) -> Array:
+    """Bounds (dof,): the smaller of those given and known, or else a default."""
     if given is None:
         return np.where(np.isfinite(known), known, otherwise)
     try:
@@ -303,5 +336,5 @@ def _paces(linkage: Linkage, given: ArrayLike | None, what: str, known: Array, o
         raise BadInput(f"{what} must be one number or {linkage.dof}, got {given!r}") from None
     if not (np.isfinite(row) & (row > 0)).all():
         raise BadInput(f"{what} must be finite and positive, got {given!r}")
-    lesser: Array = np.minimum(row, known)
-    return lesser
+    smaller: Array = np.minimum(row, known)
+    return smaller

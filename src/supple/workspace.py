@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple import _check
+from supple import _check, method
 from supple._linkage import outline, reach, sampling
 from supple._progress import Progress
 from supple.errors import BadInput
@@ -27,7 +27,7 @@ class Workspace:
 
     The grid is along the world's axes; that of a flat workspace is in its plane, and one voxel thick.
 
-    >>> from supple import models
+    >>> from supple import models, reachable
     >>> space = reachable(models.planar2(), "tip", samples=10_000)
     >>> space.flat, space.contains([20, 0, 0]), space.contains([30, 0, 0])
     (True, True, False)
@@ -257,7 +257,7 @@ def reachable(
         voxel: side of a voxel in metres; by default such that a voxel holds about 50 samples.
         progress: whether to show a progress bar on a terminal if it takes longer than a second.
 
-    >>> from supple import models
+    >>> from supple import models, reachable
     >>> reachable(models.planar2(), "tip", samples=10_000).positions.shape
     (10000, 3)
     """
@@ -305,7 +305,7 @@ def dexterous(
         seed: seed of the random q.
         progress: whether to show a progress bar on a terminal if it takes longer than a second.
 
-    >>> from supple import models
+    >>> from supple import dexterous, models
     >>> space = dexterous(models.planar3(), "tip", orientations=4, samples=500, voxel=10, progress=False)
     >>> space.contains([20, 0, 0], dexterity=0.5)
     True
@@ -319,7 +319,7 @@ def dexterous(
     rotations = sampling.orientations(linkage, link, orientations)
     if solver is None:
         reach = min(linkage.reach(link), 1e3 * found.voxel)
-        solver = Solver(tolerance=Tolerance(1e-4 * reach, 1e-3), patience=6)
+        solver = Solver(tolerance=Tolerance(1e-4 * reach, 1e-3), patience=6, method=method.damped())
     # the samples, sorted by voxel
     cell = found._cell(found.positions)
     order = np.argsort(cell, kind="stable")

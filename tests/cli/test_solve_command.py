@@ -107,7 +107,7 @@ def test_damping_start_and_tolerance_are_those_given(run: Run) -> None:
     goal = Goal("tip", position=[-20, 5, 0])
     for words, start, options in (
         (["--start", "-0.1,0.2,0.3"], [-0.1, 0.2, 0.3], {}),
-        (["--damping", "0.5"], None, {"damping": 0.5}),
+        (["--damping", "0.5"], None, {"damping": 0.5, "method": supple.method.damped()}),
         (["--tolerance", "0.1"], None, {"tolerance": supple.Tolerance(position=0.1)}),
     ):
         found = supple.solve(arm, goal, start, **options)
@@ -158,7 +158,7 @@ def test_degrees_are_for_turns_and_not_for_slides(run: Run) -> None:
         (["--position", "1", "2", "0", "--out", "a.txt"], 2, "--out takes a file that ends in .csv or .npz"),
         (["--position", "1", "2", "0", "--out", "no/such/a.csv"], 2, "folder"),
         (["--position", "1", "2", "0", "--solutions", "0"], 2, "solutions"),
-        (["--position", "1", "2", "0", "--solutions", "2", "--method", "damped"], 2, "finds one answer"),
+        (["--position", "1", "2", "0", "--solutions", "2", "--method", "damped"], 2, "finds one solution"),
         (["--position", "1", "2", "0", "--timeout", "-1"], 2, "timeout"),
         (["--goals", "none.csv"], 1, "none.csv"),
         (["--goals", "goals.txt"], 2, "a file that ends in .csv or .npz"),

@@ -27,7 +27,7 @@ def table(path, columns, rows):
 def same(goal, other):
     assert goal.link == other.link
     assert goal.shape == other.shape == (20,)
-    assert np.allclose(goal._numbers((20,)), other._numbers((20,)), rtol=0, atol=1e-14)
+    assert np.allclose(goal._encoded((20,)), other._encoded((20,)), rtol=0, atol=1e-14)
     assert goal._rows(1) == other._rows(1)
 
 
@@ -87,12 +87,12 @@ def test_a_dash_reads_a_table_from_the_standard_input(monkeypatch):
 def test_rows_that_are_not_finite_are_kept_for_the_solver(tmp_path):
     path = tmp_path / "goals.csv"
     path.write_text("x,y,z,qw,qx,qy,qz\n1,2,3,1,0,0,0\n1,nan,3,1,0,0,0\n1,2,3,inf,0,0,0\n")
-    rows = goal_file.read(path, "hand")._numbers((3,))
+    rows = goal_file.read(path, "hand")._encoded((3,))
     assert np.isfinite(rows).all(axis=1).tolist() == [True, False, False]
     frames = np.array(WHOLE.matrix)
     frames[7] = np.nan
     np.savez(tmp_path / "goals.npz", frames=frames)
-    rows = goal_file.read(tmp_path / "goals.npz", "hand")._numbers((20,))
+    rows = goal_file.read(tmp_path / "goals.npz", "hand")._encoded((20,))
     assert np.flatnonzero(~np.isfinite(rows).all(axis=1)).tolist() == [7]
 
 

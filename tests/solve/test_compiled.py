@@ -218,9 +218,9 @@ CALLS = {
     "or goals; got ['panda_hand_tcp', None]": lambda: Solver().compile(PANDA, [HAND, None]),
     "linkage must be a Linkage, got 'panda'": lambda: Solver().compile("panda", HAND),
     "no joint moves any of the links": lambda: Solver().compile(PANDA, "panda_link0"),
-    "the fast door is the search's": lambda: Solver(method=method.damped()).compile(PANDA, HAND),
-    "the fast door is the search's, without preferences": lambda: Solver(prefer=prefer.centre()).compile(PANDA, HAND),
-    "the fast door takes goals of one priority": lambda: Solver().compile(
+    "compile needs method.search()": lambda: Solver(method=method.damped()).compile(PANDA, HAND),
+    "compile needs method.search(), without preferences": lambda: Solver(prefer=prefer.centre()).compile(PANDA, HAND),
+    "a compiled solver takes goals of one priority": lambda: Solver().compile(
         PANDA, [HAND, Goal("panda_link4", position=[0, 0, 0], priority=1)]
     ),
 }

@@ -16,7 +16,7 @@ from supple.errors import BadInput, UnknownName
 
 ARM = models.kraft()
 GOAL = Goal("tool", ARM.frame(ARM.rest, "tool"))
-NUMBERS = GOAL._numbers(())[None]
+NUMBERS = GOAL._encoded(())[None]
 
 
 def measure(q):
@@ -118,7 +118,10 @@ def test_a_damping_prints_as_the_call_that_builds_it_and_survives_pickling():
     )
     assert repr(damping.none) == "damping.none"
     assert len({damping.limits(), damping.limits(0.01), damping.limits(region=0.3)}) == 2
-    assert repr(Solver(damping=damping.limits())) == "Solver(damping=damping.limits())"
+    assert (
+        repr(Solver(method=method.damped(), damping=damping.limits()))
+        == "Solver(method=method.damped(), damping=damping.limits())"
+    )
 
 
 def test_a_damping_does_not_change():
@@ -137,11 +140,16 @@ def test_only_dampings_merge():
 
 
 def test_a_number_stays_a_number_and_a_function_becomes_a_damping():
-    assert Solver(damping=0.25).damping == 0.25
-    assert Solver(damping=scheme).damping == damping.function(scheme)
-    assert Solver(damping=scheme) == Solver(damping=damping.function(scheme))
-    assert Solver(damping=damping.limits()).damping == damping.limits()
-    assert repr(Solver(damping=scheme)) == "Solver(damping=damping.function(scheme))"
+    assert Solver(method=method.damped(), damping=0.25).damping == 0.25
+    assert Solver(method=method.damped(), damping=scheme).damping == damping.function(scheme)
+    assert Solver(method=method.damped(), damping=scheme) == Solver(
+        method=method.damped(), damping=damping.function(scheme)
+    )
+    assert Solver(method=method.damped(), damping=damping.limits()).damping == damping.limits()
+    assert (
+        repr(Solver(method=method.damped(), damping=scheme))
+        == "Solver(method=method.damped(), damping=damping.function(scheme))"
+    )
 
 
 def test_bound_methods_that_are_equal_ask_the_same():
@@ -193,7 +201,10 @@ def test_a_singularity_of_joints_that_move_no_goal_is_not_felt():
 
 
 def test_a_memory_that_is_reset_is_as_new():
-    solver = Solver(damping=damping.schinstock() | damping.kelmar_khosla() | damping.mayorga(as_printed=True))
+    solver = Solver(
+        method=method.damped(),
+        damping=damping.schinstock() | damping.kelmar_khosla() | damping.mayorga(as_printed=True),
+    )
     plan = compilation.compiled(ARM, [GOAL], solver)
     memory = plan.memory()
     path = ARM.rest + np.linspace(0, 0.8, 60)[:, None]
@@ -211,7 +222,8 @@ def test_a_memory_that_is_reset_is_as_new():
 
 def test_a_memory_is_for_the_schemes_it_was_made_for():
     plans = [
-        compilation.compiled(ARM, [GOAL], Solver(damping=each)) for each in (damping.limits(), damping.chan_lawrence())
+        compilation.compiled(ARM, [GOAL], Solver(method=method.damped(), damping=each))
+        for each in (damping.limits(), damping.chan_lawrence())
     ]
     with pytest.raises(BadInput, match="this memory was made for other damping schemes or joints"):
         plans[0].tick(ARM.rest, NUMBERS, DT, plans[1].memory())
@@ -219,13 +231,13 @@ def test_a_memory_is_for_the_schemes_it_was_made_for():
 
 @pytest.mark.parametrize("dt", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_tick_takes_time(dt):
-    plan = compilation.compiled(ARM, [GOAL], Solver(damping=damping.limits()))
+    plan = compilation.compiled(ARM, [GOAL], Solver(method=method.damped(), damping=damping.limits()))
     with pytest.raises(BadInput, match="dt must be a positive number of seconds"):
         plan.tick(ARM.rest, NUMBERS, dt, plan.memory())
 
 
 def test_a_tick_refuses_what_is_not_finite():
-    plan = compilation.compiled(ARM, [GOAL], Solver(damping=damping.limits()))
+    plan = compilation.compiled(ARM, [GOAL], Solver(method=method.damped(), damping=damping.limits()))
     for q, numbers in ((ARM.rest * np.nan, NUMBERS), (ARM.rest, NUMBERS * np.inf)):
         with pytest.raises(BadInput, match="q and goals of a tick must be finite"):
             plan.tick(q, numbers, DT, plan.memory())
@@ -250,11 +262,11 @@ STRAIGHT = Linkage(
 
 
 def solved(value, arm=ARM, link="tool", **options):
-    return Solver(damping=value, **options).solve(arm, Goal(link, arm.frame(arm.rest, link)))
+    return Solver(method=method.damped(), damping=value, **options).solve(arm, Goal(link, arm.frame(arm.rest, link)))
 
 
 def stepped(value):
-    return Solver(damping=value).step(ARM, GOAL, ARM.rest + 0.1)
+    return Solver(method=method.damped(), damping=value).step(ARM, GOAL, ARM.rest + 0.1)
 
 
 REFUSED = {
@@ -288,12 +300,12 @@ REFUSED = {
     "point must be three finite numbers, got (0, 0)": lambda: Singularity.off_axis("a", "l", (0, 0), region=1),
     "radius must be a number, not negative, got -1": lambda: Singularity.off_axis("a", "l", radius=-1, region=1),
     "weight must lie between 0 and 1, got 2": lambda: Singularity.bend("a", weight=2),
-    "damping must be a number, not negative, got 'much'": lambda: Solver(damping="much"),
-    "damping must be a number, not negative, got True": lambda: Solver(damping=True),
+    "damping must be a number, not negative, got 'much'": lambda: Solver(method=method.damped(), damping="much"),
+    "damping must be a number, not negative, got True": lambda: Solver(method=method.damped(), damping=True),
     "method.transpose() takes no damping scheme; these methods do: damped, alternative_jacobian": lambda: Solver(
         method=method.transpose(), damping=damping.limits()
     ),
-    "joint 'tool_mount' is fixed: it has no part in a singularity": lambda: solved(
+    "joint 'tool_mount' is fixed: it cannot be part of a singularity": lambda: solved(
         damping.singularities(Singularity.bend("tool_mount"))
     ),
     "joint 'b' is a ball joint: its bend is no single value": lambda: solved(
@@ -303,7 +315,7 @@ REFUSED = {
     "joint 'b' is a ball joint: it has no single axis": lambda: solved(
         damping.singularities(Singularity.off_axis("b", "tip", region=1)), BALL, "tip"
     ),
-    "the linkage is singular at rest: say what manipulability counts as low, below=...": lambda: solved(
+    "the linkage is singular at rest: give below=..., the manipulability where damping begins": lambda: solved(
         damping.nakamura_hanafusa(), STRAIGHT, "tip"
     ),
     "a damping by function must return alpha, or alpha and 6 joint weights, got 'x'": lambda: stepped(
@@ -343,7 +355,7 @@ def test_what_a_function_raises_passes():
     with pytest.raises(ZeroDivisionError, match="mine"):
         stepped(broken)
     with pytest.raises(ZeroDivisionError, match="mine"):
-        Solver(damping=broken).solve(ARM, Goal("tool", ARM.frame(ARM.rest + 0.1, "tool")))
+        Solver(method=method.damped(), damping=broken).solve(ARM, Goal("tool", ARM.frame(ARM.rest + 0.1, "tool")))
     with pytest.raises(ZeroDivisionError, match="mine"):
         planned(ARM, [GOAL], broken)[1](ARM.rest)
 
@@ -359,7 +371,7 @@ def test_a_preference_and_a_scheme_by_function_are_both_asked():
         calls.append("damp")
         return 0.1
 
-    Solver(damping=damps, prefer=prefer.function(wish)).step(ARM, GOAL, ARM.rest + 0.1)
+    Solver(method=method.damped(), damping=damps, prefer=prefer.function(wish)).step(ARM, GOAL, ARM.rest + 0.1)
     assert calls == ["wish", "damp"]
 
 

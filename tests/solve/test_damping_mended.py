@@ -7,7 +7,7 @@ import pytest
 
 import oracle_damping as oracle
 from damping_cases import DT, ENDS, planned
-from supple import Goal, Joint, Linkage, Solver, damping, models
+from supple import Goal, Joint, Linkage, Solver, damping, method, models
 from supple._solve import compilation
 from supple.damping import Singularity
 
@@ -41,7 +41,7 @@ def test_conditioning_as_printed_is_the_oracles(seed):
     alphas = []
     for _ in range(20):
         q = q + 0.05 * rng.normal(size=6)
-        e, J = plan.look(q, goals[0]._numbers(())[None], False)[:2]
+        e, J = plan.look(q, goals[0]._encoded(())[None], False)[:2]
         alpha, w, _ = oracle.merge([scheme], q, e, J, range(6), 6, DT)
         dq, got, _ = tick(q)
         assert got == pytest.approx(alpha, rel=1e-10)
@@ -91,7 +91,7 @@ def turned(angle):
 
 def ramped(scheme, wishes, q=-1.0, dt=DT):
     """Weights of a joint at its low limit while a wish pushes it, tick by tick; then where it ends."""
-    plan = compilation.compiled(SLIDER, TURN, Solver(damping=scheme, keep_limits=False))
+    plan = compilation.compiled(SLIDER, TURN, Solver(method=method.damped(), damping=scheme, keep_limits=False))
     memory, weights, q = plan.memory(), [], np.array([q, 0.0])
     for wish in wishes:
         dq, _, w = plan.tick(q, turned(q[0] + q[1] + wish * dt), dt, memory)
@@ -180,9 +180,9 @@ def test_the_goals_weights_may_change_from_tick_to_tick():
         q = q + 0.05 * rng.normal(size=6)
         place, turn = rng.uniform(0.5, 3, (2, 3))
         goal = Goal(end, frame, weight=place, turn_weight=turn)
-        other = compilation.compiled(arm, [goal], Solver(damping=scheme, keep_limits=False))
-        wanted = other.tick(q, goal._numbers(())[None], DT, shared)  # a memory fits plans that differ in weights alone
-        got = tick(q, template._numbers(())[None], rows=np.concatenate([place, turn]))
+        other = compilation.compiled(arm, [goal], Solver(method=method.damped(), damping=scheme, keep_limits=False))
+        wanted = other.tick(q, goal._encoded(())[None], DT, shared)  # a memory fits plans that differ in weights alone
+        got = tick(q, template._encoded(())[None], rows=np.concatenate([place, turn]))
         assert got[0] == pytest.approx(wanted[0], abs=1e-12)
         assert got[1] == pytest.approx(wanted[1], abs=1e-14)
         assert got[2] == pytest.approx(wanted[2], abs=1e-14)
@@ -239,7 +239,7 @@ def test_the_paper_as_printed_is_its_letter_step_by_step(name, dt):
         )
     template = Goal(end, arm.frame(arm.rest, end))
     scheme = damping.schinstock(named, as_printed=True)
-    home = compilation.compiled(arm, [template], Solver()).look(arm.rest, template._numbers(())[None], False)[1]
+    home = compilation.compiled(arm, [template], Solver()).look(arm.rest, template._encoded(())[None], False)[1]
     low = 0.3 * math.sqrt(np.linalg.det(home @ home.T))
     plan, _ = planned(arm, [template], scheme)
     damped, worst = 0, 0.0
@@ -249,8 +249,8 @@ def test_the_paper_as_printed_is_its_letter_step_by_step(name, dt):
         for k in range(60):
             way = rng.normal(size=arm.dof) if k % 20 == 0 else way
             goal = Goal(end, arm.frame(q + 3 * dt * way, end))
-            e, J = plan.look(q, goal._numbers(())[None], False)[:2]
-            dq, alpha, w = plan.tick(q, goal._numbers(())[None], dt, memory)
+            e, J = plan.look(q, goal._encoded(())[None], False)[:2]
+            dq, alpha, w = plan.tick(q, goal._encoded(())[None], dt, memory)
             wanted, wanted_alpha, wanted_w = letter.step(q, e, J, dt)
             worst = max(worst, np.abs(dq - wanted).max() / max(1, np.abs(wanted).max()))
             assert alpha == pytest.approx(wanted_alpha, abs=1e-10)
@@ -289,14 +289,14 @@ SOLVING = [
 def test_solvers_with_schemes_arrive_and_keep_limits(scheme):
     arm, end = models.ur5(), "tool0"
     q = arm.rest + 0.6 * np.random.default_rng(1).normal(size=(60, 6))
-    found = Solver(damping=scheme).solve(arm, Goal(end, arm.frame(q, end)))
+    found = Solver(method=method.damped(), damping=scheme).solve(arm, Goal(end, arm.frame(q, end)))
     assert np.mean(found.arrived) > 0.9
     assert np.all(arm.inside(found.q))
 
 
 @pytest.mark.parametrize("scheme", SOLVING)
 def test_nothing_is_remembered_from_one_solve_to_the_next(scheme):
-    arm, solver = models.kraft(), Solver(damping=scheme)
+    arm, solver = models.kraft(), Solver(method=method.damped(), damping=scheme)
     goals, starts = arm.frame(arm.random(60, seed=1), "tool"), arm.random(60, seed=2)
     forward = solver.solve(arm, Goal("tool", goals), starts).q
     backward = solver.solve(arm, Goal("tool", goals[::-1]), starts[::-1]).q
@@ -306,7 +306,9 @@ def test_nothing_is_remembered_from_one_solve_to_the_next(scheme):
 def test_a_constant_scheme_solves_as_the_number_does():
     arm, end = models.panda(), "panda_hand_tcp"
     goal = Goal(end, arm.frame(arm.random(40, seed=1), end))
-    number, scheme = (Solver(damping=each).solve(arm, goal) for each in (1e-3, damping.constant(1e-3)))
+    number, scheme = (
+        Solver(method=method.damped(), damping=each).solve(arm, goal) for each in (1e-3, damping.constant(1e-3))
+    )
     assert np.array_equal(number.iterations, scheme.iterations)
     assert number.q == pytest.approx(scheme.q, abs=1e-9)
 
@@ -319,12 +321,14 @@ def test_a_function_in_a_solve_is_asked_and_never_different():
         return 0.02 * float(e @ e)
 
     goal = Goal(end, arm.frame(arm.rest + 0.3, end))
-    asked, native = (Solver(damping=each).solve(arm, goal) for each in (error, damping.chan_lawrence(0.02)))
+    asked, native = (
+        Solver(method=method.damped(), damping=each).solve(arm, goal) for each in (error, damping.chan_lawrence(0.02))
+    )
     assert asked.q == pytest.approx(native.q, abs=1e-12)
     assert asked.iterations == native.iterations
     assert calls[0] == ((6,), (6,), (6, 6), 1 / 300)
-    assert Solver(damping=error).step(arm, goal, arm.rest) == pytest.approx(
-        Solver(damping=damping.chan_lawrence(0.02)).step(arm, goal, arm.rest), abs=1e-14
+    assert Solver(method=method.damped(), damping=error).step(arm, goal, arm.rest) == pytest.approx(
+        Solver(method=method.damped(), damping=damping.chan_lawrence(0.02)).step(arm, goal, arm.rest), abs=1e-14
     )
 
 

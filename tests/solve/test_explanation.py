@@ -9,6 +9,7 @@ import pytest
 
 from supple import Frame, Goal, models
 from supple._solve import explanation
+from supple._solve.text import length_text
 from supple.joint import Joint
 from supple.linkage import Linkage
 from supple.solver import Solver
@@ -89,9 +90,7 @@ def test_too_near_the_base_is_said_where_the_arm_has_a_hole():
     arm = chain([2, 1])
     for r, angle in zip(rng.uniform(0.1, 0.9, 40), rng.uniform(-3, 3, 40), strict=True):
         (said,) = why(arm, Goal("tip", position=[r * np.cos(angle), r * np.sin(angle), 0]))
-        assert re.fullmatch(
-            rf"tip cannot be there: {explanation.said_length(1 - r)} short along .*, too near the base", said
-        )
+        assert re.fullmatch(rf"tip cannot be there: {length_text(1 - r)} short along .*, too near the base", said)
 
 
 def test_off_the_plane_of_an_arm_is_short_along_its_normal():
@@ -234,9 +233,11 @@ def test_slides_are_past_their_limits_by_lengths():
 def test_a_hinge_that_is_a_whole_turn_away_is_not_past_its_limits():
     arm = chain([1, 1], 3)
     q = np.array([[7.0, -6.0], [-2.9 - 2 * math.pi, 2.9 + 4 * math.pi], [1, 1]])
-    assert explanation._unwound(arm, q) == pytest.approx(np.array([[7 - math.tau, -6 + math.tau], [-2.9, 2.9], [1, 1]]))
+    assert explanation._unwrapped(arm, q) == pytest.approx(
+        np.array([[7 - math.tau, -6 + math.tau], [-2.9, 2.9], [1, 1]])
+    )
     free = models.planar2()  # what has no limits is as it is
-    assert np.array_equal(explanation._unwound(free, q), q)
+    assert np.array_equal(explanation._unwrapped(free, q), q)
 
 
 def test_where_geometry_forbids_it_no_limit_is_blamed():

@@ -8,7 +8,7 @@ import pytest
 
 from supple import Frame, Goal
 from supple.errors import BadInput
-from supple.goal import picked
+from supple.goal import take_rows
 
 TURN = Frame.rotvec([0.3, -0.5, 0.7])
 ONE = {
@@ -84,10 +84,10 @@ def test_goals_do_not_keep_the_callers_arrays():
     frames = np.tile(np.eye(4), (2, 1, 1))
     for given in (frames, frames[0], Frame._trusted(frames)):  # a Frame may hold memory that somebody writes to
         goal = Goal("hand", given)
-        before = goal._numbers((2,)).copy()
+        before = goal._encoded((2,)).copy()
         frames[0, 0, 3] += 1
         frames[0, :3, :3] = TURN.rotation
-        assert np.array_equal(goal._numbers((2,)), before)
+        assert np.array_equal(goal._encoded((2,)), before)
 
 
 def test_what_differs_is_not_equal():
@@ -165,19 +165,19 @@ def test_a_priority_is_a_whole_number():
 
 
 def test_twelve_numbers_hold_all():
-    rotation, place = ONE["frame"]._numbers(())[:9], ONE["frame"]._numbers(())[9:]
+    rotation, place = ONE["frame"]._encoded(())[:9], ONE["frame"]._encoded(())[9:]
     assert np.array_equal(rotation.reshape(3, 3), TURN.rotation)
     assert place.tolist() == [1, 2, 3]
-    assert ONE["position and axis"]._numbers(())[:3].tolist() == [0, 0, -1]
-    assert ONE["many"]._numbers((2, 4)).shape == (2, 4, 12)
+    assert ONE["position and axis"]._encoded(())[:3].tolist() == [0, 0, -1]
+    assert ONE["many"]._encoded((2, 4)).shape == (2, 4, 12)
 
 
-def test_some_of_many_are_picked_by_number():
+def test_some_of_many_are_take_rows_by_number():
     many, shape = ONE["many"], (2, 4)
-    assert picked(many, shape, 6).position.tolist() == [6, 7, 8]
-    assert picked(many, shape, np.array([[0, 5], [7, 7]])).position[..., 0].tolist() == [[0, 3], [9, 9]]
-    assert picked(many, shape, 6).turn_weight == (0.5, 0.5, 0.5)
-    assert picked(ONE["slack"], shape, 6) == ONE["slack"]
+    assert take_rows(many, shape, 6).position.tolist() == [6, 7, 8]
+    assert take_rows(many, shape, np.array([[0, 5], [7, 7]])).position[..., 0].tolist() == [[0, 3], [9, 9]]
+    assert take_rows(many, shape, 6).turn_weight == (0.5, 0.5, 0.5)
+    assert take_rows(ONE["slack"], shape, 6) == ONE["slack"]
 
 
 # -- refusals ---------------------------------------------------------------------------------------------------
@@ -187,9 +187,7 @@ REFUSED = {
     "a goal is for a link, by name; got 3": lambda: Goal(3, position=[0, 0, 0]),
     "a goal needs a frame, a position, an orientation or an axis": lambda: Goal("hand"),
     "a frame, or position, orientation and axis; not both": lambda: Goal("hand", Frame(), position=[0, 0, 0]),
-    "an orientation or an axis to point along, not both": lambda: Goal(
-        "hand", orientation=TURN, axis=[0, 0, 1], direction=[0, 0, 1]
-    ),
+    "an orientation or an axis, not both": lambda: Goal("hand", orientation=TURN, axis=[0, 0, 1], direction=[0, 0, 1]),
     "axis (of the link) and direction (in the world) go together": lambda: Goal("hand", axis=[0, 0, 1]),
     "go together": lambda: Goal("hand", position=[0, 0, 0], direction=[0, 0, 1]),
     "axis must not be zero": lambda: Goal("hand", axis=[0, 0, 0], direction=[0, 0, 1]),
@@ -216,18 +214,18 @@ REFUSED = {
     "weight must be one number or three, got [1, 2]": lambda: Goal("hand", position=[0, 0, 0], weight=[1, 2]),
     "weight must be one number or three, got 'much'": lambda: Goal("hand", position=[0, 0, 0], weight="much"),
     "turn_weight must be finite and not negative": lambda: Goal("hand", orientation=TURN, turn_weight=(1, 1, -1)),
-    "weights are all zero asks for nothing": lambda: Goal("hand", position=[0, 0, 0], weight=0),
-    "all zero asks for nothing": lambda: Goal("hand", orientation=TURN, turn_weight=0),
-    "whose weights are all zero": lambda: Goal("hand", axis=[0, 0, 1], direction=[0, 0, 1], turn_weight=(0, 1, 1)),
+    "a goal needs a weight that is not zero": lambda: Goal("hand", position=[0, 0, 0], weight=0),
+    "needs a weight that is not zero": lambda: Goal("hand", orientation=TURN, turn_weight=0),
+    "weight that is not zero": lambda: Goal("hand", axis=[0, 0, 1], direction=[0, 0, 1], turn_weight=(0, 1, 1)),
     "slack must be finite and not negative, got -0.1": lambda: Goal("hand", position=[0, 0, 0], slack=-0.1),
     "slack must be finite and not negative, got inf": lambda: Goal("hand", position=[0, 0, 0], slack=float("inf")),
     "slack must be one number or three, got [1, 2]": lambda: Goal("hand", position=[0, 0, 0], slack=[1, 2]),
-    "slack is of a position, and this goal asks for none; got 0.1": lambda: Goal("hand", orientation=TURN, slack=0.1),
-    "slack is of a position": lambda: Goal("hand", Frame(), weight=0, slack=0.1),
-    "turn_slack is of an orientation or an axis, and this goal asks for neither; got 1": lambda: Goal(
+    "slack belongs to a position, and this goal has none; got 0.1": lambda: Goal("hand", orientation=TURN, slack=0.1),
+    "slack belongs to a position": lambda: Goal("hand", Frame(), weight=0, slack=0.1),
+    "turn_slack belongs to an orientation or an axis, and this goal has neither; got 1": lambda: Goal(
         "hand", position=[0, 0, 0], turn_slack=1
     ),
-    "asks for neither": lambda: Goal("hand", Frame(), turn_weight=0, turn_slack=(0, 0, 1)),
+    "has neither": lambda: Goal("hand", Frame(), turn_weight=0, turn_slack=(0, 0, 1)),
     "turn_slack must be at most pi, got 4": lambda: Goal("hand", orientation=TURN, turn_slack=4),
     "turn_slack must be finite and not negative, got (1, 1, -1)": lambda: Goal(
         "hand", orientation=TURN, turn_slack=(1, 1, -1)
@@ -256,9 +254,9 @@ def test_rows_of_many_that_are_not_finite_are_left_to_the_solver():
     assert np.isfinite(goal.position[[0, 2]]).all()
     turns = np.tile(np.eye(3), (3, 1, 1))
     turns[2] = np.nan
-    assert np.isfinite(Goal("hand", orientation=turns)._numbers((3,))).all(axis=-1).tolist() == [True, True, False]
+    assert np.isfinite(Goal("hand", orientation=turns)._encoded((3,))).all(axis=-1).tolist() == [True, True, False]
     along = [[0, 0, 1], [np.nan, 0, 0]]
-    aimed = Goal("hand", axis=[1, 0, 0], direction=along)._numbers((2,))
+    aimed = Goal("hand", axis=[1, 0, 0], direction=along)._encoded((2,))
     assert np.isfinite(aimed).all(axis=-1).tolist() == [True, False]
     with pytest.raises(BadInput, match="must be orthonormal"):  # but what is finite must be a frame
         Goal("hand", 2 * np.tile(np.eye(4), (3, 1, 1)))

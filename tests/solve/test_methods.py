@@ -57,13 +57,13 @@ def cases(block, count=250):
 
 
 def numbers(goals):
-    return np.stack([goal._numbers(()) for goal in goals])
+    return np.stack([goal._encoded(()) for goal in goals])
 
 
 def change(c, solver):
     """The native change of q (dof,), before it is taken; none where the method finds none."""
     plan = compilation.compiled(c.tree, c.goals, solver)
-    return plan.step(c.q, numbers(c.goals), solver._wish())
+    return plan.step(c.q, numbers(c.goals), solver._preferred_step())
 
 
 def agree(found, wanted, condition):
@@ -104,14 +104,22 @@ def wanted_steps(c):
     """Each method's solver and the oracle's step."""
     pulled = oracle.look(c.tree, c.goals, c.q, pull=True)[1]
     yield Solver(method=method.pseudoinverse(), **FREE), oracle.pseudoinverse(c.e, c.J), c
-    yield Solver(damping=0.01, **FREE), oracle.damped(c.e, c.J, 0.01), None
+    yield Solver(method=method.damped(), damping=0.01, **FREE), oracle.damped(c.e, c.J, 0.01), None
     yield Solver(method=method.alternative_jacobian(), damping=0.01, **FREE), oracle.damped(c.e, pulled, 0.01), None
     flat = SimpleNamespace(**seen(pulled))
     yield Solver(method=method.alternative_jacobian(), damping=0, **FREE), oracle.pseudoinverse(c.e, pulled), flat
     yield Solver(method=method.transpose(), **FREE), oracle.transpose(c.e, c.J), None
     yield Solver(method=method.transpose(0.1), **FREE), oracle.transpose(c.e, c.J, 0.1), None
-    yield Solver(damping=0.01, keep_limits=False), oracle.clamp_largest(oracle.damped(c.e, c.J, 0.01), 1.0), None
-    yield Solver(damping=0.01, step_scale=0.3, **FREE), 0.3 * oracle.damped(c.e, c.J, 0.01), None
+    yield (
+        Solver(method=method.damped(), damping=0.01, keep_limits=False),
+        oracle.clamp_largest(oracle.damped(c.e, c.J, 0.01), 1.0),
+        None,
+    )
+    yield (
+        Solver(method=method.damped(), damping=0.01, step_scale=0.3, **FREE),
+        0.3 * oracle.damped(c.e, c.J, 0.01),
+        None,
+    )
     # directions of equal singular values are anybody's choice
     if c.rank < 2 or np.diff(c.sigma[: c.rank]).max() < -1e-4 * c.sigma[0]:
         yield (
@@ -219,7 +227,7 @@ def test_a_step_is_taken_by_turning_on_and_brought_within_limits():
         tree = limited(c.tree, c.seed)
         at = SimpleNamespace(tree=tree, goals=c.goals, q=tree.clamp(c.q))
         for keep in (True, False):
-            solver = Solver(damping=0.01, keep_limits=keep)
+            solver = Solver(method=method.damped(), damping=0.01, keep_limits=keep)
             moved = oracle.integrate(tree, at.q, change(at, solver))
             wanted = oracle.clamp(tree, moved) if keep else moved
             apart = np.abs(tree.difference(wanted, solver.step(tree, c.goals, at.q))).max()
@@ -259,7 +267,7 @@ def test_damping_tends_to_the_pseudoinverse(block):
         size, least = np.linalg.norm(plain), c.sigma[c.rank - 1]
         before = np.inf
         for alpha in (1e-1, 1e-3, 1e-5, 1e-7, 1e-9):
-            step = change(c, Solver(damping=alpha, **FREE))
+            step = change(c, Solver(method=method.damped(), damping=alpha, **FREE))
             off = np.linalg.norm(step - plain)
             # what cannot be done is divided by alpha, and must vanish in J' again
             rounding = 1e-15 * c.sigma[0] * np.linalg.norm(c.e) / alpha + 1e-9 * size + 1e-13
@@ -311,7 +319,7 @@ def test_a_preference_is_the_control_expression_and_adds_nothing_to_the_hand(blo
             assert np.abs(step - wanted).max() < max(digits, 1e-15 * c.condition**2) * size + 1e-13, (c.seed, wish)
             spare = step - plain
             assert np.abs(c.J @ spare).max() < 1e-10 * max(1, np.linalg.norm(v), np.linalg.norm(c.e)), (c.seed, wish)
-            kinds.add((wish.wishes[0].kind, bool(np.abs(spare).max() > 1e-6)))
+            kinds.add((wish.terms[0].kind, bool(np.abs(spare).max() > 1e-6)))
     assert {(kind, True) for kind in range(4)} <= kinds  # and each of them does something
 
 

@@ -20,7 +20,7 @@ def step(preference, arm=ARM, goal=HERE, q=ARM.rest):
 
 def test_preferences_add_up_and_nothing_adds_nothing():
     both = prefer.rest([0, 0, 0]) + prefer.away([1, 2, 3], 0.3)
-    assert [wish.kind for wish in both.wishes] == [0, 1]
+    assert [wish.kind for wish in both.terms] == [0, 1]
     assert prefer.nothing + both == both + prefer.nothing == both
     assert prefer.rest([0, 0, 0], 0.5) == prefer.rest(np.zeros(3), 0.5) != prefer.rest([0, 0, 0], 0.4)
     assert hash(prefer.centre(0.2)) == hash(prefer.centre(0.2))

@@ -12,7 +12,7 @@ import pytest
 from test_search import HANDS
 
 from supple import Goal, Outcome, Solver, _core, errors, method, models, prefer, solve
-from supple._solve import search as _search
+from supple._solve import search
 
 PANDA, HAND = models.panda(), "panda_hand_tcp"
 FIELDS = ("q", "outcomes", "iterations", "starts", "error")
@@ -70,7 +70,7 @@ def test_leading_axes_of_goals_and_starts_broadcast():
     found = solve(PANDA, Goal(HAND, frames.reshape(3, 2, 1, 4, 4)), start)
     assert found.q.shape == (3, 2, 5, 8)
     assert found.error.shape == (3, 2, 5, 1, 6)
-    assert found.outcome.shape == found.starts.shape == (3, 2, 5)
+    assert found.outcomes.shape == found.starts.shape == (3, 2, 5)
     flat = solve(PANDA, Goal(HAND, np.repeat(frames, 5, axis=0)), np.tile(start, (6, 1)))
     assert np.array_equal(found.q.reshape(30, 8), flat.q)
     three = solve(PANDA, Goal(HAND, frames.reshape(3, 2, 4, 4)), solutions=4)
@@ -208,7 +208,7 @@ def test_rows_that_are_not_finite_are_invalid_and_spoil_no_other(started, bad):
         assert (found.q[rows].reshape(4, -1, 8) == kept[:, None]).all()
         assert (found.iterations[rows] == 0).all()
         assert not found.arrived[rows].any()
-    assert solve(PANDA, Goal(HAND, np.full((2, 4, 4), bad))).outcome.tolist() == [Outcome.INVALID] * 2
+    assert solve(PANDA, Goal(HAND, np.full((2, 4, 4), bad))).outcomes.tolist() == [Outcome.INVALID.value] * 2
 
 
 def test_starts_that_are_not_finite_are_invalid_and_spoil_no_other():
@@ -307,9 +307,10 @@ count, frames = 400_000, np.array(arm.frame(arm.random(1000, seed=1), "panda_han
 frames[:, :3, 3] *= 1.15
 frames = np.tile(frames, (count // 1000, 1, 1))
 out, start = np.zeros((count, 8)), np.broadcast_to(arm.rest + 0.01, (count, 8))
+goals = Goal(hand, frames)
 print("ready", flush=True)
 try:
-    solve(arm, Goal(hand, frames), start, out=out, progress=PROGRESS)
+    solve(arm, goals, start, out=out, progress=PROGRESS)
 except errors.Interrupted as stop:
     assert isinstance(stop, KeyboardInterrupt)
     found = stop.found
@@ -375,8 +376,8 @@ def test_no_bar_is_shown_for_what_takes_no_second(capfd):
 def test_a_budget_of_starts_ends_every_search():
     goal = Goal(HAND, frames_of(PANDA, HAND, 700)[::7])
     found = solve(PANDA, goal)
-    assert (found.starts <= _search.STARTS).all()
-    assert (found.iterations <= _search.ITERATIONS).all()
+    assert (found.starts <= search.STARTS).all()
+    assert (found.iterations <= search.ITERATIONS).all()
 
 
 def test_a_lost_row_asked_again_alone_is_refused():

@@ -9,7 +9,7 @@ from test_search import HANDS, judged
 from oracle_search import cost, missing, nearest, there
 from random_goals import limited, random_goals, small_tree
 from supple import Frame, Goal, Joint, Linkage, Outcome, Solver, UnknownName, method, models, prefer, solve
-from supple._solve import search as _search
+from supple._solve import search
 from supple.errors import BadInput
 from supple.joint import Mimic
 from supple.link import Link
@@ -347,7 +347,7 @@ def test_beyond_reach_is_seen_at_once_and_said(name):
         found = solve(arm, goal)
         judged(arm, [goal], found, 1.0)
         assert (found.outcomes == Outcome.STUCK.value).all()
-        assert (found.starts <= _search.STARTS // 4).all()
+        assert (found.starts <= search.STARTS // 4).all()
         assert all("out of reach by" in found[i].why for i in range(0, 100, 10))
     # as near as it gets is straight towards the goal
     found = solve(PLANAR, flat("tip", 40, 30))
@@ -368,12 +368,12 @@ def test_several_answers_of_what_cannot_be_reached_are_the_nearest_one():
     far = Goal(HAND, position=[3, 0, 0.5])
     found = solve(PANDA, far, solutions=4)
     assert found.q.shape == (1, 8)
-    assert found.outcome[0] is Outcome.STUCK
+    assert found[0].outcome is Outcome.STUCK
     assert cost(PANDA, [far], found.q)[0] == pytest.approx(cost(PANDA, [far], solve(PANDA, far).q), rel=0.01)
     both = Goal(HAND, position=[[3, 0, 0.5], [0.4, 0, 0.4]])
     found = solve(PANDA, both, solutions=4)
     assert found.q.shape == (2, 4, 8)
-    assert [o.name for o in found.outcome[0]] == ["STUCK", "OUT_OF_BUDGET", "OUT_OF_BUDGET", "OUT_OF_BUDGET"]
+    assert [Outcome(o).name for o in found.outcomes[0]] == ["STUCK", "OUT_OF_BUDGET", "OUT_OF_BUDGET", "OUT_OF_BUDGET"]
     assert (found.q[0] == found.q[0, 0]).all()
     assert found.arrived[1].all()
     assert found.error.shape == (2, 4, 1, 6)
@@ -427,7 +427,7 @@ REFUSED = {
     "solutions must be a whole number between 1 and 1000, got 0": {"solutions": 0},
     "between 1 and 1000, got 2.5": {"solutions": 2.5},
     "between 1 and 1000, got True": {"solutions": True},
-    "method.damped() finds one answer; the search finds several": {"solutions": 2, "method": method.damped()},
+    "method.damped() finds one solution; the search finds several": {"solutions": 2, "method": method.damped()},
     "solutions= takes goals of one priority, without preferences": {"solutions": 2, "prefer": prefer.centre()},
     "out holds one answer for each goal": {"solutions": 2, "out": np.zeros(8)},
     "out must be a writable, C-contiguous float64 array of shape (8,)": {"out": np.zeros(7)},

@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 
-PATIENCE = 60  # seconds until something that must happen counts as not happening; usually it takes one or two
+PATIENCE = 120  # seconds until something that must happen counts as not happening; usually it takes one or two
 SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 OFFLINE = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
 

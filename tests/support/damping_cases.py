@@ -8,7 +8,7 @@ import numpy as np
 import oracle_damping as oracle
 from oracle import columns
 from random_goals import limited, random_goals, small_tree
-from supple import Goal, Solver, damping, models
+from supple import Goal, Solver, damping, method, models
 from supple._solve import compilation
 from supple.damping import Singularity
 from supple.joint import Kind
@@ -27,13 +27,13 @@ DT = 1 / 300
 
 def planned(arm, goals, scheme, **options):
     """A plan, and the function that ticks it with a memory of its own."""
-    solver = Solver(damping=scheme, keep_limits=False, **options)
+    solver = Solver(method=method.damped(), damping=scheme, keep_limits=False, **options)
     plan = compilation.compiled(arm, goals, solver)
     memory = plan.memory()
-    asked = solver._asked()
+    asked = solver._callbacks()
 
     def tick(q, numbers=None, dt=DT, rows=None):
-        given = np.stack([goal._numbers(()) for goal in goals]) if numbers is None else numbers
+        given = np.stack([goal._encoded(()) for goal in goals]) if numbers is None else numbers
         return plan.tick(q, given, dt, memory, rows, *asked)
 
     return plan, tick
@@ -44,7 +44,7 @@ def goals_can_be_moved(arm, goals):
     if not goals:
         return [False]
     plan = compilation.compiled(arm, goals, Solver())
-    numbers = np.stack([goal._numbers(()) for goal in goals])
+    numbers = np.stack([goal._encoded(()) for goal in goals])
     return np.abs(plan.look(arm.random(seed=0), numbers, False)[1]).max(axis=0) > 1e-6
 
 
@@ -74,7 +74,7 @@ def rank_of(seed):
     """The rank that goals and linkage can have together."""
     arm, goals = arm_of(seed)
     plan = compilation.compiled(arm, goals, Solver())
-    numbers = np.stack([goal._numbers(()) for goal in goals])
+    numbers = np.stack([goal._encoded(()) for goal in goals])
     used = list(plan.columns)
     return max(np.linalg.matrix_rank(plan.look(q, numbers, False)[1][:, used], 1e-6) for q in arm.random(40, seed=5))
 

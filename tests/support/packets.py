@@ -13,8 +13,8 @@ from supple.teleop.command import Command
 from supple.teleop.network import wire
 
 
-def command(sequence: int, x: float = 0.0, stamp: float = math.nan, grip: bool = True) -> Command:
-    return Command(Frame.at([x, 0, 0]), grip, stamp, sequence)
+def command(sequence: int, x: float = 0.0, stamp: float = math.nan, engaged: bool = True) -> Command:
+    return Command(Frame.at([x, 0, 0]), engaged, stamp, sequence)
 
 
 def packet(sequence: int, x: float = 0.0, token: str = "", form: wire.Form = wire.Form.BINARY) -> bytes:
@@ -23,7 +23,7 @@ def packet(sequence: int, x: float = 0.0, token: str = "", form: wire.Form = wir
 
 def until(true: Callable[[], bool]) -> bool:
     """Waits for something that another thread does."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60  # far more than it takes, for a busy machine
     while time.monotonic() < end:
         if true():
             return True

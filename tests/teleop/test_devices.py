@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -32,33 +31,33 @@ def along(k: int, by: float = 1.0) -> np.ndarray:
 
 def test_a_full_push_is_the_speed_and_a_full_turn_the_turning_speed() -> None:
     for k in range(3):
-        assert devices.pushed(Frame(), along(k), 0.5, 0.2, 0.8).position == pytest.approx(0.1 * np.eye(3)[k])
-        assert devices.pushed(Frame(), along(3 + k, -1), 0.5, 0.2, 0.8).to_rotvec() == pytest.approx(
+        assert devices.move_hand(Frame(), along(k), 0.5, 0.2, 0.8).position == pytest.approx(0.1 * np.eye(3)[k])
+        assert devices.move_hand(Frame(), along(3 + k, -1), 0.5, 0.2, 0.8).to_rotvec() == pytest.approx(
             -0.4 * np.eye(3)[k]
         )
-    assert devices.pushed(Frame(), [9, 0, 0, 0, 0, 0], 1, 0.2, 0.8).position == pytest.approx([0.2, 0, 0])
+    assert devices.move_hand(Frame(), [9, 0, 0, 0, 0, 0], 1, 0.2, 0.8).position == pytest.approx([0.2, 0, 0])
 
 
 def test_a_device_at_rest_moves_nothing_and_the_dead_zone_has_no_step() -> None:
     hand = Frame.at([1, 2, 3]) @ Frame.rotvec([0.1, -0.4, 2])
     for axes in (HERE, along(0, 0.059), along(4, -0.059)):
-        assert np.abs(devices.pushed(hand, axes, 0.1, 0.2, 0.8).matrix - hand.matrix).max() < 1e-15
-    assert 0 < devices.pushed(Frame(), along(0, 0.061), 1, 1, 1).position[0] < 0.002
+        assert np.abs(devices.move_hand(hand, axes, 0.1, 0.2, 0.8).matrix - hand.matrix).max() < 1e-15
+    assert 0 < devices.move_hand(Frame(), along(0, 0.061), 1, 1, 1).position[0] < 0.002
 
 
 def test_pushes_are_along_the_operators_axes_however_the_hand_is_turned() -> None:
     hand = Frame.rotvec([1.0, 2.0, -0.5])
-    moved = devices.pushed(hand, along(1), 1, 0.2, 0.8)
+    moved = devices.move_hand(hand, along(1), 1, 0.2, 0.8)
     assert moved.position == pytest.approx([0, 0.2, 0])
-    turned = devices.pushed(hand, along(5), 1, 0.2, 0.8)
+    turned = devices.move_hand(hand, along(5), 1, 0.2, 0.8)
     assert np.abs(turned.matrix - (Frame.turn([0, 0, 1], 0.8) @ hand).matrix).max() < 1e-14
 
 
 def test_many_short_pushes_are_one_long_push_and_stay_a_frame() -> None:
     hand, axes = Frame(), np.array([0.3, -0.7, 1, 0.5, 0.9, -1])
     for _ in range(4000):
-        hand = devices.pushed(hand, axes, 1e-3, 0.2, 0.8)
-    once = devices.pushed(Frame(), axes, 4.0, 0.2, 0.8)
+        hand = devices.move_hand(hand, axes, 1e-3, 0.2, 0.8)
+    once = devices.move_hand(Frame(), axes, 4.0, 0.2, 0.8)
     assert np.abs(hand.matrix - once.matrix).max() < 1e-9
     assert np.abs(hand.rotation @ hand.rotation.T - np.eye(3)).max() < 1e-14
 
@@ -82,9 +81,26 @@ class Stick:
         self.closed = True
 
 
-def test_the_hand_moves_only_while_the_button_is_held_and_begins_anew_at_each_grip() -> None:
+class FakeTime:
+    """The time as `devices` sees it; it passes only when a test says so, however busy the machine is."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeTime:
+    fake = FakeTime()
+    monkeypatch.setattr(devices, "time", fake)
+    return fake
+
+
+def test_the_hand_moves_only_while_the_button_is_held_and_starts_again_each_time_it_is_engaged(clock: FakeTime) -> None:
     stick = Stick()
-    source = devices.Pushed(lambda: stick, 0.2, 0.8)
+    source = devices.DeviceSource(lambda: stick, 0.2, 0.8)
 
     def said() -> Command:
         command = source.read()
@@ -93,59 +109,65 @@ def test_the_hand_moves_only_while_the_button_is_held_and_begins_anew_at_each_gr
 
     first = said()
     assert first.hand == Frame()
-    assert not first.grip
+    assert not first.engaged
     stick.now = devices.Reading((1.0, 0, 0, 0, 0, 0), 5, False)
     assert until(lambda: said().buttons == 5)
+    clock.now += 0.05
     assert said().hand == Frame()
     stick.now = devices.Reading((1.0, 0, 0, 0, 0, 0), 5, True)
-    assert until(lambda: said().grip)
-    before = said()
-    assert until(lambda: said().hand.position[0] > 0.01)  # type: ignore[union-attr]
-    after = said()
-    assert before.hand is not None
-    assert after.hand is not None
-    seconds = after.stamp - before.stamp
-    assert (after.hand.position - before.hand.position)[0] == pytest.approx(0.2 * seconds, rel=1e-6)
-    assert after.sequence > before.sequence
+    assert until(lambda: said().engaged)
+    for seconds in (0.01, 0.05, 0.09):
+        before = said()
+        clock.now += seconds
+        after = said()
+        assert before.hand is not None
+        assert after.hand is not None
+        assert (after.hand.position - before.hand.position)[0] == pytest.approx(0.2 * seconds, rel=1e-6)
+        assert after.stamp - before.stamp == pytest.approx(seconds)
+        assert after.sequence == before.sequence + 1
+        assert until(lambda: source._polled[0] == clock.now)
     stick.now = devices.Reading((1.0, 0, 0, 0, 0, 0), 0, False)
     assert until(lambda: said().hand == Frame())
     source.close()
     assert stick.closed
 
 
-def test_a_pause_of_the_loop_is_no_leap_of_the_hand() -> None:
+def test_a_pause_of_the_loop_is_no_leap_of_the_hand(clock: FakeTime) -> None:
     stick = Stick()
     stick.now = devices.Reading((1.0, 0, 0, 0, 0, 0), 1, True)
-    source = devices.Pushed(lambda: stick, 0.2, 0.8)
+    source = devices.DeviceSource(lambda: stick, 0.2, 0.8)
     before = source.read()
-    time.sleep(0.3)
+    clock.now += 0.3
+    assert until(lambda: source._polled[0] == clock.now)
     after = source.read()
     assert before is not None
     assert after is not None
     assert before.hand is not None
     assert after.hand is not None
-    assert 0 < (after.hand.position - before.hand.position)[0] <= 0.2 * 0.1 + 1e-12
+    assert (after.hand.position - before.hand.position)[0] == pytest.approx(0.2 * 0.1)
     source.close()
 
 
-def test_a_device_that_is_gone_says_nothing() -> None:
+def test_a_device_that_is_gone_says_nothing(clock: FakeTime) -> None:
     stick = Stick()
-    source = devices.Pushed(lambda: stick, 0.2, 0.8)
+    source = devices.DeviceSource(lambda: stick, 0.2, 0.8)
     assert source.read() is not None
     stick.now = stick.now._replace(alive=False)
     assert until(lambda: source.read() is None)
     stick.now = stick.now._replace(alive=True)
     assert until(lambda: source.read() is not None)
     stick.gone = True
-    assert until(lambda: source.read() is None)
     assert until(lambda: stick.closed)
+    assert source.read() is not None  # not silent for long yet
+    clock.now += 0.21
+    assert source.read() is None
     source.close()
 
 
 @pytest.mark.parametrize(("speed", "turn"), [(0, 1), (1, -1), (float("nan"), 1), (1, float("inf")), ("1", 1)])
 def test_speeds_are_finite_and_positive(speed: Any, turn: Any) -> None:
     with pytest.raises(BadInput):
-        devices.Pushed(Stick, speed, turn)
+        devices.DeviceSource(Stick, speed, turn)
 
 
 # -- the real libraries ---------------------------------------------------------------------------------------------
@@ -155,7 +177,7 @@ def needs(package: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(importlib.util.find_spec(package) is None, reason=f"{package} is not installed")
 
 
-def why_not(device: Callable[[], devices.Pushed]) -> str:
+def why_not(device: Callable[[], devices.DeviceSource]) -> str:
     try:
         device().close()
     except (BadInput, MissingExtra) as error:
@@ -164,7 +186,7 @@ def why_not(device: Callable[[], devices.Pushed]) -> str:
 
 
 @pytest.mark.parametrize(("device", "word"), [(devices.SpaceMouse, "SpaceMouse"), (devices.Gamepad, "gamepad")])
-def test_without_a_device_it_says_what_was_looked_for(device: Callable[[], devices.Pushed], word: str) -> None:
+def test_without_a_device_it_says_what_was_looked_for(device: Callable[[], devices.DeviceSource], word: str) -> None:
     why = why_not(device)
     assert word in why
     assert any(hint in why for hint in ("looked for", "pip install 'supple[devices]'", "library"))
@@ -196,7 +218,7 @@ def test_a_spacemouse_pushed_forward_left_and_up_moves_the_hand_so() -> None:
     def report(channel: int, *values: int) -> bytes:
         return bytes([channel]) + b"".join(value.to_bytes(2, "little", signed=True) for value in values)
 
-    cap = devices.Cap(pyspacemouse.SpaceMouseDevice(spec, Cable()))
+    cap = devices.SpaceMouseDevice(pyspacemouse.SpaceMouseDevice(spec, Cable()))
     assert cap.poll() == devices.Reading((0.0,) * 6, 0, False)
     reports += [report(1, 0, -350, 0), report(2, 0, 0, 0)]
     assert cap.poll().axes == pytest.approx([1, 0, 0, 0, 0, 0])
@@ -208,7 +230,7 @@ def test_a_spacemouse_pushed_forward_left_and_up_moves_the_hand_so() -> None:
     reports += [report(1, 0, 0, 0), *([report(2, 350, 350, 350)] * 10), report(2, 0, 0, -350), bytes([3, 1])]
     last = cap.poll()
     assert last.axes == pytest.approx([0, 0, 0, 0, 0, 1])
-    assert (last.grip, last.buttons, last.alive) == (True, 1, True)
+    assert (last.engaged, last.buttons, last.alive) == (True, 1, True)
     assert until(lambda: not cap.poll().alive)  # pushed, and not a word: unplugged
     reports += [report(2, 0, 0, 0)]
     assert cap.poll().alive
@@ -236,27 +258,27 @@ def test_a_gamepad_drives_the_hand(sdl: ctypes.CDLL) -> None:
     stick = sdl.SDL_JoystickOpen(place)
     source = devices.Gamepad(speed=0.2)
 
-    def grip_and(axis: int, value: int) -> Frame:
+    def engage_and(axis: int, value: int) -> Frame:
         sdl.SDL_JoystickSetVirtualAxis(stick, axis, value)
         sdl.SDL_JoystickSetVirtualButton(stick, 9, 1)  # left shoulder
         assert until(lambda: bool((said := source.read()) and said.hand and np.abs(said.hand.log()).max() > 0.005))
         said = source.read()
         sdl.SDL_JoystickSetVirtualAxis(stick, axis, 0)
         sdl.SDL_JoystickSetVirtualButton(stick, 9, 0)
-        assert until(lambda: bool((said := source.read()) and not said.grip))
+        assert until(lambda: bool((said := source.read()) and not said.engaged))
         assert said is not None
         assert said.buttons == 1 << 9
         assert said.hand is not None
         return said.hand
 
     full = 32767
-    forward, left = grip_and(1, -full), grip_and(0, -full)
+    forward, left = engage_and(1, -full), engage_and(0, -full)
     assert forward.position[0] > 0.9 * np.abs(forward.log()).max() > 0
     assert left.position[1] > 0.9 * np.abs(left.log()).max() > 0
-    tilted, turned = grip_and(3, -full), grip_and(2, -full)  # nose down, and to the left
+    tilted, turned = engage_and(3, -full), engage_and(2, -full)  # nose down, and to the left
     assert tilted.to_rotvec()[1] > 0.9 * np.abs(tilted.log()).max() > 0
     assert turned.to_rotvec()[2] > 0.9 * np.abs(turned.log()).max() > 0
-    up, down = grip_and(5, full), grip_and(4, full)
+    up, down = engage_and(5, full), engage_and(4, full)
     assert up.position[2] > 0 > down.position[2]
     sdl.SDL_JoystickDetachVirtual(place)
     assert until(lambda: source.read() is None)

@@ -48,7 +48,7 @@ class Kept:
         self.closed += 1
 
 
-class Said:
+class Scripted:
     """A source that says what a function of the tick's number says, and ends after some ticks."""
 
     def __init__(self, say, count):
@@ -84,7 +84,7 @@ def said(k, **more):
 def driven(say, count, do=lambda tick: None, clock=None, mapping=None, **more):
     sink = Kept(do)
     statistics = drive(
-        Said(say, count), mapping or Mapping(), tracker(), sink, RATE, clock=clock or Simulated(), **more
+        Scripted(say, count), mapping or Mapping(), tracker(), sink, RATE, clock=clock or Simulated(), **more
     )
     assert sink.closed == 1
     return sink.ticks, statistics
@@ -165,7 +165,7 @@ def test_statistics_do_not_grow_and_their_quantiles_are_right():
     size = sum(map(sys.getsizeof, vars(statistics).values()))
     late = np.exp(rng.normal(-9, 2, 50_000))
     for one in late:
-        statistics.note(one)
+        statistics.count(one)
     assert sum(map(sys.getsizeof, vars(statistics).values())) <= size + 100  # numbers grow digits
     for share in (0.5, 0.99, 0.999):
         assert statistics.jitter(share) == pytest.approx(np.quantile(late, share), rel=0.03)
@@ -207,7 +207,7 @@ def test_the_arm_follows_the_hand_from_where_it_is():
 def test_letting_go_and_taking_hold_elsewhere_does_not_move_the_goal_by_a_bit():
     def say(k):
         hand = Frame.at([0.3, 0.2, 0.1]) @ swing(k) if k >= 500 else swing(k)
-        return Command(hand, grip=not 400 <= k < 550, stamp=k / RATE)
+        return Command(hand, engaged=not 400 <= k < 550, stamp=k / RATE)
 
     ticks, _ = driven(say, 900)
     left = ticks[399].goals
@@ -254,7 +254,7 @@ def test_two_hands_drive_two_links_each_for_itself():
         Loop([], [Mapping()] * 2, Solver().track(baxter, links), print)
 
 
-def test_a_goal_at_a_point_of_a_link_is_gripped_there():
+def test_a_goal_at_a_point_of_a_link_is_engaged_there():
     point = [0.1, 0.0, 0.2]
     pen = Solver().track(ARM, Goal("tool0", position=[0, 0, 0], point=point))
     sink = Kept()
@@ -309,7 +309,7 @@ def test_an_operator_in_trouble_holds_the_arm_and_a_good_command_lets_it_go_on_w
     ("trouble", "words"),
     [
         ("silent", "silent for more than 0.25 s"),
-        ("not finite", "hand 0 is nowhere"),
+        ("not finite", "position of hand 0 is not finite"),
         ("a mirror", "rotation of hand 0"),
         ("two hands", "2 hands for 1 links"),
         ("raising", "the source failed: OSError: unplugged"),
@@ -338,7 +338,7 @@ def test_a_clock_of_the_operator_that_drifts_is_no_trouble():
     assert {tick.held for tick in ticks[:15_000]} == {""}
 
 
-def test_an_operator_who_begins_anew_grips_anew():
+def test_an_operator_who_restarts_is_engaged_again():
     ticks, _ = driven(lambda k: Command(Frame.at([k // 500, 0, 0]) @ swing(k), stamp=k % 500 / RATE), 2000)
     assert [tick.number for tick in ticks[:2000] if tick.held] == [500, 1000, 1500]
     assert all(np.linalg.norm(tick.goals[0, :3, 3] - HOME.position) < 0.5 for tick in ticks[:2000] if not tick.held)
@@ -385,7 +385,7 @@ def test_any_operator_at_all_breaks_no_bound():
         if rng.random() < 0.02:
             return kinds[rng.integers(len(kinds))](k)
         jump = Frame.at(rng.normal(size=3)) if rng.random() < 0.01 else Frame()
-        return Command(jump @ swing(k), grip=rng.random() < 0.98, stamp=5 + (k - rng.integers(0, 3)) / RATE)
+        return Command(jump @ swing(k), engaged=rng.random() < 0.98, stamp=5 + (k - rng.integers(0, 3)) / RATE)
 
     clock = Simulated(lambda: rng.exponential(0.2 / RATE))
     ticks, statistics = driven(say, 6000, clock=clock)
@@ -417,7 +417,7 @@ def test_a_real_arm_that_cannot_be_read_holds():
 def looped(say, count, at, **more):
     """A loop to which something is done at some ticks: a dict of number to function of the loop."""
     sink = Kept(lambda tick: at.get(tick.number, lambda loop: None)(loop))
-    loop = Loop(Said(say, count), Mapping(), tracker(), sink, RATE, clock=Simulated(), **more)
+    loop = Loop(Scripted(say, count), Mapping(), tracker(), sink, RATE, clock=Simulated(), **more)
     statistics = loop.run()
     return sink.ticks, statistics
 
@@ -441,7 +441,9 @@ def test_reset_puts_the_arm_elsewhere_and_the_hand_takes_hold_there():
     assert {tick.step.status for tick in ticks[100:300]} == {TrackingStatus.FOLLOWING}
 
 
-@pytest.mark.parametrize("other", [{"damping": damping.schinstock()}, {"method": method.pseudoinverse()}])
+@pytest.mark.parametrize(
+    "other", [{"method": method.damped(), "damping": damping.schinstock()}, {"method": method.pseudoinverse()}]
+)
 def test_another_tracker_takes_over_where_the_arm_is(other):
     ticks, _ = looped(said, 600, {299: lambda loop: loop.use(tracker(**other))})
     assert np.array_equal(ticks[300].begin, ticks[299].step.q)
@@ -466,7 +468,7 @@ def test_seconds_are_ticks():
 
 def test_a_loop_in_its_own_thread_starts_pauses_and_stops():
     seen = threading.Event()
-    sink, source = Kept(lambda _: seen.set()), Said(said, 10**9)
+    sink, source = Kept(lambda _: seen.set()), Scripted(said, 10**9)
     with Loop(source, Mapping(), tracker(), sink, RATE, patience=60) as loop:
         assert seen.wait(30)
         assert loop.running
@@ -486,7 +488,7 @@ def test_a_loop_in_its_own_thread_starts_pauses_and_stops():
 
 
 def test_a_loop_that_never_began_closes_its_ends_too():
-    sink, source = Kept(), Said(said, 1)
+    sink, source = Kept(), Scripted(said, 1)
     Loop(source, Mapping(), tracker(), sink).stop()
     assert source.closed == sink.closed == 1
 
@@ -494,7 +496,7 @@ def test_a_loop_that_never_began_closes_its_ends_too():
 def test_ctrl_c_brakes_closes_both_ends_and_returns_the_statistics():
     before = signal.getsignal(signal.SIGINT)
     sink = Kept(lambda tick: signal.raise_signal(signal.SIGINT) if tick.number == 100 else None)
-    source = Said(said, 10**9)
+    source = Scripted(said, 10**9)
     statistics = drive(source, Mapping(), tracker(), sink, RATE, clock=Simulated())
     assert 101 < statistics.ticks == len(sink.ticks) < 200
     assert source.closed == sink.closed == 1
@@ -505,7 +507,7 @@ def test_ctrl_c_brakes_closes_both_ends_and_returns_the_statistics():
 def test_a_second_ctrl_c_ends_it_at_once():
     sink = Kept(lambda tick: signal.raise_signal(signal.SIGINT) if tick.number >= 100 else None)
     with pytest.raises(KeyboardInterrupt):
-        drive(Said(said, 10**9), Mapping(), tracker(), sink, RATE, clock=Simulated())
+        drive(Scripted(said, 10**9), Mapping(), tracker(), sink, RATE, clock=Simulated())
     assert sink.ticks[-1].number == 101
     assert sink.closed == 1
 
@@ -515,7 +517,7 @@ def test_a_sink_that_fails_ends_the_loop_and_both_ends_are_closed():
         if tick.number == 10:
             raise OSError("the arm is gone")
 
-    sink, source = Kept(fail), Said(said, 100)
+    sink, source = Kept(fail), Scripted(said, 100)
     with pytest.raises(OSError, match="the arm is gone"):
         drive(source, Mapping(), tracker(), sink, RATE, clock=Simulated())
     assert source.closed == sink.closed == 1
@@ -529,7 +531,7 @@ def test_a_sink_that_fails_in_the_loops_own_thread_is_told_of_at_stop():
         failing.set()
         raise OSError("the arm is gone")
 
-    loop = Loop(Said(said, 100), Mapping(), tracker(), callback(fail))
+    loop = Loop(Scripted(said, 100), Mapping(), tracker(), callback(fail))
     loop.start()
     assert failing.wait(30)
     with pytest.raises(OSError, match="the arm is gone"):
@@ -549,11 +551,11 @@ def test_what_a_tick_tells_is_enough_to_repeat_it_bit_for_bit():
             loop.reset(ARM.rest + 0.1)
 
     def say(k):
-        return None if 600 < k < 900 or k % 3 else Command(swing(k), grip=k % 200 < 150, stamp=k / RATE)
+        return None if 600 < k < 900 or k % 3 else Command(swing(k), engaged=k % 200 < 150, stamp=k / RATE)
 
     sink = Kept(late)
     loop = Loop(
-        Said(say, 1200),
+        Scripted(say, 1200),
         Mapping(0.7),
         tracker(),
         sink,
@@ -577,7 +579,7 @@ def test_ends_are_made_of_iterables_and_functions():
     assert kept.closed == 1
     assert all(isinstance(tick, Tick) for tick in first)
     assert first[19].goals[0, 2, 3] == pytest.approx(HOME.position[2] + 0.019)
-    assert first[0].command.grip
+    assert first[0].command.engaged
     assert math.isnan(first[0].stamp)
 
 

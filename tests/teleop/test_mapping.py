@@ -37,54 +37,54 @@ def rng():
     return np.random.default_rng(6)
 
 
-def test_the_goal_does_not_jump_at_the_grip(rng):
+def test_the_goal_does_not_jump_when_engaged(rng):
     for _ in range(CASES):
         mapping, hand, goal = a_mapping(rng), a_frame(rng), a_frame(rng)
-        mapping.grip(hand, goal)
+        mapping.engage(hand, goal)
         assert away(mapping.goal(hand), goal) < NEAR
 
 
 def test_a_hand_that_comes_back_brings_the_goal_back(rng):
     for _ in range(CASES):
         mapping, hand, goal = a_mapping(rng), a_frame(rng), a_frame(rng)
-        mapping.grip(hand, goal)
+        mapping.engage(hand, goal)
         for _ in range(3):
             mapping.goal(a_frame(rng))
         assert away(mapping.goal(hand), goal) < NEAR
 
 
-def test_two_moves_are_as_one_also_with_a_grip_between(rng):
+def test_two_moves_are_as_one_also_when_engaged_again_between(rng):
     for _ in range(CASES):
         mapping, goal = a_mapping(rng), a_frame(rng)
         first, second, third = (a_frame(rng) for _ in range(3))
-        mapping.grip(first, goal)
+        mapping.engage(first, goal)
         at_once = mapping.goal(third)
         between = mapping.goal(second)
         assert away(mapping.goal(third), at_once) < NEAR
-        mapping.grip(second, between)
+        mapping.engage(second, between)
         assert away(mapping.goal(third), at_once) < 20 * NEAR  # a scale of 10 carries rounding ten times as far
 
 
 def test_a_hand_let_go_moves_nothing_and_takes_hold_where_it_is(rng):
     for _ in range(CASES):
         mapping, hand = a_mapping(rng), a_frame(rng)
-        mapping.grip(hand, a_frame(rng))
+        mapping.engage(hand, a_frame(rng))
         left = mapping.goal(a_frame(rng))
         mapping.release()
-        assert not mapping.gripped
-        with pytest.raises(BadInput, match="grip"):
+        assert not mapping.engaged
+        with pytest.raises(BadInput, match="engage"):
             mapping.goal(hand)
-        mapping.grip(hand, left)
+        mapping.engage(hand, left)
         assert away(mapping.goal(hand), left) < NEAR
 
 
 def test_scale_never_touches_rotation_and_multiplies_translation(rng):
     for _ in range(CASES):
         mapping, first, second, goal = a_mapping(rng), a_frame(rng), a_frame(rng), a_frame(rng)
-        mapping.grip(first, goal)
+        mapping.engage(first, goal)
         moved = mapping.goal(second)
         plain = Mapping(1.0, mapping.axes, mapping.calibration, mapping.view)
-        plain.grip(first, goal)
+        plain.engage(first, goal)
         unscaled = plain.goal(second)
         assert np.abs(moved.rotation - unscaled.rotation).max() < NEAR
         way = mapping.scale * (unscaled.position - goal.position)
@@ -94,7 +94,7 @@ def test_scale_never_touches_rotation_and_multiplies_translation(rng):
 def test_the_goal_turns_as_far_as_the_hand_and_goes_scale_times_as_far(rng):
     for _ in range(CASES):
         mapping, first, second, goal = a_mapping(rng), a_frame(rng), a_frame(rng), a_frame(rng)
-        mapping.grip(first, goal)
+        mapping.engage(first, goal)
         moved = mapping.goal(second)
         turned = [np.linalg.norm(Frame.at([0, 0, 0], b.rotation @ a.rotation.T).to_rotvec()) for a, b in
                   ((first, second), (goal, moved))]  # fmt: skip
@@ -107,24 +107,24 @@ def test_world_tool_and_view_axes_mean_what_they_say():
     calibration = Frame.turn([0, 0, 1], math.pi / 2)  # the operator looks along y: his x is our y
     hand, goal = Frame.turn([0, 1, 0], 0.3), Frame.at([1, 2, 3], Frame.turn([1, 0, 0], 0.7))
     world = Mapping(2.0, "world", calibration)
-    world.grip(hand, goal)
+    world.engage(hand, goal)
     assert np.allclose(world.goal(Frame.at([0.1, 0, 0]) @ hand).position, [1, 2.2, 3])
     turned = world.goal(Frame.turn([1, 0, 0], 0.2) @ hand)
     assert np.allclose(turned.rotation, (Frame.turn([0, 1, 0], 0.2) @ goal).rotation)
     tool = Mapping(1.0, "tool")
-    tool.grip(hand, goal)
+    tool.engage(hand, goal)
     own = Frame.exp([0.1, 0.02, 0, 0, 0.3, -0.2])
     assert away(tool.goal(hand @ own), goal @ own) < NEAR
     eye = Frame.fixed("xyz", [math.pi / 2, 0, 0])  # looks along y: right is x, up is z
     view = Mapping(1.0, "view", view=eye)
-    view.grip(hand, goal)
+    view.engage(hand, goal)
     assert np.allclose(view.goal(Frame.at([0, 0.1, 0]) @ hand).position, [1, 2, 3.1])
 
 
-def test_no_setting_changed_while_gripped_makes_the_goal_jump(rng):
+def test_no_setting_changed_while_engaged_makes_the_goal_jump(rng):
     for _ in range(CASES):
         mapping, hand = a_mapping(rng, box=([-1.5, -1.5, -1.5], [1.5, 1.5, 1.5])), a_frame(rng)
-        mapping.grip(a_frame(rng), a_frame(rng))
+        mapping.engage(a_frame(rng), a_frame(rng))
         before = mapping.goal(hand)
         other = a_mapping(rng)
         mapping.scale, mapping.axes = other.scale, other.axes
@@ -140,7 +140,7 @@ def test_a_goal_in_the_box_stays_in_it(rng):
         high = low + rng.uniform(0, 1, 3)
         mapping = a_mapping(rng, box=(low, high))
         inside = Frame.at(rng.uniform(low, high), a_frame(rng))
-        mapping.grip(hand := a_frame(rng), inside)
+        mapping.engage(hand := a_frame(rng), inside)
         for _ in range(3):
             position = mapping.goal(a_frame(rng, 5)).position
             assert (position >= low).all()
@@ -152,7 +152,7 @@ def test_a_goal_outside_the_box_is_not_moved_by_it_and_only_comes_nearer(rng):
     low, high = np.array([-0.5, -0.5, -0.5]), np.array([0.5, 0.5, 0.5])
     for _ in range(CASES):
         mapping, hand, goal = a_mapping(rng, box=(low, high)), a_frame(rng), a_frame(rng, 2)
-        mapping.grip(hand, goal)
+        mapping.engage(hand, goal)
         assert away(mapping.goal(hand), goal) < NEAR
         out = np.maximum(np.maximum(low - goal.position, goal.position - high), 0)
         for _ in range(5):
@@ -162,13 +162,13 @@ def test_a_goal_outside_the_box_is_not_moved_by_it_and_only_comes_nearer(rng):
             out = farther
 
 
-def test_ten_thousand_grips_leave_a_rotation_a_rotation(rng):
+def test_engaging_ten_thousand_times_leaves_a_rotation_a_rotation(rng):
     mapping = a_mapping(rng)
     goal, hand = a_frame(rng), a_frame(rng)
     rough = np.array(hand.matrix)
     rough[:3, :3] += 3e-7 * rng.normal(size=(3, 3))  # as near to a rotation as a command must be
     for k in range(10_000):
-        mapping.grip(Frame._trusted(rough) if k % 2 else hand, goal)
+        mapping.engage(Frame._trusted(rough) if k % 2 else hand, goal)
         goal = mapping.goal(hand)
     assert np.abs(goal.rotation @ goal.rotation.T - np.eye(3)).max() < 1e-9
 
@@ -193,7 +193,7 @@ def test_the_filter_is_as_late_as_it_says(rate, twist):
 def test_the_filter_takes_tremor_out_of_a_hand_at_rest(rng):
     smooth = OneEuro()
     mapping, hand = Mapping(filter=smooth), Frame.at([0.1, 0.2, 0.3])
-    mapping.grip(hand, Frame(), 0.0)
+    mapping.engage(hand, Frame(), 0.0)
     raw, out = [], []
     for k in range(1, 3000):
         shaken = Frame.at(1e-3 * rng.normal(size=3)) @ hand
@@ -202,13 +202,13 @@ def test_the_filter_takes_tremor_out_of_a_hand_at_rest(rng):
     assert np.std(out[300:]) < 0.25 * np.std(raw)
 
 
-def test_the_filter_does_not_jump_at_a_grip_nor_for_a_clock_that_stands(rng):
+def test_the_filter_does_not_jump_when_engaged_nor_for_a_clock_that_stands(rng):
     for _ in range(200):
         mapping, goal = a_mapping(rng, filter=OneEuro()), a_frame(rng)
-        mapping.grip(a_frame(rng), a_frame(rng), 0.0)
+        mapping.engage(a_frame(rng), a_frame(rng), 0.0)
         for k in range(5):
             mapping.goal(a_frame(rng), 0.1 * k)
-        mapping.grip(hand := a_frame(rng), goal, 1.0)
+        mapping.engage(hand := a_frame(rng), goal, 1.0)
         assert away(mapping.goal(hand, 1.01), goal) < NEAR
         before = mapping.goal(hand, 1.02)
         for t in (1.02, 0.5):

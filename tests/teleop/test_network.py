@@ -101,7 +101,7 @@ def test_what_other_machines_can_reach_needs_a_token_and_says_so(
     with caplog.at_level(logging.WARNING), contextlib.closing(source(0)):
         assert caplog.text == ""
     with caplog.at_level(logging.WARNING), contextlib.closing(source(0, "0.0.0.0", TOKEN)):
-        assert "drives the arm" in caplog.text
+        assert "can drive the arm" in caplog.text
     with contextlib.closing(source(0)) as first, pytest.raises(BadInput, match=f"{first.port}"):
         source(first.port)
 
@@ -146,7 +146,7 @@ def connect() -> Callable[..., Any]:
 
 
 def test_a_command_by_websocket_is_read_answered_and_let_go_of(connect: Callable[..., Any]) -> None:
-    source = WebSocketSource(0)
+    source = WebSocketSource(0, release=600)
     sink = WebSocketSink(source)
     got: list[Command] = []
 
@@ -172,9 +172,9 @@ def test_a_command_by_websocket_is_read_answered_and_let_go_of(connect: Callable
                 assert answer.number == number
             first.close()
             assert until(read)
-            assert not got[-1].grip
+            assert not got[-1].engaged
             second.send(packet(3))
-            assert until(lambda: read() and got[-1].grip)
+            assert until(lambda: read() and got[-1].engaged)
         assert source.counts.refused == 1
 
 
@@ -187,7 +187,7 @@ def test_garbage_by_websocket_is_counted_and_a_giant_ends_its_connection(connect
             for data in (b"", b"garbage", "garbage", "{}", packet(1)[:-1]):
                 stranger.send(data)
             assert until(lambda: source.counts.malformed == 5)
-            stranger.send(bytes(wire.LIMIT + 1))
+            stranger.send(bytes(wire.MAX_BYTES + 1))
             with pytest.raises(websockets.ConnectionClosed):
                 stranger.recv()
         assert until(lambda: source.counts.malformed == 6)

@@ -30,15 +30,15 @@ def frames(count: int, seed: int) -> list[Frame]:
 def commands() -> list[Command]:
     """Commands of all shapes."""
     draw = random.Random(1)
-    found = [Command(grip=False), Command(hands=[None]), Command(hands=[None, Frame()], stamp=0.0)]
+    found = [Command(engaged=False), Command(hands=[None]), Command(hands=[None, Frame()], stamp=0.0)]
     for seed in range(200):
-        hands: list[Frame | None] = list(frames(draw.randrange(wire.HANDS + 1), seed))
+        hands: list[Frame | None] = list(frames(draw.randrange(wire.MAX_HANDS + 1), seed))
         hands = [None if draw.random() < 0.2 else hand for hand in hands]
         stamp = draw.choice([math.nan, 0.0, -3.5, draw.uniform(0, 1e6), 1.7e9])
         found.append(
             Command(
                 hands=hands,
-                grip=draw.random() < 0.5,
+                engaged=draw.random() < 0.5,
                 stamp=stamp,
                 sequence=draw.randrange(2**32),
                 buttons=draw.choice([0, draw.randrange(2**32)]),
@@ -56,9 +56,9 @@ def answers() -> list[wire.Answer]:
             sequence=int(draw.integers(2**32)),
             status=TrackingStatus(k % 4),
             q=draw.normal(size=k),
-            error=draw.normal(size=(k % (wire.HANDS + 1), 6)),
+            error=draw.normal(size=(k % (wire.MAX_HANDS + 1), 6)),
         )
-        for k in (0, 1, 6, 7, 15, wire.JOINTS)
+        for k in (0, 1, 6, 7, 15, wire.MAX_JOINTS)
     ]
 
 
@@ -67,7 +67,7 @@ def test_a_command_that_is_written_is_read_again(form: wire.Form) -> None:
     for command in commands():
         read, token, how = wire.decode(wire.encode(command, TOKEN, form))
         assert (token, how) == (TOKEN, form)
-        assert (read.grip, read.sequence, read.buttons) == (command.grip, command.sequence, command.buttons)
+        assert (read.engaged, read.sequence, read.buttons) == (command.engaged, command.sequence, command.buttons)
         assert read.stamp == command.stamp or math.isnan(read.stamp) == math.isnan(command.stamp) is True
         assert len(read.hands) == len(command.hands)
         for ours, theirs in zip(read.hands, command.hands, strict=True):
@@ -82,7 +82,7 @@ def test_a_command_that_is_written_is_read_again(form: wire.Form) -> None:
 def test_an_answer_that_is_written_is_read_again_to_the_last_bit(form: wire.Form) -> None:
     for answer in answers():
         packet = wire.encode_answer(answer, form)
-        assert len(packet) <= wire.LIMIT
+        assert len(packet) <= wire.MAX_BYTES
         read = wire.decode_answer(packet)
         assert isinstance(read, wire.Answer)
         assert (read.number, read.t, read.sequence) == (answer.number, answer.t, answer.sequence)
@@ -184,7 +184,7 @@ def test_whatever_is_done_to_a_packet_it_is_read_or_refused() -> None:
         if not refuses(wire.decode, bytes(data)):  # what is read can be meant
             command = wire.decode(bytes(data)).command
             assert not command.flaw
-            assert math.isnan(command.stamp) or abs(command.stamp) <= wire.LATEST
+            assert math.isnan(command.stamp) or abs(command.stamp) <= wire.MAX_TIME
     assert 0.5 < lost / 30000 < 1  # most are refused, and some are not: the test sees both
 
 
@@ -246,10 +246,10 @@ def test_what_json_need_not_say_may_be_left_out() -> None:
         hand(quaternion=[0.99, 0, 0, 0]),
         hand(quaternion=[1.1, 0, 0, 0]),
         hand(more=1),
-        said(token="a" * 60) + b" " * wire.LIMIT,
-        b"{" * wire.LIMIT,
+        said(token="a" * 60) + b" " * wire.MAX_BYTES,
+        b"{" * wire.MAX_BYTES,
         b'{"a":' * 1500,
-        b'{"supple":' + b"[" * (wire.LIMIT - 20),
+        b'{"supple":' + b"[" * (wire.MAX_BYTES - 20),
         b'{"supple":' + b"9" * 8000 + b"}",
         b'{"sequence":1,' + said()[1:],
         said()[:-1],
@@ -293,7 +293,7 @@ def test_bytes_that_cannot_be_meant_are_refused() -> None:
         "token's length": changed(size + 56, b"\x00"),
         "short": good[:-1],
         "long": good + b"\x00",
-        "longer": good + bytes(wire.LIMIT),
+        "longer": good + bytes(wire.MAX_BYTES),
     }
     assert [name for name, data in wrong.items() if not refused(data)] == []
     answer = wire.encode_answer(answers()[2])

@@ -19,7 +19,7 @@ def flat(x, y):
 
 
 def native(**how):
-    solver = Solver(limit_escapes=0, **FREE, **how)
+    solver = Solver(**({"method": method.damped()} | FREE | how), limit_escapes=0)
     return lambda goal, q: solver.step(ARM, goal, q)
 
 

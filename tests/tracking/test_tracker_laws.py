@@ -162,9 +162,9 @@ def test_a_joint_that_starts_outside_its_limits_comes_back_in_bounded_time(seed)
 @pytest.mark.parametrize(
     "solver",
     [
-        Solver(damping=damping.constant(1e-3)),
-        Solver(damping=damping.singularities() | damping.limits()),
-        Solver(damping=lambda q, e, J, dt: (1e-3, np.ones(len(q)))),
+        Solver(method=method.damped(), damping=damping.constant(1e-3)),
+        Solver(method=method.damped(), damping=damping.singularities() | damping.limits()),
+        Solver(method=method.damped(), damping=lambda q, e, J, dt: (1e-3, np.ones(len(q)))),
         Solver(method=method.pseudoinverse()),
         Solver(method=method.transpose()),
     ],
@@ -305,11 +305,11 @@ def test_many_arms_in_one_call_move_as_they_do_one_by_one_to_the_last_bit(kind, 
     _core.use(kind)
     starts, frames = trips(arms)
     together = Solver().track(PANDA, "panda_hand_tcp", starts)
-    told = [together.step(row, 1 / 300)._told for row in frames]
+    told = [together.step(row, 1 / 300)._result for row in frames]
     for i in {0, 1, 2, arms - 1}:
         alone = Solver().track(PANDA, "panda_hand_tcp", starts[i])
         for row, many in zip(frames, told, strict=True):
-            assert np.array_equal(alone.step(row[i], 1 / 300)._told, many[i], equal_nan=True)
+            assert np.array_equal(alone.step(row[i], 1 / 300)._result, many[i], equal_nan=True)
 
 
 def test_every_instruction_set_moves_the_same_way():
@@ -326,10 +326,10 @@ def test_every_instruction_set_moves_the_same_way():
 def test_the_same_commands_give_the_same_motion_to_the_last_bit():
     starts, frames = trips(5)
     follow = Solver().track(PANDA, "panda_hand_tcp", starts)
-    first = [follow.step(row, 1 / 300)._told.copy() for row in frames]
+    first = [follow.step(row, 1 / 300)._result.copy() for row in frames]
     follow.reset(starts)
     for row, told in zip(frames, first, strict=True):
-        assert np.array_equal(follow.step(row, 1 / 300)._told, told, equal_nan=True)
+        assert np.array_equal(follow.step(row, 1 / 300)._result, told, equal_nan=True)
 
 
 # -- arms of all kinds ----------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from enum import Enum
 class Kind(Enum):
     """How a joint moves.
 
+    >>> from supple import Kind
     >>> Kind.PLANAR.dof, Kind.PLANAR.units
     (3, ('m', 'm', 'rad'))
     """

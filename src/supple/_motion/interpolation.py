@@ -19,6 +19,7 @@ _GRID = 32  # samples of each piece of a ball joint, where there is no formula
 class Interpolation(Enum):
     """How joint values go from one key of a motion to the next.
 
+    >>> from supple import Interpolation
     >>> Interpolation("smooth")
     <Interpolation.SMOOTH: 'smooth'>
     """

@@ -1,4 +1,4 @@
-"""One problem or many: what a solve is asked, shared out in slices that can be shown and interrupted."""
+"""Many problems in one call: solved in slices, so that progress is shown and Ctrl-C is noticed between them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from supple import _check
 from supple._progress import Progress
 from supple.errors import BadInput, Interrupted
 from supple.frame import Array
@@ -21,15 +22,16 @@ if TYPE_CHECKING:
     from supple.solver import Solver
 
 Work = Callable[[Array, Array, int, int], None]
-"""Solves rows into q (rows, ..., dof) and report, in place; the last two numbers say which rows."""
+"""Writes the solutions of rows first to last - 1 to q (rows, ..., dof) and to their report."""
 
-_UNDONE = -1  # the outcome of a row until it has one
-_SLICE, _PAUSE = 2048, 0.15  # rows at first; seconds of a slice, so that Ctrl-C is heard
+_UNDONE = -1  # outcome of a row that is not solved yet
+_FIRST_SLICE = 2048  # rows
+_SLICE_SECONDS = 0.15
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a solve is asked."""
+class Request:
+    """The arguments of one `Solver.solve`, checked."""
 
     linkage: Linkage
     goals: Sequence[Goal]
@@ -41,74 +43,74 @@ class Asked:
 
     def __post_init__(self) -> None:
         count = self.solutions
-        if count is not None and (not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= 1000):
-            raise BadInput(f"solutions must be a whole number between 1 and 1000, got {count!r}")
+        if count is not None:
+            _check.whole(count, "solutions", 1, 1000)
         if self.progress not in (None, True, False):
             raise BadInput(f"progress must be True, False or None, got {self.progress!r}")
         if self.out is None:
             return
         if count is not None:
-            raise BadInput("out holds one answer for each goal; with solutions=, take q from the solution")
-        out, wanted = self.out, (*self.shape, self.linkage.dof)
-        fits = isinstance(out, np.ndarray) and out.dtype == np.float64 and out.shape == wanted
+            raise BadInput("out holds one solution for each goal; with solutions=, take q from the result")
+        out, shape = self.out, (*self.shape, self.linkage.dof)
+        fits = isinstance(out, np.ndarray) and out.dtype == np.float64 and out.shape == shape
         if not (fits and out.flags.c_contiguous and out.flags.writeable):
-            raise BadInput(f"out must be a writable, C-contiguous float64 array of shape {wanted}")
+            raise BadInput(f"out must be a writable, C-contiguous float64 array of shape {shape}")
 
     @property
-    def begin(self) -> Array | None:
-        """Where each row starts (rows, dof), or None."""
+    def start_rows(self) -> Array | None:
+        """Joint values (rows, dof) that each row starts from, or None."""
         if self.start is None:
             return None
         whole = (*self.shape, self.linkage.dof)
         return np.ascontiguousarray(np.broadcast_to(self.start, whole)).reshape(-1, self.linkage.dof)
 
 
-def solved(asked: Asked, work: Work, report: Any, solver: Solver) -> Solution:
-    """The solution of all rows; ``report`` is what their outcomes and counts are written to, see `Solution._of`.
+def run(request: Request, work: Work, report: Any, solver: Solver) -> Solution:
+    """The solution of all rows. ``report`` receives their outcomes and counts, see `Solution._from_rows`.
 
-    With several answers for each it has one axis more; for a single goal, only those that were found.
+    Several solutions for each row add one axis.
     """
-    linkage, shape = asked.linkage, asked.shape
+    linkage, shape = request.linkage, request.shape
     count, dof = math.prod(shape), linkage.dof
-    tail = () if asked.solutions is None else (asked.solutions,)
-    q = np.empty((count, *tail, dof)) if asked.out is None else asked.out.reshape(count, dof)
+    tail = () if request.solutions is None else (request.solutions,)
+    q = np.empty((count, *tail, dof)) if request.out is None else request.out.reshape(count, dof)
     report[0] = _UNDONE
     try:
-        _sliced(work, count, q, report, asked.progress)
+        _in_slices(work, count, q, report, request.progress)
     except KeyboardInterrupt:
         undone = (report[0] == _UNDONE).reshape(count, -1).any(axis=1)
-        begin = asked.begin
-        rest = linkage.rest if begin is None else begin[undone].reshape(-1, *(1 for _ in tail), dof)
+        start = request.start_rows
+        rest = linkage.rest if start is None else start[undone].reshape(-1, *(1 for _ in tail), dof)
         q[undone] = np.where(np.isfinite(rest), rest, linkage.rest)
         report[0, undone], report[1:, undone] = Outcome.OUT_OF_BUDGET.value, 0
-        raise Interrupted(Solution._of(linkage, asked.goals, shape, tail, q, report, solver)) from None
-    return Solution._of(linkage, asked.goals, shape, tail, q, report, solver)
+        raise Interrupted(Solution._from_rows(linkage, request.goals, shape, tail, q, report, solver)) from None
+    return Solution._from_rows(linkage, request.goals, shape, tail, q, report, solver)
 
 
-def by_rows(asked: Asked, solve: Callable[[Array, Array], tuple[Array, Array]], solver: Solver) -> Solution:
+def solve_rows(request: Request, solve: Callable[[Array, Array], tuple[Array, Array]], solver: Solver) -> Solution:
     """The solution of a method that takes goals (rows, goals, 12) and starts (rows, dof).
 
     Rows that are not finite are INVALID; a single one raises.
     """
-    count = math.prod(asked.shape)
-    numbers = goal_numbers(asked.goals, asked.shape)
-    good: Any = np.isfinite(numbers).all(axis=(1, 2))
-    begin = asked.begin
+    count = math.prod(request.shape)
+    numbers = goal_numbers(request.goals, request.shape)
+    valid: Any = np.isfinite(numbers).all(axis=(1, 2))
+    begin = request.start_rows
     if begin is None:
-        begin = np.broadcast_to(asked.linkage.rest, (count, asked.linkage.dof))
-    good &= np.isfinite(begin).all(axis=1)
-    if not asked.shape and not good.all():
+        begin = np.broadcast_to(request.linkage.rest, (count, request.linkage.dof))
+    valid &= np.isfinite(begin).all(axis=1)
+    if not request.shape and not valid.all():
         raise BadInput("a goal must be finite")
 
     def work(q: Array, report: Array, first: int, last: int) -> None:
-        rows = first + np.flatnonzero(good[first:last])
-        lost = first + np.flatnonzero(~good[first:last])
-        q[lost] = np.where(np.isfinite(begin[lost]), begin[lost], asked.linkage.rest)
-        report[0, lost] = Outcome.INVALID.value
-        q[rows], told = solve(numbers[rows], begin[rows])
-        report[:, rows] = told.T
+        rows = first + np.flatnonzero(valid[first:last])
+        invalid = first + np.flatnonzero(~valid[first:last])
+        q[invalid] = np.where(np.isfinite(begin[invalid]), begin[invalid], request.linkage.rest)
+        report[0, invalid] = Outcome.INVALID.value
+        q[rows], reported = solve(numbers[rows], begin[rows])
+        report[:, rows] = reported.T
 
-    return solved(asked, work, np.zeros((4, count)), solver)
+    return run(request, work, np.zeros((4, count)), solver)
 
 
 def parts(goal: Goal, shape: tuple[int, ...]) -> tuple[Array | None, Array | None, Array | None]:
@@ -125,22 +127,22 @@ def parts(goal: Goal, shape: tuple[int, ...]) -> tuple[Array | None, Array | Non
 
 def goal_numbers(goals: Sequence[Goal], shape: tuple[int, ...]) -> Array:
     """The goals as the core reads them (rows, goals, 12), for rows of that shape."""
-    rows = [goal._numbers(shape) for goal in goals]
+    rows = [goal._encoded(shape) for goal in goals]
     whole = rows[0] if len(rows) == 1 else np.stack(rows, axis=-2)
     return whole.reshape(math.prod(shape), len(goals), 12)
 
 
-def _sliced(work: Work, count: int, q: Array, report: Array, progress: bool | None) -> None:
-    """The work in slices of a fraction of a second: between two of them Ctrl-C is heard and the bar moves."""
-    if count <= _SLICE:
+def _in_slices(work: Work, count: int, q: Array, report: Array, progress: bool | None) -> None:
+    """The work in slices of about `_SLICE_SECONDS`; the number of rows adapts to the time they take."""
+    if count <= _FIRST_SLICE:
         work(q, report, 0, count)
         return
-    first, size = 0, _SLICE
+    first, size = 0, _FIRST_SLICE
     with Progress("solving", count, shown=progress is not False, anywhere=progress is True) as bar:
         while first < count:
-            last, then = min(first + size, count), time.perf_counter()
+            last, began = min(first + size, count), time.perf_counter()
             work(q, report, first, last)
-            taken = time.perf_counter() - then
-            size = max(64, min(int(size * min(4.0, _PAUSE / max(taken, 1e-6))), 1 << 20))
+            taken = time.perf_counter() - began
+            size = max(64, min(int(size * min(4.0, _SLICE_SECONDS / max(taken, 1e-6))), 1 << 20))
             bar.step(last - first)
             first = last

@@ -1,4 +1,4 @@
-"""Names become indices: linkage, goals and solver compiled together into a native plan."""
+"""Compilation: linkage, goals and solver become one object of the core, in which names are indices."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from supple import _core, prefer
+from supple import _core
 from supple._solve import damping_schemes, encoding
+from supple._solve.preference_term import Term, TermKind
 from supple.damping import Damping
 from supple.errors import BadInput
 from supple.frame import Array
@@ -19,12 +20,25 @@ if TYPE_CHECKING:
     from supple.solver import Solver
 
 _Made = TypeVar("_Made")
-_DAMPING = 1e-4  # alpha where none is given
-_ITERATIONS = 200
+DAMPING = 1e-4
+"""alpha of damped methods if `Solver.damping` is None."""
+ITERATIONS = 200
+"""Most iterations of a method other than the search if `Solver.max_iterations` is None."""
+_STEP_RULES = {
+    "inverse": 0,
+    "pseudoinverse": 1,
+    "damped": 2,
+    "alternative_jacobian": 2,
+    "search": 2,
+    "transpose": 3,
+    "coordinate_descent": 4,
+    "selectively_damped": 5,
+}
+"""How the core numbers the methods; a step of the search outside of a search is one of damped least squares."""
 
 
 def compiled(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Plan:
-    """The native plan, from the linkage's own cache; raises `BadInput` or `UnknownName` if the three do not fit."""
+    """The iteration of the core, from the linkage's cache; `BadInput` or `UnknownName` if they do not fit together."""
     return cached(linkage, goals, solver, "plan", _compile)
 
 
@@ -35,7 +49,7 @@ def cached(
     what: str,
     make: Callable[[Linkage, Sequence[Goal], Solver], _Made],
 ) -> _Made:
-    """What was made for goals of this kind before, or is made now; the linkage keeps it."""
+    """What ``make`` returns for goals of this kind; kept with the linkage."""
     if not isinstance(linkage, Linkage):
         raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
     plans: dict[Any, _Made] = linkage.__dict__.setdefault("_plans", {})
@@ -43,22 +57,22 @@ def cached(
     made = plans.get(key)
     if made is None:
         made = make(linkage, goals, solver)
-        if len(plans) > 64:  # goals whose weights change all the time must not fill the memory
+        if len(plans) > 64:  # a bound on memory for goals whose weights change with every solve
             plans.clear()
         plans[key] = made
     return made
 
 
 def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Plan:
-    targets, how = encoding.targets(linkage, goals), solver.method
+    targets, chosen = encoding.targets(linkage, goals), solver.method
     schemes = solver.damping if isinstance(solver.damping, Damping) else None
     method = (
-        how.way,
-        how.rank.value,
-        how.pull,
+        _STEP_RULES[chosen.name],
+        chosen.rank.value,
+        chosen.name == "alternative_jacobian",
         solver.keep_limits,
-        _DAMPING if solver.damping is None else 0.0 if schemes is not None else float(solver.damping),  # type: ignore[arg-type]
-        how.scale,
+        DAMPING if solver.damping is None else 0.0 if schemes is not None else float(solver.damping),  # type: ignore[arg-type]
+        chosen.scale,
         solver.max_step,
         solver.step_scale,
         solver.halvings,
@@ -66,12 +80,12 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.P
         schemes is not None and schemes.as_printed,
     )
     stop = (
-        _ITERATIONS if solver.max_iterations is None else solver.max_iterations,
+        ITERATIONS if solver.max_iterations is None else solver.max_iterations,
         solver.patience,
         solver.tolerance.position,
         solver.tolerance.angle,
     )
-    wishes = [_wish(linkage, wish) for wish in solver.prefer.wishes if wish.function is None]
+    preferences = [_term(linkage, term) for term in solver.prefer.terms if term.function is None]
     parts = (
         linkage._native,
         list(targets),
@@ -79,13 +93,13 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.P
         linkage.upper,
         encoding.balls(linkage),
         method,
-        wishes,
+        preferences,
         stop,
     )
     plan = _core.Plan(*parts)
     if not plan.columns:
-        raise BadInput("no joint moves any of the links that the goals speak of")
-    if how.name == "inverse" and plan.rows != len(plan.columns):
+        raise BadInput("no joint moves any of the links of the goals")
+    if chosen.name == "inverse" and plan.rows != len(plan.columns):
         raise BadInput(
             f"the inverse needs a square Jacobian, but the goals have {plan.rows} rows and {len(plan.columns)} "
             "joint values move them; use method.pseudoinverse()"
@@ -93,16 +107,17 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.P
     return plan if schemes is None else _core.Plan(*parts, damping_schemes.numbers(schemes, linkage, plan))
 
 
-def _wish(linkage: Linkage, wish: prefer.Wish) -> tuple[int, Array, Array, float]:
-    if len(wish.gain) not in (1, linkage.dof):
-        raise BadInput(f"a preference needs one gain or {linkage.dof}, got {len(wish.gain)}")
-    gain = np.broadcast_to(np.array(wish.gain), (linkage.dof,)).copy()
-    if wish.value is not None:
-        if len(wish.value) != linkage.dof:
-            raise BadInput(f"a preference for joint values needs {linkage.dof} of them, got {len(wish.value)}")
-        return wish.kind, gain, np.array(wish.value), wish.width
+def _term(linkage: Linkage, term: Term) -> tuple[int, Array, Array, float]:
+    """A term of a preference as the core reads it: kind, gain (dof,), joint values (dof,), width."""
+    if len(term.gain) not in (1, linkage.dof):
+        raise BadInput(f"a preference needs one gain or {linkage.dof}, got {len(term.gain)}")
+    gain = np.broadcast_to(np.array(term.gain), (linkage.dof,)).copy()
+    if term.values is not None:
+        if len(term.values) != linkage.dof:
+            raise BadInput(f"a preference for joint values needs {linkage.dof} of them, got {len(term.values)}")
+        return int(term.kind), gain, np.array(term.values), term.width
     bounded = np.isfinite(linkage.lower) & np.isfinite(linkage.upper)
     middle = np.where(bounded, 0.5 * (np.where(bounded, linkage.lower, 0) + np.where(bounded, linkage.upper, 0)), 0.0)
-    if wish.kind == prefer._TOWARDS:
+    if term.kind is TermKind.TOWARDS:
         gain[~bounded] = 0.0
-    return wish.kind, gain, middle, wish.width
+    return int(term.kind), gain, middle, term.width

@@ -1,4 +1,4 @@
-"""CompiledSolver: linkage, goals and search compiled together, for callers in a hurry."""
+"""CompiledSolver: a search compiled for one linkage and its goals, for the least time in each call."""
 
 from __future__ import annotations
 
@@ -19,38 +19,45 @@ if TYPE_CHECKING:
 
 
 class CompiledSolver(_core.Door):
-    """The fast door to the search: made once by `Solver.compile`, then called with frames.
+    """A search compiled for one linkage and its goals: made by `Solver.compile`, then called with frames.
 
-    >>> find = Solver().compile(arm, "hand")           # doctest: +SKIP
-    >>> q = find(frame)                             # doctest: +SKIP
+    >>> from supple import Solver, models
+    >>> arm = models.panda()
+    >>> find = Solver().compile(arm, "panda_hand_tcp")
+    >>> q = find(arm.frame(arm.rest, "panda_hand_tcp"))
+    >>> q.shape
+    (8,)
 
-    ``find(goal, start=None, out=None)`` gives joint values (dof,) that bring the end effector there, or None if the
-    search does not arrive. ``goal`` is a Frame or an array (4, 4), for several end effectors (goals, 4, 4); ``start``
-    (dof,) asks for the answer nearest to it; ``out`` (dof,) of float64 is filled and returned, and holds the nearest q
-    if it does not arrive. A goal that only points takes its direction from the frame.
+    ``find(goal, start=None, out=None)`` returns joint values (dof,) that bring the end effector to the goal, or None
+    if the search does not arrive. ``goal`` is a Frame or an array (4, 4), for several end effectors (goals, 4, 4).
+    With ``start`` (dof,) the solution nearest to it is returned. ``out`` (dof,) of float64 is filled and returned; it
+    holds the nearest q if the search does not arrive. A goal with an axis takes its direction from the frame.
 
-    A call costs a fraction of a microsecond beside the search itself. It answers as `Solver.solve` does, bit for bit,
-    but without a `Solution`: no error, no reason.
+    A call adds a fraction of a microsecond to the search itself. The result is that of `Solver.solve`, bit for bit,
+    without the error and the reason.
+
+    Threads may share it, but calls run one at a time: a call holds Python's interpreter lock and uses scratch memory
+    of the compiled solver. Without that lock (free-threaded Python), each thread needs its own.
     """
 
     linkage: Linkage
     goals: tuple[Goal, ...]
-    """What is wanted of each end effector: their rows and weights; the frames come with each call."""
+    """The goals: their components and weights are used; the frames come with each call."""
     solver: Solver
 
     def __init__(self, solver: Solver, linkage: Linkage, links: str | Goal | Sequence[str | Goal]) -> None:
-        from supple._solve import search as _search
+        from supple._solve import search
 
         given: list[Any] = list(links) if isinstance(links, list | tuple) else [links]
         if not given or not all(isinstance(each, str | Goal) for each in given):
             raise BadInput(f"links must be names of links, or goals; got {links!r}")
         self.goals = tuple(Goal(each, np.eye(4)) if isinstance(each, str) else each for each in given)
         if any(goal.priority != self.goals[0].priority for goal in self.goals):
-            raise BadInput("the fast door takes goals of one priority")
+            raise BadInput("a compiled solver takes goals of one priority")
         self.linkage, self.solver = linkage, solver
-        super().__init__(_search.compiled(linkage, self.goals, solver))
+        super().__init__(search.compiled(linkage, self.goals, solver))
 
-    if TYPE_CHECKING:  # the native call needs no frame of Python's
+    if TYPE_CHECKING:  # the call goes to the core directly
 
         def __call__(
             self, goal: Frame | ArrayLike, start: ArrayLike | None = None, out: Array | None = None

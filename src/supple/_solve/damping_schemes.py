@@ -1,4 +1,4 @@
-"""Damping schemes become numbers: names looked up in a linkage, ranks measured, functions made ready to be asked."""
+"""Damping schemes as the core reads them: names become indices, ranks are measured, functions become callbacks."""
 
 from __future__ import annotations
 
@@ -8,37 +8,38 @@ from typing import Any
 
 import numpy as np
 
-from supple import _core, damping
-from supple._linkage import condition as _condition
+from supple import _core
+from supple._linkage import condition
 from supple._solve import encoding
-from supple._solve.singularity import FUNCTION, OFF_AXIS, SINE, ConditionBound, Singularity
-from supple.damping import Damping, Scheme
+from supple._solve.scheme import Scheme, SchemeKind
+from supple._solve.singularity import ConditionBound, Measure, Singularity
+from supple.damping import Damping
 from supple.errors import BadInput, unknown
 from supple.frame import Array
 from supple.joint import Joint, Kind
 from supple.linkage import Linkage
 
-_LOOKING = (damping.MANIPULABILITY, damping.FALLING, damping.FACTORS, damping.WEAKEST)  # schemes that need a rank
-_AT_REST = 0.3  # manipulability counts as low below so much of its value at rest
-_SLIDE = 0.1  # part of its range where a slide is near its limit
+_NEED_RANK = (SchemeKind.NAKAMURA_HANAFUSA, SchemeKind.KELMAR_KHOSLA, SchemeKind.MAYORGA, SchemeKind.SINGULARITIES)
+_AT_REST = 0.3  # w_0 over the manipulability at rest
+_SLIDE = 0.1  # region of a prismatic joint over its range
 
 
 def numbers(schemes: Damping, linkage: Linkage, plan: _core.Plan) -> list[tuple[Any, ...]]:
     """The schemes as the core reads them, for a plan that has none yet; `BadInput` or `UnknownName` if they do not fit.
 
-    A singularity measured by joints that move none of the goals is left out: it cannot be felt.
+    A singularity measured by joints that move none of the goals is left out, since it has no effect.
     """
     order = ordered(schemes)
-    asked = [scheme for scheme in order if _function(scheme) is not None]
-    looking = any(scheme.kind in _LOOKING for scheme in order)
-    rank = encoding.generic_rank(linkage, plan) if looking else 1
+    called = [scheme for scheme in order if _function(scheme) is not None]
+    needs_rank = any(scheme.kind in _NEED_RANK for scheme in order)
+    rank = encoding.generic_rank(linkage, plan) if needs_rank else 1
     rows = []
     for scheme in order:
         bound = isinstance(scheme.alpha0, ConditionBound)
         alpha0 = 1 / (scheme.alpha0.kappa - 1) if isinstance(scheme.alpha0, ConditionBound) else scheme.alpha0
         region, weight, each = scheme.region, scheme.weight, np.zeros(linkage.dof)
         where: tuple[Any, ...] = (0, (-1, 1.0, 0.0, False), (), None, None)
-        if scheme.kind == damping.LIMITS:
+        if scheme.kind is SchemeKind.LIMITS:
             each = _regions(linkage, scheme)
         elif scheme.singularity is not None:
             region, weight = scheme.singularity.region, scheme.singularity.weight
@@ -48,16 +49,18 @@ def numbers(schemes: Damping, linkage: Linkage, plan: _core.Plan) -> list[tuple[
             if found is None:
                 continue
             where = found
-        elif scheme.kind == damping.MANIPULABILITY and region is None:
+        elif scheme.kind is SchemeKind.NAKAMURA_HANAFUSA and region is None:
             rest = encoding.jacobian_at(plan, linkage.rest)[:, list(plan.columns)]
             region = _AT_REST * float(np.prod(np.linalg.svd(rest, compute_uv=False)[:rank]))
             if not region > 1e-12:
-                raise BadInput("the linkage is singular at rest: say what manipulability counts as low, below=...")
+                raise BadInput(
+                    "the linkage is singular at rest: give below=..., the manipulability where damping begins"
+                )
         measure, *details = where
-        which = asked.index(scheme) if scheme in asked else -1
+        which = called.index(scheme) if scheme in called else -1
         rows.append(
             (
-                *(scheme.kind, measure, scheme.as_printed, bound, alpha0, region or 0.0, weight),
+                *(int(scheme.kind), int(measure), scheme.as_printed, bound, alpha0, region or 0.0, weight),
                 *(scheme.rate, scheme.tiny, rank, which, each, *details),
             )
         )
@@ -69,34 +72,35 @@ def ordered(schemes: Damping) -> list[Scheme]:
     return sorted(schemes.schemes, key=lambda scheme: (repr(Damping(frozenset((scheme,)))), hash(scheme)))
 
 
-def asking(schemes: Damping) -> Callable[[int, Array, Array, Array, float], tuple[float, Array | None]] | None:
-    """What the core asks for schemes and measures by function, by their number; None where there are none."""
+def callback(schemes: Damping) -> Callable[[int, Array, Array, Array, float], tuple[float, Array | None]] | None:
+    """The function that the core calls for schemes and measures by function, by their index; None without any."""
     if not any(map(_function, schemes.schemes)):
         return None
     functions = _functions(schemes)
 
-    def ask(which: int, q: Array, e: Array, J: Array, dt: float) -> tuple[float, Array | None]:
+    def call(which: int, q: Array, e: Array, J: Array, dt: float) -> tuple[float, Array | None]:
         kind, function = functions[which]
-        if kind == damping.SINGULARITY:
+        if kind is SchemeKind.NAMED_SINGULARITY:
             return _number(function(q), "a singularity by function must return a finite distance"), None
         return _damped(function(q, e, J, dt), len(q))
 
-    return ask
+    return call
 
 
-@lru_cache(maxsize=16)  # a tracker asks for them at every tick
+@lru_cache(maxsize=16)  # a tracker needs them at every tick
 def _functions(schemes: Damping) -> list[tuple[int, Callable[..., Any]]]:
-    return [(each.kind, asked) for each in ordered(schemes) if (asked := _function(each)) is not None]
+    return [(each.kind, found) for each in ordered(schemes) if (found := _function(each)) is not None]
 
 
 def _function(scheme: Scheme) -> Callable[..., Any] | None:
     return scheme.function if scheme.singularity is None else scheme.singularity.measure
 
 
-def _damped(said: Any, dof: int) -> tuple[float, Array | None]:
+def _damped(returned: Any, dof: int) -> tuple[float, Array | None]:
     """What a damping by function returned, checked."""
     wanted = f"a damping by function must return alpha, or alpha and {dof} joint weights"
-    alpha, weights = said if isinstance(said, tuple | list) and len(said) == 2 else (said, None)
+    pair = isinstance(returned, tuple | list) and len(returned) == 2
+    alpha, weights = returned if pair else (returned, None)
     value = _number(alpha, wanted)
     if value < 0:
         raise BadInput(f"{wanted}; alpha must not be negative, got {value!r}")
@@ -111,13 +115,13 @@ def _damped(said: Any, dof: int) -> tuple[float, Array | None]:
     return value, np.broadcast_to(row, (dof,)).copy()
 
 
-def _number(said: Any, wanted: str) -> float:
+def _number(returned: Any, wanted: str) -> float:
     try:
-        value = float(said)
+        value = float(returned)
     except (TypeError, ValueError):
-        raise BadInput(f"{wanted}, got {said!r}") from None
+        raise BadInput(f"{wanted}, got {returned!r}") from None
     if not np.isfinite(value):
-        raise BadInput(f"{wanted}, got {said!r}")
+        raise BadInput(f"{wanted}, got {returned!r}")
     return value
 
 
@@ -126,7 +130,7 @@ def _joint(linkage: Linkage, name: str) -> Joint:
         raise unknown("joint", name, linkage._joint_named)
     joint = linkage._joint_named[name]
     if joint.kind is Kind.FIXED:
-        raise BadInput(f"joint {name!r} is fixed: it has no part in a singularity")
+        raise BadInput(f"joint {name!r} is fixed: it cannot be part of a singularity")
     return joint
 
 
@@ -136,7 +140,7 @@ def _columns(linkage: Linkage, joint: Joint) -> list[int]:
 
 
 def _regions(linkage: Linkage, scheme: Scheme) -> Array:
-    """Where each joint's limits begin to be felt (dof,); 0 where it has none."""
+    """The region of each joint's limits (dof,), in radians or metres; 0 without limits."""
     regions = np.zeros(linkage.dof)
     lower, upper = linkage.lower, linkage.upper
     for joint in linkage.joints:
@@ -157,24 +161,24 @@ def _regions(linkage: Linkage, scheme: Scheme) -> Array:
 
 
 def _measure(linkage: Linkage, named: Singularity, used: tuple[int, ...]) -> tuple[Any, ...] | None:
-    """How a singularity is measured, as the core reads it; None where no joint that moves a goal has a part in it."""
+    """How a singularity is measured, as the core reads it; None if its joints move none of the goals."""
     nothing = (-1, 1.0, 0.0, False)
-    if named.kind == FUNCTION:
+    if named.kind is Measure.FUNCTION:
         return named.kind, nothing, (), None, None
     joint = _joint(linkage, named.joint)
-    if named.kind == OFF_AXIS:
+    if named.kind is Measure.OFF_AXIS:
         if named.link not in linkage._link_named:
             raise unknown("link", named.link, linkage._link_named)
         if joint.kind not in (Kind.REVOLUTE, Kind.CONTINUOUS, Kind.PRISMATIC):
             raise BadInput(f"joint {joint.name!r} is a {joint.kind.value} joint: it has no single axis")
-        if any(column not in used for link in (named.link, joint.child) for column in _condition.moving(linkage, link)):
+        if any(column not in used for link in (named.link, joint.child) for column in condition.moving(linkage, link)):
             return None
         axis = joint.child, joint.axis, named.radius
         return named.kind, nothing, (), (named.link, named.point), axis
     if joint.kind.dof != 1:
         raise BadInput(f"joint {joint.name!r} is a {joint.kind.value} joint: its bend is no single value")
     turns = joint.kind is not Kind.PRISMATIC
-    if named.kind == SINE and not turns:
+    if named.kind is Measure.SINE and not turns:
         raise BadInput(f"joint {joint.name!r} slides: it has no sine")
     source = linkage._sources[joint.name]
     if source.first not in used:

@@ -1,14 +1,15 @@
-"""Goals and balls of a linkage as the core reads them, and the rank they can have together."""
+"""Goals, ball joints and joint weights as the core reads them, and the generic rank of a Jacobian."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from supple import _core
-from supple._linkage import reach as _reach
+from supple._linkage import reach
 from supple.errors import BadInput, unknown
 from supple.frame import Array
 from supple.goal import Goal
@@ -17,44 +18,44 @@ from supple.linkage import Linkage
 
 Row = tuple[float, float, float]
 Target = tuple[str, tuple[int, ...], tuple[float, ...], Row, Row, tuple[float, ...]]
-"""A link, the components of its error that count, their weights, its point, its axis that points, and their slacks."""
+"""A link; the components of its error, their weights; its point and axis (3,); the slack of each component."""
 
 
 def targets(linkage: Linkage, goals: Sequence[Goal]) -> list[Target]:
-    """What is asked of each link; raises `UnknownName` for a link that is none."""
+    """The goals as the core reads them; `UnknownName` for a link that the linkage does not have."""
     if not isinstance(linkage, Linkage):
         raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
-    asked = []
+    encoded = []
     for goal in goals:
         if goal.link not in linkage._link_named:
             raise unknown("link", goal.link, linkage._link_named)
-        components, weights = goal._rows(_reach.reach(linkage, goal.link))
+        components, weights = goal._rows(reach.reach(linkage, goal.link))
         axis = (0.0, 0.0, 0.0) if goal.axis is None else tuple(goal.axis.tolist())
-        asked.append(
+        encoded.append(
             (goal.link, tuple(components), tuple(weights), tuple(goal.point.tolist()), axis, tuple(goal._slacks()))
         )
-    return asked
+    return encoded
 
 
 def rank_of(jacobian: Array, tolerance: float = 1e-6) -> int:
-    """How many singular values of a matrix count: those above ``tolerance`` times the largest."""
+    """The number of singular values above ``tolerance`` times the largest."""
     values = np.linalg.svd(jacobian, compute_uv=False)
     return int(np.sum(values > tolerance * values[0])) if values[0] > 0 else 0
 
 
 def jacobian_at(plan: _core.Plan, q: Array) -> Array:
-    """The weighted Jacobian (rows, dof) of a plan's goals at q (dof,); where the goals are does not matter to it."""
+    """The weighted Jacobian (rows, dof) of a plan's goals at q (dof,). It does not depend on the goals' frames."""
     anywhere = np.tile(np.array([1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], dtype=float), (plan.targets, 1))
     return plan.look(q, anywhere, False)[1]
 
 
 def generic_rank(linkage: Linkage, plan: _core.Plan, tolerance: float = 1e-6) -> int:
-    """The rank that a plan's goals and its linkage can have together: the highest at 32 random q."""
+    """The generic rank of the goals' Jacobian: the highest at 32 random q."""
     return max(rank_of(jacobian_at(plan, q), tolerance) for q in linkage.random(32, seed=0))
 
 
 def balls(linkage: Linkage) -> list[tuple[int, Sequence[float], float, float, float]]:
-    """Where the joints that turn any way stand in q, their axes, and how far they swing and twist."""
+    """For each ball and floating joint: index of its rotation in q, axis, bounds of swing and twist in radians."""
     found: list[tuple[int, Sequence[float], float, float, float]] = []
     for joint in linkage.joints:
         if joint.kind is Kind.BALL:
@@ -64,12 +65,33 @@ def balls(linkage: Linkage) -> list[tuple[int, Sequence[float], float, float, fl
     return found
 
 
-def natural_units(linkage: Linkage, reach: float) -> Array:
-    """What counts as much as a radian, for each degree of freedom (dof,): reach/pi metres of a slide."""
+def natural_units(linkage: Linkage, length: float) -> Array:
+    """The change of each joint value (dof,) that counts as one radian: length/pi metres for prismatic ones."""
     size = np.ones(linkage.dof)
     slides = {Kind.PRISMATIC: 1, Kind.PLANAR: 2, Kind.FLOATING: 3}
     for joint in linkage.joints:
         if joint.kind in slides and joint.mimic is None:
             first = linkage._sources[joint.name].first
-            size[first : first + slides[joint.kind]] = reach / math.pi
+            size[first : first + slides[joint.kind]] = length / math.pi
     return size
+
+
+def joint_weight_values(linkage: Linkage, given: Any) -> Array:
+    """Joint weights (dof,): those of `Solver.joint_weights`, or ones."""
+    row = np.ones(linkage.dof)
+    if given is None:
+        return row
+    if isinstance(given[0], tuple):
+        for name, weight in given:
+            if name not in linkage._sources:
+                raise unknown("joint", name, linkage._sources)
+            source = linkage._sources[name]
+            row[source.first : source.first + linkage.joint(name).dof] = weight
+        return row
+    if len(given) not in (1, linkage.dof):
+        raise BadInput(f"joint_weights must be one number or {linkage.dof}, got {len(given)}")
+    row[:] = given
+    for first in (ball[0] for ball in balls(linkage)):
+        if len(set(row[first : first + 3])) > 1:
+            raise BadInput(f"the three values of a ball joint have one weight, not {row[first : first + 3].tolist()}")
+    return row

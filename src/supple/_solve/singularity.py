@@ -1,30 +1,44 @@
-"""Singularity: where a linkage loses a direction, named by hand, with a measure and the joints to spare [D22]."""
+"""Singularity: joint values where a linkage loses a direction of motion, with a measure of the distance [D22]."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple import _check
+from supple._solve import fields
 from supple.errors import BadInput
 from supple.frame import Array
 
-BEND, SINE, OFF_AXIS, FUNCTION = range(4)
-F = TypeVar("F", bound=Callable[..., Any])
+
+class Measure(IntEnum):
+    """How the distance from a singularity is measured; the core knows the numbers."""
+
+    BEND = 0
+    SINE = 1
+    OFF_AXIS = 2
+    FUNCTION = 3
 
 
 @dataclass(frozen=True)
 class ConditionBound:
-    """A damping given as the condition number it keeps at a singularity [D10]."""
+    """An alpha_0 given as the condition number that it keeps at a singularity [D10]; made by `condition_bound`.
+
+    >>> from supple import damping
+    >>> damping.condition_bound(300).kappa
+    300.0
+    """
 
     kappa: float
 
     def __post_init__(self) -> None:
-        if not _number(self.kappa) or not 1 < self.kappa < math.inf:
+        if not _check.is_number(self.kappa) or not 1 < self.kappa < math.inf:
             raise BadInput(f"a condition number must be above 1, got {self.kappa!r}")
         object.__setattr__(self, "kappa", float(self.kappa))
 
@@ -34,22 +48,26 @@ class ConditionBound:
 
 @dataclass(frozen=True)
 class Singularity:
-    """A singularity of a linkage: a measure of the distance from it, the region where it is felt, the joints to spare.
+    """A singularity of a linkage: a distance measure, the region where damping acts, and joints whose weight falls.
 
-    Made by `bend`, `sine`, `off_axis` and `function`. A frozen value; names are looked up when it meets a linkage.
+    Made by `bend`, `sine`, `off_axis` and `function`. A frozen value; names are looked up when a linkage is solved.
+
+    >>> from supple.damping import Singularity
+    >>> Singularity.bend("elbow", joints=["elbow", "shoulder"]).region
+    0.3
     """
 
-    kind: int
+    kind: Measure
     region: float
-    """Where it begins to be felt, in the units of its measure [d_0]."""
+    """The distance d_0 where damping begins, in the units of the measure."""
     joints: tuple[str, ...]
-    """The joints whose weight it lowers; with none it only damps."""
+    """The joints whose weight falls; with none, only damping acts."""
     weight: float
-    """Their weight at the singularity, between 0 and 1."""
+    """The weight of those joints at the singularity, between 0 and 1."""
     joint: str = ""
-    """The joint that is measured, or whose axis it is."""
+    """The joint that is measured, or whose axis is used."""
     values: tuple[float, ...] = ()
-    """Values of that joint where it is singular."""
+    """Values of that joint at the singularity, in radians or metres."""
     link: str = ""
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     radius: float = 0.0
@@ -64,15 +82,25 @@ class Singularity:
         joints: Sequence[str] = (),
         weight: float = 0.1,
     ) -> Singularity:
-        """By how far a joint is from values ``at``, in radians (the shorter way round) or metres."""
-        return Singularity(BEND, *_common(region, joints, weight), _name(joint, "joint"), _values(at))
+        """Distance of a joint from the values ``at``, in radians (the shorter way round) or metres.
+
+        >>> from supple.damping import Singularity
+        >>> Singularity.bend("elbow", region=0.2)
+        Singularity.bend('elbow', region=0.2)
+        """
+        return Singularity(Measure.BEND, *_common(region, joints, weight), _name(joint, "joint"), _values(at))
 
     @staticmethod
     def sine(
         joint: str, at: float = 0.0, *, region: float = 0.3, joints: Sequence[str] = (), weight: float = 0.1
     ) -> Singularity:
-        """By the sine of a joint's angle from ``at``: as singular when stretched as when folded back."""
-        return Singularity(SINE, *_common(region, joints, weight), _name(joint, "joint"), _values(at))
+        """Sine of a joint's angle from ``at``, in radians: 0 both when stretched and when folded.
+
+        >>> from supple.damping import Singularity
+        >>> Singularity.sine("elbow")
+        Singularity.sine('elbow')
+        """
+        return Singularity(Measure.SINE, *_common(region, joints, weight), _name(joint, "joint"), _values(at))
 
     @staticmethod
     def off_axis(
@@ -85,100 +113,103 @@ class Singularity:
         joints: Sequence[str] = (),
         weight: float = 0.1,
     ) -> Singularity:
-        """By how far a ``point`` (3,) of a link, in its axes, is beyond a cylinder about a joint's axis, in metres.
+        """Distance of a link's ``point`` (3,), in link axes, from a cylinder about a joint's axis, in metres.
 
-        With r the distance from the axis it is sqrt(r^2 - radius^2): an arm whose shoulder has an offset cannot bring
-        its wrist nearer than that, and this is the way that is left in the arm's own plane.
+        With r the distance from the axis it is sqrt(r^2 - radius^2). ``radius`` is the shoulder offset of an arm, which
+        its wrist cannot come nearer than.
+
+        >>> from supple.damping import Singularity
+        >>> Singularity.off_axis("azimuth", "forearm", (0.57, 0, 0), region=0.4)
+        Singularity.off_axis('azimuth', 'forearm', (0.57, 0.0, 0.0), 0.0, region=0.4)
         """
         return Singularity(
-            OFF_AXIS,
+            Measure.OFF_AXIS,
             *_common(region, joints, weight),
             _name(joint, "joint"),
             (),
             _name(link, "link"),
             _point(point),
-            positive(radius, "radius", zero=True),
+            _check.positive(radius, "radius", zero=True),
         )
 
     @staticmethod
     def function(
         measure: Callable[[Array], float], *, region: float, joints: Sequence[str] = (), weight: float = 0.1
     ) -> Singularity:
-        """By any Python function from q (dof,) to a distance."""
-        return Singularity(
-            FUNCTION, *_common(region, joints, weight), measure=callable_(measure, "a singularity by function")
-        )
+        """Any Python function from q (dof,) to a distance.
+
+        >>> from supple.damping import Singularity
+        >>> def bend(q):
+        ...     return abs(q[1])
+        >>> Singularity.function(bend, region=0.2)
+        Singularity.function(bend, region=0.2)
+        """
+        if not callable(measure):
+            raise BadInput(f"a singularity by function needs a function, got {measure!r}")
+        return Singularity(Measure.FUNCTION, *_common(region, joints, weight), measure=measure)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The singularity as plain data with explicit fields; a function is refused.
+
+        >>> from supple.damping import Singularity
+        >>> Singularity.sine("elbow").to_dict()["measure"]
+        'sine'
+        """
+        if self.kind is Measure.FUNCTION:
+            raise BadInput(f"damping.{self!r} cannot be written as data: it is a Python function")
+        where: dict[str, Any] = {"joint": self.joint}
+        if self.kind is Measure.OFF_AXIS:
+            where |= {"link": self.link, "point": list(self.point), "radius": self.radius}
+        else:
+            where["at"] = list(self.values) if self.kind is Measure.BEND else self.values[0]
+        common = {"region": self.region, "joints": list(self.joints), "weight": self.weight}
+        return {"measure": self.kind.name.lower(), **where, **common}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Singularity:
+        """The singularity that `to_dict` wrote.
+
+        >>> from supple.damping import Singularity
+        >>> Singularity.from_dict(Singularity.sine("elbow").to_dict())
+        Singularity.sine('elbow')
+        """
+        makers: dict[str, tuple[Callable[..., Singularity], tuple[str, ...]]] = {
+            "bend": (cls.bend, ("joint", "at")),
+            "sine": (cls.sine, ("joint", "at")),
+            "off_axis": (cls.off_axis, ("joint", "link", "point", "radius")),
+        }
+        name = fields.one_of(data, "a singularity", "measure", makers)
+        make, where = makers[name]
+        arguments = (*where, "region", "joints", "weight")
+        values = fields.checked(data, f"Singularity.{name}", ("measure", *arguments))
+        fields.listed(values["joints"], "joints of a singularity")
+        return make(**{argument: values[argument] for argument in arguments})
 
     def __repr__(self) -> str:
-        said: list[str] = []
-        if self.kind == FUNCTION:
-            said.append(getattr(self.measure, "__name__", "..."))
+        parts: list[str] = []
+        if self.kind is Measure.FUNCTION:
+            parts.append(getattr(self.measure, "__name__", "..."))
         else:
-            said.append(repr(self.joint))
-        if self.kind in (BEND, SINE) and self.values != (0.0,):
-            said.append(repr(self.values[0] if len(self.values) == 1 else self.values))
-        if self.kind == OFF_AXIS:
-            said += [repr(self.link), repr(self.point), repr(self.radius)]
-        if self.region != 0.3 or self.kind in (OFF_AXIS, FUNCTION):
-            said.append(f"region={self.region!r}")
+            parts.append(repr(self.joint))
+        if self.kind in (Measure.BEND, Measure.SINE) and self.values != (0.0,):
+            parts.append(repr(self.values[0] if len(self.values) == 1 else self.values))
+        if self.kind is Measure.OFF_AXIS:
+            parts += [repr(self.link), repr(self.point), repr(self.radius)]
+        if self.region != 0.3 or self.kind in (Measure.OFF_AXIS, Measure.FUNCTION):
+            parts.append(f"region={self.region!r}")
         if self.joints:
-            said.append(f"joints={self.joints!r}")
+            parts.append(f"joints={self.joints!r}")
         if self.weight != 0.1:
-            said.append(f"weight={self.weight!r}")
-        name = {BEND: "bend", SINE: "sine", OFF_AXIS: "off_axis", FUNCTION: "function"}[self.kind]
-        return f"Singularity.{name}({', '.join(said)})"
-
-
-# -- what every scheme checks ------------------------------------------------------------------------------------
-
-
-def alpha(value: float | ConditionBound) -> float | ConditionBound:
-    """A damping: a number, not negative, or a `ConditionBound`."""
-    if isinstance(value, ConditionBound):
-        return value
-    if not _number(value) or not 0 <= value < math.inf:
-        raise BadInput(f"alpha0 must be a number, not negative, or damping.condition_bound(...); got {value!r}")
-    return float(value)
-
-
-def positive(value: float, what: str, zero: bool = False) -> float:
-    """A positive number, or with ``zero`` one that is not negative."""
-    if not _number(value) or not (0 < value < math.inf or (zero and value == 0)):
-        raise BadInput(f"{what} must be a {'number, not negative' if zero else 'positive number'}, got {value!r}")
-    return float(value)
-
-
-def fraction(value: float, what: str, zero: bool = False) -> float:
-    """A number above 0, or with ``zero`` not below it, and at most 1."""
-    if not _number(value) or not (0 < value <= 1 or (zero and value == 0)):
-        raise BadInput(f"{what} must {'lie between 0 and 1' if zero else 'be above 0 and at most 1'}, got {value!r}")
-    return float(value)
-
-
-def flag(value: bool) -> bool:
-    """Whether as printed: True or False."""
-    if not isinstance(value, bool):
-        raise BadInput(f"as_printed must be True or False, got {value!r}")
-    return value
-
-
-def callable_(value: F, what: str) -> F:
-    """Something to call."""
-    if not callable(value):
-        raise BadInput(f"{what} needs a function, got {value!r}")
-    return value
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, int | float | np.floating) and not isinstance(value, bool)
+            parts.append(f"weight={self.weight!r}")
+        return f"Singularity.{self.kind.name.lower()}({', '.join(parts)})"
 
 
 def _common(region: float, joints: Sequence[str], weight: float) -> tuple[float, tuple[str, ...], float]:
     names = (joints,) if isinstance(joints, str) else tuple(joints)
     return (
-        positive(region, "region"),
+        _check.positive(region, "region"),
         tuple(_name(name, "joint") for name in names),
-        fraction(weight, "weight", zero=True),
+        _check.fraction(weight, "weight", zero=True),
     )
 
 

@@ -84,7 +84,7 @@ def _exit_code_two() -> Iterator[None]:
 
 
 def _solver(name: str | None, raw: bool) -> Solver | None:
-    from supple.teleop.recording.replay import named
+    from supple.teleop.methods import named
 
     if name is None:
         if raw:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -164,6 +164,8 @@ def _solver(
             options["method"] = method.get(method_name)
         except UnknownName as error:
             raise BadInput(f"--method: {error}") from None
+    elif damping is not None:
+        options["method"] = method.damped()
     if tolerance is not None:
         options["tolerance"] = Tolerance(position=_check.positive(tolerance, "--tolerance", "metres"))
     return Solver(**options)
@@ -210,7 +212,7 @@ def _solve(
     try:
         found, complete = solver.solve(linkage, goal, start, solutions=solutions), True
     except Interrupted as interrupt:
-        found, complete = cast(Solution, interrupt.found), False
+        found, complete = interrupt.found, False
     return found, time.perf_counter() - begin, complete
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from supple._solve.explanation import said_angle, said_length
+from supple._solve.text import angle_text, length_text
 from supple._table import text_table
 from supple.cli import inputs
 from supple.cli.output import fixed
@@ -70,10 +70,10 @@ def result_lines(results: Results) -> list[str]:
     """A table with a line for each result; below those that were not reached, the reason."""
     shown = {name: [str(value) for value in column] for name, column in results.columns.items()}
     if "distance" in shown:
-        shown["distance"] = [said_length(x) for x in results.columns["distance"]]
+        shown["distance"] = [length_text(x) for x in results.columns["distance"]]
     if "angle" in shown:
         angles = results.columns["angle"]
-        shown["angle"] = [f"{x:.3g} deg" if results.degrees else said_angle(x) for x in angles]
+        shown["angle"] = [f"{x:.3g} deg" if results.degrees else angle_text(x) for x in angles]
     for name, column in zip(results.found.linkage.names, results.q.T, strict=True):
         shown[name] = [fixed(value) for value in column]
     head, *lines = text_table([list(shown), *zip(*shown.values(), strict=True)], ">")

@@ -149,11 +149,10 @@ def _source(word: str, host: str, token: str, linkage: Linkage) -> Source | None
 
         return devices.SpaceMouse() if word == "spacemouse" else devices.Gamepad()
     if Path(word).is_file():
-        from supple.teleop.recording import Recording
-        from supple.teleop.recording.playback import Recorded
+        from supple.teleop.recording import Playback, Recording
 
         recording = Recording(word)
         if recording.linkage.names != linkage.names:
             raise BadInput(f"{word} is a recording of {recording.linkage.name}, not of {linkage.name}")
-        return Recorded(recording)
+        return Playback(recording)
     raise unknown("source or recording", word, SOURCES)

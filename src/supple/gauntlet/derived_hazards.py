@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from supple import method
 from supple.frame import Array, Frame
 from supple.gauntlet.arms import Arm
 from supple.gauntlet.hand_motions import Circle, Lines, shifted, turned
@@ -233,7 +234,7 @@ def _drive(arm: Arm, full: int, middle: Array, joint: int, sign: int, limit: flo
 
 def _converges(arm: Arm, q: Array, goal: Array) -> bool:
     """Whether small damped steps lead from q to a frame."""
-    solver = Solver(limit_escapes=0, max_step=0.05, max_iterations=600, patience=200)
+    solver = Solver(method=method.damped(), limit_escapes=0, max_step=0.05, max_iterations=600, patience=200)
     return bool(solver.solve(arm.linkage, Goal(arm.link, goal, weight=pi / arm.reach), q).arrived)
 
 

@@ -70,6 +70,7 @@ def urdf_text(
 ) -> Linkage:
     """The linkage in URDF text; errors call it ``file``, and ``search`` are folders with its meshes.
 
+    >>> from supple.read import urdf_text
     >>> urdf_text('<robot name="one"><link name="base"/></robot>').root
     'base'
     """

@@ -19,6 +19,7 @@ _KINDS = (Kind.REVOLUTE, Kind.CONTINUOUS, Kind.PRISMATIC, Kind.FIXED)
 class DH:
     """One row of a Denavit-Hartenberg table: a joint and its child link. Radians and metres.
 
+    >>> from supple import DH
     >>> DH(d=0.1, a=0.4, lower=-2, upper=2).kind
     <Kind.REVOLUTE: 'revolute'>
     """
@@ -59,6 +60,7 @@ def dh(rows: Iterable[Row], *, modified: bool = False, name: str = "dh") -> Link
     through the frame of the link, and a link of no size on the axis, such as ``link1_axis``, is put between. With
     ``modified`` (Craig) a row is Rx(alpha) Tx(a) Rz(theta + q) Tz(d), which never needs one.
 
+    >>> from supple import DH, dh
     >>> planar = dh([DH(a=0.4), DH(a=0.3, lower=-2, upper=2)])
     >>> planar.frame([0, 0], "link2").position
     array([0.7, 0. , 0. ])

@@ -1,4 +1,8 @@
-"""Drive an arm by hand: how a hand becomes a goal, the timed loop, and its sources and sinks."""
+"""Tele-operation: a person drives an arm. Mapping of the hand to a goal, the timed loop, sources and sinks.
+
+Order of imports: command, filter, clock, process, statistics < mapping, watchdog, adapters < steering < loop, methods
+< network, recording, devices < page.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
     from supple.teleop import page
     from supple.teleop.devices import Gamepad, SpaceMouse
     from supple.teleop.network import UdpSink, UdpSource, WebSocketSink, WebSocketSource, wire
-    from supple.teleop.recording import Recorded, Recorder, Recording
+    from supple.teleop.recording import Playback, Recorder, Recording
     from supple.teleop.recording.replay import replay
 
 __all__ = [
@@ -24,7 +28,7 @@ __all__ = [
     "Loop",
     "Mapping",
     "OneEuro",
-    "Recorded",
+    "Playback",
     "Recorder",
     "Recording",
     "Sink",
@@ -45,22 +49,22 @@ __all__ = [
     "wire",
 ]
 
-# entered when first asked for: what they need is not needed to drive
-_LATER = {
+# imported on first use: their dependencies are not needed to drive
+_LAZY = {
     "devices": ("Gamepad", "SpaceMouse"),
     "network": ("UdpSink", "UdpSource", "WebSocketSink", "WebSocketSource", "wire"),
     "page": (),
-    "recording": ("Recorded", "Recorder", "Recording"),
+    "recording": ("Playback", "Recorder", "Recording"),
     "recording.replay": ("replay",),
 }
-_ROOM = {name: room for room, names in _LATER.items() for name in names or (room,)}
+_MODULE_OF = {name: module for module, names in _LAZY.items() for name in names or (module,)}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _ROOM:
+    if name not in _MODULE_OF:
         raise _renamed.no_attribute("supple.teleop", name)
-    room = import_module(f"supple.teleop.{_ROOM[name]}")
-    value = room if name == _ROOM[name] else getattr(room, name)
+    module = import_module(f"supple.teleop.{_MODULE_OF[name]}")
+    value = module if name == _MODULE_OF[name] else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -1,4 +1,4 @@
-"""Simple ends of a loop: a source from any iterable, a sink from any callable, one sink of several."""
+"""Adapters: a source from an iterable, a sink from a function, one sink from several."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from contextlib import ExitStack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple import _check
 from supple.errors import BadInput
 from supple.frame import Frame
 from supple.teleop.command import Command, Sink, Source, Tick
 
-Said = Command | Frame | ArrayLike | None
+CommandLike = Command | Frame | ArrayLike | None
 
 
 class _Frames:
-    def __init__(self, said: Iterable[Said]) -> None:
-        self._said: Iterator[Said] = iter(said)
+    def __init__(self, items: Iterable[CommandLike]) -> None:
+        self._items: Iterator[CommandLike] = iter(items)
 
     def read(self) -> Command | None:
-        said = next(self._said)  # its StopIteration is the end of this source too
-        if said is None or isinstance(said, Command):
-            return said
-        hands = np.asarray(said, dtype=float)
+        item = next(self._items)  # its StopIteration ends this source too
+        if item is None or isinstance(item, Command):
+            return item
+        hands = np.asarray(item, dtype=float)
         return Command(hands=list(hands) if hands.ndim == 3 else [hands])
 
     def close(self) -> None:
-        close = getattr(self._said, "close", None)  # a generator's finally
+        close = getattr(self._items, "close", None)  # runs the finally of a generator
         if close is not None:
             close()
 
@@ -52,36 +53,34 @@ class _Tee:
             sink.write(tick)
 
     def close(self) -> None:
-        with ExitStack() as stack:  # all of them, whatever they raise
+        with ExitStack() as stack:  # closes all, even if one raises
             for sink in reversed(self._sinks):
                 stack.callback(sink.close)
 
 
-def frames(said: Iterable[Said]) -> Source:
-    """A source from any iterable, one item a tick; when it ends, the loop stops.
+def frames(items: Iterable[CommandLike]) -> Source:
+    """A source from an iterable, one item a tick; when it ends, the loop stops.
 
-    Items are hands, gripped: a Frame or array (4, 4), or (hands, 4, 4) for several. Or a whole `Command`, or None:
-    nothing new.
+    An item is the frame of an engaged hand, a Frame or an array (4, 4), or (hands, 4, 4) for several hands; or a
+    `Command`; or None for nothing new.
     """
-    if not isinstance(said, Iterable):
-        raise BadInput(f"frames must be an iterable of frames or commands, got {said!r}")
-    return _Frames(said)
+    if not isinstance(items, Iterable):
+        raise BadInput(f"frames must be an iterable of frames or commands, got {items!r}")
+    return _Frames(items)
 
 
 def callback(call: Callable[[Tick], object]) -> Sink:
     """A sink that calls a function with every `Tick`, as ``callback(lambda tick: robot.send(tick.step.q))``."""
-    if not callable(call):
-        raise BadInput(f"a callback must be callable, got {call!r}")
-    return _Callback(call)
+    return _Callback(_check.function(call, "callback"))
 
 
 def tee(*sinks: Sink | Callable[[Tick], object]) -> Sink:
-    """One sink of several, written in their order; all are closed, even if one fails to."""
+    """One sink from several, written in this order; all are closed, even if one raises."""
     return _Tee(tuple(sink_of(sink) for sink in sinks))
 
 
-def source_of(source: Source | Iterable[Said]) -> Source:
-    """A source as it is, an iterable as a source."""
+def source_of(source: Source | Iterable[CommandLike]) -> Source:
+    """A source unchanged, or an iterable as a source."""
     if isinstance(source, Source):
         return source
     if isinstance(source, Iterable):
@@ -90,7 +89,7 @@ def source_of(source: Source | Iterable[Said]) -> Source:
 
 
 def sink_of(sink: Sink | Callable[[Tick], object]) -> Sink:
-    """A sink as it is, a function as a sink."""
+    """A sink unchanged, or a function as a sink."""
     if isinstance(sink, Sink):
         return sink
     if callable(sink):

@@ -1,4 +1,4 @@
-"""What passes through a loop: the command of an operator, the tick that comes of it, and who gives and takes them."""
+"""The data of a loop: the operator's command, the tick, and the protocols of sources and sinks."""
 
 from __future__ import annotations
 
@@ -10,116 +10,131 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.errors import BadInput
+from supple import _renamed
+from supple.errors import BadInput, unknown_option
 from supple.frame import Array, Frame
 
 if TYPE_CHECKING:
     from supple.step import Step
 
-_OFF = 1e-6  # how far from orthonormal a rotation may be; the tracker's own bound
-_FAR = 1e6  # m: no hand is farther; what is larger may overflow later
+_ROTATION_TOLERANCE = 1e-6  # largest deviation of R R' from I; the tracker uses the same bound
+_OPTIONS = ("hand", "engaged", "stamp", "sequence", "buttons", "hands")
+_MAX_DISTANCE = 1e6  # m along an axis; larger numbers may overflow later
 
 
+@_renamed.answers_old_names
 @dataclass(frozen=True, slots=True, init=False)
 class Command:
-    """What an operator says at one moment. Frozen.
+    """The frames of the operator's hands at one moment. Frozen.
 
     `Command(hand, stamp=t)` for one hand, `Command(hands=[left, right], stamp=t)` for one hand for each driven link.
-    Numbers are not judged here: what is not a finite frame is let through, and the loop holds the arm.
+    The numbers are not checked here: with a frame that is not finite or not rigid, the loop holds the arm.
     """
 
     hands: tuple[Frame | None, ...]
-    """The frame of each hand in the operator's own axes; None: that hand lets go. Empty: a sign of life, no more."""
-    grip: bool
-    """Whether the hands hold on. Let go (False), move back and take hold again: the goal does not move."""
+    """The frame of each hand in the operator's axes. None: that hand is disengaged. Empty: nothing new, but the
+    operator is alive."""
+    engaged: bool
+    """Whether the motion of the hands moves the goals. While it is False the hands may move and the goals stay."""
     stamp: float
-    """When it was made, in seconds on the operator's own clock; nan if that is not known."""
+    """Time of the command in seconds on the operator's clock; nan if unknown."""
     sequence: int
-    """Counts up from command to command, where a sender counts; 0 where nobody does."""
+    """Sequence number of the sender, rising; 0 if the sender does not count."""
     buttons: int
     """Bit k is set while button k is down."""
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *values: object, **options: object) -> Command:
+            """A command; raises `UnknownOption` with the nearest name for an option that does not exist."""
+            for name in options:
+                if name not in _OPTIONS:
+                    raise unknown_option("Command", name, _OPTIONS, {"grip": "engaged"})
+            return object.__new__(cls)
 
     def __init__(
         self,
         hand: Frame | ArrayLike | None = None,
-        grip: bool = True,
+        engaged: bool = True,
         stamp: float = math.nan,
         sequence: int = 0,
         buttons: int = 0,
         *,
         hands: Sequence[Frame | ArrayLike | None] = (),
     ) -> None:
-        """A hand is a Frame or any array (4, 4); `hand` is short for `hands` with one."""
+        """A hand is a Frame or an array (4, 4); `hand` is short for `hands` with one element."""
         if hand is not None and len(hands):
             raise BadInput("give hand or hands, not both")
         given = hands if hand is None else (hand,)
         put = object.__setattr__
         put(self, "hands", tuple(None if one is None else _frame(one) for one in given))
-        put(self, "grip", bool(grip))
+        put(self, "engaged", bool(engaged))
         put(self, "stamp", float(stamp))
         put(self, "sequence", int(sequence))
         put(self, "buttons", int(buttons))
 
     @property
     def hand(self) -> Frame | None:
-        """The first hand; None if it lets go, or if there is nothing new."""
+        """The first hand; None if it is disengaged or not given."""
         return self.hands[0] if self.hands else None
 
     @property
     def flaw(self) -> str:
-        """Why the hands cannot be meant, in words; empty if they can: finite, and their rotations rotations."""
+        """What is wrong with the hands; empty if all are finite frames with a proper rotation."""
         for k, hand in enumerate(self.hands):
             if hand is not None:
                 (a, b, c, x), (d, e, f, y), (g, h, i, z) = hand.matrix[:3].tolist()
-                if not (abs(x) < _FAR and abs(y) < _FAR and abs(z) < _FAR):
-                    return f"hand {k} is nowhere: not finite, or a thousand kilometres away"
-                square = (a * a + b * b + c * c, d * d + e * e + f * f, g * g + h * h + i * i)
-                across = (a * d + b * e + c * f, a * g + b * h + c * i, d * g + e * h + f * i)
-                unit = all(abs(one - 1) < _OFF for one in square) and all(abs(one) < _OFF for one in across)
-                if not (unit and a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0):
-                    return f"the rotation of hand {k} is none"
+                if not (abs(x) < _MAX_DISTANCE and abs(y) < _MAX_DISTANCE and abs(z) < _MAX_DISTANCE):
+                    return f"the position of hand {k} is not finite or too far away"
+                norms = (a * a + b * b + c * c, d * d + e * e + f * f, g * g + h * h + i * i)
+                products = (a * d + b * e + c * f, a * g + b * h + c * i, d * g + e * h + f * i)
+                unit = all(abs(n - 1) < _ROTATION_TOLERANCE for n in norms)
+                orthogonal = all(abs(p) < _ROTATION_TOLERANCE for p in products)
+                determinant = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
+                if not (unit and orthogonal and determinant > 0):
+                    return f"the rotation of hand {k} is not a proper rotation matrix"
         return ""
 
 
 class Tick(NamedTuple):
-    """One tick of a loop: all that went into the tracker, to the last bit, and what came out. Arrays: copy or keep."""
+    """One tick of a loop: every input of the tracker, exactly, and its result. The arrays are never changed later."""
 
     number: int
-    """Counts ticks that were due since the loop began; those that were skipped are missing."""
+    """Number of the tick since the loop began, skipped ticks included."""
     t: float
-    """When it was due, in seconds since the loop began: number / rate."""
+    """Time at which it was due, in seconds since the loop began: number / rate."""
     dt: float
-    """Time since the last tick that was not skipped, in seconds, as given to the tracker."""
+    """Time step given to the tracker, in seconds: the time since the last tick that ran."""
     late: float
-    """How long after t it began, in seconds."""
+    """How late it began after t, in seconds."""
     command: Command | None
-    """The newest command, None before the first."""
+    """The newest command; None before the first."""
     fresh: bool
-    """Whether that command came in this tick."""
+    """Whether that command arrived in this tick."""
     goals: Array
     """The frame (links, 4, 4) given to the tracker for each driven link; nan while the arm is held."""
     stamp: float
-    """The stamp given to the tracker, in seconds on the operator's clock; nan: none."""
+    """The stamp given to the tracker, in seconds on the operator's clock; nan if none."""
     measured: Array | None
-    """The real arm's joint values (dof,) given to the tracker; None: none."""
+    """The measured joint values (dof,) given to the tracker; None if none."""
     step: Step
-    """What the tracker made of it: q, outcome, error ..."""
+    """Result of the tracker: q, status, error and so on."""
     held: str
-    """Why the loop holds the arm, in words: paused, silent, stale ...; empty if it does not."""
+    """Reason why the loop holds the arm (paused, silent, stale); empty while it does not."""
     begin: Array | None
-    """The joint values (dof,) at which the tracker was reset just before this tick (so at the first); else None."""
+    """Joint values (dof,) to which the tracker was reset just before this tick, as at the first tick; else None."""
 
 
 @runtime_checkable
 class Source(Protocol):
-    """Where commands come from. Any object with these two methods."""
+    """Where commands come from: any object with these two methods."""
 
     def read(self) -> Command | None:
-        """The newest command since the last call, or None. Called once a tick: it must not block.
+        """The newest command since the last call, or None. Called once a tick, so it must not block.
 
-        A hand that was not seen anew is no new hand: a source that only wants to be known alive says `Command()`.
-        Bad data is dropped or let through, never raised; if it raises all the same, the loop holds the arm and says
-        why. StopIteration means that the source has come to its end: the loop stops.
+        A source that is alive but has no new hand frames returns `Command()`, not the old frames again. It should drop
+        bad data or pass it on, not raise; if it raises, the loop holds the arm and reports the reason. StopIteration
+        means that the source has ended: the loop stops.
         """
         ...
 
@@ -130,19 +145,19 @@ class Source(Protocol):
 
 @runtime_checkable
 class Sink(Protocol):
-    """Where ticks go: an arm, a viewer, a recorder. Any object with these two methods."""
+    """Where ticks go, such as an arm, a viewer or a recorder: any object with these two methods."""
 
     def write(self, tick: Tick) -> None:
-        """Takes a tick. Called once a tick, in the loop's own time, so be quick. What it raises ends the loop."""
+        """Takes a tick. Called once a tick in the loop's thread, so it must be quick. An exception ends the loop."""
         ...
 
     def close(self) -> None:
-        """Called once, when the loop has ended, however it ended."""
+        """Called once, when the loop has ended, even after an exception."""
         ...
 
 
 def _frame(value: Frame | ArrayLike) -> Frame:
-    """A hand as a frame whose numbers nobody has looked at."""
+    """A hand as a frame; its numbers are not checked."""
     if isinstance(value, Frame):
         matrix = value.matrix
     else:

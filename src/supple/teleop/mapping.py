@@ -1,4 +1,4 @@
-"""Mapping: how the operator's hand becomes a goal."""
+"""Mapping: turns the motion of the operator's hand into the motion of a goal."""
 
 from __future__ import annotations
 
@@ -8,34 +8,38 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.errors import BadInput, unknown
-from supple.frame import Array, Frame, finite
+from supple import _check, _renamed
+from supple.errors import BadInput
+from supple.frame import Array, Frame
 from supple.teleop.filter import OneEuro
 
 Axes = Literal["world", "tool", "view"]
+_ONE_AND_A_HALF = 1.5 * np.eye(3)
 
 
+@_renamed.answers_old_names
 class Mapping:
-    """How one hand becomes the goal of one link: scaling and indexing [D, section 7].
+    """How one hand moves the goal of one link: scaling and indexing [D, section 7].
 
-    At the grip the hand H0 and the goal G0 are remembered. While gripped, with A the turn from the operator's axes to
-    the world's:
+    When the hand is engaged, its frame H0 and the goal G0 are stored. While it is engaged, with A the rotation from
+    the operator's axes to the world's:
 
         position    = p(G0) + scale A (p(H) - p(H0))
         orientation = A R(H) R(H0)^-1 A^-1 R(G0)
 
-    so at the grip the goal is G0: nothing jumps. Scale counts for translation only; a turn is never scaled. A is
+    At the moment of engaging the goal is G0, so it does not jump. The scale applies to translation only, never to
+    rotation. A is
 
-        "world"  C                     the hand moves along its x, the goal moves along the world's x
-        "tool"   R(G0) C R(H0)^-1      what the hand does in its own axes, the end effector does in its own
-        "view"   V C                   what is right and up for the hand is right and up on the screen
+        "world"  C                     motion along the hand's x moves the goal along the world's x
+        "tool"   R(G0) C R(H0)^-1      motion in the hand's axes moves the end effector in its own axes
+        "view"   V C                   right and up for the hand are right and up on the screen
 
-    with C the turn of `calibration` and V that of `view`. All four may be set at any time, also while gripped and from
-    another thread: the mapping goes on from where hand and goal are then.
+    with C the rotation of `calibration` and V that of `view`. `scale`, `axes`, `calibration` and `view` may be set at
+    any time, also while engaged and from another thread: the mapping continues from the current hand and goal.
     """
 
-    _hand: Frame  # the newest, smoothed
-    _free: Array  # where the goal would be without a box
+    _hand: Frame  # the newest, filtered
+    _unbounded: Array  # position of the goal without the box
     _rotation: Array  # of the goal
     _hand_start: Array
     _start: Array
@@ -49,21 +53,21 @@ class Mapping:
         box: tuple[ArrayLike, ArrayLike] | None = None,
         filter: OneEuro | None = None,
     ) -> None:
-        """A mapping that nobody holds yet.
+        """A mapping that is not engaged.
 
         Args:
             scale: metres of the goal for a metre of the hand; finite and positive.
-            axes: in whose axes the hand is read: "world", "tool" or "view".
-            calibration: from the operator's axes to the world's. Its position has no part: only changes count.
-            view: axes of the eye in the world: x to its right, y up, z towards the eye.
-            box: lowest and highest position (3,) of a goal, in metres in world axes; None: anywhere. A goal that is
-                already outside may only come nearer, so that a box never moves it.
-            filter: smooths the hand; see `OneEuro` for its lag. It belongs to this mapping alone.
+            axes: the axes in which the hand's motion is read: "world", "tool" or "view".
+            calibration: rotation from the operator's axes to the world's; its position is ignored.
+            view: axes of the camera in the world: x to its right, y up, z towards the camera.
+            box: lowest and highest position (3,) of a goal, in metres in world axes; None: unlimited. A goal that is
+                already outside is not moved by the box; it may only come nearer.
+            filter: smooths the hand; see `OneEuro` for its lag. It must not be shared with another mapping.
         """
         self.scale, self.axes, self.calibration, self.view = scale, axes, calibration, view
         self.filter = filter
         self.box = None if box is None else _box(*box)
-        self._gripped = False
+        self._engaged = False
 
     @property
     def scale(self) -> float:
@@ -72,24 +76,21 @@ class Mapping:
 
     @scale.setter
     def scale(self, value: float) -> None:
-        if not (isinstance(value, int | float | np.number) and math.isfinite(value) and value > 0):
-            raise BadInput(f"scale must be finite and positive, got {value!r}")
-        self._scale = float(value)
+        self._scale = _check.positive(value, "scale")
 
     @property
     def axes(self) -> Axes:
-        """In whose axes the hand is read: "world", "tool" or "view"."""
+        """The axes in which the hand's motion is read: "world", "tool" or "view"."""
         return self._axes
 
     @axes.setter
     def axes(self, value: Axes) -> None:
-        if value not in get_args(Axes):
-            raise unknown("axes", value, get_args(Axes))
+        _check.one_of(value, "axes", get_args(Axes))
         self._axes: Axes = value
 
     @property
     def calibration(self) -> Frame:
-        """From the operator's axes to the world's."""
+        """Rotation from the operator's axes to the world's."""
         return self._calibration
 
     @calibration.setter
@@ -98,7 +99,7 @@ class Mapping:
 
     @property
     def view(self) -> Frame:
-        """The axes of the eye in the world, for axes="view": x to its right, y up, z towards the eye."""
+        """Axes of the camera in the world, for axes="view": x to its right, y up, z towards the camera."""
         return self._view
 
     @view.setter
@@ -106,67 +107,68 @@ class Mapping:
         self._view = _single(value, "view")
 
     @property
-    def gripped(self) -> bool:
-        """Whether a hand holds on."""
-        return self._gripped
+    def engaged(self) -> bool:
+        """Whether the hand moves the goal."""
+        return self._engaged
 
-    def grip(self, hand: Frame, goal: Frame, t: float = math.nan) -> None:
-        """A hand takes hold: from now on its changes move the goal, which is at `goal` now.
+    def engage(self, hand: Frame, goal: Frame, t: float = math.nan) -> None:
+        """Connects hand and goal: from now on the hand's motion moves the goal.
 
         Args:
-            hand: the hand's frame in the operator's own axes, taken at time t.
+            hand: the hand's frame in the operator's axes, at time t.
             goal: the goal's frame in the world.
-            t: seconds on any clock; only the filter asks for it.
+            t: seconds on any clock; used by the filter only.
         """
         if self.filter is not None:
             self.filter.begin(hand, t)
-        self._at = goal.position
-        self._anchor(hand, goal.position, goal.rotation)
-        self._gripped = True
+        self._position = goal.position
+        self._connect(hand, goal.position, goal.rotation)
+        self._engaged = True
 
     def release(self) -> None:
-        """The hand lets go."""
-        self._gripped = False
+        """Disconnects hand and goal: the goal stays."""
+        self._engaged = False
 
     def goal(self, hand: Frame, t: float = math.nan) -> Frame:
-        """The goal's frame in the world for a gripped hand, taken at time t; both as in `grip`."""
-        if not self._gripped:
-            raise BadInput("no hand holds on: grip first")
+        """The goal's frame in the world for an engaged hand; arguments as in `engage`."""
+        if not self._engaged:
+            raise BadInput("no hand is engaged: call engage first")
         if self._settings() != self._used:
-            self._anchor(self._hand, self._free, self._rotation)
+            self._connect(self._hand, self._unbounded, self._rotation)
         self._hand = hand = hand if self.filter is None else self.filter.smooth(hand, t)
-        self._free = self._start + self._way @ (hand.position - self._hand_start)
-        # products of rotations drift; one step of Newton's method towards the nearest rotation
+        self._unbounded = self._start + self._scaled_turn @ (hand.position - self._hand_start)
+        # rounding makes products of rotations drift; one Newton step to the nearest rotation: R (3 I - R' R) / 2
         r = self._turn @ hand.rotation @ self._turn_start
         self._rotation = r @ (_ONE_AND_A_HALF - 0.5 * (r.T @ r))
-        self._at = self._bounded(self._free)
+        self._position = self._bounded(self._unbounded)
         matrix = np.eye(4)
-        matrix[:3, :3], matrix[:3, 3] = self._rotation, self._at
+        matrix[:3, :3], matrix[:3, 3] = self._rotation, self._position
         matrix.flags.writeable = False
         return Frame._trusted(matrix)
 
-    def _anchor(self, hand: Frame, position: Array, rotation: Array) -> None:
-        """Hand and goal belong together from here on; `position` is where the goal would be without a box."""
+    def _connect(self, hand: Frame, position: Array, rotation: Array) -> None:
+        """Stores H0 and G0, and A for the current settings; ``position`` is that of the goal without the box."""
         scale, axes, calibration, view = self._used = self._settings()
         turn = calibration.rotation
         if axes == "tool":
             turn = rotation @ turn @ hand.rotation.T
         elif axes == "view":
             turn = view.rotation @ turn
-        self._turn, self._way = turn, scale * turn
+        self._turn, self._scaled_turn = turn, scale * turn
         self._turn_start = hand.rotation.T @ turn.T @ rotation
         self._hand, self._hand_start = hand, hand.position
-        self._start = self._free = position
+        self._start = self._unbounded = position
         self._rotation = rotation
 
     def _settings(self) -> tuple[float, Axes, Frame, Frame]:
         return self._scale, self._axes, self._calibration, self._view
 
     def _bounded(self, position: Array) -> Array:
+        """The position within the box, or within the box extended to the last position if that is outside."""
         if self.box is None:
             return position
-        low, high = self.box
-        bounded: Array = np.minimum(np.maximum(position, np.minimum(low, self._at)), np.maximum(high, self._at))
+        low, high = np.minimum(self.box[0], self._position), np.maximum(self.box[1], self._position)
+        bounded: Array = np.minimum(np.maximum(position, low), high)
         return bounded
 
     def __repr__(self) -> str:
@@ -175,10 +177,7 @@ class Mapping:
             parts.append(f"box=({self.box[0].tolist()}, {self.box[1].tolist()})")
         if self.filter is not None:
             parts.append(f"filter={self.filter!r}")
-        return f"<Mapping({', '.join(parts)}), {'gripped' if self._gripped else 'free'}>"
-
-
-_ONE_AND_A_HALF = 1.5 * np.eye(3)
+        return f"<Mapping({', '.join(parts)}), {'engaged' if self._engaged else 'released'}>"
 
 
 def _single(value: Frame, what: str) -> Frame:
@@ -188,7 +187,8 @@ def _single(value: Frame, what: str) -> Frame:
 
 
 def _box(low: ArrayLike, high: ArrayLike) -> tuple[Array, Array]:
-    lowest, highest = finite(low, 3, "lowest corner of the box"), finite(high, 3, "highest corner of the box")
-    if lowest.shape != (3,) or highest.shape != (3,) or not (lowest <= highest).all():
+    lowest = _check.vector(low, 3, "lowest corner of the box")
+    highest = _check.vector(high, 3, "highest corner of the box")
+    if not (lowest <= highest).all():
         raise BadInput(f"a box is its lowest and its highest corner, got {low!r} and {high!r}")
     return lowest, highest

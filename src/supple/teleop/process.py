@@ -1,4 +1,4 @@
-"""What a loop asks of the process it runs in: its turn in time, and to be ended gently."""
+"""Settings of the process around a loop: low latency for its thread, and Ctrl-C as a request to stop."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-_SWITCH = 1e-4  # s: how long another Python thread may keep us waiting
+_SWITCH_INTERVAL = 1e-4  # s
 
 
 @contextmanager
-def prompt() -> Iterator[None]:
-    """While it lasts, this thread gets its turn sooner.
+def low_latency() -> Iterator[None]:
+    """Reduces the latency of this thread while the context lasts, by three settings.
 
-    Python lets another of its threads go on for 5 ms before we get our turn: more than a tick. And Linux lets other
-    programs go on for about 3 ms, unless it grants a thread a real-time priority: then we ask for the least of them.
-    It does to root, and to whom its administrator allows (rtprio in limits.conf). Without it the loop runs all the
-    same, and misses about one tick in a hundred while every core is busy. And the garbage collector looks through all
-    that there is now and then, for tens of milliseconds in a large program: not through what was there before.
+    - Python's switch interval: by default another Python thread may run for 5 ms, which is longer than a tick.
+    - The lowest real-time priority, on Linux and where it is allowed (root, or rtprio in limits.conf): other programs
+      may otherwise run for about 3 ms. Without it the loop misses about one tick in a hundred while all cores are busy.
+    - Objects that exist now are excluded from garbage collection, which takes tens of milliseconds in a large program.
     """
     before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, _SWITCH))
+    sys.setswitchinterval(min(before, _SWITCH_INTERVAL))
     gc.collect()
     gc.freeze()
     try:
-        with _urgent():
+        with _real_time_priority():
             yield
     finally:
         gc.unfreeze()
@@ -36,25 +35,25 @@ def prompt() -> Iterator[None]:
 
 
 @contextmanager
-def _urgent() -> Iterator[None]:
+def _real_time_priority() -> Iterator[None]:
     if sys.platform != "linux":
         yield
         return
-    me = threading.get_native_id()
-    policy, priority = os.sched_getscheduler(me), os.sched_getparam(me)
-    # threads that a sink may start are not to inherit it
+    thread = threading.get_native_id()
+    policy, priority = os.sched_getscheduler(thread), os.sched_getparam(thread)
+    # RESET_ON_FORK: threads that a sink starts do not inherit the priority
     with suppress(OSError):
-        os.sched_setscheduler(me, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+        os.sched_setscheduler(thread, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
     try:
         yield
     finally:
         with suppress(OSError):
-            os.sched_setscheduler(me, policy | os.SCHED_RESET_ON_FORK, priority)
+            os.sched_setscheduler(thread, policy | os.SCHED_RESET_ON_FORK, priority)
 
 
 @contextmanager
-def interrupts(stop: Callable[[], None]) -> Iterator[None]:
-    """The first Ctrl-C asks for the end, and a second one does what it always did. Only the main thread hears them."""
+def stop_on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
+    """The first Ctrl-C calls ``stop``; the second acts as usual. Only the main thread receives them."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before is None:
         yield

@@ -1,87 +1,87 @@
-"""Statistics: how well a loop kept its time, in bounded memory."""
+"""Statistics: ticks, missed deadlines and jitter of a loop, in bounded memory."""
 
 from __future__ import annotations
 
 import math
 
-_LEAST, _STEP, _BINS = 1e-7, math.log(1.02), 1050  # bins of lateness: from 0.1 us to 100 s, 2 % wide
+_SHORTEST, _WIDTH, _BINS = 1e-7, math.log(1.02), 1050  # histogram of lateness: 0.1 us to 100 s, bins 2 % wide
 
 
 class Statistics:
-    """How a loop went. It counts; its size does not grow. It may be read while the loop runs.
+    """Counts of a loop, of constant size. They may be read while the loop runs.
 
-    Printed, it is a sentence: 300 Hz for 60.0 s: 17,998 ticks, 2 missed (0.01 %); late by 2 us at p50 ...
+    Printed: 300 Hz for 60.0 s: 17,998 ticks, 2 missed (0.01 %); late by 2 us at p50 ...
     """
 
     def __init__(self, rate: float) -> None:
         self.rate = rate
-        """Ticks a second that were asked for."""
+        """Requested ticks a second."""
         self.ticks = 0
         """Ticks that ran."""
         self.missed = 0
-        """Deadlines missed: ticks that ran and were not done when the next was due, and ticks that were skipped."""
+        """Missed deadlines: ticks that were not done when the next was due, and skipped ticks."""
         self.skipped = 0
-        """Ticks that did not run, since the one after them was due already. The tracker was given their time."""
+        """Ticks that did not run because the next was already due. Their time is added to the next time step."""
         self.held = 0
-        """Ticks in which the loop held the arm; the braking at its end is not counted."""
+        """Ticks in which the loop held the arm, without the braking at its end."""
         self.holds = 0
-        """How often it began to."""
+        """Number of times it began to hold the arm."""
         self.failures = 0
-        """Ticks in which the source raised, or the arm's joint values could not be had."""
-        self.said = ""
-        """The newest reason to hold the arm, in words."""
+        """Ticks in which the source or the measurement of the arm failed."""
+        self.hold_reason = ""
+        """The newest reason to hold the arm."""
         self.seconds = 0.0
-        """How long it ran."""
+        """Run time in seconds."""
         self.tracker_seconds = 0.0
-        """Time in the tracker."""
+        """Time in the tracker, in seconds."""
         self.work_seconds = 0.0
-        """Time in ticks: source, mapping, tracker and sink."""
+        """Time in ticks (source, mapping, tracker and sink), in seconds."""
         self.latest = 0.0
-        """The latest that a tick began after it was due, in seconds."""
+        """Largest delay of a tick, in seconds."""
         self._late = [0] * _BINS
 
     @property
     def missed_share(self) -> float:
-        """Deadlines missed, as a share of all that were due: 0 to 1."""
+        """Missed deadlines as a fraction of all: 0 to 1."""
         return self.missed / max(self.ticks + self.skipped, 1)
 
     @property
     def tracker_share(self) -> float:
-        """The tracker's share of the time: 0 to 1."""
+        """Fraction of the time spent in the tracker: 0 to 1."""
         return self.tracker_seconds / self.seconds if self.seconds else 0.0
 
     @property
     def work_share(self) -> float:
-        """The share of the time in which the loop was at work, and did not wait: 0 to 1."""
+        """Fraction of the time spent in ticks rather than waiting: 0 to 1."""
         return self.work_seconds / self.seconds if self.seconds else 0.0
 
     def jitter(self, share: float = 0.999) -> float:
-        """How late ticks begin, in seconds: this share of them (0 to 1) is not later. Exact to 2 %."""
+        """Quantile of the delay of ticks, in seconds: ``share`` of them (0 to 1) are not later. Exact to 2 %."""
         left = share * self.ticks
         for k, count in enumerate(self._late):
             left -= count
             if count and left <= 1e-9:
-                return min(_LEAST * math.exp(_STEP * (k + 1)), self.latest)
+                return min(_SHORTEST * math.exp(_WIDTH * (k + 1)), self.latest)
         return self.latest
 
-    def note(self, late: float) -> None:
-        """A tick ran, `late` seconds after it, or the first that was skipped for it, was due."""
+    def count(self, late: float) -> None:
+        """Counts a tick that ran; ``late`` is its delay in seconds, from the first skipped tick before it."""
         self.ticks += 1
         if late > self.latest:
             self.latest = late
-        self._late[min(int(math.log(late / _LEAST) / _STEP), _BINS - 1) if late > _LEAST else 0] += 1
+        self._late[min(int(math.log(late / _SHORTEST) / _WIDTH), _BINS - 1) if late > _SHORTEST else 0] += 1
 
     def __str__(self) -> str:
-        late = ", ".join(f"{_said(self.jitter(p))} at p{100 * p:g}" for p in (0.5, 0.99, 0.999))
+        late = ", ".join(f"{_short(self.jitter(p))} at p{100 * p:g}" for p in (0.5, 0.99, 0.999))
         tracker = self.tracker_seconds / max(self.ticks, 1)
         parts = [
             f"{self.rate:g} Hz for {self.seconds:.1f} s: {self.ticks:,} ticks, "
             f"{self.missed:,} missed ({100 * self.missed_share:.2f} %)",
-            f"late by {late}, {_said(self.latest)} at most",
-            f"the tracker takes {_said(tracker)} a tick, {100 * self.tracker_share:.1f} % of the time",
+            f"late by {late}, {_short(self.latest)} at most",
+            f"the tracker takes {_short(tracker)} a tick, {100 * self.tracker_share:.1f} % of the time",
         ]
         if self.held:
-            parts.append(f"held in {self.held:,} ticks, at last: {self.said}")
+            parts.append(f"held in {self.held:,} ticks, last reason: {self.hold_reason}")
         if self.failures:
             parts.append(f"{self.failures:,} failures")
         return "; ".join(parts)
@@ -90,5 +90,5 @@ class Statistics:
         return f"<Statistics: {self}>"
 
 
-def _said(seconds: float) -> str:
+def _short(seconds: float) -> str:
     return f"{1e6 * seconds:.0f} us" if seconds < 1e-3 else f"{1e3 * seconds:.1f} ms"

@@ -79,7 +79,7 @@ def table(title: str, linkage: Linkage, goal: Goal, solvers: Mapping[str, Solver
 
 def chapter_tables(rounds: int = 3) -> list[Table]:
     """Tables for the two goals of the chapter, and for a two-link arm, whose Jacobian is square."""
-    solvers = with_every_method(Solver()) | {"damped, damping 25": Solver(damping=25)}
+    solvers = with_every_method(Solver()) | {"damped, damping 25": Solver(method=method.damped(), damping=25)}
     cases = (
         ("planar3 to (-20, 5)", models.planar3(), chapter.NEAR),
         ("planar3 to (-35, 5), out of reach", models.planar3(), chapter.FAR),

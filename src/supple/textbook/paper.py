@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import damping, models
+from supple import damping, method, models
 from supple._solve import compilation
 from supple.damping import Singularity
 from supple.frame import Array, Frame
@@ -30,9 +30,9 @@ SINGULARITIES = (
     Singularity.off_axis("azimuth", "wrist_yaw_link", region=0.3, joints=("azimuth",)),
 )
 """The singularities of `models.kraft`: elbow straight, wrist at ±90°, wrist on the azimuth axis."""
-EXACT = Solver(damping=damping.none, keep_limits=False)
+EXACT = Solver(method=method.damped(), damping=damping.none, keep_limits=False)
 """The exact solution, without any limits."""
-PAPER = Solver(damping=damping.schinstock(SINGULARITIES), keep_limits=False)
+PAPER = Solver(method=method.damped(), damping=damping.schinstock(SINGULARITIES), keep_limits=False)
 """The approximate solution of the paper."""
 _START = {"shoulder": 0.2, "elbow": -0.9, "wrist_pitch": 0.7}
 _SHOWN = {  # links whose origins are drawn, and the joint at each
@@ -86,9 +86,9 @@ class Run:
 def drive(solver: Solver, linkage: Linkage, goals: Frame, start: ArrayLike, dt: float = 1 / 300) -> Run:
     """In each tick, the step of a solver from q (dof,), clipped to speed limits and joint limits."""
     compiled = compilation.compiled(linkage, [Goal(LINK, goals[0])], solver)
-    memory, options = compiled.memory(), solver._asked()
+    memory, options = compiled.memory(), solver._callbacks()
     q, rows = np.array(start, dtype=float), []
-    for numbers in Goal(LINK, goals)._numbers(goals.shape):
+    for numbers in Goal(LINK, goals)._encoded(goals.shape):
         step, alpha, weights = compiled.tick(q, numbers[None], dt, memory, None, *options)
         most = linkage.speed * dt
         q = linkage.clamp(linkage.integrate(q, np.clip(step, -most, most)))

@@ -1,4 +1,4 @@
-"""Network sources and sinks: commands come and answers go by UDP or WebSocket, and the loop never waits for them."""
+"""Network sources and sinks: commands and results by UDP or WebSocket, without ever blocking the loop."""
 
 from supple.teleop.network import wire
 from supple.teleop.network.access import Counts

@@ -1,4 +1,4 @@
-"""Where network sources listen and sinks send to: addresses, looked up once and judged."""
+"""Addresses of network sources and sinks: lookup, sockets, and whether an address is local."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from urllib.parse import urlsplit
 from supple.errors import BadInput
 
 PORT = 7300
-"""Where sources listen unless told otherwise."""
+"""Default port of the sources."""
 _log = logging.getLogger(__name__)
 
 
-def bound(host: str, port: int, token: str, kind: socket.SocketKind) -> tuple[socket.socket, str, int]:
-    """A socket bound to an address, and that address; BadInput if it cannot be, or may not be without a token."""
+def bind(host: str, port: int, token: str, kind: socket.SocketKind) -> tuple[socket.socket, str, int]:
+    """A socket bound to an address, and that address; BadInput if that fails or a token is needed and missing."""
     try:
-        family, address = _looked_up(host or None, port, kind)
+        family, address = _look_up(host or None, port, kind)
     except (OSError, TypeError, ValueError) as error:
         raise BadInput(f"cannot listen at host {host!r}, port {port!r}: {error}") from None
     shown = f"{host or '*'}:{port}"
-    near = _loopback(address[0])
-    if not (near or token):
+    local = _is_loopback(address[0])
+    if not (local or token):
         raise BadInput(f"{shown} can be reached from other machines: give a token that every packet must carry")
     made = socket.socket(family, kind)
     try:
         made.setblocking(False)
-        if os.name == "posix" and kind is socket.SOCK_STREAM:  # elsewhere it would let others share the port
+        if os.name == "posix" and kind is socket.SOCK_STREAM:  # elsewhere it would let programs share a port
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)
     except OSError as error:
         made.close()
         raise BadInput(f"cannot listen at {shown}: {error}") from None
     name = made.getsockname()
-    if not near:
-        _log.warning("listening at %s:%d: whoever reaches it and knows the token drives the arm", name[0], name[1])
+    if not local:
+        _log.warning("listening at %s:%d: anyone who reaches it and has the token can drive the arm", name[0], name[1])
     return made, name[0], name[1]
 
 
-def towards(to: tuple[str, int]) -> tuple[socket.socket, Any]:
-    """A datagram socket, and the address it is to send to."""
+def datagram_socket(to: tuple[str, int]) -> tuple[socket.socket, Any]:
+    """A datagram socket, and the address to send to."""
     try:
         host, port = to
-        family, address = _looked_up(host, port, socket.SOCK_DGRAM)
+        family, address = _look_up(host, port, socket.SOCK_DGRAM)
     except (OSError, TypeError, ValueError) as error:
         raise BadInput(f"an address is (host, port), got {to!r}: {error}") from None
     made = socket.socket(family, socket.SOCK_DGRAM)
@@ -53,22 +53,22 @@ def towards(to: tuple[str, int]) -> tuple[socket.socket, Any]:
     return made, address
 
 
-def own_page(origin: str) -> bool:
+def is_local_origin(origin: str) -> bool:
     """Whether a web page with this origin was loaded from this machine."""
     try:
-        return _loopback(urlsplit(origin).hostname or "")
+        return _is_loopback(urlsplit(origin).hostname or "")
     except ValueError:
         return False
 
 
-def _looked_up(host: str | None, port: int, kind: socket.SocketKind) -> tuple[socket.AddressFamily, Any]:
+def _look_up(host: str | None, port: int, kind: socket.SocketKind) -> tuple[socket.AddressFamily, Any]:
     if not 0 <= port <= 65535:
         raise ValueError("a port is 0 to 65535")
     family, _, _, _, address = socket.getaddrinfo(host, port, type=kind, flags=socket.AI_PASSIVE)[0]
     return family, address
 
 
-def _loopback(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     try:
         return host == "localhost" or ipaddress.ip_address(host.partition("%")[0]).is_loopback
     except ValueError:

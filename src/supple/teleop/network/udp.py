@@ -9,61 +9,31 @@ import threading
 import time
 from typing import Any
 
-from supple.teleop.command import Command, Tick
+from supple.teleop.command import Tick
 from supple.teleop.network import address
-from supple.teleop.network.access import REST, Counts, Gate
-from supple.teleop.network.wire import LIMIT, Form, packet
+from supple.teleop.network.access import FLOOD_PAUSE
+from supple.teleop.network.source import NetworkSource
+from supple.teleop.network.wire import MAX_BYTES, Form, packet
 
-_TOO_LONG = (errno.EMSGSIZE, 10040)  # Windows says so of a datagram, with a number of its own; others cut it off
+_TOO_LONG = (errno.EMSGSIZE, 10040)  # WSAEMSGSIZE on Windows; other systems truncate the datagram
 
 
-class UdpSource:
-    """Commands that come as datagrams, one packet each; see docs/network.md for the format.
+class UdpSource(NetworkSource):
+    """Receives commands as datagrams, one packet each; docs/network.md describes the format.
 
-    The first sender drives; others are refused, counted and told so, until it has been silent for `release` seconds.
-    Then whoever speaks takes the seat, and the hands take hold anew.
+    The first sender drives. Others are refused, counted and sent a refusal, until the operator has been silent for
+    `release` seconds. Then the next sender drives, and its hands are engaged from where they are.
     """
 
-    host: str
-    """Address it listens at."""
-    port: int
-    """Port it listens at."""
+    _kind = socket.SOCK_DGRAM
 
-    def __init__(
-        self,
-        port: int = address.PORT,
-        host: str = "127.0.0.1",
-        token: str = "",
-        *,
-        limit: float = 1000.0,
-        release: float = 5.0,
-    ) -> None:
-        """Listens from now on, in a thread of its own.
-
-        Args:
-            port: UDP port; 0 takes a free one.
-            host: address to bind to. One that other machines can reach asks for a token.
-            token: what every packet must carry, 8 to 64 printable ASCII characters; empty: nothing.
-            limit: packets a second that are heard of the operator, and of all others together.
-            release: seconds of silence after which another operator may drive.
-        """
-        self._gate = Gate(token, limit, release)
-        self._socket, self.host, self.port = address.bound(host, port, token, socket.SOCK_DGRAM)
+    def _start(self) -> None:
         self._open = True
         self._thread = threading.Thread(target=self._listen, name="supple-udp", daemon=True)
         self._thread.start()
 
-    @property
-    def counts(self) -> Counts:
-        """What became of the packets so far."""
-        return self._gate.counts
-
-    def read(self) -> Command | None:
-        """The newest command since the last call, or None."""
-        return self._gate.read()
-
     def close(self) -> None:
-        """Listens no more."""
+        """Stops listening."""
         self._open = False
         self._thread.join()
         self._socket.close()
@@ -75,56 +45,54 @@ class UdpSource:
                 if not selector.select(0.1):
                     continue
                 try:
-                    data, sender = self._socket.recvfrom(LIMIT + 1)
+                    data, sender = self._socket.recvfrom(MAX_BYTES + 1)
                 except OSError as error:
                     if error.errno in _TOO_LONG:
-                        self._gate.broken()
-                    time.sleep(REST)
+                        self._access.count_malformed()
+                    time.sleep(FLOOD_PAUSE)
                     continue
-                refusal = self._gate.hear(sender, data, time.monotonic())
+                refusal = self._access.receive(sender, data, time.monotonic())
                 if refusal is not None:
-                    _sent(self._socket, refusal, sender)
-                if self._gate.flooded:
-                    time.sleep(REST)
+                    _send(self._socket, refusal, sender)
+                if self._access.flooded:
+                    time.sleep(FLOOD_PAUSE)
 
     def _answer(self, tick: Tick) -> bool:
-        driver, form = self._gate.driver
-        return driver is not None and _sent(self._socket, packet(tick, form), driver)
-
-    def __repr__(self) -> str:
-        return f"<UdpSource at {self.host}:{self.port}: {self.counts}>"
+        operator, form = self._access.operator
+        return operator is not None and _send(self._socket, packet(tick, form), operator)
 
 
 class UdpSink:
-    """Sends what came of each tick as a datagram: q, outcome and error. Never waits; what cannot be sent is counted."""
+    """Sends the result of each tick as a datagram: q, status and error. It never blocks; failed sends are counted."""
 
     unsent: int
-    """How many were not sent."""
+    """Number of results that were not sent."""
 
     def __init__(self, to: tuple[str, int] | UdpSource, form: Form = Form.BINARY) -> None:
-        """To an address (host, port), such as an arm's; or back to whoever drives by a source, in their own form."""
+        """Sends to an address (host, port), such as an arm's; or back to the operator of a source, in its form."""
         self.unsent = 0
         self._source = to if isinstance(to, UdpSource) else None
         self._form = form
         if not isinstance(to, UdpSource):
-            self._socket, self._to = address.towards(to)
+            self._socket, self._to = address.datagram_socket(to)
 
     def write(self, tick: Tick) -> None:
-        """Sends one."""
+        """Sends the result of a tick."""
         if self._source is not None:
             sent = self._source._answer(tick)
         else:
-            sent = _sent(self._socket, packet(tick, self._form), self._to)
+            sent = _send(self._socket, packet(tick, self._form), self._to)
         self.unsent += not sent
 
     def close(self) -> None:
-        """Sends no more."""
+        """Closes the socket."""
         if self._source is None:
             self._socket.close()
 
 
-def _sent(by: socket.socket, data: bytes | None, to: Any) -> bool:
+def _send(by: socket.socket, data: bytes | None, to: Any) -> bool:
+    """Whether a datagram was sent."""
     try:
         return data is not None and by.sendto(data, to) > 0
-    except OSError:  # nobody there, or no room: a loop does not wait
+    except OSError:  # no receiver, or the buffer is full
         return False

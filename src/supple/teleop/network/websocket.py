@@ -12,40 +12,29 @@ from concurrent.futures import Future
 from typing import Any
 
 from supple.errors import BadInput, missing_extra
-from supple.teleop.command import Command, Tick
-from supple.teleop.network import address
-from supple.teleop.network.access import REST, Counts, Gate
-from supple.teleop.network.wire import LIMIT, Form, packet
+from supple.teleop.command import Tick
+from supple.teleop.network.access import FLOOD_PAUSE
+from supple.teleop.network.address import is_local_origin
+from supple.teleop.network.source import NetworkSource
+from supple.teleop.network.wire import MAX_BYTES, Form, packet
 
-_CONNECTIONS = 8  # at a time; one drives, the others wait
-_BROKEN = (1007, 1009)  # how we close on a message that is not UTF-8, or too long
+_MAX_CONNECTIONS = 8  # one drives, the others wait
+_MALFORMED = (1007, 1009)  # close codes for a message that is not UTF-8 or too long
 
 
-class WebSocketSource:
-    """Commands that come as WebSocket messages, text or binary, one packet each; else as `UdpSource`.
+class WebSocketSource(NetworkSource):
+    """Receives commands as WebSocket messages, text or binary, one packet each; otherwise like `UdpSource`.
 
-    An operator whose connection ends lets go at once. Without a token it hears programs, and pages of this machine
-    only: otherwise any page that a browser here visits could drive the arm.
+    When the operator's connection ends, the hands are released at once. Without a token only programs and web pages of
+    this machine are accepted: otherwise any web page open in a local browser could drive the arm.
     """
 
-    host: str
-    """Address it listens at."""
-    port: int
-    """Port it listens at."""
+    _kind = socket.SOCK_STREAM
 
-    def __init__(
-        self,
-        port: int = address.PORT,
-        host: str = "127.0.0.1",
-        token: str = "",
-        *,
-        limit: float = 1000.0,
-        release: float = 5.0,
-    ) -> None:
-        """Listens from now on, in a thread of its own; arguments as for `UdpSource`."""
+    def _import_packages(self) -> None:
         self._server, self._closed = _websockets("asyncio.server"), _websockets("exceptions").ConnectionClosed
-        self._gate, self._token = Gate(token, limit, release), token
-        self._socket, self.host, self.port = address.bound(host, port, token, socket.SOCK_STREAM)
+
+    def _start(self) -> None:
         self._connections = 0
         self._next: bytes | None = None
         self._lock = threading.Lock()
@@ -56,36 +45,27 @@ class WebSocketSource:
         self._thread.start()
         started.result()
 
-    @property
-    def counts(self) -> Counts:
-        """What became of the messages so far."""
-        return self._gate.counts
-
-    def read(self) -> Command | None:
-        """The newest command since the last call, or None."""
-        return self._gate.read()
-
     def close(self) -> None:
-        """Listens no more, and ends the connections."""
-        self._tell(self._end)
+        """Stops listening and closes the connections."""
+        self._set(self._end)
         self._thread.join()
 
     def _answer(self, tick: Tick) -> bool:
-        driver, form = self._gate.driver
-        data = None if driver is None else packet(tick, form)
+        operator, form = self._access.operator
+        data = None if operator is None else packet(tick, form)
         with self._lock:
             waiting, self._next = self._next, data
         if data is not None and waiting is None:
-            self._tell(self._wake)
+            self._set(self._wake)
         return data is not None and waiting is None
 
-    def _tell(self, event: asyncio.Event) -> None:
+    def _set(self, event: asyncio.Event) -> None:
         try:
             self._loop.call_soon_threadsafe(event.set)
-        except RuntimeError:  # it is closed
+        except RuntimeError:  # the event loop is closed
             return
 
-    # -- in its own thread ------------------------------------------------------------------------------------------
+    # -- in its own thread ---------------------------------------------------------------------------------------------
 
     def _run(self, started: Future[None]) -> None:
         try:
@@ -98,79 +78,76 @@ class WebSocketSource:
             self._socket.close()
 
     async def _serve(self, started: Future[None]) -> None:
-        quiet = logging.Logger("supple.teleop.websocket", logging.CRITICAL + 1)  # what strangers get wrong is counted
+        quiet = logging.Logger("supple.teleop.websocket", logging.CRITICAL + 1)  # errors of clients are counted
         async with self._server.serve(
-            self._talk,
+            self._receive_all,
             sock=self._socket,
             process_request=self._admit,
             compression=None,
-            max_size=LIMIT,
+            max_size=MAX_BYTES,
             ping_interval=1.0,
             ping_timeout=2.0,
             open_timeout=2.0,
             close_timeout=0.5,
             logger=quiet,
         ):
-            answering = asyncio.ensure_future(self._answering())
+            sending = asyncio.ensure_future(self._send_answers())
             started.set_result(None)
             await self._end.wait()
-            answering.cancel()
+            sending.cancel()
 
     def _admit(self, connection: Any, request: Any) -> Any:
-        """A refusal for pages of other machines and for crowds, None for those who may speak."""
-        strange = not all(address.own_page(origin) for origin in request.headers.get_all("Origin"))
-        if strange and not self._token:
-            self._gate.turned_away()
-            return connection.respond(403, "a page of another machine may not drive without a token\n")
-        if self._connections >= _CONNECTIONS:
-            self._gate.turned_away()
+        """The refusal of a web page of another machine, or of too many connections; None if it may connect."""
+        foreign = not all(is_local_origin(origin) for origin in request.headers.get_all("Origin"))
+        if foreign and not self._token:
+            self._access.count_refused()
+            return connection.respond(403, "a web page of another machine needs a token to drive\n")
+        if self._connections >= _MAX_CONNECTIONS:
+            self._access.count_refused()
             return connection.respond(503, "too many connections\n")
         return None
 
-    async def _talk(self, connection: Any) -> None:
+    async def _receive_all(self, connection: Any) -> None:
         self._connections += 1
         try:
             async for message in connection:
                 data = message.encode() if isinstance(message, str) else message
-                refusal = self._gate.hear(connection, data, time.monotonic())
+                refusal = self._access.receive(connection, data, time.monotonic())
                 if refusal is not None:
                     await connection.send(_message(refusal))
-                if self._gate.flooded:
-                    await asyncio.sleep(REST)
+                if self._access.flooded:
+                    await asyncio.sleep(FLOOD_PAUSE)
         except self._closed as closed:
-            if closed.sent is not None and closed.sent.code in _BROKEN:
-                self._gate.broken()
+            if closed.sent is not None and closed.sent.code in _MALFORMED:
+                self._access.count_malformed()
         finally:
             self._connections -= 1
-            self._gate.leave(connection)
+            self._access.disconnect(connection)
 
-    async def _answering(self) -> None:
+    async def _send_answers(self) -> None:
         while True:
             await self._wake.wait()
             self._wake.clear()
             with self._lock:
                 data, self._next = self._next, None
-            driver: Any = self._gate.driver[0]
-            if data is not None and driver is not None:
+            operator: Any = self._access.operator[0]
+            if data is not None and operator is not None:
                 try:
-                    await driver.send(_message(data))
+                    await operator.send(_message(data))
                 except self._closed:
                     continue
 
-    def __repr__(self) -> str:
-        return f"<WebSocketSource at {self.host}:{self.port}: {self.counts}>"
-
 
 class WebSocketSink:
-    """Sends what came of each tick as a WebSocket message; if the other side is slow, only the newest."""
+    """Sends the result of each tick as a WebSocket message; only the newest if the receiver is slow."""
 
     unsent: int
-    """How many were not sent: the other side was slow, or away."""
+    """Number of results that were not sent because the receiver was slow or not connected."""
 
     def __init__(self, to: str | WebSocketSource, form: Form = Form.BINARY) -> None:
-        """To an address such as "ws://127.0.0.1:7301"; or back to whoever drives by a source, in their own form.
+        """Sends to an address such as "ws://127.0.0.1:7301"; or back to the operator of a source, in its form.
 
-        A connection that is lost is tried again every second.
+        A lost connection is tried again every second.
         """
         self.unsent = 0
         self._source = to if isinstance(to, WebSocketSource) else None
@@ -179,19 +156,19 @@ class WebSocketSink:
         if not isinstance(to, str):
             raise BadInput(f'an address is a text such as "ws://127.0.0.1:7301", got {to!r}')
         self._client = _websockets("sync.client")
-        self._lost = (OSError, _websockets("exceptions").WebSocketException)
+        self._connection_errors = (OSError, _websockets("exceptions").WebSocketException)
         self._to, self._form = to, form
         self._next: bytes | None = None
         self._ended, self._ready = threading.Event(), threading.Condition()
         try:
-            connection = self._connected()
-        except (*self._lost, ValueError) as error:
+            connection = self._connect()
+        except (*self._connection_errors, ValueError) as error:
             raise BadInput(f"no WebSocket listens at {to!r}: {error}") from None
         self._thread = threading.Thread(target=self._send, args=(connection,), name="supple-sink", daemon=True)
         self._thread.start()
 
     def write(self, tick: Tick) -> None:
-        """Leaves one to be sent."""
+        """Queues the result of a tick for sending."""
         if self._source is not None:
             self.unsent += not self._source._answer(tick)
             return
@@ -202,15 +179,15 @@ class WebSocketSink:
             self._ready.notify()
 
     def close(self) -> None:
-        """Sends the last, and then no more."""
+        """Sends the last result, then closes the connection."""
         if self._source is None:
             with self._ready:
                 self._ended.set()
                 self._ready.notify()
             self._thread.join(2.0)
 
-    def _connected(self) -> Any:
-        return self._client.connect(self._to, open_timeout=1.0, close_timeout=0.5, compression=None, max_size=LIMIT)
+    def _connect(self) -> Any:
+        return self._client.connect(self._to, open_timeout=1.0, close_timeout=0.5, compression=None, max_size=MAX_BYTES)
 
     def _send(self, connection: Any) -> None:
         while True:
@@ -221,24 +198,24 @@ class WebSocketSink:
                 break
             try:
                 connection.send(_message(data))
-            except self._lost:
-                connection = self._again(connection)
+            except self._connection_errors:
+                connection = self._reconnect(connection)
         connection.close()
 
-    def _again(self, lost: Any) -> Any:
-        """Another connection in place of one that was lost; the lost one when it is time to end."""
+    def _reconnect(self, lost: Any) -> Any:
+        """A new connection; the lost one if the sink is closed meanwhile."""
         with self._ready:
             self.unsent += 1
         while not self._ended.wait(1.0):
-            found = self._found()
+            found = self._try_connect()
             if found is not None:
                 return found
         return lost
 
-    def _found(self) -> Any:
+    def _try_connect(self) -> Any:
         try:
-            return self._connected()
-        except self._lost:
+            return self._connect()
+        except self._connection_errors:
             return None
 
 

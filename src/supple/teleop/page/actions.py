@@ -1,4 +1,4 @@
-"""Pilot: does what a page's controls ask for: another arm, another method, the tour, recordings."""
+"""Actions: everything that the controls of a page do: arm, method, tour, recording and replay."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ import numpy as np
 from supple import models
 from supple.errors import BadInput, SuppleError
 from supple.teleop.command import Source, Tick
-from supple.teleop.page.arm import UPLOAD, Arm, uploaded
-from supple.teleop.page.arm_view import Stage, tall
-from supple.teleop.page.handles import Grip
-from supple.teleop.page.methods import METHODS, SUPPLE
+from supple.teleop.methods import METHODS, SUPPLE
+from supple.teleop.page.arm import MAX_UPLOAD, Arm, from_upload
+from supple.teleop.page.arm_view import ArmView, is_tall
+from supple.teleop.page.handle_input import HandleInput
 from supple.teleop.page.panel import Panel, note
 from supple.teleop.page.plots import SAMPLES, SECONDS, Plots
-from supple.teleop.page.session import Session, played
+from supple.teleop.page.session import Session, script_of_recording
 from supple.teleop.page.tour import HAZARDS, Hazard
 
-BRIEF = 6.0  # s: how long a message stays
+MESSAGE_SECONDS = 6.0  # how long a message is shown
 NOBODY = "nobody drives"
+FAILED = "that did not work"
 
 
-class Pilot:
-    """The session that is under way, what is drawn of it, and all that may be done with it. Safe from any thread."""
+class Actions:
+    """The current session, its drawing, and the actions on it. Safe from any thread."""
 
     def __init__(
         self,
@@ -42,90 +43,90 @@ class Pilot:
         record: str | os.PathLike[str] | None = None,
         other: Source | None = None,
     ) -> None:
-        """Begin with an arm that nobody drives; arguments as in `serve`."""
+        """Begins with an arm that nobody drives; arguments as in `serve`."""
         self.changed: Callable[[], None] = lambda: None
-        """Called when what the controls show is not so any more."""
+        """Called when the controls must be refreshed."""
         self.ellipsoids = False
         """Whether manipulability ellipsoids are drawn."""
-        self.grip = Grip(self)
-        """What a person does to the handles."""
+        self.handles = HandleInput(self)
+        """Pointer and keys on the handles."""
         self._server, self._folder, self._rate = server, Path(folder), rate
         self.lock = threading.RLock()
-        """Held by whoever changes what is driven or shown."""
+        """Held while the session or its drawing is changed."""
         self._panel, self.plots = Panel(server), Plots(server.gui)
-        self._last: Path | None = None
-        self._own: Arm | None = None
+        self._last_recording: Path | None = None
+        self._uploaded: Arm | None = None
         self._hazards: list[Hazard] = []
-        self._round = 0
-        self._ended = threading.Event()
-        self._note: tuple[str, str, float] = ("", "", 0.0)
-        self._jumps = self._frames = 0
-        self._present, self._driven = False, other is not None
+        self._tour_length = 0
+        self._script_ended = threading.Event()
+        self._message: tuple[str, str, float] = ("", "", 0.0)
+        self._resets = self._frames = 0
+        self._present, self._other_drove = False, other is not None
         self._enter(arm, method, scale, other, record)
 
-    # -- what the page tells -----------------------------------------------------------------------------------------
+    # -- called by the page ------------------------------------------------------------------------------------------
 
     def hold(self) -> None:
-        """Holds the arm, unless another source drives it; waits for nobody."""
-        if not self.session.hands.driven:
+        """Holds the arm, unless another source drives it; does not block."""
+        if not self.session.source.other_drives:
             self.session.loop.pause(NOBODY)
 
-    def attend(self, present: bool) -> None:
-        """Somebody drives from now on, or nobody: then the arm is held."""
+    def set_present(self, present: bool) -> None:
+        """A browser drives from now on, or none: then the arm is held."""
         with self.lock:
-            session, hands = self.session, self.session.hands
+            session, source = self.session, self.session.source
             if not present:
-                session.end_play()
+                session.end_script()
                 self._hazards = []
-            self._present = hands.alive = present
-            self.grip.begin()
-            session.place(session.q)  # where the goals will begin anew
-            if present or hands.driven:
+            self._present = source.alive = present
+            self.handles.begin()
+            session.place_handles(session.q)
+            if present or source.other_drives:
                 session.loop.resume()
             else:
                 self.hold()
-                end = time.monotonic() + 0.1  # until it is heard: who comes next begins anew, however soon
+                end = time.monotonic() + 0.1  # wait for the hold, so that the next driver starts from the arm
                 while session.loop.running and not session.loop.held and time.monotonic() < end:
                     time.sleep(0.002)
 
-    def greet(self, client: Any) -> None:
-        """A browser was opened: let a phone see the arm above its panel; others see it as they come."""
+    def set_camera(self, client: Any) -> None:
+        """Sets the camera of a browser on a phone, where the arm is above the panel; others start with the default."""
         with self.lock:
-            if tall(client):
-                self.stage.look(client)
+            if is_tall(client):
+                self.view.set_camera(client)
 
     def update(self) -> None:
-        """Draw the newest tick; called about 30 times a second by one thread."""
+        """Draws the newest tick; called about 30 times a second by one thread."""
         with self.lock:
-            if self._ended.is_set():
-                self._ended.clear()
-                self._next()
+            if self._script_ended.is_set():
+                self._script_ended.clear()
+                self._next_hazard()
             if not self.session.loop.running:
-                self.tell("the loop has ended", "see where supple was started", None)
-            if self._driven and not self.session.hands.driven:
-                self._driven = False
-                self.session.bring_back()  # the handles stayed behind
-                self.tell("the source has ended", "the handle is yours")
+                self.show_message("the loop has ended", "See the terminal where supple was started.", None)
+            if self._other_drove and not self.session.source.other_drives:
+                self._other_drove = False
+                self.session.recentre()
+                self.show_message("the source has ended", "You can drive with the handle now.")
                 self.changed()
             tick = self.session.newest
             if tick is not None:
                 self.draw(tick)
 
     def draw(self, tick: Tick) -> None:
-        """Draw a tick: the scene, and now and then the plots and the words."""
+        """Draws a tick: the scene each time, plots and panel less often."""
         with self.lock:
-            jumped, self._jumps = self.session.jumps != self._jumps, self.session.jumps
-            self.stage.ellipsoids = self.ellipsoids
-            self.stage.show(tick, jumped)
+            jumped, self._resets = self.session.resets != self._resets, self.session.resets
+            self.view.ellipsoids = self.ellipsoids
+            self.view.show(tick, jumped)
             if self._frames % round(30 * SECONDS / SAMPLES) == 0:
                 self.plots.sample(tick)
             if self._frames % 3 == 0:
                 self.plots.draw()
-                self._panel.show(tick, self.session.arm, self._said(), self.session.loop.statistics)
+                self._panel.show(tick, self.session.arm, self._current_note(), self.session.loop.statistics)
             self._frames += 1
 
     def close(self) -> None:
-        """End the session; raises what ended its loop, if it failed."""
+        """Ends the session; raises the exception that ended its loop, if one did."""
         with self.lock:
             self.session.loop.stop()
 
@@ -133,158 +134,156 @@ class Pilot:
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The names that `choose` knows."""
-        own = () if self._own is None else (self._own.linkage.name,)
-        return tuple(dict.fromkeys((*models.names(), *own, self.session.arm.linkage.name)))
+        """Names of the arms that can be chosen."""
+        uploaded = () if self._uploaded is None else (self._uploaded.linkage.name,)
+        return tuple(dict.fromkeys((*models.names(), *uploaded, self.session.arm.linkage.name)))
 
-    def choose(self, name: str) -> None:
-        """Another arm: a stock one, or the one that was uploaded."""
+    def choose_arm(self, name: str) -> None:
+        """Changes to a bundled arm or the uploaded one."""
         with self.lock:
-            if self._own is not None and name == self._own.linkage.name:
-                self._switch(self._own)
+            if self._uploaded is not None and name == self._uploaded.linkage.name:
+                self._switch(self._uploaded)
             elif name in models.names() and name != self.session.arm.linkage.name:
                 self._switch(Arm.of(models.get(name)))
 
-    def choose_hand(self, link: str) -> None:
-        """Another link of the same linkage as its hand."""
+    def choose_link(self, link: str) -> None:
+        """Drives another link of the same linkage."""
         with self.lock:
             linkage = self.session.arm.linkage
             if any(link == one.name for one in linkage.links) and self.session.arm.links != (link,):
                 self._try(lambda: self._switch(Arm.of(linkage, (link,))))
 
     def upload(self, name: str, content: bytes) -> None:
-        """Another arm from a description that a browser sent."""
+        """Changes to an arm from a robot description that a browser sent."""
         with self.lock:
-            self._try(lambda: self._take(uploaded(name[-60:], content)))
+            self._try(lambda: self._switch_to_uploaded(from_upload(name[-60:], content)))
 
-    def refused(self, name: str, size: int) -> None:
-        """Says that a description is too large to be taken."""
-        self.tell("that did not work", f"{name[-60:]} has {size:,} bytes; a description may have {UPLOAD:,}")
+    def refuse_upload(self, name: str, size: int) -> None:
+        """Shows that a robot description is too large."""
+        self.show_message(FAILED, f"{name[-60:]} has {size:,} bytes; a description may have {MAX_UPLOAD:,}")
 
-    def use(self, method: str) -> None:
-        """Another method."""
+    def choose_method(self, method: str) -> None:
+        """Changes the method."""
         with self.lock:
             if method in METHODS and method != self.session.method:
                 self.session.use(method)
                 self.changed()
 
-    def scale(self, value: float) -> None:
-        """Another scale between handle and arm."""
+    def set_scale(self, value: float) -> None:
+        """Changes the scale between handle and arm."""
         with self.lock:
             if 0.01 <= value <= 100:
                 self.session.scale = float(value)
 
     def show_ellipsoids(self, shown: bool) -> None:
-        """Draw how fast the hands can go each way, or do not."""
+        """Shows or hides the manipulability ellipsoids."""
         self.ellipsoids = bool(shown)
 
     # -- record, replay, reset ---------------------------------------------------------------------------------------
 
     def reset(self) -> None:
-        """The arm at rest, the handles at its hands."""
+        """Puts the arm at rest and the handles at its end effectors."""
         with self.lock:
-            self.end()
+            self.end_script()
             self.session.reset()
 
-    def bring_back(self) -> None:
-        """Handles and goals back to the hands."""
+    def recentre(self) -> None:
+        """Puts handles and goals at the end effectors."""
         with self.lock:
-            self.end()
-            self.session.bring_back()
+            self.end_script()
+            self.session.recentre()
 
     def record(self) -> None:
         """Begins a recording, or ends it."""
         with self.lock:
-            if self.session.recording:
-                self._try(self._recorded)
-            else:
-                self._try(self._begin_record)
+            self._try(self._end_recording if self.session.recording else self._begin_recording)
             self.changed()
 
     def replay(self) -> None:
-        """Plays the last recording, by the method that is chosen now."""
+        """Plays the goals of the last recording, with the method that is chosen now."""
         with self.lock:
             self._try(self._replay)
 
     # -- the tour ----------------------------------------------------------------------------------------------------
 
     def tour(self, name: str = "") -> None:
-        """One of the five hazards by its name, or all."""
+        """Starts one hazard by its name, or all."""
         with self.lock:
             chosen = [hazard for hazard in HAZARDS if name == hazard.name] or list(HAZARDS)
-            self.end()
-            self._hazards, self._round = chosen, len(chosen)
-            self._next()
+            self.end_script()
+            self._hazards, self._tour_length = chosen, len(chosen)
+            self._next_hazard()
 
-    def end(self) -> None:
+    def end_script(self) -> None:
         """Ends the tour or a replay."""
         with self.lock:
             self._hazards = []
-            if self.session.hands.scripted:
-                self.session.end_play()
-                self.tell("", "")
-            self._ended.clear()
+            if self.session.source.scripted:
+                self.session.end_script()
+                self.show_message("", "")
+            self._script_ended.clear()
 
-    def tell(self, title: str, sentence: str, seconds: float | None = BRIEF) -> None:
-        """Shows a message in the panel for a while; None: until the next."""
-        self._note = (title, sentence, np.inf if seconds is None else time.monotonic() + seconds)
+    def show_message(self, title: str, text: str, seconds: float | None = MESSAGE_SECONDS) -> None:
+        """Shows a message in the panel for a time; None: until the next message."""
+        self._message = (title, text, np.inf if seconds is None else time.monotonic() + seconds)
 
     # ----------------------------------------------------------------------------------------------------------------
 
-    def _next(self) -> None:
-        """The next hazard of the tour, if there is one."""
-        self.session.end_play()
+    def _next_hazard(self) -> None:
+        """Starts the next hazard of the tour, if there is one."""
+        self.session.end_script()
         while self._hazards:
             hazard = self._hazards.pop(0)
             script = hazard.script(self.session.arm)
             if script is not None:
-                count = f"{self._round - len(self._hazards)} of {self._round}: " if self._round > 1 else ""
-                self.tell(count + hazard.title, hazard.sentence, None)
-                self.session.play(script, self.session.arm.linkage.rest, self._ended.set)
+                number = self._tour_length - len(self._hazards)
+                count = f"{number} of {self._tour_length}: " if self._tour_length > 1 else ""
+                self.show_message(count + hazard.title, hazard.text, None)
+                self.session.start_script(script, self.session.arm.linkage.rest, self._script_ended.set)
                 return
-            self.tell(hazard.title, "this arm has none")
+            self.show_message(hazard.title, "This arm has none.")
             if not self._hazards:
                 return
-        self.tell("", "")
+        self.show_message("", "")
 
     def _replay(self) -> None:
         if self.session.recording:
-            self._recorded()
+            self._end_recording()
             self.changed()
-        if self._last is None:
-            raise BadInput("nothing was recorded yet: press record, drive, press stop")
-        script, begin, name = played(self._last)
+        if self._last_recording is None:
+            raise BadInput("there is no recording yet: press record, drive, press stop")
+        script, begin, name = script_of_recording(self._last_recording)
         arm = self.session.arm
         if name != arm.linkage.name or len(begin) != arm.linkage.dof or len(script.at(0.0)) != len(arm.links):
-            raise BadInput(f"{self._last.name} is of {name}: choose that arm first")
-        self.end()
-        self.tell("replay", f"{self._last.name}, by {self.session.method}", None)
-        self.session.play(script, begin, self._ended.set)
+            raise BadInput(f"{self._last_recording.name} is of {name}: choose that arm first")
+        self.end_script()
+        self.show_message("replay", f"{self._last_recording.name}, with the method {self.session.method}", None)
+        self.session.start_script(script, begin, self._script_ended.set)
 
-    def _begin_record(self) -> None:
-        self.end()
-        self._last = self.session.record(self._folder)
-        self.tell("recording", f"to {self._last}", None)
+    def _begin_recording(self) -> None:
+        self.end_script()
+        self._last_recording = self.session.record(self._folder)
+        self.show_message("recording", f"to {self._last_recording}", None)
 
-    def _recorded(self) -> None:
-        path = self.session.recorded()
-        self.tell("recorded", f"{path}; see what differs by another method: supple replay {path} --solver ...")
+    def _end_recording(self) -> None:
+        path = self.session.end_recording()
+        self.show_message("recorded", f"{path}; to compare with another method: supple replay {path} --solver ...")
 
-    def _take(self, arm: Arm) -> None:
+    def _switch_to_uploaded(self, arm: Arm) -> None:
         self._switch(arm)
-        self._own = arm
+        self._uploaded = arm
         self.changed()
 
     def _switch(self, arm: Arm) -> None:
-        """Goes on with another arm; if it cannot be drawn or driven, with the old one."""
-        _ = arm.goals, arm.axes, arm.columns  # complaints come before anything is taken away
+        """Changes to another arm; back to the old one if the new one cannot be drawn or driven."""
+        _ = arm.goals, arm.axes, arm.columns  # raises before the old arm is removed
         before = self.session
-        self.end()
+        self.end_script()
         try:
             before.loop.stop()
-        except Exception as error:  # a recording that could not be ended, most likely: the old arm is left anyway
-            self.tell("that did not work", str(error)[:300])
-        self.stage.clear()
+        except Exception as error:  # most likely a recording that could not be completed; the change goes on
+            self.show_message(FAILED, str(error)[:300])
+        self.view.clear()
         try:
             self._enter(arm, before.method, before.scale)
         except Exception:
@@ -292,8 +291,8 @@ class Pilot:
             raise
         finally:
             for client in self._server.get_clients().values():
-                self.stage.look(client)
-            self.attend(self._present)
+                self.view.set_camera(client)
+            self.set_present(self._present)
             self.changed()
 
     def _enter(
@@ -304,25 +303,26 @@ class Pilot:
         other: Source | None = None,
         record: str | os.PathLike[str] | None = None,
     ) -> None:
+        """Begins a session."""
         session = Session(arm, method=method, rate=self._rate, scale=scale, other=other)
-        self.stage = Stage(self._server, arm)
+        self.view = ArmView(self._server, arm)
         self.plots.begin(arm)
         self._panel.name(arm)
-        self.session, self._jumps = session, 0
-        self.grip.begin()
+        self.session, self._resets = session, 0
+        self.handles.begin()
         if record is not None:
-            self._last = session.record(self._folder, record)
+            self._last_recording = session.record(self._folder, record)
         if other is None:
             session.loop.pause(NOBODY)
         session.loop.start()
 
     def _try(self, act: Callable[[], None]) -> None:
-        """Does it, or says why not."""
+        """Does it, or shows the reason of the failure."""
         try:
             act()
         except (SuppleError, OSError) as error:
-            self.tell("that did not work", str(error)[:300])
+            self.show_message(FAILED, str(error)[:300])
 
-    def _said(self) -> str:
-        title, sentence, until = self._note
-        return note(title, sentence) if title and time.monotonic() < until else ""
+    def _current_note(self) -> str:
+        title, text, until = self._message
+        return note(title, text) if title and time.monotonic() < until else ""

@@ -1,4 +1,4 @@
-"""Cockpit: handles and controls of the one browser that drives; they exist in that browser only."""
+"""Controls: handles and controls of the browser that drives; no other browser has them."""
 
 from __future__ import annotations
 
@@ -8,199 +8,208 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from supple.frame import Array, Frame
+from supple.teleop.methods import DESCRIPTIONS, METHODS
 from supple.teleop.page import keys
 from supple.teleop.page.arm import Arm
-from supple.teleop.page.methods import ABOUT, METHODS
 from supple.teleop.page.tour import HAZARDS
 
 if TYPE_CHECKING:
-    from supple.teleop.page.actions import Pilot
+    from supple.teleop.page.actions import Actions
 
-INDEX, HOLD, BACK = "index", "take hold", "bring back"
-RECORD, STOP, ALL = "record", "stop", "all five"
-KNOB = (209, 102, 58)
+DETACH, ATTACH, RECENTRE = "detach", "attach", "recentre"
+RECORD, REPLAY, RESET, STOP, ALL = "record", "replay", "reset", "stop", "all five"
+BALL = (209, 102, 58)
 
 
-class Cockpit:
-    """What the driver sees. Every control ends in a word to the `Pilot`, which does it."""
+class Controls:
+    """Handles, buttons and keys of the driving browser. Each calls a method of `Actions`."""
 
-    def __init__(self, client: Any, pilot: Pilot, let_go: Callable[[int], None]) -> None:
-        """Add handles and controls to a client of viser; ``let_go`` is called with its number when it gives up."""
-        self.client, self._pilot, self._let_go = client, pilot, let_go
+    def __init__(self, client: Any, actions: Actions, release: Callable[[int], None]) -> None:
+        """Adds them to a client of viser; ``release`` is called with its number when it stops driving."""
+        self.client, self._actions, self._release = client, actions, release
         self._handles: list[tuple[Any, Any]] = []
-        self._places: list[Frame | None] = []
+        self._shown: list[Frame | None] = []
         self._arm: Arm | None = None
         self._folder = client.gui.add_folder(None, order=10)
         with self._folder:
-            self._controls(client.gui)
-        self._commands = keys.add(client, pilot.grip.nudge, pilot.grip.other_hand)
+            self._add_controls(client.gui)
+        self._commands = keys.add(client, actions.handles.nudge, actions.handles.switch_handle)
         self.refresh()
 
     def remove(self) -> None:
-        """Take everything away."""
-        for nodes in self._handles:
-            for node in nodes:
-                node.remove()
+        """Removes all of it."""
+        self._remove_handles()
         for command in self._commands:
             command.remove()
         self._folder.remove()
 
     # -- controls -----------------------------------------------------------------------------------------------------
 
-    def _controls(self, gui: Any) -> None:
-        pilot, session = self._pilot, self._pilot.session
-        self._arms = gui.add_dropdown("arm", pilot.arms, initial_value=session.arm.linkage.name)
-        self._arms.on_update(_said(pilot.choose))
-        self._methods = gui.add_dropdown("method", tuple(METHODS), initial_value=session.method, hint=_about())
-        self._methods.on_update(_said(pilot.use))
+    def _add_controls(self, gui: Any) -> None:
+        actions, session = self._actions, self._actions.session
+        self._arms = gui.add_dropdown("arm", actions.arms, initial_value=session.arm.linkage.name)
+        self._arms.on_update(_by_user(actions.choose_arm))
+        hint = "; ".join(f"{name}: {line}" for name, line in DESCRIPTIONS.items())
+        self._methods = gui.add_dropdown("method", tuple(METHODS), initial_value=session.method, hint=hint)
+        self._methods.on_update(_by_user(actions.choose_method))
         self._scale = gui.add_slider(
             "scale",
             min=0.1,
             max=3.0,
             step=0.1,
             initial_value=min(max(session.scale, 0.1), 3.0),
-            hint="metres of the arm for a metre of the handle; turns are never scaled",
+            hint="metres of the arm for a metre of the handle; rotations are not scaled",
         )
-        self._scale.on_update(_said(pilot.scale))
-        self._index = gui.add_button_group(
-            "handle", (INDEX, BACK), hint="index: it moves alone, until it takes hold again; bring back: to the hand"
-        )
-        self._index.on_click(_said(lambda value: pilot.bring_back() if value == BACK else pilot.grip.index()))
-        self._record = gui.add_button_group("drive", (RECORD, "replay", "reset"))
-        self._record.on_click(_said(self._drive))
+        self._scale.on_update(_by_user(actions.set_scale))
+        hint = "detach: move the handle without the arm; recentre: put the handle back at the end effector"
+        self._attach = gui.add_button_group("handle", (DETACH, RECENTRE), hint=hint)
+        self._attach.on_click(_by_user(self._click_handle))
+        self._record = gui.add_button_group("drive", (RECORD, REPLAY, RESET))
+        self._record.on_click(_by_user(self._click_drive))
         tour = (ALL, *(hazard.name for hazard in HAZARDS), STOP)
         self._tour = gui.add_button_group("tour", tour, hint="five hazards: the handle moves by itself")
-        self._tour.on_click(_said(lambda value: pilot.end() if value == STOP else pilot.tour(value)))
+        self._tour.on_click(_by_user(lambda value: actions.end_script() if value == STOP else actions.tour(value)))
         with gui.add_folder("more", expand_by_default=False):
-            self._links = gui.add_dropdown("hand", session.arm.linkage.tips, hint="the link that is driven")
-            self._links.on_update(_said(pilot.choose_hand))
-            self._egg = gui.add_checkbox("ellipsoid", pilot.ellipsoids, hint="how fast the hand can go each way")
-            self._egg.on_update(_said(pilot.show_ellipsoids))
-            self._upload = gui.add_upload_button(
-                "your own URDF", mime_type=".urdf,.xml", hint="drawn without its meshes; it stays on this machine"
-            )
-            self._upload.on_upload(lambda event: pilot.upload(event.target.value.name, event.target.value.content))
-            self._leave = gui.add_button("let go", hint="another browser may drive", color="gray")
-            self._leave.on_click(lambda event: self._let_go(event.client_id))
+            self._add_more(gui)
 
-    def _drive(self, value: str) -> None:
-        if value == "replay":
-            self._pilot.replay()
-        elif value == "reset":
-            self._pilot.reset()
+    def _add_more(self, gui: Any) -> None:
+        actions = self._actions
+        tips = actions.session.arm.linkage.tips
+        self._links = gui.add_dropdown("end effector", tips, hint="the link that is driven")
+        self._links.on_update(_by_user(actions.choose_link))
+        hint = "how fast the end effector can move in each direction"
+        self._ellipsoid = gui.add_checkbox("ellipsoid", actions.ellipsoids, hint=hint)
+        self._ellipsoid.on_update(_by_user(actions.show_ellipsoids))
+        hint = "shown without its meshes; the file stays on this machine"
+        self._upload = gui.add_upload_button("your own URDF", mime_type=".urdf,.xml", hint=hint)
+        self._upload.on_upload(lambda event: actions.upload(event.target.value.name, event.target.value.content))
+        self._stop_driving = gui.add_button("stop driving", hint="lets another browser drive", color="gray")
+        self._stop_driving.on_click(lambda event: self._release(event.client_id))
+
+    def _click_handle(self, value: str) -> None:
+        if value == RECENTRE:
+            self._actions.recentre()
         else:
-            self._pilot.record()
+            self._actions.handles.toggle_attached()
+
+    def _click_drive(self, value: str) -> None:
+        if value == REPLAY:
+            self._actions.replay()
+        elif value == RESET:
+            self._actions.reset()
+        else:
+            self._actions.record()
 
     def refresh(self) -> None:
-        """Show what the session is: after another arm, an upload, the beginning or end of a recording."""
-        session, pilot = self._pilot.session, self._pilot
-        arm = session.arm
+        """Shows the current state: after another arm, an upload, the beginning or end of a recording."""
+        actions, session = self._actions, self._actions.session
+        arm, source = session.arm, session.source
         if arm is not self._arm:
             self._arm = arm
-            _set(self._arms, pilot.arms, arm.linkage.name)
+            _set_value(self._arms, actions.arms, arm.linkage.name)
             tips = tuple(dict.fromkeys((*arm.links, *arm.linkage.tips)))
-            _set(self._links, tips, arm.links[0])
-            self._grasp(arm)
-        own = not session.hands.driven
+            _set_value(self._links, tips, arm.links[0])
+            self._add_handles(arm)
+        own = not source.other_drives
         several = len(arm.links) == 1 and len(self._links.options) > 1
-        shown = [(control, own) for control in (self._arms, self._upload, self._index, self._tour)]
+        shown = [(control, own) for control in (self._arms, self._upload, self._attach, self._tour)]
         for control, visible in (*shown, (self._links, own and several)):
             if control.visible != visible:
                 control.visible = visible
-        for handle, knob in self._handles:
-            handle.visible = knob.visible = own
-            handle.opacity = 1.0 if session.hands.holding else 0.45
-        _offer(self._index, (INDEX if session.hands.holding else HOLD, BACK))
-        _offer(self._record, (STOP if session.recording else RECORD, "replay", "reset"))
+        for handle, ball in self._handles:
+            handle.visible = ball.visible = own
+            handle.opacity = 1.0 if source.attached else 0.45
+        _set_options(self._attach, (DETACH if source.attached else ATTACH, RECENTRE))
+        _set_options(self._record, (STOP if session.recording else RECORD, REPLAY, RESET))
         if self._methods.value != session.method:
             self._methods.value = session.method
-        if self._egg.value != pilot.ellipsoids:
-            self._egg.value = pilot.ellipsoids
+        if self._ellipsoid.value != actions.ellipsoids:
+            self._ellipsoid.value = actions.ellipsoids
 
     # -- handles ------------------------------------------------------------------------------------------------------
 
-    def _grasp(self, arm: Arm) -> None:
+    def _add_handles(self, arm: Arm) -> None:
+        self._remove_handles()
+        self._handles = [self._add_handle(arm, k) for k in range(len(arm.links))]
+        self._shown = [None] * len(arm.links)
+        self.place_handles()
+
+    def _remove_handles(self) -> None:
         for nodes in self._handles:
             for node in nodes:
                 node.remove()
-        self._handles = [self._handle(arm, k) for k in range(len(arm.links))]
-        self._places = [None] * len(arm.links)
-        self.follow()
 
-    def _handle(self, arm: Arm, k: int) -> tuple[Any, Any]:
+    def _add_handle(self, arm: Arm, k: int) -> tuple[Any, Any]:
         size, scene = 0.21 * arm.size, self.client.scene
         handle = scene.add_transform_controls(
             f"/handles/{k}",
             scale=size,
             active_axes=arm.axes[k],
-            disable_rotations=not arm.whole[k],
+            disable_rotations=not arm.turns[k],
             depth_test=False,
             line_width=2.0,
         )
-        knob = scene.add_icosphere(
-            f"/knobs/{k}", radius=0.13 * size, color=KNOB, opacity=0.85, cast_shadow=False, receive_shadow=False
+        ball = scene.add_icosphere(
+            f"/balls/{k}", radius=0.13 * size, color=BALL, opacity=0.85, cast_shadow=False, receive_shadow=False
         )
-        grasped = _Grasp(self._pilot, k)
-        handle.on_update(grasped.by_handle)
-        knob.on_drag("left")(grasped.by_knob)
-        return handle, knob
+        events = _HandleEvents(self._actions, k)
+        handle.on_update(events.on_handle)
+        ball.on_drag("left")(events.on_ball)
+        return handle, ball
 
-    def follow(self) -> None:
-        """Put the handles where the hands are that they stand for, but not under the pointer that drags them."""
-        hands = self._pilot.session.hands
-        for k, ((handle, knob), hand) in enumerate(zip(self._handles, hands.hands, strict=False)):
-            frame = hand.frame
-            if frame is self._places[k]:
+    def place_handles(self) -> None:
+        """Draws the handles at their frames, except the one that the pointer drags."""
+        handles = self._actions.session.source.handles
+        for k, ((node, ball), handle) in enumerate(zip(self._handles, handles, strict=False)):
+            frame = handle.frame
+            if frame is self._shown[k]:
                 continue
-            self._places[k] = frame
+            self._shown[k] = frame
             with self.client.atomic():
-                knob.position = frame.position
-                if not hand.dragged or self._pilot.grip.knob == k:
-                    handle.position, handle.wxyz = frame.position, frame.to_quaternion()
+                ball.position = frame.position
+                if not handle.dragged or self._actions.handles.dragged_ball == k:
+                    node.position, node.wxyz = frame.position, frame.to_quaternion()
 
 
-class _Grasp:
-    """A person's hand on one handle. Its methods are coroutines: viser calls those in the order things happened."""
+class _HandleEvents:
+    """Events of one handle. The methods are coroutines because viser calls coroutines in order."""
 
-    def __init__(self, pilot: Pilot, k: int) -> None:
-        self._pilot, self._k = pilot, k
+    def __init__(self, actions: Actions, k: int) -> None:
+        self._actions, self._k = actions, k
         self._start: tuple[Array, Array] | None = None
 
-    async def by_handle(self, event: Any) -> None:
-        self._pilot.grip.drag(self._k, event.phase, event.target.position, event.target.wxyz)
+    async def on_handle(self, event: Any) -> None:
+        self._actions.handles.drag(self._k, event.phase, event.target.position, event.target.wxyz)
 
-    async def by_knob(self, event: Any) -> None:
-        """The knob moves in the plane that faces the eye."""
+    async def on_ball(self, event: Any) -> None:
+        """The ball moves in the plane of the screen."""
+        session = self._actions.session
         if event.phase == "start":
-            self._start = np.array(event.start_position), self._pilot.session.hands.hands[self._k].frame.position
+            self._start = np.array(event.start_position), session.source.handles[self._k].frame.position
         if self._start is not None:
-            grabbed, place = self._start
-            moved = place + (np.array(event.end_position) - grabbed) * self._pilot.session.arm.axes[self._k]
-            self._pilot.grip.drag(self._k, event.phase, moved, None)
+            pointer, position = self._start
+            moved = position + (np.array(event.end_position) - pointer) * session.arm.axes[self._k]
+            self._actions.handles.drag(self._k, event.phase, moved, None)
         if event.phase == "end":
             self._start = None
 
 
-def _said(act: Callable[[Any], object]) -> Callable[[Any], None]:
-    """A callback that passes on what a person chose, and nothing that the program itself has set."""
+def _by_user(act: Callable[[Any], object]) -> Callable[[Any], None]:
+    """A callback that passes on a value set by a person, and ignores values set by the program."""
 
-    def heard(event: Any) -> None:
+    def on_event(event: Any) -> None:
         if event.client_id is not None:
             act(event.target.value)
 
-    return heard
+    return on_event
 
 
-def _about() -> str:
-    return "; ".join(f"{name}: {about}" for name, about in ABOUT.items())
+def _set_options(control: Any, options: tuple[str, ...]) -> None:
+    if tuple(control.options) != options:
+        control.options = options
 
 
-def _offer(group: Any, options: tuple[str, ...]) -> None:
-    if tuple(group.options) != options:
-        group.options = options
-
-
-def _set(dropdown: Any, options: tuple[str, ...], value: str) -> None:
-    _offer(dropdown, options)
+def _set_value(dropdown: Any, options: tuple[str, ...], value: str) -> None:
+    _set_options(dropdown, options)
     if dropdown.value != value:
         dropdown.value = value

@@ -1,4 +1,4 @@
-"""Drivers: who of the browsers that are open may move the arm; one at a time, the others wait in line."""
+"""Drivers: which of the open browsers drives; one at a time, the others wait in a queue."""
 
 from __future__ import annotations
 
@@ -7,65 +7,65 @@ import secrets
 import threading
 from collections.abc import Callable
 
-from supple.teleop.network.address import own_page
+from supple.teleop.network.address import is_local_origin
 
 TRIES = 5
-"""Tokens a browser may get wrong before it is heard no more; a token has 40 bits, so that coming again is in vain."""
+"""Wrong tokens that a browser may give. A token has 40 bits, so that connecting again does not help to guess it."""
 
 
 class Drivers:
-    """Who drives, and who waits. Browsers are known by a number. Safe to use from any thread."""
+    """The browser that drives and the queue of those that wait, by their numbers. Safe from any thread."""
 
     def __init__(self, changed: Callable[[], None], token: str | None = None) -> None:
-        """Nobody is here yet; ``changed`` is called, without any lock held, when the driver or the line changes."""
+        """No browsers yet; ``changed`` is called, without a lock held, when the driver or the queue changes."""
         self.token = token or secrets.token_hex(5)
-        """What a browser that is not trusted must say before it may drive."""
+        """The token that an untrusted browser must give before it may drive."""
         self._changed = changed
         self._lock = threading.Lock()
         self._admitted: dict[int, bool] = {}
         self._wrong: dict[int, int] = {}
-        self._line: list[int] = []  # the first one drives
+        self._queue: list[int] = []  # the first one drives
 
     @property
     def driver(self) -> int | None:
-        """The browser that may move the arm; None if there is none."""
+        """The browser that drives; None if there is none."""
         with self._lock:
-            return self._line[0] if self._line else None
+            return self._queue[0] if self._queue else None
 
-    def place(self, browser: int) -> int | None:
-        """How many are before a browser in the line, the driver among them; 0: it drives. None: it does not wait."""
+    def queue_position(self, browser: int) -> int | None:
+        """Place in the queue: 0 drives, 1 is next; None if the browser does not wait."""
         with self._lock:
-            return self._line.index(browser) if browser in self._line else None
+            return self._queue.index(browser) if browser in self._queue else None
 
     def admitted(self, browser: int) -> bool:
         """Whether a browser may drive at all."""
         with self._lock:
             return self._admitted.get(browser, False)
 
-    def arrive(self, browser: int, trusted: bool) -> None:
-        """A browser was opened. One that is trusted waits in line at once; the others give a token first."""
+    def connect(self, browser: int, trusted: bool) -> None:
+        """A browser has connected. A trusted one joins the queue at once; the others must give the token first."""
         with self._lock:
             self._admitted[browser] = trusted
             if trusted:
-                self._line.append(browser)
+                self._queue.append(browser)
         self._changed()
 
-    def leave(self, browser: int) -> None:
-        """A browser was closed."""
+    def disconnect(self, browser: int) -> None:
+        """A browser has disconnected."""
         with self._lock:
             self._admitted.pop(browser, None)
             self._wrong.pop(browser, None)
-            if browser in self._line:
-                self._line.remove(browser)
+            if browser in self._queue:
+                self._queue.remove(browser)
         self._changed()
 
     def tries_left(self, browser: int) -> int:
-        """How many tokens a browser may still try."""
+        """Number of tokens that a browser may still try."""
         with self._lock:
             return TRIES - self._wrong.get(browser, 0)
 
-    def admit(self, browser: int, token: str) -> bool:
-        """Whether the token is right; then the browser waits in line. In constant time, and only a few times."""
+    def give_token(self, browser: int, token: str) -> bool:
+        """Whether the token is right; then the browser joins the queue. Compared in constant time, with few tries."""
         right = hmac.compare_digest(token.strip().encode(), self.token.encode())
         with self._lock:
             if browser not in self._admitted:
@@ -76,35 +76,35 @@ class Drivers:
                 return False
             if right:
                 self._admitted[browser] = True
-                self._line.append(browser)
+                self._queue.append(browser)
             else:
                 self._wrong[browser] = self._wrong.get(browser, 0) + 1
         self._changed()
         return right
 
-    def ask(self, browser: int) -> None:
-        """A browser that may drive waits in line."""
+    def request(self, browser: int) -> None:
+        """A browser that may drive joins the queue."""
         with self._lock:
-            if self._admitted.get(browser, False) and browser not in self._line:
-                self._line.append(browser)
+            if self._admitted.get(browser, False) and browser not in self._queue:
+                self._queue.append(browser)
         self._changed()
 
-    def let_go(self, browser: int) -> None:
-        """A browser gives up driving, or waiting; the next in line drives."""
+    def release(self, browser: int) -> None:
+        """A browser stops driving or waiting; the next in the queue drives."""
         with self._lock:
-            if browser in self._line:
-                self._line.remove(browser)
+            if browser in self._queue:
+                self._queue.remove(browser)
         self._changed()
 
 
 def loopback(host: str) -> bool:
     """Whether an address can only be reached from this machine."""
-    return own_page(f"//[{host}]" if ":" in host else f"//{host}")
+    return is_local_origin(f"//[{host}]" if ":" in host else f"//{host}")
 
 
 def trusted(host: str, origin: str | None) -> bool:
-    """Whether a page may drive without a token: served to this machine only, and opened by this machine's own name.
+    """Whether a browser may drive without a token: the page is served to this machine only, and from a local origin.
 
-    Any site that a person visits can reach 127.0.0.1 through their browser, but not under that name.
+    Any web site can connect to 127.0.0.1 through the browser of its visitor, but with its own origin.
     """
-    return loopback(host) and origin is not None and own_page(origin)
+    return loopback(host) and origin is not None and is_local_origin(origin)

@@ -1,72 +1,183 @@
-"""Grip: what a person does to the handles of a page, by pointer and by key."""
+"""Handles: the handles of the page as a source of commands, interpolated between the browser's samples."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+import threading
+import time
+from collections.abc import Callable, Sequence
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.frame import Array, Frame
+from supple.teleop.command import Command, Source
 
-if TYPE_CHECKING:
-    from supple.teleop.page.actions import Pilot
+INTERPOLATION = 0.06
+"""Seconds in which a handle moves to a new sample; a browser sends one every 0.05 s."""
+MAX_POSITION = 1e4
+"""Largest coordinate of a handle, in metres; samples beyond it are dropped."""
 
-NUDGE = (0.012, 0.05)  # of the arm's size, and radians: what a key press does
+
+class Handle:
+    """One handle: its frame, and whether it is dragged. Used from any thread."""
+
+    def __init__(self, frame: Frame) -> None:
+        """A handle at a frame, not dragged."""
+        self._motion = (frame, frame, -math.inf)  # from, to, start time; one tuple, so that a reader gets all three
+        self._rested = frame  # where the last command left it at rest
+        self._dragged = self._engaged = False
+
+    @property
+    def frame(self) -> Frame:
+        """The newest frame from the browser."""
+        return self._motion[1]
+
+    @property
+    def dragged(self) -> bool:
+        """Whether it is being dragged in the browser."""
+        return self._dragged
+
+    @property
+    def moving(self) -> bool:
+        """Whether it is dragged, or was released but its last frame is not yet in a command."""
+        return self._dragged or self._rested is not self._motion[1]
+
+    def place(self, frame: Frame) -> None:
+        """Puts the handle at a frame at once, and ends dragging."""
+        self._dragged, self._rested = False, frame
+        self._motion = (frame, frame, -math.inf)
+
+    def drag(self, dragged: bool) -> None:
+        """Dragging begins or ends."""
+        self._dragged = dragged
+
+    def move(self, position: ArrayLike, wxyz: ArrayLike | None = None) -> None:
+        """A new sample from a browser: position (3,) in metres, quaternion (4,); an invalid one is dropped."""
+        frame = valid_frame(position, self.frame.to_quaternion() if wxyz is None else wxyz)
+        if frame is not None:
+            now = time.monotonic()
+            self._motion = (self.at(now), frame, now)
+
+    def command(self, now: float) -> Frame | None:
+        """The frame for the command at a time, at first the one where dragging began; None if it does not move."""
+        before, self._engaged = self._engaged, self.moving
+        if not self._engaged:
+            return None
+        if not before:
+            return self._rested
+        frame = self.at(now)
+        if frame is self._motion[1]:
+            self._rested = frame
+        return frame
+
+    def at(self, now: float) -> Frame:
+        """The interpolated frame at a time."""
+        start, end, since = self._motion
+        u = (now - since) / INTERPOLATION
+        if not u < 1:
+            return end
+        turn = (start.inverse() @ end).to_rotvec()
+        return Frame.at(start.position + u * (end.position - start.position), start) @ Frame.rotvec(u * turn)
 
 
-class Grip:
-    """A person's grip on the handles of the session that is under way. None of it waits, or blocks a browser."""
+class Script:
+    """Frames of the hands at given times: the tour, or a recording."""
 
-    def __init__(self, pilot: Pilot) -> None:
-        """Of what a pilot drives."""
-        self._pilot = pilot
-        self.knob: int | None = None
-        """Which handle is dragged by its ball."""
-        self._active = 0
+    def __init__(self, frames: Array, times: Array) -> None:
+        """Frames (n, hands, 4, 4) at times (n,) in seconds from 0, ascending; nan for a released hand."""
+        self._frames = [[Frame._trusted(one) if np.isfinite(one).all() else None for one in row] for row in frames]
+        self._times = times
 
-    def begin(self) -> None:
-        """Nobody holds anything yet."""
-        self.knob, self._active = None, 0
-        self._pilot.session.hands.holding = True
+    @property
+    def seconds(self) -> float:
+        """Duration in seconds."""
+        return float(self._times[-1])
 
-    def drag(self, k: int, phase: str, position: ArrayLike, wxyz: ArrayLike | None) -> None:
-        """A handle is taken hold of, moved, let go: "start", "update" or "end". Without a quaternion, by its knob."""
-        session = self._pilot.session
-        if session.hands.scripted or k >= len(session.hands.hands):  # of an arm that was there before
-            return
-        hand = session.hands.hands[k]
-        if phase == "start":
-            self.knob = k if wxyz is None else None
-            self._active = k
-            hand.drag(True)
-        elif phase == "update" and hand.dragged:
-            hand.move(position, wxyz)
-        elif phase == "end":
-            hand.drag(False)
-            self.knob = None
+    def at(self, t: float) -> Sequence[Frame | None]:
+        """Frames of the hands at a time (s)."""
+        return self._frames[max(int(np.searchsorted(self._times, t, side="right")) - 1, 0)]
 
-    def nudge(self, way: Array, turn: bool) -> None:
-        """Moves a handle a little along a direction (3,) in the world, or turns it about that."""
-        session = self._pilot.session
-        if session.hands.scripted or session.hands.driven:
-            return
-        k = min(self._active, len(session.hands.hands) - 1)
-        hand, step = session.hands.hands[k], NUDGE[0] * session.arm.size
-        if turn and session.arm.whole[k]:
-            hand.move(hand.frame.position, (Frame.rotvec(NUDGE[1] * way) @ hand.frame).to_quaternion())
-        elif not turn:
-            hand.move(hand.frame.position + step * way * session.arm.axes[k])
 
-    def other_hand(self) -> None:
-        """Keys move the other hand from now on."""
-        self._active = (self._active + 1) % len(self._pilot.session.arm.links)
-        self._pilot.tell("keys", f"they move {self._pilot.session.arm.links[self._active]} now")
+class HandleSource:
+    """The source of a page: its handles, or a script while one runs, or another source in their place."""
 
-    def index(self) -> None:
-        """Lets go of the arm, or takes hold again: in between, a handle moves alone."""
-        self._pilot.session.hands.holding = not self._pilot.session.hands.holding
-        if not self._pilot.session.hands.holding:
-            self._pilot.tell("indexing", "Move the handle: the arm stays. Take hold, and it goes on from there.", None)
-        else:
-            self._pilot.tell("", "")
-        self._pilot.changed()
+    def __init__(self, frames: Sequence[Frame], other: Source | None = None) -> None:
+        """Handles at frames; with ``other`` its commands are passed on and the handles are ignored."""
+        self.handles = tuple(map(Handle, frames))
+        self.alive = False
+        """Whether a browser drives; else there are no commands."""
+        self.attached = True
+        """Whether a dragged handle moves the arm; False while indexing."""
+        self._other = other
+        self._script: tuple[Script, float, Callable[[], None]] | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def other_drives(self) -> bool:
+        """Whether another source drives in place of the handles."""
+        return self._other is not None
+
+    @property
+    def scripted(self) -> bool:
+        """Whether a script runs."""
+        return self._script is not None
+
+    def play(self, script: Script, done: Callable[[], None]) -> None:
+        """Starts a script; ``done`` is called when it has ended, but not if `end` ends it."""
+        with self._lock:
+            self._script = (script, time.monotonic(), done)
+
+    def end(self) -> None:
+        """Ends a script, if one runs."""
+        with self._lock:
+            self._script = None
+
+    def read(self) -> Command | None:
+        """The command of the handles; None while no browser drives. A handle that does not move is released."""
+        running, other = self._script, self._other
+        if running is None and other is not None:
+            try:
+                return other.read()
+            except StopIteration:  # such as the end of a recording: the handles drive from now on
+                self.close()
+        if not self.alive:
+            return None
+        now = time.monotonic()
+        if running is not None:
+            return self._scripted(*running, now)
+        frames = [handle.command(now) for handle in self.handles]
+        return Command(hands=frames if self.attached else [None] * len(frames), stamp=now)
+
+    def _scripted(self, script: Script, since: float, done: Callable[[], None], now: float) -> Command:
+        frames = script.at(now - since)
+        for handle, frame in zip(self.handles, frames, strict=False):
+            if frame is not None:
+                handle.place(frame)
+        if now - since > script.seconds:
+            with self._lock:
+                ended = self._script is not None and self._script[0] is script
+                self._script = None if ended else self._script
+            if ended:
+                done()
+        return Command(hands=[*frames, *[None] * (len(self.handles) - len(frames))], stamp=now)
+
+    def close(self) -> None:
+        """Closes the other source, if there is one."""
+        other, self._other = self._other, None
+        if other is not None:
+            other.close()
+
+
+def valid_frame(position: ArrayLike, wxyz: ArrayLike) -> Frame | None:
+    """The frame of a sample from a browser; None if it is invalid."""
+    try:
+        place, turn = np.array(position, dtype=float), np.array(wxyz, dtype=float)
+    except (TypeError, ValueError):
+        return None
+    if place.shape != (3,) or turn.shape != (4,) or not np.isfinite([*place, *turn]).all():
+        return None
+    length = float(np.linalg.norm(turn))
+    if np.abs(place).max() > MAX_POSITION or not 0.5 < length < 2:
+        return None
+    return Frame.at(place, Frame.quaternion(turn / length))

@@ -1,4 +1,4 @@
-"""Keys: the keyboard of a browser moves a handle, a little with each press and on and on while a key is held."""
+"""Keys: the keyboard of a browser moves a handle, a little with each press, repeatedly while a key is held."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from supple.frame import Array
 
-# key, what it does, which way as the eye sees it: right, away, up. W, A, S, D, Q, E and the arrows move the eye itself.
+# key, name, direction in the view: right, away, up. W, A, S, D, Q, E and the arrows move the camera.
 KEYS = (
     ("L", "right", (1, 0, 0)),
     ("J", "left", (-1, 0, 0)),
@@ -20,30 +20,34 @@ KEYS = (
 )
 
 
-def add(client: Any, nudge: Callable[[Array, bool], None], other: Callable[[], None]) -> list[Any]:
-    """Register the keys with a client of viser; ``nudge`` is told which way (3,) in the world, and whether to turn."""
+def add(client: Any, nudge: Callable[[Array, bool], None], switch: Callable[[], None]) -> list[Any]:
+    """Registers the keys with a client of viser.
+
+    ``nudge`` is called with a direction (3,) in the world and whether to turn, ``switch`` to use the next handle.
+    """
     made = []
-    for key, word, way in KEYS:
+    for key, word, view_direction in KEYS:
         for turn in (False, True):
-            label = f"turn the hand about {_axis(way)}" if turn else f"move the hand {word}"
+            label = f"turn the handle about {_axis(view_direction)}" if turn else f"move the handle {word}"
             command = client.gui.add_command(label, hotkey=key, modifier="shift" if turn else None)
-            command.on_trigger(lambda _, way=way, turn=turn: nudge(seen(client.camera, way), turn))
+            command.on_trigger(lambda _, d=view_direction, turn=turn: nudge(to_world(client.camera, d), turn))
             made.append(command)
-    command = client.gui.add_command("take the other hand", hotkey="H")
-    command.on_trigger(lambda _: other())
+    command = client.gui.add_command("switch to the next handle", hotkey="H")
+    command.on_trigger(lambda _: switch())
     return [*made, command]
 
 
-def seen(camera: Any, way: tuple[int, int, int]) -> Array:
-    """The direction (3,) in the world that is right, away or up for the eye; level, but for up."""
+def to_world(camera: Any, direction: tuple[int, int, int]) -> Array:
+    """The direction (3,) in the world of right, away and up in the view; right and away are horizontal."""
     away = np.array(camera.look_at, dtype=float) - np.array(camera.position, dtype=float)
     away[2] = 0.0
     length = float(np.linalg.norm(away))
     away = away / length if length > 1e-9 else np.array([0.0, 1.0, 0.0])
     right = np.cross(away, [0.0, 0.0, 1.0])
-    direction: Array = way[0] * right + way[1] * away + way[2] * np.array([0.0, 0.0, 1.0])
-    return direction
+    world: Array = direction[0] * right + direction[1] * away + direction[2] * np.array([0.0, 0.0, 1.0])
+    return world
 
 
-def _axis(way: tuple[int, int, int]) -> str:
-    return f"{'-' if min(way) < 0 else '+'}{('right', 'away', 'up')[int(np.argmax(np.abs(way)))]}"
+def _axis(direction: tuple[int, int, int]) -> str:
+    sign = "-" if min(direction) < 0 else "+"
+    return sign + ("right", "away", "up")[int(np.argmax(np.abs(direction)))]

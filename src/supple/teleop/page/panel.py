@@ -1,4 +1,4 @@
-"""Panel: the words that every browser sees: how the arm is, in colour, and why."""
+"""Panel: the status of the arm and its reason, for all browsers."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ COLOURS = {
 
 
 class Panel:
-    """The shared part of the panel on the right."""
+    """The part of the right panel that all browsers share."""
 
     def __init__(self, server: Any) -> None:
-        """Add it to a viser server."""
+        """Adds it to a viser server."""
         self._gui = server.gui
         self._gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(84, 136, 143))
         self._status = self._gui.add_html("", order=0)
         self._foot = self._gui.add_html("", order=1000)
-        self._told = ("", "")
+        self._shown = ("", "")
 
     def name(self, arm: Arm) -> None:
-        """Say what is driven."""
+        """Shows the name of the arm."""
         self._gui.set_panel_label(arm.linkage.name[:40])
 
     def show(self, tick: Tick, arm: Arm, note: str, statistics: Statistics) -> None:
-        """Say how a tick went; ``note`` is HTML of what else goes on."""
-        told = status(tick, arm) + note, foot(statistics)
-        for element, said, before in zip((self._status, self._foot), told, self._told, strict=True):
-            if said != before:
-                element.content = said
-        self._told = told
+        """Shows the result of a tick; ``note`` is the HTML of a message."""
+        content = status(tick, arm) + note, foot(statistics)
+        for element, html, before in zip((self._status, self._foot), content, self._shown, strict=True):
+            if html != before:
+                element.content = html
+        self._shown = content
 
 
 def status(tick: Tick, arm: Arm) -> str:
-    """The status word in its colour and the reason beside it, as HTML."""
+    """The status in its colour and the reason, as HTML."""
     status = TrackingStatus.HELD if tick.held else tick.step.status
     if tick.held:
         why = tick.held
     elif status is TrackingStatus.FOLLOWING:
-        turned = f" and {np.degrees(tick.step.angle.max()):.1f}°" if all(arm.whole) else ""
+        turned = f" and {np.degrees(tick.step.angle.max()):.1f}°" if all(arm.turns) else ""
         why = f"{1e3 * tick.step.distance.max():.1f} mm{turned} away"
     else:
         why = tick.step.why
@@ -73,7 +73,7 @@ def note(title: str, sentence: str) -> str:
 
 
 def foot(statistics: Statistics) -> str:
-    """How the loop keeps its time, in small letters, as HTML."""
+    """Rate and missed deadlines of the loop, as HTML."""
     missed = 100 * statistics.missed_share
     return (
         f'<div data-foot style="padding:0 0.9em 0.7em;color:#9a958d;font-size:0.75em">loop at {statistics.rate:g} Hz, '

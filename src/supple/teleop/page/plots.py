@@ -1,4 +1,4 @@
-"""Plots: the last seconds of a loop as lines: joints within their limits, speeds, damping and weights, error."""
+"""Plots: the last seconds of the loop as lines: joint positions, speeds, weights, damping and error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Plots:
     """Four plots in a panel of their own, shared by all browsers."""
 
     def __init__(self, gui: Any) -> None:
-        """Add the panel; `begin` puts plots in it."""
+        """Adds the panel; `begin` adds the plots."""
         self._gui = gui
         self.panel = gui.add_panel()
         self._tabs = self.panel.add_tab("joints"), self.panel.add_tab("damping and error")
@@ -27,22 +27,22 @@ class Plots:
         self.panel.float(x=15, y=-15, width=330)
 
     def begin(self, arm: Arm) -> None:
-        """Empty plots for an arm, in place of those there are."""
+        """Replaces the plots by empty ones for an arm."""
         for plot in self._plots:
             plot.remove()
         self._columns = arm.columns
-        linkage, n, hands = arm.linkage, len(arm.columns), len(arm.links)
+        linkage, n, goals = arm.linkage, len(arm.columns), len(arm.links)
         lower, upper, speed = (v[arm.columns] for v in (linkage.lower, linkage.upper, linkage.speed))
         bounded = np.isfinite(lower) & np.isfinite(upper) & (lower < upper)
         lower, upper = np.where(bounded, lower, -np.pi), np.where(bounded, upper, np.pi)
         self._middle, self._half = (lower + upper) / 2, (upper - lower) / 2
         self._speed = np.where(np.isfinite(speed), speed, np.pi)
-        self._whole = any(arm.whole)
+        self._turns = any(arm.turns)
         self._t = np.linspace(-SECONDS, 0.0, SAMPLES)
-        self._rows = self._sent = np.full((SAMPLES, 3 * n + 1 + 2 * hands), np.nan)
-        self._cuts = np.cumsum([n, n, n, 1, hands])
+        self._rows = self._sent = np.full((SAMPLES, 3 * n + 1 + 2 * goals), np.nan)
+        self._cuts = np.cumsum([n, n, n, 1, goals])
         names, colours = [linkage.names[i] for i in arm.columns], [_colour(k, n) for k in range(n)]
-        ends = [""] if hands == 1 else [f" {link}" for link in arm.links]
+        ends = [""] if goals == 1 else [f" {link}" for link in arm.links]
         with self._tabs[0]:
             within = "positions, -1 and 1 are the limits", "speeds, -1 and 1 are the limits"
             self._plots = [self._plot(title, names, colours, (-1.12, 1.12)) for title in within]
@@ -50,18 +50,18 @@ class Plots:
             what = [*(f"weight of {name}" for name in names), "damping, × 100"]
             title = "joint weights; damping × 100, bold"
             self._plots.append(self._plot(title, what, [*colours, INK], (-0.05, 1.1)))
-            what = [f"mm{end}" for end in ends] + [f"degrees{end}" for end in ends if self._whole]
-            shades = [_shade(INK, k) for k in range(hands)] + [_shade(TURN, k) for k in range(hands) if self._whole]
+            what = [f"mm{end}" for end in ends] + [f"degrees{end}" for end in ends if self._turns]
+            shades = [_shade(INK, k) for k in range(goals)] + [_shade(TURN, k) for k in range(goals) if self._turns]
             self._plots.append(self._plot("error: mm red, degrees blue", what, shades, None))
 
     def sample(self, tick: Tick) -> None:
-        """Remember a tick; called `SAMPLES` / `SECONDS` times a second."""
+        """Adds a tick; called `SAMPLES` / `SECONDS` times a second."""
         step, c = tick.step, self._columns
         row = [
             (step.q[c] - self._middle) / self._half,
             step.velocity[c] / self._speed,
             step.joint_weights[c],
-            [100 * step.damping],
+            100 * np.atleast_1d(step.damping),
             1e3 * step.distance,
             np.degrees(step.angle),
         ]
@@ -69,12 +69,12 @@ class Plots:
         self._rows[-1] = np.clip(np.concatenate(row), -1e6, 1e6)
 
     def draw(self) -> None:
-        """Send the lines to the browsers, unless they are what was sent last."""
+        """Sends the lines to the browsers, if they have changed."""
         if np.allclose(self._rows, self._sent, 0.0, 1e-4, equal_nan=True):
             return
         self._sent = self._rows
         position, velocity, weights, damping, distance, angle = np.split(self._rows, self._cuts, axis=1)
-        error = (distance, angle) if self._whole else (distance,)
+        error = (distance, angle) if self._turns else (distance,)
         for plot, lines in zip(self._plots, ((position,), (velocity,), (weights, damping), error), strict=True):
             plot.data = (self._t, *(np.ascontiguousarray(line) for block in lines for line in block.T))
 
@@ -103,7 +103,7 @@ class Plots:
 
 
 def _colour(k: int, n: int) -> str:
-    """The k-th of n muted colours, from teal through plum to ochre: neighbours along the arm look alike."""
+    """The k-th of n muted colours, from teal through plum to ochre, so that neighbouring joints have similar ones."""
     red, green, blue = colorsys.hls_to_rgb((0.5 + 0.62 * k / max(n - 1, 1)) % 1.0, 0.47, 0.36)
     return f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
 

@@ -1,4 +1,4 @@
-"""Tour: five hazards for any arm, each a way of the hand that begins and ends where the arm rests."""
+"""Tour: five hazards for any arm, each a motion of the goal that begins and ends at the rest pose."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from supple._linkage import reach as _reach
 from supple.frame import Array, Frame
 from supple.solver import Solver
 from supple.teleop.page.arm import Arm
-from supple.teleop.page.hands import Script
+from supple.teleop.page.handles import Script
 
 RATE = 300.0
-"""Frames of a way for each second."""
-BESIDE = 0.02
-"""How far beside a singularity the tour passes, in radians or as much of the reach."""
+"""Frames a second."""
+CLEARANCE = 0.02
+"""Distance at which the tour passes a singularity, in radians, or that fraction of the reach / pi."""
 
 
 @dataclass(frozen=True)
 class Hazard:
-    """Something that breaks lesser arms."""
+    """A motion of the goal that a controller may fail at."""
 
     name: str
     """One word, for a button."""
     title: str
-    sentence: str
-    """What is to be seen."""
-    way: Callable[[Arm], Array | None]
-    """Frames (n, 4, 4) of the first hand, `RATE` a second; None where an arm has no such hazard."""
+    text: str
+    """What to look for."""
+    frames: Callable[[Arm], Array | None]
+    """Frames (n, 4, 4) of the first end effector, `RATE` a second; None if the arm has no such hazard."""
 
     def script(self, arm: Arm) -> Script | None:
-        """The hazard as a script for an arm that stands at rest."""
-        frames = self.way(arm)
+        """The hazard as a script for an arm at rest."""
+        frames = self.frames(arm)
         if frames is None:
             return None
         others = np.full((len(frames), len(arm.links) - 1, 4, 4), np.nan)
@@ -41,7 +41,7 @@ class Hazard:
 
 
 def _past_reach(arm: Arm) -> Array:
-    home, outward, _ = _about(arm)
+    home, outward, _ = _directions(arm)
     base = _reach._measured(arm.linkage, arm.links[0])[1]
     from_base = home.position - base
     far = 1.3 * arm.size - float(from_base @ outward)
@@ -50,38 +50,40 @@ def _past_reach(arm: Arm) -> Array:
 
 
 def _through_wrist(arm: Arm) -> Array | None:
-    """Past the worst q that one of the last joints can bring about: just beside it, in the direction that is lost."""
+    """Past the most singular q that one of the last four joints can reach, displaced in the lost direction."""
     linkage, link, rest = arm.linkage, arm.links[0], arm.linkage.rest
     lower, upper = np.maximum(linkage.lower, -np.pi), np.minimum(linkage.upper, np.pi)
-    worst, way, lost = np.inf, None, np.zeros(6)
+    worst, path, lost = np.inf, None, np.zeros(6)
     for i in map(int, Arm(linkage, (link,)).columns[-4:]):
-        room = min(0.7, 0.25 * float(upper[i] - lower[i]))
+        margin = min(0.7, 0.25 * float(upper[i] - lower[i]))
         turned = np.repeat(rest[None], 121, axis=0)
-        turned[:, i] = np.linspace(lower[i] + room, upper[i] - room, 121)
-        least, directions = _weakest(arm, turned)
-        k = int(np.argmin(least + 1e-3 * np.abs(turned[:, i] - rest[i])))  # of several alike, the nearest
+        turned[:, i] = np.linspace(lower[i] + margin, upper[i] - margin, 121)
+        least, directions = _least_singular_value(arm, turned)
+        k = int(np.argmin(least + 1e-3 * np.abs(turned[:, i] - rest[i])))  # of several equal ones the nearest
         if least[k] < worst - 1e-6:
             side = 1.0 if rest[i] >= turned[k, i] else -1.0
             worst, lost = float(least[k]), directions[k]
-            way = np.repeat(rest[None], int(RATE * 2), axis=0)
-            way[:, i] = turned[k, i] + side * room * (1 - 2 * _ease(len(way)))
-    if way is None:
+            path = np.repeat(rest[None], int(RATE * 2), axis=0)
+            path[:, i] = turned[k, i] + side * margin * (1 - 2 * _ease(len(path)))
+    if path is None:
         return None
-    frames = linkage.frame(way, link)
-    beside = Frame.at(frames.position + BESIDE * lost[:3] * arm.size / np.pi, Frame.rotvec(BESIDE * lost[3:]) @ frames)
-    there, home = beside.matrix, linkage.frame(rest, link)
+    frames = linkage.frame(path, link)
+    near = Frame.at(
+        frames.position + CLEARANCE * lost[:3] * arm.size / np.pi, Frame.rotvec(CLEARANCE * lost[3:]) @ frames
+    )
+    there, home = near.matrix, linkage.frame(rest, link)
     to, back = _line(home, Frame(there[0]), 2.0), _line(Frame(there[0]), home, 2.0)
     return _join(to, there, there[::-1], back, _hold(home, 1.0))
 
 
 def _into_limit(arm: Arm) -> Array | None:
-    """Where a joint would take the hand, had it no limit: the nearest limit that the others do not avoid.
+    """Where a joint without its limit would move the end effector: of the nearest limit that the others cannot avoid.
 
-    Rather one that keeps the hand clear of the arm itself.
+    Motions that stay away from the base are preferred.
     """
     linkage, rest, link = arm.linkage, arm.linkage.rest, arm.links[0]
     base = _reach._measured(linkage, link)[1]
-    ways: list[tuple[bool, float, int, Array]] = []
+    paths: list[tuple[bool, float, int, Array]] = []
     for i in map(int, Arm(linkage, (link,)).columns):
         for limit, sign in ((linkage.lower[i], -1.0), (linkage.upper[i], 1.0)):
             far = abs(float(limit) - float(rest[i]))
@@ -90,23 +92,23 @@ def _into_limit(arm: Arm) -> Array | None:
                 turned[:, i] += sign * _ease(len(turned)) * (far + 0.35 * min(far, 1.0) + 0.15)
                 there = linkage.frame(turned, link).matrix
                 away = np.linalg.norm((there[:, :3, 3] - base)[:, :2], axis=-1).min()
-                ways.append((bool(away < 0.3 * arm.size), far, i, there))
-    if not ways:
+                paths.append((bool(away < 0.3 * arm.size), far, i, there))
+    if not paths:
         return None
-    ways.sort(key=lambda way: way[:2])
-    there = next((way[3] for way in ways if _meets_limit(arm, way[3])), ways[0][3])
+    paths.sort(key=lambda path: path[:2])
+    there = next((path[3] for path in paths if _meets_limit(arm, path[3])), paths[0][3])
     return _join(there, _hold(Frame(there[-1]), 1.2), there[::-1], _hold(Frame(there[0]), 1.0))
 
 
 def _meets_limit(arm: Arm, frames: Array) -> bool:
-    """Whether a joint comes to its limit when the first hand follows frames (n, 4, 4)."""
-    follow = Solver().track(arm.linkage, list(arm.goals))
+    """Whether a joint reaches its limit when the first end effector follows frames (n, 4, 4)."""
+    tracker = Solver().track(arm.linkage, list(arm.goals))
     others = list(arm.frames(arm.linkage.rest)[1:])
-    return any((np.abs(follow.step([frame, *others], 1 / RATE).sides) == 1).any() for frame in frames)
+    return any((np.abs(tracker.step([frame, *others], 1 / RATE).sides) == 1).any() for frame in frames)
 
 
 def _too_fast(arm: Arm) -> Array:
-    home, _, aside = _about(arm)
+    home, _, aside = _directions(arm)
     t = np.arange(int(RATE * 4.5)) / RATE
     swing = 0.2 * arm.size * np.sin(2 * np.pi * (0.4 * t + 0.15 * t * t)) * np.minimum(1, (4.5 - t) / 0.5)
     frames = np.repeat(home.matrix[None], len(t), axis=0)
@@ -115,7 +117,7 @@ def _too_fast(arm: Arm) -> Array:
 
 
 def _jump(arm: Arm) -> Array:
-    home, outward, aside = _about(arm)
+    home, outward, aside = _directions(arm)
     there = Frame.at(0.3 * arm.size * (aside - 0.2 * outward)) @ home
     return _join(_hold(home, 0.8), _hold(there, 1.8), _hold(home, 1.8))
 
@@ -124,40 +126,44 @@ HAZARDS = (
     Hazard(
         "reach",
         "push past reach",
-        "The handle goes where no joint can follow. The arm stretches towards it, stands still, says how far off it "
-        "is, and comes back the way it went.",
+        "The handle moves out of reach. The arm stretches towards it, stops, shows the remaining distance, and returns "
+        "along the same path.",
         _past_reach,
     ),
     Hazard(
         "wrist",
         "through the wrist singularity",
-        "Axes come into line and a direction is lost. Textbook methods spin here; watch the speeds stay calm.",
+        "Two joint axes line up, and one direction of motion is lost. Textbook methods turn the joints fast here; this "
+        "one keeps the speeds low.",
         _through_wrist,
     ),
     Hazard(
         "limit",
         "into a joint limit",
-        "A joint meets its limit and glows. It takes no further part; the others do what they can without it.",
+        "A joint reaches its limit and is shown in orange. The other joints do the rest as well as they can.",
         _into_limit,
     ),
     Hazard(
         "speed",
         "faster than it can",
-        "The hand swings faster than joints may turn. The arm lags, keeps every bound, and catches up.",
+        "The handle moves faster than the joints may. The arm lags, keeps all limits, and catches up.",
         _too_fast,
     ),
     Hazard(
         "jump",
         "a jump and back",
-        "The goal jumps, and jumps back. The arm goes after it as hard as its bounds allow, and does not overshoot.",
+        "The goal jumps, and jumps back. The arm follows as fast as its limits allow, without overshoot.",
         _jump,
     ),
 )
 """In the order of the tour."""
 
 
-def _about(arm: Arm) -> tuple[Frame, Array, Array]:
-    """The hand at rest, the level direction (3,) from the base to it, and the one across; for a planar arm in plane."""
+def _directions(arm: Arm) -> tuple[Frame, Array, Array]:
+    """The end effector at rest, the horizontal direction (3,) from the base to it, and the one across.
+
+    For a planar arm both lie in its plane.
+    """
     home = arm.linkage.frame(arm.linkage.rest, arm.links[0])
     flat = (home.position - _reach._measured(arm.linkage, arm.links[0])[1]) * arm.axes[0]
     if arm.axes[0][0] or arm.axes[0][1]:
@@ -168,16 +174,16 @@ def _about(arm: Arm) -> tuple[Frame, Array, Array]:
     return home, outward, aside if np.linalg.norm(aside) > 0.5 else outward
 
 
-def _weakest(arm: Arm, q: Array) -> tuple[Array, Array]:
-    """The least singular value (n,) of the first hand's Jacobian at q (n, dof), and the direction (n, 6) it belongs to.
+def _least_singular_value(arm: Arm, q: Array) -> tuple[Array, Array]:
+    """Least singular value (n,) of the first end effector's Jacobian at q (n, dof), and its direction (n, 6).
 
-    Lengths count by the arm's size, so that they can be compared with angles.
+    Lengths are divided by reach / pi, to compare them with angles.
     """
     rows = arm.linkage.jacobian(q, arm.links[0]) / np.repeat([arm.size / np.pi, 1.0], 3)[:, None]
-    kept = np.flatnonzero([*arm.axes[0], *[arm.whole[0]] * 3])
-    u, values, _ = np.linalg.svd(rows[:, kept], full_matrices=False)
+    used = np.flatnonzero([*arm.axes[0], *[arm.turns[0]] * 3])
+    u, values, _ = np.linalg.svd(rows[:, used], full_matrices=False)
     directions = np.zeros((len(q), 6))
-    directions[:, kept] = u[..., -1]
+    directions[:, used] = u[..., -1]
     return values[:, -1], directions
 
 
@@ -188,7 +194,7 @@ def _ease(count: int) -> Array:
 
 
 def _line(start: Frame, end: Frame, seconds: float) -> Array:
-    """Straight from one frame to another, gently."""
+    """A straight motion from one frame to another, smooth at both ends."""
     u = _ease(int(RATE * seconds))[:, None]
     turn = (start.inverse() @ end).to_rotvec()
     return (Frame.at(start.position + u * (end.position - start.position), start) @ Frame.rotvec(u * turn)).matrix

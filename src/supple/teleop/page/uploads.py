@@ -1,17 +1,18 @@
-"""Uploads: a browser that sends too much is not listened to, long before it has sent it."""
+"""Uploads: drops uploads from a browser that are too large, before they are complete."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from supple.teleop.page.arm import UPLOAD
+from supple.teleop.page.arm import MAX_UPLOAD
 
 
-def limit(client: Any, refused: Callable[[str, int], None], most: int = UPLOAD) -> None:
-    """Drop uploads of a client of viser above so many bytes, as declared or as they come, and all but one at a time.
+def limit(client: Any, refused: Callable[[str, int], None], most: int = MAX_UPLOAD) -> None:
+    """Drops uploads of a client of viser that are larger than ``most`` bytes, and all but one at a time.
 
-    Viser itself keeps whatever a browser sends until it is complete. ``refused`` is told a name and a number of bytes.
+    Both the declared and the received size count. Viser itself stores everything until it is complete. ``refused`` is
+    called with the name and the number of bytes.
     """
     from viser import _messages
 
@@ -21,7 +22,7 @@ def limit(client: Any, refused: Callable[[str, int], None], most: int = UPLOAD) 
     def drop(message: Any, name: str, size: int) -> None:
         states.pop(message.transfer_uuid, None)
         done = _messages.FileTransferPartAck(message.source_component_uuid, message.transfer_uuid, size, size)
-        connection.queue_message(done)  # else the button waits for ever
+        connection.queue_message(done)  # else the button stays busy
         refused(name, size)
 
     async def begun(_: Any, message: Any) -> None:
@@ -30,10 +31,10 @@ def limit(client: Any, refused: Callable[[str, int], None], most: int = UPLOAD) 
         if message.size_bytes > most:
             drop(message, message.filename, message.size_bytes)
 
-    async def came(_: Any, message: Any) -> None:
+    async def received(_: Any, message: Any) -> None:
         state = states.get(message.transfer_uuid)
         if state is not None and state["transferred_bytes"] > most:
             drop(message, state["filename"], state["transferred_bytes"])
 
     connection.register_handler(_messages.FileTransferStartUpload, begun)
-    connection.register_handler(_messages.FileTransferPart, came)
+    connection.register_handler(_messages.FileTransferPart, received)

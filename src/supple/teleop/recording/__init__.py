@@ -1,6 +1,8 @@
-"""Recordings: ticks written to a file, read back, played again as a source, and replayed through a tracker."""
+"""Recordings: ticks written to a file, read back, played as a source, and replayed through a tracker."""
 
-from supple.teleop.recording.playback import Recorded
-from supple.teleop.recording.recording import Recorder, Recording, Rows
+from supple.teleop.recording.columns import Rows
+from supple.teleop.recording.playback import Playback
+from supple.teleop.recording.recorder import Recorder
+from supple.teleop.recording.recording import Recording
 
-__all__ = ["Recorded", "Recorder", "Recording", "Rows"]
+__all__ = ["Playback", "Recorder", "Recording", "Rows"]

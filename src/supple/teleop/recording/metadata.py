@@ -1,227 +1,172 @@
-"""What a recording says of its linkage, goals and tracker: plain JSON, that reads back to the last bit."""
+"""Metadata of a recording: linkage, tracker and rate as JSON, with every field written and a format number."""
 
 from __future__ import annotations
 
-import ast
 import json
-import math
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supple import _renamed, damping, method, prefer
-from supple.errors import BadInput
-from supple.frame import Array, Frame
+import supple
+from supple import _core
+from supple.errors import BadInput, SuppleError
+from supple.frame import Array
 from supple.goal import Goal
-from supple.joint import Joint, Kind, Mimic
-from supple.link import Link
 from supple.linkage import Linkage
 from supple.solver import Solver, Tolerance
+from supple.teleop.recording import format1
 
 if TYPE_CHECKING:
     from supple.tracker import Tracker
 
-_LONGEST = 10_000  # letters of a solver's text; one with every option has some hundreds
-_ROWS = ("lower", "upper", "speed", "acceleration", "rest")
-_OPTIONS = tuple(
-    sorted({*Goal.__slots__} - {"link", "position", "orientation", "axis", "direction"})
-)  # weights and such
-_MADE: dict[str, Any] = {
-    "Solver": Solver,
-    "Tolerance": Tolerance,
-    "inf": math.inf,
-    **{f"method.{name}": getattr(method, name) for name in method.names()},
-    **{f"method.{rank}": rank for rank in method.Rank},
-    **{f"prefer.{name}": getattr(prefer, name) for name in ("nothing", "rest", "centre", "away", "dexterity")},
-    **{
-        f"damping.{name}": getattr(damping, name)
-        for name in damping.__all__
-        if name[0].islower() and name != "function"
-    },
-    **{f"damping.Singularity.{name}": getattr(damping.Singularity, name) for name in ("bend", "sine", "off_axis")},
-}
+FORMAT = 2
+"""Format that is written. Format 1 held the solver as the text of its repr; see `format1`."""
+_GOAL_OPTIONS = ("point", "weight", "turn_weight", "slack", "turn_slack", "priority")
 
 
-# -- linkage ----------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class Metadata:
+    """What a recording is of."""
+
+    linkage: Linkage
+    """The linkage, without its geometry."""
+    links: tuple[str, ...]
+    """The driven end effectors."""
+    rate: float
+    """Requested ticks a second."""
+    start: Array
+    """Joint values (dof,) when the recorder was made."""
+    tracker: dict[str, Any]
+    """The tracker it began with, as plain data; see `tracker_to_dict`."""
+    version: str
+    """Version of supple that recorded it."""
+    instructions: str
+    """Instruction set it was computed with."""
+    format: int = FORMAT
+
+    @classmethod
+    def of(cls, tracker: Tracker, rate: float) -> Metadata:
+        """Metadata of a recording that begins now."""
+        return cls(
+            linkage=tracker.linkage,
+            links=tuple(goal.link for goal in tracker.goals),
+            rate=rate,
+            start=tracker.q,
+            tracker=tracker_to_dict(tracker),
+            version=supple.__version__,
+            instructions=_core.instruction_set(),
+        )
+
+    def to_json(self) -> str:
+        """One line of JSON. Python writes floats so that they read back exactly."""
+        return to_json(
+            {
+                "format": FORMAT,
+                "version": self.version,
+                "instructions": self.instructions,
+                "name": self.linkage.name,
+                "names": list(self.linkage.names),
+                "links": list(self.links),
+                "rate": self.rate,
+                "start": self.start.tolist(),
+                "tracker": self.tracker,
+                "linkage": self.linkage.to_dict(geometry=False),
+            }
+        )
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Metadata:
+        """Metadata of format 2 or 1, as read from JSON; raises `BadInput` for anything else."""
+        try:
+            format = data["format"]
+            if format == 1:
+                data = format1.upgrade(data)
+            elif format != FORMAT:
+                raise BadInput(f"its format is {format!r}; this version of supple reads 1 and {FORMAT}")
+            linkage, tracker = Linkage.from_dict(data["linkage"]), data["tracker"]
+            start = np.array(data["start"], dtype=float)
+            links = tuple(str(link) for link in data["links"])
+            if list(linkage.names) != data["names"] or start.shape != (linkage.dof,):
+                raise BadInput("its names and its start do not fit its linkage")
+            if not links or not np.isfinite(start).all():
+                raise BadInput("it has no links, or its start is not finite")
+            if not isinstance(tracker["solver_text"], str):
+                raise BadInput("the text of its solver is not a text")
+            np.array(tracker["acceleration"], dtype=float)
+            rate = float(data["rate"])
+            return cls(linkage, links, rate, start, tracker, str(data["version"]), str(data["instructions"]), format)
+        except (SuppleError, KeyError, TypeError, ValueError, AttributeError) as error:
+            reason = f"there is no {error}" if type(error) is KeyError else str(error)
+            raise BadInput(f"not a recording: {reason}") from None
 
 
-def linkage_data(linkage: Linkage) -> dict[str, Any]:
-    """A linkage without its shapes, as plain data; null stands for what has no limit."""
+def to_json(data: Any) -> str:
+    """Plain data as one line of JSON."""
+    return json.dumps(data, separators=(",", ":"))
+
+
+def tracker_to_dict(tracker: Tracker) -> dict[str, Any]:
+    """A tracker as plain data: solver, bounds, tolerance and goals, with every field."""
     return {
-        "name": linkage.name,
-        "base": _frame_data(linkage.base),
-        "links": [link.name for link in linkage.links],
-        "joints": [_joint_data(joint) for joint in linkage.joints],
-    }
-
-
-def linkage_from(data: Any) -> Linkage:
-    """The linkage that `linkage_data` wrote; raises `SuppleError`, KeyError, TypeError or ValueError for any other."""
-    joints = [_joint_from(each) for each in data["joints"]]
-    return Linkage(data["name"], joints, [Link(name) for name in data["links"]], _frame_from(data["base"]))
-
-
-def _joint_data(joint: Joint) -> dict[str, Any]:
-    data: dict[str, Any] = {"name": joint.name, "kind": joint.kind.value}
-    data |= {"parent": joint.parent, "child": joint.child}
-    data["location"], data["axis"] = _frame_data(joint.location), list(joint.axis)
-    data |= {field: [x if math.isfinite(x) else None for x in getattr(joint, field)] for field in _ROWS}
-    mimic = joint.mimic
-    data["mimic"] = mimic and {"joint": mimic.joint, "gain": mimic.gain, "offset": mimic.offset}
-    return data | {"swing": joint.swing, "twist": list(joint.twist)}
-
-
-def _joint_from(data: Any) -> Joint:
-    none = {field: -math.inf if field == "lower" else math.inf for field in _ROWS}
-    rows = {field: tuple(none[field] if x is None else x for x in data[field]) for field in _ROWS}
-    joint = Joint(
-        data["name"],
-        Kind(data["kind"]),
-        data["parent"],
-        data["child"],
-        _frame_from(data["location"]),
-        tuple(data["axis"]),
-        mimic=data["mimic"] and Mimic(**data["mimic"]),
-        swing=data["swing"],
-        twist=tuple(data["twist"]),
-        **rows,
-    )
-    return _exact(joint, "axis", tuple(map(float, data["axis"])))
-
-
-def _exact(joint: Joint, field: str, value: tuple[float, ...]) -> Joint:
-    """The joint with the very numbers of its unit axis, which making it scaled to length once more."""
-    if max(abs(a - b) for a, b in zip(getattr(joint, field), value, strict=True)) > 1e-12:
-        raise BadInput(f"joint {joint.name!r}: {field} must have length 1, got {value}")
-    object.__setattr__(joint, field, value)
-    return joint
-
-
-def _frame_data(frame: Frame) -> list[list[float]]:
-    rows: list[list[float]] = frame.matrix.tolist()
-    return rows
-
-
-def _frame_from(rows: Any) -> Frame:
-    """The very numbers, once they are seen to be a frame, which would straighten them in the last bits."""
-    Frame(rows)
-    matrix = np.array(rows, dtype=float)
-    matrix.flags.writeable = False
-    return Frame._trusted(matrix)
-
-
-# -- tracker ----------------------------------------------------------------------------------------------------------
-
-
-def tracker_data(tracker: Tracker) -> dict[str, Any]:
-    """How a tracker was made, as plain data: solver, bounds, tolerance and goals."""
-    return {
-        "solver": repr(tracker.solver),
+        "solver": _solver_to_dict(tracker.solver),
+        "solver_text": repr(tracker.solver),
         "acceleration": tracker.acceleration.tolist(),
         "jerk": tracker.jerk.tolist(),
-        "tolerance": [tracker.tolerance.position, tracker.tolerance.angle],
-        "goals": [_goal_data(goal) for goal in tracker.goals],
+        "tolerance": {"position": tracker.tolerance.position, "angle": tracker.tolerance.angle},
+        "goals": [_goal_to_dict(goal) for goal in tracker.goals],
     }
 
 
-def tracker_from(data: Any, linkage: Linkage, start: Array, solver: Solver | None = None) -> Tracker:
-    """The tracker that `tracker_data` wrote, or one like it by another solver, at joint values (dof,), at rest."""
-    goals = [_goal_from(each) for each in data["goals"]]
-    near = Tolerance(*data["tolerance"])
-    chosen = solver_from(data["solver"]) if solver is None else solver
-    bounds = {what: np.array(data[what], dtype=float) for what in ("acceleration", "jerk")}
-    return chosen.track(linkage, goals, start, tolerance=near, **bounds)
+def tracker_from_dict(data: Any, linkage: Linkage, start: Array, solver: Solver | None = None) -> Tracker:
+    """The tracker that `tracker_to_dict` wrote, at joint values (dof,), at rest; with another solver, where given.
+
+    Raises `SuppleError`, KeyError, TypeError or ValueError for other data.
+    """
+    if solver is None:
+        if data["solver"] is None:
+            text = str(data["solver_text"])[:200]
+            raise BadInput(f"a recording does not hold the Python functions of a solver, so give one: {text}")
+        solver = Solver.from_dict(data["solver"])
+    return solver.track(
+        linkage,
+        [_goal_from_dict(goal) for goal in data["goals"]],
+        start,
+        acceleration=np.array(data["acceleration"], dtype=float),
+        jerk=np.array(data["jerk"], dtype=float),
+        tolerance=Tolerance(**data["tolerance"]),
+    )
 
 
-def _goal_data(goal: Goal) -> dict[str, Any]:
-    data = {"link": goal.link, "position": goal.position is not None, "orientation": goal.orientation is not None}
-    return data | {name: _plain(getattr(goal, name)) for name in _OPTIONS}
+def tracker_from_json(text: str, format: int) -> dict[str, Any]:
+    """The data of a tracker that took over during a recording; raises KeyError, TypeError or ValueError."""
+    data = json.loads(text)
+    return format1.upgrade_tracker(data) if format == 1 else data
 
 
-def _plain(value: Any) -> Any:
-    return np.asarray(value).tolist() if isinstance(value, np.ndarray | tuple) else value
+def _solver_to_dict(solver: Solver) -> dict[str, Any] | None:
+    """A solver as plain data; None if it has a Python function in it, which cannot be written."""
+    try:
+        return solver.to_dict()
+    except BadInput:
+        return None
 
 
-def _goal_from(data: Any) -> Goal:
+def _goal_to_dict(goal: Goal) -> dict[str, Any]:
+    """The settings of a goal; the position and orientation themselves are given in each tick."""
+    options = {name: getattr(goal, name) for name in _GOAL_OPTIONS}
+    return {
+        "link": goal.link,
+        "position": goal.position is not None,
+        "orientation": goal.orientation is not None,
+        **{name: np.asarray(x).tolist() if isinstance(x, np.ndarray | tuple) else x for name, x in options.items()},
+    }
+
+
+def _goal_from_dict(data: Any) -> Goal:
     wanted: dict[str, Any] = {}
     if data["position"]:
         wanted["position"] = (0.0, 0.0, 0.0)
     if data["orientation"]:
         wanted["orientation"] = np.eye(3)
-    return Goal(data["link"], **wanted, **{name: data[name] for name in _OPTIONS})
-
-
-# -- solver -----------------------------------------------------------------------------------------------------------
-
-
-def solver_from(text: str) -> Solver:
-    """The solver whose repr this is, or was before names changed; nothing is run but the makers of a solver's values.
-
-    Raises `BadInput` for one with a Python function in it, which no text can hold.
-    """
-    try:
-        names = _NewNames()
-        tree = names.visit(ast.parse(text if len(text) <= _LONGEST else "", mode="eval")).body
-        made = _value(tree)
-        same = repr(made) == text or (names.changed and _parts(tree) == _parts(repr(made)))
-        same = same and isinstance(made, Solver)
-    except (SyntaxError, ValueError, TypeError, KeyError, RecursionError, MemoryError):
-        same = False
-    if not same:
-        raise BadInput(f"this solver cannot be made again from its text, so give one: {text[:200]}")
-    return cast(Solver, made)
-
-
-class _NewNames(ast.NodeTransformer):
-    """Replaces names that were changed; `microseconds` becomes `timeout`, in seconds."""
-
-    changed = False
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.Attribute:
-        names = {"method": _renamed.METHODS, "damping": _renamed.DAMPING}
-        new = names.get(node.value.id, {}).get(node.attr) if isinstance(node.value, ast.Name) else None
-        if new is not None:
-            node.attr, self.changed = new, True
-        return node
-
-    def visit_Call(self, node: ast.Call) -> ast.Call:
-        if isinstance(node.func, ast.Name) and node.func.id == "Solver":
-            for option in node.keywords:
-                if option.arg == "microseconds":
-                    option.value = ast.Constant(_value(option.value) / 1e6)
-                if option.arg in _renamed.OPTIONS:
-                    option.arg, self.changed = _renamed.OPTIONS[option.arg], True
-        self.generic_visit(node)
-        return node
-
-
-def _parts(tree: ast.expr | str) -> list[str]:
-    """What a text says, in no order: merged damping schemes are printed in the order of their names."""
-    tree = ast.parse(tree, mode="eval").body if isinstance(tree, str) else tree
-    return sorted(
-        ast.dump(node) for node in ast.walk(tree) if isinstance(node, ast.Constant | ast.Name | ast.Attribute)
-    )
-
-
-def _value(node: ast.expr) -> Any:
-    """What an expression of known names, numbers, texts, rows, ``|`` and ``+`` means."""
-    if isinstance(node, ast.Constant):
-        return node.value
-    if isinstance(node, ast.Tuple | ast.List):
-        values = [_value(each) for each in node.elts]
-        return values if isinstance(node, ast.List) else tuple(values)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_value(node.operand)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return _value(node.left) | _value(node.right)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return _value(node.left) + _value(node.right)
-    if isinstance(node, ast.Call):
-        options = {str(word.arg): _value(word.value) for word in node.keywords}
-        return _MADE[ast.unparse(node.func)](*map(_value, node.args), **options)
-    return _MADE[ast.unparse(node)]
-
-
-def text(data: Any) -> str:
-    """Plain data as one line of JSON; floats as repr writes them."""
-    return json.dumps(data, separators=(",", ":"))
+    return Goal(data["link"], **wanted, **{name: data[name] for name in _GOAL_OPTIONS})

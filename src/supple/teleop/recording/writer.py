@@ -1,4 +1,4 @@
-"""Recordings on their way to disk: Parquet by way of a journal that outlives a crash, and csv."""
+"""Writes recordings: Parquet, through a journal that survives a crash, and csv."""
 
 from __future__ import annotations
 
@@ -12,113 +12,108 @@ import numpy as np
 
 from supple.errors import BadInput, missing_extra
 from supple.teleop.command import Tick
-from supple.teleop.recording.columns import FLAGS, TEXTS, WHOLE, Layout
+from supple.teleop.recording.columns import FLAGS, INTEGERS, TEXTS, Layout
 
 PART = ".part"
-"""What is added to the name of a Parquet file while it is being recorded."""
-ENDINGS = (".parquet", ".csv")
-KEY, HEAD = b"supple", "# supple recording "
-_GROUP = 256  # ticks that are flushed at once at most: more would take longer than a tick of a quick loop
+"""Added to the name of a Parquet file while it is being recorded."""
+SUFFIXES = (".parquet", ".csv")
+KEY = b"supple"
+"""Key of the metadata in the schema of a Parquet file."""
+CSV_START = "# supple recording "
+"""Start of the first line of a csv file; the metadata follows."""
+_BATCH = 256  # most ticks in a flush; more would take longer than a tick of a fast loop
 _ROW_GROUP = 1 << 14  # ticks in a row group of a finished file: about a minute, some megabytes
-_OPENS = {True: ("wb", "w"), False: ("xb", "x")}  # whether a file that exists may be written over
+_MODES = {True: ("wb", "w"), False: ("xb", "x")}  # by whether an existing file may be overwritten
 
 
-class Store(Protocol):
-    """Where rows go."""
+class Writer(Protocol):
+    """Writes rows to a file."""
 
-    def add(self, tick: Tick, lost: int, how: str) -> None:
-        """Append a tick; ``lost`` ticks before it were not recorded."""
-        """Takes a tick."""
+    def add(self, tick: Tick, lost: int, new_tracker: str) -> None:
+        """Appends a tick; ``lost`` ticks before it were not recorded."""
         ...
 
     def flush(self) -> None:
-        """Hand the ticks that wait to the system."""
-        """Hands all ticks so far to the operating system."""
+        """Passes all ticks so far to the operating system."""
         ...
 
     def finish(self) -> None:
-        """Write what is left and close the file."""
-        """Completes the file."""
+        """Completes and closes the file."""
         ...
 
 
-def create(path: Path, layout: Layout, about: str, overwrite: bool) -> Store:
-    """A new file by its ending; raises `FileExistsError` rather than write over one."""
-    return (CsvStore if path.suffix.lower() == ".csv" else ParquetStore)(path, layout, about, overwrite)
+def create(path: Path, layout: Layout, metadata: str, overwrite: bool) -> Writer:
+    """A new file in the format of its suffix; raises `FileExistsError` if it exists and may not be overwritten."""
+    return (CsvWriter if path.suffix.lower() == ".csv" else ParquetWriter)(path, layout, metadata, overwrite)
 
 
-def ending(path: Path) -> str:
-    """The ending of a recording's name, with ``.part`` for one that was not finished; raises `BadInput` for others."""
+def suffix(path: Path) -> str:
+    """The suffix of a recording, ``.part`` for one that was not finished; raises `BadInput` for any other."""
     name = path.name.lower()
-    if name.endswith(ENDINGS):
+    if name.endswith(SUFFIXES):
         return path.suffix.lower()
     if name.endswith(".parquet" + PART):
         return PART
-    raise BadInput(f"a recording is kept in a file that ends in {' or '.join(ENDINGS)}, not {os.fspath(path)!r}")
+    raise BadInput(f"a recording is a file that ends in {' or '.join(SUFFIXES)}, not {os.fspath(path)!r}")
 
 
-# -- writing ----------------------------------------------------------------------------------------------------------
+class ParquetWriter:
+    """Writes a journal of Arrow record batches, one for each flush, and converts it to Parquet at the end.
 
-
-class ParquetStore:
-    """A journal beside the file while it is recorded, each flush one of Arrow's record batches; Parquet in the end.
-
-    A Parquet file has its table of contents at its end: one that was not finished cannot be read at all. A journal can
-    be, up to its last whole batch.
+    A Parquet file has its index at its end, so an unfinished one cannot be read. A journal can be read up to its last
+    complete batch.
     """
 
-    def __init__(self, path: Path, layout: Layout, about: str, overwrite: bool) -> None:
+    def __init__(self, path: Path, layout: Layout, metadata: str, overwrite: bool) -> None:
         self._arrow, _ = arrow()
-        self._path, self._layout, self._mode = path, layout, _OPENS[overwrite][0]
+        self._path, self._layout, self._mode = path, layout, _MODES[overwrite][0]
         if not overwrite and path.exists():
             raise FileExistsError(17, "File exists", str(path))
-        self._schema = schema(layout).with_metadata({KEY: about})
+        self._schema = schema(layout).with_metadata({KEY: metadata})
         journal = os.fspath(path) + PART
         open(journal, self._mode).close()
-        self._file = self._arrow.OSFile(journal, "wb")  # writes at once, and without Python's lock
+        self._file = self._arrow.OSFile(journal, "wb")  # unbuffered, and without the GIL
         self._journal = self._arrow.ipc.new_stream(self._file, self._schema)
-        self._numbers = np.empty((_GROUP, len(layout.numbers)))
-        self._others: list[tuple[Any, ...]] = []
+        self._numbers = np.empty((_BATCH, len(layout.numbers)))
+        self._pending: list[tuple[Any, ...]] = []
 
-    def add(self, tick: Tick, lost: int, how: str) -> None:
-        """Append a tick; ``lost`` ticks before it were not recorded."""
-        whole, flags, words = self._layout.fill(self._numbers[len(self._others)], tick, lost, how)
-        self._others.append((*whole, *flags, *words))
-        if len(self._others) == _GROUP:
+    def add(self, tick: Tick, lost: int, new_tracker: str) -> None:
+        """Appends a tick; ``lost`` ticks before it were not recorded."""
+        integers, flags, texts = self._layout.fill(self._numbers[len(self._pending)], tick, lost, new_tracker)
+        self._pending.append((*integers, *flags, *texts))
+        if len(self._pending) == _BATCH:
             self.flush()
 
     def flush(self) -> None:
-        """Hand the ticks that wait to the system."""
-        if not self._others:
+        """Passes all ticks so far to the operating system."""
+        if not self._pending:
             return
         arrow = self._arrow
-        numbers = np.ascontiguousarray(self._numbers[: len(self._others)].T)
-        others = [list(column) for column in zip(*self._others, strict=True)]
+        numbers = np.ascontiguousarray(self._numbers[: len(self._pending)].T)
+        others = [list(column) for column in zip(*self._pending, strict=True)]
         kinds = self._schema.types
         columns = [arrow.array(column, type=kind) for column, kind in zip(others, kinds, strict=False)]
         columns += [arrow.array(column) for column in numbers]
         self._journal.write_batch(arrow.RecordBatch.from_arrays(columns, schema=self._schema))
-        self._others = []
+        self._pending = []
 
     def finish(self) -> None:
-        """Write what is left and close the file."""
+        """Completes and closes the file."""
         self.flush()
         self._journal.close()
         self._file.close()
         _, parquet = arrow()
         options = {"compression": "zstd", "use_dictionary": list(TEXTS), "write_page_checksum": True}
-        options["use_byte_stream_split"] = list(
-            self._layout.numbers
-        )  # numbers that hardly change share their first bytes
+        options["use_byte_stream_split"] = list(self._layout.numbers)  # compresses slowly changing numbers well
         journal = Path(os.fspath(self._path) + PART)
         open(self._path, self._mode).close()
         with parquet.ParquetWriter(os.fspath(self._path), self._schema, **options) as writer:
-            for table in _gathered(self._arrow, journal):
+            for table in _tables(self._arrow, journal):
                 writer.write_table(table, row_group_size=_ROW_GROUP)
         journal.unlink()
 
 
-def _gathered(arrow: Any, journal: Path) -> Iterator[Any]:
+def _tables(arrow: Any, journal: Path) -> Iterator[Any]:
     """The batches of a journal, as tables of about a row group each."""
     batches, count = [], 0
     with arrow.OSFile(os.fspath(journal), "rb") as file, arrow.ipc.open_stream(file) as stream:
@@ -132,29 +127,29 @@ def _gathered(arrow: Any, journal: Path) -> Iterator[Any]:
         yield arrow.Table.from_batches(batches)
 
 
-class CsvStore:
-    """Lines of text: what the recording is about, the names of the columns, a line for each tick."""
+class CsvWriter:
+    """Writes lines of text: the metadata, the names of the columns, then one line for each tick."""
 
-    def __init__(self, path: Path, layout: Layout, about: str, overwrite: bool) -> None:
+    def __init__(self, path: Path, layout: Layout, metadata: str, overwrite: bool) -> None:
         self._layout, self._row = layout, np.empty(len(layout.numbers))
-        self._file = open(path, _OPENS[overwrite][1], encoding="utf-8", newline="")  # noqa: SIM115
+        self._file = open(path, _MODES[overwrite][1], encoding="utf-8", newline="")  # noqa: SIM115
         self._lines = csv.writer(self._file, lineterminator="\n")
-        self._file.write(f"{HEAD}{about}\n")
+        self._file.write(f"{CSV_START}{metadata}\n")
         self._lines.writerow(layout.columns)
 
-    def add(self, tick: Tick, lost: int, how: str) -> None:
-        """Append a tick; ``lost`` ticks before it were not recorded."""
-        whole, flags, words = self._layout.fill(self._row, tick, lost, how)
-        # a float is written by repr, the shortest text that reads back as the same number; nothing stands for nan
+    def add(self, tick: Tick, lost: int, new_tracker: str) -> None:
+        """Appends a tick; ``lost`` ticks before it were not recorded."""
+        integers, flags, texts = self._layout.fill(self._row, tick, lost, new_tracker)
+        # csv writes a float by repr, the shortest text that reads back exactly; an empty value stands for nan
         numbers = ["" if x != x else x for x in self._row.tolist()]
-        self._lines.writerow([*whole, *map(int, flags), *words, *numbers])
+        self._lines.writerow([*integers, *map(int, flags), *texts, *numbers])
 
     def flush(self) -> None:
-        """Hand the ticks that wait to the system."""
+        """Passes all ticks so far to the operating system."""
         self._file.flush()
 
     def finish(self) -> None:
-        """Write what is left and close the file."""
+        """Completes and closes the file."""
         self._file.close()
 
 
@@ -174,6 +169,6 @@ def arrow() -> tuple[Any, Any]:
 def schema(layout: Layout) -> Any:
     """Names and types of all columns."""
     pa, _ = arrow()
-    kinds = [(name, pa.int64()) for name in WHOLE] + [(name, pa.bool_()) for name in FLAGS]
+    kinds = [(name, pa.int64()) for name in INTEGERS] + [(name, pa.bool_()) for name in FLAGS]
     kinds += [(name, pa.string()) for name in TEXTS] + [(name, pa.float64()) for name in layout.numbers]
     return pa.schema(kinds)

@@ -1,0 +1,102 @@
+"""Arguments that several entry points share: goals, start values, joint weights, preferred steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.errors import BadInput
+from supple.frame import Array, Frame
+from supple.goal import Goal
+from supple.linkage import Linkage
+
+
+def goal_list(linkage: Linkage, goals: Goal | Sequence[Goal]) -> list[Goal]:
+    """One goal or several, as a list; a frame or the name of a link is answered with the line to write."""
+    if isinstance(goals, Goal):
+        return [goals]
+    if not isinstance(linkage, Linkage):
+        raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
+    if isinstance(goals, Frame | str | np.ndarray):
+        _not_a_goal(linkage, goals)
+    try:
+        several = list(goals)
+    except TypeError:
+        raise BadInput(f"goals must be a Goal or several, got {goals!r}") from None
+    if not several:
+        raise BadInput("at least one goal is needed")
+    for goal in several:
+        if not isinstance(goal, Goal):
+            _not_a_goal(linkage, goal)
+    return several
+
+
+def _not_a_goal(linkage: Linkage, value: object) -> NoReturn:
+    tips = ", ".join(map(repr, linkage.tips))
+    if isinstance(value, str) and value in linkage._link_named:
+        raise BadInput(f"goals must be Goal values, not the name of a link; write Goal({value!r}, frame)")
+    if isinstance(value, str):
+        raise BadInput(
+            f"goals must be Goal values, got {value!r}; write Goal({linkage.tips[0]!r}, frame). "
+            f"The tips of {linkage.name!r} are {tips}"
+        )
+    if isinstance(value, Frame) or (isinstance(value, np.ndarray) and value.shape[-2:] == (4, 4)):
+        raise BadInput(
+            f"a goal names a link and its frame; write Goal({linkage.tips[0]!r}, frame). "
+            f"The tips of {linkage.name!r} are {tips}"
+        )
+    raise BadInput(f"goals must be Goal values, such as Goal({linkage.tips[0]!r}, frame), got {value!r}")
+
+
+def start_values(linkage: Linkage, start: ArrayLike | None, *, rows: bool = False) -> Array:
+    """Joint values (..., dof) to start from: those given, or rest. With ``rows``, some of many may be not finite."""
+    if start is None:
+        return linkage.rest
+    try:
+        array = np.array(start, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"start must be numbers of shape (..., {linkage.dof}): {error}") from None
+    if array.shape[-1:] != (linkage.dof,):
+        raise BadInput(f"start must have shape (..., {linkage.dof}), not {array.shape}")
+    if not (rows and array.ndim > 1) and not np.isfinite(array).all():
+        raise BadInput("start must be finite")
+    return array
+
+
+def hashable_weights(weights: Any) -> tuple[Any, ...]:
+    """Joint weights as a value that can be a key: numbers, or pairs of a joint's name and a number."""
+    try:
+        pairs = sorted(weights.items()) if isinstance(weights, Mapping) else weights
+        named = isinstance(pairs, list | tuple) and all(isinstance(pair, tuple) for pair in pairs)
+        numbers = np.ravel(np.asarray([weight for _, weight in pairs] if named else pairs, dtype=float))
+    except (TypeError, ValueError) as error:
+        raise BadInput(
+            f"joint_weights must be numbers, one, one for each of dof, or by the joint's name: {error}"
+        ) from None
+    if not len(numbers) or not (np.isfinite(numbers) & (numbers >= 0)).all() or not (named or numbers.any()):
+        raise BadInput(f"joint_weights must be finite, not negative and not all zero, got {weights!r}")
+    if named:
+        return tuple(zip((str(name) for name, _ in pairs), numbers.tolist(), strict=True))
+    return tuple(numbers.tolist())
+
+
+def preferred_step(functions: Sequence[Callable[[Array], ArrayLike]]) -> Callable[[Array], Array] | None:
+    """The sum of the steps (dof,) that preferences by function return at q (dof,); None without such preferences."""
+    if not functions:
+        return None
+    return lambda q: np.sum([_checked_step(function, q) for function in functions], axis=0)
+
+
+def _checked_step(function: Callable[[Array], ArrayLike], q: Array) -> Array:
+    """The step that a preference by function returns at q. Exceptions of the function pass through."""
+    returned = function(q)
+    try:
+        step = np.asarray(returned, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"a preference by function must return {len(q)} numbers: {error}") from None
+    if step.shape != q.shape or not np.isfinite(step).all():
+        raise BadInput(f"a preference by function must return {len(q)} finite numbers, got {returned!r}")
+    return step

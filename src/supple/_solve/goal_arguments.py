@@ -1,0 +1,114 @@
+"""Arguments of a goal: each function returns the value that `Goal` keeps, or raises `BadInput`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple import _check
+from supple.errors import BadInput
+from supple.frame import Array, Frame
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+def frames(value: ArrayLike) -> Frame:
+    """Frames from an array (..., 4, 4); of many, rows that are not finite are kept, for the solve to mark INVALID."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"a frame must be numbers of shape (..., 4, 4): {error}") from None
+    if array.ndim <= 2 or array.shape[-2:] != (4, 4):
+        return Frame(array)
+    bad = ~np.isfinite(array).all(axis=(-1, -2))
+    if not bad.any():
+        return Frame(array)
+    matrices = np.array(Frame(np.where(bad[..., None, None], np.eye(4), array)).matrix)
+    matrices[bad] = np.nan
+    return Frame._trusted(matrices)
+
+
+def frozen(array: Array) -> Array:
+    """The array itself if it is read-only, else a read-only copy."""
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
+
+
+def vectors(value: ArrayLike, what: str, single: bool = False) -> Array:
+    """Vectors (..., 3), or with ``single`` one (3,), as a read-only array."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"{what} must be numbers: {error}") from None
+    wanted = "(3,)" if single else "(..., 3)"
+    if array.shape[-1:] != (3,) or (single and array.ndim != 1):
+        raise BadInput(f"{what} must have shape {wanted}, not {array.shape}")
+    if array.ndim == 1 and not all(map(math.isfinite, array.tolist())):
+        raise BadInput(f"{what} must be finite, got {array.tolist()}")
+    array.flags.writeable = False
+    return array
+
+
+def unit_vectors(value: ArrayLike, what: str, single: bool = False) -> Array:
+    """Vectors like those of `vectors`, scaled to length 1."""
+    array = vectors(value, what, single)
+    if not array.any(axis=-1).all():
+        raise BadInput(f"{what} must not be zero")
+    with np.errstate(invalid="ignore"):  # a row that is not finite is kept
+        unit = _check.unit(array)
+    unit.flags.writeable = False
+    return unit
+
+
+def rotations(value: Frame | ArrayLike) -> Array:
+    """Rotation matrices (..., 3, 3), read-only."""
+    if isinstance(value, Frame):
+        return frozen(value.rotation)
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"orientation must be a Frame or numbers of shape (..., 3, 3): {error}") from None
+    if array.shape[-2:] != (3, 3):
+        raise BadInput(f"orientation must be a Frame or have shape (..., 3, 3), not {array.shape}")
+    whole = np.zeros((*array.shape[:-2], 4, 4))
+    whole[..., :3, :3], whole[..., 3, 3] = array, 1
+    return frames(whole).rotation
+
+
+def three(value: float | Sequence[float], what: str, most: float = math.inf) -> tuple[float, float, float]:
+    """One number or three, as three that are finite, not negative and at most ``most``."""
+    if (type(value) is float or type(value) is int) and 0 <= value <= most and value != math.inf:
+        one = float(value)
+        return one, one, one
+    try:
+        row = np.broadcast_to(np.asarray(value, dtype=float), (3,))
+    except (TypeError, ValueError):
+        raise BadInput(f"{what} must be one number or three, got {value!r}") from None
+    if not np.isfinite(row).all() or (row < 0).any():
+        raise BadInput(f"{what} must be finite and not negative, got {value!r}")
+    if (row > most).any():
+        raise BadInput(f"{what} must be at most pi, got {value!r}")
+    return float(row[0]), float(row[1]), float(row[2])
+
+
+def position_slack(value: float | Sequence[float], has_position: bool) -> tuple[float, float, float]:
+    """Slack of the position along each world axis, in metres."""
+    slack = three(value, "slack")
+    if not has_position and slack != _ZERO:
+        raise BadInput(f"slack belongs to a position, and this goal has none; got {value!r}")
+    return slack
+
+
+def orientation_slack(value: float | Sequence[float], has_orientation: bool, cone: bool) -> tuple[float, float, float]:
+    """Slack of the orientation about each world axis, or three times the half-angle of a cone, in radians."""
+    slack = three(value, "turn_slack", most=math.pi)
+    if not has_orientation and slack != _ZERO:
+        raise BadInput(f"turn_slack belongs to an orientation or an axis, and this goal has neither; got {value!r}")
+    if cone and np.ndim(value):
+        raise BadInput(f"turn_slack of an axis is one number, the half-angle of a cone; got {value!r}")
+    return slack

@@ -1,0 +1,76 @@
+"""HandleInput: moves the handles of the page by pointer and by key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+
+from supple.frame import Array, Frame
+
+if TYPE_CHECKING:
+    from supple.teleop.page.actions import Actions
+
+NUDGE = (0.012, 0.05)  # of the arm's size, and radians, for a key press
+
+
+class HandleInput:
+    """Applies pointer and keys to the handles of the current session. No method blocks."""
+
+    def __init__(self, actions: Actions) -> None:
+        """For the session of these actions."""
+        self._actions = actions
+        self.dragged_ball: int | None = None
+        """The handle that is dragged by its ball."""
+        self._active = 0
+
+    def begin(self) -> None:
+        """Starts again, with no handle dragged and all attached."""
+        self.dragged_ball, self._active = None, 0
+        self._actions.session.source.attached = True
+
+    def drag(self, k: int, phase: str, position: ArrayLike, wxyz: ArrayLike | None) -> None:
+        """A drag of handle k: "start", "update" or "end". Without a quaternion it is dragged by its ball."""
+        source = self._actions.session.source
+        if source.scripted or k >= len(source.handles):  # the event may be of the arm before
+            return
+        handle = source.handles[k]
+        if phase == "start":
+            self.dragged_ball = k if wxyz is None else None
+            self._active = k
+            handle.drag(True)
+        elif phase == "update" and handle.dragged:
+            handle.move(position, wxyz)
+        elif phase == "end":
+            handle.drag(False)
+            self.dragged_ball = None
+
+    def nudge(self, direction: Array, turn: bool) -> None:
+        """Moves the active handle a little along a direction (3,) in the world, or turns it about that direction."""
+        session = self._actions.session
+        source = session.source
+        if source.scripted or source.other_drives:
+            return
+        k = min(self._active, len(source.handles) - 1)
+        handle, step = source.handles[k], NUDGE[0] * session.arm.size
+        if turn and session.arm.turns[k]:
+            handle.move(handle.frame.position, (Frame.rotvec(NUDGE[1] * direction) @ handle.frame).to_quaternion())
+        elif not turn:
+            handle.move(handle.frame.position + step * direction * session.arm.axes[k])
+
+    def switch_handle(self) -> None:
+        """Keys move the next handle from now on."""
+        links = self._actions.session.arm.links
+        self._active = (self._active + 1) % len(links)
+        self._actions.show_message("keys", f"The keys now move {links[self._active]}.")
+
+    def toggle_attached(self) -> None:
+        """Detaches the handles from the arm, or attaches them: a detached handle moves alone."""
+        source = self._actions.session.source
+        source.attached = not source.attached
+        if source.attached:
+            self._actions.show_message("", "")
+        else:
+            text = "The handle moves and the arm stays. Press attach to drive on from there."
+            self._actions.show_message("handle detached", text, None)
+        self._actions.changed()

@@ -1,0 +1,87 @@
+"""First mistakes with `solve`: each is answered with the line to write."""
+
+import numpy as np
+import pytest
+
+import supple
+from supple import BadInput, Goal, Outcome, Solver, damping, method, models, solve
+
+PANDA = models.panda()
+TIP = "panda_hand_tcp"
+FRAME = PANDA.frame(PANDA.rest, TIP)
+TIPS = "The tips of 'panda' are 'panda_hand_tcp', 'panda_leftfinger', 'panda_rightfinger'"
+
+
+@pytest.mark.parametrize(
+    "frame", [FRAME, FRAME.matrix, [FRAME], np.stack([FRAME.matrix] * 3)], ids=lambda x: str(type(x))
+)
+def test_a_frame_without_a_link_is_answered_with_a_goal(frame):
+    for call in (solve, Solver().solve, lambda *arguments: Solver().step(*arguments, PANDA.rest)):
+        with pytest.raises(BadInput) as refused:
+            call(PANDA, frame)
+        assert str(refused.value) == f"a goal names a link and its frame; write Goal('{TIP}', frame). {TIPS}"
+    assert solve(PANDA, Goal(TIP, FRAME))
+
+
+def test_the_name_of_a_link_is_answered_with_a_goal():
+    for goals in (TIP, [TIP]):
+        with pytest.raises(BadInput) as refused:
+            solve(PANDA, goals)
+        said = f"goals must be Goal values, not the name of a link; write Goal('{TIP}', frame)"
+        assert str(refused.value) == said
+    with pytest.raises(BadInput) as refused:
+        solve(PANDA, "hand")
+    assert str(refused.value) == f"goals must be Goal values, got 'hand'; write Goal('{TIP}', frame). {TIPS}"
+
+
+def test_a_solution_is_true_if_it_arrived():
+    found, missed = solve(PANDA, Goal(TIP, FRAME)), solve(PANDA, Goal(TIP, position=[9, 9, 9]))
+    assert found
+    assert not missed
+    assert bool(found) is True
+    assert bool(missed) is False
+    assert missed.outcome is Outcome.STUCK
+    assert bool(supple.solve_path(PANDA, Goal(TIP, np.stack([FRAME.matrix] * 2))))
+
+
+def test_many_solutions_are_neither_true_nor_false():
+    many = solve(PANDA, Goal(TIP, np.stack([FRAME.matrix] * 2)))
+    with pytest.raises(ValueError, match=r"use found\.arrived\.all\(\)"):
+        assert many
+    with pytest.raises(ValueError, match=r"use found\.outcomes, or found\[i\]\.outcome"):
+        _ = many.outcome
+    assert many.arrived.all()
+    assert many[0]
+
+
+def test_arrived_has_the_methods_of_an_array_for_one_and_for_many():
+    one, many = solve(PANDA, Goal(TIP, FRAME)), solve(PANDA, Goal(TIP, np.stack([FRAME.matrix] * 2)))
+    for found, shape in ((one, ()), (many, (2,))):
+        assert found.arrived.dtype == bool
+        assert found.arrived.shape == found.outcomes.shape == shape
+        assert found.arrived.all()
+        assert found.arrived.mean() == 1
+
+
+@pytest.mark.parametrize("given", [{}, {"method": method.search()}], ids=["default", "explicit"])
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"damping": 1e-2}, "damping=0.01"),
+        ({"damping": damping.limits()}, "damping=damping.limits()"),
+        ({"limit_escapes": 2}, "limit_escapes=2"),
+        ({"patience": 3, "halvings": 1}, "halvings=1, patience=3"),
+        ({"step_scale": 0.5}, "step_scale=0.5"),
+    ],
+)
+def test_the_search_refuses_options_of_other_methods_with_the_line_to_write(given, options, line):
+    first = line.split("=")[0]
+    for make in (Solver, lambda **more: solve(PANDA, Goal(TIP, FRAME), **more)):
+        with pytest.raises(BadInput) as refused:
+            make(**given, **options)
+        assert str(refused.value) == f"method.search() takes no {first}; write Solver(method=method.damped(), {line})"
+    assert Solver(method=method.damped(), **options).method == method.damped()
+
+
+def test_an_option_at_its_default_is_no_mistake():
+    assert Solver(limit_escapes=3, patience=15, damping=None) == Solver()
