@@ -1,10 +1,9 @@
-"""How well the tele-operation loop keeps its time: missed deadlines, jitter, memory, and the tracker's share.
+"""Timing of the tele-operation loop: missed deadlines, jitter, memory, and the time in the tracker.
 
     python benchmarks/teleop_loop.py [SECONDS] [--rate HZ ...] [--page] [--json FILE]
 
-A hand swings and turns without end, and the Panda follows, at 300 Hz and then at 1 kHz, for 300 seconds each. With
---page the loop is that of the browser page, and a headless Chromium opens and shows it, with software rendering; that
-needs the extra `teleop` and a Chromium.
+The Panda follows a moving hand at 300 Hz and then at 1 kHz, for 300 seconds each. With --page the loop is that of the
+browser page, shown in a headless Chromium with software rendering; that needs the extra `teleop` and a Chromium.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from supple import Frame, Solver, teleop
 from supple.teleop import Command, Statistics
 
 LINK = "panda_hand_tcp"
-WARM = 0.2  # part of the time after which memory is taken to have settled
+WARM_UP = 0.2  # fraction of the time after which memory use counts
 SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 
 
 def hand() -> Iterator[Command]:
-    """A hand that swings about without end, new at every tick."""
+    """A moving hand, with a new command in every tick."""
     for k in itertools.count():
         t = time.perf_counter()
         swing = [0.1 * math.sin(1.3 * t), 0.15 * math.sin(1.9 * t), 0.1 * math.sin(0.7 * t)]
@@ -40,7 +39,7 @@ def hand() -> Iterator[Command]:
 
 
 def memory() -> float:
-    """Memory of this process in MiB: what is resident now, or where nobody tells, the most it ever was."""
+    """Resident memory of this process in MiB; where that is not available, its maximum so far."""
     with contextlib.suppress(OSError):
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
     try:
@@ -51,11 +50,11 @@ def memory() -> float:
 
 
 def alone(rate: float, seconds: float) -> tuple[Statistics, float]:
-    """The loop by itself; its statistics, and by how much memory grew (MiB)."""
+    """The loop without a page: its statistics, and the growth of memory (MiB)."""
     marks: list[float] = []
 
     def watch(tick: teleop.Tick) -> None:
-        if not marks and tick.t > WARM * seconds:
+        if not marks and tick.t > WARM_UP * seconds:
             marks.append(memory())
 
     panda = supple.models.panda()
@@ -65,7 +64,7 @@ def alone(rate: float, seconds: float) -> tuple[Statistics, float]:
 
 @contextlib.contextmanager
 def browser(url: str) -> Iterator[None]:
-    """A headless Chromium that shows a page."""
+    """Shows a page in a headless Chromium."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
     import setup_browser
 
@@ -84,7 +83,7 @@ def browser(url: str) -> Iterator[None]:
 
 
 def shown(rate: float, seconds: float) -> tuple[Statistics, float]:
-    """The loop of a page that a browser shows."""
+    """The loop of a page in a browser: its statistics, and the growth of memory (MiB)."""
     from supple.teleop import page
 
     with (
@@ -94,14 +93,14 @@ def shown(rate: float, seconds: float) -> tuple[Statistics, float]:
         start = time.monotonic()
         while served.drivers.driver is None:
             if time.monotonic() - start > 60:
-                raise SystemExit("the browser did not come")
+                raise SystemExit("the browser did not connect")
             time.sleep(0.1)
-        time.sleep(WARM * seconds)
+        time.sleep(WARM_UP * seconds)
         before = memory()
-        time.sleep((1 - WARM) * seconds)
+        time.sleep((1 - WARM_UP) * seconds)
         grown, loop = memory() - before, served.session.loop
         if loop.held or served.drivers.driver is None:
-            raise SystemExit(f"the arm was not driven: {loop.held or 'the browser left'}")
+            raise SystemExit(f"the arm was not driven: {loop.held or 'the browser has disconnected'}")
         return loop.stop(), grown
 
 
@@ -111,14 +110,14 @@ def main() -> None:
     parser.add_argument("--rate", type=float, nargs="+", default=[300.0, 1000.0])
     parser.add_argument("--page", action="store_true", help="with the page open in a headless Chromium")
     parser.add_argument("--json", help="also write the numbers to this file")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     rows = []
-    for rate in asked.rate:
-        statistics, grown = (shown if asked.page else alone)(rate, asked.seconds)
+    for rate in arguments.rate:
+        statistics, grown = (shown if arguments.page else alone)(rate, arguments.seconds)
         rows.append(
             {
                 "rate_hz": rate,
-                "page": asked.page,
+                "page": arguments.page,
                 "seconds": statistics.seconds,
                 "ticks": statistics.ticks,
                 "missed": statistics.missed,
@@ -131,9 +130,9 @@ def main() -> None:
             }
         )
         print(statistics)
-        print(f"    at work {100 * statistics.work_share:.1f} % of the time; memory grew by {grown:+.1f} MiB")
-    if asked.json:
-        Path(asked.json).write_text(json.dumps(rows, indent=1) + "\n")
+        print(f"    in ticks {100 * statistics.work_share:.1f} % of the time; memory grew by {grown:+.1f} MiB")
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Random driving, recorded and replayed: are the joint values the same, bit for bit, and what does it cost?
+"""Random driving, recorded and replayed: whether the joint values are identical, and the time and space it takes.
 
-Time is simulated: the loop runs as fast as it can, and now and then wakes late and skips ticks.
+Time is simulated: the loop runs as fast as it can; one tick in a hundred is late, so ticks are skipped.
 
     pip install 'supple[teleop]'
     python benchmarks/teleop_record.py
@@ -24,12 +24,12 @@ from supple.teleop import Command, Mapping, Tick, drive
 from supple.teleop.recording import Recorder
 from supple.teleop.recording.replay import replay
 
-HANDS = {"baxter": ["left_gripper", "right_gripper"], "ur5": ["tool0"], "panda": ["panda_hand"], "iiwa14": ["tool0"]}
-WAITING = 4096  # ticks that may wait for the disk before simulated time waits for it too
+LINKS = {"baxter": ["left_gripper", "right_gripper"], "ur5": ["tool0"], "panda": ["panda_hand"], "iiwa14": ["tool0"]}
+MAX_QUEUE = 4096  # ticks that wait for the disk before the simulation waits too
 
 
 class Simulated:
-    """A clock that costs no time; one tick in a hundred wakes up to 20 ms late."""
+    """A clock that takes no time; one tick in a hundred is up to 20 ms late."""
 
     def __init__(self, seed: int) -> None:
         self.time, self._random = 0.0, np.random.default_rng(seed)
@@ -44,48 +44,49 @@ class Simulated:
 
 
 def operator(clock: Simulated, seconds: float, rate: float, hands: int, seed: int) -> Iterator[Command | None]:
-    """Hands that wander about, let go and take hold, jump half a metre, fall silent, and send what is no frame."""
+    """Hands that move at random, are released and engaged, jump half a metre, pause, and send invalid frames."""
     random = np.random.default_rng(seed)
-    places, turns = np.zeros((hands, 3)), np.zeros((hands, 3))
-    ways, spins, grip, silent = random.normal(size=(hands, 3)), random.normal(size=(hands, 3)), True, 0.0
+    positions, rotations = np.zeros((hands, 3)), np.zeros((hands, 3))
+    velocities, turn_rates = random.normal(size=(hands, 3)), random.normal(size=(hands, 3))
+    engaged, silent = True, 0.0
     while clock.now() < seconds:
         now, chance = clock.now(), random.random(5) * rate / 300
         if chance[0] < 0.01:
-            ways, spins = random.normal(size=(2, hands, 3)) - 0.5 * np.stack([places, turns])
+            velocities, turn_rates = random.normal(size=(2, hands, 3)) - 0.5 * np.stack([positions, rotations])
         if chance[1] < 0.003:
-            grip = not grip
+            engaged = not engaged
         if chance[2] < 0.001:
-            places = places + 0.5 * random.normal(size=(hands, 3))
+            positions = positions + 0.5 * random.normal(size=(hands, 3))
         if chance[3] < 0.0005:
             silent = now + random.uniform(0.05, 1.0)
-        places, turns = places + 0.3 * ways / rate, turns + spins / rate
-        held = [Frame.at(p, Frame.rotvec(r)) for p, r in zip(places, turns, strict=True)]
+        positions, rotations = positions + 0.3 * velocities / rate, rotations + turn_rates / rate
+        frames = [Frame.at(p, Frame.rotvec(r)) for p, r in zip(positions, rotations, strict=True)]
         if now < silent:
             yield None
         elif chance[4] < 0.0005:
             yield Command(hands=[np.full((4, 4), np.nan)] * hands, stamp=now)
         else:
-            yield Command(hands=held, grip=grip, stamp=now)
+            yield Command(hands=frames, engaged=engaged, stamp=now)
 
 
 def main() -> None:
-    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words.add_argument("--minutes", type=float, default=1.0)
-    words.add_argument("--arm", choices=HANDS, default="ur5")
-    words.add_argument("--rate", type=float, default=300.0)
-    words.add_argument("--ending", choices=("parquet", "csv"), default="parquet")
-    words.add_argument("--seed", type=int, default=0)
-    words.add_argument("--folder", type=Path, help="keep the file here; it is deleted otherwise")
-    asked = words.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--arm", choices=LINKS, default="ur5")
+    parser.add_argument("--rate", type=float, default=300.0)
+    parser.add_argument("--ending", choices=("parquet", "csv"), default="parquet")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folder", type=Path, help="write the file here; by default it is deleted")
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        sys.exit(0 if run(asked, asked.folder or Path(temporary)) else 1)
+        sys.exit(0 if run(arguments, arguments.folder or Path(temporary)) else 1)
 
 
-def run(asked: argparse.Namespace, folder: Path) -> bool:
-    links, seconds = HANDS[asked.arm], 60 * asked.minutes
-    tracker = Solver().track(models.get(asked.arm), links)
-    recorder = Recorder.within(folder, tracker, asked.rate, f".{asked.ending}")
-    clock = Simulated(asked.seed)
+def run(arguments: argparse.Namespace, folder: Path) -> bool:
+    links, seconds = LINKS[arguments.arm], 60 * arguments.minutes
+    tracker = Solver().track(models.get(arguments.arm), links)
+    recorder = Recorder.within(folder, tracker, arguments.rate, f".{arguments.ending}")
+    clock = Simulated(arguments.seed)
     live, most = [], 0
 
     def sink(tick: Tick) -> None:
@@ -93,12 +94,12 @@ def run(asked: argparse.Namespace, folder: Path) -> bool:
         live.append(tick.step.q.tobytes())
         recorder.write(tick)
         most = max(most, recorder.behind)
-        while recorder.behind > WAITING:
+        while recorder.behind > MAX_QUEUE:
             time.sleep(1e-3)
 
     began = time.perf_counter()
-    source = operator(clock, seconds, asked.rate, len(links), asked.seed)
-    told = drive(source, [Mapping() for _ in links], tracker, sink, asked.rate, clock=clock)
+    source = operator(clock, seconds, arguments.rate, len(links), arguments.seed)
+    statistics = drive(source, [Mapping() for _ in links], tracker, sink, arguments.rate, clock=clock)
     driven = time.perf_counter()
     recorder.close()
     closed = time.perf_counter()
@@ -107,15 +108,17 @@ def run(asked: argparse.Namespace, folder: Path) -> bool:
     replayed = time.perf_counter()
     size = recorder.path.stat().st_size
     same = found.identical and read == live
-    print(f"{asked.arm}, {', '.join(links)}: {asked.minutes:g} minutes of random driving at {asked.rate:g} Hz")
-    print(f"  {len(live):,} ticks and {told.skipped:,} skipped; {recorder.lost} lost, {most:,} waiting at most")
-    print("  " + ", ".join(f"{count:,} {name}" for name, count in found.recorded.outcomes.items()))
-    print(f"  {size / 1e6:.1f} MB, {size / len(live):.0f} bytes a tick, as .{asked.ending}")
+    print(
+        f"{arguments.arm}, {', '.join(links)}: {arguments.minutes:g} minutes of random driving at {arguments.rate:g} Hz"
+    )
+    print(f"  {len(live):,} ticks and {statistics.skipped:,} skipped; {recorder.lost} lost, {most:,} waiting at most")
+    print("  " + ", ".join(f"{count:,} {name}" for name, count in found.recorded.statuses.items()))
+    print(f"  {size / 1e6:.1f} MB, {size / len(live):.0f} bytes a tick, as .{arguments.ending}")
     print(
         f"  driven in {driven - began:.1f} s, closed in {closed - driven:.1f} s, replayed in {replayed - closed:.1f} s"
     )
     print(f"  {found}")
-    print("  the replay is the live drive, bit for bit" if same else "  THE REPLAY IS NOT THE LIVE DRIVE")
+    print("  the replay is identical, bit for bit" if same else "  THE REPLAY DIFFERS")
     return same
 
 

@@ -39,32 +39,32 @@ class Studio:
         self.tab.goto(self.page.url)
         self.tab.get_by_text("method", exact=True).wait_for(timeout=PATIENCE)
         self.tab.add_style_tag(content=QUIET)
-        self.pilot, self.ticks = self.page._pilot, []
+        self.actions, self.ticks = self.page._actions, []
         self.tab.wait_for_timeout(3000)
 
     def hazard(self, name: str, method: str = "supple", seconds: float = 60.0) -> None:
         """Let a hazard of the tour play, or so much of it, and keep its ticks."""
         write, kept = self.page.session.write, []
-        self.pilot.use(method)
+        self.actions.choose_method(method)
         self.page.session.write = lambda tick: (kept.append(tick), write(tick))[1]  # type: ignore[method-assign]
-        self.pilot.tour(name)
-        self._said = self.pilot._note[:2]
+        self.actions.tour(name)
+        self._said = self.actions._message[:2]
         end = time.monotonic() + seconds
-        while self.page.session.hands.scripted and time.monotonic() < end:
+        while self.page.session.source.scripted and time.monotonic() < end:
             self.tab.wait_for_timeout(50)
         self.page.session.write = write  # type: ignore[method-assign]
         first = next(i for i, tick in enumerate(kept) if tick.begin is not None)
         self.ticks = kept[first:]
-        self.pilot.end()
-        self.pilot.update = lambda: None  # from now on nothing is drawn but what `show` shows
+        self.actions.end_script()
+        self.actions.update = lambda: None  # from now on nothing is drawn but what `show` shows
 
     def show(self, number: int) -> None:
         """Draw a tick that was kept, its handles and words too."""
         tick = self.ticks[number]
-        self.pilot.tell(*self._said, None)
-        for hand, frame in zip(self.page.session.hands.hands, tick.goals, strict=True):
-            hand.place(supple.Frame(frame))
-        self.pilot.draw(tick)
+        self.actions.show_message(*self._said, None)
+        for handle, frame in zip(self.page.session.source.handles, tick.goals, strict=True):
+            handle.place(supple.Frame(frame))
+        self.actions.draw(tick)
 
     def photograph(self) -> Any:
         """The tab, once it has stopped changing."""
@@ -78,10 +78,10 @@ class Studio:
 
     def still(self, seconds: float) -> Any:
         """The picture so many seconds into what was kept, with all that led to it in the plots."""
-        self.pilot.plots.begin(self.page.session.arm)
+        self.actions.plots.begin(self.page.session.arm)
         for number in range(0, round(300 * seconds), 10):
             self.show(number)
-        self.pilot._frames = 0
+        self.actions._frames = 0
         self.show(round(300 * seconds))
         self.tab.wait_for_timeout(500)
         return self.photograph()
@@ -107,7 +107,7 @@ def stills(browser: Any) -> None:
     save(studio.still(3.4), "teleop.png", 1400)
     studio.close()
     studio = Studio(browser, supple.models.panda(), LAPTOP)
-    studio.pilot.show_ellipsoids(True)
+    studio.actions.show_ellipsoids(True)
     studio.hazard("limit", seconds=4.5)
     save(studio.still(3.8), "teleop-limit.png", 1400)
     studio.close()
@@ -126,12 +126,12 @@ def film(browser: Any) -> None:
     frames = []
     for method in ("supple", "pseudo-inverse"):
         studio = Studio(browser, supple.models.panda(), FILM)
-        studio.pilot.plots.panel.minimize()
+        studio.actions.plots.panel.minimize()
         studio.hazard("reach", method)
         studio.show(0)
         studio.photograph()
         for number in range(0, round(300 * 6.2), STEP):
-            studio.pilot._frames = 0
+            studio.actions._frames = 0
             studio.show(number)
             studio.tab.wait_for_timeout(120)
             shot = studio.tab.screenshot(timeout=PATIENCE, animations="disabled")

@@ -39,7 +39,7 @@ class RealArm:
         with self.socket:
             while True:
                 try:
-                    answer = wire.decode_answer(self.socket.recv(wire.LIMIT))
+                    answer = wire.decode_answer(self.socket.recv(wire.MAX_BYTES))
                 except TimeoutError:
                     return
                 self.q = self.q + 0.3 * (answer.q - self.q)

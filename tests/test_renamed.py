@@ -36,7 +36,7 @@ def test_an_old_name_of_the_package_is_answered_with_the_new_one(old, new):
 
 @pytest.mark.parametrize(
     ("module", "names"),
-    [(method, METHODS), (damping, DAMPING), (teleop, {"follow": "drive"})],
+    [(method, METHODS), (damping, DAMPING), (teleop, {"follow": "drive", "Recorded": "Playback"})],
     ids=lambda x: str(x)[:24],
 )
 def test_an_old_name_of_a_module_is_answered_with_the_new_one(module, names):
@@ -56,6 +56,9 @@ def test_an_old_name_of_a_value_is_answered_with_the_new_one():
         (Solver(), "longest", "max_step"),
         (step, "outcome", "status"),
         (step, "weights", "joint_weights"),
+        (teleop.Command(), "grip", "engaged"),
+        (teleop.Mapping(), "grip", "engage"),
+        (teleop.Mapping(), "gripped", "engaged"),
     ):
         assert getattr(value, new) is not None
         with pytest.raises(AttributeError, match=f"{old}` is now `{type(value).__name__}.{new}`$"):
@@ -81,6 +84,13 @@ def test_an_old_option_is_answered_with_the_new_one(old):
     for make in (lambda: Solver(**{old: 1}), lambda: solve(ARM, GOAL, **{old: 1})):
         with pytest.raises(UnknownOption, match=said):
             make()
+
+
+def test_an_old_option_of_a_command_is_answered_with_the_new_one():
+    with pytest.raises(UnknownOption, match=r"^option `grip` of Command is now `engaged`$"):
+        teleop.Command(grip=True)
+    with pytest.raises(UnknownOption, match=r"Command has no option 'stmap'; did you mean stamp"):
+        teleop.Command(stmap=1.0)
 
 
 @pytest.mark.parametrize(

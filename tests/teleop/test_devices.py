@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -82,7 +81,24 @@ class Stick:
         self.closed = True
 
 
-def test_the_hand_moves_only_while_the_button_is_held_and_starts_again_each_time_it_is_engaged() -> None:
+class FakeTime:
+    """The time as `devices` sees it; it passes only when a test says so, however busy the machine is."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeTime:
+    fake = FakeTime()
+    monkeypatch.setattr(devices, "time", fake)
+    return fake
+
+
+def test_the_hand_moves_only_while_the_button_is_held_and_starts_again_each_time_it_is_engaged(clock: FakeTime) -> None:
     stick = Stick()
     source = devices.DeviceSource(lambda: stick, 0.2, 0.8)
 
@@ -96,39 +112,43 @@ def test_the_hand_moves_only_while_the_button_is_held_and_starts_again_each_time
     assert not first.engaged
     stick.now = devices.Reading((1.0, 0, 0, 0, 0, 0), 5, False)
     assert until(lambda: said().buttons == 5)
+    clock.now += 0.05
     assert said().hand == Frame()
     stick.now = devices.Reading((1.0, 0, 0, 0, 0, 0), 5, True)
     assert until(lambda: said().engaged)
-    before = said()
-    assert until(lambda: said().hand.position[0] > 0.01)  # type: ignore[union-attr]
-    after = said()
-    assert before.hand is not None
-    assert after.hand is not None
-    seconds = after.stamp - before.stamp
-    assert (after.hand.position - before.hand.position)[0] == pytest.approx(0.2 * seconds, rel=1e-6)
-    assert after.sequence > before.sequence
+    for seconds in (0.01, 0.05, 0.09):
+        before = said()
+        clock.now += seconds
+        after = said()
+        assert before.hand is not None
+        assert after.hand is not None
+        assert (after.hand.position - before.hand.position)[0] == pytest.approx(0.2 * seconds, rel=1e-6)
+        assert after.stamp - before.stamp == pytest.approx(seconds)
+        assert after.sequence == before.sequence + 1
+        assert until(lambda: source._polled[0] == clock.now)
     stick.now = devices.Reading((1.0, 0, 0, 0, 0, 0), 0, False)
     assert until(lambda: said().hand == Frame())
     source.close()
     assert stick.closed
 
 
-def test_a_pause_of_the_loop_is_no_leap_of_the_hand() -> None:
+def test_a_pause_of_the_loop_is_no_leap_of_the_hand(clock: FakeTime) -> None:
     stick = Stick()
     stick.now = devices.Reading((1.0, 0, 0, 0, 0, 0), 1, True)
     source = devices.DeviceSource(lambda: stick, 0.2, 0.8)
     before = source.read()
-    time.sleep(0.3)
+    clock.now += 0.3
+    assert until(lambda: source._polled[0] == clock.now)
     after = source.read()
     assert before is not None
     assert after is not None
     assert before.hand is not None
     assert after.hand is not None
-    assert 0 < (after.hand.position - before.hand.position)[0] <= 0.2 * 0.1 + 1e-12
+    assert (after.hand.position - before.hand.position)[0] == pytest.approx(0.2 * 0.1)
     source.close()
 
 
-def test_a_device_that_is_gone_says_nothing() -> None:
+def test_a_device_that_is_gone_says_nothing(clock: FakeTime) -> None:
     stick = Stick()
     source = devices.DeviceSource(lambda: stick, 0.2, 0.8)
     assert source.read() is not None
@@ -137,8 +157,10 @@ def test_a_device_that_is_gone_says_nothing() -> None:
     stick.now = stick.now._replace(alive=True)
     assert until(lambda: source.read() is not None)
     stick.gone = True
-    assert until(lambda: source.read() is None)
     assert until(lambda: stick.closed)
+    assert source.read() is not None  # not silent for long yet
+    clock.now += 0.21
+    assert source.read() is None
     source.close()
 
 

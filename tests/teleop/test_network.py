@@ -146,7 +146,7 @@ def connect() -> Callable[..., Any]:
 
 
 def test_a_command_by_websocket_is_read_answered_and_let_go_of(connect: Callable[..., Any]) -> None:
-    source = WebSocketSource(0)
+    source = WebSocketSource(0, release=600)
     sink = WebSocketSink(source)
     got: list[Command] = []
 

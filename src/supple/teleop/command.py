@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.errors import BadInput
+from supple import _renamed
+from supple.errors import BadInput, unknown_option
 from supple.frame import Array, Frame
 
 if TYPE_CHECKING:
     from supple.step import Step
 
 _ROTATION_TOLERANCE = 1e-6  # largest deviation of R R' from I; the tracker uses the same bound
+_OPTIONS = ("hand", "engaged", "stamp", "sequence", "buttons", "hands")
 _MAX_DISTANCE = 1e6  # m along an axis; larger numbers may overflow later
 
 
+@_renamed.answers_old_names
 @dataclass(frozen=True, slots=True, init=False)
 class Command:
     """The frames of the operator's hands at one moment. Frozen.
@@ -39,6 +42,15 @@ class Command:
     """Sequence number of the sender, rising; 0 if the sender does not count."""
     buttons: int
     """Bit k is set while button k is down."""
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *values: object, **options: object) -> Command:
+            """A command; raises `UnknownOption` with the nearest name for an option that does not exist."""
+            for name in options:
+                if name not in _OPTIONS:
+                    raise unknown_option("Command", name, _OPTIONS, {"grip": "engaged"})
+            return object.__new__(cls)
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _check
+from supple import _check, _renamed
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.teleop.filter import OneEuro
@@ -17,6 +17,7 @@ Axes = Literal["world", "tool", "view"]
 _ONE_AND_A_HALF = 1.5 * np.eye(3)
 
 
+@_renamed.answers_old_names
 class Mapping:
     """How one hand moves the goal of one link: scaling and indexing [D, section 7].
 

@@ -153,7 +153,7 @@ def _solver_to_dict(solver: Solver) -> dict[str, Any] | None:
 
 
 def _goal_to_dict(goal: Goal) -> dict[str, Any]:
-    """The settings of a goal; the position and orientation themselves are given anew in each tick."""
+    """The settings of a goal; the position and orientation themselves are given in each tick."""
     options = {name: getattr(goal, name) for name in _GOAL_OPTIONS}
     return {
         "link": goal.link,
