@@ -1,10 +1,10 @@
-"""Forward kinematics beside pinocchio, in one run: frame and Jacobian of the Panda's tool, one at a time and many.
+"""Compares forward kinematics with pinocchio: frame and Jacobian of the Panda's tool, single and batched.
 
     python benchmarks/forward.py [--cpp] [--json FILE]
 
-Each number is the least of many rounds, of process time for one row and of wall time for many; what counts are the
-ratios. All results are first checked against each other. Needs the extra `bench`; --cpp also needs a compiler and the
-headers of Eigen and urdfdom.
+Each number is the minimum of many rounds: process time for one row, wall time for a batch. Compare the ratios. All
+results are first checked against each other. Needs the extra `bench`; --cpp also needs a compiler and the headers of
+Eigen and urdfdom.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ import numpy as np
 
 import supple
 from supple import _core
+from supple._table import text_table
 
 LINK = "panda_hand_tcp"
 ROWS = 100_000
 HERE = Path(__file__).parent
 
 
-def least(call: Callable[[], object], rounds: int, repeats: int, clock: Callable[[], float]) -> float:
-    """Nanoseconds a call, the least of some rounds."""
+def shortest(call: Callable[[], object], rounds: int, repeats: int, clock: Callable[[], float]) -> float:
+    """Nanoseconds per call, the minimum of some rounds."""
     best = float("inf")
     for _ in range(rounds):
         start = clock()
@@ -43,7 +44,7 @@ def least(call: Callable[[], object], rounds: int, repeats: int, clock: Callable
 
 
 def pinocchio_cpp(urdf: str) -> float | None:
-    """Nanoseconds of pinocchio's own C++ for frame and Jacobian, or None where it cannot be compiled."""
+    """Nanoseconds of pinocchio in C++ for frame and Jacobian, or None if it cannot be compiled."""
     compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++")
     prefix = Path(sysconfig.get_path("purelib")) / "cmeel.prefix"
     places = (Path(p) / "include/eigen3" for p in ("/usr", "/usr/local", "/opt/homebrew"))
@@ -52,7 +53,7 @@ def pinocchio_cpp(urdf: str) -> float | None:
         return None
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "forward"
-        # no -march: the library's own code was built without, and Eigen's alignment must agree
+        # no -march: the library was built without it, and the alignment of Eigen must agree
         line = [compiler, "-std=c++17", "-O3", "-DNDEBUG", "-w", f"-I{eigen}", f"-I{prefix / 'include'}"]
         line += ["-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS"]
         line += [str(HERE / "pinocchio_forward.cpp"), f"-L{prefix / 'lib'}", f"-Wl,-rpath,{prefix / 'lib'}"]
@@ -62,8 +63,8 @@ def pinocchio_cpp(urdf: str) -> float | None:
             errors = [text for text in built.stderr.splitlines() if "error" in text][:1]
             print("pinocchio's C++ did not compile:", *errors, file=sys.stderr)
             return None
-        where = {**os.environ, "LD_LIBRARY_PATH": str(prefix / "lib")}
-        run = subprocess.run([str(program), urdf, LINK], capture_output=True, text=True, check=True, env=where)
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(prefix / "lib")}
+        run = subprocess.run([str(program), urdf, LINK], capture_output=True, text=True, check=True, env=environment)
         return float(run.stdout)
 
 
@@ -71,14 +72,14 @@ def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--cpp", action="store_true", help="compile and time pinocchio's C++ too (a minute)")
     options.add_argument("--json", type=Path, help="also write the numbers to this file")
-    asked = options.parse_args()
+    arguments = options.parse_args()
     try:
         import pinocchio
     except ImportError:
         sys.exit("this benchmark compares with pinocchio: pip install 'supple[bench]'")
 
     urdf = str(Path(supple.__file__).parent / "data" / "panda.urdf")
-    # both without the fingers: seven joints
+    # without the fingers: seven joints
     arm = supple.load(urdf).part("panda_link0", LINK)
     whole = pinocchio.buildModelFromUrdf(urdf)
     fingers = [whole.getJointId(f"panda_finger_joint{i}") for i in (1, 2)]
@@ -93,7 +94,7 @@ def main() -> None:
         placement = pinocchio.updateFramePlacement(model, data, frame)
         return placement, pinocchio.getFrameJacobian(model, data, frame, pinocchio.LOCAL_WORLD_ALIGNED)
 
-    # the same robot, the same q, the same answer
+    # the same robot and q give the same result
     assert tuple(model.names)[1:] == arm.names
     placement, jacobian = theirs()
     ours, ours_jacobian = arm.frame_and_jacobian(q, LINK)
@@ -104,28 +105,33 @@ def main() -> None:
     wall = time.perf_counter
     out = (np.empty((ROWS, 4, 4)), np.empty((ROWS, 6, arm.dof)))
     numbers = {
-        "pinocchio, Python, one": least(theirs, 60, 1000, cpu),
-        "pinocchio, C++, one": pinocchio_cpp(urdf) if asked.cpp else None,
-        "supple, frame then jacobian, one": least(lambda: (arm.frame(q, LINK), arm.jacobian(q, LINK)), 60, 1000, cpu),
-        "supple, look (both), one": least(lambda: arm.frame_and_jacobian(q, LINK), 60, 1000, cpu),
-        f"supple, {ROWS:,} in one call, fresh memory": least(lambda: arm.frame_and_jacobian(many, LINK), 40, 1, wall)
+        "pinocchio, Python, one": shortest(theirs, 60, 1000, cpu),
+        "pinocchio, C++, one": pinocchio_cpp(urdf) if arguments.cpp else None,
+        "supple, frame then jacobian, one": shortest(
+            lambda: (arm.frame(q, LINK), arm.jacobian(q, LINK)), 60, 1000, cpu
+        ),
+        "supple, frame_and_jacobian, one": shortest(lambda: arm.frame_and_jacobian(q, LINK), 60, 1000, cpu),
+        f"supple, {ROWS:,} in one call, new memory": shortest(lambda: arm.frame_and_jacobian(many, LINK), 40, 1, wall)
         / ROWS,
-        f"supple, {ROWS:,} in one call, out=": least(lambda: arm.frame_and_jacobian(many, LINK, out=out), 40, 1, wall)
+        f"supple, {ROWS:,} in one call, out=": shortest(
+            lambda: arm.frame_and_jacobian(many, LINK, out=out), 40, 1, wall
+        )
         / ROWS,
     }
     for name in _core.instruction_sets():
         _core.use(name)
         numbers[f"core, {name}, scalar"] = arm._native.core_cost(q, LINK, 3000)
-        numbers[f"core, {name}, a lane of {_core.lane_width()}"] = arm._native.core_cost(many[:32], LINK, 300)
+        numbers[f"core, {name}, a vector of {_core.lane_width()}"] = arm._native.core_cost(many[:32], LINK, 300)
     _core.use(None)
 
     reference = numbers["pinocchio, Python, one"]
     print(f"frame and Jacobian of {LINK}, {arm.dof} degrees of freedom; instruction set {_core.instruction_set()}\n")
-    print(f"{'':48}{'ns a piece':>12}{'times faster than pinocchio from Python':>42}")
+    rows = [["", "ns each", "times faster than pinocchio from Python"]]
     for name, value in numbers.items():
-        print(f"{name:48}" + (f"{'not measured':>12}" if value is None else f"{value:12.1f}{reference / value:42.1f}"))
-    if asked.json:
-        asked.json.write_text(json.dumps(numbers, indent=1))
+        rows.append([name, "not measured", ""] if value is None else [name, f"{value:.1f}", f"{reference / value:.1f}"])
+    print("\n".join(text_table(rows, "<>")))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(numbers, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Every method on positions of four robots, from rest: how many it arrives at, and how near it gets to those beyond.
+"""Compares all methods on positions of four robots, from rest: reachable positions, and positions out of reach.
 
     python benchmarks/methods.py [--goals N] [--seed S] [--json FILE]
 
-Goals are where the end effector is at random joint values. Tolerance is 1e-4 of the reach, with 200 iterations and the
-solver's defaults otherwise, joint limits included. Times are the least of some rounds, of many solves called from
-Python together; compare them with each other. Goals out of reach lie in all directions, 1.5 to 2 times the reach away;
-what counts there is how much farther from the goal a method ends than the best of them, in parts of the reach.
+Reachable goals are positions of the end effector at random joint values. The tolerance is 1e-4 of the reach, with 200
+iterations and the defaults of the solver otherwise, with joint limits. Times are the minimum of some rounds of one call
+for all goals. Goals out of reach lie in all directions, 1.5 to 2 times the reach away. The measure for them is the
+distance to the goal minus that of the best method, divided by the reach.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from supple import Goal, Solver, method, models
+from supple._table import text_table
 from supple.textbook import compare
 
 ROBOTS = {"planar3": "tip", "panda": "panda_hand_tcp", "ur5": "tool0", "so101": "gripper_frame_link"}
-BAR = ("damped", "selectively_damped", "coordinate_descent")  # these are to arrive at 95 % of the goals of each robot
+REQUIRED = ("damped", "selectively_damped", "coordinate_descent")  # must reach 95 % of the goals of each robot
 
 
 def tables(count: int, seed: int, rounds: int = 5) -> list[compare.Table]:
@@ -41,7 +42,7 @@ def solvers(solver: Solver) -> dict[str, Solver]:
 
 
 def beyond(count: int, seed: int) -> dict[str, dict[str, tuple[float, float]]]:
-    """For each robot and method, on average: how far it ends above the best, in parts of the reach, and its path."""
+    """For each robot and method: mean distance above the best, divided by the reach, and mean path length."""
     random = np.random.default_rng(seed)
     made = {}
     for name, link in ROBOTS.items():
@@ -60,25 +61,30 @@ def beyond(count: int, seed: int) -> dict[str, dict[str, tuple[float, float]]]:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    options.add_argument("--goals", type=int, default=1000, help="how many for each robot")
-    options.add_argument("--seed", type=int, default=0, help="of the random joint values")
+    options.add_argument("--goals", type=int, default=1000, help="number of goals for each robot")
+    options.add_argument("--seed", type=int, default=0, help="seed of the random joint values")
     options.add_argument("--json", type=Path, help="also write the numbers to this file")
-    asked = options.parse_args()
-    made = tables(asked.goals, asked.seed)
+    arguments = options.parse_args()
+    made = tables(arguments.goals, arguments.seed)
     for table in made:
         print(f"{table}\n")
-    least = min((row.arrived, row.method, table.title) for table in made for row in table.rows if row.method in BAR)
-    print(f"of {', '.join(BAR)}, the fewest arrive with {least[1]} on {least[2]}: {least[0]:.1%}")
+    least = min(
+        (row.arrived, row.method, table.title) for table in made for row in table.rows if row.method in REQUIRED
+    )
+    print(f"of {', '.join(REQUIRED)}, the lowest success is {least[0]:.1%}: {least[1]} on {least[2]}")
     outside = [(table.title, row.method) for table in made for row in table.rows if row.inside < 1]
-    print(f"answers outside the joint limits: {outside or 'none'}")
-    far = beyond(asked.goals, asked.seed)
-    print("\nout of reach: how much farther than the best, in parts of the reach; joint path")
-    for way in far["planar3"]:
-        cells = (f"{far[name][way][0]:8.4f} {far[name][way][1]:6.1f}" for name in far)
-        print(f"  {way:22} {'   '.join(cells)}")
-    if asked.json:
+    print(f"results outside the joint limits: {outside or 'none'}")
+    far = beyond(arguments.goals, arguments.seed)
+    print("\nout of reach: distance above the best over the reach; joint path")
+    rows = [["", *(f"{name}, {column}" for name in far for column in ("distance", "path"))]]
+    rows += [
+        [way, *(f"{value:.{digits}f}" for name in far for value, digits in zip(far[name][way], (4, 1), strict=True))]
+        for way in far["planar3"]
+    ]
+    print("\n".join(text_table(rows, "<>")))
+    if arguments.json:
         rows = [{**table.data(), "rows": [vars(row) for row in table.rows if not row.refused]} for table in made]
-        asked.json.write_text(json.dumps(rows, indent=1))
+        arguments.json.write_text(json.dumps(rows, indent=1))
 
 
 if __name__ == "__main__":

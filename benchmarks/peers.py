@@ -1,7 +1,7 @@
-"""The controllers that run the gauntlet beside supple: peers with their stated tunings, and two references.
+"""The controllers that are compared in the gauntlet: supple, other libraries with their tunings, and two references.
 
-Every peer gets the same weights (pi / reach a metre, 1 a radian), the same position and speed limits, and the commands
-in its own type before the clock runs. None of them takes an acceleration limit.
+Every peer has the same weights (pi / reach per metre, 1 per radian), the same joint and speed limits, and receives the
+commands in its own type; the conversion is not timed. None of them takes an acceleration limit.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from supple.gauntlet import Arm, Factory, hazards, tracked
 from supple.gauntlet.nearest_pose import nearest
 from supple.joint import Kind
 
-FAR = 300.0  # rad; stands for no limit where a file must have one
+FAR = 300.0  # rad; used as a limit where a file must have one and the joint has none
 
 
 def urdf(arm: Arm) -> str:
-    """The arm as a URDF that every peer reads: no meshes, a little mass everywhere, joints j1, j2, ... in order."""
+    """The arm as a URDF for all peers: no meshes, some mass for each link, joints j1, j2, ... in order."""
     linkage, count = arm.linkage, 0
     lines = [f'<robot name="{arm.name}"><mujoco><compiler fusestatic="false" balanceinertia="true"/></mujoco>']
     lines.append(f'<link name="{linkage.root}"/>')
@@ -55,7 +55,7 @@ def _row(values: Any) -> str:
 
 
 class Peer:
-    """What controllers have in common: an arm, a tick, nothing to remember."""
+    """Base of the controllers: an arm and a tick, no state."""
 
     def __init__(self, arm: Arm, dt: float) -> None:
         self.arm, self.dt = arm, dt
@@ -68,7 +68,7 @@ class Peer:
 
 
 class Oracle(Peer):
-    """Reference: the least weighted error within this tick's speed and position limits. Asks for no smoothness."""
+    """Reference: the smallest weighted error within the speed and joint limits of each tick; it need not be smooth."""
 
     def step(self, q: Array, command: Any, dt: float, stamp: float | None = None) -> Array:
         arm, most = self.arm, self.arm.speed * dt
@@ -77,7 +77,7 @@ class Oracle(Peer):
 
 
 class Pseudoinverse(Peer):
-    """Reference: the whole error at once, by the pseudo-inverse; no limits."""
+    """Reference: the whole error in one step of the pseudo-inverse; no limits."""
 
     def step(self, q: Array, command: Any, dt: float, stamp: float | None = None) -> Array:
         return q + np.linalg.pinv(self.arm.linkage.jacobian(q, self.arm.link)) @ self.arm.error(q, command)
@@ -96,34 +96,33 @@ NAMED = {
         _NEAR.off_axis("j1", "l5", radius=0.14909, region=0.12, joints=("j1",)),
     ),
 }
-"""Wrist, elbow and the cylinder about the base axis."""
+"""Singularities of wrist and elbow, and the cylinder around the base axis."""
 
 
 class Paper(Peer):
-    """`damping.schinstock` as printed, its raw step: damped least squares with dynamic weighting [D13-D17, D22-D30].
+    """`damping.schinstock` as printed, without limits: damped least squares with dynamic weighting [D13-D17, D22-D30].
 
-    Singularities are named on UR5 and Puma. Elsewhere equation 19 takes their place, as the paper itself suggests.
+    Singularities are named for UR5 and Puma. For other arms equation [D19] is used, as the paper suggests.
     """
 
     def __init__(self, arm: Arm, dt: float) -> None:
         super().__init__(arm, dt)
         scheme = damping.schinstock(NAMED.get(arm.name, ()), as_printed=True)
         if arm.name not in NAMED:
-            usual = arm.evaluate(hazards(arm, ["s1"])[0].start, np.eye(4))[1]
-            below = 0.3 * float(np.prod(np.linalg.svd(usual, compute_uv=False)))
+            jacobian = arm.evaluate(hazards(arm, ["s1"])[0].start, np.eye(4))[1]
+            below = 0.3 * float(np.prod(np.linalg.svd(jacobian, compute_uv=False)))
             scheme = damping.nakamura_hanafusa(below=below, as_printed=True) | damping.limits(as_printed=True)
         goal = Goal(arm.link, np.eye(4), weight=math.pi / arm.reach)
-        self.plan = compilation.compiled(
-            arm.linkage, [goal], Solver(method=method.damped(), damping=scheme, keep_limits=False)
-        )
-        self.memory = self.plan.memory()
+        solver = Solver(method=method.damped(), damping=scheme, keep_limits=False)
+        self.compiled = compilation.compiled(arm.linkage, [goal], solver)
+        self.memory = self.compiled.memory()
 
     def reset(self, q: Array) -> None:
         self.memory.reset()
 
     def step(self, q: Array, command: Any, dt: float, stamp: float | None = None) -> Array:
         numbers = np.concatenate([command[:3, :3].ravel(), command[:3, 3]])[None]
-        return q + self.plan.tick(q, numbers, dt, self.memory)[0]
+        return q + self.compiled.tick(q, numbers, dt, self.memory)[0]
 
 
 class Pink(Peer):
@@ -197,7 +196,7 @@ class Mink(Peer):
 
 @contextlib.contextmanager
 def urdf_file(arm: Arm) -> Any:
-    """The arm in a file of its own, for those who read no text."""
+    """The arm as a file, for peers that do not read text."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "arm.urdf")
         with open(path, "w") as file:
@@ -217,7 +216,7 @@ class Placo(Peer):
         self.solver = placo.KinematicsSolver(self.robot)
         self.solver.mask_fbase(True)
         self.task = self.solver.add_frame_task(arm.link, np.eye(4))
-        self.task.configure(arm.link, "soft", (math.pi / arm.reach) ** 2, 1.0)  # its weights are of squares
+        self.task.configure(arm.link, "soft", (math.pi / arm.reach) ** 2, 1.0)  # its weights apply to squared errors
         self.solver.enable_velocity_limits(True)
         self.solver.enable_joint_limits(True)
         self.solver.dt = dt
@@ -232,36 +231,36 @@ class Placo(Peer):
 
 
 class Drake(Peer):
-    """drake's DoDifferentialInverseKinematics, which keeps the direction of the hand's motion."""
+    """drake's DoDifferentialInverseKinematics, which keeps the direction of the end effector's velocity."""
 
     def __init__(self, arm: Arm, dt: float) -> None:
         super().__init__(arm, dt)
         from pydrake.multibody import inverse_kinematics as ik
 
         self.ik = ik
-        self.how = ik.DifferentialInverseKinematicsParameters(arm.dof, arm.dof)
-        self.how.set_time_step(dt)
+        self.parameters = ik.DifferentialInverseKinematicsParameters(arm.dof, arm.dof)
+        self.parameters.set_time_step(dt)
         speed = np.minimum(arm.speed, FAR)
-        self.how.set_joint_velocity_limits((-speed, speed))
-        self.how.set_joint_position_limits((np.maximum(arm.lower, -FAR), np.minimum(arm.upper, FAR)))
+        self.parameters.set_joint_velocity_limits((-speed, speed))
+        self.parameters.set_joint_position_limits((np.maximum(arm.lower, -FAR), np.minimum(arm.upper, FAR)))
 
     def reset(self, q: Array) -> None:
         self.velocity = np.zeros(self.arm.dof)
 
     def step(self, q: Array, command: Any, dt: float, stamp: float | None = None) -> Array:
         arm = self.arm
-        self.how.set_nominal_joint_position(q)
+        self.parameters.set_nominal_joint_position(q)
         jacobian = arm.linkage.jacobian(q, arm.link)
         wanted = arm.error(q, command) / dt
-        said = self.ik.DoDifferentialInverseKinematics(q, self.velocity, wanted, jacobian, self.how)
-        if said.status == self.ik.DifferentialInverseKinematicsStatus.kNoSolutionFound:
+        result = self.ik.DoDifferentialInverseKinematics(q, self.velocity, wanted, jacobian, self.parameters)
+        if result.status == self.ik.DifferentialInverseKinematicsStatus.kNoSolutionFound:
             raise RuntimeError("no solution found")
-        self.velocity = np.asarray(said.joint_velocities)
+        self.velocity = np.asarray(result.joint_velocities)
         return q + self.velocity * dt
 
 
 class Ssik(Peer):
-    """ssik's Tracker with the arm's speeds: continues one branch of the closed form, holds where it ends."""
+    """ssik's Tracker with the speed limits of the arm: continues one branch of the closed form, holds where it ends."""
 
     def __init__(self, arm: Arm, dt: float) -> None:
         super().__init__(arm, dt)
@@ -295,7 +294,7 @@ NEEDS = {
     "drake": "pydrake",
     "ssik": "ssik",
 }
-"""What has to be installed for whom."""
+"""The module that each controller needs."""
 CONTROLLERS: dict[str, Factory] = {
     "supple": tracked(),
     "supple, no jerk bound": tracked(jerk=1e9),
@@ -310,11 +309,11 @@ CONTROLLERS: dict[str, Factory] = {
     "oracle": Oracle,
 }
 REFERENCES = ("clik-pinv", "oracle", "supple, no jerk bound")
-"""Those that do not compete."""
+"""Controllers that are only for reference."""
 
 
 def missing(name: str) -> str:
-    """What is not installed that a controller needs; empty if it can run."""
+    """The module that a controller needs and that cannot be imported; "" if it can run."""
     module = NEEDS.get(name)
     try:
         if module:

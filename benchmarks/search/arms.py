@@ -11,11 +11,11 @@ from supple import Frame, Joint, Linkage, models
 from supple.joint import Kind
 
 AXIS = (0.0, 0.0, 1.0)
-"""The vector of the link that axis goals speak of: the way a gripper points."""
+"""The axis of the link in axis goals: the approach direction of a gripper."""
 
 
 class Arm(NamedTuple):
-    """A linkage, the link that has a goal, and the kind of that goal: ``frame``, or ``axis`` for position and axis."""
+    """A linkage, the link with the goal, and the kind of goal: ``frame``, or ``axis`` for position and axis."""
 
     linkage: Linkage
     link: str
@@ -23,14 +23,14 @@ class Arm(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """A linkage, and the links that have a goal each, a whole frame, all at once."""
+    """A linkage and its links with goals, each a frame."""
 
     linkage: Linkage
     links: tuple[str, ...]
 
 
 def _part(name: str, tip: str, kind: str = "frame") -> Callable[[], Arm]:
-    """An arm of a stock linkage: what lies between its root and a tip, grippers left out."""
+    """An arm of a bundled model: from its root to a tip, without grippers."""
 
     def made() -> Arm:
         whole = models.get(name)
@@ -63,7 +63,7 @@ def _chain(name: str, rows: tuple[Row, ...], tip: Frame) -> Linkage:
 
 @cache
 def torso() -> Arm:
-    """A lift of 35 cm in front of seven turns, in the proportions and limits of a TIAGo."""
+    """A lift of 35 cm before seven revolute joints, in the proportions and limits of a TIAGo."""
     h = pi / 2
     rows = (
         (Kind.PRISMATIC, (-0.05, 0.0, 0.6), (0.0, 0.0, 0.0), 0.0, 0.35),
@@ -80,7 +80,7 @@ def torso() -> Arm:
 
 @cache
 def kinova() -> Arm:
-    """Six turns in the proportions of a Kinova Jaco: wrist axes at 60 degrees that do not meet, four turns endless."""
+    """Six joints in the proportions of a Kinova Jaco: wrist axes at 60 degrees that do not intersect."""
     s = pi / 3
     rows = (
         (Kind.CONTINUOUS, (0.0, 0.0, 0.15675), (0.0, pi, 0.0), -inf, inf),
@@ -102,7 +102,7 @@ def baxter_both() -> Tree:
 
 @cache
 def g1() -> Tree:
-    """The whole G1 with its pelvis afloat within a metre; goals for pelvis, hands and feet."""
+    """The G1 with a floating pelvis within a metre; goals for pelvis, hands and feet."""
     whole = models.g1()
     root = Joint.floating("afloat", "world", whole.root, lower=(-1.0,) * 3, upper=(1.0,) * 3)
     links = ("pelvis", "left_rubber_hand", "right_rubber_hand", "left_ankle_roll_link", "right_ankle_roll_link")

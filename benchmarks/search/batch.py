@@ -1,4 +1,4 @@
-"""The part on many goals in one call: a process of its own for each instruction set and number of threads.
+"""Part "batch": many goals in one call, in one process for each instruction set and number of threads.
 
 SUPPLE_THREADS=2 SUPPLE_ISA=avx2 python benchmarks/search/batch.py 1000000
 """
@@ -18,25 +18,25 @@ import numpy as np
 from supple import Solver, _core
 
 SAMPLE = 2000
-"""Rows of a batch that are judged, and compared with the same goals one by one."""
+"""Number of rows that are checked, and compared with single solves of the same goals."""
 ROUNDS = 5
-"""Calls, of which the quickest counts."""
+"""Number of calls; the shortest counts."""
 
 
 def batch(count: int) -> Iterator[dict[str, object]]:
     """Rows of the Panda: the best instruction set on one and two threads, then the others on two."""
     best, *others = reversed(_core.instruction_sets())
     for name, threads in [(best, 1), (best, 2), *((other, 2) for other in others)]:
-        where = {**os.environ, "SUPPLE_THREADS": str(threads), "SUPPLE_ISA": name}
+        environment = {**os.environ, "SUPPLE_THREADS": str(threads), "SUPPLE_ISA": name}
         done = subprocess.run(
-            [sys.executable, __file__, str(count)], env=where, check=True, stdout=subprocess.PIPE, text=True
+            [sys.executable, __file__, str(count)], env=environment, check=True, stdout=subprocess.PIPE, text=True
         )
-        told = {"part": "batch", "robot": "panda", "set": name, "threads": threads, "goals": count}
-        yield told | json.loads(done.stdout)
+        labels = {"part": "batch", "robot": "panda", "set": name, "threads": threads, "goals": count}
+        yield labels | json.loads(done.stdout)
 
 
 def main(count: int) -> None:
-    """Solve so many goals of the Panda in one call, and print what was measured as JSON."""
+    """Solve ``count`` goals of the Panda in one call, and print the results as JSON."""
     sys.path.insert(0, str(Path(__file__).parent.parent))
     from search import goals, ours
     from search.arms import ARMS
@@ -51,13 +51,13 @@ def main(count: int) -> None:
         found = solver.solve(arm.linkage, wanted, out=q, progress=False)
         seconds.append(perf_counter() - start)
     some = np.random.default_rng(0).permutation(count)[:SAMPLE]
-    find = ours.door(arm)
+    find = ours.compiled(arm)
     alone = [find(frame) for frame in frames[some]]
     met = arrived(Judge(arm.linkage, [arm.link]), q[some], frames[some][:, None])
     same = [one is not None and np.array_equal(one, row) for one, row in zip(alone, q[some], strict=True)]
     lost = int((~found.arrived).sum())
-    said = {"rate": count / min(seconds), "lost": lost, "right": float(np.mean(met)), "same": float(np.mean(same))}
-    print(json.dumps(said))
+    result = {"rate": count / min(seconds), "lost": lost, "right": float(np.mean(met)), "same": float(np.mean(same))}
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The part on branches: how many of those that EAIK enumerates `solutions=16` finds."""
+"""Part "branches": the share of the branches enumerated by EAIK that `solutions=16` finds."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from .measure import Row, spread, timed
 ROBOTS = ("ur5", "puma560")
 MANY = 16
 SAME = 1e-3
-"""Answers whose joints are all nearer than this, in radians, are the same branch."""
+"""Solutions with a smaller difference in every joint, in radians, are the same branch."""
 
 
 def branches(name: str, count: int) -> Iterator[Row]:
-    """The row of one robot, on goals of uniform q."""
+    """The row of one robot, for goals at uniform random q."""
     arm = ARMS[name]()
     judge, closed = Judge(arm.linkage, [arm.link]), Eaik(arm)
     frames = judge.frames(goals.uniform(arm, count, 5))[:, 0]
     solver = Solver()
-    asked = [(arm.linkage, ours.goal(arm, frame)) for frame in frames]
-    answers, spent = timed(lambda linkage, goal: solver.solve(linkage, goal, solutions=MANY), asked)
+    calls = [(arm.linkage, ours.goal(arm, frame)) for frame in frames]
+    answers, spent = timed(lambda linkage, goal: solver.solve(linkage, goal, solutions=MANY), calls)
     theirs = found = more = wrong = 0
     for frame, answer, (turned,) in zip(frames, answers, closed.prepare(frames, frames[:, 0]), strict=True):
         if isinstance(answer, Exception):
@@ -43,8 +43,8 @@ def branches(name: str, count: int) -> Iterator[Row]:
         found += int(same.any(axis=1).sum())
         more += int((~same.any(axis=0)).sum())
         wrong += int((~right).sum())
-    told = {"goals": count, "branches": theirs, "share": found / max(theirs, 1), "more": more, "wrong": wrong}
-    yield {"part": "branches", "robot": name} | told | spread(spent)
+    result = {"goals": count, "branches": theirs, "share": found / max(theirs, 1), "more": more, "wrong": wrong}
+    yield {"part": "branches", "robot": name} | result | spread(spent)
 
 
 def _right(judge: Judge, q: Array, frame: Array) -> NDArray[np.bool_]:
@@ -52,7 +52,7 @@ def _right(judge: Judge, q: Array, frame: Array) -> NDArray[np.bool_]:
 
 
 def _apart(linkage: Linkage, a: Array, b: Array) -> Array:
-    """Differences of joint values, modulo whole turns for turns with a range of one or more."""
+    """Differences of joint values, modulo whole turns for joints with a range of at least one turn."""
     turns = np.array([unit == "rad" for joint in linkage.joints if joint.dof for unit in joint.units])
     wide = turns & (linkage.upper - linkage.lower >= 2 * pi - 1e-6)
     d = a - b
@@ -60,7 +60,7 @@ def _apart(linkage: Linkage, a: Array, b: Array) -> Array:
 
 
 def _distinct(linkage: Linkage, q: Array) -> Array:
-    """Rows of q without those that are the same branch as an earlier one."""
+    """Rows of q without duplicates of a branch."""
     kept: list[Array] = []
     for row in q:
         if not any(np.abs(_apart(linkage, row, other)).max() < SAME for other in kept):

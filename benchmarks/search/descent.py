@@ -1,6 +1,6 @@
-"""The slow and sure optimiser: bounded Levenberg-Marquardt in numpy, from many starts at once, for the offline truth.
+"""Bounded Levenberg-Marquardt in numpy from many starts: slow and reliable, for the offline reference.
 
-It knows nothing of the search: it takes frames and Jacobians from the linkage, and the weights from `Goal`'s rule.
+It is independent of the search: it uses frames and Jacobians of the linkage, and the default weights of `Goal`.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from .judge import Array, apart
 
 
 def weighted(arm: Arm, found: Array, wanted: Array) -> Array:
-    """The weighted error (...) of frames (..., 4, 4): pi / reach a metre, 1 a radian; radians count whole."""
+    """The weighted error (...) of frames (..., 4, 4): pi / reach per metre, 1 per radian."""
     metres, radians = apart(found, wanted, arm.kind)
     return np.hypot(pi / arm.linkage.reach(arm.link) * metres, radians)
 
 
-def _look(arm: Arm, q: Array, wanted: Array) -> tuple[Array, Array]:
-    """The weighted error (n, 6) of rows of q (n, dof), as vectors, and its negative Jacobian (n, 6, dof).
+def _evaluate(arm: Arm, q: Array, wanted: Array) -> tuple[Array, Array]:
+    """The weighted error (n, 6) of rows of q (n, dof), and its negative Jacobian (n, 6, dof).
 
-    The angular rows are the angle along its axis; of its square the plain Jacobian gives the exact gradient.
+    The angular rows are the rotation vector; with them the geometric Jacobian gives the exact gradient of the square.
     """
     frame, jacobian = arm.linkage.frame_and_jacobian(q, arm.link)
     here, weight = frame.matrix, pi / arm.linkage.reach(arm.link)
@@ -34,7 +34,9 @@ def _look(arm: Arm, q: Array, wanted: Array) -> tuple[Array, Array]:
     if arm.kind == "axis":
         a, b = here[:, :3, :3] @ AXIS, wanted[:, :3, :3] @ AXIS
         across, along = np.cross(a, b), (a * b).sum(axis=1)
-        rows[:, 3:] -= a[:, :, None] * np.einsum("ni,nij->nj", a, rows[:, 3:])[:, None]  # roll counts for nothing
+        rows[:, 3:] -= (
+            a[:, :, None] * np.einsum("ni,nij->nj", a, rows[:, 3:])[:, None]
+        )  # rotation about the axis is free
     else:
         turn = wanted[:, :3, :3] @ np.swapaxes(here[:, :3, :3], 1, 2)
         across = np.stack([turn[:, i, j] - turn[:, j, i] for i, j in ((2, 1), (0, 2), (1, 0))], axis=1)
@@ -45,13 +47,13 @@ def _look(arm: Arm, q: Array, wanted: Array) -> tuple[Array, Array]:
 
 
 def descend(arm: Arm, q: Array, wanted: Array, iterations: int) -> tuple[Array, Array]:
-    """Rows of q (n, dof) brought as near to their frames (n, 4, 4) as limits allow, and the weighted errors (n,).
+    """Rows of q (n, dof) moved as near to their frames (n, 4, 4) as limits allow, and the weighted errors (n,).
 
-    A joint at a limit that the gradient presses on takes no part in a step; steps that do not pay are taken back.
+    A joint at a limit with the gradient outward is left out of a step; a step that increases the error is rejected.
     """
     low, high = arm.linkage.lower, arm.linkage.upper
     damping = np.full(len(q), 1e-2)
-    error, rows = _look(arm, q, wanted)
+    error, rows = _evaluate(arm, q, wanted)
     size = (error**2).sum(axis=1)
     eye = np.eye(arm.linkage.dof)
     for _ in range(iterations):
@@ -62,7 +64,7 @@ def descend(arm: Arm, q: Array, wanted: Array, iterations: int) -> tuple[Array, 
         step = np.linalg.solve(normal, (slope * free)[:, :, None])[:, :, 0]
         step *= np.minimum(1.0, 1.0 / np.maximum(np.abs(step).max(axis=1), 1e-300))[:, None]
         tried = np.clip(q + step, low, high)
-        error_there, rows_there = _look(arm, tried, wanted)
+        error_there, rows_there = _evaluate(arm, tried, wanted)
         size_there = (error_there**2).sum(axis=1)
         better = size_there < size
         q, size = np.where(better[:, None], tried, q), np.where(better, size_there, size)
@@ -74,7 +76,7 @@ def descend(arm: Arm, q: Array, wanted: Array, iterations: int) -> tuple[Array, 
 def nearest(arm: Arm, wanted: Array, starts: int = 200, seed: int = 0, done: float = 1e-9) -> tuple[Array, Array]:
     """The best of many starts for each frame (n, 4, 4): q (n, dof) and the weighted error (n,).
 
-    All starts take 40 steps, the best ten of them 300 more. A goal met within ``done`` takes no further starts.
+    All starts take 40 steps, the best ten 300 more. A goal with an error below ``done`` takes no further starts.
     """
     n, dof = len(wanted), arm.linkage.dof
     kept_q, kept = np.empty((n, 0, dof)), np.empty((n, 0))
@@ -99,6 +101,6 @@ def nearest(arm: Arm, wanted: Array, starts: int = 200, seed: int = 0, done: flo
 
 
 def middle(linkage: Linkage) -> Array:
-    """The middle of all ranges (dof,); 0 for turns without limits."""
+    """The middle of all joint ranges (dof,); 0 for joints without limits."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isfinite(linkage.lower + linkage.upper), (linkage.lower + linkage.upper) / 2, 0.0)

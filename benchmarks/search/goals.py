@@ -1,4 +1,4 @@
-"""Goals for an arm: of random q, and of five harder families; all frames (n, 4, 4), the same on every run."""
+"""Goals for an arm: at random q, and five harder families; frames (n, 4, 4), the same in every run."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from .descent import descend, nearest
 from .judge import Array
 
 EDGE = 1e-3
-"""How near to the outer reach, in metres."""
+"""Largest distance from the outer reach, in metres."""
 LIMIT = 1e-3
-"""How near to a limit, in radians or metres."""
+"""Largest distance from a limit, in radians or metres."""
 
 
 def uniform(arm: Arm, count: int, seed: int = 1) -> Array:
-    """q (count, dof), uniform within limits: turns without limits between -pi and pi."""
+    """q (count, dof), uniform within limits; joints without limits between -pi and pi."""
     return arm.linkage.random(count, seed=seed)
 
 
 def _turns(count: int, rng: np.random.Generator) -> Array:
-    """Uniform rotations (count, 3, 3)."""
+    """Uniform random rotations (count, 3, 3)."""
     four = rng.normal(size=(count, 4))
     return Frame.quaternion(four / np.linalg.norm(four, axis=1, keepdims=True)).rotation
 
 
 def _box(arm: Arm) -> Array:
-    """Corners (2, 3) of a box that holds most of what the arm reaches."""
+    """Corners (2, 3) of a box around most of the workspace."""
     return np.quantile(arm.linkage.frame(uniform(arm, 4096, 0), arm.link).position, [0.002, 0.998], axis=0)
 
 
@@ -40,15 +40,15 @@ def _frames(positions: Array, rotations: Array) -> Array:
 
 
 def _root(arm: Arm) -> Array:
-    """Where the first joint is (3,)."""
+    """Position of the first movable joint (3,)."""
     first = next(joint for joint in arm.linkage.joints if joint.dof)
     return arm.linkage.frame(arm.linkage.rest, first.child).position
 
 
 def _snapped(arm: Arm, frames: Array) -> Array:
-    """The same frames; for axis goals those that are all but reachable, at the nearest that is.
+    """The same frames; for axis goals only the nearly reachable ones, replaced by the nearest reachable frame.
 
-    An arm of five joints keeps its axis in a plane through its first one, up to the rounding of its own description.
+    The axis of a five-joint arm lies in a plane through its first axis, up to rounding in its description.
     """
     if arm.kind == "frame":
         return frames
@@ -57,7 +57,7 @@ def _snapped(arm: Arm, frames: Array) -> Array:
 
 
 def grid(arm: Arm, count: int) -> Array:
-    """On a grid in space through all the arm reaches, turned at random. Not all are reachable."""
+    """On a grid through the workspace, with random orientations. Not all are reachable."""
     rng, side = np.random.default_rng(11), ceil(count ** (1 / 3))
     low, high = _box(arm)
     steps = (np.arange(side) + 0.5) / side
@@ -71,7 +71,7 @@ def grid(arm: Arm, count: int) -> Array:
 
 
 def table(arm: Arm, count: int) -> Array:
-    """In ten clusters on a table top in front, the hand down, turned about the vertical. Not all are reachable."""
+    """In ten clusters on a table top, the tool downward, rotated about the vertical. Not all are reachable."""
     rng = np.random.default_rng(12)
     reach, height = arm.linkage.reach(arm.link), _box(arm).mean(axis=0)[2]
     away, far = rng.uniform(-0.8, 0.8, 10), rng.uniform(0.4, 0.75, 10) * reach
@@ -84,7 +84,7 @@ def table(arm: Arm, count: int) -> Array:
 
 
 def singular(arm: Arm, count: int) -> Array:
-    """Near singularities: four joints in turn go where the Jacobian has the least volume, then all stray, up to 0.1."""
+    """Near singularities: four joints in turn minimise the manipulability, then all are perturbed by up to 0.1."""
     rng = np.random.default_rng(13)
     linkage, q = arm.linkage, uniform(arm, count, 13)
     low = np.where(np.isfinite(linkage.lower), linkage.lower, -pi)
@@ -92,7 +92,7 @@ def singular(arm: Arm, count: int) -> Array:
     for joint in rng.permutation(linkage.dof)[:4]:
         span = high[joint] - low[joint]
         best, width = np.full(count, (low[joint] + high[joint]) / 2), span
-        for _ in range(6):  # a scan of the whole range, then five ever finer
+        for _ in range(6):  # a scan of the whole range, then five finer ones
             tried = np.repeat(q[:, None], 33, axis=1)
             tried[:, :, joint] = np.clip(best[:, None] + width * np.linspace(-0.5, 0.5, 33), low[joint], high[joint])
             volume = linkage.manipulability(tried, arm.link)
@@ -104,25 +104,25 @@ def singular(arm: Arm, count: int) -> Array:
 
 
 def edge(arm: Arm, count: int) -> Array:
-    """Within a millimetre of the outer reach: as far as the arm gets in some direction, then drawn back a little."""
+    """Within a millimetre of the outer reach: the farthest point in a random direction, then slightly back."""
     rng = np.random.default_rng(14)
     linkage, tries = arm.linkage, 8
     way = rng.normal(size=(count, 3))
     way /= np.linalg.norm(way, axis=1, keepdims=True)
-    # a goal so far away that its orientation counts for nothing
+    # a goal so far away that its orientation does not matter
     away = np.repeat(_frames(_box(arm).mean(axis=0) + 1e3 * way, np.eye(3)), tries, axis=0)
     q, _ = descend(arm, uniform(arm, count * tries, 14), away, 150)
     ways = np.repeat(way, tries, axis=0)
     far = (linkage.frame(q, arm.link).position * ways).sum(axis=1).reshape(count, tries)
     q = q.reshape(count, tries, -1)[np.arange(count), far.argmax(axis=1)]
     if np.abs(linkage.jacobian(linkage.rest, arm.link)[:3, -1]).max() < 1e-9:
-        q[:, -1] = uniform(arm, count, 15)[:, -1]  # a roll that moves nothing
-    most, wish = far.max(axis=1), rng.uniform(0.02, 1, count) * EDGE
+        q[:, -1] = uniform(arm, count, 15)[:, -1]  # a last joint that does not move the position
+    most, margin = far.max(axis=1), rng.uniform(0.02, 1, count) * EDGE
     stray, low, high = rng.normal(size=q.shape), np.zeros(count), np.ones(count)
     for _ in range(40):
         scale = (low + high) / 2
         there = linkage.frame(linkage.clamp(q + scale[:, None] * stray), arm.link).position
-        short = most - (there * way).sum(axis=1) < wish
+        short = most - (there * way).sum(axis=1) < margin
         low, high = np.where(short, scale, low), np.where(short, high, scale)
     return np.array(linkage.frame(linkage.clamp(q + low[:, None] * stray), arm.link).matrix)
 
@@ -141,7 +141,7 @@ def limits(arm: Arm, count: int) -> Array:
 
 
 def beyond(arm: Arm, count: int) -> Array:
-    """Unreachable: farther away than the arm gets, turned at random."""
+    """Unreachable: beyond the reach, with random orientations."""
     rng = np.random.default_rng(21)
     way = rng.normal(size=(count, 3))
     way *= rng.uniform(1.1, 1.7, (count, 1)) * arm.linkage.reach(arm.link) / np.linalg.norm(way, axis=1, keepdims=True)
@@ -149,13 +149,13 @@ def beyond(arm: Arm, count: int) -> Array:
 
 
 def turned(arm: Arm, count: int) -> Array:
-    """A place of a random q, turned at random: which for many of them cannot be."""
+    """Position of a random q with a random orientation: many are unreachable."""
     rng = np.random.default_rng(22)
     return _frames(arm.linkage.frame(uniform(arm, count, 22), arm.link).position, _turns(count, rng))
 
 
 def forbidden(arm: Arm, count: int) -> Array:
-    """Of a random q that minds no limits; for arms whose limits forbid nothing, in the hole about the first axis."""
+    """At random q outside the limits; for arms with full turns, in the hole around the first axis."""
     rng = np.random.default_rng(23)
     linkage = arm.linkage
     if (linkage.upper - linkage.lower).min() < 2 * pi - 1e-6:
@@ -174,8 +174,8 @@ FAMILIES: dict[str, Callable[[Arm, int], Array]] = {
     "edge": edge,
     "limits": limits,
 }
-"""Goals that are not uniform in q."""
+"""The harder families of goals."""
 UNSURE = ("grid", "table")
-"""The families of which only some goals are reachable: which ones, `truth` knows."""
+"""The families with some unreachable goals; `truth` has which."""
 UNREACHABLE: dict[str, Callable[[Arm, int], Array]] = {"beyond": beyond, "turned": turned, "forbidden": forbidden}
-"""Goals of which many are out of reach: which ones, and how near one gets, `truth` knows."""
+"""The families with many unreachable goals; `truth` has which, and the smallest errors."""

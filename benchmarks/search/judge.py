@@ -1,4 +1,4 @@
-"""An independent judge: pinocchio's forward kinematics of the same joints, and how far an answer is from its goal."""
+"""An independent check of solutions: forward kinematics by pinocchio, and the distance from the goal."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .arms import AXIS
 Array = NDArray[np.float64]
 
 METRES = 1e-6
-"""How near the position must be."""
+"""Tolerance of the position."""
 RADIANS = 1e-6
-"""How near the orientation, or the axis, must be."""
+"""Tolerance of the orientation, or of the axis."""
 LIMITS = 1e-9
-"""How far a joint may be outside its limits, in radians or metres: rounding."""
+"""Largest violation of a joint limit, in radians or metres, for rounding."""
 ROUGH = 1e-6
-"""The same for peers, of which some keep limits in single precision."""
+"""The same for peers; some keep limits in single precision."""
 
 
 class Judge:
-    """Forward kinematics of a linkage by pinocchio, built joint by joint from the linkage's own description."""
+    """Forward kinematics of a linkage by pinocchio, built joint by joint from the linkage."""
 
     def __init__(self, linkage: Linkage, links: Sequence[str]) -> None:
         import pinocchio as pin
@@ -35,7 +35,9 @@ class Judge:
         self.pin, self.linkage = pin, linkage
         self.model = model = pin.Model()
         base = pin.SE3(np.array(linkage.base.matrix))
-        carrier: dict[str, tuple[int, Any]] = {linkage.root: (0, base)}  # the joint that carries a link, and where
+        carrier: dict[str, tuple[int, Any]] = {
+            linkage.root: (0, base)
+        }  # the joint that moves a link, and the placement on it
         self.afloat: list[int] = []  # first column in q of each floating joint
         column = 0
         for joint in linkage.joints:
@@ -53,7 +55,7 @@ class Judge:
             elif joint.kind in (Kind.REVOLUTE, Kind.CONTINUOUS):
                 made = pin.JointModelRevoluteUnaligned(axis)
             else:
-                raise ValueError(f"the judge knows no {joint.kind.value} joint")
+                raise ValueError(f"no pinocchio joint for {joint.kind.value}")
             number = model.addJoint(parent, made, place, joint.name)
             carrier[joint.child] = number, pin.SE3.Identity()
             column += joint.dof
@@ -72,7 +74,7 @@ class Judge:
         return out
 
     def plain(self, q: Array) -> Array:
-        """Rows of q as pinocchio has them: the turn of a floating joint as a quaternion."""
+        """Rows of q for pinocchio: the rotation of a floating joint as a quaternion."""
         for first in reversed(self.afloat):
             turn = np.array([self.pin.Quaternion(self.pin.exp3(row)).coeffs() for row in q[:, first + 3 : first + 6]])
             q = np.concatenate([q[:, : first + 3], turn, q[:, first + 6 :]], axis=1)
@@ -80,7 +82,7 @@ class Judge:
 
 
 def apart(found: Array, wanted: Array, kind: str = "frame") -> tuple[Array, Array]:
-    """Metres and radians (...) between frames (..., 4, 4); of ``axis`` goals only the axis counts, not the roll."""
+    """Metres and radians (...) between frames (..., 4, 4); for ``axis`` goals the angle between the axes."""
     metres = np.linalg.norm(found[..., :3, 3] - wanted[..., :3, 3], axis=-1)
     if kind == "axis":
         a, b = found[..., :3, :3] @ AXIS, wanted[..., :3, :3] @ AXIS
@@ -91,7 +93,7 @@ def apart(found: Array, wanted: Array, kind: str = "frame") -> tuple[Array, Arra
 
 
 def arrived(judge: Judge, q: Array, wanted: Array, kind: str = "frame", slack: float = LIMITS) -> NDArray[np.bool_]:
-    """Whether rows of q (n, dof) bring all links to their frames (n, links, 4, 4), inside limits; a NaN does not."""
+    """Whether rows of q (n, dof) bring all links to their frames (n, links, 4, 4), inside limits; False for NaN."""
     whole: NDArray[np.bool_] = np.all(np.isfinite(q), axis=1)
     safe = np.where(whole[:, None], q, 0.0)
     metres, radians = apart(judge.frames(safe), wanted, kind)
@@ -103,7 +105,7 @@ def arrived(judge: Judge, q: Array, wanted: Array, kind: str = "frame", slack: f
 
 
 def wrapped(linkage: Linkage, q: Array) -> Array:
-    """Rows of q with each turn brought inside its limits by whole turns, where that can be."""
+    """Rows of q with angles moved inside the limits by whole turns, where possible."""
     turns = np.array([unit == "rad" for joint in linkage.joints if joint.dof for unit in joint.units])
     low, high = linkage.lower - ROUGH, linkage.upper + ROUGH
     with np.errstate(invalid="ignore"):

@@ -1,4 +1,4 @@
-"""supple as the benchmark calls it: through the fast door, and in one line."""
+"""supple in the benchmark: the compiled solver, and `supple.solve`."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .judge import Array
 
 
 def goal(arm: Arm, frames: Array) -> Goal:
-    """What is wanted of the arm, for a frame (4, 4) or many (..., 4, 4)."""
+    """The goal of an arm for a frame (4, 4) or many (..., 4, 4)."""
     if arm.kind == "frame":
         return Goal(arm.link, frames)
     return Goal(arm.link, position=frames[..., :3, 3], axis=AXIS, direction=frames[..., :3, :3] @ AXIS)
 
 
-def door(arm: Arm) -> Callable[..., Any]:
-    """The fast door: called with a frame, or a frame and a start."""
+def compiled(arm: Arm) -> Callable[..., Any]:
+    """The compiled solver: called with a frame, or a frame and a start."""
     return Solver().compile(arm.linkage, goal(arm, np.eye(4)))
 
 
-def line(arm: Arm) -> Callable[..., Any]:
-    """The one line: `supple.solve` with a `Goal` made in the call; q if it arrived."""
+def one_call(arm: Arm) -> Callable[..., Any]:
+    """`supple.solve` with a `Goal` made in each call; returns q if it arrived, else None."""
 
     def solve(frame: Array, start: Array | None = None) -> Array | None:
         found = supple.solve(arm.linkage, goal(arm, frame), start)
@@ -37,6 +37,6 @@ def line(arm: Arm) -> Callable[..., Any]:
 
 
 def calls(frames: Array, starts: Array | None) -> list[tuple[Any, ...]]:
-    """What they are called with, one row a goal."""
+    """The arguments of each call."""
     rows = list(np.ascontiguousarray(frames))
     return [(row,) for row in rows] if starts is None else list(zip(rows, list(starts), strict=True))

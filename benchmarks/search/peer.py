@@ -1,4 +1,4 @@
-"""What the solvers that stand beside supple have in common, and the arm in the format they read."""
+"""Base of the other solvers, and the arm in the format they read."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ Call = tuple[Any, ...]
 
 
 class Peer:
-    """What they have in common: made for an arm, goals prepared, one call a goal."""
+    """A solver for an arm: goals are converted first, then solved in one call each."""
 
     name = ""
     module = ""
-    """What must be importable."""
+    """The module that must be importable."""
     settings = ""
     most = 1000
-    """How many goals at most: slow ones get fewer."""
+    """Largest number of goals; fewer for slow solvers."""
     starts = True
-    """Whether a start means anything to it."""
+    """Whether it uses a start."""
 
     def __init__(self, arm: Arm) -> None:
         self.arm, self.linkage = arm, arm.linkage
 
     def prepare(self, frames: Array, starts: Array) -> list[Call]:
-        """What `solve` takes for each goal (n, 4, 4) and start (n, dof)."""
+        """The arguments of `solve` for each goal (n, 4, 4) and start (n, dof)."""
         return list(zip(frames, starts, strict=True))
 
     def solve(self, *call: Any) -> Any:
-        """An answer in the peer's own type: this is what is timed."""
+        """The result in the type of the solver; this call is timed."""
         raise NotImplementedError
 
     def q(self, answer: Any) -> Array | None:
-        """The joint values (dof,) of an answer, inside limits by whole turns where that can be; None if it failed."""
+        """The joint values (dof,) of a result, moved inside limits by whole turns; None if it failed."""
         return None if answer is None else wrapped(self.linkage, np.asarray(answer, dtype=float)[None])[0]
 
 
 def bounded(arm: Arm) -> str:
-    """The arm as a URDF in which every joint has limits, if wide ones."""
+    """The arm as a URDF in which every joint has limits."""
     return urdf(cast(Any, SimpleNamespace(name=arm.linkage.name, linkage=arm.linkage)))
 
 
 def description(arm: Arm) -> str:
-    """The arm as a URDF, with turns that have no limits as continuous ones."""
+    """The arm as a URDF, with joints without limits as continuous joints."""
     root = ElementTree.fromstring(bounded(arm))
     for joint in root.iter("joint"):
         limit = joint.find("limit")

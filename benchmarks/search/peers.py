@@ -1,7 +1,7 @@
-"""The solvers that stand beside supple, each with its settings in words.
+"""The other solvers, each with its settings.
 
-All get the same limits, ask for 1e-6 m and 1e-6 rad as near as their own criterion can say it, and get goals and
-starts in their own type before the clock runs. None takes an axis goal: on such an arm they get the whole frame.
+All have the same limits and a tolerance of 1e-6 m and 1e-6 rad, or the nearest that their own criterion allows. Goals
+and starts are converted before time is measured. None takes an axis goal; on such an arm they get the whole frame.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .judge import Array
 from .peer import Call, Peer, bounded, description
 
 STEPS = 200
-"""Most steps of those that go from one start."""
+"""Largest number of steps of a solver without restarts."""
 
 
 class TracIK(Peer):
@@ -86,7 +86,7 @@ class Toolbox(Peer):
 
 
 def _to(axis: tuple[float, float, float]) -> Array:
-    """A rotation (3, 3) that brings z to a unit axis."""
+    """A rotation (3, 3) of z to a unit vector."""
     z = np.array(axis)
     x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
     x /= np.linalg.norm(x)
@@ -94,7 +94,7 @@ def _to(axis: tuple[float, float, float]) -> Array:
 
 
 def _range(low: float, high: float) -> tuple[float, float]:
-    """Limits, of which there must be some: a whole turn where there are none."""
+    """Joint limits; a whole turn for a joint without limits."""
     return (-pi, pi) if low == -inf else (low, high)
 
 
@@ -171,11 +171,11 @@ class Placo(Peer):
 
 
 PEERS: dict[str, type[Peer]] = {peer.name: peer for peer in (TracIK, Toolbox, Eaik, Ssik, Pink, Placo)}
-"""All of them, by name."""
+"""All peers, by name."""
 
 
 def missing(name: str) -> str:
-    """What a peer needs that cannot be imported here; empty if it can run."""
+    """The module that a peer needs and that cannot be imported; "" if it can run."""
     module = PEERS[name].module
     try:
         importlib.import_module(module)

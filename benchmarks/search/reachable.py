@@ -1,4 +1,4 @@
-"""The parts on reachable goals: of random q, and of the harder families; supple and its peers, from several starts."""
+"""Parts "uniform" and "clustered": reachable goals at random q and of the harder families, from several starts."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .measure import Row, spread, stacked, timed
 from .peers import PEERS
 
 LINE = 10_000
-"""Most goals through the one line."""
+"""Largest number of goals for `supple.solve`."""
 HARD = 300
-"""Most goals of a hard family for a peer."""
+"""Largest number of goals of a hard family for a peer."""
 QUICK = ("TRAC-IK", "ik_LM")
-"""The peers that also get the hard families."""
+"""The peers that also solve the hard families."""
 
 
 def starts(arm: Arm, count: int) -> dict[str, Array | None]:
-    """The starts: none, mid-range, random; (count, dof)."""
+    """Starts (count, dof): none, mid-range, random."""
     return {
         "none": None,
         "mid-range": np.tile(middle(arm.linkage), (count, 1)),
@@ -32,26 +32,26 @@ def starts(arm: Arm, count: int) -> dict[str, Array | None]:
 
 
 def uniform(name: str, count: int, peers: Sequence[str], with_supple: bool) -> Iterator[Row]:
-    """Rows of one robot on goals of uniform q: supple on all of them, peers on as many as they are given."""
+    """Rows of one robot for goals at uniform random q; peers solve fewer of them."""
     arm = ARMS[name]()
     judge = Judge(arm.linkage, [arm.link])
     frames = judge.frames(goals.uniform(arm, count))[:, 0]
-    place = {"part": "uniform", "robot": name}
+    labels = {"part": "uniform", "robot": name}
     begin = starts(arm, count)
     if with_supple:
         for start, rows in begin.items():
-            yield place | {"solver": "supple", "start": start} | _ours(arm, judge, ours.door(arm), frames, rows)
-        few = _ours(arm, judge, ours.line(arm), frames[:LINE], None)
-        yield place | {"solver": "supple.solve", "start": "none"} | few
+            yield labels | {"solver": "supple", "start": start} | _ours(arm, judge, ours.compiled(arm), frames, rows)
+        few = _ours(arm, judge, ours.one_call(arm), frames[:LINE], None)
+        yield labels | {"solver": "supple.solve", "start": "none"} | few
     for peer in peers:
         for start, rows in begin.items():
             row = None if rows is None else _peer(arm, judge, peer, start, frames, rows)
             if row:
-                yield place | {"solver": peer, "start": start} | row
+                yield labels | {"solver": peer, "start": start} | row
 
 
 def clustered(name: str, count: int, peers: Sequence[str], with_supple: bool) -> Iterator[Row]:
-    """Rows of one robot on each hard family; success is of those goals that were proved reachable."""
+    """Rows of one robot for each hard family; success is the share of the goals known to be reachable."""
     arm = ARMS[name]()
     judge = Judge(arm.linkage, [arm.link])
     for family in goals.FAMILIES:
@@ -61,20 +61,20 @@ def clustered(name: str, count: int, peers: Sequence[str], with_supple: bool) ->
             frames = goals.FAMILIES[family](arm, truth.COUNT)
             sure = np.ones(len(frames), dtype=bool)
         frames, sure = frames[:count], sure[:count]
-        place = {"part": "clustered", "robot": name, "family": family}
+        labels = {"part": "clustered", "robot": name, "family": family}
         begin = starts(arm, len(frames))
         if with_supple:
             for start, rows in begin.items():
-                told = _ours(arm, judge, ours.door(arm), frames, rows, sure)
-                yield place | {"solver": "supple", "start": start} | told
+                result = _ours(arm, judge, ours.compiled(arm), frames, rows, sure)
+                yield labels | {"solver": "supple", "start": start} | result
         few, mid = np.flatnonzero(sure)[:HARD], np.tile(middle(arm.linkage), (HARD, 1))
         for peer in [peer for peer in peers if peer in QUICK and len(few)]:
             row = _peer(arm, judge, peer, "mid-range", frames[few], mid[: len(few)])
-            yield place | {"solver": peer, "start": "mid-range"} | (row or {})
+            yield labels | {"solver": peer, "start": "mid-range"} | (row or {})
 
 
 def _ours(arm: Arm, judge: Judge, solve: Any, frames: Array, begin: Array | None, sure: Any = None) -> Row:
-    """What is measured of supple; ``sure`` says which goals are known to be reachable, by default all."""
+    """The results of supple; ``sure`` are the goals known to be reachable, by default all."""
     answers, spent = timed(solve, ours.calls(frames, begin))
     met = arrived(judge, stacked(answers, arm.linkage.dof), frames[:, None], arm.kind, LIMITS)
     said = np.array([answer is not None for answer in answers])
@@ -89,7 +89,7 @@ def _ours(arm: Arm, judge: Judge, solve: Any, frames: Array, begin: Array | None
 
 
 def _peer(arm: Arm, judge: Judge, name: str, start: str, frames: Array, begin: Array) -> Row | None:
-    """What is measured of a peer; None where it does not run on this arm, or a second start says nothing new."""
+    """The results of a peer; None if it does not run on this arm, or if it ignores the start."""
     made = PEERS[name]
     if start == "random" and not made.starts:
         return None

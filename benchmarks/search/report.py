@@ -1,11 +1,11 @@
-"""What was measured, as Markdown tables, and the bars it is held against."""
+"""The results as Markdown tables, and the acceptance bars."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from supple.gauntlet.table import markdown
+from supple._table import markdown_table
 
 from .measure import Row
 from .peers import PEERS
@@ -19,7 +19,7 @@ _COLUMNS: dict[str, tuple[tuple[str, str], ...]] = {
         ("goals", "goals"),
         ("success", "success %"),
         *_TIMES,
-        ("wrong", "said so, was not"),
+        ("wrong", "wrongly reported"),
         ("note", "note"),
     ),
     "clustered": (
@@ -39,17 +39,17 @@ _COLUMNS: dict[str, tuple[tuple[str, str], ...]] = {
         ("goals", "goals"),
         ("rate", "million a second"),
         ("lost", "not arrived"),
-        ("right", "right, of a sample %"),
-        ("same", "as one by one, to the bit %"),
+        ("right", "correct, of a sample %"),
+        ("same", "identical to single solves %"),
     ),
     "unreachable": (
         ("robot", "robot"),
         ("family", "sort"),
         ("goals", "goals"),
-        ("close", "within 1 % of the best %"),
-        ("excess", "above the best, p99 %"),
-        ("better", "better than the best %"),
-        ("claimed", "said it arrived"),
+        ("close", "within 1 % of the reference %"),
+        ("excess", "above the reference, p99 %"),
+        ("better", "better than the reference %"),
+        ("claimed", "reported as arrived"),
         ("stuck", "STUCK %"),
         ("reasons", "with a reason %"),
         *_TIMES,
@@ -59,7 +59,7 @@ _COLUMNS: dict[str, tuple[tuple[str, str], ...]] = {
         ("goals", "goals"),
         ("branches", "EAIK's branches"),
         ("share", "found %"),
-        ("more", "found that EAIK has not"),
+        ("more", "found, not in EAIK"),
         ("wrong", "wrong"),
         *_TIMES,
     ),
@@ -69,18 +69,18 @@ _COLUMNS: dict[str, tuple[tuple[str, str], ...]] = {
         ("start", "start"),
         ("goals", "goals"),
         ("success", "success %"),
-        ("wrong", "said so, was not"),
+        ("wrong", "wrongly reported"),
         *_TIMES,
     ),
-    "bad": (("law", "law"), ("held", "held")),
+    "bad": (("rule", "rule"), ("held", "holds")),
 }
 TITLES = {
-    "uniform": "Goals of uniform q",
-    "clustered": "Goals not uniform in q",
+    "uniform": "Goals at uniform random q",
+    "clustered": "Harder goals",
     "batch": "Many in one call",
     "unreachable": "Goals out of reach",
     "branches": "Branches, solutions=16",
-    "trees": "Several goals at once",
+    "trees": "Several end effectors",
     "bad": "Bad input",
 }
 PARTS = tuple(TITLES)
@@ -111,15 +111,15 @@ def table(part: str, rows: Sequence[Row]) -> str:
     """The table of one part."""
     rows = _pivoted(rows) if part == "clustered" else rows
     order = list(dict.fromkeys(row.get("robot") for row in rows))
-    rows = sorted(rows, key=lambda row: order.index(row.get("robot")))  # peers of another interpreter come last
+    rows = sorted(rows, key=lambda row: order.index(row.get("robot")))  # rows of another interpreter come last
     columns = [(key, head) for key, head in _COLUMNS[part] if any(row.get(key) not in (None, "") for row in rows)]
     lines = [[head for _, head in columns]]
     lines += [[_cell(key, row.get(key)) for key, _ in columns] for row in rows]
-    return markdown(lines)
+    return markdown_table(lines)
 
 
 def _pivoted(rows: Sequence[Row]) -> list[Row]:
-    """One row for each robot and family: supple's times without a start, its success from all, and that of peers."""
+    """One row for each robot and family: times of supple without a start, success from all starts, and the peers."""
     made: dict[tuple[str, str], Row] = {}
     for row in rows:
         own = made.setdefault((row["robot"], row["family"]), {"robot": row["robot"], "family": row["family"]})
@@ -147,17 +147,17 @@ def _cell(key: str, value: Any) -> str:
 
 
 class Bar(NamedTuple):
-    """One line of what must be shown."""
+    """One acceptance bar."""
 
     what: str
     value: float
     limit: float
     least: bool
-    """Whether the limit is a least, or a most."""
+    """Whether the limit is a lower one."""
 
     @property
     def met(self) -> bool:
-        """Whether it is."""
+        """Whether the bar is met."""
         return self.value >= self.limit if self.least else self.value <= self.limit
 
     def __str__(self) -> str:
@@ -166,7 +166,7 @@ class Bar(NamedTuple):
 
 
 def bars(rows: Sequence[Row]) -> Iterator[Bar]:
-    """All bars that these rows can answer for."""
+    """All bars for which there are rows."""
     for part, least in (("uniform", 99.99), ("clustered", 99.9)):
         own = _of(rows, part=part, solver="supple")
         for robot in dict.fromkeys(row["robot"] for row in own):
@@ -181,13 +181,15 @@ def bars(rows: Sequence[Row]) -> Iterator[Bar]:
         for peer, times in (("TRAC-IK", 100), ("ik_LM", 25), ("EAIK", 1)):
             other = _of(rows, part="uniform", solver=peer, robot=robot, start="mid-range")
             if other and "mean" in other[0] and (peer != "EAIK" or robot == "ur5"):
-                yield Bar(f"{robot}: times quicker than {peer}, mean", other[0]["mean"] / row["mean"], times, True)
+                yield Bar(f"{robot}: times faster than {peer}, mean", other[0]["mean"] / row["mean"], times, True)
     for row in _of(rows, part="batch", set="avx512", threads=2):
         yield Bar("batch, avx512, two threads: million a second", row["rate"] / 1e6, 2.5, True)
     for row in _of(rows, part="batch"):
-        yield Bar(f"batch, {row['set']}, {row['threads']} threads: as one by one %", 100 * row["same"], 100, True)
+        yield Bar(
+            f"batch, {row['set']}, {row['threads']} threads: identical to single solves %", 100 * row["same"], 100, True
+        )
     for row in _of(rows, part="unreachable", family="all"):
-        yield Bar(f"{row['robot']}, out of reach: within 1 % of the best, %", 100 * row["close"], 100, True)
+        yield Bar(f"{row['robot']}, out of reach: within 1 % of the reference, %", 100 * row["close"], 100, True)
         yield Bar(f"{row['robot']}, out of reach: mean us", row["mean"], 300, False)
     for row in _of(rows, part="branches"):
         yield Bar(f"{row['robot']}: EAIK's branches found %", 100 * row["share"], 99, True)
@@ -198,28 +200,27 @@ def bars(rows: Sequence[Row]) -> Iterator[Bar]:
         if row["start"] == "none":
             yield Bar(f"{row['robot']}, {row['links']} goals: mean us", row["mean"], 200, False)
     for row in _of(rows, part="bad"):
-        yield Bar(row["law"], float(row["held"]), 1, True)
+        yield Bar(row["rule"], float(row["held"]), 1, True)
 
 
 def summary(rows: Sequence[Row]) -> str:
     """All bars as text, those missed last."""
     found = sorted(bars(rows), key=lambda bar: not bar.met)
     met = sum(bar.met for bar in found)
-    return f"## What must be shown: {met} met, {len(found) - met} missed\n\n" + "\n".join(map(str, found))
+    return f"## Acceptance bars: {met} met, {len(found) - met} missed\n\n" + "\n".join(map(str, found))
 
 
 def notes(rows: Sequence[Row], clock: float) -> str:
-    """How to read the tables."""
+    """Notes on the tables."""
     ran = {row.get("solver") for row in rows}
-    told = [f"- {name}: {peer.settings}; at most {peer.most} goals" for name, peer in PEERS.items() if name in ran]
-    settings = "\n".join(told) or "- none in this run"
-    return f"""Success is judged by pinocchio: 1e-6 m and 1e-6 rad, inside limits. Each goal is tried three times, and
-the quickest try counts, with its answer; mean, p50 and p99 are over goals, the clock's own {clock:.0f} ns included.
-supple is `Solver().compile(arm, link)` called with a frame, and a start where one is named: then it answers with the
-nearest to it that it finds. Bars that compare times take supple without a start and peers from mid-range: both answer
-with the first they find. For TRAC-IK and ik_LM, which draw starts at random, the quickest of three tries is also their
-luckiest, so these ratios favour them. The mean of first tries has no such luck but all the noise of the machine, and
-no bar is held against it. Peers:
+    lines = [f"- {name}: {peer.settings}; at most {peer.most} goals" for name, peer in PEERS.items() if name in ran]
+    settings = "\n".join(lines) or "- none in this run"
+    return f"""Success is checked with pinocchio: 1e-6 m and 1e-6 rad, inside limits. Each goal is solved three times,
+and the shortest try counts, with its result; mean, p50 and p99 are over goals and include {clock:.0f} ns of the clock.
+supple is `Solver().compile(arm, link)` called with a frame, and with a start where one is named: then it returns the
+nearest solution it finds. Bars that compare times use supple without a start and peers from mid-range: both return the
+first solution. TRAC-IK and ik_LM draw random starts, so the shortest of three tries is also their luckiest, and the
+ratios favour them. The mean of the first tries is noisier, and no bar uses it. Peers:
 
 {settings}"""
 

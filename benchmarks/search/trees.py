@@ -1,4 +1,4 @@
-"""The part on trees: several goals at once, those of a random q."""
+"""Part "trees": several end effectors with goals at a random q."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def trees(name: str, count: int) -> Iterator[Row]:
         answers, spent = timed(find, calls)
         met = arrived(judge, stacked(answers, linkage.dof), frames)
         wrong = sum(answer is not None and not there for answer, there in zip(answers, met, strict=True))
-        told = {"part": "trees", "robot": name, "start": start, "goals": count, "links": len(tree.links)}
-        yield told | {"success": float(met.mean()), "wrong": int(wrong)} | spread(spent)
+        labels = {"part": "trees", "robot": name, "start": start, "goals": count, "links": len(tree.links)}
+        yield labels | {"success": float(met.mean()), "wrong": int(wrong)} | spread(spent)

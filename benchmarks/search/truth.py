@@ -1,6 +1,6 @@
-"""What the offline optimisation found, kept in truth.npz: which goals are reachable, how near one gets to the others.
+"""Results of the offline optimisation, stored in truth.npz: reachable goals, and smallest errors of the others.
 
-python benchmarks/search.py --truth panda,ur5      (a minute a robot)
+python benchmarks/search.py --truth panda,ur5      (a minute per robot)
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ FILE = Path(__file__).parent / "truth.npz"
 COUNT = 1000
 """Goals of a family, and unreachable goals of a robot."""
 ROBOTS = ("panda", "ur5", "so101")
-"""Those whose unreachable goals are known."""
+"""The robots with stored unreachable goals."""
 CLEAR = 1e-3
-"""A goal counts as unreachable if the best weighted error is above this."""
+"""A goal is unreachable if the smallest weighted error is above this."""
 CANDIDATES = 2500
 
 
@@ -35,7 +35,7 @@ def reachable(name: str, family: str) -> tuple[Array, NDArray[np.bool_]]:
 
 
 def unreachable(name: str) -> tuple[Array, Array, NDArray[np.str_]]:
-    """Unreachable goals (n, 4, 4) of a robot, the best weighted error known (n,), and of which sort each is (n,)."""
+    """Unreachable goals (n, 4, 4) of a robot, the smallest weighted errors (n,), and the family of each (n,)."""
     frames, errors, sorts = [], [], []
     with np.load(FILE) as kept:
         for sort, made in goals.UNREACHABLE.items():
@@ -49,15 +49,15 @@ def unreachable(name: str) -> tuple[Array, Array, NDArray[np.str_]]:
 
 
 def build(name: str) -> str:
-    """Find out all that is kept of a robot, write it, and say in words what was found."""
+    """Compute the data of a robot, write it, and return a summary."""
     arm = ARMS[name]()
     found: dict[str, Any] = {}
-    said = []
+    summary = []
     for family in goals.UNSURE:
         frames = goals.FAMILIES[family](arm, COUNT)
         there = _met(arm, nearest(arm, frames)[0], frames)
-        found |= {f"{name}/{family}": np.packbits(there), f"{name}/{family}/print": _print(frames)}
-        said.append(f"{family} {there.sum()} of {len(frames)} reachable")
+        found |= {f"{name}/{family}": np.packbits(there), f"{name}/{family}/print": _fingerprint(frames)}
+        summary.append(f"{family} {there.sum()} of {len(frames)} reachable")
     for sort, made in goals.UNREACHABLE.items() if name in ROBOTS else ():
         frames, wanted = made(arm, CANDIDATES), COUNT // 3 + (sort == "beyond")
         errors = np.empty(0)
@@ -65,13 +65,13 @@ def build(name: str) -> str:
             errors = np.append(errors, nearest(arm, frames[len(errors) : len(errors) + 250])[1])
         chosen = np.flatnonzero(errors > CLEAR)[:wanted]
         found |= {f"{name}/{sort}": chosen, f"{name}/{sort}/error": errors[chosen]}
-        found |= {f"{name}/{sort}/print": _print(frames)}
-        said.append(f"{sort} {len(chosen)} out of reach")
+        found |= {f"{name}/{sort}/print": _fingerprint(frames)}
+        summary.append(f"{sort} {len(chosen)} out of reach")
     if FILE.exists():
         with np.load(FILE) as kept:
             found = {key: kept[key] for key in kept.files if not key.startswith(f"{name}/")} | found
     np.savez_compressed(FILE, **found)
-    return f"{name}: {', '.join(said)}"
+    return f"{name}: {', '.join(summary)}"
 
 
 def _met(arm: Arm, q: Array, frames: Array) -> NDArray[np.bool_]:
@@ -80,15 +80,15 @@ def _met(arm: Arm, q: Array, frames: Array) -> NDArray[np.bool_]:
     return met
 
 
-def _print(frames: Array) -> Array:
-    """A few numbers by which goals are known again."""
+def _fingerprint(frames: Array) -> Array:
+    """A few numbers that identify goals."""
     return np.array([len(frames), *frames[:, :3].sum(axis=0).ravel()])
 
 
 def _same(frames: Array, kept: object, key: str) -> None:
-    """Complain if these are not the goals that the truth speaks of."""
+    """Raise if the stored data is for other goals."""
     assert isinstance(kept, np.lib.npyio.NpzFile)
-    if f"{key}/print" not in kept.files or not np.allclose(kept[f"{key}/print"], _print(frames), atol=1e-6):
+    if f"{key}/print" not in kept.files or not np.allclose(kept[f"{key}/print"], _fingerprint(frames), atol=1e-6):
         raise RuntimeError(
-            f"{FILE.name} does not know these goals of {key}: --truth {key.split('/')[0]} builds it anew"
+            f"{FILE.name} has other goals for {key}; compute them again with --truth {key.split('/')[0]}"
         )

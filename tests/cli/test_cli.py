@@ -11,28 +11,25 @@ import socket
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner, Result
 
 import supple
+from commands import Run, data, invoke, refused
 from supple import Frame, Linkage, models
-from supple.cli import app, completion
+from supple.cli import completion
 
 ALL = models.names()
 TWO = """<robot name="two"><link name="base"/><link name="arm"/>
 <joint name="turn" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="1 0 0"/>
 <axis xyz="0 0 1"/><limit lower="-1" upper="1"/></joint></robot>"""
-Run = Callable[..., Result]
 
 
 @pytest.fixture
 def run() -> Run:
-    return lambda *words: CliRunner().invoke(app, [str(word) for word in words], prog_name="supple")
+    return invoke
 
 
 @pytest.fixture
@@ -40,21 +37,6 @@ def two(tmp_path: Path) -> Path:
     path = tmp_path / "two.urdf"
     path.write_text(TWO)
     return path
-
-
-def data(result: Result) -> Any:
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout, parse_constant=lambda sign: pytest.fail(f"{sign} is not JSON"))
-
-
-def refused(result: Result, code: int, *pieces: str) -> None:
-    """It ended with the code, said why on stderr in one clean paragraph, and nothing on stdout."""
-    assert result.exit_code == code, result.output
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
-    assert "\n\n" not in result.stderr.replace("for help.\n\n", "")
-    for piece in pieces:
-        assert piece in result.stderr
 
 
 def process(*words: str, **more: str) -> subprocess.CompletedProcess[bytes]:

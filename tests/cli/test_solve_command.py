@@ -1,29 +1,26 @@
-"""The commands `solve` and `figures`: what they print, what they write, and how they refuse."""
+"""The command `supple solve`: text, JSON, files, refusals."""
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 import supple
+from commands import Run, data, invoke, refused
 from supple import Frame, Goal, method, models
 from supple.cli import app
 from supple.errors import Interrupted
 from supple.textbook import figures
 
-Run = Callable[..., Result]
 FAR = ("solve", "planar3", "--position", "-35", "5", "0")
 NEAR = ("solve", "planar3", "--position", "-20", "5", "0")
 HAND = ("solve", "panda", "--link", "panda_hand_tcp")
@@ -32,22 +29,7 @@ HAND = ("solve", "panda", "--link", "panda_hand_tcp")
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(tmp_path)
-    return lambda *words: CliRunner().invoke(app, [str(word) for word in words], prog_name="supple")
-
-
-def data(result: Result, code: int = 0) -> Any:
-    assert result.exit_code == code, result.output
-    return json.loads(result.stdout, parse_constant=lambda sign: pytest.fail(f"{sign} is not JSON"))
-
-
-def refused(result: Result, code: int, *pieces: str) -> None:
-    """It ended with the code, said why on stderr in one clean paragraph, and nothing on stdout."""
-    assert result.exit_code == code, result.output
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
-    assert "\n\n" not in result.stderr.replace("for help.\n\n", "")
-    for piece in pieces:
-        assert piece in result.stderr
+    return invoke
 
 
 # -- solve --------------------------------------------------------------------------------------------------------
@@ -239,7 +221,7 @@ def write_goals(n: int = 20, lost: tuple[int, ...] = ()) -> Frame:
     return wanted
 
 
-def told(text: str) -> tuple[list[list[str]], str]:
+def table_and_summary(text: str) -> tuple[list[list[str]], str]:
     """The rows of a table, and the summary under it."""
     *rows, summary = text.splitlines()
     return [row.split() for row in rows], summary
@@ -249,7 +231,7 @@ def test_a_file_of_goals_has_a_row_for_each_and_a_summary(run: Run) -> None:
     wanted = write_goals()
     result = run(*HAND, "--goals", "goals.npz")
     assert result.exit_code == 0, result.output
-    (names, *rows), summary = told(result.stdout)
+    (names, *rows), summary = table_and_summary(result.stdout)
     assert names == ["goal", "outcome", "distance", "angle", *ARM.names]
     assert [row[:2] for row in rows] == [[str(i + 1), "arrived"] for i in range(20)]
     q = np.array([[float(word) for word in row[-ARM.dof :]] for row in rows])
@@ -353,12 +335,12 @@ def test_several_answers_are_told_nearest_first(run: Run) -> None:
     assert [row["q"] for row in shown["rows"]] == found.q.tolist()
     assert [row["solution"] for row in shown["rows"]] == list(range(1, len(found) + 1))
     assert (shown["summary"]["goals"], shown["summary"]["solutions"]) == (1, len(found))
-    (names, *rows), summary = told(run(*words, "--solutions", 8).stdout)
+    (names, *rows), summary = table_and_summary(run(*words, "--solutions", 8).stdout)
     assert names[:3] == ["goal", "solution", "outcome"]
     assert re.fullmatch(rf"1 goal: 1 arrived; {len(rows)} solutions; .*", summary)
 
 
-def test_of_several_answers_to_many_goals_only_those_found_are_told(run: Run) -> None:
+def test_of_several_answers_to_many_goals_only_those_found_are_table_and_summary(run: Run) -> None:
     Path("goals.csv").write_text("x,y,z\n-20,5,0\n40,0,0\n10,10,0\n")
     shown = data(run("solve", "planar3", "--goals", "goals.csv", "--solutions", 3, "--json"), 1)
     assert [(row["goal"], row["solution"]) for row in shown["rows"] if row["goal"] == 2] == [(2, 1)]
@@ -383,50 +365,7 @@ def test_ctrl_c_keeps_what_is_done(run: Run, monkeypatch: pytest.MonkeyPatch) ->
         assert held["outcome"].tolist() == ["arrived"] * 12 + ["out_of_budget"] * 8
 
 
-# -- figures ------------------------------------------------------------------------------------------------------
-
-
-def test_figures_are_written_into_out_only_and_the_methods_are_compared(run: Run) -> None:
-    pytest.importorskip("matplotlib")
-    result = run("figures", "--out", "here", "--only", "5.20,5.14", "--only", "5.20", "--format", "png,svg")
-    assert result.exit_code == 0, result.output
-    expected = [str(Path("here", f"figure-{n}.{e}")) for n in ("5.20", "5.14") for e in ("png", "svg")]
-    assert result.stdout.splitlines()[:4] == expected
-    assert sorted(str(path) for path in Path().rglob("*") if path.is_file()) == sorted(expected)
-    for name in method.names():
-        assert f"| {name} " in result.stdout
-
-
-def test_figures_as_json_name_their_files_and_their_tables(run: Run) -> None:
-    pytest.importorskip("matplotlib")
-    shown = data(run("figures", "--out", "here", "--only", "5.23", "--format", "svg", "--json"))
-    assert shown["files"] == [str(Path("here", "figure-5.23.svg"))]
-    assert shown["tables"][0]["title"] == "planar3 to (-20, 5)"
-    rows = {row["method"]: row for row in shown["tables"][0]["rows"]}
-    assert rows["inverse"]["iterations"] is None
-    assert "square" in rows["inverse"]["refused"]
-    assert rows["selectively_damped"]["arrived"] == 1
-    assert rows["selectively_damped"]["microseconds"] > 0
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (["--only", "5.26"], 2, "did you mean"),
-        (["--only", "hand"], 2, "'5.14'"),
-        (["--format", "gif"], 2, "png, svg, pdf"),
-        (["--format", ""], 2, "png, svg, pdf"),
-        (["--out", "taken", "--only", "5.20"], 1, "taken"),
-    ],
-)
-def test_figures_that_cannot_be_are_refused(run: Run, words: list[str], code: int, said: str) -> None:
-    pytest.importorskip("matplotlib")
-    Path("taken").touch()
-    refused(run("figures", *words), code, said)
-    assert [path.name for path in Path.cwd().iterdir()] == ["taken"]
-
-
-# -- both ---------------------------------------------------------------------------------------------------------
+# -- help and completion ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("command", ["solve", "figures"])

@@ -127,7 +127,7 @@ def teleop(
             raise
     linkages.print_address(linkage.name, page.url, port, page.port)
     if not local:
-        output.print_text(f"WARNING: whoever reaches {host}:{page.port} and knows the token can drive the arm")
+        output.print_text(f"WARNING: whoever reaches {host}:{page.port} and knows the token drives the arm")
         output.print_text(f"token: {token}")
     with errors_to_stderr():
         page.wait()

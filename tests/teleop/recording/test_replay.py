@@ -161,7 +161,7 @@ def test_another_solver_is_compared_tick_by_tick(kept, name):
     q = np.concatenate([step.q for _, step in seen])
     error = np.concatenate([step.error for _, step in seen])
     velocity = np.concatenate([step.velocity for _, step in seen])
-    outcome = [one for _, step in seen for one in step.status]
+    outcome = [TrackingStatus(one) for _, step in seen for one in step.statuses]
     apart = np.abs(q - rows.q)
     assert not found.identical
     assert found.first == np.flatnonzero(apart.any(axis=1))[0]

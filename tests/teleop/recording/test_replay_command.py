@@ -25,7 +25,7 @@ def test_the_command_says_identical_and_ends_with_0(kept):
 def test_the_command_prints_what_differs_and_ends_with_1(kept):
     done = run(kept[0]["parquet"], "--solver", "paper")
     assert done.exit_code == 1
-    for word in (*UR5.names, "following", "acceleration, most", "differ from row", repr(named("paper"))):
+    for word in (*UR5.names, "following", "acceleration, largest", "differ from row", repr(named("paper"))):
         assert word in done.stdout
 
 
