@@ -131,19 +131,22 @@ def function(value: F, what: str) -> F:
     return value
 
 
-def numbers(value: ArrayLike, what: str, shape: str = "") -> Array:
-    """Real numbers as a contiguous array of float64, finite or not, of any shape; ``shape`` only goes into the message.
+def numbers(value: ArrayLike, what: str, shape: str | int = "") -> Array:
+    """Real numbers as a contiguous array of float64, finite or not, of any shape.
 
-    Texts, dates and complex numbers are refused, even where numpy could convert them.
+    ``shape``, only for the message, is the expected shape or the size of its last axis. Texts, dates and complex
+    numbers are refused, even where numpy could convert them.
     """
-    wanted = f"{what} must be numbers" + (f" of shape {shape}" if shape else "")
     try:
         array = np.asarray(value)
-        if array.dtype.kind in "biuf" or (array.dtype.kind == "O" and None not in array.ravel().tolist()):
-            return np.asarray(array, dtype=float, order="C")
+        kind = array.dtype.kind
+        if kind == "f" or kind in "biu" or (kind == "O" and None not in array.ravel().tolist()):
+            return np.asarray(array, float, "C")
+        reason = f", got {_short(value)}"
     except (TypeError, ValueError) as error:  # rows of different lengths, or objects that are not numbers
-        raise BadInput(f"{wanted}: {error}") from None
-    raise BadInput(f"{wanted}, got {_short(value)}")
+        reason = f": {error}"
+    wanted = f"(..., {shape})" if isinstance(shape, int) else shape
+    raise BadInput(f"{what} must be numbers" + (f" of shape {wanted}" if wanted else "") + reason)
 
 
 def rows(value: ArrayLike, size: int, what: str) -> Array:
@@ -153,7 +156,7 @@ def rows(value: ArrayLike, size: int, what: str) -> Array:
     Traceback (most recent call last):
     supple.errors.BadInput: position must have shape (..., 3), not (2,)
     """
-    array = numbers(value, what, f"(..., {size})")
+    array = numbers(value, what, size)
     if array.shape[-1:] != (size,):
         raise BadInput(f"{what} must have shape (..., {size}), not {array.shape}")
     return finite(array, what)

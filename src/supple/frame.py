@@ -147,8 +147,8 @@ class Frame:
         True
         """
         angles.check(order)
-        turned = _check.rows(values, 3, "angles")[..., ::-1]
-        return cls._trusted(_assemble(angles.matrix(order[::-1], turned), np.zeros(3)))
+        reverse = _check.rows(values, 3, "angles")[..., ::-1]
+        return cls._trusted(_assemble(angles.matrix(order[::-1], reverse), np.zeros(3)))
 
     @classmethod
     def exp(cls, twist: ArrayLike) -> Frame:
@@ -358,7 +358,8 @@ _WRONG = (
 def _checked(value: ArrayLike | Frame) -> Array:
     if isinstance(value, Frame):
         return value.matrix
-    array = np.array(_check.numbers(value, "a frame", "(..., 4, 4)"))
+    plain = isinstance(value, np.ndarray) and value.dtype == np.float64
+    array = np.array(value if plain else _check.numbers(value, "a frame", "(..., 4, 4)"), order="C")
     if array.shape[-2:] != (4, 4):
         raise BadInput(f"a frame must have shape (..., 4, 4), not {array.shape}")
     wrong, off = _core.mend_frames(array)

@@ -92,17 +92,35 @@ class Motion:
 
     @property
     def start(self) -> float:
-        """Time of the first key, in seconds."""
+        """Time of the first key, in seconds.
+
+        >>> from supple import Motion, models
+        >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
+        >>> nod.start
+        0.0
+        """
         return float(self.times[0])
 
     @property
     def end(self) -> float:
-        """Time of the last key, in seconds."""
+        """Time of the last key, in seconds.
+
+        >>> from supple import Motion, models
+        >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
+        >>> nod.end
+        2.0
+        """
         return float(self.times[-1])
 
     @property
     def duration(self) -> float:
-        """Time from the first key to the last, in seconds."""
+        """Time from the first key to the last, in seconds.
+
+        >>> from supple import Motion, models
+        >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
+        >>> nod.duration
+        2.0
+        """
         return self.end - self.start
 
     def __len__(self) -> int:
@@ -169,6 +187,10 @@ class Motion:
         """Greatest speed of each value of q (dof,), per second; of a smooth ball joint within about 1 %.
 
         Compare it with the speed limits: ``motion.speed <= motion.linkage.speed``.
+
+        >>> from supple import Motion, models
+        >>> Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]]).speed
+        array([0.5 , 0.25])
         """
         speed = self._pieces.speed() if len(self) > 1 else np.zeros(self.linkage.dof)
         speed.flags.writeable = False
@@ -285,7 +307,10 @@ class Motion:
     # -- files --------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the motion to a file: a .npz holds all of it, a .csv one line for each key, with the time first."""
+        """Write the motion to a file: a .npz holds all of it, a .csv one line for each key, with the time first.
+
+        ``motion.save("swing.npz")``, and later ``Motion.load("swing.npz", arm)``.
+        """
         writer.write(path, self.linkage.names, self.__dict__)
 
     @classmethod

@@ -59,17 +59,35 @@ class Workspace:
 
     @property
     def base(self) -> Array:
-        """The point (3,) that distances and `Linkage.reach` are measured from, in metres."""
+        """The point (3,) that distances and `Linkage.reach` are measured from, in metres.
+
+        >>> from supple import models, reachable
+        >>> space = reachable(models.planar2(), "tip", samples=10_000)
+        >>> space.base
+        array([0., 0., 0.])
+        """
         return reach.measured(self.linkage, self.link)[1]
 
     @property
     def bounds(self) -> tuple[Array, Array]:
-        """Lowest and highest corner (3,) of all samples, in metres."""
+        """Lowest and highest corner (3,) of all samples, in metres.
+
+        >>> from supple import models, reachable
+        >>> space = reachable(models.planar2(), "tip", samples=10_000)
+        >>> space.bounds[1].round()
+        array([25., 25.,  0.])
+        """
         return self.positions.min(axis=0), self.positions.max(axis=0)
 
     @property
     def distances(self) -> tuple[float, float]:
-        """Shortest and longest distance of any sample from `base`, in metres."""
+        """Shortest and longest distance of any sample from `base`, in metres.
+
+        >>> from supple import models, reachable
+        >>> space = reachable(models.planar2(), "tip", samples=10_000)
+        >>> [round(distance) for distance in space.distances]
+        [5, 25]
+        """
         far = np.linalg.norm(self.positions - self.base, axis=-1)
         return float(far.min()), float(far.max())
 
@@ -77,11 +95,21 @@ class Workspace:
         """Volume in cubic metres, or that of the part with at least this dexterity; 0 for a surface or a curve.
 
         An estimate from voxels. It grows a little with the number of samples, which are rare along the outer edge.
+
+        >>> from supple import models, reachable
+        >>> reachable(models.ur5(), "tool0", samples=10_000).volume() > 1
+        True
         """
         return self._cells(dexterity) * self.voxel**3 if self.dimension == 3 else 0.0
 
     def area(self, dexterity: float = 0.0) -> float:
-        """Area of a flat workspace in square metres, or of the part with at least this dexterity; 0 for a curve."""
+        """Area of a flat workspace in square metres, or of the part with at least this dexterity; 0 for a curve.
+
+        >>> from supple import models, reachable
+        >>> space = reachable(models.planar2(), "tip", samples=10_000)
+        >>> 1700 < space.area() < 2000  # of an annulus from 5 to 25 m: 1885
+        True
+        """
         if not self.flat:
             raise BadInput("this workspace is not flat: it has a volume, and an outline in any plane")
         return self._cells(dexterity) * self.voxel**2 if self.dimension == 2 else 0.0
@@ -90,16 +118,32 @@ class Workspace:
         """Whether points (..., 3) in metres are in it, or in the part with at least this dexterity: bool or (...).
 
         The resolution is one voxel.
+
+        >>> from supple import models, reachable
+        >>> reachable(models.planar2(), "tip", samples=10_000).contains([[20, 0, 0], [30, 0, 0]])
+        array([ True, False])
         """
         there = self._at(self._reached(dexterity), _check.rows(point, 3, "point"), False)
         return bool(there) if there.ndim == 0 else there
 
     def centres(self, dexterity: float = 0.0) -> Array:
-        """Centres (n, 3) of the voxels that are reached, or reached with at least this dexterity; metres."""
+        """Centres (n, 3) of the voxels that are reached, or reached with at least this dexterity; metres.
+
+        >>> from supple import models, reachable
+        >>> space = reachable(models.planar2(), "tip", samples=10_000)
+        >>> space.centres().shape[1]
+        3
+        """
         return self.corner.apply((np.argwhere(self._reached(dexterity)) + 0.5) * self.voxel)
 
     def values(self, point: ArrayLike) -> Array:
-        """Dexterity (...) at points (..., 3) in metres, or without dexterity the number of samples in the voxel."""
+        """Dexterity (...) at points (..., 3) in metres, or without dexterity the number of samples in the voxel.
+
+        >>> from supple import models, reachable
+        >>> space = reachable(models.planar2(), "tip", samples=10_000)
+        >>> bool(space.values([20, 0, 0]) > 0)
+        True
+        """
         known = self.counts.astype(float) if self.dexterity is None else self.dexterity
         return self._at(known, _check.rows(point, 3, "point"), 0.0 if self.dexterity is None else math.nan)
 
@@ -108,6 +152,10 @@ class Workspace:
 
         The plane has a ``normal`` (3,) and goes ``through`` a point (3,): by default normal to y through `base`, or
         the plane of a flat workspace. Empty if no sample is near the plane.
+
+        >>> from supple import models, reachable
+        >>> reachable(models.planar2(), "tip", samples=10_000).outline().shape[1]
+        3
         """
         across, origin, u, v = self._plane(normal, through)
         offset = self.positions - origin
@@ -268,7 +316,7 @@ def dexterous(
     q = sampling.draw_all(linkage, samples, seed)
     frames = linkage.frame(q, link)
     found = _gridded(linkage, link, np.array(frames.position), dimension, voxel, 1500, True)
-    turns = sampling.orientations(linkage, link, orientations)
+    rotations = sampling.orientations(linkage, link, orientations)
     if solver is None:
         reach = min(linkage.reach(link), 1e3 * found.voxel)
         solver = Solver(tolerance=Tolerance(1e-4 * reach, 1e-3), patience=6, method=method.damped())
@@ -277,7 +325,7 @@ def dexterous(
     order = np.argsort(cell, kind="stable")
     cells, first = np.unique(cell[order], return_index=True)
     last = np.append(first[1:], samples)
-    wanted, turned = Frame.at(np.zeros(3), turns).to_quaternion(), frames.to_quaternion()
+    wanted, sampled = Frame.at(np.zeros(3), rotations).to_quaternion(), frames.to_quaternion()
     places = found.corner.apply((np.stack(np.unravel_index(cells, found.counts.shape), -1) + 0.5) * found.voxel)
     dexterity = np.full(found.counts.size, math.nan)
     each = max(1, ROWS // orientations)
@@ -287,9 +335,9 @@ def dexterous(
             for i in range(0, len(cells), each):
                 some = range(i, min(i + each, len(cells)))
                 begin = np.stack(
-                    [q[sampling.nearest_orientations(order[first[k] : last[k]], turned, wanted, starts)] for k in some]
+                    [q[sampling.nearest_orientations(order[first[k] : last[k]], sampled, wanted, starts)] for k in some]
                 )
-                goal = Goal(link, position=places[some.start : some.stop, None], orientation=turns)
+                goal = Goal(link, position=places[some.start : some.stop, None], orientation=rotations)
                 dexterity[cells[some.start : some.stop]] = _tried(linkage, goal, solver, begin)
                 bar.step(len(some))
         except KeyboardInterrupt:
@@ -325,12 +373,12 @@ def _tried(linkage: Linkage, goal: Goal, solver: Solver, starts: Array) -> Array
     assert goal.orientation is not None
     shape = starts.shape[:2]
     places = np.broadcast_to(goal.position, (*shape, 3))
-    turns = np.broadcast_to(goal.orientation, (*shape, 3, 3))
+    rotations = np.broadcast_to(goal.orientation, (*shape, 3, 3))
     reached = np.zeros(shape, dtype=bool)
     for start in np.moveaxis(starts, 2, 0):
         left = ~reached
         if left.any():
-            some = Goal(goal.link, position=places[left], orientation=turns[left])
+            some = Goal(goal.link, position=places[left], orientation=rotations[left])
             reached[left] = solver.solve(linkage, some, start=start[left]).arrived
     part: Array = reached.mean(axis=-1)
     return part

@@ -51,7 +51,7 @@ def attach(linkage: Linkage, link: str, other: Linkage, at: Frame | None, prefix
     if not isinstance(other, type(linkage)):
         raise BadInput(f"attach needs another Linkage, got {type(other).__name__}")
     _check.text(prefix, "prefix", empty=True)
-    links = [dataclasses.replace(carried, name=prefix + carried.name) for carried in other.links]
+    links = [dataclasses.replace(link_of_other, name=prefix + link_of_other.name) for link_of_other in other.links]
     joints = [_prefixed(joint, prefix) for joint in other.joints]
     mount = f"{prefix}{other.name}_mount"
     while any(mount == joint.name for joint in joints):

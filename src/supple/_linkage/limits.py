@@ -26,9 +26,9 @@ def inside(linkage: Linkage, q: ArrayLike, tolerance: float) -> Any:
     within = (values >= linkage.lower - tolerance) & (values <= linkage.upper + tolerance)
     good = within.all(axis=-1)
     for first, joint in _limited_balls(linkage):
-        turn = values[..., first : first + 3]
-        nearest = Frame.rotvec(_clamp_ball(joint, turn))
-        off = (Frame.rotvec(turn).inverse() @ nearest).to_rotvec()
+        vector = values[..., first : first + 3]
+        nearest = Frame.rotvec(_clamp_ball(joint, vector))
+        off = (Frame.rotvec(vector).inverse() @ nearest).to_rotvec()
         good = good & (np.linalg.norm(off, axis=-1) <= tolerance)
     return bool(good) if good.ndim == 0 else good
 
@@ -82,10 +82,10 @@ def _limited_balls(linkage: Linkage) -> Iterator[tuple[int, Joint]]:
             yield first, joint
 
 
-def _clamp_ball(joint: Joint, turn: Array) -> Array:
-    rows = np.ascontiguousarray(turn).reshape(-1, 3)
+def _clamp_ball(joint: Joint, vector: Array) -> Array:
+    rows = np.ascontiguousarray(vector).reshape(-1, 3)
     axis = np.array(joint.axis)
-    return np.asarray(_core.clamp_ball(rows, axis, joint.swing, *joint.twist)).reshape(turn.shape)
+    return np.asarray(_core.clamp_ball(rows, axis, joint.swing, *joint.twist)).reshape(vector.shape)
 
 
 def _random_rotation(joint: Joint, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
@@ -98,5 +98,5 @@ def _random_rotation(joint: Joint, shape: tuple[int, ...], rng: np.random.Genera
     side = np.eye(3)[np.argmin(np.abs(axis))]
     u = np.cross(axis, side) / np.linalg.norm(np.cross(axis, side))
     hinge = np.cos(around) * u + np.sin(around) * np.cross(axis, u)
-    turned = Frame.rotvec(swing[..., None] * hinge) @ Frame.rotvec(twist[..., None] * axis)
-    return turned.to_rotvec()
+    rotation = Frame.rotvec(swing[..., None] * hinge) @ Frame.rotvec(twist[..., None] * axis)
+    return rotation.to_rotvec()

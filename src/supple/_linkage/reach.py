@@ -44,7 +44,7 @@ def _measure(linkage: Linkage, link: str) -> tuple[float, Array]:
         if joint.kind is Kind.BALL:
             joints += Joint.ball_from_revolutes(joint.name, joint.parent, joint.child, at=joint.location)
         elif joint.kind in (Kind.PLANAR, Kind.FLOATING):
-            joints += _slides(joint)
+            joints += _simple_joints(joint)
         else:
             joints.append(replace(joint, mimic=None))
     slides = [joint for joint in joints if joint.kind is Kind.PRISMATIC]
@@ -57,7 +57,7 @@ def _measure(linkage: Linkage, link: str) -> tuple[float, Array]:
     return most, np.array([x, y, z])
 
 
-def _slides(joint: Joint) -> list[Joint]:
+def _simple_joints(joint: Joint) -> list[Joint]:
     """A planar or floating joint as an equivalent chain of prismatic and revolute joints."""
     directions = z_to(joint.axis)[:3, :3].T if joint.kind is Kind.PLANAR else np.eye(3)
     slides = 2 if joint.kind is Kind.PLANAR else 3

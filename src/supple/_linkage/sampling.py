@@ -108,11 +108,11 @@ def orientations(linkage: Linkage, link: str, n: int) -> Array:
     return np.array(Frame.quaternion(quaternions).rotation)
 
 
-def nearest_orientations(members: NDArray[np.int64], turned: Array, wanted: Array, starts: int) -> NDArray[np.int64]:
+def nearest_orientations(members: NDArray[np.int64], sampled: Array, wanted: Array, starts: int) -> NDArray[np.int64]:
     """Of some samples, for each wanted quaternion (n, 4), those of the nearest orientations (n, starts), best first."""
     members = members[:512]
     if len(members) < starts:  # too few: fill up with others
         members = np.concatenate([members, np.arange(starts)])
-    alike = np.abs(wanted @ turned[members].T)
+    alike = np.abs(wanted @ sampled[members].T)
     best: NDArray[np.int64] = members[np.argsort(-alike, axis=-1, kind="stable")[:, :starts]]
     return best

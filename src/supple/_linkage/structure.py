@@ -77,27 +77,52 @@ class Structure:
 
     @cached_property
     def lower(self) -> Array:
-        """Lowest value of each degree of freedom (dof,), in radians or metres; -inf where there is no limit."""
+        """Lowest value of each degree of freedom (dof,), in radians or metres; -inf where there is no limit.
+
+        >>> from supple import models
+        >>> models.planar2().lower
+        array([-inf, -inf])
+        """
         return self._gather("lower")
 
     @cached_property
     def upper(self) -> Array:
-        """Highest value of each degree of freedom (dof,), in radians or metres; inf where there is no limit."""
+        """Highest value of each degree of freedom (dof,), in radians or metres; inf where there is no limit.
+
+        >>> from supple import models
+        >>> models.planar2().upper
+        array([inf, inf])
+        """
         return self._gather("upper")
 
     @cached_property
     def speed(self) -> Array:
-        """Greatest speed of each degree of freedom (dof,), per second; inf where there is no limit."""
+        """Greatest speed of each degree of freedom (dof,), per second; inf where there is no limit.
+
+        >>> from supple import models
+        >>> models.ur5().speed[:3]
+        array([3.15, 3.15, 3.15])
+        """
         return self._gather("speed")
 
     @cached_property
     def acceleration(self) -> Array:
-        """Greatest acceleration of each degree of freedom (dof,), per second squared; inf where there is no limit."""
+        """Greatest acceleration of each degree of freedom (dof,), per second squared; inf where there is no limit.
+
+        >>> from supple import models
+        >>> models.planar2().acceleration
+        array([inf, inf])
+        """
         return self._gather("acceleration")
 
     @cached_property
     def rest(self) -> Array:
-        """The rest pose: default values of q (dof,), in radians or metres."""
+        """The rest pose: default values of q (dof,), in radians or metres.
+
+        >>> from supple import models
+        >>> models.planar2().rest.round(3)
+        array([0.393, 0.785])
+        """
         return self._gather("rest")
 
     def q(self, values: Mapping[str, ArrayLike] | None = None, /, **more: ArrayLike) -> Array:
@@ -138,7 +163,12 @@ class Structure:
 
     @property
     def root(self) -> str:
-        """Name of the root link."""
+        """Name of the root link.
+
+        >>> from supple import models
+        >>> models.planar2().root
+        'base'
+        """
         return self.links[0].name
 
     def joint(self, name: str) -> Joint:
@@ -200,7 +230,7 @@ class Structure:
 
     def _same_leading_axes(self, a: ArrayLike, b: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
         """Two arrays of joint values, broadcast to the same leading axes."""
-        x, y = (_check.numbers(row, "joint values", f"(..., {self.dof})") for row in (a, b))
+        x, y = (_check.numbers(row, "joint values", self.dof) for row in (a, b))
         for row in (x, y):
             if row.shape[-1:] != (self.dof,):
                 raise BadInput(f"joint values must have shape (..., {self.dof}), not {row.shape}")

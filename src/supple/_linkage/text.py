@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from html import escape
 from typing import TYPE_CHECKING
 
 from supple.joint import Joint, Kind
@@ -36,6 +35,8 @@ def tree(linkage: Linkage) -> str:
 
 def html(linkage: Linkage) -> str:
     """The tree as a table for a notebook."""
+    from html import escape  # here, since most programs never need it
+
     head, *rows = _rows(linkage)
     cells = [
         "".join(f'<td style="text-align: left; white-space: pre">{escape(cell)}</td>' for cell in row) for row in rows

@@ -141,7 +141,7 @@ def flatten(
     links: Sequence[Link], joints: Sequence[Joint], base: Frame, values: dict[str, Source], dof: int
 ) -> _core.Tree:
     """The native tree: fixed joints folded into others, every axis along z, joints of several values split up."""
-    turns, slides, balls = 0, 1, 2
+    revolute, prismatic, ball = 0, 1, 2
     motion: list[int] = []
     parent: list[int] = []
     index: list[int] = []
@@ -168,16 +168,20 @@ def flatten(
             q = source.first
             if joint.kind in (Kind.BALL, Kind.FLOATING):
                 if joint.kind is Kind.FLOATING:
-                    for turn in (_FROM_X, _FROM_Y, _FROM_Z):
-                        after, here, q = add(slides, after, q, source, here @ turn), turn.T, q + 1
-                after, here = add(balls, after, q, source, here), np.eye(4)
+                    for rotation in (_FROM_X, _FROM_Y, _FROM_Z):
+                        after, here, q = add(prismatic, after, q, source, here @ rotation), rotation.T, q + 1
+                after, here = add(ball, after, q, source, here), np.eye(4)
             else:
-                turn = z_to(joint.axis)
+                rotation = z_to(joint.axis)
                 if joint.kind is Kind.PLANAR:
                     for along in (_FROM_X, _FROM_Y):
-                        after, here, q = add(slides, after, q, source, here @ turn @ along), along.T @ turn.T, q + 1
-                kind = slides if joint.kind is Kind.PRISMATIC else turns
-                after, here = add(kind, after, q, source, here @ turn), turn.T
+                        after, here, q = (
+                            add(prismatic, after, q, source, here @ rotation @ along),
+                            along.T @ rotation.T,
+                            q + 1,
+                        )
+                kind = prismatic if joint.kind is Kind.PRISMATIC else revolute
+                after, here = add(kind, after, q, source, here @ rotation), rotation.T
         node[joint.child], post[joint.child] = after, here
     names = tuple(link.name for link in links)
     return _core.Tree(
@@ -197,13 +201,13 @@ def flatten(
 def z_to(axis: tuple[float, float, float]) -> np.ndarray:
     """A rotation (4, 4) that takes z to a unit axis: the shortest for z >= 0; exact for the three main axes."""
     x, y, z = axis
-    turn = np.eye(4)
+    rotation = np.eye(4)
     if z < 0:  # after half a turn about x, since 1 + z may be nearly zero
         half: np.ndarray = np.diag([1.0, -1.0, -1.0, 1.0]) @ z_to((x, -y, -z))
         return half
     k = 1 / (1 + z)
-    turn[:3, :3] = [[1 - k * x * x, -k * x * y, x], [-k * x * y, 1 - k * y * y, y], [-x, -y, z]]
-    return turn
+    rotation[:3, :3] = [[1 - k * x * x, -k * x * y, x], [-k * x * y, 1 - k * y * y, y], [-x, -y, z]]
+    return rotation
 
 
 _FROM_X, _FROM_Y, _FROM_Z = (z_to(axis) for axis in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))

@@ -125,7 +125,7 @@ def utf8(data: bytes | str, file: str) -> bytes:
 
 
 def _doctype(text: bytes) -> int:
-    """The line of a document type declaration, 0 without one: only comments and instructions may stand before it."""
+    """The line of a document type declaration, 0 without one: only comments and instructions may come before it."""
     at = 0
     while True:
         space = _SPACE.match(text, at)
