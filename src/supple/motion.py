@@ -94,7 +94,7 @@ class Motion:
     def start(self) -> float:
         """Time of the first key, in seconds.
 
-        >>> from supple import models
+        >>> from supple import Motion, models
         >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
         >>> nod.start
         0.0
@@ -105,7 +105,7 @@ class Motion:
     def end(self) -> float:
         """Time of the last key, in seconds.
 
-        >>> from supple import models
+        >>> from supple import Motion, models
         >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
         >>> nod.end
         2.0
@@ -116,7 +116,7 @@ class Motion:
     def duration(self) -> float:
         """Time from the first key to the last, in seconds.
 
-        >>> from supple import models
+        >>> from supple import Motion, models
         >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
         >>> nod.duration
         2.0
@@ -188,7 +188,7 @@ class Motion:
 
         Compare it with the speed limits: ``motion.speed <= motion.linkage.speed``.
 
-        >>> from supple import models
+        >>> from supple import Motion, models
         >>> Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]]).speed
         array([0.5 , 0.25])
         """

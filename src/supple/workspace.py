@@ -61,7 +61,7 @@ class Workspace:
     def base(self) -> Array:
         """The point (3,) that distances and `Linkage.reach` are measured from, in metres.
 
-        >>> from supple import models
+        >>> from supple import models, reachable
         >>> space = reachable(models.planar2(), "tip", samples=10_000)
         >>> space.base
         array([0., 0., 0.])
@@ -72,7 +72,7 @@ class Workspace:
     def bounds(self) -> tuple[Array, Array]:
         """Lowest and highest corner (3,) of all samples, in metres.
 
-        >>> from supple import models
+        >>> from supple import models, reachable
         >>> space = reachable(models.planar2(), "tip", samples=10_000)
         >>> space.bounds[1].round()
         array([25., 25.,  0.])
@@ -83,7 +83,7 @@ class Workspace:
     def distances(self) -> tuple[float, float]:
         """Shortest and longest distance of any sample from `base`, in metres.
 
-        >>> from supple import models
+        >>> from supple import models, reachable
         >>> space = reachable(models.planar2(), "tip", samples=10_000)
         >>> [round(distance) for distance in space.distances]
         [5, 25]
@@ -96,7 +96,7 @@ class Workspace:
 
         An estimate from voxels. It grows a little with the number of samples, which are rare along the outer edge.
 
-        >>> from supple import models
+        >>> from supple import models, reachable
         >>> reachable(models.ur5(), "tool0", samples=10_000).volume() > 1
         True
         """
@@ -105,7 +105,7 @@ class Workspace:
     def area(self, dexterity: float = 0.0) -> float:
         """Area of a flat workspace in square metres, or of the part with at least this dexterity; 0 for a curve.
 
-        >>> from supple import models
+        >>> from supple import models, reachable
         >>> space = reachable(models.planar2(), "tip", samples=10_000)
         >>> 1700 < space.area() < 2000  # of an annulus from 5 to 25 m: 1885
         True
@@ -119,7 +119,7 @@ class Workspace:
 
         The resolution is one voxel.
 
-        >>> from supple import models
+        >>> from supple import models, reachable
         >>> reachable(models.planar2(), "tip", samples=10_000).contains([[20, 0, 0], [30, 0, 0]])
         array([ True, False])
         """
@@ -129,7 +129,7 @@ class Workspace:
     def centres(self, dexterity: float = 0.0) -> Array:
         """Centres (n, 3) of the voxels that are reached, or reached with at least this dexterity; metres.
 
-        >>> from supple import models
+        >>> from supple import models, reachable
         >>> space = reachable(models.planar2(), "tip", samples=10_000)
         >>> space.centres().shape[1]
         3
@@ -139,7 +139,7 @@ class Workspace:
     def values(self, point: ArrayLike) -> Array:
         """Dexterity (...) at points (..., 3) in metres, or without dexterity the number of samples in the voxel.
 
-        >>> from supple import models
+        >>> from supple import models, reachable
         >>> space = reachable(models.planar2(), "tip", samples=10_000)
         >>> bool(space.values([20, 0, 0]) > 0)
         True
@@ -153,7 +153,7 @@ class Workspace:
         The plane has a ``normal`` (3,) and goes ``through`` a point (3,): by default normal to y through `base`, or
         the plane of a flat workspace. Empty if no sample is near the plane.
 
-        >>> from supple import models
+        >>> from supple import models, reachable
         >>> reachable(models.planar2(), "tip", samples=10_000).outline().shape[1]
         3
         """

@@ -391,10 +391,10 @@ def test_a_place_without_a_step_is_stuck_not_an_error():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"goals": Goal("tip", position=[1, 1, 0])}, "goals to follow need one leading axis"),
+        ({"goals": Goal("tip", position=[1, 1, 0])}, "goals along a path need one leading axis"),
         ({"goals": Goal("tip", position=np.ones((1, 3)))}, "with two frames or more"),
         ({"goals": Goal("tip", position=np.ones((2, 3, 3)))}, "one leading axis"),
-        ({"goals": [Goal("tip", position=np.ones((n, 3))) for n in (3, 4)]}, "as many frames each"),
+        ({"goals": [Goal("tip", position=np.ones((n, 3))) for n in (3, 4)]}, "the same number of frames"),
         ({"goals": Goal("tip", position=[[1, 1, 0], [1, math.nan, 0]])}, "that of frame 1 is not"),
         ({"goals": []}, "at least one goal is needed"),
         ({"goals": "tip"}, "goals must be Goal values"),
@@ -402,8 +402,8 @@ def test_a_place_without_a_step_is_stuck_not_an_error():
         ({"start": np.zeros((2, 3))}, "start must have shape (3,)"),
         ({"start": [0, 0, math.inf]}, "start must be finite"),
         ({"solver": "damped"}, "solver must be a Solver"),
-        ({"steps": 0}, "steps must be None or a whole number of at least 1"),
-        ({"steps": 1.5}, "steps must be None or a whole number"),
+        ({"steps": 0}, "steps must be a whole number of at least 1"),
+        ({"steps": 1.5}, "steps must be a whole number"),
         ({"duration": 0}, "duration must be a positive number"),
         ({"duration": math.nan}, "duration must be a positive number"),
         ({"solver": Solver(method=method.inverse())}, "the inverse needs a square Jacobian"),

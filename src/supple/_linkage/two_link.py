@@ -23,6 +23,7 @@ TURN = 2 * math.pi
 class Annulus:
     """The ring in a plane that a two-link arm reaches, without regard to joint limits.
 
+    >>> from supple.analysis import TwoLink
     >>> from supple import models
     >>> TwoLink(models.planar2(), "tip").annulus.contains([10, 0, 0])
     True
@@ -41,6 +42,7 @@ class Annulus:
     def area(self) -> float:
         """Area, in square metres.
 
+        >>> from supple.analysis import TwoLink
         >>> from supple import models
         >>> ring = TwoLink(models.planar2(), "tip").annulus
         >>> round(ring.area)
@@ -51,6 +53,7 @@ class Annulus:
     def nearest(self, point: ArrayLike) -> Array:
         """The nearest point (..., 3) of the ring, in metres; of many equally near, always the same one.
 
+        >>> from supple.analysis import TwoLink
         >>> from supple import models
         >>> ring = TwoLink(models.planar2(), "tip").annulus
         >>> ring.nearest([30, 0, 0])
@@ -66,6 +69,7 @@ class Annulus:
     def distance(self, point: ArrayLike) -> Array:
         """Distance (...) of points (..., 3) from the ring, in metres; 0 for those in it.
 
+        >>> from supple.analysis import TwoLink
         >>> from supple import models
         >>> ring = TwoLink(models.planar2(), "tip").annulus
         >>> print(ring.distance([30, 0, 0]))
@@ -139,6 +143,7 @@ class Elbows:
 class TwoLink:
     """A link moved by two parallel revolute joints, in any plane, solved in closed form [K fig. 5.15].
 
+    >>> from supple.analysis import TwoLink
     >>> from supple import models
     >>> arm = TwoLink(models.planar2(), "tip")
     >>> print(arm.annulus)
@@ -199,6 +204,7 @@ class TwoLink:
         For a point outside the annulus the result is for the nearest point of it, with the distance. Of angles that
         differ by whole turns it takes the smallest that is within limits. ``tolerance``, in metres, counts as arrived.
 
+        >>> from supple.analysis import TwoLink
         >>> from supple import models
         >>> print(TwoLink(models.planar2(), "tip").solve([10, 0, 0]))
         reached with the elbow on either side; both within limits
