@@ -13,3 +13,14 @@ def same_again() -> Iterator[None]:
     before = _core.instruction_set()
     yield
     _core.use(before)
+
+
+# real time, sockets of this machine or a browser: these tests need the machine for themselves
+ALONE = ("teleop/test_loop.py", "teleop/test_torture.py", "teleop/test_network.py", "teleop/test_page.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that cannot run beside others."""
+    for item in items:
+        if item.get_closest_marker("browser") or item.path.as_posix().endswith(ALONE):
+            item.add_marker(pytest.mark.alone)
