@@ -25,7 +25,7 @@ def test_the_command_says_identical_and_ends_with_0(kept):
 def test_the_command_prints_what_differs_and_ends_with_1(kept):
     done = run(kept[0]["parquet"], "--solver", "paper")
     assert done.exit_code == 1
-    for word in (*UR5.names, "following", "acceleration, most", "differ from row", repr(named("paper"))):
+    for word in (*UR5.names, "following", "acceleration, largest", "differ from row", repr(named("paper"))):
         assert word in done.stdout
 
 
@@ -54,7 +54,7 @@ def test_the_command_takes_another_robot(kept):
         (["nowhere.txt"], "ends in .parquet or .csv"),
         (["FILE", "--solver", "magic"], "no method named 'magic'"),
         (["FILE", "--raw"], "--raw needs --solver"),
-        (["FILE", "--robot", "nobody"], "no file or stock linkage named 'nobody'"),
+        (["FILE", "--robot", "nobody"], "no file or bundled model named 'nobody'"),
         (["FILE", "--draw", "a.gif"], "--draw takes a file that ends in"),
         (["FILE", "--draw", "nowhere/a.png"], "--draw: there is no folder"),
     ],
