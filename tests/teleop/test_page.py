@@ -733,7 +733,7 @@ def test_the_command_serves_until_ctrl_c_and_says_whom_it_lets_in(host: str, tmp
             assert found, said
             if host == "0.0.0.0":
                 said += [running.stdout.readline() for _ in range(2)]
-                assert re.fullmatch(r"WARNING: whoever reaches 0\.0\.0\.0:\d+ .* drives the arm\n", said[1])
+                assert re.fullmatch(r"WARNING: whoever reaches 0\.0\.0\.0:\d+ .* can drive the arm\n", said[1])
                 assert re.fullmatch(r"token: [0-9a-f]{10}\n", said[2])
             with urllib.request.urlopen(f"http://127.0.0.1:{found[1]}", timeout=PATIENCE) as answer:
                 assert b"<html" in answer.read().lower()

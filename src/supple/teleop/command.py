@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -94,6 +95,10 @@ class Command:
                 if not (unit and orthogonal and determinant > 0):
                     return f"the rotation of hand {k} is not a proper rotation matrix"
         return ""
+
+
+_init = inspect.signature(Command.__init__)
+Command.__signature__ = _init.replace(parameters=list(_init.parameters.values())[1:])  # type: ignore[attr-defined]
 
 
 class Tick(NamedTuple):
