@@ -54,7 +54,7 @@ def test_the_command_takes_another_robot(kept):
         (["nowhere.txt"], "ends in .parquet or .csv"),
         (["FILE", "--solver", "magic"], "no method named 'magic'"),
         (["FILE", "--raw"], "--raw needs --solver"),
-        (["FILE", "--robot", "nobody"], "no file or stock linkage named 'nobody'"),
+        (["FILE", "--robot", "nobody"], "no file or bundled model named 'nobody'"),
         (["FILE", "--draw", "a.gif"], "--draw takes a file that ends in"),
         (["FILE", "--draw", "nowhere/a.png"], "--draw: there is no folder"),
     ],
