@@ -429,7 +429,7 @@ REFUSED = {
     "between 1 and 1000, got True": {"solutions": True},
     "method.damped() finds one solution; the search finds several": {"solutions": 2, "method": method.damped()},
     "solutions= takes goals of one priority, without preferences": {"solutions": 2, "prefer": prefer.centre()},
-    "out holds one answer for each goal": {"solutions": 2, "out": np.zeros(8)},
+    "out holds one solution for each goal": {"solutions": 2, "out": np.zeros(8)},
     "out must be a writable, C-contiguous float64 array of shape (8,)": {"out": np.zeros(7)},
     "start must be finite": {"start": np.full(8, np.nan)},
     "start must have shape (..., 8), not (3,)": {"start": [1, 2, 3]},
