@@ -27,6 +27,7 @@ import dataclasses
 import importlib
 import json
 import time
+import traceback
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -87,7 +88,11 @@ def _arms(part: str, given: Any) -> list[str]:
 
 
 def _measured(part: str, name: str, asked: Asked) -> list[Row]:
-    rows: list[Row] = importlib.import_module(f"tracking.{PARTS[part]}").measure(name, asked)
+    try:
+        rows: list[Row] = importlib.import_module(f"tracking.{PARTS[part]}").measure(name, asked)
+    except Exception:
+        traceback.print_exc()
+        return [Row(part, name, "the measure itself failed", 1, bar=0)]
     return rows
 
 

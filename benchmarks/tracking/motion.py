@@ -46,9 +46,9 @@ def inside(arm: Arm, rng: np.random.Generator, within: float = 0.9) -> Array:
 def moved(frames: Array, shift: Any, turn: Any) -> Array:
     """Frames (..., 4, 4) shifted by (..., 3) metres and turned in place by a rotation vector (..., 3), world axes."""
     rotation = Frame.rotvec(np.asarray(turn, dtype=float)).matrix[..., :3, :3] @ frames[..., :3, :3]
-    out = np.zeros((*rotation.shape[:-2], 4, 4))
-    out[..., :3, :3], out[..., 3, 3] = rotation, 1.0
-    out[..., :3, 3] = frames[..., :3, 3] + shift
+    place = frames[..., :3, 3] + shift
+    out = np.zeros((*np.broadcast_shapes(rotation.shape[:-2], place.shape[:-1]), 4, 4))
+    out[..., :3, :3], out[..., :3, 3], out[..., 3, 3] = rotation, place, 1.0
     return out
 
 
