@@ -1,23 +1,23 @@
 """The laws of the tracker, measured on arms that it was and was not tuned on.
 
-  rest        random jumps and holds: the joints come to rest, and the end effector does not go away from its command
-  swings      slow turns past a limit, slow walks: the arm is not thrown
-  circles     circles through singularities at 5, 20 and 50 cm/s, beside pink and mink
-  tremor      how much of a tremor the arm makes, from 0.5 to 30 Hz
-  time        the same path at 10 Hz to 10 kHz, and with uneven ticks
-  frames      rounded and skewed rotations: share of ticks that are held, and the reason given
-  measured    measured= of an arm that lags and has noise: speed, status, oscillation
-  pushes      random pushes out of reach: back within 4 s, on which branch, with which status
-  priorities  an end effector out of reach drags another; five-joint arms; both hands on one box
-  branch      solve with a start: the nearest answer
-  bounds      random ticks with every input: broken bounds
-  speed       time of a tick, beside pink, mink and placo
+rest        random jumps and holds: the joints come to rest, and the end effector does not go away from its command
+swings      slow turns past a limit, slow walks: the arm is not thrown
+circles     circles through singularities at 5, 20 and 50 cm/s, beside pink and mink
+tremor      how much of a tremor the arm makes, from 0.5 to 30 Hz
+time        the same path at 10 Hz to 10 kHz, and with uneven ticks
+frames      rounded and skewed rotations: share of ticks that are held, and the reason given
+measured    measured= of an arm that lags and has noise: speed, status, oscillation
+pushes      random pushes out of reach: back within 4 s, on which branch, with which status
+priorities  an end effector out of reach drags another; five-joint arms; both hands on one box
+branch      solve with a start: the nearest answer
+bounds      random ticks with every input: broken bounds
+speed       time of a tick, beside pink, mink and placo
 
-    pip install 'supple[bench]' example-robot-data
-    python benchmarks/tracking.py --quick
-    python benchmarks/tracking.py --parts rest --arms twelve,trees --jobs 8 --json rest.json
-    python benchmarks/tracking.py --parts rest --arms ur5 --first 17 --count 1      (one trial again)
-    python benchmarks/tracking.py --parts pushes --arms judge --set recover=free
+  pip install 'supple[bench]' example-robot-data
+  python benchmarks/tracking.py --quick
+  python benchmarks/tracking.py --parts rest --arms twelve,trees --jobs 8 --json rest.json
+  python benchmarks/tracking.py --parts rest --arms ur5 --first 17 --count 1      (one trial again)
+  python benchmarks/tracking.py --parts pushes --arms judge --set recover=free
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tracking import arms, motion
 from tracking.report import Asked, Row, table
+
+from tracking import arms, motion
 
 PARTS = {
     "rest": "rest",

@@ -19,12 +19,13 @@ from .arms import Arm
 from .report import Asked, Row
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-import peers  # noqa: E402
+import peers
 
 ARMS = ("panda", "ur5", "puma560", "iiwa14", "kinova", "xarm7", "z1", "tiago", "tiago_pro", "ur3", "centauro", "pr2")
 QUICK = ("ur5", "kinova", "xarm7")
 SPEEDS = (0.05, 0.2, 0.5)  # m/s
 RATE = 300
+STEPS = 720  # of a lap, to find what the exact motion needs
 RADIUS = 0.1  # of the reach
 MISSES = (0.0, 0.005, 0.02)  # m by which a circle misses the singular place
 PEERS = {"pink": "pink example", "mink": "mink example"}
@@ -49,7 +50,7 @@ def measure(name: str, asked: Asked) -> list[Row]:
     """Rows of one arm: for each speed, the worst error on circles within bounds, and on the others."""
     arm = arms.get(name)
     # one number of a trial is one place of each kind
-    circles = [c for number in asked.trials(6, 2) for c in made(arm, number)]
+    circles = [c for number in asked.trials(6, 1) for c in made(arm, number)]
     rows = []
     for speed in SPEEDS:
         for within in (True, False):
@@ -58,7 +59,8 @@ def measure(name: str, asked: Asked) -> list[Row]:
                 continue
             found = [(_error(arm, c, asked), c) for c in some]
             (worst, circle) = max(found, key=lambda pair: pair[0])
-            others = "; ".join(f"{p} {_of_peer(arm, some, p):.3g}" for p in PEERS if p in asked.peers and _has(p))
+            asking = [p for p in PEERS if (within or not asked.quick) and p in asked.peers and _has(p)]
+            others = "; ".join(f"{p} {_of_peer(arm, some, p):.3g}" for p in asking)
             what = f"{100 * speed:g} cm/s, {'within' if within else 'beyond'} bounds, worst of {len(some)}"
             note = f"{circle.words}; need {circle.need:.2f}; worst mm of peers: {others or 'not run'}"
             rows.append(Row("circles", name, what, worst, "mm", FOLLOWED if within else None, note))
@@ -78,10 +80,10 @@ def made(arm: Arm, number: int) -> list[Circle]:
     out = []
     for kind in KINDS:
         for miss in MISSES:
-            for place in found.get(kind, [])[:8]:
-                some = [_circle(arm, place, kind, miss, speed, rng) for speed in SPEEDS]
-                if all(some):
-                    out += [c for c in some if c]
+            for place in found.get(kind, [])[:4]:
+                some = _circles(arm, place, kind, miss)
+                out += some
+                if some:
                     break
     return [Circle(c.kind, c.start, c.frames, c.need, f"{c.words}, trial {number}") for c in out]
 
@@ -96,8 +98,8 @@ def _kind(arm: Arm, known: Any, place: Place, full: int) -> str:
     return "elbow" if abs(way @ out) > 0.7 * np.linalg.norm(out) else "shoulder"
 
 
-def _circle(arm: Arm, place: Place, kind: str, miss: float, speed: float, rng: np.random.Generator) -> Circle | None:
-    """A circle past a place, if the exact motion stays within joint limits; None otherwise."""
+def _circles(arm: Arm, place: Place, kind: str, miss: float) -> list[Circle]:
+    """Circles past a place, one for each speed; none if the exact motion leaves the joint limits."""
     here, radius = arm.frames(place.q)[0], RADIUS * arm.reach()
     out = np.random.default_rng(int(1e6 * abs(place.q[0]))).normal(size=3)
     if kind == "elbow":  # inside the sphere of full reach, touching it
@@ -106,17 +108,22 @@ def _circle(arm: Arm, place: Place, kind: str, miss: float, speed: float, rng: n
     side = np.cross(out, [0.3, 0.5, 0.8])
     side /= np.linalg.norm(side)
     centre = here[:3, 3] + (radius + miss) * out
-    lap = 2 * np.pi * radius / speed
-    time = np.arange(round((lap + 1.0) * RATE)) / RATE
-    angle = np.pi + np.cumsum(motion.smooth(time)) / RATE * speed / radius  # a second of speeding up
-    way = centre + radius * (-out * np.cos(angle)[:, None] + side * np.sin(angle)[:, None]) - here[:3, 3]
-    frames = motion.moved(here[None], way, np.zeros(3))
-    start = _led(arm, place.q, here, frames[0])
-    if start is None:
-        return None
-    need = _needed(arm, start, frames)
-    words = f"{100 * speed:g} cm/s {kind}, misses by {1e3 * miss:g} mm"
-    return None if need is None else Circle(kind, start, frames, need, words)
+
+    def at(angle: Array) -> Array:
+        way = centre + radius * (-out * np.cos(angle)[:, None] + side * np.sin(angle)[:, None]) - here[:3, 3]
+        return motion.moved(here[None], way, np.zeros(3))
+
+    start = _led(arm, place.q, here, at(np.array([np.pi]))[0])
+    exact = None if start is None else _exact(arm, start, at(np.pi + np.linspace(0, 2 * np.pi, STEPS)))
+    if start is None or exact is None:
+        return []
+    made = []
+    for speed in SPEEDS:
+        time = np.arange(round((2 * np.pi * radius / speed + 1.0) * RATE)) / RATE
+        angle = np.pi + np.cumsum(motion.smooth(time)) / RATE * speed / radius  # a second of speeding up
+        words = f"{100 * speed:g} cm/s {kind}, misses by {1e3 * miss:g} mm"
+        made.append(Circle(kind, start, at(angle), _need(arm, exact, speed / radius), words))
+    return made
 
 
 def _led(arm: Arm, q: Array, here: Array, there: Array) -> Array | None:
@@ -135,18 +142,21 @@ def _step(arm: Arm, q: Array, frame: Array, damping: float) -> Array:
     return np.asarray(jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + damping**2 * np.eye(6), error))
 
 
-def _needed(arm: Arm, start: Array, frames: Array) -> float | None:
-    """Greatest part of speed (and of 15 rad/s2) that the exact motion takes; None if it leaves the limits."""
-    q, rows = start, [start, start]
+def _exact(arm: Arm, q: Array, frames: Array) -> Array | None:
+    """Joint values (N, dof) that are exactly at frames; None if they leave the limits."""
+    rows = []
     for frame in frames:
         q = q + np.clip(_step(arm, q, frame, 1e-5), -0.5, 0.5)
         rows.append(q)
     path = np.array(rows)
-    if ((path < arm.low) | (path > arm.high)).any():
-        return None
-    velocity = np.diff(path, axis=0) * RATE
-    acceleration = np.abs(np.diff(velocity, axis=0)).max() * RATE / 15.0
-    return float(max((np.abs(velocity) / arm.linkage.speed).max(), acceleration))
+    return None if ((path < arm.low) | (path > arm.high)).any() else path
+
+
+def _need(arm: Arm, path: Array, turn: float) -> float:
+    """Greatest part of joint speed and of 15 rad/s2 that a path takes at `turn` radians a second round the circle."""
+    step = 2 * np.pi / (STEPS - 1) / turn
+    speed = np.abs(np.diff(path, axis=0)) / step / arm.linkage.speed
+    return float(max(speed.max(), np.abs(np.diff(path, n=2, axis=0)).max() / step**2 / 15.0))
 
 
 def _error(arm: Arm, circle: Circle, asked: Asked) -> float:

@@ -44,8 +44,11 @@ def _run(arm: Arm, number: int, rate: int, lag: int | None, noise: float, asked:
     """q (N, dof) and status (N,): a jump that takes joints to full speed, then 4 s of rest."""
     start, _ = _start(arm, number)
     rng = motion.random_of(arm, "measured", number)
-    there = np.clip(start + np.minimum(1.2, 0.5 * (arm.high - arm.low)) * rng.choice([-1, 1], len(start)),
-                    arm.low + 0.02, arm.high - 0.02)
+    there = np.clip(
+        start + np.minimum(1.2, 0.5 * (arm.high - arm.low)) * rng.choice([-1, 1], len(start)),
+        arm.low + 0.02,
+        arm.high - 0.02,
+    )
     goal = arm.frames(there)[0]
     follow = motion.tracker(arm, start, asked.options)
     rows, status = [start] * 4, []

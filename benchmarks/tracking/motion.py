@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from supple import Frame, Goal, Solver, TrackingStatus
+from supple import Frame, Solver, TrackingStatus
 from supple.frame import Array
 from supple.gauntlet.arms import difference
 from supple.tracker import Tracker

@@ -52,5 +52,7 @@ def measure(name: str, asked: Asked) -> list[Row]:
     spare = arm.linkage.dof > 6  # then any of many joint values is home
     row = counted("pushes", name, "on another branch", elsewhere, total)
     rows.append(Row(row.part, row.arm, row.what, row.value, bar=None if spare else 0, note=row.note))
-    rows.append(Row("pushes", name, "mean time until back", float(np.mean(times)) if times else np.inf, "s", 0.30))
+    rows.append(
+        Row("pushes", name, "mean time until back, after the return", float(np.mean(times)) if times else np.inf, "s")
+    )
     return rows

@@ -47,8 +47,17 @@ def measure(name: str, asked: Asked) -> list[Row]:
             judged = kind != "jump"
             note = f"{off:.3g} deg; --parts time --arms {name} --first {number} --count 1"
             value = max(far / BARS[0], off / BARS[1])
-            rows.append(Row("time", name, f"{kind}, {rate}, of the bar", value, "", 1.0 if judged else None,
-                            f"{far:.3g} mm, {note}"))
+            rows.append(
+                Row(
+                    "time",
+                    name,
+                    f"{kind}, {rate}, of the bar",
+                    value,
+                    "",
+                    1.0 if judged else None,
+                    f"{far:.3g} mm, {note}",
+                )
+            )
     return rows
 
 

@@ -75,7 +75,11 @@ def _past(arm: Arm, number: int, rng: np.random.Generator, asked: Asked) -> tupl
     free = status != motion.RETURNING
     distance = motion.far(arm, q, commands[-1][None, None])[:, 0]
     grown = (distance - np.minimum.accumulate(distance))[free]
-    return float(grown.max(initial=0.0)), float(np.ptp(q, axis=0).max()), f"{before:.1f} rad to the limit and {degrees:.1f} deg past it"
+    return (
+        float(grown.max(initial=0.0)),
+        float(np.ptp(q, axis=0).max()),
+        f"{before:.1f} rad to the limit and {degrees:.1f} deg past it",
+    )
 
 
 def _walk(arm: Arm, rng: np.random.Generator, asked: Asked) -> tuple[float, str]:

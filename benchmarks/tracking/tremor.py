@@ -45,9 +45,7 @@ def _start(arm: Arm, number: int) -> tuple[Array, np.random.Generator]:
     return tries[values[:, rank - 1].argmax()], rng
 
 
-def _sine(
-    arm: Arm, number: int, rate: int, bound: float, hertz: float, size: float, asked: Asked
-) -> tuple[float, str]:
+def _sine(arm: Arm, number: int, rate: int, bound: float, hertz: float, size: float, asked: Asked) -> tuple[float, str]:
     """One frequency, one direction."""
     start, rng = _start(arm, number)
     way, axis = rng.normal(size=(2, 3))
