@@ -38,6 +38,7 @@ from tracking.report import Asked, Row, table
 from tracking import arms, motion
 
 PARTS = {
+    "cases": "cases",
     "rest": "rest",
     "swings": "swings",
     "circles": "circles",

@@ -14,7 +14,7 @@ import numpy as np
 from supple.frame import Array
 from supple.gauntlet.arms import arm_of
 
-from . import arms, motion
+from . import arms, motion, several
 from .arms import Arm
 from .report import Asked, Row
 
@@ -84,12 +84,16 @@ def _best(make: Callable[[], Callable[[Any], Any]], commands: Sequence[Any], run
 
 
 def _beside(arm: Arm, start: Array, commands: Sequence[Any], peer: str) -> str:
-    """Mean and p99.9 of a peer, in words; peers that are here run one end effector."""
-    if len(arm.links) > 1:
-        return f"{peer} not run on several end effectors"
+    """Mean and p99.9 of a peer, in words."""
     if peers.missing(PEERS[peer]):
         return f"{peer} not installed"
     frames = np.array(commands[: 4 * RATE])
+    if len(arm.links) > 1:
+        try:
+            mean, late = _best(lambda: several.PEERS[peer](arm, start, 1 / RATE), list(frames), 1)
+        except Exception as error:
+            return f"{peer} raised {type(error).__name__}"
+        return f"{peer} {mean:.0f} / {late:.0f} us"
 
     def make() -> Callable[[Any], Any]:
         loop: Any = peers.CONTROLLERS[PEERS[peer]](arm_of(arm.linkage, arm.link), 1 / RATE)
