@@ -24,6 +24,7 @@ def measure(name: str, asked: Asked) -> list[Row]:
     arm = arms.get(name)
     trials = asked.trials(500, 40)
     found, missed, seconds, worst = 0, 0, 0.0, (0.0, 0)
+    Solver().solve(arm.linkage, Goal(arm.link, arm.frames(arm.linkage.rest)[0]), arm.linkage.rest)  # sets it up
     for number in trials:
         rng = motion.random_of(arm, "branch", number)
         start = motion.inside(arm, rng, 0.9)

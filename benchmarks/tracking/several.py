@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +18,34 @@ from .arms import Arm
 sys.path.insert(0, str(Path(__file__).parent.parent))
 import peers
 
-Tick = Callable[[Array], Any]
+
+@dataclass(frozen=True)
+class Loop:
+    """A peer at work."""
+
+    tick: Callable[[Any], Any]
+    """One tick, for frames (links, 4, 4)."""
+    values: Callable[[], Array]
+    """Where it is: joint values (dof,) in the order of our linkage. Pinocchio's order is another one."""
 
 
-def pink_of(arm: Arm, start: Array, dt: float) -> Tick:
+def pink_of(arm: Arm, start: Array, dt: float) -> Loop:
     """A tick of pink for frames (links, 4, 4)."""
     import pink
     import pinocchio as pin
     from pink.tasks import FrameTask, PostureTask
 
     model = pin.buildModelFromXML(peers.urdf(arm))  # type: ignore[arg-type]
-    at = pink.Configuration(model, model.createData(), start)
+    places = [model.joints[model.getJointId(f"j{i + 1}")].idx_q for i in range(arm.linkage.dof)]
+    begin = np.empty(model.nq)
+    begin[places] = start
+    at = pink.Configuration(model, model.createData(), begin)
     tasks = [
         FrameTask(link, position_cost=math.pi / arm.reach(k), orientation_cost=1.0, lm_damping=1.0)
         for k, link in enumerate(arm.links)
     ]
     rest = PostureTask(cost=1e-3)
-    rest.set_target(start)
+    rest.set_target(begin)
 
     def tick(frames: Array) -> None:
         for task, frame in zip(tasks, frames, strict=True):
@@ -42,10 +54,10 @@ def pink_of(arm: Arm, start: Array, dt: float) -> Tick:
         q = np.clip(at.integrate(velocity, dt), model.lowerPositionLimit, model.upperPositionLimit)
         at.update(q)
 
-    return tick
+    return Loop(tick, lambda: np.asarray(at.q)[places])
 
 
-def mink_of(arm: Arm, start: Array, dt: float) -> Tick:
+def mink_of(arm: Arm, start: Array, dt: float) -> Loop:
     """A tick of mink."""
     import mink
     import mujoco
@@ -66,10 +78,10 @@ def mink_of(arm: Arm, start: Array, dt: float) -> Tick:
             task.set_target(mink.SE3.from_rotation_and_translation(turn, frame[:3, 3]))
         at.update(at.integrate(mink.solve_ik(at, tasks, dt, "daqp", 1e-3, limits=limits), dt))
 
-    return tick
+    return Loop(tick, lambda: np.asarray(at.q))
 
 
-def placo_of(arm: Arm, start: Array, dt: float) -> Tick:
+def placo_of(arm: Arm, start: Array, dt: float) -> Loop:
     """A tick of placo."""
     import placo
 
@@ -85,7 +97,9 @@ def placo_of(arm: Arm, start: Array, dt: float) -> Tick:
     solver.enable_velocity_limits(True)
     solver.enable_joint_limits(True)
     solver.dt = dt
-    robot.state.q = np.concatenate([robot.state.q[:7], start])
+    names = [f"j{i + 1}" for i in range(arm.linkage.dof)]
+    for name, value in zip(names, start, strict=True):
+        robot.set_joint(name, value)
 
     def tick(frames: Array) -> None:
         robot.update_kinematics()
@@ -93,7 +107,7 @@ def placo_of(arm: Arm, start: Array, dt: float) -> Tick:
             task.T_world_frame = frame
         solver.solve(True)
 
-    return tick
+    return Loop(tick, lambda: np.array([robot.get_joint(name) for name in names]))
 
 
-PEERS: dict[str, Callable[[Arm, Array, float], Tick]] = {"pink": pink_of, "mink": mink_of, "placo": placo_of}
+PEERS: dict[str, Callable[[Arm, Array, float], Loop]] = {"pink": pink_of, "mink": mink_of, "placo": placo_of}

@@ -89,11 +89,7 @@ def _beside(arm: Arm, start: Array, commands: Sequence[Any], peer: str) -> str:
         return f"{peer} not installed"
     frames = np.array(commands[: 4 * RATE])
     if len(arm.links) > 1:
-        try:
-            mean, late = _best(lambda: several.PEERS[peer](arm, start, 1 / RATE), list(frames), 1)
-        except Exception as error:
-            return f"{peer} raised {type(error).__name__}"
-        return f"{peer} {mean:.0f} / {late:.0f} us"
+        return _several(arm, start, frames, peer)
 
     def make() -> Callable[[Any], Any]:
         loop: Any = peers.CONTROLLERS[PEERS[peer]](arm_of(arm.linkage, arm.link), 1 / RATE)
@@ -114,3 +110,19 @@ def _beside(arm: Arm, start: Array, commands: Sequence[Any], peer: str) -> str:
     except Exception as error:  # a peer that finds no answer
         return f"{peer} raised {type(error).__name__}"
     return f"{peer} {mean:.0f} / {late:.0f} us"
+
+
+def _several(arm: Arm, start: Array, frames: Array, peer: str) -> str:
+    """The same on several end effectors, with how far off it ends."""
+    made: list[several.Loop] = []
+
+    def make() -> Callable[[Any], Any]:
+        made.append(several.PEERS[peer](arm, start, 1 / RATE))
+        return made[-1].tick
+
+    try:
+        mean, late = _best(make, list(frames), 1)
+    except Exception as error:  # a peer that finds no answer
+        return f"{peer} raised {type(error).__name__}"
+    off = 1e3 * float(motion.far(arm, made[-1].values()[None], frames[-1:]).max())
+    return f"{peer} {mean:.0f} / {late:.0f} us, {off:.2g} mm off"
