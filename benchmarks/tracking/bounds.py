@@ -1,0 +1,110 @@
+"""Random ticks with every input: broken bounds of position, speed, acceleration and jerk."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from supple import Goal
+from supple.frame import Array
+
+from . import arms, motion
+from .arms import Arm
+from .report import Asked, Row, again
+
+ARMS = (*arms.TUNE, *arms.JUDGE, *arms.TUNE_TREES, *arms.JUDGE_TREES)
+QUICK = ("ur5", "xarm7", "tiago_lift", "g1_2")
+TICKS = 2000  # of a trial
+LONGEST = 0.25  # s; a longer tick counts as one of this length
+EVEN = 1 / 300  # s; jerk is measured in trials of even ticks
+SOFT = ("any jerk",)
+"""Bounds that the documentation calls soft: a jerk that slows a joint, or ends an acceleration."""
+
+
+def measure(name: str, asked: Asked) -> list[Row]:
+    """Rows of one arm: the greatest excess over each bound, over all ticks."""
+    arm = arms.get(name)
+    excess = {"position": (0.0, 0), "speed": (0.0, 0), "acceleration": (0.0, 0), "jerk": (0.0, 0), "any jerk": (0.0, 0)}
+    raised, trials = [], asked.trials(25, 3)
+    for number in trials:
+        try:
+            found = _trial(arm, number, asked)
+        except Exception as error:  # nothing that an operator sends may raise
+            raised.append(f"{type(error).__name__}: {error}; {again('bounds', name, number)}")
+            continue
+        for what, value in found.items():
+            excess[what] = max(excess[what], (value, number))
+    total = len(trials) * TICKS
+    rows = [
+        Row(
+            "bounds",
+            name,
+            f"{what} beyond its bound, of {total} ticks",
+            value,
+            "",
+            None if what in SOFT else 1e-9,
+            again("bounds", name, n),
+        )
+        for what, (value, n) in excess.items()
+    ]
+    return [*rows, Row("bounds", name, "exceptions", len(raised), bar=0, note=raised[0] if raised else "")]
+
+
+def _trial(arm: Arm, number: int, asked: Asked) -> dict[str, float]:
+    """Excess over bounds: rad or m for positions, as a part of the bound for the others."""
+    rng = motion.random_of(arm, "bounds", number)
+    start = motion.inside(arm, rng, 1.0)
+    wide = {"speed": 0.5, "turn_speed": 1.0, "margin": 0.05}  # taken where the library has them
+    options = {"acceleration": float(rng.uniform(3, 50)), "jerk": float(10 ** rng.uniform(2, 4))} | wide | asked.options
+    goals = [Goal(link, np.eye(4), priority=int(rng.integers(2))) for link in arm.links]
+    follow = motion.tracker(arm, start, options, goals)
+    even = bool(rng.random() < 0.5)
+    q, times = [start] * 4, []
+    for command, stamp in _commands(arm, start, rng):
+        dt = EVEN if even else float(10 ** rng.uniform(-4, -1))
+        lag = int(rng.integers(4))
+        real = q[-1 - lag] + 1e-3 * rng.normal(size=len(start)) if lag and number % 2 else None
+        given = list(command) if len(arm.links) > 1 else command[0]
+        q.append(follow.step(given, dt, stamp if number % 3 == 0 else None, real).q.copy())
+        times.append(min(dt, LONGEST))
+    return _excess(arm, follow, np.array(q[3:]), np.array(times), even)
+
+
+def _commands(arm: Arm, start: Array, rng: np.random.Generator) -> list[tuple[Array, float]]:
+    """Walks, jumps, holds and nonsense."""
+    here = arm.frames(start)
+    out, stamp = [], 0.0
+    while len(out) < TICKS:
+        kind, length = rng.choice(["walk", "jump", "hold", "nonsense"], p=[0.5, 0.2, 0.25, 0.05]), rng.integers(5, 200)
+        drift = rng.normal(size=(2, len(arm.links), 3)) * [[[2e-3]], [[5e-3]]]
+        if kind == "jump":
+            here = motion.moved(here, 0.3 * rng.normal(size=(len(arm.links), 3)), rng.normal(size=(len(arm.links), 3)))
+        for _ in range(length):
+            stamp += float(rng.uniform(0, 0.02))
+            if kind == "walk":
+                here = motion.moved(here, drift[0], drift[1])
+            out.append((np.full_like(here, np.nan) if kind == "nonsense" else here, stamp))
+    return out[:TICKS]
+
+
+def _excess(arm: Arm, follow: motion.Tracker, q: Array, times: Array, even: bool) -> dict[str, float]:
+    linkage = arm.linkage
+    dt = times[:, None]
+    velocity = np.diff(q, axis=0) / dt
+    rounding = 4e-16 * np.maximum(np.abs(q).max(), 1) / dt  # of a velocity, from that of q
+    change = np.abs(np.diff(velocity, axis=0, prepend=0))
+    allowed = follow.acceleration * dt
+    over = {
+        "position": np.maximum(linkage.lower - q, q - linkage.upper).max(),
+        "speed": ((np.abs(velocity) - rounding) / linkage.speed).max() - 1,
+        "acceleration": ((change - 4 * rounding) / allowed).max() - 1,
+        "jerk": 0.0,
+        "any jerk": 0.0,
+    }
+    if even:  # of uneven ticks a third difference says nothing
+        acceleration = np.diff(velocity, axis=0) / times[0]
+        ratio = np.abs(np.diff(acceleration, axis=0)) / times[0] / follow.jerk
+        now, before = acceleration[1:], acceleration[:-1]
+        faster = (now * velocity[2:] > 0) & (now * before >= 0) & (np.abs(now) > np.abs(before))
+        over["jerk"] = (ratio * faster).max() - 1
+        over["any jerk"] = ratio.max() - 1
+    return {what: max(0.0, float(value)) for what, value in over.items()}
