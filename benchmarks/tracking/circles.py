@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from supple.gauntlet.singular import Place, places, rank
 
 from supple import gauntlet
 from supple.frame import Array
 from supple.gauntlet.arms import arm_of
-from supple.gauntlet.singular import Place, places, rank
 
 from . import arms, motion
 from .arms import Arm
