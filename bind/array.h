@@ -1,4 +1,4 @@
-// Numpy arrays at the wall: what comes in is checked, what goes out is fresh.
+// Numpy arrays in and out: arguments are checked, results are new.
 #pragma once
 #define PY_ARRAY_UNIQUE_SYMBOL supple_numpy
 #ifndef SUPPLE_IMPORTS_NUMPY
@@ -130,8 +130,8 @@ struct Fresh {
     owner = nb::borrow(given);
     data = (double *)PyArray_DATA(a);
   }
-  // frames are values: their arrays cannot be written to (a caller's own array can; the frame looks at it
-  // through glass)
+  // Frames are values: their arrays are read-only. A caller's own array stays writable; the frame has a
+  // read-only view of it.
   nb::object frozen(bool own = true) {
     if (!own) {
       PyObject *view = PyArray_View((PyArrayObject *)owner.ptr(), nullptr, nullptr);

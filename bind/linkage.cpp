@@ -1,4 +1,4 @@
-// Linkages at the wall: the native tree, and its forward kinematics over arrays.
+// Linkages: the compiled tree, and its forward kinematics over arrays.
 #include "linkage.h"
 #include "array.h"
 #include "dispatch.h"
@@ -103,8 +103,8 @@ nb::object tree_jacobian(Tree &tree, nb::handle q, nb::handle link, nb::handle p
   return std::move(out.owner);
 }
 
-nb::object tree_look(Tree &tree, nb::handle q, nb::handle link, nb::handle frames_into,
-                     nb::handle jacobians_into) {
+nb::object tree_frame_and_jacobian(Tree &tree, nb::handle q, nb::handle link, nb::handle frames_into,
+                                   nb::handle jacobians_into) {
   const Path &path = tree.path(tree.place(link));
   const Rows rows = tree.values(q);
   Fresh frames(frames_into, rows, {4, 4}), jacobians(jacobians_into, rows, {6, tree.dof});
@@ -227,15 +227,15 @@ void bind_linkage(nb::module_ &m) {
            "Jacobians (..., 6, dof) of a link, or of a point (3,) or (..., 3) in its axes; in its axes if "
            "turned.")
       .def(
-          "look",
+          "frame_and_jacobian",
           [](Tree &t, nb::handle q, nb::handle link) {
-            return tree_look(t, q, link, nb::none(), nb::none());
+            return tree_frame_and_jacobian(t, q, link, nb::none(), nb::none());
           },
-          nb::sig("def look(self, q: " LIKE ", link: str, /) -> tuple[typing.Any, " ARRAY "]"),
+          nb::sig("def frame_and_jacobian(self, q: " LIKE ", link: str, /) -> tuple[typing.Any, " ARRAY "]"),
           "Frames and Jacobians (..., 6, dof) of a link, together.")
-      .def("look_into", tree_look,
-           nb::sig("def look_into(self, q: " LIKE ", link: str, frames: " ARRAY ", jacobians: " ARRAY
-                   ", /) -> tuple[typing.Any, " ARRAY "]"),
+      .def("frame_and_jacobian_into", tree_frame_and_jacobian,
+           nb::sig("def frame_and_jacobian_into(self, q: " LIKE ", link: str, frames: " ARRAY
+                   ", jacobians: " ARRAY ", /) -> tuple[typing.Any, " ARRAY "]"),
            "Frames and Jacobians of a link, written to arrays (..., 4, 4) and (..., 6, dof).")
       .def("manipulability", tree_manipulability,
            nb::sig("def manipulability(self, q: " LIKE

@@ -1,4 +1,4 @@
-// The native tree: what the wall keeps of a linkage.
+// A linkage in the binding: its tree, and the chain of each link.
 #pragma once
 #include "array.h"
 #include "supple/model/chain.h"

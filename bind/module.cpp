@@ -1,4 +1,4 @@
-// The native module supple._core: its one door.
+// The module supple._core: registers everything that Python calls.
 #define SUPPLE_IMPORTS_NUMPY
 #include "array.h"
 #include "dispatch.h"
@@ -11,9 +11,9 @@
 
 void bind_frames(nb::module_ &);
 void bind_linkage(nb::module_ &);
-void bind_find(nb::module_ &);
-void bind_plan(nb::module_ &);
-void bind_track(nb::module_ &);
+void bind_search(nb::module_ &);
+void bind_local_solver(nb::module_ &);
+void bind_tracker(nb::module_ &);
 
 FrameType frame_type;
 
@@ -37,9 +37,9 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false); // linkages that live as long as the interpreter are no leak
   bind_frames(m);
   bind_linkage(m);
-  bind_plan(m);
-  bind_find(m);
-  bind_track(m);
+  bind_local_solver(m);
+  bind_search(m);
+  bind_tracker(m);
   const char *wanted = std::getenv("SUPPLE_ISA");
   if (wanted && *wanted && !use_instruction_set(wanted))
     throw nb::import_error(

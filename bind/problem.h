@@ -6,8 +6,8 @@
 inline double number(nb::handle h) { return nb::cast<double>(h); }
 inline int whole(nb::handle h) { return nb::cast<int>(h); }
 
-struct Posed {
-  nb::object tree_kept;
+struct EncodedProblem {
+  nb::object tree_owner;
   int dof;
   std::vector<int> columns; // the values of q that some goal needs
   std::vector<int> place;   // of each value of q, its place among them or -1
@@ -18,8 +18,8 @@ struct Posed {
   Problem problem;
 
   // targets: (link, components, weights, point, axis, slacks); balls: (index, axis, swing, low, high)
-  Posed(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list ball_list)
-      : tree_kept(tree) {
+  EncodedProblem(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list ball_list)
+      : tree_owner(tree) {
     Tree &t = nb::cast<Tree &>(tree);
     dof = t.dof;
     const Rows lows(low, "lower", dof), highs(high, "upper", dof);
@@ -81,7 +81,7 @@ struct Posed {
     problem = {targets.data(), int(targets.size()), rows,         n,
                lower.data(),   upper.data(),        balls.data(), int(balls.size())};
   }
-  Posed(const Posed &) = delete;
+  EncodedProblem(const EncodedProblem &) = delete;
 
   void gather(const double *full, double *part) const {
     for (int c : columns)

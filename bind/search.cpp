@@ -15,10 +15,10 @@ struct ManyArrays {
   long long rows;
   int answers; // of each row
 
-  ManyArrays(const Finder &finder, nb::list goals, nb::object starts, nb::handle into, nb::handle reported,
-             int wanted) {
-    const int dof = finder.posed.dof;
-    if (int(goals.size()) != finder.posed.problem.target_count)
+  ManyArrays(const SearchSolver &solver, nb::list goals, nb::object starts, nb::handle into,
+             nb::handle reported, int wanted) {
+    const int dof = solver.encoded.dof;
+    if (int(goals.size()) != solver.encoded.problem.target_count)
       bad_input("there must be as many goals as were planned for");
     PyArrayObject *numbers = reinterpret_cast<PyArrayObject *>(reported.ptr());
     const Rows out = wanted ? Rows(into, "q", wanted, dof) : Rows(into, "q", dof);
@@ -50,8 +50,8 @@ struct ManyArrays {
   }
 
   // the goals of a row (12 for each target); false if they, or the start, are not finite
-  bool read(const Finder &finder, long long row, double *goals) const {
-    const int targets = finder.posed.problem.target_count, dof = finder.posed.dof;
+  bool read(const SearchSolver &solver, long long row, double *goals) const {
+    const int targets = solver.encoded.problem.target_count, dof = solver.encoded.dof;
     std::fill_n(goals, 12 * targets, 0.0);
     for (int t = 0; t < targets; ++t) {
       parts[3 * t].read(row, goals + 12 * t + 9);
@@ -67,26 +67,26 @@ struct ManyArrays {
   }
 
   // a row that cannot be solved: its start where that is finite, else the rest position
-  void set_invalid(const Finder &finder, long long row) const {
-    const int dof = finder.posed.dof;
+  void set_invalid(const SearchSolver &solver, long long row) const {
+    const int dof = solver.encoded.dof;
     for (int k = 0; k < answers; ++k) {
       const long long place = row * answers + k;
       set_report(place, invalid, 0, 0);
       for (int i = 0; i < dof; ++i) {
         const bool given = start && std::isfinite(start[row * dof + i]);
-        q[place * dof + i] = given ? start[row * dof + i] : finder.rest[i];
+        q[place * dof + i] = given ? start[row * dof + i] : solver.rest[i];
       }
     }
   }
 
   // a solved row: `found_count` answers; the places beyond them repeat the first and count as spent
-  void set_answers(const Finder &finder, long long row, const Found &found, int found_count,
+  void set_answers(const SearchSolver &solver, long long row, const Found &found, int found_count,
                    const double *values) const {
-    const int dof = finder.posed.dof, n = finder.posed.problem.n;
+    const int dof = solver.encoded.dof, n = solver.encoded.problem.n;
     for (int k = 0; k < answers; ++k) {
       const long long place = row * answers + k;
-      std::copy_n(start ? start + row * dof : finder.rest.data(), dof, q + place * dof);
-      finder.posed.scatter(values + (k < found_count ? k : 0) * n, q + place * dof);
+      std::copy_n(start ? start + row * dof : solver.rest.data(), dof, q + place * dof);
+      solver.encoded.scatter(values + (k < found_count ? k : 0) * n, q + place * dof);
       set_report(place, k && k >= found_count ? spent : found.outcome, found.iterations, found.restarts);
     }
   }
@@ -94,7 +94,7 @@ struct ManyArrays {
 
 // What one thread needs to solve chunks of rows.
 struct ManyWorker {
-  const Finder &finder;
+  const SearchSolver &solver;
   const SearchKernels &kernels;
   const ManyArrays &arrays;
   const long long chunk;
@@ -105,41 +105,42 @@ struct ManyWorker {
   std::vector<long long> rows; // of the arrays, those in the chunk that can be solved
   Timer timer;
 
-  ManyWorker(const Finder &f, const SearchKernels &k, const ManyArrays &a, long long chunk_rows, int answers)
-      : finder(f), kernels(k), arrays(a), chunk(chunk_rows), wanted(answers),
-        scratch(kernels.scratch(f.posed.problem, chunk_rows)),
-        goals(chunk_rows * 12 * f.posed.problem.target_count),
-        start(a.start ? chunk_rows * f.posed.problem.n : 0), q(chunk_rows * a.answers * f.posed.problem.n),
-        found(chunk_rows), timer(f.microseconds) {
+  ManyWorker(const SearchSolver &f, const SearchKernels &k, const ManyArrays &a, long long chunk_rows,
+             int answers)
+      : solver(f), kernels(k), arrays(a), chunk(chunk_rows), wanted(answers),
+        scratch(kernels.scratch(f.encoded.problem, chunk_rows)),
+        goals(chunk_rows * 12 * f.encoded.problem.target_count),
+        start(a.start ? chunk_rows * f.encoded.problem.n : 0),
+        q(chunk_rows * a.answers * f.encoded.problem.n), found(chunk_rows), timer(f.microseconds) {
     rows.reserve(chunk_rows);
   }
 
   // rows `begin` to at most begin + chunk or `end`
   void solve(long long begin, long long end) {
-    const int n = finder.posed.problem.n, size = 12 * finder.posed.problem.target_count;
+    const int n = solver.encoded.problem.n, size = 12 * solver.encoded.problem.target_count;
     rows.clear();
     for (long long row = begin; row < std::min(begin + chunk, end); ++row) {
       const std::size_t place = rows.size();
-      if (!arrays.read(finder, row, goals.data() + place * size)) {
-        arrays.set_invalid(finder, row);
+      if (!arrays.read(solver, row, goals.data() + place * size)) {
+        arrays.set_invalid(solver, row);
         continue;
       }
       if (arrays.start)
-        finder.posed.gather(arrays.start + row * finder.posed.dof, start.data() + place * n);
+        solver.encoded.gather(arrays.start + row * solver.encoded.dof, start.data() + place * n);
       rows.push_back(row);
     }
     const double *starts = arrays.start ? start.data() : nullptr;
     const Deadline deadline = timer.deadline();
     int count = 0;
     if (!wanted)
-      kernels.many(finder.posed.problem, finder.search,
+      kernels.many(solver.encoded.problem, solver.search,
                    {(long long)rows.size(), goals.data(), starts, deadline, q.data(), found.data()},
                    scratch.data);
     else if (!rows.empty())
-      found[0] = kernels.one(finder.posed.problem, finder.search, {goals.data(), starts, wanted, deadline},
+      found[0] = kernels.one(solver.encoded.problem, solver.search, {goals.data(), starts, wanted, deadline},
                              q.data(), count, scratch.data);
     for (std::size_t i = 0; i < rows.size(); ++i)
-      arrays.set_answers(finder, rows[i], found[i], count, q.data() + i * arrays.answers * n);
+      arrays.set_answers(solver, rows[i], found[i], count, q.data() + i * arrays.answers * n);
   }
 };
 
@@ -147,9 +148,9 @@ struct ManyWorker {
 // (rows, dof) or None. Fills q (rows, dof) and report (3, rows): outcome, iterations, restarts. With
 // `wanted`, up to so many answers for each: q (rows, wanted, dof), report (3, rows, wanted), where what is
 // beyond those found repeats the first and counts as spent.
-void finder_many(Finder &finder, nb::list goals, nb::object start, nb::handle into, nb::handle report,
+void search_many(SearchSolver &solver, nb::list goals, nb::object start, nb::handle into, nb::handle report,
                  int wanted, long long begin, long long end) {
-  const ManyArrays arrays(finder, goals, start, into, report, wanted);
+  const ManyArrays arrays(solver, goals, start, into, report, wanted);
   if (begin < 0 || end < begin || end > arrays.rows)
     bad_input("q and report must have as many rows");
   const SearchKernels &kernels = *instruction_set().search;
@@ -157,7 +158,7 @@ void finder_many(Finder &finder, nb::list goals, nb::object start, nb::handle in
   const long long chunk = wanted ? 1 : 256;
   std::atomic<long long> next{begin};
   parallel((end - begin + chunk - 1) / chunk * 64, 64, [&](long long, long long) {
-    ManyWorker worker(finder, kernels, arrays, chunk, wanted);
+    ManyWorker worker(solver, kernels, arrays, chunk, wanted);
     for (long long first; (first = next.fetch_add(chunk)) < end;)
       worker.solve(first, end);
   });
@@ -179,17 +180,17 @@ PyObject *guarded(F call) {
 void check_made(PyObject *self) {
   if (nb::inst_ready(self))
     return;
-  PyErr_SetString(PyExc_TypeError, "this was never made: __init__ was not called");
+  PyErr_SetString(PyExc_TypeError, "__init__ was not called");
   throw nb::python_error();
 }
 
-// An object that solves one goal when it is called; `owner` keeps the finder alive.
-struct Door {
+// An object that solves one goal when it is called; `owner` keeps the solver alive.
+struct DirectSearch {
   nb::object owner;
-  Finder *finder;
-  explicit Door(nb::object given) : owner(given), finder(&nb::cast<Finder &>(given)) {}
+  SearchSolver *solver;
+  explicit DirectSearch(nb::object given) : owner(given), solver(&nb::cast<SearchSolver &>(given)) {}
 };
-PyObject *call_finder(PyObject *self, PyObject *args, PyObject *names) {
+PyObject *call_search(PyObject *self, PyObject *args, PyObject *names) {
   return guarded([&] {
     static const char *const known[3] = {"goal", "start", "out"};
     PyObject *given[3] = {nullptr, Py_None, Py_None};
@@ -203,20 +204,20 @@ PyObject *call_finder(PyObject *self, PyObject *args, PyObject *names) {
         ++named;
       }
     if (count > 3 || !given[0] || (names && named != PyDict_GET_SIZE(names))) {
-      PyErr_SetString(PyExc_TypeError, "a plan is called with goal, start=None, out=None");
+      PyErr_SetString(PyExc_TypeError, "a compiled solver is called with goal, start=None, out=None");
       throw nb::python_error();
     }
     check_made(self);
-    return nb::inst_ptr<Door>(self)->finder->solve_frames(given[0], given[1], given[2]);
+    return nb::inst_ptr<DirectSearch>(self)->solver->solve_frames(given[0], given[1], given[2]);
   });
 }
-PyType_Slot call_slots[] = {{Py_tp_call, reinterpret_cast<void *>(call_finder)}, {0, nullptr}};
+PyType_Slot call_slots[] = {{Py_tp_call, reinterpret_cast<void *>(call_search)}, {0, nullptr}};
 PyObject *call_answer(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   return guarded([&] {
     if (count != 4)
       bad_input("answer takes position, orientation, direction and start");
     check_made(self);
-    return nb::inst_ptr<Finder>(self)->solve_parts(args[0], args[1], args[2], args[3]);
+    return nb::inst_ptr<SearchSolver>(self)->solve_parts(args[0], args[1], args[2], args[3]);
   });
 }
 using FastCall = PyObject *(*)(PyObject *, PyObject *const *, Py_ssize_t);
@@ -229,11 +230,11 @@ PyMethodDef answer_method = {
 
 #define ARRAY "numpy.typing.NDArray[numpy.float64]"
 
-void bind_find(nb::module_ &m) {
-  nb::class_<Door>(m, "Door", nb::type_slots(call_slots),
-                   "Called with a goal, a start and an array for the answer; see supple.plan.")
-      .def(nb::init<nb::object>(), nb::sig("def __init__(self, finder: Finder, /) -> None"));
-  nb::class_<Finder>(m, "Finder", "A linkage and its goals, compiled together for the search.")
+void bind_search(nb::module_ &m) {
+  nb::class_<DirectSearch>(m, "DirectSearch", nb::type_slots(call_slots),
+                           "Called with a goal, a start and an array for the answer; see supple.solver.")
+      .def(nb::init<nb::object>(), nb::sig("def __init__(self, solver: SearchSolver, /) -> None"));
+  nb::class_<SearchSolver>(m, "SearchSolver", "A linkage and its goals, compiled together for the search.")
       .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, nb::tuple, nb::tuple,
                     nb::tuple>(),
            nb::sig("def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
@@ -241,10 +242,10 @@ void bind_find(nb::module_ &m) {
                    "tuple[typing.Any, ...], how: tuple[typing.Any, ...], tolerance: tuple[typing.Any, ...], "
                    "reach: tuple[typing.Any, ...], /) -> None"))
       .def_prop_ro(
-          "has_table", [](const Finder &f) { return f.search.has_table; },
+          "has_table", [](const SearchSolver &f) { return f.search.has_table; },
           "Whether the search takes its first seeds from a table.")
       .def_prop_ro(
-          "columns", [](const Finder &f) { return int(f.posed.columns.size()); },
+          "columns", [](const SearchSolver &f) { return int(f.encoded.columns.size()); },
           "How many values of q some goal needs.")
       .def_prop_ro(
           "answer",
@@ -257,7 +258,7 @@ void bind_find(nb::module_ &m) {
           nb::sig("def answer(self) -> typing.Callable[..., tuple[" ARRAY ", int, int, int]]"),
           "answer(position, orientation, direction, start), each an array or None: q (dof,), outcome, "
           "iterations and starts of one goal.")
-      .def("many", finder_many, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+      .def("many", search_many, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
            nb::arg(),
            nb::sig(
                "def many(self, goals: list[typing.Any], start: " ARRAY " | None, q: " ARRAY

@@ -55,8 +55,8 @@ struct Part {
   }
 };
 
-struct Finder {
-  Posed posed;
+struct SearchSolver {
+  EncodedProblem encoded;
   Search search;
   Scratch search_memory{0}, table_memory{0}; // what `search` points into
   double microseconds;                       // time limit of a solve; 0: none
@@ -67,22 +67,22 @@ struct Finder {
 
   // sizes: natural size, weight and rest of each value of q; options: (restarts, iterations, longest step,
   // accept distance, microseconds); tolerance: (position, angle); reach: (distance, x, y, z)
-  Finder(nb::object tree, nb::list wanted, nb::handle lower, nb::handle upper, nb::list balls,
-         nb::tuple sizes, nb::tuple options, nb::tuple tolerance, nb::tuple reach)
-      : posed(tree, wanted, lower, upper, balls) {
-    const int n = posed.problem.n, dof = posed.dof;
+  SearchSolver(nb::object tree, nb::list wanted, nb::handle lower, nb::handle upper, nb::list balls,
+               nb::tuple sizes, nb::tuple options, nb::tuple tolerance, nb::tuple reach)
+      : encoded(tree, wanted, lower, upper, balls) {
+    const int n = encoded.problem.n, dof = encoded.dof;
     const Rows natural_size(sizes[0], "sizes", dof), weight(sizes[1], "weights", dof),
         rest_position(sizes[2], "rest", dof);
     std::vector<double> values[3];
     const double *given[3] = {natural_size.data, weight.data, rest_position.data};
     for (int k = 0; k < 3; ++k) {
       values[k].resize(n);
-      posed.gather(given[k], values[k].data());
+      encoded.gather(given[k], values[k].data());
     }
     rest.assign(rest_position.data, rest_position.data + dof);
     q.resize(n);
     start.resize(n);
-    goals.resize(12 * posed.targets.size());
+    goals.resize(12 * encoded.targets.size());
     microseconds = number(options[4]);
     set_up({values[0].data(),
             values[1].data(),
@@ -96,10 +96,10 @@ struct Finder {
             number(reach[0]),
             {number(reach[1]), number(reach[2]), number(reach[3])}});
   }
-  Finder(const Finder &) = delete;
+  SearchSolver(const SearchSolver &) = delete;
 
   void set_up(const SearchOptions &options) {
-    const Problem &problem = posed.problem;
+    const Problem &problem = encoded.problem;
     const SearchKernels &kernels = *instruction_set().search;
     allocate_scratch(kernels);
     bool table_possible;
@@ -116,7 +116,7 @@ struct Finder {
   }
 
   void allocate_scratch(const SearchKernels &kernels) {
-    scratch = Scratch(kernels.scratch(posed.problem, 0));
+    scratch = Scratch(kernels.scratch(encoded.problem, 0));
     scratch_kernels = &kernels;
   }
 
@@ -127,14 +127,14 @@ struct Finder {
       full = rest;
       return nullptr;
     }
-    const Rows row(given, "start", posed.dof);
+    const Rows row(given, "start", encoded.dof);
     const npy_intp bad = row.not_finite();
     if (row.lead || bad >= 0)
-      bad_input("start must be " + std::to_string(posed.dof) + " finite numbers" +
+      bad_input("start must be " + std::to_string(encoded.dof) + " finite numbers" +
                 (bad >= 0 ? "; value " + std::to_string(bad) + " is not"
                           : ", not of shape " + shape_text(row.array)));
-    full.assign(row.data, row.data + posed.dof);
-    posed.gather(row.data, start.data());
+    full.assign(row.data, row.data + encoded.dof);
+    encoded.gather(row.data, start.data());
     return start.data();
   }
 
@@ -144,10 +144,10 @@ struct Finder {
     if (scratch_kernels != &kernels)
       allocate_scratch(kernels);
     Timer timer(microseconds);
-    const Found found = kernels.one(posed.problem, search, {goals.data(), from, 1, timer.deadline()},
+    const Found found = kernels.one(encoded.problem, search, {goals.data(), from, 1, timer.deadline()},
                                     q.data(), count, scratch.data);
-    std::copy_n(full.data(), posed.dof, to);
-    posed.scatter(q.data(), to);
+    std::copy_n(full.data(), encoded.dof, to);
+    encoded.scatter(q.data(), to);
     return found;
   }
 
@@ -155,29 +155,29 @@ struct Finder {
   nb::object solve_frames(PyObject *given, PyObject *start, PyObject *into) {
     if (Py_TYPE(given) == frame_type.type)
       given = *reinterpret_cast<PyObject **>(reinterpret_cast<char *>(given) + frame_type.slot);
-    const int targets = posed.problem.target_count;
+    const int targets = encoded.problem.target_count;
     const Rows frames(given, "goal", 4, 4);
     if (frames.n != targets || frames.lead > 1)
       bad_input("goal must have shape " +
                 (targets > 1 ? "(" + std::to_string(targets) + ", 4, 4)" : std::string("(4, 4)")) + ", not " +
                 shape_text(frames.array));
     for (int t = 0; t < targets; ++t)
-      if (!read_goal(posed.targets[t], frames.data + 16 * t, goals.data() + 12 * t))
+      if (!read_goal(encoded.targets[t], frames.data + 16 * t, goals.data() + 12 * t))
         bad_input("goal must be a finite frame: a rotation and a position above 0 0 0 1");
     const double *from = read_start(start);
     nb::object out;
     double *to;
     if (into == Py_None) {
-      const npy_intp size = posed.dof;
+      const npy_intp size = encoded.dof;
       Fresh fresh(&size, 1, {});
       out = std::move(fresh.owner);
       to = fresh.data;
     } else {
       PyArrayObject *a = reinterpret_cast<PyArrayObject *>(into);
       if (!PyArray_Check(into) || PyArray_TYPE(a) != NPY_DOUBLE || !PyArray_ISCARRAY(a) ||
-          PyArray_NDIM(a) != 1 || PyArray_DIM(a, 0) != posed.dof)
+          PyArray_NDIM(a) != 1 || PyArray_DIM(a, 0) != encoded.dof)
         bad_input("out must be a writable, C-contiguous float64 array of shape (" +
-                  std::to_string(posed.dof) + ",)");
+                  std::to_string(encoded.dof) + ",)");
       out = nb::borrow(into);
       to = static_cast<double *>(PyArray_DATA(a));
     }
@@ -188,7 +188,7 @@ struct Finder {
 
   // the parts of one goal, each an array or none: (q, outcome, iterations, starts)
   nb::object solve_parts(PyObject *position, PyObject *orientation, PyObject *direction, PyObject *start) {
-    if (posed.problem.target_count != 1)
+    if (encoded.problem.target_count != 1)
       bad_input("one goal is given, but this search has several");
     std::fill_n(goals.data(), 12, 0.0);
     if (position != Py_None)
@@ -201,7 +201,7 @@ struct Finder {
       if (!std::isfinite(goals[i]))
         bad_input("a goal must be finite");
     const double *from = read_start(start);
-    const npy_intp size = posed.dof;
+    const npy_intp size = encoded.dof;
     Fresh out(&size, 1, {});
     int count;
     const Found found = solve_one(from, out.data, count);

@@ -1,45 +1,45 @@
-// Plans at the wall: linkage, goals and method compiled together, and solved for one row or many.
+// Local methods: linkage, goals and method compiled together, and solved for one row or many.
 #include "solver.h"
 #include "threads.h"
 
 #include <nanobind/stl/string.h>
 
-// The joints between the world and a link, with the values of q counted as this plan does.
-Chain Plan::chain_of(Tree &tree, nb::handle link) {
+// The joints between the world and a link, with the values of q counted as this solver does.
+Chain LocalSolver::chain_of(Tree &tree, nb::handle link) {
   const Path &path = tree.path(tree.place(link));
   links.push_back(path.links);
   for (Link &each : links.back()) {
-    each.index = posed.place[each.index];
+    each.index = encoded.place[each.index];
     if (each.index < 0)
       bad_input("a singularity is measured by a joint that moves no goal");
   }
   Chain chain = path.chain;
   chain.links = links.back().data();
-  chain.dof = posed.problem.n;
+  chain.dof = encoded.problem.n;
   return chain;
 }
 
 // a number for each joint that some goal needs, from one for each value of q
-const double *Plan::row_of(nb::handle full, const char *what) {
-  const Rows given(full, what, posed.dof);
-  rows.emplace_back(posed.columns.size());
-  posed.gather(given.data, rows.back().data());
+const double *LocalSolver::row_of(nb::handle full, const char *what) {
+  const Rows given(full, what, encoded.dof);
+  rows.emplace_back(encoded.columns.size());
+  encoded.gather(given.data, rows.back().data());
   return rows.back().data();
 }
 
 // method: (way, rank, pull, clamp, damping, scale, longest, shorten, halvings, escapes, bypass); preferences:
-// (wish, gain, value, width); stop: (iterations, patience, position, angle); schemes: None, or see
-// read_schemes; the others as in Posed
-Plan::Plan(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls, nb::tuple how,
-           nb::list wishes, nb::tuple end, nb::object schemes)
-    : posed(tree, wanted, low, high, balls) {
-  for (nb::handle w : wishes) {
+// (kind, gain, value, width); stop: (iterations, patience, position, angle); schemes: None, or see
+// read_schemes; the others as in EncodedProblem
+LocalSolver::LocalSolver(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
+                         nb::tuple how, nb::list preference_list, nb::tuple end, nb::object schemes)
+    : encoded(tree, wanted, low, high, balls) {
+  for (nb::handle w : preference_list) {
     const double *gain = row_of(w[1], "preference"), *value = row_of(w[2], "preference");
     preferences.push_back({whole(w[0]), gain, value, number(w[3])});
   }
   if (!schemes.is_none())
     read_schemes(nb::cast<nb::list>(schemes));
-  const int memory = lay_out_memory(dampers.data(), int(dampers.size()), posed.problem.n);
+  const int memory = lay_out_memory(dampers.data(), int(dampers.size()), encoded.problem.n);
   method = {whole(how[0]),
             whole(how[1]),
             nb::cast<bool>(how[2]),
@@ -65,11 +65,11 @@ Plan::Plan(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb
   stop = {whole(end[0]), whole(end[1]), number(end[2]), number(end[3])};
 }
 
-// schemes: (scheme, measure, printed, bounded, alpha0, region, weight, rate, tiny, rank, asked, each, joint,
-// values, point, axis); joint: (index, gain, offset, wraps); point: None or (link, point); axis: None or
-// (link, axis, radius)
-void Plan::read_schemes(nb::list schemes) {
-  Tree &tree = nb::cast<Tree &>(posed.tree_kept);
+// schemes: (scheme, measure, printed, bounded, alpha0, region, weight, rate, tiny, rank, function, each,
+// joint, values, point, axis); joint: (index, gain, offset, wraps); point: None or (link, point); axis: None
+// or (link, axis, radius)
+void LocalSolver::read_schemes(nb::list schemes) {
+  Tree &tree = nb::cast<Tree &>(encoded.tree_owner);
   for (nb::handle s : schemes) {
     DampingScheme d{};
     d.kind = whole(s[0]);
@@ -86,7 +86,7 @@ void Plan::read_schemes(nb::list schemes) {
     d.joints = row_of(s[11], "joints of a scheme");
     const int joint = whole(s[12][0]);
     if (joint >= 0)
-      d.index = posed.place[joint];
+      d.index = encoded.place[joint];
     if (d.index < 0)
       bad_input("a singularity is measured by a joint that moves no goal");
     d.gain = number(s[12][1]);
@@ -122,18 +122,18 @@ nb::object copied(const double *numbers, std::initializer_list<npy_intp> shape) 
 
 } // namespace
 
-void Asked::ask_wish(void *self, const double *q, double *v) {
-  Asked &a = *static_cast<Asked *>(self);
+void Callbacks::call_preference(void *self, const double *q, double *v) {
+  Callbacks &a = *static_cast<Callbacks *>(self);
   if (a.error)
     return;
   try {
-    a.posed.scatter(q, a.full.data());
-    const Rows wish(a.wishing(copied(a.full.data(), {a.posed.dof})), "the wish of a preference by function",
-                    a.posed.dof);
-    if (wish.lead || wish.not_finite() >= 0)
-      bad_input("a preference by function must return " + std::to_string(a.posed.dof) + " finite numbers");
-    std::vector<double> part(a.posed.columns.size());
-    a.posed.gather(wish.data, part.data());
+    a.encoded.scatter(q, a.full.data());
+    const Rows step(a.preference(copied(a.full.data(), {a.encoded.dof})),
+                    "the step of a preference by function", a.encoded.dof);
+    if (step.lead || step.not_finite() >= 0)
+      bad_input("a preference by function must return " + std::to_string(a.encoded.dof) + " finite numbers");
+    std::vector<double> part(a.encoded.columns.size());
+    a.encoded.gather(step.data, part.data());
     for (std::size_t i = 0; i < part.size(); ++i)
       v[i] += part[i];
   } catch (...) {
@@ -141,23 +141,23 @@ void Asked::ask_wish(void *self, const double *q, double *v) {
   }
 }
 
-void Asked::ask_damping(void *self, int which, const double *q, const double *e, const double *J, double dt,
-                        double *alpha, double *w) {
-  Asked &a = *static_cast<Asked *>(self);
+void Callbacks::call_damping(void *self, int which, const double *q, const double *e, const double *J,
+                             double dt, double *alpha, double *w) {
+  Callbacks &a = *static_cast<Callbacks *>(self);
   if (a.error)
     return;
   try {
-    const int m = a.posed.problem.rows, n = a.posed.problem.n;
-    a.posed.scatter(q, a.full.data());
-    std::vector<double> full(std::size_t(m) * a.posed.dof);
+    const int m = a.encoded.problem.rows, n = a.encoded.problem.n;
+    a.encoded.scatter(q, a.full.data());
+    std::vector<double> full(std::size_t(m) * a.encoded.dof);
     for (int i = 0; i < m; ++i)
-      a.posed.scatter(J + i * n, full.data() + i * a.posed.dof);
-    const nb::object said = a.damping(which, copied(a.full.data(), {a.posed.dof}), copied(e, {m}),
-                                      copied(full.data(), {m, a.posed.dof}), dt);
-    const double asked = number(said[0]);
-    if (!nb::object(said[1]).is_none())
-      a.posed.gather(Rows(said[1], "the weights of a damping by function", a.posed.dof).data, w);
-    *alpha = asked;
+      a.encoded.scatter(J + i * n, full.data() + i * a.encoded.dof);
+    const nb::object result = a.damping(which, copied(a.full.data(), {a.encoded.dof}), copied(e, {m}),
+                                        copied(full.data(), {m, a.encoded.dof}), dt);
+    const double returned_alpha = number(result[0]);
+    if (!nb::object(result[1]).is_none())
+      a.encoded.gather(Rows(result[1], "the weights of a damping by function", a.encoded.dof).data, w);
+    *alpha = returned_alpha;
   } catch (...) {
     a.error = std::current_exception();
   }
@@ -165,38 +165,40 @@ void Asked::ask_damping(void *self, int which, const double *q, const double *e,
 
 namespace {
 
-nb::object plan_solve(Plan &plan, nb::handle goals, nb::handle start, nb::object wish, nb::object damping) {
+nb::object local_solve(LocalSolver &solver, nb::handle goals, nb::handle start, nb::object preference,
+                       nb::object damping) {
   const LocalKernels &kernels = *instruction_set().local;
-  const Rows g(goals, "goals", plan.posed.problem.target_count, 12), s(start, "start", plan.posed.dof);
+  const Rows g(goals, "goals", solver.encoded.problem.target_count, 12),
+      s(start, "start", solver.encoded.dof);
   if (g.lead != 1 || s.lead != 1 || g.n != s.n)
     bad_input("goals and start must have one leading axis of the same length");
   const npy_intp n = g.n;
-  const int k = plan.posed.problem.n;
+  const int k = solver.encoded.problem.n;
   std::vector<double> from(std::size_t(n) * k), to(std::size_t(n) * k);
   std::vector<Report> reports(n);
   for (npy_intp i = 0; i < n; ++i)
-    plan.posed.gather(s.data + i * plan.posed.dof, from.data() + i * k);
-  Method method = plan.method;
-  SolveJob job{&plan.posed.problem, &method, plan.stop, g.data, from.data(), to.data(), reports.data()};
-  if (wish.is_none() && damping.is_none()) {
+    solver.encoded.gather(s.data + i * solver.encoded.dof, from.data() + i * k);
+  Method method = solver.method;
+  SolveJob job{&solver.encoded.problem, &method, solver.stop, g.data, from.data(), to.data(), reports.data()};
+  if (preference.is_none() && damping.is_none()) {
     nb::gil_scoped_release free;
     parallel(n, 256, [&](long long begin, long long end) {
-      const Scratch scratch(kernels.scratch(plan.posed.problem, plan.method));
+      const Scratch scratch(kernels.scratch(solver.encoded.problem, solver.method));
       kernels.solve(job, begin, end, scratch.data);
     });
   } else {
-    const Scratch scratch(kernels.scratch(plan.posed.problem, plan.method));
+    const Scratch scratch(kernels.scratch(solver.encoded.problem, solver.method));
     for (npy_intp i = 0; i < n; ++i) {
-      Asked asked(plan.posed, wish, damping, s.data + i * plan.posed.dof);
-      asked.join(method);
+      Callbacks callbacks(solver.encoded, preference, damping, s.data + i * solver.encoded.dof);
+      callbacks.join(method);
       kernels.solve(job, i, i + 1, scratch.data);
-      asked.raise();
+      callbacks.raise();
     }
   }
-  Fresh q(s, {plan.posed.dof}), numbers(s, {4});
+  Fresh q(s, {solver.encoded.dof}), numbers(s, {4});
   for (npy_intp i = 0; i < n; ++i) {
-    std::copy_n(s.data + i * plan.posed.dof, plan.posed.dof, q.data + i * plan.posed.dof);
-    plan.posed.scatter(to.data() + i * k, q.data + i * plan.posed.dof);
+    std::copy_n(s.data + i * solver.encoded.dof, solver.encoded.dof, q.data + i * solver.encoded.dof);
+    solver.encoded.scatter(to.data() + i * k, q.data + i * solver.encoded.dof);
     const Report &r = reports[i];
     double *row = numbers.data + 4 * i;
     row[0] = r.outcome;
@@ -207,129 +209,132 @@ nb::object plan_solve(Plan &plan, nb::handle goals, nb::handle start, nb::object
   return nb::make_tuple(std::move(q.owner), std::move(numbers.owner));
 }
 
-nb::object plan_refine(Plan &plan, nb::handle goals, nb::handle q, nb::object wish, nb::handle weights) {
+nb::object local_refine(LocalSolver &solver, nb::handle goals, nb::handle q, nb::object preference,
+                        nb::handle weights) {
   const LocalKernels &kernels = *instruction_set().local;
-  const Rows g(goals, "goals", plan.posed.problem.target_count, 12), from(q, "q", plan.posed.dof);
+  const Rows g(goals, "goals", solver.encoded.problem.target_count, 12), from(q, "q", solver.encoded.dof);
   if (g.lead != 1 || from.lead != 1 || g.n != from.n)
     bad_input("goals and q must have one leading axis of the same length");
   const npy_intp n = g.n;
-  const int k = plan.posed.problem.n;
+  const int k = solver.encoded.problem.n;
   std::vector<double> begin(std::size_t(n) * k), end(std::size_t(n) * k);
   for (npy_intp i = 0; i < n; ++i)
-    plan.posed.gather(from.data + i * plan.posed.dof, begin.data() + i * k);
+    solver.encoded.gather(from.data + i * solver.encoded.dof, begin.data() + i * k);
   std::vector<double> weight(k);
-  plan.posed.gather(Rows(weights, "weights", plan.posed.dof).data, weight.data());
+  solver.encoded.gather(Rows(weights, "weights", solver.encoded.dof).data, weight.data());
   const std::unique_ptr<bool[]> locked(new bool[k]);
   for (int i = 0; i < k; ++i)
     locked[i] = !(weight[i] > 0);
-  Method method = plan.method;
+  Method method = solver.method;
   method.locked = locked.get();
-  SolveJob job{&plan.posed.problem, &method, plan.stop, g.data, begin.data(), end.data(), nullptr};
-  if (wish.is_none()) {
+  SolveJob job{&solver.encoded.problem, &method, solver.stop, g.data, begin.data(), end.data(), nullptr};
+  if (preference.is_none()) {
     nb::gil_scoped_release free;
     parallel(n, 64, [&](long long first, long long last) {
-      const Scratch scratch(kernels.scratch(plan.posed.problem, plan.method));
+      const Scratch scratch(kernels.scratch(solver.encoded.problem, solver.method));
       kernels.refine(job, first, last, scratch.data);
     });
   } else {
-    const Scratch scratch(kernels.scratch(plan.posed.problem, plan.method));
+    const Scratch scratch(kernels.scratch(solver.encoded.problem, solver.method));
     for (npy_intp i = 0; i < n; ++i) {
-      Asked asked(plan.posed, wish, nb::none(), from.data + i * plan.posed.dof);
-      asked.join(method);
+      Callbacks callbacks(solver.encoded, preference, nb::none(), from.data + i * solver.encoded.dof);
+      callbacks.join(method);
       kernels.refine(job, i, i + 1, scratch.data);
-      asked.raise();
+      callbacks.raise();
     }
   }
-  Fresh out(from, {plan.posed.dof});
-  std::copy_n(from.data, n * plan.posed.dof, out.data);
+  Fresh out(from, {solver.encoded.dof});
+  std::copy_n(from.data, n * solver.encoded.dof, out.data);
   for (npy_intp i = 0; i < n; ++i)
-    plan.posed.scatter(end.data() + i * k, out.data + i * plan.posed.dof);
+    solver.encoded.scatter(end.data() + i * k, out.data + i * solver.encoded.dof);
   return std::move(out.owner);
 }
 
-nb::object plan_step(Plan &plan, nb::handle q, nb::handle goals, nb::object wish, nb::object damping) {
+nb::object local_step(LocalSolver &solver, nb::handle q, nb::handle goals, nb::object preference,
+                      nb::object damping) {
   const LocalKernels &kernels = *instruction_set().local;
-  const Rows from(q, "q", plan.posed.dof), g(goals, "goals", plan.posed.problem.target_count, 12);
+  const Rows from(q, "q", solver.encoded.dof), g(goals, "goals", solver.encoded.problem.target_count, 12);
   if (from.lead || g.lead)
     bad_input("a single step takes one q and one row of goals");
-  const int k = plan.posed.problem.n;
+  const int k = solver.encoded.problem.n;
   std::vector<double> part(k), change(k);
-  plan.posed.gather(from.data, part.data());
-  Method method = plan.method;
-  Asked asked(plan.posed, wish, damping, from.data);
-  asked.join(method);
-  const Scratch scratch(kernels.scratch(plan.posed.problem, plan.method));
+  solver.encoded.gather(from.data, part.data());
+  Method method = solver.method;
+  Callbacks callbacks(solver.encoded, preference, damping, from.data);
+  callbacks.join(method);
+  const Scratch scratch(kernels.scratch(solver.encoded.problem, solver.method));
   const bool found =
-      kernels.step(plan.posed.problem, method, g.data, part.data(), change.data(), scratch.data);
-  asked.raise();
+      kernels.step(solver.encoded.problem, method, g.data, part.data(), change.data(), scratch.data);
+  callbacks.raise();
   if (!found)
     return nb::none();
-  Fresh out(from, {plan.posed.dof});
-  std::fill_n(out.data, plan.posed.dof, 0.0);
-  plan.posed.scatter(change.data(), out.data);
+  Fresh out(from, {solver.encoded.dof});
+  std::fill_n(out.data, solver.encoded.dof, 0.0);
+  solver.encoded.scatter(change.data(), out.data);
   return std::move(out.owner);
 }
 
-nb::object plan_tick(Plan &plan, nb::handle q, nb::handle goals, double dt, Memory &memory,
-                     nb::object row_weights, nb::object wish, nb::object damping) {
+nb::object local_tick(LocalSolver &solver, nb::handle q, nb::handle goals, double dt, Memory &memory,
+                      nb::object row_weights, nb::object preference, nb::object damping) {
   const LocalKernels &kernels = *instruction_set().local;
-  const Rows from(q, "q", plan.posed.dof), g(goals, "goals", plan.posed.problem.target_count, 12);
+  const Rows from(q, "q", solver.encoded.dof), g(goals, "goals", solver.encoded.problem.target_count, 12);
   if (from.lead || g.lead)
     bad_input("a tick takes one q and one row of goals");
   if (from.not_finite() >= 0 || g.not_finite() >= 0)
     bad_input("q and goals of a tick must be finite");
   if (!(dt > 0 && dt < 1e300))
     bad_input("dt must be a positive number of seconds, got " + std::to_string(dt));
-  if (int(memory.numbers.size()) != plan.method.memory_size)
+  if (int(memory.numbers.size()) != solver.method.memory_size)
     bad_input("this memory was made for other damping schemes or joints");
   const double *weights_of_rows = nullptr;
   nb::object kept;
   if (!row_weights.is_none()) {
-    const Rows given(row_weights, "row weights", plan.posed.problem.rows);
+    const Rows given(row_weights, "row weights", solver.encoded.problem.rows);
     bool good = !given.lead;
-    for (int i = 0; i < plan.posed.problem.rows && good; ++i)
+    for (int i = 0; i < solver.encoded.problem.rows && good; ++i)
       good = given.data[i] > 0 && given.data[i] < 1e300;
     if (!good)
-      bad_input("row weights must be " + std::to_string(plan.posed.problem.rows) + " positive numbers");
+      bad_input("row weights must be " + std::to_string(solver.encoded.problem.rows) + " positive numbers");
     weights_of_rows = given.data;
     kept = given.owner;
   }
-  const int k = plan.posed.problem.n;
+  const int k = solver.encoded.problem.n;
   std::vector<double> part(k), change(k), weights(k);
-  plan.posed.gather(from.data, part.data());
-  Method method = plan.method;
-  Asked asked(plan.posed, wish, damping, from.data);
-  asked.join(method);
+  solver.encoded.gather(from.data, part.data());
+  Method method = solver.method;
+  Callbacks callbacks(solver.encoded, preference, damping, from.data);
+  callbacks.join(method);
   double alpha;
-  const Scratch scratch(kernels.scratch(plan.posed.problem, plan.method));
-  kernels.tick({&plan.posed.problem, &method, g.data, part.data(), weights_of_rows, dt, memory.numbers.data(),
-                change.data(), &alpha, weights.data()},
+  const Scratch scratch(kernels.scratch(solver.encoded.problem, solver.method));
+  kernels.tick({&solver.encoded.problem, &method, g.data, part.data(), weights_of_rows, dt,
+                memory.numbers.data(), change.data(), &alpha, weights.data()},
                scratch.data);
-  asked.raise();
-  Fresh dq(from, {plan.posed.dof}), w(from, {plan.posed.dof});
-  std::fill_n(dq.data, plan.posed.dof, 0.0);
-  std::fill_n(w.data, plan.posed.dof, 1.0);
-  plan.posed.scatter(change.data(), dq.data);
-  plan.posed.scatter(weights.data(), w.data);
+  callbacks.raise();
+  Fresh dq(from, {solver.encoded.dof}), w(from, {solver.encoded.dof});
+  std::fill_n(dq.data, solver.encoded.dof, 0.0);
+  std::fill_n(w.data, solver.encoded.dof, 1.0);
+  solver.encoded.scatter(change.data(), dq.data);
+  solver.encoded.scatter(weights.data(), w.data);
   return nb::make_tuple(std::move(dq.owner), alpha, std::move(w.owner));
 }
 
-nb::object plan_look(Plan &plan, nb::handle q, nb::handle goals, bool pull) {
+nb::object local_evaluate(LocalSolver &solver, nb::handle q, nb::handle goals, bool alternative) {
   const LocalKernels &kernels = *instruction_set().local;
-  const Rows from(q, "q", plan.posed.dof), g(goals, "goals", plan.posed.problem.target_count, 12);
+  const Rows from(q, "q", solver.encoded.dof), g(goals, "goals", solver.encoded.problem.target_count, 12);
   if (from.lead || g.lead)
-    bad_input("a single look takes one q and one row of goals");
-  const int k = plan.posed.problem.n, m = plan.posed.problem.rows;
+    bad_input("a single evaluation takes one q and one row of goals");
+  const int k = solver.encoded.problem.n, m = solver.encoded.problem.rows;
   std::vector<double> part(k), J(std::size_t(m) * k);
-  plan.posed.gather(from.data, part.data());
-  Fresh e(from, {m}), full(from, {m, plan.posed.dof}), distance(from, {plan.posed.problem.target_count}),
-      angle(from, {plan.posed.problem.target_count});
-  const Scratch scratch(kernels.scratch(plan.posed.problem, plan.method));
-  kernels.evaluate(plan.posed.problem, part.data(), g.data, pull, e.data, J.data(), distance.data, angle.data,
-                   scratch.data);
-  std::fill_n(full.data, std::size_t(m) * plan.posed.dof, 0.0);
+  solver.encoded.gather(from.data, part.data());
+  Fresh e(from, {m}), full(from, {m, solver.encoded.dof}),
+      distance(from, {solver.encoded.problem.target_count}),
+      angle(from, {solver.encoded.problem.target_count});
+  const Scratch scratch(kernels.scratch(solver.encoded.problem, solver.method));
+  kernels.evaluate(solver.encoded.problem, part.data(), g.data, alternative, e.data, J.data(), distance.data,
+                   angle.data, scratch.data);
+  std::fill_n(full.data, std::size_t(m) * solver.encoded.dof, 0.0);
   for (int i = 0; i < m; ++i)
-    plan.posed.scatter(J.data() + i * k, full.data + i * plan.posed.dof);
+    solver.encoded.scatter(J.data() + i * k, full.data + i * solver.encoded.dof);
   return nb::make_tuple(std::move(e.owner), std::move(full.owner), std::move(distance.owner),
                         std::move(angle.owner));
 }
@@ -338,14 +343,14 @@ nb::object plan_look(Plan &plan, nb::handle q, nb::handle goals, bool pull) {
 
 #define ARRAY "numpy.typing.NDArray[numpy.float64]"
 
-void bind_plan(nb::module_ &m) {
+void bind_local_solver(nb::module_ &m) {
   nb::class_<Memory>(
       m, "Memory",
       "What damping schemes remember from one tick to the next: ramps, directions, last factors.")
       .def(
           "reset", [](Memory &memory) { std::fill(memory.numbers.begin(), memory.numbers.end(), 0.0); },
           "Forget all.");
-  nb::class_<Plan>(m, "Plan", "A linkage, its goals and a method, compiled together.")
+  nb::class_<LocalSolver>(m, "LocalSolver", "A linkage, its goals and a method, compiled together.")
       .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, nb::list, nb::tuple,
                     nb::object>(),
            nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
@@ -355,45 +360,46 @@ void bind_plan(nb::module_ &m) {
                    "tuple[typing.Any, ...], preferences: list[typing.Any], stop: tuple[typing.Any, ...], "
                    "schemes: list[typing.Any] | None = None, /) -> None"))
       .def_prop_ro(
-          "rows", [](const Plan &p) { return p.posed.problem.rows; }, "How many rows the error has.")
+          "rows", [](const LocalSolver &p) { return p.encoded.problem.rows; }, "How many rows the error has.")
       .def_prop_ro(
-          "targets", [](const Plan &p) { return p.posed.problem.target_count; }, "How many goals it has.")
+          "targets", [](const LocalSolver &p) { return p.encoded.problem.target_count; },
+          "How many goals it has.")
       .def_prop_ro(
           "columns",
-          [](const Plan &p) {
+          [](const LocalSolver &p) {
             nb::list all;
-            for (int c : p.posed.columns)
+            for (int c : p.encoded.columns)
               all.append(c);
             return nb::tuple(all);
           },
           nb::sig("def columns(self) -> tuple[int, ...]"), "The values of q that some goal needs.")
-      .def("refine", plan_refine, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
-           nb::sig("def refine(self, goals: " ARRAY ", q: " ARRAY ", wish: typing.Any, weights: " ARRAY
+      .def("refine", local_refine, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+           nb::sig("def refine(self, goals: " ARRAY ", q: " ARRAY ", preference: typing.Any, weights: " ARRAY
                    ", /) -> " ARRAY),
-           "From q (rows, dof) that reach their goals (rows, goals, 12): as the preferences wish, for as "
+           "From q (rows, dof) that reach their goals (rows, goals, 12): along the preferences, for as "
            "long as the goals hold. Joints of weight 0 stay.")
-      .def("solve", plan_solve, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none() = nb::none(),
+      .def("solve", local_solve, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none() = nb::none(),
            nb::sig("def solve(self, goals: " ARRAY ", start: " ARRAY
-                   ", wish: typing.Any, damping: typing.Any = None, /) -> tuple[" ARRAY ", " ARRAY "]"),
+                   ", preference: typing.Any, damping: typing.Any = None, /) -> tuple[" ARRAY ", " ARRAY "]"),
            "q (n, dof) for goals (n, targets, 12) from start (n, dof), and outcome, iterations, largest "
            "step, path (n, 4).")
-      .def("step", plan_step, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none() = nb::none(),
+      .def("step", local_step, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none() = nb::none(),
            nb::sig("def step(self, q: " ARRAY ", goals: " ARRAY
-                   ", wish: typing.Any, damping: typing.Any = None, /) -> " ARRAY " | None"),
+                   ", preference: typing.Any, damping: typing.Any = None, /) -> " ARRAY " | None"),
            "The change (dof,) that one step makes to q, or None where the method finds none.")
       .def(
-          "memory", [](const Plan &p) { return Memory{std::vector<double>(p.method.memory_size)}; },
+          "memory", [](const LocalSolver &p) { return Memory{std::vector<double>(p.method.memory_size)}; },
           "A fresh memory for `tick`.")
-      .def("tick", plan_tick, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none() = nb::none(),
+      .def("tick", local_tick, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none() = nb::none(),
            nb::arg().none() = nb::none(), nb::arg().none() = nb::none(),
-           nb::sig("def tick(self, q: " ARRAY ", goals: " ARRAY
-                   ", dt: float, memory: Memory, row_weights: " ARRAY
-                   " | None = None, wish: typing.Any = None, damping: typing.Any = None, /) -> tuple[" ARRAY
-                   ", float, " ARRAY "]"),
+           nb::sig(
+               "def tick(self, q: " ARRAY ", goals: " ARRAY ", dt: float, memory: Memory, row_weights: " ARRAY
+               " | None = None, preference: typing.Any = None, damping: typing.Any = None, /) -> tuple[" ARRAY
+               ", float, " ARRAY "]"),
            "The raw change (dof,) of q in a tick of dt seconds, not clamped, and the damping and joint "
            "weights (dof,) it took.")
-      .def("look", plan_look,
-           nb::sig("def look(self, q: " ARRAY ", goals: " ARRAY ", pull: bool, /) -> tuple[" ARRAY ", " ARRAY
-                   ", " ARRAY ", " ARRAY "]"),
+      .def("evaluate", local_evaluate,
+           nb::sig("def evaluate(self, q: " ARRAY ", goals: " ARRAY ", alternative: bool, /) -> tuple[" ARRAY
+                   ", " ARRAY ", " ARRAY ", " ARRAY "]"),
            "Weighted error (rows,), Jacobian (rows, dof), distance and angle of each target.");
 }

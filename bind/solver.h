@@ -1,4 +1,5 @@
-// What the wall keeps of a plan: linkage, goals and method compiled together, and the functions it may ask.
+// A local solver in the binding: linkage, goals and method compiled together, and the Python functions it
+// calls.
 #pragma once
 #include "dispatch.h"
 #include "problem.h"
@@ -6,8 +7,8 @@
 
 #include <exception>
 
-struct Plan {
-  Posed posed;
+struct LocalSolver {
+  EncodedProblem encoded;
   std::vector<std::vector<double>> rows; // one number for each of the joints that some goal needs
   std::vector<std::vector<Link>> links;  // of chains that damping schemes look at
   std::vector<Preference> preferences;
@@ -15,9 +16,9 @@ struct Plan {
   Method method;
   Stop stop;
 
-  Plan(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls, nb::tuple how,
-       nb::list wishes, nb::tuple end, nb::object schemes);
-  Plan(const Plan &) = delete;
+  LocalSolver(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
+              nb::tuple how, nb::list preference_list, nb::tuple end, nb::object schemes);
+  LocalSolver(const LocalSolver &) = delete;
 
 private:
   Chain chain_of(Tree &tree, nb::handle link);
@@ -25,29 +26,29 @@ private:
   void read_schemes(nb::list schemes);
 };
 
-// Python functions that wish, and that damp, asked from within the loop: full rows of q in, full rows out.
-struct Asked {
-  const Posed &posed;
-  nb::object wishing, damping;
+// Python functions of a preference and of a damping scheme, called from within the loop with full rows of q.
+struct Callbacks {
+  const EncodedProblem &encoded;
+  nb::object preference, damping;
   std::vector<double> full; // the values that no goal needs stay as they were at the start
   std::exception_ptr error = nullptr;
 
-  Asked(const Posed &p, nb::object wish, nb::object damp, const double *q)
-      : posed(p), wishing(wish), damping(damp), full(q, q + p.dof) {}
+  Callbacks(const EncodedProblem &p, nb::object preference_, nb::object damp, const double *q)
+      : encoded(p), preference(preference_), damping(damp), full(q, q + p.dof) {}
   // has a method ask these functions
   void join(Method &method) {
-    if (!wishing.is_none())
-      method.preference_callback = ask_wish, method.preference_data = this;
+    if (!preference.is_none())
+      method.preference_callback = call_preference, method.preference_data = this;
     if (!damping.is_none())
-      method.damping_callback = ask_damping, method.damping_data = this;
+      method.damping_callback = call_damping, method.damping_data = this;
   }
   void raise() const {
     if (error)
       std::rethrow_exception(error);
   }
-  static void ask_wish(void *self, const double *q, double *v);
-  static void ask_damping(void *self, int which, const double *q, const double *e, const double *J, double dt,
-                          double *alpha, double *w);
+  static void call_preference(void *self, const double *q, double *v);
+  static void call_damping(void *self, int which, const double *q, const double *e, const double *J,
+                           double dt, double *alpha, double *w);
 };
 
 // what damping schemes remember from one tick to the next

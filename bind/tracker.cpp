@@ -9,8 +9,8 @@
 
 namespace {
 
-struct Track {
-  Posed posed;
+struct Tracker {
+  EncodedProblem encoded;
   std::vector<JointBounds> bounds;
   std::vector<double> unit, bound_rows;
   std::vector<CommandOptions> options;
@@ -25,21 +25,21 @@ struct Track {
 
   // paces: (speed, acceleration, jerk, unit), each (dof); tolerance: (position, angle); start: (dof) or
   // (arms, dof)
-  Track(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls, nb::tuple paces,
-        int rank, double weight_scale, nb::tuple tolerances, nb::handle start)
-      : posed(tree, wanted, low, high, balls), memory(0), scratch(0) {
-    const int n = posed.problem.n, dof = posed.dof;
+  Tracker(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls, nb::tuple paces,
+          int rank, double weight_scale, nb::tuple tolerances, nb::handle start)
+      : encoded(tree, wanted, low, high, balls), memory(0), scratch(0) {
+    const int n = encoded.problem.n, dof = encoded.dof;
     const Rows speed(paces[0], "speed", dof), acceleration(paces[1], "acceleration", dof),
         jerk(paces[2], "jerk", dof), units(paces[3], "unit", dof);
     std::vector<char> ball(n);
-    for (const Ball &b : posed.balls)
+    for (const Ball &b : encoded.balls)
       ball[b.index] = ball[b.index + 1] = ball[b.index + 2] = 1;
     for (int i = 0; i < n; ++i) {
-      const int c = posed.columns[i];
+      const int c = encoded.columns[i];
       const double u = units.data[c];
       unit.push_back(u);
       // a ball's limits are a cone, kept when it has moved; a box cannot say it
-      bounds.push_back({ball[i] ? -INFINITY : posed.lower[i] / u, ball[i] ? INFINITY : posed.upper[i] / u,
+      bounds.push_back({ball[i] ? -INFINITY : encoded.lower[i] / u, ball[i] ? INFINITY : encoded.upper[i] / u,
                         speed.data[c] / u, acceleration.data[c] / u, jerk.data[c] / u});
     }
     const int stride = (n + 7) / 8 * 8;
@@ -52,10 +52,10 @@ struct Track {
       bound_rows[jerk_row * stride + i] = bounds[i].jerk;
     }
     bool shared = false;
-    for (const auto &links : posed.links)
+    for (const auto &links : encoded.links)
       for (const Link &link : links)
         shared = shared || link.shared;
-    for (const Target &target : posed.targets) {
+    for (const Target &target : encoded.targets) {
       CommandOptions o;
       o.position_weight = o.rotation_weight = 0;
       for (int k = 0; k < target.rows; ++k) {
@@ -65,10 +65,10 @@ struct Track {
       o.has_direction = target.has_direction;
       options.push_back(o);
     }
-    const bool one_pose = posed.targets.size() == 1 && posed.problem.rows == 6 && posed.balls.empty() &&
-                          !shared && posed.targets[0].chain.count == n;
-    tracking = {posed.problem, bounds.data(), bound_rows.data(), stride, unit.data(),
-                weight_scale,  rank,          one_pose,          Law{}};
+    const bool one_pose = encoded.targets.size() == 1 && encoded.problem.rows == 6 && encoded.balls.empty() &&
+                          !shared && encoded.targets[0].chain.count == n;
+    tracking = {encoded.problem, bounds.data(), bound_rows.data(), stride, unit.data(),
+                weight_scale,    rank,          one_pose,          Law{}};
     tolerance = {0, 0, number(tolerances[0]), number(tolerances[1])};
     const Rows from(start, "start", dof);
     many = from.lead > 0;
@@ -77,27 +77,27 @@ struct Track {
     scratch = Scratch(kernels.scratch(tracking));
     reset(start);
   }
-  Track(const Track &) = delete;
+  Tracker(const Tracker &) = delete;
 
   double *row(npy_intp i) { return static_cast<double *>(memory.data) + i * kernels.memory(tracking); }
 
   void reset(nb::handle start) {
-    const Rows from(start, "start", posed.dof);
+    const Rows from(start, "start", encoded.dof);
     if (from.n != arms)
       bad_input("start must have " + std::to_string(arms) + " rows");
-    full.assign(from.data, from.data + arms * posed.dof);
-    std::vector<double> part(posed.problem.n);
+    full.assign(from.data, from.data + arms * encoded.dof);
+    std::vector<double> part(encoded.problem.n);
     for (npy_intp i = 0; i < arms; ++i) {
-      posed.gather(from.data + i * posed.dof, part.data());
+      encoded.gather(from.data + i * encoded.dof, part.data());
       kernels.begin(tracking, row(i), part.data());
     }
   }
 
-  npy_intp result_width() const { return result_size(posed.dof, posed.problem.target_count); }
+  npy_intp result_width() const { return result_size(encoded.dof, encoded.problem.target_count); }
 
   // Spreads results of the joints that goals need over rows of all joints; the others stand still.
   void spread(long long begin, long long end, double *out) const {
-    const int n = posed.problem.n, targets = posed.problem.target_count, dof = posed.dof;
+    const int n = encoded.problem.n, targets = encoded.problem.target_count, dof = encoded.dof;
     const long long size = result_size(n, targets), width = result_width();
     for (long long i = begin; i < end; ++i) {
       const double *from = results.data() + i * size;
@@ -109,7 +109,7 @@ struct Track {
         row.joint_weights[k] = 1;
       }
       for (int part = 0; part < result_joint_rows; ++part)
-        posed.scatter(from + part * n, to + part * dof);
+        encoded.scatter(from + part * n, to + part * dof);
       std::memcpy(row.error, from + result_joint_rows * n,
                   (width - result_joint_rows * dof) * sizeof(double));
     }
@@ -117,23 +117,23 @@ struct Track {
 
   nb::object run(const double *goals_, const double *twists, nb::handle measured_, const double *stamps,
                  double dt, const ExternalStep *external = nullptr, const double *frames = nullptr) {
-    const int n = posed.problem.n;
+    const int n = encoded.problem.n;
     const double *real = nullptr;
     if (!measured_.is_none()) {
-      const Rows rows(measured_, "measured", posed.dof);
+      const Rows rows(measured_, "measured", encoded.dof);
       if (rows.n != arms)
         bad_input("measured must have " + std::to_string(arms) + " rows");
       measured.resize(arms * n);
       for (npy_intp i = 0; i < arms; ++i)
-        posed.gather(rows.data + i * posed.dof, measured.data() + i * n);
+        encoded.gather(rows.data + i * encoded.dof, measured.data() + i * n);
       real = measured.data();
     }
     const npy_intp dims[2] = {arms, result_width()};
     Fresh out(many ? dims : dims + 1, many ? 2 : 1, {});
     // where every joint is needed, results need no spreading
-    const bool direct = n == posed.dof;
+    const bool direct = n == encoded.dof;
     if (!direct)
-      results.resize(arms * result_size(n, posed.problem.target_count));
+      results.resize(arms * result_size(n, encoded.problem.target_count));
     const TickJob job{&tracking, options.data(),
                       tolerance, static_cast<double *>(memory.data),
                       goals_,    frames,
@@ -161,13 +161,13 @@ struct Track {
 };
 
 // one arm, one goal: a Frame, or an array (4, 4)
-nb::object track_frame(Track &track, nb::handle goal, double dt, double stamp, nb::handle measured) {
+nb::object track_frame(Tracker &track, nb::handle goal, double dt, double stamp, nb::handle measured) {
   nb::handle array = goal;
   if (Py_TYPE(goal.ptr()) == frame_type.type)
     array =
         nb::handle(*reinterpret_cast<PyObject **>(reinterpret_cast<char *>(goal.ptr()) + frame_type.slot));
   const Rows rows(array, "goal", 4, 4);
-  if (rows.n != track.arms || track.posed.problem.target_count != 1)
+  if (rows.n != track.arms || track.encoded.problem.target_count != 1)
     bad_input("goal must have one frame for each arm, got shape " + shape_text(rows.array));
   if (std::isnan(stamp))
     return track.run(nullptr, nullptr, measured, nullptr, dt, nullptr, rows.data);
@@ -176,13 +176,13 @@ nb::object track_frame(Track &track, nb::handle goal, double dt, double stamp, n
 }
 
 // the same without stamp or measured: the entry point of control loops converts no other arguments
-nb::object track_tick(Track &track, nb::handle goal, double dt) {
+nb::object track_tick(Tracker &track, nb::handle goal, double dt) {
   return track_frame(track, goal, dt, NAN, nb::none());
 }
 
 // goals as twelve numbers a target, (targets, 12) or (arms, targets, 12)
-nb::object track_goals(Track &track, nb::handle goals, double dt, double stamp, nb::handle measured) {
-  const Rows rows(goals, "goals", track.posed.problem.target_count, 12);
+nb::object track_goals(Tracker &track, nb::handle goals, double dt, double stamp, nb::handle measured) {
+  const Rows rows(goals, "goals", track.encoded.problem.target_count, 12);
   if (rows.n != track.arms)
     bad_input("goals must have one row for each of " + std::to_string(track.arms) + " arms");
   const std::vector<double> stamps(std::isnan(stamp) ? 0 : track.arms, stamp);
@@ -190,34 +190,35 @@ nb::object track_goals(Track &track, nb::handle goals, double dt, double stamp, 
 }
 
 // one arm: a step that another scheme chose, with its damping and joint weights, if it has any
-nb::object track_steer(Track &track, nb::handle goals, double dt, nb::handle measured, nb::handle step,
+nb::object track_steer(Tracker &track, nb::handle goals, double dt, nb::handle measured, nb::handle step,
                        double alpha, nb::handle weights, bool boxed) {
-  const Rows rows(goals, "goals", track.posed.problem.target_count, 12),
-      change(step, "step", track.posed.dof);
+  const Rows rows(goals, "goals", track.encoded.problem.target_count, 12),
+      change(step, "step", track.encoded.dof);
   if (rows.n != 1 || track.arms != 1 || change.n != 1)
     bad_input("a step of another scheme takes a single arm");
-  const int n = track.posed.problem.n;
+  const int n = track.encoded.problem.n;
   std::vector<double> part(2 * n);
-  track.posed.gather(change.data, part.data());
+  track.encoded.gather(change.data, part.data());
   if (!weights.is_none())
-    track.posed.gather(Rows(weights, "weights", track.posed.dof).data, part.data() + n);
+    track.encoded.gather(Rows(weights, "weights", track.encoded.dof).data, part.data() + n);
   const ExternalStep external{part.data(), weights.is_none() ? nullptr : part.data() + n, alpha, boxed};
   return track.run(rows.data, nullptr, measured, nullptr, dt, &external);
 }
 
-nb::object track_push(Track &track, nb::handle twists, double dt, nb::handle measured) {
-  const Rows rows(twists, "twist", track.posed.problem.target_count, 6);
+nb::object track_push(Tracker &track, nb::handle twists, double dt, nb::handle measured) {
+  const Rows rows(twists, "twist", track.encoded.problem.target_count, 6);
   if (rows.n != track.arms)
     bad_input("twist must have one row for each of " + std::to_string(track.arms) + " arms");
   return track.run(nullptr, rows.data, measured, nullptr, dt);
 }
 
 // the whole of a recorded command in one call, one arm: goals (ticks, targets, 12), stamps (ticks) or none
-nb::object track_replay(Track &track, nb::handle goals, double dt, nb::object stamps) {
-  const Rows rows(goals, "goals", track.posed.problem.target_count, 12);
+nb::object track_replay(Tracker &track, nb::handle goals, double dt, nb::object stamps) {
+  const Rows rows(goals, "goals", track.encoded.problem.target_count, 12);
   if (track.arms != 1)
     bad_input("a replay takes a single arm");
-  const int n = track.posed.problem.n, dof = track.posed.dof, targets = track.posed.problem.target_count;
+  const int n = track.encoded.problem.n, dof = track.encoded.dof,
+            targets = track.encoded.problem.target_count;
   nb::object kept;
   const double *times = nullptr;
   if (!stamps.is_none()) {
@@ -244,7 +245,7 @@ nb::object track_replay(Track &track, nb::handle goals, double dt, nb::object st
     track.kernels.tick(job, 0, 1, track.scratch.data);
     std::memcpy(q.data + i * dof, track.full.data(), 8 * dof);
     const ResultRow row = result_row(track.results.data(), n, targets);
-    track.posed.scatter(row.q, q.data + i * dof);
+    track.encoded.scatter(row.q, q.data + i * dof);
     states.data[i] = row.numbers->status;
   }
   return nb::make_tuple(std::move(q.owner), std::move(states.owner));
@@ -254,8 +255,8 @@ nb::object track_replay(Track &track, nb::handle goals, double dt, nb::object st
 
 #define ARRAY "numpy.typing.NDArray[numpy.float64]"
 
-void bind_track(nb::module_ &m) {
-  nb::class_<Track>(m, "Track", "The memory of one arm or many, and the law that moves them.")
+void bind_tracker(nb::module_ &m) {
+  nb::class_<Tracker>(m, "Tracker", "The memory of one arm or many, and the law that moves them.")
       .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, int, double, nb::tuple,
                     nb::handle>(),
            nb::sig("def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
@@ -283,24 +284,24 @@ void bind_track(nb::module_ &m) {
            nb::sig("def replay(self, goals: " ARRAY ", dt: float, stamps: typing.Any, /) -> tuple[" ARRAY
                    ", " ARRAY "]"),
            "q (ticks, dof) and states (ticks,) for recorded goals (ticks, targets, 12).")
-      .def("reset", &Track::reset, nb::sig("def reset(self, start: " ARRAY ", /) -> None"),
+      .def("reset", &Tracker::reset, nb::sig("def reset(self, start: " ARRAY ", /) -> None"),
            "Begins anew at start, at rest.")
       .def_prop_ro(
           "q",
-          [](Track &t) {
-            const npy_intp dims[2] = {t.arms, t.posed.dof};
+          [](Tracker &t) {
+            const npy_intp dims[2] = {t.arms, t.encoded.dof};
             Fresh out(t.many ? dims : dims + 1, t.many ? 2 : 1, {});
             for (npy_intp i = 0; i < t.arms; ++i) {
-              std::memcpy(out.data + i * t.posed.dof, t.full.data() + i * t.posed.dof, 8 * t.posed.dof);
-              t.posed.scatter(t.kernels.values(t.tracking, t.row(i)), out.data + i * t.posed.dof);
+              std::memcpy(out.data + i * t.encoded.dof, t.full.data() + i * t.encoded.dof, 8 * t.encoded.dof);
+              t.encoded.scatter(t.kernels.values(t.tracking, t.row(i)), out.data + i * t.encoded.dof);
             }
             return std::move(out.owner);
           },
           nb::sig("def q(self) -> " ARRAY), "Where the joints are.")
       .def(
           "weigh",
-          [](Track &t, int target, std::vector<double> weights) {
-            Target &g = t.posed.targets.at(target);
+          [](Tracker &t, int target, std::vector<double> weights) {
+            Target &g = t.encoded.targets.at(target);
             if (int(weights.size()) != g.rows)
               bad_input("a goal keeps its rows while it is tracked");
             for (int k = 0; k < g.rows; ++k)
@@ -308,5 +309,5 @@ void bind_track(nb::module_ &m) {
           },
           nb::sig("def weigh(self, target: int, weights: list[float], /) -> None"),
           "New weights of a target's rows.")
-      .def_prop_ro("arms", [](const Track &t) { return int(t.arms); }, "How many arms.");
+      .def_prop_ro("arms", [](const Tracker &t) { return int(t.arms); }, "How many arms.");
 }

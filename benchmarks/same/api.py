@@ -145,7 +145,9 @@ def dexterous(*arguments: Any, **options: Any) -> Any:
 
 def status(step: Any) -> Any:
     """The status of a tick, as a number for each arm."""
-    return np.vectorize(lambda each: each.value, otypes=[int])(first(step, "status", "outcome"))
+    if hasattr(step, "statuses"):
+        return np.array(step.statuses)
+    return np.vectorize(lambda each: each.value, otypes=[int])(step.outcome)
 
 
 def step_parts(step: Any) -> dict[str, Any]:
@@ -159,3 +161,9 @@ def solution_parts(found: Any) -> dict[str, Any]:
     """All that a solve tells, as arrays."""
     parts = {name: getattr(found, name) for name in ("q", "iterations", "starts", "largest_step", "path", "error")}
     return parts | {"outcome": found.outcomes}
+
+
+def paper_parts(run: Any) -> dict[str, Any]:
+    """What a run of the paper's figure tells, as arrays."""
+    weights = first(run, "joint_weights", "weights")
+    return {"damping": run.damping, "weights": weights, "stray": first(run, "deviation", "stray")}

@@ -103,7 +103,7 @@ def textbook(store: Store) -> None:
             store.put(f"textbook/chapter/{name}/{i}", q=run.q, goals=run.goals)
     for i, (_, *both) in enumerate(api.paper_figure.runs()):
         for way, run in zip(("exact", "paper"), both, strict=True):
-            store.put(f"textbook/paper/{i} {way}", q=run.q, damping=run.damping, weights=run.weights, stray=run.stray)
+            store.put(f"textbook/paper/{i} {way}", q=run.q, **api.paper_parts(run))
 
 
 def main() -> None:

@@ -181,7 +181,7 @@ bool finite(const double *numbers, long long count) {
   return rest == 0.0 && all(all_of_it == Wide(0.0));
 }
 
-// of rows of a chain in lanes, with room for what streams past the caches
+// of rows of a chain in lanes, and a stage for rows that are written past the caches
 struct ChainBatchScratch {
   double *frames, *jacobians;
   ChainScratch<Wide> chain;

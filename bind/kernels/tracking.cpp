@@ -32,7 +32,7 @@ static void tick_begin(const Tracking &t, double *memory, const double *q) {
 }
 static const double *tick_values(const Tracking &t, double *memory) { return place_memory(t, memory).q; }
 
-// the request of one arm; `goal_of_frame` is room for the twelve numbers of a frame
+// the request of one arm; `goal_of_frame` receives the twelve numbers of a frame
 static TickRequest row_request(const TickJob &job, long long row, double *goal_of_frame) {
   const int n = job.tracking->problem.n, targets = job.tracking->problem.target_count;
   TickRequest request{};

@@ -88,17 +88,17 @@ def constraint(
         )
     if not 0 < tolerance < 1:
         raise BadInput(f"tolerance must lie between 0 and 1, got {tolerance!r}")
-    plan = compilation.compiled(linkage, wanted, Solver())
+    local_solver = compilation.compiled(linkage, wanted, Solver())
     here = limits.checked(linkage, linkage.rest if q is None else q)
     if here.ndim != 1:
         raise BadInput(f"constraint takes one q of shape ({linkage.dof},), not {here.shape}")
     numbers = np.stack([goal._encoded(()) for goal in wanted])
-    error, jacobian = plan.look(here, numbers, False)[:2]
+    error, jacobian = local_solver.evaluate(here, numbers, False)[:2]
     rank = encoding.rank_of(jacobian, tolerance)
-    generic = max(encoding.generic_rank(linkage, plan, tolerance), rank)
+    generic = max(encoding.generic_rank(linkage, local_solver, tolerance), rank)
     size = float(np.linalg.norm(jacobian, 2) * np.linalg.norm(error))
     stalled = size > 0 and float(np.linalg.norm(jacobian.T @ error)) <= tolerance * size
-    return Constraint(plan.rows, len(plan.columns), generic, rank, rank < generic and stalled)
+    return Constraint(local_solver.rows, len(local_solver.columns), generic, rank, rank < generic and stalled)
 
 
 def _count(n: int, what: str) -> str:

@@ -124,7 +124,7 @@ class Linkage(Structure):
         """
         try:
             tree = self._compiled or self._native
-            return tree.look(q, link) if out is None else tree.look_into(q, link, *out)
+            return tree.frame_and_jacobian(q, link) if out is None else tree.frame_and_jacobian_into(q, link, *out)
         except (TypeError, UnknownName):
             raise self._refused("frame_and_jacobian", q, link, out) from None
 

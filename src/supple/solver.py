@@ -170,8 +170,8 @@ class Solver:
             return search.solve(self, request)
         if solutions is not None:
             raise BadInput(f"{self.method!r} finds one solution; the search finds several")
-        plan, callbacks = compilation.compiled(linkage, several, self), self._callbacks()
-        return batch.solve_rows(request, lambda numbers, begin: plan.solve(numbers, begin, *callbacks), self)
+        local_solver, callbacks = compilation.compiled(linkage, several, self), self._callbacks()
+        return batch.solve_rows(request, lambda numbers, begin: local_solver.solve(numbers, begin, *callbacks), self)
 
     def compile(self, linkage: Linkage, links: str | Goal | Sequence[str | Goal]) -> CompiledSolver:
         """The search compiled for a linkage and its goals, to be called with frames; see `CompiledSolver`.
@@ -203,12 +203,12 @@ class Solver:
         several = goal_list(linkage, goals)
         if any(goal.shape for goal in several):
             raise BadInput("a single step takes single goals")
-        plan = compilation.compiled(linkage, several, self)
+        local_solver = compilation.compiled(linkage, several, self)
         start = start_values(linkage, q)
         if start.ndim != 1:
             raise BadInput(f"a single step takes one q of shape ({linkage.dof},), not {start.shape}")
         numbers = np.stack([goal._encoded(()) for goal in several])
-        change = plan.step(start, numbers, *self._callbacks())
+        change = local_solver.step(start, numbers, *self._callbacks())
         if change is None:
             raise BadInput("the Jacobian is singular here: the inverse has no step; damping has one")
         moved = linkage.integrate(start, change)

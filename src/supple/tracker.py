@@ -86,20 +86,20 @@ class Tracker:
             for (_, components, weights, *_), length in zip(targets, reaches, strict=True)
             for component, weight in zip(components, weights, strict=True)
         )
-        plan = compilation.compiled(linkage, goals, solver)
-        rank = max(encoding.generic_rank(linkage, plan), 1)
+        local_solver = compilation.compiled(linkage, goals, solver)
+        rank = max(encoding.generic_rank(linkage, local_solver), 1)
         self.solver, self.tolerance = solver, tolerance
         self.acceleration, self.jerk = limit, jerks
         tracking_law = solver.method == method.search()
-        self._plan = None if tracking_law else plan
+        self._local_solver = None if tracking_law else local_solver
         self._quick = tracking_law and self._plain
         if tracking_law and solver.prefer.terms:
             raise BadInput("the tracking law takes no preference; methods such as method.damped() do")
         if not tracking_law and start.ndim > 1:
             raise BadInput("the tracking law takes many arms; another method or a damping scheme takes one")
         self._schemes = isinstance(solver.damping, Damping)
-        self._memory = plan.memory() if self._schemes else None
-        self._track = _core.Track(
+        self._memory = local_solver.memory() if self._schemes else None
+        self._track = _core.Tracker(
             linkage._native,
             list(targets),
             linkage.lower,
@@ -140,7 +140,7 @@ class Tracker:
             if self._quick and measured is None and stamp is None and not isinstance(goal, _NOT_A_FRAME):
                 return Step(self._track.tick(goal, dt), self)
             when = _NAN if stamp is None else stamp
-            if self._plan is not None:
+            if self._local_solver is not None:
                 return self._solver_step(goal, dt, measured)
             if self._plain and not isinstance(goal, _NOT_A_FRAME):
                 return Step(self._track.frame(goal, dt, when, measured), self)
@@ -150,14 +150,16 @@ class Tracker:
 
     def _solver_step(self, goal: Any, dt: float, measured: ArrayLike | None) -> Step:
         """A tick with the step of another method or of a damping scheme."""
-        numbers, plan, q = self._encoded(goal), self._plan, self._track.q
+        numbers, local_solver, q = self._encoded(goal), self._local_solver, self._track.q
         alpha, weights, change = 0.0, None, np.zeros(self._dof)
-        if np.isfinite(numbers).all() and 0 < dt < math.inf and plan is not None:
+        if np.isfinite(numbers).all() and 0 < dt < math.inf and local_solver is not None:
             if self._memory is not None:
                 rows = np.array([weight for row in self._weights for weight in row])
-                change, alpha, weights = plan.tick(q, numbers, dt, self._memory, rows, *self.solver._callbacks())
+                change, alpha, weights = local_solver.tick(
+                    q, numbers, dt, self._memory, rows, *self.solver._callbacks()
+                )
             else:
-                found = plan.step(q, numbers, *self.solver._callbacks())
+                found = local_solver.step(q, numbers, *self.solver._callbacks())
                 change = change if found is None else found
         limited = self.solver.keep_limits
         return Step(self._track.steer(numbers, dt, measured, change, alpha, weights, limited), self)
@@ -177,7 +179,7 @@ class Tracker:
         >>> tracker.push([0, 0, 0.1, 0, 0, 0], dt=0.01).q.shape
         (8,)
         """
-        if self._plan is not None:
+        if self._local_solver is not None:
             raise BadInput("push needs the tracking law; with another method or a damping scheme, use step")
         rows = _numbers(twist, "twist")
         if rows.shape[-1:] == (6,) and len(self.goals) == 1 and rows.ndim == (1 if self._single else 2):

@@ -41,7 +41,7 @@ def test_conditioning_as_printed_is_the_oracles(seed):
     alphas = []
     for _ in range(20):
         q = q + 0.05 * rng.normal(size=6)
-        e, J = plan.look(q, goals[0]._encoded(())[None], False)[:2]
+        e, J = plan.evaluate(q, goals[0]._encoded(())[None], False)[:2]
         alpha, w, _ = oracle.merge([scheme], q, e, J, range(6), 6, DT)
         dq, got, _ = tick(q)
         assert got == pytest.approx(alpha, rel=1e-10)
@@ -239,7 +239,7 @@ def test_the_paper_as_printed_is_its_letter_step_by_step(name, dt):
         )
     template = Goal(end, arm.frame(arm.rest, end))
     scheme = damping.schinstock(named, as_printed=True)
-    home = compilation.compiled(arm, [template], Solver()).look(arm.rest, template._encoded(())[None], False)[1]
+    home = compilation.compiled(arm, [template], Solver()).evaluate(arm.rest, template._encoded(())[None], False)[1]
     low = 0.3 * math.sqrt(np.linalg.det(home @ home.T))
     plan, _ = planned(arm, [template], scheme)
     damped, worst = 0, 0.0
@@ -249,7 +249,7 @@ def test_the_paper_as_printed_is_its_letter_step_by_step(name, dt):
         for k in range(60):
             way = rng.normal(size=arm.dof) if k % 20 == 0 else way
             goal = Goal(end, arm.frame(q + 3 * dt * way, end))
-            e, J = plan.look(q, goal._encoded(())[None], False)[:2]
+            e, J = plan.evaluate(q, goal._encoded(())[None], False)[:2]
             dq, alpha, w = plan.tick(q, goal._encoded(())[None], dt, memory)
             wanted, wanted_alpha, wanted_w = letter.step(q, e, J, dt)
             worst = max(worst, np.abs(dq - wanted).max() / max(1, np.abs(wanted).max()))

@@ -31,7 +31,7 @@ def test_every_equation_is_the_oracles_as_printed_and_mended(seed):
         way = np.where(rng.random(arm.dof) < 0.2, rng.normal(size=arm.dof), way)
         q = q + 0.1 * way
         dt = float(10 ** rng.uniform(-3, -1.5))
-        e, J = plan.look(q, numbers, False)[:2]
+        e, J = plan.evaluate(q, numbers, False)[:2]
         alpha, w, Jw = oracle.merge(schemes, q, e, J, used, rank, dt)
         dq, got_alpha, got_w = tick(q, numbers, dt)
         assert got_alpha == pytest.approx(alpha, abs=1e-10, rel=1e-10)
@@ -59,7 +59,7 @@ def test_a_point_off_an_axis_is_measured_along_the_tangent_of_a_cylinder():
             goals = [Goal(end, arm.frame(arm.rest, end))]
             plan, tick = planned(arm, goals, damping.singularities(named))
             for q in arm.random(5, seed=int(rng.integers(1000))):
-                e, J = plan.look(q, np.stack([goals[0]._encoded(())]), False)[:2]
+                e, J = plan.evaluate(q, np.stack([goals[0]._encoded(())]), False)[:2]
                 alpha, w, _ = oracle.merge([scheme], q, e, J, list(plan.columns), 1, DT)
                 _, got_alpha, got_w = tick(q)
                 assert got_alpha == pytest.approx(alpha, abs=1e-12)
@@ -92,7 +92,7 @@ def test_the_step_minimises_what_the_paper_says_with_alpha_not_squared():
         weights, alpha = rng.uniform(0.1, 1, arm.dof), float(10 ** rng.uniform(-3, 0))
         plan, tick = planned(arm, goals, lambda q, e, J, dt, said=(alpha, weights): said)
         q = arm.random(seed=seed)
-        e, J = plan.look(q, np.stack([g._encoded(()) for g in goals]), False)[:2]
+        e, J = plan.evaluate(q, np.stack([g._encoded(()) for g in goals]), False)[:2]
         dq = tick(q)[0]
         least = oracle.cost(e, J, weights, alpha, dq)
         for _ in range(5):
@@ -118,7 +118,7 @@ def test_a_wish_leaks_by_alpha_P_J_v_and_no_weight_silences_a_joint():
 
         plan, tick = planned(arm, goals, said, prefer=wish)
         _, plain = planned(arm, goals, said)
-        e, J = plan.look(q, goals[0]._encoded(())[None], False)[:2]
+        e, J = plan.evaluate(q, goals[0]._encoded(())[None], False)[:2]
         dq = tick(q)[0]
         assert dq == pytest.approx(oracle.step(e, J, weights, alpha, v), abs=1e-10)
         assert (dq[weights == 0] == 0).all()
@@ -145,7 +145,7 @@ def test_away_from_singularities_and_limits_damping_is_none_and_the_step_is_the_
         slides = np.array([joint.kind is Kind.PRISMATIC for joint in arm.joints if joint.dof])
         goals = [Goal(end, arm.frame(q + 0.02 * rng.normal(size=arm.dof), end))]
         plan, tick = planned(arm, goals, AWAY)
-        e, J = plan.look(q, goals[0]._encoded(())[None], False)[:2]
+        e, J = plan.evaluate(q, goals[0]._encoded(())[None], False)[:2]
         used = list(plan.columns)
         sizes = np.linalg.svd(J[:, used], compute_uv=False)
         rank = {"planar3": 3}.get(name, min(6, len(used)))
@@ -214,7 +214,7 @@ def test_a_bound_on_the_condition_number_is_kept_at_the_singularity(make, kappa)
     goals = [Goal("tool", arm.frame(STRETCHED, "tool"))]
     plan, tick = planned(arm, goals, make(damping.condition_bound(kappa)))
     _, alpha, w = tick(STRETCHED)
-    J = plan.look(STRETCHED, goals[0]._encoded(())[None], False)[1]
+    J = plan.evaluate(STRETCHED, goals[0]._encoded(())[None], False)[1]
     assert oracle.condition(J * w, alpha) == pytest.approx(kappa, rel=1e-6)
     assert np.linalg.cond((J * w) @ (J * w).T + alpha * np.eye(6)) == pytest.approx(kappa, rel=1e-6)
 

@@ -94,7 +94,7 @@ def test_error_and_jacobian_are_the_oracles(block):
         for name in SETS:
             _core.use(name)
             for pull, wanted in ((False, c.J), (True, pulled)):
-                e, J, distance, angle = plan.look(c.q, numbers(c.goals), pull)
+                e, J, distance, angle = plan.evaluate(c.q, numbers(c.goals), pull)
                 assert np.abs(e - c.e).max() < 1e-13 * max(10, c.heavy), c.seed
                 assert np.abs(J - wanted).max() < 1e-13 * max(10, c.heavy), c.seed
             assert len(distance) == len(angle) == len(c.goals)
@@ -399,10 +399,10 @@ def test_with_halving_no_step_raises_the_true_error(way, block):
         solver = Solver(method=method.get(way), halvings=8, keep_limits=bool(c.seed % 3))
         plan, given = compilation.compiled(tree, c.goals, solver), numbers(c.goals)
         q = tree.clamp(c.q)
-        before = np.sum(plan.look(q, given, False)[0] ** 2)
+        before = np.sum(plan.evaluate(q, given, False)[0] ** 2)
         for _ in range(4):
             q = solver.step(tree, c.goals, q)
-            after = np.sum(plan.look(q, given, False)[0] ** 2)
+            after = np.sum(plan.evaluate(q, given, False)[0] ** 2)
             assert after <= before * (1 + 1e-12) + 1e-24, (c.seed, before, after)
             fell += after < 0.99 * before
             steps += 1
@@ -417,5 +417,5 @@ def test_without_halving_a_step_may_raise_the_error():
     for c in cases(0):
         plan = compilation.compiled(c.tree, c.goals, Solver())
         q = Solver(method=method.transpose(), **FREE).step(c.tree, c.goals, c.q)
-        raised += np.sum(plan.look(q, numbers(c.goals), False)[0] ** 2) > np.sum(c.e**2)
+        raised += np.sum(plan.evaluate(q, numbers(c.goals), False)[0] ** 2) > np.sum(c.e**2)
     assert raised > 2

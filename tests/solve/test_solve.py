@@ -236,7 +236,7 @@ def test_the_q_given_back_is_the_best_that_was_visited(way):
     plan, numbers = compilation.compiled(ARM, [goal], solver), goal._encoded(())[None]
     q, visited = ARM.rest, []
     for _ in range(13):
-        visited.append((np.sum(plan.look(q, numbers, False)[0] ** 2), q))
+        visited.append((np.sum(plan.evaluate(q, numbers, False)[0] ** 2), q))
         q = solver.step(ARM, goal, q)
     best = min(visited, key=lambda each: each[0])[1]
     found = solver.solve(ARM, goal)

@@ -45,7 +45,7 @@ def goals_can_be_moved(arm, goals):
         return [False]
     plan = compilation.compiled(arm, goals, Solver())
     numbers = np.stack([goal._encoded(()) for goal in goals])
-    return np.abs(plan.look(arm.random(seed=0), numbers, False)[1]).max(axis=0) > 1e-6
+    return np.abs(plan.evaluate(arm.random(seed=0), numbers, False)[1]).max(axis=0) > 1e-6
 
 
 @cache
@@ -76,7 +76,9 @@ def rank_of(seed):
     plan = compilation.compiled(arm, goals, Solver())
     numbers = np.stack([goal._encoded(()) for goal in goals])
     used = list(plan.columns)
-    return max(np.linalg.matrix_rank(plan.look(q, numbers, False)[1][:, used], 1e-6) for q in arm.random(40, seed=5))
+    return max(
+        np.linalg.matrix_rank(plan.evaluate(q, numbers, False)[1][:, used], 1e-6) for q in arm.random(40, seed=5)
+    )
 
 
 def regions(arm, used, turn, slide):

@@ -37,9 +37,9 @@ _STEP_RULES = {
 """How the core numbers the methods; a step of the search outside of a search is one of damped least squares."""
 
 
-def compiled(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Plan:
+def compiled(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.LocalSolver:
     """The iteration of the core, from the linkage's cache; `BadInput` or `UnknownName` if they do not fit together."""
-    return cached(linkage, goals, solver, "plan", _compile)
+    return cached(linkage, goals, solver, "local", _compile)
 
 
 def cached(
@@ -63,7 +63,7 @@ def cached(
     return made
 
 
-def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Plan:
+def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.LocalSolver:
     targets, chosen = encoding.targets(linkage, goals), solver.method
     schemes = solver.damping if isinstance(solver.damping, Damping) else None
     method = (
@@ -96,15 +96,19 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.P
         preferences,
         stop,
     )
-    plan = _core.Plan(*parts)
-    if not plan.columns:
+    local_solver = _core.LocalSolver(*parts)
+    if not local_solver.columns:
         raise BadInput("no joint moves any of the links of the goals")
-    if chosen.name == "inverse" and plan.rows != len(plan.columns):
+    if chosen.name == "inverse" and local_solver.rows != len(local_solver.columns):
         raise BadInput(
-            f"the inverse needs a square Jacobian, but the goals have {plan.rows} rows and {len(plan.columns)} "
-            "joint values move them; use method.pseudoinverse()"
+            f"the inverse needs a square Jacobian, but the goals have {local_solver.rows} rows and "
+            f"{len(local_solver.columns)} joint values move them; use method.pseudoinverse()"
         )
-    return plan if schemes is None else _core.Plan(*parts, damping_schemes.numbers(schemes, linkage, plan))
+    return (
+        local_solver
+        if schemes is None
+        else _core.LocalSolver(*parts, damping_schemes.numbers(schemes, linkage, local_solver))
+    )
 
 
 def _term(linkage: Linkage, term: Term) -> tuple[int, Array, Array, float]:

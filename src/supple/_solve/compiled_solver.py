@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from supple.solver import Solver
 
 
-class CompiledSolver(_core.Door):
+class CompiledSolver(_core.DirectSearch):
     """A search compiled for one linkage and its goals: made by `Solver.compile`, then called with frames.
 
     >>> from supple import Solver, models

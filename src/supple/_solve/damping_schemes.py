@@ -24,15 +24,15 @@ _AT_REST = 0.3  # w_0 over the manipulability at rest
 _SLIDE = 0.1  # region of a prismatic joint over its range
 
 
-def numbers(schemes: Damping, linkage: Linkage, plan: _core.Plan) -> list[tuple[Any, ...]]:
-    """The schemes as the core reads them, for a plan that has none yet; `BadInput` or `UnknownName` if they do not fit.
+def numbers(schemes: Damping, linkage: Linkage, local_solver: _core.LocalSolver) -> list[tuple[Any, ...]]:
+    """The schemes as the core reads them, for a solver without schemes; `BadInput` or `UnknownName` if they do not fit.
 
     A singularity measured by joints that move none of the goals is left out, since it has no effect.
     """
     order = ordered(schemes)
     called = [scheme for scheme in order if _function(scheme) is not None]
     needs_rank = any(scheme.kind in _NEED_RANK for scheme in order)
-    rank = encoding.generic_rank(linkage, plan) if needs_rank else 1
+    rank = encoding.generic_rank(linkage, local_solver) if needs_rank else 1
     rows = []
     for scheme in order:
         bound = isinstance(scheme.alpha0, ConditionBound)
@@ -45,12 +45,12 @@ def numbers(schemes: Damping, linkage: Linkage, plan: _core.Plan) -> list[tuple[
             region, weight = scheme.singularity.region, scheme.singularity.weight
             for name in scheme.singularity.joints:
                 each[_columns(linkage, _joint(linkage, name))] = 1.0
-            found = _measure(linkage, scheme.singularity, plan.columns)
+            found = _measure(linkage, scheme.singularity, local_solver.columns)
             if found is None:
                 continue
             where = found
         elif scheme.kind is SchemeKind.NAKAMURA_HANAFUSA and region is None:
-            rest = encoding.jacobian_at(plan, linkage.rest)[:, list(plan.columns)]
+            rest = encoding.jacobian_at(local_solver, linkage.rest)[:, list(local_solver.columns)]
             region = _AT_REST * float(np.prod(np.linalg.svd(rest, compute_uv=False)[:rank]))
             if not region > 1e-12:
                 raise BadInput(

@@ -43,15 +43,15 @@ def rank_of(jacobian: Array, tolerance: float = 1e-6) -> int:
     return int(np.sum(values > tolerance * values[0])) if values[0] > 0 else 0
 
 
-def jacobian_at(plan: _core.Plan, q: Array) -> Array:
-    """The weighted Jacobian (rows, dof) of a plan's goals at q (dof,). It does not depend on the goals' frames."""
-    anywhere = np.tile(np.array([1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], dtype=float), (plan.targets, 1))
-    return plan.look(q, anywhere, False)[1]
+def jacobian_at(local_solver: _core.LocalSolver, q: Array) -> Array:
+    """The weighted Jacobian (rows, dof) of a solver's goals at q (dof,). It does not depend on the goals' frames."""
+    anywhere = np.tile(np.array([1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], dtype=float), (local_solver.targets, 1))
+    return local_solver.evaluate(q, anywhere, False)[1]
 
 
-def generic_rank(linkage: Linkage, plan: _core.Plan, tolerance: float = 1e-6) -> int:
+def generic_rank(linkage: Linkage, local_solver: _core.LocalSolver, tolerance: float = 1e-6) -> int:
     """The generic rank of the goals' Jacobian: the highest at 32 random q."""
-    return max(rank_of(jacobian_at(plan, q), tolerance) for q in linkage.random(32, seed=0))
+    return max(rank_of(jacobian_at(local_solver, q), tolerance) for q in linkage.random(32, seed=0))
 
 
 def balls(linkage: Linkage) -> list[tuple[int, Sequence[float], float, float, float]]:

@@ -39,12 +39,12 @@ def solve(solver: Solver, request: batch.Request) -> Solution:
         raise BadInput(f"goals may have {LEVELS} priorities together, not {len(levels)}")
     if request.solutions is not None and (len(levels) > 1 or solver.prefer.terms):
         raise BadInput("solutions= takes goals of one priority, without preferences")
-    finder = compiled(request.linkage, request.goals, solver)
+    search_solver = compiled(request.linkage, request.goals, solver)
     goals, start = [batch.parts(goal, request.shape) for goal in request.goals], request.start_rows
     solutions = 0 if request.solutions is None else request.solutions
 
     def work(q: Array, report: Any, first: int, last: int) -> None:
-        finder.many(goals, start, q, report, solutions, first, last)
+        search_solver.many(goals, start, q, report, solutions, first, last)
 
     tail = (solutions,) if solutions else ()
     found = batch.run(request, work, np.empty((3, math.prod(request.shape), *tail), dtype=np.int64), solver)
@@ -59,12 +59,12 @@ def solve(solver: Solver, request: batch.Request) -> Solution:
 
 def solve_one(solver: Solver, linkage: Linkage, goal: Goal, start: Array | None) -> Solution:
     """The solution of one goal, by the shortest way: a solve takes microseconds."""
-    finder = compiled(linkage, (goal,), solver)
-    answer = finder.answer(goal.position, goal.orientation, goal.direction, start)
+    search_solver = compiled(linkage, (goal,), solver)
+    answer = search_solver.answer(goal.position, goal.orientation, goal.direction, start)
     return Solution._from_answer(linkage, goal, answer, solver)
 
 
-def compiled(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Finder:
+def compiled(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.SearchSolver:
     """The search of the core, from the linkage's cache; `BadInput` or `UnknownName` if they do not fit together."""
     return compilation.cached(linkage, goals, solver, "search", _compile)
 
@@ -73,7 +73,7 @@ def _scaled(target: encoding.Target, factor: float) -> encoding.Target:
     return (*target[:2], tuple(factor * weight for weight in target[2]), *target[3:])
 
 
-def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.Finder:
+def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.SearchSolver:
     levels = sorted({goal.priority for goal in goals})
     pairs = zip(encoding.targets(linkage, goals), goals, strict=True)
     targets = [_scaled(target, _PRIORITY_WEIGHT ** levels.index(goal.priority)) for target, goal in pairs]
@@ -86,7 +86,7 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.F
     farthest, base = reaches[0]
     farthest = farthest + float(np.linalg.norm(targets[0][3])) if solver.keep_limits else math.inf
     tolerance = solver.tolerance
-    finder = _core.Finder(
+    search_solver = _core.SearchSolver(
         linkage._native,
         list(targets),
         lower,
@@ -105,9 +105,9 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.F
         (tolerance.position, tolerance.angle),
         (min(farthest, 1e301), *map(float, base)),
     )
-    if not finder.columns:
+    if not search_solver.columns:
         raise BadInput("no joint moves any of the links of the goals")
-    return finder
+    return search_solver
 
 
 def _meet_first_priority(solver: Solver, request: batch.Request, found: Solution, level: int) -> Solution:
@@ -126,12 +126,12 @@ def _meet_first_priority(solver: Solver, request: batch.Request, found: Solution
 
 def _apply_preferences(solver: Solver, request: batch.Request, found: Solution) -> Solution:
     """Solutions moved in the null space of the goals as the preferences say, while the goals stay met."""
-    plan = compilation.compiled(request.linkage, request.goals, solver)
+    local_solver = compilation.compiled(request.linkage, request.goals, solver)
     numbers = batch.goal_numbers(request.goals, request.shape)
     q = np.ascontiguousarray(found.q.reshape(-1, request.linkage.dof))
     arrived = np.atleast_1d(found.outcomes).reshape(-1) == Outcome.ARRIVED.value
     weights = encoding.joint_weight_values(request.linkage, solver.joint_weights)
-    q[arrived] = plan.refine(numbers[arrived], q[arrived], solver._preferred_step(), weights)
+    q[arrived] = local_solver.refine(numbers[arrived], q[arrived], solver._preferred_step(), weights)
     q = q.reshape(found.q.shape)
     if request.out is not None:
         request.out[...] = q
