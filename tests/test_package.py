@@ -75,7 +75,7 @@ def test_it_installs_from_its_source_archive_into_an_empty_environment(tmp_path:
     (wheel,) = (tmp_path / "dist").glob("*.whl")
     with tarfile.open(archive) as packed:
         shipped = {name.partition("/")[2] for name in packed.getnames()}
-    assert {"LICENSE", "README.md", "CMakeLists.txt", "core/supple/rigid.h", "bind/module.cpp"} <= shipped
+    assert {"LICENSE", "README.md", "CMakeLists.txt", "core/supple/math/se3.h", "bind/module.cpp"} <= shipped
     assert not [name for name in shipped if name.startswith((".venv", "build", "dist"))]
 
     home = tmp_path / "empty"

@@ -1,5 +1,6 @@
-// Laws of the damping schemes without Python: ticks that allocate nothing, stay finite and keep damping and
-// weights in range.
+// Properties of the local methods and the damping schemes: they allocate nothing and stay in their scratch
+// memory; ticks stay finite and keep damping and weights in range.
+#define SUPPLE_CANARIES // between scratch arrays
 #include "counted.h"
 
 #include "../../bind/kernels/local.cpp"
@@ -9,9 +10,9 @@ namespace test {
 constexpr int joints = 6, schemes = 7;
 constexpr double alpha0 = 1e-2, least = 0.01;
 #if defined(SUPPLE_PLAIN_ARRAYS)
-constexpr int rounds = 2000; // that build is not optimised
+constexpr int rounds = 2000, solves = 5; // that build is not optimised
 #else
-constexpr int rounds = 20000;
+constexpr int rounds = 20000, solves = 50;
 #endif
 
 // an arm of six turns with limits, one goal of six rows, and schemes of every native kind, mended or as
@@ -80,28 +81,47 @@ struct Arm {
   }
 };
 
+// scratch memory for one arm, aligned to 64 bytes
+struct Scratch {
+  const Arm &arm;
+  std::vector<double> numbers;
+  explicit Scratch(const Arm &given) : arm(given), numbers(solve_scratch(arm.problem, arm.method) / 8 + 8) {}
+  void *block() {
+    return reinterpret_cast<void *>((reinterpret_cast<std::uintptr_t>(numbers.data()) + 63) / 64 * 64);
+  }
+  bool intact() {
+    SolveScratch unplaced{};
+    ScratchLayout layout = ScratchLayout::check(block());
+    lay_out(unplaced, layout, arm.problem, &arm.method);
+    return layout.intact();
+  }
+};
+
+void set_random_goal(Random &random, double *goal) {
+  const Rot<double> r =
+      exp_rotation(Vec<double>{random.between(-3, 3), random.between(-3, 3), random.between(-3, 3)});
+  const double rows[9] = {r.x.x, r.y.x, r.z.x, r.x.y, r.y.y, r.z.y, r.x.z, r.y.z, r.z.z};
+  for (int k = 0; k < 12; ++k)
+    goal[k] = k < 9 ? rows[k] : random.between(-1, 1);
+}
+
 void ticks_of(Report &report, bool printed) {
   Random random{printed ? 5u : 3u};
   const Arm arm(printed);
-  std::vector<double> memory(arm.method.memory_size), bytes(solve_scratch(arm.problem, arm.method) / 8 + 16);
-  char *scratch = reinterpret_cast<char *>(bytes.data());
-  scratch += (64 - reinterpret_cast<std::uintptr_t>(scratch) % 64) % 64;
-  const SolveScratch solving = place_scratch(arm.problem, &arm.method, scratch);
-  Worst beyond, moved;
+  std::vector<double> memory(arm.method.memory_size);
+  Scratch scratch(arm);
+  const SolveScratch solving = place_scratch(arm.problem, &arm.method, scratch.block());
+  Worst beyond, moved, overrun;
   double q[joints] = {}, goal[12], dq[joints], w[joints], alpha = 0, largest = 0, smallest = 1;
   const long before = allocations;
   for (int i = 0; i < rounds; ++i) {
-    if (i % 50 == 0) {
-      const Rot<double> r =
-          exp_rotation(Vec<double>{random.between(-3, 3), random.between(-3, 3), random.between(-3, 3)});
-      const double rows[9] = {r.x.x, r.y.x, r.z.x, r.x.y, r.y.y, r.z.y, r.x.z, r.y.z, r.z.z};
-      for (int k = 0; k < 12; ++k)
-        goal[k] = k < 9 ? rows[k] : random.between(-1, 1);
-    }
+    if (i % 50 == 0)
+      set_random_goal(random, goal);
     if (i % 400 == 0)
       memory[0] = 0;
     const double dt = std::pow(10, random.between(-4, -1));
     damped_tick(arm.problem, arm.method, goal, q, dt, memory.data(), solving, dq, &alpha, w);
+    overrun.see(scratch.intact() ? 0 : 1, i);
     beyond.see(alpha < 1e-6 || !(alpha <= alpha0 * (1 + 1e-12)) ? 1 : 0, i);
     largest = larger(largest, alpha);
     for (int l = 0; l < joints; ++l) {
@@ -113,10 +133,49 @@ void ticks_of(Report &report, bool printed) {
   }
   const char *type = printed ? "as printed" : "mended";
   report.add("allocations in damped ticks", type, double(allocations - before), 0);
+  report.add("a damped tick stays in its scratch arrays", type, overrun.error, 0, overrun.at);
   report.add("damping and joint weights within their range", type, beyond.error, 0, beyond.at);
   report.add("a step is no longer than its damping lets it", type, moved.error, 10 / (2 * std::sqrt(1e-6)),
              moved.at);
   report.add("the whole range is seen", type, (alpha0 - largest) / alpha0 + (smallest - least), 1e-3);
+}
+
+// every method, from random joint values to random goals, with and without schemes
+void solves_of_every_method(Report &report) {
+  Random random{7};
+  Worst overrun;
+  double unseen = 0; // overruns that no canary saw
+  long made = 0;
+  for (int round = 0; round < 12 * solves; ++round) {
+    Arm arm(false);
+    arm.method.kind = round % 6;
+    arm.method.has_schemes = round / 6 % 2 && arm.method.kind == method_damped;
+    arm.method.clamp = true;
+    arm.method.damping = alpha0;
+    arm.method.max_halvings = 4;
+    arm.method.limit_escapes = 2;
+    arm.method.joint_order = round / 6 % 4;
+    double start[joints], goal[12], q[joints], dq[joints];
+    for (double &x : start)
+      x = random.between(-2, 2);
+    set_random_goal(random, goal);
+    Scratch scratch(arm);
+    supple::Report found{};
+    const SolveJob job{&arm.problem, &arm.method, {30, 10, 1e-6, 1e-6}, goal, start, q, &found};
+    const long before = allocations;
+    local_kernels.solve(job, 0, 1, scratch.block());
+    overrun.see(scratch.intact() ? 0 : 1, round);
+    local_kernels.refine(job, 0, 1, scratch.block());
+    overrun.see(scratch.intact() ? 0 : 1, round);
+    local_kernels.step(arm.problem, arm.method, goal, start, dq, scratch.block());
+    overrun.see(scratch.intact() ? 0 : 1, round);
+    made += allocations - before;
+    place_scratch(arm.problem, &arm.method, scratch.block()).best[8] = 1; // six numbers take 64 bytes
+    unseen += scratch.intact();
+  }
+  report.add("allocations in solves by every method", "double", double(made), 0);
+  report.add("a solve stays in its scratch arrays", "double", overrun.error, 0, overrun.at);
+  report.add("a number written past an array is seen", "double", unseen, 0);
 }
 
 } // namespace test
@@ -125,4 +184,5 @@ int main() {
   test::Report report;
   test::ticks_of(report, false);
   test::ticks_of(report, true);
+  test::solves_of_every_method(report);
 }

@@ -171,13 +171,15 @@ void slack_is_removed(Report &report) {
     const double cone = target.has_direction ? target.slack[target.rows - 1] : 0;
     if (target.has_direction)
       sizes.see(size_of(r.rotation) - larger(size_of(all.rotation) - cone, 0.0), round);
-    smaller.see(larger(size_of(r.position) - size_of(all.position), 0.0), round);
+    const double before = size_of(all.position);
+    smaller.see(larger(size_of(r.position) - before, 0.0) / larger(before, 1e-300), round);
     for (int i = 0; i < target.rows; ++i)
       if (target.component[i] < across_1 && target.slack[i] > 0 && e[i] == 0)
         rows_inside.see(weight[i], round);
   }
   report.add("beyond a cone is the angle less the cone", "double", sizes.error, 1e-14, sizes.at);
-  report.add("slack makes no position difference larger", "double", smaller.error, 0, smaller.at);
+  // each component is no larger; the two roots of sums of squares round apart where products and sums fuse
+  report.add("slack makes no position difference larger", "double", smaller.error, 1e-15, smaller.at);
   report.add("a row inside its slack has no weight", "double", rows_inside.error, 0, rows_inside.at);
 }
 

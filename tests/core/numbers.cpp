@@ -19,14 +19,14 @@ std::vector<S> angles(S limit, bool beyond) {
     for (S x : {huge, -huge, std::nextafter(limit, huge)})
       xs.push_back(x);
   } else {
-    for (int i = 0; i < 600000; ++i)
+    for (int i = 0; i < 150000; ++i)
       xs.push_back(S(random.between(-double(limit), double(limit))));
-    for (int i = 0; i < 300000; ++i)
+    for (int i = 0; i < 75000; ++i)
       xs.push_back(S(random.between(-8, 8)));
-    for (int i = 0; i < 100000; ++i)
+    for (int i = 0; i < 25000; ++i)
       xs.push_back(S(std::exp(random.between(-40, 0))) * S(i % 2 ? 1 : -1));
     // multiples of an eighth of a turn, and their neighbours
-    const int last = int(double(limit) / 0.7853981633974483), step = last > 100000 ? last / 50000 : 1;
+    const int last = int(double(limit) / 0.7853981633974483), step = last > 25000 ? last / 12500 : 1;
     for (int k = -last; k <= last; k += k > -2000 && k < 2000 ? 1 : step) {
       const S x = S(k * 0.785398163397448309616L);
       for (S near : {x, std::nextafter(x, -huge), std::nextafter(x, huge)})
@@ -128,15 +128,15 @@ void points(std::vector<S> &x, std::vector<S> &y) {
     y.push_back(S(b));
   };
   const double far = sizeof(S) == 8 ? 300 : 37;
-  for (int i = 0; i < 400000; ++i)
+  for (int i = 0; i < 100000; ++i)
     add(random.between(-1, 1), random.between(-1, 1));
-  for (int i = 0; i < 200000; ++i) { // of any size, close to an axis, close to a diagonal
+  for (int i = 0; i < 50000; ++i) { // of any size, close to an axis, close to a diagonal
     const double size = std::pow(10, random.between(-far, far)),
                  ratio = std::pow(10, random.between(-20, 20));
     const double sx = i & 1 ? 1 : -1, sy = i & 2 ? 1 : -1, near = 1 + random.between(-1e-3, 1e-3);
     add(sx * size, sy * size * (i & 4 ? near : std::fmin(ratio, std::pow(10, far) / size)));
   }
-  for (int i = 0; i < 100000; ++i) { // around the joint of the two pieces of the polynomial
+  for (int i = 0; i < 25000; ++i) { // around the joint of the two pieces of the polynomial
     const double t = 0.66 + random.between(-1e-6, 1e-6);
     add(i & 1 ? 1 : -1, i & 2 ? t : -t), add(i & 2 ? t : -t, i & 1 ? 1 : -1);
   }
