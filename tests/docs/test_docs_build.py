@@ -14,7 +14,9 @@ import pytest
 
 import supple
 
-ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(Path(__file__).parent))
+from pages import ROOT, blocks_of
+
 MODULES = (
     "supple",
     "supple.analysis",
@@ -89,6 +91,15 @@ def test_the_reference_describes_every_public_name(site: Path, module: str) -> N
     assert len(names) >= 3
     there = importlib.import_module(module)
     assert [name for name in names if not {f"{module}.{name}", *also_named(getattr(there, name))} & found] == []
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_function_and_class_has_an_example(module: str) -> None:
+    blocks = [block for page in (ROOT / "docs" / "api").glob("*.md") for block in blocks_of(page)]
+    used = set(re.findall(r"\w+", " ".join(block.code for block in blocks if block.language == "python")))
+    things = {name: getattr(importlib.import_module(module), name) for name in public(module)}
+    without = [name for name, thing in things.items() if callable(thing) and ">>>" not in (inspect.getdoc(thing) or "")]
+    assert [name for name in without if name not in used] == []
 
 
 @pytest.mark.slow
