@@ -51,5 +51,5 @@ for tick in range(900):
     lifts = np.linspace(0, 1, 50) * (1 - cos(min(tick * dt, 2) * pi / 2)) / 2
     now = Frame.at(lifts[:, None] * [0, 0, 1]) @ tray
     step = tracker.step([now @ grip for grip in grips], dt)
-high = lifts[[status is TrackingStatus.FOLLOWING for status in step.status]]
+high = lifts[step.statuses == TrackingStatus.FOLLOWING.value]
 print(f"{step}; the highest tray that is still followed is up by {high.max():.1f} m")

@@ -13,7 +13,7 @@ start = arm.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.0, wri
 
 
 def operator(seconds=2.0):
-    """A hand that oscillates, releases the grip for a while, grips again, and moves out of reach."""
+    """A hand that oscillates, disengages for a while, engages again, and moves out of reach."""
     for tick in range(round(seconds * rate)):
         t = tick / rate
         far = 0.9 * max(t - 1.2, 0.0) / 0.8

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -63,11 +64,19 @@ def restore(app: Sphinx, what: str, name: str, thing: object, options: object, l
     lines[:] = [line.replace(HIDDEN_COLON, ":") for line in lines]
 
 
+def constant(module: object, name: str) -> str:
+    """The value of a private constant of a module, as text; its name if there is none."""
+    value = getattr(module, name, None)
+    return name if value is None else str(value.tolist() if hasattr(value, "tolist") else value)
+
+
 def short_types(
     app: Sphinx, what: str, name: str, thing: object, options: object, signature: str | None, returns: str | None
 ) -> tuple[str | None, str | None]:
-    """Called by autodoc with a signature: type aliases by their names, without what only catches misspelt options."""
-    signature = re.sub(r",\s*\*\*unknown: NoReturn", "", signature or "") or signature
+    """Called by autodoc with a signature: aliases by name, constants by value, no catch-all for misspelt options."""
+    signature = re.sub(r",\s*\*\*unknown: [~\w.]*NoReturn", "", signature or "") or signature
+    module = sys.modules.get(getattr(thing, "__module__", ""))
+    signature = re.sub(r"(?<== )_[A-Z]+\b", lambda name: constant(module, name[0]), signature or "") or signature
     pattern = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
     return pattern.sub(r"\1", signature or "") or signature, pattern.sub(r"\1", returns or "") or returns
 

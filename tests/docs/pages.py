@@ -33,7 +33,7 @@ def blocks_of(page: Path) -> list[Block]:
     found: list[Block] = []
     text = page.read_text(encoding="utf-8")
     end = 0
-    for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+    for match in re.finditer(r"^```([^`\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         between = text[end : match.start()]
         if match[1] == "text" and not between.strip() and found:
             found[-1] = found[-1]._replace(output=match[2])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import subprocess
 import sys
@@ -11,16 +12,29 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+import supple
+
+sys.path.insert(0, str(Path(__file__).parent))
+from pages import ROOT, blocks_of
+
 MODULES = (
     "supple",
+    "supple.analysis",
     "supple.damping",
+    "supple.errors",
     "supple.gauntlet",
     "supple.method",
     "supple.models",
     "supple.prefer",
+    "supple.read",
     "supple.teleop",
+    "supple.textbook",
+    "supple.textbook.chapter",
+    "supple.textbook.compare",
+    "supple.textbook.figures",
+    "supple.textbook.paper",
     "supple.view",
+    "supple.workspace",
 )
 
 
@@ -58,6 +72,12 @@ def public(module: str) -> list[str]:
     ]
 
 
+def also_named(thing: object) -> set[str]:
+    """Other public names of something: as a module, and directly in `supple`."""
+    direct = {f"supple.{name}" for name in supple.__all__ if getattr(supple, name) is thing}
+    return direct | ({thing.__name__} if inspect.ismodule(thing) else set())
+
+
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning(site: Path) -> None:
     assert (site / "index.html").exists()
@@ -70,8 +90,16 @@ def test_the_reference_describes_every_public_name(site: Path, module: str) -> N
     names = public(module)
     assert len(names) >= 3
     there = importlib.import_module(module)
-    real = {name: getattr(getattr(there, name), "__name__", "") for name in names}  # a module may be public elsewhere
-    assert [name for name in names if f"{module}.{name}" not in found and real[name] not in found] == []
+    assert [name for name in names if not {f"{module}.{name}", *also_named(getattr(there, name))} & found] == []
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_function_and_class_has_an_example(module: str) -> None:
+    blocks = [block for page in (ROOT / "docs" / "api").glob("*.md") for block in blocks_of(page)]
+    used = set(re.findall(r"\w+", " ".join(block.code for block in blocks if block.language == "python")))
+    things = {name: getattr(importlib.import_module(module), name) for name in public(module)}
+    without = [name for name, thing in things.items() if callable(thing) and ">>>" not in (inspect.getdoc(thing) or "")]
+    assert [name for name in without if name not in used] == []
 
 
 @pytest.mark.slow

@@ -23,6 +23,25 @@ def test_the_readme_leads_with_a_picture_and_the_loop() -> None:
     assert len(text.splitlines()) <= 170
 
 
+NAMED = re.compile(r"`((?:core|bind|src|tests|docs|benchmarks|examples)/[\w./-]+)`")
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=name_of)
+def test_every_file_that_a_page_names_exists(page: Path) -> None:
+    named = set(NAMED.findall(page.read_text(encoding="utf-8")))
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+
+
+def test_every_place_to_add_something_exists() -> None:
+    lines = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("<!-- places -->")[1].splitlines()
+    rows = [line.split("|")[1:-1] for line in lines if line.startswith("| a")]
+    assert len(rows) > 12
+    for _, core, python, _ in rows:
+        for cell, folders in ((core, ("core/supple", "")), (python, ("src/supple", ""))):
+            for path in re.findall(r"`([\w./]+/|[\w./]+\.\w+)`", cell):
+                assert any((ROOT / folder / path).exists() for folder in folders), path
+
+
 def anchors(page: Path) -> set[str]:
     """The anchors that a page's headings have."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
