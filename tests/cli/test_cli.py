@@ -232,6 +232,7 @@ def test_completion_knows_bundled_models_files_and_folders(two: Path, monkeypatc
     assert completion.models_and_files("no/such/folder/") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
@@ -249,6 +250,7 @@ def test_the_shell_is_given_completions(line: str, expected: list[str]) -> None:
     assert process(**asked).stdout.decode().split() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_is_installed_for_a_shell(shell: str, tmp_path: Path) -> None:
     done = process("--show-completion", shell)
@@ -277,6 +279,7 @@ def test_it_runs_as_a_process_of_its_own() -> None:
     assert done.stdout.decode("utf-8").splitlines() == str(models.panda()).splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "cp437", "latin-1"])
 def test_a_console_that_lacks_a_sign_still_gets_the_tree(encoding: str) -> None:
     done = process("show", "baxter", PYTHONIOENCODING=encoding, PYTHONUTF8="0")

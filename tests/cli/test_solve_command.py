@@ -397,6 +397,7 @@ def test_the_shell_is_given_completions(line: str, expected: list[str]) -> None:
     assert done.stdout.split() == expected
 
 
+@pytest.mark.slow
 def test_answers_and_tables_need_no_special_signs(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}

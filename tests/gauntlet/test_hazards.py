@@ -134,6 +134,7 @@ def test_an_arm_from_a_linkage_has_only_the_joints_before_its_link() -> None:
 # -- derived hazards ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_derived_hazards_are_the_stored_ones() -> None:
     for name in ("so101", "kraft"):
         found = derive_hazards(gauntlet.known_arm(name))

@@ -133,6 +133,7 @@ for found in (
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _core.instruction_sets())
 def test_any_number_of_threads_gives_the_same_bits_again_and_again(name):
     running = [
@@ -355,6 +356,7 @@ def a_moment(child):
     return b""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a process there cannot be sent Ctrl-C alone")
 def test_control_c_stops_many_and_loses_nothing_that_is_done():
     shown = interrupted(True, until_the_bar)
@@ -362,6 +364,7 @@ def test_control_c_stops_many_and_loses_nothing_that_is_done():
     assert shown.endswith((b"\r", b"\x1b[K"))  # the bar is wiped away
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a process there cannot be sent Ctrl-C alone")
 @pytest.mark.parametrize("progress", [None, False])
 def test_no_bar_is_shown_where_nobody_looks_or_nobody_wants_it(progress):

@@ -113,6 +113,7 @@ def test_joints_that_no_goal_needs_stay_as_they_were():
     assert all(name.startswith("left_") for name in changed)
 
 
+@pytest.mark.slow
 def test_any_number_of_threads_gives_the_same_bits():
     program = """
 import hashlib, sys

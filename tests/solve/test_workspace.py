@@ -100,6 +100,7 @@ def test_what_fills_no_volume_says_so() -> None:
     assert "no volume" in str(slide)
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_bits_on_any_number_of_cores() -> None:
     code = (
         "import hashlib, supple\n"
@@ -166,6 +167,7 @@ def test_a_hull_is_convex_whatever_the_number_of_points(n: int) -> None:
 # -- dexterous --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_three_links_turn_every_way_where_theory_says() -> None:
     """The wrist must come within the ring of the first two links: all around it, for 10 <= r <= 20."""
     n, arm = 36, models.planar3()

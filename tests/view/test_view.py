@@ -69,6 +69,7 @@ def test_show_returns_a_viewer_that_can_be_closed_twice() -> None:
     assert "closed" in repr(viewer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "linkage", [*map(models.get, ALL), odd(), Linkage("dot", links=[Link("dot")])], ids=lambda x: x.name
 )
@@ -83,6 +84,7 @@ def test_every_link_is_drawn_where_its_frame_is(linkage: Linkage) -> None:
             assert np.array_equal(viewer.q, q)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("linkage", [*map(models.get, ALL), odd()], ids=lambda x: x.name)
 def test_no_slider_leaves_the_limits(linkage: Linkage) -> None:
     with supple.view.serve(linkage, port=0) as viewer:

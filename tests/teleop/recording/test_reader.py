@@ -65,6 +65,7 @@ def test_a_parquet_file_without_its_end_points_to_the_journal(tmp_path, kept):
         Recording(tmp_path / "a.parquet")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [*ENDINGS, "parquet.part"])
 def test_damaged_bytes_are_refused_or_harmless_never_a_crash(tmp_path, kept, ending):
     files = kept[0] | {"parquet.part": tmp_path / "a.parquet.part"}

@@ -113,6 +113,7 @@ os._exit(1)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_crash_loses_at_most_the_last_second(tmp_path, ending):
     path = tmp_path / f"a.{ending}"
