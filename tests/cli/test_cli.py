@@ -290,6 +290,7 @@ def test_a_console_that_lacks_a_sign_still_gets_the_tree(encoding: str) -> None:
     assert len(shown.splitlines()) == len(str(models.baxter()).splitlines())
 
 
+@pytest.mark.slow
 def test_names_that_no_console_sign_exists_for_do_not_stop_it(tmp_path: Path) -> None:
     path = tmp_path / "odd.urdf"
     path.write_text(TWO.replace("turn", "肘"), encoding="utf-8")
@@ -311,6 +312,7 @@ def test_no_command_but_view_loads_the_browser_s_libraries() -> None:
     assert done.stdout.splitlines()[-1] == "False"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C cannot be sent to one process there")
 def test_view_serves_until_interrupted_and_steps_aside_for_a_taken_port() -> None:
     pytest.importorskip("viser", reason="the view extra is not installed")

@@ -368,6 +368,7 @@ def test_ctrl_c_keeps_what_is_done(run: Run, monkeypatch: pytest.MonkeyPatch) ->
 # -- help and completion ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["solve", "figures"])
 def test_help_teaches_by_examples_that_are_real(run: Run, command: str) -> None:
     pytest.importorskip("matplotlib")
@@ -380,6 +381,7 @@ def test_help_teaches_by_examples_that_are_real(run: Run, command: str) -> None:
         assert run(*words).exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "expected"),
     [

@@ -1,4 +1,4 @@
-"""Properties of the C++ core itself: small programs that measure it, compiled for each instruction set this machine has."""
+"""Properties of the C++ core: small programs that measure it, compiled for each instruction set of this machine."""
 
 import json
 import os
@@ -28,8 +28,7 @@ BUILDS["avx512"] += ["-Wno-uninitialized", "-Wno-maybe-uninitialized"]  # gcc's 
 BUILDS = {name: flags for name, flags in BUILDS.items() if name in _core.instruction_sets()}
 NATIVE = list(BUILDS)[-1]  # the widest instruction set of this machine
 BUILDS["plain arrays"] = ["-DSUPPLE_PLAIN_ARRAYS"]
-# a quick verdict is of the widest instruction set alone
-KINDS = [kind if kind == NATIVE else pytest.param(kind, marks=pytest.mark.slow) for kind in BUILDS]
+QUICK = [("numbers", NATIVE), ("goal", NATIVE)]  # what takes a second or two; Python's tests see the rest
 
 
 def level(name, kind):
@@ -74,8 +73,14 @@ def laws(made):
     return json.loads(ran.stdout)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        pytest.param(name, kind, marks=() if (name, kind) in QUICK else pytest.mark.slow)
+        for name in PROGRAMS
+        for kind in BUILDS
+    ],
+)
 def test_every_property_that_a_program_measures_holds(name, kind, program):
     found = laws(program(name, kind))
     assert any("alloc" in each["law"] for each in found)
@@ -83,7 +88,8 @@ def test_every_property_that_a_program_measures_holds(name, kind, program):
     assert not broken, "\n".join(map(str, broken))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", BUILDS)
 def test_the_nearest_step_in_a_box_is_the_one_a_search_of_all_sides_finds(kind, program):
     ran = subprocess.run([program("track", kind), "boxes"], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr

@@ -195,6 +195,7 @@ def test_no_nearby_joint_values_are_better_than_a_stored_reference() -> None:
             assert there.min() > least - 1e-10, one
 
 
+@pytest.mark.slow
 def test_a_computed_reference_is_the_stored_one() -> None:
     one = hazard("ur5", "s8")
     again = reference.compute(one)

@@ -99,7 +99,7 @@ def test_jacobians_agree_with_finite_differences(block):
             assert worst(many, wanted) < 1e-6, (seed, instructions)
 
 
-def test_random_trees_have_all_there_is():
+def test_random_trees_cover_every_joint_kind_size_and_mimic():
     trees = [random_tree(seed) for seed in range(300)]
     assert {len(tree.joints) for tree in trees} == set(range(1, 41))
     joints = [joint for tree in trees for joint in tree.joints]
@@ -286,7 +286,7 @@ def test_every_shape_is_carried():
 # -- great and small --------------------------------------------------------------------------------------------
 
 
-def test_five_thousand_joints_in_a_row_are_no_trouble(lanes):
+def test_a_chain_of_five_thousand_joints_is_computed(lanes):
     n, step = 5000, Frame.at([0.01, 0, 0])
     chain = Linkage("snake", [Joint.revolute(f"j{i}", f"l{i}", f"l{i + 1}", at=step) for i in range(n)])
     q = np.random.default_rng(0).uniform(-0.1, 0.1, (9, n))

@@ -89,6 +89,7 @@ def test_random_text(text: str) -> None:
     reads_or_refuses(f"<robot>{text}</robot>")
 
 
+@pytest.mark.slow
 @quick
 @given(st.lists(st.tuples(st.sampled_from(VALUES), ODD), min_size=1, max_size=3))
 def test_random_values_in_attributes(changes: list[tuple[tuple[int, int], str]]) -> None:

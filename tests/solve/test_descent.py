@@ -13,7 +13,6 @@ import pytest
 
 from oracle_descent import Descent
 from oracle_solve import chordal
-from quick import first_is_quick
 from random_goals import limited, random_goals, small_tree
 from random_trees import random_q
 from supple import Frame, Goal, Joint, Linkage, Mimic, Solver, _core, method, models
@@ -67,7 +66,8 @@ def test_a_sweep_is_the_oracles(block, keep):
     check([(*compare(c, Rank.OUTERMOST, keep), c.seed) for c in cases(250 * block, 250)], 0.5)
 
 
-@pytest.mark.parametrize("rank", first_is_quick([Rank.MOST_USEFUL, Rank.LEAST_RECENT, Rank.MOST_ROOM]))
+@pytest.mark.slow
+@pytest.mark.parametrize("rank", [Rank.MOST_USEFUL, Rank.LEAST_RECENT, Rank.MOST_ROOM])
 def test_a_ranked_sweep_is_the_oracles(rank):
     few = [c for c in cases(0, 160) if c.tree.dof < 12]
     check([(*compare(c, rank, True), c.seed) for c in few], 0.4)
@@ -187,6 +187,7 @@ def test_a_mimic_nearer_to_the_base_than_its_source_does_not_mislead_the_others(
         assert slow.chordal(moved) <= slow.chordal(q) * (1 + 1e-12)
 
 
+@pytest.mark.slow
 def test_the_sequence_of_figure_5_25_comes_out_of_both():
     planar, start = models.planar3(), np.array([np.pi / 8, np.pi / 4, np.pi / 4])
     begin, end = planar.frame(start, "tip").position, np.array([-20.0, 5, 0])

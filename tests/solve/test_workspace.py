@@ -129,6 +129,7 @@ def test_another_seed_gives_other_samples_and_nearly_the_same_volume() -> None:
     assert abs(one.volume() / two.volume() - 1) < 0.05
 
 
+@pytest.mark.slow
 def test_the_outline_goes_around_every_sample_of_the_section() -> None:
     found = disc()
     around = found.outline()
@@ -349,6 +350,7 @@ def test_no_bar_without_a_terminal_or_unasked(stream: io.StringIO, shown: bool) 
 # -- drawn ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normal", [None, [0, 1, 0], [1, 1, 0]])
 def test_a_section_is_drawn_within_its_bounds(normal: list[float] | None) -> None:
     pytest.importorskip("matplotlib").use("Agg")

@@ -362,7 +362,7 @@ ANY = {
 
 
 @pytest.mark.parametrize("name", ANY)
-def test_in_the_open_nothing_is_singular_whatever_the_arm(name):
+def test_no_arm_is_reported_singular_far_from_singularities(name):
     arm, asked, start = ANY[name]
     start = np.clip(start, arm.lower, arm.upper)
     follow = Solver().track(arm, asked, start)

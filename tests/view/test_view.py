@@ -143,7 +143,7 @@ def test_a_shape_is_drawn_in_its_own_size(shape: object) -> None:
 
 
 @pytest.mark.parametrize("axis", [(0, 0, 1), (0, 0, -1), (1, 0, 0), (0, -0.6, 0.8)])
-def test_a_drum_stands_along_its_axis(axis: tuple[float, float, float]) -> None:
+def test_a_cylinder_is_drawn_along_its_axis(axis: tuple[float, float, float]) -> None:
     along = np.asarray(solids.drum(0.1, 3, WHITE, axis).vertices) @ np.array(axis)
     np.testing.assert_allclose([along.min(), along.max()], [-1.5, 1.5], atol=1e-9)
 

@@ -15,6 +15,7 @@ pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_file_that_is_cut_short_is_refused_or_whole_up_to_there(tmp_path, kept, ending):
     whole = kept[0][ending].read_bytes()
