@@ -31,11 +31,11 @@ teleop: setup ## drive the Panda in the browser
 
 test: setup ## run every test: first those that may run side by side, then those that need the machine alone
 	$(BIN)/python tests/setup_browser.py
-	$(BIN)/python -m pytest -n auto -m "not alone"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not alone"
 	$(BIN)/python -m pytest -m alone
 
 quick: setup ## the tests that take no time: a verdict in 90 seconds
-	$(BIN)/python -m pytest -n auto -m "not alone and not slow"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not alone and not slow"
 
 check: setup ## layout, lint and types of Python and C++
 	$(BIN)/clang-format --dry-run --Werror $(CPP)

@@ -59,6 +59,7 @@ def test_every_class_and_function_of_solving_has_an_example() -> None:
     assert [name for name, value in own.items() if ">>>" not in (inspect.getdoc(value) or "")] == []
 
 
+@pytest.mark.slow
 def test_modules_are_attributes_after_a_plain_import(tmp_path: Path) -> None:
     names = ["analysis", "damping", "errors", "gauntlet", "method", "models", "path", "read", "step", "teleop"]
     names += ["textbook", "tracker", "view", "workspace", "write"]

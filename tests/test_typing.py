@@ -37,11 +37,13 @@ def mypy(file: Path, cache: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_typical_user_code_passes_mypy_strict(tmp_path: Path) -> None:
     ran = mypy(HERE / "typing" / "user_code.py", tmp_path)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
+@pytest.mark.slow
 def test_mistakes_of_a_user_are_found_by_mypy(tmp_path: Path) -> None:
     file = tmp_path / "wrong.py"
     file.write_text(WRONG, encoding="utf-8")

@@ -232,6 +232,7 @@ def test_completion_knows_bundled_models_files_and_folders(two: Path, monkeypatc
     assert completion.models_and_files("no/such/folder/") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
@@ -249,6 +250,7 @@ def test_the_shell_is_given_completions(line: str, expected: list[str]) -> None:
     assert process(**asked).stdout.decode().split() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_is_installed_for_a_shell(shell: str, tmp_path: Path) -> None:
     done = process("--show-completion", shell)
@@ -277,6 +279,7 @@ def test_it_runs_as_a_process_of_its_own() -> None:
     assert done.stdout.decode("utf-8").splitlines() == str(models.panda()).splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "cp437", "latin-1"])
 def test_a_console_that_lacks_a_sign_still_gets_the_tree(encoding: str) -> None:
     done = process("show", "baxter", PYTHONIOENCODING=encoding, PYTHONUTF8="0")
@@ -287,6 +290,7 @@ def test_a_console_that_lacks_a_sign_still_gets_the_tree(encoding: str) -> None:
     assert len(shown.splitlines()) == len(str(models.baxter()).splitlines())
 
 
+@pytest.mark.slow
 def test_names_that_no_console_sign_exists_for_do_not_stop_it(tmp_path: Path) -> None:
     path = tmp_path / "odd.urdf"
     path.write_text(TWO.replace("turn", "肘"), encoding="utf-8")
@@ -308,6 +312,7 @@ def test_no_command_but_view_loads_the_browser_s_libraries() -> None:
     assert done.stdout.splitlines()[-1] == "False"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C cannot be sent to one process there")
 def test_view_serves_until_interrupted_and_steps_aside_for_a_taken_port() -> None:
     pytest.importorskip("viser", reason="the view extra is not installed")

@@ -16,6 +16,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return invoke
 
 
+@pytest.mark.slow
 def test_figures_are_written_into_out_only_and_the_methods_are_compared(run: Run) -> None:
     pytest.importorskip("matplotlib")
     result = run("figures", "--out", "here", "--only", "5.20,5.14", "--only", "5.20", "--format", "png,svg")

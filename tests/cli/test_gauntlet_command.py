@@ -39,6 +39,7 @@ def test_the_command_prints_json_for_programs(command: Callable[..., Any]) -> No
     assert [row["hazard"] for row in data["hazards"]] == ["s1_baseline", "s5_limit"]
 
 
+@pytest.mark.slow
 def test_the_command_reads_a_urdf_file(command: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "robot.urdf").write_text(
         '<robot name="two"><link name="a"/><link name="b"/><link name="c"/><link name="d"/>'
@@ -70,6 +71,7 @@ def test_the_command_refuses_before_any_work(command: Callable[..., Any], words:
     assert piece in said.output
 
 
+@pytest.mark.slow
 def test_the_picture_is_written(command: Callable[..., Any], tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     said = command("ur5", "--only", "s4,s5", "--plot", "picture.png")

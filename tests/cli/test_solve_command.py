@@ -368,6 +368,7 @@ def test_ctrl_c_keeps_what_is_done(run: Run, monkeypatch: pytest.MonkeyPatch) ->
 # -- help and completion ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["solve", "figures"])
 def test_help_teaches_by_examples_that_are_real(run: Run, command: str) -> None:
     pytest.importorskip("matplotlib")
@@ -380,6 +381,7 @@ def test_help_teaches_by_examples_that_are_real(run: Run, command: str) -> None:
         assert run(*words).exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
@@ -397,6 +399,7 @@ def test_the_shell_is_given_completions(line: str, expected: list[str]) -> None:
     assert done.stdout.split() == expected
 
 
+@pytest.mark.slow
 def test_answers_and_tables_need_no_special_signs(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}

@@ -1,5 +1,6 @@
-"""The order of the core's folders, and headers that stand alone."""
+"""The order of the core's folders, headers that compile alone, and kernels that share no symbols."""
 
+import platform
 import re
 import shutil
 import subprocess
@@ -9,6 +10,8 @@ import pytest
 
 CORE = next(parent for parent in Path(__file__).parents if (parent / "core" / "supple").is_dir()) / "core"
 ORDER = ("math", "model", "task", "local", "search", "tracking")
+BIND = CORE.parent / "bind"
+KERNELS = sorted(path.name for path in (BIND / "kernels").glob("*.cpp"))
 HEADERS = sorted(path.relative_to(CORE).as_posix() for path in CORE.rglob("*.h"))
 
 
@@ -34,17 +37,71 @@ def test_shared_structs_need_no_code(header):
     assert all(included.endswith("/types.h") for included in includes(header))
 
 
-@pytest.mark.parametrize("compiler", ["g++", "clang++"])
-def test_headers_stand_alone_and_together(compiler, tmp_path):
-    """Each header compiles alone; all compile together in either order."""
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{compiler} is not installed")
-    sources = {f"alone{i}.cpp": [header] for i, header in enumerate(HEADERS)}
-    sources["together.cpp"] = HEADERS
-    sources["reversed.cpp"] = HEADERS[::-1]
-    for name, headers in sources.items():
-        (tmp_path / name).write_text("".join(f'#include "{header}"\n' for header in headers), encoding="utf-8")
-    files = [str(tmp_path / name) for name in sources]
-    command = [compiler, "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Wno-psabi", f"-I{CORE}", *files]
+def compiled(command: list[str | Path]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
+
+
+def sources(folder: Path, groups: list[list[str]]) -> list[Path]:
+    """A file for each group of headers, which includes them in that order."""
+    made = []
+    for i, headers in enumerate(groups):
+        made.append(folder / f"group{i}.cpp")
+        made[-1].write_text("".join(f'#include "{header}"\n' for header in headers), encoding="utf-8")
+    return made
+
+
+def available(compiler: str) -> str:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    return compiler
+
+
+CHECK = ["-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Wno-psabi", f"-I{CORE}"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_all_headers_compile_together_in_either_order(compiler, tmp_path):
+    compiled([available(compiler), *CHECK, *sources(tmp_path, [HEADERS, HEADERS[::-1]])])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ORDER)
+def test_each_header_compiles_alone(folder, tmp_path):
+    alone = [[header] for header in HEADERS if header.split("/")[1] == folder]
+    compiled([available("g++"), *CHECK, *sources(tmp_path, alone)])
+
+
+# as in CMakeLists.txt, but for less optimisation, with which more functions stay
+AVX2 = ["-std=c++17", "-O1", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-Wno-psabi"]
+AVX2 += ["-mavx2", "-mfma", "-DSUPPLE_ISA=avx2", f"-I{CORE}", f"-I{BIND}"]
+
+
+def shared_symbols(source: Path, made: Path) -> list[str]:
+    """The functions and variables of a source, compiled for AVX2, that the linker may merge with others'."""
+    compiled([available("g++"), *AVX2, "-c", source, "-o", made])
+    listed = subprocess.run(
+        [available("nm"), "-C", "--defined-only", made], capture_output=True, text=True, check=True
+    )
+    lines = [line.split(maxsplit=2) for line in listed.stdout.splitlines()]
+    return [name for _, kind, name in lines if kind in "WVuTDBRGSC"]  # weak, unique or external
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="AVX2 is for x86-64")
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_kernels_export_only_symbols_of_their_own_instruction_set(kernel, tmp_path):
+    """The linker keeps one of several equal weak symbols. One compiled for AVX2 and named alike in code for
+    every machine could then run on a machine without AVX2."""
+    found = shared_symbols(BIND / "kernels" / kernel, tmp_path / "kernel.o")
+    assert found
+    assert [name for name in found if "supple::avx2::" not in name] == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="AVX2 is for x86-64")
+def test_a_symbol_outside_of_the_instruction_set_is_seen(tmp_path):
+    source = tmp_path / "container.cpp"
+    source.write_text("#include <vector>\nvoid grow(std::vector<int> &v) { v.resize(v.size() + 3); }\n")
+    assert any(name.startswith("std::vector") for name in shared_symbols(source, tmp_path / "container.o"))

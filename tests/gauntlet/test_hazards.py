@@ -134,6 +134,7 @@ def test_an_arm_from_a_linkage_has_only_the_joints_before_its_link() -> None:
 # -- derived hazards ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_derived_hazards_are_the_stored_ones() -> None:
     for name in ("so101", "kraft"):
         found = derive_hazards(gauntlet.known_arm(name))
@@ -194,6 +195,7 @@ def test_no_nearby_joint_values_are_better_than_a_stored_reference() -> None:
             assert there.min() > least - 1e-10, one
 
 
+@pytest.mark.slow
 def test_a_computed_reference_is_the_stored_one() -> None:
     one = hazard("ur5", "s8")
     again = reference.compute(one)

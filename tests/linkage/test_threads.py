@@ -31,6 +31,7 @@ except MemoryError:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [4, 64, 150, 400])
 def test_too_little_memory_for_64_threads_is_no_crash(room):
     """Fewer threads do the work, or MemoryError is raised; the process lives."""

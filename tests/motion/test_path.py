@@ -52,6 +52,7 @@ def turn_between(a, b):
 # -- paths ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_path_goes_at_constant_speed():
     for path in paths():
         chords = np.linalg.norm(np.diff(path.sampled(3001).position, axis=0), axis=1)

@@ -347,6 +347,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_xml_is_refused(case: str) -> None:
     with pytest.raises(BadLinkage) as caught:
@@ -382,6 +383,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="measures memory in the unit of Linux")
 def test_hostile_xml_is_refused_in_bounded_memory() -> None:
     code = MEASURE.format(folder=str(Path(__file__).parent))

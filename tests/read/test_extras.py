@@ -254,7 +254,7 @@ class TestMjcf:
         assert said in str(caught.value)
         assert not line or caught.value.line == line
 
-    def test_an_mjcf_ending_promises_mujoco(self, tmp_path: Path) -> None:
+    def test_a_file_that_ends_in_mjcf_must_be_mjcf(self, tmp_path: Path) -> None:
         file = tmp_path / "robot.mjcf"
         file.write_text("<robot name='r'><link name='a'/></robot>")
         with pytest.raises(BadLinkage, match=r"robot\.mjcf:1: the root element is <robot>; expected <mujoco>"):

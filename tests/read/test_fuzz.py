@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -80,6 +81,7 @@ def test_random_bytes(data: bytes) -> None:
     reads_or_refuses(data)
 
 
+@pytest.mark.slow
 @quick
 @given(st.text(max_size=400))
 def test_random_text(text: str) -> None:
@@ -87,6 +89,7 @@ def test_random_text(text: str) -> None:
     reads_or_refuses(f"<robot>{text}</robot>")
 
 
+@pytest.mark.slow
 @quick
 @given(st.lists(st.tuples(st.sampled_from(VALUES), ODD), min_size=1, max_size=3))
 def test_random_values_in_attributes(changes: list[tuple[tuple[int, int], str]]) -> None:
@@ -96,6 +99,7 @@ def test_random_values_in_attributes(changes: list[tuple[tuple[int, int], str]])
     reads_or_refuses(text)
 
 
+@pytest.mark.slow
 @quick
 @given(
     st.lists(

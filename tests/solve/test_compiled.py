@@ -24,7 +24,7 @@ FAR = FRAME + np.array([[0, 0, 0, 5.0]] + [[0] * 4] * 3)
 
 @pytest.mark.parametrize("name", _core.instruction_sets())
 @pytest.mark.parametrize("robot", ["panda", "ur5", "so101", "planar3"])
-def test_the_fast_door_answers_as_solve_does_to_the_bit(robot, name):
+def test_a_compiled_solver_gives_the_bits_of_solve(robot, name):
     _core.use(name)
     arm, link = models.get(robot), HANDS[robot]
     frames, start = np.array(arm.frame(arm.random(100, seed=1), link).matrix), arm.random(100, seed=2)

@@ -213,7 +213,7 @@ def _names(arm, *columns):
 
 @pytest.mark.parametrize("name", ["ur5", "puma560", "panda"])
 @pytest.mark.parametrize("dt", [1 / 300, 1 / 1000])
-def test_the_paper_as_printed_is_its_letter_step_by_step(name, dt):
+def test_the_paper_as_printed_takes_the_oracles_steps(name, dt):
     arm, end, rng = models.get(name), ENDS[name], np.random.default_rng(9)
     if name == "panda":
         arm = arm.locked(["panda_finger_joint1"])
@@ -361,6 +361,7 @@ def test_the_singularities_of_the_kraft_like_arm_are_all_there_are():
     assert len(paper.SINGULARITIES) == 3
 
 
+@pytest.mark.slow
 def test_the_picture_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     from supple.textbook import paper

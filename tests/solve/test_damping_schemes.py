@@ -102,7 +102,7 @@ def test_the_step_minimises_what_the_paper_says_with_alpha_not_squared():
         assert np.abs(slope[list(plan.columns)]).max() < 1e-10 * (1 + np.abs(J.T @ e).max())
 
 
-def test_a_wish_leaks_by_alpha_P_J_v_and_no_weight_silences_a_joint():
+def test_a_preference_leaks_by_alpha_P_J_v_and_no_weight_stops_a_joint():
     rng = np.random.default_rng(1)
     arm, end = models.panda(), "panda_hand_tcp"
     for seed in range(300):

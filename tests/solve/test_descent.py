@@ -59,18 +59,21 @@ def check(compared, least):
     assert len(mimics) > 0.05 * len(compared)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [True, False], ids=["limits", "no limits"])
 @pytest.mark.parametrize("block", range(2))
 def test_a_sweep_is_the_oracles(block, keep):
     check([(*compare(c, Rank.OUTERMOST, keep), c.seed) for c in cases(250 * block, 250)], 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [Rank.MOST_USEFUL, Rank.LEAST_RECENT, Rank.MOST_ROOM])
 def test_a_ranked_sweep_is_the_oracles(rank):
     few = [c for c in cases(0, 160) if c.tree.dof < 12]
     check([(*compare(c, rank, True), c.seed) for c in few], 0.4)
 
 
+@pytest.mark.slow
 def test_with_halving_a_sweep_is_the_oracles_too():
     found = [(*compare(c, Rank.OUTERMOST, True, halvings=4), c.seed) for c in cases(500, 120)]
     # the sweep as a whole is judged again at the end, where rounding may halve what is nothing
@@ -83,6 +86,7 @@ def left(c, q):
     return chordal(c.tree, c.goals, tips)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", RANKS)
 def test_no_sweep_raises_its_error_or_leaves_the_limits(rank):
     fell = steps = 0
@@ -183,6 +187,7 @@ def test_a_mimic_nearer_to_the_base_than_its_source_does_not_mislead_the_others(
         assert slow.chordal(moved) <= slow.chordal(q) * (1 + 1e-12)
 
 
+@pytest.mark.slow
 def test_the_sequence_of_figure_5_25_comes_out_of_both():
     planar, start = models.planar3(), np.array([np.pi / 8, np.pi / 4, np.pi / 4])
     begin, end = planar.frame(start, "tip").position, np.array([-20.0, 5, 0])

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import oracle_solve as oracle
+from quick import first_is_quick
 from random_goals import limited, random_goals, small_tree
 from random_trees import random_q
 from supple import Goal, Solver, _core, method, models, prefer
@@ -71,7 +72,8 @@ def agree(found, wanted, condition):
     return np.abs(found - wanted).max(initial=0) <= max(1e-10, 1e-15 * condition**2) * size + 1e-13
 
 
-def test_random_goals_have_all_there_is():
+@pytest.mark.slow
+def test_random_goals_cover_every_kind_of_goal():
     found = [c for block in BLOCKS for c in cases(block)]
     assert len(found) > 1900
     assert {joint.kind for c in found for joint in c.tree.joints} == set(oracle.Kind)
@@ -86,7 +88,7 @@ def test_random_goals_have_all_there_is():
 # -- each against the oracle ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS))
 def test_error_and_jacobian_are_the_oracles(block):
     for c in cases(block):
         plan = compilation.compiled(c.tree, c.goals, Solver())
@@ -129,7 +131,7 @@ def wanted_steps(c):
         )
 
 
-@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS))
 def test_each_method_takes_the_oracles_step(block):
     compared = {}
     for c in cases(block):
@@ -162,6 +164,7 @@ def square(seed):
     return SimpleNamespace(seed=seed, tree=tree, goals=[goal], q=q, e=e, J=J[:, used], used=used, **seen(J[:, used]))
 
 
+@pytest.mark.slow
 def test_the_inverse_takes_the_oracles_step_where_there_is_one():
     taken = refused = 0
     solver = Solver(method=method.inverse(), **FREE)
@@ -193,7 +196,7 @@ def test_an_arm_that_is_straight_but_for_rounding_has_no_inverse():
     assert np.abs(bent - [0.3, 0.5] - np.linalg.solve(J, e)).max() < 1e-12
 
 
-@pytest.mark.parametrize("block", BLOCKS[:4])
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS[:4]))
 def test_a_joint_at_its_limit_that_is_pressed_outward_takes_no_part(block):
     ways = {
         "damped": lambda e, J, ends: oracle.damped(e, J, 0.01),
@@ -239,7 +242,7 @@ def test_a_step_is_taken_by_turning_on_and_brought_within_limits():
 # -- pseudo-inverse and damping ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS))
 def test_the_pseudoinverse_gives_the_shortest_step_that_does_most(block):
     rng = np.random.default_rng(block)
     for c in cases(block):
@@ -258,7 +261,7 @@ def test_the_pseudoinverse_gives_the_shortest_step_that_does_most(block):
         assert (np.linalg.norm(aside, axis=1) >= size * (1 - 1e-12)).all(), c.seed
 
 
-@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS))
 def test_damping_tends_to_the_pseudoinverse(block):
     for c in cases(block):
         if c.unclear or c.feeble or c.condition > 1e3 or not c.rank:
@@ -300,7 +303,7 @@ def wishes(c, rng):
         yield prefer.dexterity(gain), oracle.wish_dexterity(c.tree, c.goals, c.q, gain, used), 1e-6
 
 
-@pytest.mark.parametrize("block", BLOCKS[:4])
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS[:4]))
 def test_a_preference_is_the_control_expression_and_adds_nothing_to_the_hand(block):
     kinds = set()
     for c in cases(block):
@@ -323,7 +326,8 @@ def test_a_preference_is_the_control_expression_and_adds_nothing_to_the_hand(blo
     assert {(kind, True) for kind in range(4)} <= kinds  # and each of them does something
 
 
-@pytest.mark.parametrize("block", BLOCKS[:4])
+@pytest.mark.slow
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS[:4]))
 @pytest.mark.parametrize("way", ["damped", "alternative_jacobian"])
 def test_damping_lets_no_preference_into_the_hand(way, block):
     moved = 0
@@ -343,7 +347,7 @@ def test_damping_lets_no_preference_into_the_hand(way, block):
     assert moved > 100
 
 
-@pytest.mark.parametrize("block", BLOCKS[:4])
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS[:4]))
 def test_a_preference_leads_towards_its_values_from_either_side(block):
     sides = [0, 0]
     for c in cases(block):
@@ -380,7 +384,7 @@ def test_a_mirrored_arm_prefers_the_mirror_image():
 # -- transpose, and steps that do not raise the error -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS))
 def test_the_transpose_with_its_best_scale_never_raises_the_linearised_error(block):
     for c in cases(block):
         step = change(c, Solver(method=method.transpose(), **FREE))
@@ -390,7 +394,8 @@ def test_the_transpose_with_its_best_scale_never_raises_the_linearised_error(blo
         assert c.unclear or abs(left @ (c.J @ step)) <= 1e-10 * (1 + c.e @ c.e), c.seed
 
 
-@pytest.mark.parametrize("block", BLOCKS[:4])
+@pytest.mark.slow
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS[:4]))
 @pytest.mark.parametrize("way", ["transpose", "coordinate_descent", "damped", "selectively_damped"])
 def test_with_halving_no_step_raises_the_true_error(way, block):
     fell = steps = 0

@@ -29,7 +29,7 @@ def test_preferences_add_up_and_nothing_adds_nothing():
     assert step(prefer.nothing) == pytest.approx(np.zeros(3), abs=1e-14)
 
 
-def test_a_gain_of_zero_wishes_nothing_and_twice_the_gain_twice_as_much():
+def test_a_preference_is_proportional_to_its_gain():
     assert step(prefer.rest([0, 0, 0], 0)) == pytest.approx(np.zeros(3), abs=1e-14)
     assert step(prefer.rest([0, 0, 0], 0.2)) == pytest.approx(2 * step(prefer.rest([0, 0, 0], 0.1)), abs=1e-14)
     assert np.abs(step(prefer.rest([0, 0, 0], 0.2))).max() > 1e-3

@@ -88,6 +88,7 @@ def chain(seed):
     return Linkage(f"chain{seed}", [*joints, Joint.fixed("end", f"l{n}", "tip", at=at[n])])
 
 
+@pytest.mark.slow
 def test_whatever_a_random_chain_can_reach_is_found():
     lost = count = 0
     for seed in range(57):

@@ -43,6 +43,7 @@ def test_many_are_found_as_one_by_one_to_the_bit(name, started):
                 assert np.array_equal(getattr(one, field), getattr(many, field)[i]), (robot, i, field)
 
 
+@pytest.mark.slow
 def test_many_of_every_kind_are_found_as_one_by_one_to_the_bit():
     frames = PANDA.frame(PANDA.random(30, seed=1), HAND)
     place, axis = frames.position, frames.rotation @ [0, 0, 1.0]
@@ -133,6 +134,7 @@ for found in (
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _core.instruction_sets())
 def test_any_number_of_threads_gives_the_same_bits_again_and_again(name):
     running = [
@@ -355,6 +357,7 @@ def a_moment(child):
     return b""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a process there cannot be sent Ctrl-C alone")
 def test_control_c_stops_many_and_loses_nothing_that_is_done():
     shown = interrupted(True, until_the_bar)
@@ -362,9 +365,10 @@ def test_control_c_stops_many_and_loses_nothing_that_is_done():
     assert shown.endswith((b"\r", b"\x1b[K"))  # the bar is wiped away
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a process there cannot be sent Ctrl-C alone")
 @pytest.mark.parametrize("progress", [None, False])
-def test_no_bar_is_shown_where_nobody_looks_or_nobody_wants_it(progress):
+def test_no_progress_bar_is_shown_without_a_terminal_or_when_turned_off(progress):
     assert interrupted(progress, a_moment) == b""
 
 

@@ -205,7 +205,7 @@ def test_what_is_left_of_a_preference_would_move_the_hand(values):
     assert np.mean(share < 0.05) >= 0.9
 
 
-def test_a_wish_for_nothing_changes_nothing():
+def test_a_preference_function_that_returns_zeros_changes_nothing():
     goal = Goal(HAND, PANDA.frame(PANDA.random(50, seed=1), HAND))
     plain = solve(PANDA, goal)
     still = solve(PANDA, goal, prefer=prefer.function(lambda q: np.zeros(PANDA.dof)))
@@ -323,6 +323,7 @@ def unreachable(arm, link, count, seed):
     return frames[~solve(arm, Goal(link, frames)).arrived][:count]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["panda", "ur5", "so101", "puma560"])
 def test_what_cannot_be_reached_is_left_as_near_as_many_starts_get(name):
     arm, link = models.get(name), HANDS[name]
@@ -491,7 +492,8 @@ def random_problems(count):
             yield tree, [loosened(goal, rng) for goal in goals] if seed % 3 == 0 else goals, tree.random(seed=seed)
 
 
-def test_whatever_is_asked_the_search_says_what_is_so():
+@pytest.mark.slow
+def test_the_reported_outcome_and_errors_are_true_for_random_goals():
     outcomes = set()
     for i, (tree, goals, start) in enumerate(random_problems(300)):
         found = solve(tree, goals, start if i % 2 else None)
@@ -500,6 +502,7 @@ def test_whatever_is_asked_the_search_says_what_is_so():
     assert outcomes == {Outcome.ARRIVED, Outcome.STUCK}
 
 
+@pytest.mark.slow
 def test_no_search_ends_farther_from_its_goals_than_it_began():
     for tree, goals, start in random_problems(300):
         found = solve(tree, goals, start)
@@ -508,7 +511,8 @@ def test_no_search_ends_farther_from_its_goals_than_it_began():
         assert cost(tree, goals, again.q) <= cost(tree, goals, found.q) * 1.01 + 1e-6
 
 
-def test_whatever_is_asked_most_end_as_near_as_many_local_solves_get():
+@pytest.mark.slow
+def test_most_random_goals_end_as_near_as_many_local_solves():
     farther = count = 0
     for tree, goals, _ in random_problems(200):
         found = solve(tree, goals)

@@ -113,6 +113,7 @@ def test_joints_that_no_goal_needs_stay_as_they_were():
     assert all(name.startswith("left_") for name in changed)
 
 
+@pytest.mark.slow
 def test_any_number_of_threads_gives_the_same_bits():
     program = """
 import hashlib, sys
@@ -431,7 +432,7 @@ def test_what_a_function_raises_comes_through(how):
     ],
 )
 @pytest.mark.parametrize("how", WISHING, ids=repr)
-def test_a_function_that_wishes_nonsense_is_refused(answer, reason, how):
+def test_a_preference_function_that_returns_no_finite_numbers_is_refused(answer, reason, how):
     solver = Solver(method=how, prefer=prefer.function(lambda q: answer))
     for attempt in (lambda: solver.solve(ARM, flat(10, 12)), lambda: solver.step(ARM, flat(10, 12), ARM.rest)):
         with pytest.raises(BadInput) as refused:

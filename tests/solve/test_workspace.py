@@ -100,6 +100,7 @@ def test_what_fills_no_volume_says_so() -> None:
     assert "no volume" in str(slide)
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_bits_on_any_number_of_cores() -> None:
     code = (
         "import hashlib, supple\n"
@@ -128,6 +129,7 @@ def test_another_seed_gives_other_samples_and_nearly_the_same_volume() -> None:
     assert abs(one.volume() / two.volume() - 1) < 0.05
 
 
+@pytest.mark.slow
 def test_the_outline_goes_around_every_sample_of_the_section() -> None:
     found = disc()
     around = found.outline()
@@ -166,6 +168,7 @@ def test_a_hull_is_convex_whatever_the_number_of_points(n: int) -> None:
 # -- dexterous --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_three_links_turn_every_way_where_theory_says() -> None:
     """The wrist must come within the ring of the first two links: all around it, for 10 <= r <= 20."""
     n, arm = 36, models.planar3()
@@ -347,6 +350,7 @@ def test_no_bar_without_a_terminal_or_unasked(stream: io.StringIO, shown: bool) 
 # -- drawn ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normal", [None, [0, 1, 0], [1, 1, 0]])
 def test_a_section_is_drawn_within_its_bounds(normal: list[float] | None) -> None:
     pytest.importorskip("matplotlib").use("Agg")

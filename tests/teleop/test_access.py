@@ -110,7 +110,7 @@ def test_refusals_are_too_few_to_be_a_flood() -> None:
     assert 5 <= told <= 15
 
 
-def test_without_the_token_nobody_drives() -> None:
+def test_without_the_token_no_one_drives() -> None:
     access = AccessControl(TOKEN, 1000, 2.0)
     for now, token in enumerate(("", "wrong horse!", TOKEN + "x")):
         answer = access.receive("operator", packet(1, token=token), float(now))
@@ -124,7 +124,7 @@ def test_without_the_token_nobody_drives() -> None:
     assert access.operator[0] == "operator"
 
 
-def test_whoever_leaves_lets_go() -> None:
+def test_an_operator_who_leaves_releases_the_arm() -> None:
     access = AccessControl("", 1000, 2.0)
     access.receive("first", packet(1), 0.0)
     access.disconnect("second")

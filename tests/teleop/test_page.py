@@ -126,7 +126,7 @@ def test_what_no_handle_can_be_is_dropped(position: Any, wxyz: Any) -> None:
     assert hand.frame == Frame()
 
 
-def test_nobody_there_is_silence_and_a_hand_that_is_not_held_lets_go() -> None:
+def test_no_browser_sends_no_command_and_a_released_handle_disengages() -> None:
     source = HandleSource([Frame(), Frame()])
     assert source.read() is None
     source.alive = True
@@ -733,7 +733,8 @@ def test_the_command_serves_until_ctrl_c_and_says_whom_it_lets_in(host: str, tmp
             assert found, said
             if host == "0.0.0.0":
                 said += [running.stdout.readline() for _ in range(2)]
-                assert re.fullmatch(r"WARNING: whoever reaches 0\.0\.0\.0:\d+ .* can drive the arm\n", said[1])
+                warning = r"WARNING: whoever reaches 0\.0\.0\.0:\d+ and knows the token drives the arm\n"
+                assert re.fullmatch(warning, said[1])
                 assert re.fullmatch(r"token: [0-9a-f]{10}\n", said[2])
             with urllib.request.urlopen(f"http://127.0.0.1:{found[1]}", timeout=PATIENCE) as answer:
                 assert b"<html" in answer.read().lower()

@@ -175,12 +175,14 @@ def assert_legible(figure: Any) -> None:
         assert not a.overlaps(b), f"{one!r} lies on {other!r}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_no_text_of_a_figure_lies_on_another(name: str) -> None:
     pytest.importorskip("matplotlib")
     assert_legible(figures.draw(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", chapter.names())
 def test_panels_show_what_the_solver_did(name: str) -> None:
     pytest.importorskip("matplotlib")
@@ -204,6 +206,7 @@ def limbs_of(run: chapter.Run, k: int) -> list[Any]:
     return [places[i : i + 2] for i in range(3)]
 
 
+@pytest.mark.slow
 def test_figures_are_written_as_pixels_and_as_lines_into_their_folder_only(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     out = tmp_path / "new" / "folder"

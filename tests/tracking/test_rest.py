@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import supple
+from quick import first_is_quick
 from supple import Frame
 
 RATES = (60, 90, 125, 200, 250, 300, 500, 1000)
@@ -38,7 +39,7 @@ def test_the_panda_rests_after_a_jump_out_of_reach(rate):
     assert joint_speeds(tracker, PANDA_COMMAND, rate, 12)[-1] < 1e-6
 
 
-@pytest.mark.parametrize("rate", [300, 1000])
+@pytest.mark.parametrize("rate", first_is_quick([300, 1000]))
 @pytest.mark.parametrize(
     ("shift", "turn"),
     [
@@ -65,6 +66,7 @@ def test_two_end_effectors_of_g1_rest_after_one_moves_away(shift, turn, rate):
     assert joint_speeds(tracker, [left, command], rate, 12)[-1] < 0.01
 
 
+@pytest.mark.slow
 def test_motion_dies_out_after_random_jumps():
     """200 random jumps, in and out of reach, on five arms at rates from 60 to 1,000 Hz: nothing cycles."""
     rng = np.random.default_rng(5)

@@ -69,6 +69,7 @@ def test_show_returns_a_viewer_that_can_be_closed_twice() -> None:
     assert "closed" in repr(viewer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "linkage", [*map(models.get, ALL), odd(), Linkage("dot", links=[Link("dot")])], ids=lambda x: x.name
 )
@@ -83,6 +84,7 @@ def test_every_link_is_drawn_where_its_frame_is(linkage: Linkage) -> None:
             assert np.array_equal(viewer.q, q)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("linkage", [*map(models.get, ALL), odd()], ids=lambda x: x.name)
 def test_no_slider_leaves_the_limits(linkage: Linkage) -> None:
     with supple.view.serve(linkage, port=0) as viewer:
@@ -141,7 +143,7 @@ def test_a_shape_is_drawn_in_its_own_size(shape: object) -> None:
 
 
 @pytest.mark.parametrize("axis", [(0, 0, 1), (0, 0, -1), (1, 0, 0), (0, -0.6, 0.8)])
-def test_a_drum_stands_along_its_axis(axis: tuple[float, float, float]) -> None:
+def test_a_cylinder_is_drawn_along_its_axis(axis: tuple[float, float, float]) -> None:
     along = np.asarray(solids.drum(0.1, 3, WHITE, axis).vertices) @ np.array(axis)
     np.testing.assert_allclose([along.min(), along.max()], [-1.5, 1.5], atol=1e-9)
 

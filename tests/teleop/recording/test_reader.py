@@ -15,6 +15,7 @@ pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_file_that_is_cut_short_is_refused_or_whole_up_to_there(tmp_path, kept, ending):
     whole = kept[0][ending].read_bytes()
@@ -65,6 +66,7 @@ def test_a_parquet_file_without_its_end_points_to_the_journal(tmp_path, kept):
         Recording(tmp_path / "a.parquet")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [*ENDINGS, "parquet.part"])
 def test_damaged_bytes_are_refused_or_harmless_never_a_crash(tmp_path, kept, ending):
     files = kept[0] | {"parquet.part": tmp_path / "a.parquet.part"}

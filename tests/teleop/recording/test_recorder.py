@@ -113,6 +113,7 @@ os._exit(1)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_crash_loses_at_most_the_last_second(tmp_path, ending):
     path = tmp_path / f"a.{ending}"
@@ -125,6 +126,7 @@ def test_a_crash_loses_at_most_the_last_second(tmp_path, ending):
     assert (found.ticks, found.identical) == (2148, True)
 
 
+@pytest.mark.slow
 def test_a_crash_while_busy_leaves_all_whole_batches(tmp_path):
     subprocess.run([sys.executable, "-c", CRASH, str(tmp_path / "a.parquet"), "2148"], check=False)
     found = replay(tmp_path / "a.parquet.part")
@@ -187,6 +189,7 @@ except OSError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit of a file's size there")
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_full_disk_ends_the_recording_not_the_drive_and_closing_says_so(tmp_path, ending):

@@ -14,6 +14,7 @@ from supple.teleop.recording import Recorder, Recording
 from supple.teleop.recording.replay import replay
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_twenty_seconds_of_rough_driving_replay_bit_for_bit(tmp_path, ending):
     ticks, recorder = drive(tmp_path / f"a.{ending}", Solver().track(UR5, "tool0", START), 20.0, seed=3, late=4)

@@ -59,7 +59,7 @@ def test_the_command_takes_another_robot(kept):
         (["FILE", "--draw", "nowhere/a.png"], "--draw: there is no folder"),
     ],
 )
-def test_whatever_is_wrong_ends_with_2_and_a_sentence(kept, words, said):
+def test_every_mistake_ends_with_exit_code_2_and_a_sentence(kept, words, said):
     done = run(*[kept[0]["parquet"] if word == "FILE" else word for word in words])
     assert (done.exit_code, done.stdout) == (2, "")
     assert said in done.stderr
