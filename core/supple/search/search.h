@@ -208,9 +208,9 @@ SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const R
     collect_lanes(problem, search, request, step, state, scratch, answers);
     if (state.count >= request.wanted && state.decided == state.whole_batch())
       break;
-    if (out_of_budget<T>(search, request, found)) {
+    if (budget_is_spent<T>(search, request, found)) {
       if (!state.count)
-        found.outcome = spent;
+        found.outcome = out_of_budget;
       for (int lane = 0; lane < Lane<T>::width; ++lane)
         if (state.active >> lane & 1)
           keep_candidate(problem, lane, step.q, scratch);
