@@ -27,7 +27,7 @@ inline nb::object integers(nb::handle given, npy_intp size) {
 
 // what is known of one link: the joints that move it
 struct Path {
-  std::vector<Link> links;
+  std::vector<ChainJoint> joints;
   std::vector<int> columns;
   Chain chain;
 };
@@ -99,12 +99,12 @@ struct Tree {
     const int axes = int(path.columns.size());
     std::sort(path.columns.begin(), path.columns.end());
     path.columns.erase(std::unique(path.columns.begin(), path.columns.end()), path.columns.end());
-    path.links.resize(way.size());
-    make_chain(way.data(), int(way.size()), path.links.data());
+    path.joints.resize(way.size());
+    make_chain(way.data(), int(way.size()), path.joints.data());
     std::vector<char> seen(dof);
-    for (Link &link : path.links)
-      link.shared = seen[link.index], seen[link.index] = 1;
-    path.chain = {path.links.data(), int(way.size()), axes, dof, {}, {}};
+    for (ChainJoint &joint : path.joints)
+      joint.shared = seen[joint.index], seen[joint.index] = 1;
+    path.chain = {path.joints.data(), int(way.size()), axes, dof, {}, {}};
     std::copy_n(tips[link].rotation, 9, path.chain.rotation);
     std::copy_n(tips[link].position, 3, path.chain.position);
     path_known[link] = 1;

@@ -11,7 +11,7 @@ struct EncodedProblem {
   int dof;
   std::vector<int> columns; // the values of q that some goal needs
   std::vector<int> place;   // of each value of q, its place among them or -1
-  std::vector<std::vector<Link>> links;
+  std::vector<std::vector<ChainJoint>> chain_joints;
   std::vector<Target> targets;
   std::vector<Ball> balls;
   std::vector<double> lower, upper;
@@ -37,16 +37,16 @@ struct EncodedProblem {
         columns.push_back(i);
       }
     const int n = int(columns.size());
-    links.reserve(paths.size());
+    chain_joints.reserve(paths.size());
     int rows = 0;
     for (std::size_t i = 0; i < paths.size(); ++i) {
       nb::handle w = wanted[i];
-      links.push_back(paths[i]->links);
-      for (Link &link : links.back())
-        link.index = place[link.index];
+      chain_joints.push_back(paths[i]->joints);
+      for (ChainJoint &joint : chain_joints.back())
+        joint.index = place[joint.index];
       Target target{};
       target.chain = paths[i]->chain;
-      target.chain.links = links.back().data();
+      target.chain.joints = chain_joints.back().data();
       target.chain.dof = n;
       target.first = rows;
       target.rows = int(nb::len(nb::object(w[1])));

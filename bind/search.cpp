@@ -1,4 +1,5 @@
-// Compiled searches in the binding: one goal through direct entry points, or many shared out among threads.
+// Batches of the compiled search (`many`), which threads share, and the slots through which Python calls a
+// solve of one goal directly. The solve of one goal itself is in search.h.
 #include "search.h"
 
 #include <atomic>
@@ -15,7 +16,7 @@ struct ManyArrays {
   long long rows;
   int answers; // of each row
 
-  ManyArrays(const SearchSolver &solver, nb::list goals, nb::object starts, nb::handle into,
+  ManyArrays(const SearchSolver &solver, nb::list goals, nb::object given_start, nb::handle into,
              nb::handle reported, int wanted) {
     const int dof = solver.encoded.dof;
     if (int(goals.size()) != solver.encoded.problem.target_count)
@@ -26,16 +27,16 @@ struct ManyArrays {
     answers = wanted ? wanted : 1;
     if (!PyArray_Check(reported.ptr()) || PyArray_TYPE(numbers) != NPY_INT64 || !PyArray_ISCARRAY(numbers) ||
         PyArray_SIZE(numbers) != 3 * rows * answers || out.lead != 1)
-      bad_input("q and report must have as many rows");
+      bad_input("q and report must have the same number of rows");
     for (nb::handle goal : goals) {
       parts.emplace_back(goal[0], "position", rows, 1);
       parts.emplace_back(goal[1], "orientation", rows, 2);
       parts.emplace_back(goal[2], "direction", rows, 1);
     }
-    if (!starts.is_none()) {
-      const Rows s(starts, "start", dof);
+    if (!given_start.is_none()) {
+      const Rows s(given_start, "start", dof);
       if (s.n != rows)
-        bad_input("goals and start must have as many rows");
+        bad_input("goals and start must have the same number of rows");
       start_owner = s.owner;
       start = s.data;
     }
@@ -58,7 +59,7 @@ struct ManyArrays {
       parts[3 * t + 1].read(row, goals + 12 * t);
       parts[3 * t + 2].read(row, goals + 12 * t);
     }
-    double sum = 0; // 0 * x is 0 for finite x alone
+    double sum = 0; // 0 * x is 0 only where x is finite, else NaN
     for (int i = 0; i < 12 * targets; ++i)
       sum += goals[i] * 0.0;
     for (int i = 0; start && i < dof; ++i)
@@ -79,7 +80,7 @@ struct ManyArrays {
     }
   }
 
-  // a solved row: `found_count` answers; the places beyond them repeat the first and count as spent
+  // a solved row: `found_count` answers; further places repeat the first as out_of_budget
   void set_answers(const SearchSolver &solver, long long row, const Found &found, int found_count,
                    const double *values) const {
     const int dof = solver.encoded.dof, n = solver.encoded.problem.n;
@@ -87,7 +88,8 @@ struct ManyArrays {
       const long long place = row * answers + k;
       std::copy_n(start ? start + row * dof : solver.rest.data(), dof, q + place * dof);
       solver.encoded.scatter(values + (k < found_count ? k : 0) * n, q + place * dof);
-      set_report(place, k && k >= found_count ? spent : found.outcome, found.iterations, found.restarts);
+      set_report(place, k && k >= found_count ? out_of_budget : found.outcome, found.iterations,
+                 found.restarts);
     }
   }
 };
@@ -147,16 +149,17 @@ struct ManyWorker {
 // Rows begin to end: goals is a list of (position, orientation, direction), each an array or None; start
 // (rows, dof) or None. Fills q (rows, dof) and report (3, rows): outcome, iterations, restarts. With
 // `wanted`, up to so many answers for each: q (rows, wanted, dof), report (3, rows, wanted), where what is
-// beyond those found repeats the first and counts as spent.
+// beyond those found repeats the first and counts as out_of_budget.
 void search_many(SearchSolver &solver, nb::list goals, nb::object start, nb::handle into, nb::handle report,
                  int wanted, long long begin, long long end) {
   const ManyArrays arrays(solver, goals, start, into, report, wanted);
   if (begin < 0 || end < begin || end > arrays.rows)
-    bad_input("q and report must have as many rows");
+    bad_input("begin to end must be rows of q");
   const SearchKernels &kernels = *instruction_set().search;
   nb::gil_scoped_release free;
   const long long chunk = wanted ? 1 : 256;
   std::atomic<long long> next{begin};
+  // `parallel` gives the number of threads alone, at most one for each chunk; chunks come from `next`
   parallel((end - begin + chunk - 1) / chunk * 64, 64, [&](long long, long long) {
     ManyWorker worker(solver, kernels, arrays, chunk, wanted);
     for (long long first; (first = next.fetch_add(chunk)) < end;)
@@ -224,7 +227,7 @@ using FastCall = PyObject *(*)(PyObject *, PyObject *const *, Py_ssize_t);
 PyMethodDef answer_method = {
     "answer", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)(void)>(FastCall(call_answer))),
     METH_FASTCALL,
-    "answer(position, orientation, direction, start): (q, outcome, iterations, starts) of one goal."};
+    "answer(position, orientation, direction, start): (q, outcome, iterations, restarts) of one goal."};
 
 } // namespace
 
@@ -257,13 +260,13 @@ void bind_search(nb::module_ &m) {
           },
           nb::sig("def answer(self) -> typing.Callable[..., tuple[" ARRAY ", int, int, int]]"),
           "answer(position, orientation, direction, start), each an array or None: q (dof,), outcome, "
-          "iterations and starts of one goal.")
+          "iterations and restarts of one goal.")
       .def("many", search_many, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
            nb::arg(),
            nb::sig(
                "def many(self, goals: list[typing.Any], start: " ARRAY " | None, q: " ARRAY
                ", report: numpy.typing.NDArray[numpy.int64], wanted: int, begin: int, end: int, /) -> None"),
-           "Rows begin to end into q (rows, dof) and report (3, rows): outcome, iterations, starts. Goals "
+           "Rows begin to end into q (rows, dof) and report (3, rows): outcome, iterations, restarts. Goals "
            "are (position, orientation, direction) for "
            "each; with `wanted`, q (rows, wanted, dof) and report (3, rows, wanted), nearest first.");
 }

@@ -1,4 +1,5 @@
-// A compiled search in the binding: arrays in, arrays out.
+// The compiled search of one linkage and its goals, and the solve of one goal. Batches and the slots that
+// Python calls directly are in search.cpp.
 #pragma once
 #include "kernels/search.h"
 #include "problem.h"
@@ -186,7 +187,7 @@ struct SearchSolver {
     return count ? std::move(out) : nb::none();
   }
 
-  // the parts of one goal, each an array or none: (q, outcome, iterations, starts)
+  // the parts of one goal, each an array or none: (q, outcome, iterations, restarts)
   nb::object solve_parts(PyObject *position, PyObject *orientation, PyObject *direction, PyObject *start) {
     if (encoded.problem.target_count != 1)
       bad_input("one goal is given, but this search has several");

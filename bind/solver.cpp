@@ -7,14 +7,14 @@
 // The joints between the world and a link, with the values of q counted as this solver does.
 Chain LocalSolver::chain_of(Tree &tree, nb::handle link) {
   const Path &path = tree.path(tree.place(link));
-  links.push_back(path.links);
-  for (Link &each : links.back()) {
-    each.index = encoded.place[each.index];
-    if (each.index < 0)
+  chain_joints.push_back(path.joints);
+  for (ChainJoint &joint : chain_joints.back()) {
+    joint.index = encoded.place[joint.index];
+    if (joint.index < 0)
       bad_input("a singularity is measured by a joint that moves no goal");
   }
   Chain chain = path.chain;
-  chain.links = links.back().data();
+  chain.joints = chain_joints.back().data();
   chain.dof = encoded.problem.n;
   return chain;
 }
@@ -27,9 +27,10 @@ const double *LocalSolver::row_of(nb::handle full, const char *what) {
   return rows.back().data();
 }
 
-// method: (way, rank, pull, clamp, damping, scale, longest, shorten, halvings, escapes, bypass); preferences:
-// (kind, gain, value, width); stop: (iterations, patience, position, angle); schemes: None, or see
-// read_schemes; the others as in EncodedProblem
+// how: fields of Method (kind, joint_order, alternative_jacobian, clamp, damping, transpose_scale, max_step,
+// step_scale, max_halvings, limit_escapes, preference_unweighted); preference_list: fields of Preference
+// (kind, gain, value, width); end: fields of Stop (iterations, patience, position, angle); schemes: None, or
+// see read_schemes; the others as in EncodedProblem
 LocalSolver::LocalSolver(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
                          nb::tuple how, nb::list preference_list, nb::tuple end, nb::object schemes)
     : encoded(tree, wanted, low, high, balls) {
@@ -65,9 +66,9 @@ LocalSolver::LocalSolver(nb::object tree, nb::list wanted, nb::handle low, nb::h
   stop = {whole(end[0]), whole(end[1]), number(end[2]), number(end[3])};
 }
 
-// schemes: (scheme, measure, printed, bounded, alpha0, region, weight, rate, tiny, rank, function, each,
-// joint, values, point, axis); joint: (index, gain, offset, wraps); point: None or (link, point); axis: None
-// or (link, axis, radius)
+// schemes: fields of DampingScheme (kind, measure, as_printed, relative, alpha0, region, min_weight,
+// ramp_rate, ignored_speed, rank, callback, joints, (index, gain, offset, wraps), values, (link of
+// point_chain, point), (link of axis_chain, axis, radius)); the last two may be None
 void LocalSolver::read_schemes(nb::list schemes) {
   Tree &tree = nb::cast<Tree &>(encoded.tree_owner);
   for (nb::handle s : schemes) {

@@ -9,8 +9,8 @@
 
 struct LocalSolver {
   EncodedProblem encoded;
-  std::vector<std::vector<double>> rows; // one number for each of the joints that some goal needs
-  std::vector<std::vector<Link>> links;  // of chains that damping schemes look at
+  std::vector<std::vector<double>> rows;             // one number for each of the joints that some goal needs
+  std::vector<std::vector<ChainJoint>> chain_joints; // of chains that damping schemes look at
   std::vector<Preference> preferences;
   std::vector<DampingScheme> dampers;
   Method method;

@@ -20,17 +20,18 @@ struct Tracker {
   bool many;
   const TrackingKernels &kernels = *instruction_set().tracking; // those that the scratch is for
   Scratch memory, scratch;
-  std::vector<double> full, results; // joint values that no goal needs, and results before they are spread
+  std::vector<double> full;    // arms x dof: q at the start, for the joints that no goal needs
+  std::vector<double> results; // arms x result_size: over the joints that goals need, before `spread`
   std::vector<double> measured;
 
-  // paces: (speed, acceleration, jerk, unit), each (dof); tolerance: (position, angle); start: (dof) or
-  // (arms, dof)
-  Tracker(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls, nb::tuple paces,
-          int rank, double weight_scale, nb::tuple tolerances, nb::handle start)
+  // joint_bounds: (speed, acceleration, jerk, unit), each (dof); tolerances: (position, angle); start: (dof)
+  // or (arms, dof)
+  Tracker(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
+          nb::tuple joint_bounds, int rank, double weight_scale, nb::tuple tolerances, nb::handle start)
       : encoded(tree, wanted, low, high, balls), memory(0), scratch(0) {
     const int n = encoded.problem.n, dof = encoded.dof;
-    const Rows speed(paces[0], "speed", dof), acceleration(paces[1], "acceleration", dof),
-        jerk(paces[2], "jerk", dof), units(paces[3], "unit", dof);
+    const Rows speed(joint_bounds[0], "speed", dof), acceleration(joint_bounds[1], "acceleration", dof),
+        jerk(joint_bounds[2], "jerk", dof), units(joint_bounds[3], "unit", dof);
     std::vector<char> ball(n);
     for (const Ball &b : encoded.balls)
       ball[b.index] = ball[b.index + 1] = ball[b.index + 2] = 1;
@@ -38,7 +39,7 @@ struct Tracker {
       const int c = encoded.columns[i];
       const double u = units.data[c];
       unit.push_back(u);
-      // a ball's limits are a cone, kept when it has moved; a box cannot say it
+      // the limits of a ball joint are a cone, not a box: they are applied after the step
       bounds.push_back({ball[i] ? -INFINITY : encoded.lower[i] / u, ball[i] ? INFINITY : encoded.upper[i] / u,
                         speed.data[c] / u, acceleration.data[c] / u, jerk.data[c] / u});
     }
@@ -52,9 +53,9 @@ struct Tracker {
       bound_rows[jerk_row * stride + i] = bounds[i].jerk;
     }
     bool shared = false;
-    for (const auto &links : encoded.links)
-      for (const Link &link : links)
-        shared = shared || link.shared;
+    for (const auto &chain_joints : encoded.chain_joints)
+      for (const ChainJoint &joint : chain_joints)
+        shared = shared || joint.shared;
     for (const Target &target : encoded.targets) {
       CommandOptions o;
       o.position_weight = o.rotation_weight = 0;
@@ -105,7 +106,7 @@ struct Tracker {
       const ResultRow row = result_row(to, dof, targets);
       std::memcpy(row.q, full.data() + i * dof, dof * sizeof(double));
       for (int k = 0; k < dof; ++k) {
-        row.velocity[k] = row.limit_flags[k] = 0;
+        row.velocity[k] = row.sides[k] = 0;
         row.joint_weights[k] = 1;
       }
       for (int part = 0; part < result_joint_rows; ++part)
@@ -191,7 +192,7 @@ nb::object track_goals(Tracker &track, nb::handle goals, double dt, double stamp
 
 // one arm: a step that another scheme chose, with its damping and joint weights, if it has any
 nb::object track_steer(Tracker &track, nb::handle goals, double dt, nb::handle measured, nb::handle step,
-                       double alpha, nb::handle weights, bool boxed) {
+                       double alpha, nb::handle weights, bool bounded) {
   const Rows rows(goals, "goals", track.encoded.problem.target_count, 12),
       change(step, "step", track.encoded.dof);
   if (rows.n != 1 || track.arms != 1 || change.n != 1)
@@ -201,7 +202,7 @@ nb::object track_steer(Tracker &track, nb::handle goals, double dt, nb::handle m
   track.encoded.gather(change.data, part.data());
   if (!weights.is_none())
     track.encoded.gather(Rows(weights, "weights", track.encoded.dof).data, part.data() + n);
-  const ExternalStep external{part.data(), weights.is_none() ? nullptr : part.data() + n, alpha, boxed};
+  const ExternalStep external{part.data(), weights.is_none() ? nullptr : part.data() + n, alpha, bounded};
   return track.run(rows.data, nullptr, measured, nullptr, dt, &external);
 }
 
@@ -259,9 +260,10 @@ void bind_tracker(nb::module_ &m) {
   nb::class_<Tracker>(m, "Tracker", "The memory of one arm or many, and the law that moves them.")
       .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, int, double, nb::tuple,
                     nb::handle>(),
-           nb::sig("def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
-                   ", balls: list[typing.Any], paces: tuple[typing.Any, ...], rank: int, unit: float, "
-                   "tolerance: tuple[float, float], start: " ARRAY ", /) -> None"))
+           nb::sig(
+               "def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
+               ", balls: list[typing.Any], bounds: tuple[typing.Any, ...], rank: int, weight_scale: float, "
+               "tolerance: tuple[float, float], start: " ARRAY ", /) -> None"))
       .def("tick", track_tick, nb::sig("def tick(self, goal: typing.Any, dt: float, /) -> " ARRAY),
            "A tick of arms with one goal each, a frame.")
       .def("frame", track_frame, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
@@ -275,7 +277,7 @@ void bind_tracker(nb::module_ &m) {
       .def("steer", track_steer, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
            nb::arg().none(), nb::arg(),
            nb::sig("def steer(self, goals: " ARRAY ", dt: float, measured: typing.Any, step: " ARRAY
-                   ", alpha: float, weights: typing.Any, boxed: bool, /) -> " ARRAY),
+                   ", alpha: float, weights: typing.Any, bounded: bool, /) -> " ARRAY),
            "A tick of one arm with a step (dof,) that another scheme chose.")
       .def("push", track_push, nb::arg(), nb::arg(), nb::arg().none(),
            nb::sig("def push(self, twists: " ARRAY ", dt: float, measured: typing.Any, /) -> " ARRAY),

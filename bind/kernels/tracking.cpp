@@ -63,7 +63,7 @@ static void write_result(const Tracking &t, const ArmMemory &memory, const Comma
     out.velocity[i] = memory.velocity[i] * t.unit[i];
   }
   for (int k = 0; k < t.problem.target_count; ++k) {
-    if (result.status == at_rest)
+    if (result.status == held)
       std::memset(out.goal + 12 * k, 0, sizeof commands[k].goal);
     else
       std::memcpy(out.goal + 12 * k, commands[k].goal, sizeof commands[k].goal);
@@ -97,7 +97,7 @@ static void tick_rows(const TickJob &job, long long first, long long last, void 
     double goal_of_frame[12];
     const TickRequest request = row_request(job, row, goal_of_frame);
     const TickResult result = tick<N, M>(t, job.options, job.tolerance, request, memory, scratch,
-                                         {out.joint_weights, out.limit_flags, out.error});
+                                         {out.joint_weights, out.sides, out.error});
     write_result(t, memory, scratch.commands, result, out);
   }
 }

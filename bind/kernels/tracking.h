@@ -29,7 +29,7 @@ constexpr int result_number_count = sizeof(ResultNumbers) / sizeof(double);
 
 // the parts of a result row, in their order; the first four are rows of n
 struct ResultRow {
-  double *q, *velocity, *joint_weights, *limit_flags;
+  double *q, *velocity, *joint_weights, *sides;
   double *error;          // 6 a target
   double *goal;           // 12 a target
   ResultNumbers *numbers; // the last

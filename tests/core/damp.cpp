@@ -18,7 +18,7 @@ constexpr int rounds = 20000, solves = 50;
 // an arm of six turns with limits, one goal of six rows, and schemes of every native kind, mended or as
 // printed
 struct Arm {
-  Link links[joints];
+  ChainJoint chain_joints[joints];
   Chain chain;
   Target target{};
   double lower[joints], upper[joints], regions[joints], spared[joints] = {0, 1, 1, 0, 0, 0},
@@ -38,8 +38,8 @@ struct Arm {
       upper[i] = 2;
       regions[i] = 0.2;
     }
-    make_chain(nodes, joints, links);
-    chain = {links, joints, joints, joints, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {0.1, 0, 0.1}};
+    make_chain(nodes, joints, chain_joints);
+    chain = {chain_joints, joints, joints, joints, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {0.1, 0, 0.1}};
     target.chain = chain;
     target.rows = 6;
     for (int k = 0; k < 6; ++k)
@@ -74,7 +74,7 @@ struct Arm {
     method.step_scale = 1;
     method.max_step = 1e300;
     method.has_schemes = true;
-    method.preference_past_weights = printed;
+    method.preference_unweighted = printed;
     method.schemes = dampers;
     method.scheme_count = schemes;
     method.memory_size = lay_out_memory(dampers, schemes, joints);

@@ -15,7 +15,7 @@ Rot<double> random_rotation(Random &random, double most) {
 // a random chain of turns and slides with one random goal: some of its components, or a direction, with or
 // without slack
 struct Case {
-  Link links[joints];
+  ChainJoint chain_joints[joints];
   Target target{};
   double goal[12];
   Problem problem;
@@ -35,8 +35,8 @@ struct Case {
       lower[i] = -3;
       upper[i] = 3;
     }
-    make_chain(nodes, joints, links);
-    target.chain = {links, joints, joints, joints, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {0.1, 0, 0.1}};
+    make_chain(nodes, joints, chain_joints);
+    target.chain = {chain_joints, joints, joints, joints, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {0.1, 0, 0.1}};
     const bool direction = random.below(2) == 0;
     for (int c = along_x; c <= across_2; ++c)
       if (c < about_x ? random.below(4) > 0 : c >= across_1 ? direction : !direction && random.below(4) > 0)

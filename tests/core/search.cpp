@@ -18,7 +18,7 @@ constexpr int rounds = 60, company = 24; // trees, and goals at once for each
 // limits.
 struct Tree {
   Node nodes[most];
-  std::vector<Link> links[2];
+  std::vector<ChainJoint> chain_joints[2];
   std::vector<Target> targets;
   std::vector<Ball> ball_list;
   std::vector<double> lower, upper, natural, ones, rest;
@@ -54,12 +54,12 @@ struct Tree {
       const int length = int(path[k].size());
       for (int i = 0; i < length; ++i)
         on_way[i] = nodes[path[k][i]];
-      links[k].resize(length);
-      make_chain(on_way, length, links[k].data());
+      chain_joints[k].resize(length);
+      make_chain(on_way, length, chain_joints[k].data());
       Target target{};
-      for (const Link &link : links[k])
-        target.chain.axes += axis_count(link);
-      target.chain.links = links[k].data();
+      for (const ChainJoint &joint : chain_joints[k])
+        target.chain.axes += axis_count(joint);
+      target.chain.joints = chain_joints[k].data();
       target.chain.count = length;
       target.chain.dof = n;
       place(random, target.chain.rotation, target.chain.position);

@@ -232,7 +232,7 @@ void cones(Report &report) {
 // too.
 struct Arm {
   Node nodes[most];
-  std::vector<Link> links[3];
+  std::vector<ChainJoint> chain_joints[3];
   std::vector<Target> targets;
   std::vector<Ball> ball_list;
   std::vector<JointBounds> bounds;
@@ -281,17 +281,17 @@ struct Arm {
       Node path[most];
       for (int i = 0; i < lengths[k]; ++i)
         path[i] = nodes[branch[k][i]];
-      links[k].resize(lengths[k]);
-      make_chain(path, lengths[k], links[k].data());
+      chain_joints[k].resize(lengths[k]);
+      make_chain(path, lengths[k], chain_joints[k].data());
       Target target{};
       bool seen[room] = {};
       int axes = 0;
-      for (Link &link : links[k]) {
-        link.shared = seen[link.index];
-        seen[link.index] = true;
-        axes += link.motion == balls ? 3 : 1;
+      for (ChainJoint &joint : chain_joints[k]) {
+        joint.shared = seen[joint.index];
+        seen[joint.index] = true;
+        axes += joint.motion == balls ? 3 : 1;
       }
-      target.chain = {links[k].data(), lengths[k], axes, n, {}, {}};
+      target.chain = {chain_joints[k].data(), lengths[k], axes, n, {}, {}};
       place(random, target.chain.rotation, target.chain.position);
       wish(random, plain, target);
       target.first = asked;
@@ -299,9 +299,9 @@ struct Arm {
       targets.push_back(target);
     }
     bool shared = false;
-    for (const auto &chain : links)
-      for (const Link &link : chain)
-        shared = shared || link.shared;
+    for (const auto &chain : chain_joints)
+      for (const ChainJoint &joint : chain)
+        shared = shared || joint.shared;
     for (const Target &target : targets) {
       CommandOptions o;
       o.has_direction = target.has_direction;
@@ -752,7 +752,7 @@ void ticks_of_all_kinds(Report &report) {
                          kind == 4 ? 0 : dt));
       arm.goals[9] = kept;
       const ResultNumbers &numbers = ride.numbers();
-      const bool stood = numbers.status == at_rest;
+      const bool stood = numbers.status == held;
       seen[held] = seen[held] || stood;
       if (!stood) {
         seen[follows] = seen[follows] || numbers.status == following;

@@ -11,7 +11,7 @@ constexpr int most = 40, room = 3 * most;
 // nearly so.
 struct Case {
   Node nodes[most];
-  Link links[most];
+  ChainJoint chain_joints[most];
   Chain chain;
   int count, dof;
 
@@ -31,15 +31,15 @@ struct Case {
       if (!mimic)
         dof += node.motion == balls ? 3 : 1;
     }
-    make_chain(nodes, count, links);
+    make_chain(nodes, count, chain_joints);
     bool seen[room] = {};
     int axes = 0;
     for (int i = 0; i < count; ++i) {
-      links[i].shared = seen[links[i].index];
-      seen[links[i].index] = true;
-      axes += links[i].motion == balls ? 3 : 1;
+      chain_joints[i].shared = seen[chain_joints[i].index];
+      seen[chain_joints[i].index] = true;
+      axes += chain_joints[i].motion == balls ? 3 : 1;
     }
-    chain = {links, count, axes, dof, {}, {}};
+    chain = {chain_joints, count, axes, dof, {}, {}};
     place(random, chain.rotation, chain.position);
   }
 
@@ -180,11 +180,11 @@ void steps(Report &report) {
 // no start of the climb may allocate, and an outstretched arm is as long as its links together
 void reaches(Report &report) {
   Node nodes[3];
-  Link links[3];
+  ChainJoint chain_joints[3];
   for (int i = 0; i < 3; ++i)
     nodes[i] = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {i ? 20.0 - 5 * i : 0, 0, 0}, 1, 0, i - 1, i, turns};
-  make_chain(nodes, 3, links);
-  const Chain chain{links, 3, 3, 3, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {5, 0, 0}};
+  make_chain(nodes, 3, chain_joints);
+  const Chain chain{chain_joints, 3, 3, 3, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {5, 0, 0}};
   const double low[3] = {-1, -1, -1}, high[3] = {1, 1, 1};
   double q[3];
   Axis<double> axes[4];

@@ -129,11 +129,11 @@ struct ErrorOfJoint {
   bool shared = false; // several joints have this value, with no closed form
   double gain = 1;     // angle or length for a change of the value
 
-  SUPPLE_FN void add_prismatic(const Link &link, const Axis<double> &axis, const Frame<double> &tip,
+  SUPPLE_FN void add_prismatic(const ChainJoint &joint, const Axis<double> &axis, const Frame<double> &tip,
                                Vec<double> goal, const double *w) {
-    shared = shared || revolute || (prismatic && link.slide_gain != gain);
+    shared = shared || revolute || (prismatic && joint.slide_gain != gain);
     prismatic = true;
-    gain = link.slide_gain;
+    gain = joint.slide_gain;
     const Vec<double> z = axis.z, d = goal - tip.p;
     pull += gain * (w[0] * z.x * d.x + w[1] * z.y * d.y + w[2] * z.z * d.z);
     stiffness += gain * gain * (w[0] * z.x * z.x + w[1] * z.y * z.y + w[2] * z.z * z.z);
@@ -141,11 +141,11 @@ struct ErrorOfJoint {
   }
 
   // of the position p(a) = p_0 + cos(a) u + sin(a) v
-  SUPPLE_FN void add_revolute(const Link &link, const Axis<double> &axis, const Frame<double> &tip,
+  SUPPLE_FN void add_revolute(const ChainJoint &joint, const Axis<double> &axis, const Frame<double> &tip,
                               Vec<double> goal, const double *w) {
-    shared = shared || prismatic || (revolute && link.turn_gain != gain);
+    shared = shared || prismatic || (revolute && joint.turn_gain != gain);
     revolute = true;
-    gain = link.turn_gain;
+    gain = joint.turn_gain;
     const Vec<double> z = axis.z, arm = tip.p - axis.p, along = dot(z, arm) * z, u = arm - along,
                       v = cross(z, u), d = goal - axis.p - along;
     harmonics.c1 -= 2 * (w[0] * d.x * u.x + w[1] * d.y * u.y + w[2] * d.z * u.z);
@@ -201,19 +201,19 @@ struct Descent {
   bool clamp;
   int max_halvings;
 
-  // the first link in a target's chain that value k of q moves, and its axis, or null; `count` is how many it
-  // moves
-  SUPPLE_FN const Link *link_of(const Target &target, const Axis<double> *axes, int k,
-                                const Axis<double> *&axis, int &count) const {
-    const Link *found = nullptr;
+  // the first joint in a target's chain that value k of q moves, and its axis, or null; `count` is how many
+  // it moves
+  SUPPLE_FN const ChainJoint *joint_of(const Target &target, const Axis<double> *axes, int k,
+                                       const Axis<double> *&axis, int &count) const {
+    const ChainJoint *found = nullptr;
     count = 0;
     for (int i = 0; i < target.chain.count; ++i) {
-      const Link &link = target.chain.links[i];
-      if (link.index == k && !count++) {
-        found = &link;
+      const ChainJoint &joint = target.chain.joints[i];
+      if (joint.index == k && !count++) {
+        found = &joint;
         axis = axes;
       }
-      axes += link.motion == balls ? 3 : 1;
+      axes += joint.motion == balls ? 3 : 1;
     }
     return found;
   }
@@ -228,14 +228,14 @@ struct Descent {
       // the outermost of several joints that share a value moves first, so the axes of the others still hold
       const Axis<double> *axis = axes + target.chain.axes;
       for (int i = target.chain.count - 1; i >= 0; --i) {
-        const Link &link = target.chain.links[i];
-        axis -= link.motion == balls ? 3 : 1;
-        if (link.index != k)
+        const ChainJoint &joint = target.chain.joints[i];
+        axis -= joint.motion == balls ? 3 : 1;
+        if (joint.index != k)
           continue;
-        if (link.motion == slides) {
-          after[t].p = after[t].p + (link.slide_gain * change) * axis->z;
+        if (joint.motion == slides) {
+          after[t].p = after[t].p + (joint.slide_gain * change) * axis->z;
         } else {
-          const Rot<double> r = Q ? *Q : exp_rotation((link.turn_gain * change) * axis->z);
+          const Rot<double> r = Q ? *Q : exp_rotation((joint.turn_gain * change) * axis->z);
           after[t] = {r * after[t].r, r * (after[t].p - axis->p) + axis->p};
         }
       }
@@ -251,18 +251,18 @@ struct Descent {
       const Target &target = problem.targets[t];
       const Axis<double> *axis = nullptr;
       int count = 0;
-      const Link *link = link_of(target, axes, k, axis, count);
+      const ChainJoint *joint = joint_of(target, axes, k, axis, count);
       axes += target.chain.axes;
-      if (!link)
+      if (!joint)
         continue;
       error.shared = error.shared || count > 1;
       position_weights(target, w);
       const Vec<double> goal = goal_frame(goals + 12 * t).p;
-      if (link->motion == slides) {
-        error.add_prismatic(*link, *axis, tips[t], goal, w);
+      if (joint->motion == slides) {
+        error.add_prismatic(*joint, *axis, tips[t], goal, w);
         continue;
       }
-      error.add_revolute(*link, *axis, tips[t], goal, w);
+      error.add_revolute(*joint, *axis, tips[t], goal, w);
       const int directions = aligned_directions(target, tips[t], goals + 12 * t, from, to);
       const double weight = directions ? rotation_weight(target) : 0;
       for (int i = 0; i < directions; ++i) {
@@ -354,9 +354,9 @@ struct Descent {
       const Target &target = problem.targets[t];
       const Axis<double> *axis = nullptr;
       int count = 0;
-      const Link *link = link_of(target, axes, ball.index, axis, count);
+      const ChainJoint *joint = joint_of(target, axes, ball.index, axis, count);
       axes += target.chain.axes;
-      if (!link)
+      if (!joint)
         continue;
       found = true;
       child = {axis[0].z, axis[1].z, axis[2].z};
@@ -419,7 +419,7 @@ struct Descent {
     for (int t = 0; t < problem.target_count; ++t) {
       bool farther_out = false;
       for (int i = 0; i < problem.targets[t].chain.count; ++i) {
-        const int index = problem.targets[t].chain.links[i].index;
+        const int index = problem.targets[t].chain.joints[i].index;
         if (farther_out && index < k)
           return true;
         farther_out = farther_out || index == k;

@@ -1,4 +1,5 @@
-// Damping factor and joint weights from damping schemes: the largest and the smallest of all [D19-D29].
+// The damping factor alpha and the joint weights from damping schemes [D19-D29]. Of all schemes, the largest
+// alpha and the smallest weight of each joint count.
 #pragma once
 #include "supple/local/nullspace.h"
 #include "supple/math/scratch.h"
@@ -144,7 +145,7 @@ SUPPLE_FN double singularity_distance(const DampingScheme &d, const double *q, A
   return nearest;
 }
 
-// [D24-D27] Ramps of the joints near their limits: lowers w, and returns the part of alpha_0.
+// [D24-D27] Ramps of the joints near their limits: lowers w, and returns the factor on alpha_0.
 //
 // As printed, a joint that rests counts as moving up, a ramp may jump up by almost 1, and beyond a limit
 // weights are negative. Mended, the last direction counts (at first the nearer limit), ramps stay between 0
@@ -184,7 +185,7 @@ struct DampingInput {
   double dt;
 };
 
-// [D22, D23] Near a named singularity: lowers w of the joints to spare, and returns the part of alpha_0.
+// [D22, D23] Near a named singularity: lowers w of the joints to spare, and returns the factor on alpha_0.
 SUPPLE_FN double named_singularity_part(const DampingInput &in, const DampingScheme &d,
                                         const DampingScratch &scratch) {
   double away = 1e300;
@@ -218,7 +219,8 @@ SUPPLE_FN double callback_part(const DampingInput &in, const DampingScheme &d,
   return alpha;
 }
 
-// The part of alpha_0 by a scheme that does not use J_w, and its joint weights in scratch.w.
+// The factor on alpha_0 from a scheme that does not use J_w, 0 for other schemes; lowers the joint weights in
+// scratch.w.
 SUPPLE_FN double part_by_state(const DampingInput &in, const DampingScheme &d, double *memory,
                                const DampingScratch &scratch) {
   if (d.kind == scheme_constant)
@@ -229,8 +231,10 @@ SUPPLE_FN double part_by_state(const DampingInput &in, const DampingScheme &d, d
     return callback_part(in, d, scratch);
   if (d.kind == scheme_named_singularity)
     return named_singularity_part(in, d, scratch);
+  if (d.kind != scheme_error)
+    return 0;
   double square = 0; // [D21]
-  for (int r = 0; r < in.problem.rows && d.kind == scheme_error; ++r)
+  for (int r = 0; r < in.problem.rows; ++r)
     square += in.e[r] * in.e[r];
   return square;
 }
@@ -291,28 +295,28 @@ SUPPLE_FN double condition_part(const DampingScheme &d, WeightedJacobian &jacobi
   return bound > d.region ? square_of(1 - d.region / bound) : 0;
 }
 
-// (1 - sigma_r^2 / sigma_0^2)^2 below sigma_0, a part of the largest singular value
+// (1 - sigma_r^2 / sigma_0^2)^2 below sigma_0 = region times the largest singular value
 SUPPLE_FN double smallest_singular_value_part(const DampingScheme &d, WeightedJacobian &jacobian) {
   const DampingScratch &scratch = jacobian.scratch;
   const int m = jacobian.m, n = jacobian.n, k = jacobian.k;
-  const double part = d.region * d.region;
+  const double squared_region = d.region * d.region;
   if (d.rank >= k) {
-    // Most often a factorisation of J_w J_w' - part |J_w|^2 I, all of whose pivots are positive, shows that
-    // the smallest is above the region: |J_w| is no less than the largest singular value.
+    // A quick test that succeeds most often: if all pivots of J_w J_w' - region^2 |J_w|^2 I are positive, the
+    // smallest singular value is above region |J_w|, and |J_w| is no less than the largest singular value.
     double all = 0;
     for (int j = 0; j < m * n; ++j)
       all += scratch.Jw[j] * scratch.Jw[j];
-    gram(scratch.Jw, m, n, m <= n, -(part * all), scratch.A);
+    gram(scratch.Jw, m, n, m <= n, -(squared_region * all), scratch.A);
     if (all > 0 && factor(scratch.A, k) > 0)
       return 0;
   }
-  const double edge = part * jacobian.squares()[0], smallest = jacobian.squares()[d.rank - 1];
+  const double edge = squared_region * jacobian.squares()[0], smallest = jacobian.squares()[d.rank - 1];
   if (!(edge > 0))
     return 1;
   return smallest < edge ? square_of(1 - smallest / edge) : 0;
 }
 
-// The part of alpha_0 by a scheme that uses J_w.
+// The factor on alpha_0 from a scheme that uses J_w, 0 for other schemes.
 SUPPLE_FN double part_by_jacobian(const DampingScheme &d, WeightedJacobian &jacobian, double dt,
                                   double *memory) {
   if (d.kind == scheme_manipulability)
@@ -326,7 +330,8 @@ SUPPLE_FN double part_by_jacobian(const DampingScheme &d, WeightedJacobian &jaco
   return 0;
 }
 
-// As printed, the bound of [D20] is of the very matrix that is solved now, for the next iteration.
+// As printed, [D20] takes the condition bound of J_w J_w' + alpha I, the matrix that this iteration solves,
+// and uses it in the next iteration.
 SUPPLE_FN void remember_condition_bounds(const DampingInput &in, double alpha, double *memory,
                                          const DampingScratch &scratch) {
   for (int i = 0; i < in.method.scheme_count; ++i) {

@@ -117,7 +117,7 @@ SUPPLE_FN double damped_step(const Problem &problem, const Method &method, const
   const double alpha = choose_damping({problem, method, q, e, J, dt}, memory, scratch.damping);
   const double *preferred = is_zero(scratch.preferred, n) ? nullptr : scratch.preferred;
   weighted_least_squares(J, scratch.damping.Jw, scratch.damping.w, problem.rows, n, e, alpha, preferred,
-                         method.preference_past_weights, scratch.step, dq);
+                         method.preference_unweighted, scratch.step, dq);
   remember(memory, dq, n);
   ignore_outward_creep(problem, method, q, dt, dq);
   return alpha;
@@ -169,7 +169,7 @@ SUPPLE_FN void halve_while_worse(const Problem &problem, const Method &method, c
   set_values(0, problem.n, dq);
 }
 
-// One step of a method from q, which stays: the change it makes. False where the method finds none.
+// One step of a method from q into dq; q is not changed. False where the method finds no step.
 SUPPLE_FN bool one_step(const Problem &problem, const Method &method, const double *goals, const double *q,
                         const SolveScratch &scratch, double *dq) {
   const int n = problem.n;
@@ -239,12 +239,13 @@ SUPPLE_FN bool escape(const Problem &problem, const double *goals, int count, co
   const int n = problem.n;
   const Evaluation &evaluation = scratch.evaluation;
   evaluate(problem, scratch.q, goals, false, evaluation);
-  for (int all = count % 3 > 0; all < 2; ++all) {
+  enum Pass : int { pressed_joints, all_joints };
+  for (int pass = count % 3 == 0 ? pressed_joints : all_joints; pass <= all_joints; ++pass) {
     bool moved = false;
     for (int l = 0; l < n; ++l) {
       const double low = problem.lower[l], high = problem.upper[l], q = scratch.q[l];
       const double descent = descent_along(problem, evaluation.J, evaluation.e, l);
-      if (!(high - low < 1e300) || !(all || pressed_outward(q, low, high, descent)))
+      if (!(high - low < 1e300) || !(pass == all_joints || pressed_outward(q, low, high, descent)))
         continue;
       scratch.q[l] = count % 3 == 2 ? (low + high) / 2 : low + high - q;
       moved = true;
@@ -290,7 +291,8 @@ SUPPLE_FN void approach_nearest(const Problem &problem, const Method &method, co
   }
 }
 
-// A solve that makes no progress ends: as near as it gets, for damped steps.
+// Ends a solve that makes no progress. With damped steps it first goes on to the joint values nearest to the
+// goals.
 SUPPLE_FN void end_stuck(const Problem &problem, const Method &method, const Stop &stop, const double *goals,
                          double error, const SolveScratch &scratch, Report &report) {
   report.outcome = stuck;
@@ -337,7 +339,7 @@ struct Progress {
 SUPPLE_FN Report solve(const Problem &problem, const Method &method, const Stop &stop, const double *goals,
                        const double *start, const SolveScratch &scratch) {
   const int n = problem.n;
-  Report report{spent, 0, 0, 0};
+  Report report{out_of_budget, 0, 0, 0};
   Progress progress;
   double least = 1e300;
   int escapes = 0;
@@ -361,7 +363,7 @@ SUPPLE_FN Report solve(const Problem &problem, const Method &method, const Stop 
     }
     if (report.iterations >= stop.iterations) {
       if (escapes)
-        report.outcome = stuck; // it was, and the escapes did not free it
+        report.outcome = stuck; // it was stuck before each escape, and no escape led to the goals
       return report;
     }
     if (progress.is_over(error, stop.patience)) {

@@ -11,7 +11,7 @@ struct StepScratch {
   double *V;           // size x size: eigenvectors
   double *x;           // size: right-hand side, then solution
   double *row;         // size: rows or joints of one direction
-  double *null_motion; // size: the preferred step in the null space, or the error less what it does
+  double *null_motion; // size: the preferred step in the null space; or the error minus J times it
   int *order;          // size: of pivots
 };
 
@@ -58,14 +58,16 @@ SUPPLE_FN void least_squares(const double *J, int m, int n, const double *e, dou
   }
 }
 
-// [D11-D18] The paper's five steps, given J_w = W_x J W_q: dq = W_q (J_w'(J_w J_w' + alpha I)^-1 (e - J_w v)
-// + v), where v is a preferred step in weighted coordinates, so that a weight of 0 silences a joint. With
-// `past_weights`, as printed, v is added after the weights. v moves the end effector by no more than alpha
-// P^-1 J_w v.
+// [D11-D18] The paper's step, given J_w = W_x J W_q and P = J_w J_w' + alpha I:
+//   dq = W_q (J_w' P^-1 (e - J_w v) + v)
+// v is a preferred step in weighted coordinates, so a joint with weight 0 does not move. With
+// `preference_unweighted`, as printed in the paper, the weights do not apply to v:
+//   dq = W_q J_w' P^-1 (e - J v) + v
+// v moves the end effector by alpha P^-1 J_w v (second form: alpha P^-1 J v), so not at all without damping.
 SUPPLE_FN void weighted_least_squares(const double *J, const double *Jw, const double *w, int m, int n,
-                                      const double *e, double alpha, const double *v, bool past_weights,
-                                      const StepScratch &scratch, double *dq) {
-  if (past_weights && v) {
+                                      const double *e, double alpha, const double *v,
+                                      bool preference_unweighted, const StepScratch &scratch, double *dq) {
+  if (preference_unweighted && v) {
     for (int i = 0; i < m; ++i) {
       scratch.null_motion[i] = e[i];
       for (int l = 0; l < n; ++l)
@@ -73,9 +75,9 @@ SUPPLE_FN void weighted_least_squares(const double *J, const double *Jw, const d
     }
     e = scratch.null_motion;
   }
-  least_squares(Jw, m, n, e, alpha, past_weights ? nullptr : v, scratch, dq);
+  least_squares(Jw, m, n, e, alpha, preference_unweighted ? nullptr : v, scratch, dq);
   for (int l = 0; l < n; ++l)
-    dq[l] = w[l] * dq[l] + (past_weights && v ? v[l] : 0);
+    dq[l] = w[l] * dq[l] + (preference_unweighted && v ? v[l] : 0);
 }
 
 // dq = a J'e; the best a, used where `scale` is 0, minimises |J dq - e|.

@@ -90,7 +90,7 @@ struct Method {
   void *preference_data;
   const bool *locked; // n, or null: joints that stay
   bool has_schemes;   // damping and joint weights come from the schemes below, largest and smallest of all
-  bool preference_past_weights; // as printed in [D18]: the joint weights do not apply to the preferred step
+  bool preference_unweighted; // as printed in [D18]: the joint weights do not apply to the preferred step
   const DampingScheme *schemes;
   int scheme_count;
   int memory_size; // how many numbers the schemes remember, at least 1

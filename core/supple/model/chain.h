@@ -5,51 +5,51 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// Makes the links of a chain from the nodes between the world and an end effector (model/types.h): splits
+// Makes the joints of a chain from the nodes between the world and an end effector (model/types.h): splits
 // each location into a turn about z, which the joint before it takes over, a shift, a tilt about x, and a
 // turn about z, which the joint takes itself.
-inline void make_chain(const Node *nodes, int count, Link *links) {
+inline void make_chain(const Node *nodes, int count, ChainJoint *joints) {
   for (int i = 0; i < count; ++i) {
     const Node &node = nodes[i];
-    Link &link = links[i];
-    link = {};
+    ChainJoint &joint = joints[i];
+    joint = {};
     for (int k = 0; k < 9; ++k)
-      link.rotation[k] = node.rotation[k];
+      joint.rotation[k] = node.rotation[k];
     for (int k = 0; k < 3; ++k)
-      link.position[k] = node.position[k];
-    link.index = node.index;
-    link.motion = node.motion;
-    link.whole = i == 0 || nodes[i - 1].motion == balls || node.motion == balls;
+      joint.position[k] = node.position[k];
+    joint.index = node.index;
+    joint.motion = node.motion;
+    joint.whole = i == 0 || nodes[i - 1].motion == balls || node.motion == balls;
     double before = 0, after = 0;
-    if (!link.whole) {
+    if (!joint.whole) {
       // R = Rz(before) Rx(tilt) Rz(after)
       const double *r = node.rotation;
       if (r[2] != 0 || r[5] != 0)
         before = std::atan2(r[2], -r[5]);
       const double c = std::cos(before), s = std::sin(before);
       after = std::atan2(-(c * r[1] + s * r[4]), c * r[0] + s * r[3]);
-      link.tilt_cos = r[8];
-      link.tilt_sin = s * r[2] - c * r[5];
-      link.shift[0] = c * node.position[0] + s * node.position[1];
-      link.shift[1] = c * node.position[1] - s * node.position[0];
-      link.shift[2] = node.position[2];
-      links[i - 1].turn_offset += before;
+      joint.tilt_cos = r[8];
+      joint.tilt_sin = s * r[2] - c * r[5];
+      joint.shift[0] = c * node.position[0] + s * node.position[1];
+      joint.shift[1] = c * node.position[1] - s * node.position[0];
+      joint.shift[2] = node.position[2];
+      joints[i - 1].turn_offset += before;
       // what is far below rounding is none: most arms have right angles and offsets along one axis
       double size = 0;
-      for (double x : link.shift)
+      for (double x : joint.shift)
         size += std::fabs(x);
       for (int k = 0; k < 3; ++k)
-        link.shifts[k] = std::fabs(link.shift[k]) > 1e-17 * size;
-      link.tilt = some_tilt;
-      if (std::fabs(link.tilt_cos) < 1e-16)
-        link.tilt = link.tilt_sin > 0 ? up : down;
-      else if (link.tilt_cos > 0 && std::fabs(link.tilt_sin) < 1e-16)
-        link.tilt = no_tilt;
+        joint.shifts[k] = std::fabs(joint.shift[k]) > 1e-17 * size;
+      joint.tilt = some_tilt;
+      if (std::fabs(joint.tilt_cos) < 1e-16)
+        joint.tilt = joint.tilt_sin > 0 ? up : down;
+      else if (joint.tilt_cos > 0 && std::fabs(joint.tilt_sin) < 1e-16)
+        joint.tilt = no_tilt;
     }
-    link.turn_offset = after + (node.motion == turns ? node.offset : 0);
-    link.turn_gain = node.motion == turns ? node.gain : 0;
-    link.slide_offset = node.motion == slides ? node.offset : 0;
-    link.slide_gain = node.motion == slides ? node.gain : 0;
+    joint.turn_offset = after + (node.motion == turns ? node.offset : 0);
+    joint.turn_gain = node.motion == turns ? node.gain : 0;
+    joint.slide_offset = node.motion == slides ? node.offset : 0;
+    joint.slide_gain = node.motion == slides ? node.gain : 0;
   }
 }
 
@@ -125,47 +125,47 @@ SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, 
   Columns<Col> at;
   for (int first = 0; first < chain.count; first += block) {
     const int n = chain.count - first < block ? chain.count - first : block;
-    const Link *links = chain.links + first;
+    const ChainJoint *joints = chain.joints + first;
     sincos_run(n, s, c, [&](int i) {
-      return splat<T>(links[i].turn_gain) * q[links[i].index] + splat<T>(links[i].turn_offset);
+      return splat<T>(joints[i].turn_gain) * q[joints[i].index] + splat<T>(joints[i].turn_offset);
     });
     for (int i = 0; i < n; ++i) {
-      const Link &link = links[i];
-      if (link.whole) {
-        const Frame<T> location = constant<T>(link.rotation, link.position);
+      const ChainJoint &joint = joints[i];
+      if (joint.whole) {
+        const Frame<T> location = constant<T>(joint.rotation, joint.position);
         if (first + i)
           at = after(at, location);
         else
           load_frame(at, location);
       } else {
-        if (link.shifts[0])
-          at.p = at.p + splat<T>(link.shift[0]) * at.x;
-        if (link.shifts[1])
-          at.p = at.p + splat<T>(link.shift[1]) * at.y;
-        if (link.shifts[2])
-          at.p = at.p + splat<T>(link.shift[2]) * at.z;
+        if (joint.shifts[0])
+          at.p = at.p + splat<T>(joint.shift[0]) * at.x;
+        if (joint.shifts[1])
+          at.p = at.p + splat<T>(joint.shift[1]) * at.y;
+        if (joint.shifts[2])
+          at.p = at.p + splat<T>(joint.shift[2]) * at.z;
         const Col y = at.y, z = at.z;
-        if (link.tilt == up) {
+        if (joint.tilt == up) {
           at.y = z;
           at.z = -y;
-        } else if (link.tilt == down) {
+        } else if (joint.tilt == down) {
           at.y = -z;
           at.z = y;
-        } else if (link.tilt == some_tilt) {
-          at.y = splat<T>(link.tilt_cos) * y + splat<T>(link.tilt_sin) * z;
-          at.z = splat<T>(link.tilt_cos) * z - splat<T>(link.tilt_sin) * y;
+        } else if (joint.tilt == some_tilt) {
+          at.y = splat<T>(joint.tilt_cos) * y + splat<T>(joint.tilt_sin) * z;
+          at.z = splat<T>(joint.tilt_cos) * z - splat<T>(joint.tilt_sin) * y;
         }
       }
-      if (link.motion != balls) {
+      if (joint.motion != balls) {
         const Col x = at.x;
         at.x = c[i] * x + s[i] * at.y;
         at.y = c[i] * at.y - s[i] * x;
-        if (link.motion == slides)
-          at.p = at.p + (splat<T>(link.slide_gain) * q[link.index] + splat<T>(link.slide_offset)) * at.z;
+        if (joint.motion == slides)
+          at.p = at.p + (splat<T>(joint.slide_gain) * q[joint.index] + splat<T>(joint.slide_offset)) * at.z;
         store_axis(axes++, at.z, at.p);
       } else {
         const T o = splat<T>(0);
-        at = after(at, Frame<T>{exp_rotation(load3(q + link.index)), {o, o, o}});
+        at = after(at, Frame<T>{exp_rotation(load3(q + joint.index)), {o, o, o}});
         store_axis(axes++, at.x, at.p);
         store_axis(axes++, at.y, at.p);
         store_axis(axes++, at.z, at.p);

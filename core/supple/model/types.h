@@ -19,7 +19,7 @@ struct Node {
 // The first joint, and one after a ball, have no turn before them to take it: they keep their whole location.
 enum Tilt : int { no_tilt = 0, some_tilt = 1, up = 2, down = 3 }; // up and down: a right angle about x or -x
 
-struct Link {
+struct ChainJoint {
   double rotation[9], position[3];     // the whole location
   double shift[3], tilt_cos, tilt_sin; // its shift in the turned axes, and its tilt about x
   double turn_gain, turn_offset;       // angle about z = turn_gain * q[index] + turn_offset
@@ -32,7 +32,7 @@ struct Link {
 
 // the joints between the world and one end effector, outermost last
 struct Chain {
-  const Link *links;
+  const ChainJoint *joints;
   int count, axes, dof;            // axes: one for each turn or slide, three for a ball
   double rotation[9], position[3]; // the end effector, as seen from the last joint
 };

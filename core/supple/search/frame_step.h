@@ -7,10 +7,10 @@ inline namespace SUPPLE_ISA {
 
 // the weighted column of a joint: six rows, in weighted sizes of the joint
 template <class T>
-SUPPLE_FLAT void frame_column(const Link &link, const Axis<T> &axis, Vec<T> point, double size,
+SUPPLE_FLAT void frame_column(const ChainJoint &chain_joint, const Axis<T> &axis, Vec<T> point, double size,
                               const T *weight, bool weighted_rotation, T *c) {
-  if (link.motion == turns) {
-    const double gain = link.turn_gain * size;
+  if (chain_joint.motion == turns) {
+    const double gain = chain_joint.turn_gain * size;
     const Vec<T> z = gain == 1 ? axis.z : splat<T>(gain) * axis.z;
     const Vec<T> v = cross(z, point - axis.p);
     c[0] = weight[0] * v.x;
@@ -21,7 +21,7 @@ SUPPLE_FLAT void frame_column(const Link &link, const Axis<T> &axis, Vec<T> poin
       for (int i = 3; i < 6; ++i)
         c[i] = weight[i] * c[i];
   } else {
-    const Vec<T> z = splat<T>(link.slide_gain * size) * axis.z;
+    const Vec<T> z = splat<T>(chain_joint.slide_gain * size) * axis.z;
     c[0] = weight[0] * z.x;
     c[1] = weight[1] * z.y;
     c[2] = weight[2] * z.z;
@@ -62,11 +62,11 @@ SUPPLE_FN SearchStepResult<T> frame_step(const Problem &problem, const Search &s
     A[i] = splat<T>(0);
   A[0] = A[2] = A[5] = A[9] = A[14] = A[20] = damping_part * result.squared_error + splat<T>(1e-12);
   for (int k = 0; k < chain.count; ++k) {
-    const Link &link = chain.links[k];
-    const int l = link.index;
+    const ChainJoint &chain_joint = chain.joints[k];
+    const int l = chain_joint.index;
     const SearchJoint &joint = search.joints[l];
     T c[6];
-    frame_column(link, scratch.axes[k], tip.p, joint.weighted_size, weight, weighted_rotation, c);
+    frame_column(chain_joint, scratch.axes[k], tip.p, joint.weighted_size, weight, weighted_rotation, c);
     const T factor = free_factor<T>(is_held(joint, scratch.q[l], dot6(c, e)));
 #pragma GCC unroll 6
     for (int i = 0; i < 6; ++i)

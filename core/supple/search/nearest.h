@@ -8,7 +8,7 @@ inline namespace SUPPLE_ISA {
 
 // Whether one more step exceeds the iterations or the time of a solve; the clock is read every eighth step.
 template <class T>
-SUPPLE_FN bool out_of_budget(const Search &search, const Request &request, const Found &found) {
+SUPPLE_FN bool budget_is_spent(const Search &search, const Request &request, const Found &found) {
   return (found.iterations + 1LL) * Lane<T>::width > search.max_iterations ||
          (request.deadline.passed && found.iterations % 8 == 7 &&
           request.deadline.passed(request.deadline.clock));
@@ -66,7 +66,7 @@ SUPPLE_FN CandidateDescent<T> descend_lanes(const Problem &problem, const Search
   for (int l = 0; l < problem.n; ++l)
     scratch.best[l] = step.q[l];
   for (int k = 0; k <= steps && !descent.arrived && !all(settled); ++k) {
-    if (k && out_of_budget<T>(search, request, found))
+    if (k && budget_is_spent<T>(search, request, found))
       break;
     found.iterations += k > 0;
     const SearchStepResult<T> result = search_step(problem, search, damping_part, true, step);
@@ -98,7 +98,7 @@ SUPPLE_FN CandidateDescent<T> improve_candidates(const Problem &problem, const S
   if (scratch.candidate_count <= W)
     return descent;
   for (int first = 0; first < scratch.candidate_count && !descent.arrived; first += W) {
-    if (out_of_budget<T>(search, request, found))
+    if (budget_is_spent<T>(search, request, found))
       break;
     load_candidates(problem, first, scratch);
     descent = descend_lanes(problem, search, request, SearchConstants::short_descent, scratch, found);

@@ -11,16 +11,16 @@ struct RestartScratch {
   SearchStepScratch<T> step;
   T squared_error;                                // where the lanes last stood
   T recent_errors[SearchConstants::error_window]; // squared errors of the last steps, oldest first
-  T error_ratio;                                  // the part of the oldest that the newest must not exceed
-  T steps;                                        // taken by each lane
-  int restart[Lane<T>::width];                    // which restart each lane runs; -1: none
-  TableSeeds seeds[Lane<T>::width];               // for the goal of each lane
-  double *seed;                                   // n: where a restart begins
-  int *source_lane;                               // n: the lane from which a partial restart takes a joint
-  double *answer;                                 // n: what an arrived lane has found
-  double *moved;                                  // n: an answer that is being moved to its place
-  double *candidates; // SearchConstants::candidates x n: abandoned, the best of them
-  double candidate_error[SearchConstants::candidates]; // squared
+  T error_ratio;                    // a lane is abandoned if the newest error > error_ratio * the oldest
+  T steps;                          // taken by each lane
+  int restart[Lane<T>::width];      // which restart each lane runs; -1: none
+  TableSeeds seeds[Lane<T>::width]; // for the goal of each lane
+  double *seed;                     // n: where a restart begins
+  int *source_lane;                 // n: the lane from which a partial restart takes a joint
+  double *answer;                   // n: what an arrived lane has found
+  double *moved;                    // n: an answer while the answers are sorted
+  double *candidates;               // SearchConstants::candidates x n: the best q of abandoned restarts
+  double candidate_error[SearchConstants::candidates]; // squared error of each
   int candidate_count;
   T *best; // n: least error so far, when candidates are refined
 };
@@ -54,7 +54,7 @@ SUPPLE_FN void set_goals(const Problem &problem, int lane, const double *goals,
 
 // ---- Begin ----
 
-// A lane has a new restart; `own`: from the caller's start.
+// Gives a lane a new restart; `own`: its seed is the caller's start.
 template <class T>
 SUPPLE_FN void reset_lane(int restart, bool own, int lane, RestartScratch<T> &scratch) {
   scratch.restart[lane] = restart;
@@ -103,12 +103,12 @@ SUPPLE_FN void find_sources(const Problem &problem, const Search &search, int la
     }
 }
 
-// For several targets: a restart from the place q where a lane was abandoned, in which only the joints change
-// whose targets are all missed. False, and nothing done, if these are none or all.
+// For several targets: a restart from the q where a lane was abandoned. It changes only joints that serve no
+// met target; returns false, and does nothing, if that is no joint or every joint.
 template <class T>
 SUPPLE_FN bool begin_partial_restart(const Problem &problem, const Search &search, int restart, int lane,
                                      const T *q, RestartScratch<T> &scratch) {
-  const double met_error = 1e-2 * get(scratch.squared_error, lane);
+  const double met_error = SearchConstants::met_error_share * get(scratch.squared_error, lane);
   if (!(met_error < unbounded))
     return false;
   find_sources(problem, search, lane, met_error, scratch);

@@ -208,9 +208,9 @@ SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const R
     collect_lanes(problem, search, request, step, state, scratch, answers);
     if (state.count >= request.wanted && state.decided == state.whole_batch())
       break;
-    if (out_of_budget<T>(search, request, found)) {
+    if (budget_is_spent<T>(search, request, found)) {
       if (!state.count)
-        found.outcome = spent;
+        found.outcome = out_of_budget;
       for (int lane = 0; lane < Lane<T>::width; ++lane)
         if (state.active >> lane & 1)
           keep_candidate(problem, lane, step.q, scratch);
@@ -239,7 +239,7 @@ SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const R
 // The state of many solves: one problem in each lane of T.
 template <class T>
 struct BatchState {
-  int tries;          // restarts of a problem in its lane; those that need more are left for search_one
+  int lane_restarts;  // restarts of a problem in its lane; those that need more are left for search_one
   bool limited;       // little budget or a deadline: one step in a lane, then search_one
   long long next = 0; // problem to begin
   long long problem_of[Lane<T>::width]; // in each lane
@@ -287,7 +287,7 @@ SUPPLE_FN void end_lane(const Problem &problem, const Search &search, const Sear
              search.accept_distance * search.accept_distance;
   if (solved) {
     batch.found[i] = {arrived, steps, request.start ? first_batch_for(search, request) : restart + 1, 0};
-  } else if (!state.limited && restart + 1 < state.tries) {
+  } else if (!state.limited && restart + 1 < state.lane_restarts) {
     begin_restart(problem, search, request, restart + 1, lane, scratch.seeds[lane], scratch);
     state.active |= 1 << lane;
     return;
@@ -307,9 +307,9 @@ SUPPLE_FN void search_many(const Problem &problem, const Search &search, const S
   constexpr int W = Lane<T>::width;
   constexpr int full_batch = SearchConstants::first_batch;
   BatchState<T> state;
-  state.tries = batch.starts || problem.target_count > 1 ? 1
-                : full_batch < search.max_restarts       ? full_batch
-                                                         : search.max_restarts;
+  state.lane_restarts = batch.starts || problem.target_count > 1 ? 1
+                        : full_batch < search.max_restarts       ? full_batch
+                                                                 : search.max_restarts;
   state.limited =
       batch.deadline.passed || search.max_iterations < full_batch * W * (SearchConstants::restart_steps + 1);
   for (int lane = 0; lane < W; ++lane) {

@@ -12,7 +12,7 @@ inline namespace SUPPLE_ISA {
 
 constexpr double full_circle = 6.283185307179586;
 
-SUPPLE_FN int axis_count(const Link &link) { return link.motion == balls ? 3 : 1; }
+SUPPLE_FN int axis_count(const ChainJoint &chain_joint) { return chain_joint.motion == balls ? 3 : 1; }
 
 SUPPLE_FN bool is_position(const Target &target) {
   return target.rows >= 3 && target.component[2] == along_z;
@@ -88,14 +88,16 @@ SUPPLE_FN void find_motions(const Problem &problem, SearchArrays &arrays) {
   }
   for (int t = 0; t < problem.target_count; ++t)
     for (int i = 0; i < problem.targets[t].chain.count; ++i) {
-      const Link &link = problem.targets[t].chain.links[i];
-      if (link.motion == balls)
+      const ChainJoint &chain_joint = problem.targets[t].chain.joints[i];
+      if (chain_joint.motion == balls)
         continue;
-      const double gain = link.motion == turns ? link.turn_gain : link.slide_gain;
-      int &motion = arrays.motion[link.index];
-      const bool differs = motion >= 0 && (motion != link.motion || gain != arrays.gain[link.index]);
-      motion = link.shared || motion == several_motions || differs ? several_motions : link.motion;
-      arrays.gain[link.index] = gain;
+      const double gain = chain_joint.motion == turns ? chain_joint.turn_gain : chain_joint.slide_gain;
+      int &motion = arrays.motion[chain_joint.index];
+      const bool differs =
+          motion >= 0 && (motion != chain_joint.motion || gain != arrays.gain[chain_joint.index]);
+      motion =
+          chain_joint.shared || motion == several_motions || differs ? several_motions : chain_joint.motion;
+      arrays.gain[chain_joint.index] = gain;
     }
 }
 
@@ -165,11 +167,11 @@ SUPPLE_FN void set_up_columns(const Problem &problem, SearchArrays &arrays) {
     for (int l = 0; l < problem.n; ++l)
       arrays.column_of[l] = -1;
     for (int i = 0; i < chain.count; ++i)
-      for (int k = 0; k < axis_count(chain.links[i]); ++k) {
-        int &column = arrays.column_of[chain.links[i].index + k];
+      for (int k = 0; k < axis_count(chain.joints[i]); ++k) {
+        int &column = arrays.column_of[chain.joints[i].index + k];
         if (column < 0) {
           column = end - begin;
-          arrays.columns[end++] = chain.links[i].index + k;
+          arrays.columns[end++] = chain.joints[i].index + k;
         }
         *axis_column++ = column;
       }
@@ -195,7 +197,7 @@ SUPPLE_FN void set_up_parents(const Problem &problem, SearchArrays &arrays) {
     }
     const Chain &chain = problem.targets[t].chain;
     for (int i = 0; i < chain.count; ++i)
-      tree = tree && !chain.links[i].shared;
+      tree = tree && !chain.joints[i].shared;
   }
   for (int l = 0; l < problem.n && !tree; ++l)
     joints[l].parent = l - 1;

@@ -72,11 +72,13 @@ SUPPLE_FN void add_columns(const Target &target, const Search &search, int t, Ve
   const Axis<T> *axis = scratch.axes;
   int filled = 0;
   for (int k = 0; k < chain.count; ++k) {
-    const Link &link = chain.links[k];
-    const bool prismatic = link.motion == slides;
-    const double gain = link.motion == turns ? link.turn_gain : prismatic ? link.slide_gain : 1;
-    for (int b = 0; b < axis_count(link); ++b, ++axis, ++axis_column) {
-      const int l = link.index + b;
+    const ChainJoint &chain_joint = chain.joints[k];
+    const bool prismatic = chain_joint.motion == slides;
+    const double gain = chain_joint.motion == turns ? chain_joint.turn_gain
+                        : prismatic                 ? chain_joint.slide_gain
+                                                    : 1;
+    for (int b = 0; b < axis_count(chain_joint); ++b, ++axis, ++axis_column) {
+      const int l = chain_joint.index + b;
       const Vec<T> z = splat<T>(gain * search.joints[l].weighted_size) * axis->z;
       T rows[6];
       if (prismatic)

@@ -108,7 +108,7 @@ SUPPLE_FN void sample_table(const Problem &problem, const Search &search, int co
 SUPPLE_FN Table table_geometry(const Problem &problem) {
   const Target &target = problem.targets[0];
   const Chain &chain = target.chain;
-  const Link &first = chain.links[0], &last = chain.links[chain.count - 1];
+  const ChainJoint &first = chain.joints[0], &last = chain.joints[chain.count - 1];
   Table table{};
   table.solves_first = first.motion == turns;
   table.solves_last = is_frame(target) && last.motion == turns;

@@ -6,7 +6,8 @@ namespace supple {
 
 constexpr double unbounded = 1e300; // a limit or a distance of this size or more counts as infinite
 
-// Constants of the search. A restart is one descent from one seed.
+// Constants of the search. A restart is one descent; its seed is the q where it begins. The start is the q
+// that the caller gives: the seed of the first restart.
 struct SearchConstants {
   // step: damping = this part of the squared error [D21]
   static constexpr double damping = 0.02;
@@ -18,7 +19,9 @@ struct SearchConstants {
 
   // The first batch of restarts, of which the best answer is taken, does not depend on the width of lanes.
   static constexpr int first_batch = 8;
-  static constexpr int whole_seed_every = 8;      // for several goals, the other restarts are partial
+  static constexpr int whole_seed_every = 8; // for several goals, the other restarts are partial
+  // for several goals, a target is met in a lane if its squared error is below this share of the lane's
+  static constexpr double met_error_share = 1e-2;
   static constexpr int unreachable_restarts = 64; // for a goal farther away than the reach
   static constexpr double same_answer = 0.01;     // two answers are equal below this, in natural sizes
   static constexpr double tolerance_part = 0.98;  // others, who round differently, agree on arrival

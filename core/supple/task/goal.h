@@ -5,7 +5,7 @@
 //   remove_slack   the part of it beyond the goal's slack
 //   row_weights    weight of each row; 0 inside its slack
 //   to_rows        rows of any linear and angular part: of a residual, of a column of the Jacobian
-//   distance_of, angle_of   its sizes without weights
+//   squared_distance, squared_angle   its squared sizes without weights
 #pragma once
 #include "supple/model/chain.h"
 #include "supple/task/types.h"
@@ -39,7 +39,8 @@ SUPPLE_FN void set_properties(Target &target) {
   target.needs_angle = target.has_direction ? cone > 0 : exact_rotations < 3;
 }
 
-// Frame of the end effector at the target's point; `axes` get those of its joints, and one more is written.
+// Frame of the end effector at the target's point; `axes` receives those of its joints and needs space for
+// one extra element.
 template <class T>
 SUPPLE_FLAT Frame<T> end_effector(const Target &target, const T *q, Axis<T> *axes) {
   Frame<T> tip = frame<T>(traverse_chain(target.chain, q, axes));
@@ -181,8 +182,8 @@ SUPPLE_FLAT T &component_of(Residual<T> &r, int component) {
   return *all[component];
 }
 
-// Takes the slack off a residual: a component x becomes x - clip(x, -slack, slack). Of a cone the first row
-// is the way to it (none inside); the second row, along it, asks for nothing.
+// Subtracts the slack from a residual: a component x becomes x - clip(x, -slack, slack). For a cone, the
+// first row is the shortest rotation to the cone, zero inside it; the second row is always zero.
 template <class T>
 SUPPLE_FLAT void remove_slack(const Target &target, Residual<T> &r) {
   if (!target.has_slack)
@@ -231,7 +232,8 @@ SUPPLE_FLAT void to_rows(const Target &target, const Vec<T> *across, const T *we
     rows[i] = weight[i] * all[target.component[i]];
 }
 
-// sizes of a residual, without weights: in metres, and of the rotation in its metric (in radians by Angle)
+// squared sizes of a residual, without weights: in metres, and of the rotation in its metric (in radians by
+// Angle)
 template <class T>
 SUPPLE_FLAT T squared_distance(const Residual<T> &r) {
   return dot(r.position, r.position);

@@ -21,21 +21,21 @@ SUPPLE_FN int movers(const Chain &chain, const Axis<double> *axes, Vec<double> p
                      Mover *out) {
   int count = 0;
   for (int i = 0; i < chain.count; ++i) {
-    const Link &link = chain.links[i];
-    if (link.motion == slides) {
-      out[count] = {{0, 0, 0}, (link.slide_gain * unit[link.index]) * axes->z, link.index, count};
+    const ChainJoint &joint = chain.joints[i];
+    if (joint.motion == slides) {
+      out[count] = {{0, 0, 0}, (joint.slide_gain * unit[joint.index]) * axes->z, joint.index, count};
       ++count;
       ++axes;
-    } else if (link.motion == turns) {
-      const Vec<double> z = (link.turn_gain * unit[link.index]) * axes->z;
-      out[count] = {z, cross(z, point - axes->p), link.index, count};
+    } else if (joint.motion == turns) {
+      const Vec<double> z = (joint.turn_gain * unit[joint.index]) * axes->z;
+      out[count] = {z, cross(z, point - axes->p), joint.index, count};
       ++count;
       ++axes;
     } else {
       const int group = count;
       for (int k = 0; k < 3; ++k, ++count, ++axes) {
-        const Vec<double> z = unit[link.index + k] * axes->z;
-        out[count] = {z, cross(z, point - axes->p), link.index + k, group};
+        const Vec<double> z = unit[joint.index + k] * axes->z;
+        out[count] = {z, cross(z, point - axes->p), joint.index + k, group};
       }
     }
   }

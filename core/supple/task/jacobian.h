@@ -31,17 +31,17 @@ SUPPLE_FLAT void geometric_jacobian(const Chain &chain, const Axis<T> *axes, Vec
     j[5 * dof] = angular.z;
   };
   for (int i = 0; i < chain.count; ++i) {
-    const Link &link = chain.links[i];
-    if (link.motion == turns) {
-      const Vec<T> axis = splat<T>(link.turn_gain) * axes->z;
-      column(link.index, link.shared, cross(axis, point - axes->p), axis);
+    const ChainJoint &joint = chain.joints[i];
+    if (joint.motion == turns) {
+      const Vec<T> axis = splat<T>(joint.turn_gain) * axes->z;
+      column(joint.index, joint.shared, cross(axis, point - axes->p), axis);
       ++axes;
-    } else if (link.motion == slides) {
-      column(link.index, link.shared, splat<T>(link.slide_gain) * axes->z, Vec<T>{zero, zero, zero});
+    } else if (joint.motion == slides) {
+      column(joint.index, joint.shared, splat<T>(joint.slide_gain) * axes->z, Vec<T>{zero, zero, zero});
       ++axes;
     } else {
       for (int k = 0; k < 3; ++k, ++axes)
-        column(link.index + k, false, cross(axes->z, point - axes->p), axes->z);
+        column(joint.index + k, false, cross(axes->z, point - axes->p), axes->z);
     }
   }
 }

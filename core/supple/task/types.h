@@ -43,6 +43,6 @@ struct Stop {
   double position, angle;   // tolerances, in metres and radians
 };
 
-enum Outcome : int { arrived, stuck, spent, invalid };
+enum Outcome : int { arrived, stuck, out_of_budget, invalid };
 
 } // namespace supple

@@ -43,11 +43,16 @@ struct ApproachScratch {
   double *step;                     // n: the desired step
 };
 
-// Combines displacements into a step: f x_b + f_n x_n + x_f. The factor f is the smallest of all joints of
-// the profile pi(D; K, a') / D = K dt / sqrt(1 + K^2 D / 2a'), D = |x_b,i|, so that every joint can brake; a'
-// is the deceleration that feed-forward leaves, clip(0.9 a -+ its acceleration, 0.15 a, a). f_n is the same
-// with K_n, and at most half of any speed limit. The feed-forward's acceleration is low-passed, and begins
-// anew when other joints are held.
+// Combines displacements into a step: f x_b + f_n x_n + x_f, with x_b = x.feedback, x_n = x.preferred and
+// x_f = x.feedforward.
+//
+// f is the smallest over all joints of pi(D; K, a') / D = K dt / sqrt(1 + K^2 D / 2a') (see profile_step),
+// with D = |x_b| of the joint, so that every joint can brake. a' = `deceleration` is what feed-forward
+// leaves: clip(share a + acceleration of x_f in the direction of x_b, 0.15 a, a), share =
+// Law::deceleration_share. f_n is the same with K_n, |x_n| and share a, and x_n uses at most half of any
+// speed limit.
+//
+// The acceleration of x_f is low-passed; the filter starts again when other joints are held.
 template <int N, int M>
 SUPPLE_FN void combine(const TickSetup<N, M> &setup, const ArmMemory &memory,
                        const ApproachScratch &scratch) {

@@ -43,7 +43,7 @@ SUPPLE_FLAT void step_bounds(T lower, T upper, T speed, T acceleration, T jerk, 
   const T soft_up = lesser(longest, way_up), soft_down = lesser(longest, way_down);
   T up = select(over, -soft_up, select(under, soft_down, soft_up));
   T down = select(under, soft_down, select(over, -soft_up, -soft_down));
-  // jerk, stretched to 0: letting go of an acceleration is always allowed
+  // bounds by jerk, widened to include acceleration 0: to end an acceleration is always allowed
   const T jerk_change = jerk * dt * dt * dt, last_change = a * dt * dt;
   const T jerk_low = last + lesser(last_change - jerk_change, zero);
   const T jerk_high = last + larger(last_change + jerk_change, zero);
@@ -53,7 +53,8 @@ SUPPLE_FLAT void step_bounds(T lower, T upper, T speed, T acceleration, T jerk, 
   const T hard_down = -lesser(longest, braking_step(below, acceleration, dt));
   up = clip(up, hard_down, hard_up);
   down = clip(down, hard_down, hard_up);
-  // acceleration last: a joint that was thrown out of what its limits allow brakes as hard as it may
+  // Acceleration comes last, so that its bound always holds: a joint too fast to stop before its limit brakes
+  // by the acceleration limit.
   high = clip(up, last - change, last + change);
   low = clip(down, last - change, last + change);
 }
@@ -152,7 +153,7 @@ SUPPLE_FN void deviation_cost(const TickSetup<N, M> &setup, const TickEvaluation
       else
         for (int c = 0; c < directions.count; ++c) {
           const double *z = directions.z + c * directions.count;
-          sum += z[a] * directions.weights[c] * z[b];
+          sum += z[a] * directions.curvatures[c] * z[b];
         }
       cost[i * n + j] = cost[j * n + i] = sum;
     }

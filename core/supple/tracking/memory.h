@@ -60,11 +60,11 @@ SUPPLE_FN void lay_out(TickEvaluation &at, ScratchLayout &layout, const Tracking
 
 SUPPLE_FN void lay_out(RegularScratch &regular, SingularScratch &singular, ScratchLayout &layout, int n,
                        int m) {
-  for (double **matrix : {&regular.reduced, &regular.factor, &singular.eigenvalues, &singular.products})
+  for (double **matrix : {&regular.reduced, &regular.factor, &singular.hessian, &singular.products})
     layout.array(*matrix, n * n);
   layout.array(singular.images, n * m);
-  for (double **row : {&regular.solution, &singular.gamma, &singular.joint_direction, &singular.climb,
-                       &singular.direction_weights})
+  for (double **row :
+       {&regular.solution, &singular.gamma, &singular.joint_direction, &singular.climb, &singular.curvatures})
     layout.array(*row, n);
   for (double **row : {&singular.curvature_rows, &singular.remainder})
     layout.array(*row, m);

@@ -13,13 +13,14 @@ struct RecoveryScratch {
   double *goals;         // 12 a target
   Evaluation evaluation; // of all goals at recovery_q
   StepScratch step;
-  double *preferred; // n: none
+  double *preferred; // n: zeros, which hold_limits takes
   double *dq;        // n
 };
 
-// Takes one damped step of recovery_q towards the commands: from the anchor, and after 20 steps in vain from
-// rest, in turns. It has reached them within `tolerance` (weighted); while the command moves, a step a tick
-// stays behind by a tick.
+// Takes one damped step of recovery_q towards the commands. The search starts at the anchor; after 20 steps
+// that do not reach the commands it starts again at rest, then at the anchor, in turns. The commands are
+// reached when the weighted error is below `tolerance`, which must allow for the motion of the commands in a
+// tick: recovery_q is one tick behind them.
 SUPPLE_FN void search_recovery(const Tracking &t, const Command *commands, double tolerance,
                                const ArmMemory &memory, const RecoveryScratch &scratch) {
   const Problem &problem = t.problem;

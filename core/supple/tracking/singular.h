@@ -1,9 +1,15 @@
-// The step where some direction is near-singular: along each eigenvector of the Hessian for itself.
+// The step where some direction is near-singular: computed separately for each eigenvector of the Hessian.
 //
 // For the eigenvector z with eigenvalue lambda and gamma = |J z|^2:
-//   null           the directions of smallest gamma beyond the goals' rank: see null_step
+//   null           the (count - rank) directions with the smallest gamma: see null_step
 //   near-singular  gamma < sigma_0^2: damped, pulled to the remembered posture, and led out of folds
 //   regular        all others: gradient over |lambda|
+//
+// Symbols and fields of Law:
+//   sigma_0  singular_threshold    alpha_0  damping                   kappa_0  fold_curvature
+//   sigma_1  climb_threshold       alpha_1  fold_damping              T_l      look_ahead
+//   sigma_f  fold_threshold        beta     feedback_damping_ratio    b_1      pressed_scale
+//   p_0      posture_pull          p_1      fold_posture_pull
 #pragma once
 #include "supple/tracking/regular.h"
 
@@ -11,22 +17,22 @@ namespace supple {
 inline namespace SUPPLE_ISA {
 
 struct SingularScratch {
-  double *eigenvalues;       // count x count: H over the free joints, then diagonal
-  double *products;          // count x count: of eigen_from
-  double *images;            // count rows of m: J z of each direction
-  double *gamma;             // count: |J z|^2
-  bool *is_null;             // count
-  double *joint_direction;   // n: one direction over all joints
-  double *curvature_rows;    // m: k, second derivative along a direction beside what others can undo
-  double *remainder;         // m: residual beside what regular directions can remove
-  double *climb;             // n: gradient of small singular values
-  double *direction_weights; // count: d, what a deviation along each direction costs
+  double *hessian;         // count x count: H over the free joints; afterwards diagonal, with the eigenvalues
+  double *products;        // count x count: of eigen_from
+  double *images;          // count rows of m: J z of each direction
+  double *gamma;           // count: |J z|^2
+  bool *is_null;           // count
+  double *joint_direction; // n: one direction over all joints
+  double *curvature_rows; // m: k, second derivative along z minus the part that regular directions can cancel
+  double *remainder;      // m: residual minus the part that regular directions can remove
+  double *climb;          // n: gradient of small singular values
+  double *curvatures;     // count: d of each direction
 };
 
-// The directions of the free joints and what is known of each.
+// The directions of the free joints.
 struct Directions {
-  const double *z;       // count rows of count
-  const double *weights; // count: d
+  const double *z;          // count rows of count
+  const double *curvatures; // count: d, which is also the cost of a squared deviation along each direction
   int count;
 };
 
@@ -36,16 +42,17 @@ struct SingularStep {
   Directions directions;
 };
 
-// Eigenvectors of H over the free joints, as rows; its eigenvalues on the diagonal of scratch.eigenvalues. By
+// Eigenvectors of H over the free joints, as rows; its eigenvalues on the diagonal of scratch.hessian. By
 // Jacobi rotations from the basis of an earlier tick with the same free joints; every 1000 ticks from the
-// identity, since rounding adds up. One basis is remembered for all joints free, one for some held.
+// identity, since rounding adds up. Two bases are remembered: one for ticks in which all joints are free, one
+// for ticks in which some are held.
 template <int N, int M>
 SUPPLE_FN const double *find_directions(const TickSetup<N, M> &setup, const TickEvaluation &at,
                                         const FreeJoints &free, const double *limit_side,
                                         const ArmMemory &memory, const SingularScratch &scratch) {
   const int n = setup.n(), count = free.count;
   const bool all_free = count == n;
-  gather(at.hessian, n, free, scratch.eigenvalues);
+  gather(at.hessian, n, free, scratch.hessian);
   bool same_joints = true;
   for (int i = 0; i < n && !all_free; ++i) {
     same_joints = same_joints && limit_side[i] == memory.reduced_limit_side[i];
@@ -58,11 +65,11 @@ SUPPLE_FN const double *find_directions(const TickSetup<N, M> &setup, const Tick
   for (int i = 0; i < count * count && !reuse; ++i)
     basis[i] = i % (count + 1) ? 0 : 1;
   if (N > 1 && count == N)
-    eigen_from<N>(scratch.eigenvalues, count, 1e-8, basis, scratch.products);
+    eigen_from<N>(scratch.hessian, count, 1e-8, basis, scratch.products);
   else if (N > 2 && count == N - 1)
-    eigen_from<(N > 2 ? N - 1 : 0)>(scratch.eigenvalues, count, 1e-8, basis, scratch.products);
+    eigen_from<(N > 2 ? N - 1 : 0)>(scratch.hessian, count, 1e-8, basis, scratch.products);
   else
-    eigen_from<0>(scratch.eigenvalues, count, 1e-8, basis, scratch.products);
+    eigen_from<0>(scratch.hessian, count, 1e-8, basis, scratch.products);
   return basis;
 }
 
@@ -85,7 +92,8 @@ SUPPLE_FN void project_directions(const TickSetup<N, M> &setup, const TickEvalua
   }
 }
 
-// Marks the directions of smallest gamma beyond the rank as null; returns the smallest gamma of the others.
+// Marks the (count - rank) directions with the smallest gamma as null; returns the smallest gamma of the
+// others.
 SUPPLE_FN double mark_null_directions(int count, int rank, const SingularScratch &scratch) {
   for (int c = 0; c < count; ++c)
     scratch.is_null[c] = false;
@@ -130,7 +138,7 @@ SUPPLE_FN void climb_gradient(const TickSetup<N, M> &setup, const TickEvaluation
   }
 }
 
-// Takes from rows what directions with gamma above the threshold can undo.
+// Subtracts from rows the part that directions with gamma above the threshold can cancel.
 template <int M>
 SUPPLE_FN void remove_regular_part(const SingularScratch &scratch, int count, int m, double threshold,
                                    double *rows) {
@@ -150,8 +158,15 @@ struct Fold {
   double psi;    // (1 - gamma/sigma_0^2)^2
 };
 
-// Out of a fold: the task along z is the parabola slope s + kappa s^2 / 2 in the direction k/kappa. Once the
-// command comes back into reach, or will within T_l, the step leads to its root on the remembered side.
+// Part of T_l where some joints are held: fewer joints can leave the fold, so it looks ahead half as far.
+constexpr double held_look_ahead = 0.5;
+// The reach margin, in units of sigma_0^2, at which half of the exit is applied: the exit begins without a
+// jump.
+constexpr double half_exit_margin = 0.05;
+
+// Out of a fold: with s the distance along z, the task in the direction k/kappa is
+// task(s) = slope s + kappa s^2 / 2. Once the command is within reach again, or will be within T_l, the step
+// leads to the root s of task(s) = residual + ahead that lies on the side of the remembered posture.
 struct FoldExit {
   double feedback, pressed;
 };
@@ -165,20 +180,19 @@ SUPPLE_FN FoldExit leave_fold(const TickSetup<N, M> &setup, const TickEvaluation
   const double residual = dot_rows<M>(k, at.residual, m) / kappa;
   const double command = dot_rows<M>(k, at.command, m) / kappa;
   pressed = larger(pressed, clip(-kappa * fold.psi * residual / law.pressed_scale, 0.0, 1.0));
-  // where joints are held the others have less to leave with
-  const double ahead = (all_free ? 1.0 : 0.5) * law.look_ahead * command / setup.dt;
-  const double b = kappa * (residual + ahead);
-  if (!(b > 0))
+  const double ahead = (all_free ? 1.0 : held_look_ahead) * law.look_ahead * command / setup.dt;
+  const double reach_margin = kappa * (residual + ahead); // positive: the command is within reach
+  if (!(reach_margin > 0))
     return {feedback, pressed};
   const double vertex = -slope / kappa, side = to_posture - vertex < 0 ? -1 : 1;
-  const double target = vertex + side * root(slope * slope + 2 * b) / kappa;
+  const double displacement = vertex + side * root(slope * slope + 2 * reach_margin) / kappa;
   const double weight = pressed * fold.weight * squared(positive(1 - gamma / squared(law.fold_threshold))) *
-                        b / (b + 0.05 * squared(law.singular_threshold));
-  return {feedback + weight * (target - feedback), pressed};
+                        reach_margin / (reach_margin + half_exit_margin * squared(law.singular_threshold));
+  return {feedback + weight * (displacement - feedback), pressed};
 }
 
-// Which way the weakest direction fails: the residual beside what regular directions can remove, of the
-// target that has most of it; or, where none is left, J z.
+// Which way the weakest direction fails: the residual minus the part that regular directions can remove, of
+// the target where most of it remains. Where it is zero, J z takes its place.
 template <int N, int M>
 SUPPLE_FN void report_weakest(const TickSetup<N, M> &setup, const TickEvaluation &at, const double *image,
                               int count, const SingularScratch &scratch, SingularReport &report) {
@@ -210,7 +224,7 @@ SUPPLE_FN void report_weakest(const TickSetup<N, M> &setup, const TickEvaluation
 //   lambda' = gamma + (1 - psi + psi omega)(lambda - gamma)          curvature counts where there is a fold
 //   chi = (1 - |lambda'|/sigma_0^2)^2 or 0, d = |lambda'| + (alpha_0 + alpha_1 kappa^2) chi
 //   x_b = [z.J'r + (p_0 + p_1 omega) chi activity z.(posture - q)] / max(d + (beta - 1) alpha_0 chi, lambda)
-//   x_f = z.J'(c - b/2) / d
+//   x_f = z.J'(c - b/2) / d, c = displacement of the command, b = second derivative along the last step
 // The divisor is at least lambda, so that no step is longer than Newton's.
 template <int N, int M>
 SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const TickEvaluation &at,
@@ -221,7 +235,7 @@ SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const T
   const Law &law = setup.law;
   const int m = setup.m();
   const double *z = out.directions.z + c * free.count, *image = scratch.images + c * m;
-  const double gamma = scratch.gamma[c], lambda = scratch.eigenvalues[c * free.count + c];
+  const double gamma = scratch.gamma[c], lambda = scratch.hessian[c * free.count + c];
   const double threshold = squared(law.singular_threshold);
   double *k = scratch.curvature_rows;
   expand(z, free, setup.n(), scratch.joint_direction);
@@ -278,7 +292,7 @@ SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEva
                                      const Displacements &out) {
   const int n = setup.n(), count = free.count;
   const double *z = find_directions(setup, at, free, limit_side, memory, scratch);
-  SingularStep result{{}, memory.scalars->pressed, {z, scratch.direction_weights, count}};
+  SingularStep result{{}, memory.scalars->pressed, {z, scratch.curvatures, count}};
   project_directions(setup, at, free, z, scratch);
   const double least = mark_null_directions(count, setup.tracking.rank, scratch);
   result.report.smallest_singular_value = root(least);
@@ -287,7 +301,7 @@ SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEva
     out.feedback[i] = out.feedforward[i] = out.preferred[i] = 0;
   for (int c = 0; c < count; ++c) {
     const DirectionComponents along = components_along(z + c * count, free, at, scratch.climb);
-    const double gamma = scratch.gamma[c], lambda = scratch.eigenvalues[c * count + c];
+    const double gamma = scratch.gamma[c], lambda = scratch.hessian[c * count + c];
     DirectionStep step;
     if (scratch.is_null[c]) {
       step = null_step(setup.law, summary.activity, lambda, along);
@@ -298,7 +312,7 @@ SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEva
       const double d = std::fabs(lambda) + 1e-9;
       step = {d, along.feedback_gradient / d, along.feedforward_gradient / d, 0};
     }
-    scratch.direction_weights[c] = step.curvature;
+    scratch.curvatures[c] = step.curvature;
     for (int k = 0; k < count; ++k) {
       const int i = free.index[k];
       out.feedback[i] += step.feedback * z[c * count + k];

@@ -10,8 +10,8 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// how a joint was limited in this tick: a LimitFlag with its sign
-SUPPLE_FLAT double limit_flag(const JointBounds &joint, double held, double v, double a) {
+// the bound that a joint is at in this tick: a SideMagnitude with its sign
+SUPPLE_FLAT double side_of(const JointBounds &joint, double held, double v, double a) {
   if (held != 0)
     return held * at_limit;
   if (std::fabs(v) > 0.999999 * joint.speed)
@@ -24,13 +24,13 @@ SUPPLE_FLAT double limit_flag(const JointBounds &joint, double held, double v, d
 // Takes the step: updates q, velocity and acceleration. With `keep_limits`, rounding carries no joint past
 // its limit.
 SUPPLE_FN void take_step(const Tracking &t, const ArmMemory &memory, const BoundsScratch &scratch, double dt,
-                         bool keep_limits, double *limit_flags) {
+                         bool keep_limits, double *sides) {
   for (int i = 0; i < t.problem.n; ++i) {
     const JointBounds &joint = t.bounds[i];
     const double v = scratch.step[i] / dt, a = (v - memory.velocity[i]) / dt;
     const double low = joint.lower * t.unit[i], high = joint.upper * t.unit[i];
     const double last = scratch.previous_q[i] = memory.q[i], next = last + scratch.step[i] * t.unit[i];
-    limit_flags[i] = limit_flag(joint, memory.limit_side[i], v, a);
+    sides[i] = side_of(joint, memory.limit_side[i], v, a);
     memory.acceleration[i] = a;
     memory.velocity[i] = v;
     memory.q[i] = keep_limits && last <= high && next > high ? high
@@ -75,7 +75,7 @@ SUPPLE_FN TickResult hold(const TickSetup<N, M> &setup, const ArmMemory &memory,
     bounds.step[i] = clip(0.0, bounds.low[i], bounds.high[i]);
   forget_feedforward(memory, setup.n());
   bound_balls(setup.tracking, memory, setup.dt, bounds);
-  take_step(setup.tracking, memory, bounds, setup.dt, true, out.limit_flags);
+  take_step(setup.tracking, memory, bounds, setup.dt, true, out.sides);
   TickResult result;
   result.singular.smallest_singular_value = far_from_singular;
   result.reducible = 1;
@@ -111,13 +111,13 @@ SUPPLE_FN TickResult follow_external(const TickSetup<N, M> &setup, const Externa
   if (!external.bounded) {
     for (int i = 0; i < n; ++i)
       bounds.step[i] = std::fabs(desired[i]) < 1e300 ? desired[i] : 0;
-    take_step(t, memory, bounds, setup.dt, false, out.limit_flags);
+    take_step(t, memory, bounds, setup.dt, false, out.sides);
     return result;
   }
   result.bounded =
       bound_step(n, desired, bounds, [&](double *cost) { external_cost(external, at.gram, n, cost); });
   bound_balls(t, memory, setup.dt, bounds);
-  take_step(t, memory, bounds, setup.dt, true, out.limit_flags);
+  take_step(t, memory, bounds, setup.dt, true, out.sides);
   return result;
 }
 
@@ -163,7 +163,7 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
       memory.recovery_anchor[i] = memory.q[i];
   // the step
   bound_balls(t, memory, setup.dt, bounds);
-  take_step(t, memory, bounds, setup.dt, true, out.limit_flags);
+  take_step(t, memory, bounds, setup.dt, true, out.sides);
   result.singular = desired.report;
   result.reducible = desired.reducible;
   result.regular = desired.kind == StepKind::regular || desired.kind == StepKind::redundant;
@@ -205,7 +205,7 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
     out.error[i] = 0;
   for (int i = 0; i < n; ++i) {
     out.joint_weights[i] = 1;
-    out.limit_flags[i] = not_limited;
+    out.sides[i] = not_limited;
   }
   if (!(request.dt > 0 && request.dt < 1e9))
     return {};                           // no time passed, so nothing moves

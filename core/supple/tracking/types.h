@@ -63,17 +63,17 @@ struct Tracking {
 // How commands are read; times in seconds, weighted units as in the law.
 struct CommandOptions {
   double position_weight = 1, rotation_weight = 1; // of a metre (pi/reach) and of a radian
-  bool has_direction = false; // the goal's first three numbers are a direction, the rest of its rotation none
-  double jump_speed = 6;      // weighted 1/s: a faster command is a jump
-  double lag = 0.0245;        // s: age of what is read; within 25 ms tremor is reduced best by all of it
-  double window = 0.43;       // s: length of the window; shorter lets tremor pass, longer distorts motion
-  double rise = 0.23; // s: in which a new sample gains its weight; shorter lets single samples be felt
+  bool has_direction = false;                      // goal[0..2] is a direction, and goal[3..8] is not used
+  double jump_speed = 6;                           // weighted 1/s: a faster command is a jump
+  double lag = 0.0245;  // s: delay of the command; a longer one reduces tremor more, and 25 ms are allowed
+  double window = 0.43; // s: length of the window; shorter lets tremor pass, longer distorts motion
+  double rise = 0.23;   // s: in which a new sample gains its weight; shorter lets single samples be felt
   double narrow_share = 0.65;    // second window over the first; smaller lets a lost sample be felt
   double tremor = 0.01;          // weighted: how far the two may differ; 3 mm or 0.6 degrees
   double rest_gap = 0.1;         // s: a later sample follows a rest, and says nothing of the sample rate
   double moving_speed = 0.1;     // weighted 1/s: a command that was faster and falls silent lost a sample
-  double fast_interval = 0.0070; // s: samples closer than this shrink lag and window ...
-  double slow_interval = 0.030;  // s: ... and samples farther apart stretch the window: it holds 14 to 61
+  double fast_interval = 0.0070; // s: where samples come at shorter intervals, lag and window shrink
+  double slow_interval = 0.030;  // s: at longer ones the window stretches; so it holds 14 to 61 samples
   double stretch_rate = 0.25;    // 1/s: how fast they shrink and stretch; times the lag, it is felt as speed
   double blend_time = 0.2;       // s: from one way of reading to the other
   double stop_time = 0.15;       // s: to rest, when a moving command falls silent
@@ -101,7 +101,8 @@ struct alignas(64) CommandState {
   double scale;                  // of lag and window, by the interval
   int next_slot, interval_count; // the slot to fill; how many gaps the interval is the mean of
   int ticks_since_sample;
-  int doubt; // that each tick brings a sample: 0 none, above `doubt_limit` samples go through the window
+  int doubt; // +10 for a sample after ticks without one, -1 for others; from doubt_limit on the window is
+             // used
   bool started;
   bool rate_known; // whether each tick brings a sample
   bool waiting;    // for the next tick, to learn that
@@ -175,10 +176,11 @@ struct TickRequest {
   const ExternalStep *external;
 };
 
-enum TrackingStatus : int { following, yielding, lagging, at_rest };
+enum TrackingStatus : int { following, yielding, lagging, held };
 
-// how a joint is limited in a tick, as a magnitude; negative towards its lower side
-enum LimitFlag : int { not_limited, at_limit, at_speed_limit, at_acceleration_limit };
+// The bound that a joint is at after a tick, as the magnitude of its side; a side is negative towards the
+// lower bound.
+enum SideMagnitude : int { not_limited, at_limit, at_speed_limit, at_acceleration_limit };
 
 // a singular value that need not be known, since it is far from singular
 constexpr double far_from_singular = 1e300;
@@ -189,13 +191,13 @@ struct SingularReport {
   double smallest_singular_value = 0; // or far_from_singular
   double fold = 0;                    // of the weakest direction: 0 passes through, 1 folds
   bool near_singular = false;         // some direction is damped
-  int target = 0;                     // the one that the weakest direction serves least
-  double direction[6] = {};           // which way: unit length, linear (times pi/reach) and angular
+  int target = 0;           // the one with the largest residual that regular directions cannot remove
+  double direction[6] = {}; // of that residual: unit length, linear (times pi/reach) and angular
 };
 
 // What came of a tick, besides the arrays of TickResultArrays.
 struct TickResult {
-  TrackingStatus status = at_rest;
+  TrackingStatus status = held;
   SingularReport singular;
   bool bounded = false; // the law's step was outside the box
   bool regular = false; // no near-singular direction had to be known
@@ -204,9 +206,9 @@ struct TickResult {
 };
 struct TickResultArrays {
   double
-      *joint_weights;  // n: 1 for a free joint, less where it takes part in a near-singular direction, 0 held
-  double *limit_flags; // n: LimitFlag with its sign
-  double *error;       // 6 a target: goal minus end effector after the step, in world axes
+      *joint_weights; // n: 1 for a free joint, less where it takes part in a near-singular direction, 0 held
+  double *sides;      // n: SideMagnitude with its sign, Step.sides in Python
+  double *error;      // 6 a target: goal minus end effector after the step, in world axes
 };
 
 } // namespace supple
