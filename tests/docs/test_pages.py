@@ -42,6 +42,16 @@ def test_every_place_to_add_something_exists() -> None:
                 assert any((ROOT / folder / path).exists() for folder in folders), path
 
 
+def test_every_file_in_the_lists_of_places_exists() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    items = re.findall(r"^- `([\w./]+/)`: (.+(?:\n  .+)*)", text.split("<!-- places -->")[1].split("<!-- end")[0], re.MULTILINE)
+    assert len(items) > 20
+    for folder, files in items:
+        names = re.findall(r"`(\w+\.\w+)`", files)
+        assert names
+        assert [name for name in names if not (ROOT / folder / name).exists()] == [], folder
+
+
 def anchors(page: Path) -> set[str]:
     """The anchors that a page's headings have."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
