@@ -41,14 +41,14 @@ static Found solve_one(const Problem &problem, const Search &search, const Reque
 
 static void solve_many(const Problem &problem, const Search &search, const SearchBatch &batch, void *memory) {
   ScratchLayout layout = ScratchLayout::place(memory);
-  SearchScratch scratch;
+  SearchScratch scratch{};
   lay_out(scratch, layout, problem, batch.count);
   search_many(problem, search, batch, scratch.wide, scratch.narrow, scratch.left);
 }
 
 static void sample(const Problem &problem, const Search &search, int count, float *rows, void *memory) {
   ScratchLayout layout = ScratchLayout::place(memory);
-  SearchScratch scratch;
+  SearchScratch scratch{};
   lay_out(scratch, layout, problem, 0);
   sample_table(problem, search, count, scratch.wide.step.q, scratch.wide.step.axes, rows);
 }

@@ -42,13 +42,12 @@ private:
   ScratchLayout(void *block, Mode m) : base(static_cast<unsigned char *>(block)), mode(m) {}
 
   void guard() {
-    if (canary_bytes == 0)
-      return;
-    if (mode == Mode::place)
-      std::memset(base + used, canary_value, canary_bytes);
-    if (mode == Mode::check)
-      for (std::size_t i = 0; i < canary_bytes; ++i)
+    for (std::size_t i = 0; i < canary_bytes; ++i) {
+      if (mode == Mode::place)
+        base[used + i] = canary_value;
+      if (mode == Mode::check)
         no_overrun = no_overrun && base[used + i] == canary_value;
+    }
     used += canary_bytes;
   }
 

@@ -163,6 +163,7 @@ SUPPLE_FLAT double reference(const Search &search, const Request &request, int l
 // of the ranges, then evenly spaced ones.
 SUPPLE_FN void make_seed(const Problem &problem, const Search &search, const Request &request, int k,
                          TableSeeds &seeds, double *row) {
+  const bool is_start = request.start && k == 0;
   if (request.start)
     --k;
   const int sample = k >= 0 && k < seeds.count ? seeds.sample(k) : -1;
@@ -170,7 +171,7 @@ SUPPLE_FN void make_seed(const Problem &problem, const Search &search, const Req
     k -= seeds.count;
   for (int l = 0; l < problem.n; ++l) {
     const SearchJoint &joint = search.joints[l];
-    const double x = k < 0         ? request.start[l]
+    const double x = is_start      ? request.start[l]
                      : sample >= 0 ? seeds.value(search.table, sample, l)
                      : k == 0      ? joint.middle
                                    : even_seed(joint, k);
