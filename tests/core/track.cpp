@@ -752,7 +752,7 @@ void ticks_of_all_kinds(Report &report) {
                          kind == 4 ? 0 : dt));
       arm.goals[9] = kept;
       const ResultNumbers &numbers = ride.numbers();
-      const bool stood = numbers.status == held;
+      const bool stood = numbers.status == supple::held;
       seen[held] = seen[held] || stood;
       if (!stood) {
         seen[follows] = seen[follows] || numbers.status == following;

@@ -11,9 +11,9 @@ namespace supple {
 inline namespace SUPPLE_ISA {
 
 // the bound that a joint is at in this tick: a SideMagnitude with its sign
-SUPPLE_FLAT double side_of(const JointBounds &joint, double held, double v, double a) {
-  if (held != 0)
-    return held * at_limit;
+SUPPLE_FLAT double side_of(const JointBounds &joint, double limit_side, double v, double a) {
+  if (limit_side != 0)
+    return limit_side * at_limit;
   if (std::fabs(v) > 0.999999 * joint.speed)
     return v > 0 ? at_speed_limit : -at_speed_limit;
   if (std::fabs(a) > 0.999 * joint.acceleration)
