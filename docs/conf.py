@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "src")]
@@ -59,3 +61,13 @@ html_theme_options = {
 }
 copybutton_selector = "div.highlight-python pre, div.highlight-sh pre, div.highlight-console pre, div.highlight-js pre"
 copybutton_exclude = ".linenos, .gp, .go"
+
+
+def _leave_out(app: object, page: str, source: list[str]) -> None:
+    """Leave out what is only for readers of the plain Markdown file."""
+    source[0] = re.sub(r"<!-- not on the site -->.*?<!-- end -->\n", "", source[0], flags=re.DOTALL)
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("source-read", _leave_out)

@@ -44,7 +44,8 @@ def test_every_place_to_add_something_exists() -> None:
 
 def test_every_file_in_the_lists_of_places_exists() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    items = re.findall(r"^- `([\w./]+/)`: (.+(?:\n  .+)*)", text.split("<!-- places -->")[1].split("<!-- end")[0], re.MULTILINE)
+    places = text.split("<!-- places -->")[1].split("<!-- end of places -->")[0]
+    items = re.findall(r"^- `([\w./]+/)`: (.+(?:\n  .+)*)", places, re.MULTILINE)
     assert len(items) > 20
     for folder, files in items:
         names = re.findall(r"`(\w+\.\w+)`", files)
