@@ -10,8 +10,8 @@ import supple
 
 SOURCE = Path(supple.__file__).parent
 LAYERS = (
-    ("errors", "_core", "_renamed", "_progress", "_table"),
-    ("_check",),
+    ("errors", "_core", "_progress", "_table"),
+    ("_check", "_renamed"),
     ("frame",),
     ("joint", "link"),
     ("linkage",),
@@ -37,6 +37,7 @@ PRIVATE = ("_linkage", "_motion", "_solve")
 VALUES = LAYERS[:7]
 """The layers that a private module may import: foundations and value types, up to `solution`."""
 FACADES = {
+    ("_linkage.argument", "models"): "the message that names a bundled model",
     ("motion", "read.motion_file"): "Motion.load",
     ("motion", "write.motion_file"): "Motion.save",
     ("solver", "tracker"): "Solver.track",

@@ -103,10 +103,11 @@ def test_an_old_option_of_a_command_is_answered_with_the_new_one():
     ],
 )
 def test_a_misspelt_option_is_answered_with_the_nearest(wrong, said):
-    for make in (lambda: Solver(**wrong), lambda: solve(ARM, GOAL, **wrong)):
+    own = said.replace("Solver", "solve").replace("it has ", "it has start, solutions, out, progress, ")
+    for make, answer in ((lambda: Solver(**wrong), said), (lambda: solve(ARM, GOAL, **wrong), own)):
         with pytest.raises(UnknownOption) as refused:
             make()
-        assert str(refused.value).startswith(said)
+        assert str(refused.value).startswith(answer)
         assert isinstance(refused.value, BadInput)
         assert isinstance(refused.value, TypeError)
 

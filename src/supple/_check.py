@@ -5,16 +5,18 @@ Every message names the argument, what was expected and what came. ``what`` is t
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import operator
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple.errors import BadInput, unknown
+from supple.errors import BadInput, unknown, unknown_option
 
 Array = NDArray[np.float64]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,7 +35,7 @@ def finite_number(value: float, what: str, unit: str = "") -> float:
     2.0
     """
     if not is_number(value) or not math.isfinite(value):
-        raise BadInput(f"{what} must be a finite number{_of(unit)}, got {_short(value)}")
+        raise BadInput(f"{what} must be a finite number{_of(unit)}, got {short(value)}")
     return float(value)
 
 
@@ -46,7 +48,7 @@ def positive(value: float, what: str, unit: str = "", *, zero: bool = False) -> 
     """
     if not is_number(value) or not (0 < value < math.inf or (zero and value == 0)):
         wanted = f"a number{_of(unit)}, not negative" if zero else f"a positive number{_of(unit)}"
-        raise BadInput(f"{what} must be {wanted}, got {_short(value)}")
+        raise BadInput(f"{what} must be {wanted}, got {short(value)}")
     return float(value)
 
 
@@ -54,7 +56,7 @@ def fraction(value: float, what: str, *, zero: bool = False) -> float:
     """One number above 0 and at most 1; with ``zero``, 0 is allowed too."""
     if not is_number(value) or not (0 < value <= 1 or (zero and value == 0)):
         raise BadInput(
-            f"{what} must {'lie between 0 and 1' if zero else 'be above 0 and at most 1'}, got {_short(value)}"
+            f"{what} must {'lie between 0 and 1' if zero else 'be above 0 and at most 1'}, got {short(value)}"
         )
     return float(value)
 
@@ -78,21 +80,21 @@ def whole(value: object, what: str, least: int | None = None, most: int | None =
     except TypeError:
         count = None
     if count is None or (least is not None and count < least) or (most is not None and count > most):
-        raise BadInput(f"{what} must be a whole number{bounds}, got {_short(value)}")
+        raise BadInput(f"{what} must be a whole number{bounds}, got {short(value)}")
     return count
 
 
 def flag(value: bool, what: str) -> bool:
     """True or False, and nothing that merely counts as one."""
     if not isinstance(value, bool | np.bool_):
-        raise BadInput(f"{what} must be True or False, got {_short(value)}")
+        raise BadInput(f"{what} must be True or False, got {short(value)}")
     return bool(value)
 
 
 def text(value: str, what: str, *, empty: bool = False) -> str:
     """A string; with ``empty``, it may have no characters."""
     if not isinstance(value, str) or not (value or empty):
-        raise BadInput(f"{what} must be a string{'' if empty else ' that is not empty'}, got {_short(value)}")
+        raise BadInput(f"{what} must be a string{'' if empty else ' that is not empty'}, got {short(value)}")
     return value
 
 
@@ -120,14 +122,14 @@ def instance(value: object, kind: type[T], what: str, example: str = "") -> T:
     if not isinstance(value, kind):
         article = "an" if kind.__name__[0] in "AEIO" else "a"
         such_as = f", such as {example}" if example else ""
-        raise BadInput(f"{what} must be {article} {kind.__name__}{such_as}, got {_short(value)}")
+        raise BadInput(f"{what} must be {article} {kind.__name__}{such_as}, got {short(value)}")
     return value
 
 
 def function(value: F, what: str) -> F:
     """Something that can be called."""
     if not callable(value):
-        raise BadInput(f"{what} must be a function, got {_short(value)}")
+        raise BadInput(f"{what} must be a function, got {short(value)}")
     return value
 
 
@@ -142,7 +144,7 @@ def numbers(value: ArrayLike, what: str, shape: str | int = "") -> Array:
         kind = array.dtype.kind
         if kind == "f" or kind in "biu" or (kind == "O" and None not in array.ravel().tolist()):
             return np.asarray(array, float, "C")
-        reason = f", got {_short(value)}"
+        reason = f", got {short(value)}"
     except (TypeError, ValueError) as error:  # rows of different lengths, or objects that are not numbers
         reason = f": {error}"
     wanted = f"(..., {shape})" if isinstance(shape, int) else shape
@@ -179,7 +181,7 @@ def one_or_each(value: ArrayLike, count: int, what: str) -> Array:
     try:
         return np.array(np.broadcast_to(numbers(value, what), (count,)))
     except ValueError:  # of a shape that does not fit, or not numbers
-        raise BadInput(f"{what} must be one number or {count}, got {_short(value)}") from None
+        raise BadInput(f"{what} must be one number or {count}, got {short(value)}") from None
 
 
 def finite(array: Array, what: str, detail: str = "") -> Array:
@@ -213,10 +215,33 @@ def unit_vector(value: ArrayLike, size: int, what: str) -> Array:
     return unit(array)
 
 
+def known_options(elsewhere: Iterable[str] = (), line: str = "") -> Callable[[F], F]:
+    """Decorator: an unknown keyword raises `UnknownOption` with near matches, instead of Python's `TypeError`.
+
+    ``elsewhere`` are options that belong to a solver, and ``line`` is what to write for them, with {} for the name.
+    """
+
+    def decorated(function: F) -> F:
+        known = [name for name in inspect.signature(function).parameters if name not in ("self", "cls")]
+
+        @functools.wraps(function)
+        def checked(*values: Any, **given: Any) -> Any:
+            for name in given:
+                if name not in known:
+                    belongs = f"it belongs to the solver: write {line.format(name)}" if name in elsewhere else ""
+                    raise unknown_option(function.__qualname__, name, known, belongs=belongs)
+            return function(*values, **given)
+
+        return checked  # type: ignore[return-value]
+
+    return decorated
+
+
 def _of(unit: str) -> str:
     return f" of {unit}" if unit else ""
 
 
-def _short(value: object) -> str:
+def short(value: object) -> str:
+    """The text of a value in a message, at most 100 characters."""
     shown = repr(value)
     return shown if len(shown) <= 100 else shown[:97] + "..."

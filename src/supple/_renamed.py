@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import NoReturn, TypeVar
+
+from supple.errors import near_matches
 
 METHODS = {
     "pulled": "alternative_jacobian",
@@ -59,9 +62,11 @@ def no_attribute(module: str, name: str) -> Exception:
 
     It is an ImportError in ``from supple import name``, which would replace the text of an AttributeError.
     """
-    new = _NAMES[module].get(name)
+    new = _NAMES.get(module, {}).get(name)
     if new is None:
-        return AttributeError(f"module {module!r} has no attribute {name!r}")
+        near = [] if name.startswith("_") else near_matches(name, sys.modules[module].__all__)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        return AttributeError(f"module {module!r} has no attribute {name!r}{hint}")
     message = f"`{module}.{name}` is now `{module}.{new}`"
     importing = sys._getframe(2).f_globals.get("__name__") == "importlib._bootstrap"
     return ImportError(message) if importing else AttributeError(message)
@@ -71,7 +76,20 @@ def answers_old_names(cls: _Class) -> _Class:
     """Class decorator: old names raise an AttributeError with the new ones. (A `__getattr__` would slow all others.)"""
     for old, new in _NAMES[cls.__name__].items():
         setattr(cls, old, _OldName(f"`{cls.__name__}.{old}` is now `{cls.__name__}.{new}`"))
+    type.__setattr__(cls, "__dir__", lambda self: _without_old_names(type(self), object.__dir__(self)))
     return cls
+
+
+class HidesOldNames(type):
+    """Metaclass of classes with `answers_old_names`: `dir` of the class does not list the old names."""
+
+    def __dir__(cls) -> list[str]:
+        return _without_old_names(cls, type.__dir__(cls))
+
+
+def _without_old_names(cls: type, names: Iterable[str]) -> list[str]:
+    old = {name for base in cls.__mro__ for name, value in vars(base).items() if isinstance(value, _OldName)}
+    return [name for name in names if name not in old]
 
 
 class _OldName:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple import _renamed
 from supple._linkage import limits
 from supple._linkage.two_link import Annulus as Annulus
 from supple._linkage.two_link import Elbows as Elbows
@@ -103,3 +105,13 @@ def constraint(
 
 def _count(n: int, what: str) -> str:
     return f"one {what}" if n == 1 else f"{n} {what}s"
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        raise _renamed.no_attribute("supple.analysis", name)

@@ -349,6 +349,10 @@ def from_option(value: object) -> Damping | float:
     )
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:

@@ -116,10 +116,28 @@ class Interrupted(KeyboardInterrupt):
         super().__init__(f"interrupted: {found}")
 
 
+def near_matches(name: str, known: Iterable[str], cutoff: float = 0.6) -> list[str]:
+    """Up to three names like a misspelt one, best first. The beginning of a name counts, and words in another order.
+
+    >>> near_matches("tol", ["timeout", "tolerance"]), near_matches("slack_turn", ["slack", "turn_slack"])
+    (['tolerance'], ['turn_slack', 'slack'])
+    """
+    scores = {each: _likeness(name.lower(), each.lower()) for each in known}
+    return sorted((each for each in scores if scores[each] >= cutoff), key=lambda each: -scores[each])[:3]
+
+
+def _likeness(given: str, known: str) -> float:
+    """From 0 to 1: 1 for the same words in any order, 0.8 and more for a prefix, else the ratio of equal characters."""
+    if sorted(given.split("_")) == sorted(known.split("_")):
+        return 1.0
+    ratio = difflib.SequenceMatcher(None, given, known).ratio()
+    return max(ratio, 0.8 + 0.1 * ratio) if len(given) >= 3 and known.startswith(given) else ratio
+
+
 def unknown(what: str, name: object, known: Iterable[str]) -> UnknownName:
     """An `UnknownName` that names what came and the nearest of what is known."""
     names = list(known)
-    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
+    near = near_matches(str(name), names, cutoff=0.5)
     if near:
         hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
     else:
@@ -128,13 +146,38 @@ def unknown(what: str, name: object, known: Iterable[str]) -> UnknownName:
     return UnknownName(f"no {what} named {name!r}; {hint}")
 
 
-def unknown_option(owner: str, name: str, known: Iterable[str], renamed: Mapping[str, str]) -> UnknownOption:
-    """An `UnknownOption` that names what came, and the nearest of what is known or was renamed."""
-    names = list(known)
+SYNONYMS = {
+    "accel": "acceleration",
+    "initial": "start",
+    "location": "at",
+    "max": "upper",
+    "min": "lower",
+    "origin": "at",
+    "q": "start",
+    "q0": "start",
+    "q_init": "start",
+    "seed": "start",
+    "velocity": "speed",
+}
+"""Words of other libraries for options."""
+
+
+def unknown_option(
+    owner: str, name: str, known: Iterable[str], renamed: Mapping[str, str] | None = None, belongs: str = ""
+) -> UnknownOption:
+    """An `UnknownOption` that names what came, and the nearest of what is known or was renamed.
+
+    ``belongs`` is the line to write, if the option belongs elsewhere.
+    """
+    names, renamed = list(known), renamed or {}
+    if belongs:
+        return UnknownOption(f"{owner} has no option {name!r}; {belongs}")
+    if SYNONYMS.get(name) in names:
+        return UnknownOption(f"{owner} has no option {name!r}; did you mean {SYNONYMS[name]}?")
     if name in renamed:
         unit = ", in seconds" if renamed[name] == "timeout" else ""
         return UnknownOption(f"option `{name}` of {owner} is now `{renamed[name]}`{unit}")
-    found = difflib.get_close_matches(name, [*names, *renamed], n=3, cutoff=0.6)
+    found = near_matches(name, [*names, *renamed])
     near = list(dict.fromkeys(renamed.get(each, each) for each in found))
     hint = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(names)}"
     return UnknownOption(f"{owner} has no option {name!r}; {hint}")
@@ -143,3 +186,7 @@ def unknown_option(owner: str, name: str, known: Iterable[str], renamed: Mapping
 def missing_extra(extra: str, purpose: str) -> MissingExtra:
     """A `MissingExtra` that says which extra of supple to install, and what for."""
     return MissingExtra(f"{purpose} needs an optional package: pip install 'supple[{extra}]'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

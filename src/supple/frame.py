@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from supple.errors import BadInput
 Array = NDArray[np.float64]
 _new = object.__new__
 _set = object.__setattr__
+_MISSING: Any = None
 _ORDERS = ("wxyz", "xyzw")
 
 
@@ -55,13 +56,15 @@ class Frame:
     # -- constructors -------------------------------------------------------------------------------------------
 
     @classmethod
-    def at(cls, position: ArrayLike, rotation: ArrayLike | Frame | None = None) -> Frame:
+    def at(cls, position: ArrayLike, rotation: ArrayLike | Frame | None = None, *more: NoReturn) -> Frame:
         """A frame at a position (..., 3) in metres, with a rotation matrix (..., 3, 3) or the rotation of a frame.
 
         >>> from supple import Frame
         >>> Frame.at([1, 2, 3], Frame.turn([0, 0, 1], 0.5))
         Frame at (1, 2, 3), turned 0.5 rad about (0, 0, 1)
         """
+        if more or (_check.is_number(position) and _check.is_number(rotation)):
+            raise BadInput("position is one array (..., 3): write Frame.at([x, y, z])")
         p = _check.rows(position, 3, "position")
         if rotation is None:
             r: Array = np.eye(3)
@@ -111,13 +114,15 @@ class Frame:
         return cls._trusted(_core.from_quaternion(_check.unit(q)))
 
     @classmethod
-    def rpy(cls, roll: ArrayLike, pitch: ArrayLike, yaw: ArrayLike) -> Frame:
+    def rpy(cls, roll: ArrayLike, pitch: ArrayLike = _MISSING, yaw: ArrayLike = _MISSING) -> Frame:
         """Roll, pitch and yaw (...) in radians, as in URDF: rotations about the fixed axes x, then y, then z.
 
         >>> from supple import Frame
         >>> Frame.rpy(0, 0, 0.5)
         Frame at (0, 0, 0), turned 0.5 rad about (0, 0, 1)
         """
+        if pitch is _MISSING or yaw is _MISSING:
+            raise BadInput("rpy takes three arguments: write Frame.rpy(roll, pitch, yaw), or Frame.rpy(*angles)")
         named = {"roll": roll, "pitch": pitch, "yaw": yaw}
         rows = [_check.finite(_check.numbers(value, name), name) for name, value in named.items()]
         try:

@@ -99,11 +99,13 @@ class Goal:
         if unknown:
             raise unknown_option("Goal", next(iter(unknown)), _OPTIONS, {"along": "direction"})
         if not isinstance(link, str) or not link:
+            if isinstance(frame, str):
+                raise BadInput(f"the link comes first: write Goal({frame!r}, frame)")
             raise BadInput(f"a goal is for a link, by name; got {link!r}")
         if frame is not None:
             if position is not None or orientation is not None or axis is not None:
                 raise BadInput("a goal is a frame, or position, orientation and axis; not both")
-            orientation = whole = frame if isinstance(frame, Frame) else goal_arguments.frames(frame)
+            orientation = whole = frame if isinstance(frame, Frame) else goal_arguments.frames(frame, link)
             place: Array | None = goal_arguments.frozen(whole.position)
         else:
             place = None if position is None else goal_arguments.vectors(position, "position")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _renamed
+from supple import _check, _renamed
 from supple._linkage import angles
-from supple._linkage.joint_checks import Row, axis_row, complete, place, position_row, row
+from supple._linkage.joint_checks import Row, axis_row, bad, complete, place, position_row, row
 from supple._linkage.kind import Kind as Kind
 from supple.frame import Frame
 
@@ -35,7 +35,7 @@ class Mimic:
 
 @_renamed.answers_old_names
 @dataclass(frozen=True)
-class Joint:
+class Joint(metaclass=_renamed.HidesOldNames):
     """The connection of a child link to its parent: the child's constant location, and how the child moves from there.
 
     Use `Joint.revolute`, `Joint.prismatic` and so on, which take the fields of each kind. Angles in radians, lengths
@@ -73,12 +73,15 @@ class Joint:
     """Ball joints: the range of rotation about the axis, in radians."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.mimic, Mimic | None):
+            raise bad(self, f"mimic must be a Mimic, such as Mimic({self.mimic!r}), got {self.mimic!r}")
         for field, value in complete(self).items():
             object.__setattr__(self, field, value)
 
     # -- constructors -------------------------------------------------------------------------------------------
 
     @classmethod
+    @_check.known_options()
     def fixed(cls, name: str, parent: str, child: str, *, at: Frame | None = None) -> Joint:
         """A joint that does not move: the child stays ``at`` a frame of its parent.
 
@@ -89,6 +92,7 @@ class Joint:
         return cls(name, Kind.FIXED, parent, child, place(at))
 
     @classmethod
+    @_check.known_options()
     def revolute(
         cls,
         name: str,
@@ -114,6 +118,7 @@ class Joint:
         return cls._single(Kind.REVOLUTE, name, parent, child, at, axis, limits, rest, mimic)
 
     @classmethod
+    @_check.known_options()
     def continuous(
         cls,
         name: str,
@@ -137,6 +142,7 @@ class Joint:
         return cls._single(Kind.CONTINUOUS, name, parent, child, at, axis, limits, rest, mimic)
 
     @classmethod
+    @_check.known_options()
     def prismatic(
         cls,
         name: str,
@@ -162,6 +168,7 @@ class Joint:
         return cls._single(Kind.PRISMATIC, name, parent, child, at, axis, limits, rest, mimic)
 
     @classmethod
+    @_check.known_options()
     def planar(
         cls,
         name: str,
@@ -199,6 +206,7 @@ class Joint:
         )
 
     @classmethod
+    @_check.known_options()
     def ball(
         cls,
         name: str,
@@ -237,6 +245,7 @@ class Joint:
         )
 
     @classmethod
+    @_check.known_options()
     def floating(
         cls,
         name: str,
@@ -273,6 +282,7 @@ class Joint:
         )
 
     @classmethod
+    @_check.known_options()
     def ball_from_revolutes(
         cls,
         name: str,

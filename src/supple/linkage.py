@@ -29,7 +29,7 @@ _WORLD, _LINK = Axes.WORLD, Axes.LINK  # looking up a member takes as long as a 
 
 
 @_renamed.answers_old_names
-class Linkage(Structure):
+class Linkage(Structure, metaclass=_renamed.HidesOldNames):
     """A tree of links and joints: a robot or an animated figure. It is immutable and knows no file.
 
     ``q`` holds one value for each degree of freedom, in the depth-first order of the joints (see `names` and `units`),
@@ -253,6 +253,8 @@ class Linkage(Structure):
         >>> models.ur5().random(100, seed=0).shape
         (100, 6)
         """
+        if not (seed is None or isinstance(seed, np.random.Generator)):
+            _check.whole(seed, "seed", 0)
         return limits.random(self, shape, np.random.default_rng(seed))
 
     # -- other linkages from this one ---------------------------------------------------------------------------

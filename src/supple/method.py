@@ -225,6 +225,10 @@ _MAKERS = {
 }
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:

@@ -15,7 +15,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import pi, radians
+from typing import TYPE_CHECKING
 
+from supple import _renamed
 from supple.errors import unknown
 from supple.frame import Frame
 from supple.joint import Joint
@@ -316,3 +318,13 @@ def _read(name: str, rest: Mapping[str, float]) -> Linkage:
         for joint in linkage.joints
     ]
     return Linkage(name, joints, linkage.links, linkage.base)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        raise _renamed.no_attribute("supple.models", name)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from supple import _check
 from supple._linkage import limits
+from supple._linkage.argument import checked_linkage
 from supple._motion.interpolation import Interpolation, Pieces, velocities
 from supple.errors import BadInput
 from supple.frame import Array, Frame
@@ -58,7 +59,7 @@ class Motion:
             q: joint values of the keys (n, dof), in radians or metres.
             interpolation: how values go from key to key.
         """
-        _check.instance(linkage, Linkage, "linkage")
+        checked_linkage(linkage)
         if not isinstance(interpolation, Interpolation):
             raise BadInput(f"interpolation must be Interpolation.LINEAR or Interpolation.SMOOTH, got {interpolation!r}")
         keys = limits.checked(linkage, q)
@@ -321,7 +322,7 @@ class Motion:
         Raises `BadInput`, with file and line, unless the names are those of the linkage, all numbers are finite and
         the times increase.
         """
-        _check.instance(linkage, Linkage, "linkage")
+        checked_linkage(linkage)
         times, q, *velocities = reader.read(path, linkage.names)
         if interpolation is None and velocities:
             return cls._of(linkage, times, q, *velocities)

@@ -93,7 +93,7 @@ class GoalPath:
     ) -> GoalPath:
         """Around an axis (3,) through a centre (3,) in metres, by an angle in radians, right-handed if positive.
 
-        A frame as the start rotates about the axis too, as the handle of a door does.
+        A frame as the start rotates about the axis too.
 
         >>> from supple import GoalPath
         >>> GoalPath.circle([1, 0, 0], centre=[0, 0, 0]).at(0.25).position.round(6)
@@ -178,6 +178,8 @@ class GoalPath:
         >>> GoalPath.line([0, 0, 0], [1, 0, 0]).goal("tip", frames=11).shape
         (11,)
         """
+        if isinstance(frames, str):
+            raise BadInput(f"the link comes first: write path.goal({frames!r}, {link!r})")
         wanted = self.sampled(frames)
         return Goal(link, wanted, **options) if self.turns else Goal(link, position=wanted.position, **options)
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _check, method
+from supple._linkage.argument import checked_linkage
 from supple._solve import compilation
 from supple._solve.arguments import goal_list, start_values
 from supple._solve.text import angle_text, length_text
@@ -17,8 +18,9 @@ from supple.frame import Array
 from supple.goal import Goal, take_rows
 from supple.linkage import Linkage
 from supple.motion import Motion
+from supple.path import GoalPath
 from supple.solution import Outcome, Solution
-from supple.solver import Solver
+from supple.solver import Solver, SolverOptions
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class PathSolution:
         far = f"{wanted.link} at most {' and '.join(parts)} away, at frame {worst}"
         jump = f"largest change from frame to frame {_largest(self.motion)}"
         if self.arrived:
-            return f"followed all {n} frames: {far}; {jump}"
+            return f"followed all {n} frames within tolerance; {jump}"
         count, when = int((~found.arrived).sum()), self.motion.times[self.left]
         stuck = found.outcomes[worst] == Outcome.STUCK.value
         why = f" ({found[worst].why})" if stuck else ""
@@ -89,6 +91,7 @@ class PathSolution:
         return f"<PathSolution: {self}>"
 
 
+@_check.known_options(SolverOptions.__annotations__, "solver=Solver({}=...)")
 def solve_path(
     linkage: Linkage,
     goals: Goal | Sequence[Goal],
@@ -121,7 +124,12 @@ def solve_path(
     if steps is not None:
         _check.whole(steps, "steps", 1)
     _check.positive(duration, "duration", "seconds")
-    wanted = goal_list(linkage, goals)
+    if isinstance(goals, GoalPath):
+        raise BadInput(
+            "solve_path takes goals of a link, not a GoalPath; "
+            f"write solve_path(arm, path.goal({checked_linkage(linkage).tips[0]!r}, 101))"
+        )
+    wanted = goal_list(linkage, goals, "solve_path(linkage, goals)")
     try:
         shape = np.broadcast_shapes(*(goal.shape for goal in wanted))
     except ValueError:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple import _renamed
 from supple._solve import fields
 from supple._solve.preference_term import Term, TermKind
 from supple.errors import BadInput
@@ -181,3 +182,13 @@ def _term_from_dict(data: object) -> Preference:
     make, arguments = makers[name]
     values = fields.checked(data, f"prefer.{name}", ("term", *arguments))
     return make(**{argument: values[argument] for argument in arguments})
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        raise _renamed.no_attribute("supple.prefer", name)

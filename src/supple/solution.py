@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from supple._solve import explanation
 from supple._solve.goal_error import goal_error
 from supple._solve.text import angle_text, length_text
+from supple._solve.tolerance import Tolerance
 from supple.frame import Array
 from supple.goal import Goal, take_rows
 from supple.linkage import Linkage
@@ -219,17 +220,19 @@ class Solution:
             mean = f"{self.iterations.mean():.1f} iterations on average"
             return f"{self.outcomes.size:,} solves: {', '.join(parts)}; {mean}"
         ended = f"{in_words(self.outcome)} after {self.iterations} iteration{'s' if self.iterations != 1 else ''}"
-        remaining = [_remaining(*each) for each in zip(self.goals, self.distance, self.angle, strict=True)]
+        near = self.solver.tolerance
+        remaining = [_remaining(*each, near) for each in zip(self.goals, self.distance, self.angle, strict=True)]
         return f"{ended}, {'; '.join(remaining)}" + (f": {self.why}" if self.why else "")
 
     def __repr__(self) -> str:
         return f"<Solution: {self}>"
 
 
-def _remaining(goal: Goal, distance: float, angle: float) -> str:
+def _remaining(goal: Goal, distance: float, angle: float, tolerance: Tolerance) -> str:
+    """What remains of the error of a goal, in words."""
     parts = []
-    if goal.position is not None:
+    if goal.position is not None and distance > tolerance.position:
         parts.append(length_text(distance))
-    if goal.orientation is not None or goal.axis is not None:
+    if (goal.orientation is not None or goal.axis is not None) and angle > tolerance.angle:
         parts.append(angle_text(angle))
-    return f"{goal.link} {' and '.join(parts)} away"
+    return f"{goal.link} {' and '.join(parts)} away" if parts else f"{goal.link} within tolerance"

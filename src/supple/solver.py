@@ -5,16 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _renamed, method, prefer
+from supple import _check, _renamed, method, prefer
+from supple._linkage.argument import checked_linkage
 from supple._solve import batch, compilation, damping_schemes, options, search, serialization
 from supple._solve.arguments import goal_list, preferred_step, start_values
 from supple._solve.compiled_solver import CompiledSolver
-from supple._solve.options import JointWeights, SolverOptions
+from supple._solve.options import JointWeights, SolverOptions, not_of_solve
 from supple._solve.tolerance import Tolerance
 from supple.damping import Damping, DampingFunction
 from supple.errors import BadInput, unknown_option
@@ -39,7 +40,7 @@ __all__ = ["JointWeights", "Solver", "SolverOptions", "Tolerance", "solve"]
 
 @_renamed.answers_old_names
 @dataclass(frozen=True)
-class Solver:
+class Solver(metaclass=_renamed.HidesOldNames):
     """The method and options of inverse kinematics. A frozen value, which threads may share.
 
     The default method is a search from many seeds. The other methods of `supple.method` iterate from the start value:
@@ -129,6 +130,7 @@ class Solver:
         solutions: int | None = None,
         out: Array | None = None,
         progress: bool | None = None,
+        **unknown: NoReturn,
     ) -> Solution:
         """Joint values that bring the end effectors to their goals.
 
@@ -153,8 +155,10 @@ class Solver:
         >>> found.q.shape, bool(found.arrived.all())
         ((5, 8), True)
         """
+        if unknown:
+            raise not_of_solve("Solver.solve", next(iter(unknown)))
         if not isinstance(linkage, Linkage):
-            raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
+            checked_linkage(linkage, "solve(linkage, goals)")
         begin = None if start is None else start_values(linkage, start, rows=True)
         plain = self.searches and solutions is None and out is None and progress is None and not self.prefer.terms
         if plain and isinstance(goals, Goal) and not goals.shape and (begin is None or begin.ndim == 1):
@@ -214,6 +218,7 @@ class Solver:
         moved = linkage.integrate(start, change)
         return linkage.clamp(moved) if self.keep_limits else moved
 
+    @_check.known_options(SolverOptions.__annotations__, "Solver({}=...).track(...)")
     def track(
         self,
         linkage: Linkage,
@@ -299,7 +304,8 @@ def solve(
 ) -> Solution:
     """Inverse kinematics in one call: joint values that bring end effectors to their goals.
 
-    ``options`` are those of `Solver`, such as ``max_iterations=50``; the other arguments are those of `Solver.solve`.
+    ``options`` are those of `Solver`, such as ``max_iterations=50``; the other arguments are those of
+    `Solver.solve`.
 
     >>> import supple
     >>> arm = supple.models.panda()
@@ -307,6 +313,9 @@ def solve(
     >>> bool(found), found.q.shape
     (True, (8,))
     """
+    for name in options:
+        if name not in _DEFAULT.__dataclass_fields__:
+            raise not_of_solve("solve", name)
     solver = replace(_DEFAULT, **options) if options else _DEFAULT
     return solver.solve(linkage, goals, start, solutions=solutions, out=out, progress=progress)
 

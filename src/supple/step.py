@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class TrackingStatus(Enum):
 
 
 @_renamed.answers_old_names
-class Step:
+class Step(metaclass=_renamed.HidesOldNames):
     """The result of one tick. For many arms every array has one leading axis (arms,).
 
     Arrays are views of memory that belongs to this step.
@@ -58,11 +58,13 @@ class Step:
     ((8,), 'FOLLOWING', '')
     """
 
-    __slots__ = ("_result", "_tracker")
+    __slots__ = ("_command", "_dt", "_result", "_tracker")
 
-    def __init__(self, result: Array, tracker: Tracker) -> None:
+    def __init__(self, result: Array, tracker: Tracker, command: Any = None, dt: float | None = None) -> None:
         self._result = result
         self._tracker = tracker
+        self._command = command  # with dt, only for the reason of a step that is held
+        self._dt = dt
 
     @property
     def q(self) -> Array:
@@ -149,7 +151,7 @@ class Step:
         """The step of one arm of many."""
         if self._result.ndim == 1:
             raise IndexError("the step of a single arm cannot be indexed")
-        return Step(self._result[arm], self._tracker)
+        return Step(self._result[arm], self._tracker, explanation.command_of(self._command, arm), self._dt)
 
     def __len__(self) -> int:
         if self._result.ndim == 1:
@@ -165,6 +167,8 @@ class Step:
         why = self.why
         if self.status is TrackingStatus.HELD:
             return why
+        if self.status is TrackingStatus.FOLLOWING:
+            return "following, within tolerance"
         remaining = f"{length_text(self.distance.max())} and {angle_text(self.angle.max())}"
         return f"{self.status.name.lower()}, {remaining} away" + (f": {why}" if why else "")
 
@@ -195,7 +199,7 @@ def _reasons(step: Step) -> list[str]:
     if status is TrackingStatus.FOLLOWING:
         return []
     if status is TrackingStatus.HELD:
-        return ["held: the goal is not a finite frame, or no time passed"]
+        return [explanation.held(step._command, step._dt)]
     if status is TrackingStatus.LAGGING:
         return explanation.too_slow(linkage.names, step.sides) or ["catching up"]
     reasons = []

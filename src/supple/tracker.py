@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from supple import _check, _core, method
 from supple._linkage import reach
+from supple._linkage.argument import checked_linkage
 from supple._solve import compilation, encoding
 from supple._solve.arguments import start_values
 from supple.damping import Damping
@@ -138,14 +139,17 @@ class Tracker:
         """
         try:
             if self._quick and measured is None and stamp is None and not isinstance(goal, _NOT_A_FRAME):
-                return Step(self._track.tick(goal, dt), self)
+                return Step(self._track.tick(goal, dt), self, goal, dt)
             when = _NAN if stamp is None else stamp
             if self._local_solver is not None:
                 return self._solver_step(goal, dt, measured)
             if self._plain and not isinstance(goal, _NOT_A_FRAME):
-                return Step(self._track.frame(goal, dt, when, measured), self)
-            return Step(self._track.goals(self._encoded(goal), dt, when, measured), self)
-        except TypeError:
+                return Step(self._track.frame(goal, dt, when, measured), self, goal, dt)
+            return Step(self._track.goals(self._encoded(goal), dt, when, measured), self, goal, dt)
+        except (TypeError, BadInput) as error:
+            self._check_count(goal)
+            if isinstance(error, BadInput):
+                raise
             raise _not_numbers(dt=dt, stamp=0.0 if stamp is None else stamp) from None
 
     def _solver_step(self, goal: Any, dt: float, measured: ArrayLike | None) -> Step:
@@ -162,7 +166,7 @@ class Tracker:
                 found = local_solver.step(q, numbers, *self.solver._callbacks())
                 change = change if found is None else found
         limited = self.solver.keep_limits
-        return Step(self._track.steer(numbers, dt, measured, change, alpha, weights, limited), self)
+        return Step(self._track.steer(numbers, dt, measured, change, alpha, weights, limited), self, goal, dt)
 
     def push(self, twist: ArrayLike, dt: float, measured: ArrayLike | None = None) -> Step:
         """One tick of resolved-rate control [D2]: the end effector moves with a velocity, such as that of a SpaceMouse.
@@ -185,7 +189,7 @@ class Tracker:
         if rows.shape[-1:] == (6,) and len(self.goals) == 1 and rows.ndim == (1 if self._single else 2):
             rows = rows[..., None, :]
         try:
-            return Step(self._track.push(rows, dt, measured), self)
+            return Step(self._track.push(rows, dt, measured), self, rows, dt)
         except TypeError:
             raise _not_numbers(dt=dt) from None
 
@@ -239,16 +243,32 @@ class Tracker:
 
     def _encoded(self, goal: Any) -> Array:
         """Goals as the core reads them, (goals, 12) or (arms, goals, 12); changed weights are passed on to the core."""
+        self._check_count(goal)
         alone = len(self.goals) == 1 and not (isinstance(goal, list | tuple) and len(goal) == 1)
-        try:
-            given = [goal] if alone else list(goal)
-        except TypeError:
-            raise BadInput(f"a step takes {len(self.goals)} goals, got {goal!r}") from None
-        if len(given) != len(self.goals):
-            raise BadInput(f"a step takes {len(self.goals)} goals, got {len(given)}")
+        given = [goal] if alone else list(goal)
         shape = () if self._single else (len(self),)
         rows = [self._encoded_goal(k, one, shape) for k, one in enumerate(given)]
         return np.stack(rows, axis=-2)
+
+    def _check_count(self, goal: Any) -> None:
+        """Refuse one frame for several end effectors, and several for one."""
+        count = len(self.goals)
+        listed = isinstance(goal, list | tuple) and any(isinstance(one, Frame | Goal | np.ndarray) for one in goal)
+        if listed:
+            given = len(goal)
+        elif isinstance(goal, Frame | Goal):
+            given = 1 if not goal.shape or count == 1 else goal.shape[0]
+        else:
+            shape = np.shape(goal)
+            leading = len(shape) - 2 - (0 if self._single else 1)
+            given = 1 if leading <= 0 else shape[0]
+        if given != count:
+            effectors = (
+                "1 end effector; give one frame"
+                if count == 1
+                else f"{count} end effectors; give a list of {count} frames"
+            )
+            raise BadInput(f"this tracker has {effectors}, got {given}")
 
     def _encoded_goal(self, k: int, one: Any, shape: tuple[int, ...]) -> Array:
         mine = self.goals[k]
@@ -293,11 +313,11 @@ def make_tracker(
     """The tracker of a solver; see `Solver.track`."""
     from supple.solver import Tolerance
 
+    checked_linkage(linkage, "track(linkage, links)")
     try:
         given = [links] if isinstance(links, str | Goal) else list(links)
     except TypeError:
         raise BadInput(f"links must be names or goals, got {links!r}") from None
-    _check.instance(linkage, Linkage, "linkage")
     if tolerance is not None:
         _check.instance(tolerance, Tolerance, "tolerance", "Tolerance(position=1e-3)")
     if not given:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple import _check, method
+from supple import _check, _renamed, method
 from supple._linkage import outline, reach, sampling
+from supple._linkage.argument import checked_linkage
 from supple._progress import Progress
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
 from supple.linkage import Linkage
 from supple.solver import Solver, Tolerance
+
+__all__ = ["Workspace", "dexterous", "reachable"]
 
 ROWS = 8_192  # solves between two updates of the progress bar
 
@@ -347,7 +350,7 @@ def dexterous(
 
 def _checked(linkage: Linkage, link: str, voxel: float | None, seed: int, **counts: int) -> int:
     """In how many dimensions a link moves; `BadInput` unless all arguments are good."""
-    _check.instance(linkage, Linkage, "linkage").link(link)
+    checked_linkage(linkage).link(link)
     for name, count in counts.items():
         _check.whole(count, name, 1)
     _check.whole(seed, "seed", 0)
@@ -382,3 +385,13 @@ def _tried(linkage: Linkage, goal: Goal, solver: Solver, starts: Array) -> Array
             reached[left] = solver.solve(linkage, some, start=start[left]).arrived
     part: Array = reached.mean(axis=-1)
     return part
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        raise _renamed.no_attribute("supple.workspace", name)

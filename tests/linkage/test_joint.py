@@ -108,7 +108,7 @@ BAD = {
     "no parent": (lambda: Joint.revolute("j", None, "b"), "joint 'j': parent must be a name, got None"),
     "its own parent": (lambda: Joint.fixed("j", "a", "a"), "joint 'j': a link cannot be its own parent: 'a'"),
     "kind a word": (lambda: Joint("j", "hinge", "a", "b"), "joint 'j': kind must be a Kind, got 'hinge'"),
-    "location an array": (lambda: Joint.fixed("j", "a", "b", at=np.eye(4)), "location must be a single Frame"),
+    "at an array": (lambda: Joint.fixed("j", "a", "b", at=np.eye(4)), "at must be a single Frame"),
     "many locations": (lambda: Joint.fixed("j", "a", "b", at=Frame.at(np.zeros((2, 3)))), "must be a single Frame"),
     "zero axis": (
         lambda: Joint.revolute("j", "a", "b", axis=[0, 0, 0]),

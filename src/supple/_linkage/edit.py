@@ -47,6 +47,8 @@ def attach(linkage: Linkage, link: str, other: Linkage, at: Frame | None, prefix
 
     The other's links and joints get the prefix. A fixed joint ``{prefix}{other.name}_mount`` holds its root.
     """
+    if isinstance(other, str):
+        raise BadInput(f"the link comes first: write attach({other!r}, other)")
     linkage.link(link)
     if not isinstance(other, type(linkage)):
         raise BadInput(f"attach needs another Linkage, got {type(other).__name__}")

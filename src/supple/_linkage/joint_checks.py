@@ -89,7 +89,7 @@ def _names(joint: Joint) -> None:
     if not isinstance(joint.kind, Kind):
         raise bad(joint, f"kind must be a Kind, got {joint.kind!r}")
     if not isinstance(joint.location, Frame) or joint.location.shape != ():
-        raise bad(joint, "location must be a single Frame")
+        raise bad(joint, "at must be a single Frame, such as Frame.at([0, 0, 0.1])")
 
 
 def _limits(joint: Joint, lower: Row, upper: Row) -> None:

@@ -31,6 +31,11 @@ class Kind(Enum):
         """Unit of each of these values: ``rad`` or ``m``."""
         return _UNITS[self]
 
+    @property
+    def translations(self) -> int:
+        """How many of these values are in metres; they come first."""
+        return _UNITS[self].count("m")
+
 
 _UNITS = {
     Kind.FIXED: (),

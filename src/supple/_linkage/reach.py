@@ -60,7 +60,7 @@ def _measure(linkage: Linkage, link: str) -> tuple[float, Array]:
 def _simple_joints(joint: Joint) -> list[Joint]:
     """A planar or floating joint as an equivalent chain of prismatic and revolute joints."""
     directions = z_to(joint.axis)[:3, :3].T if joint.kind is Kind.PLANAR else np.eye(3)
-    slides = 2 if joint.kind is Kind.PLANAR else 3
+    slides = joint.kind.translations
     links = [joint.parent, *(f"{joint.name} {i}" for i in range(slides)), joint.child]
     made = [
         Joint.prismatic(

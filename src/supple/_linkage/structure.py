@@ -132,6 +132,11 @@ class Structure:
         >>> models.planar2().q(joint1=0.5, joint2=0)
         array([0.5, 0. ])
         """
+        if values is not None and not isinstance(values, Mapping):
+            raise BadInput(
+                f"q takes joint values by name, such as q({self.names[0] if self.names else 'joint'}=0.5); "
+                f"an array (..., dof) is used as it is, got {_check.short(values)}"
+            )
         q: Array = self.rest.copy()
         for name, value in {**(values or {}), **more}.items():
             joint = self.joint(name)

@@ -8,18 +8,19 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple._linkage.argument import checked_linkage
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
 from supple.linkage import Linkage
 
 
-def goal_list(linkage: Linkage, goals: Goal | Sequence[Goal]) -> list[Goal]:
+def goal_list(linkage: Linkage, goals: Goal | Sequence[Goal], call: str = "solve(linkage, goals)") -> list[Goal]:
     """One goal or several, as a list; a frame or the name of a link is answered with the line to write."""
+    if not isinstance(linkage, Linkage):
+        checked_linkage(linkage, call)
     if isinstance(goals, Goal):
         return [goals]
-    if not isinstance(linkage, Linkage):
-        raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
     if isinstance(goals, Frame | str | np.ndarray):
         _not_a_goal(linkage, goals)
     try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from supple import _core
+from supple._linkage.argument import checked_linkage
 from supple._solve import damping_schemes, encoding
 from supple._solve.preference_term import Term, TermKind
 from supple.damping import Damping
@@ -49,9 +50,9 @@ def cached(
     what: str,
     make: Callable[[Linkage, Sequence[Goal], Solver], _Made],
 ) -> _Made:
-    """What ``make`` returns for goals of this kind; kept with the linkage."""
+    """What ``make`` returns for goals of this kind; stored with the linkage."""
     if not isinstance(linkage, Linkage):
-        raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
+        checked_linkage(linkage)
     plans: dict[Any, _Made] = linkage.__dict__.setdefault("_plans", {})
     key = (what, solver, *[goal._kind for goal in goals])
     made = plans.get(key)

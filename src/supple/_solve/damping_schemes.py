@@ -146,12 +146,11 @@ def _regions(linkage: Linkage, scheme: Scheme) -> Array:
     for joint in linkage.joints:
         if not joint.dof or joint.kind is Kind.BALL:
             continue
-        slides = {Kind.PRISMATIC: 1, Kind.PLANAR: 2, Kind.FLOATING: 3}.get(joint.kind, 0)
         for i, column in enumerate(_columns(linkage, joint)):
             if i >= 3 and joint.kind is Kind.FLOATING:
                 continue
             span = upper[column] - lower[column]
-            if i < slides:
+            if i < joint.kind.translations:
                 natural = _SLIDE * span if np.isfinite(span) else 0.1
                 regions[column] = natural if scheme.slide_region is None else scheme.slide_region
             else:

@@ -10,6 +10,7 @@ import numpy as np
 
 from supple import _core
 from supple._linkage import reach
+from supple._linkage.argument import checked_linkage
 from supple.errors import BadInput, unknown
 from supple.frame import Array
 from supple.goal import Goal
@@ -23,8 +24,7 @@ Target = tuple[str, tuple[int, ...], tuple[float, ...], Row, Row, tuple[float, .
 
 def targets(linkage: Linkage, goals: Sequence[Goal]) -> list[Target]:
     """The goals as the core reads them; `UnknownName` for a link that the linkage does not have."""
-    if not isinstance(linkage, Linkage):
-        raise BadInput(f"linkage must be a Linkage, got {linkage!r}")
+    checked_linkage(linkage)
     encoded = []
     for goal in goals:
         if goal.link not in linkage._link_named:
@@ -68,11 +68,10 @@ def balls(linkage: Linkage) -> list[tuple[int, Sequence[float], float, float, fl
 def natural_units(linkage: Linkage, length: float) -> Array:
     """The change of each joint value (dof,) that counts as one radian: length/pi metres for prismatic ones."""
     size = np.ones(linkage.dof)
-    slides = {Kind.PRISMATIC: 1, Kind.PLANAR: 2, Kind.FLOATING: 3}
     for joint in linkage.joints:
-        if joint.kind in slides and joint.mimic is None:
+        if joint.kind.translations and joint.mimic is None:
             first = linkage._sources[joint.name].first
-            size[first : first + slides[joint.kind]] = length / math.pi
+            size[first : first + joint.kind.translations] = length / math.pi
     return size
 
 

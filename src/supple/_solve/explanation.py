@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from supple._linkage import reach
 from supple._solve.encoding import joint_weight_values
 from supple._solve.text import angle_text, direction_text, length_text, names_text
-from supple.frame import Array
+from supple.frame import Array, Frame
 from supple.goal import Goal
 from supple.joint import Joint, Kind
 from supple.linkage import Linkage
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from supple.solution import Solution
 
 Solve = Callable[[Sequence[Goal], Array, bool], "Solution"]
-"""Solves other goals for the same linkage: the goals, where to start (..., dof), whether limits are kept."""
+"""Solves other goals for the same linkage: the goals, where to start (..., dof), whether limits hold."""
 
 REACHABLE = "other joint values reach it"
 """The reason for a goal that the search reaches from another start."""
@@ -76,6 +76,38 @@ def too_slow(names: Sequence[str], sides: Iterable[float]) -> list[str]:
     return (fast or hard)[:3]
 
 
+def held(command: Any, dt: float | None) -> str:
+    """Why a tracker holds the arm: its time step or its command, with the value."""
+    if dt is not None and not 0 < dt < math.inf:
+        return f"held: dt must be positive and finite, it is {dt!r}"
+    for number, matrix in enumerate(_command_arrays(command)):
+        which = f"goal {number}" if isinstance(command, list | tuple) and len(command) > 1 else "the command"
+        wrong = matrix[~np.isfinite(matrix)]
+        if wrong.size:
+            return f"held: {which} is not finite, it has {wrong.flat[0]}"
+        if matrix.shape == (4, 4) and not np.allclose(matrix[:3, :3] @ matrix[:3, :3].T, np.eye(3), atol=1e-3):
+            return f"held: {which} is not a frame, its rotation is {matrix[:3, :3].round(3).tolist()}"
+    return "held: the command is not a finite frame"
+
+
+def _command_arrays(command: Any) -> list[Array]:
+    """The numbers of a command, one array for each end effector; empty if there are none."""
+    if command is None:
+        return []
+    if isinstance(command, list | tuple):
+        return [array for one in command for array in _command_arrays(one)]
+    if isinstance(command, Goal):
+        return [command._encoded(command.shape)]
+    return [np.asarray(command, dtype=float)]
+
+
+def command_of(command: Any, arm: int) -> Any:
+    """The command of one arm of many."""
+    if isinstance(command, list | tuple):
+        return [command_of(one, arm) for one in command]
+    return command[arm] if isinstance(command, Frame | np.ndarray) else command
+
+
 def solution_reasons(found: Solution) -> list[str]:
     """Why a single solution did not arrive: what a search finds; for other methods, also what stops them at q."""
     solver = found.solver
@@ -92,6 +124,10 @@ def solution_reasons(found: Solution) -> list[str]:
     if locked.any() and reasons != [REACHABLE] and unlocked.solve(found.linkage, found.goals, found.q).arrived:
         names = [name for name, held in zip(found.linkage.names, locked, strict=True) if held]
         reasons.append(f"with {names_text(names)} unlocked it can be reached")
+    if reasons == [REACHABLE] and found.outcome.name == "OUT_OF_BUDGET":
+        steps = f"{found.iterations} iteration{'s' if found.iterations != 1 else ''}"
+        reasons = [f"stopped after {steps}; it can be reached"]
+        return reasons if solver.searches else _local_reasons(found) + reasons
     if solver.searches or reasons != [REACHABLE]:
         return reasons
     return _local_reasons(found) + reasons

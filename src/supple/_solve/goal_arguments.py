@@ -15,12 +15,17 @@ from supple.frame import Array, Frame
 _ZERO = (0.0, 0.0, 0.0)
 
 
-def frames(value: ArrayLike) -> Frame:
-    """Frames from an array (..., 4, 4); of many, rows that are not finite are kept, for the solve to mark INVALID."""
+def frames(value: ArrayLike, link: str = "link") -> Frame:
+    """Frames from an array (..., 4, 4); of many, rows that are not finite stay, and the solve marks them INVALID."""
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError) as error:
         raise BadInput(f"a frame must be numbers of shape (..., 4, 4): {error}") from None
+    if array.shape[-1:] == (3,):
+        raise BadInput(
+            f"a frame must have shape (..., 4, 4), not {array.shape}; "
+            f"for a position write Goal({link!r}, position=[...])"
+        )
     if array.ndim <= 2 or array.shape[-2:] != (4, 4):
         return Frame(array)
     bad = ~np.isfinite(array).all(axis=(-1, -2))
@@ -59,7 +64,7 @@ def unit_vectors(value: ArrayLike, what: str, single: bool = False) -> Array:
     array = vectors(value, what, single)
     if not array.any(axis=-1).all():
         raise BadInput(f"{what} must not be zero")
-    with np.errstate(invalid="ignore"):  # a row that is not finite is kept
+    with np.errstate(invalid="ignore"):  # rows that are not finite stay
         unit = _check.unit(array)
     unit.flags.writeable = False
     return unit

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from numpy.typing import ArrayLike
 
-from supple import _check
+from supple import _check, _renamed
 from supple._solve.arguments import hashable_weights
 from supple._solve.scheme import DampingFunction
 from supple._solve.tolerance import Tolerance
 from supple.damping import Damping, from_option
-from supple.errors import BadInput
+from supple.errors import SYNONYMS, BadInput, UnknownOption, unknown_option
 from supple.method import Method
 from supple.prefer import Preference
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 JointWeights: TypeAlias = ArrayLike | Mapping[str, float] | None
 TAKE_DAMPING = ("damped", "alternative_jacobian")
+OF_SOLVE = ("start", "solutions", "out", "progress")
+"""The options of `solve` and `Solver.solve` themselves."""
 _TAKE_PREFERENCE = ("search", "pseudoinverse", "damped", "alternative_jacobian")
 _NOT_OF_SEARCH = ("damping", "step_scale", "halvings", "limit_escapes", "patience")
 
@@ -43,8 +45,25 @@ class SolverOptions(TypedDict, total=False):
     patience: int
 
 
+def not_of_solve(owner: str, name: str) -> UnknownOption:
+    """The error for a keyword that `solve` or `Solver.solve`, its ``owner``, does not have."""
+    names = tuple(SolverOptions.__annotations__)
+    if name == "solver":
+        return unknown_option(owner, name, (), belongs="write solver.solve(arm, goal)")
+    if SYNONYMS.get(name) in OF_SOLVE:
+        belongs = f"write {SYNONYMS[name]}=... for the joint values to start from"
+        return unknown_option(owner, name, (), belongs=f"{belongs}. Its own options are {', '.join(OF_SOLVE)}")
+    if owner == "solve":
+        if name in _renamed.OPTIONS:
+            return unknown_option("Solver", name, (), _renamed.OPTIONS)
+        return unknown_option(owner, name, (*OF_SOLVE, *names), _renamed.OPTIONS)
+    if name in names:
+        return unknown_option(owner, name, (), belongs=f"it belongs to the solver: write Solver({name}=...).solve(...)")
+    return unknown_option(owner, name, OF_SOLVE)
+
+
 def checked(solver: Solver) -> dict[str, Any]:
-    """The options of a solver that are kept in another form than they were given in; `BadInput` for wrong ones."""
+    """The options of a solver in another form than they were given in; `BadInput` for wrong ones."""
     _check_types(solver)
     converted: dict[str, Any] = {}
     if solver.damping is not None:
@@ -68,10 +87,18 @@ def checked(solver: Solver) -> dict[str, Any]:
 
 def _check_types(solver: Solver) -> None:
     if not isinstance(solver.method, Method):
-        raise BadInput(f"method must be a value of supple.method, such as method.damped(), got {solver.method!r}")
+        raise _not_made(solver.method, "method", "method.damped()")
     if not isinstance(solver.prefer, Preference):
-        raise BadInput(f"prefer must be a value of supple.prefer, such as prefer.centre(), got {solver.prefer!r}")
+        raise _not_made(solver.prefer, "prefer", "prefer.centre()")
     _check.instance(solver.tolerance, Tolerance, "tolerance", "Tolerance(position=1e-3)")
+
+
+def _not_made(value: object, option: str, example: str) -> BadInput:
+    """The error for an option that is not a value of its module; its functions are to be called."""
+    module = f"supple.{option}"
+    if callable(value) and getattr(value, "__module__", "") == module:
+        return BadInput(f"{option} must be a value of {module}; write {option}.{getattr(value, '__name__', '')}()")
+    return BadInput(f"{option} must be a value of {module}, such as {example}, got {value!r}")
 
 
 def check_method(solver: Solver) -> None:
@@ -80,8 +107,10 @@ def check_method(solver: Solver) -> None:
     if solver.prefer.terms and chosen.name not in _TAKE_PREFERENCE:
         raise BadInput(f"{chosen!r} takes no preference; these methods do: {', '.join(_TAKE_PREFERENCE)}")
     if chosen.name != "search":
-        if isinstance(solver.damping, Damping) and chosen.name not in TAKE_DAMPING:
-            raise BadInput(f"{chosen!r} takes no damping scheme; these methods do: {', '.join(TAKE_DAMPING)}")
+        if solver.damping is not None and chosen.name not in TAKE_DAMPING:
+            raise BadInput(
+                f"{chosen!r} takes no damping; write Solver(method=method.damped(), damping={solver.damping!r})"
+            )
         for name in ("timeout", "joint_weights"):
             if getattr(solver, name) is not None:
                 raise BadInput(f"{chosen!r} takes no {name}; the search does")

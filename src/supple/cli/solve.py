@@ -11,6 +11,7 @@ import numpy as np
 import typer
 
 from supple import _check, method
+from supple._solve.options import TAKE_DAMPING
 from supple.cli import completion, inputs
 from supple.cli.options import (
     Degrees,
@@ -134,6 +135,8 @@ def solve(
         elif any(given is not None for given in (position, rpy, quaternion, direction, picture)):
             raise BadInput("with --goals the goals are in the file; only --axis may be given too, and no --draw")
         else:
+            if not goals.exists():
+                raise BadInput(f"--goals: no file {str(goals)!r}")
             goal = goal_file.read(goals, end_effector, axis, degrees)
         found, seconds, complete = _solve(solver, linkage, goal, first_q, solutions)
         results = Results(found, math.prod(goal.shape), solutions is not None, degrees)
@@ -168,6 +171,9 @@ def _solver(
         options["method"] = method.damped()
     if tolerance is not None:
         options["tolerance"] = Tolerance(position=_check.positive(tolerance, "--tolerance", "metres"))
+    chosen = options.get("method", method.search())
+    if damping is not None and chosen.name not in TAKE_DAMPING:
+        raise BadInput(f"--method {chosen.name} takes no damping; write --method damped --damping {damping:g}")
     return Solver(**options)
 
 

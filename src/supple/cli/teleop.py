@@ -10,13 +10,15 @@ import typer
 
 from supple.cli import completion, inputs, linkages, output
 from supple.cli.options import Port, Search, epilog, errors_to_stderr
-from supple.errors import BadInput, unknown
+from supple.errors import BadInput, UnknownName
 
 if TYPE_CHECKING:
     from supple.linkage import Linkage
     from supple.teleop.command import Source
 
-SOURCES = ("browser", "udp:PORT", "ws:PORT", "spacemouse", "gamepad")
+DEVICES = {"spacemouse": "SpaceMouse", "gamepad": "Gamepad"}
+"""The class of `supple.teleop.devices` for each device, by its name on the command line."""
+SOURCES = ("browser", "udp:PORT", "ws:PORT", *DEVICES)
 EPILOG = epilog(
     "supple teleop",
     "supple teleop ur5 --tour",
@@ -42,7 +44,7 @@ def teleop(
         typer.Option(
             "--source",
             metavar="SOURCE",
-            help="What drives the arm: browser (handle and keys of the page), udp:PORT, ws:PORT, spacemouse, gamepad, "
+            help=f"What drives the arm: browser (handle and keys of the page), {', '.join(SOURCES[1:])}, "
             "or a recording.",
         ),
     ] = "browser",
@@ -101,6 +103,7 @@ def teleop(
         from supple.teleop import page as pages  # slow to import
         from supple.teleop.page.drivers import loopback
 
+        _check_method(method)
         if tour and driver != "browser":
             raise BadInput(f"give --tour or --source {driver}, not both: each of them moves the handle")
         local = loopback(host)
@@ -134,6 +137,15 @@ def teleop(
     output.print_text(str(page.session.loop.statistics))
 
 
+def _check_method(name: str) -> None:
+    from supple.teleop import methods
+
+    try:
+        methods.full_name(name)
+    except UnknownName as error:
+        raise BadInput(f"--method: {error}") from None
+
+
 def _source(word: str, host: str, token: str, linkage: Linkage) -> Source | None:
     """The source of commands by its name on the command line; None for the page itself."""
     kind, _, rest = word.partition(":")
@@ -144,10 +156,11 @@ def _source(word: str, host: str, token: str, linkage: Linkage) -> Source | None
 
         made = network.UdpSource if kind == "udp" else network.WebSocketSource
         return made(int(rest) if rest else network.PORT, host, token)
-    if word in ("spacemouse", "gamepad"):
+    if word in DEVICES:
         from supple.teleop import devices
 
-        return devices.SpaceMouse() if word == "spacemouse" else devices.Gamepad()
+        device: Source = getattr(devices, DEVICES[word])()
+        return device
     if Path(word).is_file():
         from supple.teleop.recording import Playback, Recording
 
@@ -155,4 +168,4 @@ def _source(word: str, host: str, token: str, linkage: Linkage) -> Source | None
         if recording.linkage.names != linkage.names:
             raise BadInput(f"{word} is a recording of {recording.linkage.name}, not of {linkage.name}")
         return Playback(recording)
-    raise unknown("source or recording", word, SOURCES)
+    raise BadInput(f"--source: no source or recording {word!r}; it takes {', '.join(SOURCES)}, or a file")

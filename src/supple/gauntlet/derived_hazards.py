@@ -72,7 +72,7 @@ def random_inside(arm: Arm, count: int, seed: int, within: float = 0.8) -> Array
 def _home(arm: Arm, full: int) -> Array:
     """Rest if it is well within limits and well conditioned, else mid-range, else the best of random joint values."""
     low, high = _box(arm)
-    room = 0.05 * (high - low)
+    clearance = 0.05 * (high - low)
     random = random_inside(arm, 256, 1, 0.6)
     freely = 0.3 * float(np.median(smallest_singular_value(arm, random, full)))
     aside = np.zeros(arm.dof)
@@ -80,7 +80,7 @@ def _home(arm: Arm, full: int) -> Array:
         aside = np.random.default_rng(5).uniform(-0.2, 0.2, arm.dof)
     for rest in (arm.linkage.rest, 0.5 * (low + high)):
         q = rest + aside
-        if np.all((q > low + room) & (q < high - room)) and smallest_singular_value(arm, q, full) > freely:
+        if np.all((q > low + clearance) & (q < high - clearance)) and smallest_singular_value(arm, q, full) > freely:
             return np.array(q)
     return np.array(random[int(np.argmax(smallest_singular_value(arm, random, full)))])
 
@@ -108,8 +108,8 @@ def _baseline(arm: Arm, full: int, home: Array) -> Spec:
             if _followed(arm, full, home, hand, np.linspace(0, hand.duration, 160))[1] < 0.7:
                 return {"kind": "circle", "q": home.tolist(), "size": size * arm.reach}
     low, high = _box(arm)
-    room = np.minimum(high - home, home - low)
-    sizes = np.minimum(np.minimum(0.3, 0.5 * room), 0.2 * np.where(np.isfinite(arm.speed), arm.speed, 2.0))
+    clearance = np.minimum(high - home, home - low)
+    sizes = np.minimum(np.minimum(0.3, 0.5 * clearance), 0.2 * np.where(np.isfinite(arm.speed), arm.speed, 2.0))
     return {"kind": "oscillation", "q": home.tolist(), "sizes": sizes.tolist()}
 
 
@@ -140,8 +140,8 @@ def _through(arm: Arm, full: int, place: SingularPose) -> Spec:
 def _room(arm: Arm, q: Array, way: Array) -> float:
     """How far joints may go in a direction: at most 0.6, 0.02 before limits, and within the speed limits."""
     speed = np.where(np.isfinite(arm.speed), arm.speed, 2.0)
-    room = np.where(way > 0, arm.upper - q, q - arm.lower) - 0.02
-    return min(0.6, float(np.min(np.minimum(0.3 * speed, room) / np.maximum(np.abs(way), 1e-6))))
+    clearance = np.where(way > 0, arm.upper - q, q - arm.lower) - 0.02
+    return min(0.6, float(np.min(np.minimum(0.3 * speed, clearance) / np.maximum(np.abs(way), 1e-6))))
 
 
 def _exact_start(arm: Arm, near: Array, half: float, steps: int = 400) -> Array | None:

@@ -185,7 +185,7 @@ def recovery_measures(run: Run, good: Mask, late: float = 0.0) -> Measures:
     done = [wait for wait, _ in waits if wait is not None]
     return {
         "recovery_n": len(waits),
-        "recovery_never": sum(wait is None and room > 0.4 for wait, room in waits),
+        "recovery_never": sum(wait is None and left > 0.4 for wait, left in waits),
         "recovery_mean_s": float(np.mean(done)) if done else None,
         "recovery_max_s": float(np.max(done)) if done else None,
     }

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 
-from supple.errors import BadInput, BadLinkage, UnknownName
+from supple.errors import BadInput, UnknownName
 from supple.linkage import Linkage
 from supple.read.meshes import Finder, Folder
 
 _DATA = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data")
-ENDINGS = (".urdf", ".xacro", ".xml", ".mjcf")
+_READERS = {".urdf": "urdf", ".xacro": "xacro", ".xml": "xml", ".mjcf": "mjcf"}
+"""The module of `supple.read` for each ending; its ``read(file, finder, name, arguments)`` returns the linkage."""
+ENDINGS = tuple(_READERS)
 """The endings of files that `load` reads."""
 
 
@@ -45,24 +48,10 @@ def load(
         raise UnknownName(f"cannot read {file!r}: it ends in {ending!r}; supple reads " + ", ".join(ENDINGS))
     if arguments and ending != ".xacro":
         raise BadInput(f"arguments are for .xacro files, and {file!r} is not one")
-    from supple.read import safe_xml, urdf
-
+    reader = import_module(f"supple.read.{_READERS[ending]}")
     finder = Finder(os.path.dirname(file) or ".", _folders(search))
-    data = safe_xml.read_bytes(file)
-    root = safe_xml.parse(data, file)
-    if ending == ".xacro":
-        from supple.read import xacro
-
-        return urdf.build(xacro.expand(data, file, finder, arguments), file, finder, name, lines=False)
-    if root.tag == "mujoco" and ending != ".urdf":
-        from supple.read import mjcf
-
-        return mjcf.build(file, name)
-    if ending == ".mjcf" or (ending == ".xml" and not root.tag.endswith("robot")):
-        expected = "<mujoco>" if ending == ".mjcf" else "<robot> (URDF) or <mujoco> (MJCF)"
-        reason = f"the root element is <{root.tag[:80]}>; expected {expected}"
-        raise BadLinkage(reason, file=file, line=safe_xml.line_of(root))
-    return urdf.build(root, file, finder, name)
+    linkage: Linkage = reader.read(file, finder, name, arguments)
+    return linkage
 
 
 def urdf_text(

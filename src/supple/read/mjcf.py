@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from supple.errors import BadLinkage, missing_extra
@@ -11,9 +12,18 @@ from supple.frame import Frame
 from supple.joint import Joint, Kind, Mimic
 from supple.link import Link
 from supple.linkage import Linkage
-from supple.read import mjcf_shapes
+from supple.read import mjcf_shapes, safe_xml
+from supple.read.meshes import Finder
 
 _LINE = re.compile(r"[Ll]ine (?:number=)?(\d+)")
+
+
+def read(file: str, finder: Finder, name: str | None, arguments: Mapping[str, str] | None) -> Linkage:
+    """The linkage in a .mjcf file."""
+    root = safe_xml.parse(safe_xml.read_bytes(file), file)
+    if root.tag != "mujoco":
+        raise safe_xml.wrong_root(root, file, "<mujoco>")
+    return build(file, name)
 
 
 def build(file: str, name: str | None = None) -> Linkage:

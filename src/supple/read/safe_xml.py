@@ -139,3 +139,8 @@ def _doctype(text: bytes) -> int:
         if end <= at:  # never closed: the parser reports it
             return 0
         at = end
+
+
+def wrong_root(root: _Element, file: str, expected: str) -> BadLinkage:
+    """The error for a root element that is not the one of the format."""
+    return BadLinkage(f"the root element is <{root.tag[:80]}>; expected {expected}", file=file, line=line_of(root))

@@ -10,7 +10,7 @@ from supple.errors import BadLinkage
 from supple.joint import Joint, Kind, Mimic
 from supple.link import Link
 from supple.linkage import Linkage
-from supple.read import shapes
+from supple.read import safe_xml, shapes
 from supple.read.fields import Fields
 from supple.read.meshes import Finder
 
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 _KINDS = {kind.value: kind for kind in Kind} | {"spherical": Kind.BALL}
 _LIMITED = (Kind.REVOLUTE, Kind.PRISMATIC)
 _ONE_VALUE = (Kind.REVOLUTE, Kind.PRISMATIC, Kind.CONTINUOUS)
+
+
+def read(file: str, finder: Finder, name: str | None, arguments: Mapping[str, str] | None) -> Linkage:
+    """The linkage in a .urdf file."""
+    return build(safe_xml.parse(safe_xml.read_bytes(file), file), file, finder, name)
 
 
 def build(root: _Element, file: str, finder: Finder, name: str | None = None, *, lines: bool = True) -> Linkage:

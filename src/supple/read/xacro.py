@@ -9,11 +9,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from supple.errors import BadLinkage, missing_extra
-from supple.read import safe_xml
+from supple.linkage import Linkage
+from supple.read import safe_xml, urdf
 from supple.read.meshes import Finder
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
+
+
+def read(file: str, finder: Finder, name: str | None, arguments: Mapping[str, str] | None) -> Linkage:
+    """The linkage in a .xacro file."""
+    data = safe_xml.read_bytes(file)
+    safe_xml.parse(data, file)  # refuses what is not safe before it is expanded
+    return urdf.build(expand(data, file, finder, arguments), file, finder, name, lines=False)
 
 
 def expand(data: bytes, file: str, finder: Finder, arguments: Mapping[str, str] | None) -> _Element:

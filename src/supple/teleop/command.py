@@ -25,7 +25,7 @@ _MAX_DISTANCE = 1e6  # m along an axis; larger numbers may overflow later
 
 @_renamed.answers_old_names
 @dataclass(frozen=True, slots=True, init=False)
-class Command:
+class Command(metaclass=_renamed.HidesOldNames):
     """The frames of the operator's hands at one moment. Frozen.
 
     `Command(hand, stamp=t)` for one hand, `Command(hands=[left, right], stamp=t)` for one hand for each driven link.

@@ -63,7 +63,7 @@ class Loop:
     Tick k is due k / rate seconds after the beginning, whatever happened before it, so the rate does not drift. A tick
     that is late by a whole period is skipped and its time is added to the next time step; there is no catching up.
 
-    The arm is held (braked, then kept at rest) while the loop is paused, while the source raises or is silent for
+    The arm is held (braked, then at rest) while the loop is paused, while the source raises or is silent for
     `patience` seconds, and while the commands are stale or invalid (see `Watchdog`). The next valid command ends the
     hold. Then each goal starts from the end effector's current frame, and an engaged hand is engaged again from its
     current frame, so nothing jumps.

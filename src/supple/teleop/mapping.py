@@ -18,7 +18,7 @@ _ONE_AND_A_HALF = 1.5 * np.eye(3)
 
 
 @_renamed.answers_old_names
-class Mapping:
+class Mapping(metaclass=_renamed.HidesOldNames):
     """How one hand moves the goal of one link: scaling and indexing [D, section 7].
 
     When the hand is engaged, its frame H0 and the goal G0 are stored. While it is engaged, with A the rotation from

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from supple import damping, method
-from supple.errors import unknown
+from supple.errors import UnknownName
 from supple.solver import Solver
 
 SUPPLE = "supple"
@@ -29,9 +29,14 @@ DESCRIPTIONS = {
 def full_name(name: str) -> str:
     """The name of a method in `METHODS`, from that name or its short form: "paper", "pseudoinverse"."""
     for known in METHODS:
-        if name in (known, known.removeprefix("the ").replace("-", "")):
+        if name in (known, _short(known)):
             return known
-    raise unknown("method", name, METHODS)
+    raise UnknownName(f"no method named {name!r}; the methods are {', '.join(map(_short, METHODS))}")
+
+
+def _short(name: str) -> str:
+    """The short form of a name in `METHODS`, for the command line."""
+    return name.removeprefix("the ").replace("-", "")
 
 
 def named(name: str) -> Solver:

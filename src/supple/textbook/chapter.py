@@ -62,7 +62,9 @@ class Run:
         return float(np.linalg.norm(off - np.outer(off @ along, along), axis=-1).max())
 
 
-def textbook_solver(chosen: Method, damping: float = 0.0, preference: prefer.Preference = prefer.nothing) -> Solver:
+def textbook_solver(
+    chosen: Method, damping: float | None = None, preference: prefer.Preference = prefer.nothing
+) -> Solver:
     """A solver with the step of the chapter: without joint limits, step limit and limit escapes."""
     return Solver(method=chosen, damping=damping, prefer=preference, keep_limits=False, max_step=1e9, limit_escapes=0)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _check
+from supple import _check, _renamed
 from supple.errors import missing_extra
 from supple.view import address
 
@@ -104,7 +104,9 @@ def serve(
         frames: draw the axes of all links.
         open_browser: open the page in a browser.
     """
-    viewer = Viewer(linkage, host, port, frames)
+    from supple._linkage.argument import checked_linkage  # imports the whole library
+
+    viewer = Viewer(checked_linkage(linkage), host, port, frames)
     if open_browser:
         address.open_page(viewer.url)
     return viewer
@@ -134,3 +136,13 @@ def _viser() -> Any:
     except ImportError as error:
         raise missing_extra("view", "the browser viewer") from error
     return viser
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        raise _renamed.no_attribute("supple.view", name)

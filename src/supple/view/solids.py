@@ -141,5 +141,5 @@ def _creased(vertices: Array, faces: NDArray[np.intp]) -> tuple[Array, NDArray[n
         normals[has] += np.where(smooth[:, None], big[other], 0.0)
     normals /= np.maximum(np.linalg.norm(normals, axis=-1, keepdims=True), 1e-30)
     alike = np.column_stack([at, np.round(normals, 3) + 0.0])
-    _, kept, corner = np.unique(alike, axis=0, return_index=True, return_inverse=True)
-    return vertices[faces.reshape(-1)[kept]], corner.reshape(-1, 3), normals[kept]
+    _, first, corner = np.unique(alike, axis=0, return_index=True, return_inverse=True)
+    return vertices[faces.reshape(-1)[first]], corner.reshape(-1, 3), normals[first]

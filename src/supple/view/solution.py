@@ -51,8 +51,8 @@ def limbs(linkage: Linkage, q: ArrayLike) -> Array:
     frames = linkage.frames(q)
     ends = np.array([[frames[j.parent].position, frames[j.child].position] for j in linkage.joints])
     apart = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=-1)
-    kept: Array = ends[apart > 1e-6 * max(float(apart.max(initial=0)), 1e-300)]
-    return kept
+    apart_ends: Array = ends[apart > 1e-6 * max(float(apart.max(initial=0)), 1e-300)]
+    return apart_ends
 
 
 def _points_and_goals(found: Solution) -> list[tuple[Array, Array]]:
