@@ -9,8 +9,7 @@ using Goal = std::vector<double>;
 constexpr double degree = 3.14159265358979323846 / 180;
 constexpr double weight = 3.3; // of a metre: an arm of 0.95 m
 
-// -- a hand: smooth moves of 2 s between places, and rests of 0.9 s
-// ---------------------------------------------------
+// a hand: smooth moves of 2 s between places, and rests of 0.9 s
 
 struct Hand {
   static constexpr double rest = 0.9, move = 2;
@@ -77,8 +76,7 @@ struct Reader {
   }
 };
 
-// -- what an operator sends
-// ---------------------------------------------------------------------------------------------
+// what an operator sends
 
 struct Sample {
   double taken, heard;
@@ -106,8 +104,7 @@ std::vector<Sample> operate(const Hand &hand, double rate, bool late, Random &ra
   return out;
 }
 
-// -- laws
-// ---------------------------------------------------------------------------------------------------------------
+// laws
 
 void clean(Report &report) {
   Random random{1};

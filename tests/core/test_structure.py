@@ -81,9 +81,7 @@ AVX2 += ["-mavx2", "-mfma", "-DSUPPLE_ISA=avx2", f"-I{CORE}", f"-I{BIND}"]
 def shared_symbols(source: Path, made: Path) -> list[str]:
     """The functions and variables of a source, compiled for AVX2, that the linker may merge with others'."""
     compiled([available("g++"), *AVX2, "-c", source, "-o", made])
-    listed = subprocess.run(
-        [available("nm"), "-C", "--defined-only", made], capture_output=True, text=True, check=True
-    )
+    listed = subprocess.run([available("nm"), "-C", "--defined-only", made], capture_output=True, text=True, check=True)
     lines = [line.split(maxsplit=2) for line in listed.stdout.splitlines()]
     return [name for _, kind, name in lines if kind in "WVuTDBRGSC"]  # weak, unique or external
 
