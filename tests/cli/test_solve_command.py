@@ -409,3 +409,18 @@ def test_answers_and_tables_need_no_special_signs(tmp_path: Path) -> None:
         )
         assert (done.returncode, done.stderr) == (0, b"")
         assert "?" not in done.stdout.decode("ascii")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("teleop", "--method", "foo"), "the methods are supple, paper, damped, pseudoinverse"),
+        (("teleop", "--source", "joystick"), "it takes browser, udp:PORT, ws:PORT, spacemouse, gamepad, or a file"),
+        ((*HAND, "--goals", "missing.csv"), "--goals: no file 'missing.csv'"),
+        ((*NEAR, "--method", "pseudoinverse", "--damping", "0.1"), "write --method damped --damping 0.1"),
+    ],
+)
+def test_wrong_usage_ends_with_code_2_and_what_to_write(run: Run, words: tuple[str, ...], said: str) -> None:
+    result = run(*words)
+    assert result.exit_code == 2
+    assert said in result.stderr

@@ -674,3 +674,23 @@ def test_a_notebook_shows_a_linkage_as_a_table():
     assert "a&lt;" in shown
     assert "<b>" not in shown
     assert shown.count("<tr>") == 3  # the heading, the root and the joint
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: models.planar2().q([1, 2]), r"q takes joint values by name, such as q\(joint1=0.5\)"),
+        (lambda: models.planar2().random(seed="a"), "seed must be a whole number"),
+        (
+            lambda: models.planar2().attach(models.planar2(), "tip"),
+            r"the link comes first: write attach\('tip', other\)",
+        ),
+        (lambda: Frame.at(1, 2, 3), r"write Frame.at\(\[x, y, z\]\)"),
+        (lambda: Frame.rpy([1, 2, 3]), r"write Frame.rpy\(roll, pitch, yaw\)"),
+        (lambda: Joint.revolute("a", "b", "c", mimic="k"), r"such as Mimic\('k'\)"),
+        (lambda: Joint.revolute("a", "b", "c", min=1), r"did you mean lower\?"),
+    ],
+)
+def test_a_mistake_is_answered_with_what_to_write(call, said):
+    with pytest.raises((BadInput, BadLinkage), match=said):
+        call()

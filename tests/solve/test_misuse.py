@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import supple
-from supple import BadInput, Goal, Outcome, Solver, damping, method, models, solve
+from supple import BadInput, Goal, GoalPath, Outcome, Solver, damping, method, models, prefer, solve, solve_path, view
 
 PANDA = models.panda()
 TIP = "panda_hand_tcp"
@@ -85,3 +85,59 @@ def test_the_search_refuses_options_of_other_methods_with_the_line_to_write(give
 
 def test_an_option_at_its_default_is_no_mistake():
     assert Solver(limit_escapes=3, patience=15, damping=None) == Solver()
+
+
+GOAL = Goal(TIP, FRAME)
+PATH = GoalPath.line([0, 0, 0], [1, 0, 0])
+OWN = "Its own options are start, solutions, out, progress"
+MISTAKES = {
+    "q0": (lambda: solve(PANDA, GOAL, q0=1), f"write start=... for the joint values to start from. {OWN}"),
+    "seed": (lambda: solve(PANDA, GOAL, seed=1), OWN),
+    "solver": (lambda: solve(PANDA, GOAL, solver=Solver()), "write solver.solve(arm, goal)"),
+    "option of the solver, path": (lambda: solve_path(PANDA, GOAL, max_iterations=3), "solver=Solver(max_iterations="),
+    "option of the solver": (lambda: Solver().solve(PANDA, GOAL, timeout=1), "write Solver(timeout=...).solve(...)"),
+    "option of the tracker": (lambda: Solver().track(PANDA, TIP, accel=3), "did you mean acceleration?"),
+    "goal first": (lambda: solve(GOAL, PANDA), "the linkage comes first: solve(linkage, goals)"),
+    "a name": (lambda: solve("panda", GOAL), "write supple.models.panda()"),
+    "a function": (lambda: solve(models.panda, GOAL), "write models.panda()"),
+    "a name to view": (lambda: view.serve("panda"), "write supple.models.panda()"),
+    "a name to compile": (lambda: Solver().compile("panda", TIP), "write supple.models.panda()"),
+    "a name for the workspace": (lambda: supple.reachable("panda", TIP), "write supple.models.panda()"),
+    "a method not called": (lambda: Solver(method=method.damped), "write method.damped()"),
+    "a preference not called": (lambda: Solver(prefer=prefer.centre), "write prefer.centre()"),
+    "a path": (lambda: solve_path(PANDA, PATH), f"path.goal('{TIP}', 101)"),
+    "frames first": (lambda: PATH.goal(20, "tip"), "the link comes first: write path.goal('tip', 20)"),
+    "frame first": (lambda: Goal(FRAME, "hand"), "the link comes first: write Goal('hand', frame)"),
+    "position": (lambda: Goal(TIP, [0.1, 0, 0.2]), f"for a position write Goal('{TIP}', position=[...])"),
+    "tolerance": (lambda: Solver(tol=1), "did you mean tolerance?"),
+    "pos": (lambda: Goal(TIP, pos=[1, 2, 3]), "did you mean position?"),
+    "words in another order": (lambda: Goal(TIP, FRAME, slack_turn=1), "did you mean turn_slack or slack?"),
+}
+
+
+@pytest.mark.parametrize("what", MISTAKES)
+def test_a_mistake_is_answered_with_what_to_write(what):
+    call, said = MISTAKES[what]
+    with pytest.raises(BadInput) as refused:
+        call()
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["inverse", "pseudoinverse", "transpose", "coordinate_descent", "selectively_damped"])
+def test_damping_is_refused_by_methods_that_do_not_damp(name):
+    with pytest.raises(BadInput) as refused:
+        Solver(method=method.get(name), damping=1e-2)
+    assert str(refused.value) == f"method.{name}() takes no damping; write Solver(method=method.damped(), damping=0.01)"
+
+
+def test_a_solve_that_was_stopped_says_so():
+    goal = Goal(TIP, PANDA.frame(PANDA.random(seed=3), TIP))
+    found = Solver(method=method.damped(), max_iterations=2).solve(PANDA, goal)
+    assert found.outcome is Outcome.OUT_OF_BUDGET
+    assert found.why == "stopped after 2 iterations; it can be reached"
+
+
+def test_an_error_within_tolerance_is_not_a_number_in_the_text():
+    found = solve(PANDA, GOAL)
+    assert str(found).endswith(f", {TIP} within tolerance")
+    assert found.distance[0] < found.solver.tolerance.position

@@ -597,3 +597,43 @@ def test_a_direction_to_point_along_is_asked_for_with_a_goal():
 def test_many_arms_follow_the_tracking_law_only():
     with pytest.raises(BadInput, match="many arms"):
         Solver(method=method.damped(), damping=damping.constant(1e-3)).track(UR5, TOOL, np.stack([START] * 2))
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_the_number_of_frames_is_that_of_the_end_effectors(single):
+    arm = models.panda()
+    frame = arm.frame(arm.rest, "panda_hand_tcp")
+    if single:
+        tracker, said = Solver().track(arm, "panda_hand_tcp"), "this tracker has 1 end effector; give one frame, got 2"
+        wrong = [[frame, frame], np.stack([frame.matrix] * 2)]
+    else:
+        tracker = Solver().track(arm, ["panda_hand_tcp", "panda_leftfinger"])
+        said, wrong = "this tracker has 2 end effectors; give a list of 2 frames, got 1", [frame, frame.matrix, [frame]]
+    for goal in wrong:
+        with pytest.raises(BadInput) as refused:
+            tracker.step(goal, 0.01)
+        assert str(refused.value) == said
+
+
+@pytest.mark.parametrize("chosen", [Solver(), Solver(method=method.damped())], ids=["law", "damped"])
+def test_a_step_that_is_held_names_its_cause(chosen):
+    arm = models.panda()
+    frame = arm.frame(arm.rest, "panda_hand_tcp")
+    for goal, dt, said in (
+        (frame, 0.0, "held: dt must be positive and finite, it is 0.0"),
+        (frame.matrix * np.nan, 0.01, "held: the command is not finite, it has nan"),
+    ):
+        step = chosen.track(arm, "panda_hand_tcp").step(goal, dt)
+        assert step.status is TrackingStatus.HELD
+        assert step.why == str(step) == said
+
+
+def test_one_of_many_arms_that_is_held_names_its_cause():
+    arm = models.panda()
+    good = arm.frame(arm.rest, "panda_hand_tcp").matrix
+    tracker = Solver().track(arm, "panda_hand_tcp", start=np.stack([arm.rest] * 2))
+    bad = good.copy()
+    bad[0, 3] = np.inf
+    step = tracker.step(np.stack([good, bad]), 0.01)
+    assert str(step[0]) == "following, within tolerance"
+    assert step[1].why == "held: the command is not finite, it has inf"
