@@ -3,8 +3,7 @@
 
 namespace test {
 
-// -- sine and cosine
-// ------------------------------------------------------------------------------------------------
+// sine and cosine
 
 template <class S>
 std::vector<S> angles(S limit, bool beyond) {
@@ -117,8 +116,7 @@ void sincos_run_is_sincos(Report &report) {
   report.add("many sines at once are the same as one by one", name_of<T>(), worst.error, epsilon<T>);
 }
 
-// -- angle of a point
-// -----------------------------------------------------------------------------------------------
+// angle of a point
 
 template <class S>
 void points(std::vector<S> &x, std::vector<S> &y) {
@@ -177,8 +175,7 @@ void atan2_of_no_number_is_none(Report &report) {
   report.add("the angle of what is no number is none", name_of<T>(), bad, 0);
 }
 
-// -- lanes
-// ----------------------------------------------------------------------------------------------------------
+// lanes
 
 template <class T>
 void lanes_are_scalars(Report &report) {

@@ -9,8 +9,7 @@ namespace test {
 using Real = long double;
 constexpr Real pi = 3.14159265358979323846L;
 
-// -- the reference: plain numbers, one at a time
-// ------------------------------------------------------------------------
+// the reference: plain numbers, one at a time
 
 struct Three {
   Real x, y, z;
@@ -37,8 +36,7 @@ struct Turn {
   Three moved(Three p) const { return p + w.cross(p) * b + w.cross(w.cross(p)) * d; }
 };
 
-// -- many of them
-// -------------------------------------------------------------------------------------------------------
+// many of them
 
 // rotation vectors of every size: any, tiny, and close to half a turn
 template <class S>
@@ -162,8 +160,7 @@ void right_angles(Report &report) {
   report.add("right angles", name_of<T>(), worst.error, 6 * epsilon<T>);
 }
 
-// -- ball joints
-// ----------------------------------------------------------------------------------------------------
+// ball joints
 
 // how far the axis leans, and the twist about it that comes first
 void swing_and_twist(Three v, Three axis, Real &swing, Real &twist) {
@@ -220,8 +217,7 @@ void balls_are_held(Report &report) {
   report.add("holding a ball allocates nothing", type, double(made), 0);
 }
 
-// -- small matrices
-// -----------------------------------------------------------------------------------------------------
+// small matrices
 
 template <class T>
 void matrices(Report &report) {

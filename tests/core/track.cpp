@@ -17,8 +17,7 @@ double log_between(Random &random, double low, double high) {
   return std::exp(random.between(std::log(low), std::log(high)));
 }
 
-// ---- the box
-// ------------------------------------------------------------------------------------------------------
+// the box
 
 void random_matrix(Random &random, int n, double least, double *M) { // symmetric, eigenvalues above `least`
   double A[largest * largest];
@@ -225,8 +224,7 @@ void cones(Report &report) {
              unmeant.at);
 }
 
-// ---- arms
-// ---------------------------------------------------------------------------------------------------------
+// arms
 
 // A random tree of chains that share a trunk, with a goal at the end of each: every kind of joint, mimics
 // too.
@@ -419,8 +417,7 @@ struct Arm {
   }
 };
 
-// ---- curvature
-// ----------------------------------------------------------------------------------------------------
+// curvature
 
 void curvature(Report &report) {
   Random random{33};
@@ -538,8 +535,7 @@ void curvature(Report &report) {
              derivative.at);
 }
 
-// ---- directions and factors
-// ---------------------------------------------------------------------------------------
+// directions and factors
 
 // orthonormal rows, any or near to those of the identity
 void random_basis(Random &random, int n, double near, double *V) {
@@ -661,8 +657,7 @@ void all_directions(Report &report) {
   report.add("a factor solves", "double", solved.error, 1e-12, solved.at);
 }
 
-// ---- ticks
-// --------------------------------------------------------------------------------------------------------
+// ticks
 
 // an arm's memory and its results
 struct Ride {
