@@ -160,7 +160,7 @@ def test_degrees_are_for_turns_and_not_for_slides(run: Run) -> None:
         (["--position", "1", "2", "0", "--solutions", "0"], 2, "solutions"),
         (["--position", "1", "2", "0", "--solutions", "2", "--method", "damped"], 2, "finds one solution"),
         (["--position", "1", "2", "0", "--timeout", "-1"], 2, "timeout"),
-        (["--goals", "none.csv"], 1, "none.csv"),
+        (["--goals", "none.csv"], 2, "none.csv"),
         (["--goals", "goals.txt"], 2, "a file that ends in .csv or .npz"),
         (["--goals", "goals.csv", "--position", "1", "2", "0"], 2, "the goals are in the file"),
         (["--goals", "goals.csv", "--draw", "a.png"], 2, "no --draw"),

@@ -323,7 +323,7 @@ def test_what_followed_says_so():
     arm = models.planar3()
     here = arm.frame(START, "tip").position
     done = solve_path(arm, GoalPath.line(here, here - 0.1 * here).goal("tip", 11), START)
-    assert str(done).startswith("followed all 11 frames: tip at most ")
+    assert str(done).startswith("followed all 11 frames within tolerance; largest change ")
     assert "largest change from frame to frame 0." in str(done)
     assert str(done)[:-1].endswith(" rad, of joint")
 

@@ -302,8 +302,8 @@ REFUSED = {
     "weight must lie between 0 and 1, got 2": lambda: Singularity.bend("a", weight=2),
     "damping must be a number, not negative, got 'much'": lambda: Solver(method=method.damped(), damping="much"),
     "damping must be a number, not negative, got True": lambda: Solver(method=method.damped(), damping=True),
-    "method.transpose() takes no damping scheme; these methods do: damped, alternative_jacobian": lambda: Solver(
-        method=method.transpose(), damping=damping.limits()
+    "method.transpose() takes no damping; write Solver(method=method.damped(), damping=damping.limits())": lambda: (
+        Solver(method=method.transpose(), damping=damping.limits())
     ),
     "joint 'tool_mount' is fixed: it cannot be part of a singularity": lambda: solved(
         damping.singularities(Singularity.bend("tool_mount"))

@@ -218,7 +218,8 @@ def test_a_joint_at_its_limit_that_is_pressed_outward_takes_no_part(block):
         held += stopped.any()
         at = SimpleNamespace(tree=tree, goals=c.goals, q=q)
         for name, way in ways.items():
-            found = change(at, Solver(method=method.get(name), damping=0.01, max_step=1e9))
+            alpha = 0.01 if name == "damped" else None
+            found = change(at, Solver(method=method.get(name), damping=alpha, max_step=1e9))
             assert agree(found, way(e, free, oracle.groups(tree, c.goals)), known.condition), (c.seed, name)
             assert not found[stopped].any()
     assert held > 60

@@ -47,7 +47,7 @@ def attach(linkage: Linkage, link: str, other: Linkage, at: Frame | None, prefix
 
     The other's links and joints get the prefix. A fixed joint ``{prefix}{other.name}_mount`` holds its root.
     """
-    if isinstance(other, str):
+    if isinstance(link, type(linkage)):
         raise BadInput(f"the link comes first: write attach({other!r}, other)")
     linkage.link(link)
     if not isinstance(other, type(linkage)):

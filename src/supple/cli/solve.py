@@ -135,9 +135,10 @@ def solve(
         elif any(given is not None for given in (position, rpy, quaternion, direction, picture)):
             raise BadInput("with --goals the goals are in the file; only --axis may be given too, and no --draw")
         else:
-            if goals != "-" and not Path(goals).exists():
-                raise BadInput(f"--goals: no file {goals!r}")
-            goal = goal_file.read(goals, end_effector, axis, degrees)
+            try:
+                goal = goal_file.read(goals, end_effector, axis, degrees)
+            except FileNotFoundError:
+                raise BadInput(f"--goals: no file {goals!r}") from None
         found, seconds, complete = _solve(solver, linkage, goal, first_q, solutions)
         results = Results(found, math.prod(goal.shape), solutions is not None, degrees)
         if out is not None:

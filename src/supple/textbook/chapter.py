@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import method, models, prefer
+from supple._solve.options import TAKE_DAMPING
 from supple.errors import unknown
 from supple.frame import Array
 from supple.goal import Goal
@@ -62,11 +63,10 @@ class Run:
         return float(np.linalg.norm(off - np.outer(off @ along, along), axis=-1).max())
 
 
-def textbook_solver(
-    chosen: Method, damping: float | None = None, preference: prefer.Preference = prefer.nothing
-) -> Solver:
+def textbook_solver(chosen: Method, damping: float = 0.0, preference: prefer.Preference = prefer.nothing) -> Solver:
     """A solver with the step of the chapter: without joint limits, step limit and limit escapes."""
-    return Solver(method=chosen, damping=damping, prefer=preference, keep_limits=False, max_step=1e9, limit_escapes=0)
+    alpha = damping if chosen.name in TAKE_DAMPING else None
+    return Solver(method=chosen, damping=alpha, prefer=preference, keep_limits=False, max_step=1e9, limit_escapes=0)
 
 
 def planar_goal(position: ArrayLike) -> Goal:

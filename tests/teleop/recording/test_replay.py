@@ -210,7 +210,7 @@ def test_another_linkage_is_replayed_if_its_joints_have_the_same_names(kept):
         replay(files["parquet"], linkage=PANDA)
 
 
-def test_a_solver_is_known_by_name_or_a_near_one_is_offered():
+def test_a_solver_is_known_by_name_or_all_are_listed():
     assert len({repr(named(name)) for name in NAMES}) == len(NAMES)
-    with pytest.raises(UnknownName, match="pseudo-inverse"):
+    with pytest.raises(UnknownName, match="the methods are supple, paper, damped, pseudoinverse"):
         named("pseudoinvers")
