@@ -253,9 +253,10 @@ def test_the_shell_is_given_completions(line: str, expected: list[str]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_is_installed_for_a_shell(shell: str, tmp_path: Path) -> None:
-    done = process("--show-completion", shell)
+    named = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # the shell is named, not that of this process
+    done = process("--show-completion", shell, **named)
     assert b"_SUPPLE_COMPLETE" in done.stdout
-    installed = process("--install-completion", shell, HOME=str(tmp_path))
+    installed = process("--install-completion", shell, HOME=str(tmp_path), **named)
     assert installed.returncode == 0, installed.stderr
     assert [path for path in tmp_path.rglob("*") if path.is_file()]
 

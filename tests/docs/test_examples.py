@@ -36,7 +36,7 @@ def test_an_example_is_short_runs_and_prints_a_number(example: Path, tmp_path: P
     )
     assert done.returncode == 0, done.stderr
     assert re.search(r"\d", done.stdout)
-    assert not re.search(r"\bnan\b", done.stdout)
+    assert not re.search(r"(?<!not finite, it has )\bnan\b", done.stdout)  # but for the reason of a held step
 
 
 def test_examples_are_numbered_from_one_without_a_gap() -> None:
