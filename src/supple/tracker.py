@@ -243,12 +243,15 @@ class Tracker:
 
     def _encoded(self, goal: Any) -> Array:
         """Goals as the core reads them, (goals, 12) or (arms, goals, 12); changed weights are passed on to the core."""
-        self._check_count(goal)
-        alone = len(self.goals) == 1 and not (isinstance(goal, list | tuple) and len(goal) == 1)
-        given = [goal] if alone else list(goal)
+        several = isinstance(goal, list | tuple)
+        if not (several and len(goal) == len(self.goals)):
+            self._check_count(goal)
+        given = [goal] if len(self.goals) == 1 and not (several and len(goal) == 1) else goal
         shape = () if self._single else (len(self),)
-        rows = [self._encoded_goal(k, one, shape) for k, one in enumerate(given)]
-        return np.stack(rows, axis=-2)
+        encoded = np.empty((*shape, len(self.goals), 12))
+        for k, one in enumerate(given):
+            self._encode_goal(k, one, shape, encoded[..., k, :])
+        return encoded
 
     def _check_count(self, goal: Any) -> None:
         """Refuse one frame for several end effectors, and several for one."""
@@ -270,7 +273,7 @@ class Tracker:
             )
             raise BadInput(f"this tracker has {effectors}, got {given}")
 
-    def _encoded_goal(self, k: int, one: Any, shape: tuple[int, ...]) -> Array:
+    def _encode_goal(self, k: int, one: Any, shape: tuple[int, ...], out: Array) -> None:
         mine = self.goals[k]
         if isinstance(one, Goal):
             if one.link != mine.link:
@@ -283,13 +286,15 @@ class Tracker:
                 self._weights[k] = weights
             if one.shape not in ((), shape):
                 raise BadInput(f"goal {k} must be one for each arm: its leading axes are {one.shape}, not {shape}")
-            return one._encoded(shape)
+            out[...] = one._encoded(shape)
+            return
         matrix = one.matrix if isinstance(one, Frame) else _numbers(one, f"goal {k}")
         if mine.axis is not None:
             raise BadInput(f"goal {k} has an axis: give a Goal with axis and direction")
         if matrix.shape != (*shape, 4, 4):
             raise BadInput(f"goal {k} must be a frame of shape {(*shape, 4, 4)}, got {matrix.shape}")
-        return np.concatenate([matrix[..., :3, :3].reshape(*shape, 9), matrix[..., :3, 3]], axis=-1)
+        out[..., :9] = matrix[..., :3, :3].reshape(*shape, 9)
+        out[..., 9:] = matrix[..., :3, 3]
 
     def __len__(self) -> int:
         if self._single:
