@@ -141,3 +141,9 @@ def test_an_error_within_tolerance_is_not_a_number_in_the_text():
     found = solve(PANDA, GOAL)
     assert str(found).endswith(f", {TIP} within tolerance")
     assert found.distance[0] < found.solver.tolerance.position
+
+
+def test_a_ragged_command_is_named():
+    arm = models.ur5()
+    with pytest.raises(BadInput, match="goal must be numbers"):
+        Solver().track(arm, "tool0").step([[1], [2, 3]], 0.01)
