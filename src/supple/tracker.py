@@ -262,7 +262,10 @@ class Tracker:
         elif isinstance(goal, Frame | Goal):
             given = 1 if not goal.shape or count == 1 else goal.shape[0]
         else:
-            shape = _numbers(goal, "goal").shape
+            try:
+                shape = np.shape(goal)
+            except ValueError as error:
+                raise BadInput(f"goal must be numbers: {error}") from None
             leading = len(shape) - 2 - (0 if self._single else 1)
             given = 1 if leading <= 0 else shape[0]
         if given != count:
