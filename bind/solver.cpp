@@ -251,6 +251,26 @@ nb::object local_refine(LocalSolver &solver, nb::handle goals, nb::handle q, nb:
   return std::move(out.owner);
 }
 
+nb::object local_preferred(LocalSolver &solver, nb::handle q, nb::handle goals, nb::object preference) {
+  const LocalKernels &kernels = *instruction_set().local;
+  const Rows from(q, "q", solver.encoded.dof), g(goals, "goals", solver.encoded.problem.target_count, 12);
+  if (from.lead || g.lead)
+    bad_input("a preferred step takes one q and one row of goals");
+  const int k = solver.encoded.problem.n;
+  std::vector<double> part(k), step(k);
+  solver.encoded.gather(from.data, part.data());
+  Method method = solver.method;
+  Callbacks callbacks(solver.encoded, preference, nb::none(), from.data);
+  callbacks.join(method);
+  const Scratch scratch(kernels.scratch(solver.encoded.problem, solver.method));
+  kernels.prefer(solver.encoded.problem, method, g.data, part.data(), step.data(), scratch.data);
+  callbacks.raise();
+  Fresh out(from, {solver.encoded.dof});
+  std::fill_n(out.data, solver.encoded.dof, 0.0);
+  solver.encoded.scatter(step.data(), out.data);
+  return std::move(out.owner);
+}
+
 nb::object local_step(LocalSolver &solver, nb::handle q, nb::handle goals, nb::object preference,
                       nb::object damping) {
   const LocalKernels &kernels = *instruction_set().local;
@@ -388,6 +408,10 @@ void bind_local_solver(nb::module_ &m) {
            nb::sig("def step(self, q: " ARRAY ", goals: " ARRAY
                    ", preference: typing.Any, damping: typing.Any = None, /) -> " ARRAY " | None"),
            "The change (dof,) that one step makes to q, or None where the method finds none.")
+      .def(
+          "preferred", local_preferred, nb::arg(), nb::arg(), nb::arg().none(),
+          nb::sig("def preferred(self, q: " ARRAY ", goals: " ARRAY ", preference: typing.Any, /) -> " ARRAY),
+          "The step (dof,) that the preferences ask at q, before the goals.")
       .def(
           "memory", [](const LocalSolver &p) { return Memory{std::vector<double>(p.method.memory_size)}; },
           "A fresh memory for `tick`.")

@@ -22,12 +22,15 @@ struct Tracker {
   Scratch memory, scratch;
   std::vector<double> full;    // arms x dof: q at the start, for the joints that no goal needs
   std::vector<double> results; // arms x result_size: over the joints that goals need, before `spread`
-  std::vector<double> measured;
+  std::vector<double> measured, preferred;
+  std::vector<int> row_level, level_rank;
 
+  // levels: (level of each row, rank of each level)
   // joint_bounds: (speed, acceleration, jerk, unit), each (dof); tolerances: (position, angle); start: (dof)
   // or (arms, dof)
   Tracker(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
-          nb::tuple joint_bounds, int rank, double weight_scale, nb::tuple tolerances, nb::handle start)
+          nb::tuple joint_bounds, int rank, double weight_scale, nb::tuple tolerances, int recovery,
+          nb::tuple levels, nb::handle start)
       : encoded(tree, wanted, low, high, balls), memory(0), scratch(0) {
     const int n = encoded.problem.n, dof = encoded.dof;
     const Rows speed(joint_bounds[0], "speed", dof), acceleration(joint_bounds[1], "acceleration", dof),
@@ -68,8 +71,29 @@ struct Tracker {
     }
     const bool one_pose = encoded.targets.size() == 1 && encoded.problem.rows == 6 && encoded.balls.empty() &&
                           !shared && encoded.targets[0].chain.count == n;
-    tracking = {encoded.problem, bounds.data(), bound_rows.data(), stride, unit.data(),
-                weight_scale,    rank,          one_pose,          Law{}};
+    for (nb::handle level : levels[0])
+      row_level.push_back(whole(level));
+    for (nb::handle of : levels[1])
+      level_rank.push_back(whole(of));
+    if (int(row_level.size()) != encoded.problem.rows || level_rank.empty() ||
+        level_rank.size() > most_levels)
+      bad_input("levels must name each row, and be at most " + std::to_string(most_levels));
+    for (int level : row_level)
+      if (level < 0 || level >= int(level_rank.size()))
+        bad_input("a row has a level that does not exist");
+    tracking = {encoded.problem,
+                bounds.data(),
+                bound_rows.data(),
+                stride,
+                unit.data(),
+                weight_scale,
+                rank,
+                row_level.data(),
+                level_rank.data(),
+                int(level_rank.size()),
+                one_pose,
+                Law{},
+                RecoveryMode(recovery)};
     tolerance = {0, 0, number(tolerances[0]), number(tolerances[1])};
     const Rows from(start, "start", dof);
     many = from.lead > 0;
@@ -135,12 +159,19 @@ struct Tracker {
     const bool direct = n == encoded.dof;
     if (!direct)
       results.resize(arms * result_size(n, encoded.problem.target_count));
-    const TickJob job{&tracking, options.data(),
-                      tolerance, static_cast<double *>(memory.data),
-                      goals_,    frames,
-                      twists,    real,
-                      stamps,    dt,
-                      external,  direct ? out.data : results.data()};
+    const TickJob job{&tracking,
+                      options.data(),
+                      tolerance,
+                      static_cast<double *>(memory.data),
+                      goals_,
+                      frames,
+                      twists,
+                      real,
+                      stamps,
+                      dt,
+                      external,
+                      preferred.empty() ? nullptr : preferred.data(),
+                      direct ? out.data : results.data()};
     if (arms < 64) {
       kernels.tick(job, 0, arms, scratch.data);
       if (!direct)
@@ -242,6 +273,7 @@ nb::object track_replay(Tracker &track, nb::handle goals, double dt, nb::object 
                       times ? times + i : nullptr,
                       dt,
                       nullptr,
+                      track.preferred.empty() ? nullptr : track.preferred.data(),
                       track.results.data()};
     track.kernels.tick(job, 0, 1, track.scratch.data);
     std::memcpy(q.data + i * dof, track.full.data(), 8 * dof);
@@ -259,11 +291,12 @@ nb::object track_replay(Tracker &track, nb::handle goals, double dt, nb::object 
 void bind_tracker(nb::module_ &m) {
   nb::class_<Tracker>(m, "Tracker", "The memory of one arm or many, and the law that moves them.")
       .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, int, double, nb::tuple,
-                    nb::handle>(),
+                    int, nb::tuple, nb::handle>(),
            nb::sig(
                "def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
                ", balls: list[typing.Any], bounds: tuple[typing.Any, ...], rank: int, weight_scale: float, "
-               "tolerance: tuple[float, float], start: " ARRAY ", /) -> None"))
+               "tolerance: tuple[float, float], recover: int, levels: tuple[list[int], list[int]], "
+               "start: " ARRAY ", /) -> None"))
       .def("tick", track_tick, nb::sig("def tick(self, goal: typing.Any, dt: float, /) -> " ARRAY),
            "A tick of arms with one goal each, a frame.")
       .def("frame", track_frame, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
@@ -300,6 +333,17 @@ void bind_tracker(nb::module_ &m) {
             return std::move(out.owner);
           },
           nb::sig("def q(self) -> " ARRAY), "Where the joints are.")
+      .def(
+          "prefer",
+          [](Tracker &t, nb::handle step) {
+            const Rows rows(step, "preferred step", t.encoded.dof);
+            if (t.arms != 1 || rows.n != 1)
+              bad_input("a preferred step takes a single arm");
+            t.preferred.resize(t.encoded.problem.n);
+            t.encoded.gather(rows.data, t.preferred.data());
+          },
+          nb::sig("def prefer(self, step: " ARRAY ", /) -> None"),
+          "The step (dof,) that the null space is to take from now on.")
       .def(
           "weigh",
           [](Tracker &t, int target, std::vector<double> weights) {

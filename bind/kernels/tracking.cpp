@@ -53,6 +53,7 @@ static TickRequest row_request(const TickJob &job, long long row, double *goal_o
   request.stamp = job.stamps ? job.stamps[row] : 0;
   request.dt = job.dt;
   request.external = job.external;
+  request.preferred = job.preferred;
   return request;
 }
 
@@ -104,7 +105,7 @@ static void tick_rows(const TickJob &job, long long first, long long last, void 
 
 static void tick_arms(const TickJob &job, long long first, long long last, void *scratch) {
   const Problem &p = job.tracking->problem;
-  if (p.rows == 6 && job.tracking->one_pose) {
+  if (p.rows == 6 && job.tracking->one_pose && job.tracking->level_count == 1) {
     if (p.n == 5)
       return tick_rows<5, 6>(job, first, last, scratch);
     if (p.n == 6)

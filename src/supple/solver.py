@@ -31,7 +31,7 @@ if sys.version_info >= (3, 11):
 elif TYPE_CHECKING:
     from typing_extensions import Unpack
 if TYPE_CHECKING:
-    from supple.tracker import Tracker
+    from supple.tracker import Recover, Tracker
 
 _TOLERANCE = Tolerance()
 
@@ -228,6 +228,7 @@ class Solver(metaclass=_renamed.HidesOldNames):
         acceleration: ArrayLike | None = None,
         jerk: ArrayLike | None = None,
         tolerance: Tolerance | None = None,
+        recover: Recover = "slow",
     ) -> Tracker:
         """A `Tracker`, which follows commands tick by tick.
 
@@ -243,6 +244,11 @@ class Solver(metaclass=_renamed.HidesOldNames):
                 or else 15 rad/s^2 (and 15 reach/pi m/s^2 for prismatic joints).
             jerk: bound for each joint, per second cubed; by default reaches that acceleration in 6 ms.
             tolerance: within it the status is FOLLOWING; 1 mm and half a degree by default.
+            recover: what an arm does that stands still away from a command which other joint values would reach.
+                "off": it stays. "slow": once the command has rested for a second it goes there at a low speed, if no
+                joint has to go more than 200 degrees and the end effector stays near the command on the way; the
+                status says RETURNING a quarter of a second before. "free": it goes at once, as fast as the bounds
+                allow and whatever the way.
 
         >>> from supple import Solver, models
         >>> arm = models.panda()
@@ -252,7 +258,7 @@ class Solver(metaclass=_renamed.HidesOldNames):
         """
         from supple.tracker import make_tracker
 
-        return make_tracker(self, linkage, links, start, acceleration, jerk, tolerance)
+        return make_tracker(self, linkage, links, start, acceleration, jerk, tolerance, recover)
 
     def to_dict(self) -> dict[str, Any]:
         """The solver as plain data for JSON: every field, with a version. Python functions are refused.

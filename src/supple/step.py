@@ -42,6 +42,8 @@ class TrackingStatus(Enum):
     """The bounds of speed, acceleration or jerk delay the end effectors."""
     HELD = 3
     """No motion: the command is not finite or not a frame, or dt is not positive."""
+    RETURNING = 4
+    """The arm goes, or is about to go, by itself to other joint values that reach the command; see `Solver.track`."""
 
 
 @_renamed.answers_old_names
@@ -160,7 +162,7 @@ class Step(metaclass=_renamed.HidesOldNames):
 
     def __str__(self) -> str:
         if self._result.ndim > 1:
-            count = np.bincount(self.statuses, minlength=4)
+            count = np.bincount(self.statuses, minlength=len(TrackingStatus))
             return f"{len(self):,} arms: " + ", ".join(
                 f"{count[s.value]:,} {s.name.lower()}" for s in TrackingStatus if count[s.value]
             )
@@ -200,18 +202,30 @@ def _reasons(step: Step) -> list[str]:
         return []
     if status is TrackingStatus.HELD:
         return [explanation.held(step._command, step._dt)]
+    if status is TrackingStatus.RETURNING:
+        return ["the arm stood still away from its command, and goes to other joint values that reach it"]
     if status is TrackingStatus.LAGGING:
         return explanation.too_slow(linkage.names, step.sides) or ["catching up"]
     reasons = []
     for goal, row, error in zip(tracker.goals, step.goal, step.error, strict=True):
         if goal.position is not None and not goal.point.any():
-            reasons += explanation.out_of_reach(
-                linkage, goal.link, row[9:], error[:3], float(np.linalg.norm(error[:3]))
-            )
+            reasons += explanation.out_of_reach(linkage, goal.link, row[9:], error[:3])
     reasons += explanation.at_limits(linkage.names, step.sides)
     if not reasons and step._number(_IS_SINGULAR):
         first = tracker._numbers + _SINGULAR_DIRECTION
         direction = step._result[first : first + 6]
         link = tracker.goals[int(step._number(_SINGULAR_GOAL))].link if len(tracker.goals) > 1 else ""
         reasons += explanation.singular(linkage.names, step.joint_weights, direction, link)
-    return reasons or ["no nearer from here"]
+    return reasons or _giving_way(step) or ["no nearer from here"]
+
+
+def _giving_way(step: Step) -> list[str]:
+    """Which goals give way to others with a lower priority number."""
+    goals, near = step._tracker.goals, step._tracker.tolerance
+    first = min(goal.priority for goal in goals)
+    away = (step.distance > near.position) | (step.angle > near.angle)
+    return [
+        f"{goal.link} gives way to goals of a lower priority number"
+        for goal, is_away in zip(goals, away, strict=True)
+        if is_away and goal.priority > first
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,8 @@ from supple.step import Step
 if TYPE_CHECKING:
     from supple.solver import Solver, Tolerance
 
+Recover: TypeAlias = Literal["off", "slow", "free"]
+_RECOVER = get_args(Recover)
 _NAN = math.nan
 _NOT_A_FRAME = (Goal, list, tuple)  # a union type would be built at every tick, which takes as long as the rest of it
 
@@ -67,6 +69,7 @@ class Tracker:
         acceleration: ArrayLike | None,
         jerk: ArrayLike | None,
         tolerance: Tolerance,
+        recover: Recover,
     ) -> None:
         self.linkage = linkage
         self.goals = tuple(goals)
@@ -94,8 +97,10 @@ class Tracker:
         tracking_law = solver.method == method.search()
         self._local_solver = None if tracking_law else local_solver
         self._quick = tracking_law and self._plain
-        if tracking_law and solver.prefer.terms:
-            raise BadInput("the tracking law takes no preference; methods such as method.damped() do")
+        self._preferring = local_solver if tracking_law and solver.prefer.terms else None
+        if self._preferring is not None and start.ndim > 1:
+            raise BadInput("preferences take a single arm; track each arm, or none")
+        self._quick = self._quick and self._preferring is None
         if not tracking_law and start.ndim > 1:
             raise BadInput("the tracking law takes many arms; another method or a damping scheme takes one")
         self._schemes = isinstance(solver.damping, Damping)
@@ -110,9 +115,33 @@ class Tracker:
             rank,
             1.0 / strongest,
             (tolerance.position, tolerance.angle),
+            _RECOVER.index(recover),
+            self._levels(local_solver),
             np.ascontiguousarray(start),
         )
         self._numbers = 4 * self._dof + 18 * len(goals)
+
+    def _levels(self, local_solver: _core.LocalSolver) -> tuple[list[int], list[int]]:
+        """The level of each row, and the rank that each level adds to those before.
+
+        Goals with a lower priority number come first. Where a goal asks for more rows than the joints can meet, as of an
+        arm with five joints, its position comes before its orientation.
+        """
+        samples = [encoding.jacobian_at(local_solver, q) for q in self.linkage.random(8, seed=0)]
+        keys: list[tuple[int, int]] = []
+        for goal, length in zip(self.goals, self._reaches, strict=True):
+            components = goal._rows(length)[0]
+            first = len(keys)
+            rows = [sample[first : first + len(components)] for sample in samples]
+            split = max(map(encoding.rank_of, rows)) < len(components)
+            keys += [(goal.priority, int(split and component > 2)) for component in components]
+        order = sorted(set(keys))
+        levels = [order.index(key) for key in keys]
+        ranks = [
+            max(encoding.rank_of(sample[np.array(levels) <= level]) for sample in samples)
+            for level in range(len(order))
+        ]
+        return levels, np.diff(ranks, prepend=0).tolist()
 
     def step(
         self,
@@ -143,6 +172,8 @@ class Tracker:
             when = _NAN if stamp is None else stamp
             if self._local_solver is not None:
                 return self._solver_step(goal, dt, measured)
+            if self._preferring is not None:
+                self._prefer()
             if self._plain and not isinstance(goal, _NOT_A_FRAME):
                 return Step(self._track.frame(goal, dt, when, measured), self, goal, dt)
             return Step(self._track.goals(self._encoded(goal), dt, when, measured), self, goal, dt)
@@ -151,6 +182,12 @@ class Tracker:
             if isinstance(error, BadInput):
                 raise
             raise _not_numbers(dt=dt, stamp=0.0 if stamp is None else stamp) from None
+
+    def _prefer(self) -> None:
+        """Give the core the step that the preferences ask here."""
+        anywhere = np.tile([1.0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], (len(self.goals), 1))
+        if self._preferring is not None:
+            self._track.prefer(self._preferring.preferred(self._track.q, anywhere, self.solver._preferred_step()))
 
     def _solver_step(self, goal: Any, dt: float, measured: ArrayLike | None) -> Step:
         """A tick with the step of another method or of a damping scheme."""
@@ -188,6 +225,8 @@ class Tracker:
         rows = _numbers(twist, "twist")
         if rows.shape[-1:] == (6,) and len(self.goals) == 1 and rows.ndim == (1 if self._single else 2):
             rows = rows[..., None, :]
+        if self._preferring is not None:
+            self._prefer()
         try:
             return Step(self._track.push(rows, dt, measured), self, rows, dt)
         except TypeError:
@@ -238,8 +277,22 @@ class Tracker:
             raise BadInput(f"commands must have shape (ticks, {len(self.goals)}, 4, 4), not {frames.shape}")
         numbers = np.concatenate([frames[..., :3, :3].reshape(*frames.shape[:2], 9), frames[..., :3, 3]], axis=-1)
         when = None if stamps is None else np.ascontiguousarray(stamps, dtype=float)
+        if self._preferring is not None:
+            return self._replay_preferring(np.ascontiguousarray(numbers), dt, when)
         q, statuses = self._track.replay(np.ascontiguousarray(numbers), dt, when)
         return q, statuses.astype(np.int64)
+
+    def _replay_preferring(self, numbers: Array, dt: float, when: Array | None) -> tuple[Array, NDArray[np.int64]]:
+        """`replay` where each tick has its own preferred step."""
+        rows, statuses = [], []
+        for k in range(len(numbers)):
+            self._prefer()
+            q, status = self._track.replay(numbers[k : k + 1], dt, None if when is None else when[k : k + 1])
+            rows.append(q)
+            statuses.append(status)
+        if not rows:
+            return np.empty((0, self._dof)), np.empty(0, dtype=np.int64)
+        return np.concatenate(rows), np.concatenate(statuses).astype(np.int64)
 
     def _encoded(self, goal: Any) -> Array:
         """Goals as the core reads them, (goals, 12) or (arms, goals, 12); changed weights are passed on to the core."""
@@ -317,6 +370,7 @@ def make_tracker(
     acceleration: ArrayLike | None,
     jerk: ArrayLike | None,
     tolerance: Tolerance | None,
+    recover: Recover,
 ) -> Tracker:
     """The tracker of a solver; see `Solver.track`."""
     from supple.solver import Tolerance
@@ -337,7 +391,9 @@ def make_tracker(
     if begin.ndim > 2:
         raise BadInput(f"start must have shape (dof,) or (arms, dof), not {begin.shape}")
     near = Tolerance(1e-3, math.radians(0.5)) if tolerance is None else tolerance
-    return Tracker(linkage, goals, solver, begin, acceleration, jerk, near)
+    if recover not in _RECOVER:
+        raise BadInput(f"recover must be 'off', 'slow' or 'free', got {recover!r}")
+    return Tracker(linkage, goals, solver, begin, acceleration, jerk, near, recover)
 
 
 def _numbers(value: ArrayLike, what: str) -> Array:

@@ -3,12 +3,15 @@
 #pragma once
 #include "supple/math/box_qp.h"
 #include "supple/model/limits.h"
-#include "supple/tracking/approach.h"
+#include "supple/tracking/levels.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
 // ---- one joint
+
+// share of the acceleration limit with which joints land at their limits
+constexpr double landing_share = 0.8;
 
 // The smooth profile pi(D; K, a) = K dt D / sqrt(1 + K^2 D / 2a): way in one tick at K times the distance D,
 // but never so fast that constant braking by a would not stop in time. Its deceleration stays below a and its
@@ -32,9 +35,9 @@ SUPPLE_FLAT T braking_step(T D, T a, T dt) {
 // last tick. Never empty: if braking was possible before, braking by the acceleration limit is possible now.
 template <class T>
 SUPPLE_FLAT void step_bounds(T lower, T upper, T speed, T acceleration, T jerk, T q, T v, T a, T dt,
-                             T limit_gain, T &low, T &high) {
+                             T limit_gain, T landing_share, T &low, T &high) {
   const T zero(0.0), one(1.0), longest = speed * dt, change = acceleration * dt * dt, last = v * dt;
-  const T above = upper - q, below = q - lower, gentle = T(0.8) * acceleration;
+  const T above = upper - q, below = q - lower, gentle = landing_share * acceleration;
   const Mask<T> over = above < zero, under = below < zero;
   // outside its limits a joint comes back by the profile, to a little inside so that it gets there
   const T inside = T(1e-3) * lesser(one, upper - lower);
@@ -59,9 +62,9 @@ SUPPLE_FLAT void step_bounds(T lower, T upper, T speed, T acceleration, T jerk, 
   low = clip(down, last - change, last + change);
 }
 SUPPLE_FLAT void step_bounds(const JointBounds &joint, double q, double v, double a, double dt,
-                             double limit_gain, double &low, double &high) {
+                             double limit_gain, double landing_share, double &low, double &high) {
   step_bounds(joint.lower, joint.upper, joint.speed, joint.acceleration, joint.jerk, q, v, a, dt, limit_gain,
-              low, high);
+              landing_share, low, high);
 }
 
 // ---- all joints
@@ -97,6 +100,7 @@ SUPPLE_FN void step_box(const TickSetup<N, M> &setup, const ArmMemory &memory, c
                         const BoundsScratch &scratch) {
   const Tracking &t = setup.tracking;
   const int n = setup.n(), stride = setup.stride();
+  const double landing = t.level_count > 1 ? setup.law.level_share : landing_share;
   for (int i = 0; i < n; ++i)
     scratch.natural_q[i] = memory.q[i] / t.unit[i];
   for (int i = 0; i < n; i += native_width) {
@@ -104,7 +108,8 @@ SUPPLE_FN void step_box(const TickSetup<N, M> &setup, const ArmMemory &memory, c
     Lanes low, high;
     step_bounds(bound(lower_row), bound(upper_row), bound(speed_row), bound(acceleration_row),
                 bound(jerk_row), load_lanes(scratch.natural_q + i), load_lanes(memory.velocity + i),
-                load_lanes(memory.acceleration + i), Lanes(setup.dt), Lanes(setup.law.limit_gain), low, high);
+                load_lanes(memory.acceleration + i), Lanes(setup.dt), Lanes(setup.law.limit_gain),
+                Lanes(landing), low, high);
     store_lanes(low, scratch.low + i);
     store_lanes(high, scratch.high + i);
   }
@@ -126,12 +131,13 @@ SUPPLE_FN void external_cost(const ExternalStep &external, const double *gram, i
 //   regular     M = H over the free joints
 //   redundant   M = H with the curvature along the null direction as it is damped
 //   singular    M = Z' diag(d) Z over the free joints
+//   levels      the same, with the directions of later levels cheaper
 //   recovery    M = I
 template <int N, int M>
 SUPPLE_FN void deviation_cost(const TickSetup<N, M> &setup, const TickEvaluation &at,
                               const DesiredStep &desired, const ArmMemory &memory, double *cost) {
   const int n = setup.n();
-  const FreeJoints &free = desired.free;
+  const Freedom &free = desired.free;
   if (desired.kind == StepKind::redundant) {
     const double *z = memory.null_direction, change = desired.null_curvature_change;
     for (int i = 0; i < n; ++i)
@@ -144,6 +150,19 @@ SUPPLE_FN void deviation_cost(const TickSetup<N, M> &setup, const TickEvaluation
   if (desired.kind == StepKind::recovery)
     return;
   const Directions &directions = desired.directions;
+  if (desired.kind == StepKind::levels) {
+    for (int a = 0; a < free.count; ++a)
+      for (int b = 0; b <= a; ++b) {
+        const int i = free.index[a], j = free.index[b];
+        double sum = i == j ? 1e-9 : 0;
+        for (int c = 0; c < directions.count; ++c) {
+          const double *z = directions.z + c * n;
+          sum += z[i] * directions.curvatures[c] * z[j];
+        }
+        cost[i * n + j] = cost[j * n + i] = sum;
+      }
+    return;
+  }
   for (int a = 0; a < free.count; ++a)
     for (int b = 0; b <= a; ++b) {
       const int i = free.index[a], j = free.index[b];

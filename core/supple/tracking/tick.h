@@ -123,8 +123,9 @@ SUPPLE_FN TickResult follow_external(const TickSetup<N, M> &setup, const Externa
 
 // The tick of the law. `measured`, where it is known, is where the real joints are.
 template <int N, int M>
-SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *measured, const ArmMemory &memory,
-                                const TickScratch &scratch, const TickResultArrays &out) {
+SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *measured, const double *preferred,
+                                const ArmMemory &memory, const TickScratch &scratch,
+                                const TickResultArrays &out) {
   const Tracking &t = setup.tracking;
   const Law &law = setup.law;
   const int n = setup.n();
@@ -134,17 +135,27 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
   ArmScalars &scalars = *memory.scalars;
   // the residual, its derivatives, and the box
   const EvaluationSummary summary = evaluate_tick(setup, memory, scratch.commands, at);
+  for (int i = 0; i < n; ++i)
+    at.preferred[i] = preferred ? preferred[i] / t.unit[i] : 0;
   scalars.pressed *= positive(1 - setup.dt / law.pressed_time);
   step_box(setup, memory, measured, bounds);
-  // the desired step: of the law, or out of a local minimum
-  update_recovery(setup, summary, scratch.commands, memory, scratch.recovery);
+  // the desired step: of the law, out of a local minimum, or none
+  const bool settled = watch_rest(setup, at, summary, scratch.commands, memory);
+  if (measured && is_waiting(setup, bounds))
+    scalars.command_rest_time = 0; // the arm is not where it was led: no time to go elsewhere
+  update_recovery(setup, summary, scratch.commands, settled, memory, scratch.recovery);
   DesiredStep desired;
-  if (scalars.local_minimum_time >= law.recovery_delay) {
-    desired = recovery_step(setup, memory, approach, out.joint_weights);
+  if (is_recovering(t, scalars)) {
+    desired = recovery_step(setup, at, memory, approach, out.joint_weights);
+    scalars.no_gain_time = 0;
   } else {
     desired = approach_command(setup, at, summary, memory, bounds.low, bounds.high, scratch.regular,
-                               scratch.singular, approach, out.joint_weights);
-    watch_local_minimum(setup, summary, desired.reducible, scalars);
+                               scratch.singular, scratch.levels, approach, out.joint_weights);
+    watch_local_minimum(setup, summary, desired.reducible, settled, scalars);
+    const double *x = approach.displacements.preferred;
+    scalars.preferred = preferred ? root(dot_rows<N>(x, x, n)) : 0;
+    for (int i = 0; i < n && settled; ++i)
+      approach.step[i] = 0;
   }
   for (int i = 0; i < n; ++i) {
     memory.feedforward_acceleration[i] = approach.feedforward_acceleration[i];
@@ -165,7 +176,7 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
   bound_balls(t, memory, setup.dt, bounds);
   take_step(t, memory, bounds, setup.dt, true, out.sides);
   result.singular = desired.report;
-  result.reducible = desired.reducible;
+  result.reducible = settled ? 0 : desired.reducible;
   result.regular = desired.kind == StepKind::regular || desired.kind == StepKind::redundant;
   return result;
 }
@@ -220,12 +231,14 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
     request.measured = nullptr;
   TickResult result = request.external
                           ? follow_external(setup, *request.external, request.measured, memory, scratch, out)
-                          : follow_law(setup, request.measured, memory, scratch, out);
+                          : follow_law(setup, request.measured, request.preferred, memory, scratch, out);
   for (int k = 0; k < targets; ++k)
     result.lag = larger(result.lag, scratch.commands[k].lag);
   const double *q = request.measured ? request.measured : memory.q;
   const bool within = measure_error(t, scratch.commands, q, tolerance, scratch.evaluation.axes, out.error);
   result.status = within ? following : result.reducible > 0.25 ? lagging : yielding;
+  if (!request.external && is_returning(t, *memory.scalars))
+    result.status = returning;
   return result;
 }
 

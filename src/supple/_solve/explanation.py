@@ -31,15 +31,12 @@ _RANDOM_STARTS = 30  # random starts for `_past_limits`, beside the nearest q an
 _ROUNDS = 8  # projections onto the limits in `_past_limits`
 
 
-def out_of_reach(linkage: Linkage, link: str, position: Array, error: Array, far: float = 0.0) -> list[str]:
-    """That a position (3,) is farther than a link can reach, if it is; ``error`` (3,) gives the direction.
-
-    ``far`` is the distance from the position, in metres, if it is larger: the orientation may reduce the reach.
-    """
+def out_of_reach(linkage: Linkage, link: str, position: Array, error: Array) -> list[str]:
+    """That a position (3,) is farther than a link can reach, if it is; ``error`` (3,) gives the direction."""
     beyond = reach.beyond(linkage, link, position)
     if not beyond > 0:
         return []
-    return [f"{link} is out of reach by {length_text(max(beyond, far))} along {direction_text(error)}"]
+    return [f"{link} is out of reach by {length_text(beyond)} along {direction_text(error)}"]
 
 
 def at_limits(names: Sequence[str], sides: Iterable[float]) -> list[str]:

@@ -17,8 +17,9 @@ COLOURS = {
     TrackingStatus.LAGGING: "#c79a1e",
     TrackingStatus.YIELDING: "#d9692a",
     TrackingStatus.HELD: "#8a8f94",
+    TrackingStatus.RETURNING: "#4a78c2",
 }
-"""Green, amber, orange, grey."""
+"""Green, amber, orange, grey, blue."""
 
 
 class Panel:
