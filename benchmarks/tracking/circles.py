@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from supple.gauntlet.singular import Place, places, rank
+from supple.gauntlet.singularities import SingularPose, find_singular_poses, task_rank
 
 from supple import gauntlet
 from supple.frame import Array
-from supple.gauntlet.arms import arm_of
+from supple.gauntlet.arms import arm_from_linkage
 
 from . import arms, motion
 from .arms import Arm
@@ -69,12 +69,12 @@ def measure(name: str, asked: Asked) -> list[Row]:
 
 def made(arm: Arm, number: int) -> list[Circle]:
     """Circles of one trial: one of each kind of singularity that the arm has, at each speed and miss."""
-    known = arm_of(arm.linkage, arm.link)
-    full = rank(known)
+    known = arm_from_linkage(arm.linkage, arm.link)
+    full = task_rank(known)
     rng = motion.random_of(arm, "circles", number)
     starts = np.array([motion.inside(arm, rng, 0.7) for _ in range(60)])
-    found: dict[str, list[Place]] = {}
-    for place in places(known, full, starts):
+    found: dict[str, list[SingularPose]] = {}
+    for place in find_singular_poses(known, full, starts):
         if (np.minimum(place.q - arm.low, arm.high - place.q) > 0.1).all():
             found.setdefault(_kind(arm, known, place, full), []).append(place)
     out = []
@@ -88,7 +88,7 @@ def made(arm: Arm, number: int) -> list[Circle]:
     return [Circle(c.kind, c.start, c.frames, c.need, f"{c.words}, trial {number}") for c in out]
 
 
-def _kind(arm: Arm, known: Any, place: Place, full: int) -> str:
+def _kind(arm: Arm, known: Any, place: SingularPose, full: int) -> str:
     """Wrist: a turn is lost. Elbow: the way out from the first joint is lost. Shoulder: another way is lost."""
     left = np.linalg.svd(known.weights[:, None] * arm.linkage.jacobian(place.q, arm.link))[0][:, full - 1]
     if np.linalg.norm(left[3:]) > 0.7:
@@ -98,7 +98,7 @@ def _kind(arm: Arm, known: Any, place: Place, full: int) -> str:
     return "elbow" if abs(way @ out) > 0.7 * np.linalg.norm(out) else "shoulder"
 
 
-def _circles(arm: Arm, place: Place, kind: str, miss: float) -> list[Circle]:
+def _circles(arm: Arm, place: SingularPose, kind: str, miss: float) -> list[Circle]:
     """Circles past a place, one for each speed; none if the exact motion leaves the joint limits."""
     here, radius = arm.frames(place.q)[0], RADIUS * arm.reach()
     out = np.random.default_rng(int(1e6 * abs(place.q[0]))).normal(size=3)
@@ -172,7 +172,7 @@ def _has(peer: str) -> bool:
 
 def _of_peer(arm: Arm, circles: list[Circle], peer: str) -> float:
     """The worst error of a peer in millimetres; its steps are clipped to the joint limits and speeds."""
-    known, worst = arm_of(arm.linkage, arm.link), 0.0
+    known, worst = arm_from_linkage(arm.linkage, arm.link), 0.0
     for circle in circles:
         loop: Any = peers.CONTROLLERS[PEERS[peer]](known, 1 / RATE)
         loop.reset(circle.start.copy())

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-from supple.gauntlet.pushes import BRANCH, _shortest
+from supple.gauntlet.random_pushes import BRANCH, _shortest
 
 from supple import gauntlet
-from supple.gauntlet.arms import arm_of
+from supple.gauntlet.arms import arm_from_linkage
 
 from . import arms, motion
 from .report import Asked, Row, counted
@@ -23,7 +23,7 @@ NEAR = (1e-3, np.radians(0.5))
 def measure(name: str, asked: Asked) -> list[Row]:
     """Rows of one arm."""
     arm = arms.get(name)
-    known = arm_of(arm.linkage, arm.link)
+    known = arm_from_linkage(arm.linkage, arm.link)
     trials = asked.trials(100, 15)
     pushes = gauntlet.pushes(known, trials.stop)[trials.start :]
     lost, elsewhere, times = [], [], []

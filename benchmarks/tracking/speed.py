@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from supple.frame import Array
-from supple.gauntlet.arms import arm_of
+from supple.gauntlet.arms import arm_from_linkage
 
 from . import arms, motion, several
 from .arms import Arm
@@ -92,7 +92,7 @@ def _beside(arm: Arm, start: Array, commands: Sequence[Any], peer: str) -> str:
         return _several(arm, start, frames, peer)
 
     def make() -> Callable[[Any], Any]:
-        loop: Any = peers.CONTROLLERS[PEERS[peer]](arm_of(arm.linkage, arm.link), 1 / RATE)
+        loop: Any = peers.CONTROLLERS[PEERS[peer]](arm_from_linkage(arm.linkage, arm.link), 1 / RATE)
         loop.reset(start.copy())
         here = [start.copy()]
 
