@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -112,17 +113,33 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.L
     )
 
 
-def _term(linkage: Linkage, term: Term) -> tuple[int, Array, Array, float]:
-    """A term of a preference as the core reads it: kind, gain (dof,), joint values (dof,), width."""
+def _term(linkage: Linkage, term: Term) -> tuple[int, Array, Array, float, str | None, tuple[float, ...] | None]:
+    """A term of a preference as the core reads it: kind, gain (dof,), joint values (dof,), width, link, wanted (3,)."""
     if len(term.gain) not in (1, linkage.dof):
         raise BadInput(f"a preference needs one gain or {linkage.dof}, got {len(term.gain)}")
     gain = np.broadcast_to(np.array(term.gain), (linkage.dof,)).copy()
     if term.values is not None:
         if len(term.values) != linkage.dof:
             raise BadInput(f"a preference for joint values needs {linkage.dof} of them, got {len(term.values)}")
-        return int(term.kind), gain, np.array(term.values), term.width
+        return int(term.kind), gain, np.array(term.values), term.width, None, None
+    if term.link is not None:
+        gain *= _gradient_units(linkage, term)
+        return int(term.kind), gain, np.zeros(linkage.dof), term.width, term.link, term.wanted
     bounded = np.isfinite(linkage.lower) & np.isfinite(linkage.upper)
     middle = np.where(bounded, 0.5 * (np.where(bounded, linkage.lower, 0) + np.where(bounded, linkage.upper, 0)), 0.0)
     if term.kind is TermKind.TOWARDS:
         gain[~bounded] = 0.0
-    return int(term.kind), gain, middle, term.width
+    return int(term.kind), gain, middle, term.width, None, None
+
+
+def _gradient_units(linkage: Linkage, term: Term) -> Array:
+    """Factors (dof,) that make the gradient of a link's place a step, with the link's reach L as the unit of length.
+
+    The gradient of d.p / L, or of -|w - p|^2 / (2 L^2); the unit of a value in metres is L, of one in radians 1.
+    """
+    assert term.link is not None
+    linkage.link(term.link)
+    reach = linkage.reach(term.link)
+    length = reach if 0 < reach < math.inf else 1.0
+    unit = np.where(np.array(linkage.units) == "m", length, 1.0)
+    return unit**2 / (length if term.kind is TermKind.DIRECTION else length**2)
