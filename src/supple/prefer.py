@@ -115,7 +115,8 @@ def elbow(
     """A link, such as the elbow, as far as possible along a direction (3,), or as near as possible to a point (3,).
 
     Both are in world axes, the point in metres. Without either the direction is upward, (0, 0, 1). The step is the gain
-    times the gradient of d.p / L, or of -|point - p|^2 / (2 L^2), for the origin p of the link and its reach L.
+    times the gradient of d.p / L, for the origin p of the link and its reach L; towards a point d is
+    (point - p) / max(L, |point - p|), so that a point far away acts as a direction.
 
     >>> from supple import prefer
     >>> prefer.elbow("panda_link4")

@@ -40,14 +40,17 @@ SUPPLE_FN void add_manipulability_gradient(const Problem &problem, const double 
   }
 }
 
-// Adds gain times the gradient of d.p, or of -|w - p|^2 / 2, for the origin p of a link with Jacobian J: J'd
-// or J'(w - p).
+// Adds gain times J'd for the origin p of a link with Jacobian J: the gradient of d.p; or, towards a point w,
+// with d = (w - p) / max(L, |w - p|), L the width: that of a spring, which beyond L pulls no more than at L.
 SUPPLE_FN void add_link_gradient(const Problem &problem, const Preference &p, const double *q, double *J,
                                  Axis<double> *axes, double *preferred) {
   const int n = problem.n;
   const Frame<double> link = frame<double>(traverse_chain(p.chain, q, axes));
-  const Vec<double> wanted = load3(p.wanted);
-  const Vec<double> way = p.kind == prefer_point ? wanted - link.p : wanted;
+  Vec<double> way = load3(p.wanted);
+  if (p.kind == prefer_point) {
+    way = way - link.p;
+    way = 1 / larger(p.width, root(dot(way, way))) * way;
+  }
   for (int k = 0; k < 6 * n; ++k)
     J[k] = 0;
   geometric_jacobian(p.chain, axes, link.p, false, link.r, J);

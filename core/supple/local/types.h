@@ -30,7 +30,7 @@ struct Preference {
   int kind;
   const double *gain;  // n
   const double *value; // n
-  double width;        // standard deviation of avoid_value
+  double width;        // standard deviation of avoid_value; reach of the link of prefer_point
   Chain chain;         // to the link
   double wanted[3];    // direction or point for the link's origin, in the world
 };

@@ -123,8 +123,9 @@ def _term(linkage: Linkage, term: Term) -> tuple[int, Array, Array, float, str |
             raise BadInput(f"a preference for joint values needs {linkage.dof} of them, got {len(term.values)}")
         return int(term.kind), gain, np.array(term.values), term.width, None, None
     if term.link is not None:
-        gain *= _gradient_units(linkage, term)
-        return int(term.kind), gain, np.zeros(linkage.dof), term.width, term.link, term.wanted
+        reach = _reach(linkage, term.link)
+        unit = np.where(np.array(linkage.units) == "m", reach, 1.0)  # of each value, so that the step has its units
+        return int(term.kind), gain * unit**2 / reach, np.zeros(linkage.dof), reach, term.link, term.wanted
     bounded = np.isfinite(linkage.lower) & np.isfinite(linkage.upper)
     middle = np.where(bounded, 0.5 * (np.where(bounded, linkage.lower, 0) + np.where(bounded, linkage.upper, 0)), 0.0)
     if term.kind is TermKind.TOWARDS:
@@ -132,14 +133,8 @@ def _term(linkage: Linkage, term: Term) -> tuple[int, Array, Array, float, str |
     return int(term.kind), gain, middle, term.width, None, None
 
 
-def _gradient_units(linkage: Linkage, term: Term) -> Array:
-    """Factors (dof,) that make the gradient of a link's place a step, with the link's reach L as the unit of length.
-
-    The gradient of d.p / L, or of -|w - p|^2 / (2 L^2); the unit of a value in metres is L, of one in radians 1.
-    """
-    assert term.link is not None
-    linkage.link(term.link)
-    reach = linkage.reach(term.link)
-    length = reach if 0 < reach < math.inf else 1.0
-    unit = np.where(np.array(linkage.units) == "m", length, 1.0)
-    return unit**2 / (length if term.kind is TermKind.DIRECTION else length**2)
+def _reach(linkage: Linkage, link: str) -> float:
+    """The unit of length of a preference for a link: its reach, or a metre where it has none or an infinite one."""
+    linkage.link(link)
+    reach = linkage.reach(link)
+    return reach if 1e-6 < reach < math.inf else 1.0
