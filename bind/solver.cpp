@@ -5,13 +5,13 @@
 #include <nanobind/stl/string.h>
 
 // The joints between the world and a link, with the values of q counted as this solver does.
-Chain LocalSolver::chain_of(Tree &tree, nb::handle link) {
+Chain LocalSolver::chain_of(Tree &tree, nb::handle link, const std::string &refusal) {
   const Path &path = tree.path(tree.place(link));
   chain_joints.push_back(path.joints);
   for (ChainJoint &joint : chain_joints.back()) {
     joint.index = encoded.place[joint.index];
     if (joint.index < 0)
-      bad_input("a singularity is measured by a joint that moves no goal");
+      bad_input(refusal);
   }
   Chain chain = path.chain;
   chain.joints = chain_joints.back().data();
@@ -29,14 +29,24 @@ const double *LocalSolver::row_of(nb::handle full, const char *what) {
 
 // how: fields of Method (kind, joint_order, alternative_jacobian, clamp, damping, transpose_scale, max_step,
 // step_scale, max_halvings, limit_escapes, preference_unweighted); preference_list: fields of Preference
-// (kind, gain, value, width); end: fields of Stop (iterations, patience, position, angle); schemes: None, or
-// see read_schemes; the others as in EncodedProblem
+// (kind, gain, value, width, link of chain or None, wanted); end: fields of Stop (iterations, patience,
+// position, angle); schemes: None, or see read_schemes; the others as in EncodedProblem
 LocalSolver::LocalSolver(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
                          nb::tuple how, nb::list preference_list, nb::tuple end, nb::object schemes)
     : encoded(tree, wanted, low, high, balls) {
   for (nb::handle w : preference_list) {
     const double *gain = row_of(w[1], "preference"), *value = row_of(w[2], "preference");
-    preferences.push_back({whole(w[0]), gain, value, number(w[3])});
+    Preference p{whole(w[0]), gain, value, number(w[3]), {}, {}};
+    if (!nb::object(w[4]).is_none()) {
+      const std::string link = nb::cast<std::string>(nb::object(w[4]));
+      p.chain = chain_of(nb::cast<Tree &>(encoded.tree_owner), w[4],
+                         "the preference for link '" + link + "' needs a joint that moves no goal");
+      if (!p.chain.count)
+        bad_input("the preference for link '" + link + "' has no effect: no joint moves this link");
+      for (int k = 0; k < 3; ++k)
+        p.wanted[k] = number(w[5][k]);
+    }
+    preferences.push_back(p);
   }
   if (!schemes.is_none())
     read_schemes(nb::cast<nb::list>(schemes));
@@ -71,6 +81,7 @@ LocalSolver::LocalSolver(nb::object tree, nb::list wanted, nb::handle low, nb::h
 // point_chain, point), (link of axis_chain, axis, radius)); the last two may be None
 void LocalSolver::read_schemes(nb::list schemes) {
   Tree &tree = nb::cast<Tree &>(encoded.tree_owner);
+  const std::string moves_no_goal = "a singularity is measured by a joint that moves no goal";
   for (nb::handle s : schemes) {
     DampingScheme d{};
     d.kind = whole(s[0]);
@@ -89,7 +100,7 @@ void LocalSolver::read_schemes(nb::list schemes) {
     if (joint >= 0)
       d.index = encoded.place[joint];
     if (d.index < 0)
-      bad_input("a singularity is measured by a joint that moves no goal");
+      bad_input(moves_no_goal);
     d.gain = number(s[12][1]);
     d.offset = number(s[12][2]);
     d.wraps = nb::cast<bool>(s[12][3]);
@@ -99,8 +110,8 @@ void LocalSolver::read_schemes(nb::list schemes) {
     d.values = rows.back().data();
     d.value_count = int(rows.back().size());
     if (!nb::object(s[14]).is_none()) {
-      d.point_chain = chain_of(tree, s[14][0]);
-      d.axis_chain = chain_of(tree, s[15][0]);
+      d.point_chain = chain_of(tree, s[14][0], moves_no_goal);
+      d.axis_chain = chain_of(tree, s[15][0], moves_no_goal);
       for (int k = 0; k < 3; ++k)
         d.point[k] = number(s[14][1][k]), d.axis[k] = number(s[15][1][k]);
       d.radius = number(s[15][2]);
