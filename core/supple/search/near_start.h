@@ -87,8 +87,8 @@ SUPPLE_FN void run_round(const Problem &problem, const Search &search, const Req
     int ended = step.arrived | step.abandoned;
     ended |= active & far_lanes(problem, search, bound, step.q, scratch);
     active &= ~ended;
-    for (int lane = 0; lane < W && ended; ++lane) {
-      if (step.arrived >> lane & 1)
+    for (int lane = 0; lane < W && (ended | step.met); ++lane) {
+      if ((step.arrived | step.met) >> lane & 1)
         take_near_answer(problem, search, request, lane, step.q, state, scratch);
       else if (step.abandoned >> lane & 1)
         keep_candidate(problem, lane, step.q, scratch);
@@ -214,7 +214,7 @@ SUPPLE_FN Found search_near_start(const Problem &problem, const Search &search, 
     scratch.step.goals[i] = splat<T>(request.goals[i]);
   for (int l = 0; l < problem.n; ++l)
     scratch.slide.start[l] = splat<T>(request.start[l]);
-  scratch.slide.limits = coarse_slide;
+  scratch.slide.limits = search.has_slack ? slack_slide : coarse_slide;
   TableSeeds &samples = scratch.seeds[0];
   samples.count = 0;
   auto only_start = [&](double *row) {

@@ -143,6 +143,7 @@ template <class T>
 struct Advance {
   int arrived, abandoned;
   const T *q;
+  int met = 0; // lanes that meet the goals and go on
 };
 
 // Ends lanes that arrived, stalled or took `max_steps`, and moves all others on. `active`: lanes with a
@@ -185,9 +186,12 @@ SUPPLE_FN Advance<T> advance_near_start(const Problem &problem, const Search &se
   if (!search.slides)
     return advance(problem, search, active, scratch);
   Mask<T> slides;
-  const SearchStepResult<T> result = sliding_step(problem, search, scratch.step, scratch.slide, slides);
+  SearchStepResult<T> result = sliding_step(problem, search, scratch.step, scratch.slide, slides);
+  const int met = bits_of(result.arrived & slides) & active;
+  result.arrived = result.arrived & !slides;
   const int max_steps = scratch.slide.limits.max_steps + SearchConstants::last_steps;
-  const Advance<T> step = move_on(result, max_steps, active, scratch);
+  Advance<T> step = move_on(result, max_steps, active, scratch);
+  step.met = search.has_slack ? met : 0;
   for (T &error : scratch.recent_errors)
     error = select(slides, splat<T>(1e30), error);
   return step;

@@ -197,21 +197,13 @@ SUPPLE_FN void refill_lanes(const Problem &problem, const Search &search, const 
   }
 }
 
-// One solve. Answers go to rows of `answers` (wanted x n), sorted by distance from the reference, and their
-// number to `count`; if that is 0, row 0 has the nearest joint values.
+// Restarts in lanes until there are enough answers. Answers go to rows of `answers` (wanted x n), sorted by
+// distance from the reference, and their number to `count`; if that is 0, row 0 has the nearest joint values.
+// `found`: what was spent before.
 template <class T>
-SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const Request &request,
-                           RestartScratch<T> &scratch, double *answers, int &count) {
-  if (request.deadline.start)
-    request.deadline.start(request.deadline.clock);
+SUPPLE_FN Found search_restarts(const Problem &problem, const Search &search, const Request &request,
+                                RestartScratch<T> &scratch, Found found, double *answers, int &count) {
   SolveState state{restarts_for(search, request.goals), first_batch_for(search, request)};
-  Found found{stuck, 0, 0, 0};
-  scratch.candidate_count = 0;
-  if (search.nearest && request.start && request.wanted == 1 && !is_beyond_reach(search, request.goals)) {
-    found = search_near_start(problem, search, request, scratch, answers, count);
-    if (count)
-      return found;
-  }
   begin_lanes(problem, search, request, state, scratch);
   for (; state.active; ++found.iterations) {
     const Advance<T> step = advance(problem, search, state.active, scratch);
@@ -242,6 +234,36 @@ SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const R
   }
   sort_answers(problem, search, request, count, answers, scratch);
   return found;
+}
+
+// One solve, as search_restarts; with one answer and a start, the nearest. Where there is no table or there
+// is slack, the nearest of the first batch of restarts counts too.
+template <class T>
+SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const Request &request,
+                           RestartScratch<T> &scratch, double *answers, int &count) {
+  if (request.deadline.start)
+    request.deadline.start(request.deadline.clock);
+  scratch.candidate_count = 0;
+  const Found nothing{stuck, 0, 0, 0};
+  const bool nearest = search.nearest && request.start && request.wanted == 1;
+  if (!nearest || is_beyond_reach(search, request.goals))
+    return search_restarts(problem, search, request, scratch, nothing, answers, count);
+  const Found near = search_near_start(problem, search, request, scratch, answers, count);
+  if (!count)
+    return search_restarts(problem, search, request, scratch, near, answers, count);
+  const double distance = distance_from_reference(problem, search, request, answers);
+  const bool accepted = distance < search.accept_distance * search.accept_distance;
+  if (accepted || (search.has_table && !search.has_slack))
+    return near;
+  double *other = scratch.near.known; // no longer needed
+  const Found restarted = search_restarts(problem, search, request, scratch, nothing, other, count);
+  const bool nearer = count && distance_from_reference(problem, search, request, other) < distance;
+  count = 1;
+  if (!nearer)
+    return near;
+  for (int l = 0; l < problem.n; ++l)
+    answers[l] = other[l];
+  return restarted;
 }
 
 // ---- Many solves ----
@@ -295,8 +317,9 @@ SUPPLE_FN void end_lane(const Problem &problem, const Search &search, const Sear
   if (lane_arrived)
     collect(problem, search, request, lane, q, answer);
   if (lane_arrived && request.start)
-    solved = distance_from_reference(problem, search, request, answer) <
-             search.accept_distance * search.accept_distance;
+    solved = !(search.nearest && search.has_slack) && // there search_one keeps the nearest of several
+             distance_from_reference(problem, search, request, answer) <
+                 search.accept_distance * search.accept_distance;
   if (solved) {
     const bool whole_batch = request.start && !search.nearest;
     batch.found[i] = {arrived, steps, whole_batch ? first_batch_for(search, request) : restart + 1, 0};

@@ -248,7 +248,9 @@ SUPPLE_FN Search set_up_search(const Problem &problem, const SearchOptions &opti
   for (int l = 0; l < problem.n; ++l)
     moving += search.joints[l].weighted_size > 0;
   search.nearest = options.nearest;
-  search.slides = options.nearest && problem.rows < moving;
+  for (int t = 0; t < problem.target_count; ++t)
+    search.has_slack = search.has_slack || problem.targets[t].has_slack;
+  search.slides = options.nearest && (problem.rows < moving || search.has_slack);
   search.max_restarts = options.max_restarts;
   search.max_iterations = options.max_iterations;
   search.max_step = options.max_step;

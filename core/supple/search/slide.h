@@ -16,7 +16,7 @@ struct SlideLimits {
   double max_slide; // longest slide of a step, in weighted sizes
   int max_steps;    // steps that slide
 };
-constexpr SlideLimits coarse_slide{1e-3, 0.5, 6}, fine_slide{5e-5, 0.1, 20};
+constexpr SlideLimits coarse_slide{1e-3, 0.5, 6}, slack_slide{1e-3, 0.5, 2}, fine_slide{5e-5, 0.1, 20};
 
 template <class T>
 struct SlideScratch {
@@ -152,9 +152,9 @@ SUPPLE_FN void find_slide(const Problem &problem, const Search &search, T dampin
   }
 }
 
-// The gain of the slide in each lane; 0 where it is of no use, or the goals are far.
+// The gain of the slide in each lane; 0 where it is of no use, or not `close` to the goals.
 template <class T>
-SUPPLE_FN T slide_gain(const Problem &problem, T squared_error, SlideScratch<T> &scratch) {
+SUPPLE_FN T slide_gain(const Problem &problem, Mask<T> close, SlideScratch<T> &scratch) {
   const T zero = splat<T>(0), one = splat<T>(1);
   const SlideLimits &limits = scratch.limits;
   T moved = zero, turned = zero; // s's and -s'y, with the last step s and the change y of the slide
@@ -174,29 +174,29 @@ SUPPLE_FN T slide_gain(const Problem &problem, T squared_error, SlideScratch<T> 
   const T gain = lesser(select(scratch.steps > zero, secant, one), longest);
   scratch.gain = gain * squared_slide;
   const T needed = splat<T>(limits.precision * limits.precision) * scratch.squared_way;
-  const Mask<T> slides = (scratch.gain * scratch.gain > needed) &
-                         (squared_error < splat<T>(SearchConstants::slide_error)) &
-                         (scratch.steps < splat<T>(double(limits.max_steps)));
+  const Mask<T> slides =
+      close & (scratch.gain * scratch.gain > needed) & (scratch.steps < splat<T>(double(limits.max_steps)));
   scratch.steps = scratch.steps + select(slides, one, zero);
   return select(slides, gain, zero);
 }
 
-// One step from q, into `next`. A lane arrives where the goals are met and the step does not slide.
+// One step from q, into `next`; `slides`: lanes whose step slides. With slack, lanes slide from where the
+// goals are met: before, the rows that count change too often.
 template <class T>
 SUPPLE_FN SearchStepResult<T> sliding_step(const Problem &problem, const Search &search,
                                            SearchStepScratch<T> &step, SlideScratch<T> &scratch,
                                            Mask<T> &slides) {
   const T zero = splat<T>(0);
-  SearchStepResult<T> result = add_targets(problem, search, false, step);
+  const SearchStepResult<T> result = add_targets(problem, search, false, step);
   find_way(problem, search, step.q, scratch);
   const T damping = splat<T>(SearchConstants::damping) * result.squared_error + splat<T>(1e-12);
   find_slide(problem, search, damping, step, scratch);
-  const T gain = slide_gain(problem, result.squared_error, scratch);
+  const Mask<T> close = result.squared_error < splat<T>(SearchConstants::slide_error);
+  const T gain = slide_gain(problem, search.has_slack ? result.arrived : close, scratch);
   for (int l = 0; l < problem.n; ++l)
     step.change[l] = scratch.newton[l] + gain * scratch.slide[l];
   apply_change(problem, search, step);
   slides = gain > zero;
-  result.arrived = result.arrived & !slides;
   return result;
 }
 

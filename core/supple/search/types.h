@@ -31,7 +31,7 @@ struct SearchConstants {
   // table is used if it is no farther from the start than the answer, plus the margin, and not so near to an
   // answer of an earlier round that it would lead there. Distances are in weighted sizes.
   static constexpr int near_round = 16, near_table_seeds = 96, near_box_seeds = 4;
-  static constexpr int near_box_seeds_without_table = 28;
+  static constexpr int near_box_seeds_without_table = 12;
   static constexpr double near_box = 0.6, near_margin = 0.5, near_answer = 0.8;
   static constexpr int near_cells = 9, near_cells_redundant = 33; // of the table, round that of the goal
   static constexpr double near_shift = 0.5, near_tilt = 0.5; // of the goal to those cells: of a cell, radians
@@ -46,7 +46,7 @@ struct SearchConstants {
   static constexpr double drop_error = 0.1, drop_margin = 0.3;
   // slides of redundant linkages: from this squared error on; least and largest gain
   static constexpr double slide_error = 0.1, least_slide_gain = 0.05, largest_slide_gain = 1;
-  static constexpr int last_steps = 10;     // after the last slide
+  static constexpr int last_steps = 10;      // after the last slide
   static constexpr int refined_answers = 4; // of the nearest answers at the end
 
   // When no restart arrives: so many abandoned candidates descend a little, and the best of them far.
@@ -99,8 +99,9 @@ struct Search {
   const int *axis_column;    // for each axis of each target: its column among those of the target
   Table table;
   bool has_table;
-  bool nearest;         // with a start: the nearest answer, not the nearest of the first batch
-  bool slides;          // the same for a redundant linkage: its answers are moved towards the start
+  bool nearest; // with a start: the nearest answer, not the nearest of the first batch
+  bool slides;  // the same for a redundant linkage: its answers are moved towards the start
+  bool has_slack;
   bool uses_frame_step; // one goal with six rows without slack, for a chain of simple joints
   int max_restarts;
   int max_iterations;          // of one solve, all restarts together
