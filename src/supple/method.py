@@ -109,10 +109,11 @@ def search(*, nearest: bool = True) -> Method:
     """Damped descent from many seeds, each dropped when it stalls, until one arrives; the default.
 
     With a start, the solution is the nearest to it among all within limits: the smallest root of the sum of squared
-    joint changes, each divided by its joint weight and, for a prismatic joint, by its natural size. It is found in 99
-    of 100 solves. Goals near the start take as long as with ``nearest=False``; goals anywhere take 4 to 13 times as
-    long: about 20 us for six joints, 40 to 80 us for seven. ``nearest=False`` returns the nearest of the first eight
-    seeds, and does not move the solution of a redundant arm towards the start. Without a start it makes no difference.
+    joint changes, each divided by its joint weight and, for a prismatic joint, by its natural size. Whole turns within
+    limits count. It is found in 99 of 100 solves on most arms, in 94 on an xArm 7 with goals anywhere. Goals near the
+    start take about as long as with ``nearest=False``; goals anywhere take 4 to 13 times as long: 20 to 30 us for six
+    joints, 40 to 80 us for seven, up to 0.8 ms for two hands. ``nearest=False`` returns the nearest solution of the
+    first eight seeds, and does not move that of a redundant arm towards the start. Without a start both are the same.
 
     >>> from supple import Solver, method
     >>> Solver().method == method.search()
