@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple import _check, _core, method
+from supple import _check, _core
 from supple._linkage import reach
 from supple._linkage.argument import checked_linkage
 from supple._solve import compilation, encoding
@@ -94,7 +94,7 @@ class Tracker:
         rank = max(encoding.generic_rank(linkage, local_solver), 1)
         self.solver, self.tolerance = solver, tolerance
         self.acceleration, self.jerk = limit, jerks
-        tracking_law = solver.method == method.search()
+        tracking_law = solver.searches
         self._local_solver = None if tracking_law else local_solver
         self._quick = tracking_law and self._plain
         self._preferring = local_solver if tracking_law and solver.prefer.terms else None

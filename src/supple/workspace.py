@@ -378,6 +378,8 @@ def _tried(linkage: Linkage, goal: Goal, solver: Solver, starts: Array) -> Array
     places = np.broadcast_to(goal.position, (*shape, 3))
     rotations = np.broadcast_to(goal.orientation, (*shape, 3, 3))
     reached = np.zeros(shape, dtype=bool)
+    if solver.searches:  # which solution it is does not matter
+        solver = replace(solver, method=method.search(nearest=False))
     for start in np.moveaxis(starts, 2, 0):
         left = ~reached
         if left.any():

@@ -101,6 +101,7 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.S
             min(solver.max_step, 1e300),
             NEAR,
             1e6 * (solver.timeout or 0.0),
+            int(solver.method.nearest),
         ),
         (tolerance.position, tolerance.angle),
         (min(farthest, 1e301), *map(float, base)),
