@@ -147,6 +147,17 @@ class Step(metaclass=_renamed.HidesOldNames):
         self._single("why")
         return "; ".join(_reasons(self))
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Which joints of a single arm move towards a limit that is near, with the way and the time left, in words.
+
+        Near is a twelfth of the joint's range: 60 degrees of two turns. A joint that takes more than half a minute is
+        not named, nor is one that is at its limit already: `why` names it.
+        """
+        self._single("warnings")
+        tracker = self._tracker
+        return tuple(explanation.approaching_limits(tracker.linkage, tracker.lower, tracker.upper, self))
+
     def __getitem__(self, arm: int) -> Step:
         """The step of one arm of many."""
         if self._result.ndim == 1:
@@ -167,10 +178,11 @@ class Step(metaclass=_renamed.HidesOldNames):
         why = self.why
         if self.status is TrackingStatus.HELD:
             return why
+        warnings = "".join(f"; {warning}" for warning in self.warnings)
         if self.status is TrackingStatus.FOLLOWING:
-            return "following, within tolerance"
+            return f"following, within tolerance{warnings}"
         remaining = f"{length_text(self.distance.max())} and {angle_text(self.angle.max())}"
-        return f"{self.status.name.lower()}, {remaining} away" + (f": {why}" if why else "")
+        return f"{self.status.name.lower()}, {remaining} away" + (f": {why}" if why else "") + warnings
 
     def __repr__(self) -> str:
         return f"<Step: {self}>"
@@ -201,7 +213,8 @@ def _reasons(step: Step) -> list[str]:
     if status is TrackingStatus.HELD:
         return [explanation.held(step._command, step._dt)]
     if status is TrackingStatus.LAGGING:
-        return explanation.too_slow(linkage.names, step.sides) or ["catching up"]
+        slow = explanation.effectors_too_slow(linkage, tracker.goals, (tracker.speed, tracker.turn_speed), step)
+        return slow + explanation.too_slow(linkage.names, step.sides) or ["catching up"]
     reasons = []
     for goal, row, error in zip(tracker.goals, step.goal, step.error, strict=True):
         if goal.position is not None and not goal.point.any():

@@ -14,6 +14,8 @@ from supple._linkage import reach
 from supple._linkage.argument import checked_linkage
 from supple._solve import compilation, encoding
 from supple._solve.arguments import start_values
+from supple._solve.limits_in_use import LimitsInUse, unlimited
+from supple._solve.margins import narrowed
 from supple.damping import Damping
 from supple.errors import BadInput
 from supple.frame import Array, Frame
@@ -67,6 +69,7 @@ class Tracker:
         acceleration: ArrayLike | None,
         jerk: ArrayLike | None,
         tolerance: Tolerance,
+        limits: LimitsInUse,
     ) -> None:
         self.linkage = linkage
         self.goals = tuple(goals)
@@ -112,6 +115,9 @@ class Tracker:
             (tolerance.position, tolerance.angle),
             np.ascontiguousarray(start),
         )
+        self._limits = limits
+        if not limits.are_the_linkages:
+            self._use(limits)
         self._numbers = 4 * self._dof + 18 * len(goals)
 
     def step(
@@ -197,6 +203,60 @@ class Tracker:
     def q(self) -> Array:
         """Joint values (dof,), or (arms, dof) for many arms, after the last tick."""
         return self._track.q
+
+    @property
+    def speed(self) -> Array:
+        """Speed limit of each end effector (goals,), in m/s; inf for none. `limits` changes it."""
+        return np.array(self._limits.speed)
+
+    @property
+    def turn_speed(self) -> Array:
+        """Limit of the angular speed of each end effector (goals,), in rad/s; inf for none. `limits` changes it."""
+        return np.array(self._limits.turn_speed)
+
+    @property
+    def speed_scale(self) -> float:
+        """The factor on the speed limits of all joints. `limits` changes it."""
+        return self._limits.speed_scale
+
+    @property
+    def lower(self) -> Array:
+        """Lower position limits in use (dof,): those of the linkage with the margin."""
+        return np.array(narrowed(self.linkage, self._limits.margin)[0])
+
+    @property
+    def upper(self) -> Array:
+        """Upper position limits in use (dof,): those of the linkage with the margin."""
+        return np.array(narrowed(self.linkage, self._limits.margin)[1])
+
+    def limits(
+        self,
+        *,
+        speed: ArrayLike | None = None,
+        turn_speed: ArrayLike | None = None,
+        speed_scale: float | None = None,
+        margin: ArrayLike | None = None,
+    ) -> None:
+        """Change limits between two ticks; those that are not given stay. The options are those of `Solver.track`.
+
+        An arm that is faster than a new limit brakes by its acceleration limits; a joint within a new margin is brought
+        back. ``math.inf`` removes a speed limit.
+
+        >>> from supple import Solver, models
+        >>> arm = models.panda()
+        >>> tracker = Solver().track(arm, "panda_hand_tcp", speed=0.5)
+        >>> tracker.limits(speed=0.1, speed_scale=0.5)
+        >>> tracker.speed, tracker.speed_scale
+        (array([0.1]), 0.5)
+        """
+        given = {"speed": speed, "turn_speed": turn_speed, "speed_scale": speed_scale, "margin": margin}
+        self._use(self._limits.changed(self.linkage, **given))
+
+    def _use(self, limits: LimitsInUse) -> None:
+        if not self.solver.keep_limits and not limits.are_the_linkages:
+            raise BadInput("with keep_limits=False a tracker has no limits: give no speed, speed_scale or margin")
+        limits.apply(self._track, self.linkage)
+        self._limits = limits
 
     def reset(self, q: ArrayLike) -> None:
         """Start again from joint values q, shaped like ``start``, at rest and without history.
@@ -317,6 +377,7 @@ def make_tracker(
     acceleration: ArrayLike | None,
     jerk: ArrayLike | None,
     tolerance: Tolerance | None,
+    limits: dict[str, Any],
 ) -> Tracker:
     """The tracker of a solver; see `Solver.track`."""
     from supple.solver import Tolerance
@@ -337,7 +398,8 @@ def make_tracker(
     if begin.ndim > 2:
         raise BadInput(f"start must have shape (dof,) or (arms, dof), not {begin.shape}")
     near = Tolerance(1e-3, math.radians(0.5)) if tolerance is None else tolerance
-    return Tracker(linkage, goals, solver, begin, acceleration, jerk, near)
+    in_use = unlimited(len(goals), solver.margin).changed(linkage, **limits)
+    return Tracker(linkage, goals, solver, begin, acceleration, jerk, near, in_use)
 
 
 def _numbers(value: ArrayLike, what: str) -> Array:

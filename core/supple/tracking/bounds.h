@@ -64,7 +64,22 @@ SUPPLE_FLAT void step_bounds(const JointBounds &joint, double q, double v, doubl
               low, high);
 }
 
+// The same without jerk and profile: the bounds that always hold.
+SUPPLE_FN void hard_bounds(const JointBounds &joint, double q, double v, double dt, double &low,
+                           double &high) {
+  const double longest = joint.speed * dt, change = joint.acceleration * dt * dt, last = v * dt;
+  high = clip(lesser(longest, braking_step(joint.upper - q, joint.acceleration, dt)), last - change,
+              last + change);
+  low = clip(-lesser(longest, braking_step(q - joint.lower, joint.acceleration, dt)), last - change,
+             last + change);
+}
+
 // ---- all joints
+
+// of effector_speed.h, n each
+struct EffectorScratch {
+  double *velocity, *next_q, *q_on_the_way, *braking, *candidate;
+};
 
 struct BoundsScratch {
   double *natural_q;      // n, padded: q in natural units
@@ -74,7 +89,25 @@ struct BoundsScratch {
   BoxScratch nearest;
   double *step;       // n: the step taken
   double *previous_q; // n
+  EffectorScratch effector;
 };
+
+// s: the time in which all joints can stop together
+SUPPLE_FN double braking_time(const Tracking &t, const double *velocity) {
+  double time = 0;
+  for (int i = 0; i < t.problem.n; ++i)
+    if (velocity[i] != 0)
+      time = larger(time, std::fabs(velocity[i]) / t.bounds[i].acceleration);
+  return time;
+}
+
+// Gain of the profile before limits. Where end effectors have a speed limit, all joints must be able to brake
+// together before a limit (effector_speed.h): v_i T / 2 is left of the way, and T may grow by a tick in a
+// tick.
+SUPPLE_FLAT double limit_gain(const Tracking &t, const double *velocity, double dt) {
+  return t.effector_bounds ? lesser(t.law.limit_gain, 2 / (braking_time(t, velocity) + 3 * dt))
+                           : t.law.limit_gain;
+}
 
 // Keeps q from running away from the measured joints: the lead approaches max_lead by the profile.
 SUPPLE_FN void bound_lead(const Tracking &t, const double *q, const double *measured, double dt,
@@ -99,12 +132,13 @@ SUPPLE_FN void step_box(const TickSetup<N, M> &setup, const ArmMemory &memory, c
   const int n = setup.n(), stride = setup.stride();
   for (int i = 0; i < n; ++i)
     scratch.natural_q[i] = memory.q[i] / t.unit[i];
+  const Lanes gain(limit_gain(t, memory.velocity, setup.dt));
   for (int i = 0; i < n; i += native_width) {
     auto bound = [&](BoundRow row) { return load_lanes(t.bound_rows + row * stride + i); };
     Lanes low, high;
     step_bounds(bound(lower_row), bound(upper_row), bound(speed_row), bound(acceleration_row),
                 bound(jerk_row), load_lanes(scratch.natural_q + i), load_lanes(memory.velocity + i),
-                load_lanes(memory.acceleration + i), Lanes(setup.dt), Lanes(setup.law.limit_gain), low, high);
+                load_lanes(memory.acceleration + i), Lanes(setup.dt), gain, low, high);
     store_lanes(low, scratch.low + i);
     store_lanes(high, scratch.high + i);
   }

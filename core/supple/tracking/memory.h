@@ -80,6 +80,10 @@ SUPPLE_FN void lay_out(ApproachScratch &approach, BoundsScratch &bounds, Scratch
   for (double **row : {&approach.limit_side, &approach.step, &bounds.lead, &bounds.step, &bounds.previous_q,
                        &bounds.nearest.p})
     layout.array(*row, n);
+  EffectorScratch &effector = bounds.effector;
+  for (double **row :
+       {&effector.velocity, &effector.next_q, &effector.q_on_the_way, &effector.braking, &effector.candidate})
+    layout.array(*row, n);
   layout.array(approach.free_index, n);
   layout.array(bounds.nearest.free, n);
   layout.array(bounds.nearest.side, n);

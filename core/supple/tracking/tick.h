@@ -5,6 +5,7 @@
 // directions; and stay in a box of position, speed, acceleration, braking and jerk. docs/tracking.md tells
 // what each part is for.
 #pragma once
+#include "supple/tracking/effector_speed.h"
 #include "supple/tracking/memory.h"
 
 namespace supple {
@@ -75,6 +76,8 @@ SUPPLE_FN TickResult hold(const TickSetup<N, M> &setup, const ArmMemory &memory,
     bounds.step[i] = clip(0.0, bounds.low[i], bounds.high[i]);
   forget_feedforward(memory, setup.n());
   bound_balls(setup.tracking, memory, setup.dt, bounds);
+  if (setup.tracking.effector_bounds)
+    bound_effector_speed(setup.tracking, memory, setup.dt, scratch.evaluation, bounds);
   take_step(setup.tracking, memory, bounds, setup.dt, true, out.sides);
   TickResult result;
   result.singular.smallest_singular_value = far_from_singular;
@@ -114,9 +117,13 @@ SUPPLE_FN TickResult follow_external(const TickSetup<N, M> &setup, const Externa
     take_step(t, memory, bounds, setup.dt, false, out.sides);
     return result;
   }
+  if (t.effector_bounds)
+    plan_effector_speed(t, setup.dt, at, desired);
   result.bounded =
       bound_step(n, desired, bounds, [&](double *cost) { external_cost(external, at.gram, n, cost); });
   bound_balls(t, memory, setup.dt, bounds);
+  if (t.effector_bounds)
+    bound_effector_speed(t, memory, setup.dt, at, bounds);
   take_step(t, memory, bounds, setup.dt, true, out.sides);
   return result;
 }
@@ -152,6 +159,8 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
     memory.limit_side[i] = approach.limit_side[i];
   }
   // the nearest step in the box
+  if (t.effector_bounds)
+    plan_effector_speed(t, setup.dt, at, approach.step);
   TickResult result;
   result.bounded = bound_step(n, approach.step, bounds,
                               [&](double *cost) { deviation_cost(setup, at, desired, memory, cost); });
@@ -163,6 +172,8 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
       memory.recovery_anchor[i] = memory.q[i];
   // the step
   bound_balls(t, memory, setup.dt, bounds);
+  if (t.effector_bounds)
+    bound_effector_speed(t, memory, setup.dt, at, bounds);
   take_step(t, memory, bounds, setup.dt, true, out.sides);
   result.singular = desired.report;
   result.reducible = desired.reducible;

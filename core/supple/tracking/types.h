@@ -42,6 +42,11 @@ struct JointBounds {
   double lower, upper, speed, acceleration, jerk;
 };
 
+// Bounds on the speed of one end effector: m/s and rad/s, infinite where there are none.
+struct EffectorBound {
+  double speed, turn_speed;
+};
+
 // rows of Tracking::bound_rows
 enum BoundRow : int { lower_row, upper_row, speed_row, acceleration_row, jerk_row, bound_row_count };
 
@@ -56,6 +61,7 @@ struct Tracking {
   int rank;                  // the largest rank that the goals' Jacobian can have
   bool one_pose; // one goal of six rows, no ball joint, each joint once: sizes known when compiling are used
   Law law;
+  const EffectorBound *effector_bounds = nullptr; // one a target; null where there are none
 };
 
 // ---- commands

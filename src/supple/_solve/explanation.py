@@ -20,6 +20,7 @@ from supple.prefer import nothing
 
 if TYPE_CHECKING:
     from supple.solution import Solution
+    from supple.step import Step
 
 Solve = Callable[[Sequence[Goal], Array, bool], "Solution"]
 """Solves other goals for the same linkage: the goals, where to start (..., dof), whether limits hold."""
@@ -76,6 +77,33 @@ def too_slow(names: Sequence[str], sides: Iterable[float]) -> list[str]:
     return (fast or hard)[:3]
 
 
+def effectors_too_slow(linkage: Linkage, goals: Sequence[Goal], speeds: tuple[Array, Array], step: Step) -> list[str]:
+    """Which end effectors are at their bounds of speed or of angular speed, each (goals,)."""
+    reasons = []
+    for goal, speed, turn_speed in zip(goals, *speeds, strict=True):
+        if min(speed, turn_speed) < math.inf:
+            twist = linkage.jacobian(step.q, goal.link, point=goal.point) @ step.velocity
+            if np.linalg.norm(twist[:3]) > 0.97 * speed:
+                reasons.append(f"{goal.link} at its speed limit")
+            if np.linalg.norm(twist[3:]) > 0.97 * turn_speed:
+                reasons.append(f"{goal.link} at its limit of angular speed")
+    return reasons
+
+
+def approaching_limits(linkage: Linkage, lower: Array, upper: Array, step: Step) -> list[str]:
+    """Which joints move towards a limit that is within a twelfth of their range and half a minute away."""
+    reasons, velocity = [], step.velocity
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = np.where(velocity > 0, upper - step.q, step.q - lower)
+        time = left / np.abs(velocity)
+        near = (left <= (upper - lower) / 12) & (time < 30) & (left > 1e-4) & (np.abs(velocity) > 1e-6)
+    for k in np.flatnonzero(near & (np.abs(step.sides) != 1)):
+        way = f"{math.degrees(left[k]):.0f} degrees" if linkage.units[k] == "rad" else length_text(left[k])
+        side = "upper" if velocity[k] > 0 else "lower"
+        reasons.append(f"{linkage.names[k]} has {way} left to its {side} limit, {time[k]:.1f} s at this speed")
+    return reasons
+
+
 def held(command: Any, dt: float | None) -> str:
     """Why a tracker holds the arm: its time step or its command, with the value."""
     if dt is not None and not 0 < dt < math.inf:
@@ -111,7 +139,7 @@ def command_of(command: Any, arm: int) -> Any:
 def solution_reasons(found: Solution) -> list[str]:
     """Why a single solution did not arrive: what a search finds; for other methods, also what stops them at q."""
     solver = found.solver
-    default = type(solver)(tolerance=solver.tolerance, keep_limits=solver.keep_limits)
+    default = type(solver)(tolerance=solver.tolerance, keep_limits=solver.keep_limits, margin=solver.margin)
     again = replace(solver if solver.searches else default, prefer=nothing, timeout=None, max_iterations=None)
     locked = joint_weight_values(found.linkage, again.joint_weights) == 0
 

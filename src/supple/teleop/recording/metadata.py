@@ -10,6 +10,7 @@ import numpy as np
 
 import supple
 from supple import _core
+from supple._solve import limits_in_use
 from supple.errors import BadInput, SuppleError
 from supple.frame import Array
 from supple.goal import Goal
@@ -114,6 +115,7 @@ def tracker_to_dict(tracker: Tracker) -> dict[str, Any]:
         "acceleration": tracker.acceleration.tolist(),
         "jerk": tracker.jerk.tolist(),
         "tolerance": {"position": tracker.tolerance.position, "angle": tracker.tolerance.angle},
+        "limits": tracker._limits.to_dict(),
         "goals": [_goal_to_dict(goal) for goal in tracker.goals],
     }
 
@@ -135,6 +137,7 @@ def tracker_from_dict(data: Any, linkage: Linkage, start: Array, solver: Solver 
         acceleration=np.array(data["acceleration"], dtype=float),
         jerk=np.array(data["jerk"], dtype=float),
         tolerance=Tolerance(**data["tolerance"]),
+        **limits_in_use.options(data.get("limits", {})),  # older data have none
     )
 
 
