@@ -25,8 +25,8 @@ struct Tracker {
   std::vector<double> results; // arms x result_size: over the joints that goals need, before `spread`
   std::vector<double> measured;
 
-  // joint_bounds: (speed, acceleration, jerk, unit), each (dof); tolerances: (position, angle); start: (dof)
-  // or (arms, dof)
+  // joint_bounds: (speed, acceleration, jerk, unit), each (dof), then the rate at which accelerations end;
+  // tolerances: (position, angle); start: (dof) or (arms, dof)
   Tracker(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
           nb::tuple joint_bounds, int rank, double weight_scale, nb::tuple tolerances, nb::handle start)
       : encoded(tree, wanted, low, high, balls), memory(0), scratch(0) {
@@ -64,6 +64,9 @@ struct Tracker {
                           !shared && encoded.targets[0].chain.count == n;
     tracking = {encoded.problem, bounds.data(), bound_rows.data(), stride, unit.data(),
                 weight_scale,    rank,          one_pose,          Law{}};
+    tracking.end_rate = number(joint_bounds[4]);
+    if (tracking.end_rate < 1e9)
+      lower_gains();
     tolerance = {0, 0, number(tolerances[0]), number(tolerances[1])};
     const Rows from(start, "start", dof);
     many = from.lead > 0;
@@ -73,6 +76,15 @@ struct Tracker {
     reset(start);
   }
   Tracker(const Tracker &) = delete;
+
+  // Gains so low that acceleration can follow: K a / j is at most 1.5, about that of the default bounds.
+  void lower_gains() {
+    Law &law = tracking.law;
+    for (const JointBounds &joint : bounds)
+      if (joint.acceleration > 0)
+        for (double *gain : {&law.feedback_gain, &law.limit_gain, &law.null_space_gain})
+          *gain = lesser(*gain, 1.5 * joint.jerk / joint.acceleration);
+  }
 
   // the command of a target is measured with the largest weights of its rows
   void weigh_command(int k, double weight_scale) {

@@ -248,7 +248,8 @@ class Solver(metaclass=_renamed.HidesOldNames):
             start: joint values (dof,) to start from, at rest, or (arms, dof) for many arms; rest by default.
             acceleration: bound for each joint, per second squared: one number or (dof,). By default the linkage's own,
                 or else 15 rad/s^2 (and 15 reach/pi m/s^2 for prismatic joints).
-            jerk: bound for each joint, per second cubed; by default reaches that acceleration in 6 ms.
+            jerk: bound for each joint, per second cubed; by default reaches that acceleration in 6 ms. It yields to the
+                other bounds. One below acceleration / 40 ms lowers the acceleration in use.
             tolerance: within it the status is FOLLOWING; 1 mm and half a degree by default.
             speed: most speed of the end effectors, in m/s: one number or (goals,). No tick exceeds it.
             turn_speed: most angular speed of the end effectors, in rad/s: one number or (goals,).

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from supple.solver import Solver, Tolerance
 
 _NAN = math.nan
+_LONGEST_RAMP = 0.04  # s: to reach the acceleration in use, where jerk is given
+_SHORTEST_END = 0.008  # s: in which an acceleration may end whatever the jerk, where jerk is given
+_SUDDEN = 1e9  # 1/s: else in any tick
 _NOT_A_FRAME = (Goal, list, tuple)  # a union type would be built at every tick, which takes as long as the rest of it
 
 
@@ -85,6 +88,7 @@ class Tracker:
         speed = linkage.speed
         limit = _bounds(linkage, acceleration, "acceleration", linkage.acceleration, 15.0 * size)
         jerks = _bounds(linkage, jerk, "jerk", np.full(linkage.dof, math.inf), limit / 6e-3)
+        limit = np.minimum(limit, _LONGEST_RAMP * jerks)
         strongest = max(
             weight * (length / math.pi if component < 3 and 0 < length < math.inf else 1.0)
             for (_, components, weights, *_), length in zip(targets, reaches, strict=True)
@@ -94,6 +98,7 @@ class Tracker:
         rank = max(encoding.generic_rank(linkage, local_solver), 1)
         self.solver, self.tolerance = solver, tolerance
         self.acceleration, self.jerk = limit, jerks
+        self._jerk_is_given = jerk is not None
         tracking_law = solver.method == method.search()
         self._local_solver = None if tracking_law else local_solver
         self._quick = tracking_law and self._plain
@@ -109,7 +114,7 @@ class Tracker:
             linkage.lower,
             linkage.upper,
             balls,
-            (speed, limit, jerks, size),
+            (speed, limit, jerks, size, 1 / _SHORTEST_END if jerk is not None and tracking_law else _SUDDEN),
             rank,
             1.0 / strongest,
             (tolerance.position, tolerance.angle),

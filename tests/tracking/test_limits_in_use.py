@@ -313,3 +313,28 @@ def test_an_arm_that_turns_back_or_rests_is_not_warned_of():
     assert follow.step(tool, 1 / 300).warnings == ()
     for tick in range(100):
         assert follow.step(Frame.turn([0, 0, 1], -0.002 * tick) @ tool, 1 / 300).warnings == ()
+
+
+# -- jerk -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rate", [300, 1000])
+@pytest.mark.parametrize("jerk", [30.0, 100.0, 500.0, 2000.0, 5000.0])
+@pytest.mark.parametrize(("arm", "link"), [(UR5, "tool0"), (PANDA, "panda_hand_tcp")], ids=["ur5", "panda"])
+def test_a_jump_is_reached_within_the_jerk_bound_and_without_overshoot(arm, link, jerk, rate):
+    here = arm.frame(arm.rest, link)
+    there = Frame.at([-0.1, 0.2, 0.1]) @ here
+    follow = Solver().track(arm, link, jerk=jerk)
+    q, status = follow.replay(np.stack([here.matrix] + [there.matrix] * (4 * rate)), 1 / rate)
+    velocity = np.diff(q, axis=0, prepend=[arm.rest] * 3) * rate
+    acceleration = np.diff(velocity, axis=0) * rate
+    measured = np.abs(np.diff(acceleration, axis=0)) * rate
+    assert (measured <= np.maximum(jerk, follow.acceleration / 0.008) * (1 + 1e-6)).all()
+    now, before = acceleration[1:], acceleration[:-1]
+    growing = (now * before >= 0) & (np.abs(now) > np.abs(before))
+    assert (measured[growing] <= jerk * (1 + 1e-6)).all()
+    left = np.linalg.norm(arm.frame(q, link).position - there.position, axis=-1)
+    arrived = int(np.argmax(status == TrackingStatus.FOLLOWING.value))
+    arrived += int(np.argmax(left[arrived:] < 1e-3))
+    assert left[arrived:].max() < 2e-3
+    assert status[-1] == TrackingStatus.FOLLOWING.value

@@ -32,7 +32,7 @@ SUPPLE_FLAT T braking_step(T D, T a, T dt) {
 // last tick. Never empty: if braking was possible before, braking by the acceleration limit is possible now.
 template <class T>
 SUPPLE_FLAT void step_bounds(T lower, T upper, T speed, T acceleration, T jerk, T q, T v, T a, T dt,
-                             T limit_gain, T &low, T &high) {
+                             T limit_gain, T end_rate, T &low, T &high) {
   const T zero(0.0), one(1.0), longest = speed * dt, change = acceleration * dt * dt, last = v * dt;
   const T above = upper - q, below = q - lower, gentle = T(0.8) * acceleration;
   const Mask<T> over = above < zero, under = below < zero;
@@ -43,10 +43,10 @@ SUPPLE_FLAT void step_bounds(T lower, T upper, T speed, T acceleration, T jerk, 
   const T soft_up = lesser(longest, way_up), soft_down = lesser(longest, way_down);
   T up = select(over, -soft_up, select(under, soft_down, soft_up));
   T down = select(under, soft_down, select(over, -soft_up, -soft_down));
-  // bounds by jerk, widened to include acceleration 0: to end an acceleration is always allowed
-  const T jerk_change = jerk * dt * dt * dt, last_change = a * dt * dt;
-  const T jerk_low = last + lesser(last_change - jerk_change, zero);
-  const T jerk_high = last + larger(last_change + jerk_change, zero);
+  // Bounds by jerk, widened towards acceleration 0: an acceleration may end in the time 1 / end_rate
+  const T jerk_change = jerk * dt * dt * dt, last_change = a * dt * dt, end_change = end_rate * dt * change;
+  const T jerk_low = last + lesser(last_change - jerk_change, larger(last_change - end_change, zero));
+  const T jerk_high = last + larger(last_change + jerk_change, lesser(last_change + end_change, zero));
   up = clip(up, jerk_low, jerk_high);
   down = clip(down, jerk_low, jerk_high);
   const T hard_up = lesser(longest, braking_step(above, acceleration, dt));
@@ -59,9 +59,9 @@ SUPPLE_FLAT void step_bounds(T lower, T upper, T speed, T acceleration, T jerk, 
   low = clip(down, last - change, last + change);
 }
 SUPPLE_FLAT void step_bounds(const JointBounds &joint, double q, double v, double a, double dt,
-                             double limit_gain, double &low, double &high) {
+                             double limit_gain, double end_rate, double &low, double &high) {
   step_bounds(joint.lower, joint.upper, joint.speed, joint.acceleration, joint.jerk, q, v, a, dt, limit_gain,
-              low, high);
+              end_rate, low, high);
 }
 
 // The same without jerk and profile: the bounds that always hold.
@@ -101,6 +101,19 @@ SUPPLE_FN double braking_time(const Tracking &t, const double *velocity) {
   return time;
 }
 
+// Joints come to their speed limits with an acceleration that jerk can end in time: x + (x/dt)^2 / 2j is at
+// most what is left of the speed, for the change of speed x.
+SUPPLE_FN void approach_speed_limits(const Tracking &t, const double *velocity, double dt,
+                                     const BoundsScratch &scratch) {
+  for (int i = 0; i < t.problem.n; ++i) {
+    const JointBounds &joint = t.bounds[i];
+    double &low = scratch.low[i], &high = scratch.high[i];
+    const double v = velocity[i];
+    high = larger(low, lesser(high, (v + braking_step(joint.speed - v, joint.jerk, dt)) * dt));
+    low = lesser(high, larger(low, (v - braking_step(joint.speed + v, joint.jerk, dt)) * dt));
+  }
+}
+
 // Gain of the profile before limits. Where end effectors have a speed limit, all joints must be able to brake
 // together before a limit (effector_speed.h): v_i T / 2 is left of the way, and T may grow by a tick in a
 // tick.
@@ -132,16 +145,19 @@ SUPPLE_FN void step_box(const TickSetup<N, M> &setup, const ArmMemory &memory, c
   const int n = setup.n(), stride = setup.stride();
   for (int i = 0; i < n; ++i)
     scratch.natural_q[i] = memory.q[i] / t.unit[i];
+  const Lanes end_rate(t.end_rate);
   const Lanes gain(limit_gain(t, memory.velocity, setup.dt));
   for (int i = 0; i < n; i += native_width) {
     auto bound = [&](BoundRow row) { return load_lanes(t.bound_rows + row * stride + i); };
     Lanes low, high;
     step_bounds(bound(lower_row), bound(upper_row), bound(speed_row), bound(acceleration_row),
                 bound(jerk_row), load_lanes(scratch.natural_q + i), load_lanes(memory.velocity + i),
-                load_lanes(memory.acceleration + i), Lanes(setup.dt), gain, low, high);
+                load_lanes(memory.acceleration + i), Lanes(setup.dt), gain, end_rate, low, high);
     store_lanes(low, scratch.low + i);
     store_lanes(high, scratch.high + i);
   }
+  if (t.end_rate < 1e9) // jerk is given
+    approach_speed_limits(t, memory.velocity, setup.dt, scratch);
   if (measured)
     bound_lead(t, memory.q, measured, setup.dt, scratch);
 }

@@ -61,6 +61,7 @@ struct Tracking {
   int rank;                  // the largest rank that the goals' Jacobian can have
   bool one_pose; // one goal of six rows, no ball joint, each joint once: sizes known when compiling are used
   Law law;
+  double end_rate = 1e9; // 1/s: an acceleration may end within its inverse, or sooner where jerk allows
   const EffectorBound *effector_bounds = nullptr; // one a target; null where there are none
 };
 
