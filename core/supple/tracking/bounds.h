@@ -82,10 +82,11 @@ struct EffectorScratch {
 };
 
 struct BoundsScratch {
-  double *natural_q;      // n, padded: q in natural units
-  double *lead;           // n: q less the measured joints
-  double *low, *high;     // n, padded: the box
-  double *deviation_cost; // n x n
+  double *natural_q;         // n, padded: q in natural units
+  double *lead;              // n: q less the measured joints
+  double *measured_velocity; // n
+  double *low, *high;        // n, padded: the box
+  double *deviation_cost;    // n x n
   BoxScratch nearest;
   double *step;       // n: the step taken
   double *previous_q; // n
@@ -122,25 +123,9 @@ SUPPLE_FLAT double limit_gain(const Tracking &t, const double *velocity, double 
                            : t.law.limit_gain;
 }
 
-// Keeps q from running away from the measured joints: the lead approaches max_lead by the profile.
-SUPPLE_FN void bound_lead(const Tracking &t, const double *q, const double *measured, double dt,
-                          const BoundsScratch &scratch) {
-  displacement(t, measured, q, scratch.lead);
-  for (int i = 0; i < t.problem.n; ++i) {
-    double &low = scratch.low[i], &high = scratch.high[i], &lead = scratch.lead[i];
-    const double a = 0.8 * t.bounds[i].acceleration;
-    // the encoder of a revolute joint without limits may count from any turn
-    if (!(t.bounds[i].upper - t.bounds[i].lower < 1e300) && t.unit[i] == 1)
-      lead = std::remainder(lead, 2 * pi);
-    high = larger(low, lesser(high, profile_step(t.law.max_lead - lead, t.law.limit_gain, a, dt)));
-    low = lesser(high, larger(low, -profile_step(t.law.max_lead + lead, t.law.limit_gain, a, dt)));
-  }
-}
-
-// The box of this tick, in scratch.low and scratch.high. `measured` may be null.
+// The box of this tick, in scratch.low and scratch.high.
 template <int N, int M>
-SUPPLE_FN void step_box(const TickSetup<N, M> &setup, const ArmMemory &memory, const double *measured,
-                        const BoundsScratch &scratch) {
+SUPPLE_FN void step_box(const TickSetup<N, M> &setup, const ArmMemory &memory, const BoundsScratch &scratch) {
   const Tracking &t = setup.tracking;
   const int n = setup.n(), stride = setup.stride();
   for (int i = 0; i < n; ++i)
@@ -158,8 +143,6 @@ SUPPLE_FN void step_box(const TickSetup<N, M> &setup, const ArmMemory &memory, c
   }
   if (t.end_rate < 1e9) // jerk is given
     approach_speed_limits(t, memory.velocity, setup.dt, scratch);
-  if (measured)
-    bound_lead(t, memory.q, measured, setup.dt, scratch);
 }
 
 // J'J + alpha W_q^-2 [D16], or where no weights are known the identity.

@@ -22,7 +22,10 @@ SUPPLE_FN void lay_out(ArmMemory &memory, ScratchLayout &layout, const Tracking 
                      &memory.null_direction,
                      &memory.recovery_anchor,
                      &memory.recovery_q,
-                     &memory.recovery_previous_q};
+                     &memory.recovery_previous_q,
+                     &memory.lead_fast,
+                     &memory.lead_slow,
+                     &memory.velocity_fast};
   for (double **row : rows)
     layout.array(*row, t.stride);
   layout.array(memory.basis, n * n);
@@ -77,8 +80,8 @@ SUPPLE_FN void lay_out(ApproachScratch &approach, BoundsScratch &bounds, Scratch
   for (double **row : {&x.feedback, &x.feedforward, &x.preferred, &approach.feedforward_acceleration,
                        &bounds.natural_q, &bounds.low, &bounds.high})
     layout.array(*row, stride);
-  for (double **row : {&approach.limit_side, &approach.step, &bounds.lead, &bounds.step, &bounds.previous_q,
-                       &bounds.nearest.p})
+  for (double **row : {&approach.limit_side, &approach.step, &bounds.lead, &bounds.measured_velocity,
+                       &bounds.step, &bounds.previous_q, &bounds.nearest.p})
     layout.array(*row, n);
   EffectorScratch &effector = bounds.effector;
   for (double **row :

@@ -6,6 +6,7 @@
 // what each part is for.
 #pragma once
 #include "supple/tracking/effector_speed.h"
+#include "supple/tracking/measured.h"
 #include "supple/tracking/memory.h"
 
 namespace supple {
@@ -71,7 +72,8 @@ template <int N, int M>
 SUPPLE_FN TickResult hold(const TickSetup<N, M> &setup, const ArmMemory &memory, const TickScratch &scratch,
                           const TickResultArrays &out) {
   const BoundsScratch &bounds = scratch.bounds;
-  step_box(setup, memory, nullptr, bounds);
+  step_box(setup, memory, bounds);
+  memory.scalars->measured_known = false;
   for (int i = 0; i < setup.n(); ++i)
     bounds.step[i] = clip(0.0, bounds.low[i], bounds.high[i]);
   forget_feedforward(memory, setup.n());
@@ -97,7 +99,9 @@ SUPPLE_FN TickResult follow_external(const TickSetup<N, M> &setup, const Externa
   const BoundsScratch &bounds = scratch.bounds;
   double *desired = scratch.approach.step, removed = 0;
   evaluate_tick(setup, memory, scratch.commands, at);
-  step_box(setup, memory, measured, bounds);
+  step_box(setup, memory, bounds);
+  if (measured)
+    bound_lead(t, measured, setup.dt, memory, bounds);
   forget_feedforward(memory, n);
   for (int i = 0; i < n; ++i) {
     desired[i] = external.step[i] / t.unit[i];
@@ -142,7 +146,9 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
   // the residual, its derivatives, and the box
   const EvaluationSummary summary = evaluate_tick(setup, memory, scratch.commands, at);
   scalars.pressed *= positive(1 - setup.dt / law.pressed_time);
-  step_box(setup, memory, measured, bounds);
+  step_box(setup, memory, bounds);
+  if (measured)
+    bound_lead(t, measured, setup.dt, memory, bounds);
   // the desired step: of the law, or out of a local minimum
   update_recovery(setup, summary, scratch.commands, memory, scratch.recovery);
   DesiredStep desired;
@@ -199,6 +205,26 @@ SUPPLE_FN bool measure_error(const Tracking &t, const Command *commands, const d
   return within;
 }
 
+// The status of a measured arm: FOLLOWING when its joints without noise are within tolerance, until they are
+// far outside; LAGGING when only the arm is behind. `within` measures the error at q.
+template <class Within>
+SUPPLE_FN void measured_status(const Tracking &t, const Stop &tolerance, const ArmMemory &memory,
+                               const BoundsScratch &scratch, Within &&within, TickResult &result) {
+  ArmScalars &scalars = *memory.scalars;
+  Stop allowed = tolerance;
+  if (scalars.measured_within) {
+    allowed.position *= leave_tolerance;
+    allowed.angle *= leave_tolerance;
+  }
+  double *q = scratch.effector.next_q;
+  quiet_joints(t, scratch.previous_q, memory.lead_slow, q);
+  scalars.measured_within = within(q, allowed);
+  if (scalars.measured_within)
+    result.status = following;
+  else if (within(memory.q, tolerance))
+    result.status = lagging;
+}
+
 SUPPLE_FN bool is_finite(const double *x, int n) {
   for (int i = 0; i < n; ++i)
     if (!(std::fabs(x[i]) < 1e300))
@@ -229,14 +255,22 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
   }
   if (request.measured && !is_finite(request.measured, n))
     request.measured = nullptr;
+  if (!request.measured)
+    memory.scalars->measured_known = memory.scalars->measured_within = false;
   TickResult result = request.external
                           ? follow_external(setup, *request.external, request.measured, memory, scratch, out)
                           : follow_law(setup, request.measured, memory, scratch, out);
   for (int k = 0; k < targets; ++k)
     result.lag = larger(result.lag, scratch.commands[k].lag);
-  const double *q = request.measured ? request.measured : memory.q;
-  const bool within = measure_error(t, scratch.commands, q, tolerance, scratch.evaluation.axes, out.error);
-  result.status = within ? following : result.reducible > 0.25 ? lagging : yielding;
+  auto within = [&](const double *q, const Stop &tolerance) {
+    return measure_error(t, scratch.commands, q, tolerance, scratch.evaluation.axes, out.error);
+  };
+  result.status = result.reducible > 0.25 ? lagging : yielding;
+  if (request.measured)
+    measured_status(t, tolerance, memory, scratch.bounds, within, result);
+  const bool here = within(request.measured ? request.measured : memory.q, tolerance);
+  if (here && !request.measured)
+    result.status = following;
   return result;
 }
 

@@ -134,14 +134,17 @@ enum RecoveryPhase : int { recovery_idle, recovery_searching, recovery_reached }
 
 // the single numbers that an arm remembers; zero is their start
 struct ArmScalars {
-  double pressed;            // 0 to 1: how hard the command lately pressed against a fold
-  int basis_age;             // ticks since `basis` began at the identity; 0: it holds none
-  int reduced_basis_age;     // the same of `reduced_basis`
-  RecoveryPhase recovery;    // of the search for joint values that reach the command
-  int recovery_steps;        // of that search
-  bool recovery_from_rest;   // it began at rest, not at the anchor
-  double local_minimum_time; // s: how long the arm has been in a local minimum
-  bool twist_active;         // the goals are those that twists move
+  double pressed;                 // 0 to 1: how hard the command lately pressed against a fold
+  int basis_age;                  // ticks since `basis` began at the identity; 0: it holds none
+  int reduced_basis_age;          // the same of `reduced_basis`
+  RecoveryPhase recovery;         // of the search for joint values that reach the command
+  int recovery_steps;             // of that search
+  bool recovery_from_rest;        // it began at rest, not at the anchor
+  double local_minimum_time;      // s: how long the arm has been in a local minimum
+  bool twist_active;              // the goals are those that twists move
+  bool measured_known;            // the last tick had measured joints
+  double lag_product, lag_square; // of lead and measured velocity: their ratio is the lag of the arm, s
+  bool measured_within;           // the measured arm was within tolerance
 };
 
 // What one arm remembers between ticks. Rows of n are padded to Tracking::stride. Velocities and
@@ -158,8 +161,9 @@ struct ArmMemory {
   double *null_direction;     // n: of the Jacobian, where there is one joint more than rows
   double *weakest_row;        // m: left singular vector of the smallest singular value
   double *recovery_anchor;    // where the arm last followed well
-  double *recovery_q, *recovery_previous_q; // joint values that approach the command, and a tick earlier
-  double *twist_goals;                      // 12 a target
+  double *recovery_q, *recovery_previous_q;      // joint values that approach the command, and a tick earlier
+  double *twist_goals;                           // 12 a target
+  double *lead_fast, *lead_slow, *velocity_fast; // low-passed: q less the measured joints, and velocity
   ArmScalars *scalars;
 };
 
