@@ -247,7 +247,7 @@ class Solver(metaclass=_renamed.HidesOldNames):
             links: the end effectors, by name; or goals, whose components and weights are used.
             start: joint values (dof,) to start from, at rest, or (arms, dof) for many arms; rest by default.
             acceleration: bound for each joint, per second squared: one number or (dof,). By default the linkage's own,
-                or else 15 rad/s^2 (and 15 reach/pi m/s^2 for prismatic joints).
+                or else 15 rad/s^2 (and 15 reach/pi m/s^2, at most 10 m/s^2, for prismatic joints).
             jerk: bound for each joint, per second cubed; by default reaches that acceleration in 6 ms. It yields to the
                 other bounds. One below acceleration / 40 ms lowers the acceleration in use.
             tolerance: within it the status is FOLLOWING; 1 mm and half a degree by default.

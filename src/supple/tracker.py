@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from supple.solver import Solver, Tolerance
 
 _NAN = math.nan
+_FASTEST_SLIDE = 10.0  # m/s^2: largest default acceleration of a prismatic joint
 _LONGEST_RAMP = 0.04  # s: to reach the acceleration in use, where jerk is given
 _SHORTEST_END = 0.008  # s: in which an acceleration may end whatever the jerk, where jerk is given
 _SUDDEN = 1e9  # 1/s: else in any tick
@@ -86,7 +87,8 @@ class Tracker:
         usable = [r for r in reaches if 0 < r < math.inf]
         size = encoding.natural_units(linkage, max(usable) if usable else math.pi)
         speed = linkage.speed
-        limit = _bounds(linkage, acceleration, "acceleration", linkage.acceleration, 15.0 * size)
+        usual = np.where([unit == "m" for unit in linkage.units], np.minimum(15.0 * size, _FASTEST_SLIDE), 15.0)
+        limit = _bounds(linkage, acceleration, "acceleration", linkage.acceleration, usual)
         jerks = _bounds(linkage, jerk, "jerk", np.full(linkage.dof, math.inf), limit / 6e-3)
         limit = np.minimum(limit, _LONGEST_RAMP * jerks)
         strongest = max(

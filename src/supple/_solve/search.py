@@ -81,7 +81,7 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.S
     if not solver.keep_limits:
         lower, upper = np.full(linkage.dof, -math.inf), np.full(linkage.dof, math.inf)
     reaches = [reach.measured(linkage, target[0]) for target in targets]
-    usable = [r for r, _ in reaches if 0 < r < math.inf]
+    usable = [r for r in (reach.reach(linkage, target[0]) for target in targets) if 0 < r < math.inf]
     sizes = encoding.natural_units(linkage, max(usable) if usable else math.pi)
     farthest, base = reaches[0]
     farthest = farthest + float(np.linalg.norm(targets[0][3])) if solver.keep_limits else math.inf
