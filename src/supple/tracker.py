@@ -152,13 +152,13 @@ class Tracker:
         """
         try:
             if self._quick and measured is None and stamp is None and not isinstance(goal, _NOT_A_FRAME):
-                return Step(self._track.tick(goal, dt), self, goal, dt)
+                return Step(self._track.tick(goal, dt), self, dt)
             when = _NAN if stamp is None else stamp
             if self._local_solver is not None:
                 return self._solver_step(goal, dt, measured)
             if self._plain and not isinstance(goal, _NOT_A_FRAME):
-                return Step(self._track.frame(goal, dt, when, measured), self, goal, dt)
-            return Step(self._track.goals(self._encoded(goal), dt, when, measured), self, goal, dt)
+                return Step(self._track.frame(goal, dt, when, measured), self, dt)
+            return Step(self._track.goals(self._encoded(goal), dt, when, measured), self, dt)
         except (TypeError, BadInput) as error:
             self._check_count(goal)
             if isinstance(error, BadInput):
@@ -179,7 +179,7 @@ class Tracker:
                 found = local_solver.step(q, numbers, *self.solver._callbacks())
                 change = change if found is None else found
         limited = self.solver.keep_limits
-        return Step(self._track.steer(numbers, dt, measured, change, alpha, weights, limited), self, goal, dt)
+        return Step(self._track.steer(numbers, dt, measured, change, alpha, weights, limited), self, dt)
 
     def push(self, twist: ArrayLike, dt: float, measured: ArrayLike | None = None) -> Step:
         """One tick of resolved-rate control [D2]: the end effector moves with a velocity, such as that of a SpaceMouse.
@@ -202,7 +202,7 @@ class Tracker:
         if rows.shape[-1:] == (6,) and len(self.goals) == 1 and rows.ndim == (1 if self._single else 2):
             rows = rows[..., None, :]
         try:
-            return Step(self._track.push(rows, dt, measured), self, rows, dt)
+            return Step(self._track.push(rows, dt, measured), self, dt)
         except TypeError:
             raise _not_numbers(dt=dt) from None
 

@@ -338,3 +338,43 @@ def test_a_jump_is_reached_within_the_jerk_bound_and_without_overshoot(arm, link
     arrived += int(np.argmax(left[arrived:] < 1e-3))
     assert left[arrived:].max() < 2e-3
     assert status[-1] == TrackingStatus.FOLLOWING.value
+
+
+# -- what came ------------------------------------------------------------------------------------------------------
+
+
+def test_a_start_outside_limits_and_a_long_pause_are_told():
+    start = UR5.q(elbow_joint=UR5.upper[2] + 1.5)
+    follow = Solver().track(UR5, "tool0", start=start)
+    step = follow.step(UR5.frame(start, "tool0"), 1e-3)
+    assert step.warnings == ("elbow_joint is 1.5 rad outside its upper limit and is brought back",)
+    assert "dt of 2 s counts as 0.25 s" in follow.step(UR5.frame(start, "tool0"), 2.0).warnings
+    for _ in range(900):
+        step = follow.step(UR5.frame(start, "tool0"), 1 / 300)
+    assert step.warnings == ()
+    assert UR5.inside(step.q)
+
+
+def test_a_held_step_does_not_change_with_the_array_of_its_command():
+    follow = Solver().track(UR5, "tool0")
+    command = UR5.frame(UR5.rest, "tool0").matrix.copy()
+    command[1, 3] = math.inf
+    step = follow.step(command, 0.01)
+    command[:] = np.eye(4)
+    assert step.why == "held: the command is not finite, it has inf"
+    twist = np.array([0, 0, math.nan, 0, 0, 0])
+    step = follow.push(twist, 0.01)
+    twist[:] = 0
+    assert step.why == "held: the command is not finite, it has nan"
+
+
+def test_new_weights_count_for_the_reading_of_commands_too():
+    here = UR5.frame(UR5.rest, "tool0")
+
+    def motion(first):
+        follow = Solver().track(UR5, Goal("tool0", here, turn_weight=first))
+        turns = np.repeat(np.linspace(0, 1.5, 60), 5)  # 60 samples a second, 300 ticks: a jump for some weights
+        goals = (Goal("tool0", here @ Frame.turn([0, 0, 1], 5 * turn), turn_weight=0.02) for turn in turns)
+        return np.array([follow.step(goal, 1 / 300).q.copy() for goal in goals])
+
+    assert np.array_equal(motion(0.02), motion(1.0))
