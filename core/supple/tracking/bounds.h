@@ -76,9 +76,10 @@ SUPPLE_FN void hard_bounds(const JointBounds &joint, double q, double v, double 
 
 // ---- all joints
 
-// of effector_speed.h, n each
+// of effector_speed.h
 struct EffectorScratch {
-  double *velocity, *next_q, *q_on_the_way, *braking, *candidate;
+  double *velocity, *next_q, *q_on_the_way, *braking, *candidate; // n each
+  Frame<double> *tips;                                            // one a target
 };
 
 struct BoundsScratch {

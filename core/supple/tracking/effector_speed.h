@@ -22,10 +22,10 @@ struct EffectorMotion {
 
 // The growth of the speed along a straight line in joint space is the second derivative, bounded by the
 // lengths of the chain between axes, which turns do not change; slides lengthen it by at most |v| T / 2.
-SUPPLE_FN EffectorMotion effector_motion(const Tracking &t, const Target &target, const double *q,
+// `tip` is the end effector, whose axes are in scratch.axes.
+SUPPLE_FN EffectorMotion effector_motion(const Tracking &t, const Target &target, const Frame<double> &tip,
                                          const double *velocity, double braking_time,
                                          const TickEvaluation &scratch) {
-  const Frame<double> tip = end_effector(target, q, scratch.axes);
   const int count = movers(target.chain, scratch.axes, tip.p, t.unit, scratch.movers);
   Vec<double> linear{0, 0, 0}, angular{0, 0, 0}, next = tip.p;
   double length = 0, after_linear = 0, after_angular = 0;
@@ -71,15 +71,19 @@ SUPPLE_FN void moved_joints(const Tracking &t, const double *q, const double *ve
 }
 
 // Whether an end effector stays within its bound while all joints brake together from `velocity` at q. Goes
-// along the way of braking by safe times; one that needs more than a few is refused.
+// along the way of braking by safe times; one that needs more than a few is refused. `tip` is the end
+// effector at q, whose axes are in scratch.axes.
 SUPPLE_FN bool brakes_slowly(const Tracking &t, const Target &target, const EffectorBound &bound,
-                             const double *q, const double *velocity, const TickEvaluation &scratch,
-                             double *q_on_the_way) {
+                             const double *q, const double *velocity, Frame<double> tip,
+                             const TickEvaluation &scratch, double *q_on_the_way) {
   const double T = braking_time(t, velocity);
   double share = 1; // of the velocity
   for (int turn = 0; turn < 24; ++turn) {
-    moved_joints(t, q, velocity, 0.5 * T * (1 - share * share), q_on_the_way);
-    const EffectorMotion motion = effector_motion(t, target, q_on_the_way, velocity, T, scratch);
+    if (turn > 0) {
+      moved_joints(t, q, velocity, 0.5 * T * (1 - share * share), q_on_the_way);
+      tip = end_effector(target, q_on_the_way, scratch.axes);
+    }
+    const EffectorMotion motion = effector_motion(t, target, tip, velocity, T, scratch);
     const double linear = share * motion.linear, angular = share * motion.angular, left = share * T;
     if (linear > guarded_share * bound.speed || angular > guarded_share * bound.turn_speed)
       return false;
@@ -115,18 +119,19 @@ SUPPLE_FN bool brakes_inside(const Tracking &t, const double *q, const double *x
   return true;
 }
 
-// Whether the step x is safe: in this tick, and in the braking that may follow.
+// Whether the step x is safe: in this tick, and in the braking that may follow. scratch.tips are the end
+// effectors at q.
 SUPPLE_FN bool is_safe(const Tracking &t, const double *q, const double *x, double dt,
                        const TickEvaluation &evaluation, const EffectorScratch &scratch) {
   for (int i = 0; i < t.problem.n; ++i)
     scratch.velocity[i] = x[i] / dt;
   if (!brakes_inside(t, q, x, scratch.velocity, dt))
     return false;
+  moved_joints(t, q, scratch.velocity, dt, scratch.next_q);
   for (int k = 0; k < t.problem.target_count; ++k) {
     const Target &target = t.problem.targets[k];
     const EffectorBound &bound = t.effector_bounds[k];
-    moved_joints(t, q, scratch.velocity, dt, scratch.next_q);
-    const Frame<double> from = end_effector(target, q, evaluation.axes);
+    const Frame<double> &from = scratch.tips[k];
     const Frame<double> to = end_effector(target, scratch.next_q, evaluation.axes);
     const Vec<double> way = to.p - from.p;
     if (root(dot(way, way)) > guarded_share * bound.speed * dt)
@@ -136,7 +141,8 @@ SUPPLE_FN bool is_safe(const Tracking &t, const double *q, const double *x, doub
       if (root(dot(turn, turn)) > guarded_share * bound.turn_speed * dt)
         return false;
     }
-    if (!brakes_slowly(t, target, bound, scratch.next_q, scratch.velocity, evaluation, scratch.q_on_the_way))
+    if (!brakes_slowly(t, target, bound, scratch.next_q, scratch.velocity, to, evaluation,
+                       scratch.q_on_the_way))
       return false;
   }
   return true;
@@ -176,6 +182,8 @@ SUPPLE_FN bool bound_effector_speed(const Tracking &t, const ArmMemory &memory, 
   const int n = t.problem.n;
   const EffectorScratch &scratch = bounds.effector;
   double *x = bounds.step;
+  for (int k = 0; k < t.problem.target_count; ++k)
+    scratch.tips[k] = end_effector(t.problem.targets[k], memory.q, evaluation.axes);
   if (is_safe(t, memory.q, x, dt, evaluation, scratch))
     return false;
   const double T = braking_time(t, memory.velocity), left = T > dt ? 1 - dt / T : 0;

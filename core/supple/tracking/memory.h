@@ -118,6 +118,7 @@ SUPPLE_FN void lay_out(TickScratch &scratch, ScratchLayout &layout, const Tracki
   lay_out(scratch.evaluation, layout, t, axes);
   lay_out(scratch.regular, scratch.singular, layout, t.problem.n, t.problem.rows);
   lay_out(scratch.approach, scratch.bounds, layout, t.problem.n, t.stride);
+  layout.array(scratch.bounds.effector.tips, t.problem.target_count);
   lay_out(scratch.recovery, layout, t, axes);
 }
 
