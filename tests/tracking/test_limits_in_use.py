@@ -378,3 +378,30 @@ def test_new_weights_count_for_the_reading_of_commands_too():
         return np.array([follow.step(goal, 1 / 300).q.copy() for goal in goals])
 
     assert np.array_equal(motion(0.02), motion(1.0))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_limits_may_change_at_any_tick_and_the_linkages_own_still_hold(seed):
+    rng = np.random.default_rng([seed, 9])
+    linkage = paced(moving_tree(seed, 3 + 2 * seed), rng)
+    goals = random_goals(linkage, seed)
+    start = linkage.random(30, seed=rng)
+    follow = Solver().track(linkage, goals, start)
+    dts = ticks_of(rng, 200)
+    made = [wander(rng, linkage.frame(start, goal.link).matrix, 1.0, dts, 30) for goal in goals]
+    q, velocity = np.zeros((2, 201, *start.shape))
+    q[0] = start
+    for k, dt in enumerate(dts.tolist()):
+        if rng.random() < 0.1:
+            options = random_options(rng, len(goals))
+            names = ("speed", "turn_speed", "speed_scale", "margin")
+            follow.limits(**{name: getattr(options, name) for name in names if rng.random() < 0.5})
+        asked = [command(goal, frames[k]) for goal, frames in zip(goals, made, strict=True)]
+        step = follow.step(asked[0] if len(asked) == 1 else asked, dt)
+        q[k + 1], velocity[k + 1] = step.q, step.velocity
+    time = passed(dts)[:, None, None]
+    assert (np.abs(velocity) <= linkage.speed * (1 + 1e-12)).all()
+    change = np.abs(np.diff(velocity, axis=0))
+    change[np.broadcast_to(time == 0, change.shape)] = 0
+    assert (change <= follow.acceleration * time * (1 + 1e-12) + 8 * EPSILON * np.abs(velocity[1:])).all()
+    assert (outside(linkage, q, (0.0,)) <= 1e-12 * np.maximum(1, np.abs(q)) + 1e-9 * turning(linkage)).all()
