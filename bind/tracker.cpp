@@ -14,6 +14,7 @@ struct Tracker {
   std::vector<JointBounds> bounds;
   std::vector<double> unit, bound_rows;
   std::vector<CommandOptions> options;
+  std::vector<EffectorBound> effector_bounds;
   Tracking tracking;
   Stop tolerance;
   npy_intp arms;
@@ -25,9 +26,8 @@ struct Tracker {
   std::vector<double> measured, preferred;
   std::vector<int> row_level, level_rank;
 
-  // levels: (level of each row, rank of each level)
-  // joint_bounds: (speed, acceleration, jerk, unit), each (dof); tolerances: (position, angle); start: (dof)
-  // or (arms, dof)
+  // joint_bounds: (speed, acceleration, jerk, unit), each (dof), then the rate at which accelerations end;
+  // tolerances: (position, angle); levels: (level of each row, rank of each level); start: (dof) or (arms, dof)
   Tracker(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
           nb::tuple joint_bounds, int rank, double weight_scale, nb::tuple tolerances, int recovery,
           nb::tuple levels, nb::handle start)
@@ -59,16 +59,9 @@ struct Tracker {
     for (const auto &chain_joints : encoded.chain_joints)
       for (const ChainJoint &joint : chain_joints)
         shared = shared || joint.shared;
-    for (const Target &target : encoded.targets) {
-      CommandOptions o;
-      o.position_weight = o.rotation_weight = 0;
-      for (int k = 0; k < target.rows; ++k) {
-        double &largest = target.component[k] < about_x ? o.position_weight : o.rotation_weight;
-        largest = larger(largest, weight_scale * target.weight[k]);
-      }
-      o.has_direction = target.has_direction;
-      options.push_back(o);
-    }
+    options.resize(encoded.targets.size());
+    for (std::size_t k = 0; k < options.size(); ++k)
+      weigh_command(int(k), weight_scale);
     const bool one_pose = encoded.targets.size() == 1 && encoded.problem.rows == 6 && encoded.balls.empty() &&
                           !shared && encoded.targets[0].chain.count == n;
     for (nb::handle level : levels[0])
@@ -94,6 +87,9 @@ struct Tracker {
                 one_pose,
                 Law{},
                 RecoveryMode(recovery)};
+    tracking.end_rate = number(joint_bounds[4]);
+    if (tracking.end_rate < 1e9)
+      lower_gains();
     tolerance = {0, 0, number(tolerances[0]), number(tolerances[1])};
     const Rows from(start, "start", dof);
     many = from.lead > 0;
@@ -103,6 +99,63 @@ struct Tracker {
     reset(start);
   }
   Tracker(const Tracker &) = delete;
+
+  // Gains so low that acceleration can follow: K a / j is at most 1.5, about that of the default bounds.
+  void lower_gains() {
+    Law &law = tracking.law;
+    for (const JointBounds &joint : bounds)
+      if (joint.acceleration > 0)
+        for (double *gain : {&law.feedback_gain, &law.limit_gain, &law.null_space_gain})
+          *gain = lesser(*gain, 1.5 * joint.jerk / joint.acceleration);
+  }
+
+  // the command of a target is measured with the largest weights of its rows
+  void weigh_command(int k, double weight_scale) {
+    const Target &target = encoded.targets[k];
+    CommandOptions &o = options[k];
+    o.position_weight = o.rotation_weight = 0;
+    for (int i = 0; i < target.rows; ++i) {
+      double &largest = target.component[i] < about_x ? o.position_weight : o.rotation_weight;
+      largest = larger(largest, weight_scale * target.weight[i]);
+    }
+    o.has_direction = target.has_direction;
+  }
+
+  // New limits: lower, upper, speed (dof); swing, low and high of each ball joint, in the order of the
+  // constructor; speed and turn speed of each end effector (targets, 2), infinite where there is no bound.
+  void limit(nb::handle lower, nb::handle upper, nb::handle speed, nb::list balls, nb::handle effectors) {
+    const int n = encoded.problem.n, dof = encoded.dof, targets = encoded.problem.target_count;
+    const Rows lows(lower, "lower", dof), highs(upper, "upper", dof), speeds(speed, "speed", dof);
+    const Rows pairs(effectors, "effectors", targets, 2);
+    std::size_t next = 0;
+    for (nb::handle b : balls)
+      if (encoded.place[whole(b[0])] >= 0) {
+        Ball &ball = encoded.balls.at(next++);
+        ball.swing = number(b[2]);
+        ball.low = number(b[3]);
+        ball.high = number(b[4]);
+      }
+    std::vector<char> is_ball(n);
+    for (const Ball &b : encoded.balls)
+      is_ball[b.index] = is_ball[b.index + 1] = is_ball[b.index + 2] = 1;
+    for (int i = 0; i < n; ++i) {
+      const int c = encoded.columns[i];
+      encoded.lower[i] = lows.data[c];
+      encoded.upper[i] = highs.data[c];
+      if (!is_ball[i]) {
+        bounds[i].lower = bound_rows[lower_row * tracking.stride + i] = lows.data[c] / unit[i];
+        bounds[i].upper = bound_rows[upper_row * tracking.stride + i] = highs.data[c] / unit[i];
+      }
+      bounds[i].speed = bound_rows[speed_row * tracking.stride + i] = speeds.data[c] / unit[i];
+    }
+    effector_bounds.clear();
+    bool bounded = false;
+    for (int k = 0; k < targets; ++k) {
+      effector_bounds.push_back({pairs.data[2 * k], pairs.data[2 * k + 1]});
+      bounded = bounded || effector_bounds[k].speed < INFINITY || effector_bounds[k].turn_speed < INFINITY;
+    }
+    tracking.effector_bounds = bounded ? effector_bounds.data() : nullptr;
+  }
 
   double *row(npy_intp i) { return static_cast<double *>(memory.data) + i * kernels.memory(tracking); }
 
@@ -352,8 +405,13 @@ void bind_tracker(nb::module_ &m) {
               bad_input("a goal keeps its rows while it is tracked");
             for (int k = 0; k < g.rows; ++k)
               g.weight[k] = weights[k];
+            t.weigh_command(target, t.tracking.weight_scale);
           },
           nb::sig("def weigh(self, target: int, weights: list[float], /) -> None"),
           "New weights of a target's rows.")
+      .def("limit", &Tracker::limit,
+           nb::sig("def limit(self, lower: " ARRAY ", upper: " ARRAY ", speed: " ARRAY
+                   ", balls: list[typing.Any], effectors: " ARRAY ", /) -> None"),
+           "New limits of the joints and new bounds on the speed of the end effectors (targets, 2).")
       .def_prop_ro("arms", [](const Tracker &t) { return int(t.arms); }, "How many arms.");
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from supple.frame import Array
 
 if TYPE_CHECKING:
     from supple.tracker import Tracker
+
+LONGEST_TICK = 0.25
+"""Seconds: a longer tick counts as one of this length, as if the pause had been short."""
 
 # where the numbers after the arrays stand in the result of a tick
 _STATUS = 0
@@ -60,13 +63,12 @@ class Step(metaclass=_renamed.HidesOldNames):
     ((8,), 'FOLLOWING', '')
     """
 
-    __slots__ = ("_command", "_dt", "_result", "_tracker")
+    __slots__ = ("_dt", "_result", "_tracker")
 
-    def __init__(self, result: Array, tracker: Tracker, command: Any = None, dt: float | None = None) -> None:
+    def __init__(self, result: Array, tracker: Tracker, dt: float | None = None) -> None:
         self._result = result
         self._tracker = tracker
-        self._command = command  # with dt, only for the reason of a step that is held
-        self._dt = dt
+        self._dt = dt  # only for the reason of a step that is held
 
     @property
     def q(self) -> Array:
@@ -104,7 +106,10 @@ class Step(metaclass=_renamed.HidesOldNames):
 
     @property
     def goal(self) -> Array:
-        """The command after filtering (goals, 12): rotation matrix row by row, then position in metres."""
+        """The command after filtering (goals, 12): rotation matrix row by row, then position in metres.
+
+        Of a step that is held, the command as it came; of a twist, its six numbers and zeros.
+        """
         k, count = 4 * self._tracker._dof + 6 * len(self._tracker.goals), len(self._tracker.goals)
         part = self._result[..., k : k + 12 * count]
         return part.reshape(*part.shape[:-1], count, 12)
@@ -149,11 +154,26 @@ class Step(metaclass=_renamed.HidesOldNames):
         self._single("why")
         return "; ".join(_reasons(self))
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the operator of a single arm should know before it matters, in words.
+
+        Which joints move towards a limit that is near, with the way and the time left: near is a twelfth of the joint's
+        range, 60 degrees of two turns, and half a minute. One that is at its limit already is named by `why`. Which
+        joints are outside their limits and are brought back; and a dt that counts as a shorter one.
+        """
+        self._single("warnings")
+        tracker = self._tracker
+        if self.status is TrackingStatus.HELD or not tracker.solver.keep_limits:
+            return ()
+        paused = [f"dt of {self._dt:.3g} s counts as {LONGEST_TICK} s"] if (self._dt or 0) > LONGEST_TICK else []
+        return tuple(paused + explanation.approaching_limits(tracker.linkage, tracker.lower, tracker.upper, self))
+
     def __getitem__(self, arm: int) -> Step:
         """The step of one arm of many."""
         if self._result.ndim == 1:
             raise IndexError("the step of a single arm cannot be indexed")
-        return Step(self._result[arm], self._tracker, explanation.command_of(self._command, arm), self._dt)
+        return Step(self._result[arm], self._tracker, self._dt)
 
     def __len__(self) -> int:
         if self._result.ndim == 1:
@@ -169,10 +189,11 @@ class Step(metaclass=_renamed.HidesOldNames):
         why = self.why
         if self.status is TrackingStatus.HELD:
             return why
+        warnings = "".join(f"; {warning}" for warning in self.warnings)
         if self.status is TrackingStatus.FOLLOWING:
-            return "following, within tolerance"
+            return f"following, within tolerance{warnings}"
         remaining = f"{length_text(self.distance.max())} and {angle_text(self.angle.max())}"
-        return f"{self.status.name.lower()}, {remaining} away" + (f": {why}" if why else "")
+        return f"{self.status.name.lower()}, {remaining} away" + (f": {why}" if why else "") + warnings
 
     def __repr__(self) -> str:
         return f"<Step: {self}>"
@@ -201,11 +222,12 @@ def _reasons(step: Step) -> list[str]:
     if status is TrackingStatus.FOLLOWING:
         return []
     if status is TrackingStatus.HELD:
-        return [explanation.held(step._command, step._dt)]
+        return [explanation.held(step.goal, step._dt)]
     if status is TrackingStatus.RETURNING:
         return ["the arm stood still away from its command, and goes to other joint values that reach it"]
     if status is TrackingStatus.LAGGING:
-        return explanation.too_slow(linkage.names, step.sides) or ["catching up"]
+        slow = explanation.effectors_too_slow(linkage, tracker.goals, (tracker.speed, tracker.turn_speed), step)
+        return slow + explanation.too_slow(linkage.names, step.sides) or ["catching up"]
     reasons = []
     for goal, row, error in zip(tracker.goals, step.goal, step.error, strict=True):
         if goal.position is not None and not goal.point.any():

@@ -14,6 +14,8 @@ from supple._linkage import reach
 from supple._linkage.argument import checked_linkage
 from supple._solve import compilation, encoding
 from supple._solve.arguments import start_values
+from supple._solve.limits_in_use import LimitsInUse, unlimited
+from supple._solve.margins import narrowed
 from supple.damping import Damping
 from supple.errors import BadInput
 from supple.frame import Array, Frame
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 Recover: TypeAlias = Literal["off", "slow", "free"]
 _RECOVER = get_args(Recover)
 _NAN = math.nan
+_FASTEST_SLIDE = 10.0  # m/s^2: largest default acceleration of a prismatic joint
+_LONGEST_RAMP = 0.04  # s: to reach the acceleration in use, where jerk is given
+_SHORTEST_END = 0.008  # s: in which an acceleration may end whatever the jerk, where jerk is given
+_SUDDEN = 1e9  # 1/s: else in any tick
 _NOT_A_FRAME = (Goal, list, tuple)  # a union type would be built at every tick, which takes as long as the rest of it
 
 
@@ -70,6 +76,7 @@ class Tracker:
         jerk: ArrayLike | None,
         tolerance: Tolerance,
         recover: Recover,
+        limits: LimitsInUse,
     ) -> None:
         self.linkage = linkage
         self.goals = tuple(goals)
@@ -83,8 +90,10 @@ class Tracker:
         usable = [r for r in reaches if 0 < r < math.inf]
         size = encoding.natural_units(linkage, max(usable) if usable else math.pi)
         speed = linkage.speed
-        limit = _bounds(linkage, acceleration, "acceleration", linkage.acceleration, 15.0 * size)
+        usual = np.where([unit == "m" for unit in linkage.units], np.minimum(15.0 * size, _FASTEST_SLIDE), 15.0)
+        limit = _bounds(linkage, acceleration, "acceleration", linkage.acceleration, usual)
         jerks = _bounds(linkage, jerk, "jerk", np.full(linkage.dof, math.inf), limit / 6e-3)
+        limit = np.minimum(limit, _LONGEST_RAMP * jerks)
         strongest = max(
             weight * (length / math.pi if component < 3 and 0 < length < math.inf else 1.0)
             for (_, components, weights, *_), length in zip(targets, reaches, strict=True)
@@ -94,6 +103,7 @@ class Tracker:
         rank = max(encoding.generic_rank(linkage, local_solver), 1)
         self.solver, self.tolerance = solver, tolerance
         self.acceleration, self.jerk = limit, jerks
+        self._jerk_is_given = jerk is not None
         tracking_law = solver.searches
         self._local_solver = None if tracking_law else local_solver
         self._quick = tracking_law and self._plain
@@ -111,7 +121,7 @@ class Tracker:
             linkage.lower,
             linkage.upper,
             balls,
-            (speed, limit, jerks, size),
+            (speed, limit, jerks, size, 1 / _SHORTEST_END if jerk is not None and tracking_law else _SUDDEN),
             rank,
             1.0 / strongest,
             (tolerance.position, tolerance.angle),
@@ -119,6 +129,9 @@ class Tracker:
             self._levels(local_solver),
             np.ascontiguousarray(start),
         )
+        self._limits = limits
+        if not limits.are_the_linkages:
+            self._use(limits)
         self._numbers = 4 * self._dof + 18 * len(goals)
 
     def _levels(self, local_solver: _core.LocalSolver) -> tuple[list[int], list[int]]:
@@ -168,15 +181,15 @@ class Tracker:
         """
         try:
             if self._quick and measured is None and stamp is None and not isinstance(goal, _NOT_A_FRAME):
-                return Step(self._track.tick(goal, dt), self, goal, dt)
+                return Step(self._track.tick(goal, dt), self, dt)
             when = _NAN if stamp is None else stamp
             if self._local_solver is not None:
                 return self._solver_step(goal, dt, measured)
             if self._preferring is not None:
                 self._prefer()
             if self._plain and not isinstance(goal, _NOT_A_FRAME):
-                return Step(self._track.frame(goal, dt, when, measured), self, goal, dt)
-            return Step(self._track.goals(self._encoded(goal), dt, when, measured), self, goal, dt)
+                return Step(self._track.frame(goal, dt, when, measured), self, dt)
+            return Step(self._track.goals(self._encoded(goal), dt, when, measured), self, dt)
         except (TypeError, BadInput) as error:
             self._check_count(goal)
             if isinstance(error, BadInput):
@@ -203,7 +216,7 @@ class Tracker:
                 found = local_solver.step(q, numbers, *self.solver._callbacks())
                 change = change if found is None else found
         limited = self.solver.keep_limits
-        return Step(self._track.steer(numbers, dt, measured, change, alpha, weights, limited), self, goal, dt)
+        return Step(self._track.steer(numbers, dt, measured, change, alpha, weights, limited), self, dt)
 
     def push(self, twist: ArrayLike, dt: float, measured: ArrayLike | None = None) -> Step:
         """One tick of resolved-rate control [D2]: the end effector moves with a velocity, such as that of a SpaceMouse.
@@ -228,7 +241,7 @@ class Tracker:
         if self._preferring is not None:
             self._prefer()
         try:
-            return Step(self._track.push(rows, dt, measured), self, rows, dt)
+            return Step(self._track.push(rows, dt, measured), self, dt)
         except TypeError:
             raise _not_numbers(dt=dt) from None
 
@@ -236,6 +249,60 @@ class Tracker:
     def q(self) -> Array:
         """Joint values (dof,), or (arms, dof) for many arms, after the last tick."""
         return self._track.q
+
+    @property
+    def speed(self) -> Array:
+        """Speed limit of each end effector (goals,), in m/s; inf for none. `limits` changes it."""
+        return np.array(self._limits.speed)
+
+    @property
+    def turn_speed(self) -> Array:
+        """Limit of the angular speed of each end effector (goals,), in rad/s; inf for none. `limits` changes it."""
+        return np.array(self._limits.turn_speed)
+
+    @property
+    def speed_scale(self) -> float:
+        """The factor on the speed limits of all joints. `limits` changes it."""
+        return self._limits.speed_scale
+
+    @property
+    def lower(self) -> Array:
+        """Lower position limits in use (dof,): those of the linkage with the margin."""
+        return np.array(narrowed(self.linkage, self._limits.margin)[0])
+
+    @property
+    def upper(self) -> Array:
+        """Upper position limits in use (dof,): those of the linkage with the margin."""
+        return np.array(narrowed(self.linkage, self._limits.margin)[1])
+
+    def limits(
+        self,
+        *,
+        speed: ArrayLike | None = None,
+        turn_speed: ArrayLike | None = None,
+        speed_scale: float | None = None,
+        margin: ArrayLike | None = None,
+    ) -> None:
+        """Change limits between two ticks; those that are not given stay. The options are those of `Solver.track`.
+
+        An arm that is faster than a new limit brakes by its acceleration limits; a joint within a new margin is brought
+        back. ``math.inf`` removes a speed limit.
+
+        >>> from supple import Solver, models
+        >>> arm = models.panda()
+        >>> tracker = Solver().track(arm, "panda_hand_tcp", speed=0.5)
+        >>> tracker.limits(speed=0.1, speed_scale=0.5)
+        >>> tracker.speed, tracker.speed_scale
+        (array([0.1]), 0.5)
+        """
+        given = {"speed": speed, "turn_speed": turn_speed, "speed_scale": speed_scale, "margin": margin}
+        self._use(self._limits.changed(self.linkage, **given))
+
+    def _use(self, limits: LimitsInUse) -> None:
+        if not self.solver.keep_limits and not limits.are_the_linkages:
+            raise BadInput("with keep_limits=False a tracker has no limits: give no speed, speed_scale or margin")
+        limits.apply(self._track, self.linkage)
+        self._limits = limits
 
     def reset(self, q: ArrayLike) -> None:
         """Start again from joint values q, shaped like ``start``, at rest and without history.
@@ -371,6 +438,7 @@ def make_tracker(
     jerk: ArrayLike | None,
     tolerance: Tolerance | None,
     recover: Recover,
+    limits: dict[str, Any],
 ) -> Tracker:
     """The tracker of a solver; see `Solver.track`."""
     from supple.solver import Tolerance
@@ -393,7 +461,8 @@ def make_tracker(
     near = Tolerance(1e-3, math.radians(0.5)) if tolerance is None else tolerance
     if recover not in _RECOVER:
         raise BadInput(f"recover must be 'off', 'slow' or 'free', got {recover!r}")
-    return Tracker(linkage, goals, solver, begin, acceleration, jerk, near, recover)
+    in_use = unlimited(len(goals), solver.margin).changed(linkage, **limits)
+    return Tracker(linkage, goals, solver, begin, acceleration, jerk, near, recover, in_use)
 
 
 def _numbers(value: ArrayLike, what: str) -> Array:

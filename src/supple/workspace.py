@@ -321,8 +321,8 @@ def dexterous(
     found = _gridded(linkage, link, np.array(frames.position), dimension, voxel, 1500, True)
     rotations = sampling.orientations(linkage, link, orientations)
     if solver is None:
-        reach = min(linkage.reach(link), 1e3 * found.voxel)
-        solver = Solver(tolerance=Tolerance(1e-4 * reach, 1e-3), patience=6, method=method.damped())
+        size = min(linkage.reach(link), 1e3 * found.voxel)
+        solver = Solver(tolerance=Tolerance(1e-4 * size, 1e-3), patience=6, method=method.damped())
     # the samples, sorted by voxel
     cell = found._cell(found.positions)
     order = np.argsort(cell, kind="stable")

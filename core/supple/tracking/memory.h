@@ -22,7 +22,10 @@ SUPPLE_FN void lay_out(ArmMemory &memory, ScratchLayout &layout, const Tracking 
                      &memory.null_direction,
                      &memory.recovery_anchor,
                      &memory.recovery_q,
-                     &memory.recovery_previous_q};
+                     &memory.recovery_previous_q,
+                     &memory.lead_fast,
+                     &memory.lead_slow,
+                     &memory.velocity_fast};
   for (double **row : rows)
     layout.array(*row, t.stride);
   layout.array(memory.basis, n * n);
@@ -90,8 +93,12 @@ SUPPLE_FN void lay_out(ApproachScratch &approach, BoundsScratch &bounds, Scratch
   for (double **row : {&x.feedback, &x.feedforward, &x.preferred, &approach.feedforward_acceleration,
                        &bounds.natural_q, &bounds.low, &bounds.high})
     layout.array(*row, stride);
-  for (double **row : {&approach.limit_side, &approach.step, &bounds.lead, &bounds.step, &bounds.previous_q,
-                       &bounds.nearest.p})
+  for (double **row : {&approach.limit_side, &approach.step, &bounds.lead, &bounds.measured_velocity,
+                       &bounds.step, &bounds.previous_q, &bounds.nearest.p})
+    layout.array(*row, n);
+  EffectorScratch &effector = bounds.effector;
+  for (double **row :
+       {&effector.velocity, &effector.next_q, &effector.q_on_the_way, &effector.braking, &effector.candidate})
     layout.array(*row, n);
   layout.array(approach.free_index, n);
   layout.array(bounds.nearest.free, n);
@@ -125,6 +132,7 @@ SUPPLE_FN void lay_out(TickScratch &scratch, ScratchLayout &layout, const Tracki
   lay_out(scratch.regular, scratch.singular, layout, t.problem.n, t.problem.rows);
   lay_out(scratch.levels, layout, t.problem.n, t.problem.rows);
   lay_out(scratch.approach, scratch.bounds, layout, t.problem.n, t.stride);
+  layout.array(scratch.bounds.effector.tips, t.problem.target_count);
   lay_out(scratch.recovery, layout, t, axes);
 }
 

@@ -61,6 +61,11 @@ struct JointBounds {
 // levels of priority that a tracker can have
 constexpr int most_levels = 8;
 
+// Bounds on the speed of one end effector: m/s and rad/s, infinite where there are none.
+struct EffectorBound {
+  double speed, turn_speed;
+};
+
 // rows of Tracking::bound_rows
 enum BoundRow : int { lower_row, upper_row, speed_row, acceleration_row, jerk_row, bound_row_count };
 
@@ -82,6 +87,8 @@ struct Tracking {
   bool one_pose; // one goal of six rows, no ball joint, each joint once: sizes known when compiling are used
   Law law;
   RecoveryMode recovery;
+  double end_rate = 1e9; // 1/s: an acceleration may end within its inverse, or sooner where jerk allows
+  const EffectorBound *effector_bounds = nullptr; // one a target; null where there are none
 };
 
 // ---- commands
@@ -177,6 +184,9 @@ struct ArmScalars {
   double last_cost;                  // of all levels, in the last tick
   double no_gain_time;               // s: how long it has not decreased
   bool twist_active;                 // the goals are those that twists move
+  bool measured_known;               // the last tick had measured joints
+  double lag_product, lag_square;    // of lead and measured velocity: their ratio is the lag of the arm, s
+  bool measured_within;              // the measured arm was within tolerance
 };
 
 // What one arm remembers between ticks. Rows of n are padded to Tracking::stride. Velocities and
@@ -196,6 +206,7 @@ struct ArmMemory {
   double *recovery_q, *recovery_previous_q; // joint values that approach the command, and a tick earlier
   double *command_drift;                    // m: of the command since it rests, weighted
   double *twist_goals;                      // 12 a target
+  double *lead_fast, *lead_slow, *velocity_fast; // low-passed: q less the measured joints, and velocity
   ArmScalars *scalars;
 };
 

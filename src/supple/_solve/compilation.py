@@ -10,7 +10,7 @@ import numpy as np
 
 from supple import _core
 from supple._linkage.argument import checked_linkage
-from supple._solve import damping_schemes, encoding
+from supple._solve import damping_schemes, encoding, margins
 from supple._solve.preference_term import Term, TermKind
 from supple.damping import Damping
 from supple.errors import BadInput
@@ -91,9 +91,7 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.L
     parts = (
         linkage._native,
         list(targets),
-        linkage.lower,
-        linkage.upper,
-        encoding.balls(linkage),
+        *margins.narrowed(linkage, solver.margin),
         method,
         preferences,
         stop,

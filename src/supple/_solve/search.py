@@ -11,7 +11,7 @@ import numpy as np
 
 from supple import _core
 from supple._linkage import reach
-from supple._solve import batch, compilation, encoding
+from supple._solve import batch, compilation, encoding, margins
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.goal import Goal
@@ -77,11 +77,11 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.S
     levels = sorted({goal.priority for goal in goals})
     pairs = zip(encoding.targets(linkage, goals), goals, strict=True)
     targets = [_scaled(target, _PRIORITY_WEIGHT ** levels.index(goal.priority)) for target, goal in pairs]
-    lower, upper = linkage.lower, linkage.upper
+    lower, upper, balls = margins.narrowed(linkage, solver.margin)
     if not solver.keep_limits:
         lower, upper = np.full(linkage.dof, -math.inf), np.full(linkage.dof, math.inf)
     reaches = [reach.measured(linkage, target[0]) for target in targets]
-    usable = [r for r, _ in reaches if 0 < r < math.inf]
+    usable = [r for r in (reach.reach(linkage, target[0]) for target in targets) if 0 < r < math.inf]
     sizes = encoding.natural_units(linkage, max(usable) if usable else math.pi)
     farthest, base = reaches[0]
     farthest = farthest + float(np.linalg.norm(targets[0][3])) if solver.keep_limits else math.inf
@@ -91,9 +91,7 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.S
         list(targets),
         lower,
         upper,
-        encoding.balls(linkage)
-        if solver.keep_limits
-        else [(*ball[:2], math.pi, -math.pi, math.pi) for ball in encoding.balls(linkage)],
+        balls if solver.keep_limits else [(*ball[:2], math.pi, -math.pi, math.pi) for ball in balls],
         (sizes, encoding.joint_weight_values(linkage, solver.joint_weights), linkage.rest),
         (
             STARTS,
