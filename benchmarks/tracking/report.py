@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from supple.gauntlet.table import markdown
+from supple._table import markdown_table
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def table(rows: Sequence[Row]) -> str:
         bar = "" if row.bar is None else f"{row.bar:g}"
         value = f"{row.value:.4g} {row.unit}".strip()
         lines.append([row.part, row.arm, row.what, value, bar, said[row.met], row.note])
-    return markdown(lines)
+    return markdown_table(lines)
 
 
 def again(part: str, arm: str, number: int) -> str:

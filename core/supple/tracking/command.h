@@ -340,23 +340,39 @@ SUPPLE_FN void estimate_command(CommandState &s, const double *goal, bool stampe
 
 // ---- requests
 
-// Whether a goal can be meant: finite, and its rotation one (to 1e-6), where a rotation is asked.
-SUPPLE_FN bool is_valid_goal(const Target &target, const double *goal) {
+// a rotation with a smaller defect keeps its bits
+constexpr double exact_rotation = 1e-6;
+
+// Reads the twelve numbers of a goal: what no row asks may be anything, even not a number, and becomes the
+// identity; a rotation that is nearly one becomes the nearest. False where the goal cannot be meant.
+SUPPLE_FN bool read_goal(const Target &target, const double *requested, double *goal) {
+  const double identity[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
+  std::memcpy(goal, identity, sizeof identity);
   double sum = 0; // not 0 where a number is not finite
-  for (int i = 9; i < 12 && target.has_position; ++i)
+  for (int i = 9; i < 12 && target.has_position; ++i) {
+    goal[i] = requested[i];
     sum += goal[i] * 0;
+  }
+  if (!(sum == 0))
+    return false;
+  if (target.has_rotation || target.has_direction)
+    std::memcpy(goal, requested, 9 * sizeof(double));
   if (target.has_direction) {
     const double square = dot(load3(goal), load3(goal));
-    return sum == 0 && square > 1e-12 && square < 1e300;
+    return square > 1e-12 && square < 1e300;
   }
   if (!target.has_rotation)
-    return sum == 0;
-  const Vec<double> row[3] = {load3(goal), load3(goal + 3), load3(goal + 6)};
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j <= i; ++j)
-      if (!(std::fabs(dot(row[i], row[j]) - (i == j)) < 1e-6))
-        return false;
-  return sum == 0 && dot(row[0], cross(row[1], row[2])) > 0;
+    return true;
+  double gram[9];
+  const double off = rotation_defect(goal, 3, gram);
+  double finite = 0;
+  for (int i = 0; i < 9; ++i)
+    finite += gram[i] * 0;
+  if (!(finite == 0 && off <= mendable_rotation))
+    return false;
+  if (off > exact_rotation)
+    mend_rotation(goal, 3, gram, off);
+  return dot(load3(goal), cross(load3(goal + 3), load3(goal + 6))) > 0;
 }
 
 SUPPLE_FN void write_goal(const Frame<double> &f, double *goal) {
@@ -425,22 +441,18 @@ SUPPLE_FN bool read_request(const Tracking &t, const CommandOptions *options, co
     return read_twists(t, request, memory, axes, commands);
   memory.scalars->twist_active = false;
   for (int k = 0; k < targets; ++k)
-    if (!is_valid_goal(t.problem.targets[k], request.goals + 12 * k))
+    if (!read_goal(t.problem.targets[k], request.goals + 12 * k, commands[k].goal))
       return false;
   for (int k = 0; k < targets; ++k) {
-    const Target &target = t.problem.targets[k];
-    const double *requested = request.goals + 12 * k;
+    double goal[12];
+    std::memcpy(goal, commands[k].goal, sizeof goal);
     if (request.external) { // as it is, at rest
       commands[k] = {};
-      std::memcpy(commands[k].goal, requested, sizeof commands[k].goal);
+      std::memcpy(commands[k].goal, request.goals + 12 * k, sizeof goal);
+      if (t.problem.targets[k].has_rotation)
+        std::memcpy(commands[k].goal, goal, 9 * sizeof(double));
       continue;
     }
-    // what no row asks may be anything, even not a number
-    double goal[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
-    if (target.has_rotation || target.has_direction)
-      std::memcpy(goal, requested, 9 * sizeof(double));
-    if (target.has_position)
-      std::memcpy(goal + 9, requested + 9, 3 * sizeof(double));
     estimate_command(memory.command_states[k], goal, request.stamped, request.stamp, request.dt, options[k],
                      commands[k]);
   }
