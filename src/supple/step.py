@@ -74,7 +74,7 @@ class Step(metaclass=_renamed.HidesOldNames):
 
     @property
     def velocity(self) -> Array:
-        """Joint velocities (dof,), per second: the change of q in this tick."""
+        """Joint velocities (dof,) at the end of the tick, per second; for dt up to 4 ms, the change of q over dt."""
         return self._part(1)
 
     @property

@@ -126,7 +126,8 @@ class Tracker:
         Args:
             goal: a Frame or an array (4, 4); for several end effectors a list of them; for many arms (arms, 4, 4). A
                 `Goal` is taken too, and may change the weights. A command that is not finite holds the arm.
-            dt: time since the last tick, in seconds.
+            dt: time since the last tick, in seconds. A tick longer than 4 ms is divided into pieces of at most 2 ms, in
+                which the command moves smoothly from the last to this one. One longer than 0.25 s counts as 0.25 s.
             stamp: when the command was made, in seconds on any clock; slow or irregular commands are then smoothed.
             measured: joint values (dof,) measured on the real arm. The tracker continues from its own values, but waits
                 for an arm that falls far behind, and the step has the error of the real arm.

@@ -74,6 +74,7 @@ struct CommandOptions {
   double moving_speed = 0.1;     // weighted 1/s: a command that was faster and falls silent lost a sample
   double fast_interval = 0.0070; // s: where samples come at shorter intervals, lag and window shrink
   double slow_interval = 0.030;  // s: at longer ones the window stretches; so it holds 14 to 61 samples
+  double longest_wait = 0.02;    // s: longer ticks do not wait for the next, to learn the sample rate
   double stretch_rate = 0.25;    // 1/s: how fast they shrink and stretch; times the lag, it is felt as speed
   double blend_time = 0.2;       // s: from one way of reading to the other
   double stop_time = 0.15;       // s: to rest, when a moving command falls silent
@@ -90,10 +91,12 @@ struct alignas(64) CommandState {
   double value[numbers][slots];
   double goal[12], newest[numbers];   // the newest sample, as goal and as value
   double output[numbers];             // what was read last
-  double velocity[6];                 // of what was read last: m/s, rad/s
+  double velocity[6];                 // of what was read last, over its tick: m/s, rad/s
+  double end_velocity[6];             // the same at its end, if the last tick was divided
   double blend[6], blend_velocity[6]; // a difference that fades, and its velocity when it began
   double blend_left, blend_duration;  // s: until it has faded, and from its start
   double clock, since_sample;         // s: our clock; time since the newest sample
+  double last_dt;                     // s: length of the last tick
   double last_change;                 // when samples last differed from the newest
   double last_sample;                 // sample_time of the newest slot
   double stamp, clock_offset;    // the newest stamp; our clock less the sender's, for the quickest sample
@@ -110,6 +113,7 @@ struct alignas(64) CommandState {
   bool windowed; // samples are read through the window
   bool direct;   // the last output was the newest sample itself
   bool stopped;  // a moving command fell silent and was brought to rest
+  bool divided;  // the last tick was divided
 };
 
 // One command as the law reads it.
@@ -119,6 +123,14 @@ struct Command {
   double acceleration[6]; // m/s^2, rad/s^2
   bool jumped;            // it is elsewhere without having moved
   double lag;             // s: how old it is
+};
+
+// How a command moves in a tick that is divided: x(u) from 0 to `way`, the cubic with these velocities at its
+// ends.
+struct CommandPath {
+  Command end;                               // the command at the end of the tick
+  double start_velocity[6], end_velocity[6]; // m/s, rad/s
+  bool moves;
 };
 
 // ---- memory
