@@ -25,9 +25,10 @@ struct Tracker {
   std::vector<double> measured;
 
   // joint_bounds: (speed, acceleration, jerk, unit), each (dof); tolerances: (position, angle); start: (dof)
-  // or (arms, dof)
+  // or (arms, dof); smooth: delay of the low-pass of commands in s, or 0
   Tracker(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
-          nb::tuple joint_bounds, int rank, double weight_scale, nb::tuple tolerances, nb::handle start)
+          nb::tuple joint_bounds, int rank, double weight_scale, nb::tuple tolerances, nb::handle start,
+          double smooth)
       : encoded(tree, wanted, low, high, balls), memory(0), scratch(0) {
     const int n = encoded.problem.n, dof = encoded.dof;
     const Rows speed(joint_bounds[0], "speed", dof), acceleration(joint_bounds[1], "acceleration", dof),
@@ -64,6 +65,7 @@ struct Tracker {
         largest = larger(largest, weight_scale * target.weight[k]);
       }
       o.has_direction = target.has_direction;
+      o.smooth = smooth;
       options.push_back(o);
     }
     const bool one_pose = encoded.targets.size() == 1 && encoded.problem.rows == 6 && encoded.balls.empty() &&
@@ -259,11 +261,11 @@ nb::object track_replay(Tracker &track, nb::handle goals, double dt, nb::object 
 void bind_tracker(nb::module_ &m) {
   nb::class_<Tracker>(m, "Tracker", "The memory of one arm or many, and the law that moves them.")
       .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, int, double, nb::tuple,
-                    nb::handle>(),
+                    nb::handle, double>(),
            nb::sig(
                "def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
                ", balls: list[typing.Any], bounds: tuple[typing.Any, ...], rank: int, weight_scale: float, "
-               "tolerance: tuple[float, float], start: " ARRAY ", /) -> None"))
+               "tolerance: tuple[float, float], start: " ARRAY ", smooth: float, /) -> None"))
       .def("tick", track_tick, nb::sig("def tick(self, goal: typing.Any, dt: float, /) -> " ARRAY),
            "A tick of arms with one goal each, a frame.")
       .def("frame", track_frame, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),

@@ -228,6 +228,7 @@ class Solver(metaclass=_renamed.HidesOldNames):
         acceleration: ArrayLike | None = None,
         jerk: ArrayLike | None = None,
         tolerance: Tolerance | None = None,
+        smooth: float = 0.0,
     ) -> Tracker:
         """A `Tracker`, which follows commands tick by tick.
 
@@ -243,6 +244,8 @@ class Solver(metaclass=_renamed.HidesOldNames):
                 or else 15 rad/s^2 (and 15 reach/pi m/s^2 for prismatic joints).
             jerk: bound for each joint, per second cubed; by default reaches that acceleration in 6 ms.
             tolerance: within it the status is FOLLOWING; 1 mm and half a degree by default.
+            smooth: delay of a low-pass of the commands, in seconds from 0 to 1: critically damped, second order, with its
+                corner at 1 / (pi smooth) Hz. `Step.lag` includes it. 0, the default, is no low-pass.
 
         >>> from supple import Solver, models
         >>> arm = models.panda()
@@ -252,7 +255,7 @@ class Solver(metaclass=_renamed.HidesOldNames):
         """
         from supple.tracker import make_tracker
 
-        return make_tracker(self, linkage, links, start, acceleration, jerk, tolerance)
+        return make_tracker(self, linkage, links, start, acceleration, jerk, tolerance, smooth)
 
     def to_dict(self) -> dict[str, Any]:
         """The solver as plain data for JSON: every field, with a version. Python functions are refused.

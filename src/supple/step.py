@@ -126,7 +126,7 @@ class Step(metaclass=_renamed.HidesOldNames):
 
     @property
     def lag(self) -> Array:
-        """Age of the filtered command, in seconds: 0 unless commands come slowly or irregularly."""
+        """Age of the filtered command, in seconds: 0 unless commands come slowly, are smoothed, or tremble too much."""
         return self._number(_LAG)
 
     @property

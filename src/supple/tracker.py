@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from supple.solver import Solver, Tolerance
 
 _NAN = math.nan
+_MAX_DELAY = 1.0  # s
 _NOT_A_FRAME = (Goal, list, tuple)  # a union type would be built at every tick, which takes as long as the rest of it
 
 
@@ -57,6 +58,8 @@ class Tracker:
     """Bound for each joint (dof,), in radians or metres per second squared."""
     jerk: Array
     """Bound for each joint (dof,), in radians or metres per second cubed."""
+    smooth: float
+    """Delay of the low-pass of commands, in seconds; 0 for none."""
 
     def __init__(
         self,
@@ -67,6 +70,7 @@ class Tracker:
         acceleration: ArrayLike | None,
         jerk: ArrayLike | None,
         tolerance: Tolerance,
+        smooth: float = 0.0,
     ) -> None:
         self.linkage = linkage
         self.goals = tuple(goals)
@@ -90,7 +94,7 @@ class Tracker:
         local_solver = compilation.compiled(linkage, goals, solver)
         rank = max(encoding.generic_rank(linkage, local_solver), 1)
         self.solver, self.tolerance = solver, tolerance
-        self.acceleration, self.jerk = limit, jerks
+        self.acceleration, self.jerk, self.smooth = limit, jerks, smooth
         tracking_law = solver.method == method.search()
         self._local_solver = None if tracking_law else local_solver
         self._quick = tracking_law and self._plain
@@ -111,6 +115,7 @@ class Tracker:
             1.0 / strongest,
             (tolerance.position, tolerance.angle),
             np.ascontiguousarray(start),
+            smooth,
         )
         self._numbers = 4 * self._dof + 18 * len(goals)
 
@@ -318,6 +323,7 @@ def make_tracker(
     acceleration: ArrayLike | None,
     jerk: ArrayLike | None,
     tolerance: Tolerance | None,
+    smooth: float = 0.0,
 ) -> Tracker:
     """The tracker of a solver; see `Solver.track`."""
     from supple.solver import Tolerance
@@ -338,7 +344,16 @@ def make_tracker(
     if begin.ndim > 2:
         raise BadInput(f"start must have shape (dof,) or (arms, dof), not {begin.shape}")
     near = Tolerance(1e-3, math.radians(0.5)) if tolerance is None else tolerance
-    return Tracker(linkage, goals, solver, begin, acceleration, jerk, near)
+    return Tracker(linkage, goals, solver, begin, acceleration, jerk, near, _delay(solver, smooth))
+
+
+def _delay(solver: Solver, smooth: float) -> float:
+    """The delay of the low-pass of commands, checked."""
+    if not _check.is_number(smooth) or not 0 <= smooth <= _MAX_DELAY:
+        raise BadInput(f"smooth must be a number of seconds from 0 to {_MAX_DELAY:g}, got {smooth!r}")
+    if smooth and solver.method != method.search():
+        raise BadInput("smooth needs the tracking law; another method or a damping scheme does not filter commands")
+    return float(smooth)
 
 
 def _numbers(value: ArrayLike, what: str) -> Array:

@@ -5,7 +5,7 @@
 // short, stated time ago. Each sample enters and leaves the window gently, so that what is read moves without
 // steps; equal samples give their own bits, so that a command at rest is exact.
 #pragma once
-#include "supple/tracking/window.h"
+#include "supple/tracking/smoothing.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -57,7 +57,8 @@ SUPPLE_FN void begin_command(CommandState &s, const CommandOptions &o, const dou
                              double stamp) {
   s.clock = s.since_sample = 0;
   s.next_slot = s.interval_count = s.ticks_since_sample = s.doubt = 0;
-  s.rate_known = s.waiting = s.windowed = s.stopped = s.divided = false;
+  s.rate_known = s.waiting = s.windowed = s.stopped = s.divided = s.filter.active = false;
+  s.filter.turns = 0;
   for (double &v : s.velocity)
     v = 0;
   std::memcpy(s.goal, goal, sizeof s.goal);
@@ -514,6 +515,7 @@ SUPPLE_FN bool read_request(const Tracking &t, const CommandOptions *options, co
     }
     estimate_command(memory.command_states[k], goal, request.stamped, request.stamp, request.dt, options[k],
                      commands[k]);
+    smooth_command(memory.command_states[k], options[k], memory.scalars->demand, request.dt, commands[k]);
   }
   return true;
 }

@@ -195,6 +195,16 @@ SUPPLE_FN bool is_finite(const double *x, int n) {
   return true;
 }
 
+// The largest acceleration of the feed-forward over its joint's limit, with the feed-forward before this
+// tick.
+SUPPLE_FN double acceleration_demand(const Tracking &t, const double *before, const double *after,
+                                     double dt) {
+  double most = 0;
+  for (int i = 0; i < t.problem.n; ++i)
+    most = larger(most, std::fabs(after[i] - before[i]) / t.bounds[i].acceleration);
+  return most / dt;
+}
+
 // Takes the step of one tick towards the commands that were read; without valid ones, the joints brake.
 template <int N, int M>
 SUPPLE_FN TickResult take_tick(const TickSetup<N, M> &setup, const TickRequest &request, bool valid,
@@ -204,7 +214,12 @@ SUPPLE_FN TickResult take_tick(const TickSetup<N, M> &setup, const TickRequest &
     return hold(setup, memory, scratch, out);
   if (request.external)
     return follow_external(setup, *request.external, request.measured, memory, scratch, out);
-  return follow_law(setup, request.measured, memory, scratch, out);
+  for (int i = 0; i < setup.n(); ++i)
+    scratch.last_feedforward[i] = memory.feedforward_velocity[i];
+  const TickResult result = follow_law(setup, request.measured, memory, scratch, out);
+  memory.scalars->demand =
+      acceleration_demand(setup.tracking, scratch.last_feedforward, memory.feedforward_velocity, setup.dt);
+  return result;
 }
 
 // A long tick, as `pieces` short ones in which the commands move smoothly. False where they are not valid.
@@ -216,6 +231,7 @@ SUPPLE_FN bool divide_tick(const Tracking &t, const CommandOptions *options, con
   TickRequest piece = request;
   piece.dt = request.dt / pieces;
   const TickSetup<N, M> setup{t, t.law, piece.dt};
+  double demand = 0;
   bool valid =
       request.twist || read_request(t, options, request, memory, scratch.evaluation.axes, scratch.commands);
   for (int k = 0; k < targets && valid && !request.twist; ++k) {
@@ -229,7 +245,9 @@ SUPPLE_FN bool divide_tick(const Tracking &t, const CommandOptions *options, con
       for (int k = 0; k < targets && valid; ++k)
         move_along(options[k], scratch.paths[k], double(i) / pieces, request.dt, scratch.commands[k]);
     result = take_tick(setup, request, valid, memory, scratch, out);
+    demand = larger(demand, memory.scalars->demand);
   }
+  memory.scalars->demand = demand;
   return valid;
 }
 

@@ -79,7 +79,36 @@ struct CommandOptions {
   double blend_time = 0.2;       // s: from one way of reading to the other
   double stop_time = 0.15;       // s: to rest, when a moving command falls silent
   double clock_drift = 5e-3;     // of the sender's clock against ours that is followed
+  double smooth = 0;             // s: delay of the low-pass; 0 for none but where the command trembles
+  double tremor_memory = 1.5;    // s: how long a turn of a demand beyond limits is remembered
+  int tremor_turns = 3;          // more than so many turns lately are tremor
+  double tremor_distance = 0.06; // weighted: a command farther from its low-pass is no tremor
+  double tremor_speed = 0.2;     // weighted 1/s: a command that is faster on average is no tremor
+  double tremor_average = 0.2;   // s: of that average
+  double tremor_begin = 0.85;    // of the acceleration limits: a smaller demand is no tremor
+  double tremor_demand = 0.6;    // of the acceleration limits: what the low-pass of a tremor may ask
+  double demand_memory = 0.3;    // s: how long the largest demand is remembered
+  double filter_attack = 8;      // 1/s: how fast the low-pass slows down, for each e-fold of demand
+  double filter_release = 1;     // 1/s: how fast it quickens again
+  double filter_end = 8;         // 1/s: the same where the command rests or moves away
+  double filter_start = 250;     // 1/s: its speed w when it begins
+  double filter_slowest = 3;     // 1/s
+  double filter_off = 3000;      // 1/s: where it ends
   double clock_restart = 0.25;   // s: a stamp older by less is a late sample; by more, a clock set anew
+};
+
+// The low-pass of a command (smoothing.h); zero bytes are its start.
+struct CommandFilter {
+  double value[7];              // what it gives
+  double velocity[6];           // of it: m/s, rad/s
+  double mean_velocity[6];      // of it over the last tick
+  double slow_velocity[6];      // of it, averaged
+  double last_acceleration[6];  // of the command, when a demand beyond the limits last turned
+  double speed;                 // w, 1/s
+  double demand;                // the largest lately
+  double first_turn, last_turn; // s: when that was, and when the first of these turns
+  int turns;                    // how often it turned lately
+  bool active;
 };
 
 // What is remembered of a command; zero bytes are its start.
@@ -114,6 +143,7 @@ struct alignas(64) CommandState {
   bool direct;   // the last output was the newest sample itself
   bool stopped;  // a moving command fell silent and was brought to rest
   bool divided;  // the last tick was divided
+  CommandFilter filter;
 };
 
 // One command as the law reads it.
@@ -147,6 +177,7 @@ struct ArmScalars {
   bool recovery_from_rest;   // it began at rest, not at the anchor
   double local_minimum_time; // s: how long the arm has been in a local minimum
   bool twist_active;         // the goals are those that twists move
+  double demand;             // the largest acceleration of the last feed-forward over its joint's limit
 };
 
 // What one arm remembers between ticks. Rows of n are padded to Tracking::stride. Velocities and
