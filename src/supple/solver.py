@@ -244,8 +244,8 @@ class Solver(metaclass=_renamed.HidesOldNames):
                 or else 15 rad/s^2 (and 15 reach/pi m/s^2 for prismatic joints).
             jerk: bound for each joint, per second cubed; by default reaches that acceleration in 6 ms.
             tolerance: within it the status is FOLLOWING; 1 mm and half a degree by default.
-            smooth: delay of a low-pass of the commands, in seconds from 0 to 1: critically damped, second order, with its
-                corner at 1 / (pi smooth) Hz. `Step.lag` includes it. 0, the default, is no low-pass.
+            smooth: delay of a low-pass of the commands, in seconds from 0 to 1: critically damped, second order, with
+                its corner at 1 / (pi smooth) Hz. `Step.lag` includes it. 0, the default, is no low-pass.
 
         >>> from supple import Solver, models
         >>> arm = models.panda()
