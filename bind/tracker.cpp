@@ -27,10 +27,11 @@ struct Tracker {
   std::vector<int> row_level, level_rank;
 
   // joint_bounds: (speed, acceleration, jerk, unit), each (dof), then the rate at which accelerations end;
-  // tolerances: (position, angle); levels: (level of each row, rank of each level); start: (dof) or (arms, dof)
+  // tolerances: (position, angle); levels: (level of each row, rank of each level); start: (dof) or (arms,
+  // dof); smooth: delay of the low-pass of commands in s, or 0
   Tracker(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
           nb::tuple joint_bounds, int rank, double weight_scale, nb::tuple tolerances, int recovery,
-          nb::tuple levels, nb::handle start)
+          nb::tuple levels, nb::handle start, double smooth)
       : encoded(tree, wanted, low, high, balls), memory(0), scratch(0) {
     const int n = encoded.problem.n, dof = encoded.dof;
     const Rows speed(joint_bounds[0], "speed", dof), acceleration(joint_bounds[1], "acceleration", dof),
@@ -60,8 +61,10 @@ struct Tracker {
       for (const ChainJoint &joint : chain_joints)
         shared = shared || joint.shared;
     options.resize(encoded.targets.size());
-    for (std::size_t k = 0; k < options.size(); ++k)
+    for (std::size_t k = 0; k < options.size(); ++k) {
       weigh_command(int(k), weight_scale);
+      options[k].smooth = smooth;
+    }
     const bool one_pose = encoded.targets.size() == 1 && encoded.problem.rows == 6 && encoded.balls.empty() &&
                           !shared && encoded.targets[0].chain.count == n;
     for (nb::handle level : levels[0])
@@ -344,12 +347,12 @@ nb::object track_replay(Tracker &track, nb::handle goals, double dt, nb::object 
 void bind_tracker(nb::module_ &m) {
   nb::class_<Tracker>(m, "Tracker", "The memory of one arm or many, and the law that moves them.")
       .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, int, double, nb::tuple,
-                    int, nb::tuple, nb::handle>(),
+                    int, nb::tuple, nb::handle, double>(),
            nb::sig(
                "def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
                ", balls: list[typing.Any], bounds: tuple[typing.Any, ...], rank: int, weight_scale: float, "
                "tolerance: tuple[float, float], recover: int, levels: tuple[list[int], list[int]], "
-               "start: " ARRAY ", /) -> None"))
+               "start: " ARRAY ", smooth: float, /) -> None"))
       .def("tick", track_tick, nb::sig("def tick(self, goal: typing.Any, dt: float, /) -> " ARRAY),
            "A tick of arms with one goal each, a frame.")
       .def("frame", track_frame, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),

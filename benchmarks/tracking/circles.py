@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from supple.gauntlet.singularities import SingularPose, find_singular_poses, task_rank
 
 from supple import gauntlet
 from supple.frame import Array
 from supple.gauntlet.arms import arm_from_linkage
+from supple.gauntlet.singularities import SingularPose, find_singular_poses, task_rank
 
 from . import arms, motion
 from .arms import Arm

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-from supple.gauntlet.random_pushes import BRANCH, _shortest
 
 from supple import gauntlet
 from supple.gauntlet.arms import arm_from_linkage
+from supple.gauntlet.random_pushes import BRANCH, _shortest
 
 from . import arms, motion
 from .report import Asked, Row, counted

@@ -39,6 +39,9 @@ class Frame:
     def __init__(self, matrix: ArrayLike | Frame | None = None) -> None:
         """A frame from an array (..., 4, 4); without one, the identity.
 
+        A rotation R that is nearly one, such as rounded numbers, becomes the nearest rotation. Where an entry of
+        R R' - I is larger than 0.02, it raises `BadInput`.
+
         >>> Frame(np.eye(4)) == Frame()
         True
         """
@@ -354,7 +357,7 @@ def _assemble(rotation: Array, position: Array) -> Array:
 _WRONG = (
     "",
     "a frame must be finite",
-    "the rotation of a frame must be orthonormal; this one is off by {:.3g}",
+    "the rotation of a frame must be orthonormal; this one is off by {:.3g}, and only 0.02 is mended",
     "the rotation of a frame must not mirror; its determinant is -1",
     "the last row of a frame must be 0 0 0 1",
 )

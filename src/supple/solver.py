@@ -231,6 +231,7 @@ class Solver(metaclass=_renamed.HidesOldNames):
         acceleration: ArrayLike | None = None,
         jerk: ArrayLike | None = None,
         tolerance: Tolerance | None = None,
+        smooth: float = 0.0,
         recover: Recover = "slow",
         speed: ArrayLike | None = None,
         turn_speed: ArrayLike | None = None,
@@ -252,6 +253,8 @@ class Solver(metaclass=_renamed.HidesOldNames):
             jerk: bound for each joint, per second cubed; by default reaches that acceleration in 6 ms. It yields to the
                 other bounds. One below acceleration / 40 ms lowers the acceleration in use.
             tolerance: within it the status is FOLLOWING; 1 mm and half a degree by default.
+            smooth: delay of a low-pass of the commands, in seconds from 0 to 1: critically damped, second order, with
+                its corner at 1 / (pi smooth) Hz. `Step.lag` includes it. 0, the default, is no low-pass.
             recover: what an arm does that stands still away from a command which other joint values would reach.
                 "off": it stays. "slow": once the command has rested for a second it goes there at a low speed, if no
                 joint has to go more than 200 degrees and the end effector stays near the command on the way; the
@@ -273,7 +276,7 @@ class Solver(metaclass=_renamed.HidesOldNames):
         from supple.tracker import make_tracker
 
         limits = {"speed": speed, "turn_speed": turn_speed, "speed_scale": speed_scale, "margin": margin}
-        return make_tracker(self, linkage, links, start, acceleration, jerk, tolerance, recover, limits)
+        return make_tracker(self, linkage, links, start, acceleration, jerk, tolerance, smooth, recover, limits)
 
     def to_dict(self) -> dict[str, Any]:
         """The solver as plain data for JSON: every field, with a version. Python functions are refused.

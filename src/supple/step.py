@@ -78,7 +78,7 @@ class Step(metaclass=_renamed.HidesOldNames):
 
     @property
     def velocity(self) -> Array:
-        """Joint velocities (dof,), per second: the change of q in this tick."""
+        """Joint velocities (dof,) at the end of the tick, per second; for dt up to 4 ms, the change of q over dt."""
         return self._part(1)
 
     @property
@@ -133,7 +133,7 @@ class Step(metaclass=_renamed.HidesOldNames):
 
     @property
     def lag(self) -> Array:
-        """Age of the filtered command, in seconds: 0 unless commands come slowly or irregularly."""
+        """Age of the filtered command, in seconds: 0 unless commands come slowly, are smoothed, or tremble too much."""
         return self._number(_LAG)
 
     @property

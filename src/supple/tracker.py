@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Recover: TypeAlias = Literal["off", "slow", "free"]
 _RECOVER = get_args(Recover)
 _NAN = math.nan
+_MAX_DELAY = 1.0  # s
 _FASTEST_SLIDE = 10.0  # m/s^2: largest default acceleration of a prismatic joint
 _LONGEST_RAMP = 0.04  # s: to reach the acceleration in use, where jerk is given
 _SHORTEST_END = 0.008  # s: in which an acceleration may end whatever the jerk, where jerk is given
@@ -65,6 +66,8 @@ class Tracker:
     """Bound for each joint (dof,), in radians or metres per second squared."""
     jerk: Array
     """Bound for each joint (dof,), in radians or metres per second cubed."""
+    smooth: float
+    """Delay of the low-pass of commands, in seconds; 0 for none."""
 
     def __init__(
         self,
@@ -75,6 +78,7 @@ class Tracker:
         acceleration: ArrayLike | None,
         jerk: ArrayLike | None,
         tolerance: Tolerance,
+        smooth: float,
         recover: Recover,
         limits: LimitsInUse,
     ) -> None:
@@ -102,7 +106,7 @@ class Tracker:
         local_solver = compilation.compiled(linkage, goals, solver)
         rank = max(encoding.generic_rank(linkage, local_solver), 1)
         self.solver, self.tolerance = solver, tolerance
-        self.acceleration, self.jerk = limit, jerks
+        self.acceleration, self.jerk, self.smooth = limit, jerks, smooth
         self._jerk_is_given = jerk is not None
         tracking_law = solver.searches
         self._local_solver = None if tracking_law else local_solver
@@ -128,6 +132,7 @@ class Tracker:
             _RECOVER.index(recover),
             self._levels(local_solver),
             np.ascontiguousarray(start),
+            smooth,
         )
         self._limits = limits
         if not limits.are_the_linkages:
@@ -168,7 +173,8 @@ class Tracker:
         Args:
             goal: a Frame or an array (4, 4); for several end effectors a list of them; for many arms (arms, 4, 4). A
                 `Goal` is taken too, and may change the weights. A command that is not finite holds the arm.
-            dt: time since the last tick, in seconds.
+            dt: time since the last tick, in seconds. A tick longer than 4 ms is divided into pieces of at most 2 ms, in
+                which the command moves smoothly from the last to this one. One longer than 0.25 s counts as 0.25 s.
             stamp: when the command was made, in seconds on any clock; slow or irregular commands are then smoothed.
             measured: joint values (dof,) measured on the real arm. The tracker continues from its own values, but waits
                 for an arm that falls far behind, and the step has the error of the real arm.
@@ -437,6 +443,7 @@ def make_tracker(
     acceleration: ArrayLike | None,
     jerk: ArrayLike | None,
     tolerance: Tolerance | None,
+    smooth: float,
     recover: Recover,
     limits: dict[str, Any],
 ) -> Tracker:
@@ -462,7 +469,16 @@ def make_tracker(
     if recover not in _RECOVER:
         raise BadInput(f"recover must be 'off', 'slow' or 'free', got {recover!r}")
     in_use = unlimited(len(goals), solver.margin).changed(linkage, **limits)
-    return Tracker(linkage, goals, solver, begin, acceleration, jerk, near, recover, in_use)
+    return Tracker(linkage, goals, solver, begin, acceleration, jerk, near, _delay(solver, smooth), recover, in_use)
+
+
+def _delay(solver: Solver, smooth: float) -> float:
+    """The delay of the low-pass of commands, checked."""
+    if not _check.is_number(smooth) or not 0 <= smooth <= _MAX_DELAY:
+        raise BadInput(f"smooth must be a number of seconds from 0 to {_MAX_DELAY:g}, got {smooth!r}")
+    if smooth and not solver.searches:
+        raise BadInput("smooth needs the tracking law; another method or a damping scheme does not filter commands")
+    return float(smooth)
 
 
 def _numbers(value: ArrayLike, what: str) -> Array:

@@ -92,6 +92,12 @@ def passed(dts):
     return np.where((dts > 0) & (dts < 1e9), np.minimum(dts, LONGEST), 0.0)
 
 
+def piece(dts):
+    """The length of the pieces into which each tick is divided."""
+    time = passed(dts)
+    return np.where(time > 4.000001e-3, time / np.maximum(np.ceil(time / 2e-3 - 1e-6), 1), time)
+
+
 def held_for(rng, rows, ticks, arms):
     """Rows (ticks, arms, 3) that stay for some 50 ticks before they change."""
     which = np.cumsum(rng.random((ticks, arms)) < 0.02, axis=0)

@@ -622,10 +622,62 @@ def test_a_step_that_is_held_names_its_cause(chosen):
     for goal, dt, said in (
         (frame, 0.0, "held: dt must be positive and finite, it is 0.0"),
         (frame.matrix * np.nan, 0.01, "held: the command is not finite, it has nan"),
+        (
+            frame.matrix @ np.diag([1.1, 1.1, 1.1, 1]),
+            0.01,
+            "held: the rotation of the command is not orthonormal, it is off by 0.21, and only 0.02 is mended",
+        ),
+        (
+            frame.matrix @ np.diag([1, 1, -1, 1]),
+            0.01,
+            "held: the rotation of the command is a reflection, its determinant is -1",
+        ),
     ):
         step = chosen.track(arm, "panda_hand_tcp").step(goal, dt)
         assert step.status is TrackingStatus.HELD
         assert step.why == str(step) == said
+
+
+def _in_single_precision(frame, rng):
+    """The frame after a chain of 200 single-precision products that end where they began."""
+    turns = Frame.rotvec(rng.normal(size=(100, 3))).matrix.astype(np.float32)
+    whole = frame.astype(np.float32)
+    for turn in (*turns, *np.swapaxes(turns[::-1], 1, 2)):
+        whole = whole @ turn
+    return whole.astype(float)
+
+
+@pytest.mark.parametrize(
+    ("change", "most"),
+    [
+        (lambda frame, rng: np.round(frame, 6), 2e-6),
+        (lambda frame, rng: np.round(frame, 3), 2e-3),
+        (_in_single_precision, 1e-4),
+        (lambda frame, rng: frame @ np.diag([1.009, 0.992, 1.005, 1]), 1e-9),
+    ],
+    ids=["6 decimals", "3 decimals", "float32 products", "stretched by 1 %"],
+)
+def test_a_frame_within_a_hundredth_of_a_rotation_is_followed(change, most):
+    """At the end the hand is at the nearest rotation, no farther from the true frame than the change (m, rad)."""
+    rng = np.random.default_rng(0)
+    follow = tracker()
+    for tick in range(300):
+        true = (Frame.turn(rng.normal(size=3), 1e-3) @ shifted(0, 1e-4 * tick, 0)).matrix
+        step = follow.step(change(true, rng), DT)
+        assert step.status is not TrackingStatus.HELD
+        rotation = step.goal[0, :9].reshape(3, 3)
+        assert np.abs(rotation @ rotation.T - np.eye(3)).max() < 2e-6
+    command = change(HERE.matrix, rng)
+    settle(follow, command)
+    reached = UR5.frame(follow.q, TOOL)
+    assert np.linalg.norm(reached.position - HERE.position) < most
+    assert np.linalg.norm((reached.inverse() @ HERE).to_rotvec()) < most
+
+
+def test_a_frame_that_is_a_rotation_keeps_its_bits():
+    for _ in range(20):
+        frame = Frame.rotvec(np.random.default_rng(1).normal(size=3)).matrix @ HERE.matrix
+        assert tracker().step(frame, DT).goal[0, :9].tobytes() == np.ascontiguousarray(frame[:3, :3]).tobytes()
 
 
 def test_one_of_many_arms_that_is_held_names_its_cause():

@@ -122,7 +122,6 @@ SUPPLE_FN double condition_bound(double *A, int k) {
 
 // from 0 to 1 with slope 0 at both ends
 SUPPLE_FN double smooth_step(double x) { return x * x * (3 - 2 * x); }
-SUPPLE_FN double square_of(double x) { return x * x; }
 
 // How far q is from a named singularity: an angle, a sine or a length.
 SUPPLE_FN double singularity_distance(const DampingScheme &d, const double *q, Axis<double> *axes) {
@@ -294,7 +293,7 @@ SUPPLE_FN double condition_part(const DampingScheme &d, WeightedJacobian &jacobi
     gram(scratch.Jw, jacobian.m, jacobian.n, jacobian.m <= jacobian.n, 0, scratch.A);
     bound = condition_bound(scratch.A, jacobian.k);
   }
-  return bound > d.region ? square_of(1 - d.region / bound) : 0;
+  return bound > d.region ? squared(1 - d.region / bound) : 0;
 }
 
 // (1 - sigma_r^2 / sigma_0^2)^2 below sigma_0 = region times the largest singular value
@@ -315,7 +314,7 @@ SUPPLE_FN double smallest_singular_value_part(const DampingScheme &d, WeightedJa
   const double edge = squared_region * jacobian.squares()[0], smallest = jacobian.squares()[d.rank - 1];
   if (!(edge > 0))
     return 1;
-  return smallest < edge ? square_of(1 - smallest / edge) : 0;
+  return smallest < edge ? squared(1 - smallest / edge) : 0;
 }
 
 // The factor on alpha_0 from a scheme that uses J_w, 0 for other schemes.
@@ -342,7 +341,7 @@ SUPPLE_FN void remember_condition_bounds(const DampingInput &in, double alpha, d
       continue;
     const int m = gram(scratch.Jw, in.problem.rows, in.problem.n, true, alpha, scratch.A);
     const double bound = condition_bound(scratch.A, m);
-    memory[d.memory] = bound > d.region ? square_of(1 - bound / d.region) : 0;
+    memory[d.memory] = bound > d.region ? squared(1 - bound / d.region) : 0;
   }
 }
 

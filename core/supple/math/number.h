@@ -204,5 +204,7 @@ SUPPLE_FLAT T atan2(T y, T x) {
   return select(y < zero, -angle, angle);
 }
 
+SUPPLE_FLAT double squared(double x) { return x * x; }
+
 } // namespace SUPPLE_ISA
 } // namespace supple

@@ -260,34 +260,53 @@ SUPPLE_FN Vec<T> clamp_ball(Vec<T> v, Vec<T> axis, T swing, T low, T high) {
 // what can be wrong with the 4 x 4 matrix of a frame
 enum FrameDefect : int { no_defect, not_finite, not_orthonormal, mirrored, bad_last_row };
 
-// Checks a 4 x 4 matrix, row by row. A rotation R that is off by at most 1e-6 becomes 1.5 R - 0.5 (R R') R,
-// which is orthonormal to second order. `worst` grows to the largest entry of |R R' - I|.
+// A rotation is mended where no entry of |R R' - I| is larger: about 1e-2 from a rotation.
+constexpr double mendable_rotation = 0.02;
+
+// the largest entry of |R R' - I|, with R R' in gram (9); the rows of R begin `stride` numbers apart
+SUPPLE_FN double rotation_defect(const double *r, int stride, double *gram) {
+  double off = 0;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      gram[3 * i + j] = dot(load3(r + stride * i), load3(r + stride * j));
+      off = larger(off, std::fabs(gram[3 * i + j] - (i == j)));
+    }
+  return off;
+}
+
+// Turns R into the nearest rotation by Newton's iteration R <- 1.5 R - 0.5 (R R') R, which squares the
+// defect. `gram` and `off` are those of rotation_defect. What is orthonormal to 1e-14 keeps its bits.
+SUPPLE_FN void mend_rotation(double *r, int stride, double *gram, double off) {
+  while (off > 1e-14) {
+    double next[9];
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) {
+        next[3 * i + j] = 1.5 * r[stride * i + j];
+        for (int k = 0; k < 3; ++k)
+          next[3 * i + j] -= 0.5 * gram[3 * i + k] * r[stride * k + j];
+      }
+    for (int i = 0; i < 3; ++i)
+      store3(load3(next + 3 * i), r + stride * i);
+    if (!(off > 1e-6 && off <= 1))
+      return;
+    off = rotation_defect(r, stride, gram);
+  }
+}
+
+// Checks a 4 x 4 matrix, row by row, and mends its rotation. `worst` grows to the largest entry of |R R' -
+// I|.
 SUPPLE_FN FrameDefect repair_frame(double *m, double &worst) {
   double zero = 0; // nothing but finite numbers give 0 times 0
   for (int i = 0; i < 16; ++i)
     zero += m[i] * 0.0;
   if (!(zero == 0))
     return not_finite;
-  double gram[9], off = 0;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) {
-      gram[3 * i + j] = dot(load3(m + 4 * i), load3(m + 4 * j));
-      off = larger(off, std::fabs(gram[3 * i + j] - (i == j)));
-    }
+  double gram[9];
+  const double off = rotation_defect(m, 4, gram);
   worst = larger(worst, off);
-  if (off > 1e-6)
+  if (off > mendable_rotation)
     return not_orthonormal;
-  if (off > 1e-14) {
-    double r[9];
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j) {
-        r[3 * i + j] = 1.5 * m[4 * i + j];
-        for (int k = 0; k < 3; ++k)
-          r[3 * i + j] -= 0.5 * gram[3 * i + k] * m[4 * k + j];
-      }
-    for (int i = 0; i < 3; ++i)
-      store3(load3(r + 3 * i), m + 4 * i);
-  }
+  mend_rotation(m, 4, gram, off);
   if (dot(cross(load3(m), load3(m + 4)), load3(m + 8)) < 0)
     return mirrored;
   for (int i = 0; i < 4; ++i)

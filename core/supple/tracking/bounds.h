@@ -62,8 +62,8 @@ SUPPLE_FLAT void step_bounds(T lower, T upper, T speed, T acceleration, T jerk, 
   low = clip(down, last - change, last + change);
 }
 SUPPLE_FLAT void step_bounds(const JointBounds &joint, double q, double v, double a, double dt,
-                             double limit_gain, double landing_share, double end_rate,
-                             double &low, double &high) {
+                             double limit_gain, double landing_share, double end_rate, double &low,
+                             double &high) {
   step_bounds(joint.lower, joint.upper, joint.speed, joint.acceleration, joint.jerk, q, v, a, dt, limit_gain,
               landing_share, end_rate, low, high);
 }
@@ -143,7 +143,8 @@ SUPPLE_FN void step_box(const TickSetup<N, M> &setup, const ArmMemory &memory, c
     Lanes low, high;
     step_bounds(bound(lower_row), bound(upper_row), bound(speed_row), bound(acceleration_row),
                 bound(jerk_row), load_lanes(scratch.natural_q + i), load_lanes(memory.velocity + i),
-                load_lanes(memory.acceleration + i), Lanes(setup.dt), gain, Lanes(landing), end_rate, low, high);
+                load_lanes(memory.acceleration + i), Lanes(setup.dt), gain, Lanes(landing), end_rate, low,
+                high);
     store_lanes(low, scratch.low + i);
     store_lanes(high, scratch.high + i);
   }

@@ -5,13 +5,20 @@
 // short, stated time ago. Each sample enters and leaves the window gently, so that what is read moves without
 // steps; equal samples give their own bits, so that a command at rest is exact.
 #pragma once
-#include "supple/tracking/window.h"
+#include "supple/tracking/smoothing.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
 // of CommandState::doubt: samples go through the window from this on, and its largest value
 constexpr int doubt_limit = 20, largest_doubt = 60;
+
+// s: a longer tick is divided into equal pieces, none longer than the second
+constexpr double longest_tick = 4.000001e-3, longest_piece = 2e-3;
+
+SUPPLE_FLAT int piece_count(double dt) {
+  return dt <= longest_tick ? 1 : int(std::ceil(dt / longest_piece - 1e-6));
+}
 
 // ---- state
 
@@ -50,7 +57,8 @@ SUPPLE_FN void begin_command(CommandState &s, const CommandOptions &o, const dou
                              double stamp) {
   s.clock = s.since_sample = 0;
   s.next_slot = s.interval_count = s.ticks_since_sample = s.doubt = 0;
-  s.rate_known = s.waiting = s.windowed = s.stopped = false;
+  s.rate_known = s.waiting = s.windowed = s.stopped = s.divided = s.filter.active = false;
+  s.filter.turns = 0;
   for (double &v : s.velocity)
     v = 0;
   std::memcpy(s.goal, goal, sizeof s.goal);
@@ -288,8 +296,8 @@ SUPPLE_FLAT void advance_command(CommandState &s, const CommandOptions &o, const
   if (timing.is_new) {
     std::memcpy(out.goal, s.goal, sizeof out.goal);
     out.jumped = accept_sample(s, o, goal, timing, dt, way);
-    // the first that moves: the next tick tells whether each brings a sample
-    s.waiting = !s.rate_known && moves && !out.jumped && !s.waiting;
+    // the first that moves: the next tick tells whether each brings a sample, if it is not too far away
+    s.waiting = !s.rate_known && moves && !out.jumped && !s.waiting && dt <= o.longest_wait;
     if (s.waiting)
       return;
   } else {
@@ -336,27 +344,95 @@ SUPPLE_FN void estimate_command(CommandState &s, const double *goal, bool stampe
   s.since_sample += dt;
   ++s.ticks_since_sample;
   advance_command(s, options, goal, check, stamped, stamp, dt, out);
+  if (piece_count(dt) > 1) // begin_path does the rest
+    return;
+  s.last_dt = dt;
+  s.divided = false;
+}
+
+// ---- long ticks
+
+// How the command moves in a divided tick that ends at `end`. It starts with the velocity that it had; at its
+// end it has that of the parabola through the last three outputs, v + (v - v') dt / (dt + dt'), with v and v'
+// the mean velocities of this tick and of the last; at rest where it did not move.
+SUPPLE_FN void begin_path(CommandState &s, const Command &end, double dt, CommandPath &path) {
+  path.end = end;
+  path.moves = false;
+  bool rests = true;
+  for (int i = 0; i < 6; ++i)
+    rests = rests && end.displacement[i] == 0;
+  for (int i = 0; i < 6; ++i) {
+    const double v = end.displacement[i] / dt, change = end.acceleration[i] * dt;
+    path.start_velocity[i] = end.jumped ? 0 : s.divided ? s.end_velocity[i] : v - change;
+    path.end_velocity[i] = rests || end.jumped ? 0 : v + change * dt / (dt + s.last_dt);
+    path.moves = path.moves || path.start_velocity[i] != 0 || path.end_velocity[i] != 0;
+    s.end_velocity[i] = path.end_velocity[i];
+  }
+  s.divided = true;
+  s.last_dt = dt;
+}
+
+// Moves the command to u of the tick, from wherever it was: the cubic
+// x(u) = u (1 - u)^2 dt v0 + u^2 (3 - 2u) way - u^2 (1 - u) dt v1, from the end back by way - x(u).
+SUPPLE_FN void move_along(const CommandOptions &o, const CommandPath &path, double u, double dt,
+                          Command &out) {
+  double last[12];
+  std::memcpy(last, out.goal, sizeof last);
+  out = path.end;
+  if (!path.moves || path.end.jumped) {
+    for (int i = 0; i < 6; ++i)
+      out.displacement[i] = 0;
+    return;
+  }
+  if (u < 1) {
+    double back[6], value[value_size];
+    for (int i = 0; i < 6; ++i) {
+      const double way = path.end.displacement[i];
+      back[i] = u * (1 - u) * dt * ((1 - u) * path.start_velocity[i] - u * path.end_velocity[i]) -
+                (1 - u) * (1 - u) * (1 + 2 * u) * way;
+    }
+    goal_to_value(o, path.end.goal, value);
+    add_difference(o, back, value);
+    value_to_goal(o, value, path.end.goal, out.goal);
+  }
+  goal_difference(o, last, out.goal, out.displacement);
 }
 
 // ---- requests
 
-// Whether a goal can be meant: finite, and its rotation one (to 1e-6), where a rotation is asked.
-SUPPLE_FN bool is_valid_goal(const Target &target, const double *goal) {
+// a rotation with a smaller defect keeps its bits
+constexpr double exact_rotation = 1e-6;
+
+// Reads the twelve numbers of a goal: what no row asks may be anything, even not a number, and becomes the
+// identity; a rotation that is nearly one becomes the nearest. False where the goal cannot be meant.
+SUPPLE_FN bool read_tracked_goal(const Target &target, const double *requested, double *goal) {
+  const double identity[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
+  std::memcpy(goal, identity, sizeof identity);
   double sum = 0; // not 0 where a number is not finite
-  for (int i = 9; i < 12 && target.has_position; ++i)
+  for (int i = 9; i < 12 && target.has_position; ++i) {
+    goal[i] = requested[i];
     sum += goal[i] * 0;
+  }
+  if (!(sum == 0))
+    return false;
+  if (target.has_rotation || target.has_direction)
+    std::memcpy(goal, requested, 9 * sizeof(double));
   if (target.has_direction) {
     const double square = dot(load3(goal), load3(goal));
-    return sum == 0 && square > 1e-12 && square < 1e300;
+    return square > 1e-12 && square < 1e300;
   }
   if (!target.has_rotation)
-    return sum == 0;
-  const Vec<double> row[3] = {load3(goal), load3(goal + 3), load3(goal + 6)};
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j <= i; ++j)
-      if (!(std::fabs(dot(row[i], row[j]) - (i == j)) < 1e-6))
-        return false;
-  return sum == 0 && dot(row[0], cross(row[1], row[2])) > 0;
+    return true;
+  double gram[9];
+  const double off = rotation_defect(goal, 3, gram);
+  double finite = 0;
+  for (int i = 0; i < 9; ++i)
+    finite += gram[i] * 0;
+  if (!(finite == 0 && off <= mendable_rotation))
+    return false;
+  if (off > exact_rotation)
+    mend_rotation(goal, 3, gram, off);
+  return dot(load3(goal), cross(load3(goal + 3), load3(goal + 6))) > 0;
 }
 
 SUPPLE_FN void write_goal(const Frame<double> &f, double *goal) {
@@ -425,24 +501,21 @@ SUPPLE_FN bool read_request(const Tracking &t, const CommandOptions *options, co
     return read_twists(t, request, memory, axes, commands);
   memory.scalars->twist_active = false;
   for (int k = 0; k < targets; ++k)
-    if (!is_valid_goal(t.problem.targets[k], request.goals + 12 * k))
+    if (!read_tracked_goal(t.problem.targets[k], request.goals + 12 * k, commands[k].goal))
       return false;
   for (int k = 0; k < targets; ++k) {
-    const Target &target = t.problem.targets[k];
-    const double *requested = request.goals + 12 * k;
+    double goal[12];
+    std::memcpy(goal, commands[k].goal, sizeof goal);
     if (request.external) { // as it is, at rest
       commands[k] = {};
-      std::memcpy(commands[k].goal, requested, sizeof commands[k].goal);
+      std::memcpy(commands[k].goal, request.goals + 12 * k, sizeof goal);
+      if (t.problem.targets[k].has_rotation)
+        std::memcpy(commands[k].goal, goal, 9 * sizeof(double));
       continue;
     }
-    // what no row asks may be anything, even not a number
-    double goal[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
-    if (target.has_rotation || target.has_direction)
-      std::memcpy(goal, requested, 9 * sizeof(double));
-    if (target.has_position)
-      std::memcpy(goal + 9, requested + 9, 3 * sizeof(double));
     estimate_command(memory.command_states[k], goal, request.stamped, request.stamp, request.dt, options[k],
                      commands[k]);
+    smooth_command(memory.command_states[k], options[k], memory.scalars->demand, request.dt, commands[k]);
   }
   return true;
 }

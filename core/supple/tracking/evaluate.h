@@ -69,7 +69,6 @@ SUPPLE_FLAT double dot_rows(const double *a, const double *b, int m) {
     sum += a[i] * b[i];
   return sum;
 }
-SUPPLE_FLAT double squared(double x) { return x * x; }
 SUPPLE_FLAT double positive(double x) { return x > 0 ? x : 0; }
 
 // The weighted rows of a target from a linear and an angular part in world axes. One pose has all six rows,

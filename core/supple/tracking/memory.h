@@ -37,7 +37,9 @@ SUPPLE_FN void lay_out(ArmMemory &memory, ScratchLayout &layout, const Tracking 
 
 // all scratch memory of a tick, stage by stage
 struct TickScratch {
-  Command *commands; // one a target
+  Command *commands;        // one a target
+  CommandPath *paths;       // one a target
+  double *last_feedforward; // n: velocity of the last tick's feed-forward
   TickEvaluation evaluation;
   RegularScratch regular;
   SingularScratch singular;
@@ -128,6 +130,8 @@ SUPPLE_FN void lay_out(TickScratch &scratch, ScratchLayout &layout, const Tracki
   for (int k = 0; k < t.problem.target_count; ++k)
     axes += t.problem.targets[k].chain.axes;
   layout.array(scratch.commands, t.problem.target_count);
+  layout.array(scratch.paths, t.problem.target_count);
+  layout.array(scratch.last_feedforward, t.problem.n);
   lay_out(scratch.evaluation, layout, t, axes);
   lay_out(scratch.regular, scratch.singular, layout, t.problem.n, t.problem.rows);
   lay_out(scratch.levels, layout, t.problem.n, t.problem.rows);

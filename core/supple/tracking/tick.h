@@ -243,6 +243,62 @@ SUPPLE_FN bool is_finite(const double *x, int n) {
   return true;
 }
 
+// The largest acceleration of the feed-forward over its joint's limit, with the feed-forward before this
+// tick.
+SUPPLE_FN double acceleration_demand(const Tracking &t, const double *before, const double *after,
+                                     double dt) {
+  double most = 0;
+  for (int i = 0; i < t.problem.n; ++i)
+    most = larger(most, std::fabs(after[i] - before[i]) / t.bounds[i].acceleration);
+  return most / dt;
+}
+
+// Takes the step of one tick towards the commands that were read; without valid ones, the joints brake.
+template <int N, int M>
+SUPPLE_FN TickResult take_tick(const TickSetup<N, M> &setup, const TickRequest &request, bool valid,
+                               const ArmMemory &memory, const TickScratch &scratch,
+                               const TickResultArrays &out) {
+  if (!valid)
+    return hold(setup, memory, scratch, out);
+  if (request.external)
+    return follow_external(setup, *request.external, request.measured, memory, scratch, out);
+  for (int i = 0; i < setup.n(); ++i)
+    scratch.last_feedforward[i] = memory.feedforward_velocity[i];
+  const TickResult result = follow_law(setup, request.measured, request.preferred, memory, scratch, out);
+  memory.scalars->demand =
+      acceleration_demand(setup.tracking, scratch.last_feedforward, memory.feedforward_velocity, setup.dt);
+  return result;
+}
+
+// A long tick, as `pieces` short ones in which the commands move smoothly. False where they are not valid.
+template <int N, int M>
+SUPPLE_FN bool divide_tick(const Tracking &t, const CommandOptions *options, const TickRequest &request,
+                           int pieces, const ArmMemory &memory, const TickScratch &scratch,
+                           const TickResultArrays &out, TickResult &result) {
+  const int targets = t.problem.target_count;
+  TickRequest piece = request;
+  piece.dt = request.dt / pieces;
+  const TickSetup<N, M> setup{t, t.law, piece.dt};
+  double demand = 0;
+  bool valid =
+      request.twist || read_request(t, options, request, memory, scratch.evaluation.axes, scratch.commands);
+  for (int k = 0; k < targets && valid && !request.twist; ++k) {
+    begin_path(memory.command_states[k], scratch.commands[k], request.dt, scratch.paths[k]);
+    move_along(options[k], scratch.paths[k], 0, request.dt, scratch.commands[k]);
+  }
+  for (int i = 1; i <= pieces; ++i) {
+    if (request.twist)
+      valid = read_request(t, options, piece, memory, scratch.evaluation.axes, scratch.commands);
+    else
+      for (int k = 0; k < targets && valid; ++k)
+        move_along(options[k], scratch.paths[k], double(i) / pieces, request.dt, scratch.commands[k]);
+    result = take_tick(setup, request, valid, memory, scratch, out);
+    demand = larger(demand, memory.scalars->demand);
+  }
+  memory.scalars->demand = demand;
+  return valid;
+}
+
 // One tick of one arm.
 template <int N, int M>
 SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, const Stop &tolerance,
@@ -258,19 +314,24 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
   if (!(request.dt > 0 && request.dt < 1e9))
     return {};                           // no time passed, so nothing moves
   request.dt = lesser(request.dt, 0.25); // after a pause it goes on as if the pause had been short
-  const TickSetup<N, M> setup{t, t.law, request.dt};
-  if (!read_request(t, options, request, memory, scratch.evaluation.axes, scratch.commands)) {
-    for (int k = 0; k < targets; ++k)
-      memory.command_states[k].started = false;
-    return hold(setup, memory, scratch, out);
-  }
   if (request.measured && !is_finite(request.measured, n))
     request.measured = nullptr;
   if (!request.measured)
     memory.scalars->measured_known = memory.scalars->measured_within = false;
-  TickResult result = request.external
-                          ? follow_external(setup, *request.external, request.measured, memory, scratch, out)
-                          : follow_law(setup, request.measured, request.preferred, memory, scratch, out);
+  TickResult result;
+  bool valid;
+  const int pieces = request.external ? 1 : piece_count(request.dt);
+  if (pieces > 1) {
+    valid = divide_tick<N, M>(t, options, request, pieces, memory, scratch, out, result);
+  } else {
+    valid = read_request(t, options, request, memory, scratch.evaluation.axes, scratch.commands);
+    result = take_tick(TickSetup<N, M>{t, t.law, request.dt}, request, valid, memory, scratch, out);
+  }
+  if (!valid) {
+    for (int k = 0; k < targets; ++k)
+      memory.command_states[k].started = false;
+    return result;
+  }
   for (int k = 0; k < targets; ++k)
     result.lag = larger(result.lag, scratch.commands[k].lag);
   auto within = [&](const double *q, const Stop &tolerance) {

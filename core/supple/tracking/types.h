@@ -107,11 +107,41 @@ struct CommandOptions {
   double moving_speed = 0.1;     // weighted 1/s: a command that was faster and falls silent lost a sample
   double fast_interval = 0.0070; // s: where samples come at shorter intervals, lag and window shrink
   double slow_interval = 0.030;  // s: at longer ones the window stretches; so it holds 14 to 61 samples
+  double longest_wait = 0.02;    // s: longer ticks do not wait for the next, to learn the sample rate
   double stretch_rate = 0.25;    // 1/s: how fast they shrink and stretch; times the lag, it is felt as speed
   double blend_time = 0.2;       // s: from one way of reading to the other
   double stop_time = 0.15;       // s: to rest, when a moving command falls silent
   double clock_drift = 5e-3;     // of the sender's clock against ours that is followed
+  double smooth = 0;             // s: delay of the low-pass; 0 for none but where the command trembles
+  double tremor_memory = 1.5;    // s: how long a turn of a demand beyond limits is remembered
+  int tremor_turns = 3;          // more than so many turns lately are tremor
+  double tremor_distance = 0.06; // weighted: a command farther from its low-pass is no tremor
+  double tremor_speed = 0.2;     // weighted 1/s: a command that is faster on average is no tremor
+  double tremor_average = 0.2;   // s: of that average
+  double tremor_begin = 0.85;    // of the acceleration limits: a smaller demand is no tremor
+  double tremor_demand = 0.6;    // of the acceleration limits: what the low-pass of a tremor may ask
+  double demand_memory = 0.3;    // s: how long the largest demand is remembered
+  double filter_attack = 8;      // 1/s: how fast the low-pass slows down, for each e-fold of demand
+  double filter_release = 1;     // 1/s: how fast it quickens again
+  double filter_end = 8;         // 1/s: the same where the command rests or moves away
+  double filter_start = 250;     // 1/s: its speed w when it begins
+  double filter_slowest = 3;     // 1/s
+  double filter_off = 3000;      // 1/s: where it ends
   double clock_restart = 0.25;   // s: a stamp older by less is a late sample; by more, a clock set anew
+};
+
+// The low-pass of a command (smoothing.h); zero bytes are its start.
+struct CommandFilter {
+  double value[7];              // what it gives
+  double velocity[6];           // of it: m/s, rad/s
+  double mean_velocity[6];      // of it over the last tick
+  double slow_velocity[6];      // of it, averaged
+  double last_acceleration[6];  // of the command, when a demand beyond the limits last turned
+  double speed;                 // w, 1/s
+  double demand;                // the largest lately
+  double first_turn, last_turn; // s: when that was, and when the first of these turns
+  int turns;                    // how often it turned lately
+  bool active;
 };
 
 // What is remembered of a command; zero bytes are its start.
@@ -123,10 +153,12 @@ struct alignas(64) CommandState {
   double value[numbers][slots];
   double goal[12], newest[numbers];   // the newest sample, as goal and as value
   double output[numbers];             // what was read last
-  double velocity[6];                 // of what was read last: m/s, rad/s
+  double velocity[6];                 // of what was read last, over its tick: m/s, rad/s
+  double end_velocity[6];             // the same at its end, if the last tick was divided
   double blend[6], blend_velocity[6]; // a difference that fades, and its velocity when it began
   double blend_left, blend_duration;  // s: until it has faded, and from its start
   double clock, since_sample;         // s: our clock; time since the newest sample
+  double last_dt;                     // s: length of the last tick
   double last_change;                 // when samples last differed from the newest
   double last_sample;                 // sample_time of the newest slot
   double stamp, clock_offset;    // the newest stamp; our clock less the sender's, for the quickest sample
@@ -143,6 +175,8 @@ struct alignas(64) CommandState {
   bool windowed; // samples are read through the window
   bool direct;   // the last output was the newest sample itself
   bool stopped;  // a moving command fell silent and was brought to rest
+  bool divided;  // the last tick was divided
+  CommandFilter filter;
 };
 
 // One command as the law reads it.
@@ -152,6 +186,14 @@ struct Command {
   double acceleration[6]; // m/s^2, rad/s^2
   bool jumped;            // it is elsewhere without having moved
   double lag;             // s: how old it is
+};
+
+// How a command moves in a tick that is divided: x(u) from 0 to `way`, the cubic with these velocities at its
+// ends.
+struct CommandPath {
+  Command end;                               // the command at the end of the tick
+  double start_velocity[6], end_velocity[6]; // m/s, rad/s
+  bool moves;
 };
 
 // ---- memory
@@ -187,6 +229,7 @@ struct ArmScalars {
   bool measured_known;               // the last tick had measured joints
   double lag_product, lag_square;    // of lead and measured velocity: their ratio is the lag of the arm, s
   bool measured_within;              // the measured arm was within tolerance
+  double demand; // the largest acceleration of the last feed-forward over its joint's limit
 };
 
 // What one arm remembers between ticks. Rows of n are padded to Tracking::stride. Velocities and
@@ -203,9 +246,9 @@ struct ArmMemory {
   double *null_direction;     // n: of the Jacobian, where there is one joint more than rows
   double *weakest_row;        // m: left singular vector of the smallest singular value
   double *recovery_anchor;    // where the arm last followed well
-  double *recovery_q, *recovery_previous_q; // joint values that approach the command, and a tick earlier
-  double *command_drift;                    // m: of the command since it rests, weighted
-  double *twist_goals;                      // 12 a target
+  double *recovery_q, *recovery_previous_q;      // joint values that approach the command, and a tick earlier
+  double *command_drift;                         // m: of the command since it rests, weighted
+  double *twist_goals;                           // 12 a target
   double *lead_fast, *lead_slow, *velocity_fast; // low-passed: q less the measured joints, and velocity
   ArmScalars *scalars;
 };

@@ -29,6 +29,7 @@ REACHABLE = "other joint values reach it"
 """The reason for a goal that the search reaches from another start."""
 _POSITION_FIRST = 100.0  # factor on the weight of a position that is to be met before the orientation
 _RANDOM_STARTS = 30  # random starts for `_past_limits`, beside the nearest q and rest
+_MENDABLE = 0.02  # the largest entry of |R R' - I| that the core mends
 _ROUNDS = 8  # projections onto the limits in `_past_limits`
 
 
@@ -115,8 +116,12 @@ def held(commands: Array, dt: float | None) -> str:
         if wrong.size:
             return f"held: {which} is not finite, it has {wrong[0]}"
         rotation = row[:9].reshape(3, 3)
-        if not np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-3):
-            return f"held: {which} is not a frame, its rotation is {rotation.round(3).tolist()}"
+        off = float(np.abs(rotation @ rotation.T - np.eye(3)).max())
+        if off > _MENDABLE:
+            wrong_by = f"it is off by {off:.3g}, and only {_MENDABLE:g} is mended"
+            return f"held: the rotation of {which} is not orthonormal, {wrong_by}"
+        if np.linalg.det(rotation) < 0:
+            return f"held: the rotation of {which} is a reflection, its determinant is -1"
     return "held: the command is not a finite frame"
 
 

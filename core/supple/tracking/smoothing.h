@@ -1,0 +1,143 @@
+// A low-pass of a command: as slow as asked, and slower while the command trembles more than joints can
+// follow.
+//
+// The filter is y'' = w^2 (c - y) - 2 w y', critically damped: it never amplifies, and it is 2/w late. Where
+// the command's feed-forward asks joints for more than their acceleration limits, again and again in turning
+// directions while the command stays where it is, w falls until it asks for less, and rises again when the
+// trembling ends. A command that moves away from the filter is no tremor, and ends it.
+#pragma once
+#include "supple/tracking/window.h"
+
+namespace supple {
+inline namespace SUPPLE_ISA {
+
+// the speed w of the filter that is late by `smooth` seconds, or where it is off
+SUPPLE_FLAT double largest_filter_speed(const CommandOptions &o) {
+  return o.smooth > 0 ? 2 / o.smooth : o.filter_off;
+}
+
+// Counts how often a demand beyond the limits turned by more than a right angle lately, while the command
+// stayed where it was; true where that is tremor.
+SUPPLE_FN bool watch_tremor(CommandFilter &f, const CommandOptions &o, const Command &command, double clock) {
+  double value[value_size], way[6], product = 0;
+  goal_to_value(o, command.goal, value);
+  value_difference(o, f.value, value, way);
+  const double distance = weighted_norm(o, way);
+  if (clock - f.last_turn > o.tremor_memory || distance > o.tremor_distance)
+    f.turns = 0;
+  for (int i = 0; i < 6; ++i) {
+    const double weight = i < 3 ? o.position_weight : o.rotation_weight;
+    product += weight * weight * command.acceleration[i] * f.last_acceleration[i];
+  }
+  if (f.turns == 0) {
+    std::memcpy(f.value, value, sizeof value);
+    f.first_turn = clock;
+  }
+  if (f.turns > 0 && !(product < 0))
+    return false;
+  f.turns += 1;
+  f.last_turn = clock;
+  std::memcpy(f.last_acceleration, command.acceleration, sizeof f.last_acceleration);
+  return f.turns > o.tremor_turns && distance < o.tremor_speed * (clock - f.first_turn);
+}
+
+// Starts the filter at the last output of the command.
+SUPPLE_FN void begin_filter(CommandFilter &f, const CommandOptions &o, const Command &command, double dt) {
+  double back[6];
+  for (int i = 0; i < 6; ++i) {
+    back[i] = -command.displacement[i];
+    f.velocity[i] = command.displacement[i] / dt - command.acceleration[i] * dt;
+    f.mean_velocity[i] = f.slow_velocity[i] = f.velocity[i];
+  }
+  goal_to_value(o, command.goal, f.value);
+  add_difference(o, back, f.value);
+  normalize_value(f.value);
+  f.speed = lesser(o.filter_start, largest_filter_speed(o));
+  f.demand = f.turns = 0;
+  f.active = true;
+}
+
+// Adapts the speed w to the largest demand lately: the filter's acceleration grows with w^2. A command that
+// moves away is no tremor.
+SUPPLE_FN void adapt_filter(CommandFilter &f, const CommandOptions &o, const Command &command, double demand,
+                            double distance, double dt) {
+  if (o.smooth > 0 && f.speed >= largest_filter_speed(o) && !(demand > o.tremor_begin))
+    return;
+  bool rests = true;
+  for (int i = 0; i < 6; ++i) {
+    rests = rests && command.displacement[i] == 0;
+    f.slow_velocity[i] += dt / (dt + o.tremor_average) * (f.velocity[i] - f.slow_velocity[i]);
+  }
+  const bool moves = distance > 0.5 * o.tremor_distance || weighted_norm(o, f.slow_velocity) > o.tremor_speed;
+  f.demand = larger(demand, f.demand * larger(0.0, 1 - dt / o.demand_memory));
+  const double ratio = f.demand > 1e-3 ? std::log(f.demand / o.tremor_demand) : -6;
+  const double rate = rests || moves ? o.filter_end
+                      : ratio > 0    ? -o.filter_attack * ratio
+                                     : o.filter_release * lesser(1.0, -ratio);
+  const double factor = std::exp(clip(rate * dt, -0.5, 0.5));
+  const double speed = clip(f.speed * factor, o.filter_slowest, largest_filter_speed(o));
+  f.demand *= lesser(1.0, squared(speed / f.speed));
+  f.speed = speed;
+}
+
+// Moves the filter by one tick towards the command, which is `away`, and puts what it gives in the command's
+// place. With e = c - y, the command's velocity v and z = e - 2 v / w: z(t) = (z + (z' + w z) t) exp(-w t).
+SUPPLE_FN void filter_command(CommandFilter &f, const CommandOptions &o, const double *away, double distance,
+                              double dt, Command &command) {
+  const double far = squared(distance / o.tremor_distance);
+  const double w = f.speed * (o.smooth > 0 ? 1 : 1 + far * far), left = std::exp(-w * dt);
+  double step[6];
+  bool still = distance < no_motion;
+  for (int i = 0; i < 6; ++i) {
+    const double v = command.displacement[i] / dt, late = 2 * v / w;
+    const double z = away[i] - command.displacement[i] - late, rate = v - f.velocity[i], slope = rate + w * z;
+    still = still && v == 0;
+    step[i] = away[i] - (z + slope * dt) * left - late;
+    f.velocity[i] = v - (rate - w * slope * dt) * left;
+  }
+  command.lag += 2 / w;
+  if (still) { // at rest it gives the command's own bits
+    f.active = o.smooth > 0;
+    goal_to_value(o, command.goal, f.value);
+    for (int i = 0; i < 6; ++i)
+      f.velocity[i] = step[i] = 0;
+  } else {
+    add_difference(o, step, f.value);
+    normalize_value(f.value);
+    value_to_goal(o, f.value, command.goal, command.goal);
+    f.active = o.smooth > 0 || f.speed < o.filter_off;
+  }
+  for (int i = 0; i < 6; ++i) {
+    command.displacement[i] = step[i];
+    command.acceleration[i] = (step[i] / dt - f.mean_velocity[i]) / dt;
+    f.mean_velocity[i] = step[i] / dt;
+  }
+}
+
+// The low-pass of a command that was read. `demand`: the acceleration that the last tick's feed-forward asked
+// of a joint, over its limit.
+SUPPLE_FLAT void smooth_command(CommandState &s, const CommandOptions &o, double demand, double dt,
+                                Command &command) {
+  CommandFilter &f = s.filter;
+  if (!f.active) {
+    const bool quiet = !(demand > o.tremor_begin) || s.windowed || command.jumped;
+    if (!(o.smooth > 0) && (quiet || !watch_tremor(f, o, command, s.clock)))
+      return;
+    begin_filter(f, o, command, dt);
+  }
+  double value[value_size], away[6];
+  goal_to_value(o, command.goal, value);
+  if (command.jumped) {
+    std::memcpy(f.value, value, sizeof value);
+    for (int i = 0; i < 6; ++i)
+      f.velocity[i] = f.mean_velocity[i] = 0;
+    return;
+  }
+  value_difference(o, f.value, value, away);
+  const double distance = weighted_norm(o, away);
+  adapt_filter(f, o, command, demand, distance, dt);
+  filter_command(f, o, away, distance, dt, command);
+}
+
+} // namespace SUPPLE_ISA
+} // namespace supple
