@@ -90,15 +90,13 @@ def test_a_return_ends_when_the_command_moves():
 
 def test_no_joint_unwinds_a_whole_turn():
     arm, dt = supple.models.ur5(), 1 / 100
-    start = arm.q(
-        shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.2, wrist_2_joint=-1.4, shoulder_pan_joint=6.2
-    )
-    tool = arm.frame(start, "tool0")
+    start = arm.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.2, wrist_2_joint=-1.4)
+    tool, limit = arm.frame(start, "tool0"), arm.joint("shoulder_pan_joint").upper[0]
     for recover, unwinds in (("off", False), ("slow", False), ("free", True)):
         tracker = Solver().track(arm, "tool0", start=start, recover=recover)
-        for tick in range(800):
-            step = tracker.step(Frame.turn([0, 0, 1], min(0.3 * tick * dt, 0.3)) @ tool, dt)
-        assert bool(abs(step.q[0] - start[0]) > 5) is unwinds
+        for tick in range(1200):
+            step = tracker.step(Frame.turn([0, 0, 1], min(1.5 * tick * dt, limit + 0.2)) @ tool, dt)
+        assert bool(step.q[0] < limit - 5) is unwinds
         assert (step.status is TrackingStatus.FOLLOWING) is unwinds
 
 

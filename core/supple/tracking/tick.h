@@ -126,8 +126,8 @@ SUPPLE_FN TickResult follow_external(const TickSetup<N, M> &setup, const Externa
   result.bounded =
       bound_step(n, desired, bounds, [&](double *cost) { external_cost(external, at.gram, n, cost); });
   bound_balls(t, memory, setup.dt, bounds);
-  if (t.effector_bounds)
-    bound_effector_speed(t, memory, setup.dt, at, bounds);
+  if (t.effector_bounds && bound_effector_speed(t, memory, setup.dt, at, bounds))
+    bound_balls(t, memory, setup.dt, bounds); // what is safe for end effectors may leave a cone
   take_step(t, memory, bounds, setup.dt, true, out.sides);
   return result;
 }
@@ -153,9 +153,11 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
   if (measured)
     bound_lead(t, measured, setup.dt, memory, bounds);
   // the desired step: of the law, out of a local minimum, or none
-  const bool settled = watch_rest(setup, at, summary, scratch.commands, memory);
-  if (measured && is_waiting(setup, bounds))
-    scalars.command_rest_time = 0; // the arm is not where it was led: no time to go elsewhere
+  bool settled = watch_rest(setup, at, summary, scratch.commands, memory);
+  if (measured && is_waiting(setup, bounds)) { // the arm is not where it was led: it is no time to go elsewhere
+    scalars.command_rest_time = scalars.no_gain_time = 0;
+    settled = false;
+  }
   update_recovery(setup, summary, scratch.commands, settled, memory, scratch.recovery);
   DesiredStep desired;
   if (is_recovering(t, scalars)) {
@@ -189,8 +191,8 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
       memory.recovery_anchor[i] = memory.q[i];
   // the step
   bound_balls(t, memory, setup.dt, bounds);
-  if (t.effector_bounds)
-    bound_effector_speed(t, memory, setup.dt, at, bounds);
+  if (t.effector_bounds && bound_effector_speed(t, memory, setup.dt, at, bounds))
+    bound_balls(t, memory, setup.dt, bounds); // what is safe for end effectors may leave a cone
   take_step(t, memory, bounds, setup.dt, true, out.sides);
   result.singular = desired.report;
   result.reducible = settled ? 0 : desired.reducible;
