@@ -25,11 +25,32 @@ inline nb::object integers(nb::handle given, npy_intp size) {
   return nb::steal(made);
 }
 
-// what is known of one link: the joints that move it
+// what is known of one link: the joints that move it, in the world or relative to another link
 struct Path {
   std::vector<ChainJoint> joints;
   std::vector<int> columns;
   Chain chain;
+
+  Path() = default;
+  // `tip` is the frame of the link on the last node
+  Path(const std::vector<Node> &way, const Frame<double> &tip, int dof) {
+    for (const Node &node : way)
+      for (int k = 0; k < (node.motion == balls ? 3 : 1); ++k)
+        columns.push_back(node.index + k);
+    const int axes = int(columns.size());
+    std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    joints.resize(way.size());
+    make_chain(way.data(), int(way.size()), joints.data());
+    std::vector<char> seen(dof);
+    for (ChainJoint &joint : joints)
+      joint.shared = seen[joint.index], seen[joint.index] = 1;
+    chain = {joints.data(), int(way.size()), axes, dof, {}, {}};
+    const Rot<double> &r = tip.r;
+    const double rows[9] = {r.x.x, r.y.x, r.z.x, r.x.y, r.y.y, r.z.y, r.x.z, r.y.z, r.z.z};
+    std::copy_n(rows, 9, chain.rotation);
+    store3(tip.p, chain.position);
+  }
 };
 
 struct Tree {
@@ -90,25 +111,38 @@ struct Tree {
     if (path_known[link])
       return path;
     std::vector<Node> way;
-    for (int i = tips[link].node; i >= 0; i = nodes[i].parent)
+    for (int i : nodes_to(link))
       way.push_back(nodes[i]);
-    std::reverse(way.begin(), way.end());
-    for (const Node &node : way)
-      for (int k = 0; k < (node.motion == balls ? 3 : 1); ++k)
-        path.columns.push_back(node.index + k);
-    const int axes = int(path.columns.size());
-    std::sort(path.columns.begin(), path.columns.end());
-    path.columns.erase(std::unique(path.columns.begin(), path.columns.end()), path.columns.end());
-    path.joints.resize(way.size());
-    make_chain(way.data(), int(way.size()), path.joints.data());
-    std::vector<char> seen(dof);
-    for (ChainJoint &joint : path.joints)
-      joint.shared = seen[joint.index], seen[joint.index] = 1;
-    path.chain = {path.joints.data(), int(way.size()), axes, dof, {}, {}};
-    std::copy_n(tips[link].rotation, 9, path.chain.rotation);
-    std::copy_n(tips[link].position, 3, path.chain.position);
+    path = Path(way, constant<double>(tips[link].rotation, tips[link].position), dof);
     path_known[link] = 1;
     return path;
+  }
+
+  // the nodes from the root to a link
+  std::vector<int> nodes_to(int link) const {
+    std::vector<int> way;
+    for (int i = tips[link].node; i >= 0; i = nodes[i].parent)
+      way.push_back(i);
+    std::reverse(way.begin(), way.end());
+    return way;
+  }
+
+  // the joints between two links; those that move both alike take no part
+  Path relative_path(int link, int other) const {
+    const std::vector<int> to = nodes_to(link), from = nodes_to(other);
+    std::size_t common = 0;
+    while (common < to.size() && common < from.size() && to[common] == from[common])
+      ++common;
+    std::vector<Node> up, down;
+    for (std::size_t i = common; i < from.size(); ++i)
+      up.push_back(nodes[from[i]]);
+    for (std::size_t i = common; i < to.size(); ++i)
+      down.push_back(nodes[to[i]]);
+    std::vector<Node> way(up.size() + down.size());
+    Frame<double> tip = constant<double>(tips[link].rotation, tips[link].position);
+    make_relative_nodes(up.data(), int(up.size()), down.data(), int(down.size()),
+                        constant<double>(tips[other].rotation, tips[other].position), tip, way.data());
+    return Path(way, tip, dof);
   }
 
   // joint values, checked

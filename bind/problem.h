@@ -17,17 +17,19 @@ struct EncodedProblem {
   std::vector<double> lower, upper;
   Problem problem;
 
-  // targets: (link, components, weights, point, axis, slacks); balls: (index, axis, swing, low, high)
+  // targets: (link, components, weights, point, axis, slacks, other link or None); balls: (index, axis,
+  // swing, low, high)
   EncodedProblem(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list ball_list)
       : tree_owner(tree) {
     Tree &t = nb::cast<Tree &>(tree);
     dof = t.dof;
     const Rows lows(low, "lower", dof), highs(high, "upper", dof);
-    std::vector<const Path *> paths;
+    std::vector<Path> paths;
     std::vector<char> needed(dof);
     for (nb::handle w : wanted) {
-      paths.push_back(&t.path(t.place(w[0])));
-      for (int c : paths.back()->columns)
+      const int link = t.place(w[0]);
+      paths.push_back(nb::object(w[6]).is_none() ? t.path(link) : t.relative_path(link, t.place(w[6])));
+      for (int c : paths.back().columns)
         needed[c] = 1;
     }
     place.assign(dof, -1);
@@ -41,11 +43,11 @@ struct EncodedProblem {
     int rows = 0;
     for (std::size_t i = 0; i < paths.size(); ++i) {
       nb::handle w = wanted[i];
-      chain_joints.push_back(paths[i]->joints);
+      chain_joints.push_back(paths[i].joints);
       for (ChainJoint &joint : chain_joints.back())
         joint.index = place[joint.index];
       Target target{};
-      target.chain = paths[i]->chain;
+      target.chain = paths[i].chain;
       target.chain.joints = chain_joints.back().data();
       target.chain.dof = n;
       target.first = rows;

@@ -15,7 +15,7 @@ from supple.errors import BadInput, unknown_option
 from supple.frame import Array, Frame
 
 _ARRAYS = ("position", "orientation", "axis", "direction", "point")
-_PLAIN = ("weight", "turn_weight", "slack", "turn_slack", "priority")
+_PLAIN = ("relative_to", "weight", "turn_weight", "slack", "turn_slack", "priority")
 _FIELDS = ("link", *_ARRAYS, *_PLAIN)
 _OPTIONS = ("frame", *_ARRAYS, *_PLAIN)
 
@@ -49,8 +49,10 @@ class Goal:
     """Unit vectors (..., 3) in world axes, or None."""
     point: Array
     """The point (3,) of the link, in link axes, that `position` is for."""
+    relative_to: str | None
+    """Name of another link whose axes take the place of the world's, or None."""
     weight: tuple[float, float, float] | None
-    """Weight of the position error along each world axis; None: pi / reach, the paper's [D30]."""
+    """Weight of the position error along each axis; None: pi / reach, the paper's [D30]."""
     turn_weight: tuple[float, float, float]
     """Weight of the orientation error about each world axis (the first of them, for an axis)."""
     slack: tuple[float, float, float]
@@ -71,6 +73,7 @@ class Goal:
         axis: ArrayLike | None = None,
         direction: ArrayLike | None = None,
         point: ArrayLike = _ORIGIN,
+        relative_to: str | None = None,
         weight: float | Sequence[float] | None = None,
         turn_weight: float | Sequence[float] = 1.0,
         slack: float | Sequence[float] = 0.0,
@@ -88,8 +91,11 @@ class Goal:
             axis: a vector (3,) in link axes that shall point along ``direction``.
             direction: directions (..., 3) in world axes, of any length.
             point: the point (3,) of the link, in link axes, that ``position`` is for; its origin by default.
+            relative_to: another link, which may move too: the goal is then given in the axes of that link, at its
+                origin, and so are weights, slacks and errors. Joints that move both links alike take no part.
             weight: of the position error: one number, or one for each world axis; 0 leaves that axis free. By default
-                pi / reach, so that the whole workspace counts as half a turn.
+                pi / reach, so that the whole workspace counts as half a turn; relative to another link, the larger
+                reach of the two.
             turn_weight: of the orientation error: one number, or one for each world axis; 0 leaves it free.
             slack: position errors up to this count as zero, in metres: one number, or one for each world axis.
             turn_slack: orientation errors up to this count as zero, in radians: one number, or one about each world
@@ -102,6 +108,8 @@ class Goal:
             if isinstance(frame, str):
                 raise BadInput(f"the link comes first: write Goal({frame!r}, frame)")
             raise BadInput(f"a goal is for a link, by name; got {link!r}")
+        if relative_to is not None:
+            goal_arguments.other_link(relative_to, link)
         if frame is not None:
             if position is not None or orientation is not None or axis is not None:
                 raise BadInput("a goal is a frame, or position, orientation and axis; not both")
@@ -122,6 +130,7 @@ class Goal:
         _set(self, "axis", None if axis is None else goal_arguments.unit_vectors(axis, "axis", single=True))
         _set(self, "direction", None if direction is None else goal_arguments.unit_vectors(direction, "direction"))
         _set(self, "point", _ORIGIN if point is _ORIGIN else goal_arguments.vectors(point, "point", single=True))
+        _set(self, "relative_to", relative_to)
         _set(self, "weight", None if weight is None else goal_arguments.three(weight, "weight"))
         _set(self, "turn_weight", goal_arguments.three(turn_weight, "turn_weight"))
         placed = place is not None and self.weight != _ZERO
@@ -154,7 +163,7 @@ class Goal:
         """All but the frame: goals of one kind share a compiled solver."""
         axis = None if self.axis is None else self.axis.tobytes()
         point = None if self.point is _ORIGIN else self.point.tobytes()
-        parts = (self.link, self.position is None, self.orientation is None, axis, point)
+        parts = (self.link, self.relative_to, self.position is None, self.orientation is None, axis, point)
         return (*parts, self.weight, self.turn_weight, self.slack, self.turn_slack, self.priority)
 
     def _rows(self, reach: float) -> tuple[list[int], list[float]]:
@@ -232,6 +241,8 @@ class Goal:
             parts.append(f"orientation{turn}")
         if self.point.any():
             parts.append(f"point={_brief(self.point)}")
+        if self.relative_to is not None:
+            parts.append(f"relative_to={self.relative_to!r}")
         if self.weight is not None:
             parts.append(f"weight={self.weight}")
         if self.turn_weight != (1.0, 1.0, 1.0):
@@ -267,6 +278,12 @@ def take_rows(goal: Goal, shape: tuple[int, ...], indices: Any) -> Goal:
 
     parts = rows(goal.position, 1), rows(goal.orientation, 2), goal.axis, rows(goal.direction, 1)
     return _rebuilt(goal.link, *parts, goal.point, *(getattr(goal, name) for name in _PLAIN))
+
+
+def with_priority(goal: Goal, priority: int) -> Goal:
+    """The same goal with another priority."""
+    fields = {name: getattr(goal, name) for name in _FIELDS}
+    return _rebuilt(*({**fields, "priority": priority}.values()))
 
 
 def _brief(a: Array) -> str:

@@ -205,9 +205,7 @@ def _reasons(step: Step) -> list[str]:
     reasons = []
     for goal, row, error in zip(tracker.goals, step.goal, step.error, strict=True):
         if goal.position is not None and not goal.point.any():
-            reasons += explanation.out_of_reach(
-                linkage, goal.link, row[9:], error[:3], float(np.linalg.norm(error[:3]))
-            )
+            reasons += explanation.out_of_reach(linkage, goal, row[9:], error[:3], float(np.linalg.norm(error[:3])))
     reasons += explanation.at_limits(linkage.names, step.sides)
     if not reasons and step._number(_IS_SINGULAR):
         first = tracker._numbers + _SINGULAR_DIRECTION

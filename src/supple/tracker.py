@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple import _check, _core, method
-from supple._linkage import reach
 from supple._linkage.argument import checked_linkage
 from supple._solve import compilation, encoding
 from supple._solve.arguments import start_values
@@ -73,7 +72,7 @@ class Tracker:
         self._dof = linkage.dof
         self._single = start.ndim == 1
         self._plain = len(goals) == 1 and goals[0].position is not None and goals[0].orientation is not None
-        reaches = [reach.reach(linkage, goal.link) for goal in goals]
+        reaches = [encoding.goal_length(linkage, goal) for goal in goals]
         self._reaches = reaches
         targets, balls = encoding.targets(linkage, goals), encoding.balls(linkage)
         self._weights = [list(target[2]) for target in targets]
@@ -279,8 +278,8 @@ class Tracker:
     def _encode_goal(self, k: int, one: Any, shape: tuple[int, ...], out: Array) -> None:
         mine = self.goals[k]
         if isinstance(one, Goal):
-            if one.link != mine.link:
-                raise BadInput(f"goal {k} is tracked for {mine.link!r}, got one for {one.link!r}")
+            if one.link != mine.link or one.relative_to != mine.relative_to:
+                raise BadInput(f"goal {k} is tracked for {_whose(mine)}, got one for {_whose(one)}")
             components, weights = one._rows(self._reaches[k])
             if components != mine._rows(self._reaches[k])[0]:
                 raise BadInput(f"goal {k} must have the components that it had when tracking began: {mine!r}")
@@ -338,6 +337,10 @@ def make_tracker(
         raise BadInput(f"start must have shape (dof,) or (arms, dof), not {begin.shape}")
     near = Tolerance(1e-3, math.radians(0.5)) if tolerance is None else tolerance
     return Tracker(linkage, goals, solver, begin, acceleration, jerk, near)
+
+
+def _whose(goal: Goal) -> str:
+    return repr(goal.link) if goal.relative_to is None else f"{goal.link!r} relative to {goal.relative_to!r}"
 
 
 def _numbers(value: ArrayLike, what: str) -> Array:

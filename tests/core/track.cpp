@@ -280,8 +280,11 @@ struct Arm {
       for (int i = 0; i < lengths[k]; ++i)
         path[i] = nodes[branch[k][i]];
       chain_joints[k].resize(lengths[k]);
-      make_chain(path, lengths[k], chain_joints[k].data());
       Target target{};
+      place(random, target.chain.rotation, target.chain.position);
+      if (!plain && random.below(3) == 0)
+        seen_from_a_link(random, path, lengths[k], target.chain);
+      make_chain(path, lengths[k], chain_joints[k].data());
       bool seen[room] = {};
       int axes = 0;
       for (ChainJoint &joint : chain_joints[k]) {
@@ -289,8 +292,10 @@ struct Arm {
         seen[joint.index] = true;
         axes += joint.motion == balls ? 3 : 1;
       }
-      target.chain = {chain_joints[k].data(), lengths[k], axes, n, {}, {}};
-      place(random, target.chain.rotation, target.chain.position);
+      target.chain.joints = chain_joints[k].data();
+      target.chain.count = lengths[k];
+      target.chain.axes = axes;
+      target.chain.dof = n;
       wish(random, plain, target);
       target.first = asked;
       asked += target.rows;
@@ -324,6 +329,20 @@ struct Arm {
     goals.resize(12 * targets.size());
   }
   Arm(const Arm &) = delete;
+
+  // As if the first joints of the path carried another link, which the end effector is seen from.
+  static void seen_from_a_link(Random &random, Node *path, int count, Chain &chain) {
+    Node made[most], other;
+    place(random, other.rotation, other.position);
+    const int up = random.below(count + 1);
+    Frame<double> tip = constant<double>(chain.rotation, chain.position);
+    make_relative_nodes(path, up, path + up, count - up, constant<double>(other.rotation, other.position),
+                        tip, made);
+    for (int i = 0; i < count; ++i)
+      path[i] = made[i];
+    write(tip.r, chain.rotation);
+    store3(tip.p, chain.position);
+  }
 
   bool is_slide(int index) const { return size[index] != 1; }
 

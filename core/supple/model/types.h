@@ -12,6 +12,7 @@ struct Node {
   double position[3];        // of the location, in metres
   double gain, offset;       // value = gain * q[index] + offset
   int parent, index, motion; // parent: -1 for the world; index: first of one value of q, or of three
+  bool inverted = false;     // of a ball: it turns by the inverse of its values
 };
 
 // One joint of a chain. A turn about z at the end of one location and at the start of the next is one turn,
@@ -28,9 +29,10 @@ struct ChainJoint {
   bool shifts[3]; // which parts of the shift are not zero
   bool whole;     // use the whole location
   bool shared;    // a joint before this one has the same column of the Jacobian
+  bool inverted;  // of a ball: it turns by the inverse of its values, as seen from its child
 };
 
-// the joints between the world and one end effector, outermost last
+// the joints between the world, or the link that a goal is relative to, and one end effector, outermost last
 struct Chain {
   const ChainJoint *joints;
   int count, axes, dof;            // axes: one for each turn or slide, three for a ball

@@ -18,8 +18,9 @@ from supple.joint import Kind
 from supple.linkage import Linkage
 
 Row = tuple[float, float, float]
-Target = tuple[str, tuple[int, ...], tuple[float, ...], Row, Row, tuple[float, ...]]
-"""A link; the components of its error, their weights; its point and axis (3,); the slack of each component."""
+Target = tuple[str, tuple[int, ...], tuple[float, ...], Row, Row, tuple[float, ...], str | None]
+"""A link; the components of its error, their weights; its point and axis (3,); the slack of each component; the link
+that it is relative to."""
 
 
 def targets(linkage: Linkage, goals: Sequence[Goal]) -> list[Target]:
@@ -27,14 +28,30 @@ def targets(linkage: Linkage, goals: Sequence[Goal]) -> list[Target]:
     checked_linkage(linkage)
     encoded = []
     for goal in goals:
-        if goal.link not in linkage._link_named:
-            raise unknown("link", goal.link, linkage._link_named)
-        components, weights = goal._rows(reach.reach(linkage, goal.link))
+        for link in (goal.link, goal.relative_to):
+            if link is not None and link not in linkage._link_named:
+                raise unknown("link", link, linkage._link_named)
+        components, weights = goal._rows(goal_length(linkage, goal))
         axis = (0.0, 0.0, 0.0) if goal.axis is None else tuple(goal.axis.tolist())
-        encoded.append(
-            (goal.link, tuple(components), tuple(weights), tuple(goal.point.tolist()), axis, tuple(goal._slacks()))
-        )
+        point, slacks = tuple(goal.point.tolist()), tuple(goal._slacks())
+        encoded.append((goal.link, tuple(components), tuple(weights), point, axis, slacks, goal.relative_to))
     return encoded
+
+
+def goal_length(linkage: Linkage, goal: Goal) -> float:
+    """The length in metres that counts as half a turn in the error of a goal: the reach of its link.
+
+    Relative to another link, it is the larger of both links' reaches from what carries them both, so that a goal has
+    about the same weight in the axes of that link as in those of the world.
+    """
+    if goal.relative_to is None:
+        return reach.reach(linkage, goal.link)
+    return max(reach.between(linkage, goal.link, goal.relative_to)[:2])
+
+
+def goal_reach(linkage: Linkage, goal: Goal) -> tuple[float, Array]:
+    """How far the link of a goal can get, and from which point (3,) that is measured, in metres and the goal's axes."""
+    return reach.measured(linkage, goal.link, goal.relative_to)
 
 
 def rank_of(jacobian: Array, tolerance: float = 1e-6) -> int:

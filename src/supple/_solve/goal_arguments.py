@@ -15,6 +15,14 @@ from supple.frame import Array, Frame
 _ZERO = (0.0, 0.0, 0.0)
 
 
+def other_link(value: object, link: str) -> None:
+    """Checks the link that a goal for ``link`` is relative to."""
+    if not isinstance(value, str) or not value:
+        raise BadInput(f"relative_to must be the name of a link, got {value!r}")
+    if value == link:
+        raise BadInput(f"relative_to must be another link than the goal's own, {link!r}")
+
+
 def frames(value: ArrayLike, link: str = "link") -> Frame:
     """Frames from an array (..., 4, 4); of many, rows that are not finite stay, and the solve marks them INVALID."""
     try:

@@ -5,17 +5,34 @@ from __future__ import annotations
 import numpy as np
 
 from supple import _core
-from supple.frame import Array
+from supple.frame import Array, Frame
 from supple.goal import Goal
 from supple.linkage import Linkage
 
 
+def goal_frame(linkage: Linkage, goal: Goal, q: Array) -> Frame:
+    """The frame of a goal's link in the axes of the goal: the world's, or those of the link that it is relative to."""
+    frame = linkage.frame(q, goal.link)
+    return frame if goal.relative_to is None else linkage.frame(q, goal.relative_to).inverse() @ frame
+
+
+def goal_jacobian(linkage: Linkage, goal: Goal, q: Array) -> Array:
+    """The Jacobian (..., 6, dof) of a goal's point in the axes of the goal: linear, then angular."""
+    jacobian = linkage.jacobian(q, goal.link, point=goal.point)
+    if goal.relative_to is None:
+        return jacobian
+    carried = linkage.jacobian(q, goal.relative_to, point=goal_frame(linkage, goal, q).apply(goal.point))
+    back = np.swapaxes(linkage.frame(q, goal.relative_to).rotation, -1, -2)
+    relative = jacobian - carried
+    return np.concatenate([back @ relative[..., :3, :], back @ relative[..., 3:, :]], axis=-2)
+
+
 def goal_error(linkage: Linkage, goal: Goal, q: Array, shape: tuple[int, ...]) -> Array:
-    """Goal minus end effector (*shape, 6): metres, then a rotation vector in radians, in world axes.
+    """Goal minus end effector (*shape, 6): metres, then a rotation vector in radians, in the axes of the goal.
 
     A component that the goal leaves free is 0; with slack, only the part outside of the slack counts.
     """
-    frame = linkage.frame(q, goal.link)
+    frame = goal_frame(linkage, goal, q)
     error = np.zeros((*shape, 6))
     if goal.position is not None:
         free = np.array([weight == 0 for weight in goal.weight or (1.0, 1.0, 1.0)])

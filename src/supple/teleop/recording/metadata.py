@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FORMAT = 2
 """Format that is written. Format 1 held the solver as the text of its repr; see `format1`."""
-_GOAL_OPTIONS = ("point", "weight", "turn_weight", "slack", "turn_slack", "priority")
+_GOAL_OPTIONS = ("point", "relative_to", "weight", "turn_weight", "slack", "turn_slack", "priority")
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,4 +169,4 @@ def _goal_from_dict(data: Any) -> Goal:
         wanted["position"] = (0.0, 0.0, 0.0)
     if data["orientation"]:
         wanted["orientation"] = np.eye(3)
-    return Goal(data["link"], **wanted, **{name: data[name] for name in _GOAL_OPTIONS})
+    return Goal(data["link"], **wanted, **{name: data[name] for name in _GOAL_OPTIONS if name in data})
