@@ -17,8 +17,8 @@ struct EncodedProblem {
   std::vector<double> lower, upper;
   Problem problem;
 
-  // targets: (link, components, weights, point, axis, slacks, other link or None); balls: (index, axis,
-  // swing, low, high)
+  // targets: (link, components, weights, point, axis, slacks, other link or None, shape); balls: (index,
+  // axis, swing, low, high)
   EncodedProblem(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list ball_list)
       : tree_owner(tree) {
     Tree &t = nb::cast<Tree &>(tree);
@@ -59,7 +59,10 @@ struct EncodedProblem {
         target.weight[k] = number(w[2][k]);
         target.slack[k] = number(w[5][k]);
       }
+      target.looks = nb::cast<bool>(w[7][0]);
+      target.distance = number(w[7][1]);
       for (int k = 0; k < 3; ++k) {
+        target.line[k] = number(w[7][2 + k]);
         target.point[k] = number(w[3][k]);
         target.axis[k] = number(w[4][k]);
       }

@@ -60,9 +60,11 @@ struct Tracker {
       CommandOptions o;
       o.position_weight = o.rotation_weight = 0;
       for (int k = 0; k < target.rows; ++k) {
-        double &largest = target.component[k] < about_x ? o.position_weight : o.rotation_weight;
+        double &largest = is_position_component(target.component[k]) ? o.position_weight : o.rotation_weight;
         largest = larger(largest, weight_scale * target.weight[k]);
       }
+      if (target.looks) // what is a metre away turns by a radian when it moves by a metre
+        o.position_weight = o.rotation_weight;
       o.has_direction = target.has_direction;
       options.push_back(o);
     }

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from supple.solver import Solver, Tolerance
 
 _NAN = math.nan
+_ROTATIONS = range(3, 8)  # the components of an error that are angles
 _NOT_A_FRAME = (Goal, list, tuple)  # a union type would be built at every tick, which takes as long as the rest of it
 
 
@@ -82,7 +83,7 @@ class Tracker:
         limit = _bounds(linkage, acceleration, "acceleration", linkage.acceleration, 15.0 * size)
         jerks = _bounds(linkage, jerk, "jerk", np.full(linkage.dof, math.inf), limit / 6e-3)
         strongest = max(
-            weight * (length / math.pi if component < 3 and 0 < length < math.inf else 1.0)
+            weight * (length / math.pi if component not in _ROTATIONS and 0 < length < math.inf else 1.0)
             for (_, components, weights, *_), length in zip(targets, reaches, strict=True)
             for component, weight in zip(components, weights, strict=True)
         )
@@ -184,6 +185,10 @@ class Tracker:
         """
         if self._local_solver is not None:
             raise BadInput("push needs the tracking law; with another method or a damping scheme, use step")
+        for k, goal in enumerate(self.goals):
+            kind = "look_at" if goal.look_at is not None else "distance" if goal.distance is not None else ""
+            if kind:
+                raise BadInput(f"push moves frames, positions and directions; goal {k} has {kind}: use step")
         rows = _numbers(twist, "twist")
         if rows.shape[-1:] == (6,) and len(self.goals) == 1 and rows.ndim == (1 if self._single else 2):
             rows = rows[..., None, :]
@@ -281,7 +286,7 @@ class Tracker:
             if one.link != mine.link or one.relative_to != mine.relative_to:
                 raise BadInput(f"goal {k} is tracked for {_whose(mine)}, got one for {_whose(one)}")
             components, weights = one._rows(self._reaches[k])
-            if components != mine._rows(self._reaches[k])[0]:
+            if components != mine._rows(self._reaches[k])[0] or one._surface != mine._surface:
                 raise BadInput(f"goal {k} must have the components that it had when tracking began: {mine!r}")
             if weights != self._weights[k]:
                 self._track.weigh(k, weights)
@@ -292,7 +297,8 @@ class Tracker:
             return
         matrix = one.matrix if isinstance(one, Frame) else _numbers(one, f"goal {k}")
         if mine.axis is not None:
-            raise BadInput(f"goal {k} has an axis: give a Goal with axis and direction")
+            toward = "direction" if mine.look_at is None else "look_at"
+            raise BadInput(f"goal {k} has an axis: give a Goal with axis and {toward}")
         if matrix.shape != (*shape, 4, 4):
             raise BadInput(f"goal {k} must be a frame of shape {(*shape, 4, 4)}, got {matrix.shape}")
         out[..., :9] = matrix[..., :3, :3].reshape(*shape, 9)

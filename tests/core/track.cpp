@@ -372,15 +372,28 @@ struct Arm {
       rotation[k] = rows[k];
   }
 
-  // what is asked: a frame, a position, a turn or a direction to point along; turns with one weight
+  // what is asked: a frame, a position, a turn, a direction to point along, a point to look at or a distance;
+  // turns with one weight
   static void wish(Random &random, bool frame_only, Target &target) {
-    const int kind = frame_only ? 0 : random.below(5);
-    const bool position = kind != 2 && kind != 3, turn = kind == 0 || kind == 2, points = kind >= 3;
+    const int kind = frame_only ? 0 : random.below(8);
+    const bool position = kind < 2 || kind == 4, turn = kind == 0 || kind == 2,
+               points = kind >= 3 && kind < 6, radial = kind > 5;
+    target.looks = kind == 5;
     const double weight = frame_only ? 1 : log_between(random, 0.3, 3);
     for (int c = 0; c < 3 && position; ++c)
       if (frame_only || target.rows == 0 || random.below(6))
         target.component[target.rows] = c,
         target.weight[target.rows++] = frame_only ? 1.5 : log_between(random, 0.3, 3);
+    if (radial) {
+      const Vec<double> line = exp_rotation(Vec<double>{random.between(-2, 2), random.between(-2, 2), 1}).x;
+      if (random.below(2))
+        store3(line, target.line);
+      const bool on_line = target.line[0] != 0 && random.below(2);
+      target.distance = on_line ? 0 : random.between(0.1, 1);
+      const double far = log_between(random, 0.3, 3);
+      for (int c = radial_1; c <= (on_line ? radial_2 : radial_1); ++c)
+        target.component[target.rows] = c, target.weight[target.rows++] = far;
+    }
     for (int c = about_x; c <= about_z && turn; ++c)
       target.component[target.rows] = c, target.weight[target.rows++] = weight;
     for (int c = across_1; c <= across_2 && points; ++c)
@@ -426,6 +439,8 @@ struct Arm {
       const Frame<double> f = tip(targets[k], q);
       double *goal = goals.data() + 12 * k;
       write_goal(f, goal);
+      if (targets[k].looks || targets[k].has_radial) // not far from what it asks
+        store3(f.p + 0.7 * (f.r * load3(targets[k].axis)), goal + 9);
       if (options[k].has_direction) {
         const Vec<double> a = f.r * Vec<double>{targets[k].axis[0], targets[k].axis[1], targets[k].axis[2]};
         goal[0] = a.x;
@@ -438,9 +453,58 @@ struct Arm {
 
 // curvature
 
+double size_of(Vec<double> v) { return root(dot(v, v)); }
+
+// How the rows of a distance change along d, and the turn that a point to look at asks, by differences.
+void turning_rows(const Arm &arm, const Target &target, const Command &command, const double *q,
+                  const double *d, Worst &worst, int round) {
+  if (!target.looks && !target.has_radial)
+    return;
+  const Vec<double> goal = load3(command.goal + 9);
+  double near[room], x[room] = {};
+  Mover m[room];
+  Axis<double> axes[room + 1];
+  // what d asks of the rows at a step along d: a distance's rate, or the turn of a look
+  auto rate = [&](double along, double &bend) {
+    for (int i = 0; i < arm.n; ++i)
+      x[i] = along * d[i];
+    arm.moved(q, x, near);
+    const Frame<double> tip = end_effector(target, near, axes);
+    const int count = movers(target.chain, axes, tip.p, arm.size.data(), m);
+    const Residual<double> r = residual<Angle>(target, tip, goal_frame(command.goal));
+    Vec<double> linear{0, 0, 0}, angular{0, 0, 0};
+    for (int i = 0; i < count; ++i) {
+      linear = linear + d[m[i].index] * m[i].j;
+      angular = angular + d[m[i].index] * m[i].z;
+    }
+    bend = 1 / larger(size_of(goal - tip.p), 1e-9) + r.rows.bend;
+    if (target.looks)
+      return r.rows.fade * angular + cross(r.rows.look, linear);
+    return radial_part(target, r.rows, linear);
+  };
+  const double h = 1e-5;
+  double bend;
+  const Vec<double> slope = (0.5 / h) * (rate(h, bend) - rate(-h, bend));
+  rate(0, bend);
+  if (bend > 8)
+    return; // too near for differences
+  const Frame<double> tip = end_effector(target, q, axes);
+  const int count = movers(target.chain, axes, tip.p, arm.size.data(), m);
+  const Residual<double> r = residual<Angle>(target, tip, goal_frame(command.goal));
+  Vec<double> linear, angular;
+  second_along(m, count, d, linear, angular);
+  add_goal_curvature(target, r.rows, m, count, d, linear, angular);
+  const Vec<double> v = velocity_along(m, count, d);
+  const double scale = (1 + bend * bend) * (1 + dot(v, v)) * arm.n * arm.n;
+  if (target.looks)
+    worst.see(size_of(angular + cross(r.rows.look, linear) - slope) / scale, round);
+  else // the row itself turns with its unit vector
+    worst.see(dot(r.rows.radial[0], linear - slope) / scale, round);
+}
+
 void curvature(Report &report) {
   Random random{33};
-  Worst hessian, second, derivative;
+  Worst hessian, second, derivative, second_rows;
   for (int round = 0; round < 12 * rounds; ++round) {
     Arm arm(random, 1 + random.below(9), false);
     const int n = arm.n;
@@ -462,8 +526,10 @@ void curvature(Report &report) {
       std::memcpy(command.goal, arm.goals.data() + 12 * k, sizeof command.goal);
       const CommandResidual r = command_residual(target, tip, command, 1);
       cornered = cornered || root(dot(r.error.rotation, r.error.rotation)) > 2.5;
-      add_curvature(moving, count, r.error.position, r.error.rotation, r.position_weight, r.rotation_weight,
-                    target.has_direction, r.error.pointing, n, H.data());
+      add_residual_curvature(target, r, moving, count, n, H.data());
+      if (target.has_radial ||
+          target.looks) // at its centre a distance has a corner, and a look is of any way
+        cornered = cornered || size_of(load3(command.goal + 9) - tip.p) < 0.15 || r.error.rows.bend > 8;
       std::vector<double> rows(target.rows * n);
       for (int i = 0; i < count; ++i) {
         double column[6];
@@ -508,10 +574,11 @@ void curvature(Report &report) {
       for (int i = 0; i < count; ++i)
         reach = larger(reach, root(dot(moving[i].j, moving[i].j)));
       second.see(apart(linear, by_hand, angular, by_turn) / (n * n * reach), round);
+      turning_rows(arm, target, command, q, d, second_rows, round);
       std::vector<Vec<double>> sums(2 * n, Vec<double>{0, 0, 0});
-      derivative_along_each(moving, count, d, [&](int joint, Vec<double> l, Vec<double> w) {
-        sums[2 * joint] = sums[2 * joint] + l;
-        sums[2 * joint + 1] = sums[2 * joint + 1] + w;
+      derivative_along_each(moving, count, d, [&](const Mover &mover, Vec<double> l, Vec<double> w) {
+        sums[2 * mover.index] = sums[2 * mover.index] + l;
+        sums[2 * mover.index + 1] = sums[2 * mover.index + 1] + w;
       });
       for (int i = 0; i < n; ++i) {
         bool ball = false; // turning a ball also turns the axes that its own rates are about
@@ -550,6 +617,8 @@ void curvature(Report &report) {
   report.add("J'J and curvature are the Hessian of half the squared error", "double", hessian.error, 1e-5,
              hessian.at);
   report.add("the second derivative is how J d changes along d", "double", second.error, 1e-7, second.at);
+  report.add("the second derivative of rows that turn is how J d changes along d", "double",
+             second_rows.error, 1e-6, second_rows.at);
   report.add("the derivative along each joint is how J d changes with it", "double", derivative.error, 1e-7,
              derivative.at);
 }

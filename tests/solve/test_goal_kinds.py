@@ -1,4 +1,4 @@
-"""Laws of goals for real work: relative to another link, on random linkages with joints of every kind."""
+"""Laws of goals for real work, on random linkages: relative to another link, looks, distances, centres of mass."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,65 @@ def relative_goal(tree, q, rng):
     return goal if moves(tree, goal) else None
 
 
-MAKERS = {"relative": relative_goal}
+def some_link(tree, q, rng):
+    """A random link, its frame at q, a point of it, and the link that its goal is relative to, or None."""
+    link = rng.choice([link.name for link in tree.links])
+    point = rng.uniform(-0.3, 0.3, 3) if rng.random() < 0.5 else np.zeros(3)
+    others = [other.name for other in tree.links if other.name != link]
+    other = rng.choice(others) if others and rng.random() < 0.25 else None
+    seen = Goal(link, Frame(), relative_to=other)
+    return {"link": link, "point": point, "relative_to": other}, goal_frame(tree, seen, q)
+
+
+def changes(tree, goal):
+    """Whether some joint changes the error of a goal, near and far from it."""
+    return any(np.abs(evaluated(tree, [goal], q)[1]).max() > 1e-6 for q in tree.random(4, seed=0))
+
+
+def look(tree, q, rng):
+    """A goal that looks at a point, which q meets, or None if no joint changes it."""
+    at, frame = some_link(tree, q, rng)
+    axis, far = rng.normal(size=3), rng.uniform(0.1, 2)
+    seen = frame.apply(at["point"]) + far * frame.rotation @ (axis / np.linalg.norm(axis))
+    goal = Goal(**at, axis=axis, look_at=seen, turn_slack=rng.choice([0.0, 0.0, 0.2]))
+    return goal if moves(tree, goal) and changes(tree, goal) else None
+
+
+def round_a_point(tree, q, rng):
+    at, frame = some_link(tree, q, rng)
+    center, slack = frame.apply(at["point"]) + rng.uniform(-0.5, 0.5, 3), rng.choice([0.0, 0.0, 0.02])
+    far = np.linalg.norm(center - frame.apply(at["point"]))
+    goal = Goal(**at, position=center, distance=far, slack=slack)
+    return goal if moves(tree, goal) and changes(tree, goal) else None
+
+
+def round_a_line(tree, q, rng):
+    at, frame = some_link(tree, q, rng)
+    line, way = rng.normal(size=3), rng.uniform(-0.5, 0.5, 3)
+    far = np.linalg.norm(np.cross(way, line)) / np.linalg.norm(line)
+    goal = Goal(**at, position=frame.apply(at["point"]) + way, line=line, distance=far)
+    return goal if moves(tree, goal) and changes(tree, goal) else None
+
+
+def on_a_line(tree, q, rng):
+    at, frame = some_link(tree, q, rng)
+    line = rng.normal(size=3)
+    goal = Goal(**at, position=frame.apply(at["point"]) + rng.normal() * line, line=line)
+    return goal if moves(tree, goal) and changes(tree, goal) else None
+
+
+MAKERS = {"relative": relative_goal, "look": look, "sphere": round_a_point, "cylinder": round_a_line, "line": on_a_line}
+
+
+def depth(tree, goal, q):
+    """How far a goal's point is from where its error has a corner, in metres."""
+    way = (
+        (goal.position if goal.look_at is None else goal.look_at) if goal.distance or goal.look_at is not None else None
+    )
+    if way is None:
+        return np.inf
+    way = way - goal_frame(tree, goal, q).apply(goal.point)
+    return np.linalg.norm(way if goal.line is None else np.cross(goal.line, way))
 
 
 def cases(kind, count=CASES):
@@ -94,6 +152,8 @@ def test_joint_values_that_meet_a_goal_leave_no_error(kind):
 def test_the_jacobian_is_the_derivative_of_the_error_where_the_goal_is_met(kind):
     for tree, q, goal in cases(kind, 100):
         jacobian = evaluated(tree, [goal], q)[1]
+        if max(goal.slack + goal.turn_slack) or depth(tree, goal, q) < 0.05:
+            continue  # inside its slack a goal has no rows
         assert np.abs(jacobian + slopes(tree, [goal], q)).max() < 1e-6 * max(1.0, np.abs(jacobian).max())
 
 
@@ -102,8 +162,9 @@ def test_the_jacobian_gives_the_gradient_of_the_squared_error_anywhere(kind):
     for tree, q, goal in cases(kind, 100):
         near = tree.integrate(q, 0.3 * np.random.default_rng(1).uniform(-1, 1, tree.dof))
         error, jacobian = evaluated(tree, [goal], near)
-        if np.linalg.norm(error[-3:]) > 2.5:
-            continue  # half a turn away the error has a corner
+        rotation = np.linalg.norm(goal_error(tree, goal, near, ())[3:])
+        if rotation > 2.5 or not depth(tree, goal, near) > 0.05:
+            continue  # half a turn away, and at the centre of a distance or a look, the error has a corner
         wanted = -error @ jacobian
         assert np.abs(wanted - gradient(tree, [goal], near)).max() < 1e-6 * max(1.0, np.abs(wanted).max())
 
@@ -183,3 +244,143 @@ def test_a_relative_goal_that_makes_no_sense_is_refused():
         solve(BAXTER, Goal(LEFT, Frame(), relative_to="right_griper"))
     with pytest.raises(BadInput, match="no joint moves"):
         solve(BAXTER, Goal("left_hand_camera_link", Frame(), relative_to="left_hand_range_link"))
+
+
+# -- look at a point --------------------------------------------------------------------------------------------
+
+HEAD = models.panda()
+TOOL = "panda_hand_tcp"
+
+
+def angle_off(arm, goal, q):
+    """The angle between a goal's axis and the way to the point that it looks at, in radians."""
+    frame = goal_frame(arm, goal, q)
+    way = goal.look_at - frame.apply(goal.point)
+    cosine = np.sum(frame.rotation @ goal.axis * way, axis=-1) / np.linalg.norm(way, axis=-1)
+    return np.arccos(np.clip(cosine, -1, 1))
+
+
+def test_a_link_looks_at_points_ahead_of_it():
+    points = np.random.default_rng(0).uniform(-1.5, 1.5, (500, 3))
+    goal = Goal(TOOL, axis=[0, 0, 1], look_at=points)
+    found = solve(HEAD, goal)
+    assert found.arrived.mean() >= 0.99
+    assert angle_off(HEAD, goal, found.q)[found.arrived].max() < 1e-5
+
+
+def test_a_cone_around_a_point_is_enough():
+    points = np.random.default_rng(1).uniform(-1.5, 1.5, (200, 3))
+    goal = Goal(TOOL, axis=[0, 0, 1], look_at=points, turn_slack=0.2)
+    found = solve(HEAD, goal, HEAD.rest)
+    assert found.arrived.mean() >= 0.99
+    off = angle_off(HEAD, goal, found.q)[found.arrived]
+    assert off.max() < 0.2 + 1e-5
+    assert off.max() > 0.15
+
+
+def test_a_point_to_look_at_that_is_passed_through_makes_no_jump():
+    place = HEAD.frame(HEAD.rest, TOOL).position
+    for way in np.random.default_rng(2).normal(size=(20, 3)):
+        along = np.linspace(-0.02, 0.02, 4001)[:, None] * way / np.linalg.norm(way)
+        rows = np.array([evaluated(HEAD, [Goal(TOOL, axis=[0, 0, 1], look_at=place + x)], HEAD.rest)[0] for x in along])
+        assert np.isfinite(rows).all()
+        assert np.abs(np.diff(rows, axis=0)).max() < 0.02
+    there = Goal(TOOL, axis=[0, 0, 1], look_at=place)
+    error, jacobian = evaluated(HEAD, [there], HEAD.rest)
+    assert not error.any()
+    assert np.isfinite(jacobian).all()
+    assert solve(HEAD, there, HEAD.rest).arrived
+
+
+# -- distances --------------------------------------------------------------------------------------------------
+
+
+def distance_from(goal, points):
+    way = goal.position - points
+    return np.linalg.norm(way if goal.line is None else np.cross(goal.line, way), axis=-1)
+
+
+def test_a_distance_from_a_point_or_a_line_is_kept():
+    places = HEAD.frame(HEAD.random(300, seed=3), TOOL).position
+    for options in ({"distance": 0.2}, {"distance": 0.1, "line": [0, 0, 1]}, {"line": [1, 1, 0]}):
+        goal = Goal(TOOL, position=places, **options)
+        found = solve(HEAD, goal)
+        assert found.arrived.mean() >= 0.99
+        far = distance_from(goal, HEAD.frame(found.q, TOOL).position)[found.arrived]
+        assert np.abs(far - options.get("distance", 0)).max() < 2e-6
+
+
+def test_slack_of_a_distance_is_between_two_distances():
+    places = HEAD.frame(HEAD.random(300, seed=4), TOOL).position
+    goal = Goal(TOOL, position=places, distance=0.2, slack=0.05)
+    found = solve(HEAD, goal, HEAD.rest)
+    assert found.arrived.mean() >= 0.99
+    far = distance_from(goal, HEAD.frame(found.q, TOOL).position)[found.arrived]
+    assert far.min() > 0.15 - 2e-6
+    assert far.max() < 0.25 + 2e-6
+    assert far.max() - far.min() > 0.05
+
+
+def test_distance_zero_with_slack_is_inside_a_ball_or_a_cylinder():
+    places = HEAD.frame(HEAD.random(200, seed=5), TOOL).position
+    for options in ({"distance": 0}, {"line": [0, 0, 1]}):
+        goal = Goal(TOOL, position=places, slack=0.05, **options)
+        found = solve(HEAD, goal)
+        assert found.arrived.mean() >= 0.99
+        assert distance_from(goal, HEAD.frame(found.q, TOOL).position)[found.arrived].max() < 0.05 + 2e-6
+
+
+def test_the_centre_of_a_distance_is_left():
+    place = HEAD.frame(HEAD.rest, TOOL).position
+    for options in ({"distance": 0.1}, {"distance": 0.1, "line": [0, 0, 1]}):
+        goal = Goal(TOOL, position=place, **options)
+        error, jacobian = evaluated(HEAD, [goal], HEAD.rest)
+        assert np.isfinite(error).all()
+        assert np.isfinite(jacobian).all()
+        found = solve(HEAD, goal, HEAD.rest)
+        assert found.arrived
+        assert distance_from(goal, HEAD.frame(found.q, TOOL).position) == pytest.approx(0.1, abs=2e-6)
+
+
+def test_a_distance_goes_with_an_orientation_or_an_axis():
+    q = HEAD.random(200, seed=6)
+    frames = HEAD.frame(q, TOOL)
+    center = frames.position + 0.1 * frames.rotation[..., 0]
+    turned = Goal(TOOL, position=center, distance=0.1, orientation=frames)
+    pointed = Goal(TOOL, position=center, distance=0.1, axis=[0, 0, 1], direction=frames.rotation[..., 2])
+    for goal in (turned, pointed):
+        assert solve(HEAD, goal).arrived.mean() >= 0.99
+
+
+@pytest.mark.parametrize(
+    ("goal", "reason"),
+    [
+        (Goal(TOOL, position=[3, 0, 0.3], distance=0.5), "panda_hand_tcp is out of reach by "),
+        (Goal(TOOL, position=[0, 0, 0.3], distance=3), "panda_hand_tcp cannot be there: "),
+        (Goal(TOOL, position=[3, 0, 0], line=[0, 0, 1]), "panda_hand_tcp cannot be there: "),
+    ],
+)
+def test_a_distance_that_cannot_be_kept_says_why(goal, reason):
+    found = solve(HEAD, goal)
+    assert not found.arrived
+    assert found.why.startswith(reason)
+    assert "too far from the line" in found.why if goal.line is not None else True
+    assert "too near the point" in found.why if goal.distance == 3 else True
+
+
+@pytest.mark.parametrize("chosen", [method.alternative_jacobian(), method.coordinate_descent()])
+def test_methods_without_a_formula_refuse_looks_and_distances(chosen):
+    for goal in (Goal(TOOL, axis=[0, 0, 1], look_at=[1, 0, 0]), Goal(TOOL, position=[1, 0, 0], distance=0.3)):
+        with pytest.raises(BadInput, match="takes no goals with"):
+            Solver(method=chosen).solve(HEAD, goal)
+
+
+@pytest.mark.parametrize("chosen", [method.damped(), method.pseudoinverse(), method.selectively_damped()])
+def test_local_methods_meet_looks_and_distances(chosen):
+    q = HEAD.random(60, seed=7)
+    near = HEAD.clamp(q + np.random.default_rng(3).uniform(-0.05, 0.05, q.shape))
+    frames = HEAD.frame(q, TOOL)
+    seen = Goal(TOOL, axis=[0, 0, 1], look_at=frames.apply([0, 0, 0.7]))
+    ball = Goal(TOOL, position=frames.apply([0.1, 0.2, 0]), distance=np.hypot(0.1, 0.2))
+    for goal in (seen, ball):
+        assert Solver(method=chosen).solve(HEAD, goal, near).arrived.mean() > 0.9

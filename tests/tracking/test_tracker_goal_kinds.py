@@ -59,7 +59,35 @@ def carried_box(s):
     return [Goal(LEFT, between, relative_to=RIGHT), Goal(RIGHT, hand)]
 
 
+PANDA, TOOL = models.panda(), "panda_hand_tcp"
+PLACE = PANDA.frame(PANDA.rest, TOOL)
+
+
+def look(s):
+    return [Goal(TOOL, axis=[0, 0, 1], look_at=PLACE.apply([0.25 * s, 0.2 * math.sin(3 * s), 0.5 - 0.1 * s]))]
+
+
+def look_and_place(s):
+    moved = PLACE.position + np.array([0.05 * s, -0.1 * s, 0.1 * s])
+    return [Goal(TOOL, axis=[0, 0, 1], look_at=PLACE.apply([0.1 * s, 0, 0.4])), Goal(TOOL, position=moved)]
+
+
+def sphere(s):
+    return [Goal(TOOL, position=PLACE.apply([0.2 + 0.1 * s, 0.1 * s, 0.1 * s]), distance=0.2)]
+
+
+def cylinder(s):
+    return [Goal(TOOL, position=PLACE.apply([0.1 + 0.1 * s, -0.1 * s, 0]), distance=0.1, line=[0, 0, 1])]
+
+
+def line(s):
+    place, tool = PLACE.position + np.array([0.1 * s, 0.1 * math.sin(2 * s), 0]), PLACE.rotation[:, 2]
+    return [Goal(TOOL, position=place, line=[0, 0, 1], axis=[0, 0, 1], direction=tool)]
+
+
 COMMANDS = {"relative": (BAXTER, ready(), relative), "box": (BAXTER, ready(), carried_box)}
+for command in (look, look_and_place, sphere, cylinder, line):
+    COMMANDS[command.__name__] = (PANDA, PANDA.rest, command)
 
 
 @pytest.mark.parametrize("kind", COMMANDS)
@@ -89,3 +117,50 @@ def test_a_tracked_goal_keeps_the_link_that_it_is_relative_to():
     tracker = Solver().track(BAXTER, Goal(LEFT, Frame(), relative_to=RIGHT), ready())
     with pytest.raises(BadInput, match="relative to 'right_gripper', got one for 'left_gripper'"):
         tracker.step(Goal(LEFT, Frame()), DT)
+
+
+@pytest.mark.parametrize("command", [look, sphere, cylinder])
+def test_kinds_without_a_twist_refuse_a_push(command):
+    tracker = Solver().track(PANDA, command(0.0), PANDA.rest)
+    with pytest.raises(BadInput, match=r"push moves frames, positions and directions; goal 0 has (look_at|distance)"):
+        tracker.push([0, 0, 0.1, 0, 0, 0], DT)
+
+
+def test_a_tracked_goal_keeps_its_kind():
+    tracker = Solver().track(PANDA, look(0.0), PANDA.rest)
+    for other in (Goal(TOOL, axis=[0, 0, 1], direction=[0, 0, 1]), sphere(0.0)[0], Goal(TOOL, PLACE)):
+        with pytest.raises(BadInput, match="must have the components that it had when tracking began"):
+            tracker.step(other, DT)
+    with pytest.raises(BadInput, match="give a Goal with axis and look_at"):
+        tracker.step(PLACE, DT)
+    tracker = Solver().track(PANDA, sphere(0.0), PANDA.rest)
+    with pytest.raises(BadInput, match="must have the components"):
+        tracker.step(Goal(TOOL, position=[0, 0, 0], distance=0.3), DT)
+
+
+def test_a_point_to_look_at_that_comes_to_the_link_and_goes_through_it_makes_no_jump():
+    tracker = Solver().track(PANDA, look(0.0), PANDA.rest)
+    worst, last = 0.0, tracker.q
+    for k in range(1200):
+        step = tracker.step(Goal(TOOL, axis=[0, 0, 1], look_at=PLACE.apply([0.001, 0, 0.4 - 0.8 * k / 1200])), DT)
+        assert np.isfinite(step.q).all()
+        worst, last = max(worst, np.abs(step.q - last).max()), step.q
+    assert worst <= 1.01 * DT * PANDA.speed.max()
+
+
+def test_a_distance_from_a_point_that_comes_to_the_link_pushes_it_away():
+    tracker = Solver().track(PANDA, sphere(0.0), PANDA.rest)
+    for k in range(1500):
+        center = PLACE.apply([max(0.2 - 0.2 * k / 1000, 0.0), 0, 0])
+        step = tracker.step(Goal(TOOL, position=center, distance=0.2), DT)
+    assert step.status is TrackingStatus.FOLLOWING
+    assert np.linalg.norm(PANDA.frame(step.q, TOOL).position - center) == pytest.approx(0.2, abs=1e-3)
+
+
+def test_many_arms_follow_goals_of_each_kind():
+    for command in (look, sphere, line):
+        start = PANDA.clamp(PANDA.rest + np.random.default_rng(1).uniform(-0.1, 0.1, (5, PANDA.dof)))
+        tracker = Solver().track(PANDA, command(0.0), start)
+        for _ in range(500):
+            step = tracker.step(command(1.0)[0], DT)
+        assert (step.statuses == TrackingStatus.FOLLOWING.value).all()

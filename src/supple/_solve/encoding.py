@@ -18,15 +18,15 @@ from supple.joint import Kind
 from supple.linkage import Linkage
 
 Row = tuple[float, float, float]
-Target = tuple[str, tuple[int, ...], tuple[float, ...], Row, Row, tuple[float, ...], str | None]
+Target = tuple[str, tuple[int, ...], tuple[float, ...], Row, Row, tuple[float, ...], str | None, tuple[float, ...]]
 """A link; the components of its error, their weights; its point and axis (3,); the slack of each component; the link
-that it is relative to."""
+that it is relative to; `Goal._surface`."""
 
 
 def targets(linkage: Linkage, goals: Sequence[Goal]) -> list[Target]:
     """The goals as the core reads them; `UnknownName` for a link that the linkage does not have."""
     checked_linkage(linkage)
-    encoded = []
+    encoded: list[Any] = []
     for goal in goals:
         for link in (goal.link, goal.relative_to):
             if link is not None and link not in linkage._link_named:
@@ -34,7 +34,8 @@ def targets(linkage: Linkage, goals: Sequence[Goal]) -> list[Target]:
         components, weights = goal._rows(goal_length(linkage, goal))
         axis = (0.0, 0.0, 0.0) if goal.axis is None else tuple(goal.axis.tolist())
         point, slacks = tuple(goal.point.tolist()), tuple(goal._slacks())
-        encoded.append((goal.link, tuple(components), tuple(weights), point, axis, slacks, goal.relative_to))
+        rows = tuple(components), tuple(weights), point, axis, slacks
+        encoded.append((goal.link, *rows, goal.relative_to, goal._surface))
     return encoded
 
 
@@ -61,8 +62,12 @@ def rank_of(jacobian: Array, tolerance: float = 1e-6) -> int:
 
 
 def jacobian_at(local_solver: _core.LocalSolver, q: Array) -> Array:
-    """The weighted Jacobian (rows, dof) of a solver's goals at q (dof,). It does not depend on the goals' frames."""
-    anywhere = np.tile(np.array([1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], dtype=float), (local_solver.targets, 1))
+    """The weighted Jacobian (rows, dof) of a solver's goals at q (dof,).
+
+    That of a distance or a point to look at depends on the goal's position; it is taken for a position that has no
+    symmetry with the linkage. All others do not depend on the goals' frames.
+    """
+    anywhere = np.tile(np.array([1, 0, 0, 0, 1, 0, 0, 0, 1, 0.337, -0.591, 0.743]), (local_solver.targets, 1))
     return local_solver.evaluate(q, anywhere, False)[1]
 
 

@@ -78,6 +78,27 @@ def unit_vectors(value: ArrayLike, what: str, single: bool = False) -> Array:
     return unit
 
 
+def distance(value: object) -> float:
+    """A distance in metres; 0 if none is given."""
+    if value is None:
+        return 0.0
+    if not _check.is_number(value) or not 0 <= float(value) < math.inf:  # type: ignore[arg-type]
+        raise BadInput(f"distance must be a finite number of metres, not negative; got {value!r}")
+    return float(value)  # type: ignore[arg-type]
+
+
+def check_distance(
+    distance: float | None, has_line: bool, weight: Sequence[float] | None, slack: Sequence[float]
+) -> None:
+    """Refuses what a distance from a point or a line cannot have."""
+    what = "line" if distance == 0 and has_line else "distance"
+    for name, row in (("weight", weight), ("slack", slack)):
+        if row is not None and len(set(row)) > 1:
+            raise BadInput(f"{name} of a {what} is one number, got {tuple(row)}")
+    if distance == 0 and not has_line and slack[0] == 0:
+        raise BadInput("distance=0 without slack is the position itself; leave distance out, or give slack")
+
+
 def rotations(value: Frame | ArrayLike) -> Array:
     """Rotation matrices (..., 3, 3), read-only."""
     if isinstance(value, Frame):

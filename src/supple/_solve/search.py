@@ -60,7 +60,9 @@ def solve(solver: Solver, request: batch.Request) -> Solution:
 def solve_one(solver: Solver, linkage: Linkage, goal: Goal, start: Array | None) -> Solution:
     """The solution of one goal, by the shortest way: a solve takes microseconds."""
     search_solver = compiled(linkage, (goal,), solver)
-    answer = search_solver.answer(goal.position, goal.orientation, goal.direction, start)
+    answer = search_solver.answer(
+        goal.position if goal.look_at is None else goal.look_at, goal.orientation, goal.direction, start
+    )
     return Solution._from_answer(linkage, goal, answer, solver)
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from drives import DATA, ENDINGS, NAMES, RATE, START, UR5, bare, drive
-from supple import Goal, Solver, Tolerance, damping, method, prefer
+from supple import Frame, Goal, Solver, Tolerance, damping, method, prefer
 from supple.errors import BadInput
 from supple.teleop.methods import named
-from supple.teleop.recording import Recording, format1, reader
+from supple.teleop.recording import Recording, format1, metadata, reader
 from supple.teleop.recording.format1 import solver_to_dict
 from supple.teleop.recording.replay import replay
 
@@ -170,7 +170,23 @@ def test_every_field_of_linkage_and_solver_is_written(kept):
     assert data["linkage"] == UR5.to_dict(geometry=False)
     assert data["tracker"]["solver"] == Solver().to_dict()
     assert set(data["tracker"]["solver"]) == {"format", "version", *Solver.__dataclass_fields__}
-    assert set(data["tracker"]["goals"][0]) == {*Goal.__slots__} - {"axis", "direction"}
+    assert set(data["tracker"]["goals"][0]) == {*Goal.__slots__} - {"direction"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"frame": Frame(), "relative_to": "base_link"},
+        {"axis": [0, 0, 1], "direction": [1, 0, 0], "turn_slack": 0.2},
+        {"axis": [0, 0, 1], "look_at": [1, 0, 0], "point": [0, 0, 0.1]},
+        {"position": [1, 0, 0], "distance": 0.3, "slack": 0.1},
+        {"position": [1, 0, 0], "line": [0, 0, 1], "orientation": Frame()},
+    ],
+)
+def test_goals_of_every_kind_come_back(options):
+    goal = Goal("tool0", **options)
+    written = json.loads(json.dumps(metadata._goal_to_dict(goal)))
+    assert metadata._goal_from_dict(written)._kind == goal._kind
 
 
 def test_a_recording_says_what_it_is_of(kept):
