@@ -240,9 +240,12 @@ def _pushes_table(rows: Sequence[Row]) -> str:
     if not found:
         return ""
     lines = [
-        ["controller", "arm", "pushes", "without return", "another branch", "chatter > 0.1 %", "worst acceleration"]
+        [
+            *("controller", "arm", "pushes", "without return", "another branch", "chatter > 0.1 %", "motion at rest"),
+            "worst acceleration",
+        ]
     ]
-    keys = ("controller", "arm", "count", "lost", "other_branch", "chattering")
+    keys = ("controller", "arm", "count", "lost", "other_branch", "chattering", "moving")
     lines += [[*(str(row[key]) for key in keys), short_number(row["acc_max"])] for row in found]
     return f"\n## Random pushes\n\n{markdown_table(lines)}"
 

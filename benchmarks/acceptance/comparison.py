@@ -16,6 +16,7 @@ _COMPARED = (
     ("recovery_max_s", 1.0, "s to recover", 0.01, False),
     ("recovery_never", 1.0, "not recovered", 0.5, False),
     ("chatter_frac", 100.0, "% chatter", 0.05, False),
+    ("rest_joint_speed_max", 1.0, "rad/s at rest", 1e-6, False),
     ("jerk_rms", 1.0, "rad/s3 jerk", 1.0, False),
     ("acc_max", 1.0, "rad/s2 at most", 0.1, False),
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from supple.gauntlet.rest_measures import REST
 from supple.gauntlet.rows import Row, or_infinity, worst
 
 NAMED = ("panda", "ur5", "puma560")
@@ -44,7 +45,7 @@ class Bar:
 
 
 def bars(rows: Iterable[Row], controller: str = "supple") -> list[Bar]:
-    """Every bar for which the rows of a controller have data: 1 to 7 from clean runs, 8 from runs with operators."""
+    """Every bar for which the rows of a controller have data: 1 to 7 and 9 from clean runs, 8 from operators."""
     mine = [row for row in rows if row["controller"] == controller]
     found: list[Bar] = []
     for rate in sorted({row["rate"] for row in mine}):
@@ -71,6 +72,7 @@ def _of_arm(arm: str, rate: float, own: dict[str, Row]) -> list[Bar]:
         found += _exactness(arm, where, own) + _singularities(arm, where, rate, own) + _hold(where, every)
         found += _limits_and_wander(arm, where, own)
     found += [Bar(4, "chatter, worst % of ticks", where, 100 * worst(every, "chatter_frac"), 0.1)]
+    found += _rest(where, every)
     back = [row for row in every if row["hazard"] in RETURNS and row.get("recovery_n")]
     if back:
         found.append(Bar(5, "not recovered", where, sum(row["recovery_never"] for row in back), 0))
@@ -130,7 +132,18 @@ def _hold(where: str, every: Sequence[Row], number: int = 4) -> list[Bar]:
         return []
     return [
         Bar(number, "hold: weighted error above the optimum", where, worst(held, "excess_hold"), 1e-8),
-        Bar(number, "hold: joint speed, rad/s", where, worst(held, "hold_joint_speed_max"), 1e-6),
+        Bar(number, "hold: joint speed, rad/s", where, worst(held, "hold_joint_speed_max"), REST),
+    ]
+
+
+def _rest(where: str, every: Sequence[Row], number: int = 9) -> list[Bar]:
+    """Motion of the joints while the command rests, on any arm: also a buzz too small or too slow for chatter."""
+    resting = [row for row in every if "rest_joint_speed_max" in row]
+    if not resting:
+        return []
+    return [
+        Bar(number, "rest: joint speed, rad/s", where, worst(resting, "rest_joint_speed_max"), REST),
+        Bar(number, "rest: peak to peak of a joint, rad", where, worst(resting, "rest_motion_max")),
     ]
 
 
@@ -183,6 +196,8 @@ def _pushes(row: Row) -> list[Bar]:
     own = 0 if row["dof"] <= 6 else None  # a redundant arm may return with another elbow
     found.append(Bar(5, f"pushes on another branch, of {row['count']}", where, row["other_branch"], own))
     found.append(Bar(4, f"pushes with chatter above 0.1 %, of {row['count']}", where, row["chattering"], 0))
+    # only reported: an arm may still be returning in these rests of 1.0 and 1.2 s
+    found.append(Bar(9, f"pushes with motion at rest, of {row['count']}", where, row["moving"]))
     return found
 
 
@@ -197,7 +212,7 @@ def _with_operators(where: str, rows: Sequence[Row], clean: dict[str, Row]) -> l
 
 
 def _with_one_operator(where: str, own: Sequence[Row], clean: dict[str, Row]) -> list[Bar]:
-    found = _bounds(where, own, 8) + _hold(where, own, 8)
+    found = _bounds(where, own, 8) + _hold(where, own, 8) + _rest(where, own, 8)
     found.append(Bar(8, "chatter, worst % of ticks", where, 100 * worst(own, "chatter_frac"), 0.5))
     found.append(Bar(8, "stated lag, ms", where, 1e3 * worst(own, "lag_s"), 25.0))
     back = [row for row in own if row["hazard"] in RETURNS and row.get("recovery_n")]

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _check, _renamed
-from supple._linkage import condition, edit, limits, reach, serialization, text
+from supple._linkage import condition, edit, limits, masses, reach, serialization, text
 from supple._linkage.frames import Frames as Frames
 from supple._linkage.structure import Structure
 from supple.errors import BadInput, UnknownName
 from supple.frame import Array, Frame
-from supple.link import Geometry
+from supple.link import Geometry, Link
 
 
 class Axes(Enum):
@@ -179,6 +179,17 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
             frame = self.frame(q, to).inverse() @ frame
         return frame.apply(points)
 
+    def center_of_mass(self, q: ArrayLike) -> Array:
+        """Centre of mass (..., 3) of the linkage in the world, in metres, for joint values q (..., dof).
+
+        All links with a mass count, the root too. Raises `BadInput` where no link has one.
+
+        >>> from supple import models
+        >>> models.g1().center_of_mass(models.g1().rest).round(3)
+        array([ 0.025,  0.   , -0.09 ])
+        """
+        return masses.center_of_mass(self, q)
+
     def world_geometry(self, q: ArrayLike) -> Iterator[tuple[str, Geometry, Frame]]:
         """Every piece of geometry, with the name of its link and its frame in the world: what a viewer draws.
 
@@ -270,14 +281,25 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         """
         return edit.part(self, root, tips)
 
-    def with_tool(self, link: str, frame: Frame, name: str = "tool", geometry: Iterable[Geometry] = ()) -> Linkage:
+    def with_tool(
+        self,
+        link: str,
+        frame: Frame,
+        name: str = "tool",
+        geometry: Iterable[Geometry] = (),
+        *,
+        mass: float = 0.0,
+        center_of_mass: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    ) -> Linkage:
         """The same linkage with a rigid tool: a new link at a frame of an existing one.
+
+        ``mass`` is the tool's in kilograms, ``center_of_mass`` (3,) in the tool's axes, in metres.
 
         >>> from supple import Frame, models
         >>> models.planar2().with_tool("tip", Frame.at([1, 0, 0])).frame([0, 0], "tool").position
         array([26.,  0.,  0.])
         """
-        return edit.with_tool(self, link, frame, name, geometry)
+        return edit.with_tool(self, link, frame, Link(name, tuple(geometry), mass, center_of_mass))
 
     def attach(self, link: str, other: Linkage, *, at: Frame | None = None, prefix: str = "") -> Linkage:
         """The same linkage with another one mounted on a link; ``prefix`` is put before the other's names.
@@ -312,7 +334,8 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         """The linkage as plain data: dicts, lists, strings and finite numbers, as `json.dumps` takes them.
 
         Every field is explicit, with a version, and `from_dict` gives back a linkage that is equal to the last bit.
-        None stands for no limit. Without ``geometry`` the links have no shapes.
+        None stands for no limit. Without ``geometry`` the links have no shapes. Masses stand only at the
+        links that have one.
 
         >>> from supple import models
         >>> data = models.planar2().to_dict()

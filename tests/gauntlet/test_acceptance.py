@@ -30,11 +30,14 @@ def test_a_bar_is_met_up_to_its_limit_and_not_beyond() -> None:
 def test_there_is_a_bar_for_every_measured_row() -> None:
     found = bars(rows_of("ur5"))
     said = {bar.what for bar in found}
-    assert {bar.number for bar in found} == {1, 2, 3, 4, 5, 6}
+    assert {bar.number for bar in found} == {1, 2, 3, 4, 5, 6, 9}
     assert {"s1 position, um rms", "s3 worst mm", "hold: joint speed, rad/s", "s7 in tolerance, %"} <= said
+    assert {"rest: joint speed, rad/s", "rest: peak to peak of a joint, rad"} <= said
     assert all(bar.met for bar in found if bar.number == 1)
     broken = bars(rows_of("ur5", limit_viol_worst_rad=1e-9, chatter_frac=0.5))
     assert {bar.what for bar in broken if bar.met is False} >= {"limits violated, rad", "chatter, worst % of ticks"}
+    buzzing = bars(rows_of("ur5", rest_joint_speed_max=1.1e-6))
+    assert {bar.what for bar in buzzing if bar.met is False and bar.number == 9} == {"rest: joint speed, rad/s"}
     assert bars(rows_of("ur5"), "another") == []
 
 

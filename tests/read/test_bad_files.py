@@ -32,6 +32,11 @@ def shape(inside: str) -> str:
     return robot(f'<link name="c"><visual><geometry>\n{inside}</geometry></visual></link>{joint_ab()}{fixed}')
 
 
+def inertial(inside: str) -> str:
+    """A link 'c' with an <inertial> on line 4, and what is inside that on line 5."""
+    return robot(f'<link name="c"><inertial>\n{inside}</inertial></link>')
+
+
 def joint_ab() -> str:
     return f'<joint name="j" type="fixed">{ENDS}</joint>'
 
@@ -94,6 +99,22 @@ BAD: dict[str, tuple[str | bytes, int, str, str]] = {
         4,
         "link 'a'",
         "two links have this name; the first is on line 2",
+    ),
+    # -- masses
+    "no mass": (inertial("<origin/>"), 4, "link 'c'", "<inertial> needs a <mass>"),
+    "two inertias": (inertial('<mass value="1"/></inertial><inertial>'), 5, "link 'c'", "a second <inertial>"),
+    "two masses": (inertial('<mass value="1"/><mass value="1"/>'), 5, "link 'c'", "a second <mass>"),
+    "mass without value": (inertial("<mass/>"), 5, "link 'c'", "<mass> needs a 'value'"),
+    "empty mass": (inertial('<mass value=""/>'), 5, "link 'c'", "<mass> needs a 'value', got an empty one"),
+    "negative mass": (inertial('<mass value="-2"/>'), 5, "link 'c'", "must be between 0 and 1e+12 kg, got -2"),
+    "mass nan": (inertial('<mass value="nan"/>'), 5, "link 'c'", "'value' of <mass> must be a number, finite"),
+    "mass overflows": (inertial('<mass value="1e999"/>'), 5, "link 'c'", "'value' of <mass> must be a number, finite"),
+    "huge mass": (inertial('<mass value="1e300"/>'), 5, "link 'c'", "must be between 0 and 1e+12 kg, got 1e+300"),
+    "two numbers of mass": (inertial('<mass value="1 2"/>'), 5, "link 'c'", "must be a number, got 2: '1 2'"),
+    "centre of mass nan": (inertial('<mass value="1"/><origin xyz="0 nan 0"/>'), 5, "link 'c'", NUMBERS),
+    "centre of mass far away": (
+        inertial('<mass value="1"/><origin xyz="0 -1e300 0"/>'),
+        *(5, "link 'c'", "'xyz' of <origin> must be within 1e+12 m, got -1e+300"),
     ),
     "two roots": (robot(""), 3, "link 'b'", "a tree has one root, but 'b' has no parent either, like 'a'"),
     # -- joints

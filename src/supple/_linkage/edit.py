@@ -14,7 +14,7 @@ from supple._linkage import tree
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.joint import Joint, Kind, Mimic
-from supple.link import Geometry, Link
+from supple.link import Link
 
 if TYPE_CHECKING:
     from supple.linkage import Linkage
@@ -33,11 +33,10 @@ def part(linkage: Linkage, root: str, tips: Sequence[str]) -> Linkage:
     return type(linkage)(linkage.name, _with_sources(linkage, joints), links)
 
 
-def with_tool(linkage: Linkage, link: str, frame: Frame, name: str, geometry: Iterable[Geometry]) -> Linkage:
-    """The same linkage and a link ``name``, held at ``frame`` on ``link`` by a fixed joint called ``name_mount``."""
+def with_tool(linkage: Linkage, link: str, frame: Frame, tool: Link) -> Linkage:
+    """The same linkage and the link ``tool``, held at ``frame`` on ``link`` by a fixed joint called ``NAME_mount``."""
     linkage.link(link)
-    tool = Link(name, tuple(geometry))
-    mount = Joint.fixed(f"{name}_mount", link, name, at=_single(frame, "frame"))
+    mount = Joint.fixed(f"{tool.name}_mount", link, tool.name, at=_single(frame, "frame"))
     _refuse_clashes(linkage, [tool], [mount], "choose another name for the tool")
     return type(linkage)(linkage.name, (*linkage.joints, mount), (*linkage.links, tool), linkage.base)
 

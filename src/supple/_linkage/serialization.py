@@ -31,6 +31,7 @@ _SHAPES: dict[str, tuple[type[Shape], tuple[str, ...]]] = {
     "capsule": (Capsule, ("radius", "length")),
     "mesh": (Mesh, ("path", "scale", "found")),
 }
+_MASSES = ("mass", "center_of_mass")  # both or neither
 _LENGTH_THREE = ("size", "scale")
 T = TypeVar("T")
 
@@ -45,12 +46,20 @@ def to_dict(linkage: Linkage, geometry: bool) -> dict[str, Any]:
         "version": VERSION,
         "name": linkage.name,
         "base": linkage.base.matrix.tolist(),
-        "links": [
-            {"name": link.name, "geometry": [_geometry_data(piece) for piece in link.geometry] if geometry else []}
-            for link in linkage.links
-        ],
+        "links": [_link_data(link, geometry) for link in linkage.links],
         "joints": [_joint_data(joint) for joint in linkage.joints],
     }
+
+
+def _link_data(link: Link, geometry: bool) -> dict[str, Any]:
+    """The masses are left out where there are none, so that data without masses is as it was before they were read."""
+    data: dict[str, Any] = {
+        "name": link.name,
+        "geometry": [_geometry_data(piece) for piece in link.geometry] if geometry else [],
+    }
+    if link.mass or any(link.center_of_mass):
+        data |= {"mass": link.mass, "center_of_mass": list(link.center_of_mass)}
+    return data
 
 
 def _joint_data(joint: Joint) -> dict[str, Any]:
@@ -101,8 +110,16 @@ def from_dict(cls: type[Linkage], data: Mapping[str, Any]) -> Linkage:
 
 
 def _link(data: Any, place: str) -> Link:
-    fields = _Fields(data, place, ("name", "geometry"))
-    return Link(fields.text("name"), tuple(fields.each("geometry", _geometry, MAX_PIECES)))
+    fields = _Fields(data, place, ("name", "geometry"), _MASSES)
+    name, geometry = fields.text("name"), tuple(fields.each("geometry", _geometry, MAX_PIECES))
+    if not any(field in fields for field in _MASSES):
+        return Link(name, geometry)
+    mass = fields.number("mass")
+    x, y, z = fields.numbers("center_of_mass", 3)
+    try:
+        return Link(name, geometry, mass, (x, y, z))
+    except BadLinkage as error:
+        raise BadLinkage(error.reason, element=place) from None
 
 
 def _geometry(data: Any, place: str) -> Geometry:
@@ -161,18 +178,27 @@ def _joint(data: Any, place: str) -> Joint:
 
 
 class _Fields:
-    """The fields of one dict: all that are expected, no others; each is read by the type that it must have."""
+    """The fields of one dict: all that are expected, no others; each is read by the type that it must have.
 
-    def __init__(self, data: Any, place: str, expected: tuple[str, ...]) -> None:
+    Of the ``together`` fields either all are there or none.
+    """
+
+    def __init__(self, data: Any, place: str, expected: tuple[str, ...], together: tuple[str, ...] = ()) -> None:
         self.data, self.place = data, place
         if not isinstance(data, Mapping):
             raise BadLinkage(f"expected a dict with {', '.join(expected)}; got {_short(data)}", element=place)
+        if any(name in data for name in together):
+            expected += together
         for name in expected:
             if name not in data:
                 raise BadLinkage(f"field {name!r} is missing", element=place)
         if len(data) > len(expected):
             extra = next(name for name in data if name not in expected)
-            raise BadLinkage(str(unknown("field", extra if isinstance(extra, str) else "", expected)), element=place)
+            known = dict.fromkeys(expected + together)
+            raise BadLinkage(str(unknown("field", extra if isinstance(extra, str) else "", known)), element=place)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.data
 
     def __getitem__(self, name: str) -> Any:
         return self.data[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
@@ -33,7 +34,8 @@ class Structure:
     def __init__(
         self, name: str, joints: Iterable[Joint] = (), links: Iterable[Link] = (), base: Frame | None = None
     ) -> None:
-        """A linkage from its joints. Links need to be given only if they have geometry, or if there is no joint."""
+        """A linkage from its joints. Links need to be given only if they have geometry or
+        a mass, or if there is no joint."""
         if not isinstance(name, str):
             raise BadLinkage(f"the name of a linkage must be a string, got {name!r}")
         ordered_links, ordered_joints = tree.arrange(joints, links)
@@ -166,6 +168,16 @@ class Structure:
         parents = {joint.parent for joint in self.joints}
         return tuple(link.name for link in self.links if link.name not in parents)
 
+    @cached_property
+    def mass(self) -> float:
+        """Mass of all links together, the root included, in kilograms; 0 where no link has one.
+
+        >>> from supple import models
+        >>> round(models.g1().mass, 3)
+        33.341
+        """
+        return math.fsum(link.mass for link in self.links)
+
     @property
     def root(self) -> str:
         """Name of the root link.
@@ -192,7 +204,7 @@ class Structure:
 
         >>> from supple import models
         >>> models.planar2().link("tip")
-        Link(name='tip', geometry=())
+        Link(name='tip', geometry=(), mass=0.0, center_of_mass=(0.0, 0.0, 0.0))
         """
         if name not in self._link_named:
             raise unknown("link", name, self._link_named)

@@ -116,7 +116,8 @@ def _text(arm: Arm, hazards: list[Hazard], rows: list[dict[str, Any]], accelerat
         f"{_speeds(arm, rows)} acceleration up to {short_number(worst(rows, 'acc_max'))} of "
         f"{short_number(acceleration)} rad/s2; joint limits exceeded by "
         f"{short_number(worst(rows, 'limit_viol_worst_rad'))}; "
-        f"chatter in at most {short_number(100 * worst(rows, 'chatter_frac'))} % of ticks"
+        f"chatter in at most {short_number(100 * worst(rows, 'chatter_frac'))} % of ticks; "
+        f"joints at most {short_number(worst(rows, 'rest_joint_speed_max'))} rad/s while the command rests"
     )
     return "\n".join([f"{arm.name}, {arm.link}: {arm.dof} joints, reach {arm.reach:.3g} m", *text_table(cells), last])
 

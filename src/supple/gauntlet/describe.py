@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from supple.gauntlet.rest_measures import REST
 from supple.gauntlet.rows import Row
 
 _NOT_FOLLOWED = ("s6_step", "s7_hand", "s9_circle")  # hazards in which the largest error means nothing
@@ -19,6 +20,8 @@ def describe(row: Row) -> str:
         parts.append("did not recover" if lost else f"recovered after {seconds:.2f} s")
     if row["chatter_frac"] > 0:
         parts.append(f"chatter in {100 * row['chatter_frac']:.2g} % of ticks")
+    if row.get("rest_joint_speed_max", 0.0) > max(REST, row.get("hold_joint_speed_max", 0.0)):
+        parts.append(f"moving at {short_number(row['rest_joint_speed_max'])} rad/s while the command rests")
     return "; ".join([*parts, *_violations(row)])
 
 
@@ -27,7 +30,7 @@ def _accuracy(row: Row) -> list[str]:
     parts = []
     if row.get("excess_hold") is not None:
         speed, excess = row["hold_joint_speed_max"], row["excess_hold"]
-        motion = "at rest" if speed < 1e-3 else f"moving at {short_number(speed)} rad/s"
+        motion = "at rest" if speed <= REST else f"moving at {short_number(speed)} rad/s"
         parts.append(
             f"held at the smallest possible error, {motion}"
             if excess < 1e-6

@@ -10,6 +10,7 @@ import numpy as np
 from supple.frame import Array
 from supple.gauntlet.hazard import Hazard
 from supple.gauntlet.reference import WITHIN, Mask, Reference
+from supple.gauntlet.rest_measures import rest_measures
 from supple.gauntlet.runner import Run
 
 POSITION, ANGLE = 1e-3, radians(0.5)  # tolerances in m and rad: a smaller error counts as following
@@ -26,7 +27,8 @@ def measure_clean(run: Run) -> Measures:
     times in microseconds.
     Where they apply: pos_rms_mm, pos_max_mm, ori_rms_deg, ori_max_deg (while the command is reachable),
     in_tol_frac_reachable, excess_* (weighted error above the optimum), hold_* (while the command is held out of
-    reach), recovery_* (seconds from when the command is reachable again until it is followed for good), stick_s.
+    reach), rest_* (while the command rests, see `rest_measures`; chatter_frac sees no acceleration below 5 rad/s2),
+    recovery_* (seconds from when the command is reachable again until it is followed for good), stick_s.
     """
     hazard = run.hazard
     error = run.error(run.commands)
@@ -54,8 +56,8 @@ def compare_rates(one: Run, other: Run) -> Measures:
 
 
 def common_measures(run: Run) -> Measures:
-    """The measures that do not depend on the command: bounds, smoothness, time."""
-    return _bounds(run) | _motion(run) | _times(run)
+    """The measures that need no error: bounds, smoothness, motion while the command rests, time."""
+    return _bounds(run) | _motion(run) | rest_measures(run) | _times(run)
 
 
 def _bounds(run: Run) -> Measures:

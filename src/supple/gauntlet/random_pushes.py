@@ -15,6 +15,7 @@ from supple.gauntlet.derived_hazards import margin, random_inside
 from supple.gauntlet.hand_motions import Lines, shifted, turned
 from supple.gauntlet.hazard import Hazard
 from supple.gauntlet.measures import ANGLE, POSITION, Measures, common_measures, position_and_angle
+from supple.gauntlet.rest_measures import REST
 from supple.gauntlet.runner import Run
 from supple.gauntlet.singularities import smallest_singular_value, task_rank
 from supple.linkage import Linkage
@@ -83,12 +84,17 @@ def _shortest(arm: Arm, change: Array) -> Array:
 
 
 def summarize_pushes(rows: Sequence[Measures]) -> Measures:
-    """A summary of many pushes: how many did not return, changed branch, chattered; and the worst values."""
+    """A summary of many pushes: how many did not return, changed branch, chattered, moved at rest; and worst values.
+
+    ``moving`` counts the pushes in which a joint moves while the command rests, also those that are still returning.
+    """
     return {
         "count": len(rows),
         "lost": sum(not row["back"] for row in rows),
         "other_branch": sum(not row["same_branch"] for row in rows),
         "chattering": sum(row["chatter_frac"] > 1e-3 for row in rows),
+        "moving": sum(row.get("rest_joint_speed_max", 0.0) > REST for row in rows),
+        "rest_joint_speed_max": max(row.get("rest_joint_speed_max", 0.0) for row in rows),
         "acc_max": max(row["acc_max"] for row in rows),
         "raw_ratio_max": max(row["raw_ratio_max"] for row in rows),
         "limit_viol_worst_rad": max(row["limit_viol_worst_rad"] for row in rows),

@@ -10,7 +10,7 @@ from typing import Any
 from supple.errors import BadLinkage, missing_extra
 from supple.frame import Frame
 from supple.joint import Joint, Kind, Mimic
-from supple.link import Link
+from supple.link import Geometry, Link
 from supple.linkage import Linkage
 from supple.read import mjcf_shapes, safe_xml
 from supple.read.meshes import Finder
@@ -37,9 +37,9 @@ def build(file: str, name: str | None = None) -> Linkage:
     except ImportError:
         raise missing_extra("mjcf", "reading MJCF") from None
     try:
-        model, absent = mjcf_shapes.compiled(mujoco, file)
+        model, absent, guessed = mjcf_shapes.compiled(mujoco, file)
         geometry = mjcf_shapes.geometry(mujoco, model, file, absent)
-        return _Reader(mujoco, model).linkage(geometry, name)
+        return _Reader(mujoco, model).linkage(geometry, guessed, name)
     except BadLinkage as error:
         raise BadLinkage(error.reason, element=error.element, file=file) from None
     except Exception as error:  # the compiler raises ValueError and its own types
@@ -58,12 +58,16 @@ class _Reader:
         self.taken_links, self.taken_joints = set(self.links), set(self.moving)
         self.joints: list[Joint] = []
 
-    def linkage(self, geometry: list[Any], name: str | None) -> Linkage:
+    def linkage(self, geometry: list[Any], guessed: set[int], name: str | None) -> Linkage:
+        """The linkage; bodies whose mass is ``guessed`` from a missing mesh have none."""
         model = self.model
         mimics = self._mimics()
         for body in range(1, model.nbody):
             self._body(body, mimics)
-        links = [Link(link, tuple(geometry[i])) for i, link in enumerate(self.links)]
+        links = [
+            Link(link, tuple(geometry[i])) if i in guessed else self._link(i, link, tuple(geometry[i]))
+            for i, link in enumerate(self.links)
+        ]
         for site in range(model.nsite):
             called = model.site(site).name
             if called:
@@ -74,6 +78,10 @@ class _Reader:
         links += [Link(joint.child) for joint in self.joints if joint.child not in declared]
         title = name or model.names[: model.names.index(b"\0")].decode() or "mujoco"
         return Linkage(title, self.joints, links)
+
+    def _link(self, body: int, name: str, geometry: tuple[Geometry, ...]) -> Link:
+        x, y, z = (float(value) for value in self.model.body_ipos[body])
+        return Link(name, geometry, float(self.model.body_mass[body]), (x, y, z))
 
     def _body(self, body: int, mimics: dict[int, Mimic]) -> None:
         """Each joint moves the body about its own anchor, after the joints before it have moved the body."""

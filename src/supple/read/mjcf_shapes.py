@@ -9,14 +9,17 @@ from supple.frame import Frame
 from supple.link import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 
 
-def compiled(mujoco: Any, file: str) -> tuple[Any, dict[int, Mesh]]:
-    """The compiled model, and the meshes whose files are missing, by the index of their geom."""
+def compiled(mujoco: Any, file: str) -> tuple[Any, dict[int, Mesh], set[int]]:
+    """The compiled model, the missing meshes by the index of their geom, and the bodies whose mass needs one of them.
+
+    The compiler computes the mass of a body without <inertial> from its geoms.
+    """
     path, virtual = os.path.abspath(file), {}
     if not path.endswith(".xml"):  # MuJoCo needs this ending; relative names keep their folder
         with open(path, "rb") as stream:
             path, virtual = path + ".xml", {path + ".xml": stream.read()}
     try:
-        return mujoco.MjSpec.from_file(path, include=virtual).compile(), {}
+        return mujoco.MjSpec.from_file(path, include=virtual).compile(), {}, set()
     except ValueError as error:
         first = error
     spec = mujoco.MjSpec.from_file(path, include=virtual)
@@ -24,7 +27,10 @@ def compiled(mujoco: Any, file: str) -> tuple[Any, dict[int, Mesh]]:
     if not changed:
         raise first
     model = spec.compile()
-    return model, {geom.id: absent[geom.info] for geom in spec.geoms if geom.info in absent}
+    lost = {geom.id: absent[geom.info] for geom in spec.geoms if geom.info in absent}
+    always = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
+    given = set() if always else {body.id for body in spec.bodies if body.explicitinertial}
+    return model, lost, {int(model.geom_bodyid[g]) for g in lost} - given
 
 
 def geometry(mujoco: Any, model: Any, file: str, absent: dict[int, Mesh]) -> list[list[Geometry]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from supple.errors import BadLinkage
 from supple.joint import Joint, Kind, Mimic
-from supple.link import Link
+from supple.link import FARTHEST, HEAVIEST, Geometry, Link
 from supple.linkage import Linkage
 from supple.read import safe_xml, shapes
 from supple.read.fields import Fields
@@ -44,7 +44,8 @@ def build(root: _Element, file: str, finder: Finder, name: str | None = None, *,
     links = {}
     for node in fields.children(root, "link"):
         link = fields.declare(node)
-        links[link] = Link(link, shapes.geometry(fields, node, named, finder))
+        geometry = shapes.geometry(fields, node, named, finder)
+        links[link] = _link(fields, node, link, geometry)
     if not links:
         raise fields.bad(root, "a <robot> needs at least one <link>")
     nodes = {fields.declare(node): node for node in fields.children(root, "joint")}
@@ -53,6 +54,27 @@ def build(root: _Element, file: str, finder: Finder, name: str | None = None, *,
         return Linkage(name or root.get("name") or "robot", joints, links.values())
     except BadLinkage as error:
         raise (error if error.file else fields.placed(error)) from None
+
+
+def _link(fields: Fields, node: _Element, name: str, geometry: tuple[Geometry, ...]) -> Link:
+    """A link with the mass and the centre of mass in its <inertial>, where it has one."""
+    inertial = fields.only(node, "inertial")
+    if inertial is None:
+        return Link(name, geometry)
+    mass_node = fields.only(inertial, "mass")
+    if mass_node is None:
+        raise fields.bad(inertial, "<inertial> needs a <mass>")
+    fields.text(mass_node, "value")
+    mass = fields.number(mass_node, "value", 0.0)
+    if not 0 <= mass <= HEAVIEST:
+        raise fields.bad(mass_node, f"'value' of <mass> must be between 0 and {HEAVIEST:g} kg, got {mass:g}")
+    origin = fields.only(inertial, "origin")
+    if origin is None:
+        return Link(name, geometry, mass)
+    x, y, z = fields.numbers(origin, "xyz", 3) or (0.0, 0.0, 0.0)
+    if max(abs(x), abs(y), abs(z)) > FARTHEST:
+        raise fields.bad(origin, f"'xyz' of <origin> must be within {FARTHEST:g} m, got {max(x, y, z, key=abs):g}")
+    return Link(name, geometry, mass, (x, y, z))
 
 
 def _joint(
