@@ -1,7 +1,7 @@
 // A linkage in the binding: its tree, and the chain of each link.
 #pragma once
 #include "array.h"
-#include "supple/model/chain.h"
+#include "supple/model/center_of_mass.h"
 
 #include <algorithm>
 #include <vector>
@@ -143,6 +143,53 @@ struct Tree {
     make_relative_nodes(up.data(), int(up.size()), down.data(), int(down.size()),
                         constant<double>(tips[other].rotation, tips[other].position), tip, way.data());
     return Path(way, tip, dof);
+  }
+
+  // The joints that move the centre of mass, in an order in which what hangs on a joint follows it. `masses`
+  // has four numbers for each link: its part of the mass, and its centre in link axes.
+  Path mass_path(const double *masses, std::vector<MassNode> &made, MassTree &tree) const {
+    const int n = int(nodes.size());
+    std::vector<double> share(n + 1), carried(n);
+    std::vector<Vec<double>> moment(n + 1, Vec<double>{0, 0, 0}); // the last: of what no joint moves
+    for (std::size_t i = 0; i < tips.size(); ++i) {
+      const double part = masses[4 * i];
+      const int node = tips[i].node < 0 ? n : tips[i].node;
+      share[node] += part;
+      moment[node] = moment[node] + part * (constant<double>(tips[i].rotation, tips[i].position) *
+                                            load3(masses + 4 * i + 1));
+    }
+    for (int i = n - 1; i >= 0; --i) {
+      carried[i] += share[i];
+      if (nodes[i].parent >= 0)
+        carried[nodes[i].parent] += carried[i];
+    }
+    std::vector<Node> way;
+    add_masses(-1, -1, share, carried, moment, made, way);
+    Path path(way, {identity<double>(), {0, 0, 0}}, dof);
+    tree.count = int(made.size());
+    tree.axes = path.chain.axes;
+    store3(moment[n], tree.fixed);
+    path.chain.axes += mass_scratch * tree.count;
+    return path;
+  }
+
+  // the nodes that hang on `parent` and carry mass, and what hangs on them; `place` is that of the parent in
+  // `made`
+  void add_masses(int parent, int place, const std::vector<double> &share, const std::vector<double> &carried,
+                  const std::vector<Vec<double>> &moment, std::vector<MassNode> &made,
+                  std::vector<Node> &way) const {
+    for (int i = parent + 1; i < int(nodes.size()); ++i) {
+      if (nodes[i].parent != parent || !(carried[i] > 0))
+        continue;
+      const int at = int(made.size());
+      MassNode node{nodes[i], share[i], {}, carried[i], 0};
+      node.joint.parent = place;
+      store3(share[i] > 0 ? (1 / share[i]) * moment[i] : Vec<double>{0, 0, 0}, node.center);
+      made.push_back(node);
+      way.push_back(nodes[i]);
+      add_masses(i, at, share, carried, moment, made, way);
+      made[at].end = int(made.size());
+    }
   }
 
   // joint values, checked

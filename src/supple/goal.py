@@ -1,4 +1,4 @@
-"""Goal: what an end effector shall reach: a frame or a part of it, a point to look at, a distance."""
+"""Goal: what an end effector shall reach: a frame or a part of it, a point to look at, a distance; or the mass."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from supple.errors import BadInput, unknown_option
 from supple.frame import Array, Frame
 
 _ARRAYS = ("position", "orientation", "axis", "direction", "look_at", "line", "point")
-_PLAIN = ("distance", "relative_to", "weight", "turn_weight", "slack", "turn_slack", "priority")
+_PLAIN = ("is_center_of_mass", "distance", "relative_to", "weight", "turn_weight", "slack", "turn_slack", "priority")
 _FIELDS = ("link", *_ARRAYS, *_PLAIN)
 _OPTIONS = ("frame", *_ARRAYS, *_PLAIN)
 
@@ -23,6 +23,7 @@ _set = object.__setattr__
 _ORIGIN: Array = np.zeros(3)
 _ORIGIN.flags.writeable = False
 _ZERO = (0.0, 0.0, 0.0)
+_CENTER_OF_MASS = "centre of mass"
 
 
 class Goal:
@@ -38,7 +39,7 @@ class Goal:
 
     __slots__ = _FIELDS
     link: str
-    """Name of the end effector."""
+    """Name of the end effector; "centre of mass" of a goal for that."""
     position: Array | None
     """Position of its point (..., 3), in metres, or None; with `distance` or `line`, what the distance is from."""
     orientation: Array | None
@@ -53,6 +54,8 @@ class Goal:
     """Direction (3,), of length 1, of a line through `position` that `distance` is from; None: from the point."""
     point: Array
     """The point (3,) of the link, in link axes, that `position` is for."""
+    is_center_of_mass: bool
+    """Whether the goal is for the centre of mass of the whole linkage; made by `center_of_mass`."""
     distance: float | None
     """Distance in metres that the link's point shall have from `position`, or from the line through it; or None."""
     relative_to: str | None
@@ -148,6 +151,7 @@ class Goal:
         if place is None and not oriented:
             raise BadInput("a goal needs a frame, a position, an orientation or an axis")
         _set(self, "link", link)
+        _set(self, "is_center_of_mass", False)
         _set(self, "position", place)
         _set(self, "orientation", None if orientation is None else goal_arguments.rotations(orientation))
         _set(self, "axis", None if axis is None else goal_arguments.unit_vectors(axis, "axis", single=True))
@@ -172,6 +176,36 @@ class Goal:
             _ = self.shape
         except ValueError as error:
             raise BadInput(f"the leading axes of a goal must broadcast: {error}") from None
+
+    @classmethod
+    def center_of_mass(
+        cls,
+        position: ArrayLike,
+        *,
+        distance: float | None = None,
+        line: ArrayLike | None = None,
+        weight: float | Sequence[float] | None = None,
+        slack: float | Sequence[float] = 0.0,
+        priority: int = 0,
+    ) -> Goal:
+        """A goal for the centre of mass of the whole linkage, whose links must have masses.
+
+        Args:
+            position: where the centre of mass shall be (..., 3), in metres and world axes.
+            distance: its distance from ``position``, or from ``line``, instead.
+            line: direction (3,) of a line through ``position``.
+            weight: one number, or one for each world axis: ``weight=(1, 1, 0)`` leaves the height free.
+            slack: in metres, as for other goals.
+            priority: as for other goals.
+
+        >>> from supple import Goal
+        >>> Goal.center_of_mass([0, 0, 0.7], weight=(1, 1, 0))
+        Goal.center_of_mass(position=(0, 0, 0.7), weight=(1.0, 1.0, 0.0))
+        """
+        options: dict[str, Any] = {"distance": distance, "line": line, "weight": weight, "slack": slack}
+        goal = cls(_CENTER_OF_MASS, position=position, priority=priority, **options)
+        _set(goal, "is_center_of_mass", True)
+        return goal
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -209,7 +243,8 @@ class Goal:
         axis = None if self.axis is None else self.axis.tobytes()
         point = None if self.point is _ORIGIN else self.point.tobytes()
         surface = None if self.distance is None and self.look_at is None else self._surface
-        parts = (self.link, self.relative_to, self.position is None, self.orientation is None, axis, point, surface)
+        link = None if self.is_center_of_mass else self.link
+        parts = (link, self.relative_to, self.position is None, self.orientation is None, axis, point, surface)
         return (*parts, self.weight, self.turn_weight, self.slack, self.turn_slack, self.priority)
 
     def _rows(self, reach: float) -> tuple[list[int], list[float]]:
@@ -287,7 +322,7 @@ class Goal:
         return _rebuilt, tuple(getattr(self, name) for name in _FIELDS)
 
     def __repr__(self) -> str:
-        parts = [repr(self.link)]
+        parts = [] if self.is_center_of_mass else [repr(self.link)]
         for name in ("position", "axis", "direction", "look_at", "line"):
             value = getattr(self, name)
             if value is not None:
@@ -312,7 +347,7 @@ class Goal:
             parts.append(f"turn_slack={self.turn_slack if self.axis is None else self.turn_slack[0]}")
         if self.priority:
             parts.append(f"priority={self.priority}")
-        return f"Goal({', '.join(parts)})"
+        return f"Goal{'.center_of_mass' if self.is_center_of_mass else ''}({', '.join(parts)})"
 
 
 def _rebuilt(*fields: Any) -> Goal:

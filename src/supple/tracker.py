@@ -283,7 +283,11 @@ class Tracker:
     def _encode_goal(self, k: int, one: Any, shape: tuple[int, ...], out: Array) -> None:
         mine = self.goals[k]
         if isinstance(one, Goal):
-            if one.link != mine.link or one.relative_to != mine.relative_to:
+            if (one.link, one.is_center_of_mass, one.relative_to) != (
+                mine.link,
+                mine.is_center_of_mass,
+                mine.relative_to,
+            ):
                 raise BadInput(f"goal {k} is tracked for {_whose(mine)}, got one for {_whose(one)}")
             components, weights = one._rows(self._reaches[k])
             if components != mine._rows(self._reaches[k])[0] or one._surface != mine._surface:

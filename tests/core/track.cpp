@@ -7,6 +7,7 @@
 namespace test {
 
 constexpr int most = 21, room = 3 * most, largest = 20; // joints, joint values, size of a matrix
+constexpr int axis_room = room + mass_scratch * most + 1;
 #if defined(SUPPLE_PLAIN_ARRAYS)
 constexpr int rounds = 1; // that build is not optimised
 #else
@@ -231,6 +232,7 @@ void cones(Report &report) {
 struct Arm {
   Node nodes[most];
   std::vector<ChainJoint> chain_joints[3];
+  std::vector<MassNode> mass_nodes;
   std::vector<Target> targets;
   std::vector<Ball> ball_list;
   std::vector<JointBounds> bounds;
@@ -279,10 +281,13 @@ struct Arm {
       Node path[most];
       for (int i = 0; i < lengths[k]; ++i)
         path[i] = nodes[branch[k][i]];
-      chain_joints[k].resize(lengths[k]);
       Target target{};
+      const bool weighs = !plain && k == goals_wanted - 1 && random.below(3) == 0;
+      if (weighs)
+        lengths[k] = weigh(random, trunk, branch, lengths, goals_wanted, path);
+      chain_joints[k].resize(lengths[k]);
       place(random, target.chain.rotation, target.chain.position);
-      if (!plain && random.below(3) == 0)
+      if (!plain && !weighs && random.below(3) == 0)
         seen_from_a_link(random, path, lengths[k], target.chain);
       make_chain(path, lengths[k], chain_joints[k].data());
       bool seen[room] = {};
@@ -296,7 +301,17 @@ struct Arm {
       target.chain.count = lengths[k];
       target.chain.axes = axes;
       target.chain.dof = n;
-      wish(random, plain, target);
+      if (weighs) {
+        target.masses = {mass_nodes.data(), lengths[k], axes, {0.1, -0.05, 0.02}};
+        target.chain.axes += mass_scratch * lengths[k];
+      }
+      const Target blank = target;
+      do { // a centre of mass has a position
+        target = blank;
+        wish(random, plain, target);
+      } while (weighs && (target.has_rotation || target.points));
+      for (double &x : target.point)
+        x = weighs ? 0 : x;
       target.first = asked;
       asked += target.rows;
       targets.push_back(target);
@@ -329,6 +344,41 @@ struct Arm {
     goals.resize(12 * targets.size());
   }
   Arm(const Arm &) = delete;
+
+  // All joints as the nodes of a tree with masses: the trunk, then one branch after another. Returns how
+  // many.
+  int weigh(Random &random, int trunk, const int (*branch)[most], const int *lengths, int branches,
+            Node *path) {
+    int count = 0;
+    auto add = [&](int i, int parent) {
+      mass_nodes.push_back({nodes[i], random.below(4) ? random.between(0.01, 0.2) : 0, {}, 0, count + 1});
+      mass_nodes.back().joint.parent = parent;
+      for (double &x : mass_nodes.back().center)
+        x = random.between(-0.3, 0.3);
+      path[count++] = nodes[i];
+    };
+    for (int i = 0; i < trunk; ++i)
+      add(i, count - 1);
+    for (int k = 0; k < branches; ++k) {
+      int parent = trunk - 1;
+      for (int i = trunk; i < lengths[k]; ++i) {
+        add(branch[k][i], parent);
+        parent = count - 1;
+      }
+    }
+    for (int i = count - 1; i >= 0; --i) {
+      MassNode &node = mass_nodes[i];
+      if (node.carried + node.share == 0)
+        node.share = 0.1; // what carries nothing is no node
+      node.carried += node.share;
+      if (node.joint.parent >= 0) {
+        MassNode &parent = mass_nodes[node.joint.parent];
+        parent.carried += node.carried;
+        parent.end = parent.end > node.end ? parent.end : node.end;
+      }
+    }
+    return count;
+  }
 
   // As if the first joints of the path carried another link, which the end effector is seen from.
   static void seen_from_a_link(Random &random, Node *path, int count, Chain &chain) {
@@ -424,7 +474,7 @@ struct Arm {
     }
   }
   Frame<double> tip(const Target &target, const double *q) const {
-    Axis<double> axes[room + 1];
+    Axis<double> axes[axis_room];
     return end_effector(target, q, axes);
   }
   double half_squared_error(const double *q) const {
@@ -455,6 +505,14 @@ struct Arm {
 
 double size_of(Vec<double> v) { return root(dot(v, v)); }
 
+// The second derivative of the end effector alone, without the turning of the goal's rows.
+void second_along_any(const Target &target, const Mover *m, int count, const double *d, Vec<double> &linear,
+                      Vec<double> &angular) {
+  Target plain = target;
+  plain.looks = plain.has_radial = false;
+  target_second_along(plain, {}, m, count, d, linear, angular);
+}
+
 // How the rows of a distance change along d, and the turn that a point to look at asks, by differences.
 void turning_rows(const Arm &arm, const Target &target, const Command &command, const double *q,
                   const double *d, Worst &worst, int round) {
@@ -463,14 +521,14 @@ void turning_rows(const Arm &arm, const Target &target, const Command &command, 
   const Vec<double> goal = load3(command.goal + 9);
   double near[room], x[room] = {};
   Mover m[room];
-  Axis<double> axes[room + 1];
+  Axis<double> axes[axis_room];
   // what d asks of the rows at a step along d: a distance's rate, or the turn of a look
   auto rate = [&](double along, double &bend) {
     for (int i = 0; i < arm.n; ++i)
       x[i] = along * d[i];
     arm.moved(q, x, near);
     const Frame<double> tip = end_effector(target, near, axes);
-    const int count = movers(target.chain, axes, tip.p, arm.size.data(), m);
+    const int count = movers(target, axes, tip.p, arm.size.data(), m);
     const Residual<double> r = residual<Angle>(target, tip, goal_frame(command.goal));
     Vec<double> linear{0, 0, 0}, angular{0, 0, 0};
     for (int i = 0; i < count; ++i) {
@@ -489,11 +547,10 @@ void turning_rows(const Arm &arm, const Target &target, const Command &command, 
   if (bend > 8)
     return; // too near for differences
   const Frame<double> tip = end_effector(target, q, axes);
-  const int count = movers(target.chain, axes, tip.p, arm.size.data(), m);
+  const int count = movers(target, axes, tip.p, arm.size.data(), m);
   const Residual<double> r = residual<Angle>(target, tip, goal_frame(command.goal));
   Vec<double> linear, angular;
-  second_along(m, count, d, linear, angular);
-  add_goal_curvature(target, r.rows, m, count, d, linear, angular);
+  target_second_along(target, r.rows, m, count, d, linear, angular);
   const Vec<double> v = velocity_along(m, count, d);
   const double scale = (1 + bend * bend) * (1 + dot(v, v)) * arm.n * arm.n;
   if (target.looks)
@@ -518,10 +575,10 @@ void curvature(Report &report) {
     bool cornered = false;
     for (std::size_t k = 0; k < arm.targets.size(); ++k) {
       const Target &target = arm.targets[k];
-      Axis<double> axes[room + 1];
+      Axis<double> axes[axis_room];
       Mover moving[room];
       const Frame<double> tip = end_effector(target, q, axes);
-      const int count = movers(target.chain, axes, tip.p, arm.size.data(), moving);
+      const int count = movers(target, axes, tip.p, arm.size.data(), moving);
       Command command{};
       std::memcpy(command.goal, arm.goals.data() + 12 * k, sizeof command.goal);
       const CommandResidual r = command_residual(target, tip, command, 1);
@@ -548,7 +605,7 @@ void curvature(Report &report) {
       auto velocity = [&](double *at, Vec<double> &linear, Vec<double> &angular) {
         const Frame<double> f = end_effector(target, at, axes);
         Mover m[room];
-        const int c = movers(target.chain, axes, f.p, arm.size.data(), m);
+        const int c = movers(target, axes, f.p, arm.size.data(), m);
         linear = angular = {0, 0, 0};
         for (int i = 0; i < c; ++i)
           linear = linear + d[m[i].index] * m[i].j, angular = angular + d[m[i].index] * m[i].z;
@@ -569,17 +626,22 @@ void curvature(Report &report) {
         return root(dot(a - b, a - b) + dot(c - e, c - e));
       };
       Vec<double> linear, angular, by_hand, by_turn;
-      second_along(moving, count, d, linear, angular);
+      const bool tree = target.masses.count > 0; // its axes turn, but no orientation
+      second_along_any(target, moving, count, d, linear, angular);
       slope(d, by_hand, by_turn);
       for (int i = 0; i < count; ++i)
         reach = larger(reach, root(dot(moving[i].j, moving[i].j)));
-      second.see(apart(linear, by_hand, angular, by_turn) / (n * n * reach), round);
+      second.see(apart(linear, by_hand, tree ? by_turn : angular, by_turn) / (n * n * reach), round);
       turning_rows(arm, target, command, q, d, second_rows, round);
       std::vector<Vec<double>> sums(2 * n, Vec<double>{0, 0, 0});
-      derivative_along_each(moving, count, d, [&](const Mover &mover, Vec<double> l, Vec<double> w) {
+      auto add_up = [&](const Mover &mover, Vec<double> l, Vec<double> w) {
         sums[2 * mover.index] = sums[2 * mover.index] + l;
         sums[2 * mover.index + 1] = sums[2 * mover.index + 1] + w;
-      });
+      };
+      if (tree)
+        tree_derivative_along_each(moving, count, d, add_up);
+      else
+        derivative_along_each(moving, count, d, add_up);
       for (int i = 0; i < n; ++i) {
         bool ball = false; // turning a ball also turns the axes that its own rates are about
         for (const Ball &b : arm.ball_list)
@@ -589,7 +651,8 @@ void curvature(Report &report) {
         double one[room] = {};
         one[i] = 1;
         slope(one, by_hand, by_turn);
-        derivative.see(apart(sums[2 * i], by_hand, sums[2 * i + 1], by_turn) / (n * reach), round);
+        derivative.see(apart(sums[2 * i], by_hand, tree ? by_turn : sums[2 * i + 1], by_turn) / (n * reach),
+                       round);
       }
     }
     if (cornered)

@@ -1,11 +1,14 @@
 """Laws of goals for real work, on random linkages: relative to another link, looks, distances, centres of mass."""
 
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from random_goals import small_tree
 from random_trees import random_q
-from supple import Frame, Goal, Solver, UnknownName, method, models, solve
+from supple import Frame, Goal, Linkage, Solver, UnknownName, method, models, solve
 from supple._solve import batch, compilation, encoding
 from supple._solve.goal_error import goal_error, goal_frame, goal_jacobian
 from supple.errors import BadInput
@@ -78,7 +81,10 @@ def some_link(tree, q, rng):
 
 def changes(tree, goal):
     """Whether some joint changes the error of a goal, near and far from it."""
-    return any(np.abs(evaluated(tree, [goal], q)[1]).max() > 1e-6 for q in tree.random(4, seed=0))
+    try:
+        return any(np.abs(evaluated(tree, [goal], q)[1]).max() > 1e-6 for q in tree.random(4, seed=0))
+    except BadInput:
+        return False
 
 
 def look(tree, q, rng):
@@ -113,7 +119,32 @@ def on_a_line(tree, q, rng):
     return goal if moves(tree, goal) and changes(tree, goal) else None
 
 
+def weighed(tree, rng):
+    """The same linkage, most of its links with a mass."""
+    heavy = [
+        replace(link, mass=float(rng.uniform(0.1, 3)), center_of_mass=tuple(rng.uniform(-0.3, 0.3, 3).tolist()))
+        if rng.random() < 0.8
+        else link
+        for link in tree.links
+    ]
+    return Linkage(tree.name, tree.joints, heavy, tree.base)
+
+
+def center_of_mass(tree, q, rng):
+    """A goal for the centre of mass, which q meets, or None if no joint moves it or no link has a mass."""
+    if not tree.mass:
+        return None
+    where, kind = tree.center_of_mass(q), rng.integers(3)
+    goal = [
+        lambda: Goal.center_of_mass(where),
+        lambda: Goal.center_of_mass(where, weight=(1, 2, 0)),
+        lambda: Goal.center_of_mass(where + np.array([0.1, 0.2, 0]), distance=np.hypot(0.1, 0.2)),
+    ][kind]()
+    return goal if changes(tree, goal) else None
+
+
 MAKERS = {"relative": relative_goal, "look": look, "sphere": round_a_point, "cylinder": round_a_line, "line": on_a_line}
+MAKERS["center of mass"] = center_of_mass
 
 
 def depth(tree, goal, q):
@@ -132,6 +163,8 @@ def cases(kind, count=CASES):
     found = []
     for seed in range(20 * count):
         tree, rng = small_tree(seed), np.random.default_rng([seed, 7])
+        if tree is not None and kind == "center of mass":
+            tree = weighed(tree, rng)
         q = None if tree is None else random_q(tree, seed + 1)
         goal = None if q is None else MAKERS[kind](tree, q, rng)
         if goal is not None:
@@ -384,3 +417,60 @@ def test_local_methods_meet_looks_and_distances(chosen):
     ball = Goal(TOOL, position=frames.apply([0.1, 0.2, 0]), distance=np.hypot(0.1, 0.2))
     for goal in (seen, ball):
         assert Solver(method=chosen).solve(HEAD, goal, near).arrived.mean() > 0.9
+
+
+# -- centre of mass ---------------------------------------------------------------------------------------------
+
+G1 = models.g1()
+
+
+def test_the_centre_of_mass_of_a_humanoid_is_put_where_it_shall_be():
+    q = G1.random(200, seed=1)
+    goal = Goal.center_of_mass(G1.center_of_mass(q))
+    found = solve(G1, goal)
+    assert found.arrived.mean() >= 0.99
+    assert np.abs(G1.center_of_mass(found.q) - goal.position)[found.arrived].max() < 2e-6
+
+
+def test_a_humanoid_reaches_with_its_hands_and_keeps_its_balance():
+    q = G1.random(100, seed=2)
+    hands = [
+        Goal(f"{side}_rubber_hand", position=G1.frame(q, f"{side}_rubber_hand").position) for side in ("left", "right")
+    ]
+    over = Goal.center_of_mass(G1.center_of_mass(q), weight=(1, 1, 0), slack=(0.02, 0.02, 0))
+    found = solve(G1, [*hands, over], G1.rest)
+    assert found.arrived.mean() >= 0.99
+    away = np.abs(G1.center_of_mass(found.q) - over.position)[found.arrived]
+    assert away[:, :2].max() < 0.02 + 2e-6
+
+
+def test_a_leading_axis_of_centres_gives_the_answers_of_each():
+    goal = Goal.center_of_mass(G1.center_of_mass(G1.random(20, seed=3)))
+    many = solve(G1, goal)
+    for i in range(20):
+        assert np.array_equal(solve(G1, Goal.center_of_mass(goal.position[i])).q, many.q[i])
+
+
+def test_a_linkage_without_masses_has_no_centre_to_move():
+    bare = Linkage("bare", G1.joints, [replace(link, mass=0.0) for link in G1.links], G1.base)
+    with pytest.raises(BadInput, match="'bare' has no masses, so it has no centre of mass"):
+        solve(bare, Goal.center_of_mass([0, 0, 1]))
+    with pytest.raises(BadInput, match="has no masses"):
+        Solver().track(bare, Goal.center_of_mass([0, 0, 1]))
+
+
+def test_a_centre_of_mass_that_cannot_be_reached_says_so():
+    found = solve(G1, Goal.center_of_mass([2, 0, 1]))
+    assert not found.arrived
+    assert found.why.startswith("centre of mass cannot be there: ")
+    assert "centre of mass" in str(found)
+
+
+def test_a_goal_for_the_centre_of_mass_is_a_value():
+    goal = Goal.center_of_mass([0, 0, 1], line=[0, 0, 1], slack=0.1)
+    assert pickle.loads(pickle.dumps(goal)) == goal
+    assert goal != Goal(goal.link, position=[0, 0, 1], line=[0, 0, 1], slack=0.1)
+    assert repr(goal).startswith("Goal.center_of_mass(position=(0, 0, 1), line=(0, 0, 1), distance=0, slack=")
+    for chosen in (method.alternative_jacobian(), method.coordinate_descent()):
+        with pytest.raises(BadInput, match="takes no goals with a centre of mass"):
+            Solver(method=chosen).solve(G1, goal)

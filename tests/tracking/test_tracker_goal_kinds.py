@@ -85,9 +85,36 @@ def line(s):
     return [Goal(TOOL, position=place, line=[0, 0, 1], axis=[0, 0, 1], direction=tool)]
 
 
+G1 = models.g1()
+BENT = G1.q(
+    {
+        f"{side}_{name}": value
+        for side in ("left", "right")
+        for name, value in {
+            "hip_pitch_joint": -0.4,
+            "knee_joint": 0.8,
+            "ankle_pitch_joint": -0.4,
+            "elbow_joint": 0.6,
+        }.items()
+    }
+)
+
+
+def center_of_mass(s):
+    return [Goal.center_of_mass(G1.center_of_mass(BENT) + np.array([0.03 * s, 0.02 * math.sin(2 * s), 0.02 * s]))]
+
+
+def balance(s):
+    hand = G1.frame(BENT, "left_rubber_hand").position + np.array([0.08 * s, 0.02 * s, 0.05 * s])
+    center = Goal.center_of_mass(G1.center_of_mass(BENT), weight=(1, 1, 0))
+    return [Goal("left_rubber_hand", position=hand), center]
+
+
 COMMANDS = {"relative": (BAXTER, ready(), relative), "box": (BAXTER, ready(), carried_box)}
 for command in (look, look_and_place, sphere, cylinder, line):
     COMMANDS[command.__name__] = (PANDA, PANDA.rest, command)
+for command in (center_of_mass, balance):
+    COMMANDS[command.__name__] = (G1, BENT, command)
 
 
 @pytest.mark.parametrize("kind", COMMANDS)

@@ -55,12 +55,13 @@ def solve_many(arm: Linkage, link: str, count: int) -> int:
 
 
 def goals_for_real_work(arm: Linkage, link: str, other: str) -> bool:
-    """Goals relative to a link, looks and distances."""
+    """Goals relative to a link, looks, distances and a centre of mass."""
     goals = [
         Goal(link, Frame(), relative_to=other),
         Goal(link, axis=[0, 0, 1], look_at=np.zeros((5, 3)), turn_slack=0.1),
         Goal(link, position=(0, 0, 1), distance=0.2, slack=0.01),
         Goal(link, position=[0, 0, 1], line=[0, 0, 1]),
+        Goal.center_of_mass([0, 0, 1], weight=(1, 1, 0)),
     ]
     near: float | None = goals[2].distance
     seen: NDArray[np.float64] | None = goals[1].look_at

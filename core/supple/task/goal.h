@@ -8,7 +8,7 @@
 //   velocity_rows  rows of a velocity of the end effector, such as a column of the Jacobian
 //   squared_distance, squared_angle   its squared sizes without weights
 #pragma once
-#include "supple/model/chain.h"
+#include "supple/model/center_of_mass.h"
 #include "supple/task/types.h"
 
 namespace supple {
@@ -49,6 +49,8 @@ SUPPLE_FN void set_properties(Target &target) {
 // one extra element.
 template <class T>
 SUPPLE_FLAT Frame<T> end_effector(const Target &target, const T *q, Axis<T> *axes) {
+  if (target.masses.count)
+    return {identity<T>(), center_of_mass(target.masses, q, axes)};
   Frame<T> tip = frame<T>(traverse_chain(target.chain, q, axes));
   tip.p = tip * splat3<T>(target.point);
   return tip;

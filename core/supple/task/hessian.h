@@ -14,32 +14,87 @@ struct Mover {
   Vec<double> z, j; // angular and linear velocity a unit of its joint
   int index;        // of its joint
   int group;        // the first mover of its ball, or itself
+  int end;          // what turns with it are the movers after it and before this one
 };
 
 // The movers of a chain from its axes; `unit` holds the natural unit of each joint. Returns how many.
-SUPPLE_FN int movers(const Chain &chain, const Axis<double> *axes, Vec<double> point, const double *unit,
-                     Mover *out) {
+SUPPLE_FN int chain_movers(const Chain &chain, const Axis<double> *axes, Vec<double> point,
+                           const double *unit, Mover *out) {
   int count = 0;
+  const int end = chain.axes;
   for (int i = 0; i < chain.count; ++i) {
     const ChainJoint &joint = chain.joints[i];
     if (joint.motion == slides) {
-      out[count] = {{0, 0, 0}, (joint.slide_gain * unit[joint.index]) * axes->z, joint.index, count};
+      out[count] = {{0, 0, 0}, (joint.slide_gain * unit[joint.index]) * axes->z, joint.index, count, end};
       ++count;
       ++axes;
     } else if (joint.motion == turns) {
       const Vec<double> z = (joint.turn_gain * unit[joint.index]) * axes->z;
-      out[count] = {z, cross(z, point - axes->p), joint.index, count};
+      out[count] = {z, cross(z, point - axes->p), joint.index, count, end};
       ++count;
       ++axes;
     } else {
       const int group = count;
       for (int k = 0; k < 3; ++k, ++count, ++axes) {
         const Vec<double> z = unit[joint.index + k] * axes->z;
-        out[count] = {z, cross(z, point - axes->p), joint.index + k, group};
+        out[count] = {z, cross(z, point - axes->p), joint.index + k, group, end};
       }
     }
   }
   return count;
+}
+
+// The movers of a centre of mass: its axes are stored times the mass that they carry, which counts for j
+// alone.
+SUPPLE_FN int mass_movers(const MassTree &tree, const Axis<double> *axes, Vec<double> point,
+                          const double *unit, Mover *out) {
+  int count = 0;
+  for (int i = 0; i < tree.count; ++i) {
+    const MassNode &node = tree.nodes[i];
+    const bool slide = node.joint.motion == slides;
+    const int group = count, wide = node.joint.motion == balls ? 3 : 1;
+    int end = count + wide;
+    for (int k = i + 1; k < node.end; ++k)
+      end += tree.nodes[k].joint.motion == balls ? 3 : 1;
+    for (int k = 0; k < wide; ++k, ++count, ++axes) {
+      const int index = node.joint.index + k;
+      const Vec<double> z = ((wide == 3 ? 1 : node.joint.gain) * unit[index]) * axes->z;
+      const Vec<double> none{0, 0, 0};
+      out[count] = {slide ? none : (1 / node.carried) * z, slide ? z : cross(z, point - axes->p), index,
+                    wide == 3 ? group : count, end};
+    }
+  }
+  return count;
+}
+SUPPLE_FLAT int movers(const Target &target, const Axis<double> *axes, Vec<double> point, const double *unit,
+                       Mover *out) {
+  return target.masses.count ? mass_movers(target.masses, axes, point, unit, out)
+                             : chain_movers(target.chain, axes, point, unit, out);
+}
+
+// second_along and derivative_along_each for movers of a tree, of which only some turn with a mover. Only
+// positions: a centre of mass has no orientation.
+SUPPLE_FN Vec<double> tree_second_along(const Mover *m, int count, const double *d) {
+  Vec<double> sum{0, 0, 0};
+  for (int i = 0; i < count; ++i) {
+    Vec<double> after{0, 0, 0};
+    for (int k = m[i].group; k < m[i].end; ++k)
+      after = after + ((m[k].group == m[i].group ? 1 : 2) * d[m[k].index]) * m[k].j;
+    sum = sum + cross(d[m[i].index] * m[i].z, after);
+  }
+  return sum;
+}
+template <class Use>
+SUPPLE_FN void tree_derivative_along_each(const Mover *m, int count, const double *d, Use &&use) {
+  for (int i = 0; i < count; ++i) {
+    Vec<double> before{0, 0, 0}, after{0, 0, 0};
+    for (int k = 0; k < i; ++k)
+      if (i < m[k].end)
+        before = before + d[m[k].index] * m[k].z;
+    for (int k = i; k < m[i].end; ++k)
+      after = after + d[m[k].index] * m[k].j;
+    use(m[i], cross(before, m[i].j) + cross(m[i].z, after), Vec<double>{0, 0, 0});
+  }
 }
 
 // Second derivative of position and orientation along d (of the joints).
@@ -135,6 +190,36 @@ SUPPLE_FN void add_radial_curvature(const Target &target, const RowVectors<doubl
   }
 }
 
+// the second derivatives of a target along d (of the joints), with what the turning of its rows adds
+SUPPLE_FLAT void target_second_along(const Target &target, const RowVectors<double> &rows, const Mover *m,
+                                     int count, const double *d, Vec<double> &linear, Vec<double> &angular) {
+  if (target.masses.count) {
+    linear = tree_second_along(m, count, d);
+    angular = {0, 0, 0};
+  } else {
+    second_along(m, count, d, linear, angular);
+  }
+  if (target.looks || target.has_radial)
+    add_goal_curvature(target, rows, m, count, d, linear, angular);
+}
+
+// the same along each joint and d
+template <class Use>
+SUPPLE_FN void target_derivative_along_each(const Target &target, const RowVectors<double> &rows,
+                                            const Mover *m, int count, const double *d, Use &&use) {
+  const bool turns_with_goal = target.looks || target.has_radial;
+  const Vec<double> moved = turns_with_goal ? velocity_along(m, count, d) : Vec<double>{0, 0, 0};
+  auto pass = [&](const Mover &mover, Vec<double> linear, Vec<double> angular) {
+    if (turns_with_goal)
+      add_goal_curvature(target, rows, mover.j, moved, linear, angular);
+    use(mover.index, linear, angular);
+  };
+  if (target.masses.count)
+    tree_derivative_along_each(m, count, d, pass);
+  else
+    derivative_along_each(m, count, d, pass);
+}
+
 // x cot x, smooth through 0
 SUPPLE_FLAT double x_cot_x(double x) { return x < 1e-4 ? 1 - x * x / 3 : x / std::tan(x); }
 
@@ -159,7 +244,7 @@ SUPPLE_FN void add_curvature(const Mover *m, int count, Vec<double> p, Vec<doubl
       L = L - dot(L, pointing) * pointing;
     // what comes after turns with it: a direction bears no error about itself
     const Vec<double> B = points ? dot(za, pointing) * side : cross(O, za);
-    for (int b = a; b < count; ++b) {
+    for (int b = a; b < m[a].end; ++b) {
       double h = dot(L, m[b].z);
       if (a != b && m[a].group == m[b].group) {
         h -= 0.5 * (dot(A, m[b].j) + dot(cross(P, m[b].z), m[a].j));

@@ -26,7 +26,8 @@ inline bool is_position_component(int component) { return component < about_x ||
 // goal itself is given for each problem as twelve numbers: the rotation row by row (its first row is the
 // direction, when has_direction) and the position (which is the point to look at, when looks).
 struct Target {
-  Chain chain;
+  Chain chain;      // for a centre of mass, all joints that move it
+  MassTree masses;  // of a goal for the centre of mass of the linkage; else its count is 0
   int first, rows;  // its rows among all
   int component[6]; // which ones they are; those without weight are left out
   double weight[6]; // of each row

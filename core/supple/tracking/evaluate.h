@@ -166,9 +166,7 @@ SUPPLE_FLAT bool evaluate_target(const TickSetup<N, M> &setup, const Target &tar
     }
   }
   Vec<double> linear, angular;
-  second_along(movers, count, out.last_step, linear, angular);
-  if (target.looks || target.has_radial)
-    add_goal_curvature(target, r.rows.vectors, movers, count, out.last_step, linear, angular);
+  target_second_along(target, r.rows.vectors, movers, count, out.last_step, linear, angular);
   double error[6], second[6];
   if (M == 6)
     rows(r.error.position, r.error.rotation, error);
@@ -227,7 +225,7 @@ SUPPLE_FN EvaluationSummary evaluate_tick(const TickSetup<N, M> &setup, const Ar
   for (int k = 0; k < t.problem.target_count; ++k) {
     const Target &target = t.problem.targets[k];
     const Frame<double> tip = end_effector(target, memory.q, axes);
-    const int count = out.mover_count[k] = movers(target.chain, axes, tip.p, t.unit, target_movers);
+    const int count = out.mover_count[k] = movers(target, axes, tip.p, t.unit, target_movers);
     const CommandResidual r = command_residual(target, tip, commands[k], t.weight_scale);
     out.rows[k] = r.rows;
     curved = evaluate_target(setup, target, r, target_movers, count, out) || curved;
@@ -253,9 +251,7 @@ SUPPLE_FN void second_derivative(const TickSetup<N, M> &setup, const TickEvaluat
   for (int k = 0; k < setup.tracking.problem.target_count; ++k) {
     const Target &target = setup.tracking.problem.targets[k];
     Vec<double> linear, angular;
-    second_along(target_movers, at.mover_count[k], d, linear, angular);
-    if (target.looks || target.has_radial)
-      add_goal_curvature(target, at.rows[k].vectors, target_movers, at.mover_count[k], d, linear, angular);
+    target_second_along(target, at.rows[k].vectors, target_movers, at.mover_count[k], d, linear, angular);
     weighted_rows<M == 6>(target, at.rows[k], linear, angular, rows + target.first);
     target_movers += at.mover_count[k];
   }
@@ -270,18 +266,14 @@ SUPPLE_FN void add_singular_value_gradient(const TickSetup<N, M> &setup, const T
   const Mover *target_movers = at.movers;
   for (int k = 0; k < setup.tracking.problem.target_count; ++k) {
     const Target &target = setup.tracking.problem.targets[k];
-    const Vec<double> moved = velocity_along(target_movers, at.mover_count[k], z);
-    const bool bends = target.looks || target.has_radial;
-    derivative_along_each(target_movers, at.mover_count[k], z,
-                          [&](const Mover &mover, Vec<double> linear, Vec<double> angular) {
-                            double rows[6], sum = 0;
-                            if (bends)
-                              add_goal_curvature(target, at.rows[k].vectors, mover.j, moved, linear, angular);
-                            weighted_rows<M == 6>(target, at.rows[k], linear, angular, rows);
-                            for (int i = 0; i < target.rows; ++i)
-                              sum += rows[i] * image[target.first + i];
-                            gradient[mover.index] += weight * sum / sigma;
-                          });
+    target_derivative_along_each(target, at.rows[k].vectors, target_movers, at.mover_count[k], z,
+                                 [&](int joint, Vec<double> linear, Vec<double> angular) {
+                                   double rows[6], sum = 0;
+                                   weighted_rows<M == 6>(target, at.rows[k], linear, angular, rows);
+                                   for (int i = 0; i < target.rows; ++i)
+                                     sum += rows[i] * image[target.first + i];
+                                   gradient[joint] += weight * sum / sigma;
+                                 });
     target_movers += at.mover_count[k];
   }
 }

@@ -21,12 +21,6 @@ def reach(linkage: Linkage, link: str) -> float:
     return measured(linkage, link)[0]
 
 
-def beyond(linkage: Linkage, link: str, position: Array, other: str | None = None) -> float:
-    """By how much a position (3,) is farther from the base than a link can reach, in metres; 0 if it is not."""
-    most, base = measured(linkage, link, other)
-    return max(0.0, math.hypot(*(position - base)) - most)
-
-
 def measured(linkage: Linkage, link: str, other: str | None = None) -> tuple[float, Array]:
     """Reach of a link and the point (3,) that it is measured from, in metres; cached in the linkage.
 

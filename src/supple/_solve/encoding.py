@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from supple import _core
-from supple._linkage import reach
+from supple._linkage import masses, reach
 from supple._linkage.argument import checked_linkage
 from supple.errors import BadInput, unknown
 from supple.frame import Array
@@ -18,9 +18,11 @@ from supple.joint import Kind
 from supple.linkage import Linkage
 
 Row = tuple[float, float, float]
-Target = tuple[str, tuple[int, ...], tuple[float, ...], Row, Row, tuple[float, ...], str | None, tuple[float, ...]]
+Target = tuple[
+    str, tuple[int, ...], tuple[float, ...], Row, Row, tuple[float, ...], str | None, tuple[float, ...], Array | None
+]
 """A link; the components of its error, their weights; its point and axis (3,); the slack of each component; the link
-that it is relative to; `Goal._surface`."""
+that it is relative to; `Goal._surface`; for a centre of mass `masses.parts`."""
 
 
 def targets(linkage: Linkage, goals: Sequence[Goal]) -> list[Target]:
@@ -29,13 +31,14 @@ def targets(linkage: Linkage, goals: Sequence[Goal]) -> list[Target]:
     encoded: list[Any] = []
     for goal in goals:
         for link in (goal.link, goal.relative_to):
-            if link is not None and link not in linkage._link_named:
+            if link is not None and link not in linkage._link_named and not goal.is_center_of_mass:
                 raise unknown("link", link, linkage._link_named)
         components, weights = goal._rows(goal_length(linkage, goal))
         axis = (0.0, 0.0, 0.0) if goal.axis is None else tuple(goal.axis.tolist())
         point, slacks = tuple(goal.point.tolist()), tuple(goal._slacks())
         rows = tuple(components), tuple(weights), point, axis, slacks
-        encoded.append((goal.link, *rows, goal.relative_to, goal._surface))
+        parts = masses.parts(linkage) if goal.is_center_of_mass else None
+        encoded.append((goal.link, *rows, goal.relative_to, goal._surface, parts))
     return encoded
 
 
@@ -43,8 +46,11 @@ def goal_length(linkage: Linkage, goal: Goal) -> float:
     """The length in metres that counts as half a turn in the error of a goal: the reach of its link.
 
     Relative to another link, it is the larger of both links' reaches from what carries them both, so that a goal has
-    about the same weight in the axes of that link as in those of the world.
+    about the same weight in the axes of that link as in those of the world. For a centre of mass it is the largest
+    reach.
     """
+    if goal.is_center_of_mass:
+        return max(reach.reach(linkage, tip) for tip in linkage.tips)
     if goal.relative_to is None:
         return reach.reach(linkage, goal.link)
     return max(reach.between(linkage, goal.link, goal.relative_to)[:2])
@@ -52,6 +58,8 @@ def goal_length(linkage: Linkage, goal: Goal) -> float:
 
 def goal_reach(linkage: Linkage, goal: Goal) -> tuple[float, Array]:
     """How far the link of a goal can get, and from which point (3,) that is measured, in metres and the goal's axes."""
+    if goal.is_center_of_mass:
+        return math.inf, np.zeros(3)
     return reach.measured(linkage, goal.link, goal.relative_to)
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supple._linkage import reach
 from supple._solve.encoding import goal_length, goal_reach, joint_weight_values
 from supple._solve.goal_error import goal_frame, goal_jacobian
 from supple._solve.text import angle_text, direction_text, length_text, names_text
@@ -37,7 +36,8 @@ def out_of_reach(linkage: Linkage, goal: Goal, position: Array, error: Array, fa
 
     ``far`` is the distance from the position, in metres, if it is larger: the orientation may reduce the reach.
     """
-    beyond = reach.beyond(linkage, goal.link, position, goal.relative_to)
+    most, base = goal_reach(linkage, goal)
+    beyond = math.hypot(*(position - base)) - most
     if not beyond > 0:
         return []
     of = "" if goal.relative_to is None else f" of {goal.relative_to}"
@@ -233,6 +233,8 @@ def _position_only(goal: Goal, weight: Sequence[float] | None = None) -> Goal:
     """The position of a goal, without its orientation."""
     weight = weight or goal.weight
     at: dict[str, Any] = {"point": goal.point, "relative_to": goal.relative_to}
+    if goal.is_center_of_mass:
+        return goal
     if goal.distance is not None:
         slack, one = goal.slack[0], None if weight is None else weight[0]
         shape: dict[str, Any] = {"distance": goal.distance, "line": goal.line}
@@ -263,6 +265,8 @@ def _position_miss(linkage: Linkage, goal: Goal, found: Solution) -> str:
     out = np.where(_free(goal), 0.0, goal_frame(linkage, goal, found.q).apply(goal.point) - base)
     near = float(error @ out) < -0.9 * float(np.linalg.norm(error) * np.linalg.norm(out))
     miss = f"{length_text(float(found.distance[0]))} short along {_along(goal, error)}"
+    if goal.is_center_of_mass:
+        return miss
     return f"{miss}, too near the {'base' if goal.relative_to is None else goal.relative_to}" if near else miss
 
 

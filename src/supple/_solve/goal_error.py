@@ -13,7 +13,12 @@ _LOOK_DISTANCE = 0.01  # metres within which a point to look at counts less; loo
 
 
 def goal_frame(linkage: Linkage, goal: Goal, q: Array) -> Frame:
-    """The frame of a goal's link in the axes of the goal: the world's, or those of the link that it is relative to."""
+    """The frame of a goal's link in the axes of the goal: the world's, or those of the link that it is relative to.
+
+    Of a goal for the centre of mass, a frame there in world axes.
+    """
+    if goal.is_center_of_mass:
+        return Frame.at(linkage.center_of_mass(q))
     frame = linkage.frame(q, goal.link)
     return frame if goal.relative_to is None else linkage.frame(q, goal.relative_to).inverse() @ frame
 
@@ -33,6 +38,12 @@ def goal_jacobian(linkage: Linkage, goal: Goal, q: Array) -> Array:
 
 
 def _frame_jacobian(linkage: Linkage, goal: Goal, q: Array) -> Array:
+    if goal.is_center_of_mass:
+        heavy, total = [link for link in linkage.links if link.mass], linkage.mass
+        jacobians = [link.mass / total * linkage.jacobian(q, link.name, point=link.center_of_mass) for link in heavy]
+        mean: Array = np.sum(jacobians, axis=0)
+        mean[..., 3:, :] = 0
+        return mean
     jacobian = linkage.jacobian(q, goal.link, point=goal.point)
     if goal.relative_to is None:
         return jacobian

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple._solve.goal_error import goal_frame
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
@@ -60,7 +61,7 @@ def _points_and_goals(found: Solution) -> list[tuple[Array, Array]]:
     """The point (3,) of each goal's link, and its goal position (3,); the same point if the goal has no position."""
     pairs = []
     for goal in found.goals:
-        point = found.linkage.frame(found.q, goal.link).apply(goal.point)
+        point = _goal_axes(found, goal).apply(goal_frame(found.linkage, goal, found.q).apply(goal.point))
         pairs.append((point, point if goal.position is None else _goal_axes(found, goal).apply(goal.position)))
     return pairs
 

@@ -185,8 +185,20 @@ def test_every_field_of_linkage_and_solver_is_written(kept):
 )
 def test_goals_of_every_kind_come_back(options):
     goal = Goal("tool0", **options)
-    written = json.loads(json.dumps(metadata._goal_to_dict(goal)))
-    assert metadata._goal_from_dict(written)._kind == goal._kind
+    assert_comes_back(goal)
+
+
+def test_a_goal_for_the_centre_of_mass_comes_back():
+    assert_comes_back(Goal.center_of_mass([0, 0, 1], weight=(1, 1, 0), slack=0.1))
+    assert_comes_back(Goal.center_of_mass([0, 0, 1], line=[0, 0, 1], distance=0.1))
+
+
+def assert_comes_back(goal):
+    again = metadata._goal_from_dict(json.loads(json.dumps(metadata._goal_to_dict(goal))))
+    for name in ("link", "is_center_of_mass", "relative_to", "distance", "slack", "turn_slack", "weight", "_surface"):
+        assert getattr(again, name) == getattr(goal, name)
+    assert again._rows(1.0) == goal._rows(1.0)
+    assert again._slacks() == goal._slacks()
 
 
 def test_a_recording_says_what_it_is_of(kept):

@@ -168,6 +168,7 @@ def _goal_to_dict(goal: Goal) -> dict[str, Any]:
     options = {name: getattr(goal, name) for name in _GOAL_OPTIONS}
     return {
         "link": goal.link,
+        "is_center_of_mass": goal.is_center_of_mass,
         "position": goal.position is not None,
         "orientation": goal.orientation is not None,
         "look_at": goal.look_at is not None,
@@ -182,6 +183,9 @@ def _goal_from_dict(data: Any) -> Goal:
     if data["orientation"]:
         wanted["orientation"] = np.eye(3)
     options = {name: data[name] for name in _GOAL_OPTIONS if name in data}
+    if data.get("is_center_of_mass"):
+        kept = ("distance", "line", "weight", "slack", "priority")
+        return Goal.center_of_mass((0.0, 0.0, 0.0), **{name: options[name] for name in kept})
     if options.get("axis") is not None:
         wanted["look_at" if data.get("look_at") else "direction"] = (0.0, 0.0, 1.0)
         options["turn_slack"] = options["turn_slack"][0]
