@@ -20,17 +20,20 @@ template <class T>
 SUPPLE_FN Vec<T> center_of_mass(const MassTree &tree, const T *q, Axis<T> *axes) {
   Axis<T> *scratch = axes + tree.axes;
   Vec<T> center = splat3<T>(tree.fixed);
-  for (int i = 0; i < tree.count; ++i) {
-    const MassNode &node = tree.nodes[i];
-    T s[1], c[1];
-    sincos_run(1, s, c, [&](int) { return value(node.joint, q); });
-    Frame<T> at = articulated(node.joint, q, s[0], c[0]);
-    if (node.joint.parent >= 0)
-      at = stored_frame(scratch + mass_scratch * node.joint.parent) * at;
-    Axis<T> *to = scratch + mass_scratch * i;
-    to[0] = {at.r.x, at.r.y};
-    to[1] = {at.r.z, at.p};
-    to[2].z = splat<T>(node.share) * (at * splat3<T>(node.center));
+  T s[block], c[block];
+  for (int first = 0; first < tree.count; first += block) {
+    const MassNode *nodes = tree.nodes + first;
+    const int n = tree.count - first < block ? tree.count - first : block;
+    sincos_run(n, s, c, [&](int i) { return value(nodes[i].joint, q); });
+    for (int i = 0; i < n; ++i) {
+      Frame<T> at = articulated(nodes[i].joint, q, s[i], c[i]);
+      if (nodes[i].joint.parent >= 0)
+        at = stored_frame(scratch + mass_scratch * nodes[i].joint.parent) * at;
+      Axis<T> *to = scratch + mass_scratch * (first + i);
+      to[0] = {at.r.x, at.r.y};
+      to[1] = {at.r.z, at.p};
+      to[2].z = splat<T>(nodes[i].share) * (at * splat3<T>(nodes[i].center));
+    }
   }
   for (int i = tree.count - 1; i >= 0; --i) {
     Vec<T> &moment =
