@@ -67,7 +67,8 @@ struct SearchSolver {
   std::vector<double> full, rest; // dof: a result before the search fills in its values; the rest position
 
   // sizes: natural size, weight and rest of each value of q; options: (restarts, iterations, longest step,
-  // accept distance, microseconds); tolerance: (position, angle); reach: (distance, x, y, z)
+  // accept distance, microseconds, whether the nearest answer is wanted); tolerance: (position, angle);
+  // reach: (distance, x, y, z)
   SearchSolver(nb::object tree, nb::list wanted, nb::handle lower, nb::handle upper, nb::list balls,
                nb::tuple sizes, nb::tuple options, nb::tuple tolerance, nb::tuple reach)
       : encoded(tree, wanted, lower, upper, balls) {
@@ -95,7 +96,8 @@ struct SearchSolver {
             number(tolerance[0]),
             number(tolerance[1]),
             number(reach[0]),
-            {number(reach[1]), number(reach[2]), number(reach[3])}});
+            {number(reach[1]), number(reach[2]), number(reach[3])},
+            whole(options[5]) != 0});
   }
   SearchSolver(const SearchSolver &) = delete;
 

@@ -5,13 +5,13 @@
 #include <nanobind/stl/string.h>
 
 // The joints between the world and a link, with the values of q counted as this solver does.
-Chain LocalSolver::chain_of(Tree &tree, nb::handle link) {
+Chain LocalSolver::chain_of(Tree &tree, nb::handle link, const std::string &refusal) {
   const Path &path = tree.path(tree.place(link));
   chain_joints.push_back(path.joints);
   for (ChainJoint &joint : chain_joints.back()) {
     joint.index = encoded.place[joint.index];
     if (joint.index < 0)
-      bad_input("a singularity is measured by a joint that moves no goal");
+      bad_input(refusal);
   }
   Chain chain = path.chain;
   chain.joints = chain_joints.back().data();
@@ -29,14 +29,24 @@ const double *LocalSolver::row_of(nb::handle full, const char *what) {
 
 // how: fields of Method (kind, joint_order, alternative_jacobian, clamp, damping, transpose_scale, max_step,
 // step_scale, max_halvings, limit_escapes, preference_unweighted); preference_list: fields of Preference
-// (kind, gain, value, width); end: fields of Stop (iterations, patience, position, angle); schemes: None, or
-// see read_schemes; the others as in EncodedProblem
+// (kind, gain, value, width, link of chain or None, wanted); end: fields of Stop (iterations, patience,
+// position, angle); schemes: None, or see read_schemes; the others as in EncodedProblem
 LocalSolver::LocalSolver(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
                          nb::tuple how, nb::list preference_list, nb::tuple end, nb::object schemes)
     : encoded(tree, wanted, low, high, balls) {
   for (nb::handle w : preference_list) {
     const double *gain = row_of(w[1], "preference"), *value = row_of(w[2], "preference");
-    preferences.push_back({whole(w[0]), gain, value, number(w[3])});
+    Preference p{whole(w[0]), gain, value, number(w[3]), {}, {}};
+    if (!nb::object(w[4]).is_none()) {
+      const std::string link = nb::cast<std::string>(nb::object(w[4]));
+      p.chain = chain_of(nb::cast<Tree &>(encoded.tree_owner), w[4],
+                         "the preference for link '" + link + "' needs a joint that moves no goal");
+      if (!p.chain.count)
+        bad_input("the preference for link '" + link + "' has no effect: no joint moves this link");
+      for (int k = 0; k < 3; ++k)
+        p.wanted[k] = number(w[5][k]);
+    }
+    preferences.push_back(p);
   }
   if (!schemes.is_none())
     read_schemes(nb::cast<nb::list>(schemes));
@@ -71,6 +81,7 @@ LocalSolver::LocalSolver(nb::object tree, nb::list wanted, nb::handle low, nb::h
 // point_chain, point), (link of axis_chain, axis, radius)); the last two may be None
 void LocalSolver::read_schemes(nb::list schemes) {
   Tree &tree = nb::cast<Tree &>(encoded.tree_owner);
+  const std::string moves_no_goal = "a singularity is measured by a joint that moves no goal";
   for (nb::handle s : schemes) {
     DampingScheme d{};
     d.kind = whole(s[0]);
@@ -89,7 +100,7 @@ void LocalSolver::read_schemes(nb::list schemes) {
     if (joint >= 0)
       d.index = encoded.place[joint];
     if (d.index < 0)
-      bad_input("a singularity is measured by a joint that moves no goal");
+      bad_input(moves_no_goal);
     d.gain = number(s[12][1]);
     d.offset = number(s[12][2]);
     d.wraps = nb::cast<bool>(s[12][3]);
@@ -99,8 +110,8 @@ void LocalSolver::read_schemes(nb::list schemes) {
     d.values = rows.back().data();
     d.value_count = int(rows.back().size());
     if (!nb::object(s[14]).is_none()) {
-      d.point_chain = chain_of(tree, s[14][0]);
-      d.axis_chain = chain_of(tree, s[15][0]);
+      d.point_chain = chain_of(tree, s[14][0], moves_no_goal);
+      d.axis_chain = chain_of(tree, s[15][0], moves_no_goal);
       for (int k = 0; k < 3; ++k)
         d.point[k] = number(s[14][1][k]), d.axis[k] = number(s[15][1][k]);
       d.radius = number(s[15][2]);
@@ -251,6 +262,26 @@ nb::object local_refine(LocalSolver &solver, nb::handle goals, nb::handle q, nb:
   return std::move(out.owner);
 }
 
+nb::object local_preferred(LocalSolver &solver, nb::handle q, nb::handle goals, nb::object preference) {
+  const LocalKernels &kernels = *instruction_set().local;
+  const Rows from(q, "q", solver.encoded.dof), g(goals, "goals", solver.encoded.problem.target_count, 12);
+  if (from.lead || g.lead)
+    bad_input("a preferred step takes one q and one row of goals");
+  const int k = solver.encoded.problem.n;
+  std::vector<double> part(k), step(k);
+  solver.encoded.gather(from.data, part.data());
+  Method method = solver.method;
+  Callbacks callbacks(solver.encoded, preference, nb::none(), from.data);
+  callbacks.join(method);
+  const Scratch scratch(kernels.scratch(solver.encoded.problem, solver.method));
+  kernels.prefer(solver.encoded.problem, method, g.data, part.data(), step.data(), scratch.data);
+  callbacks.raise();
+  Fresh out(from, {solver.encoded.dof});
+  std::fill_n(out.data, solver.encoded.dof, 0.0);
+  solver.encoded.scatter(step.data(), out.data);
+  return std::move(out.owner);
+}
+
 nb::object local_step(LocalSolver &solver, nb::handle q, nb::handle goals, nb::object preference,
                       nb::object damping) {
   const LocalKernels &kernels = *instruction_set().local;
@@ -388,6 +419,10 @@ void bind_local_solver(nb::module_ &m) {
            nb::sig("def step(self, q: " ARRAY ", goals: " ARRAY
                    ", preference: typing.Any, damping: typing.Any = None, /) -> " ARRAY " | None"),
            "The change (dof,) that one step makes to q, or None where the method finds none.")
+      .def(
+          "preferred", local_preferred, nb::arg(), nb::arg(), nb::arg().none(),
+          nb::sig("def preferred(self, q: " ARRAY ", goals: " ARRAY ", preference: typing.Any, /) -> " ARRAY),
+          "The step (dof,) that the preferences ask at q, before the goals.")
       .def(
           "memory", [](const LocalSolver &p) { return Memory{std::vector<double>(p.method.memory_size)}; },
           "A fresh memory for `tick`.")

@@ -10,7 +10,7 @@
 struct LocalSolver {
   EncodedProblem encoded;
   std::vector<std::vector<double>> rows;             // one number for each of the joints that some goal needs
-  std::vector<std::vector<ChainJoint>> chain_joints; // of chains that damping schemes look at
+  std::vector<std::vector<ChainJoint>> chain_joints; // of chains of schemes and preferences
   std::vector<Preference> preferences;
   std::vector<DampingScheme> dampers;
   Method method;
@@ -21,7 +21,7 @@ struct LocalSolver {
   LocalSolver(const LocalSolver &) = delete;
 
 private:
-  Chain chain_of(Tree &tree, nb::handle link);
+  Chain chain_of(Tree &tree, nb::handle link, const std::string &refusal);
   const double *row_of(nb::handle full, const char *what);
   void read_schemes(nb::list schemes);
 };

@@ -14,6 +14,7 @@ struct Tracker {
   std::vector<JointBounds> bounds;
   std::vector<double> unit, bound_rows;
   std::vector<CommandOptions> options;
+  std::vector<EffectorBound> effector_bounds;
   Tracking tracking;
   Stop tolerance;
   npy_intp arms;
@@ -22,12 +23,15 @@ struct Tracker {
   Scratch memory, scratch;
   std::vector<double> full;    // arms x dof: q at the start, for the joints that no goal needs
   std::vector<double> results; // arms x result_size: over the joints that goals need, before `spread`
-  std::vector<double> measured;
+  std::vector<double> measured, preferred;
+  std::vector<int> row_level, level_rank;
 
-  // joint_bounds: (speed, acceleration, jerk, unit), each (dof); tolerances: (position, angle); start: (dof)
-  // or (arms, dof)
+  // joint_bounds: (speed, acceleration, jerk, unit), each (dof), then the rate at which accelerations end;
+  // tolerances: (position, angle); levels: (level of each row, rank of each level); start: (dof) or (arms,
+  // dof)
   Tracker(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
-          nb::tuple joint_bounds, int rank, double weight_scale, nb::tuple tolerances, nb::handle start)
+          nb::tuple joint_bounds, int rank, double weight_scale, nb::tuple tolerances, int recovery,
+          nb::tuple levels, nb::handle start)
       : encoded(tree, wanted, low, high, balls), memory(0), scratch(0) {
     const int n = encoded.problem.n, dof = encoded.dof;
     const Rows speed(joint_bounds[0], "speed", dof), acceleration(joint_bounds[1], "acceleration", dof),
@@ -56,22 +60,37 @@ struct Tracker {
     for (const auto &chain_joints : encoded.chain_joints)
       for (const ChainJoint &joint : chain_joints)
         shared = shared || joint.shared;
-    for (const Target &target : encoded.targets) {
-      CommandOptions o;
-      o.position_weight = o.rotation_weight = 0;
-      for (int k = 0; k < target.rows; ++k) {
-        double &largest = is_position_component(target.component[k]) ? o.position_weight : o.rotation_weight;
-        largest = larger(largest, weight_scale * target.weight[k]);
-      }
-      if (target.looks) // what is a metre away turns by a radian when it moves by a metre
-        o.position_weight = o.rotation_weight;
-      o.has_direction = target.has_direction;
-      options.push_back(o);
-    }
+    options.resize(encoded.targets.size());
+    for (std::size_t k = 0; k < options.size(); ++k)
+      weigh_command(int(k), weight_scale);
     const bool one_pose = encoded.targets.size() == 1 && encoded.problem.rows == 6 && encoded.balls.empty() &&
                           !shared && encoded.targets[0].chain.count == n;
-    tracking = {encoded.problem, bounds.data(), bound_rows.data(), stride, unit.data(),
-                weight_scale,    rank,          one_pose,          Law{}};
+    for (nb::handle level : levels[0])
+      row_level.push_back(whole(level));
+    for (nb::handle of : levels[1])
+      level_rank.push_back(whole(of));
+    if (int(row_level.size()) != encoded.problem.rows || level_rank.empty() ||
+        level_rank.size() > most_levels)
+      bad_input("levels must name each row, and be at most " + std::to_string(most_levels));
+    for (int level : row_level)
+      if (level < 0 || level >= int(level_rank.size()))
+        bad_input("a row has a level that does not exist");
+    tracking = {encoded.problem,
+                bounds.data(),
+                bound_rows.data(),
+                stride,
+                unit.data(),
+                weight_scale,
+                rank,
+                row_level.data(),
+                level_rank.data(),
+                int(level_rank.size()),
+                one_pose,
+                Law{},
+                RecoveryMode(recovery)};
+    tracking.end_rate = number(joint_bounds[4]);
+    if (tracking.end_rate < 1e9)
+      lower_gains();
     tolerance = {0, 0, number(tolerances[0]), number(tolerances[1])};
     const Rows from(start, "start", dof);
     many = from.lead > 0;
@@ -81,6 +100,65 @@ struct Tracker {
     reset(start);
   }
   Tracker(const Tracker &) = delete;
+
+  // Gains so low that acceleration can follow: K a / j is at most 1.5, about that of the default bounds.
+  void lower_gains() {
+    Law &law = tracking.law;
+    for (const JointBounds &joint : bounds)
+      if (joint.acceleration > 0)
+        for (double *gain : {&law.feedback_gain, &law.limit_gain, &law.null_space_gain})
+          *gain = lesser(*gain, 1.5 * joint.jerk / joint.acceleration);
+  }
+
+  // the command of a target is measured with the largest weights of its rows
+  void weigh_command(int k, double weight_scale) {
+    const Target &target = encoded.targets[k];
+    CommandOptions &o = options[k];
+    o.position_weight = o.rotation_weight = 0;
+    for (int i = 0; i < target.rows; ++i) {
+      double &largest = is_position_component(target.component[i]) ? o.position_weight : o.rotation_weight;
+      largest = larger(largest, weight_scale * target.weight[i]);
+    }
+    if (target.looks) // what is a metre away turns by a radian when it moves by a metre
+      o.position_weight = o.rotation_weight;
+    o.has_direction = target.has_direction;
+  }
+
+  // New limits: lower, upper, speed (dof); swing, low and high of each ball joint, in the order of the
+  // constructor; speed and turn speed of each end effector (targets, 2), infinite where there is no bound.
+  void limit(nb::handle lower, nb::handle upper, nb::handle speed, nb::list balls, nb::handle effectors) {
+    const int n = encoded.problem.n, dof = encoded.dof, targets = encoded.problem.target_count;
+    const Rows lows(lower, "lower", dof), highs(upper, "upper", dof), speeds(speed, "speed", dof);
+    const Rows pairs(effectors, "effectors", targets, 2);
+    std::size_t next = 0;
+    for (nb::handle b : balls)
+      if (encoded.place[whole(b[0])] >= 0) {
+        Ball &ball = encoded.balls.at(next++);
+        ball.swing = number(b[2]);
+        ball.low = number(b[3]);
+        ball.high = number(b[4]);
+      }
+    std::vector<char> is_ball(n);
+    for (const Ball &b : encoded.balls)
+      is_ball[b.index] = is_ball[b.index + 1] = is_ball[b.index + 2] = 1;
+    for (int i = 0; i < n; ++i) {
+      const int c = encoded.columns[i];
+      encoded.lower[i] = lows.data[c];
+      encoded.upper[i] = highs.data[c];
+      if (!is_ball[i]) {
+        bounds[i].lower = bound_rows[lower_row * tracking.stride + i] = lows.data[c] / unit[i];
+        bounds[i].upper = bound_rows[upper_row * tracking.stride + i] = highs.data[c] / unit[i];
+      }
+      bounds[i].speed = bound_rows[speed_row * tracking.stride + i] = speeds.data[c] / unit[i];
+    }
+    effector_bounds.clear();
+    bool bounded = false;
+    for (int k = 0; k < targets; ++k) {
+      effector_bounds.push_back({pairs.data[2 * k], pairs.data[2 * k + 1]});
+      bounded = bounded || effector_bounds[k].speed < INFINITY || effector_bounds[k].turn_speed < INFINITY;
+    }
+    tracking.effector_bounds = bounded ? effector_bounds.data() : nullptr;
+  }
 
   double *row(npy_intp i) { return static_cast<double *>(memory.data) + i * kernels.memory(tracking); }
 
@@ -137,12 +215,19 @@ struct Tracker {
     const bool direct = n == encoded.dof;
     if (!direct)
       results.resize(arms * result_size(n, encoded.problem.target_count));
-    const TickJob job{&tracking, options.data(),
-                      tolerance, static_cast<double *>(memory.data),
-                      goals_,    frames,
-                      twists,    real,
-                      stamps,    dt,
-                      external,  direct ? out.data : results.data()};
+    const TickJob job{&tracking,
+                      options.data(),
+                      tolerance,
+                      static_cast<double *>(memory.data),
+                      goals_,
+                      frames,
+                      twists,
+                      real,
+                      stamps,
+                      dt,
+                      external,
+                      preferred.empty() ? nullptr : preferred.data(),
+                      direct ? out.data : results.data()};
     if (arms < 64) {
       kernels.tick(job, 0, arms, scratch.data);
       if (!direct)
@@ -244,6 +329,7 @@ nb::object track_replay(Tracker &track, nb::handle goals, double dt, nb::object 
                       times ? times + i : nullptr,
                       dt,
                       nullptr,
+                      track.preferred.empty() ? nullptr : track.preferred.data(),
                       track.results.data()};
     track.kernels.tick(job, 0, 1, track.scratch.data);
     std::memcpy(q.data + i * dof, track.full.data(), 8 * dof);
@@ -261,11 +347,12 @@ nb::object track_replay(Tracker &track, nb::handle goals, double dt, nb::object 
 void bind_tracker(nb::module_ &m) {
   nb::class_<Tracker>(m, "Tracker", "The memory of one arm or many, and the law that moves them.")
       .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, int, double, nb::tuple,
-                    nb::handle>(),
+                    int, nb::tuple, nb::handle>(),
            nb::sig(
                "def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
                ", balls: list[typing.Any], bounds: tuple[typing.Any, ...], rank: int, weight_scale: float, "
-               "tolerance: tuple[float, float], start: " ARRAY ", /) -> None"))
+               "tolerance: tuple[float, float], recover: int, levels: tuple[list[int], list[int]], "
+               "start: " ARRAY ", /) -> None"))
       .def("tick", track_tick, nb::sig("def tick(self, goal: typing.Any, dt: float, /) -> " ARRAY),
            "A tick of arms with one goal each, a frame.")
       .def("frame", track_frame, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
@@ -303,6 +390,17 @@ void bind_tracker(nb::module_ &m) {
           },
           nb::sig("def q(self) -> " ARRAY), "Where the joints are.")
       .def(
+          "prefer",
+          [](Tracker &t, nb::handle step) {
+            const Rows rows(step, "preferred step", t.encoded.dof);
+            if (t.arms != 1 || rows.n != 1)
+              bad_input("a preferred step takes a single arm");
+            t.preferred.resize(t.encoded.problem.n);
+            t.encoded.gather(rows.data, t.preferred.data());
+          },
+          nb::sig("def prefer(self, step: " ARRAY ", /) -> None"),
+          "The step (dof,) that the null space is to take from now on.")
+      .def(
           "weigh",
           [](Tracker &t, int target, std::vector<double> weights) {
             Target &g = t.encoded.targets.at(target);
@@ -310,8 +408,13 @@ void bind_tracker(nb::module_ &m) {
               bad_input("a goal keeps its rows while it is tracked");
             for (int k = 0; k < g.rows; ++k)
               g.weight[k] = weights[k];
+            t.weigh_command(target, t.tracking.weight_scale);
           },
           nb::sig("def weigh(self, target: int, weights: list[float], /) -> None"),
           "New weights of a target's rows.")
+      .def("limit", &Tracker::limit,
+           nb::sig("def limit(self, lower: " ARRAY ", upper: " ARRAY ", speed: " ARRAY
+                   ", balls: list[typing.Any], effectors: " ARRAY ", /) -> None"),
+           "New limits of the joints and new bounds on the speed of the end effectors (targets, 2).")
       .def_prop_ro("arms", [](const Tracker &t) { return int(t.arms); }, "How many arms.");
 }

@@ -1,11 +1,14 @@
-"""Random ticks with every input: broken bounds of position, speed, acceleration and jerk."""
+"""Random ticks with every input and option: broken bounds of joints and of end effectors."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from supple import Goal
 from supple.frame import Array
+from supple.gauntlet.arms import difference
 
 from . import arms, motion
 from .arms import Arm
@@ -16,14 +19,15 @@ QUICK = ("ur5", "xarm7", "tiago_lift", "g1_2")
 TICKS = 2000  # of a trial
 LONGEST = 0.25  # s; a longer tick counts as one of this length
 EVEN = 1 / 300  # s; jerk is measured in trials of even ticks
+BOUNDS = ("position", "speed", "acceleration", "end effector's speed", "end effector's turn speed", "jerk", "any jerk")
 SOFT = ("any jerk",)
-"""Bounds that the documentation calls soft: a jerk that slows a joint, or ends an acceleration."""
+"""Bounds that yield as the documentation says: a jerk that slows a joint, or ends an acceleration."""
 
 
 def measure(name: str, asked: Asked) -> list[Row]:
     """Rows of one arm: the greatest excess over each bound, over all ticks."""
     arm = arms.get(name)
-    excess = {"position": (0.0, 0), "speed": (0.0, 0), "acceleration": (0.0, 0), "jerk": (0.0, 0), "any jerk": (0.0, 0)}
+    excess = dict.fromkeys(BOUNDS, (0.0, 0))
     raised, trials = [], asked.trials(25, 3)
     for number in trials:
         try:
@@ -53,8 +57,7 @@ def _trial(arm: Arm, number: int, asked: Asked) -> dict[str, float]:
     """Excess over bounds: rad or m for positions, as a part of the bound for the others."""
     rng = motion.random_of(arm, "bounds", number)
     start = motion.inside(arm, rng, 1.0)
-    wide = {"speed": 0.5, "turn_speed": 1.0, "margin": 0.05}  # taken where the library has them
-    options = {"acceleration": float(rng.uniform(3, 50)), "jerk": float(10 ** rng.uniform(2, 4))} | wide | asked.options
+    options = _options(rng, len(arm.links)) | asked.options
     goals = [Goal(link, np.eye(4), priority=int(rng.integers(2))) for link in arm.links]
     follow = motion.tracker(arm, start, options, goals)
     even = bool(rng.random() < 0.5)
@@ -66,7 +69,21 @@ def _trial(arm: Arm, number: int, asked: Asked) -> dict[str, float]:
         given = list(command) if len(arm.links) > 1 else command[0]
         q.append(follow.step(given, dt, stamp if number % 3 == 0 else None, real).q.copy())
         times.append(min(dt, LONGEST))
-    return _excess(arm, follow, np.array(q[3:]), np.array(times), even)
+    return _excess(arm, follow, np.array(q[3:]), np.array(times), even and not np.isfinite(follow.speed).any())
+
+
+def _options(rng: np.random.Generator, links: int) -> dict[str, Any]:
+    """Options of `Solver.track`, each given in half of the trials."""
+    every = {
+        "acceleration": float(rng.uniform(3, 50)),
+        "jerk": float(10 ** rng.uniform(2, 4)),
+        "speed_scale": float(rng.uniform(0.1, 1)),
+        "margin": float(10 ** rng.uniform(-3, -0.7)),
+    }
+    given = {name: value for name, value in every.items() if rng.random() < 0.5}
+    if rng.random() < 0.5:
+        given |= {"speed": 10 ** rng.uniform(-1.5, 0.5, links), "turn_speed": 10 ** rng.uniform(-1, 1, links)}
+    return given
 
 
 def _commands(arm: Arm, start: Array, rng: np.random.Generator) -> list[tuple[Array, float]]:
@@ -93,12 +110,16 @@ def _excess(arm: Arm, follow: motion.Tracker, q: Array, times: Array, even: bool
     rounding = 4e-16 * np.maximum(np.abs(q).max(), 1) / dt  # of a velocity, from that of q
     change = np.abs(np.diff(velocity, axis=0, prepend=0))
     allowed = follow.acceleration * dt
-    over = {
-        "position": np.maximum(linkage.lower - q, q - linkage.upper).max(),
-        "speed": ((np.abs(velocity) - rounding) / linkage.speed).max() - 1,
+    frames = arm.frames(q)
+    way = np.linalg.norm(np.diff(frames[..., :3, 3], axis=0), axis=-1)
+    angle = np.linalg.norm(difference(frames[1:], frames[:-1])[..., 3:], axis=-1)
+    outside = np.maximum(np.maximum(follow.lower - q, q - follow.upper), 0)
+    over = dict.fromkeys(BOUNDS, 0.0) | {
+        "position": np.diff(outside, axis=0).max(),  # a start within the margin comes back
+        "speed": ((np.abs(velocity) - rounding) / (follow.speed_scale * linkage.speed)).max() - 1,
         "acceleration": ((change - 4 * rounding) / allowed).max() - 1,
-        "jerk": 0.0,
-        "any jerk": 0.0,
+        "end effector's speed": ((way - 1e-15) / (dt * follow.speed)).max() - 1,
+        "end effector's turn speed": ((angle - 3e-8 * (angle < 1e-6)) / (dt * follow.turn_speed)).max() - 1,
     }
     if even:  # of uneven ticks a third difference says nothing
         acceleration = np.diff(velocity, axis=0) / times[0]

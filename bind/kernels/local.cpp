@@ -47,6 +47,13 @@ static bool step_once(const Problem &problem, const Method &method, const double
   return one_step(problem, method, goals, q, scratch, dq);
 }
 
+static void prefer_once(const Problem &problem, const Method &method, const double *goals, const double *q,
+                        double *preferred, void *block) {
+  const SolveScratch scratch = place_scratch(problem, &method, block);
+  prefer_at(problem, method, goals, q, scratch);
+  copy_values(scratch.preferred, problem.n, preferred);
+}
+
 static void tick_once(const DampJob &job, void *block) {
   const SolveScratch scratch = place_scratch(*job.problem, job.method, block);
   damped_tick(*job.problem, *job.method, job.goals, job.q, job.dt, job.memory, scratch, job.dq, job.alpha,
@@ -64,8 +71,8 @@ static void evaluate_once(const Problem &problem, const double *q, const double 
 }
 
 extern const LocalKernels local_kernels;
-const LocalKernels local_kernels = {solve_scratch, solve_rows, refine_rows,
-                                    step_once,     tick_once,  evaluate_once};
+const LocalKernels local_kernels = {solve_scratch, solve_rows, refine_rows,  step_once,
+                                    prefer_once,   tick_once,  evaluate_once};
 
 } // namespace SUPPLE_ISA
 } // namespace supple

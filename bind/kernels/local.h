@@ -32,6 +32,9 @@ struct LocalKernels {
   // one step from q; false where the method finds none
   bool (*step)(const supple::Problem &, const supple::Method &, const double *goals, const double *q,
                double *dq, void *scratch);
+  // the preferred step (n) at q
+  void (*prefer)(const supple::Problem &, const supple::Method &, const double *goals, const double *q,
+                 double *preferred, void *scratch);
   // one tick of the damping schemes: the change of q, the damping and the joint weights; see damped_tick
   void (*tick)(const DampJob &, void *scratch);
   // weighted error (rows) and Jacobian (rows x n), distance and angle of each target

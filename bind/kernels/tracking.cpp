@@ -53,20 +53,26 @@ static TickRequest row_request(const TickJob &job, long long row, double *goal_o
   request.stamp = job.stamps ? job.stamps[row] : 0;
   request.dt = job.dt;
   request.external = job.external;
+  request.preferred = job.preferred;
   return request;
 }
 
 static void write_result(const Tracking &t, const ArmMemory &memory, const Command *commands,
-                         const TickResult &result, const ResultRow &out) {
+                         const TickRequest &request, const TickResult &result, const ResultRow &out) {
   for (int i = 0; i < t.problem.n; ++i) {
     out.q[i] = memory.q[i];
     out.velocity[i] = memory.velocity[i] * t.unit[i];
   }
   for (int k = 0; k < t.problem.target_count; ++k) {
-    if (result.status == held)
-      std::memset(out.goal + 12 * k, 0, sizeof commands[k].goal);
-    else
-      std::memcpy(out.goal + 12 * k, commands[k].goal, sizeof commands[k].goal);
+    double *goal = out.goal + 12 * k;
+    if (result.status != held) {
+      std::memcpy(goal, commands[k].goal, sizeof commands[k].goal);
+    } else if (request.goals) { // as it came, for the reason
+      std::memcpy(goal, request.goals + 12 * k, 12 * sizeof(double));
+    } else {
+      std::memset(goal, 0, 12 * sizeof(double));
+      std::memcpy(goal, request.twist + 6 * k, 6 * sizeof(double));
+    }
   }
   const SingularReport &report = result.singular;
   *out.numbers = {double(result.status),
@@ -98,13 +104,13 @@ static void tick_rows(const TickJob &job, long long first, long long last, void 
     const TickRequest request = row_request(job, row, goal_of_frame);
     const TickResult result = tick<N, M>(t, job.options, job.tolerance, request, memory, scratch,
                                          {out.joint_weights, out.sides, out.error});
-    write_result(t, memory, scratch.commands, result, out);
+    write_result(t, memory, scratch.commands, request, result, out);
   }
 }
 
 static void tick_arms(const TickJob &job, long long first, long long last, void *scratch) {
   const Problem &p = job.tracking->problem;
-  if (p.rows == 6 && job.tracking->one_pose) {
+  if (p.rows == 6 && job.tracking->one_pose && job.tracking->level_count == 1) {
     if (p.n == 5)
       return tick_rows<5, 6>(job, first, last, scratch);
     if (p.n == 6)

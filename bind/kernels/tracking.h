@@ -17,6 +17,7 @@ struct TickJob {
   const double *stamps;   // one an arm, or null
   double dt;
   const supple::ExternalStep *external; // of a single arm, or null
+  const double *preferred;              // n, of a single arm, or null
   double *results;                      // arms x result_size(n, targets)
 };
 

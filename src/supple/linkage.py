@@ -204,10 +204,11 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
                 yield link.name, geometry, frames[link.name] @ geometry.frame
 
     def reach(self, link: str) -> float:
-        """Greatest distance of a link from the first axis that moves it, in metres, with all rotations free.
+        """Greatest distance of a link from the first axis that turns it, in metres, with all rotations free.
 
-        Measured from the point of that axis nearest to the next one. Prismatic joints count up to their limits; inf
-        where a joint without limits can move the link any distance away.
+        Measured from the point of that axis nearest to the next one. Prismatic joints after it count up to their
+        limits; inf where one has none. Those before it, such as a lift or a rail, carry the arm and do not count, nor
+        does the travel of a planar or floating base; they do where nothing else moves the link.
 
         >>> from supple import models
         >>> round(models.planar2().reach("tip"), 9)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from supple import _renamed
+from supple import _check, _renamed
 from supple._solve import fields
 from supple.errors import BadInput, UnknownName, unknown
 
@@ -58,6 +58,8 @@ class Method:
     """For `coordinate_descent`."""
     scale: float = 0.0
     """For `transpose`: the factor on J'e; 0 for the factor that brings J dq nearest to e."""
+    nearest: bool = True
+    """For `search`: whether a solve with a start looks for the nearest of all solutions."""
 
     def to_dict(self) -> dict[str, Any]:
         """The method as plain data with explicit fields.
@@ -71,6 +73,8 @@ class Method:
             data["rank"] = self.rank.name
         if self.name == "transpose":
             data["scale"] = self.scale or None
+        if self.name == "search" and not self.nearest:
+            data["nearest"] = False
         return data
 
     @classmethod
@@ -87,11 +91,13 @@ class Method:
             return coordinate_descent(Rank[fields.one_of(data, name, "rank", Rank.__members__)])
         if name == "transpose":
             return transpose(fields.checked(data, name, ("name", "scale"))["scale"])
+        if name == "search" and "nearest" in data:
+            return search(nearest=fields.checked(data, name, ("name", "nearest"))["nearest"])
         fields.checked(data, name, ("name",))
         return get(name)
 
     def __repr__(self) -> str:
-        argument = ""
+        argument = "" if self.nearest else "nearest=False"
         if self.scale:
             argument = f"{self.scale!r}"
         elif self.rank is not Rank.OUTERMOST:
@@ -99,14 +105,23 @@ class Method:
         return f"method.{self.name}({argument})"
 
 
-def search() -> Method:
+def search(*, nearest: bool = True) -> Method:
     """Damped descent from many seeds, each dropped when it stalls, until one arrives; the default.
+
+    With a start, the solution is the nearest to it among all within limits: the smallest root of the sum of squared
+    joint changes, each divided by its joint weight and, for a prismatic joint, by its natural size. Whole turns within
+    limits count. It is found in 99 of 100 solves on most arms, in 94 on an xArm 7 with goals anywhere. Goals near the
+    start take about as long as with ``nearest=False``; goals anywhere take 4 to 13 times as long: 20 to 30 us for six
+    joints, 40 to 80 us for seven, up to 0.8 ms for two hands. ``nearest=False`` returns the nearest solution of the
+    first eight seeds, and does not move that of a redundant arm towards the start. Without a start both are the same.
 
     >>> from supple import Solver, method
     >>> Solver().method == method.search()
     True
+    >>> method.search(nearest=False)
+    method.search(nearest=False)
     """
-    return Method("search")
+    return Method("search", nearest=_check.flag(nearest, "nearest"))
 
 
 def inverse() -> Method:

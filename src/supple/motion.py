@@ -207,15 +207,16 @@ class Motion:
         """
         return bool(np.all(self.linkage.inside(self.q, tolerance))) and self._pieces.inside(tolerance)
 
-    def within_speeds(self, tolerance: float = 1e-9) -> bool:
-        """Whether it stays within the speed limits; ``tolerance`` is a fraction of the limit.
+    def within_speeds(self, tolerance: float = 1e-9, *, speed_scale: float = 1.0) -> bool:
+        """Whether it stays within the speed limits times ``speed_scale``; ``tolerance`` is a fraction of the limit.
 
         >>> from supple import Motion, models
         >>> nod = Motion(models.planar2(), [0, 2], [[0, 0], [1, 0.5]])
         >>> nod.within_speeds()
         True
         """
-        return bool(np.all(self.speed <= self.linkage.speed * (1 + tolerance)))
+        scale = _check.fraction(speed_scale, "speed_scale")
+        return bool(np.all(self.speed <= scale * self.linkage.speed * (1 + tolerance)))
 
     # -- other motions from this one ----------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from supple._solve.preference_term import Term, TermKind
 from supple.errors import BadInput
 from supple.frame import Array
 
-__all__ = ["Preference", "away", "centre", "dexterity", "function", "nothing", "rest"]
+__all__ = ["Preference", "away", "centre", "dexterity", "elbow", "function", "nothing", "rest"]
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,29 @@ def dexterity(gain: ArrayLike = 0.1) -> Preference:
     return Preference((Term(TermKind.DEXTERITY, _gains(gain)),))
 
 
+def elbow(
+    link: str, direction: ArrayLike | None = None, gain: ArrayLike = 0.1, *, point: ArrayLike | None = None
+) -> Preference:
+    """A link, such as the elbow, as far as possible along a direction (3,), or as near as possible to a point (3,).
+
+    Both are in world axes, the point in metres. Without either the direction is upward, (0, 0, 1). The step is the gain
+    times the gradient of d.p / L, for the origin p of the link and its reach L; towards a point d is
+    (point - p) / max(L, |point - p|), so that a point far away acts as a direction.
+
+    >>> from supple import prefer
+    >>> prefer.elbow("panda_link4")
+    prefer.elbow('panda_link4', [0.0, 0.0, 1.0], 0.1)
+    """
+    if not isinstance(link, str) or not link:
+        raise BadInput(f"link must be the name of a link, got {link!r}")
+    if point is None:
+        wanted = _three((0.0, 0.0, 1.0) if direction is None else direction, "direction")
+        return Preference((Term(TermKind.DIRECTION, _gains(gain), link=link, wanted=_unit(wanted)),))
+    if direction is not None:
+        raise BadInput("an elbow prefers a direction or a point, not both")
+    return Preference((Term(TermKind.POINT, _gains(gain), link=link, wanted=_three(point, "point")),))
+
+
 def function(step: Callable[[Array], ArrayLike]) -> Preference:
     """A Python function from q (dof,) to a preferred step (dof,), in radians or metres. It makes a solve slower.
 
@@ -136,6 +160,26 @@ def _values(values: ArrayLike) -> tuple[float, ...]:
     return tuple(float(x) for x in array)
 
 
+def _three(value: ArrayLike, what: str) -> tuple[float, float, float]:
+    array = _numbers(value)
+    if array.shape != (3,) or not np.isfinite(array).all():
+        raise BadInput(f"{what} must be three finite numbers, got {value!r}")
+    x, y, z = (float(part) for part in array)
+    return x, y, z
+
+
+def _unit(direction: tuple[float, float, float]) -> tuple[float, float, float]:
+    """The direction with length 1; one that has it already stays as it is, to the last bit."""
+    largest = max(map(abs, direction))
+    if largest == 0:
+        raise BadInput(f"direction must not be zero, got {list(direction)!r}")
+    if abs(math.hypot(*direction) - 1) < 1e-12:
+        return direction
+    x, y, z = (part / largest for part in direction)  # the squares of very large or small numbers would overflow
+    length = math.hypot(x, y, z)
+    return x / length, y / length, z / length
+
+
 def _numbers(value: ArrayLike) -> Array:
     """An array of floats, or of NaN where it has none, which the caller refuses."""
     try:
@@ -150,6 +194,10 @@ def _term_text(term: Term) -> str:
         return f"prefer.function({getattr(term.function, '__name__', '...')})"
     if term.kind is TermKind.DEXTERITY:
         return f"prefer.dexterity({gain})"
+    if term.wanted is not None:
+        if term.kind is TermKind.POINT:
+            return f"prefer.elbow({term.link!r}, gain={gain}, point={list(term.wanted)})"
+        return f"prefer.elbow({term.link!r}, {list(term.wanted)}, {gain})"
     if term.values is None:
         return f"prefer.centre({gain})"
     values = str(list(term.values))
@@ -164,6 +212,9 @@ def _term_to_dict(term: Term) -> dict[str, Any]:
         raise BadInput(f"{_term_text(term)} cannot be written as data: it is a Python function")
     if term.kind is TermKind.DEXTERITY:
         return {"term": "dexterity", **gain}
+    if term.wanted is not None:
+        name = "point" if term.kind is TermKind.POINT else "direction"
+        return {"term": f"elbow_{name}", "link": term.link, name: list(term.wanted), **gain}
     if term.values is None:
         return {"term": "centre", **gain}
     if term.kind is TermKind.AWAY:
@@ -177,10 +228,14 @@ def _term_from_dict(data: object) -> Preference:
         "centre": (centre, ("gain",)),
         "away": (away, ("values", "gain", "width")),
         "dexterity": (dexterity, ("gain",)),
+        "elbow_direction": (elbow, ("link", "direction", "gain")),
+        "elbow_point": (elbow, ("link", "point", "gain")),
     }
     name = fields.one_of(data, "a term of prefer", "term", makers)
     make, arguments = makers[name]
     values = fields.checked(data, f"prefer.{name}", ("term", *arguments))
+    if any(values[argument] is None for argument in arguments):
+        raise BadInput(f"no field of prefer.{name} may be null, got {data!r}")
     return make(**{argument: values[argument] for argument in arguments})
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from supple import _check, _renamed, method, prefer
 from supple._linkage.argument import checked_linkage
-from supple._solve import batch, compilation, damping_schemes, options, search, serialization
+from supple._solve import batch, compilation, damping_schemes, margins, options, search, serialization
 from supple._solve.arguments import goal_list, preferred_step, start_values
 from supple._solve.compiled_solver import CompiledSolver
 from supple._solve.options import JointWeights, SolverOptions, not_of_solve
@@ -31,7 +31,7 @@ if sys.version_info >= (3, 11):
 elif TYPE_CHECKING:
     from typing_extensions import Unpack
 if TYPE_CHECKING:
-    from supple.tracker import Tracker
+    from supple.tracker import Recover, Tracker
 
 _TOLERANCE = Tolerance()
 
@@ -89,6 +89,9 @@ class Solver(metaclass=_renamed.HidesOldNames):
     """Whether joints stay within their position limits."""
     patience: int = 15
     """After so many iterations without progress (1 % of the squared error) a solve is stuck."""
+    margin: ArrayLike = 0.0
+    """How far joints stay from their position limits, in radians or metres: one number, or one for each value of q. One
+    number takes at most a quarter of a joint's range from each end. A start may be outside."""
 
     if not TYPE_CHECKING:
 
@@ -216,7 +219,7 @@ class Solver(metaclass=_renamed.HidesOldNames):
         if change is None:
             raise BadInput("the Jacobian is singular here: the inverse has no step; damping has one")
         moved = linkage.integrate(start, change)
-        return linkage.clamp(moved) if self.keep_limits else moved
+        return margins.clamp(linkage, moved, self.margin) if self.keep_limits else moved
 
     @_check.known_options(SolverOptions.__annotations__, "Solver({}=...).track(...)")
     def track(
@@ -228,6 +231,11 @@ class Solver(metaclass=_renamed.HidesOldNames):
         acceleration: ArrayLike | None = None,
         jerk: ArrayLike | None = None,
         tolerance: Tolerance | None = None,
+        recover: Recover = "slow",
+        speed: ArrayLike | None = None,
+        turn_speed: ArrayLike | None = None,
+        speed_scale: float | None = None,
+        margin: ArrayLike | None = None,
     ) -> Tracker:
         """A `Tracker`, which follows commands tick by tick.
 
@@ -240,9 +248,21 @@ class Solver(metaclass=_renamed.HidesOldNames):
             links: the end effectors, by name; or goals, whose components and weights are used.
             start: joint values (dof,) to start from, at rest, or (arms, dof) for many arms; rest by default.
             acceleration: bound for each joint, per second squared: one number or (dof,). By default the linkage's own,
-                or else 15 rad/s^2 (and 15 reach/pi m/s^2 for prismatic joints).
-            jerk: bound for each joint, per second cubed; by default reaches that acceleration in 6 ms.
+                or else 15 rad/s^2 (and 15 reach/pi m/s^2, at most 10 m/s^2, for prismatic joints).
+            jerk: bound for each joint, per second cubed; by default reaches that acceleration in 6 ms. It yields to the
+                other bounds. One below acceleration / 40 ms lowers the acceleration in use.
             tolerance: within it the status is FOLLOWING; 1 mm and half a degree by default.
+            recover: what an arm does that stands still away from a command which other joint values would reach.
+                "off": it stays. "slow": once the command has rested for a second it goes there at a low speed, if no
+                joint has to go more than 200 degrees and the end effector stays near the command on the way; the
+                status says RETURNING a quarter of a second before. "free": it goes at once, as fast as the bounds
+                allow and whatever the way.
+            speed: most speed of the end effectors, in m/s: one number or (goals,). No tick exceeds it.
+            turn_speed: most angular speed of the end effectors, in rad/s: one number or (goals,).
+            speed_scale: a factor on the speed limits of all joints, above 0 and at most 1.
+            margin: as `Solver.margin`, which it replaces.
+
+        `Tracker.limits` changes the last four between ticks.
 
         >>> from supple import Solver, models
         >>> arm = models.panda()
@@ -252,7 +272,8 @@ class Solver(metaclass=_renamed.HidesOldNames):
         """
         from supple.tracker import make_tracker
 
-        return make_tracker(self, linkage, links, start, acceleration, jerk, tolerance)
+        limits = {"speed": speed, "turn_speed": turn_speed, "speed_scale": speed_scale, "margin": margin}
+        return make_tracker(self, linkage, links, start, acceleration, jerk, tolerance, recover, limits)
 
     def to_dict(self) -> dict[str, Any]:
         """The solver as plain data for JSON: every field, with a version. Python functions are refused.

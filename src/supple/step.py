@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from supple.frame import Array
 
 if TYPE_CHECKING:
     from supple.tracker import Tracker
+
+LONGEST_TICK = 0.25
+"""Seconds: a longer tick counts as one of this length, as if the pause had been short."""
 
 # where the numbers after the arrays stand in the result of a tick
 _STATUS = 0
@@ -42,6 +45,8 @@ class TrackingStatus(Enum):
     """The bounds of speed, acceleration or jerk delay the end effectors."""
     HELD = 3
     """No motion: the command is not finite or not a frame, or dt is not positive."""
+    RETURNING = 4
+    """The arm goes, or is about to go, by itself to other joint values that reach the command; see `Solver.track`."""
 
 
 @_renamed.answers_old_names
@@ -58,13 +63,12 @@ class Step(metaclass=_renamed.HidesOldNames):
     ((8,), 'FOLLOWING', '')
     """
 
-    __slots__ = ("_command", "_dt", "_result", "_tracker")
+    __slots__ = ("_dt", "_result", "_tracker")
 
-    def __init__(self, result: Array, tracker: Tracker, command: Any = None, dt: float | None = None) -> None:
+    def __init__(self, result: Array, tracker: Tracker, dt: float | None = None) -> None:
         self._result = result
         self._tracker = tracker
-        self._command = command  # with dt, only for the reason of a step that is held
-        self._dt = dt
+        self._dt = dt  # only for the reason of a step that is held
 
     @property
     def q(self) -> Array:
@@ -102,7 +106,10 @@ class Step(metaclass=_renamed.HidesOldNames):
 
     @property
     def goal(self) -> Array:
-        """The command after filtering (goals, 12): rotation matrix row by row, then position in metres."""
+        """The command after filtering (goals, 12): rotation matrix row by row, then position in metres.
+
+        Of a step that is held, the command as it came; of a twist, its six numbers and zeros.
+        """
         k, count = 4 * self._tracker._dof + 6 * len(self._tracker.goals), len(self._tracker.goals)
         part = self._result[..., k : k + 12 * count]
         return part.reshape(*part.shape[:-1], count, 12)
@@ -147,11 +154,26 @@ class Step(metaclass=_renamed.HidesOldNames):
         self._single("why")
         return "; ".join(_reasons(self))
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the operator of a single arm should know before it matters, in words.
+
+        Which joints move towards a limit that is near, with the way and the time left: near is a twelfth of the joint's
+        range, 60 degrees of two turns, and half a minute. One that is at its limit already is named by `why`. Which
+        joints are outside their limits and are brought back; and a dt that counts as a shorter one.
+        """
+        self._single("warnings")
+        tracker = self._tracker
+        if self.status is TrackingStatus.HELD or not tracker.solver.keep_limits:
+            return ()
+        paused = [f"dt of {self._dt:.3g} s counts as {LONGEST_TICK} s"] if (self._dt or 0) > LONGEST_TICK else []
+        return tuple(paused + explanation.approaching_limits(tracker.linkage, tracker.lower, tracker.upper, self))
+
     def __getitem__(self, arm: int) -> Step:
         """The step of one arm of many."""
         if self._result.ndim == 1:
             raise IndexError("the step of a single arm cannot be indexed")
-        return Step(self._result[arm], self._tracker, explanation.command_of(self._command, arm), self._dt)
+        return Step(self._result[arm], self._tracker, self._dt)
 
     def __len__(self) -> int:
         if self._result.ndim == 1:
@@ -160,17 +182,18 @@ class Step(metaclass=_renamed.HidesOldNames):
 
     def __str__(self) -> str:
         if self._result.ndim > 1:
-            count = np.bincount(self.statuses, minlength=4)
+            count = np.bincount(self.statuses, minlength=len(TrackingStatus))
             return f"{len(self):,} arms: " + ", ".join(
                 f"{count[s.value]:,} {s.name.lower()}" for s in TrackingStatus if count[s.value]
             )
         why = self.why
         if self.status is TrackingStatus.HELD:
             return why
+        warnings = "".join(f"; {warning}" for warning in self.warnings)
         if self.status is TrackingStatus.FOLLOWING:
-            return "following, within tolerance"
+            return f"following, within tolerance{warnings}"
         remaining = f"{length_text(self.distance.max())} and {angle_text(self.angle.max())}"
-        return f"{self.status.name.lower()}, {remaining} away" + (f": {why}" if why else "")
+        return f"{self.status.name.lower()}, {remaining} away" + (f": {why}" if why else "") + warnings
 
     def __repr__(self) -> str:
         return f"<Step: {self}>"
@@ -199,13 +222,16 @@ def _reasons(step: Step) -> list[str]:
     if status is TrackingStatus.FOLLOWING:
         return []
     if status is TrackingStatus.HELD:
-        return [explanation.held(step._command, step._dt)]
+        return [explanation.held(step.goal, step._dt)]
+    if status is TrackingStatus.RETURNING:
+        return ["the arm stood still away from its command, and goes to other joint values that reach it"]
     if status is TrackingStatus.LAGGING:
-        return explanation.too_slow(linkage.names, step.sides) or ["catching up"]
+        slow = explanation.effectors_too_slow(linkage, tracker.goals, (tracker.speed, tracker.turn_speed), step)
+        return slow + explanation.too_slow(linkage.names, step.sides) or ["catching up"]
     reasons = []
     for goal, row, error in zip(tracker.goals, step.goal, step.error, strict=True):
         if goal.position is not None and goal.distance is None and not goal.point.any():
-            reasons += explanation.out_of_reach(linkage, goal, row[9:], error[:3], float(np.linalg.norm(error[:3])))
+            reasons += explanation.out_of_reach(linkage, goal, row[9:], error[:3])
     reasons += explanation.at_limits(linkage.names, step.sides)
     if not reasons and step._number(_IS_SINGULAR):
         first = tracker._numbers + _SINGULAR_DIRECTION
@@ -213,4 +239,16 @@ def _reasons(step: Step) -> list[str]:
         goal = tracker.goals[int(step._number(_SINGULAR_GOAL))]
         link = goal.link if len(tracker.goals) > 1 else ""
         reasons += explanation.singular(linkage.names, step.joint_weights, direction, link, goal)
-    return reasons or ["no nearer from here"]
+    return reasons or _giving_way(step) or ["no nearer from here"]
+
+
+def _giving_way(step: Step) -> list[str]:
+    """Which goals give way to others with a lower priority number."""
+    goals, near = step._tracker.goals, step._tracker.tolerance
+    first = min(goal.priority for goal in goals)
+    away = (step.distance > near.position) | (step.angle > near.angle)
+    return [
+        f"{goal.link} gives way to goals of a lower priority number"
+        for goal, is_away in zip(goals, away, strict=True)
+        if is_away and goal.priority > first
+    ]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple import _check, _core, method
+from supple import _check, _core
 from supple._linkage.argument import checked_linkage
 from supple._solve import compilation, encoding
 from supple._solve.arguments import start_values
+from supple._solve.limits_in_use import LimitsInUse, unlimited
+from supple._solve.margins import narrowed
 from supple.damping import Damping
 from supple.errors import BadInput
 from supple.frame import Array, Frame
@@ -23,8 +25,14 @@ from supple.step import Step
 if TYPE_CHECKING:
     from supple.solver import Solver, Tolerance
 
+Recover: TypeAlias = Literal["off", "slow", "free"]
+_RECOVER = get_args(Recover)
 _NAN = math.nan
 _ROTATIONS = range(3, 8)  # the components of an error that are angles
+_FASTEST_SLIDE = 10.0  # m/s^2: largest default acceleration of a prismatic joint
+_LONGEST_RAMP = 0.04  # s: to reach the acceleration in use, where jerk is given
+_SHORTEST_END = 0.008  # s: in which an acceleration may end whatever the jerk, where jerk is given
+_SUDDEN = 1e9  # 1/s: else in any tick
 _NOT_A_FRAME = (Goal, list, tuple)  # a union type would be built at every tick, which takes as long as the rest of it
 
 
@@ -67,6 +75,8 @@ class Tracker:
         acceleration: ArrayLike | None,
         jerk: ArrayLike | None,
         tolerance: Tolerance,
+        recover: Recover,
+        limits: LimitsInUse,
     ) -> None:
         self.linkage = linkage
         self.goals = tuple(goals)
@@ -80,8 +90,10 @@ class Tracker:
         usable = [r for r in reaches if 0 < r < math.inf]
         size = encoding.natural_units(linkage, max(usable) if usable else math.pi)
         speed = linkage.speed
-        limit = _bounds(linkage, acceleration, "acceleration", linkage.acceleration, 15.0 * size)
+        usual = np.where([unit == "m" for unit in linkage.units], np.minimum(15.0 * size, _FASTEST_SLIDE), 15.0)
+        limit = _bounds(linkage, acceleration, "acceleration", linkage.acceleration, usual)
         jerks = _bounds(linkage, jerk, "jerk", np.full(linkage.dof, math.inf), limit / 6e-3)
+        limit = np.minimum(limit, _LONGEST_RAMP * jerks)
         strongest = max(
             weight * (length / math.pi if component not in _ROTATIONS and 0 < length < math.inf else 1.0)
             for (_, components, weights, *_), length in zip(targets, reaches, strict=True)
@@ -91,11 +103,14 @@ class Tracker:
         rank = max(encoding.generic_rank(linkage, local_solver), 1)
         self.solver, self.tolerance = solver, tolerance
         self.acceleration, self.jerk = limit, jerks
-        tracking_law = solver.method == method.search()
+        self._jerk_is_given = jerk is not None
+        tracking_law = solver.searches
         self._local_solver = None if tracking_law else local_solver
         self._quick = tracking_law and self._plain
-        if tracking_law and solver.prefer.terms:
-            raise BadInput("the tracking law takes no preference; methods such as method.damped() do")
+        self._preferring = local_solver if tracking_law and solver.prefer.terms else None
+        if self._preferring is not None and start.ndim > 1:
+            raise BadInput("preferences take a single arm; track each arm, or none")
+        self._quick = self._quick and self._preferring is None
         if not tracking_law and start.ndim > 1:
             raise BadInput("the tracking law takes many arms; another method or a damping scheme takes one")
         self._schemes = isinstance(solver.damping, Damping)
@@ -106,13 +121,40 @@ class Tracker:
             linkage.lower,
             linkage.upper,
             balls,
-            (speed, limit, jerks, size),
+            (speed, limit, jerks, size, 1 / _SHORTEST_END if jerk is not None and tracking_law else _SUDDEN),
             rank,
             1.0 / strongest,
             (tolerance.position, tolerance.angle),
+            _RECOVER.index(recover),
+            self._levels(local_solver),
             np.ascontiguousarray(start),
         )
+        self._limits = limits
+        if not limits.are_the_linkages:
+            self._use(limits)
         self._numbers = 4 * self._dof + 18 * len(goals)
+
+    def _levels(self, local_solver: _core.LocalSolver) -> tuple[list[int], list[int]]:
+        """The level of each row, and the rank that each level adds to those before.
+
+        Goals with a lower priority number come first. Where a goal asks for more rows than the joints can meet, as of an
+        arm with five joints, its position comes before its orientation.
+        """
+        samples = [encoding.jacobian_at(local_solver, q) for q in self.linkage.random(8, seed=0)]
+        keys: list[tuple[int, int]] = []
+        for goal, length in zip(self.goals, self._reaches, strict=True):
+            components = goal._rows(length)[0]
+            first = len(keys)
+            rows = [sample[first : first + len(components)] for sample in samples]
+            split = max(map(encoding.rank_of, rows)) < len(components)
+            keys += [(goal.priority, int(split and component > 2)) for component in components]
+        order = sorted(set(keys))
+        levels = [order.index(key) for key in keys]
+        ranks = [
+            max(encoding.rank_of(sample[np.array(levels) <= level]) for sample in samples)
+            for level in range(len(order))
+        ]
+        return levels, np.diff(ranks, prepend=0).tolist()
 
     def step(
         self,
@@ -139,18 +181,26 @@ class Tracker:
         """
         try:
             if self._quick and measured is None and stamp is None and not isinstance(goal, _NOT_A_FRAME):
-                return Step(self._track.tick(goal, dt), self, goal, dt)
+                return Step(self._track.tick(goal, dt), self, dt)
             when = _NAN if stamp is None else stamp
             if self._local_solver is not None:
                 return self._solver_step(goal, dt, measured)
+            if self._preferring is not None:
+                self._prefer()
             if self._plain and not isinstance(goal, _NOT_A_FRAME):
-                return Step(self._track.frame(goal, dt, when, measured), self, goal, dt)
-            return Step(self._track.goals(self._encoded(goal), dt, when, measured), self, goal, dt)
+                return Step(self._track.frame(goal, dt, when, measured), self, dt)
+            return Step(self._track.goals(self._encoded(goal), dt, when, measured), self, dt)
         except (TypeError, BadInput) as error:
             self._check_count(goal)
             if isinstance(error, BadInput):
                 raise
             raise _not_numbers(dt=dt, stamp=0.0 if stamp is None else stamp) from None
+
+    def _prefer(self) -> None:
+        """Give the core the step that the preferences ask here."""
+        anywhere = np.tile([1.0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], (len(self.goals), 1))
+        if self._preferring is not None:
+            self._track.prefer(self._preferring.preferred(self._track.q, anywhere, self.solver._preferred_step()))
 
     def _solver_step(self, goal: Any, dt: float, measured: ArrayLike | None) -> Step:
         """A tick with the step of another method or of a damping scheme."""
@@ -166,7 +216,7 @@ class Tracker:
                 found = local_solver.step(q, numbers, *self.solver._callbacks())
                 change = change if found is None else found
         limited = self.solver.keep_limits
-        return Step(self._track.steer(numbers, dt, measured, change, alpha, weights, limited), self, goal, dt)
+        return Step(self._track.steer(numbers, dt, measured, change, alpha, weights, limited), self, dt)
 
     def push(self, twist: ArrayLike, dt: float, measured: ArrayLike | None = None) -> Step:
         """One tick of resolved-rate control [D2]: the end effector moves with a velocity, such as that of a SpaceMouse.
@@ -192,8 +242,10 @@ class Tracker:
         rows = _numbers(twist, "twist")
         if rows.shape[-1:] == (6,) and len(self.goals) == 1 and rows.ndim == (1 if self._single else 2):
             rows = rows[..., None, :]
+        if self._preferring is not None:
+            self._prefer()
         try:
-            return Step(self._track.push(rows, dt, measured), self, rows, dt)
+            return Step(self._track.push(rows, dt, measured), self, dt)
         except TypeError:
             raise _not_numbers(dt=dt) from None
 
@@ -201,6 +253,60 @@ class Tracker:
     def q(self) -> Array:
         """Joint values (dof,), or (arms, dof) for many arms, after the last tick."""
         return self._track.q
+
+    @property
+    def speed(self) -> Array:
+        """Speed limit of each end effector (goals,), in m/s; inf for none. `limits` changes it."""
+        return np.array(self._limits.speed)
+
+    @property
+    def turn_speed(self) -> Array:
+        """Limit of the angular speed of each end effector (goals,), in rad/s; inf for none. `limits` changes it."""
+        return np.array(self._limits.turn_speed)
+
+    @property
+    def speed_scale(self) -> float:
+        """The factor on the speed limits of all joints. `limits` changes it."""
+        return self._limits.speed_scale
+
+    @property
+    def lower(self) -> Array:
+        """Lower position limits in use (dof,): those of the linkage with the margin."""
+        return np.array(narrowed(self.linkage, self._limits.margin)[0])
+
+    @property
+    def upper(self) -> Array:
+        """Upper position limits in use (dof,): those of the linkage with the margin."""
+        return np.array(narrowed(self.linkage, self._limits.margin)[1])
+
+    def limits(
+        self,
+        *,
+        speed: ArrayLike | None = None,
+        turn_speed: ArrayLike | None = None,
+        speed_scale: float | None = None,
+        margin: ArrayLike | None = None,
+    ) -> None:
+        """Change limits between two ticks; those that are not given stay. The options are those of `Solver.track`.
+
+        An arm that is faster than a new limit brakes by its acceleration limits; a joint within a new margin is brought
+        back. ``math.inf`` removes a speed limit.
+
+        >>> from supple import Solver, models
+        >>> arm = models.panda()
+        >>> tracker = Solver().track(arm, "panda_hand_tcp", speed=0.5)
+        >>> tracker.limits(speed=0.1, speed_scale=0.5)
+        >>> tracker.speed, tracker.speed_scale
+        (array([0.1]), 0.5)
+        """
+        given = {"speed": speed, "turn_speed": turn_speed, "speed_scale": speed_scale, "margin": margin}
+        self._use(self._limits.changed(self.linkage, **given))
+
+    def _use(self, limits: LimitsInUse) -> None:
+        if not self.solver.keep_limits and not limits.are_the_linkages:
+            raise BadInput("with keep_limits=False a tracker has no limits: give no speed, speed_scale or margin")
+        limits.apply(self._track, self.linkage)
+        self._limits = limits
 
     def reset(self, q: ArrayLike) -> None:
         """Start again from joint values q, shaped like ``start``, at rest and without history.
@@ -242,8 +348,22 @@ class Tracker:
             raise BadInput(f"commands must have shape (ticks, {len(self.goals)}, 4, 4), not {frames.shape}")
         numbers = np.concatenate([frames[..., :3, :3].reshape(*frames.shape[:2], 9), frames[..., :3, 3]], axis=-1)
         when = None if stamps is None else np.ascontiguousarray(stamps, dtype=float)
+        if self._preferring is not None:
+            return self._replay_preferring(np.ascontiguousarray(numbers), dt, when)
         q, statuses = self._track.replay(np.ascontiguousarray(numbers), dt, when)
         return q, statuses.astype(np.int64)
+
+    def _replay_preferring(self, numbers: Array, dt: float, when: Array | None) -> tuple[Array, NDArray[np.int64]]:
+        """`replay` where each tick has its own preferred step."""
+        rows, statuses = [], []
+        for k in range(len(numbers)):
+            self._prefer()
+            q, status = self._track.replay(numbers[k : k + 1], dt, None if when is None else when[k : k + 1])
+            rows.append(q)
+            statuses.append(status)
+        if not rows:
+            return np.empty((0, self._dof)), np.empty(0, dtype=np.int64)
+        return np.concatenate(rows), np.concatenate(statuses).astype(np.int64)
 
     def _encoded(self, goal: Any) -> Array:
         """Goals as the core reads them, (goals, 12) or (arms, goals, 12); changed weights are passed on to the core."""
@@ -326,6 +446,8 @@ def make_tracker(
     acceleration: ArrayLike | None,
     jerk: ArrayLike | None,
     tolerance: Tolerance | None,
+    recover: Recover,
+    limits: dict[str, Any],
 ) -> Tracker:
     """The tracker of a solver; see `Solver.track`."""
     from supple.solver import Tolerance
@@ -346,7 +468,10 @@ def make_tracker(
     if begin.ndim > 2:
         raise BadInput(f"start must have shape (dof,) or (arms, dof), not {begin.shape}")
     near = Tolerance(1e-3, math.radians(0.5)) if tolerance is None else tolerance
-    return Tracker(linkage, goals, solver, begin, acceleration, jerk, near)
+    if recover not in _RECOVER:
+        raise BadInput(f"recover must be 'off', 'slow' or 'free', got {recover!r}")
+    in_use = unlimited(len(goals), solver.margin).changed(linkage, **limits)
+    return Tracker(linkage, goals, solver, begin, acceleration, jerk, near, recover, in_use)
 
 
 def _whose(goal: Goal) -> str:

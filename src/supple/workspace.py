@@ -321,8 +321,8 @@ def dexterous(
     found = _gridded(linkage, link, np.array(frames.position), dimension, voxel, 1500, True)
     rotations = sampling.orientations(linkage, link, orientations)
     if solver is None:
-        reach = min(linkage.reach(link), 1e3 * found.voxel)
-        solver = Solver(tolerance=Tolerance(1e-4 * reach, 1e-3), patience=6, method=method.damped())
+        size = min(linkage.reach(link), 1e3 * found.voxel)
+        solver = Solver(tolerance=Tolerance(1e-4 * size, 1e-3), patience=6, method=method.damped())
     # the samples, sorted by voxel
     cell = found._cell(found.positions)
     order = np.argsort(cell, kind="stable")
@@ -378,6 +378,8 @@ def _tried(linkage: Linkage, goal: Goal, solver: Solver, starts: Array) -> Array
     places = np.broadcast_to(goal.position, (*shape, 3))
     rotations = np.broadcast_to(goal.orientation, (*shape, 3, 3))
     reached = np.zeros(shape, dtype=bool)
+    if solver.searches:  # which solution it is does not matter
+        solver = replace(solver, method=method.search(nearest=False))
     for start in np.moveaxis(starts, 2, 0):
         left = ~reached
         if left.any():

@@ -26,9 +26,11 @@ struct Tree {
   Problem problem{};
   Search search{};
   double position_tolerance = 1e-6, angle_tolerance = 1e-6;
+  bool nearest;
   int n = 0;
 
-  Tree(Random &random, int count, int ends, bool plain, bool with_table) {
+  Tree(Random &random, int count, int ends, bool plain, bool with_table, bool nearest_answer)
+      : nearest(nearest_answer) {
     const int trunk = ends == 1 ? count : 1 + random.below(count - 1);
     std::vector<int> path[2];
     for (int i = 0; i < count; ++i) {
@@ -94,7 +96,8 @@ struct Tree {
                                 position_tolerance / SearchConstants::tolerance_part,
                                 angle_tolerance / SearchConstants::tolerance_part,
                                 10 * unbounded,
-                                {}};
+                                {},
+                                nearest};
     void *memory = allocate(search_memory, search_bytes(problem));
     void *scratch = allocate(scratch_memory, search_kernels.scratch(problem, company));
     bool table_possible;
@@ -254,10 +257,11 @@ struct Cases {
   }
 };
 
-// The tree of a round: a chain with a frame for its goal, or any; every other one has a table if it can.
+// The tree of a round: a chain with a frame for its goal, or any; every other one has a table if it can, and
+// two of three look for the answer nearest to a start.
 Tree random_tree(Random &random, bool plain, int round) {
   const int count = plain ? 6 + random.below(3) : 2 + random.below(most - 2);
-  return Tree(random, count, plain ? 1 : 1 + random.below(2), plain, round % 2);
+  return Tree(random, count, plain ? 1 : 1 + random.below(2), plain, round % 2, round % 3 > 0);
 }
 
 struct Laws {

@@ -121,6 +121,7 @@ void journeys(Report &report) {
     joint.acceleration = log_between(random, 1e-1, 1e3),
     joint.jerk = joint.acceleration / log_between(random, 1e-4, 1e-1);
     const double landing = log_between(random, 10, 1000);
+    const double end_rate = random.below(2) ? 1e9 : log_between(random, 30, 1000);
     const bool astray = random.below(3) == 0 && joint.upper < INFINITY;
     double q = astray    ? (random.below(2) ? joint.upper + log_between(random, 1e-9, 2)
                                             : joint.lower - log_between(random, 1e-9, 2))
@@ -142,10 +143,11 @@ void journeys(Report &report) {
     for (int tick = 0; tick < 300 || (first > 0 && time <= patience && tick < 30000); ++tick) {
       const double dt = random.below(2) ? usual : log_between(random, 1e-4, 1e-1);
       double low, high;
-      step_bounds(joint, q, v, a, dt, landing, low, high);
+      step_bounds(joint, q, v, a, dt, landing, landing_share, end_rate, low, high);
       W low_lane, high_lane;
       step_bounds(W(joint.lower), W(joint.upper), W(joint.speed), W(joint.acceleration), W(joint.jerk), W(q),
-                  W(v), W(a), W(dt), W(landing), low_lane, high_lane);
+                  W(v), W(a), W(dt), W(landing), W(landing_share),
+                  W(end_rate), low_lane, high_lane);
       const double wide = larger(std::fabs(low), std::fabs(high)) + 1e-300;
       lanes.see(larger(std::fabs(get(low_lane, 0) - low), std::fabs(get(high_lane, 0) - high)) / wide, round);
       empty.see(low <= high && high - low < 1e9 ? 0 : 1, round);

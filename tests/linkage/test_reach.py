@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import oracle
-from random_trees import axes, places
-from supple import models
+from random_trees import axes, places, random_tree
+from supple import Goal, Solver, models
+from supple._linkage import reach
 from supple.frame import Frame
 from supple.joint import Joint, Mimic
 from supple.linkage import Linkage
@@ -89,22 +90,49 @@ def test_almost_parallel_axes_reach_as_parallel_ones_do():
     assert scara(3.14159).reach("tip") == pytest.approx(0.7, abs=1e-3)  # as files have it, rounded
 
 
-def test_nothing_holds_what_floats():
-    for joint in (Joint.floating("f", "w", "b"), Joint.planar("f", "w", "b")):
-        free = Linkage("free", [joint, Joint.revolute("j", "b", "c", at=Frame.at([1, 0, 0]))])
+@pytest.mark.parametrize("limits", [{}, {"lower": [-20] * 3, "upper": [20] * 3}], ids=["free", "within limits"])
+def test_the_travel_of_what_carries_an_arm_is_no_reach(limits):
+    arm = [
+        Joint.revolute("a", "b", "c", at=Frame.at([1, 0, 0])),
+        Joint.fixed("t", "c", "tip", at=Frame.at([0, 0.5, 0])),
+    ]
+    planar = {name: [*value[:2], 9 * np.sign(value[0])] for name, value in limits.items()}
+    assert Linkage("drone", [Joint.floating("f", "w", "b", **limits), *arm]).reach("tip") == pytest.approx(1.5)
+    assert Linkage("robot", [Joint.planar("f", "w", "b", **planar), *arm]).reach("tip") == pytest.approx(1.5)
+    lift = {name: value[0] for name, value in limits.items()}
+    for axis in ([0, 0, 1], [1, 2, 3]):
+        lifted = Linkage("lift", [Joint.prismatic("f", "w", "b", axis=axis, **lift), *arm])
+        assert lifted.reach("tip") == pytest.approx(0.5)
+        assert lifted.reach("tip") == pytest.approx(lifted.part("b").reach("tip"))
+
+
+def test_where_nothing_turns_a_link_away_travel_is_its_reach():
+    for joint in (Joint.floating("f", "w", "b"), Joint.planar("f", "w", "b"), Joint.prismatic("f", "w", "b")):
+        free = Linkage("free", [joint, Joint.revolute("j", "b", "c", at=Frame.at([0, 0, 1 if joint.dof == 1 else 0]))])
         assert free.reach("c") == math.inf
         assert free.part("b").reach("c") == pytest.approx(0, abs=1e-15)
-
-
-def test_what_floats_within_limits_reaches_their_corners():
-    def held(joint):
-        return Linkage("held", [joint, Joint.fixed("t", "b", "tip", at=Frame.at([0, 0.5, 0]))]).reach("tip")
-
-    box = [1, 2, 3]
-    assert held(Joint.floating("f", "w", "b", lower=np.negative(box), upper=box)) == pytest.approx(math.sqrt(14) + 0.5)
     for axis in ([0, 0, 1], [1, 2, -3]):
         planar = Joint.planar("f", "w", "b", axis=axis, lower=[-1, -2, -9], upper=[1, 2, 9])
         assert Linkage("far", [planar]).reach("b") == pytest.approx(math.sqrt(5))
+
+
+def test_a_position_beyond_the_travel_is_out_of_reach():
+    arm = [Joint.revolute("a", "b", "c"), Joint.fixed("t", "c", "tip", at=Frame.at([0, 0.5, 0]))]
+    lifted = Linkage("lift", [Joint.prismatic("f", "w", "b", lower=0, upper=2), *arm])
+    assert reach.beyond(lifted, "tip", np.array([0.5, 0, 2.0])) == 0
+    assert reach.beyond(lifted, "tip", np.array([0.5, 0, 4.0])) > 1.5
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_slide_accelerates_like_a_slide_by_default(seed):
+    linkage = random_tree(seed)
+    moved = [link for link in linkage.tips if linkage.part(linkage.root, link).dof]
+    if moved:
+        follow = Solver().track(linkage, Goal(moved[0], position=[0, 0, 0]))
+        slides = np.array([unit == "m" for unit in linkage.units])
+        known = np.isfinite(linkage.acceleration)
+        assert (follow.acceleration[slides & ~known] <= 10).all()
+        assert (follow.acceleration[~slides & ~known] == 15).all()
 
 
 def test_a_ball_and_a_mimic_reach_like_free_turns():

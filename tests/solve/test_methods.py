@@ -18,6 +18,7 @@ from random_goals import limited, random_goals, small_tree
 from random_trees import random_q
 from supple import Goal, Solver, _core, method, models, prefer
 from supple._solve import compilation
+from supple._solve.preference_term import TermKind
 from supple.errors import BadInput
 
 BLOCKS = range(8)
@@ -300,8 +301,24 @@ def wishes(c, rng):
     yield prefer.function(lambda q: np.cos(q) * other), np.cos(c.q) * other, 1e-10
     both = oracle.wish_rest(c.tree, c.q, values, gain) + to_middle + other
     yield prefer.rest(values, gain) + prefer.function(lambda q: other) + prefer.centre(gain), both, 1e-10
+    yield from elbows(c, gain, rng.normal(size=3))
     if c.seed % 8 == 0 and c.rank == min(c.J.shape[0], used.sum()) and c.condition < 30:  # slow to say twice
         yield prefer.dexterity(gain), oracle.wish_dexterity(c.tree, c.goals, c.q, gain, used), 1e-6
+
+
+def elbows(c, gain, wanted):
+    """The same for a link half way to the first goal: J'd / L, with a direction d or (w - p) / max(L, |w - p|)."""
+    way = list(oracle.path(c.tree, c.goals[0].link))
+    link = way[len(way) // 2].child if way else ""
+    if not any(joint.kind is not oracle.Kind.FIXED for joint in way[len(way) // 2 :]):
+        return
+    reach = c.tree.reach(link)
+    length = reach if 1e-6 < reach < np.inf else 1.0
+    unit = np.where(np.array(c.tree.units) == "m", length, 1.0)
+    J, place = c.tree.jacobian(c.q, link)[:3], c.tree.frame(c.q, link).position
+    to = (wanted - place) / max(length, np.linalg.norm(wanted - place))
+    yield prefer.elbow(link, wanted, gain), gain * unit**2 * (J.T @ wanted) / np.linalg.norm(wanted) / length, 1e-10
+    yield prefer.elbow(link, gain=gain, point=wanted), gain * unit**2 * (J.T @ to) / length, 1e-10
 
 
 @pytest.mark.parametrize("block", first_is_quick(BLOCKS[:4]))
@@ -324,7 +341,7 @@ def test_a_preference_is_the_control_expression_and_adds_nothing_to_the_hand(blo
             spare = step - plain
             assert np.abs(c.J @ spare).max() < 1e-10 * max(1, np.linalg.norm(v), np.linalg.norm(c.e)), (c.seed, wish)
             kinds.add((wish.terms[0].kind, bool(np.abs(spare).max() > 1e-6)))
-    assert {(kind, True) for kind in range(4)} <= kinds  # and each of them does something
+    assert {(kind, True) for kind in TermKind} <= kinds  # and each of them does something
 
 
 @pytest.mark.slow

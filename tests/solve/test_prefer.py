@@ -1,11 +1,13 @@
 """Laws of preferences and methods as values: what they hold, how they add, how they print, what they refuse."""
 
+import json
 import pickle
 from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
 
+import supple
 from supple import Frame, Goal, Joint, Linkage, Solver, method, models, prefer
 from supple.errors import BadInput, UnknownName
 
@@ -93,6 +95,9 @@ def test_preferences_print_as_the_calls_that_build_them():
         prefer.centre(),
         prefer.away([1, 2, 3], 0.1, 0.7),
         prefer.dexterity(1e-3),
+        prefer.elbow("link2"),
+        prefer.elbow("link2", [1, 2, -3], [0.1, 0.2, 0.3]),
+        prefer.elbow("link2", gain=1 / 3, point=[0.1, 0, -1e-9]),
         prefer.rest([0, 0, 0]) + prefer.centre([0.1, 0.2, 0.3]) + prefer.away([1, 2, 3]),
         prefer.nothing,
     ):
@@ -113,6 +118,23 @@ REFUSED = {
     "joint values must be finite, of shape (dof,), got 'home'": lambda: prefer.away("home"),
     "width must be a positive number, got 0": lambda: prefer.away([0, 0, 0], width=0),
     "width must be a positive number, got 'wide'": lambda: prefer.away([0, 0, 0], width="wide"),
+    "link must be the name of a link, got 3": lambda: prefer.elbow(3),
+    "link must be the name of a link, got ''": lambda: prefer.elbow(""),
+    "direction must be three finite numbers, got [0, 1]": lambda: prefer.elbow("link2", [0, 1]),
+    "direction must be three finite numbers, got 'up'": lambda: prefer.elbow("link2", "up"),
+    "direction must not be zero, got [0.0, 0.0, 0.0]": lambda: prefer.elbow("link2", [0, 0, 0]),
+    "point must be three finite numbers, got [0, 0, inf]": lambda: prefer.elbow("link2", point=[0, 0, float("inf")]),
+    "an elbow prefers a direction or a point, not both": lambda: prefer.elbow("link2", [0, 0, 1], point=[0, 0, 1]),
+    "not negative; got -2": lambda: prefer.elbow("link2", gain=-2),
+    "the preference for link 'base' has no effect: no joint moves this link": lambda: step(prefer.elbow("base")),
+    "the preference for link 'right_gripper' needs a joint that moves no goal": lambda: supple.solve(
+        models.baxter(),
+        Goal("left_gripper", models.baxter().frame(models.baxter().rest, "left_gripper")),
+        prefer=prefer.elbow("right_gripper"),
+    ),
+    "no field of prefer.elbow_point may be null": lambda: prefer.Preference.from_dict(
+        {"terms": [{"term": "elbow_point", "link": "link2", "point": None, "gain": [0.1]}]}
+    ),
     "a preference by function needs a function, got 3": lambda: prefer.function(3),
     "a preference for joint values needs 3 of them, got 2": lambda: step(prefer.rest([0, 0])),
     "a preference needs one gain or 3, got 4": lambda: step(prefer.rest([0, 0, 0], [1, 1, 1, 1])),
@@ -140,6 +162,94 @@ def test_what_cannot_be_preferred_is_refused_with_the_reason(reason):
 def test_only_preferences_add():
     with pytest.raises(TypeError, match="unsupported operand"):
         prefer.centre() + 1
+
+
+# -- elbows -----------------------------------------------------------------------------------------------------
+
+
+PANDA, HAND, ELBOW = models.panda(), "panda_hand_tcp", "panda_link4"
+
+
+def places(found):
+    return PANDA.frame(found.q, ELBOW).position
+
+
+@pytest.mark.parametrize("direction", [[0, 0, 1], [0, 0, -1], [0, 1, 0], [-1, 0, 1]])
+def test_an_elbow_goes_far_along_its_direction_and_the_goals_stay_met(direction):
+    goal = Goal(HAND, PANDA.frame(PANDA.random(200, seed=4), HAND))
+    without = supple.solve(PANDA, goal)
+    found = supple.solve(PANDA, goal, prefer=prefer.elbow(ELBOW, direction, 0.5))
+    assert found.arrived.all()
+    assert PANDA.inside(found.q).all()
+    ahead = (places(found) - places(without)) @ (np.array(direction) / np.linalg.norm(direction))
+    inside = np.minimum(without.q - PANDA.lower, PANDA.upper - without.q).min(axis=1) > 1e-3
+    assert inside.sum() > 100
+    assert ahead[inside].min() > -1e-6
+    assert ahead.min() > -5e-3  # from a joint limit the first step may be turned aside
+    assert ahead.mean() > 0.01
+
+
+def test_a_point_far_away_acts_as_its_direction():
+    q = PANDA.random(seed=3)
+    goal = Goal(HAND, position=PANDA.frame(q, HAND).position)
+    near, far = (step(prefer.elbow(ELBOW, point=[0, size, 0]), PANDA, goal, q) for size in (1e6, 1e12))
+    along = step(prefer.elbow(ELBOW, [0, 1, 0]), PANDA, goal, q)
+    assert np.abs(along).max() > 1e-3
+    assert np.abs(near - along).max() < 1e-6
+    assert np.abs(far - along).max() < 1e-11
+
+
+def test_an_elbow_comes_to_a_point_that_the_goals_allow():
+    rng = np.random.default_rng(0)
+    arrived = 0
+    for _ in range(20):
+        there = PANDA.rest + rng.uniform(-0.3, 0.3, PANDA.dof) * (PANDA.upper - PANDA.lower) / 8
+        goal = Goal(HAND, PANDA.frame(there, HAND))
+        wish = prefer.elbow(ELBOW, gain=1.0, point=PANDA.frame(there, ELBOW).position)
+        found = supple.solve(PANDA, goal, start=PANDA.rest, prefer=wish)
+        assert found.arrived
+        arrived += np.linalg.norm(places(found) - PANDA.frame(there, ELBOW).position) < 1e-3
+    assert arrived >= 18
+
+
+def test_an_elbow_works_with_many_threads_and_one_by_one():
+    frames = PANDA.frame(PANDA.random(300, seed=5), HAND)
+    solver = Solver(prefer=prefer.elbow(ELBOW) + prefer.centre(0.01))
+    many = solver.solve(PANDA, Goal(HAND, frames), start=PANDA.rest).q
+    for i in range(0, 300, 50):
+        one = solver.solve(PANDA, Goal(HAND, frames[i]), start=PANDA.rest).q
+        assert np.array_equal(PANDA.frame(one, HAND).position.round(4), frames[i].position.round(4))
+        assert abs(PANDA.frame(one, ELBOW).position[2] - PANDA.frame(many[i], ELBOW).position[2]) < 1e-4
+
+
+def test_a_tracker_by_a_method_takes_an_elbow():
+    solver = Solver(method=method.damped(), prefer=prefer.elbow(ELBOW, [0, 1, 0], 0.02))
+    tracker = solver.track(PANDA, HAND, start=PANDA.rest)
+    command = PANDA.frame(PANDA.rest, HAND)
+    for _ in range(400):
+        step = tracker.step(command, 0.01)
+    assert np.linalg.norm(PANDA.frame(step.q, HAND).position - command.position) < 1e-3
+    assert PANDA.frame(step.q, ELBOW).position[1] > PANDA.frame(PANDA.rest, ELBOW).position[1] + 0.1
+
+
+def test_an_elbow_of_an_unknown_link_is_refused_with_near_ones():
+    with pytest.raises(UnknownName, match="no link named 'panda_link44'; did you mean 'panda_link4'"):
+        supple.solve(PANDA, Goal(HAND, PANDA.frame(PANDA.rest, HAND)), prefer=prefer.elbow("panda_link44"))
+
+
+def test_a_direction_may_have_any_length():
+    up = prefer.elbow(ELBOW, [0, 0, 1])
+    for size in (1e-320, 1e-200, 3.0, 1e308):
+        assert prefer.elbow(ELBOW, [0, 0, size]) == up
+    (term,) = prefer.elbow(ELBOW, [1e308, 1e308, 1e308]).terms
+    assert np.linalg.norm(term.wanted) == pytest.approx(1, abs=1e-15)
+
+
+def test_elbows_are_plain_data():
+    for wish in (prefer.elbow(ELBOW), prefer.elbow(ELBOW, [1, 2, 3], [0.1, 0.2]), prefer.elbow(ELBOW, point=[1, 2, 3])):
+        assert prefer.Preference.from_dict(json.loads(json.dumps(wish.to_dict()))) == wish
+        solver = Solver(prefer=wish + prefer.centre())
+        assert Solver.from_dict(json.loads(json.dumps(solver.to_dict()))) == solver
 
 
 # -- methods ----------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def test_two_end_effectors_of_g1_rest_after_one_moves_away(shift, turn, rate):
         command[:3, :3] = Frame.turn(np.asarray(turn) / angle, u * angle).matrix[:3, :3] @ command[:3, :3]
         command[:3, 3] += u * np.asarray(shift)
         tracker.step([left, command], 1 / rate)
-    assert joint_speeds(tracker, [left, command], rate, 12)[-1] < 0.01
+    assert joint_speeds(tracker, [left, command], rate, 12)[-1] < 1e-6
 
 
 @pytest.mark.slow
@@ -81,7 +81,7 @@ def test_motion_dies_out_after_random_jumps():
         command[:3, 3] *= rng.choice([1.0, rng.uniform(1, 1.6)])
         tracker = supple.Solver().track(arm, link, start=start)
         speed = joint_speeds(tracker, command, rate, 12)
-        if not speed[-1] < max(1e-3, 0.8 * speed[-3]):
+        if not speed[-1] < 1e-6:
             moving.append((name, rate, trial, speed))
     assert not moving
 
@@ -90,7 +90,6 @@ def ur5_start(arm):
     return arm.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.2, wrist_2_joint=-1.4, wrist_3_joint=0.3)
 
 
-@pytest.mark.xfail(strict=True, reason="recovery turns the base back a whole turn, away from a command at rest")
 def test_an_arm_past_a_joint_limit_stays_near_the_command():
     arm, dt = supple.models.ur5(), 1 / 300
     start = ur5_start(arm)

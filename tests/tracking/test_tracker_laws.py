@@ -55,7 +55,9 @@ def ride(linkage, goals, seed, ticks, arms, *, pushes, measures):
     reaches = [linkage.reach(goal.link) for goal in goals]
     natural = max((r for r in reaches if 0 < r < math.inf), default=math.pi) / math.pi
     slides = np.array([unit == "m" for joint in linkage.joints if joint.dof for unit in joint.units])
-    bound = np.where(np.isfinite(linkage.acceleration), linkage.acceleration, np.where(slides, 15 * natural, 15.0))
+    bound = np.where(
+        np.isfinite(linkage.acceleration), linkage.acceleration, np.where(slides, min(15 * natural, 10), 15.0)
+    )
     bound = bound if given is None else np.minimum(given, linkage.acceleration)
     dts = ticks_of(rng, ticks)
     made = [
@@ -262,10 +264,12 @@ def resized(linkage, factor):
 SLIDING = Linkage(
     "gantry",
     [
-        Joint.prismatic("x", "world", "cart", axis=(1, 0, 0), lower=-0.5, upper=0.5, speed=0.8),
+        Joint.prismatic("x", "world", "cart", axis=(1, 0, 0), lower=-0.5, upper=0.5, speed=0.8, acceleration=4),
         Joint.revolute("turn", "cart", "post", at=Frame.at([0, 0, 0.4]), lower=-2, upper=2, speed=2),
         Joint.revolute("bend", "post", "arm", at=Frame.at([0.1, 0, 0]), axis=(0, 1, 0), lower=-2, upper=2, speed=2),
-        Joint.prismatic("out", "arm", "rod", at=Frame.at([0.2, 0, 0]), axis=(1, 0, 0), lower=0, upper=0.4, speed=0.5),
+        Joint.prismatic(
+            "out", "arm", "rod", at=Frame.at([0.2, 0, 0]), axis=(1, 0, 0), lower=0, upper=0.4, speed=0.5, acceleration=4
+        ),
         Joint.continuous("roll", "rod", "grip", axis=(1, 0, 0), speed=3),
         Joint.revolute("tilt", "grip", "tool", at=Frame.at([0.1, 0, 0]), axis=(0, 1, 0), lower=-2, upper=2, speed=2),
     ],

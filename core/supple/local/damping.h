@@ -20,7 +20,7 @@ struct DampingScratch {
   double *callback_w; // n: joint weights of a callback
   double *A, *V; // size x size each, shared with StepScratch: no step is in progress while damping is chosen
   double *squares;    // size: singular values of J_w, squared, largest first
-  Axis<double> *axes; // those of one chain, and one more
+  Axis<double> *axes; // those of one chain of a scheme or of a preference, and one more
 };
 
 SUPPLE_FN void lay_out(DampingScratch &s, ScratchLayout &layout, int m, int n, int size,
@@ -31,6 +31,8 @@ SUPPLE_FN void lay_out(DampingScratch &s, ScratchLayout &layout, int m, int n, i
     axes = axes > point ? axes : point;
     axes = axes > axis ? axes : axis;
   }
+  for (int i = 0; i < method.preference_count; ++i)
+    axes = axes > method.preferences[i].chain.axes ? axes : method.preferences[i].chain.axes;
   layout.array(s.w, n);
   layout.array(s.Jw, m * n);
   layout.array(s.callback_w, n);

@@ -105,7 +105,7 @@ SUPPLE_FN void prefer_at(const Problem &problem, const Method &method, const dou
     method.preference_callback(method.preference_data, q, scratch.preferred);
   if (method.preference_count)
     add_preferences(problem, method.preferences, method.preference_count, q, goals, scratch.evaluation,
-                    scratch.trial, scratch.step.A, scratch.preferred);
+                    scratch.damping.axes, scratch.trial, scratch.step.A, scratch.preferred);
 }
 
 // The paper's step from the evaluation and the preferred step at q, with damping and joint weights by the

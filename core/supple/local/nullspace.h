@@ -40,16 +40,39 @@ SUPPLE_FN void add_manipulability_gradient(const Problem &problem, const double 
   }
 }
 
-// Adds to `preferred` what the preferences ask at q: -z of the chapter [K5.27]. `evaluation`, `moved` (n) and
-// A are scratch; evaluation and A are used for manipulability alone.
+// Adds gain times J'd for the origin p of a link with Jacobian J: the gradient of d.p; or, towards a point w,
+// with d = (w - p) / max(L, |w - p|), L the width: that of a spring, which beyond L pulls no more than at L.
+SUPPLE_FN void add_link_gradient(const Problem &problem, const Preference &p, const double *q, double *J,
+                                 Axis<double> *axes, double *preferred) {
+  const int n = problem.n;
+  const Frame<double> link = frame<double>(traverse_chain(p.chain, q, axes));
+  Vec<double> way = load3(p.wanted);
+  if (p.kind == prefer_point) {
+    way = way - link.p;
+    way = 1 / larger(p.width, root(dot(way, way))) * way;
+  }
+  for (int k = 0; k < 6 * n; ++k)
+    J[k] = 0;
+  geometric_jacobian(p.chain, axes, link.p, false, link.r, J);
+  for (int k = 0; k < n; ++k)
+    preferred[k] += p.gain[k] * dot(way, Vec<double>{J[k], J[n + k], J[2 * n + k]});
+}
+
+// Adds to `preferred` what the preferences ask at q: -z of the chapter [K5.27]. `evaluation`, `axes` (those
+// of the longest chain of a preference, and one more), `moved` (n) and A are scratch; evaluation and A are
+// used for manipulability and links alone.
 SUPPLE_FN void add_preferences(const Problem &problem, const Preference *preferences, int count,
                                const double *q, const double *goals, const Evaluation &evaluation,
-                               double *moved, double *A, double *preferred) {
+                               Axis<double> *axes, double *moved, double *A, double *preferred) {
   const int n = problem.n;
   for (int i = 0; i < count; ++i) {
     const Preference &p = preferences[i];
     if (p.kind == prefer_manipulability) {
       add_manipulability_gradient(problem, p.gain, q, goals, evaluation, moved, A, preferred);
+      continue;
+    }
+    if (p.kind == prefer_direction || p.kind == prefer_point) {
+      add_link_gradient(problem, p, q, evaluation.full, axes, preferred);
       continue;
     }
     difference(problem, q, p.value, moved);

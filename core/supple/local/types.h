@@ -17,13 +17,22 @@ enum MethodKind : int {
 // which joint coordinate descent moves next
 enum JointOrder : int { outermost_first, largest_gain_first, least_recent_first, most_room_first };
 
-enum PreferenceKind : int { prefer_value, avoid_value, prefer_manipulability };
+// the last two are of a link: far along a direction, or near a point
+enum PreferenceKind : int {
+  prefer_value,
+  avoid_value,
+  prefer_manipulability,
+  prefer_direction,
+  prefer_point
+};
 
 struct Preference {
   int kind;
   const double *gain;  // n
   const double *value; // n
-  double width;        // standard deviation of avoid_value
+  double width;        // standard deviation of avoid_value; reach of the link of prefer_point
+  Chain chain;         // to the link
+  double wanted[3];    // direction or point for the link's origin, in the world
 };
 
 // by what a damping scheme chooses alpha and the joint weights

@@ -1,7 +1,8 @@
 // The restarts of a search, one in each lane: where each begins, how it advances, when it is abandoned.
 #pragma once
 #include "supple/search/frame_step.h"
-#include "supple/search/seeds.h"
+#include "supple/search/near_seeds.h"
+#include "supple/search/slide.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -23,6 +24,8 @@ struct RestartScratch {
   double candidate_error[SearchConstants::candidates]; // squared error of each
   int candidate_count;
   T *best; // n: least error so far, when candidates are refined
+  SlideScratch<T> slide;
+  NearScratch near;
 };
 
 template <class T>
@@ -35,6 +38,8 @@ SUPPLE_FN void lay_out(RestartScratch<T> &scratch, ScratchLayout &layout, const 
   layout.array(scratch.moved, n);
   layout.array(scratch.candidates, SearchConstants::candidates * n);
   layout.array(scratch.best, n);
+  lay_out(scratch.slide, layout, problem);
+  lay_out(scratch.near, layout, problem);
 }
 
 template <class T>
@@ -59,6 +64,7 @@ template <class T>
 SUPPLE_FN void reset_lane(int restart, bool own, int lane, RestartScratch<T> &scratch) {
   scratch.restart[lane] = restart;
   put(scratch.steps, lane, Scalar<T>(0));
+  put(scratch.slide.steps, lane, Scalar<T>(0));
   put(scratch.error_ratio, lane, own ? SearchConstants::own_error_ratio : SearchConstants::error_ratio);
   for (T &error : scratch.recent_errors)
     put(error, lane, Scalar<T>(1e30));
@@ -137,22 +143,22 @@ template <class T>
 struct Advance {
   int arrived, abandoned;
   const T *q;
+  int met = 0; // lanes that meet the goals and go on
 };
 
-// One step of all lanes; `active`: those with a restart, as bits.
+// Ends lanes that arrived, stalled or took `max_steps`, and moves all others on. `active`: lanes with a
+// restart, as bits.
 template <class T>
-SUPPLE_FN Advance<T> advance(const Problem &problem, const Search &search, int active,
+SUPPLE_FN Advance<T> move_on(const SearchStepResult<T> &result, int max_steps, int active,
                              RestartScratch<T> &scratch) {
   constexpr int window = SearchConstants::error_window;
   SearchStepScratch<T> &step = scratch.step;
-  const SearchStepResult<T> result =
-      search_step(problem, search, splat<T>(SearchConstants::damping), false, step);
   const T error = scratch.squared_error = result.squared_error;
   const int arrived = bits_of(result.arrived) & active;
   const Mask<T> stalled = error > scratch.error_ratio * scratch.recent_errors[0];
   const Mask<T> valid = error < splat<T>(1e30); // false for what is not a number
   int abandoned = bits_of(stalled | !valid);
-  abandoned |= bits_of(scratch.steps >= splat<T>(SearchConstants::restart_steps));
+  abandoned |= bits_of(scratch.steps >= splat<T>(double(max_steps)));
   scratch.steps = scratch.steps + splat<T>(1);
   for (int i = 0; i + 1 < window; ++i)
     scratch.recent_errors[i] = scratch.recent_errors[i + 1];
@@ -161,6 +167,34 @@ SUPPLE_FN Advance<T> advance(const Problem &problem, const Search &search, int a
   step.q = step.next;
   step.next = before;
   return {arrived, abandoned & active & ~arrived, before};
+}
+
+// One step of all lanes.
+template <class T>
+SUPPLE_FN Advance<T> advance(const Problem &problem, const Search &search, int active,
+                             RestartScratch<T> &scratch) {
+  const SearchStepResult<T> result =
+      search_step(problem, search, splat<T>(SearchConstants::damping), false, scratch.step);
+  return move_on(result, SearchConstants::restart_steps, active, scratch);
+}
+
+// One step of all lanes of a solve with a start. Lanes of a redundant linkage slide: while they do, their
+// error may grow.
+template <class T>
+SUPPLE_FN Advance<T> advance_near_start(const Problem &problem, const Search &search, int active,
+                                        RestartScratch<T> &scratch) {
+  if (!search.slides)
+    return advance(problem, search, active, scratch);
+  Mask<T> slides;
+  SearchStepResult<T> result = sliding_step(problem, search, scratch.step, scratch.slide, slides);
+  const int met = bits_of(result.arrived & slides) & active;
+  result.arrived = result.arrived & !slides;
+  const int max_steps = scratch.slide.limits.max_steps + SearchConstants::last_steps;
+  Advance<T> step = move_on(result, max_steps, active, scratch);
+  step.met = search.has_slack ? met : 0;
+  for (T &error : scratch.recent_errors)
+    error = select(slides, splat<T>(1e30), error);
+  return step;
 }
 
 // ---- Collect ----

@@ -1,7 +1,7 @@
 // A solve by search: restarts in lanes, each abandoned when it stalls; and many solves, one problem in each
 // lane.
 #pragma once
-#include "supple/search/nearest.h"
+#include "supple/search/near_start.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -64,16 +64,21 @@ SUPPLE_FN bool is_new_answer(const Problem &problem, const Search &search, const
 
 // ---- One solve ----
 
+SUPPLE_FN bool is_beyond_reach(const Search &search, const double *goal) {
+  if (search.reach >= unbounded)
+    return false;
+  const Vec<double> away = goal_frame(goal).p - load3(search.reach_base);
+  return dot(away, away) > search.reach * search.reach;
+}
+
 // How many restarts a goal is worth: fewer where it is out of reach, and never more than there are
 // iterations.
 SUPPLE_FN int restarts_for(const Search &search, const double *goal) {
   const int restarts =
       search.max_iterations < search.max_restarts ? search.max_iterations + 1 : search.max_restarts;
-  if (search.reach >= unbounded || restarts <= SearchConstants::unreachable_restarts)
+  if (restarts <= SearchConstants::unreachable_restarts)
     return restarts;
-  const Vec<double> away = goal_frame(goal).p - load3(search.reach_base);
-  const bool unreachable = dot(away, away) > search.reach * search.reach;
-  return unreachable ? SearchConstants::unreachable_restarts : restarts;
+  return is_beyond_reach(search, goal) ? SearchConstants::unreachable_restarts : restarts;
 }
 
 // how many restarts the first batch has; none if several answers are wanted
@@ -192,16 +197,13 @@ SUPPLE_FN void refill_lanes(const Problem &problem, const Search &search, const 
   }
 }
 
-// One solve. Answers go to rows of `answers` (wanted x n), sorted by distance from the reference, and their
-// number to `count`; if that is 0, row 0 has the nearest joint values.
+// Restarts in lanes until there are enough answers. Answers go to rows of `answers` (wanted x n), sorted by
+// distance from the reference, and their number to `count`; if that is 0, row 0 has the nearest joint values.
+// `found`: what was spent before.
 template <class T>
-SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const Request &request,
-                           RestartScratch<T> &scratch, double *answers, int &count) {
-  if (request.deadline.start)
-    request.deadline.start(request.deadline.clock);
+SUPPLE_FN Found search_restarts(const Problem &problem, const Search &search, const Request &request,
+                                RestartScratch<T> &scratch, Found found, double *answers, int &count) {
   SolveState state{restarts_for(search, request.goals), first_batch_for(search, request)};
-  Found found{stuck, 0, 0, 0};
-  scratch.candidate_count = 0;
   begin_lanes(problem, search, request, state, scratch);
   for (; state.active; ++found.iterations) {
     const Advance<T> step = advance(problem, search, state.active, scratch);
@@ -218,7 +220,7 @@ SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const R
     }
     refill_lanes(problem, search, request, step, state, scratch);
   }
-  found.restarts = state.begun;
+  found.restarts += state.begun;
   count = state.count;
   if (!count) {
     find_nearest(problem, search, request, scratch, found, answers);
@@ -232,6 +234,36 @@ SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const R
   }
   sort_answers(problem, search, request, count, answers, scratch);
   return found;
+}
+
+// One solve, as search_restarts; with one answer and a start, the nearest. Where there is no table or there
+// is slack, the nearest of the first batch of restarts counts too.
+template <class T>
+SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const Request &request,
+                           RestartScratch<T> &scratch, double *answers, int &count) {
+  if (request.deadline.start)
+    request.deadline.start(request.deadline.clock);
+  scratch.candidate_count = 0;
+  const Found nothing{stuck, 0, 0, 0};
+  const bool nearest = search.nearest && request.start && request.wanted == 1;
+  if (!nearest || is_beyond_reach(search, request.goals))
+    return search_restarts(problem, search, request, scratch, nothing, answers, count);
+  const Found near = search_near_start(problem, search, request, scratch, answers, count);
+  if (!count)
+    return search_restarts(problem, search, request, scratch, near, answers, count);
+  const double distance = distance_from_reference(problem, search, request, answers);
+  const bool accepted = distance < search.accept_distance * search.accept_distance;
+  if (accepted || (search.has_table && !search.has_slack))
+    return near;
+  double *other = scratch.near.known; // no longer needed
+  const Found restarted = search_restarts(problem, search, request, scratch, nothing, other, count);
+  const bool nearer = count && distance_from_reference(problem, search, request, other) < distance;
+  count = 1;
+  if (!nearer)
+    return near;
+  for (int l = 0; l < problem.n; ++l)
+    answers[l] = other[l];
+  return restarted;
 }
 
 // ---- Many solves ----
@@ -265,6 +297,8 @@ SUPPLE_FN void begin_problem(const Problem &problem, const Search &search, const
   if (search.has_table && !request.start)
     seeds.look_up(problem, search, request.goals);
   set_goals(problem, lane, request.goals, scratch.step);
+  for (int l = 0; l < problem.n && request.start; ++l)
+    put(scratch.slide.start[l], lane, request.start[l]);
   begin_restart(problem, search, request, 0, lane, seeds, scratch);
   state.active |= 1 << lane;
 }
@@ -283,10 +317,12 @@ SUPPLE_FN void end_lane(const Problem &problem, const Search &search, const Sear
   if (lane_arrived)
     collect(problem, search, request, lane, q, answer);
   if (lane_arrived && request.start)
-    solved = distance_from_reference(problem, search, request, answer) <
-             search.accept_distance * search.accept_distance;
+    solved = !(search.nearest && search.has_slack) && // there search_one keeps the nearest of several
+             distance_from_reference(problem, search, request, answer) <
+                 search.accept_distance * search.accept_distance;
   if (solved) {
-    batch.found[i] = {arrived, steps, request.start ? first_batch_for(search, request) : restart + 1, 0};
+    const bool whole_batch = request.start && !search.nearest;
+    batch.found[i] = {arrived, steps, whole_batch ? first_batch_for(search, request) : restart + 1, 0};
   } else if (!state.limited && restart + 1 < state.lane_restarts) {
     begin_restart(problem, search, request, restart + 1, lane, scratch.seeds[lane], scratch);
     state.active |= 1 << lane;
@@ -320,8 +356,10 @@ SUPPLE_FN void search_many(const Problem &problem, const Search &search, const S
       idle_lane(problem, lane, scratch);
     }
   }
+  scratch.slide.limits = coarse_slide;
   while (state.active) {
-    const Advance<T> step = advance(problem, search, state.active, scratch);
+    const Advance<T> step = batch.starts ? advance_near_start(problem, search, state.active, scratch)
+                                         : advance(problem, search, state.active, scratch);
     const int ended = step.arrived | (state.limited ? state.active : step.abandoned);
     for (int lane = 0; lane < W && ended; ++lane)
       if (ended >> lane & 1)

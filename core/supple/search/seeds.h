@@ -66,7 +66,14 @@ struct TableSeeds {
     const Table &table = search.table;
     const Target &target = problem.targets[0];
     const TableKey<double> key = goal_key(target, table, goal);
-    const int cell = table_cell(table, key.position, key.direction);
+    look_up(problem, search, key, table_cell(table, key.position, key.direction));
+  }
+
+  // The samples of one cell, with their distances from the goal that has this key.
+  SUPPLE_FN void look_up(const Problem &problem, const Search &search, const TableKey<double> &key,
+                         int cell) {
+    const Table &table = search.table;
+    const Target &target = problem.targets[0];
     samples = table.samples + cell * table.fields * Table::cell_samples;
     count = table.counts[cell];
     sorted = false;

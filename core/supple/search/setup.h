@@ -245,6 +245,13 @@ SUPPLE_FN Search set_up_search(const Problem &problem, const SearchOptions &opti
   search.column_begin = arrays.column_begin;
   search.axis_column = arrays.axis_column;
   search.uses_frame_step = is_simple_chain(problem, arrays) && is_frame(target) && !target.has_slack;
+  int moving = 0;
+  for (int l = 0; l < problem.n; ++l)
+    moving += search.joints[l].weighted_size > 0;
+  search.nearest = options.nearest;
+  for (int t = 0; t < problem.target_count; ++t)
+    search.has_slack = search.has_slack || problem.targets[t].has_slack;
+  search.slides = options.nearest && (problem.rows < moving || search.has_slack);
   search.max_restarts = options.max_restarts;
   search.max_iterations = options.max_iterations;
   search.max_step = options.max_step;

@@ -283,10 +283,10 @@ SUPPLE_FN SearchStepResult<T> add_target(const Target &target, const Search &sea
   return result;
 }
 
-// One step from q, into `next`; with `exact`, rotations count by their angle.
+// the residual, the columns and the gradient of all targets
 template <class T>
-SUPPLE_FN SearchStepResult<T> general_step(const Problem &problem, const Search &search, T damping_part,
-                                           bool exact, SearchStepScratch<T> &scratch) {
+SUPPLE_FN SearchStepResult<T> add_targets(const Problem &problem, const Search &search, bool exact,
+                                          SearchStepScratch<T> &scratch) {
   const T zero = splat<T>(0);
   SearchStepResult<T> result{zero, zero == zero};
   for (int l = 0; l < problem.n; ++l)
@@ -297,6 +297,14 @@ SUPPLE_FN SearchStepResult<T> general_step(const Problem &problem, const Search 
     result.squared_error = result.squared_error + part.squared_error;
     result.arrived = result.arrived & part.arrived;
   }
+  return result;
+}
+
+// One step from q, into `next`; with `exact`, rotations count by their angle.
+template <class T>
+SUPPLE_FN SearchStepResult<T> general_step(const Problem &problem, const Search &search, T damping_part,
+                                           bool exact, SearchStepScratch<T> &scratch) {
+  const SearchStepResult<T> result = add_targets(problem, search, exact, scratch);
   hold_joints(problem, search, scratch);
   const T damping = damping_part * result.squared_error + splat<T>(1e-12);
   if (problem.target_count == 1 && problem.rows <= problem.n)

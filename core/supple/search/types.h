@@ -26,6 +26,29 @@ struct SearchConstants {
   static constexpr double same_answer = 0.01;     // two answers are equal below this, in natural sizes
   static constexpr double tolerance_part = 0.98;  // others, who round differently, agree on arrival
 
+  // The nearest answer to a start: seeds in rounds of so many, at most so many from the table, and before
+  // them a few in a box round the start, of this part of the distance of the answer so far. A seed of the
+  // table is used if it is no farther from the start than the answer, plus the margin, and not so near to an
+  // answer of an earlier round that it would lead there. Distances are in weighted sizes.
+  static constexpr int near_round = 16, near_table_seeds = 96, near_box_seeds = 4;
+  static constexpr int near_box_seeds_without_table = 12;
+  static constexpr double near_box = 0.6, near_margin = 0.5, near_answer = 0.8;
+  static constexpr int near_cells = 9, near_cells_redundant = 33; // of the table, round that of the goal
+  static constexpr double near_shift = 0.5, near_tilt = 0.5; // of the goal to those cells: of a cell, radians
+  static constexpr int known_answers = 64;
+  static constexpr double known_gap = 0.1; // between two of them
+  // wrists that are turned over: axes are at right angles if the cosine is below; how much farther than the
+  // answer so far they may begin
+  static constexpr int flips = 8;
+  static constexpr double flip_cosine = 0.1, flip_margin = 1.0;
+  // a descent is dropped if its squared error is below the first and it will end this much farther away than
+  // the answer so far
+  static constexpr double drop_error = 0.1, drop_margin = 0.3;
+  // slides of redundant linkages: from this squared error on; least and largest gain
+  static constexpr double slide_error = 0.1, least_slide_gain = 0.05, largest_slide_gain = 1;
+  static constexpr int last_steps = 10;      // after the last slide
+  static constexpr int refined_answers = 4; // of the nearest answers at the end
+
   // When no restart arrives: so many abandoned candidates descend a little, and the best of them far.
   static constexpr int candidates = 96, short_descent = 10;
   static constexpr int best_candidates = 8, long_descent = 300;
@@ -76,6 +99,9 @@ struct Search {
   const int *axis_column;    // for each axis of each target: its column among those of the target
   Table table;
   bool has_table;
+  bool nearest; // with a start: the nearest answer, not the nearest of the first batch
+  bool slides;  // the same for a redundant linkage: its answers are moved towards the start
+  bool has_slack;
   bool uses_frame_step; // one goal with six rows without slack, for a chain of simple joints
   int max_restarts;
   int max_iterations;          // of one solve, all restarts together
@@ -92,6 +118,7 @@ struct SearchOptions {
   double max_step, accept_distance;
   double position_tolerance, angle_tolerance;
   double reach, reach_base[3];
+  bool nearest;
 };
 
 // A time limit for each solve; without functions there is none.

@@ -23,16 +23,26 @@ SUPPLE_FLAT double largest_lane(Lanes x) {
 }
 
 // where a desired step comes from
-enum class StepKind { regular, redundant, singular, recovery };
+enum class StepKind { regular, redundant, singular, levels, recovery };
 
 // The step before bounds, and what a deviation from it costs (see deviation_cost).
 struct DesiredStep {
   StepKind kind;
   SingularReport report;
   double reducible;             // share of the squared residual that the feedback displacement removes
-  FreeJoints free;              // regular, singular
-  Directions directions;        // singular
+  Freedom free;                 // regular, singular
+  Directions directions;        // singular: over the free joints; levels: over all joints
   double null_curvature_change; // redundant
+};
+
+struct LevelScratch {
+  double *hessian;                                  // n x n: of one level
+  double *feedback_gradient, *feedforward_gradient; // n: of one level
+  double *rows;                                     // m
+  double *bases[2];                                 // n rows of n each: of this level and of the next
+  double *directions;                               // n rows of n: of all levels
+  double *direction_cost;                           // n
+  double *feedback, *feedforward;                   // n: of all levels together
 };
 
 struct ApproachScratch {
@@ -43,19 +53,38 @@ struct ApproachScratch {
   double *step;                     // n: the desired step
 };
 
+// Adds f_n x_n to the step: at most Law::preferred_speed of any speed limit, and no more than the box has
+// room for beside the rest.
+template <int N, int M>
+SUPPLE_FN void add_preferred(const TickSetup<N, M> &setup, double f_n, const double *low, const double *high,
+                             const ApproachScratch &scratch) {
+  const double *preferred = scratch.displacements.preferred;
+  double share = f_n;
+  bool any = false;
+  for (int i = 0; i < setup.n(); ++i) {
+    if (preferred[i] == 0)
+      continue;
+    any = true;
+    const double longest = setup.law.preferred_speed * setup.tracking.bounds[i].speed * setup.dt;
+    const double room = preferred[i] > 0 ? high[i] - scratch.step[i] : scratch.step[i] - low[i];
+    share = lesser(share, positive(lesser(longest, room)) / std::fabs(preferred[i]));
+  }
+  for (int i = 0; i < setup.n() && any; ++i)
+    scratch.step[i] += share * preferred[i];
+}
+
 // Combines displacements into a step: f x_b + f_n x_n + x_f, with x_b = x.feedback, x_n = x.preferred and
 // x_f = x.feedforward.
 //
 // f is the smallest over all joints of pi(D; K, a') / D = K dt / sqrt(1 + K^2 D / 2a') (see profile_step),
 // with D = |x_b| of the joint, so that every joint can brake. a' = `deceleration` is what feed-forward
 // leaves: clip(share a + acceleration of x_f in the direction of x_b, 0.15 a, a), share =
-// Law::deceleration_share. f_n is the same with K_n, |x_n| and share a, and x_n uses at most half of any
-// speed limit.
+// Law::deceleration_share. f_n is the same with K_n, |x_n| and share a; see add_preferred.
 //
 // The acceleration of x_f is low-passed; the filter starts again when other joints are held.
 template <int N, int M>
-SUPPLE_FN void combine(const TickSetup<N, M> &setup, const ArmMemory &memory,
-                       const ApproachScratch &scratch) {
+SUPPLE_FN void combine(const TickSetup<N, M> &setup, const ArmMemory &memory, const double *low,
+                       const double *high, const ApproachScratch &scratch) {
   const Law &law = setup.law;
   const int n = setup.n(), stride = setup.stride();
   const double dt = setup.dt;
@@ -68,7 +97,7 @@ SUPPLE_FN void combine(const TickSetup<N, M> &setup, const ArmMemory &memory,
   const Lanes zero(0.0), keep(same_joints ? 1.0 : 0.0), rate(1 / dt);
   const Lanes filter(same_joints ? dt / (dt + law.filter_time) : 0.0);
   const Lanes share(law.deceleration_share), floor(0.15);
-  Lanes feedback_time = zero, preferred_time = zero, preferred_speed = zero;
+  Lanes feedback_time = zero, preferred_time = zero;
   for (int i = 0; i < n; i += native_width) {
     const Lanes speed = load_lanes(setup.tracking.bound_rows + speed_row * stride + i);
     const Lanes a = load_lanes(setup.tracking.bound_rows + acceleration_row * stride + i);
@@ -82,17 +111,15 @@ SUPPLE_FN void combine(const TickSetup<N, M> &setup, const ArmMemory &memory,
     const Mask<Lanes> movable = (a > zero) & (speed > zero); // else it need not brake
     feedback_time = larger(feedback_time, select(movable, magnitude(feedback) / deceleration, zero));
     preferred_time = larger(preferred_time, select(movable, magnitude(preferred) / (share * a), zero));
-    preferred_speed = larger(preferred_speed, select(movable, magnitude(preferred) / speed, zero));
   }
   auto factor = [&](double K, Lanes time) {
     return lesser(1.0, K * dt / root(1 + 0.5 * K * K * largest_lane(time)));
   };
-  const double f = factor(law.feedback_gain, feedback_time), fastest = largest_lane(preferred_speed);
-  double f_n = factor(law.null_space_gain, preferred_time);
-  if (fastest * f_n > 0.5 * dt)
-    f_n = 0.5 * dt / fastest;
+  const double f = factor(law.feedback_gain, feedback_time),
+               f_n = factor(law.null_space_gain, preferred_time);
   for (int i = 0; i < n; ++i)
-    scratch.step[i] = f * x.feedback[i] + f_n * x.preferred[i] + x.feedforward[i];
+    scratch.step[i] = f * x.feedback[i] + x.feedforward[i];
+  add_preferred(setup, f_n, low, high, scratch);
 }
 
 // Whether joint i is at a limit and a step leads outward: 1 at its upper limit, -1 at its lower, else 0.
@@ -103,7 +130,7 @@ SUPPLE_FLAT int held_side(const Tracking &t, int i, const double *q, double step
 // Displacements over the free joints, by the regular way where it applies.
 template <int N, int M>
 SUPPLE_FN DesiredStep displacements(const TickSetup<N, M> &setup, const TickEvaluation &at,
-                                    const EvaluationSummary &summary, const FreeJoints &free,
+                                    const EvaluationSummary &summary, const Freedom &free,
                                     const ArmMemory &memory, const RegularScratch &regular_scratch,
                                     const SingularScratch &singular_scratch, const ApproachScratch &scratch,
                                     double *joint_weights) {
@@ -125,47 +152,6 @@ SUPPLE_FN DesiredStep displacements(const TickSetup<N, M> &setup, const TickEval
   desired.report = singular.report;
   desired.directions = singular.directions;
   memory.scalars->pressed = singular.pressed;
-  return desired;
-}
-
-// The desired step, in scratch.step. A free joint at a limit whose step leads outward is held and the others
-// are asked again, at most three times; a held joint goes to the side of the box at its limit.
-template <int N, int M>
-SUPPLE_FN DesiredStep approach_command(const TickSetup<N, M> &setup, const TickEvaluation &at,
-                                       const EvaluationSummary &summary, const ArmMemory &memory,
-                                       const double *low, const double *high,
-                                       const RegularScratch &regular_scratch,
-                                       const SingularScratch &singular_scratch,
-                                       const ApproachScratch &scratch, double *joint_weights) {
-  const int n = setup.n();
-  DesiredStep desired;
-  for (int i = 0; i < n; ++i)
-    scratch.limit_side[i] = 0;
-  for (int pass = 0; pass < 4; ++pass) {
-    int count = 0;
-    for (int i = 0; i < n; ++i)
-      if (scratch.limit_side[i] == 0)
-        scratch.free_index[count++] = i;
-    desired = displacements(setup, at, summary, {scratch.free_index, count}, memory, regular_scratch,
-                            singular_scratch, scratch, joint_weights);
-    combine(setup, memory, scratch);
-    bool more = false;
-    for (int i = 0; i < n; ++i) {
-      if (scratch.limit_side[i] != 0)
-        continue;
-      scratch.limit_side[i] = held_side(setup.tracking, i, memory.q, scratch.step[i]);
-      more = more || scratch.limit_side[i] != 0;
-    }
-    if (!more)
-      break;
-  }
-  double removed = 0;
-  for (int i = 0; i < n; ++i) {
-    removed += scratch.displacements.feedback[i] * at.feedback_gradient[i];
-    if (scratch.limit_side[i] != 0)
-      scratch.step[i] = scratch.limit_side[i] > 0 ? high[i] : low[i];
-  }
-  desired.reducible = summary.residual_norm > 0 ? removed / squared(summary.residual_norm) : 1;
   return desired;
 }
 

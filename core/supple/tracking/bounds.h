@@ -3,12 +3,15 @@
 #pragma once
 #include "supple/math/box_qp.h"
 #include "supple/model/limits.h"
-#include "supple/tracking/approach.h"
+#include "supple/tracking/levels.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
 // ---- one joint
+
+// share of the acceleration limit with which joints land at their limits
+constexpr double landing_share = 0.8;
 
 // The smooth profile pi(D; K, a) = K dt D / sqrt(1 + K^2 D / 2a): way in one tick at K times the distance D,
 // but never so fast that constant braking by a would not stop in time. Its deceleration stays below a and its
@@ -32,9 +35,9 @@ SUPPLE_FLAT T braking_step(T D, T a, T dt) {
 // last tick. Never empty: if braking was possible before, braking by the acceleration limit is possible now.
 template <class T>
 SUPPLE_FLAT void step_bounds(T lower, T upper, T speed, T acceleration, T jerk, T q, T v, T a, T dt,
-                             T limit_gain, T &low, T &high) {
+                             T limit_gain, T landing_share, T end_rate, T &low, T &high) {
   const T zero(0.0), one(1.0), longest = speed * dt, change = acceleration * dt * dt, last = v * dt;
-  const T above = upper - q, below = q - lower, gentle = T(0.8) * acceleration;
+  const T above = upper - q, below = q - lower, gentle = landing_share * acceleration;
   const Mask<T> over = above < zero, under = below < zero;
   // outside its limits a joint comes back by the profile, to a little inside so that it gets there
   const T inside = T(1e-3) * lesser(one, upper - lower);
@@ -43,10 +46,10 @@ SUPPLE_FLAT void step_bounds(T lower, T upper, T speed, T acceleration, T jerk, 
   const T soft_up = lesser(longest, way_up), soft_down = lesser(longest, way_down);
   T up = select(over, -soft_up, select(under, soft_down, soft_up));
   T down = select(under, soft_down, select(over, -soft_up, -soft_down));
-  // bounds by jerk, widened to include acceleration 0: to end an acceleration is always allowed
-  const T jerk_change = jerk * dt * dt * dt, last_change = a * dt * dt;
-  const T jerk_low = last + lesser(last_change - jerk_change, zero);
-  const T jerk_high = last + larger(last_change + jerk_change, zero);
+  // Bounds by jerk, widened towards acceleration 0: an acceleration may end in the time 1 / end_rate
+  const T jerk_change = jerk * dt * dt * dt, last_change = a * dt * dt, end_change = end_rate * dt * change;
+  const T jerk_low = last + lesser(last_change - jerk_change, larger(last_change - end_change, zero));
+  const T jerk_high = last + larger(last_change + jerk_change, lesser(last_change + end_change, zero));
   up = clip(up, jerk_low, jerk_high);
   down = clip(down, jerk_low, jerk_high);
   const T hard_up = lesser(longest, braking_step(above, acceleration, dt));
@@ -59,57 +62,93 @@ SUPPLE_FLAT void step_bounds(T lower, T upper, T speed, T acceleration, T jerk, 
   low = clip(down, last - change, last + change);
 }
 SUPPLE_FLAT void step_bounds(const JointBounds &joint, double q, double v, double a, double dt,
-                             double limit_gain, double &low, double &high) {
+                             double limit_gain, double landing_share, double end_rate,
+                             double &low, double &high) {
   step_bounds(joint.lower, joint.upper, joint.speed, joint.acceleration, joint.jerk, q, v, a, dt, limit_gain,
-              low, high);
+              landing_share, end_rate, low, high);
+}
+
+// The same without jerk and profile: the bounds that always hold.
+SUPPLE_FN void hard_bounds(const JointBounds &joint, double q, double v, double dt, double &low,
+                           double &high) {
+  const double longest = joint.speed * dt, change = joint.acceleration * dt * dt, last = v * dt;
+  high = clip(lesser(longest, braking_step(joint.upper - q, joint.acceleration, dt)), last - change,
+              last + change);
+  low = clip(-lesser(longest, braking_step(q - joint.lower, joint.acceleration, dt)), last - change,
+             last + change);
 }
 
 // ---- all joints
 
+// of effector_speed.h
+struct EffectorScratch {
+  double *velocity, *next_q, *q_on_the_way, *braking, *candidate; // n each
+  Frame<double> *tips;                                            // one a target
+};
+
 struct BoundsScratch {
-  double *natural_q;      // n, padded: q in natural units
-  double *lead;           // n: q less the measured joints
-  double *low, *high;     // n, padded: the box
-  double *deviation_cost; // n x n
+  double *natural_q;         // n, padded: q in natural units
+  double *lead;              // n: q less the measured joints
+  double *measured_velocity; // n
+  double *low, *high;        // n, padded: the box
+  double *deviation_cost;    // n x n
   BoxScratch nearest;
   double *step;       // n: the step taken
   double *previous_q; // n
+  EffectorScratch effector;
 };
 
-// Keeps q from running away from the measured joints: the lead approaches max_lead by the profile.
-SUPPLE_FN void bound_lead(const Tracking &t, const double *q, const double *measured, double dt,
-                          const BoundsScratch &scratch) {
-  displacement(t, measured, q, scratch.lead);
+// s: the time in which all joints can stop together
+SUPPLE_FN double braking_time(const Tracking &t, const double *velocity) {
+  double time = 0;
+  for (int i = 0; i < t.problem.n; ++i)
+    if (velocity[i] != 0)
+      time = larger(time, std::fabs(velocity[i]) / t.bounds[i].acceleration);
+  return time;
+}
+
+// Joints come to their speed limits with an acceleration that jerk can end in time: x + (x/dt)^2 / 2j is at
+// most what is left of the speed, for the change of speed x.
+SUPPLE_FN void approach_speed_limits(const Tracking &t, const double *velocity, double dt,
+                                     const BoundsScratch &scratch) {
   for (int i = 0; i < t.problem.n; ++i) {
-    double &low = scratch.low[i], &high = scratch.high[i], &lead = scratch.lead[i];
-    const double a = 0.8 * t.bounds[i].acceleration;
-    // the encoder of a revolute joint without limits may count from any turn
-    if (!(t.bounds[i].upper - t.bounds[i].lower < 1e300) && t.unit[i] == 1)
-      lead = std::remainder(lead, 2 * pi);
-    high = larger(low, lesser(high, profile_step(t.law.max_lead - lead, t.law.limit_gain, a, dt)));
-    low = lesser(high, larger(low, -profile_step(t.law.max_lead + lead, t.law.limit_gain, a, dt)));
+    const JointBounds &joint = t.bounds[i];
+    double &low = scratch.low[i], &high = scratch.high[i];
+    const double v = velocity[i];
+    high = larger(low, lesser(high, (v + braking_step(joint.speed - v, joint.jerk, dt)) * dt));
+    low = lesser(high, larger(low, (v - braking_step(joint.speed + v, joint.jerk, dt)) * dt));
   }
 }
 
-// The box of this tick, in scratch.low and scratch.high. `measured` may be null.
+// Gain of the profile before limits. Where end effectors have a speed limit, all joints must be able to brake
+// together before a limit (effector_speed.h): v_i T / 2 is left of the way, and T may grow by a tick in a
+// tick.
+SUPPLE_FLAT double limit_gain(const Tracking &t, const double *velocity, double dt) {
+  return t.effector_bounds ? lesser(t.law.limit_gain, 2 / (braking_time(t, velocity) + 3 * dt))
+                           : t.law.limit_gain;
+}
+
+// The box of this tick, in scratch.low and scratch.high.
 template <int N, int M>
-SUPPLE_FN void step_box(const TickSetup<N, M> &setup, const ArmMemory &memory, const double *measured,
-                        const BoundsScratch &scratch) {
+SUPPLE_FN void step_box(const TickSetup<N, M> &setup, const ArmMemory &memory, const BoundsScratch &scratch) {
   const Tracking &t = setup.tracking;
   const int n = setup.n(), stride = setup.stride();
+  const double landing = t.level_count > 1 ? setup.law.level_share : landing_share;
   for (int i = 0; i < n; ++i)
     scratch.natural_q[i] = memory.q[i] / t.unit[i];
+  const Lanes end_rate(t.end_rate);
+  const Lanes gain(limit_gain(t, memory.velocity, setup.dt));
   for (int i = 0; i < n; i += native_width) {
     auto bound = [&](BoundRow row) { return load_lanes(t.bound_rows + row * stride + i); };
     Lanes low, high;
     step_bounds(bound(lower_row), bound(upper_row), bound(speed_row), bound(acceleration_row),
                 bound(jerk_row), load_lanes(scratch.natural_q + i), load_lanes(memory.velocity + i),
-                load_lanes(memory.acceleration + i), Lanes(setup.dt), Lanes(setup.law.limit_gain), low, high);
+                load_lanes(memory.acceleration + i), Lanes(setup.dt), gain, Lanes(landing), end_rate, low, high);
     store_lanes(low, scratch.low + i);
     store_lanes(high, scratch.high + i);
   }
-  if (measured)
-    bound_lead(t, memory.q, measured, setup.dt, scratch);
+  if (t.end_rate < 1e9) // jerk is given
+    approach_speed_limits(t, memory.velocity, setup.dt, scratch);
 }
 
 // J'J + alpha W_q^-2 [D16], or where no weights are known the identity.
@@ -126,12 +165,13 @@ SUPPLE_FN void external_cost(const ExternalStep &external, const double *gram, i
 //   regular     M = H over the free joints
 //   redundant   M = H with the curvature along the null direction as it is damped
 //   singular    M = Z' diag(d) Z over the free joints
+//   levels      the same, with the directions of later levels cheaper
 //   recovery    M = I
 template <int N, int M>
 SUPPLE_FN void deviation_cost(const TickSetup<N, M> &setup, const TickEvaluation &at,
                               const DesiredStep &desired, const ArmMemory &memory, double *cost) {
   const int n = setup.n();
-  const FreeJoints &free = desired.free;
+  const Freedom &free = desired.free;
   if (desired.kind == StepKind::redundant) {
     const double *z = memory.null_direction, change = desired.null_curvature_change;
     for (int i = 0; i < n; ++i)
@@ -144,6 +184,19 @@ SUPPLE_FN void deviation_cost(const TickSetup<N, M> &setup, const TickEvaluation
   if (desired.kind == StepKind::recovery)
     return;
   const Directions &directions = desired.directions;
+  if (desired.kind == StepKind::levels) {
+    for (int a = 0; a < free.count; ++a)
+      for (int b = 0; b <= a; ++b) {
+        const int i = free.index[a], j = free.index[b];
+        double sum = i == j ? 1e-9 : 0;
+        for (int c = 0; c < directions.count; ++c) {
+          const double *z = directions.z + c * n;
+          sum += z[i] * directions.curvatures[c] * z[j];
+        }
+        cost[i * n + j] = cost[j * n + i] = sum;
+      }
+    return;
+  }
   for (int a = 0; a < free.count; ++a)
     for (int b = 0; b <= a; ++b) {
       const int i = free.index[a], j = free.index[b];

@@ -30,6 +30,14 @@ struct TargetRows {
   RowVectors<double> vectors;
 };
 
+// What a command asks of one end effector, in world axes.
+struct CommandResidual {
+  Residual<double> error;                                   // goal minus end effector
+  Vec<double> position_displacement, rotation_displacement; // of the command in this tick
+  Vec<double> position_weight, rotation_weight;             // of each component, 0 where it is not asked
+  TargetRows rows;
+};
+
 // arrays of an evaluation
 struct TickEvaluation {
   Axis<double> *axes;                               // one target after another, and one more
@@ -42,6 +50,8 @@ struct TickEvaluation {
   double *feedback_gradient, *feedforward_gradient; // n: J'r, J'(c - b/2)
   double *last_step;                                // n: displacement of the last tick
   double *to_posture, *to_rest;                     // n: displacements to the remembered posture and to rest
+  double *preferred;                                // n: displacement that the caller prefers
+  CommandResidual *targets;                         // of each target
 };
 
 struct EvaluationSummary {
@@ -49,6 +59,7 @@ struct EvaluationSummary {
   double curvature_norm; // Frobenius norm of H - J'J
   double command_speed;  // weighted, 1/s
   double activity;       // s / (s + s_0), s = command_speed
+  double haste;          // (s / s_1)^2, at most 1: a motion past a singularity needs accelerations like s^2
 };
 
 template <int M>
@@ -74,14 +85,6 @@ SUPPLE_FLAT void weighted_rows(const Target &target, const TargetRows &of, Vec<d
   }
   velocity_rows(target, of.vectors, of.weight, linear, angular, rows);
 }
-
-// What a command asks of one end effector, in world axes.
-struct CommandResidual {
-  Residual<double> error;                                   // goal minus end effector
-  Vec<double> position_displacement, rotation_displacement; // of the command in this tick
-  Vec<double> position_weight, rotation_weight;             // of each component, 0 where it is not asked
-  TargetRows rows;
-};
 
 SUPPLE_FN CommandResidual command_residual(const Target &target, const Frame<double> &tip,
                                            const Command &command, double scale) {
@@ -228,6 +231,7 @@ SUPPLE_FN EvaluationSummary evaluate_tick(const TickSetup<N, M> &setup, const Ar
     const int count = out.mover_count[k] = movers(target, axes, tip.p, t.unit, target_movers);
     const CommandResidual r = command_residual(target, tip, commands[k], t.weight_scale);
     out.rows[k] = r.rows;
+    out.targets[k] = r;
     curved = evaluate_target(setup, target, r, target_movers, count, out) || curved;
     axes += target.chain.axes;
     target_movers += count;
@@ -240,7 +244,8 @@ SUPPLE_FN EvaluationSummary evaluate_tick(const TickSetup<N, M> &setup, const Ar
   displacement(t, memory.q, memory.rest, out.to_rest);
   const double speed = root(dot_rows<M>(out.command, out.command, m)) / setup.dt;
   return {root(dot_rows<M>(out.residual, out.residual, m)), root(square), speed,
-          speed / (speed + setup.law.active_speed)};
+          speed / (speed + setup.law.active_speed),
+          lesser(1.0, squared(speed / setup.law.full_damping_speed))};
 }
 
 // The second derivative of all rows along d.

@@ -22,12 +22,16 @@ SUPPLE_FN void lay_out(ArmMemory &memory, ScratchLayout &layout, const Tracking 
                      &memory.null_direction,
                      &memory.recovery_anchor,
                      &memory.recovery_q,
-                     &memory.recovery_previous_q};
+                     &memory.recovery_previous_q,
+                     &memory.lead_fast,
+                     &memory.lead_slow,
+                     &memory.velocity_fast};
   for (double **row : rows)
     layout.array(*row, t.stride);
   layout.array(memory.basis, n * n);
   layout.array(memory.reduced_basis, n * n);
   layout.array(memory.weakest_row, m);
+  layout.array(memory.command_drift, m);
   layout.array(memory.twist_goals, 12 * targets);
 }
 
@@ -37,6 +41,7 @@ struct TickScratch {
   TickEvaluation evaluation;
   RegularScratch regular;
   SingularScratch singular;
+  LevelScratch levels;
   ApproachScratch approach;
   BoundsScratch bounds;
   RecoveryScratch recovery;
@@ -53,14 +58,16 @@ SUPPLE_FN void lay_out(TickEvaluation &at, ScratchLayout &layout, const Tracking
     layout.array(*matrix, n * n);
   for (double **row : {&at.residual, &at.command, &at.feedforward})
     layout.array(*row, m);
-  for (double **row :
-       {&at.feedback_gradient, &at.feedforward_gradient, &at.last_step, &at.to_posture, &at.to_rest})
+  for (double **row : {&at.feedback_gradient, &at.feedforward_gradient, &at.last_step, &at.to_posture,
+                       &at.to_rest, &at.preferred})
     layout.array(*row, n);
+  layout.array(at.targets, targets);
 }
 
 SUPPLE_FN void lay_out(RegularScratch &regular, SingularScratch &singular, ScratchLayout &layout, int n,
                        int m) {
-  for (double **matrix : {&regular.reduced, &regular.factor, &singular.hessian, &singular.products})
+  for (double **matrix :
+       {&regular.reduced, &regular.factor, &singular.hessian, &singular.products, &singular.basis})
     layout.array(*matrix, n * n);
   layout.array(singular.images, n * m);
   for (double **row :
@@ -71,14 +78,27 @@ SUPPLE_FN void lay_out(RegularScratch &regular, SingularScratch &singular, Scrat
   layout.array(singular.is_null, n);
 }
 
+SUPPLE_FN void lay_out(LevelScratch &levels, ScratchLayout &layout, int n, int m) {
+  for (double **matrix : {&levels.hessian, &levels.bases[0], &levels.bases[1], &levels.directions})
+    layout.array(*matrix, n * n);
+  for (double **row : {&levels.feedback_gradient, &levels.feedforward_gradient, &levels.direction_cost,
+                       &levels.feedback, &levels.feedforward})
+    layout.array(*row, n);
+  layout.array(levels.rows, m);
+}
+
 SUPPLE_FN void lay_out(ApproachScratch &approach, BoundsScratch &bounds, ScratchLayout &layout, int n,
                        int stride) {
   Displacements &x = approach.displacements;
   for (double **row : {&x.feedback, &x.feedforward, &x.preferred, &approach.feedforward_acceleration,
                        &bounds.natural_q, &bounds.low, &bounds.high})
     layout.array(*row, stride);
-  for (double **row : {&approach.limit_side, &approach.step, &bounds.lead, &bounds.step, &bounds.previous_q,
-                       &bounds.nearest.p})
+  for (double **row : {&approach.limit_side, &approach.step, &bounds.lead, &bounds.measured_velocity,
+                       &bounds.step, &bounds.previous_q, &bounds.nearest.p})
+    layout.array(*row, n);
+  EffectorScratch &effector = bounds.effector;
+  for (double **row :
+       {&effector.velocity, &effector.next_q, &effector.q_on_the_way, &effector.braking, &effector.candidate})
     layout.array(*row, n);
   layout.array(approach.free_index, n);
   layout.array(bounds.nearest.free, n);
@@ -110,7 +130,9 @@ SUPPLE_FN void lay_out(TickScratch &scratch, ScratchLayout &layout, const Tracki
   layout.array(scratch.commands, t.problem.target_count);
   lay_out(scratch.evaluation, layout, t, axes);
   lay_out(scratch.regular, scratch.singular, layout, t.problem.n, t.problem.rows);
+  lay_out(scratch.levels, layout, t.problem.n, t.problem.rows);
   lay_out(scratch.approach, scratch.bounds, layout, t.problem.n, t.stride);
+  layout.array(scratch.bounds.effector.tips, t.problem.target_count);
   lay_out(scratch.recovery, layout, t, axes);
 }
 
@@ -131,7 +153,7 @@ SUPPLE_FN void begin_arm(const Tracking &t, const ArmMemory &memory, const doubl
     memory.feedforward_velocity[i] = memory.feedforward_acceleration[i] = 0;
   }
   for (int i = 0; i < t.problem.rows; ++i)
-    memory.weakest_row[i] = i == 0;
+    memory.weakest_row[i] = i == 0, memory.command_drift[i] = 0;
 }
 
 } // namespace SUPPLE_ISA

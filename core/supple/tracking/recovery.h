@@ -1,10 +1,16 @@
 // Recovery: joint values that reach the command are searched from where the arm last followed it, one step a
-// tick; an arm in a local minimum goes to them.
+// tick; an arm in a local minimum goes to them, and says so (TrackingStatus::returning).
 //
 // An arm that lost the command can stand in a local minimum long after the command is back in reach.
+//   recover_off    it stays there
+//   recover_slow   it returns after the command has rested for Law::return_delay, if no joint has to go
+//   farther
+//                  than Law::return_turn and the residual never grows by more than Law::return_detour on the
+//                  straight way of the joints; announced, and no faster than Law::return_speed
+//   recover_free   it returns after Law::recovery_delay, as fast as the bounds allow, whatever the way
 #pragma once
 #include "supple/local/iterate.h"
-#include "supple/tracking/bounds.h"
+#include "supple/tracking/rest.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -29,6 +35,7 @@ SUPPLE_FN void search_recovery(const Tracking &t, const Command *commands, doubl
   for (int k = 0; k < problem.target_count; ++k)
     std::memcpy(scratch.goals + 12 * k, commands[k].goal, sizeof commands[k].goal);
   if (scalars.recovery == recovery_idle) {
+    ++scalars.recovery_searches;
     const double *start = scalars.recovery_from_rest ? memory.rest : memory.recovery_anchor;
     for (int i = 0; i < n; ++i)
       memory.recovery_q[i] = start[i];
@@ -63,11 +70,27 @@ SUPPLE_FN void search_recovery(const Tracking &t, const Command *commands, doubl
   }
 }
 
+// Shifts recovery_q by whole turns to the values nearest to q that the limits allow.
+SUPPLE_FN void choose_turns(const Tracking &t, const ArmMemory &memory) {
+  for (int i = 0; i < t.problem.n; ++i) {
+    if (t.unit[i] != 1)
+      continue;
+    const double way = memory.recovery_q[i] - memory.q[i], turns = 2 * pi * std::nearbyint(way / (2 * pi));
+    const double shifted = memory.recovery_q[i] - turns;
+    if (turns == 0 || shifted < t.bounds[i].lower || shifted > t.bounds[i].upper)
+      continue;
+    memory.recovery_q[i] = shifted;
+    memory.recovery_previous_q[i] -= turns;
+  }
+}
+
+// ---- free
+
 // Searches while the arm does not follow. An arm that follows needs no recovery.
 template <int N, int M>
-SUPPLE_FN void update_recovery(const TickSetup<N, M> &setup, const EvaluationSummary &summary,
-                               const Command *commands, const ArmMemory &memory,
-                               const RecoveryScratch &scratch) {
+SUPPLE_FN void update_free_recovery(const TickSetup<N, M> &setup, const EvaluationSummary &summary,
+                                    const Command *commands, const ArmMemory &memory,
+                                    const RecoveryScratch &scratch) {
   ArmScalars &scalars = *memory.scalars;
   if (summary.residual_norm < setup.law.following_error) {
     scalars.recovery = recovery_idle;
@@ -78,32 +101,161 @@ SUPPLE_FN void update_recovery(const TickSetup<N, M> &setup, const EvaluationSum
   search_recovery(setup.tracking, commands, tolerance, memory, scratch);
   if (scalars.recovery != recovery_reached)
     scalars.local_minimum_time = 0;
+  else if (scalars.local_minimum_time == 0)
+    choose_turns(setup.tracking, memory);
 }
 
-// Adds this tick to the time in a local minimum: hardly any of the residual can be reduced from here, though
+// Adds this tick to the time in a local minimum: hardly any of the residual is reduced from here, though
 // other joint values reach the command.
 template <int N, int M>
 SUPPLE_FN void watch_local_minimum(const TickSetup<N, M> &setup, const EvaluationSummary &summary,
-                                   double reducible, ArmScalars &scalars) {
-  if (reducible < 0.1 && scalars.recovery == recovery_reached)
+                                   double reducible, bool settled, ArmScalars &scalars) {
+  if ((settled || reducible < 0.1) && scalars.recovery == recovery_reached)
     scalars.local_minimum_time +=
         setup.dt * lesser(1.0, squared(summary.residual_norm / setup.law.lost_error));
 }
 
-// The desired step of an arm that recovers: each joint straight to recovery_q, whose own motion is fed
-// forward.
+// ---- slow
+
+// samples of the way that are checked, one a tick
+constexpr int return_samples = 32;
+// searches that are begun while the command rests: half from the anchor, half from rest
+constexpr int return_searches = 6;
+
+// Whether sample number `sample` of the straight way of the joints to recovery_q is allowed.
+SUPPLE_FN bool is_allowed(const Tracking &t, const Command *commands, double residual_norm, int sample,
+                          const ArmMemory &memory, const RecoveryScratch &scratch) {
+  displacement(t, memory.q, memory.recovery_q, scratch.dq);
+  for (int i = 0; i < t.problem.n; ++i) {
+    if (!(std::fabs(scratch.dq[i]) < t.law.return_turn))
+      return false;
+    scratch.dq[i] *= t.unit[i] * sample / return_samples;
+  }
+  for (int k = 0; k < t.problem.target_count; ++k)
+    std::memcpy(scratch.goals + 12 * k, commands[k].goal, sizeof commands[k].goal);
+  move(t.problem, false, memory.q, scratch.dq, scratch.preferred);
+  evaluate(t.problem, scratch.preferred, scratch.goals, false, scratch.evaluation);
+  const double square = dot_rows<0>(scratch.evaluation.e, scratch.evaluation.e, t.problem.rows);
+  return t.weight_scale * root(square) < residual_norm + t.law.return_detour;
+}
+
+// One tick of a slow recovery: search, check of the way, announcement, motion.
 template <int N, int M>
-SUPPLE_FN DesiredStep recovery_step(const TickSetup<N, M> &setup, const ArmMemory &memory,
-                                    const ApproachScratch &scratch, double *joint_weights) {
+SUPPLE_FN void update_slow_recovery(const TickSetup<N, M> &setup, const EvaluationSummary &summary,
+                                    const Command *commands, bool settled, const ArmMemory &memory,
+                                    const RecoveryScratch &scratch) {
+  const Law &law = setup.law;
+  ArmScalars &scalars = *memory.scalars;
+  if (scalars.command_rest_time == 0 || summary.residual_norm < law.following_error) {
+    scalars.recovery = recovery_idle;
+    scalars.recovery_searches = 0;
+    return;
+  }
+  switch (scalars.recovery) {
+  case recovery_idle:
+    if (scalars.recovery_searches >= return_searches) {
+      scalars.recovery = recovery_refused;
+      return;
+    }
+    if (!settled || scalars.command_rest_time < law.return_delay)
+      return;
+    [[fallthrough]];
+  case recovery_searching:
+    search_recovery(setup.tracking, commands, 0.2 * law.following_error, memory, scratch);
+    scalars.recovery_samples = 0;
+    if (scalars.recovery == recovery_reached)
+      choose_turns(setup.tracking, memory);
+    return;
+  case recovery_reached:
+    if (!is_allowed(setup.tracking, commands, summary.residual_norm, ++scalars.recovery_samples, memory,
+                    scratch)) {
+      scalars.recovery = recovery_idle;
+      scalars.recovery_from_rest = !scalars.recovery_from_rest;
+    } else if (scalars.recovery_samples == return_samples) {
+      scalars.recovery = recovery_announced;
+      scalars.recovery_time = 0;
+    }
+    return;
+  case recovery_announced:
+    scalars.recovery_time += setup.dt;
+    if (scalars.recovery_time >= law.announcement)
+      scalars.recovery = recovery_moving;
+    return;
+  case recovery_moving:
+  case recovery_refused:
+    return;
+  }
+}
+
+// ---- both
+
+// rad: a joint this far ahead of the measured one waits for it
+constexpr double waiting_lead = 0.1;
+
+// Whether some joint waits for the measured one; step_box wrote the leads.
+template <int N, int M>
+SUPPLE_FN bool is_waiting(const TickSetup<N, M> &setup, const BoundsScratch &scratch) {
+  bool waits = false;
+  for (int i = 0; i < setup.n(); ++i)
+    waits = waits || std::fabs(scratch.lead[i]) > waiting_lead;
+  return waits;
+}
+
+template <int N, int M>
+SUPPLE_FN void update_recovery(const TickSetup<N, M> &setup, const EvaluationSummary &summary,
+                               const Command *commands, bool settled, const ArmMemory &memory,
+                               const RecoveryScratch &scratch) {
+  if (setup.tracking.recovery == recover_free)
+    update_free_recovery(setup, summary, commands, memory, scratch);
+  else if (setup.tracking.recovery == recover_slow && !memory.scalars->twist_active)
+    update_slow_recovery(setup, summary, commands, settled, memory, scratch);
+}
+
+// Whether the arm goes to recovery_q in this tick, and whether that is announced.
+SUPPLE_FLAT bool is_recovering(const Tracking &t, const ArmScalars &scalars) {
+  return t.recovery == recover_free ? scalars.local_minimum_time >= t.law.recovery_delay
+                                    : scalars.recovery == recovery_moving;
+}
+SUPPLE_FLAT bool is_returning(const Tracking &t, const ArmScalars &scalars) {
+  return t.recovery == recover_free
+             ? scalars.local_minimum_time >= 0.5 * t.law.recovery_delay
+             : scalars.recovery >= recovery_announced && scalars.recovery <= recovery_moving;
+}
+
+// The desired step of an arm that recovers: each joint straight to recovery_q, whose own motion is fed
+// forward; slowly, where the mode says so.
+template <int N, int M>
+SUPPLE_FN DesiredStep recovery_step(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                                    const ArmMemory &memory, const ApproachScratch &scratch,
+                                    double *joint_weights) {
   const Displacements &x = scratch.displacements;
+  const bool slow = setup.tracking.recovery == recover_slow;
+  const int n = setup.n(), m = setup.m();
   displacement(setup.tracking, memory.q, memory.recovery_q, x.feedback);
   displacement(setup.tracking, memory.recovery_previous_q, memory.recovery_q, x.feedforward);
-  for (int i = 0; i < setup.n(); ++i) {
+  for (int i = 0; i < n; ++i) {
+    x.feedforward[i] = slow ? 0 : x.feedforward[i];
     x.feedback[i] -= x.feedforward[i];
     x.preferred[i] = scratch.limit_side[i] = 0;
     joint_weights[i] = 1;
   }
-  combine(setup, memory, scratch);
+  combine(setup, memory, nullptr, nullptr, scratch); // nothing is preferred
+  if (slow) {
+    double square = 0;
+    for (int l = 0; l < m; ++l) {
+      double sum = 0;
+      for (int i = 0; i < n; ++i)
+        sum += at.J[i * m + l] * scratch.step[i];
+      square += sum * sum;
+    }
+    double fastest = root(square) / (setup.law.return_speed * setup.dt);
+    for (int i = 0; i < n; ++i)
+      if (setup.tracking.bounds[i].speed > 0)
+        fastest =
+            larger(fastest, 4 * std::fabs(scratch.step[i]) / (setup.tracking.bounds[i].speed * setup.dt));
+    for (int i = 0; i < n && fastest > 1; ++i)
+      scratch.step[i] /= fastest;
+  }
   DesiredStep desired{};
   desired.kind = StepKind::recovery;
   desired.reducible = 1;

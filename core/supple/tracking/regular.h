@@ -13,10 +13,15 @@ struct Displacements {
   double *preferred;   // x_n: in the null space
 };
 
-// the joints that are not held at a limit, in their order
-struct FreeJoints {
-  const int *index;
-  int count;
+// What a step may use: the joints that are not held at a limit, in their order; for a level of priority, the
+// directions of them that earlier levels leave free.
+struct Freedom {
+  const int *index;              // of the free joints
+  int count;                     // of free joints, or of directions
+  int rank;                      // of the rows that the step is for
+  bool all_joints;               // none is held
+  int level = -1;                // of the rows; -1: all rows
+  const double *basis = nullptr; // count rows of n: the directions; null: each free joint is one
 };
 
 struct RegularScratch {
@@ -35,7 +40,8 @@ struct RegularStep {
 
 // Components along one direction z of the free joints.
 struct DirectionComponents {
-  double feedback_gradient = 0, feedforward_gradient = 0, to_posture = 0, to_rest = 0, climb = 0;
+  double feedback_gradient = 0, feedforward_gradient = 0, to_posture = 0, to_rest = 0, climb = 0,
+         preferred = 0;
 };
 
 // Displacements along one direction, and the curvature d that they divide by.
@@ -44,18 +50,70 @@ struct DirectionStep {
 };
 
 // Along a direction of the null space with curvature lambda: chi = (1 - |lambda|/sigma_0^2)^2 or 0,
-// d = |lambda| + alpha_0 chi, and the preference activity (p_n chi z.(rest - q) / d + mu z.climb).
+// d = |lambda| + alpha_0 chi, and the preference activity (p_n chi z.(rest - q) / d + mu z.climb) +
+// z.preferred.
 SUPPLE_FLAT DirectionStep null_step(const Law &law, double activity, double lambda,
                                     const DirectionComponents &along) {
   const double chi = squared(positive(1 - std::fabs(lambda) / squared(law.singular_threshold)));
   const double d = std::fabs(lambda) + law.damping * chi + 1e-9;
   const double preferred =
-      activity * (law.rest_pull * chi * along.to_rest / d + law.climb_gain * along.climb);
+      activity * (law.rest_pull * chi * along.to_rest / d + law.climb_gain * along.climb) + along.preferred;
   return {d, along.feedback_gradient / d, along.feedforward_gradient / d, preferred};
 }
 
+// The displacement along a direction with curvature lambda that approaches its minimum at Law::rest_rate, but
+// no longer than Law::rest_step. Damping must not make the way to rest slower than that. It fades where the
+// command moves fast.
+template <int N, int M>
+SUPPLE_FLAT double rest_displacement(const TickSetup<N, M> &setup, double haste, double gradient,
+                                     double lambda) {
+  const Law &law = setup.law;
+  const double rate = lesser(1.0, law.feedback_gain * setup.dt) / setup.dt; // of an undamped displacement
+  const double divisor = larger(1.0, rate / law.rest_rate) * (std::fabs(lambda) + 1e-7);
+  return positive(1 - 4 * haste) * clip(gradient / divisor, -law.rest_step, law.rest_step);
+}
+// the longer of two displacements
+SUPPLE_FLAT double at_least(double x, double least) { return std::fabs(least) > std::fabs(x) ? least : x; }
+
+// Adds to `climb` what keeps joints away from their limits: (1 - distance/margin)^2 Law::limit_push, nearer
+// than the margin.
+template <int N, int M>
+SUPPLE_FN void add_limit_push(const TickSetup<N, M> &setup, const double *q, double *climb) {
+  const Tracking &t = setup.tracking;
+  for (int i = 0; i < setup.n(); ++i) {
+    const JointBounds &joint = t.bounds[i];
+    const double x = q[i] / t.unit[i],
+                 margin = lesser(setup.law.push_margin, 0.25 * (joint.upper - joint.lower));
+    const double above = joint.upper - x, below = x - joint.lower;
+    if (above < margin)
+      climb[i] -= setup.law.limit_push * squared(1 - positive(above) / margin);
+    else if (below < margin)
+      climb[i] += setup.law.limit_push * squared(1 - positive(below) / margin);
+  }
+}
+
+// B A B' of an n x n matrix A and the rows B of a basis.
+SUPPLE_FN void project(const double *from, int n, const Freedom &free, double *to) {
+  for (int j = 0; j < free.count; ++j) {
+    const double *b = free.basis + j * n;
+    for (int i = 0; i <= j; ++i) {
+      const double *a = free.basis + i * n;
+      double sum = 0;
+      for (int k = 0; k < n; ++k) {
+        double inner = 0;
+        for (int l = 0; l < n; ++l)
+          inner += from[k * n + l] * b[l];
+        sum += a[k] * inner;
+      }
+      to[i * free.count + j] = to[j * free.count + i] = sum;
+    }
+  }
+}
+
 // Copies the rows and columns of the free joints of an n x n matrix together.
-SUPPLE_FN void gather(const double *from, int n, const FreeJoints &free, double *to) {
+SUPPLE_FN void gather(const double *from, int n, const Freedom &free, double *to) {
+  if (free.basis)
+    return project(from, n, free, to);
   for (int i = 0; i < free.count; ++i)
     for (int j = 0; j < free.count; ++j)
       to[i * free.count + j] = from[free.index[i] * n + free.index[j]];
@@ -86,9 +144,8 @@ SUPPLE_FN bool solve_all_joints(const TickSetup<N, M> &setup, const TickEvaluati
 
 // The same over some free joints.
 template <int N, int M>
-SUPPLE_FN bool solve_free_joints(const TickSetup<N, M> &setup, const TickEvaluation &at,
-                                 const FreeJoints &free, const RegularScratch &scratch,
-                                 const Displacements &out) {
+SUPPLE_FN bool solve_free_joints(const TickSetup<N, M> &setup, const TickEvaluation &at, const Freedom &free,
+                                 const RegularScratch &scratch, const Displacements &out) {
   const int n = setup.n();
   const double threshold = regular_threshold(setup.law);
   gather(at.gram, n, free, scratch.reduced);
@@ -285,6 +342,7 @@ SUPPLE_FN RegularStep regular_redundant(const TickSetup<N, M> &setup, const Tick
     }
     if (!update_null_direction(columns, row_gram, at.J, z))
       return step;
+    add_limit_push(setup, memory.q, climb);
     double lambda = 0;
     DirectionComponents along;
     for (int i = 0; i < N; ++i) {
@@ -293,6 +351,7 @@ SUPPLE_FN RegularStep regular_redundant(const TickSetup<N, M> &setup, const Tick
       along.feedforward_gradient += z[i] * at.feedforward_gradient[i];
       along.to_rest += z[i] * at.to_rest[i];
       along.climb += z[i] * climb[i];
+      along.preferred += z[i] * at.preferred[i];
     }
     const DirectionStep null = null_step(setup.law, summary.activity, lambda, along);
     step.has_null_direction = true;
@@ -313,10 +372,10 @@ SUPPLE_FN RegularStep regular_redundant(const TickSetup<N, M> &setup, const Tick
 // null space, are above the threshold.
 template <int N, int M>
 SUPPLE_FN RegularStep regular_step(const TickSetup<N, M> &setup, const TickEvaluation &at,
-                                   const EvaluationSummary &summary, const FreeJoints &free,
+                                   const EvaluationSummary &summary, const Freedom &free,
                                    const ArmMemory &memory, const RegularScratch &scratch,
                                    const Displacements &out) {
-  const int rank = setup.tracking.rank;
+  const int rank = free.rank;
   RegularStep step;
   if (free.count == 0 || free.count > rank + 1)
     return step;

@@ -19,6 +19,7 @@ inline namespace SUPPLE_ISA {
 struct SingularScratch {
   double *hessian;         // count x count: H over the free joints; afterwards diagonal, with the eigenvalues
   double *products;        // count x count: of eigen_from
+  double *basis;           // count x count: directions of a level
   double *images;          // count rows of m: J z of each direction
   double *gamma;           // count: |J z|^2
   bool *is_null;           // count
@@ -48,11 +49,17 @@ struct SingularStep {
 // for ticks in which some are held.
 template <int N, int M>
 SUPPLE_FN const double *find_directions(const TickSetup<N, M> &setup, const TickEvaluation &at,
-                                        const FreeJoints &free, const double *limit_side,
+                                        const Freedom &free, const double *limit_side,
                                         const ArmMemory &memory, const SingularScratch &scratch) {
   const int n = setup.n(), count = free.count;
   const bool all_free = count == n;
   gather(at.hessian, n, free, scratch.hessian);
+  if (free.level >= 0) { // levels change too often to begin from an earlier basis
+    for (int i = 0; i < count * count; ++i)
+      scratch.basis[i] = i % (count + 1) ? 0 : 1;
+    eigen_from<0>(scratch.hessian, count, 1e-8, scratch.basis, scratch.products);
+    return scratch.basis;
+  }
   bool same_joints = true;
   for (int i = 0; i < n && !all_free; ++i) {
     same_joints = same_joints && limit_side[i] == memory.reduced_limit_side[i];
@@ -73,21 +80,48 @@ SUPPLE_FN const double *find_directions(const TickSetup<N, M> &setup, const Tick
   return basis;
 }
 
+// a direction of the freedom as one of all joints
+SUPPLE_FN void expand(const double *direction, const Freedom &free, int n, double *out) {
+  for (int i = 0; i < n; ++i)
+    out[i] = 0;
+  for (int k = 0; k < free.count; ++k)
+    if (free.basis)
+      for (int i = 0; i < n; ++i)
+        out[i] += direction[k] * free.basis[k * n + i];
+    else
+      out[free.index[k]] = direction[k];
+}
+
+// Rows of other levels become 0.
+SUPPLE_FLAT void keep_level(const Tracking &t, const Freedom &free, double *rows) {
+  for (int i = 0; i < t.problem.rows && free.level >= 0; ++i)
+    if (t.row_level[i] != free.level)
+      rows[i] = 0;
+}
+
 // J z and its square for each direction.
 template <int N, int M>
-SUPPLE_FN void project_directions(const TickSetup<N, M> &setup, const TickEvaluation &at,
-                                  const FreeJoints &free, const double *z, const SingularScratch &scratch) {
+SUPPLE_FN void project_directions(const TickSetup<N, M> &setup, const TickEvaluation &at, const Freedom &free,
+                                  const double *z, const SingularScratch &scratch) {
   const int m = setup.m();
   for (int c = 0; c < free.count; ++c) {
     double *image = scratch.images + c * m;
     for (int i = 0; i < m; ++i)
       image[i] = 0;
-    for (int k = 0; k < free.count; ++k) {
-      const double part = z[c * free.count + k];
-      const double *column = at.J + free.index[k] * m;
-      for (int i = 0; i < m; ++i)
-        image[i] += part * column[i];
+    if (free.basis) {
+      expand(z + c * free.count, free, setup.n(), scratch.joint_direction);
+      for (int k = 0; k < setup.n(); ++k)
+        for (int i = 0; i < m; ++i)
+          image[i] += scratch.joint_direction[k] * at.J[k * m + i];
+    } else {
+      for (int k = 0; k < free.count; ++k) {
+        const double part = z[c * free.count + k];
+        const double *column = at.J + free.index[k] * m;
+        for (int i = 0; i < m; ++i)
+          image[i] += part * column[i];
+      }
     }
+    keep_level(setup.tracking, free, image);
     scratch.gamma[c] = dot_rows<M>(image, image, m);
   }
 }
@@ -111,23 +145,16 @@ SUPPLE_FN double mark_null_directions(int count, int rank, const SingularScratch
   return least;
 }
 
-// a direction of the free joints as one of all joints
-SUPPLE_FN void expand(const double *direction, const FreeJoints &free, int n, double *out) {
-  for (int i = 0; i < n; ++i)
-    out[i] = 0;
-  for (int k = 0; k < free.count; ++k)
-    out[free.index[k]] = direction[k];
-}
-
 // The sum of the gradients of singular values below sigma_1, weighted by (1 - gamma/sigma_1^2)^2.
 template <int N, int M>
-SUPPLE_FN void climb_gradient(const TickSetup<N, M> &setup, const TickEvaluation &at, const FreeJoints &free,
-                              const double *z, const SingularScratch &scratch) {
+SUPPLE_FN void climb_gradient(const TickSetup<N, M> &setup, const TickEvaluation &at, const Freedom &free,
+                              const double *q, const double *z, const SingularScratch &scratch) {
   const double threshold = squared(setup.law.climb_threshold);
   for (int i = 0; i < setup.n(); ++i)
     scratch.climb[i] = 0;
-  if (free.count <= setup.tracking.rank)
+  if (free.count <= free.rank)
     return; // no null space to climb in
+  add_limit_push(setup, q, scratch.climb);
   for (int c = 0; c < free.count; ++c) {
     const double gamma = scratch.gamma[c];
     if (scratch.is_null[c] || !(gamma < threshold))
@@ -195,12 +222,13 @@ SUPPLE_FN FoldExit leave_fold(const TickSetup<N, M> &setup, const TickEvaluation
 // the target where most of it remains. Where it is zero, J z takes its place.
 template <int N, int M>
 SUPPLE_FN void report_weakest(const TickSetup<N, M> &setup, const TickEvaluation &at, const double *image,
-                              int count, const SingularScratch &scratch, SingularReport &report) {
+                              const Freedom &free, const SingularScratch &scratch, SingularReport &report) {
   const int m = setup.m();
   double *rows = scratch.remainder, most = -1;
   for (int i = 0; i < m; ++i)
     rows[i] = at.residual[i];
-  remove_regular_part<M>(scratch, count, m, squared(setup.law.singular_threshold), rows);
+  keep_level(setup.tracking, free, rows);
+  remove_regular_part<M>(scratch, free.count, m, squared(setup.law.singular_threshold), rows);
   if (!(dot_rows<M>(rows, rows, m) > 1e-12))
     for (int i = 0; i < m; ++i)
       rows[i] = image[i];
@@ -228,7 +256,7 @@ SUPPLE_FN void report_weakest(const TickSetup<N, M> &setup, const TickEvaluation
 // The divisor is at least lambda, so that no step is longer than Newton's.
 template <int N, int M>
 SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const TickEvaluation &at,
-                                           const EvaluationSummary &summary, const FreeJoints &free, int c,
+                                           const EvaluationSummary &summary, const Freedom &free, int c,
                                            const DirectionComponents &along, bool weakest,
                                            const SingularScratch &scratch, double *joint_weights,
                                            SingularStep &out) {
@@ -240,53 +268,71 @@ SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const T
   double *k = scratch.curvature_rows;
   expand(z, free, setup.n(), scratch.joint_direction);
   second_derivative(setup, at, scratch.joint_direction, k);
+  keep_level(setup.tracking, free, k);
   remove_regular_part<M>(scratch, free.count, m, threshold, k);
   const double kappa = root(dot_rows<M>(k, k, m));
   const Fold fold{kappa, squared(kappa) / (squared(kappa) + squared(law.fold_curvature)),
                   squared(1 - gamma / threshold)};
   const double blended = gamma + (1 - fold.psi + fold.psi * fold.weight) * (lambda - gamma);
   const double chi = squared(positive(1 - std::fabs(blended) / threshold));
-  const double damping = (law.damping + law.fold_damping * squared(kappa)) * chi;
+  const double damping = (law.damping + law.fold_damping * squared(kappa)) * chi * summary.haste;
   const double d = std::fabs(blended) + damping + 1e-9;
   const double divisor = larger(d + (law.feedback_damping_ratio - 1) * law.damping * chi, lambda);
-  const double pull = (law.posture_pull + law.fold_posture_pull * fold.weight) * chi * summary.activity;
+  const double pull =
+      (law.posture_pull + law.fold_posture_pull * fold.weight) * chi * summary.haste * summary.activity;
   double feedback = (along.feedback_gradient + pull * along.to_posture) / divisor;
-  if (kappa > 1e-9) {
-    const FoldExit exit = leave_fold(setup, at, k, image, fold, gamma, along.to_posture,
-                                     free.count == setup.n(), feedback, out.pressed);
+  feedback = at_least(feedback, rest_displacement(setup, summary.haste, along.feedback_gradient, lambda));
+  // of several levels, one with a joint held may not reach the other side of the fold
+  if (kappa > 1e-9 && (free.level < 0 || free.all_joints)) {
+    const FoldExit exit = leave_fold(setup, at, k, image, fold, gamma, along.to_posture, free.all_joints,
+                                     feedback, out.pressed);
     feedback = exit.feedback;
     out.pressed = exit.pressed;
   }
   out.report.near_singular = out.report.near_singular || chi > 0;
   out.report.damping = larger(out.report.damping, damping);
-  for (int i = 0; i < free.count; ++i)
-    joint_weights[free.index[i]] -= chi * squared(z[i]);
+  for (int i = 0; i < setup.n(); ++i)
+    joint_weights[i] -= chi * squared(scratch.joint_direction[i]);
   if (weakest) {
     out.report.fold = fold.weight;
-    report_weakest(setup, at, image, free.count, scratch, out.report);
+    report_weakest(setup, at, image, free, scratch, out.report);
   }
   return {d, feedback, along.feedforward_gradient / d, 0};
 }
 
-// Components along one direction of the free joints.
-SUPPLE_FLAT DirectionComponents components_along(const double *z, const FreeJoints &free,
-                                                 const TickEvaluation &at, const double *climb) {
+// Components along one direction of the freedom.
+SUPPLE_FLAT DirectionComponents components_along(const double *z, const Freedom &free, int n,
+                                                 const TickEvaluation &at, const SingularScratch &scratch) {
   DirectionComponents along;
-  for (int k = 0; k < free.count; ++k) {
-    const int i = free.index[k];
-    along.feedback_gradient += z[k] * at.feedback_gradient[i];
-    along.feedforward_gradient += z[k] * at.feedforward_gradient[i];
-    along.to_posture += z[k] * at.to_posture[i];
-    along.to_rest += z[k] * at.to_rest[i];
-    along.climb += z[k] * climb[i];
+  auto add = [&](double part, int i) {
+    along.feedback_gradient += part * at.feedback_gradient[i];
+    along.feedforward_gradient += part * at.feedforward_gradient[i];
+    along.to_posture += part * at.to_posture[i];
+    along.to_rest += part * at.to_rest[i];
+    along.climb += part * scratch.climb[i];
+    along.preferred += part * at.preferred[i];
+  };
+  if (free.basis) {
+    expand(z, free, n, scratch.joint_direction);
+    for (int i = 0; i < n; ++i)
+      add(scratch.joint_direction[i], i);
+  } else {
+    for (int k = 0; k < free.count; ++k)
+      add(z[k], free.index[k]);
   }
   return along;
+}
+
+// The share of a null direction with curvature lambda that a level leaves to the next; too little is none.
+SUPPLE_FLAT double left_share(const Law &law, double lambda) {
+  const double share = squared(positive(1 - std::fabs(lambda) / squared(law.singular_threshold)));
+  return share > 1e-3 ? share : 0;
 }
 
 // Displacements over the free joints, direction by direction. `joint_weights` must be 1 for free joints.
 template <int N, int M>
 SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEvaluation &at,
-                                     const EvaluationSummary &summary, const FreeJoints &free,
+                                     const EvaluationSummary &summary, const Freedom &free,
                                      const double *limit_side, const ArmMemory &memory,
                                      const SingularScratch &scratch, double *joint_weights,
                                      const Displacements &out) {
@@ -294,17 +340,21 @@ SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEva
   const double *z = find_directions(setup, at, free, limit_side, memory, scratch);
   SingularStep result{{}, memory.scalars->pressed, {z, scratch.curvatures, count}};
   project_directions(setup, at, free, z, scratch);
-  const double least = mark_null_directions(count, setup.tracking.rank, scratch);
+  const double least = mark_null_directions(count, free.rank, scratch);
   result.report.smallest_singular_value = root(least);
-  climb_gradient(setup, at, free, z, scratch);
+  climb_gradient(setup, at, free, memory.q, z, scratch);
   for (int i = 0; i < n; ++i)
     out.feedback[i] = out.feedforward[i] = out.preferred[i] = 0;
   for (int c = 0; c < count; ++c) {
-    const DirectionComponents along = components_along(z + c * count, free, at, scratch.climb);
+    const DirectionComponents along = components_along(z + c * count, free, n, at, scratch);
     const double gamma = scratch.gamma[c], lambda = scratch.hessian[c * count + c];
     DirectionStep step;
     if (scratch.is_null[c]) {
       step = null_step(setup.law, summary.activity, lambda, along);
+      step.feedback =
+          at_least(step.feedback, rest_displacement(setup, summary.haste, along.feedback_gradient, lambda));
+      if (free.level >= 0 && free.level + 1 < setup.tracking.level_count)
+        step.feedback *= 1 - left_share(setup.law, lambda);
     } else if (gamma < squared(setup.law.singular_threshold)) {
       step = near_singular_step(setup, at, summary, free, c, along, gamma <= least, scratch, joint_weights,
                                 result);
@@ -312,12 +362,21 @@ SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEva
       const double d = std::fabs(lambda) + 1e-9;
       step = {d, along.feedback_gradient / d, along.feedforward_gradient / d, 0};
     }
+    if (free.level > 0) // what earlier levels do is cancelled, not more
+      step.feedforward *= step.curvature / larger(step.curvature, gamma);
     scratch.curvatures[c] = step.curvature;
-    for (int k = 0; k < count; ++k) {
-      const int i = free.index[k];
-      out.feedback[i] += step.feedback * z[c * count + k];
-      out.feedforward[i] += step.feedforward * z[c * count + k];
-      out.preferred[i] += step.preferred * z[c * count + k];
+    auto move = [&](double part, int i) {
+      out.feedback[i] += step.feedback * part;
+      out.feedforward[i] += step.feedforward * part;
+      out.preferred[i] += step.preferred * part;
+    };
+    if (free.basis) {
+      expand(z + c * count, free, n, scratch.joint_direction);
+      for (int i = 0; i < n; ++i)
+        move(scratch.joint_direction[i], i);
+    } else {
+      for (int k = 0; k < count; ++k)
+        move(z[c * count + k], free.index[k]);
     }
   }
   return result;

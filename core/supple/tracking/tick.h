@@ -5,6 +5,8 @@
 // directions; and stay in a box of position, speed, acceleration, braking and jerk. docs/tracking.md tells
 // what each part is for.
 #pragma once
+#include "supple/tracking/effector_speed.h"
+#include "supple/tracking/measured.h"
 #include "supple/tracking/memory.h"
 
 namespace supple {
@@ -70,11 +72,14 @@ template <int N, int M>
 SUPPLE_FN TickResult hold(const TickSetup<N, M> &setup, const ArmMemory &memory, const TickScratch &scratch,
                           const TickResultArrays &out) {
   const BoundsScratch &bounds = scratch.bounds;
-  step_box(setup, memory, nullptr, bounds);
+  step_box(setup, memory, bounds);
+  memory.scalars->measured_known = false;
   for (int i = 0; i < setup.n(); ++i)
     bounds.step[i] = clip(0.0, bounds.low[i], bounds.high[i]);
   forget_feedforward(memory, setup.n());
   bound_balls(setup.tracking, memory, setup.dt, bounds);
+  if (setup.tracking.effector_bounds)
+    bound_effector_speed(setup.tracking, memory, setup.dt, scratch.evaluation, bounds);
   take_step(setup.tracking, memory, bounds, setup.dt, true, out.sides);
   TickResult result;
   result.singular.smallest_singular_value = far_from_singular;
@@ -94,7 +99,9 @@ SUPPLE_FN TickResult follow_external(const TickSetup<N, M> &setup, const Externa
   const BoundsScratch &bounds = scratch.bounds;
   double *desired = scratch.approach.step, removed = 0;
   evaluate_tick(setup, memory, scratch.commands, at);
-  step_box(setup, memory, measured, bounds);
+  step_box(setup, memory, bounds);
+  if (measured)
+    bound_lead(t, measured, setup.dt, memory, bounds);
   forget_feedforward(memory, n);
   for (int i = 0; i < n; ++i) {
     desired[i] = external.step[i] / t.unit[i];
@@ -114,17 +121,22 @@ SUPPLE_FN TickResult follow_external(const TickSetup<N, M> &setup, const Externa
     take_step(t, memory, bounds, setup.dt, false, out.sides);
     return result;
   }
+  if (t.effector_bounds)
+    plan_effector_speed(t, setup.dt, at, desired);
   result.bounded =
       bound_step(n, desired, bounds, [&](double *cost) { external_cost(external, at.gram, n, cost); });
   bound_balls(t, memory, setup.dt, bounds);
+  if (t.effector_bounds)
+    bound_effector_speed(t, memory, setup.dt, at, bounds);
   take_step(t, memory, bounds, setup.dt, true, out.sides);
   return result;
 }
 
 // The tick of the law. `measured`, where it is known, is where the real joints are.
 template <int N, int M>
-SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *measured, const ArmMemory &memory,
-                                const TickScratch &scratch, const TickResultArrays &out) {
+SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *measured, const double *preferred,
+                                const ArmMemory &memory, const TickScratch &scratch,
+                                const TickResultArrays &out) {
   const Tracking &t = setup.tracking;
   const Law &law = setup.law;
   const int n = setup.n();
@@ -134,17 +146,29 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
   ArmScalars &scalars = *memory.scalars;
   // the residual, its derivatives, and the box
   const EvaluationSummary summary = evaluate_tick(setup, memory, scratch.commands, at);
+  for (int i = 0; i < n; ++i)
+    at.preferred[i] = preferred ? preferred[i] / t.unit[i] : 0;
   scalars.pressed *= positive(1 - setup.dt / law.pressed_time);
-  step_box(setup, memory, measured, bounds);
-  // the desired step: of the law, or out of a local minimum
-  update_recovery(setup, summary, scratch.commands, memory, scratch.recovery);
+  step_box(setup, memory, bounds);
+  if (measured)
+    bound_lead(t, measured, setup.dt, memory, bounds);
+  // the desired step: of the law, out of a local minimum, or none
+  const bool settled = watch_rest(setup, at, summary, scratch.commands, memory);
+  if (measured && is_waiting(setup, bounds))
+    scalars.command_rest_time = 0; // the arm is not where it was led: no time to go elsewhere
+  update_recovery(setup, summary, scratch.commands, settled, memory, scratch.recovery);
   DesiredStep desired;
-  if (scalars.local_minimum_time >= law.recovery_delay) {
-    desired = recovery_step(setup, memory, approach, out.joint_weights);
+  if (is_recovering(t, scalars)) {
+    desired = recovery_step(setup, at, memory, approach, out.joint_weights);
+    scalars.no_gain_time = 0;
   } else {
     desired = approach_command(setup, at, summary, memory, bounds.low, bounds.high, scratch.regular,
-                               scratch.singular, approach, out.joint_weights);
-    watch_local_minimum(setup, summary, desired.reducible, scalars);
+                               scratch.singular, scratch.levels, approach, out.joint_weights);
+    watch_local_minimum(setup, summary, desired.reducible, settled, scalars);
+    const double *x = approach.displacements.preferred;
+    scalars.preferred = preferred ? root(dot_rows<N>(x, x, n)) : 0;
+    for (int i = 0; i < n && settled; ++i)
+      approach.step[i] = 0;
   }
   for (int i = 0; i < n; ++i) {
     memory.feedforward_acceleration[i] = approach.feedforward_acceleration[i];
@@ -152,6 +176,8 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
     memory.limit_side[i] = approach.limit_side[i];
   }
   // the nearest step in the box
+  if (t.effector_bounds)
+    plan_effector_speed(t, setup.dt, at, approach.step);
   TickResult result;
   result.bounded = bound_step(n, approach.step, bounds,
                               [&](double *cost) { deviation_cost(setup, at, desired, memory, cost); });
@@ -163,9 +189,11 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
       memory.recovery_anchor[i] = memory.q[i];
   // the step
   bound_balls(t, memory, setup.dt, bounds);
+  if (t.effector_bounds)
+    bound_effector_speed(t, memory, setup.dt, at, bounds);
   take_step(t, memory, bounds, setup.dt, true, out.sides);
   result.singular = desired.report;
-  result.reducible = desired.reducible;
+  result.reducible = settled ? 0 : desired.reducible;
   result.regular = desired.kind == StepKind::regular || desired.kind == StepKind::redundant;
   return result;
 }
@@ -186,6 +214,26 @@ SUPPLE_FN bool measure_error(const Tracking &t, const Command *commands, const d
              root(squared_angle(r)) <= tolerance.angle;
   }
   return within;
+}
+
+// The status of a measured arm: FOLLOWING when its joints without noise are within tolerance, until they are
+// far outside; LAGGING when only the arm is behind. `within` measures the error at q.
+template <class Within>
+SUPPLE_FN void measured_status(const Tracking &t, const Stop &tolerance, const ArmMemory &memory,
+                               const BoundsScratch &scratch, Within &&within, TickResult &result) {
+  ArmScalars &scalars = *memory.scalars;
+  Stop allowed = tolerance;
+  if (scalars.measured_within) {
+    allowed.position *= leave_tolerance;
+    allowed.angle *= leave_tolerance;
+  }
+  double *q = scratch.effector.next_q;
+  quiet_joints(t, scratch.previous_q, memory.lead_slow, q);
+  scalars.measured_within = within(q, allowed);
+  if (scalars.measured_within)
+    result.status = following;
+  else if (within(memory.q, tolerance))
+    result.status = lagging;
 }
 
 SUPPLE_FN bool is_finite(const double *x, int n) {
@@ -218,14 +266,24 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
   }
   if (request.measured && !is_finite(request.measured, n))
     request.measured = nullptr;
+  if (!request.measured)
+    memory.scalars->measured_known = memory.scalars->measured_within = false;
   TickResult result = request.external
                           ? follow_external(setup, *request.external, request.measured, memory, scratch, out)
-                          : follow_law(setup, request.measured, memory, scratch, out);
+                          : follow_law(setup, request.measured, request.preferred, memory, scratch, out);
   for (int k = 0; k < targets; ++k)
     result.lag = larger(result.lag, scratch.commands[k].lag);
-  const double *q = request.measured ? request.measured : memory.q;
-  const bool within = measure_error(t, scratch.commands, q, tolerance, scratch.evaluation.axes, out.error);
-  result.status = within ? following : result.reducible > 0.25 ? lagging : yielding;
+  auto within = [&](const double *q, const Stop &tolerance) {
+    return measure_error(t, scratch.commands, q, tolerance, scratch.evaluation.axes, out.error);
+  };
+  result.status = result.reducible > 0.25 ? lagging : yielding;
+  if (request.measured)
+    measured_status(t, tolerance, memory, scratch.bounds, within, result);
+  const bool here = within(request.measured ? request.measured : memory.q, tolerance);
+  if (here && !request.measured)
+    result.status = following;
+  if (!request.external && is_returning(t, *memory.scalars))
+    result.status = returning;
   return result;
 }
 

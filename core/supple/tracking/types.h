@@ -21,20 +21,36 @@ struct Law {
   double posture_pull = 0.000555;       // p_0: towards the remembered posture
   double fold_posture_pull = 0.0221;    // p_1: more of it in a fold
   double rest_pull = 0.000484;          // p_n: towards rest, in the null space
-  double climb_gain = 5.17;             // mu: up the gradient of singular values, in the null space
+  double climb_gain = 2.5;              // mu: up the gradient of singular values, in the null space
   double climb_threshold = 0.383;       // sigma_1: singular values below it are climbed
+  double preferred_speed = 0.5;         // of the speed limits, for motion in the null space
+  double limit_push = 0.3;              // away from joint limits, in the null space
+  double push_margin = 0.3;             // rad: joints nearer to a limit are pushed away
   double look_ahead = 0.324;            // T_l, s: how early a fold is left
   double pressed_time = 0.603;          // T_p, s: how long pressing outward is remembered
   double pressed_scale = 0.0281;        // b_1: outward residual times curvature that counts as pressing
   double fold_threshold = 0.131;        // sigma_f: singular values below it may leave a fold by its root
   double active_speed = 0.0851;         // s_0, 1/s: speed of the command that counts as motion
-  double deceleration_share = 0.901;    // of the acceleration limit, planned when approaching
-  double filter_time = 0.0146;          // s: low-pass of the feed-forward's acceleration
-  double limit_margin = 1e-4;           // epsilon, rad: a joint nearer to its limit is at it
-  double following_error = 0.005;       // a smaller weighted residual follows the command
-  double lost_error = 0.0277;           // a larger one has lost it
-  double recovery_delay = 0.12;         // s: in a local minimum before the arm recovers
-  double max_lead = 0.35;               // rad: how far a joint may be ahead of the measured one
+  double level_share = 0.15; // the same of later levels, so that earlier ones can make up for their motion
+  double deceleration_share = 0.901; // of the acceleration limit, planned when approaching
+  double filter_time = 0.0146;       // s: low-pass of the feed-forward's acceleration
+  double limit_margin = 1e-4;        // epsilon, rad: a joint nearer to its limit is at it
+  double following_error = 0.005;    // a smaller weighted residual follows the command
+  double lost_error = 0.0277;        // a larger one has lost it
+  double full_damping_speed = 0.8; // s_1, 1/s: speed of the command from which near-singular damping is full
+  double rest_rate = 20;           // 1/s: least rate of approach along any direction, command at rest
+  double rest_step = 0.1;          // rad: longest displacement that this rate adds
+  double rest_gain = 1e-10;        // a smaller decrease of the squared residual is none
+  double rest_time = 0.4;          // s without decrease after which the arm stands still
+  double rest_patience = 1.6;      // s: rest of the command after which small decreases count as none
+  double recovery_delay = 0.12;    // s: in a local minimum before the arm recovers freely
+  double return_delay = 1;         // s: rest of the command before the arm returns slowly
+  double announcement = 0.25;      // s: for which a slow return is announced before it moves
+  double rest_drift = 0.01;        // weighted: a command that moves less counts as at rest for a return
+  double return_detour = 0.3;      // weighted: how much the residual may grow on a slow return
+  double return_speed = 0.4;       // weighted 1/s: of the end effectors on a slow return
+  double return_turn = 3.5;        // rad: how far a joint may go on a slow return
+  double max_lead = 0.35;          // rad: how far a joint may be ahead of the measured one
 };
 
 // Bounds of one joint in its natural unit (radians, or reach/pi for a prismatic joint) and seconds.
@@ -42,8 +58,19 @@ struct JointBounds {
   double lower, upper, speed, acceleration, jerk;
 };
 
+// levels of priority that a tracker can have
+constexpr int most_levels = 8;
+
+// Bounds on the speed of one end effector: m/s and rad/s, infinite where there are none.
+struct EffectorBound {
+  double speed, turn_speed;
+};
+
 // rows of Tracking::bound_rows
 enum BoundRow : int { lower_row, upper_row, speed_row, acceleration_row, jerk_row, bound_row_count };
+
+// Whether an arm in a local minimum goes by itself to other joint values that reach the command.
+enum RecoveryMode : int { recover_off, recover_slow, recover_free };
 
 // What a tracker knows from its set-up.
 struct Tracking {
@@ -54,8 +81,14 @@ struct Tracking {
   const double *unit;        // n: natural unit of each joint, 1 or reach/pi
   double weight_scale;       // factor on all weights of the goals
   int rank;                  // the largest rank that the goals' Jacobian can have
+  const int *row_level;  // m: level of each row; level 0 comes first, and later ones use what it leaves free
+  const int *level_rank; // of each level: the largest rank that its rows add to those of earlier levels
+  int level_count;
   bool one_pose; // one goal of six rows, no ball joint, each joint once: sizes known when compiling are used
   Law law;
+  RecoveryMode recovery;
+  double end_rate = 1e9; // 1/s: an acceleration may end within its inverse, or sooner where jerk allows
+  const EffectorBound *effector_bounds = nullptr; // one a target; null where there are none
 };
 
 // ---- commands
@@ -123,18 +156,37 @@ struct Command {
 
 // ---- memory
 
-enum RecoveryPhase : int { recovery_idle, recovery_searching, recovery_reached };
+// What a recovery does. A slow one checks its way and is announced before it moves.
+enum RecoveryPhase : int {
+  recovery_idle,
+  recovery_searching,
+  recovery_reached,
+  recovery_announced,
+  recovery_moving,
+  recovery_refused // no way is allowed: not tried again until the command moves
+};
 
 // the single numbers that an arm remembers; zero is their start
 struct ArmScalars {
-  double pressed;            // 0 to 1: how hard the command lately pressed against a fold
-  int basis_age;             // ticks since `basis` began at the identity; 0: it holds none
-  int reduced_basis_age;     // the same of `reduced_basis`
-  RecoveryPhase recovery;    // of the search for joint values that reach the command
-  int recovery_steps;        // of that search
-  bool recovery_from_rest;   // it began at rest, not at the anchor
-  double local_minimum_time; // s: how long the arm has been in a local minimum
-  bool twist_active;         // the goals are those that twists move
+  double pressed;                 // 0 to 1: how hard the command lately pressed against a fold
+  int basis_age;                  // ticks since `basis` began at the identity; 0: it holds none
+  int reduced_basis_age;          // the same of `reduced_basis`
+  RecoveryPhase recovery;         // of the search for joint values that reach the command
+  int recovery_steps;             // of that search
+  bool recovery_from_rest;        // it began at rest, not at the anchor
+  int recovery_searches;          // begun since the command rests
+  int recovery_samples;           // of the way to recovery_q that are checked
+  double recovery_time;           // s: since a slow return was announced
+  double local_minimum_time;      // s: how long the arm has been in a local minimum
+  double command_rest_time;       // s: how long the command has moved no farther than Law::rest_drift
+  double least_cost[most_levels]; // of each level, half of its least squared residual since the command rests
+  double preferred, least_preferred; // length of the preferred displacement in the last tick, and its least
+  double last_cost;                  // of all levels, in the last tick
+  double no_gain_time;               // s: how long it has not decreased
+  bool twist_active;                 // the goals are those that twists move
+  bool measured_known;               // the last tick had measured joints
+  double lag_product, lag_square;    // of lead and measured velocity: their ratio is the lag of the arm, s
+  bool measured_within;              // the measured arm was within tolerance
 };
 
 // What one arm remembers between ticks. Rows of n are padded to Tracking::stride. Velocities and
@@ -152,7 +204,9 @@ struct ArmMemory {
   double *weakest_row;        // m: left singular vector of the smallest singular value
   double *recovery_anchor;    // where the arm last followed well
   double *recovery_q, *recovery_previous_q; // joint values that approach the command, and a tick earlier
+  double *command_drift;                    // m: of the command since it rests, weighted
   double *twist_goals;                      // 12 a target
+  double *lead_fast, *lead_slow, *velocity_fast; // low-passed: q less the measured joints, and velocity
   ArmScalars *scalars;
 };
 
@@ -174,9 +228,10 @@ struct TickRequest {
   bool stamped;
   double stamp, dt;
   const ExternalStep *external;
+  const double *preferred; // n: displacement that the null space is to take, in the joints' own units
 };
 
-enum TrackingStatus : int { following, yielding, lagging, held };
+enum TrackingStatus : int { following, yielding, lagging, held, returning };
 
 // The bound that a joint is at after a tick, as the magnitude of its side; a side is negative towards the
 // lower bound.

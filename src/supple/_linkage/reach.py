@@ -1,4 +1,4 @@
-"""The reach of a link, and the point that it is measured from."""
+"""The reach of a link, how far its joints can take it, and the point that this is measured from."""
 
 from __future__ import annotations
 
@@ -17,20 +17,34 @@ if TYPE_CHECKING:
 
 
 def reach(linkage: Linkage, link: str) -> float:
-    """See `Linkage.reach`."""
-    return measured(linkage, link)[0]
+    """See `Linkage.reach`; cached in the linkage."""
+    known: dict[str, float] = linkage.__dict__.setdefault("_turning_reaches", {})
+    if link not in known:
+        chain = _chain(linkage, link)
+        turning = next((k for k, joint in enumerate(chain) if joint.kind in (Kind.REVOLUTE, Kind.CONTINUOUS)), 0)
+        carried = any(joint.kind is Kind.PRISMATIC for joint in chain[:turning])
+        turned = _measure(linkage, link, chain[turning:])[0] if carried else 0.0
+        known[link] = turned if turned > 1e-6 else measured(linkage, link)[0]
+    return known[link]
+
+
+def beyond(linkage: Linkage, link: str, position: Array, other: str | None = None) -> float:
+    """By how much a position (3,) is farther from the base than a link can reach, in metres; 0 if it is not."""
+    most, base = measured(linkage, link, other)
+    return max(0.0, math.hypot(*(position - base)) - most)
 
 
 def measured(linkage: Linkage, link: str, other: str | None = None) -> tuple[float, Array]:
     """Reach of a link and the point (3,) that it is measured from, in metres; cached in the linkage.
 
-    With ``other``, a bound of its distance from that link, in the axes of that link.
+    It counts the travel of prismatic joints before the first turn, unlike the reach. With ``other``, a bound of its
+    distance from that link, in the axes of that link.
     """
     if other is not None:
         return sum(between(linkage, link, other)), np.zeros(3)
     known: dict[str, tuple[float, Array]] = linkage.__dict__.setdefault("_reaches", {})
     if link not in known:
-        known[link] = _measure(linkage, link)
+        known[link] = _measure(linkage, link, _chain(linkage, link))
     return known[link]
 
 
@@ -48,7 +62,8 @@ def between(linkage: Linkage, link: str, other: str) -> tuple[float, float, floa
 _measured = measured
 
 
-def _measure(linkage: Linkage, link: str) -> tuple[float, Array]:
+def _chain(linkage: Linkage, link: str) -> list[Joint]:
+    """The joints from the root to a link, as prismatic, revolute and fixed ones."""
     joints: list[Joint] = []
     for joint in linkage.part(linkage.root, link).joints:
         if joint.kind is Kind.BALL:
@@ -57,6 +72,10 @@ def _measure(linkage: Linkage, link: str) -> tuple[float, Array]:
             joints += _simple_joints(joint)
         else:
             joints.append(replace(joint, mimic=None))
+    return joints
+
+
+def _measure(linkage: Linkage, link: str, joints: list[Joint]) -> tuple[float, Array]:
     slides = [joint for joint in joints if joint.kind is Kind.PRISMATIC]
     if not np.isfinite([value for joint in slides for value in joint.lower + joint.upper]).all():
         return math.inf, np.zeros(3)
@@ -80,7 +99,7 @@ def _measure_between(linkage: Linkage, link: str, other: str) -> tuple[float, fl
     ancestor = next(name for name in ancestors(link) if name in above)
 
     def from_ancestor(name: str) -> tuple[float, Array]:
-        return (0.0, np.zeros(3)) if name == ancestor else _measure(linkage.part(ancestor, name), name)
+        return (0.0, np.zeros(3)) if name == ancestor else measured(linkage.part(ancestor, name), name)
 
     (a, base_a), (b, base_b) = from_ancestor(link), from_ancestor(other)
     return a, b, math.hypot(*(base_a - base_b))

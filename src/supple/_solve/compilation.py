@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from supple import _core
 from supple._linkage.argument import checked_linkage
-from supple._solve import damping_schemes, encoding
+from supple._solve import damping_schemes, encoding, margins
 from supple._solve.preference_term import Term, TermKind
 from supple.damping import Damping
 from supple.errors import BadInput
@@ -91,9 +92,7 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.L
     parts = (
         linkage._native,
         list(targets),
-        linkage.lower,
-        linkage.upper,
-        encoding.balls(linkage),
+        *margins.narrowed(linkage, solver.margin),
         method,
         preferences,
         stop,
@@ -126,17 +125,28 @@ def _check_kinds(linkage: Linkage, goals: Sequence[Goal], method: str) -> None:
             raise BadInput(f"method.{method}() takes no goals with {kind}; use method.search() or method.damped()")
 
 
-def _term(linkage: Linkage, term: Term) -> tuple[int, Array, Array, float]:
-    """A term of a preference as the core reads it: kind, gain (dof,), joint values (dof,), width."""
+def _term(linkage: Linkage, term: Term) -> tuple[int, Array, Array, float, str | None, tuple[float, ...] | None]:
+    """A term of a preference as the core reads it: kind, gain (dof,), joint values (dof,), width, link, wanted (3,)."""
     if len(term.gain) not in (1, linkage.dof):
         raise BadInput(f"a preference needs one gain or {linkage.dof}, got {len(term.gain)}")
     gain = np.broadcast_to(np.array(term.gain), (linkage.dof,)).copy()
     if term.values is not None:
         if len(term.values) != linkage.dof:
             raise BadInput(f"a preference for joint values needs {linkage.dof} of them, got {len(term.values)}")
-        return int(term.kind), gain, np.array(term.values), term.width
+        return int(term.kind), gain, np.array(term.values), term.width, None, None
+    if term.link is not None:
+        reach = _reach(linkage, term.link)
+        unit = np.where(np.array(linkage.units) == "m", reach, 1.0)  # of each value, so that the step has its units
+        return int(term.kind), gain * unit**2 / reach, np.zeros(linkage.dof), reach, term.link, term.wanted
     bounded = np.isfinite(linkage.lower) & np.isfinite(linkage.upper)
     middle = np.where(bounded, 0.5 * (np.where(bounded, linkage.lower, 0) + np.where(bounded, linkage.upper, 0)), 0.0)
     if term.kind is TermKind.TOWARDS:
         gain[~bounded] = 0.0
-    return int(term.kind), gain, middle, term.width
+    return int(term.kind), gain, middle, term.width, None, None
+
+
+def _reach(linkage: Linkage, link: str) -> float:
+    """The unit of length of a preference for a link: its reach, or a metre where it has none or an infinite one."""
+    linkage.link(link)
+    reach = linkage.reach(link)
+    return reach if 1e-6 < reach < math.inf else 1.0

@@ -12,7 +12,7 @@ import numpy as np
 from supple._solve.encoding import goal_length, goal_reach, joint_weight_values
 from supple._solve.goal_error import goal_frame, goal_jacobian
 from supple._solve.text import angle_text, direction_text, length_text, names_text
-from supple.frame import Array, Frame
+from supple.frame import Array
 from supple.goal import Goal
 from supple.joint import Joint, Kind
 from supple.linkage import Linkage
@@ -20,6 +20,7 @@ from supple.prefer import nothing
 
 if TYPE_CHECKING:
     from supple.solution import Solution
+    from supple.step import Step
 
 Solve = Callable[[Sequence[Goal], Array, bool], "Solution"]
 """Solves other goals for the same linkage: the goals, where to start (..., dof), whether limits hold."""
@@ -31,17 +32,14 @@ _RANDOM_STARTS = 30  # random starts for `_past_limits`, beside the nearest q an
 _ROUNDS = 8  # projections onto the limits in `_past_limits`
 
 
-def out_of_reach(linkage: Linkage, goal: Goal, position: Array, error: Array, far: float = 0.0) -> list[str]:
-    """That a position (3,) is farther than the link of a goal can reach, if it is; ``error`` (3,) gives the direction.
-
-    ``far`` is the distance from the position, in metres, if it is larger: the orientation may reduce the reach.
-    """
+def out_of_reach(linkage: Linkage, goal: Goal, position: Array, error: Array) -> list[str]:
+    """That a position (3,) is farther than the link of a goal can reach, if it is; ``error`` (3,) gives the direction."""
     most, base = goal_reach(linkage, goal)
     beyond = math.hypot(*(position - base)) - most
     if not beyond > 0:
         return []
     of = "" if goal.relative_to is None else f" of {goal.relative_to}"
-    return [f"{goal.link} is out of reach{of} by {length_text(max(beyond, far))} along {_along(goal, error)}"]
+    return [f"{goal.link} is out of reach{of} by {length_text(beyond)} along {_along(goal, error)}"]
 
 
 def _along(goal: Goal, error: Array) -> str:
@@ -87,42 +85,56 @@ def too_slow(names: Sequence[str], sides: Iterable[float]) -> list[str]:
     return (fast or hard)[:3]
 
 
-def held(command: Any, dt: float | None) -> str:
-    """Why a tracker holds the arm: its time step or its command, with the value."""
+def effectors_too_slow(linkage: Linkage, goals: Sequence[Goal], speeds: tuple[Array, Array], step: Step) -> list[str]:
+    """Which end effectors are at their bounds of speed or of angular speed, each (goals,)."""
+    reasons = []
+    for goal, speed, turn_speed in zip(goals, *speeds, strict=True):
+        if min(speed, turn_speed) < math.inf:
+            twist = linkage.jacobian(step.q, goal.link, point=goal.point) @ step.velocity
+            if np.linalg.norm(twist[:3]) > 0.97 * speed:
+                reasons.append(f"{goal.link} at its speed limit")
+            if np.linalg.norm(twist[3:]) > 0.97 * turn_speed:
+                reasons.append(f"{goal.link} at its limit of angular speed")
+    return reasons
+
+
+def approaching_limits(linkage: Linkage, lower: Array, upper: Array, step: Step) -> list[str]:
+    """Which joints are outside their limits, or move towards one within a twelfth of their range and half a minute."""
+    reasons, velocity = [], step.velocity
+    for k in np.flatnonzero((step.q > upper + 1e-6) | (step.q < lower - 1e-6)):
+        out, side = (step.q[k] - upper[k], "upper") if step.q[k] > upper[k] else (lower[k] - step.q[k], "lower")
+        way = angle_text(out) if linkage.units[k] == "rad" else length_text(out)
+        reasons.append(f"{linkage.names[k]} is {way} outside its {side} limit and is brought back")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = np.where(velocity > 0, upper - step.q, step.q - lower)
+        time = left / np.abs(velocity)
+        near = (left <= (upper - lower) / 12) & (time < 30) & (left > 1e-4) & (np.abs(velocity) > 1e-6)
+    for k in np.flatnonzero(near & (np.abs(step.sides) != 1)):
+        way = f"{math.degrees(left[k]):.0f} degrees" if linkage.units[k] == "rad" else length_text(left[k])
+        side = "upper" if velocity[k] > 0 else "lower"
+        reasons.append(f"{linkage.names[k]} has {way} left to its {side} limit, {time[k]:.1f} s at this speed")
+    return reasons
+
+
+def held(commands: Array, dt: float | None) -> str:
+    """Why a tracker holds the arm: its time step or its commands (goals, 12), with the value."""
     if dt is not None and not 0 < dt < math.inf:
         return f"held: dt must be positive and finite, it is {dt!r}"
-    for number, matrix in enumerate(_command_arrays(command)):
-        which = f"goal {number}" if isinstance(command, list | tuple) and len(command) > 1 else "the command"
-        wrong = matrix[~np.isfinite(matrix)]
+    for number, row in enumerate(commands):
+        which = f"goal {number}" if len(commands) > 1 else "the command"
+        wrong = row[~np.isfinite(row)]
         if wrong.size:
-            return f"held: {which} is not finite, it has {wrong.flat[0]}"
-        if matrix.shape == (4, 4) and not np.allclose(matrix[:3, :3] @ matrix[:3, :3].T, np.eye(3), atol=1e-3):
-            return f"held: {which} is not a frame, its rotation is {matrix[:3, :3].round(3).tolist()}"
+            return f"held: {which} is not finite, it has {wrong[0]}"
+        rotation = row[:9].reshape(3, 3)
+        if not np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-3):
+            return f"held: {which} is not a frame, its rotation is {rotation.round(3).tolist()}"
     return "held: the command is not a finite frame"
-
-
-def _command_arrays(command: Any) -> list[Array]:
-    """The numbers of a command, one array for each end effector; empty if there are none."""
-    if command is None:
-        return []
-    if isinstance(command, list | tuple):
-        return [array for one in command for array in _command_arrays(one)]
-    if isinstance(command, Goal):
-        return [command._encoded(command.shape)]
-    return [np.asarray(command, dtype=float)]
-
-
-def command_of(command: Any, arm: int) -> Any:
-    """The command of one arm of many."""
-    if isinstance(command, list | tuple):
-        return [command_of(one, arm) for one in command]
-    return command[arm] if isinstance(command, Frame | np.ndarray) else command
 
 
 def solution_reasons(found: Solution) -> list[str]:
     """Why a single solution did not arrive: what a search finds; for other methods, also what stops them at q."""
     solver = found.solver
-    default = type(solver)(tolerance=solver.tolerance, keep_limits=solver.keep_limits)
+    default = type(solver)(tolerance=solver.tolerance, keep_limits=solver.keep_limits, margin=solver.margin)
     again = replace(solver if solver.searches else default, prefer=nothing, timeout=None, max_iterations=None)
     locked = joint_weight_values(found.linkage, again.joint_weights) == 0
 

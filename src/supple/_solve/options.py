@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from supple import _check, _renamed
 from supple._solve.arguments import hashable_weights
+from supple._solve.margins import checked_margin
 from supple._solve.scheme import DampingFunction
 from supple._solve.tolerance import Tolerance
 from supple.damping import Damping, from_option
@@ -43,6 +44,7 @@ class SolverOptions(TypedDict, total=False):
     limit_escapes: int
     keep_limits: bool
     patience: int
+    margin: ArrayLike
 
 
 def not_of_solve(owner: str, name: str) -> UnknownOption:
@@ -82,6 +84,9 @@ def checked(solver: Solver) -> dict[str, Any]:
         raise BadInput(f"timeout must be a positive number of seconds, below 1e6, got {solver.timeout!r}")
     if solver.joint_weights is not None:
         converted["joint_weights"] = hashable_weights(solver.joint_weights)
+    converted["margin"] = checked_margin(solver.margin)
+    if any(converted["margin"]) and not solver.keep_limits:
+        raise BadInput("a margin needs limits: keep_limits must be True")
     return converted
 
 

@@ -17,12 +17,14 @@ class TermKind(IntEnum):
     TOWARDS = 0
     AWAY = 1
     DEXTERITY = 2
-    FUNCTION = 3
+    DIRECTION = 3
+    POINT = 4
+    FUNCTION = 5
 
 
 @dataclass(frozen=True)
 class Term:
-    """One term of a preference: towards joint values, away from them, uphill in manipulability, or a function of q."""
+    """One term of a preference: of joint values, of manipulability, of the place of a link, or by a function of q."""
 
     kind: TermKind
     gain: tuple[float, ...]
@@ -31,3 +33,7 @@ class Term:
     """Joint values (dof,); None: the middle of the limits."""
     width: float = 1.0
     function: Callable[[Array], ArrayLike] | None = None
+    link: str | None = None
+    """The link of DIRECTION and POINT."""
+    wanted: tuple[float, float, float] | None = None
+    """Its direction, of length 1, or its point in metres, in the world."""

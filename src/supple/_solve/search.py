@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from supple import _core
-from supple._solve import batch, compilation, encoding
+from supple._solve import batch, compilation, encoding, margins
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.goal import Goal, with_priority
@@ -79,7 +79,7 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.S
     levels = sorted({goal.priority for goal in goals})
     pairs = zip(encoding.targets(linkage, goals), goals, strict=True)
     targets = [_scaled(target, _PRIORITY_WEIGHT ** levels.index(goal.priority)) for target, goal in pairs]
-    lower, upper = linkage.lower, linkage.upper
+    lower, upper, balls = margins.narrowed(linkage, solver.margin)
     if not solver.keep_limits:
         lower, upper = np.full(linkage.dof, -math.inf), np.full(linkage.dof, math.inf)
     lengths = [encoding.goal_length(linkage, goal) for goal in goals]
@@ -93,9 +93,7 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.S
         list(targets),
         lower,
         upper,
-        encoding.balls(linkage)
-        if solver.keep_limits
-        else [(*ball[:2], math.pi, -math.pi, math.pi) for ball in encoding.balls(linkage)],
+        balls if solver.keep_limits else [(*ball[:2], math.pi, -math.pi, math.pi) for ball in balls],
         (sizes, encoding.joint_weight_values(linkage, solver.joint_weights), linkage.rest),
         (
             STARTS,
@@ -103,6 +101,7 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.S
             min(solver.max_step, 1e300),
             NEAR,
             1e6 * (solver.timeout or 0.0),
+            int(solver.method.nearest),
         ),
         (tolerance.position, tolerance.angle),
         (min(farthest, 1e301), *map(float, base)),

@@ -25,6 +25,7 @@ def to_dict(solver: Solver) -> dict[str, Any]:
     """See `Solver.to_dict`."""
     scheme = solver.damping.to_dict() if isinstance(solver.damping, Damping) else solver.damping
     weights: Any = solver.joint_weights
+    margin: Any = solver.margin
     if weights is not None:
         weights = dict(weights) if isinstance(weights[0], tuple) else list(weights)
     iterations = {"default": _default_iterations(solver.method)} if solver.max_iterations is None else None
@@ -44,6 +45,7 @@ def to_dict(solver: Solver) -> dict[str, Any]:
         "limit_escapes": int(solver.limit_escapes),
         "keep_limits": bool(solver.keep_limits),
         "patience": int(solver.patience),
+        "margin": list(margin),
     }
 
 
@@ -53,6 +55,7 @@ def from_dict(cls: type[Solver], data: Mapping[str, Any]) -> Solver:
         raise BadInput(f"expected a dict made by Solver.to_dict(), with 'format': {FORMAT!r}")
     if type(data.get("version")) is not int or data["version"] != VERSION:
         raise BadInput(f"version {data.get('version')!r} of the data is not known; this supple reads {VERSION}")
+    data = {"margin": [0.0], **data}  # older data have none
     values = fields.checked(data, "the data of a solver", ("format", "version", *cls.__dataclass_fields__))
     del values["format"], values["version"]
     values["method"] = chosen = Method.from_dict(values["method"])

@@ -17,8 +17,9 @@ COLOURS = {
     TrackingStatus.LAGGING: "#c79a1e",
     TrackingStatus.YIELDING: "#d9692a",
     TrackingStatus.HELD: "#8a8f94",
+    TrackingStatus.RETURNING: "#4a78c2",
 }
-"""Green, amber, orange, grey."""
+"""Green, amber, orange, grey, blue."""
 
 
 class Panel:
@@ -55,6 +56,8 @@ def status(tick: Tick, arm: Arm) -> str:
         why = f"{1e3 * tick.step.distance.max():.1f} mm{turned} away"
     else:
         why = tick.step.why
+    if not tick.held and tick.step.status is not TrackingStatus.HELD:
+        why = "; ".join([why, *tick.step.warnings])
     return (
         f'<div style="padding:0.1em 0.9em 0.7em;font-size:0.875em;line-height:1.45;min-height:4.6em">'
         f'<span data-status="{status.name.lower()}" style="display:inline-block;background:{COLOURS[status]};'

@@ -10,6 +10,7 @@ import numpy as np
 
 import supple
 from supple import _core
+from supple._solve import limits_in_use
 from supple.errors import BadInput, SuppleError
 from supple.frame import Array
 from supple.goal import Goal
@@ -124,7 +125,9 @@ def tracker_to_dict(tracker: Tracker) -> dict[str, Any]:
         "solver_text": repr(tracker.solver),
         "acceleration": tracker.acceleration.tolist(),
         "jerk": tracker.jerk.tolist(),
+        "jerk_is_given": tracker._jerk_is_given,
         "tolerance": {"position": tracker.tolerance.position, "angle": tracker.tolerance.angle},
+        "limits": tracker._limits.to_dict(),
         "goals": [_goal_to_dict(goal) for goal in tracker.goals],
     }
 
@@ -139,13 +142,16 @@ def tracker_from_dict(data: Any, linkage: Linkage, start: Array, solver: Solver 
             text = str(data["solver_text"])[:200]
             raise BadInput(f"a recording does not hold the Python functions of a solver, so give one: {text}")
         solver = Solver.from_dict(data["solver"])
+    jerk = np.array(data["jerk"], dtype=float)
+    default = np.array_equal(jerk, np.array(data["acceleration"], dtype=float) / 6e-3)  # of older data
     return solver.track(
         linkage,
         [_goal_from_dict(goal) for goal in data["goals"]],
         start,
         acceleration=np.array(data["acceleration"], dtype=float),
-        jerk=np.array(data["jerk"], dtype=float),
+        jerk=jerk if data.get("jerk_is_given", not default) else None,
         tolerance=Tolerance(**data["tolerance"]),
+        **limits_in_use.options(data.get("limits", {})),  # older data have none
     )
 
 

@@ -1,0 +1,224 @@
+// The step of goals with priorities: level by level, each in the directions that earlier levels leave free.
+//
+// Level l has its rows J_l, residual r_l and Hessian H_l = J_l'J_l + curvature of r_l. In the basis B of the
+// directions left to it, its feedback is the step of singular_step for B'H_l B. Its feed-forward also cancels
+// what the steps x of earlier levels do to it: J_l'(c_l - b_l/2 - J_l x). A null direction of level l with
+// curvature lambda is left to the next level by the share (1 - |lambda|/sigma_0^2)^2: where level l cannot
+// reach its command, moving along such a direction would make it worse.
+#pragma once
+#include "supple/tracking/approach.h"
+
+namespace supple {
+inline namespace SUPPLE_ISA {
+
+// a deviation along a direction of a later level costs this share
+constexpr double later_level_cost = 1e-4;
+
+// The Hessian and the gradients of one level, in scratch. `taken` is the step of earlier levels.
+template <int N, int M>
+SUPPLE_FN void evaluate_level(const TickSetup<N, M> &setup, const TickEvaluation &at, int level,
+                              const double *taken, const LevelScratch &scratch) {
+  const Tracking &t = setup.tracking;
+  const int n = setup.n(), m = setup.m();
+  for (int i = 0; i < n * n; ++i)
+    scratch.hessian[i] = 0;
+  const Mover *target_movers = at.movers;
+  for (int k = 0; k < t.problem.target_count; ++k) {
+    const Target &target = t.problem.targets[k];
+    CommandResidual r = at.targets[k];
+    double w[6] = {0, 0, 0, 0, 0, 0};
+    bool any = false;
+    for (int i = 0; i < target.rows; ++i) {
+      if (t.row_level[target.first + i] != level)
+        continue;
+      any = true;
+      if (target.component[i] < across_1)
+        w[target.component[i]] = r.rows.weight[i];
+      else
+        w[about_x] = w[about_y] = w[about_z] = r.rows.weight[i];
+    }
+    r.position_weight = load3(w);
+    r.rotation_weight = load3(w + about_x);
+    if (any)
+      add_residual_curvature(target, r, target_movers, at.mover_count[k], n, scratch.hessian);
+    target_movers += at.mover_count[k];
+  }
+  double *rest = scratch.rows; // c - b/2 - J x
+  for (int i = 0; i < m; ++i) {
+    rest[i] = at.feedforward[i];
+    for (int k = 0; k < n; ++k)
+      rest[i] -= at.J[k * m + i] * taken[k];
+  }
+  for (int i = 0; i < n; ++i) {
+    const double *a = at.J + i * m;
+    double feedback = 0, feedforward = 0;
+    for (int k = 0; k < m; ++k)
+      if (t.row_level[k] == level) {
+        feedback += a[k] * at.residual[k];
+        feedforward += a[k] * rest[k];
+      }
+    scratch.feedback_gradient[i] = feedback;
+    scratch.feedforward_gradient[i] = feedforward;
+    for (int j = 0; j <= i; ++j) {
+      const double *b = at.J + j * m;
+      double sum = scratch.hessian[i * n + j];
+      for (int k = 0; k < m; ++k)
+        if (t.row_level[k] == level)
+          sum += a[k] * b[k];
+      scratch.hessian[i * n + j] = scratch.hessian[j * n + i] = sum;
+    }
+  }
+}
+
+// f of a level: that every joint can brake by that share of its acceleration limit.
+template <int N, int M>
+SUPPLE_FN double level_factor(const TickSetup<N, M> &setup, double K, double share,
+                              const double *displacement) {
+  double time = 0;
+  for (int i = 0; i < setup.n(); ++i) {
+    const JointBounds &joint = setup.tracking.bounds[i];
+    if (joint.acceleration > 0 && joint.speed > 0)
+      time = larger(time, std::fabs(displacement[i]) / (share * joint.acceleration));
+  }
+  return lesser(1.0, K * setup.dt / root(1 + 0.5 * K * K * time));
+}
+
+// Appends the directions of a level to those of all levels, and makes the basis of the next level; returns
+// how many directions it has.
+template <int N, int M>
+SUPPLE_FN int next_basis(const TickSetup<N, M> &setup, const Freedom &free, const SingularStep &found,
+                         double cost, bool last, const SingularScratch &singular, const LevelScratch &scratch,
+                         double *basis, int &direction_count) {
+  const int n = setup.n();
+  int count = 0;
+  for (int c = 0; c < free.count; ++c) {
+    expand(found.directions.z + c * free.count, free, n, singular.joint_direction);
+    const double *z = singular.joint_direction;
+    if (!singular.is_null[c] || last) {
+      scratch.direction_cost[direction_count] = cost * larger(found.directions.curvatures[c], 1e-6);
+      for (int i = 0; i < n; ++i)
+        scratch.directions[direction_count * n + i] = z[i];
+      ++direction_count;
+      continue;
+    }
+    const double share = left_share(setup.law, singular.hessian[c * free.count + c]);
+    if (!(share > 0))
+      continue;
+    for (int i = 0; i < n; ++i)
+      basis[count * n + i] = share * z[i];
+    ++count;
+  }
+  return count;
+}
+
+// The displacements and the step of all levels over the free joints; scratch.step is what they desire
+// together.
+template <int N, int M>
+SUPPLE_FN DesiredStep level_steps(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                                  const EvaluationSummary &summary, const Freedom &joints,
+                                  const ArmMemory &memory, const double *low, const double *high,
+                                  const SingularScratch &singular, const LevelScratch &scratch,
+                                  const ApproachScratch &approach, double *joint_weights) {
+  const Tracking &t = setup.tracking;
+  const Law &law = setup.law;
+  const int n = setup.n();
+  const Displacements &x = approach.displacements;
+  DesiredStep desired{};
+  desired.kind = StepKind::levels;
+  desired.free = joints;
+  TickEvaluation level_at = at;
+  level_at.hessian = scratch.hessian;
+  level_at.feedback_gradient = scratch.feedback_gradient;
+  level_at.feedforward_gradient = scratch.feedforward_gradient;
+  Freedom free = joints;
+  int direction_count = 0;
+  double cost = 1;
+  for (int i = 0; i < n; ++i) {
+    approach.step[i] = scratch.feedback[i] = scratch.feedforward[i] = 0;
+    joint_weights[i] = approach.limit_side[i] == 0 ? 1 : 0;
+  }
+  for (int level = 0; level < t.level_count && free.count > 0; ++level) {
+    const bool last = level + 1 == t.level_count;
+    free.level = level;
+    free.rank = t.level_rank[level];
+    evaluate_level(setup, at, level, approach.step, scratch);
+    const SingularStep found = singular_step(setup, level_at, summary, free, approach.limit_side, memory,
+                                             singular, joint_weights, x);
+    memory.scalars->pressed = found.pressed;
+    if (!desired.report.near_singular)
+      desired.report = found.report;
+    const double f =
+        level_factor(setup, law.feedback_gain, level ? law.level_share : law.deceleration_share, x.feedback);
+    for (int i = 0; i < n; ++i) {
+      approach.step[i] += f * x.feedback[i] + x.feedforward[i];
+      scratch.feedback[i] += x.feedback[i];
+      scratch.feedforward[i] += x.feedforward[i];
+    }
+    double *basis = scratch.bases[level % 2];
+    const int count = next_basis(setup, free, found, cost, last, singular, scratch, basis, direction_count);
+    if (last)
+      add_preferred(setup, level_factor(setup, law.null_space_gain, law.level_share, x.preferred), low, high,
+                    approach);
+    free.basis = basis;
+    free.count = count;
+    cost *= later_level_cost;
+  }
+  for (int i = 0; i < n; ++i) {
+    x.feedback[i] = scratch.feedback[i];
+    x.feedforward[i] = scratch.feedforward[i];
+    approach.feedforward_acceleration[i] = 0;
+  }
+  desired.directions = {scratch.directions, scratch.direction_cost, direction_count};
+  return desired;
+}
+
+// The desired step, in scratch.step. A free joint at a limit whose step leads outward is held and the others
+// are asked again, at most three times; a held joint goes to the side of the box at its limit.
+template <int N, int M>
+SUPPLE_FN DesiredStep approach_command(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                                       const EvaluationSummary &summary, const ArmMemory &memory,
+                                       const double *low, const double *high,
+                                       const RegularScratch &regular_scratch,
+                                       const SingularScratch &singular_scratch,
+                                       const LevelScratch &level_scratch, const ApproachScratch &scratch,
+                                       double *joint_weights) {
+  const int n = setup.n();
+  DesiredStep desired;
+  for (int i = 0; i < n; ++i)
+    scratch.limit_side[i] = 0;
+  for (int pass = 0; pass < 4; ++pass) {
+    int count = 0;
+    for (int i = 0; i < n; ++i)
+      if (scratch.limit_side[i] == 0)
+        scratch.free_index[count++] = i;
+    const Freedom free{scratch.free_index, count, setup.tracking.rank, count == n};
+    if (setup.tracking.level_count > 1) {
+      desired = level_steps(setup, at, summary, free, memory, low, high, singular_scratch, level_scratch,
+                            scratch, joint_weights);
+    } else {
+      desired = displacements(setup, at, summary, free, memory, regular_scratch, singular_scratch, scratch,
+                              joint_weights);
+      combine(setup, memory, low, high, scratch);
+    }
+    bool more = false;
+    for (int i = 0; i < n; ++i) {
+      if (scratch.limit_side[i] != 0)
+        continue;
+      scratch.limit_side[i] = held_side(setup.tracking, i, memory.q, scratch.step[i]);
+      more = more || scratch.limit_side[i] != 0;
+    }
+    if (!more)
+      break;
+  }
+  double removed = 0;
+  for (int i = 0; i < n; ++i) {
+    removed += scratch.displacements.feedback[i] * at.feedback_gradient[i];
+    if (scratch.limit_side[i] != 0)
+      scratch.step[i] = scratch.limit_side[i] > 0 ? high[i] : low[i];
+  }
+  desired.reducible = summary.residual_norm > 0 ? removed / squared(summary.residual_norm) : 1;
+  return desired;
+}
+
+} // namespace SUPPLE_ISA
+} // namespace supple

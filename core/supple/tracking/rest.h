@@ -1,0 +1,79 @@
+// Rest: while the command rests, an arm that comes no nearer stands still.
+//
+// The law lowers the squared residual, of each level of priority as far as earlier ones allow. Where it has
+// not for some time, nor the displacement that the caller prefers, what is left is rounding, a slow way along
+// a flat direction or a cycle, and every joint brakes and stays until the command moves.
+#pragma once
+#include "supple/tracking/bounds.h"
+
+namespace supple {
+inline namespace SUPPLE_ISA {
+
+// Watches the command and the residual of this tick; returns whether the arm is to stand still.
+template <int N, int M>
+SUPPLE_FN bool watch_rest(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                          const EvaluationSummary &summary, const Command *commands,
+                          const ArmMemory &memory) {
+  const Law &law = setup.law;
+  const int m = setup.m();
+  ArmScalars &scalars = *memory.scalars;
+  bool jumped = false;
+  for (int k = 0; k < setup.tracking.problem.target_count; ++k)
+    jumped = jumped || commands[k].jumped;
+  // the command, for a return: small motions add up
+  double drift = 0;
+  for (int i = 0; i < m; ++i) {
+    memory.command_drift[i] += at.command[i];
+    drift += squared(memory.command_drift[i]);
+  }
+  scalars.command_rest_time += setup.dt;
+  if (jumped || drift > squared(law.rest_drift)) {
+    scalars.command_rest_time = 0;
+    for (int i = 0; i < m; ++i)
+      memory.command_drift[i] = 0;
+  }
+  // the residual, for standing still: any motion of the command begins anew
+  double cost[most_levels] = {};
+  for (int i = 0; i < m; ++i)
+    cost[setup.tracking.row_level[i]] += 0.5 * squared(at.residual[i]);
+  // an arm that stands still and yet has another residual has other weights
+  bool stands = scalars.no_gain_time >= law.rest_time;
+  for (int i = 0; i < setup.n(); ++i)
+    stands = stands && memory.velocity[i] == 0;
+  double total = 0;
+  for (double of_level : cost)
+    total += of_level;
+  const bool reweighed = stands && std::fabs(total - scalars.last_cost) > 1e-9 * (total + 1e-3);
+  scalars.last_cost = total;
+  const bool moves = jumped || reweighed || summary.command_speed > 0;
+  if (moves || !(scalars.no_gain_time > 0)) {
+    std::memcpy(scalars.least_cost, cost, sizeof cost);
+    scalars.least_preferred = scalars.preferred;
+    scalars.no_gain_time = moves ? 0 : setup.dt;
+    return false;
+  }
+  scalars.no_gain_time += setup.dt;
+  if (scalars.preferred > 1e-6 &&
+      (scalars.least_preferred == 0 || scalars.preferred < 0.999 * scalars.least_preferred)) {
+    scalars.least_preferred = scalars.preferred;
+    scalars.no_gain_time = setup.dt;
+  }
+  // the longer the command rests, the more must be gained to go on
+  const double patience = scalars.command_rest_time / law.rest_patience;
+  const double gain_share = patience < 1 ? 0 : patience < 1.25 ? 1e-3 : patience < 1.5 ? 1e-2 : 3e-2;
+  for (int level = 0; level < setup.tracking.level_count; ++level) {
+    double &least = scalars.least_cost[level];
+    const double gain = larger(law.rest_gain, gain_share * cost[level]);
+    if (cost[level] < least - gain) {
+      std::memcpy(&least, cost + level, (setup.tracking.level_count - level) * sizeof(double));
+      scalars.no_gain_time = setup.dt;
+      return false;
+    }
+    if (cost[level] > least + gain)
+      break; // later levels gain at the cost of this one
+  }
+  return scalars.no_gain_time >= law.rest_time;
+}
+
+} // namespace SUPPLE_ISA
+} // namespace supple

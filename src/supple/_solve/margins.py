@@ -1,0 +1,79 @@
+"""Margins to position limits: limits that are narrower on each side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple import _core
+from supple._solve import encoding
+from supple.errors import BadInput
+from supple.frame import Array
+
+if TYPE_CHECKING:
+    from supple.linkage import Linkage
+
+_LARGEST_SHARE = 0.25
+"""Of a joint's range that one margin for all joints takes from each end at most."""
+
+
+def checked_margin(given: ArrayLike) -> tuple[float, ...]:
+    """A margin to position limits as a value that can be a key: one number, or one for each value of q."""
+    try:
+        row = np.ravel(np.asarray(given, dtype=float))
+    except (TypeError, ValueError):
+        row = np.array([])
+    if not len(row) or not (np.isfinite(row) & (row >= 0)).all():
+        raise BadInput(f"margin must be one number or one for each value of q, finite and not negative, got {given!r}")
+    return tuple(row.tolist())
+
+
+def narrowed(linkage: Linkage, margin: Any) -> tuple[Array, Array, list[Any]]:
+    """Position limits (dof,) and those of ball joints, narrower by a margin on each side.
+
+    One number takes at most a quarter of a joint's range from each end. A margin of its own that leaves a joint no room
+    is refused.
+    """
+    lower, upper, balls = linkage.lower, linkage.upper, encoding.balls(linkage)
+    if not any(margin):
+        return lower, upper, balls
+    if len(margin) not in (1, linkage.dof):
+        raise BadInput(f"margin must be one number or {linkage.dof}, got {len(margin)}")
+    with np.errstate(invalid="ignore"):
+        span = upper - lower
+    row = np.broadcast_to(np.array(margin, dtype=float), (linkage.dof,))
+    if len(margin) == 1:
+        row = np.minimum(row, _LARGEST_SHARE * span)
+    elif (2 * row > span).any():
+        k = int(np.argmax(2 * row > span))
+        raise BadInput(f"margin leaves {linkage.names[k]} no room: it is {row[k]:g} of a range of {span[k]:g}")
+    narrow = [_narrowed_ball(ball, float(row[ball[0] : ball[0] + 3].max())) for ball in balls]
+    return lower + row, upper - row, narrow
+
+
+def _narrowed_ball(ball: tuple[int, Sequence[float], float, float, float], margin: float) -> tuple[Any, ...]:
+    """A ball joint with a smaller cone and a shorter twist, where they are limited."""
+    first, axis, swing, low, high = ball
+    if swing < math.pi:
+        swing -= min(margin, 2 * _LARGEST_SHARE * swing)
+    if low > -math.pi or high < math.pi:
+        less = min(margin, _LARGEST_SHARE * (high - low))
+        low, high = low + less, high - less
+    return first, axis, swing, low, high
+
+
+def clamp(linkage: Linkage, q: Array, margin: Any) -> Array:
+    """The nearest q (..., dof) within limits that are narrower by a margin, joint by joint."""
+    if not any(margin):
+        return linkage.clamp(q)
+    lower, upper, balls = narrowed(linkage, margin)
+    nearest: Array = np.clip(q, lower, upper)
+    for first, axis, *bounds in balls:
+        part = np.ascontiguousarray(nearest[..., first : first + 3])
+        clamped = _core.clamp_ball(part.reshape(-1, 3), np.array(axis), *bounds)
+        nearest[..., first : first + 3] = np.asarray(clamped).reshape(part.shape)
+    return nearest

@@ -1,0 +1,101 @@
+"""Priorities, position before orientation on arms with few joints, and preferences in the null space."""
+
+import numpy as np
+import pytest
+
+import supple
+from quick import first_is_quick
+from supple import Frame, Goal, Solver, TrackingStatus, prefer
+
+RATE = 300
+
+
+def smooth(u):
+    u = np.clip(u, 0, 1)
+    return u**3 * (10 + u * (6 * u - 15))
+
+
+@pytest.mark.parametrize("seed", first_is_quick(list(range(12))))
+@pytest.mark.parametrize("name", ["g1", "baxter"])
+def test_a_later_goal_does_not_move_an_earlier_one(name, seed):
+    figure = getattr(supple.models, name)()
+    hands = {"g1": ["left_rubber_hand", "right_rubber_hand"], "baxter": ["left_gripper", "right_gripper"]}[name]
+    rng = np.random.default_rng(seed)
+    middle, half = 0.5 * (figure.lower + figure.upper), 0.15 * (figure.upper - figure.lower)
+    start = np.where(np.isfinite(half), rng.uniform(middle - half, middle + half), 0)
+    first, second = (figure.frame(start, hand) for hand in hands)
+    goals = [Goal(hand, np.eye(4), priority=k) for k, hand in enumerate(hands)]
+    tracker = Solver().track(figure, goals, start=start)
+    way = rng.normal(size=3)
+    way *= rng.uniform(0.3, 0.9) / np.linalg.norm(way)
+    for tick in range(5 * RATE):
+        step = tracker.step([first, Frame.at(smooth(tick / (2 * RATE)) * way) @ second], 1 / RATE)
+        assert step.distance[0] < 1e-3
+        assert step.angle[0] < np.radians(0.5)
+    assert np.abs(step.velocity).max() < 1e-6
+
+
+def test_the_reason_names_the_goal_that_gives_way():
+    baxter = supple.models.baxter()
+    arm = ["left_gripper"]
+    here = baxter.frame(baxter.rest, arm[0])
+    elbow = "left_lower_elbow" if "left_lower_elbow" in [link.name for link in baxter.links] else baxter.links[-3].name
+    goals = [Goal(arm[0], here), Goal(elbow, position=baxter.frame(baxter.rest, elbow).position, priority=1)]
+    tracker = Solver().track(baxter, goals, start=baxter.rest)
+    away = Goal(elbow, position=baxter.frame(baxter.rest, elbow).position + [0, 0, 0.1], priority=1)
+    for _ in range(900):
+        step = tracker.step([goals[0], away], 1 / RATE)
+    assert step.distance[0] < 1e-4
+    assert step.status is TrackingStatus.YIELDING
+    assert step.why
+
+
+@pytest.mark.parametrize("seed", first_is_quick(list(range(10))))
+def test_five_joints_keep_the_position_while_the_wrist_turns(seed):
+    arm = supple.models.so101()
+    link, rng = arm.tips[0], np.random.default_rng(seed)
+    link = "gripper_frame_link" if "gripper_frame_link" in [one.name for one in arm.links] else link
+    middle, half = 0.5 * (arm.lower + arm.upper), 0.3 * (arm.upper - arm.lower)
+    start = rng.uniform(middle - half, middle + half)
+    here, axis = arm.frame(start, link).matrix, rng.normal(size=3)
+    axis /= np.linalg.norm(axis)
+    tracker = Solver().track(arm, link, start=start)
+    for tick in range(4 * RATE):
+        command = here.copy()
+        command[:3, :3] = Frame.turn(axis, 0.8 * smooth(tick / (2 * RATE))).matrix[:3, :3] @ here[:3, :3]
+        step = tracker.step(command, 1 / RATE)
+        assert step.distance[0] < 1e-3
+    assert np.abs(step.velocity).max() < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_preference_moves_the_null_space_alone(seed):
+    arm, link = supple.models.panda(), "panda_hand_tcp"
+    start = arm.clamp(arm.rest + np.random.default_rng(seed).uniform(-0.4, 0.4, arm.dof))
+    here, wanted = arm.frame(start, link), arm.clamp(arm.rest + 0.5)
+    tracker = Solver(prefer=prefer.rest(wanted)).track(arm, link, start=start)
+    steps = [tracker.step(here, 1 / RATE) for _ in range(5 * RATE)]
+    assert max(float(step.distance[0]) for step in steps) < 1e-5
+    q = steps[-1].q
+    null = np.linalg.svd(arm.jacobian(q, link)[:, :7])[2][-1]
+    assert abs(null @ (wanted - q)[:7]) < 1e-3 * np.linalg.norm(wanted - start)  # nothing is left to gain
+    assert np.linalg.norm(q - wanted) < np.linalg.norm(start - wanted)
+    assert np.abs(steps[-1].velocity).max() < 1e-6
+
+
+def test_replay_with_a_preference_is_step_by_step():
+    arm, link = supple.models.panda(), "panda_hand_tcp"
+    frames = np.stack([Frame.at([0, 0.0005 * k, 0]).matrix @ arm.frame(arm.rest, link).matrix for k in range(50)])
+    solver = Solver(prefer=prefer.centre())
+    one, other = solver.track(arm, link), solver.track(arm, link)
+    q, _ = one.replay(frames, 1 / RATE)
+    assert (q == np.array([other.step(frame, 1 / RATE).q for frame in frames])).all()
+
+
+def test_a_light_position_is_not_called_out_of_reach():
+    arm = supple.models.ur5()
+    tool = arm.frame(arm.rest, "tool0")
+    tracker = Solver().track(arm, Goal("tool0", np.eye(4), weight=0.01))
+    for tick in range(900):
+        step = tracker.step(Frame.at([0, 0.3 * smooth(tick / 300), 0]) @ Frame.turn([1, 0, 0], 0.0) @ tool, 1 / RATE)
+    assert "out of reach" not in step.why
