@@ -33,7 +33,7 @@ _ROUNDS = 8  # projections onto the limits in `_past_limits`
 
 
 def out_of_reach(linkage: Linkage, goal: Goal, position: Array, error: Array) -> list[str]:
-    """That a position (3,) is farther than the link of a goal can reach, if it is; ``error`` (3,) gives the direction."""
+    """That a position (3,) is farther than a goal's link can reach, if it is; ``error`` (3,) gives the direction."""
     most, base = goal_reach(linkage, goal)
     beyond = math.hypot(*(position - base)) - most
     if not beyond > 0:
