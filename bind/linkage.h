@@ -1,7 +1,7 @@
 // A linkage in the binding: its tree, and the chain of each link.
 #pragma once
 #include "array.h"
-#include "supple/model/chain.h"
+#include "supple/model/center_of_mass.h"
 
 #include <algorithm>
 #include <vector>
@@ -25,11 +25,32 @@ inline nb::object integers(nb::handle given, npy_intp size) {
   return nb::steal(made);
 }
 
-// what is known of one link: the joints that move it
+// what is known of one link: the joints that move it, in the world or relative to another link
 struct Path {
   std::vector<ChainJoint> joints;
   std::vector<int> columns;
   Chain chain;
+
+  Path() = default;
+  // `tip` is the frame of the link on the last node
+  Path(const std::vector<Node> &way, const Frame<double> &tip, int dof) {
+    for (const Node &node : way)
+      for (int k = 0; k < (node.motion == balls ? 3 : 1); ++k)
+        columns.push_back(node.index + k);
+    const int axes = int(columns.size());
+    std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    joints.resize(way.size());
+    make_chain(way.data(), int(way.size()), joints.data());
+    std::vector<char> seen(dof);
+    for (ChainJoint &joint : joints)
+      joint.shared = seen[joint.index], seen[joint.index] = 1;
+    chain = {joints.data(), int(way.size()), axes, dof, {}, {}};
+    const Rot<double> &r = tip.r;
+    const double rows[9] = {r.x.x, r.y.x, r.z.x, r.x.y, r.y.y, r.z.y, r.x.z, r.y.z, r.z.z};
+    std::copy_n(rows, 9, chain.rotation);
+    store3(tip.p, chain.position);
+  }
 };
 
 struct Tree {
@@ -90,25 +111,85 @@ struct Tree {
     if (path_known[link])
       return path;
     std::vector<Node> way;
-    for (int i = tips[link].node; i >= 0; i = nodes[i].parent)
+    for (int i : nodes_to(link))
       way.push_back(nodes[i]);
-    std::reverse(way.begin(), way.end());
-    for (const Node &node : way)
-      for (int k = 0; k < (node.motion == balls ? 3 : 1); ++k)
-        path.columns.push_back(node.index + k);
-    const int axes = int(path.columns.size());
-    std::sort(path.columns.begin(), path.columns.end());
-    path.columns.erase(std::unique(path.columns.begin(), path.columns.end()), path.columns.end());
-    path.joints.resize(way.size());
-    make_chain(way.data(), int(way.size()), path.joints.data());
-    std::vector<char> seen(dof);
-    for (ChainJoint &joint : path.joints)
-      joint.shared = seen[joint.index], seen[joint.index] = 1;
-    path.chain = {path.joints.data(), int(way.size()), axes, dof, {}, {}};
-    std::copy_n(tips[link].rotation, 9, path.chain.rotation);
-    std::copy_n(tips[link].position, 3, path.chain.position);
+    path = Path(way, constant<double>(tips[link].rotation, tips[link].position), dof);
     path_known[link] = 1;
     return path;
+  }
+
+  // the nodes from the root to a link
+  std::vector<int> nodes_to(int link) const {
+    std::vector<int> way;
+    for (int i = tips[link].node; i >= 0; i = nodes[i].parent)
+      way.push_back(i);
+    std::reverse(way.begin(), way.end());
+    return way;
+  }
+
+  // the joints between two links; those that move both alike take no part
+  Path relative_path(int link, int other) const {
+    const std::vector<int> to = nodes_to(link), from = nodes_to(other);
+    std::size_t common = 0;
+    while (common < to.size() && common < from.size() && to[common] == from[common])
+      ++common;
+    std::vector<Node> up, down;
+    for (std::size_t i = common; i < from.size(); ++i)
+      up.push_back(nodes[from[i]]);
+    for (std::size_t i = common; i < to.size(); ++i)
+      down.push_back(nodes[to[i]]);
+    std::vector<Node> way(up.size() + down.size());
+    Frame<double> tip = constant<double>(tips[link].rotation, tips[link].position);
+    make_relative_nodes(up.data(), int(up.size()), down.data(), int(down.size()),
+                        constant<double>(tips[other].rotation, tips[other].position), tip, way.data());
+    return Path(way, tip, dof);
+  }
+
+  // The joints that move the centre of mass, in an order in which what hangs on a joint follows it. `masses`
+  // has four numbers for each link: its part of the mass, and its centre in link axes.
+  Path mass_path(const double *masses, std::vector<MassNode> &made, MassTree &tree) const {
+    const int n = int(nodes.size());
+    std::vector<double> share(n + 1), carried(n);
+    std::vector<Vec<double>> moment(n + 1, Vec<double>{0, 0, 0}); // the last: of what no joint moves
+    for (std::size_t i = 0; i < tips.size(); ++i) {
+      const double part = masses[4 * i];
+      const int node = tips[i].node < 0 ? n : tips[i].node;
+      share[node] += part;
+      moment[node] = moment[node] + part * (constant<double>(tips[i].rotation, tips[i].position) *
+                                            load3(masses + 4 * i + 1));
+    }
+    for (int i = n - 1; i >= 0; --i) {
+      carried[i] += share[i];
+      if (nodes[i].parent >= 0)
+        carried[nodes[i].parent] += carried[i];
+    }
+    std::vector<Node> way;
+    add_masses(-1, -1, share, carried, moment, made, way);
+    Path path(way, {identity<double>(), {0, 0, 0}}, dof);
+    tree.count = int(made.size());
+    tree.axes = path.chain.axes;
+    store3(moment[n], tree.fixed);
+    path.chain.axes += mass_scratch * tree.count;
+    return path;
+  }
+
+  // the nodes that hang on `parent` and carry mass, and what hangs on them; `place` is that of the parent in
+  // `made`
+  void add_masses(int parent, int place, const std::vector<double> &share, const std::vector<double> &carried,
+                  const std::vector<Vec<double>> &moment, std::vector<MassNode> &made,
+                  std::vector<Node> &way) const {
+    for (int i = parent + 1; i < int(nodes.size()); ++i) {
+      if (nodes[i].parent != parent || !(carried[i] > 0))
+        continue;
+      const int at = int(made.size());
+      MassNode node{nodes[i], share[i], {}, carried[i], 0};
+      node.joint.parent = place;
+      store3(share[i] > 0 ? (1 / share[i]) * moment[i] : Vec<double>{0, 0, 0}, node.center);
+      made.push_back(node);
+      way.push_back(nodes[i]);
+      add_masses(i, at, share, carried, moment, made, way);
+      made[at].end = int(made.size());
+    }
   }
 
   // joint values, checked

@@ -118,9 +118,11 @@ struct Tracker {
     CommandOptions &o = options[k];
     o.position_weight = o.rotation_weight = 0;
     for (int i = 0; i < target.rows; ++i) {
-      double &largest = target.component[i] < about_x ? o.position_weight : o.rotation_weight;
+      double &largest = is_position_component(target.component[i]) ? o.position_weight : o.rotation_weight;
       largest = larger(largest, weight_scale * target.weight[i]);
     }
+    if (target.looks) // what is a metre away turns by a radian when it moves by a metre
+      o.position_weight = o.rotation_weight;
     o.has_direction = target.has_direction;
   }
 

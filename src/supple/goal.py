@@ -1,4 +1,4 @@
-"""Goal: the frame, position, orientation or direction that an end effector shall reach."""
+"""Goal: what an end effector shall reach: a frame or a part of it, a point to look at, a distance; or the mass."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from supple._solve import goal_arguments
 from supple.errors import BadInput, unknown_option
 from supple.frame import Array, Frame
 
-_ARRAYS = ("position", "orientation", "axis", "direction", "point")
-_PLAIN = ("weight", "turn_weight", "slack", "turn_slack", "priority")
+_ARRAYS = ("position", "orientation", "axis", "direction", "look_at", "line", "point")
+_PLAIN = ("is_center_of_mass", "distance", "relative_to", "weight", "turn_weight", "slack", "turn_slack", "priority")
 _FIELDS = ("link", *_ARRAYS, *_PLAIN)
 _OPTIONS = ("frame", *_ARRAYS, *_PLAIN)
 
@@ -23,13 +23,14 @@ _set = object.__setattr__
 _ORIGIN: Array = np.zeros(3)
 _ORIGIN.flags.writeable = False
 _ZERO = (0.0, 0.0, 0.0)
+_CENTER_OF_MASS = "centre of mass"
 
 
 class Goal:
     """The goal of one link: a frame, a position, an orientation, or an axis along a direction. A frozen value.
 
-    Positions, orientations and directions may have leading axes, which mean many problems at once; they broadcast.
-    Threads may share a goal.
+    Or an axis that looks at a point, or a distance from a point or a line. Positions, orientations, directions and
+    points to look at may have leading axes, which mean many problems at once; they broadcast. Threads may share a goal.
 
     >>> from supple import Goal
     >>> Goal("hand", position=[0.3, 0, 0.5])
@@ -38,19 +39,29 @@ class Goal:
 
     __slots__ = _FIELDS
     link: str
-    """Name of the end effector."""
+    """Name of the end effector; "centre of mass" of a goal for that."""
     position: Array | None
-    """Position of its point (..., 3), in metres, or None."""
+    """Position of its point (..., 3), in metres, or None; with `distance` or `line`, what the distance is from."""
     orientation: Array | None
     """Its rotation matrix (..., 3, 3), or None."""
     axis: Array | None
-    """A unit vector (3,) in link axes that shall point along `direction`, or None."""
+    """A unit vector (3,) in link axes that shall point along `direction` or at `look_at`, or None."""
     direction: Array | None
     """Unit vectors (..., 3) in world axes, or None."""
+    look_at: Array | None
+    """Points (..., 3) in metres that the axis through the link's point shall pass through, ahead of it; or None."""
+    line: Array | None
+    """Direction (3,), of length 1, of a line through `position` that `distance` is from; None: from the point."""
     point: Array
     """The point (3,) of the link, in link axes, that `position` is for."""
+    is_center_of_mass: bool
+    """Whether the goal is for the centre of mass of the whole linkage; made by `center_of_mass`."""
+    distance: float | None
+    """Distance in metres that the link's point shall have from `position`, or from the line through it; or None."""
+    relative_to: str | None
+    """Name of another link whose axes take the place of the world's, or None."""
     weight: tuple[float, float, float] | None
-    """Weight of the position error along each world axis; None: pi / reach, the paper's [D30]."""
+    """Weight of the position error along each axis; None: pi / reach, the paper's [D30]."""
     turn_weight: tuple[float, float, float]
     """Weight of the orientation error about each world axis (the first of them, for an axis)."""
     slack: tuple[float, float, float]
@@ -70,7 +81,11 @@ class Goal:
         orientation: Frame | ArrayLike | None = None,
         axis: ArrayLike | None = None,
         direction: ArrayLike | None = None,
+        look_at: ArrayLike | None = None,
+        distance: float | None = None,
+        line: ArrayLike | None = None,
         point: ArrayLike = _ORIGIN,
+        relative_to: str | None = None,
         weight: float | Sequence[float] | None = None,
         turn_weight: float | Sequence[float] = 1.0,
         slack: float | Sequence[float] = 0.0,
@@ -85,15 +100,26 @@ class Goal:
             frame: its frame: a Frame or an array (..., 4, 4).
             position: the position of its ``point`` (..., 3), in metres.
             orientation: its orientation: a Frame, or rotation matrices (..., 3, 3).
-            axis: a vector (3,) in link axes that shall point along ``direction``.
+            axis: a vector (3,) in link axes that shall point along ``direction`` or at ``look_at``; the link may turn
+                about it.
             direction: directions (..., 3) in world axes, of any length.
+            look_at: points (..., 3) in metres: the axis that begins at ``point`` shall pass through them. Within 1 cm
+                of such a point the angle counts less, and at it not at all, since any axis passes through it.
+            distance: how far the link's ``point`` shall be from ``position``, in metres: anywhere on a sphere. With
+                ``line`` it is the distance from that line, 0 by default: on the line.
+            line: the direction (3,) of a line through ``position``, of any length.
             point: the point (3,) of the link, in link axes, that ``position`` is for; its origin by default.
+            relative_to: another link, which may move too: the goal is then given in the axes of that link, at its
+                origin, and so are weights, slacks and errors. Joints that move both links alike take no part.
             weight: of the position error: one number, or one for each world axis; 0 leaves that axis free. By default
-                pi / reach, so that the whole workspace counts as half a turn.
+                pi / reach, so that the whole workspace counts as half a turn; relative to another link, the larger
+                reach of the two.
             turn_weight: of the orientation error: one number, or one for each world axis; 0 leaves it free.
-            slack: position errors up to this count as zero, in metres: one number, or one for each world axis.
+            slack: position errors up to this count as zero, in metres: one number, or one for each world axis. Of a
+                distance, one number: it may be so much smaller or larger.
             turn_slack: orientation errors up to this count as zero, in radians: one number, or one about each world
-                axis. For an axis, one number: the half-angle of a cone around ``direction``.
+                axis. For an axis, one number: the half-angle of a cone around ``direction``, or around the axis
+                to ``look_at``.
             priority: goals with a lower number are met first, later ones as far as those allow.
         """
         if unknown:
@@ -102,6 +128,8 @@ class Goal:
             if isinstance(frame, str):
                 raise BadInput(f"the link comes first: write Goal({frame!r}, frame)")
             raise BadInput(f"a goal is for a link, by name; got {link!r}")
+        if relative_to is not None:
+            goal_arguments.other_link(relative_to, link)
         if frame is not None:
             if position is not None or orientation is not None or axis is not None:
                 raise BadInput("a goal is a frame, or position, orientation and axis; not both")
@@ -111,17 +139,28 @@ class Goal:
             place = None if position is None else goal_arguments.vectors(position, "position")
         if orientation is not None and axis is not None:
             raise BadInput("a goal has an orientation or an axis, not both")
-        if (axis is None) != (direction is None):
-            raise BadInput("axis (of the link) and direction (in the world) go together")
+        if (axis is None) != (direction is None and look_at is None):
+            raise BadInput("axis (of the link) and direction or look_at (in the world) go together")
+        if look_at is not None and (direction is not None or place is not None):
+            other = "a direction" if direction is not None else "a position"
+            raise BadInput(f"a goal has look_at or {other}, not both; give two goals")
+        radial = distance is not None or line is not None
+        if radial and (position is None or frame is not None):
+            raise BadInput(f"{'line' if distance is None else 'distance'} needs a position that it is measured from")
         oriented = orientation is not None or axis is not None
         if place is None and not oriented:
             raise BadInput("a goal needs a frame, a position, an orientation or an axis")
         _set(self, "link", link)
+        _set(self, "is_center_of_mass", False)
         _set(self, "position", place)
         _set(self, "orientation", None if orientation is None else goal_arguments.rotations(orientation))
         _set(self, "axis", None if axis is None else goal_arguments.unit_vectors(axis, "axis", single=True))
         _set(self, "direction", None if direction is None else goal_arguments.unit_vectors(direction, "direction"))
+        _set(self, "look_at", None if look_at is None else goal_arguments.vectors(look_at, "look_at"))
+        _set(self, "line", None if line is None else goal_arguments.unit_vectors(line, "line", single=True))
+        _set(self, "distance", goal_arguments.distance(distance) if radial else None)
         _set(self, "point", _ORIGIN if point is _ORIGIN else goal_arguments.vectors(point, "point", single=True))
+        _set(self, "relative_to", relative_to)
         _set(self, "weight", None if weight is None else goal_arguments.three(weight, "weight"))
         _set(self, "turn_weight", goal_arguments.three(turn_weight, "turn_weight"))
         placed = place is not None and self.weight != _ZERO
@@ -129,12 +168,44 @@ class Goal:
         if not (placed or oriented):
             raise BadInput("a goal needs a weight that is not zero")
         _set(self, "slack", goal_arguments.position_slack(slack, placed))
+        if radial:
+            goal_arguments.check_distance(self.distance, line is not None, self.weight, self.slack)
         _set(self, "turn_slack", goal_arguments.orientation_slack(turn_slack, oriented, axis is not None))
         _set(self, "priority", priority if type(priority) is int else _check.whole(priority, "priority"))
         try:
             _ = self.shape
         except ValueError as error:
             raise BadInput(f"the leading axes of a goal must broadcast: {error}") from None
+
+    @classmethod
+    def center_of_mass(
+        cls,
+        position: ArrayLike,
+        *,
+        distance: float | None = None,
+        line: ArrayLike | None = None,
+        weight: float | Sequence[float] | None = None,
+        slack: float | Sequence[float] = 0.0,
+        priority: int = 0,
+    ) -> Goal:
+        """A goal for the centre of mass of the whole linkage, whose links must have masses.
+
+        Args:
+            position: where the centre of mass shall be (..., 3), in metres and world axes.
+            distance: its distance from ``position``, or from ``line``, instead.
+            line: direction (3,) of a line through ``position``.
+            weight: one number, or one for each world axis: ``weight=(1, 1, 0)`` leaves the height free.
+            slack: in metres, as for other goals.
+            priority: as for other goals.
+
+        >>> from supple import Goal
+        >>> Goal.center_of_mass([0, 0, 0.7], weight=(1, 1, 0))
+        Goal.center_of_mass(position=(0, 0, 0.7), weight=(1.0, 1.0, 0.0))
+        """
+        options: dict[str, Any] = {"distance": distance, "line": line, "weight": weight, "slack": slack}
+        goal = cls(_CENTER_OF_MASS, position=position, priority=priority, **options)
+        _set(goal, "is_center_of_mass", True)
+        return goal
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -146,25 +217,48 @@ class Goal:
         """
         placed = () if self.position is None else self.position.shape[:-1]
         turned = () if self.orientation is None else self.orientation.shape[:-2]
-        directed = () if self.direction is None else self.direction.shape[:-1]
+        toward = self.direction if self.look_at is None else self.look_at
+        directed = () if toward is None else toward.shape[:-1]
         return np.broadcast_shapes(placed, turned, directed) if placed or turned or directed else ()
+
+    @property
+    def _place(self) -> Array | None:
+        """The position that the core reads: of the goal, or of the point to look at."""
+        return self.position if self.look_at is None else self.look_at
+
+    @property
+    def _surface(self) -> tuple[bool, float, float, float, float]:
+        """What the core knows of the kind of goal: whether it looks at a point; distance; direction of the line."""
+        line = (0.0, 0.0, 0.0) if self.line is None else self.line.tolist()
+        return (self.look_at is not None, self.distance or 0.0, *line)
+
+    @property
+    def _is_on_line(self) -> bool:
+        """Whether two rows hold the point on a line; a distance has one."""
+        return self.line is not None and not self.distance and self.slack == _ZERO
 
     @property
     def _kind(self) -> tuple[Any, ...]:
         """All but the frame: goals of one kind share a compiled solver."""
         axis = None if self.axis is None else self.axis.tobytes()
         point = None if self.point is _ORIGIN else self.point.tobytes()
-        parts = (self.link, self.position is None, self.orientation is None, axis, point)
+        surface = None if self.distance is None and self.look_at is None else self._surface
+        link = None if self.is_center_of_mass else self.link
+        parts = (link, self.relative_to, self.position is None, self.orientation is None, axis, point, surface)
         return (*parts, self.weight, self.turn_weight, self.slack, self.turn_slack, self.priority)
 
     def _rows(self, reach: float) -> tuple[list[int], list[float]]:
         """The error components that the goal uses and their weights, for an end effector of that reach in metres."""
         components: list[int] = []
         weights: list[float] = []
-        if self.position is not None:
-            farthest = reach + float(np.linalg.norm(self.point))
-            natural = math.pi / farthest if 1e-6 < farthest < math.inf else 1.0
-            for i, w in enumerate(self.weight or (natural,) * 3):
+        farthest = reach + float(np.linalg.norm(self.point))
+        position = self.weight or (math.pi / farthest if 1e-6 < farthest < math.inf else 1.0,) * 3
+        if self.distance is not None:
+            if position[0]:
+                components += [8, 9] if self._is_on_line else [8]
+                weights += [position[0]] * len(components)
+        elif self.position is not None:
+            for i, w in enumerate(position):
                 if w:
                     components.append(i)
                     weights.append(w)
@@ -181,7 +275,9 @@ class Goal:
     def _slacks(self) -> list[float]:
         """The slack of each component that `_rows` names, in metres or radians; for an axis, its cone's half-angle."""
         slacks: list[float] = []
-        if self.position is not None:
+        if self.distance is not None:
+            slacks += self.slack[: 2 if self._is_on_line else 1] if self.weight != _ZERO else ()
+        elif self.position is not None:
             weight = self.weight or (1.0, 1.0, 1.0)
             slacks += [s for s, w in zip(self.slack, weight, strict=True) if w]
         if self.orientation is not None:
@@ -191,14 +287,18 @@ class Goal:
         return slacks
 
     def _encoded(self, shape: tuple[int, ...]) -> Array:
-        """The goal as the core reads it (*shape, 12): rotation row by row, or the direction, then the position."""
+        """The goal as the core reads it (*shape, 12): rotation row by row, or the direction, then the position.
+
+        A point to look at stands in the place of the position.
+        """
         out = np.zeros((*shape, 12))
         if self.orientation is not None:
             out[..., :9] = self.orientation.reshape(*self.orientation.shape[:-2], 9)
         if self.direction is not None:
             out[..., :3] = self.direction
-        if self.position is not None:
-            out[..., 9:] = self.position
+        place = self._place
+        if place is not None:
+            out[..., 9:] = place
         return out
 
     def _value(self) -> tuple[object, ...]:
@@ -222,16 +322,21 @@ class Goal:
         return _rebuilt, tuple(getattr(self, name) for name in _FIELDS)
 
     def __repr__(self) -> str:
-        parts = [repr(self.link)]
-        for name, value in (("position", self.position), ("axis", self.axis), ("direction", self.direction)):
+        parts = [] if self.is_center_of_mass else [repr(self.link)]
+        for name in ("position", "axis", "direction", "look_at", "line"):
+            value = getattr(self, name)
             if value is not None:
                 parts.append(f"{name}={_brief(value)}")
+        if self.distance is not None:
+            parts.append(f"distance={self.distance:.6g}")
         if self.orientation is not None:
             many = self.orientation.shape[:-2]
             turn = f" of shape {many}" if many else f"={Frame.at(np.zeros(3), self.orientation)!r}"
             parts.append(f"orientation{turn}")
         if self.point.any():
             parts.append(f"point={_brief(self.point)}")
+        if self.relative_to is not None:
+            parts.append(f"relative_to={self.relative_to!r}")
         if self.weight is not None:
             parts.append(f"weight={self.weight}")
         if self.turn_weight != (1.0, 1.0, 1.0):
@@ -242,7 +347,7 @@ class Goal:
             parts.append(f"turn_slack={self.turn_slack if self.axis is None else self.turn_slack[0]}")
         if self.priority:
             parts.append(f"priority={self.priority}")
-        return f"Goal({', '.join(parts)})"
+        return f"Goal{'.center_of_mass' if self.is_center_of_mass else ''}({', '.join(parts)})"
 
 
 def _rebuilt(*fields: Any) -> Goal:
@@ -265,8 +370,14 @@ def take_rows(goal: Goal, shape: tuple[int, ...], indices: Any) -> Goal:
         chosen: Array = np.broadcast_to(array, (*shape, *tail)).reshape(math.prod(shape), *tail)[indices]
         return chosen
 
-    parts = rows(goal.position, 1), rows(goal.orientation, 2), goal.axis, rows(goal.direction, 1)
-    return _rebuilt(goal.link, *parts, goal.point, *(getattr(goal, name) for name in _PLAIN))
+    parts = rows(goal.position, 1), rows(goal.orientation, 2), goal.axis, rows(goal.direction, 1), rows(goal.look_at, 1)
+    return _rebuilt(goal.link, *parts, goal.line, goal.point, *(getattr(goal, name) for name in _PLAIN))
+
+
+def with_priority(goal: Goal, priority: int) -> Goal:
+    """The same goal with another priority."""
+    fields = {name: getattr(goal, name) for name in _FIELDS}
+    return _rebuilt(*({**fields, "priority": priority}.values()))
 
 
 def _brief(a: Array) -> str:

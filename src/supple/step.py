@@ -230,14 +230,15 @@ def _reasons(step: Step) -> list[str]:
         return slow + explanation.too_slow(linkage.names, step.sides) or ["catching up"]
     reasons = []
     for goal, row, error in zip(tracker.goals, step.goal, step.error, strict=True):
-        if goal.position is not None and not goal.point.any():
-            reasons += explanation.out_of_reach(linkage, goal.link, row[9:], error[:3])
+        if goal.position is not None and goal.distance is None and not goal.point.any():
+            reasons += explanation.out_of_reach(linkage, goal, row[9:], error[:3])
     reasons += explanation.at_limits(linkage.names, step.sides)
     if not reasons and step._number(_IS_SINGULAR):
         first = tracker._numbers + _SINGULAR_DIRECTION
         direction = step._result[first : first + 6]
-        link = tracker.goals[int(step._number(_SINGULAR_GOAL))].link if len(tracker.goals) > 1 else ""
-        reasons += explanation.singular(linkage.names, step.joint_weights, direction, link)
+        goal = tracker.goals[int(step._number(_SINGULAR_GOAL))]
+        link = goal.link if len(tracker.goals) > 1 else ""
+        reasons += explanation.singular(linkage.names, step.joint_weights, direction, link, goal)
     return reasons or _giving_way(step) or ["no nearer from here"]
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple import _check, _core
-from supple._linkage import reach
 from supple._linkage.argument import checked_linkage
 from supple._solve import compilation, encoding
 from supple._solve.arguments import start_values
@@ -30,6 +29,7 @@ Recover: TypeAlias = Literal["off", "slow", "free"]
 _RECOVER = get_args(Recover)
 _NAN = math.nan
 _MAX_DELAY = 1.0  # s
+_ROTATIONS = range(3, 8)  # the components of an error that are angles
 _FASTEST_SLIDE = 10.0  # m/s^2: largest default acceleration of a prismatic joint
 _LONGEST_RAMP = 0.04  # s: to reach the acceleration in use, where jerk is given
 _SHORTEST_END = 0.008  # s: in which an acceleration may end whatever the jerk, where jerk is given
@@ -87,7 +87,7 @@ class Tracker:
         self._dof = linkage.dof
         self._single = start.ndim == 1
         self._plain = len(goals) == 1 and goals[0].position is not None and goals[0].orientation is not None
-        reaches = [reach.reach(linkage, goal.link) for goal in goals]
+        reaches = [encoding.goal_length(linkage, goal) for goal in goals]
         self._reaches = reaches
         targets, balls = encoding.targets(linkage, goals), encoding.balls(linkage)
         self._weights = [list(target[2]) for target in targets]
@@ -99,7 +99,7 @@ class Tracker:
         jerks = _bounds(linkage, jerk, "jerk", np.full(linkage.dof, math.inf), limit / 6e-3)
         limit = np.minimum(limit, _LONGEST_RAMP * jerks)
         strongest = max(
-            weight * (length / math.pi if component < 3 and 0 < length < math.inf else 1.0)
+            weight * (length / math.pi if component not in _ROTATIONS and 0 < length < math.inf else 1.0)
             for (_, components, weights, *_), length in zip(targets, reaches, strict=True)
             for component, weight in zip(components, weights, strict=True)
         )
@@ -241,6 +241,10 @@ class Tracker:
         """
         if self._local_solver is not None:
             raise BadInput("push needs the tracking law; with another method or a damping scheme, use step")
+        for k, goal in enumerate(self.goals):
+            kind = "look_at" if goal.look_at is not None else "distance" if goal.distance is not None else ""
+            if kind:
+                raise BadInput(f"push moves frames, positions and directions; goal {k} has {kind}: use step")
         rows = _numbers(twist, "twist")
         if rows.shape[-1:] == (6,) and len(self.goals) == 1 and rows.ndim == (1 if self._single else 2):
             rows = rows[..., None, :]
@@ -405,10 +409,14 @@ class Tracker:
     def _encode_goal(self, k: int, one: Any, shape: tuple[int, ...], out: Array) -> None:
         mine = self.goals[k]
         if isinstance(one, Goal):
-            if one.link != mine.link:
-                raise BadInput(f"goal {k} is tracked for {mine.link!r}, got one for {one.link!r}")
+            if (one.link, one.is_center_of_mass, one.relative_to) != (
+                mine.link,
+                mine.is_center_of_mass,
+                mine.relative_to,
+            ):
+                raise BadInput(f"goal {k} is tracked for {_whose(mine)}, got one for {_whose(one)}")
             components, weights = one._rows(self._reaches[k])
-            if components != mine._rows(self._reaches[k])[0]:
+            if components != mine._rows(self._reaches[k])[0] or one._surface != mine._surface:
                 raise BadInput(f"goal {k} must have the components that it had when tracking began: {mine!r}")
             if weights != self._weights[k]:
                 self._track.weigh(k, weights)
@@ -419,7 +427,8 @@ class Tracker:
             return
         matrix = one.matrix if isinstance(one, Frame) else _numbers(one, f"goal {k}")
         if mine.axis is not None:
-            raise BadInput(f"goal {k} has an axis: give a Goal with axis and direction")
+            toward = "direction" if mine.look_at is None else "look_at"
+            raise BadInput(f"goal {k} has an axis: give a Goal with axis and {toward}")
         if matrix.shape != (*shape, 4, 4):
             raise BadInput(f"goal {k} must be a frame of shape {(*shape, 4, 4)}, got {matrix.shape}")
         out[..., :9] = matrix[..., :3, :3].reshape(*shape, 9)
@@ -479,6 +488,10 @@ def _delay(solver: Solver, smooth: float) -> float:
     if smooth and not solver.searches:
         raise BadInput("smooth needs the tracking law; another method or a damping scheme does not filter commands")
     return float(smooth)
+
+
+def _whose(goal: Goal) -> str:
+    return repr(goal.link) if goal.relative_to is None else f"{goal.link!r} relative to {goal.relative_to!r}"
 
 
 def _numbers(value: ArrayLike, what: str) -> Array:

@@ -100,7 +100,8 @@ void metrics_agree(Report &report) {
         half.see(size_of(sine.rotation) - 2 * std::sin(a / 2), round);
     }
     for (int i = 0; i < 2 && given.target.has_direction; ++i)
-      across.see(std::fabs(dot(angle.across[i], angle.pointing)) + std::fabs(size_of(angle.across[i]) - 1),
+      across.see(std::fabs(dot(angle.rows.across[i], angle.pointing)) +
+                     std::fabs(size_of(angle.rows.across[i]) - 1),
                  round);
     // the rotation of a residual, applied, leaves none
     if (given.target.has_direction) {
@@ -133,7 +134,7 @@ void lanes_agree(Report &report) {
     Residual<T> r = residual<HalfSine>(given.target, tip, goal_frame(goal));
     remove_slack(given.target, r);
     row_weights(given.target, r, weight);
-    to_rows(given.target, r.across, weight, r.position, r.rotation, rows);
+    to_rows(given.target, r.rows, weight, r.position, r.rotation, rows);
     for (int i = 0; i < W; ++i) {
       double one_q[joints], one_weight[6], one_rows[6];
       Axis<double> one_axes[joints + 1];
@@ -143,7 +144,7 @@ void lanes_agree(Report &report) {
       Residual<double> one = residual<HalfSine>(given.target, at, goal_frame(given.goal));
       remove_slack(given.target, one);
       row_weights(given.target, one, one_weight);
-      to_rows(given.target, one.across, one_weight, one.position, one.rotation, one_rows);
+      to_rows(given.target, one.rows, one_weight, one.position, one.rotation, one_rows);
       if (far_from_half_turn(given.target, at, goal_frame(given.goal)))
         for (int k = 0; k < given.target.rows; ++k)
           apart.see(get(rows[k], i) - one_rows[k], round);
@@ -167,7 +168,7 @@ void slack_is_removed(Report &report) {
     Residual<double> r = all;
     remove_slack(target, r);
     row_weights(target, r, weight);
-    to_rows(target, r.across, weight, r.position, r.rotation, e);
+    to_rows(target, r.rows, weight, r.position, r.rotation, e);
     const double cone = target.has_direction ? target.slack[target.rows - 1] : 0;
     if (target.has_direction)
       sizes.see(size_of(r.rotation) - larger(size_of(all.rotation) - cone, 0.0), round);

@@ -7,6 +7,7 @@
 namespace test {
 
 constexpr int most = 21, room = 3 * most, largest = 20; // joints, joint values, size of a matrix
+constexpr int axis_room = room + mass_scratch * most + 1;
 #if defined(SUPPLE_PLAIN_ARRAYS)
 constexpr int rounds = 1; // that build is not optimised
 #else
@@ -233,6 +234,7 @@ void cones(Report &report) {
 struct Arm {
   Node nodes[most];
   std::vector<ChainJoint> chain_joints[3];
+  std::vector<MassNode> mass_nodes;
   std::vector<Target> targets;
   std::vector<Ball> ball_list;
   std::vector<JointBounds> bounds;
@@ -281,9 +283,15 @@ struct Arm {
       Node path[most];
       for (int i = 0; i < lengths[k]; ++i)
         path[i] = nodes[branch[k][i]];
-      chain_joints[k].resize(lengths[k]);
-      make_chain(path, lengths[k], chain_joints[k].data());
       Target target{};
+      const bool weighs = !plain && k == goals_wanted - 1 && random.below(3) == 0;
+      if (weighs)
+        lengths[k] = weigh(random, trunk, branch, lengths, goals_wanted, path);
+      chain_joints[k].resize(lengths[k]);
+      place(random, target.chain.rotation, target.chain.position);
+      if (!plain && !weighs && random.below(3) == 0)
+        seen_from_a_link(random, path, lengths[k], target.chain);
+      make_chain(path, lengths[k], chain_joints[k].data());
       bool seen[room] = {};
       int axes = 0;
       for (ChainJoint &joint : chain_joints[k]) {
@@ -291,9 +299,21 @@ struct Arm {
         seen[joint.index] = true;
         axes += joint.motion == balls ? 3 : 1;
       }
-      target.chain = {chain_joints[k].data(), lengths[k], axes, n, {}, {}};
-      place(random, target.chain.rotation, target.chain.position);
-      wish(random, plain, target);
+      target.chain.joints = chain_joints[k].data();
+      target.chain.count = lengths[k];
+      target.chain.axes = axes;
+      target.chain.dof = n;
+      if (weighs) {
+        target.masses = {mass_nodes.data(), lengths[k], axes, {0.1, -0.05, 0.02}};
+        target.chain.axes += mass_scratch * lengths[k];
+      }
+      const Target blank = target;
+      do { // a centre of mass has a position
+        target = blank;
+        wish(random, plain, target);
+      } while (weighs && (target.has_rotation || target.points));
+      for (double &x : target.point)
+        x = weighs ? 0 : x;
       target.first = asked;
       asked += target.rows;
       targets.push_back(target);
@@ -327,6 +347,55 @@ struct Arm {
   }
   Arm(const Arm &) = delete;
 
+  // All joints as the nodes of a tree with masses: the trunk, then one branch after another. Returns how
+  // many.
+  int weigh(Random &random, int trunk, const int (*branch)[most], const int *lengths, int branches,
+            Node *path) {
+    int count = 0;
+    auto add = [&](int i, int parent) {
+      mass_nodes.push_back({nodes[i], random.below(4) ? random.between(0.01, 0.2) : 0, {}, 0, count + 1});
+      mass_nodes.back().joint.parent = parent;
+      for (double &x : mass_nodes.back().center)
+        x = random.between(-0.3, 0.3);
+      path[count++] = nodes[i];
+    };
+    for (int i = 0; i < trunk; ++i)
+      add(i, count - 1);
+    for (int k = 0; k < branches; ++k) {
+      int parent = trunk - 1;
+      for (int i = trunk; i < lengths[k]; ++i) {
+        add(branch[k][i], parent);
+        parent = count - 1;
+      }
+    }
+    for (int i = count - 1; i >= 0; --i) {
+      MassNode &node = mass_nodes[i];
+      if (node.carried + node.share == 0)
+        node.share = 0.1; // what carries nothing is no node
+      node.carried += node.share;
+      if (node.joint.parent >= 0) {
+        MassNode &parent = mass_nodes[node.joint.parent];
+        parent.carried += node.carried;
+        parent.end = parent.end > node.end ? parent.end : node.end;
+      }
+    }
+    return count;
+  }
+
+  // As if the first joints of the path carried another link, which the end effector is seen from.
+  static void seen_from_a_link(Random &random, Node *path, int count, Chain &chain) {
+    Node made[most], other;
+    place(random, other.rotation, other.position);
+    const int up = random.below(count + 1);
+    Frame<double> tip = constant<double>(chain.rotation, chain.position);
+    make_relative_nodes(path, up, path + up, count - up, constant<double>(other.rotation, other.position),
+                        tip, made);
+    for (int i = 0; i < count; ++i)
+      path[i] = made[i];
+    write(tip.r, chain.rotation);
+    store3(tip.p, chain.position);
+  }
+
   bool is_slide(int index) const { return size[index] != 1; }
 
   void add_value(Random &random, int motion) {
@@ -355,15 +424,28 @@ struct Arm {
       rotation[k] = rows[k];
   }
 
-  // what is asked: a frame, a position, a turn or a direction to point along; turns with one weight
+  // what is asked: a frame, a position, a turn, a direction to point along, a point to look at or a distance;
+  // turns with one weight
   static void wish(Random &random, bool frame_only, Target &target) {
-    const int kind = frame_only ? 0 : random.below(5);
-    const bool position = kind != 2 && kind != 3, turn = kind == 0 || kind == 2, points = kind >= 3;
+    const int kind = frame_only ? 0 : random.below(8);
+    const bool position = kind < 2 || kind == 4, turn = kind == 0 || kind == 2,
+               points = kind >= 3 && kind < 6, radial = kind > 5;
+    target.looks = kind == 5;
     const double weight = frame_only ? 1 : log_between(random, 0.3, 3);
     for (int c = 0; c < 3 && position; ++c)
       if (frame_only || target.rows == 0 || random.below(6))
         target.component[target.rows] = c,
         target.weight[target.rows++] = frame_only ? 1.5 : log_between(random, 0.3, 3);
+    if (radial) {
+      const Vec<double> line = exp_rotation(Vec<double>{random.between(-2, 2), random.between(-2, 2), 1}).x;
+      if (random.below(2))
+        store3(line, target.line);
+      const bool on_line = target.line[0] != 0 && random.below(2);
+      target.distance = on_line ? 0 : random.between(0.1, 1);
+      const double far = log_between(random, 0.3, 3);
+      for (int c = radial_1; c <= (on_line ? radial_2 : radial_1); ++c)
+        target.component[target.rows] = c, target.weight[target.rows++] = far;
+    }
     for (int c = about_x; c <= about_z && turn; ++c)
       target.component[target.rows] = c, target.weight[target.rows++] = weight;
     for (int c = across_1; c <= across_2 && points; ++c)
@@ -394,7 +476,7 @@ struct Arm {
     }
   }
   Frame<double> tip(const Target &target, const double *q) const {
-    Axis<double> axes[room + 1];
+    Axis<double> axes[axis_room];
     return end_effector(target, q, axes);
   }
   double half_squared_error(const double *q) const {
@@ -409,6 +491,8 @@ struct Arm {
       const Frame<double> f = tip(targets[k], q);
       double *goal = goals.data() + 12 * k;
       write_goal(f, goal);
+      if (targets[k].looks || targets[k].has_radial) // not far from what it asks
+        store3(f.p + 0.7 * (f.r * load3(targets[k].axis)), goal + 9);
       if (options[k].has_direction) {
         const Vec<double> a = f.r * Vec<double>{targets[k].axis[0], targets[k].axis[1], targets[k].axis[2]};
         goal[0] = a.x;
@@ -421,9 +505,65 @@ struct Arm {
 
 // curvature
 
+double size_of(Vec<double> v) { return root(dot(v, v)); }
+
+// The second derivative of the end effector alone, without the turning of the goal's rows.
+void second_along_any(const Target &target, const Mover *m, int count, const double *d, Vec<double> &linear,
+                      Vec<double> &angular) {
+  Target plain = target;
+  plain.looks = plain.has_radial = false;
+  target_second_along(plain, {}, m, count, d, linear, angular);
+}
+
+// How the rows of a distance change along d, and the turn that a point to look at asks, by differences.
+void turning_rows(const Arm &arm, const Target &target, const Command &command, const double *q,
+                  const double *d, Worst &worst, int round) {
+  if (!target.looks && !target.has_radial)
+    return;
+  const Vec<double> goal = load3(command.goal + 9);
+  double near[room], x[room] = {};
+  Mover m[room];
+  Axis<double> axes[axis_room];
+  // what d asks of the rows at a step along d: a distance's rate, or the turn of a look
+  auto rate = [&](double along, double &bend) {
+    for (int i = 0; i < arm.n; ++i)
+      x[i] = along * d[i];
+    arm.moved(q, x, near);
+    const Frame<double> tip = end_effector(target, near, axes);
+    const int count = movers(target, axes, tip.p, arm.size.data(), m);
+    const Residual<double> r = residual<Angle>(target, tip, goal_frame(command.goal));
+    Vec<double> linear{0, 0, 0}, angular{0, 0, 0};
+    for (int i = 0; i < count; ++i) {
+      linear = linear + d[m[i].index] * m[i].j;
+      angular = angular + d[m[i].index] * m[i].z;
+    }
+    bend = 1 / larger(size_of(goal - tip.p), 1e-9) + r.rows.bend;
+    if (target.looks)
+      return r.rows.fade * angular + cross(r.rows.look, linear);
+    return radial_part(target, r.rows, linear);
+  };
+  const double h = 1e-5;
+  double bend;
+  const Vec<double> slope = (0.5 / h) * (rate(h, bend) - rate(-h, bend));
+  rate(0, bend);
+  if (bend > 8)
+    return; // too near for differences
+  const Frame<double> tip = end_effector(target, q, axes);
+  const int count = movers(target, axes, tip.p, arm.size.data(), m);
+  const Residual<double> r = residual<Angle>(target, tip, goal_frame(command.goal));
+  Vec<double> linear, angular;
+  target_second_along(target, r.rows, m, count, d, linear, angular);
+  const Vec<double> v = velocity_along(m, count, d);
+  const double scale = (1 + bend * bend) * (1 + dot(v, v)) * arm.n * arm.n;
+  if (target.looks)
+    worst.see(size_of(angular + cross(r.rows.look, linear) - slope) / scale, round);
+  else // the row itself turns with its unit vector
+    worst.see(dot(r.rows.radial[0], linear - slope) / scale, round);
+}
+
 void curvature(Report &report) {
   Random random{33};
-  Worst hessian, second, derivative;
+  Worst hessian, second, derivative, second_rows;
   for (int round = 0; round < 12 * rounds; ++round) {
     Arm arm(random, 1 + random.below(9), false);
     const int n = arm.n;
@@ -437,16 +577,18 @@ void curvature(Report &report) {
     bool cornered = false;
     for (std::size_t k = 0; k < arm.targets.size(); ++k) {
       const Target &target = arm.targets[k];
-      Axis<double> axes[room + 1];
+      Axis<double> axes[axis_room];
       Mover moving[room];
       const Frame<double> tip = end_effector(target, q, axes);
-      const int count = movers(target.chain, axes, tip.p, arm.size.data(), moving);
+      const int count = movers(target, axes, tip.p, arm.size.data(), moving);
       Command command{};
       std::memcpy(command.goal, arm.goals.data() + 12 * k, sizeof command.goal);
       const CommandResidual r = command_residual(target, tip, command, 1);
       cornered = cornered || root(dot(r.error.rotation, r.error.rotation)) > 2.5;
-      add_curvature(moving, count, r.error.position, r.error.rotation, r.position_weight, r.rotation_weight,
-                    target.has_direction, r.error.pointing, n, H.data());
+      add_residual_curvature(target, r, moving, count, n, H.data());
+      if (target.has_radial ||
+          target.looks) // at its centre a distance has a corner, and a look is of any way
+        cornered = cornered || size_of(load3(command.goal + 9) - tip.p) < 0.15 || r.error.rows.bend > 8;
       std::vector<double> rows(target.rows * n);
       for (int i = 0; i < count; ++i) {
         double column[6];
@@ -465,7 +607,7 @@ void curvature(Report &report) {
       auto velocity = [&](double *at, Vec<double> &linear, Vec<double> &angular) {
         const Frame<double> f = end_effector(target, at, axes);
         Mover m[room];
-        const int c = movers(target.chain, axes, f.p, arm.size.data(), m);
+        const int c = movers(target, axes, f.p, arm.size.data(), m);
         linear = angular = {0, 0, 0};
         for (int i = 0; i < c; ++i)
           linear = linear + d[m[i].index] * m[i].j, angular = angular + d[m[i].index] * m[i].z;
@@ -486,16 +628,22 @@ void curvature(Report &report) {
         return root(dot(a - b, a - b) + dot(c - e, c - e));
       };
       Vec<double> linear, angular, by_hand, by_turn;
-      second_along(moving, count, d, linear, angular);
+      const bool tree = target.masses.count > 0; // its axes turn, but no orientation
+      second_along_any(target, moving, count, d, linear, angular);
       slope(d, by_hand, by_turn);
       for (int i = 0; i < count; ++i)
         reach = larger(reach, root(dot(moving[i].j, moving[i].j)));
-      second.see(apart(linear, by_hand, angular, by_turn) / (n * n * reach), round);
+      second.see(apart(linear, by_hand, tree ? by_turn : angular, by_turn) / (n * n * reach), round);
+      turning_rows(arm, target, command, q, d, second_rows, round);
       std::vector<Vec<double>> sums(2 * n, Vec<double>{0, 0, 0});
-      derivative_along_each(moving, count, d, [&](int joint, Vec<double> l, Vec<double> w) {
-        sums[2 * joint] = sums[2 * joint] + l;
-        sums[2 * joint + 1] = sums[2 * joint + 1] + w;
-      });
+      auto add_up = [&](const Mover &mover, Vec<double> l, Vec<double> w) {
+        sums[2 * mover.index] = sums[2 * mover.index] + l;
+        sums[2 * mover.index + 1] = sums[2 * mover.index + 1] + w;
+      };
+      if (tree)
+        tree_derivative_along_each(moving, count, d, add_up);
+      else
+        derivative_along_each(moving, count, d, add_up);
       for (int i = 0; i < n; ++i) {
         bool ball = false; // turning a ball also turns the axes that its own rates are about
         for (const Ball &b : arm.ball_list)
@@ -505,7 +653,8 @@ void curvature(Report &report) {
         double one[room] = {};
         one[i] = 1;
         slope(one, by_hand, by_turn);
-        derivative.see(apart(sums[2 * i], by_hand, sums[2 * i + 1], by_turn) / (n * reach), round);
+        derivative.see(apart(sums[2 * i], by_hand, tree ? by_turn : sums[2 * i + 1], by_turn) / (n * reach),
+                       round);
       }
     }
     if (cornered)
@@ -533,6 +682,8 @@ void curvature(Report &report) {
   report.add("J'J and curvature are the Hessian of half the squared error", "double", hessian.error, 1e-5,
              hessian.at);
   report.add("the second derivative is how J d changes along d", "double", second.error, 1e-7, second.at);
+  report.add("the second derivative of rows that turn is how J d changes along d", "double",
+             second_rows.error, 1e-6, second_rows.at);
   report.add("the derivative along each joint is how J d changes with it", "double", derivative.error, 1e-7,
              derivative.at);
 }

@@ -22,6 +22,12 @@ ONE = {
     "many": Goal("hand", position=np.arange(12.0).reshape(4, 3), orientation=TURN, turn_weight=0.5),
     "slack": Goal("hand", Frame.at([1, 2, 3], TURN), slack=(0.1, 0, 0.2), turn_slack=0.3, priority=2),
     "cone": Goal("hand", axis=[0, 0, 2], direction=[3, 0, 4], turn_slack=0.4),
+    "relative": Goal("hand", Frame.at([1, 2, 3], TURN), relative_to="foot"),
+    "look": Goal("hand", axis=[0, 0, 2], look_at=[3, 0, 4], turn_slack=0.4),
+    "many looks": Goal("hand", axis=[0, 0, 2], look_at=np.arange(12.0).reshape(4, 3)),
+    "sphere": Goal("hand", position=[1, 2, 3], distance=0.3, slack=0.1),
+    "cylinder": Goal("hand", position=[1, 2, 3], distance=0.3, line=[0, 0, 2], axis=[1, 0, 0], direction=[0, 0, 1]),
+    "line": Goal("hand", position=[1, 2, 3], line=[0, 0, 2], relative_to="foot"),
 }
 
 
@@ -65,7 +71,7 @@ def test_a_goal_is_a_value(name):
         assert other == goal
         assert hash(other) == hash(goal)
         assert repr(other) == repr(goal)
-        for field in ("position", "orientation", "axis", "direction", "point"):
+        for field in ("position", "orientation", "axis", "direction", "look_at", "line", "point"):
             array = getattr(other, field)
             assert array is None or not array.flags.writeable
     with pytest.raises(AttributeError, match="does not change"):
@@ -102,6 +108,11 @@ def test_what_differs_is_not_equal():
         {"weight": None},
         {"slack": 0.1},
         {"priority": 1},
+        {"relative_to": "foot"},
+        {"distance": 1.0},
+        {"distance": 2.0},
+        {"line": [0, 0, 1]},
+        {"line": [0, 1, 0]},
     ):
         assert Goal("hand", **{**base, **change}) != same
     assert Goal("foot", **base) != same
@@ -118,6 +129,9 @@ def test_it_says_what_it_wants():
     assert "turn_weight=(0.5, 0.5, 0.5)" in repr(ONE["many"])
     assert repr(ONE["slack"]).endswith("slack=(0.1, 0.0, 0.2), turn_slack=(0.3, 0.3, 0.3), priority=2)")
     assert repr(ONE["cone"]) == "Goal('hand', axis=(0, 0, 1), direction=(0.6, 0, 0.8), turn_slack=0.4)"
+    assert repr(ONE["look"]) == "Goal('hand', axis=(0, 0, 1), look_at=(3, 0, 4), turn_slack=0.4)"
+    assert repr(ONE["sphere"]) == "Goal('hand', position=(1, 2, 3), distance=0.3, slack=(0.1, 0.1, 0.1))"
+    assert repr(ONE["line"]) == "Goal('hand', position=(1, 2, 3), line=(0, 0, 1), distance=0, relative_to='foot')"
     rows = np.tile(np.eye(3), (2, 1, 1))
     rows[1] = np.nan
     assert repr(Goal("hand", orientation=rows)) == "Goal('hand', orientation of shape (2,))"
@@ -143,6 +157,11 @@ def test_what_has_no_weight_has_no_row():
     assert ONE["axis"]._rows(1) == ([6, 7], [1.0, 1.0])
     assert ONE["orientation"]._rows(1) == ([3, 4, 5], [1.0] * 3)
     assert ONE["position and axis"]._rows(np.pi)[0] == [0, 1, 2, 6, 7]
+    assert ONE["look"]._rows(1) == ([6, 7], [1.0, 1.0])
+    assert ONE["sphere"]._rows(np.pi) == ([8], [1.0])
+    assert ONE["cylinder"]._rows(np.pi) == ([8, 6, 7], [1.0, 1.0, 1.0])
+    assert ONE["line"]._rows(np.pi) == ([8, 9], [1.0, 1.0])
+    assert Goal("hand", position=[1, 2, 3], line=[0, 0, 1], slack=0.1)._rows(np.pi)[0] == [8]
 
 
 def test_every_row_has_its_slack():
@@ -188,7 +207,7 @@ REFUSED = {
     "a goal needs a frame, a position, an orientation or an axis": lambda: Goal("hand"),
     "a frame, or position, orientation and axis; not both": lambda: Goal("hand", Frame(), position=[0, 0, 0]),
     "an orientation or an axis, not both": lambda: Goal("hand", orientation=TURN, axis=[0, 0, 1], direction=[0, 0, 1]),
-    "axis (of the link) and direction (in the world) go together": lambda: Goal("hand", axis=[0, 0, 1]),
+    "axis (of the link) and direction or look_at (in the world) go together": lambda: Goal("hand", axis=[0, 0, 1]),
     "go together": lambda: Goal("hand", position=[0, 0, 0], direction=[0, 0, 1]),
     "axis must not be zero": lambda: Goal("hand", axis=[0, 0, 0], direction=[0, 0, 1]),
     "direction must not be zero": lambda: Goal("hand", axis=[0, 0, 1], direction=[[0, 0, 1], [0, 0, 0]]),
@@ -233,6 +252,32 @@ REFUSED = {
     "turn_slack of an axis is one number, the half-angle of a cone; got (1, 1, 1)": lambda: Goal(
         "hand", axis=[0, 0, 1], direction=[0, 0, 1], turn_slack=(1, 1, 1)
     ),
+    "relative_to must be another link than the goal's own, 'hand'": lambda: Goal("hand", Frame(), relative_to="hand"),
+    "relative_to must be the name of a link, got 3": lambda: Goal("hand", Frame(), relative_to=3),
+    "a goal has look_at or a direction, not both": lambda: Goal(
+        "hand", axis=[0, 0, 1], direction=[0, 0, 1], look_at=[0, 0, 1]
+    ),
+    "a goal has look_at or a position, not both; give two goals": lambda: Goal(
+        "hand", axis=[0, 0, 1], position=[0, 0, 1], look_at=[0, 0, 1]
+    ),
+    "axis (of the link) and direction or look_at": lambda: Goal("hand", look_at=[0, 0, 1]),
+    "look_at must be finite, got [0.0, 0.0, nan]": lambda: Goal("hand", axis=[0, 0, 1], look_at=[0, 0, np.nan]),
+    "look_at must have shape (..., 3), not (2,)": lambda: Goal("hand", axis=[0, 0, 1], look_at=[0, 0]),
+    "distance needs a position that it is measured from": lambda: Goal("hand", Frame(), distance=0.1),
+    "line needs a position that it is measured from": lambda: Goal("hand", orientation=TURN, line=[0, 0, 1]),
+    "distance must be a finite number of metres, not negative; got -1": lambda: Goal(
+        "hand", position=[0, 0, 0], distance=-1
+    ),
+    "distance must be a finite number of metres, not negative; got nan": lambda: Goal(
+        "hand", position=[0, 0, 0], distance=float("nan")
+    ),
+    "got 'far'": lambda: Goal("hand", position=[0, 0, 0], distance="far"),
+    "distance=0 without slack is the position itself": lambda: Goal("hand", position=[0, 0, 0], distance=0),
+    "line must not be zero": lambda: Goal("hand", position=[0, 0, 0], line=[0, 0, 0]),
+    "line must have shape (3,)": lambda: Goal("hand", position=[0, 0, 0], line=np.eye(3)),
+    "slack of a distance is one number": lambda: Goal("hand", position=[0, 0, 0], distance=1, slack=(0.1, 0, 0)),
+    "weight of a distance is one number": lambda: Goal("hand", position=[0, 0, 0], distance=1, weight=(1, 0, 1)),
+    "weight of a line is one number": lambda: Goal("hand", position=[0, 0, 0], line=[0, 0, 1], weight=(1, 0, 1)),
     "priority must be a whole number, got 1.5": lambda: Goal("hand", Frame(), priority=1.5),
     "priority must be a whole number, got True": lambda: Goal("hand", Frame(), priority=True),
     "priority must be a whole number, got '1'": lambda: Goal("hand", Frame(), priority="1"),

@@ -54,6 +54,21 @@ def solve_many(arm: Linkage, link: str, count: int) -> int:
     return int(found.arrived.sum())
 
 
+def goals_for_real_work(arm: Linkage, link: str, other: str) -> bool:
+    """Goals relative to a link, looks, distances and a centre of mass."""
+    goals = [
+        Goal(link, Frame(), relative_to=other),
+        Goal(link, axis=[0, 0, 1], look_at=np.zeros((5, 3)), turn_slack=0.1),
+        Goal(link, position=(0, 0, 1), distance=0.2, slack=0.01),
+        Goal(link, position=[0, 0, 1], line=[0, 0, 1]),
+        Goal.center_of_mass([0, 0, 1], weight=(1, 1, 0)),
+    ]
+    near: float | None = goals[2].distance
+    seen: NDArray[np.float64] | None = goals[1].look_at
+    who: str | None = goals[0].relative_to
+    return near == 0.2 and seen is not None and who == other and arm.dof > 0
+
+
 def by_other_methods(arm: Linkage, goal: Goal) -> list[str]:
     scheme = damping.singularities() | damping.limits(region=0.1)
 
@@ -126,6 +141,7 @@ def main() -> None:
     frames = arm.frame(arm.random(5, seed=1), link)
     assert solve_one(arm, link, frames[0]) is not None
     assert solve_many(arm, link, 20) == 20
+    assert goals_for_real_work(arm, link, arm.root)
     assert by_other_methods(arm, Goal(link, position=[0.4, 0, 0.5]))[0] == "ARRIVED"
     assert compiled(arm, link, frames) == 5
     assert track(arm, link, 100) is not TrackingStatus.HELD

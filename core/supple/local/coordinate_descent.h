@@ -386,7 +386,7 @@ struct Descent {
       Vec<double> next = turned(now, part * step);
       if (clamp)
         next = clamp_ball(next, load3(ball.axis), ball.swing, ball.low, ball.high);
-      const Rot<double> Q = child * exp_rotation(between(now, next)) * transpose(child);
+      const Rot<double> Q = exp_rotation(child * between(now, next));
       frames_after(ball.index, 0, &Q, axes, tips, after);
       if (is_no_worse(before, after)) {
         store3(next, q);

@@ -119,7 +119,8 @@ SUPPLE_FN bool ends_group(const Problem &problem, int i) {
     if (i < target.first || i >= target.first + target.rows)
       continue;
     const int k = i - target.first;
-    return k + 1 == target.rows || (target.component[k] < about_x) != (target.component[k + 1] < about_x);
+    return k + 1 == target.rows ||
+           is_position_component(target.component[k]) != is_position_component(target.component[k + 1]);
   }
   return true;
 }

@@ -89,6 +89,11 @@ SUPPLE_FLAT Frame<T> operator*(const Frame<T> &a, const Frame<T> &b) {
   return {a.r * b.r, a.r * b.p + a.p};
 }
 template <class T>
+SUPPLE_FLAT Frame<T> inverse(const Frame<T> &f) {
+  const Rot<T> back = transpose(f.r);
+  return {back, -(back * f.p)};
+}
+template <class T>
 SUPPLE_FLAT Vec<T> operator*(const Frame<T> &a, Vec<T> p) {
   return a.r * p + a.p;
 }

@@ -19,6 +19,7 @@ inline void make_chain(const Node *nodes, int count, ChainJoint *joints) {
       joint.position[k] = node.position[k];
     joint.index = node.index;
     joint.motion = node.motion;
+    joint.inverted = node.inverted;
     joint.whole = i == 0 || nodes[i - 1].motion == balls || node.motion == balls;
     double before = 0, after = 0;
     if (!joint.whole) {
@@ -116,6 +117,35 @@ SUPPLE_FLAT Frame<T> frame(const Columns<ColumnOf<T>> &c) {
   return {{vec(c.x), vec(c.y), vec(c.z)}, vec(c.p)};
 }
 
+// The nodes of the chain from one link to another: against the joints of `up` (nodes from the common ancestor
+// to the first link), then along those of `down` (to the second). The inverse of a joint is
+// (L Rot(v))^-1 = Rot(-v) L^-1, so each location moves to the joint before. `from` and `to` are the frames of
+// the links on their last nodes; `to` becomes that of the second link on the last node of the chain.
+inline void make_relative_nodes(const Node *up, int up_count, const Node *down, int down_count,
+                                const Frame<double> &from, Frame<double> &to, Node *out) {
+  auto place = [](Node node, const Frame<double> &at) {
+    const double rows[9] = {at.r.x.x, at.r.y.x, at.r.z.x, at.r.x.y, at.r.y.y,
+                            at.r.z.y, at.r.x.z, at.r.y.z, at.r.z.z};
+    std::memcpy(node.rotation, rows, sizeof rows);
+    store3(at.p, node.position);
+    return node;
+  };
+  Frame<double> before = inverse(from);
+  for (int i = up_count - 1; i >= 0; --i) {
+    Node node = place(up[i], before);
+    node.gain = -node.gain;
+    node.offset = -node.offset;
+    node.inverted = !node.inverted;
+    *out++ = node;
+    before = inverse(constant<double>(up[i].rotation, up[i].position));
+  }
+  for (int i = 0; i < down_count; ++i) {
+    *out++ = place(down[i], before * constant<double>(down[i].rotation, down[i].position));
+    before = {identity<double>(), {0, 0, 0}};
+  }
+  to = before * to;
+}
+
 // Frame of the end effector, and the axes of all joints on the way to it; there must be room for one axis
 // more.
 template <class T>
@@ -164,11 +194,20 @@ SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, 
           at.p = at.p + (splat<T>(joint.slide_gain) * q[joint.index] + splat<T>(joint.slide_offset)) * at.z;
         store_axis(axes++, at.z, at.p);
       } else {
+        // values of a ball turn about its child's axes, which an inverted ball has before its turn
         const T o = splat<T>(0);
-        at = after(at, Frame<T>{exp_rotation(load3(q + joint.index)), {o, o, o}});
-        store_axis(axes++, at.x, at.p);
-        store_axis(axes++, at.y, at.p);
-        store_axis(axes++, at.z, at.p);
+        const Vec<T> turn = load3(q + joint.index);
+        if (joint.inverted) {
+          store_axis(axes++, -at.x, at.p);
+          store_axis(axes++, -at.y, at.p);
+          store_axis(axes++, -at.z, at.p);
+        }
+        at = after(at, Frame<T>{exp_rotation(joint.inverted ? -turn : turn), {o, o, o}});
+        if (!joint.inverted) {
+          store_axis(axes++, at.x, at.p);
+          store_axis(axes++, at.y, at.p);
+          store_axis(axes++, at.z, at.p);
+        }
       }
     }
   }

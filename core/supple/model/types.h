@@ -12,6 +12,7 @@ struct Node {
   double position[3];        // of the location, in metres
   double gain, offset;       // value = gain * q[index] + offset
   int parent, index, motion; // parent: -1 for the world; index: first of one value of q, or of three
+  bool inverted = false;     // of a ball: it turns by the inverse of its values
 };
 
 // One joint of a chain. A turn about z at the end of one location and at the start of the next is one turn,
@@ -28,13 +29,32 @@ struct ChainJoint {
   bool shifts[3]; // which parts of the shift are not zero
   bool whole;     // use the whole location
   bool shared;    // a joint before this one has the same column of the Jacobian
+  bool inverted;  // of a ball: it turns by the inverse of its values, as seen from its child
 };
 
-// the joints between the world and one end effector, outermost last
+// the joints between the world, or the link that a goal is relative to, and one end effector, outermost last
 struct Chain {
   const ChainJoint *joints;
-  int count, axes, dof;            // axes: one for each turn or slide, three for a ball
+  int count, axes,
+      dof; // axes: one for each turn or slide, three for a ball; of a centre of mass, also scratch
   double rotation[9], position[3]; // the end effector, as seen from the last joint
+};
+
+// One joint that carries mass, in a tree whose nodes stand before what hangs on them. Links that the joint
+// carries without another joint between count as one.
+struct MassNode {
+  Node joint;       // its parent is among these nodes
+  double share;     // its own part of the mass of the linkage
+  double center[3]; // of that part, in the axes of what the joint carries
+  double carried;   // the part of the mass that it carries, its own and that of what hangs on it
+  int end;          // what hangs on it are the nodes after it and before this one
+};
+
+// the masses of a linkage; `fixed` is the part of the centre of mass that no joint moves, times its mass
+struct MassTree {
+  const MassNode *nodes;
+  int count, axes; // axes: one for each turn or slide, three for a ball
+  double fixed[3];
 };
 
 // a link of the whole tree, as seen from the joint that carries it (-1: the world)

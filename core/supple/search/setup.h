@@ -216,7 +216,8 @@ SUPPLE_FN bool can_have_table(const Problem &problem, const SearchArrays &arrays
   bool locked = false;
   for (int l = 0; l < problem.n; ++l)
     locked = locked || !(arrays.joints[l].weighted_size > 0);
-  return is_simple_chain(problem, arrays) && !locked && is_position(target) && target.chain.count >= 2;
+  return is_simple_chain(problem, arrays) && !locked && is_position(target) && target.chain.count >= 2 &&
+         !target.masses.count;
 }
 
 // bytes of memory for set_up_search

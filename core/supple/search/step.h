@@ -60,10 +60,10 @@ SUPPLE_FLAT Mask<T> is_within_tolerance(const Search &search, T squared_distance
   return at_position & at_angle;
 }
 
-// Columns of a target in J, and its part of the gradient J'e. `across` and `weight` are those of its rows.
+// Columns of a target in J, and its part of the gradient J'e. `vectors` and `weight` are those of its rows.
 template <class T>
 SUPPLE_FN void add_columns(const Target &target, const Search &search, int t, Vec<T> point,
-                           const Vec<T> *across, const T *weight, const int *&axis_column,
+                           const RowVectors<T> &vectors, const T *weight, const int *&axis_column,
                            SearchStepScratch<T> &scratch) {
   const Chain &chain = target.chain;
   const T zero = splat<T>(0);
@@ -82,9 +82,9 @@ SUPPLE_FN void add_columns(const Target &target, const Search &search, int t, Ve
       const Vec<T> z = splat<T>(gain * search.joints[l].weighted_size) * axis->z;
       T rows[6];
       if (prismatic)
-        to_rows(target, across, weight, z, Vec<T>{zero, zero, zero}, rows);
+        velocity_rows(target, vectors, weight, z, Vec<T>{zero, zero, zero}, rows);
       else
-        to_rows(target, across, weight, cross(z, point - axis->p), z, rows);
+        velocity_rows(target, vectors, weight, cross(z, point - axis->p), z, rows);
       T *column = J + 6 * *axis_column;
       const bool add = *axis_column < filled; // another joint of the chain has the same value
       T gradient = scratch.gradient[l];
@@ -272,14 +272,14 @@ SUPPLE_FN SearchStepResult<T> add_target(const Target &target, const Search &sea
   remove_slack(target, r);
   T weight[6], *e = scratch.e + target.first;
   row_weights(target, r, weight);
-  to_rows(target, r.across, weight, r.position, r.rotation, e);
+  to_rows(target, r.rows, weight, r.position, r.rotation, e);
   SearchStepResult<T> result;
   result.arrived = is_within_tolerance(search, squared_distance(r), squared_angle(r));
   result.squared_error = splat<T>(0);
   for (int i = 0; i < target.rows; ++i)
     result.squared_error = result.squared_error + e[i] * e[i];
   scratch.target_error[t] = result.squared_error;
-  add_columns(target, search, t, tip.p, r.across, weight, axis_column, scratch);
+  add_columns(target, search, t, tip.p, r.rows, weight, axis_column, scratch);
   return result;
 }
 

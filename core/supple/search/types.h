@@ -46,7 +46,7 @@ struct SearchConstants {
   static constexpr double drop_error = 0.1, drop_margin = 0.3;
   // slides of redundant linkages: from this squared error on; least and largest gain
   static constexpr double slide_error = 0.1, least_slide_gain = 0.05, largest_slide_gain = 1;
-  static constexpr int last_steps = 10;      // after the last slide
+  static constexpr int last_steps = 10;     // after the last slide
   static constexpr int refined_answers = 4; // of the nearest answers at the end
 
   // When no restart arrives: so many abandoned candidates descend a little, and the best of them far.

@@ -4,10 +4,11 @@
 //   residual       what is left to the goal, in world axes, in one of two metrics of rotation
 //   remove_slack   the part of it beyond the goal's slack
 //   row_weights    weight of each row; 0 inside its slack
-//   to_rows        rows of any linear and angular part: of a residual, of a column of the Jacobian
+//   to_rows        rows of the linear and angular part of a residual
+//   velocity_rows  rows of a velocity of the end effector, such as a column of the Jacobian
 //   squared_distance, squared_angle   its squared sizes without weights
 #pragma once
-#include "supple/model/chain.h"
+#include "supple/model/center_of_mass.h"
 #include "supple/task/types.h"
 
 namespace supple {
@@ -15,7 +16,8 @@ inline namespace SUPPLE_ISA {
 
 // Sets what a target's rows say about it as a whole.
 SUPPLE_FN void set_properties(Target &target) {
-  target.has_position = target.has_rotation = target.has_direction = target.has_slack = false;
+  target.has_rotation = target.points = target.has_radial = target.has_slack = false;
+  target.has_position = target.looks;
   for (bool &has : target.has_component)
     has = false;
   int exact_rotations = 0; // rotation rows without slack
@@ -25,24 +27,30 @@ SUPPLE_FN void set_properties(Target &target) {
     target.has_slack = target.has_slack || target.slack[i] > 0;
     if (component < across_1)
       target.has_component[component] = true;
-    if (component < about_x) {
+    if (is_position_component(component)) {
       target.has_position = true;
+      target.has_radial = target.has_radial || component >= radial_1;
     } else if (component < across_1) {
       target.has_rotation = true;
       exact_rotations += target.slack[i] == 0;
     } else {
-      target.has_direction = true;
+      target.points = true;
       target.has_component[about_x] = target.has_component[about_y] = target.has_component[about_z] = true;
       cone = target.slack[i];
     }
   }
-  target.needs_angle = target.has_direction ? cone > 0 : exact_rotations < 3;
+  if (target.looks || target.has_radial)
+    target.has_component[along_x] = target.has_component[along_y] = target.has_component[along_z] = true;
+  target.has_direction = target.points && !target.looks;
+  target.needs_angle = target.points ? cone > 0 : exact_rotations < 3;
 }
 
 // Frame of the end effector at the target's point; `axes` receives those of its joints and needs space for
 // one extra element.
 template <class T>
 SUPPLE_FLAT Frame<T> end_effector(const Target &target, const T *q, Axis<T> *axes) {
+  if (target.masses.count)
+    return {identity<T>(), center_of_mass(target.masses, q, axes)};
   Frame<T> tip = frame<T>(traverse_chain(target.chain, q, axes));
   tip.p = tip * splat3<T>(target.point);
   return tip;
@@ -144,14 +152,65 @@ struct HalfSine {
   }
 };
 
+// The vectors in world axes that turn linear and angular parts into rows other than along and about those
+// axes.
+template <class T>
+struct RowVectors {
+  Vec<T> across[2]; // of rows of a pointing axis: unit vectors across it
+  Vec<T> radial[2]; // of radial rows: unit vectors
+  Vec<T> look;      // of a point to look at: fade times the unit vector to it, over its distance
+  T fade;           // of a point to look at: less than 1 where it is near
+  T bend; // of a radial row, 1/m: 1 / distance, the curvature of the sphere through the end effector
+};
+
 // What is left from an end effector to its goal, in world axes; components that the goal does not have are 0.
 template <class T>
 struct Residual {
-  Vec<T> position;  // goal minus end effector
-  Vec<T> rotation;  // that takes the end effector to the goal; its length is the metric's
-  Vec<T> pointing;  // of a goal for a direction: the axis that is to point, in the world
-  Vec<T> across[2]; // of a goal for a direction: the unit vectors of its two rows, across `pointing`
+  Vec<T> position; // goal minus end effector
+  Vec<T> rotation; // that takes the end effector to the goal; its length is the metric's
+  Vec<T> pointing; // of a pointing axis: that axis in the world
+  RowVectors<T> rows;
 };
+
+// A point to look at counts less within this distance in metres, and not at all where the end effector is at
+// it: every direction passes through it there.
+constexpr double look_distance = 0.01;
+
+// The unit vector to the point to look at, with what its rows need.
+template <class T>
+SUPPLE_FLAT Vec<T> look_direction(Vec<T> to, RowVectors<T> &rows) {
+  const T one = splat<T>(1), per_distance = splat<T>(1 / look_distance);
+  const T distance = root(dot(to, to));
+  const T part = lesser(distance * per_distance, one);
+  const Vec<T> direction = (one / larger(distance, splat<T>(1e-12))) * to;
+  rows.bend = splat<T>(0);
+  rows.fade = part * part * (splat<T>(3) - splat<T>(2) * part);
+  rows.look = (rows.fade / larger(distance, splat<T>(1e-12))) * direction;
+  return direction;
+}
+
+// What is left of the way to the goal's position until the end effector is on its sphere or cylinder, or,
+// with two rows, on its line. At the centre any direction will do.
+template <class T>
+SUPPLE_FLAT Vec<T> radial_residual(const Target &target, Vec<T> way, RowVectors<T> &rows) {
+  const Vec<T> line = splat3<T>(target.line);
+  const bool has_line = target.line[0] != 0 || target.line[1] != 0 || target.line[2] != 0;
+  if (has_line) {
+    way = way - dot(line, way) * line;
+    perpendicular(line, rows.radial[0], rows.radial[1]);
+  } else {
+    rows.radial[0] = rows.radial[1] = {splat<T>(1), splat<T>(0), splat<T>(0)};
+  }
+  rows.bend = splat<T>(0);
+  if (target.component[1] == radial_2)
+    return way;
+  const T distance = root(dot(way, way));
+  const Mask<T> apart = distance > splat<T>(1e-12);
+  const T safe = select(apart, distance, splat<T>(1));
+  rows.radial[0] = select3<T>(apart, (splat<T>(1) / safe) * way, rows.radial[0]);
+  rows.bend = splat<T>(1) / larger(distance, splat<T>(0.1 * target.distance + 1e-6));
+  return (distance - splat<T>(target.distance)) * rows.radial[0];
+}
 
 template <class Metric, class T>
 SUPPLE_FLAT Residual<T> residual(const Target &target, const Frame<T> &tip, const Frame<T> &goal,
@@ -162,12 +221,23 @@ SUPPLE_FLAT Residual<T> residual(const Target &target, const Frame<T> &tip, cons
   auto only = [&](const bool *has, Vec<T> v) {
     return Vec<T>{has[0] ? v.x : zero, has[1] ? v.y : zero, has[2] ? v.z : zero};
   };
-  Residual<T> r{only(target.has_component, goal.p - tip.p), none, none, {none, none}};
-  if (target.has_direction) {
+  Residual<T> r; // its row vectors are set where the goal has such rows
+  r.position = only(target.has_component, goal.p - tip.p);
+  r.rotation = r.pointing = none;
+  if (target.has_radial)
+    r.position = radial_residual(target, r.position, r.rows);
+  if (target.points) {
+    Vec<T> direction = goal_direction(goal);
+    if (target.looks) {
+      direction = look_direction(r.position, r.rows);
+      r.position = none;
+    }
     r.pointing = pointing_axis(target, tip);
-    perpendicular(r.pointing, r.across[0], r.across[1]);
-    const Vec<T> rotation = metric.between(r.pointing, goal_direction(goal), r.across[0]);
+    perpendicular(r.pointing, r.rows.across[0], r.rows.across[1]);
+    const Vec<T> rotation = metric.between(r.pointing, direction, r.rows.across[0]);
     r.rotation = metric.finish(rotation, target.needs_angle);
+    if (target.looks)
+      r.rotation = r.rows.fade * r.rotation;
   } else if (target.has_rotation) {
     const Vec<T> rotation = metric.finish(metric.between(tip.r, goal.r), target.needs_angle);
     r.rotation = only(target.has_component + about_x, rotation);
@@ -182,24 +252,30 @@ SUPPLE_FLAT T &component_of(Residual<T> &r, int component) {
   return *all[component];
 }
 
-// Subtracts the slack from a residual: a component x becomes x - clip(x, -slack, slack). For a cone, the
-// first row is the shortest rotation to the cone, zero inside it; the second row is always zero.
+// Subtracts the slack from a residual: a component x becomes x - clip(x, -slack, slack). Of a distance, what
+// is within the slack on either side becomes zero. For a cone, the first row is the shortest rotation to the
+// cone, zero inside it; the second row is always zero.
 template <class T>
 SUPPLE_FLAT void remove_slack(const Target &target, Residual<T> &r) {
   if (!target.has_slack)
     return;
   const T zero = splat<T>(0);
   const Vec<T> none{zero, zero, zero};
-  if (target.has_direction && target.needs_angle) {
+  if (target.points && target.needs_angle) {
     const T cone = splat<T>(target.slack[target.rows - 1]);
     const T size = root(dot(r.rotation, r.rotation));
     const Mask<T> outside = size > cone;
     const Vec<T> toward = (splat<T>(1) / larger(size, splat<T>(1e-300))) * r.rotation;
-    r.across[0] = select3<T>(outside, toward, none);
-    r.across[1] = none;
-    r.rotation = select(outside, size - cone, zero) * r.across[0];
+    r.rows.across[0] = select3<T>(outside, toward, none);
+    r.rows.across[1] = none;
+    r.rotation = select(outside, size - cone, zero) * r.rows.across[0];
   }
   for (int i = 0; i < target.rows; ++i) {
+    if (target.component[i] == radial_1) {
+      const T far = dot(r.rows.radial[0], r.position);
+      r.position =
+          (far - clip(far, splat<T>(-target.slack[i]), splat<T>(target.slack[i]))) * r.rows.radial[0];
+    }
     if (target.component[i] >= across_1)
       continue;
     T &x = component_of(r, target.component[i]);
@@ -215,21 +291,38 @@ SUPPLE_FLAT void row_weights(const Target &target, Residual<T> &r, T *weight) {
     weight[i] = splat<T>(target.weight[i]);
     if (target.component[i] < across_1 && target.slack[i] > 0)
       weight[i] = select(component_of(r, target.component[i]) == splat<T>(0), splat<T>(0), weight[i]);
+    if (target.component[i] == radial_1 && target.slack[i] > 0)
+      weight[i] = select(dot(r.position, r.position) == splat<T>(0), splat<T>(0), weight[i]);
   }
 }
 
-// The rows of a target from a linear and an angular part in world axes, each times its weight.
+// The rows of a target from the linear and angular part of a residual in world axes, each times its weight.
 template <class T>
-SUPPLE_FLAT void to_rows(const Target &target, const Vec<T> *across, const T *weight, Vec<T> linear,
+SUPPLE_FLAT void to_rows(const Target &target, const RowVectors<T> &vectors, const T *weight, Vec<T> linear,
                          Vec<T> angular, T *rows) {
-  const T zero = splat<T>(0);
-  T all[8] = {linear.x, linear.y, linear.z, angular.x, angular.y, angular.z, zero, zero};
-  if (target.has_direction) {
-    all[across_1] = dot(across[0], angular);
-    all[across_2] = dot(across[1], angular);
+  T all[component_count];
+  store3(linear, all);
+  store3(angular, all + about_x);
+  if (target.points) {
+    all[across_1] = dot(vectors.across[0], angular);
+    all[across_2] = dot(vectors.across[1], angular);
+  }
+  if (target.has_radial) {
+    all[radial_1] = dot(vectors.radial[0], linear);
+    all[radial_2] = dot(vectors.radial[1], linear);
   }
   for (int i = 0; i < target.rows; ++i)
     rows[i] = weight[i] * all[target.component[i]];
+}
+
+// The rows of a velocity of the end effector at its point: how fast it makes the residual's rows less. With d
+// the unit vector to a point to look at, that turns by -d x linear / distance.
+template <class T>
+SUPPLE_FLAT void velocity_rows(const Target &target, const RowVectors<T> &vectors, const T *weight,
+                               Vec<T> linear, Vec<T> angular, T *rows) {
+  if (target.looks)
+    angular = vectors.fade * angular + cross(vectors.look, linear);
+  to_rows(target, vectors, weight, linear, angular, rows);
 }
 
 // squared sizes of a residual, without weights: in metres, and of the rotation in its metric (in radians by
@@ -251,7 +344,7 @@ SUPPLE_FN double squared_error(const Problem &problem, const double *goals, cons
     Residual<double> r = residual<Angle>(target, tips[t], goal_frame(goals + 12 * t));
     remove_slack(target, r);
     row_weights(target, r, weight);
-    to_rows(target, r.across, weight, r.position, r.rotation, e);
+    to_rows(target, r.rows, weight, r.position, r.rotation, e);
     for (int i = 0; i < target.rows; ++i)
       sum += e[i] * e[i];
   }

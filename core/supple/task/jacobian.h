@@ -55,23 +55,31 @@ struct Evaluation {
   double *distance, *angle; // of each target, without weights, in metres and radians
 };
 
-// Rows of one target's residual and their Jacobian, from the geometric one in `full`. The Jacobian is to_rows
-// of each column, written row by row, which vectorises.
+// Rows of one target's residual and their Jacobian, from the geometric one in `full`. The Jacobian is
+// velocity_rows of each column, written row by row, which vectorises.
 SUPPLE_FN void evaluate_rows(const Target &target, Residual<double> &r, int n, const double *full, double *e,
                              double *J) {
   double weight[6];
   row_weights(target, r, weight);
-  to_rows(target, r.across, weight, r.position, r.rotation, e);
+  to_rows(target, r.rows, weight, r.position, r.rotation, e);
   for (int i = 0; i < target.rows; ++i) {
     const int component = target.component[i];
     double *row = J + i * n;
     if (component < across_1) {
       for (int k = 0; k < n; ++k)
         row[k] = weight[i] * full[component * n + k];
-    } else {
-      const Vec<double> a = r.across[component - across_1];
+    } else if (component < radial_1) {
+      const Vec<double> a = r.rows.across[component - across_1];
+      const double part = target.looks ? r.rows.fade * weight[i] : weight[i];
       for (int k = 0; k < n; ++k)
-        row[k] = weight[i] * dot(a, Vec<double>{full[3 * n + k], full[4 * n + k], full[5 * n + k]});
+        row[k] = part * dot(a, Vec<double>{full[3 * n + k], full[4 * n + k], full[5 * n + k]});
+      const Vec<double> moved = cross(a, r.rows.look); // a . (look x v) = (a x look) . v
+      for (int k = 0; k < n && target.looks; ++k)
+        row[k] += weight[i] * dot(moved, Vec<double>{full[k], full[n + k], full[2 * n + k]});
+    } else {
+      const Vec<double> a = r.rows.radial[component - radial_1];
+      for (int k = 0; k < n; ++k)
+        row[k] = weight[i] * dot(a, Vec<double>{full[k], full[n + k], full[2 * n + k]});
     }
   }
 }

@@ -4,15 +4,30 @@
 
 namespace supple {
 
-// the rows an error can have: position and orientation along the world's axes, and two across a pointing
-// direction
-enum Component : int { along_x, along_y, along_z, about_x, about_y, about_z, across_1, across_2 };
+// the rows an error can have: position and orientation along the world's axes; two rotations across a
+// pointing axis; the distance from a point or a line, or two rows across a line
+enum Component : int {
+  along_x,
+  along_y,
+  along_z,
+  about_x,
+  about_y,
+  about_z,
+  across_1,
+  across_2,
+  radial_1,
+  radial_2
+};
+constexpr int component_count = 10;
+
+inline bool is_position_component(int component) { return component < about_x || component >= radial_1; }
 
 // What is wanted of one end effector. Its chain counts only the joints that some goal needs, 0 to n - 1. The
 // goal itself is given for each problem as twelve numbers: the rotation row by row (its first row is the
-// direction, when has_direction) and the position.
+// direction, when has_direction) and the position (which is the point to look at, when looks).
 struct Target {
-  Chain chain;
+  Chain chain;      // for a centre of mass, all joints that move it
+  MassTree masses;  // of a goal for the centre of mass of the linkage; else its count is 0
   int first, rows;  // its rows among all
   int component[6]; // which ones they are; those without weight are left out
   double weight[6]; // of each row
@@ -20,14 +35,20 @@ struct Target {
                    // a cone
   double point[3]; // what is to be brought to the position, in the end effector's axes
   double axis[3];  // what is to point along the direction, in the end effector's axes
+  bool looks;      // the axis, from the point, is to pass through the goal's position
+  double distance; // of radial rows: how far the point shall be from the goal's position, or from a line
+                   // through it
+  double line[3];  // direction of that line, of length 1; zero: there is none
   // derived from the rows by set_properties (task/goal.h)
-  bool has_position;  // some of along_x, along_y, along_z
+  bool has_position;  // the goal's position counts
   bool has_rotation;  // some of about_x, about_y, about_z
-  bool has_direction; // across_1 and across_2
+  bool points;        // across_1 and across_2
+  bool has_direction; // the same, along a direction that the goal gives
+  bool has_radial;    // radial_1
   bool has_slack;     // of some row
   bool needs_angle;   // its rotation rows must be of the angle itself: a cone, or not all three without slack
   bool has_component[6]; // which world components of position and rotation count; a direction has all
-                         // rotations
+                         // rotations, a distance and a point to look at have all positions
 };
 
 struct Problem {

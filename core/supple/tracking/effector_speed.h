@@ -26,7 +26,7 @@ struct EffectorMotion {
 SUPPLE_FN EffectorMotion effector_motion(const Tracking &t, const Target &target, const Frame<double> &tip,
                                          const double *velocity, double braking_time,
                                          const TickEvaluation &scratch) {
-  const int count = movers(target.chain, scratch.axes, tip.p, t.unit, scratch.movers);
+  const int count = movers(target, scratch.axes, tip.p, t.unit, scratch.movers);
   Vec<double> linear{0, 0, 0}, angular{0, 0, 0}, next = tip.p;
   double length = 0, after_linear = 0, after_angular = 0;
   EffectorMotion motion{};

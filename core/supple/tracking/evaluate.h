@@ -26,8 +26,8 @@ struct TickSetup {
 
 // What turns linear and angular parts into the rows of one target.
 struct TargetRows {
-  double weight[6];      // of each row, scaled
-  Vec<double> across[2]; // of a goal for a direction: the unit vectors of its rows
+  double weight[6]; // of each row, scaled
+  RowVectors<double> vectors;
 };
 
 // What a command asks of one end effector, in world axes.
@@ -71,8 +71,8 @@ SUPPLE_FLAT double dot_rows(const double *a, const double *b, int m) {
 }
 SUPPLE_FLAT double positive(double x) { return x > 0 ? x : 0; }
 
-// The weighted rows of a target from a linear and an angular part in world axes. One pose has all six rows,
-// in their order.
+// The weighted rows of a velocity of an end effector, or of a motion of its goal, in world axes. One pose has
+// all six rows, in their order.
 template <bool OnePose>
 SUPPLE_FLAT void weighted_rows(const Target &target, const TargetRows &of, Vec<double> linear,
                                Vec<double> angular, double *rows) {
@@ -82,19 +82,20 @@ SUPPLE_FLAT void weighted_rows(const Target &target, const TargetRows &of, Vec<d
       rows[i] = of.weight[i] * all[i];
     return;
   }
-  to_rows(target, of.across, of.weight, linear, angular, rows);
+  velocity_rows(target, of.vectors, of.weight, linear, angular, rows);
 }
 
 SUPPLE_FN CommandResidual command_residual(const Target &target, const Frame<double> &tip,
                                            const Command &command, double scale) {
   CommandResidual r{};
   r.error = residual<Angle>(target, tip, goal_frame(command.goal));
-  r.rows.across[0] = r.error.across[0];
-  r.rows.across[1] = r.error.across[1];
+  r.rows.vectors = r.error.rows;
   double w[6] = {0, 0, 0, 0, 0, 0};
   for (int i = 0; i < target.rows; ++i) {
     r.rows.weight[i] = scale * target.weight[i];
-    if (target.component[i] < across_1)
+    if (target.component[i] >= radial_1)
+      w[along_x] = w[along_y] = w[along_z] = r.rows.weight[i];
+    else if (target.component[i] < across_1)
       w[target.component[i]] = r.rows.weight[i];
     else
       w[about_x] = w[about_y] = w[about_z] = r.rows.weight[i];
@@ -106,25 +107,44 @@ SUPPLE_FN CommandResidual command_residual(const Target &target, const Frame<dou
     moved[i] = target.has_component[i] ? command.displacement[i] : 0;
   r.position_displacement = load3(moved);
   r.rotation_displacement = load3(moved + about_x);
-  if (target.has_direction) { // about the pointing axis itself nothing is asked
+  if (target.points) { // about the pointing axis itself nothing is asked
     const Vec<double> axis = r.error.pointing;
     r.rotation_displacement = r.rotation_displacement - dot(r.rotation_displacement, axis) * axis;
   }
   return r;
 }
 
+// The same for a point to look at, as it was before this tick.
+SUPPLE_FN bool add_look_curvature(const CommandResidual &r, const Mover *movers, int count, int n,
+                                  double *H) {
+  const RowVectors<double> &rows = r.error.rows;
+  const double square = dot(rows.look, rows.look);
+  if (!(rows.fade == 1) || !(square > 0))
+    return false; // near the point, the Hessian is J'J
+  const Vec<double> to = (1 / square) * rows.look - r.position_displacement;
+  add_look_curvature(movers, count, to, r.error.pointing, r.rotation_weight.x, n, H);
+  return true;
+}
+
 // Adds the curvature of one target's residual to H; false where that residual is too short to matter.
 SUPPLE_FN bool add_residual_curvature(const Target &target, const CommandResidual &r, const Mover *movers,
                                       int count, int n, double *H) {
   auto largest = [](Vec<double> w) { return larger(w.x, larger(w.y, w.z)); };
-  const Vec<double> p = r.error.position - r.position_displacement;
+  if (target.looks)
+    return add_look_curvature(r, movers, count, n, H);
+  Vec<double> p = r.error.position - r.position_displacement;
+  if (target.has_radial)
+    p = r.error.position - radial_part(target, r.error.rows, r.position_displacement);
   const Vec<double> o = r.error.rotation - r.rotation_displacement;
   const double square =
       squared(largest(r.position_weight)) * dot(p, p) + squared(largest(r.rotation_weight)) * dot(o, o);
   if (!(square > 1e-12))
     return false;
-  add_curvature(movers, count, p, o, r.position_weight, r.rotation_weight, target.has_direction,
-                r.error.pointing, n, H);
+  add_curvature(movers, count, p, o, r.position_weight, r.rotation_weight, target.points, r.error.pointing, n,
+                H);
+  if (target.has_radial)
+    add_radial_curvature(target, r.error.rows, movers, count,
+                         squared(r.position_weight.x) * dot(r.error.rows.radial[0], p), n, H);
   return true;
 }
 
@@ -148,9 +168,12 @@ SUPPLE_FLAT bool evaluate_target(const TickSetup<N, M> &setup, const Target &tar
     }
   }
   Vec<double> linear, angular;
-  second_along(movers, count, out.last_step, linear, angular);
+  target_second_along(target, r.rows.vectors, movers, count, out.last_step, linear, angular);
   double error[6], second[6];
-  rows(r.error.position, r.error.rotation, error);
+  if (M == 6)
+    rows(r.error.position, r.error.rotation, error);
+  else
+    to_rows(target, r.rows.vectors, r.rows.weight, r.error.position, r.error.rotation, error);
   rows(r.position_displacement, r.rotation_displacement, out.command + first);
   rows(linear, angular, second);
   for (int i = 0; i < target.rows; ++i) {
@@ -204,7 +227,7 @@ SUPPLE_FN EvaluationSummary evaluate_tick(const TickSetup<N, M> &setup, const Ar
   for (int k = 0; k < t.problem.target_count; ++k) {
     const Target &target = t.problem.targets[k];
     const Frame<double> tip = end_effector(target, memory.q, axes);
-    const int count = out.mover_count[k] = movers(target.chain, axes, tip.p, t.unit, target_movers);
+    const int count = out.mover_count[k] = movers(target, axes, tip.p, t.unit, target_movers);
     const CommandResidual r = command_residual(target, tip, commands[k], t.weight_scale);
     out.rows[k] = r.rows;
     out.targets[k] = r;
@@ -232,7 +255,7 @@ SUPPLE_FN void second_derivative(const TickSetup<N, M> &setup, const TickEvaluat
   for (int k = 0; k < setup.tracking.problem.target_count; ++k) {
     const Target &target = setup.tracking.problem.targets[k];
     Vec<double> linear, angular;
-    second_along(target_movers, at.mover_count[k], d, linear, angular);
+    target_second_along(target, at.rows[k].vectors, target_movers, at.mover_count[k], d, linear, angular);
     weighted_rows<M == 6>(target, at.rows[k], linear, angular, rows + target.first);
     target_movers += at.mover_count[k];
   }
@@ -247,14 +270,14 @@ SUPPLE_FN void add_singular_value_gradient(const TickSetup<N, M> &setup, const T
   const Mover *target_movers = at.movers;
   for (int k = 0; k < setup.tracking.problem.target_count; ++k) {
     const Target &target = setup.tracking.problem.targets[k];
-    derivative_along_each(target_movers, at.mover_count[k], z,
-                          [&](int joint, Vec<double> linear, Vec<double> angular) {
-                            double rows[6], sum = 0;
-                            weighted_rows<M == 6>(target, at.rows[k], linear, angular, rows);
-                            for (int i = 0; i < target.rows; ++i)
-                              sum += rows[i] * image[target.first + i];
-                            gradient[joint] += weight * sum / sigma;
-                          });
+    target_derivative_along_each(target, at.rows[k].vectors, target_movers, at.mover_count[k], z,
+                                 [&](int joint, Vec<double> linear, Vec<double> angular) {
+                                   double rows[6], sum = 0;
+                                   weighted_rows<M == 6>(target, at.rows[k], linear, angular, rows);
+                                   for (int i = 0; i < target.rows; ++i)
+                                     sum += rows[i] * image[target.first + i];
+                                   gradient[joint] += weight * sum / sigma;
+                                 });
     target_movers += at.mover_count[k];
   }
 }

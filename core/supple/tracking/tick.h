@@ -154,7 +154,8 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
     bound_lead(t, measured, setup.dt, memory, bounds);
   // the desired step: of the law, out of a local minimum, or none
   bool settled = watch_rest(setup, at, summary, scratch.commands, memory);
-  if (measured && is_waiting(setup, bounds)) { // the arm is not where it was led: it is no time to go elsewhere
+  if (measured &&
+      is_waiting(setup, bounds)) { // the arm is not where it was led: it is no time to go elsewhere
     scalars.command_rest_time = scalars.no_gain_time = 0;
     settled = false;
   }

@@ -17,14 +17,25 @@ if TYPE_CHECKING:
 _ROWS = 4096  # rows of q at once: the frames of all links take 128 bytes each
 
 
-def center_of_mass(linkage: Linkage, q: ArrayLike) -> Array:
-    """See `Linkage.center_of_mass`: the mean of the links' centres of mass, weighted by their masses."""
-    total = linkage.mass
-    if total == 0:
+def total_mass(linkage: Linkage) -> float:
+    """The mass of a linkage in kilograms; `BadInput` if it has none."""
+    if linkage.mass == 0:
         raise BadInput(
             f"{linkage.name!r} has no masses, so it has no centre of mass; they are read from <inertial> in URDF, "
             "from MJCF, or given to Link(mass=, center_of_mass=)"
         )
+    return linkage.mass
+
+
+def parts(linkage: Linkage) -> Array:
+    """For each link (links, 4): its part of the whole mass, and its centre of mass in link axes, in metres."""
+    total = total_mass(linkage)
+    return np.array([[link.mass / total, *link.center_of_mass] for link in linkage.links])
+
+
+def center_of_mass(linkage: Linkage, q: ArrayLike) -> Array:
+    """See `Linkage.center_of_mass`: the mean of the links' centres of mass, weighted by their masses."""
+    total = total_mass(linkage)
     heavy = [i for i, link in enumerate(linkage.links) if link.mass]
     # homogeneous coordinates of each centre, times the link's part of the mass: no sum is larger than its terms
     weighted = np.array([[*link.center_of_mass, 1.0] for link in linkage.links if link.mass])

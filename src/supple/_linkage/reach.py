@@ -28,21 +28,35 @@ def reach(linkage: Linkage, link: str) -> float:
     return known[link]
 
 
-def beyond(linkage: Linkage, link: str, position: Array) -> float:
+def beyond(linkage: Linkage, link: str, position: Array, other: str | None = None) -> float:
     """By how much a position (3,) is farther from the base than a link can reach, in metres; 0 if it is not."""
-    most, base = measured(linkage, link)
+    most, base = measured(linkage, link, other)
     return max(0.0, math.hypot(*(position - base)) - most)
 
 
-def measured(linkage: Linkage, link: str) -> tuple[float, Array]:
-    """How far all joints can take a link, and the point (3,) that it is measured from, in metres; cached.
+def measured(linkage: Linkage, link: str, other: str | None = None) -> tuple[float, Array]:
+    """Reach of a link and the point (3,) that it is measured from, in metres; cached in the linkage.
 
-    Unlike the reach, it counts the travel of prismatic joints before the first turn.
+    It counts the travel of prismatic joints before the first turn, unlike the reach. With ``other``, a bound of its
+    distance from that link, in the axes of that link.
     """
+    if other is not None:
+        return sum(between(linkage, link, other)), np.zeros(3)
     known: dict[str, tuple[float, Array]] = linkage.__dict__.setdefault("_reaches", {})
     if link not in known:
         known[link] = _measure(linkage, link, _chain(linkage, link))
     return known[link]
+
+
+def between(linkage: Linkage, link: str, other: str) -> tuple[float, float, float]:
+    """Reaches of two links from their deepest common ancestor, and the distance of the points they are measured from.
+
+    In metres; cached in the linkage.
+    """
+    known: dict[tuple[str, str], tuple[float, float, float]] = linkage.__dict__.setdefault("_reaches_between", {})
+    if (link, other) not in known:
+        known[link, other] = _measure_between(linkage, link, other)
+    return known[link, other]
 
 
 _measured = measured
@@ -70,6 +84,25 @@ def _measure(linkage: Linkage, link: str, joints: list[Joint]) -> tuple[float, A
     chain = type(linkage)("chain", joints, base=linkage.base)
     most, x, y, z = chain._native.reach(link, chain.lower, chain.upper)
     return most, np.array([x, y, z])
+
+
+def _measure_between(linkage: Linkage, link: str, other: str) -> tuple[float, float, float]:
+    parent = {joint.child: joint.parent for joint in linkage.joints}
+
+    def ancestors(name: str) -> list[str]:
+        found = [name]
+        while found[-1] in parent:
+            found.append(parent[found[-1]])
+        return found
+
+    above = ancestors(other)
+    ancestor = next(name for name in ancestors(link) if name in above)
+
+    def from_ancestor(name: str) -> tuple[float, Array]:
+        return (0.0, np.zeros(3)) if name == ancestor else measured(linkage.part(ancestor, name), name)
+
+    (a, base_a), (b, base_b) = from_ancestor(link), from_ancestor(other)
+    return a, b, math.hypot(*(base_a - base_b))
 
 
 def _simple_joints(joint: Joint) -> list[Joint]:

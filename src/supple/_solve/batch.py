@@ -114,7 +114,10 @@ def solve_rows(request: Request, solve: Callable[[Array, Array], tuple[Array, Ar
 
 
 def parts(goal: Goal, shape: tuple[int, ...]) -> tuple[Array | None, Array | None, Array | None]:
-    """Position, orientation and direction of a goal, each with one row for each problem of that shape, or for all."""
+    """Position (or point to look at), orientation and direction of a goal.
+
+    Each has one row for each problem of that shape, or one for all.
+    """
 
     def rows(array: Array | None, last: int) -> Array | None:
         if array is None or array.ndim == last or (len(shape) == 1 and array.shape[:-last] == shape):
@@ -122,7 +125,7 @@ def parts(goal: Goal, shape: tuple[int, ...]) -> tuple[Array | None, Array | Non
         tail = array.shape[array.ndim - last :]
         return np.broadcast_to(array, (*shape, *tail)).reshape(math.prod(shape), *tail)
 
-    return rows(goal.position, 1), rows(goal.orientation, 2), rows(goal.direction, 1)
+    return rows(goal._place, 1), rows(goal.orientation, 2), rows(goal.direction, 1)
 
 
 def goal_numbers(goals: Sequence[Goal], shape: tuple[int, ...]) -> Array:

@@ -67,6 +67,7 @@ def cached(
 
 def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.LocalSolver:
     targets, chosen = encoding.targets(linkage, goals), solver.method
+    _check_kinds(linkage, goals, chosen.name)
     schemes = solver.damping if isinstance(solver.damping, Damping) else None
     method = (
         _STEP_RULES[chosen.name],
@@ -109,6 +110,19 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.L
         if schemes is None
         else _core.LocalSolver(*parts, damping_schemes.numbers(schemes, linkage, local_solver))
     )
+
+
+def _check_kinds(linkage: Linkage, goals: Sequence[Goal], method: str) -> None:
+    """Refuse kinds of goals that a method has no formula for."""
+    if method not in ("alternative_jacobian", "coordinate_descent"):
+        return
+    for goal in goals:
+        kind = "look_at" if goal.look_at is not None else "distance" if goal.distance is not None else ""
+        kind = "a centre of mass" if goal.is_center_of_mass else kind
+        if not kind and goal.relative_to is not None and method == "coordinate_descent" and encoding.balls(linkage):
+            kind = "relative_to and ball joints"
+        if kind:
+            raise BadInput(f"method.{method}() takes no goals with {kind}; use method.search() or method.damped()")
 
 
 def _term(linkage: Linkage, term: Term) -> tuple[int, Array, Array, float, str | None, tuple[float, ...] | None]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from supple import _core
-from supple._linkage import reach
+from supple._linkage import masses, reach
 from supple._linkage.argument import checked_linkage
 from supple.errors import BadInput, unknown
 from supple.frame import Array
@@ -18,23 +18,49 @@ from supple.joint import Kind
 from supple.linkage import Linkage
 
 Row = tuple[float, float, float]
-Target = tuple[str, tuple[int, ...], tuple[float, ...], Row, Row, tuple[float, ...]]
-"""A link; the components of its error, their weights; its point and axis (3,); the slack of each component."""
+Target = tuple[
+    str, tuple[int, ...], tuple[float, ...], Row, Row, tuple[float, ...], str | None, tuple[float, ...], Array | None
+]
+"""A link; the components of its error, their weights; its point and axis (3,); the slack of each component; the link
+that it is relative to; `Goal._surface`; for a centre of mass `masses.parts`."""
 
 
 def targets(linkage: Linkage, goals: Sequence[Goal]) -> list[Target]:
     """The goals as the core reads them; `UnknownName` for a link that the linkage does not have."""
     checked_linkage(linkage)
-    encoded = []
+    encoded: list[Any] = []
     for goal in goals:
-        if goal.link not in linkage._link_named:
-            raise unknown("link", goal.link, linkage._link_named)
-        components, weights = goal._rows(reach.reach(linkage, goal.link))
+        for link in (goal.link, goal.relative_to):
+            if link is not None and link not in linkage._link_named and not goal.is_center_of_mass:
+                raise unknown("link", link, linkage._link_named)
+        components, weights = goal._rows(goal_length(linkage, goal))
         axis = (0.0, 0.0, 0.0) if goal.axis is None else tuple(goal.axis.tolist())
-        encoded.append(
-            (goal.link, tuple(components), tuple(weights), tuple(goal.point.tolist()), axis, tuple(goal._slacks()))
-        )
+        point, slacks = tuple(goal.point.tolist()), tuple(goal._slacks())
+        rows = tuple(components), tuple(weights), point, axis, slacks
+        parts = masses.parts(linkage) if goal.is_center_of_mass else None
+        encoded.append((goal.link, *rows, goal.relative_to, goal._surface, parts))
     return encoded
+
+
+def goal_length(linkage: Linkage, goal: Goal) -> float:
+    """The length in metres that counts as half a turn in the error of a goal: the reach of its link.
+
+    Relative to another link, it is the larger of both links' reaches from what carries them both, so that a goal has
+    about the same weight in the axes of that link as in those of the world. For a centre of mass it is the largest
+    reach.
+    """
+    if goal.is_center_of_mass:
+        return max(reach.reach(linkage, tip) for tip in linkage.tips)
+    if goal.relative_to is None:
+        return reach.reach(linkage, goal.link)
+    return max(reach.between(linkage, goal.link, goal.relative_to)[:2])
+
+
+def goal_reach(linkage: Linkage, goal: Goal) -> tuple[float, Array]:
+    """How far the link of a goal can get, and from which point (3,) that is measured, in metres and the goal's axes."""
+    if goal.is_center_of_mass:
+        return math.inf, np.zeros(3)
+    return reach.measured(linkage, goal.link, goal.relative_to)
 
 
 def rank_of(jacobian: Array, tolerance: float = 1e-6) -> int:
@@ -44,8 +70,12 @@ def rank_of(jacobian: Array, tolerance: float = 1e-6) -> int:
 
 
 def jacobian_at(local_solver: _core.LocalSolver, q: Array) -> Array:
-    """The weighted Jacobian (rows, dof) of a solver's goals at q (dof,). It does not depend on the goals' frames."""
-    anywhere = np.tile(np.array([1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], dtype=float), (local_solver.targets, 1))
+    """The weighted Jacobian (rows, dof) of a solver's goals at q (dof,).
+
+    That of a distance or a point to look at depends on the goal's position; it is taken for a position that has no
+    symmetry with the linkage. All others do not depend on the goals' frames.
+    """
+    anywhere = np.tile(np.array([1, 0, 0, 0, 1, 0, 0, 0, 1, 0.337, -0.591, 0.743]), (local_solver.targets, 1))
     return local_solver.evaluate(q, anywhere, False)[1]
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supple._linkage import reach
-from supple._solve.encoding import joint_weight_values
+from supple._solve.encoding import goal_length, goal_reach, joint_weight_values
+from supple._solve.goal_error import goal_frame, goal_jacobian
 from supple._solve.text import angle_text, direction_text, length_text, names_text
 from supple.frame import Array
 from supple.goal import Goal
@@ -33,12 +33,19 @@ _MENDABLE = 0.02  # the largest entry of |R R' - I| that the core mends
 _ROUNDS = 8  # projections onto the limits in `_past_limits`
 
 
-def out_of_reach(linkage: Linkage, link: str, position: Array, error: Array) -> list[str]:
-    """That a position (3,) is farther than a link can reach, if it is; ``error`` (3,) gives the direction."""
-    beyond = reach.beyond(linkage, link, position)
+def out_of_reach(linkage: Linkage, goal: Goal, position: Array, error: Array) -> list[str]:
+    """That a position (3,) is farther than a goal's link can reach, if it is; ``error`` (3,) gives the direction."""
+    most, base = goal_reach(linkage, goal)
+    beyond = math.hypot(*(position - base)) - most
     if not beyond > 0:
         return []
-    return [f"{link} is out of reach by {length_text(beyond)} along {direction_text(error)}"]
+    of = "" if goal.relative_to is None else f" of {goal.relative_to}"
+    return [f"{goal.link} is out of reach{of} by {length_text(beyond)} along {_along(goal, error)}"]
+
+
+def _along(goal: Goal, error: Array) -> str:
+    """A direction (3,) in words, in the axes of a goal."""
+    return direction_text(error) + ("" if goal.relative_to is None else f" of {goal.relative_to}")
 
 
 def at_limits(names: Sequence[str], sides: Iterable[float]) -> list[str]:
@@ -51,14 +58,18 @@ def at_limits(names: Sequence[str], sides: Iterable[float]) -> list[str]:
     return at if len(at) <= 4 else [f"{len(at)} joints at their limits"]
 
 
-def singular(names: Sequence[str], weights: Array, direction: Array, link: str = "") -> list[str]:
+def singular(
+    names: Sequence[str], weights: Array, direction: Array, link: str = "", goal: Goal | None = None
+) -> list[str]:
     """That the end effector can hardly move along a near-singular direction (6,): linear, then angular, weighted.
 
-    ``link`` names the end effector, if there are several.
+    ``link`` names the end effector, if there are several; ``goal`` is its goal.
     """
     swinging = [name for name, weight in zip(names, weights, strict=True) if weight < 0.8][:3]
     linear, angular, what = direction[:3], direction[3:], f" {link}" if link else ""
-    if not direction.any():
+    if not direction.any() and goal is not None and goal.distance is not None:
+        slow = f"changing the distance{f' of{what}' if what else ''} is slow"
+    elif not direction.any():
         slow = f"pointing{what} is slow"
     elif np.linalg.norm(linear) >= np.linalg.norm(angular):
         slow = f"moving{what} along {direction_text(linear, signed=False)} is slow"
@@ -156,7 +167,7 @@ def _local_reasons(found: Solution) -> list[str]:
     moving = np.zeros(linkage.dof, dtype=bool)  # joint values that move some end effector
     stationary = []
     for goal, error in zip(found.goals, found.error, strict=True):
-        J = linkage.jacobian(q, goal.link, point=goal.point)
+        J = goal_jacobian(linkage, goal, q)
         moving |= J.any(axis=0)
         if np.linalg.norm(error @ J) < 1e-6 * np.linalg.norm(error) * np.linalg.norm(J):
             stationary.append(f"singular here: no joint moves {goal.link} nearer")
@@ -192,52 +203,69 @@ def unreachable(linkage: Linkage, goals: Sequence[Goal], q: Array, error: Array,
 
 def _too_far(linkage: Linkage, goal: Goal, error: Array) -> list[str]:
     """That the position of a goal is farther than its link can reach, if it is."""
-    if goal.position is None or not error[:3].any():
+    if goal.position is None or goal.line is not None or not error[:3].any():
         return []
-    _, base = reach.measured(linkage, goal.link)
-    slack = np.where(_free(goal), math.inf, goal.slack)
+    _, base = goal_reach(linkage, goal)
+    slack = np.where(_free(goal), math.inf, 0.0 if goal.distance is not None else goal.slack)
     way = goal.position + np.clip(base - goal.position, -slack, slack) - base
     away = math.hypot(*way)
-    nearer = max(0.0, 1 - float(np.linalg.norm(goal.point)) / away) if away else 0.0
-    return out_of_reach(linkage, goal.link, base + nearer * way, error[:3])
+    spared = float(np.linalg.norm(goal.point))
+    if goal.distance is not None:
+        spared += goal.distance + goal.slack[0]
+    nearer = max(0.0, 1 - spared / away) if away else 0.0
+    return out_of_reach(linkage, goal, base + nearer * way, error[:3])
 
 
 def _unmet_part(linkage: Linkage, goal: Goal, q: Array, solve: Solve) -> list[str]:
     """Which part of a goal cannot be met: its position, its orientation, or both together."""
     link, components = goal.link, goal._rows(1.0)[0]
-    placed, turned = any(c < 3 for c in components), any(c >= 3 for c in components)
+    turned = any(3 <= c < 8 for c in components)
+    placed = any(not 3 <= c < 8 for c in components)
     so = "turned so" if goal.axis is None else "pointed so"
+    if goal.look_at is not None:
+        return [f"{link} cannot look there: {_orientation_miss(goal, solve([goal], q, True))}"]
+    if not turned and goal.distance is not None:
+        return [f"{link} cannot be there: {_distance_miss(goal, solve([goal], q, True))}"]
     if not turned:
         return [f"{link} cannot be there: {_position_miss(linkage, goal, solve([goal], q, True))}"]
     if not placed:
-        return [f"{link} cannot be {so}: {_orientation_miss(solve([goal], q, True))}"]
+        return [f"{link} cannot be {so}: {_orientation_miss(goal, solve([goal], q, True))}"]
     place, turn = solve([_position_only(goal)], q, True), solve([_orientation_only(goal)], q, True)
     if not (place.arrived or turn.arrived):
         return [
-            f"{link} can be neither there, {_position_miss(linkage, goal, place)}, nor {so}: {_orientation_miss(turn)}"
+            f"{link} can be neither there, {_position_miss(linkage, goal, place)}, nor {so}: "
+            f"{_orientation_miss(goal, turn)}"
         ]
     if not place.arrived:
         return [f"{link} can be {so}, but not there: {_position_miss(linkage, goal, place)}"]
     if not turn.arrived:
-        return [f"{link} can be there, but nowhere {so}: {_orientation_miss(turn)}"]
-    weight = goal.weight or goal._rows(reach.reach(linkage, link))[1][:3]
+        return [f"{link} can be there, but nowhere {so}: {_orientation_miss(goal, turn)}"]
+    weight = goal.weight or goal._rows(goal_length(linkage, goal))[1][: 1 if goal.distance is not None else 3]
     first = _position_only(goal, [_POSITION_FIRST * w for w in weight])
     there = solve([_orientation_only(goal), first], place.q, True)
-    return [f"{link} can be there, but not {so}: {_orientation_miss(there)}", *_too_few(linkage, goal)]
+    return [f"{link} can be there, but not {so}: {_orientation_miss(goal, there)}", *_too_few(linkage, goal)]
 
 
 def _position_only(goal: Goal, weight: Sequence[float] | None = None) -> Goal:
     """The position of a goal, without its orientation."""
     weight = weight or goal.weight
-    return Goal(goal.link, position=goal.position, point=goal.point, weight=weight, slack=goal.slack)
+    at: dict[str, Any] = {"point": goal.point, "relative_to": goal.relative_to}
+    if goal.is_center_of_mass:
+        return goal
+    if goal.distance is not None:
+        slack, one = goal.slack[0], None if weight is None else weight[0]
+        shape: dict[str, Any] = {"distance": goal.distance, "line": goal.line}
+        return Goal(goal.link, position=goal.position, weight=one, slack=slack, **shape, **at)
+    return Goal(goal.link, position=goal.position, weight=weight, slack=goal.slack, **at)
 
 
 def _orientation_only(goal: Goal) -> Goal:
     """The orientation or direction of a goal, without its position."""
-    slack, weight = goal.turn_slack, goal.turn_weight
+    slack = goal.turn_slack
+    options: dict[str, Any] = {"turn_weight": goal.turn_weight, "relative_to": goal.relative_to}
     if goal.axis is None:
-        return Goal(goal.link, orientation=goal.orientation, turn_weight=weight, turn_slack=slack)
-    return Goal(goal.link, axis=goal.axis, direction=goal.direction, turn_weight=weight, turn_slack=slack[0])
+        return Goal(goal.link, orientation=goal.orientation, turn_slack=slack, **options)
+    return Goal(goal.link, axis=goal.axis, direction=goal.direction, turn_slack=slack[0], **options)
 
 
 def _free(goal: Goal) -> list[bool]:
@@ -247,24 +275,39 @@ def _free(goal: Goal) -> list[bool]:
 
 def _position_miss(linkage: Linkage, goal: Goal, found: Solution) -> str:
     """The distance from the position of a goal, and its direction."""
+    if goal.distance is not None:
+        return _distance_miss(goal, found)
     error = found.error[0, :3]
-    _, base = reach.measured(linkage, goal.link)
-    out = np.where(_free(goal), 0.0, linkage.frame(found.q, goal.link).apply(goal.point) - base)
+    _, base = goal_reach(linkage, goal)
+    out = np.where(_free(goal), 0.0, goal_frame(linkage, goal, found.q).apply(goal.point) - base)
     near = float(error @ out) < -0.9 * float(np.linalg.norm(error) * np.linalg.norm(out))
-    miss = f"{length_text(float(found.distance[0]))} short along {direction_text(error)}"
-    return f"{miss}, too near the base" if near else miss
+    miss = f"{length_text(float(found.distance[0]))} short along {_along(goal, error)}"
+    if goal.is_center_of_mass:
+        return miss
+    return f"{miss}, too near the {'base' if goal.relative_to is None else goal.relative_to}" if near else miss
 
 
-def _orientation_miss(found: Solution) -> str:
+def _distance_miss(goal: Goal, found: Solution) -> str:
+    """The distance from the sphere, the cylinder or the line of a goal, and on which side."""
+    error, missed = found.error[0, :3], length_text(float(found.distance[0]))
+    position: Any = goal.position
+    way = position - goal_frame(found.linkage, goal, found.q).apply(goal.point)
+    what = "point" if goal.line is None else "line"
+    return f"{missed} too {'far from' if float(error @ way) > 0 else 'near'} the {what}"
+
+
+def _orientation_miss(goal: Goal, found: Solution) -> str:
     """The angle from the orientation of a goal, and its axis."""
-    return f"{angle_text(float(found.angle[0]))} short about {direction_text(found.error[0, 3:])}"
+    return f"{angle_text(float(found.angle[0]))} short about {_along(goal, found.error[0, 3:])}"
 
 
 def _too_few(linkage: Linkage, goal: Goal) -> list[str]:
     """That fewer joint values move a link than the goal has components, if so."""
     components = goal._rows(1.0)[0]
+    if goal.distance is not None:
+        return []
     used = [*(c for c in components if c < 6), *((3, 4, 5) if 6 in components else ())]
-    J = linkage.jacobian(linkage.random(32, seed=0), goal.link, point=goal.point)[:, used]
+    J = goal_jacobian(linkage, goal, linkage.random(32, seed=0))[:, used]
     moving = int(J.any(axis=(0, 1)).sum())
     span = int(np.linalg.matrix_rank(np.concatenate(list(J), axis=1), tol=1e-6))
     return [f"{moving} joints are too few for both"] if moving < min(span, len(components)) else []

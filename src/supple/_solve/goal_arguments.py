@@ -15,6 +15,14 @@ from supple.frame import Array, Frame
 _ZERO = (0.0, 0.0, 0.0)
 
 
+def other_link(value: object, link: str) -> None:
+    """Checks the link that a goal for ``link`` is relative to."""
+    if not isinstance(value, str) or not value:
+        raise BadInput(f"relative_to must be the name of a link, got {value!r}")
+    if value == link:
+        raise BadInput(f"relative_to must be another link than the goal's own, {link!r}")
+
+
 def frames(value: ArrayLike, link: str = "link") -> Frame:
     """Frames from an array (..., 4, 4); of many, rows that are not finite stay, and the solve marks them INVALID."""
     try:
@@ -68,6 +76,27 @@ def unit_vectors(value: ArrayLike, what: str, single: bool = False) -> Array:
         unit = _check.unit(array)
     unit.flags.writeable = False
     return unit
+
+
+def distance(value: object) -> float:
+    """A distance in metres; 0 if none is given."""
+    if value is None:
+        return 0.0
+    if not _check.is_number(value) or not 0 <= float(value) < math.inf:  # type: ignore[arg-type]
+        raise BadInput(f"distance must be a finite number of metres, not negative; got {value!r}")
+    return float(value)  # type: ignore[arg-type]
+
+
+def check_distance(
+    distance: float | None, has_line: bool, weight: Sequence[float] | None, slack: Sequence[float]
+) -> None:
+    """Refuses what a distance from a point or a line cannot have."""
+    what = "line" if distance == 0 and has_line else "distance"
+    for name, row in (("weight", weight), ("slack", slack)):
+        if row is not None and len(set(row)) > 1:
+            raise BadInput(f"{name} of a {what} is one number, got {tuple(row)}")
+    if distance == 0 and not has_line and slack[0] == 0:
+        raise BadInput("distance=0 without slack is the position itself; leave distance out, or give slack")
 
 
 def rotations(value: Frame | ArrayLike) -> Array:

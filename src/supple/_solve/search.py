@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from supple import _core
-from supple._linkage import reach
 from supple._solve import batch, compilation, encoding, margins
 from supple.errors import BadInput
 from supple.frame import Array
-from supple.goal import Goal
+from supple.goal import Goal, with_priority
 from supple.linkage import Linkage
 from supple.solution import Outcome, Solution
 
@@ -53,6 +52,7 @@ def solve(solver: Solver, request: batch.Request) -> Solution:
     if request.solutions is not None:
         return found
     if len(levels) > 1:
+        found = _meet_together(solver, request, found)
         found = _meet_first_priority(solver, request, found, levels[0])
     return _apply_preferences(solver, request, found) if solver.prefer.terms else found
 
@@ -60,7 +60,9 @@ def solve(solver: Solver, request: batch.Request) -> Solution:
 def solve_one(solver: Solver, linkage: Linkage, goal: Goal, start: Array | None) -> Solution:
     """The solution of one goal, by the shortest way: a solve takes microseconds."""
     search_solver = compiled(linkage, (goal,), solver)
-    answer = search_solver.answer(goal.position, goal.orientation, goal.direction, start)
+    answer = search_solver.answer(
+        goal.position if goal.look_at is None else goal.look_at, goal.orientation, goal.direction, start
+    )
     return Solution._from_answer(linkage, goal, answer, solver)
 
 
@@ -80,10 +82,10 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.S
     lower, upper, balls = margins.narrowed(linkage, solver.margin)
     if not solver.keep_limits:
         lower, upper = np.full(linkage.dof, -math.inf), np.full(linkage.dof, math.inf)
-    reaches = [reach.measured(linkage, target[0]) for target in targets]
-    usable = [r for r in (reach.reach(linkage, target[0]) for target in targets) if 0 < r < math.inf]
+    lengths = [encoding.goal_length(linkage, goal) for goal in goals]
+    usable = [length for length in lengths if 0 < length < math.inf]
     sizes = encoding.natural_units(linkage, max(usable) if usable else math.pi)
-    farthest, base = reaches[0]
+    farthest, base = encoding.goal_reach(linkage, goals[0])
     farthest = farthest + float(np.linalg.norm(targets[0][3])) if solver.keep_limits else math.inf
     tolerance = solver.tolerance
     search_solver = _core.SearchSolver(
@@ -109,10 +111,32 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.S
     return search_solver
 
 
+def _missed(found: Solution) -> Any:
+    """Which rows did not arrive, of those that are finite (rows,)."""
+    outcomes = np.atleast_1d(found.outcomes)
+    return (outcomes != Outcome.ARRIVED.value) & (outcomes != Outcome.INVALID.value)
+
+
+def _meet_together(solver: Solver, request: batch.Request, found: Solution) -> Solution:
+    """Where not all goals are met, solve them without priorities: small weights make goals that depend on each other
+    slow to meet, and where all can be met there is no priority to keep."""
+    missed = _missed(found)
+    if not missed.any():
+        return found
+    met = solver.solve(
+        request.linkage, [with_priority(goal, 0) for goal in request.goals], found.q, progress=request.progress
+    )
+    better = missed & np.atleast_1d(met.arrived)
+    q = np.where(better.reshape(*request.shape, 1), met.q, found.q)
+    outcomes = np.where(better, met.outcomes, found.outcomes).reshape(request.shape)
+    if request.out is not None:
+        request.out[...] = q
+    return replace(found, q=q, outcomes=outcomes[()])
+
+
 def _meet_first_priority(solver: Solver, request: batch.Request, found: Solution, level: int) -> Solution:
     """Where not all goals are met, solve those of the first priority alone, from the nearest q."""
-    missed = np.atleast_1d(found.outcomes != Outcome.ARRIVED.value)
-    missed &= np.atleast_1d(found.outcomes != Outcome.INVALID.value)
+    missed = _missed(found)
     if not missed.any():
         return found
     first = [goal for goal in request.goals if goal.priority == level]

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from supple import _check
 from supple._solve.arguments import start_values
+from supple._solve.goal_error import goal_frame
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.teleop.adapters import CommandLike, sink_of, source_of
@@ -297,7 +298,7 @@ class Loop:
     def _end_effector_frames(self) -> Array:
         """Current frames of the end effectors (links, 4, 4)."""
         linkage = self._tracker.linkage
-        frames = [linkage.frame(self._q, goal.link) @ Frame.at(goal.point) for goal in self._tracker.goals]
+        frames = [goal_frame(linkage, goal, self._q) @ Frame.at(goal.point) for goal in self._tracker.goals]
         return np.array([frame.matrix for frame in frames])
 
     def _reset(self, q: Array) -> None:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple._solve.goal_error import goal_frame
 from supple.errors import BadInput
-from supple.frame import Array
+from supple.frame import Array, Frame
+from supple.goal import Goal
 from supple.joint import Kind
 from supple.linkage import Linkage
 from supple.solution import Solution
@@ -59,9 +61,14 @@ def _points_and_goals(found: Solution) -> list[tuple[Array, Array]]:
     """The point (3,) of each goal's link, and its goal position (3,); the same point if the goal has no position."""
     pairs = []
     for goal in found.goals:
-        point = found.linkage.frame(found.q, goal.link).apply(goal.point)
-        pairs.append((point, point if goal.position is None else goal.position))
+        point = _goal_axes(found, goal).apply(goal_frame(found.linkage, goal, found.q).apply(goal.point))
+        pairs.append((point, point if goal.position is None else _goal_axes(found, goal).apply(goal.position)))
     return pairs
+
+
+def _goal_axes(found: Solution, goal: Goal) -> Frame:
+    """The frame in which a goal is given: the world, or the link that it is relative to."""
+    return Frame() if goal.relative_to is None else found.linkage.frame(found.q, goal.relative_to)
 
 
 def _bounds(found: Solution, start: Array) -> tuple[Array, Array]:
@@ -140,11 +147,16 @@ def _in_space(found: Solution, start: Array) -> _style.Figure:
     for goal, (point, wanted) in zip(found.goals, _points_and_goals(found), strict=True):
         _style.end_effector(axes, point)
         _style.goal(axes, wanted)
+        turn = _goal_axes(found, goal).rotation
         if goal.orientation is not None:
-            for rotation, faint in ((goal.orientation, 0.45), (frames[goal.link].rotation, 1.0)):
+            for rotation, faint in ((turn @ goal.orientation, 0.45), (frames[goal.link].rotation, 1.0)):
                 for along, colour in zip(rotation.T, AXES, strict=True):
                     _style.axis_line(axes, wanted if faint < 1 else point, size * along, colour, faint)
         elif goal.direction is not None and goal.axis is not None:
-            _style.axis_line(axes, wanted, 1.6 * size * goal.direction, _style.GOAL, 0.45)
+            _style.axis_line(axes, wanted, 1.6 * size * (turn @ goal.direction), _style.GOAL, 0.45)
+            _style.axis_line(axes, point, size * (frames[goal.link].rotation @ goal.axis), _style.JOINT, 1.0)
+        elif goal.look_at is not None and goal.axis is not None:
+            seen = _goal_axes(found, goal).apply(goal.look_at)
+            _style.axis_line(axes, point, seen - point, _style.GOAL, 0.45)
             _style.axis_line(axes, point, size * (frames[goal.link].rotation @ goal.axis), _style.JOINT, 1.0)
     return figure

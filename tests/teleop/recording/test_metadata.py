@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from drives import DATA, ENDINGS, NAMES, RATE, START, UR5, bare, drive
-from supple import Goal, Solver, Tolerance, damping, method, prefer
+from supple import Frame, Goal, Solver, Tolerance, damping, method, prefer
 from supple.errors import BadInput
 from supple.teleop.methods import named
-from supple.teleop.recording import Recording, format1, reader
+from supple.teleop.recording import Recording, format1, metadata, reader
 from supple.teleop.recording.format1 import solver_to_dict
 from supple.teleop.recording.replay import replay
 
@@ -170,7 +170,35 @@ def test_every_field_of_linkage_and_solver_is_written(kept):
     assert data["linkage"] == UR5.to_dict(geometry=False)
     assert data["tracker"]["solver"] == Solver().to_dict()
     assert set(data["tracker"]["solver"]) == {"format", "version", *Solver.__dataclass_fields__}
-    assert set(data["tracker"]["goals"][0]) == {*Goal.__slots__} - {"axis", "direction"}
+    assert set(data["tracker"]["goals"][0]) == {*Goal.__slots__} - {"direction"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"frame": Frame(), "relative_to": "base_link"},
+        {"axis": [0, 0, 1], "direction": [1, 0, 0], "turn_slack": 0.2},
+        {"axis": [0, 0, 1], "look_at": [1, 0, 0], "point": [0, 0, 0.1]},
+        {"position": [1, 0, 0], "distance": 0.3, "slack": 0.1},
+        {"position": [1, 0, 0], "line": [0, 0, 1], "orientation": Frame()},
+    ],
+)
+def test_goals_of_every_kind_come_back(options):
+    goal = Goal("tool0", **options)
+    assert_comes_back(goal)
+
+
+def test_a_goal_for_the_centre_of_mass_comes_back():
+    assert_comes_back(Goal.center_of_mass([0, 0, 1], weight=(1, 1, 0), slack=0.1))
+    assert_comes_back(Goal.center_of_mass([0, 0, 1], line=[0, 0, 1], distance=0.1))
+
+
+def assert_comes_back(goal):
+    again = metadata._goal_from_dict(json.loads(json.dumps(metadata._goal_to_dict(goal))))
+    for name in ("link", "is_center_of_mass", "relative_to", "distance", "slack", "turn_slack", "weight", "_surface"):
+        assert getattr(again, name) == getattr(goal, name)
+    assert again._rows(1.0) == goal._rows(1.0)
+    assert again._slacks() == goal._slacks()
 
 
 def test_a_recording_says_what_it_is_of(kept):

@@ -23,7 +23,18 @@ if TYPE_CHECKING:
 
 FORMAT = 2
 """Format that is written. Format 1 held the solver as the text of its repr; see `format1`."""
-_GOAL_OPTIONS = ("point", "weight", "turn_weight", "slack", "turn_slack", "priority")
+_GOAL_OPTIONS = (
+    "axis",
+    "distance",
+    "line",
+    "point",
+    "relative_to",
+    "weight",
+    "turn_weight",
+    "slack",
+    "turn_slack",
+    "priority",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,8 +174,10 @@ def _goal_to_dict(goal: Goal) -> dict[str, Any]:
     options = {name: getattr(goal, name) for name in _GOAL_OPTIONS}
     return {
         "link": goal.link,
+        "is_center_of_mass": goal.is_center_of_mass,
         "position": goal.position is not None,
         "orientation": goal.orientation is not None,
+        "look_at": goal.look_at is not None,
         **{name: np.asarray(x).tolist() if isinstance(x, np.ndarray | tuple) else x for name, x in options.items()},
     }
 
@@ -175,4 +188,11 @@ def _goal_from_dict(data: Any) -> Goal:
         wanted["position"] = (0.0, 0.0, 0.0)
     if data["orientation"]:
         wanted["orientation"] = np.eye(3)
-    return Goal(data["link"], **wanted, **{name: data[name] for name in _GOAL_OPTIONS})
+    options = {name: data[name] for name in _GOAL_OPTIONS if name in data}
+    if data.get("is_center_of_mass"):
+        kept = ("distance", "line", "weight", "slack", "priority")
+        return Goal.center_of_mass((0.0, 0.0, 0.0), **{name: options[name] for name in kept})
+    if options.get("axis") is not None:
+        wanted["look_at" if data.get("look_at") else "direction"] = (0.0, 0.0, 1.0)
+        options["turn_slack"] = options["turn_slack"][0]
+    return Goal(data["link"], **wanted, **options)
