@@ -142,8 +142,8 @@ class Tracker:
     def _levels(self, local_solver: _core.LocalSolver) -> tuple[list[int], list[int]]:
         """The level of each row, and the rank that each level adds to those before.
 
-        Goals with a lower priority number come first. Where a goal asks for more rows than the joints can meet, as of an
-        arm with five joints, its position comes before its orientation.
+        Goals with a lower priority number come first. Where a goal asks for more rows than the joints can meet, as of
+        an arm with five joints, its position comes before its orientation.
         """
         samples = [encoding.jacobian_at(local_solver, q) for q in self.linkage.random(8, seed=0)]
         keys: list[tuple[int, int]] = []

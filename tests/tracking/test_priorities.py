@@ -42,7 +42,7 @@ def test_the_reason_names_the_goal_that_gives_way():
     elbow = "left_lower_elbow" if "left_lower_elbow" in [link.name for link in baxter.links] else baxter.links[-3].name
     goals = [Goal(arm[0], here), Goal(elbow, position=baxter.frame(baxter.rest, elbow).position, priority=1)]
     tracker = Solver().track(baxter, goals, start=baxter.rest)
-    away = Goal(elbow, position=baxter.frame(baxter.rest, elbow).position + [0, 0, 0.1], priority=1)
+    away = Goal(elbow, position=(Frame.at([0, 0, 0.1]) @ baxter.frame(baxter.rest, elbow)).position, priority=1)
     for _ in range(900):
         step = tracker.step([goals[0], away], 1 / RATE)
     assert step.distance[0] < 1e-4
