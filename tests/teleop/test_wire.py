@@ -297,7 +297,7 @@ def test_bytes_that_cannot_be_meant_are_refused() -> None:
     }
     assert [name for name, data in wrong.items() if not refused(data)] == []
     answer = wire.encode_answer(answers()[2])
-    for place, to in ((6, b"\x04"), (7, b"\x09"), (size, b"\xff\xff"), (size + 2, struct.pack("<d", math.nan))):
+    for place, to in ((6, b"\x05"), (7, b"\x09"), (size, b"\xff\xff"), (size + 2, struct.pack("<d", math.nan))):
         assert refused(answer[:place] + to + answer[place + len(to) :])
 
 
