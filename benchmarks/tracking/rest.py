@@ -48,6 +48,8 @@ class Outcome:
     """Metres by which the distance to the command grew, at most, while the command was at rest."""
     beyond: float
     """Metres by which the distance was above its value at the jump, at most."""
+    weighted: float
+    """The same growth of the weighted error that the law lowers, times reach/pi, in metres."""
     returning: float
     """The largest distance in metres while the tracker said that it returned."""
 
@@ -57,7 +59,7 @@ def measure(name: str, asked: Asked) -> list[Row]:
     arm = arms.get(name)
     trials = asked.trials(2000, 10 if len(arm.links) > 1 else 25)
     restless: dict[str, list[tuple[float, int, str]]] = {"cycle": [], "creep": [], "late": []}
-    grown, beyond, raised, returning = [], [], [], 0.0
+    grown, beyond, weighted, raised, returning = [], [], [], [], 0.0
     for number in trials:
         trial = random_trial(arm, number)
         try:
@@ -71,11 +73,14 @@ def measure(name: str, asked: Asked) -> list[Row]:
             grown.append((found.grown, number, f"{trial.words}: {1e3 * found.grown:.0f} mm"))
         if found.beyond > AWAY:
             beyond.append((found.beyond, number, f"{trial.words}: {1e3 * found.beyond:.0f} mm"))
+        if found.weighted > AWAY:
+            weighted.append((found.weighted, number, f"{trial.words}: {1e3 * found.weighted:.0f} mm"))
         returning = max(returning, found.returning)
     total = len(trials)
     rows = [counted("rest", name, f"never at rest: {kind}", cases, total) for kind, cases in restless.items()]
     rows.append(counted("rest", name, "command at rest, distance grew > 20 mm", grown, total))
     rows.append(counted("rest", name, "distance > 20 mm above that at the jump", beyond, total))
+    rows.append(counted("rest", name, "weighted error grew > 20 mm pi/reach", weighted, total))
     rows.append(counted("rest", name, "exceptions", raised, total))
     if motion.RETURNING >= 0:
         rows.append(Row("rest", name, "largest distance while RETURNING", 1e3 * returning, "mm"))
@@ -167,20 +172,28 @@ def _due(arm: Arm, follow: motion.Tracker, begin: Array, q: Array, status: Array
     return max(bounds, (returning[-1] + 1) / rate if returning.size else 0.0)
 
 
-def _distances(arm: Arm, trial: Trial, begin: Array, q: Array, status: Array) -> tuple[float, float, float]:
-    """How much the distance grew, how far above its value at the jump it was, and its most while returning."""
+def _distances(arm: Arm, trial: Trial, begin: Array, q: Array, status: Array) -> tuple[float, ...]:
+    """How much the distance and the weighted error grew, how far above its value at the jump the distance was, and its
+    most while returning.
+    """
     last = trial.commands[-1]
     distance = motion.far(arm, q, last[None])
     free = status != motion.RETURNING
     returning = float(distance[~free].max()) if (~free).any() else 0.0
     skip = round(SETTLED * trial.rate) if trial.moving else 0
-    grown = 0.0
+    reaches = np.array([arm.reach(k) for k in range(len(arm.links))])
+    length = float(reaches.max())
+    size = np.sqrt(
+        ((distance * length / reaches) ** 2 + (motion.off(arm, q, last[None]) * length / np.pi) ** 2).sum(axis=1)
+    )
+    grown = weighted = 0.0
     for part in np.split(np.arange(skip, len(q)), np.flatnonzero(~free[skip:])):
         part = part[free[part]]
         if part.size:
             grown = max(grown, float((distance[part] - np.minimum.accumulate(distance[part])).max()))
+            weighted = max(weighted, float((size[part] - np.minimum.accumulate(size[part])).max()))
     beyond = 0.0
     if not trial.moving:
         at_jump = motion.far(arm, begin[None], last[None])
         beyond = float((distance - at_jump)[free].max()) if free.any() else 0.0
-    return grown, beyond, returning
+    return grown, beyond, weighted, returning
