@@ -25,13 +25,15 @@ struct Tracker {
   std::vector<double> results; // arms x result_size: over the joints that goals need, before `spread`
   std::vector<double> measured, preferred;
   std::vector<int> row_level, level_rank;
+  std::vector<Target> status_targets;
 
   // joint_bounds: (speed, acceleration, jerk, unit), each (dof), then the rate at which accelerations end;
-  // tolerances: (position, angle); levels: (level of each row, rank of each level); start: (dof) or (arms,
+  // tolerances: (position, angle); levels: (level of each row, rank of each level); slacks: of each
+  // target's rows, for the status; start: (dof) or (arms,
   // dof); smooth: delay of the low-pass of commands in s, or 0
   Tracker(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
           nb::tuple joint_bounds, int rank, double weight_scale, nb::tuple tolerances, int recovery,
-          nb::tuple levels, nb::handle start, double smooth)
+          nb::tuple levels, nb::list slacks, nb::handle start, double smooth)
       : encoded(tree, wanted, low, high, balls), memory(0), scratch(0) {
     const int n = encoded.problem.n, dof = encoded.dof;
     const Rows speed(joint_bounds[0], "speed", dof), acceleration(joint_bounds[1], "acceleration", dof),
@@ -67,6 +69,13 @@ struct Tracker {
     }
     const bool one_pose = encoded.targets.size() == 1 && encoded.problem.rows == 6 && encoded.balls.empty() &&
                           !shared && encoded.targets[0].chain.count == n;
+    for (std::size_t k = 0; k < encoded.targets.size(); ++k) {
+      status_targets.push_back(encoded.targets[k]);
+      Target &target = status_targets.back();
+      for (int i = 0; i < target.rows; ++i)
+        target.slack[i] = number(slacks[k][i]);
+      set_properties(target);
+    }
     for (nb::handle level : levels[0])
       row_level.push_back(whole(level));
     for (nb::handle of : levels[1])
@@ -84,6 +93,7 @@ struct Tracker {
                 unit.data(),
                 weight_scale,
                 rank,
+                status_targets.data(),
                 row_level.data(),
                 level_rank.data(),
                 int(level_rank.size()),
@@ -349,11 +359,12 @@ nb::object track_replay(Tracker &track, nb::handle goals, double dt, nb::object 
 void bind_tracker(nb::module_ &m) {
   nb::class_<Tracker>(m, "Tracker", "The memory of one arm or many, and the law that moves them.")
       .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, int, double, nb::tuple,
-                    int, nb::tuple, nb::handle, double>(),
+                    int, nb::tuple, nb::list, nb::handle, double>(),
            nb::sig(
                "def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
                ", balls: list[typing.Any], bounds: tuple[typing.Any, ...], rank: int, weight_scale: float, "
-               "tolerance: tuple[float, float], recover: int, levels: tuple[list[int], list[int]], "
+               "tolerance: tuple[float, float], recover: int, levels: tuple[list[int], list[int]], slacks: "
+               "list[list[float]], "
                "start: " ARRAY ", smooth: float, /) -> None"))
       .def("tick", track_tick, nb::sig("def tick(self, goal: typing.Any, dt: float, /) -> " ARRAY),
            "A tick of arms with one goal each, a frame.")

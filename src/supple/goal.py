@@ -17,7 +17,7 @@ from supple.frame import Array, Frame
 _ARRAYS = ("position", "orientation", "axis", "direction", "look_at", "line", "point")
 _PLAIN = ("is_center_of_mass", "distance", "relative_to", "weight", "turn_weight", "slack", "turn_slack", "priority")
 _FIELDS = ("link", *_ARRAYS, *_PLAIN)
-_OPTIONS = ("frame", *_ARRAYS, *_PLAIN)
+_OPTIONS = ("frame", *(name for name in (*_ARRAYS, *_PLAIN) if name != "is_center_of_mass"))
 
 _set = object.__setattr__
 _ORIGIN: Array = np.zeros(3)
@@ -271,6 +271,13 @@ class Goal:
             components += [6, 7]
             weights += [self.turn_weight[0]] * 2
         return components, weights
+
+    def _without_slack(self) -> Goal:
+        """The same goal without slack."""
+        if self.slack == _ZERO and self.turn_slack == _ZERO:
+            return self
+        without = {"slack": _ZERO, "turn_slack": _ZERO}
+        return _rebuilt(*(without.get(name, getattr(self, name)) for name in _FIELDS))
 
     def _slacks(self) -> list[float]:
         """The slack of each component that `_rows` names, in metres or radians; for an axis, its cone's half-angle."""

@@ -88,7 +88,10 @@ class Step(metaclass=_renamed.HidesOldNames):
 
     @property
     def sides(self) -> Array:
-        """The bound that each joint is at (dof,): -1, 1 position, -2, 2 speed, -3, 3 acceleration, 0 none."""
+        """The bound that each joint is at (dof,): -1, 1 position, -2, 2 speed, -3, 3 acceleration, 0 none.
+
+        -4, 4: the joint waits for the measured one, which is behind.
+        """
         return self._part(3)
 
     @property

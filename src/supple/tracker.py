@@ -89,7 +89,9 @@ class Tracker:
         self._plain = len(goals) == 1 and goals[0].position is not None and goals[0].orientation is not None
         reaches = [encoding.goal_length(linkage, goal) for goal in goals]
         self._reaches = reaches
-        targets, balls = encoding.targets(linkage, goals), encoding.balls(linkage)
+        # slack counts for the status of the tracking law, not for its step
+        tight = [goal._without_slack() for goal in goals] if solver.searches else list(goals)
+        targets, balls = encoding.targets(linkage, tight), encoding.balls(linkage)
         self._weights = [list(target[2]) for target in targets]
         usable = [r for r in reaches if 0 < r < math.inf]
         size = encoding.natural_units(linkage, max(usable) if usable else math.pi)
@@ -103,8 +105,8 @@ class Tracker:
             for (_, components, weights, *_), length in zip(targets, reaches, strict=True)
             for component, weight in zip(components, weights, strict=True)
         )
-        local_solver = compilation.compiled(linkage, goals, solver)
-        rank = max(encoding.generic_rank(linkage, local_solver), 1)
+        local_solver, tight_solver = (compilation.compiled(linkage, some, solver) for some in (goals, tight))
+        rank = max(encoding.generic_rank(linkage, tight_solver), 1)
         self.solver, self.tolerance = solver, tolerance
         self.acceleration, self.jerk, self.smooth = limit, jerks, smooth
         self._jerk_is_given = jerk is not None
@@ -130,7 +132,8 @@ class Tracker:
             1.0 / strongest,
             (tolerance.position, tolerance.angle),
             _RECOVER.index(recover),
-            self._levels(local_solver),
+            self._levels(tight_solver),
+            [_status_slack(goal, target) for goal, target in zip(goals, targets, strict=True)],
             np.ascontiguousarray(start),
             smooth,
         )
@@ -148,11 +151,11 @@ class Tracker:
         samples = [encoding.jacobian_at(local_solver, q) for q in self.linkage.random(8, seed=0)]
         keys: list[tuple[int, int]] = []
         for goal, length in zip(self.goals, self._reaches, strict=True):
-            components = goal._rows(length)[0]
+            components = goal._without_slack()._rows(length)[0]
             first = len(keys)
             rows = [sample[first : first + len(components)] for sample in samples]
             split = max(map(encoding.rank_of, rows)) < len(components)
-            keys += [(goal.priority, int(split and component > 2)) for component in components]
+            keys += [(goal.priority, int(split and component in _ROTATIONS)) for component in components]
         order = sorted(set(keys))
         levels = [order.index(key) for key in keys]
         ranks = [
@@ -415,8 +418,12 @@ class Tracker:
                 mine.relative_to,
             ):
                 raise BadInput(f"goal {k} is tracked for {_whose(mine)}, got one for {_whose(one)}")
-            components, weights = one._rows(self._reaches[k])
-            if components != mine._rows(self._reaches[k])[0] or one._surface != mine._surface:
+            if one._surface != mine._surface:
+                raise BadInput(f"goal {k} must keep its distance and its line while it is tracked: {mine!r}")
+            if one.priority != mine.priority:
+                raise BadInput(f"goal {k} must keep its priority while it is tracked, {mine.priority}")
+            components, weights = one._without_slack()._rows(self._reaches[k])
+            if components != mine._without_slack()._rows(self._reaches[k])[0]:
                 raise BadInput(f"goal {k} must have the components that it had when tracking began: {mine!r}")
             if weights != self._weights[k]:
                 self._track.weigh(k, weights)
@@ -488,6 +495,12 @@ def _delay(solver: Solver, smooth: float) -> float:
     if smooth and not solver.searches:
         raise BadInput("smooth needs the tracking law; another method or a damping scheme does not filter commands")
     return float(smooth)
+
+
+def _status_slack(goal: Goal, target: encoding.Target) -> list[float]:
+    """The slack of each row that the tracker has; a line has two rows without slack, and one with it."""
+    slacks, rows = goal._slacks(), len(target[1])
+    return slacks if len(slacks) == rows else slacks[:1] + slacks
 
 
 def _whose(goal: Goal) -> str:

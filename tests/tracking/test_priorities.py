@@ -99,3 +99,43 @@ def test_a_light_position_is_not_called_out_of_reach():
     for tick in range(900):
         step = tracker.step(Frame.at([0, 0.3 * smooth(tick / 300), 0]) @ Frame.turn([1, 0, 0], 0.0) @ tool, 1 / RATE)
     assert "out of reach" not in step.why
+
+
+def first_errors(linkage, first, second, start, ticks=900):
+    """The largest error of the first goal while the second pulls, and the last step."""
+    tracker = Solver().track(linkage, [first, second], start=start)
+    steps = [tracker.step([first, second], 1 / RATE) for _ in range(ticks)]
+    return max(float(step.distance[0]) for step in steps), max(float(step.angle[0]) for step in steps), steps[-1]
+
+
+@pytest.mark.parametrize("slack", [0.0, 1e-3, 0.05])
+@pytest.mark.parametrize("kind", ["look", "cone", "line"])
+def test_slack_of_an_earlier_goal_lets_no_later_one_in(kind, slack):
+    arm, link = supple.models.panda(), "panda_hand_tcp"
+    here = arm.frame(arm.rest, link)
+    first = {
+        "look": lambda: Goal(link, axis=[0, 0, 1], look_at=(here @ Frame.at([0, 0, 0.5])).position, turn_slack=slack),
+        "cone": lambda: Goal(link, axis=[0, 0, 1], direction=here.rotation[:, 2], turn_slack=slack),
+        "line": lambda: Goal(link, position=here.position, line=[0, 0, 1], slack=slack),
+    }[kind]()
+    second = Goal(link, position=here.position + np.array([0.0, 0.1, 0.05]), priority=1)
+    distance, angle, step = first_errors(arm, first, second, arm.rest)
+    assert distance < 1e-4
+    assert angle < 1e-4
+    assert np.abs(step.velocity).max() < 1e-6
+
+
+def test_a_distance_out_of_reach_keeps_its_priority():
+    arm = supple.models.ur5()
+    for seed in range(4):
+        start = arm.random(seed=seed)
+        turned = Frame.turn([0, 1, 0], 1.0) @ arm.frame(start, "tool0")
+        far = Goal("tool0", position=[2.5, 0.3, 0.4], distance=0.2)
+        alone = Solver().track(arm, far, start=start)
+        both = Solver().track(arm, [far, Goal("tool0", orientation=turned, priority=1)], start=start)
+        for _ in range(6 * RATE):
+            one, other = (
+                alone.step(far, 1 / RATE),
+                both.step([far, Goal("tool0", orientation=turned, priority=1)], 1 / RATE),
+            )
+        assert other.distance[0] < one.distance[0] + 2e-3

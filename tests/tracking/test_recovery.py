@@ -100,6 +100,26 @@ def test_no_joint_unwinds_a_whole_turn():
         assert (step.status is TrackingStatus.FOLLOWING) is unwinds
 
 
+def test_a_push_ends_a_return():
+    arm, returned = supple.models.ur5(), 0
+    for trial in range(200):
+        start, there = arm.random(2, seed=trial)
+        tracker = Solver().track(arm, "tool0", start=start)
+        goal = arm.frame(there, "tool0").matrix
+        for _ in range(6 * RATE):
+            step = tracker.step(goal, 1 / RATE)
+            if step.status is RETURNING and np.abs(step.velocity).max() > 0:
+                break
+        else:
+            continue
+        returned += 1
+        statuses = {tracker.push([0, 0, 0.05, 0, 0, 0], 1 / RATE).status for _ in range(100)}
+        assert RETURNING not in statuses
+        if returned == 2:
+            return
+    raise AssertionError("no trial returned")
+
+
 def test_an_unknown_mode_is_named():
     with pytest.raises(BadInput, match="recover must be 'off', 'slow' or 'free', got 'fast'"):
         Solver().track(supple.models.ur5(), "tool0", recover="fast")

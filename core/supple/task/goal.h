@@ -300,7 +300,7 @@ SUPPLE_FLAT void row_weights(const Target &target, Residual<T> &r, T *weight) {
 template <class T>
 SUPPLE_FLAT void to_rows(const Target &target, const RowVectors<T> &vectors, const T *weight, Vec<T> linear,
                          Vec<T> angular, T *rows) {
-  T all[component_count];
+  T all[component_count] = {};
   store3(linear, all);
   store3(angular, all + about_x);
   if (target.points) {

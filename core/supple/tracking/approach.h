@@ -35,13 +35,16 @@ struct DesiredStep {
   double null_curvature_change; // redundant
 };
 
+// A direction that a level leaves in part is one of that level and one of the next.
+constexpr int most_directions(int n) { return 3 * n; }
+
 struct LevelScratch {
   double *hessian;                                  // n x n: of one level
   double *feedback_gradient, *feedforward_gradient; // n: of one level
   double *rows;                                     // m
   double *bases[2];                                 // n rows of n each: of this level and of the next
-  double *directions;                               // n rows of n: of all levels
-  double *direction_cost;                           // n
+  double *directions;                               // most_directions rows of n: of all levels
+  double *direction_cost;                           // most_directions
   double *feedback, *feedforward;                   // n: of all levels together
 };
 

@@ -85,14 +85,13 @@ SUPPLE_FLAT void weighted_rows(const Target &target, const TargetRows &of, Vec<d
   velocity_rows(target, of.vectors, of.weight, linear, angular, rows);
 }
 
-SUPPLE_FN CommandResidual command_residual(const Target &target, const Frame<double> &tip,
-                                           const Command &command, double scale) {
-  CommandResidual r{};
-  r.error = residual<Angle>(target, tip, goal_frame(command.goal));
-  r.rows.vectors = r.error.rows;
+// The weights of the components of position and rotation, from those of the rows of one level, or of all rows
+// (level -1); 0 where nothing is asked.
+SUPPLE_FN void component_weights(const Tracking &t, const Target &target, int level, CommandResidual &r) {
   double w[6] = {0, 0, 0, 0, 0, 0};
   for (int i = 0; i < target.rows; ++i) {
-    r.rows.weight[i] = scale * target.weight[i];
+    if (level >= 0 && t.row_level[target.first + i] != level)
+      continue;
     if (target.component[i] >= radial_1)
       w[along_x] = w[along_y] = w[along_z] = r.rows.weight[i];
     else if (target.component[i] < across_1)
@@ -102,6 +101,16 @@ SUPPLE_FN CommandResidual command_residual(const Target &target, const Frame<dou
   }
   r.position_weight = load3(w);
   r.rotation_weight = load3(w + about_x);
+}
+
+SUPPLE_FN CommandResidual command_residual(const Target &target, const Frame<double> &tip,
+                                           const Command &command, const Tracking &t) {
+  CommandResidual r{};
+  r.error = residual<Angle>(target, tip, goal_frame(command.goal));
+  r.rows.vectors = r.error.rows;
+  for (int i = 0; i < target.rows; ++i)
+    r.rows.weight[i] = t.weight_scale * target.weight[i];
+  component_weights(t, target, -1, r);
   double moved[6];
   for (int i = 0; i < 6; ++i)
     moved[i] = target.has_component[i] ? command.displacement[i] : 0;
@@ -228,7 +237,7 @@ SUPPLE_FN EvaluationSummary evaluate_tick(const TickSetup<N, M> &setup, const Ar
     const Target &target = t.problem.targets[k];
     const Frame<double> tip = end_effector(target, memory.q, axes);
     const int count = out.mover_count[k] = movers(target, axes, tip.p, t.unit, target_movers);
-    const CommandResidual r = command_residual(target, tip, commands[k], t.weight_scale);
+    const CommandResidual r = command_residual(target, tip, commands[k], t);
     out.rows[k] = r.rows;
     out.targets[k] = r;
     curved = evaluate_target(setup, target, r, target_movers, count, out) || curved;

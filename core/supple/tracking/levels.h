@@ -26,19 +26,10 @@ SUPPLE_FN void evaluate_level(const TickSetup<N, M> &setup, const TickEvaluation
   for (int k = 0; k < t.problem.target_count; ++k) {
     const Target &target = t.problem.targets[k];
     CommandResidual r = at.targets[k];
-    double w[6] = {0, 0, 0, 0, 0, 0};
     bool any = false;
-    for (int i = 0; i < target.rows; ++i) {
-      if (t.row_level[target.first + i] != level)
-        continue;
-      any = true;
-      if (target.component[i] < across_1)
-        w[target.component[i]] = r.rows.weight[i];
-      else
-        w[about_x] = w[about_y] = w[about_z] = r.rows.weight[i];
-    }
-    r.position_weight = load3(w);
-    r.rotation_weight = load3(w + about_x);
+    for (int i = 0; i < target.rows; ++i)
+      any = any || t.row_level[target.first + i] == level;
+    component_weights(t, target, level, r);
     if (any)
       add_residual_curvature(target, r, target_movers, at.mover_count[k], n, scratch.hessian);
     target_movers += at.mover_count[k];
@@ -94,19 +85,18 @@ SUPPLE_FN int next_basis(const TickSetup<N, M> &setup, const Freedom &free, cons
   for (int c = 0; c < free.count; ++c) {
     expand(found.directions.z + c * free.count, free, n, singular.joint_direction);
     const double *z = singular.joint_direction;
-    if (!singular.is_null[c] || last) {
-      scratch.direction_cost[direction_count] = cost * larger(found.directions.curvatures[c], 1e-6);
+    const double share =
+        singular.is_null[c] && !last ? left_share(setup.law, singular.hessian[c * free.count + c]) : 0;
+    if (share < 1 && direction_count < most_directions(n)) { // what is not left belongs to this level
+      scratch.direction_cost[direction_count] =
+          (1 - share) * cost * larger(found.directions.curvatures[c], 1e-6);
       for (int i = 0; i < n; ++i)
         scratch.directions[direction_count * n + i] = z[i];
       ++direction_count;
-      continue;
     }
-    const double share = left_share(setup.law, singular.hessian[c * free.count + c]);
-    if (!(share > 0))
-      continue;
-    for (int i = 0; i < n; ++i)
+    for (int i = 0; i < n && share > 0; ++i)
       basis[count * n + i] = share * z[i];
-    ++count;
+    count += share > 0;
   }
   return count;
 }

@@ -81,11 +81,13 @@ SUPPLE_FN void lay_out(RegularScratch &regular, SingularScratch &singular, Scrat
 }
 
 SUPPLE_FN void lay_out(LevelScratch &levels, ScratchLayout &layout, int n, int m) {
-  for (double **matrix : {&levels.hessian, &levels.bases[0], &levels.bases[1], &levels.directions})
+  for (double **matrix : {&levels.hessian, &levels.bases[0], &levels.bases[1]})
     layout.array(*matrix, n * n);
-  for (double **row : {&levels.feedback_gradient, &levels.feedforward_gradient, &levels.direction_cost,
-                       &levels.feedback, &levels.feedforward})
+  for (double **row :
+       {&levels.feedback_gradient, &levels.feedforward_gradient, &levels.feedback, &levels.feedforward})
     layout.array(*row, n);
+  layout.array(levels.directions, most_directions(n) * n);
+  layout.array(levels.direction_cost, most_directions(n));
   layout.array(levels.rows, m);
 }
 

@@ -139,6 +139,15 @@ SUPPLE_FN bool is_allowed(const Tracking &t, const Command *commands, double res
   return t.weight_scale * root(square) < residual_norm + t.law.return_detour;
 }
 
+// Whether the arm stands at recovery_q.
+SUPPLE_FN bool is_there(const Tracking &t, const ArmMemory &memory, const RecoveryScratch &scratch) {
+  bool there = true;
+  displacement(t, memory.q, memory.recovery_q, scratch.dq);
+  for (int i = 0; i < t.problem.n; ++i)
+    there = there && std::fabs(scratch.dq[i]) < 1e-4 && std::fabs(memory.velocity[i]) < 1e-3;
+  return there;
+}
+
 // One tick of a slow recovery: search, check of the way, announcement, motion.
 template <int N, int M>
 SUPPLE_FN void update_slow_recovery(const TickSetup<N, M> &setup, const EvaluationSummary &summary,
@@ -182,6 +191,9 @@ SUPPLE_FN void update_slow_recovery(const TickSetup<N, M> &setup, const Evaluati
       scalars.recovery = recovery_moving;
     return;
   case recovery_moving:
+    if (is_there(setup.tracking, memory, scratch))
+      scalars.recovery = recovery_refused; // it is there, and the command moved a little since
+    return;
   case recovery_refused:
     return;
   }
@@ -192,7 +204,7 @@ SUPPLE_FN void update_slow_recovery(const TickSetup<N, M> &setup, const Evaluati
 // rad: a joint this far ahead of the measured one waits for it
 constexpr double waiting_lead = 0.1;
 
-// Whether some joint waits for the measured one; step_box wrote the leads.
+// Whether some joint waits for the measured one; bound_lead wrote the leads.
 template <int N, int M>
 SUPPLE_FN bool is_waiting(const TickSetup<N, M> &setup, const BoundsScratch &scratch) {
   bool waits = false;
@@ -207,7 +219,9 @@ SUPPLE_FN void update_recovery(const TickSetup<N, M> &setup, const EvaluationSum
                                const RecoveryScratch &scratch) {
   if (setup.tracking.recovery == recover_free)
     update_free_recovery(setup, summary, commands, memory, scratch);
-  else if (setup.tracking.recovery == recover_slow && !memory.scalars->twist_active)
+  else if (memory.scalars->twist_active)
+    memory.scalars->recovery = recovery_idle;
+  else if (setup.tracking.recovery == recover_slow)
     update_slow_recovery(setup, summary, commands, settled, memory, scratch);
 }
 

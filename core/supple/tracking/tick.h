@@ -195,6 +195,9 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
   if (t.effector_bounds && bound_effector_speed(t, memory, setup.dt, at, bounds))
     bound_balls(t, memory, setup.dt, bounds); // what is safe for end effectors may leave a cone
   take_step(t, memory, bounds, setup.dt, true, out.sides);
+  for (int i = 0; i < n && measured; ++i)
+    if (out.sides[i] == not_limited && std::fabs(bounds.lead[i]) > waiting_lead)
+      out.sides[i] = bounds.lead[i] > 0 ? ahead_of_measured : -ahead_of_measured;
   result.singular = desired.report;
   result.reducible = settled ? 0 : desired.reducible;
   result.regular = desired.kind == StepKind::regular || desired.kind == StepKind::redundant;
@@ -207,7 +210,7 @@ SUPPLE_FN bool measure_error(const Tracking &t, const Command *commands, const d
                              const Stop &tolerance, Axis<double> *axes, double *error) {
   bool within = true;
   for (int k = 0; k < t.problem.target_count; ++k) {
-    const Target &target = t.problem.targets[k];
+    const Target &target = t.status_targets[k];
     const Frame<double> tip = end_effector(target, q, axes);
     Residual<double> r = residual<Angle>(target, tip, goal_frame(commands[k].goal));
     store3(r.position, error + 6 * k);

@@ -75,12 +75,13 @@ enum RecoveryMode : int { recover_off, recover_slow, recover_free };
 // What a tracker knows from its set-up.
 struct Tracking {
   Problem problem;
-  const JointBounds *bounds; // n
-  const double *bound_rows;  // the same as rows of `stride` numbers (BoundRow), read some at a time
-  int stride;                // n rounded up to a multiple of eight
-  const double *unit;        // n: natural unit of each joint, 1 or reach/pi
-  double weight_scale;       // factor on all weights of the goals
-  int rank;                  // the largest rank that the goals' Jacobian can have
+  const JointBounds *bounds;    // n
+  const double *bound_rows;     // the same as rows of `stride` numbers (BoundRow), read some at a time
+  int stride;                   // n rounded up to a multiple of eight
+  const double *unit;           // n: natural unit of each joint, 1 or reach/pi
+  double weight_scale;          // factor on all weights of the goals
+  int rank;                     // the largest rank that the goals' Jacobian can have
+  const Target *status_targets; // the targets with their slack, which counts for the status alone
   const int *row_level;  // m: level of each row; level 0 comes first, and later ones use what it leaves free
   const int *level_rank; // of each level: the largest rank that its rows add to those of earlier levels
   int level_count;
@@ -278,7 +279,7 @@ enum TrackingStatus : int { following, yielding, lagging, held, returning };
 
 // The bound that a joint is at after a tick, as the magnitude of its side; a side is negative towards the
 // lower bound.
-enum SideMagnitude : int { not_limited, at_limit, at_speed_limit, at_acceleration_limit };
+enum SideMagnitude : int { not_limited, at_limit, at_speed_limit, at_acceleration_limit, ahead_of_measured };
 
 // a singular value that need not be known, since it is far from singular
 constexpr double far_from_singular = 1e300;

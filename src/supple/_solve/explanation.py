@@ -79,8 +79,11 @@ def singular(
 
 
 def too_slow(names: Sequence[str], sides: Iterable[float]) -> list[str]:
-    """Which joints are at their bounds of speed (2, -2) or of acceleration (3, -3)."""
+    """Which joints are at their bounds of speed (2, -2) or acceleration (3, -3), or wait for the real arm (4, -4)."""
     pairs = list(zip(names, sides, strict=True))
+    waiting = [name for name, side in pairs if abs(side) == 4][:3]
+    if waiting:
+        return [f"waits for the measured arm: {', '.join(waiting)}"]
     fast = [f"{name} at its speed limit" for name, side in pairs if abs(side) == 2]
     hard = [f"{name} at its acceleration limit" for name, side in pairs if abs(side) == 3]
     return (fast or hard)[:3]
@@ -100,12 +103,17 @@ def effectors_too_slow(linkage: Linkage, goals: Sequence[Goal], speeds: tuple[Ar
 
 
 def approaching_limits(linkage: Linkage, lower: Array, upper: Array, step: Step) -> list[str]:
-    """Which joints are outside their limits, or move towards one within a twelfth of their range and half a minute."""
+    """Which joints are outside their limits, or move towards one within a twelfth of their range and half a minute.
+
+    ``lower`` and ``upper`` are the limits in use, with the margin.
+    """
     reasons, velocity = [], step.velocity
     for k in np.flatnonzero((step.q > upper + 1e-6) | (step.q < lower - 1e-6)):
         out, side = (step.q[k] - upper[k], "upper") if step.q[k] > upper[k] else (lower[k] - step.q[k], "lower")
         way = angle_text(out) if linkage.units[k] == "rad" else length_text(out)
-        reasons.append(f"{linkage.names[k]} is {way} outside its {side} limit and is brought back")
+        inside = linkage.lower[k] <= step.q[k] <= linkage.upper[k]
+        what = "inside the margin of" if inside else "outside"
+        reasons.append(f"{linkage.names[k]} is {way} {what} its {side} limit and is brought back")
     with np.errstate(divide="ignore", invalid="ignore"):
         left = np.where(velocity > 0, upper - step.q, step.q - lower)
         time = left / np.abs(velocity)
