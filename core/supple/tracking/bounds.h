@@ -304,6 +304,20 @@ SUPPLE_FN void leave_room_to_brake(const JointBounds *bounds, const Ball &ball, 
   store3(braking + kept * (x - braking), step);
 }
 
+// the turn to the limits of a ball joint that is outside
+SUPPLE_FN Vec<double> inward_turn(const Ball &ball, Vec<double> q) {
+  return between(q, clamp_ball(q, load3(ball.axis), ball.swing, ball.low, ball.high));
+}
+SUPPLE_FN bool is_outside(Vec<double> inward) { return root(dot(inward, inward)) > 1e-9; }
+
+// Whether the step x goes straight back inside. On the way the cone may be left farther while the twist comes
+// back, and the other way round.
+SUPPLE_FN bool goes_straight(Vec<double> x, Vec<double> inward) {
+  const Vec<double> aside = cross(x, inward);
+  return is_outside(inward) && !(dot(x, inward) < 0) &&
+         dot(aside, aside) <= 1e-18 * dot(x, x) * dot(inward, inward);
+}
+
 // Keeps a ball joint within its limits; one that is outside turns back.
 SUPPLE_FN void bound_ball(const Tracking &t, const Ball &ball, const ArmMemory &memory, double dt,
                           const BoundsScratch &scratch) {
@@ -312,12 +326,13 @@ SUPPLE_FN void bound_ball(const Tracking &t, const Ball &ball, const ArmMemory &
   const int k = ball.index;
   const JointBounds *bounds = t.bounds + k;
   const Vec<double> q = load3(memory.q + k), braking = braking_turn(bounds, load3(memory.velocity + k), dt);
-  const Vec<double> inward = between(q, clamp_ball(q, load3(ball.axis), ball.swing, ball.low, ball.high));
-  if (root(dot(inward, inward)) > 1e-9) {
+  const Vec<double> inward = inward_turn(ball, q);
+  if (is_outside(inward)) {
     const double inside = 1e-3 * lesser(1.0, lesser(ball.swing, ball.high - ball.low));
     turn_inward(t, k, inward, inside, braking, dt, scratch);
   }
-  leave_room_to_brake(bounds, ball, q, braking, dt, scratch.step + k);
+  if (!goes_straight(load3(scratch.step + k), inward))
+    leave_room_to_brake(bounds, ball, q, braking, dt, scratch.step + k);
 }
 
 SUPPLE_FN void bound_balls(const Tracking &t, const ArmMemory &memory, double dt,

@@ -100,6 +100,18 @@ SUPPLE_FN bool brakes_slowly(const Tracking &t, const Target &target, const Effe
   return false;
 }
 
+// Whether a ball joint that turns by `stretch` times its part of the step x stays inside, or no farther
+// outside.
+SUPPLE_FN bool ball_brakes_inside(const Ball &ball, const double *q, const double *x, double stretch) {
+  if (!is_limited(ball))
+    return true;
+  const Vec<double> at = load3(q + ball.index), turn = load3(x + ball.index);
+  const BallExcess here = largest_excess(ball, at, {0, 0, 0});
+  const BallExcess allowed{positive(here.swing) + 1e-12, positive(here.twist) + 1e-12};
+  return !is_beyond(largest_excess(ball, at, stretch * turn), allowed) ||
+         goes_straight(turn, inward_turn(ball, at));
+}
+
 // Whether all joints can brake together within their limits after the step x.
 SUPPLE_FN bool brakes_inside(const Tracking &t, const double *q, const double *x, const double *velocity,
                              double dt) {
@@ -109,16 +121,9 @@ SUPPLE_FN bool brakes_inside(const Tracking &t, const double *q, const double *x
     if ((x[i] > 0 && end > t.bounds[i].upper + 1e-12) || (x[i] < 0 && end < t.bounds[i].lower - 1e-12))
       return false;
   }
-  for (int b = 0; b < t.problem.ball_count; ++b) {
-    const Ball &ball = t.problem.balls[b];
-    const Vec<double> at = load3(q + ball.index);
-    if (!is_limited(ball))
-      continue;
-    const BallExcess here = largest_excess(ball, at, {0, 0, 0});
-    const BallExcess allowed{positive(here.swing) + 1e-12, positive(here.twist) + 1e-12};
-    if (is_beyond(largest_excess(ball, at, stretch * load3(x + ball.index)), allowed))
+  for (int b = 0; b < t.problem.ball_count; ++b)
+    if (!ball_brakes_inside(t.problem.balls[b], q, x, stretch))
       return false;
-  }
   return true;
 }
 
