@@ -1,4 +1,5 @@
-// The bound on the speed of the end effectors, over the tick and while the joints brake afterwards.
+// The bound on the speed of the end effectors, over the tick and while the joints brake afterwards. An end
+// effector whose goal is relative to another link is bounded in the axes of that link.
 //
 // A step is safe if the end effectors stay within their speeds in this tick, and also if from then on all
 // joints brake together, along a straight line in joint space, in the time T = max |v_i| / a_i. Such braking
@@ -139,6 +140,8 @@ SUPPLE_FN bool is_safe(const Tracking &t, const double *q, const double *x, doub
   for (int k = 0; k < t.problem.target_count; ++k) {
     const Target &target = t.problem.targets[k];
     const EffectorBound &bound = t.effector_bounds[k];
+    if (!(bound.speed < 1e300 || bound.turn_speed < 1e300))
+      continue;
     const Frame<double> &from = scratch.tips[k];
     const Frame<double> to = end_effector(target, scratch.next_q, evaluation.axes);
     const Vec<double> way = to.p - from.p;
