@@ -314,8 +314,8 @@ class Tracker:
         for k, goal in enumerate(self.goals):
             if goal.is_center_of_mass and min(limits.speed[k], limits.turn_speed[k]) < math.inf:
                 raise BadInput(
-                    f"speed and turn_speed limit links, and goal {k} is for the centre of mass: give one for each goal, "
-                    "with math.inf for that one"
+                    f"speed and turn_speed limit links, and goal {k} is for the centre of mass: give one for each "
+                    "goal, with math.inf for that one"
                 )
         limits.apply(self._track, self.linkage)
         self._limits = limits

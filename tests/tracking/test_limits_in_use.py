@@ -1,5 +1,6 @@
 """Laws of the limits in use: speeds of end effectors, margins, scaled joint speeds and warnings."""
 
+import contextlib
 import math
 from typing import NamedTuple
 
@@ -114,17 +115,21 @@ def _finite(row):
     return row if np.isfinite(row).all() else np.ones(3)
 
 
-def random_preference(linkage, rng):
+def random_preference(linkage, goals, rng):
     """One or two preferences of any kind."""
-    tip = str(rng.choice([link.name for link in linkage.links if linkage.jacobian(linkage.rest, link.name).any()]))
     kinds = [
-        lambda: prefer.rest(linkage.random(seed=rng), rng.uniform(0.01, 1)),
-        lambda: prefer.centre(rng.uniform(0.01, 1)),
-        lambda: prefer.away(linkage.random(seed=rng), rng.uniform(0.01, 1)),
-        lambda: prefer.dexterity(rng.uniform(0.01, 1)),
-        lambda: prefer.elbow(tip, rng.normal(size=3), rng.uniform(0.01, 1)),
+        prefer.rest(linkage.random(seed=rng), rng.uniform(0.01, 1)),
+        prefer.centre(rng.uniform(0.01, 1)),
+        prefer.away(linkage.random(seed=rng), rng.uniform(0.01, 1)),
+        prefer.dexterity(rng.uniform(0.01, 1)),
     ]
-    return sum((kinds[k]() for k in rng.integers(0, len(kinds), rng.integers(1, 3))), prefer.nothing)
+    elbow = prefer.elbow(
+        str(rng.choice([link.name for link in linkage.links])), rng.normal(size=3), rng.uniform(0.01, 1)
+    )
+    with contextlib.suppress(BadInput):  # no joint moves this link, or each one moves a goal
+        Solver(prefer=elbow).track(linkage, goals)
+        kinds.append(elbow)
+    return sum((kinds[k] for k in rng.integers(0, len(kinds), rng.integers(1, 3))), prefer.nothing)
 
 
 def random_task(linkage, seed):
@@ -139,7 +144,7 @@ def ride(linkage, goals, seed, ticks, arms, measures, *, prefers=False, rest=0.0
     options = random_options(rng, len(goals))
     start = linkage.random(arms, seed=rng)  # some within the margin
     if prefers:
-        solver = Solver(prefer=random_preference(linkage, rng))
+        solver = Solver(prefer=random_preference(linkage, goals, rng))
         follow = OneByOne(solver, linkage, goals, start, **options._asdict())
     else:
         follow = Solver().track(linkage, goals, start, **options._asdict())
@@ -168,15 +173,15 @@ def ride(linkage, goals, seed, ticks, arms, measures, *, prefers=False, rest=0.0
         returned |= step.statuses == TrackingStatus.RETURNING.value
     check(linkage, goals, options, follow, passed(dts)[:, None, None], q, velocity)
     if rest:
-        growth = swing(q[-300:]) - np.maximum(1.5 * swing(q[ticks : ticks + 300]), 1e-3)
+        early, late = swing(q[ticks + 900 : ticks + 1200]), swing(q[-300:])
+        growth = late - np.maximum(1.5 * early, 5e-3)  # of which 1e-3 may be noise
         assert (growth[~returned] <= 0).all()
 
 
 def swing(q):
     """Median way (arms, dof) between reversals of q (ticks, arms, dof); 0 where there are less than four."""
-    ticks, arms, dof = q.shape
-    swings = np.zeros((arms, dof))
-    for arm, k in np.ndindex(arms, dof):
+    swings = np.zeros(q.shape[1:])
+    for arm, k in np.ndindex(swings.shape):
         row = q[:, arm, k]
         way = np.diff(row)
         moving = np.flatnonzero(np.abs(way) > 1e-9)
@@ -213,7 +218,7 @@ def test_in_a_million_random_ticks_no_limit_in_use_is_broken(count, seed, measur
 @given(count=st.integers(1, 12), seed=st.integers(0, 2**32 - 1), measures=st.booleans(), prefers=st.booleans())
 def test_no_oscillation_grows_after_random_ticks(count, seed, measures, prefers):
     linkage = paced(moving_tree(seed, count), np.random.default_rng([seed, 5]))
-    ride(linkage, random_task(linkage, seed), seed, ticks=60, arms=4, measures=measures, prefers=prefers, rest=4)
+    ride(linkage, random_task(linkage, seed), seed, ticks=60, arms=4, measures=measures, prefers=prefers, rest=8)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -323,7 +328,7 @@ def test_a_centre_of_mass_takes_no_speed_limit():
             Solver().track(g1, goals, **wrong)
     follow = Solver().track(g1, goals, speed=[0.1, math.inf])
     hand, mass = g1.frame(g1.rest, "left_rubber_hand").position, g1.center_of_mass(g1.rest)
-    asked = [Goal("left_rubber_hand", position=hand + [0.1, 0, 0.1]), Goal.center_of_mass(mass)]
+    asked = [Goal("left_rubber_hand", position=hand + np.array([0.1, 0, 0.1])), Goal.center_of_mass(mass)]
     q = np.array([g1.rest, *(follow.step(asked, 1 / 300).q.copy() for _ in range(300))])
     speeds = np.linalg.norm(np.diff(g1.frame(q, "left_rubber_hand").position, axis=0), axis=-1) * 300
     assert 0.09 < speeds.max() <= 0.1
@@ -522,11 +527,11 @@ def test_new_weights_count_for_the_reading_of_commands_too():
 def test_limits_may_change_at_any_tick_and_the_linkages_own_still_hold(seed):
     rng = np.random.default_rng([seed, 9])
     linkage = paced(moving_tree(seed, 3 + 2 * (seed % 6)), rng)
-    goals = random_goals(linkage, seed)
+    goals = random_task(linkage, seed)
     start = linkage.random(30, seed=rng)
     follow = Solver().track(linkage, goals, start)
     dts = ticks_of(rng, 200)
-    made = [wander(rng, linkage.frame(start, goal.link).matrix, 1.0, dts, 30) for goal in goals]
+    made = [wander(rng, goal_frame(linkage, goal, start).matrix, 1.0, dts, 30) for goal in goals]
     q, velocity = np.zeros((2, 201, *start.shape))
     q[0] = start
     for k, dt in enumerate(dts.tolist()):
