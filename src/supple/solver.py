@@ -260,7 +260,8 @@ class Solver(metaclass=_renamed.HidesOldNames):
                 joint has to go more than 200 degrees and the end effector stays near the command on the way; the
                 status says RETURNING a quarter of a second before. "free": it goes at once, as fast as the bounds
                 allow and whatever the way.
-            speed: most speed of the end effectors, in m/s: one number or (goals,). No tick exceeds it.
+            speed: most speed of the end effectors, in m/s: one number or (goals,). No tick exceeds it. Of a goal
+                relative to another link, the speed as that link sees it. A centre of mass takes only ``math.inf``.
             turn_speed: most angular speed of the end effectors, in rad/s: one number or (goals,).
             speed_scale: a factor on the speed limits of all joints, above 0 and at most 1.
             margin: as `Solver.margin`, which it replaces.

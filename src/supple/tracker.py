@@ -314,6 +314,12 @@ class Tracker:
     def _use(self, limits: LimitsInUse) -> None:
         if not self.solver.keep_limits and not limits.are_the_linkages:
             raise BadInput("with keep_limits=False a tracker has no limits: give no speed, speed_scale or margin")
+        for k, goal in enumerate(self.goals):
+            if goal.is_center_of_mass and min(limits.speed[k], limits.turn_speed[k]) < math.inf:
+                raise BadInput(
+                    f"speed and turn_speed limit links, and goal {k} is for the centre of mass: give one for each "
+                    "goal, with math.inf for that one"
+                )
         limits.apply(self._track, self.linkage)
         self._limits = limits
 

@@ -146,8 +146,7 @@ void journeys(Report &report) {
       step_bounds(joint, q, v, a, dt, landing, landing_share, end_rate, low, high);
       W low_lane, high_lane;
       step_bounds(W(joint.lower), W(joint.upper), W(joint.speed), W(joint.acceleration), W(joint.jerk), W(q),
-                  W(v), W(a), W(dt), W(landing), W(landing_share),
-                  W(end_rate), low_lane, high_lane);
+                  W(v), W(a), W(dt), W(landing), W(landing_share), W(end_rate), low_lane, high_lane);
       const double wide = larger(std::fabs(low), std::fabs(high)) + 1e-300;
       lanes.see(larger(std::fabs(get(low_lane, 0) - low), std::fabs(get(high_lane, 0) - high)) / wide, round);
       empty.see(low <= high && high - low < 1e9 ? 0 : 1, round);
@@ -215,7 +214,8 @@ void cones(Report &report) {
     double most_out = 0;
     for (int i = 0; i <= 200; ++i)
       most_out = larger(most_out, out(turned(q, (i / 200.0) * way)));
-    const double outside = distance_outside(ball, q, way);
+    const BallExcess excess = largest_excess(ball, q, way);
+    const double outside = larger(excess.swing, excess.twist);
     if (outside < 1e-9)
       unseen.see(most_out > 1e-7 ? most_out : 0, round);
     // between two samples it may stray a little more than they show

@@ -144,4 +144,5 @@ def command(goal, frames):
         return frames
     along = np.where(frames[:, :3, 0].any(axis=1, keepdims=True), frames[:, :3, 0], math.nan)
     place = {} if goal.position is None else {"position": frames[:, :3, 3], "point": goal.point, "weight": goal.weight}
-    return Goal(goal.link, axis=goal.axis, direction=along, turn_weight=goal.turn_weight, **place)
+    kept = {"axis": goal.axis, "turn_weight": goal.turn_weight, "relative_to": goal.relative_to}
+    return Goal(goal.link, direction=along, **kept, **place)

@@ -6,6 +6,7 @@ import numpy as np
 
 from oracle_solve import path
 from random_trees import random_q, random_tree
+from supple._solve.goal_error import goal_jacobian
 from supple.goal import Goal
 from supple.joint import Kind
 from supple.linkage import Linkage
@@ -42,6 +43,41 @@ def random_goal(link, frame, rng):
         lambda: Goal(link, **aim),
         lambda: Goal(link, **place, **aim),
     ][rng.choice(5, p=[0.2, 0.35, 0.15, 0.15, 0.15])]()
+
+
+def ranked(goals, rng):
+    """The same goals with priorities of their own; some share one."""
+    return [with_options(goal, priority=int(rng.integers(0, 3))) for goal in goals]
+
+
+def some_relative(tree, goals, rng):
+    """The same goals, some of them relative to another link, where joints between the two move it."""
+
+    def changed(goal):
+        links = [link.name for link in tree.links if link.name != goal.link]
+        if not links or rng.random() < 0.5:
+            return goal
+        relative = with_options(goal, relative_to=str(rng.choice(links)))
+        moves = np.abs(goal_jacobian(tree, relative, tree.random(4, seed=rng))).max() > 1e-6
+        return relative if moves else goal
+
+    return [changed(goal) for goal in goals]
+
+
+def with_options(goal, **changed):
+    """The same goal with some options changed."""
+    names = (
+        "position",
+        "orientation",
+        "axis",
+        "direction",
+        "point",
+        "relative_to",
+        "weight",
+        "turn_weight",
+        "priority",
+    )
+    return Goal(goal.link, **{name: getattr(goal, name) for name in names} | changed)
 
 
 def limited(tree, seed):

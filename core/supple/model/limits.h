@@ -10,10 +10,19 @@ constexpr double pi = 3.14159265358979323846;
 SUPPLE_FN bool is_twist_limited(const Ball &ball) { return ball.low > -pi || ball.high < pi; }
 SUPPLE_FN bool is_limited(const Ball &ball) { return ball.swing < pi || is_twist_limited(ball); }
 
-// How far outside its limits a ball joint is at worst while it turns from q by the rotation vector `way`,
-// about its child's axes: in radians, at most 0 inside. Exact, since the axis moves on a circle, on which its
-// lean from rest has one maximum, and the twist only grows or only falls.
-SUPPLE_FN double distance_outside(const Ball &ball, Vec<double> q, Vec<double> way) {
+// How far a ball joint is outside its cone and its twist, in radians: at most 0 inside.
+struct BallExcess {
+  double swing, twist;
+};
+
+SUPPLE_FN bool is_beyond(const BallExcess &excess, const BallExcess &allowed) {
+  return excess.swing > allowed.swing || excess.twist > allowed.twist;
+}
+
+// The largest excess while a ball joint turns from q by the rotation vector `way`, about its child's axes.
+// Exact, since the axis moves on a circle, on which its lean from rest has one maximum, and the twist only
+// grows or only falls.
+SUPPLE_FN BallExcess largest_excess(const Ball &ball, Vec<double> q, Vec<double> way) {
   const double end = root(dot(way, way));
   const Vec<double> axis = load3(ball.axis), about = end > 0 ? (1 / end) * way : Vec<double>{0, 0, 0};
   // the lean after an angle, from the axis at rest as the child sees it
@@ -30,9 +39,9 @@ SUPPLE_FN double distance_outside(const Ball &ball, Vec<double> q, Vec<double> w
   if (first < end)
     outside = larger(outside, lean(first) - ball.swing);
   if (!is_twist_limited(ball))
-    return outside;
+    return {outside, -2 * pi};
   if (end > 2 * pi - 1e-6)
-    return 2 * pi; // all the way round, through every twist
+    return {outside, 2 * pi}; // all the way round, through every twist
   auto twist = [&](Quat<double> r) {
     const double along = r.x * axis.x + r.y * axis.y + r.z * axis.z;
     return r.w < 0 ? 2 * atan2(-along, -r.w) : 2 * atan2(along, r.w);
@@ -45,7 +54,7 @@ SUPPLE_FN double distance_outside(const Ball &ball, Vec<double> q, Vec<double> w
   if (turned < -1e-9)
     turned += 2 * pi; // it went round
   const double to = rate < 0 ? from - turned : from + turned;
-  return larger(outside, larger(larger(from, to) - ball.high, ball.low - lesser(from, to)));
+  return {outside, larger(larger(from, to) - ball.high, ball.low - lesser(from, to))};
 }
 
 } // namespace SUPPLE_ISA

@@ -253,7 +253,8 @@ SUPPLE_FN Vec<double> braking_turn(const JointBounds *bounds, Vec<double> v, dou
   return (speed > 0 ? dt * positive(1 - acceleration_about(bounds, v) * dt / speed) : 0.0) * v;
 }
 
-// Turns a ball joint back inside along `inward`, all its axes together, so that it goes straight.
+// The step that turns a ball joint back inside along `inward`, all its axes together, so that it goes
+// straight.
 SUPPLE_FN void turn_inward(const Tracking &t, int first, Vec<double> inward, double inside,
                            Vec<double> braking, double dt, const BoundsScratch &scratch) {
   const double distance = root(dot(inward, inward));
@@ -276,8 +277,48 @@ SUPPLE_FN void turn_inward(const Tracking &t, int first, Vec<double> inward, dou
         least <= most ? clip(clip(length, least, most) * axis[i], low[i], high[i]) : brake[i];
 }
 
-// Of the step that the box allows, as much is taken as leaves room to brake; the rest of it is braking. A
-// ball joint that is outside turns back.
+// Of the step in scratch.step, as much is taken as leaves room to brake; the rest of it is braking. Where
+// even braking leads outside, after a change of limits, no step leads farther outside than braking does: so
+// the limits before the change, which left room to brake, still hold.
+SUPPLE_FN void leave_room_to_brake(const JointBounds *bounds, const Ball &ball, Vec<double> q,
+                                   Vec<double> braking, double dt, double *step) {
+  // how far outside it would get, if it braked after this step
+  auto end_excess = [&](Vec<double> x) {
+    const double length = root(dot(x, x));
+    const double stretch = length > 0 ? 1 + length / (2 * acceleration_about(bounds, x) * dt * dt) : 1.0;
+    return largest_excess(ball, q, stretch * x);
+  };
+  const Vec<double> x = load3(step);
+  BallExcess allowed{1e-12, 1e-12};
+  if (!is_beyond(end_excess(x), allowed))
+    return;
+  const BallExcess of_braking = end_excess(braking);
+  allowed = {positive(of_braking.swing) + 1e-12, positive(of_braking.twist) + 1e-12};
+  if (!is_beyond(end_excess(x), allowed))
+    return;
+  double kept = 0, refused = 1; // shares of the way from braking to x
+  for (int turn = 0; turn < 24; ++turn) {
+    const double share = 0.5 * (kept + refused);
+    (is_beyond(end_excess(braking + share * (x - braking)), allowed) ? refused : kept) = share;
+  }
+  store3(braking + kept * (x - braking), step);
+}
+
+// the turn to the limits of a ball joint that is outside
+SUPPLE_FN Vec<double> inward_turn(const Ball &ball, Vec<double> q) {
+  return between(q, clamp_ball(q, load3(ball.axis), ball.swing, ball.low, ball.high));
+}
+SUPPLE_FN bool is_outside(Vec<double> inward) { return root(dot(inward, inward)) > 1e-9; }
+
+// Whether the step x goes straight back inside. On the way the cone may be left farther while the twist comes
+// back, and the other way round.
+SUPPLE_FN bool goes_straight(Vec<double> x, Vec<double> inward) {
+  const Vec<double> aside = cross(x, inward);
+  return is_outside(inward) && !(dot(x, inward) < 0) &&
+         dot(aside, aside) <= 1e-18 * dot(x, x) * dot(inward, inward);
+}
+
+// Keeps a ball joint within its limits; one that is outside turns back.
 SUPPLE_FN void bound_ball(const Tracking &t, const Ball &ball, const ArmMemory &memory, double dt,
                           const BoundsScratch &scratch) {
   if (!is_limited(ball))
@@ -285,27 +326,13 @@ SUPPLE_FN void bound_ball(const Tracking &t, const Ball &ball, const ArmMemory &
   const int k = ball.index;
   const JointBounds *bounds = t.bounds + k;
   const Vec<double> q = load3(memory.q + k), braking = braking_turn(bounds, load3(memory.velocity + k), dt);
-  const Vec<double> inward = between(q, clamp_ball(q, load3(ball.axis), ball.swing, ball.low, ball.high));
-  if (root(dot(inward, inward)) > 1e-9) {
+  const Vec<double> inward = inward_turn(ball, q);
+  if (is_outside(inward)) {
     const double inside = 1e-3 * lesser(1.0, lesser(ball.swing, ball.high - ball.low));
-    return turn_inward(t, k, inward, inside, braking, dt, scratch);
+    turn_inward(t, k, inward, inside, braking, dt, scratch);
   }
-  // how far outside it would get, if it braked after this step
-  auto end_outside = [&](Vec<double> x) {
-    const double length = root(dot(x, x));
-    const double stretch = length > 0 ? 1 + length / (2 * acceleration_about(bounds, x) * dt * dt) : 1.0;
-    return distance_outside(ball, q, stretch * x);
-  };
-  const Vec<double> x = load3(scratch.step + k);
-  const double allowed = larger(distance_outside(ball, q, {0, 0, 0}), 1e-12);
-  if (!(end_outside(x) > allowed))
-    return;
-  double kept = 0, refused = 1; // shares of the way from braking to x
-  for (int turn = 0; turn < 24; ++turn) {
-    const double share = 0.5 * (kept + refused);
-    (end_outside(braking + share * (x - braking)) > allowed ? refused : kept) = share;
-  }
-  store3(braking + kept * (x - braking), scratch.step + k);
+  if (!goes_straight(load3(scratch.step + k), inward))
+    leave_room_to_brake(bounds, ball, q, braking, dt, scratch.step + k);
 }
 
 SUPPLE_FN void bound_balls(const Tracking &t, const ArmMemory &memory, double dt,

@@ -1,4 +1,5 @@
-// The bound on the speed of the end effectors, over the tick and while the joints brake afterwards.
+// The bound on the speed of the end effectors, over the tick and while the joints brake afterwards. An end
+// effector whose goal is relative to another link is bounded in the axes of that link.
 //
 // A step is safe if the end effectors stay within their speeds in this tick, and also if from then on all
 // joints brake together, along a straight line in joint space, in the time T = max |v_i| / a_i. Such braking
@@ -100,6 +101,18 @@ SUPPLE_FN bool brakes_slowly(const Tracking &t, const Target &target, const Effe
   return false;
 }
 
+// Whether a ball joint that turns by `stretch` times its part of the step x stays inside, or no farther
+// outside.
+SUPPLE_FN bool ball_brakes_inside(const Ball &ball, const double *q, const double *x, double stretch) {
+  if (!is_limited(ball))
+    return true;
+  const Vec<double> at = load3(q + ball.index), turn = load3(x + ball.index);
+  const BallExcess here = largest_excess(ball, at, {0, 0, 0});
+  const BallExcess allowed{positive(here.swing) + 1e-12, positive(here.twist) + 1e-12};
+  return !is_beyond(largest_excess(ball, at, stretch * turn), allowed) ||
+         goes_straight(turn, inward_turn(ball, at));
+}
+
 // Whether all joints can brake together within their limits after the step x.
 SUPPLE_FN bool brakes_inside(const Tracking &t, const double *q, const double *x, const double *velocity,
                              double dt) {
@@ -109,13 +122,9 @@ SUPPLE_FN bool brakes_inside(const Tracking &t, const double *q, const double *x
     if ((x[i] > 0 && end > t.bounds[i].upper + 1e-12) || (x[i] < 0 && end < t.bounds[i].lower - 1e-12))
       return false;
   }
-  for (int b = 0; b < t.problem.ball_count; ++b) {
-    const Ball &ball = t.problem.balls[b];
-    const Vec<double> at = load3(q + ball.index);
-    if (is_limited(ball) && distance_outside(ball, at, stretch * load3(x + ball.index)) >
-                                positive(distance_outside(ball, at, {0, 0, 0})) + 1e-12)
+  for (int b = 0; b < t.problem.ball_count; ++b)
+    if (!ball_brakes_inside(t.problem.balls[b], q, x, stretch))
       return false;
-  }
   return true;
 }
 
@@ -131,6 +140,8 @@ SUPPLE_FN bool is_safe(const Tracking &t, const double *q, const double *x, doub
   for (int k = 0; k < t.problem.target_count; ++k) {
     const Target &target = t.problem.targets[k];
     const EffectorBound &bound = t.effector_bounds[k];
+    if (!(bound.speed < 1e300 || bound.turn_speed < 1e300))
+      continue;
     const Frame<double> &from = scratch.tips[k];
     const Frame<double> to = end_effector(target, scratch.next_q, evaluation.axes);
     const Vec<double> way = to.p - from.p;
@@ -168,16 +179,20 @@ SUPPLE_FN void plan_effector_speed(const Tracking &t, double dt, const TickEvalu
     step[i] *= share;
 }
 
-SUPPLE_FN bool is_in_ball(const Tracking &t, int i) {
-  for (int b = 0; b < t.problem.ball_count; ++b)
-    if (i >= t.problem.balls[b].index && i < t.problem.balls[b].index + 3)
-      return true;
-  return false;
+// All joints brake; ball joints with limits each about its own axis, which leads them no farther outside.
+SUPPLE_FN void brake(const Tracking &t, const ArmMemory &memory, double dt, const BoundsScratch &bounds) {
+  for (int i = 0; i < t.problem.n; ++i)
+    bounds.step[i] = bounds.effector.braking[i];
+  for (int b = 0; b < t.problem.ball_count; ++b) {
+    const Ball &ball = t.problem.balls[b];
+    if (is_limited(ball))
+      store3(braking_turn(t.bounds + ball.index, load3(memory.velocity + ball.index), dt),
+             bounds.step + ball.index);
+  }
 }
 
 // Of the step in scratch.step, as much is taken as is safe; the rest of it is braking, all joints together.
-// Returns whether less was taken.
-SUPPLE_FN bool bound_effector_speed(const Tracking &t, const ArmMemory &memory, double dt,
+SUPPLE_FN void bound_effector_speed(const Tracking &t, const ArmMemory &memory, double dt,
                                     const TickEvaluation &evaluation, const BoundsScratch &bounds) {
   const int n = t.problem.n;
   const EffectorScratch &scratch = bounds.effector;
@@ -185,21 +200,16 @@ SUPPLE_FN bool bound_effector_speed(const Tracking &t, const ArmMemory &memory, 
   for (int k = 0; k < t.problem.target_count; ++k)
     scratch.tips[k] = end_effector(t.problem.targets[k], memory.q, evaluation.axes);
   if (is_safe(t, memory.q, x, dt, evaluation, scratch))
-    return false;
+    return;
   const double T = braking_time(t, memory.velocity), left = T > dt ? 1 - dt / T : 0;
   for (int i = 0; i < n; ++i) {
     double low, high;
     hard_bounds(t.bounds[i], memory.q[i] / t.unit[i], memory.velocity[i], dt, low, high);
     scratch.braking[i] = clip(left * memory.velocity[i] * dt, low, high);
   }
-  if (!is_safe(t, memory.q, scratch.braking, dt, evaluation, scratch)) {
-    // only after a change of limits: those of position come first
-    for (int i = 0; i < n; ++i)
-      if (!is_in_ball(t, i))
-        x[i] = scratch.braking[i];
-    return true;
-  }
-  double kept = 0, refused = 1; // shares of the way from braking to x
+  if (!is_safe(t, memory.q, scratch.braking, dt, evaluation, scratch))
+    return brake(t, memory, dt, bounds); // only after a change of limits
+  double kept = 0, refused = 1;          // shares of the way from braking to x
   for (int turn = 0; turn < 12; ++turn) {
     const double share = 0.5 * (kept + refused);
     for (int i = 0; i < n; ++i)
@@ -208,7 +218,6 @@ SUPPLE_FN bool bound_effector_speed(const Tracking &t, const ArmMemory &memory, 
   }
   for (int i = 0; i < n; ++i)
     x[i] = scratch.braking[i] + kept * (x[i] - scratch.braking[i]);
-  return true;
 }
 
 } // namespace SUPPLE_ISA

@@ -126,8 +126,8 @@ SUPPLE_FN TickResult follow_external(const TickSetup<N, M> &setup, const Externa
   result.bounded =
       bound_step(n, desired, bounds, [&](double *cost) { external_cost(external, at.gram, n, cost); });
   bound_balls(t, memory, setup.dt, bounds);
-  if (t.effector_bounds && bound_effector_speed(t, memory, setup.dt, at, bounds))
-    bound_balls(t, memory, setup.dt, bounds); // what is safe for end effectors may leave a cone
+  if (t.effector_bounds)
+    bound_effector_speed(t, memory, setup.dt, at, bounds);
   take_step(t, memory, bounds, setup.dt, true, out.sides);
   return result;
 }
@@ -192,8 +192,8 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
       memory.recovery_anchor[i] = memory.q[i];
   // the step
   bound_balls(t, memory, setup.dt, bounds);
-  if (t.effector_bounds && bound_effector_speed(t, memory, setup.dt, at, bounds))
-    bound_balls(t, memory, setup.dt, bounds); // what is safe for end effectors may leave a cone
+  if (t.effector_bounds)
+    bound_effector_speed(t, memory, setup.dt, at, bounds);
   take_step(t, memory, bounds, setup.dt, true, out.sides);
   for (int i = 0; i < n && measured; ++i)
     if (out.sides[i] == not_limited && std::fabs(bounds.lead[i]) > waiting_lead)
