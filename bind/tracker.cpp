@@ -28,10 +28,10 @@ struct Tracker {
 
   // joint_bounds: (speed, acceleration, jerk, unit), each (dof), then the rate at which accelerations end;
   // tolerances: (position, angle); levels: (level of each row, rank of each level); start: (dof) or (arms,
-  // dof); smooth: delay of the low-pass of commands in s, or 0
+  // dof); smooth: delay of the low-pass of commands in s, or 0; predict: prediction of stamped commands in s
   Tracker(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
           nb::tuple joint_bounds, int rank, double weight_scale, nb::tuple tolerances, int recovery,
-          nb::tuple levels, nb::handle start, double smooth)
+          nb::tuple levels, nb::handle start, double smooth, double predict)
       : encoded(tree, wanted, low, high, balls), memory(0), scratch(0) {
     const int n = encoded.problem.n, dof = encoded.dof;
     const Rows speed(joint_bounds[0], "speed", dof), acceleration(joint_bounds[1], "acceleration", dof),
@@ -64,6 +64,7 @@ struct Tracker {
     for (std::size_t k = 0; k < options.size(); ++k) {
       weigh_command(int(k), weight_scale);
       options[k].smooth = smooth;
+      options[k].predict = predict;
     }
     const bool one_pose = encoded.targets.size() == 1 && encoded.problem.rows == 6 && encoded.balls.empty() &&
                           !shared && encoded.targets[0].chain.count == n;
@@ -349,12 +350,12 @@ nb::object track_replay(Tracker &track, nb::handle goals, double dt, nb::object 
 void bind_tracker(nb::module_ &m) {
   nb::class_<Tracker>(m, "Tracker", "The memory of one arm or many, and the law that moves them.")
       .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, int, double, nb::tuple,
-                    int, nb::tuple, nb::handle, double>(),
+                    int, nb::tuple, nb::handle, double, double>(),
            nb::sig(
                "def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
                ", balls: list[typing.Any], bounds: tuple[typing.Any, ...], rank: int, weight_scale: float, "
                "tolerance: tuple[float, float], recover: int, levels: tuple[list[int], list[int]], "
-               "start: " ARRAY ", smooth: float, /) -> None"))
+               "start: " ARRAY ", smooth: float, predict: float, /) -> None"))
       .def("tick", track_tick, nb::sig("def tick(self, goal: typing.Any, dt: float, /) -> " ARRAY),
            "A tick of arms with one goal each, a frame.")
       .def("frame", track_frame, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),

@@ -29,6 +29,7 @@ Recover: TypeAlias = Literal["off", "slow", "free"]
 _RECOVER = get_args(Recover)
 _NAN = math.nan
 _MAX_DELAY = 1.0  # s
+_MAX_PREDICTION = 0.1  # s
 _ROTATIONS = range(3, 8)  # the components of an error that are angles
 _FASTEST_SLIDE = 10.0  # m/s^2: largest default acceleration of a prismatic joint
 _LONGEST_RAMP = 0.04  # s: to reach the acceleration in use, where jerk is given
@@ -68,6 +69,8 @@ class Tracker:
     """Bound for each joint (dof,), in radians or metres per second cubed."""
     smooth: float
     """Delay of the low-pass of commands, in seconds; 0 for none."""
+    predict: float
+    """How far stamped commands are predicted, in seconds; 0 for not at all."""
 
     def __init__(
         self,
@@ -79,6 +82,7 @@ class Tracker:
         jerk: ArrayLike | None,
         tolerance: Tolerance,
         smooth: float,
+        predict: float,
         recover: Recover,
         limits: LimitsInUse,
     ) -> None:
@@ -106,7 +110,7 @@ class Tracker:
         local_solver = compilation.compiled(linkage, goals, solver)
         rank = max(encoding.generic_rank(linkage, local_solver), 1)
         self.solver, self.tolerance = solver, tolerance
-        self.acceleration, self.jerk, self.smooth = limit, jerks, smooth
+        self.acceleration, self.jerk, self.smooth, self.predict = limit, jerks, smooth, predict
         self._jerk_is_given = jerk is not None
         tracking_law = solver.searches
         self._local_solver = None if tracking_law else local_solver
@@ -133,6 +137,7 @@ class Tracker:
             self._levels(local_solver),
             np.ascontiguousarray(start),
             smooth,
+            predict,
         )
         self._limits = limits
         if not limits.are_the_linkages:
@@ -453,6 +458,7 @@ def make_tracker(
     jerk: ArrayLike | None,
     tolerance: Tolerance | None,
     smooth: float,
+    predict: float,
     recover: Recover,
     limits: dict[str, Any],
 ) -> Tracker:
@@ -478,16 +484,17 @@ def make_tracker(
     if recover not in _RECOVER:
         raise BadInput(f"recover must be 'off', 'slow' or 'free', got {recover!r}")
     in_use = unlimited(len(goals), solver.margin).changed(linkage, **limits)
-    return Tracker(linkage, goals, solver, begin, acceleration, jerk, near, _delay(solver, smooth), recover, in_use)
+    delay, ahead = _seconds(solver, smooth, "smooth", _MAX_DELAY), _seconds(solver, predict, "predict", _MAX_PREDICTION)
+    return Tracker(linkage, goals, solver, begin, acceleration, jerk, near, delay, ahead, recover, in_use)
 
 
-def _delay(solver: Solver, smooth: float) -> float:
-    """The delay of the low-pass of commands, checked."""
-    if not _check.is_number(smooth) or not 0 <= smooth <= _MAX_DELAY:
-        raise BadInput(f"smooth must be a number of seconds from 0 to {_MAX_DELAY:g}, got {smooth!r}")
-    if smooth and not solver.searches:
-        raise BadInput("smooth needs the tracking law; another method or a damping scheme does not filter commands")
-    return float(smooth)
+def _seconds(solver: Solver, value: float, name: str, most: float) -> float:
+    """A time of an option that filters commands, checked."""
+    if not _check.is_number(value) or not 0 <= value <= most:
+        raise BadInput(f"{name} must be a number of seconds from 0 to {most:g}, got {value!r}")
+    if value and not solver.searches:
+        raise BadInput(f"{name} needs the tracking law; another method or a damping scheme does not filter commands")
+    return float(value)
 
 
 def _whose(goal: Goal) -> str:

@@ -336,7 +336,7 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
     return result;
   }
   for (int k = 0; k < targets; ++k)
-    result.lag = larger(result.lag, scratch.commands[k].lag);
+    result.lag = k ? larger(result.lag, scratch.commands[k].lag) : scratch.commands[k].lag;
   auto within = [&](const double *q, const Stop &tolerance) {
     return measure_error(t, scratch.commands, q, tolerance, scratch.evaluation.axes, out.error);
   };

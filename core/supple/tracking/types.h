@@ -113,6 +113,11 @@ struct CommandOptions {
   double stop_time = 0.15;       // s: to rest, when a moving command falls silent
   double clock_drift = 5e-3;     // of the sender's clock against ours that is followed
   double smooth = 0;             // s: delay of the low-pass; 0 for none but where the command trembles
+  double predict = 0;            // s: how far a stamped command is read ahead of its lag
+  double predict_distance = 0.1; // weighted: it is never moved farther; 3 cm or 6 degrees
+  double predict_speed = 0.05;   // weighted 1/s: a command that is not faster is hardly predicted
+  double recent_window = 0.2;    // s: window of the newest samples, which tell whether the motion goes on
+  double recent_rise = 0.06;     // s: the same as rise; shorter lets tremor of a moving hand be felt
   double tremor_memory = 1.5;    // s: how long a turn of a demand beyond limits is remembered
   int tremor_turns = 3;          // more than so many turns lately are tremor
   double tremor_distance = 0.06; // weighted: a command farther from its low-pass is no tremor
