@@ -28,12 +28,12 @@ struct Tracker {
   std::vector<Target> status_targets;
 
   // joint_bounds: (speed, acceleration, jerk, unit), each (dof), then the rate at which accelerations end;
-  // tolerances: (position, angle); levels: (level of each row, rank of each level); slacks: of each
-  // target's rows, for the status; start: (dof) or (arms,
-  // dof); smooth: delay of the low-pass of commands in s, or 0
+  // tolerances: (position, angle); levels: (level of each row, rank of each level);
+  // slacks: of each target's rows, for the status; start: (dof) or (arms,
+  // dof); smooth: delay of the low-pass of commands in s, or 0; predict: prediction of stamped commands in s
   Tracker(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
           nb::tuple joint_bounds, int rank, double weight_scale, nb::tuple tolerances, int recovery,
-          nb::tuple levels, nb::list slacks, nb::handle start, double smooth)
+          nb::tuple levels, nb::list slacks, nb::handle start, double smooth, double predict)
       : encoded(tree, wanted, low, high, balls), memory(0), scratch(0) {
     const int n = encoded.problem.n, dof = encoded.dof;
     const Rows speed(joint_bounds[0], "speed", dof), acceleration(joint_bounds[1], "acceleration", dof),
@@ -66,6 +66,7 @@ struct Tracker {
     for (std::size_t k = 0; k < options.size(); ++k) {
       weigh_command(int(k), weight_scale);
       options[k].smooth = smooth;
+      options[k].predict = predict;
     }
     const bool one_pose = encoded.targets.size() == 1 && encoded.problem.rows == 6 && encoded.balls.empty() &&
                           !shared && encoded.targets[0].chain.count == n;
@@ -113,13 +114,14 @@ struct Tracker {
   }
   Tracker(const Tracker &) = delete;
 
-  // Gains so low that acceleration can follow: K a / j is at most 1.5, about that of the default bounds.
+  // Gains so low that acceleration can follow: K a / j is at most 1.5, about that of the default bounds, and
+  // at most half of the rate at which accelerations end, else the arm shakes where the residual curves.
   void lower_gains() {
     Law &law = tracking.law;
     for (const JointBounds &joint : bounds)
       if (joint.acceleration > 0)
         for (double *gain : {&law.feedback_gain, &law.limit_gain, &law.null_space_gain})
-          *gain = lesser(*gain, 1.5 * joint.jerk / joint.acceleration);
+          *gain = lesser(*gain, lesser(1.5 * joint.jerk / joint.acceleration, 0.5 * tracking.end_rate));
   }
 
   // the command of a target is measured with the largest weights of its rows
@@ -359,13 +361,13 @@ nb::object track_replay(Tracker &track, nb::handle goals, double dt, nb::object 
 void bind_tracker(nb::module_ &m) {
   nb::class_<Tracker>(m, "Tracker", "The memory of one arm or many, and the law that moves them.")
       .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, int, double, nb::tuple,
-                    int, nb::tuple, nb::list, nb::handle, double>(),
+                    int, nb::tuple, nb::list, nb::handle, double, double>(),
            nb::sig(
                "def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
                ", balls: list[typing.Any], bounds: tuple[typing.Any, ...], rank: int, weight_scale: float, "
-               "tolerance: tuple[float, float], recover: int, levels: tuple[list[int], list[int]], slacks: "
-               "list[list[float]], "
-               "start: " ARRAY ", smooth: float, /) -> None"))
+               "tolerance: tuple[float, float], recover: int, levels: tuple[list[int], list[int]], "
+               "slacks: list[list[float]], "
+               "start: " ARRAY ", smooth: float, predict: float, /) -> None"))
       .def("tick", track_tick, nb::sig("def tick(self, goal: typing.Any, dt: float, /) -> " ARRAY),
            "A tick of arms with one goal each, a frame.")
       .def("frame", track_frame, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),

@@ -232,6 +232,7 @@ class Solver(metaclass=_renamed.HidesOldNames):
         jerk: ArrayLike | None = None,
         tolerance: Tolerance | None = None,
         smooth: float = 0.0,
+        predict: float = 0.0,
         recover: Recover = "slow",
         speed: ArrayLike | None = None,
         turn_speed: ArrayLike | None = None,
@@ -255,6 +256,11 @@ class Solver(metaclass=_renamed.HidesOldNames):
             tolerance: within it the status is FOLLOWING; 1 mm and half a degree by default.
             smooth: delay of a low-pass of the commands, in seconds from 0 to 1: critically damped, second order, with
                 its corner at 1 / (pi smooth) Hz. `Step.lag` includes it. 0, the default, is no low-pass.
+            predict: how much later stamped commands of a slow device are read, in seconds from 0 to 0.1: a moving
+                command is moved on along its motion by this time, but never by more than 3 % of the reach and 6
+                degrees, and less where it slows down, stops or turns. `Step.lag` is smaller by the time in use, and
+                below 0 ahead of the newest sample. Commands without stamps or at every tick are not predicted. 0, the
+                default, is off.
             recover: what an arm does that stands still away from a command which other joint values would reach.
                 "off": it stays. "slow": once the command has rested for a second it goes there at a low speed, if no
                 joint has to go more than 200 degrees and the end effector stays near the command on the way; the
@@ -277,7 +283,9 @@ class Solver(metaclass=_renamed.HidesOldNames):
         from supple.tracker import make_tracker
 
         limits = {"speed": speed, "turn_speed": turn_speed, "speed_scale": speed_scale, "margin": margin}
-        return make_tracker(self, linkage, links, start, acceleration, jerk, tolerance, smooth, recover, limits)
+        return make_tracker(
+            self, linkage, links, start, acceleration, jerk, tolerance, smooth, predict, recover, limits
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The solver as plain data for JSON: every field, with a version. Python functions are refused.

@@ -136,7 +136,10 @@ class Step(metaclass=_renamed.HidesOldNames):
 
     @property
     def lag(self) -> Array:
-        """Age of the filtered command, in seconds: 0 unless commands come slowly, are smoothed, or tremble too much."""
+        """Age of the filtered command, in seconds: 0 unless commands come slowly, are smoothed, or tremble too much.
+
+        Below 0 where a command is predicted beyond its newest sample.
+        """
         return self._number(_LAG)
 
     @property

@@ -29,6 +29,7 @@ Recover: TypeAlias = Literal["off", "slow", "free"]
 _RECOVER = get_args(Recover)
 _NAN = math.nan
 _MAX_DELAY = 1.0  # s
+_MAX_PREDICTION = 0.1  # s
 _ROTATIONS = range(3, 8)  # the components of an error that are angles
 _FASTEST_SLIDE = 10.0  # m/s^2: largest default acceleration of a prismatic joint
 _LONGEST_RAMP = 0.04  # s: to reach the acceleration in use, where jerk is given
@@ -68,6 +69,8 @@ class Tracker:
     """Bound for each joint (dof,), in radians or metres per second cubed."""
     smooth: float
     """Delay of the low-pass of commands, in seconds; 0 for none."""
+    predict: float
+    """How far stamped commands are predicted, in seconds; 0 for not at all."""
 
     def __init__(
         self,
@@ -79,6 +82,7 @@ class Tracker:
         jerk: ArrayLike | None,
         tolerance: Tolerance,
         smooth: float,
+        predict: float,
         recover: Recover,
         limits: LimitsInUse,
     ) -> None:
@@ -108,7 +112,7 @@ class Tracker:
         local_solver, tight_solver = (compilation.compiled(linkage, some, solver) for some in (goals, tight))
         rank = max(encoding.generic_rank(linkage, tight_solver), 1)
         self.solver, self.tolerance = solver, tolerance
-        self.acceleration, self.jerk, self.smooth = limit, jerks, smooth
+        self.acceleration, self.jerk, self.smooth, self.predict = limit, jerks, smooth, predict
         self._jerk_is_given = jerk is not None
         tracking_law = solver.searches
         self._local_solver = None if tracking_law else local_solver
@@ -136,6 +140,7 @@ class Tracker:
             [_status_slack(goal, target) for goal, target in zip(goals, targets, strict=True)],
             np.ascontiguousarray(start),
             smooth,
+            predict,
         )
         self._limits = limits
         if not limits.are_the_linkages:
@@ -149,6 +154,7 @@ class Tracker:
         an arm with five joints, its position comes before its orientation.
         """
         samples = [encoding.jacobian_at(local_solver, q) for q in self.linkage.random(8, seed=0)]
+        self._moved = np.any(samples, axis=(0, 1))  # (dof,): the joints that move some end effector
         keys: list[tuple[int, int]] = []
         for goal, length in zip(self.goals, self._reaches, strict=True):
             components = goal._without_slack()._rows(length)[0]
@@ -175,7 +181,7 @@ class Tracker:
 
         Args:
             goal: a Frame or an array (4, 4); for several end effectors a list of them; for many arms (arms, 4, 4). A
-                `Goal` is taken too, and may change the weights. A command that is not finite holds the arm.
+                `Goal` is taken too, and may change the weights; its priority is that of `Solver.track`. A command that is not finite holds the arm.
             dt: time since the last tick, in seconds. A tick longer than 4 ms is divided into pieces of at most 2 ms, in
                 which the command moves smoothly from the last to this one. One longer than 0.25 s counts as 0.25 s.
             stamp: when the command was made, in seconds on any clock; slow or irregular commands are then smoothed.
@@ -426,8 +432,6 @@ class Tracker:
                 raise BadInput(f"goal {k} is tracked for {_whose(mine)}, got one for {_whose(one)}")
             if one._surface != mine._surface:
                 raise BadInput(f"goal {k} must keep its distance and its line while it is tracked: {mine!r}")
-            if one.priority != mine.priority:
-                raise BadInput(f"goal {k} must keep its priority while it is tracked, {mine.priority}")
             components, weights = one._without_slack()._rows(self._reaches[k])
             if components != mine._without_slack()._rows(self._reaches[k])[0]:
                 raise BadInput(f"goal {k} must have the components that it had when tracking began: {mine!r}")
@@ -466,6 +470,7 @@ def make_tracker(
     jerk: ArrayLike | None,
     tolerance: Tolerance | None,
     smooth: float,
+    predict: float,
     recover: Recover,
     limits: dict[str, Any],
 ) -> Tracker:
@@ -491,16 +496,17 @@ def make_tracker(
     if recover not in _RECOVER:
         raise BadInput(f"recover must be 'off', 'slow' or 'free', got {recover!r}")
     in_use = unlimited(len(goals), solver.margin).changed(linkage, **limits)
-    return Tracker(linkage, goals, solver, begin, acceleration, jerk, near, _delay(solver, smooth), recover, in_use)
+    delay, ahead = _seconds(solver, smooth, "smooth", _MAX_DELAY), _seconds(solver, predict, "predict", _MAX_PREDICTION)
+    return Tracker(linkage, goals, solver, begin, acceleration, jerk, near, delay, ahead, recover, in_use)
 
 
-def _delay(solver: Solver, smooth: float) -> float:
-    """The delay of the low-pass of commands, checked."""
-    if not _check.is_number(smooth) or not 0 <= smooth <= _MAX_DELAY:
-        raise BadInput(f"smooth must be a number of seconds from 0 to {_MAX_DELAY:g}, got {smooth!r}")
-    if smooth and not solver.searches:
-        raise BadInput("smooth needs the tracking law; another method or a damping scheme does not filter commands")
-    return float(smooth)
+def _seconds(solver: Solver, value: float, name: str, most: float) -> float:
+    """A time of an option that filters commands, checked."""
+    if not _check.is_number(value) or not 0 <= value <= most:
+        raise BadInput(f"{name} must be a number of seconds from 0 to {most:g}, got {value!r}")
+    if value and not solver.searches:
+        raise BadInput(f"{name} needs the tracking law; another method or a damping scheme does not filter commands")
+    return float(value)
 
 
 def _status_slack(goal: Goal, target: encoding.Target) -> list[float]:

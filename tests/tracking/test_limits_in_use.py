@@ -548,3 +548,32 @@ def test_limits_may_change_at_any_tick_and_the_linkages_own_still_hold(seed):
     change[np.broadcast_to(time == 0, change.shape)] = 0
     assert (change <= follow.acceleration * time * (1 + 1e-12) + 8 * EPSILON * np.abs(velocity[1:])).all()
     assert (outside(linkage, q, (0.0,)) <= 1e-12 * np.maximum(1, np.abs(q)) + 1e-9 * turning(linkage)).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"acceleration": 2.0}, {"jerk": 60.0}, {"acceleration": 2.0, "jerk": 100.0}])
+@pytest.mark.parametrize("room", [0.3, 0.05, 0.005])
+def test_a_margin_that_widens_under_a_moving_joint_brakes_it_and_does_not_stop_it_dead(options, room):
+    arm, dt = models.ur5(), 1 / 300
+    start = arm.q(
+        shoulder_pan_joint=4.5, shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.2, wrist_2_joint=-1.4
+    )
+    tool, tracker = arm.frame(start, "tool0"), Solver().track(arm, "tool0", start, **options)
+    last, velocity, widened = start, np.zeros(arm.dof), False
+    for tick in range(900):
+        step = tracker.step(Frame.turn([0, 0, 1], tick * dt) @ tool, dt)
+        now = (step.q - last) / dt
+        assert (np.abs(now - velocity) <= tracker.acceleration * dt * (1 + 1e-9) + 1e-12).all()
+        assert np.allclose(now, step.velocity, atol=1e-9)
+        last, velocity = step.q, now
+        if not widened and step.q[0] > 5.0:
+            widened = True
+            tracker.limits(margin=float(arm.upper[0] - step.q[0] - room))
+    assert step.q[0] <= tracker.upper[0] + 1e-6
+
+
+def test_a_joint_that_no_goal_needs_is_not_said_to_come_back():
+    baxter = models.baxter()
+    start, k = baxter.rest.copy(), list(baxter.names).index("right_s0")
+    start[k] = baxter.upper[k] - 0.05
+    tracker = Solver().track(baxter, "left_gripper", start, margin=0.15)
+    assert tracker.step(baxter.frame(start, "left_gripper"), 1 / 300).warnings == ()

@@ -106,3 +106,19 @@ def test_oscillation_does_not_grow_with_a_slow_arm(seed):
     q, _, _ = drive(follow, goal, rate, 8, slow)
     early, late = np.ptp(q[4 * rate : 5 * rate], axis=0), np.ptp(q[7 * rate :], axis=0)
     assert (late <= 1.5 * np.maximum(early, 1e-5)).all()
+
+
+@pytest.mark.parametrize("every", [2, 5, 10])
+def test_a_blocked_arm_is_waited_for_where_not_every_tick_measures(every):
+    arm, dt = models.ur5(), 1 / 300
+    start = arm.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.2, wrist_2_joint=-1.4)
+    tool, tracker, lead, statuses = arm.frame(start, "tool0"), Solver().track(arm, "tool0", start), 0.0, set()
+    for tick in range(1500):
+        turned = Frame.turn([0, 0, 1], 0.5 * min(tick * dt, 4)) @ tool
+        step = tracker.step(turned, dt, measured=None if tick % every else start)
+        lead = max(lead, float(np.abs(step.q - start).max()))
+        if tick > 600:
+            statuses.add(step.status.name)
+    assert lead < 0.4
+    assert statuses == {"LAGGING"}
+    assert "waits for the measured arm: shoulder_pan_joint" in step.why

@@ -81,8 +81,8 @@ SUPPLE_FN void begin_window(CommandState &s, const CommandOptions &o, double dt)
   s.interval = 2 * o.fast_interval;
   s.interval_count = 2;
   s.doubt = largest_doubt;
-  double v[value_size], difference[6];
-  if (!fit_window(s, o, s.clock - dt, v))
+  double v[value_size], difference[6], lag;
+  if (!fit_window(s, o, s.clock - dt, v, lag))
     return;
   normalize_value(v);
   value_difference(o, v, s.output, difference);
@@ -221,9 +221,9 @@ SUPPLE_FLAT bool read_command(CommandState &s, const CommandOptions &o, double d
                                                        : larger(1.0, s.interval / o.slow_interval);
     s.scale += dt * clip(2 * (target - s.scale), -o.stretch_rate, o.stretch_rate);
     // once all samples of the window are equal there is nothing to fit
-    if (s.clock - s.last_change < o.window * s.scale + o.rest_gap)
-      filtered = fit_window(s, o, s.clock, v);
     lag = window_lag(s, o);
+    if (s.clock - s.last_change < o.window * s.scale + o.rest_gap)
+      filtered = fit_window(s, o, s.clock, v, lag);
   }
   if (s.blend_left > 0)
     s.blend_left -= dt;
@@ -236,7 +236,7 @@ SUPPLE_FLAT bool read_command(CommandState &s, const CommandOptions &o, double d
     for (int i = 0; i < 6; ++i)
       d[i] = left * s.blend[i] + slope * s.blend_velocity[i];
     add_difference(o, d, v);
-    lag = window_lag(s, o) * (s.windowed ? 1 - left : left);
+    lag = s.windowed ? lag * (1 - left) : window_lag(s, o) * left;
     filtered = true;
   }
   if (filtered)

@@ -22,6 +22,7 @@ SUPPLE_FN void lay_out(ArmMemory &memory, ScratchLayout &layout, const Tracking 
                      &memory.null_direction,
                      &memory.recovery_anchor,
                      &memory.recovery_q,
+                     &memory.last_measured,
                      &memory.recovery_previous_q,
                      &memory.lead_fast,
                      &memory.lead_slow,

@@ -84,6 +84,9 @@ SUPPLE_FN void choose_turns(const Tracking &t, const ArmMemory &memory) {
   }
 }
 
+// Returns that are tried while the command rests: an arm that is lost again after them stays.
+constexpr int most_returns = 3;
+
 // ---- free
 
 // Searches while the arm does not follow. An arm that follows needs no recovery.
@@ -92,11 +95,16 @@ SUPPLE_FN void update_free_recovery(const TickSetup<N, M> &setup, const Evaluati
                                     const Command *commands, const ArmMemory &memory,
                                     const RecoveryScratch &scratch) {
   ArmScalars &scalars = *memory.scalars;
+  if (scalars.command_rest_time == 0)
+    scalars.recovery_count = 0;
   if (summary.residual_norm < setup.law.following_error) {
+    scalars.recovery_count += scalars.local_minimum_time >= setup.law.recovery_delay;
     scalars.recovery = recovery_idle;
     scalars.local_minimum_time = 0;
     return;
   }
+  if (scalars.recovery_count >= most_returns)
+    return;
   const double tolerance = 0.2 * setup.law.following_error + 2 * summary.command_speed * setup.dt;
   search_recovery(setup.tracking, commands, tolerance, memory, scratch);
   if (scalars.recovery != recovery_reached)
@@ -155,14 +163,17 @@ SUPPLE_FN void update_slow_recovery(const TickSetup<N, M> &setup, const Evaluati
                                     const RecoveryScratch &scratch) {
   const Law &law = setup.law;
   ArmScalars &scalars = *memory.scalars;
+  if (scalars.command_rest_time == 0)
+    scalars.recovery_count = 0;
   if (scalars.command_rest_time == 0 || summary.residual_norm < law.following_error) {
+    scalars.recovery_count += scalars.recovery == recovery_moving;
     scalars.recovery = recovery_idle;
     scalars.recovery_searches = 0;
     return;
   }
   switch (scalars.recovery) {
   case recovery_idle:
-    if (scalars.recovery_searches >= return_searches) {
+    if (scalars.recovery_searches >= return_searches || scalars.recovery_count >= most_returns) {
       scalars.recovery = recovery_refused;
       return;
     }

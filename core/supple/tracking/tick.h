@@ -35,9 +35,11 @@ SUPPLE_FN void take_step(const Tracking &t, const ArmMemory &memory, const Bound
     sides[i] = side_of(joint, memory.limit_side[i], v, a);
     memory.acceleration[i] = a;
     memory.velocity[i] = v;
-    memory.q[i] = keep_limits && last <= high && next > high ? high
-                  : keep_limits && last >= low && next < low ? low
-                                                             : next;
+    // more than rounding: the limit is a new one, and the joint brakes past it
+    const double rounding = 1e-9 * larger(1.0, std::fabs(next));
+    memory.q[i] = keep_limits && last <= high && next > high && next - high < rounding ? high
+                  : keep_limits && last >= low && next < low && low - next < rounding  ? low
+                                                                                       : next;
   }
   for (int b = 0; b < t.problem.ball_count; ++b) {
     const int k = t.problem.balls[b].index;
@@ -305,6 +307,21 @@ SUPPLE_FN bool divide_tick(const Tracking &t, const CommandOptions *options, con
   return valid;
 }
 
+// s for which measured joints count when ticks bring no others: encoders may be slower than the loop
+constexpr double measured_lifetime = 0.25;
+
+// The measured joints of this tick, or those of an earlier one; null where they are too old.
+SUPPLE_FN const double *last_measured(const double *measured, double dt, int n, const ArmMemory &memory) {
+  ArmScalars &scalars = *memory.scalars;
+  if (measured) {
+    std::memcpy(memory.last_measured, measured, n * sizeof(double));
+    scalars.measured_age = 0;
+    return measured;
+  }
+  scalars.measured_age += dt;
+  return scalars.measured_known && scalars.measured_age < measured_lifetime ? memory.last_measured : nullptr;
+}
+
 // One tick of one arm.
 template <int N, int M>
 SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, const Stop &tolerance,
@@ -322,6 +339,7 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
   request.dt = lesser(request.dt, 0.25); // after a pause it goes on as if the pause had been short
   if (request.measured && !is_finite(request.measured, n))
     request.measured = nullptr;
+  request.measured = last_measured(request.measured, request.dt, n, memory);
   if (!request.measured)
     memory.scalars->measured_known = memory.scalars->measured_within = false;
   TickResult result;
@@ -339,7 +357,7 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
     return result;
   }
   for (int k = 0; k < targets; ++k)
-    result.lag = larger(result.lag, scratch.commands[k].lag);
+    result.lag = k ? larger(result.lag, scratch.commands[k].lag) : scratch.commands[k].lag;
   auto within = [&](const double *q, const Stop &tolerance) {
     return measure_error(t, scratch.commands, q, tolerance, scratch.evaluation.axes, out.error);
   };

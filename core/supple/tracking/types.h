@@ -114,6 +114,11 @@ struct CommandOptions {
   double stop_time = 0.15;       // s: to rest, when a moving command falls silent
   double clock_drift = 5e-3;     // of the sender's clock against ours that is followed
   double smooth = 0;             // s: delay of the low-pass; 0 for none but where the command trembles
+  double predict = 0;            // s: how far a stamped command is read ahead of its lag
+  double predict_distance = 0.1; // weighted: it is never moved farther; 3 cm or 6 degrees
+  double predict_speed = 0.05;   // weighted 1/s: a command that is not faster is hardly predicted
+  double recent_window = 0.2;    // s: window of the newest samples, which tell whether the motion goes on
+  double recent_rise = 0.06;     // s: the same as rise; shorter lets tremor of a moving hand be felt
   double tremor_memory = 1.5;    // s: how long a turn of a demand beyond limits is remembered
   int tremor_turns = 3;          // more than so many turns lately are tremor
   double tremor_distance = 0.06; // weighted: a command farther from its low-pass is no tremor
@@ -217,6 +222,7 @@ struct ArmScalars {
   RecoveryPhase recovery;         // of the search for joint values that reach the command
   int recovery_steps;             // of that search
   bool recovery_from_rest;        // it began at rest, not at the anchor
+  int recovery_count;             // returns since the command rests
   int recovery_searches;          // begun since the command rests
   int recovery_samples;           // of the way to recovery_q that are checked
   double recovery_time;           // s: since a slow return was announced
@@ -227,6 +233,7 @@ struct ArmScalars {
   double last_cost;                  // of all levels, in the last tick
   double no_gain_time;               // s: how long it has not decreased
   bool twist_active;                 // the goals are those that twists move
+  double measured_age;               // s: of the newest measured joints
   bool measured_known;               // the last tick had measured joints
   double lag_product, lag_square;    // of lead and measured velocity: their ratio is the lag of the arm, s
   bool measured_within;              // the measured arm was within tolerance
@@ -250,6 +257,7 @@ struct ArmMemory {
   double *recovery_q, *recovery_previous_q;      // joint values that approach the command, and a tick earlier
   double *command_drift;                         // m: of the command since it rests, weighted
   double *twist_goals;                           // 12 a target
+  double *last_measured;                         // n
   double *lead_fast, *lead_slow, *velocity_fast; // low-passed: q less the measured joints, and velocity
   ArmScalars *scalars;
 };

@@ -184,21 +184,30 @@ SUPPLE_FLAT double window_lag(const CommandState &s, const CommandOptions &o) {
   return o.lag * lesser(1.0, s.scale);
 }
 
-// The weight of each sample in the parabola's value `window_lag` before `at`, by moving least squares: with
-// ages x in units of the window, weights w (1 - x)^2 that rise with the time since the sample was received,
-// and moments m_k = sum w x^k, the value at x = 0 is the first row of the inverse of the moments' matrix.
-// False where too few samples are there.
-SUPPLE_FLAT bool parabola_weights(const CommandState &s, const CommandOptions &o, double at, double window,
-                                  double rise, Slots *w) {
+// The weights of the samples of a window by their age, and the ages x in units of the window, less `lag`:
+// (1 - age)^2, which rises with the time since the sample was received.
+SUPPLE_FLAT void window_weights(const CommandState &s, double at, double window, double rise, double lag,
+                                Slots *w, Slots *x) {
   const double per_window = 1 / (window * s.scale), per_rise = 1 / (rise * s.scale);
-  const Slots zero(0.0), one(1.0), T(per_window), R(per_rise), here(at), x0(window_lag(s, o) * per_window);
-  Slots x[slot_packs], m0 = zero, m1 = zero, m2 = zero, m3 = zero, m4 = zero;
+  const Slots zero(0.0), one(1.0), T(per_window), R(per_rise), here(at), x0(lag * per_window);
   for (int i = 0; i < slot_packs; ++i) {
     const Slots age = (here - load_slots(s.sample_time + native_width * i)) * T;
     const Slots known = (here - load_slots(s.received_time + native_width * i)) * R;
     const Slots left = larger(one - age, zero);
     w[i] = quintic_step(lesser(larger(known, zero), one)) * left * left;
     x[i] = x0 - age;
+  }
+}
+
+// The weight of each sample in the parabola's value `lag` before `at`, by moving least squares: with weights
+// w and moments m_k = sum w x^k, the value at x = 0 is the first row of the inverse of the moments' matrix.
+// False where too few samples are there.
+SUPPLE_FLAT bool parabola_weights(const CommandState &s, double at, double window, double rise, double lag,
+                                  Slots *w) {
+  const Slots zero(0.0);
+  Slots x[slot_packs], m0 = zero, m1 = zero, m2 = zero, m3 = zero, m4 = zero;
+  window_weights(s, at, window, rise, lag, w, x);
+  for (int i = 0; i < slot_packs; ++i) {
     const Slots a = w[i] * x[i], b = a * x[i];
     m0 = m0 + w[i];
     m1 = m1 + a;
@@ -218,37 +227,122 @@ SUPPLE_FLAT bool parabola_weights(const CommandState &s, const CommandOptions &o
   return true;
 }
 
-// The value that the wide window reads, but never farther than a tremor from what a narrow one reads, since a
-// command may be quicker than the wide one follows. The values are summed as differences from the newest, so
-// that equal samples give their own bits. False where too few samples are there.
-SUPPLE_FN bool fit_window(const CommandState &s, const CommandOptions &o, double at, double *v) {
-  Slots wide[slot_packs], narrow[slot_packs];
-  if (!parabola_weights(s, o, at, o.window, o.rise, wide))
-    return false;
-  const bool both = parabola_weights(s, o, at, o.narrow_share * o.window, o.narrow_share * o.rise, narrow);
-  double quick[value_size], d[6] = {};
+// The value that weights give. It is summed as differences from the newest, so that equal samples give their
+// own bits.
+SUPPLE_FLAT void weighted_value(const CommandState &s, const Slots *w, double *v) {
   for (int k = 0; k < value_size; ++k) {
     const Slots base(s.newest[k]);
-    Slots a(0.0), b(0.0);
-    for (int i = 0; i < slot_packs; ++i) {
-      const Slots away = load_slots(s.value[k] + native_width * i) - base;
-      a = a + wide[i] * away;
-      b = b + narrow[i] * away;
-    }
-    v[k] = s.newest[k] + sum_slots(a);
-    quick[k] = s.newest[k] + sum_slots(b);
+    Slots sum(0.0);
+    for (int i = 0; i < slot_packs; ++i)
+      sum = sum + w[i] * (load_slots(s.value[k] + native_width * i) - base);
+    v[k] = s.newest[k] + sum_slots(sum);
   }
-  if (!both)
-    return true;
+}
+
+// The values that a wide and a narrow window read `lag` before `at`; where the narrow one has too few
+// samples, they are equal. False where the wide one has too few.
+struct WindowFit {
+  double wide[value_size], narrow[value_size];
+};
+SUPPLE_FN bool fit_windows(const CommandState &s, const CommandOptions &o, double at, double lag,
+                           WindowFit &fit) {
+  Slots w[slot_packs];
+  if (!parabola_weights(s, at, o.window, o.rise, lag, w))
+    return false;
+  weighted_value(s, w, fit.wide);
+  if (parabola_weights(s, at, o.narrow_share * o.window, o.narrow_share * o.rise, lag, w))
+    weighted_value(s, w, fit.narrow);
+  else
+    std::memcpy(fit.narrow, fit.wide, sizeof fit.narrow);
+  return true;
+}
+
+// The part of the narrow window in what is read: so that this is never farther than a tremor from it, since a
+// command may be quicker than the wide one follows.
+SUPPLE_FLAT double narrow_part(const CommandOptions &o, const WindowFit &fit) {
+  double d[6] = {};
   for (int i = 0; i < 3; ++i)
-    d[i] = quick[i] - v[i];
+    d[i] = fit.narrow[i] - fit.wide[i];
   for (int i = 3; i < value_size; ++i) // an angle is twice the difference of quaternions
-    d[3] += 4 * (quick[i] - v[i]) * (quick[i] - v[i]);
+    d[3] += 4 * (fit.narrow[i] - fit.wide[i]) * (fit.narrow[i] - fit.wide[i]);
   d[3] = std::sqrt(d[3]);
   const double ratio = weighted_norm(o, d) / o.tremor;
-  const double share = 1 - 1 / std::sqrt(std::sqrt(1 + ratio * ratio * (ratio * ratio)));
+  return 1 - 1 / std::sqrt(std::sqrt(1 + ratio * ratio * (ratio * ratio)));
+}
+
+SUPPLE_FLAT void mix_windows(const WindowFit &fit, double part, double *v) {
   for (int i = 0; i < value_size; ++i)
-    v[i] += share * (quick[i] - v[i]);
+    v[i] = fit.wide[i] + part * (fit.narrow[i] - fit.wide[i]);
+}
+
+// ---- prediction
+
+// The way of the newest samples in `predict` seconds: the slope of their best line times this time.
+SUPPLE_FN void recent_way(const CommandState &s, const CommandOptions &o, double at, double *way) {
+  Slots w[slot_packs], x[slot_packs], m0(0.0), m1(0.0), m2(0.0);
+  window_weights(s, at, o.recent_window, o.recent_rise, 0, w, x);
+  for (int i = 0; i < slot_packs; ++i) {
+    m0 = m0 + w[i];
+    m1 = m1 + w[i] * x[i];
+    m2 = m2 + w[i] * x[i] * x[i];
+  }
+  const double s0 = sum_slots(m0), s1 = sum_slots(m1), s2 = sum_slots(m2), determinant = s0 * s2 - s1 * s1;
+  for (int i = 0; i < 6; ++i)
+    way[i] = 0;
+  if (!(determinant > 1e-6 * s0 * s0)) // too few
+    return;
+  const Slots k0(-s1 / determinant), k1(s0 / determinant);
+  for (int i = 0; i < slot_packs; ++i)
+    w[i] = w[i] * (k0 + x[i] * k1);
+  double v[value_size];
+  weighted_value(s, w, v);
+  const double windows = o.predict / (o.recent_window * s.scale);
+  for (int i = 0; i < value_size; ++i)
+    v[i] = s.newest[i] + windows * (v[i] - s.newest[i]);
+  normalize_value(v);
+  value_difference(o, s.newest, v, way);
+}
+
+// Moves v, which was read with this part of the narrow window, on along the parabolas by `predict` seconds,
+// and returns by how many it did. It goes less far where the newest samples do not go the same way as fast,
+// as when the hand stops or turns, and never farther than `predict_distance`.
+SUPPLE_FN double predict_motion(const CommandState &s, const CommandOptions &o, double at, double part,
+                                double *v) {
+  WindowFit ahead;
+  if (!fit_windows(s, o, at, window_lag(s, o) - o.predict, ahead))
+    return 0;
+  double goal[value_size], way[6], recent[6], product = 0;
+  mix_windows(ahead, part, goal);
+  normalize_value(goal);
+  normalize_value(v);
+  value_difference(o, v, goal, way);
+  recent_way(s, o, at, recent);
+  for (int i = 0; i < 6; ++i)
+    product += squared(i < 3 ? o.position_weight : o.rotation_weight) * way[i] * recent[i];
+  const double length = weighted_norm(o, way);
+  const double squares = length * length + squared(weighted_norm(o, recent));
+  // 1 where both are equal, 0 where one is none or they are at right angles
+  const double agreement = 2 * product / (squares + 2 * squared(o.predict_speed * o.predict));
+  const double share = quintic_step(clip(agreement, 0.0, 1.0));
+  const double far = squared(share * length / o.predict_distance);
+  const double moved = share / std::sqrt(std::sqrt(1 + far * far));
+  for (double &d : way)
+    d *= moved;
+  add_difference(o, way, v);
+  return moved * o.predict;
+}
+
+// Reads the windows at the time `at`, and by how many seconds what is read is late. False where too few
+// samples are there.
+SUPPLE_FN bool fit_window(const CommandState &s, const CommandOptions &o, double at, double *v, double &lag) {
+  WindowFit fit;
+  lag = window_lag(s, o);
+  if (!fit_windows(s, o, at, lag, fit))
+    return false;
+  const double part = narrow_part(o, fit);
+  mix_windows(fit, part, v);
+  if (o.predict > 0 && s.stamped)
+    lag -= predict_motion(s, o, at, part, v);
   return true;
 }
 
