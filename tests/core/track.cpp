@@ -241,6 +241,7 @@ struct Arm {
   std::vector<double> lower, upper, size, goals, rows; // rows: all bounds, a stride apart
   std::vector<CommandOptions> options;
   Tracking tracking{};
+  std::vector<int> row_level, level_rank;
   int n = 0;
 
   // plain: as many turns with one frame to reach, and no more
@@ -342,6 +343,11 @@ struct Arm {
     tracking.unit = size.data();
     tracking.weight_scale = 1;
     tracking.rank = n < asked ? n : asked;
+    row_level.assign(asked, 0);
+    level_rank.assign(1, tracking.rank);
+    tracking.row_level = row_level.data();
+    tracking.level_rank = level_rank.data();
+    tracking.level_count = 1;
     tracking.one_pose = targets.size() == 1 && asked == 6 && ball_list.empty() && !shared && count == n;
     goals.resize(12 * targets.size());
   }
