@@ -28,9 +28,9 @@ struct Tracker {
   std::vector<Target> status_targets;
 
   // joint_bounds: (speed, acceleration, jerk, unit), each (dof), then the rate at which accelerations end;
-  // tolerances: (position, angle); levels: (level of each row, rank of each level);
-  // slacks: of each target's rows, for the status; start: (dof) or (arms,
-  // dof); smooth: delay of the low-pass of commands in s, or 0; predict: prediction of stamped commands in s
+  // tolerances: (position, angle); levels: (level of each row, rank of each level, levels of the first
+  // goals); slacks: of each target's rows, for the status; start: (dof) or (arms, dof); smooth: delay of the
+  // low-pass of commands in s, or 0; predict: prediction of stamped commands in s
   Tracker(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
           nb::tuple joint_bounds, int rank, double weight_scale, nb::tuple tolerances, int recovery,
           nb::tuple levels, nb::list slacks, nb::handle start, double smooth, double predict)
@@ -98,6 +98,7 @@ struct Tracker {
                 row_level.data(),
                 level_rank.data(),
                 int(level_rank.size()),
+                whole(levels[2]),
                 one_pose,
                 Law{},
                 RecoveryMode(recovery)};
@@ -365,7 +366,7 @@ void bind_tracker(nb::module_ &m) {
            nb::sig(
                "def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
                ", balls: list[typing.Any], bounds: tuple[typing.Any, ...], rank: int, weight_scale: float, "
-               "tolerance: tuple[float, float], recover: int, levels: tuple[list[int], list[int]], "
+               "tolerance: tuple[float, float], recover: int, levels: tuple[list[int], list[int], int], "
                "slacks: list[list[float]], "
                "start: " ARRAY ", smooth: float, predict: float, /) -> None"))
       .def("tick", track_tick, nb::sig("def tick(self, goal: typing.Any, dt: float, /) -> " ARRAY),

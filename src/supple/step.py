@@ -233,7 +233,7 @@ def _reasons(step: Step) -> list[str]:
         return ["the arm stood still away from its command, and goes to other joint values that reach it"]
     if status is TrackingStatus.LAGGING:
         slow = explanation.effectors_too_slow(linkage, tracker.goals, (tracker.speed, tracker.turn_speed), step)
-        return slow + explanation.too_slow(linkage.names, step.sides) or ["catching up"]
+        return slow + explanation.too_slow(linkage.names, step.sides) or [_late(step)]
     reasons = []
     for goal, row, error in zip(tracker.goals, step.goal, step.error, strict=True):
         if goal.position is not None and goal.distance is None and not goal.point.any():
@@ -246,6 +246,12 @@ def _reasons(step: Step) -> list[str]:
         link = goal.link if len(tracker.goals) > 1 else ""
         reasons += explanation.singular(linkage.names, step.joint_weights, direction, link, goal)
     return reasons or _giving_way(step) or ["no nearer from here"]
+
+
+def _late(step: Step) -> str:
+    """Why an arm that is at no bound is late."""
+    standing = not np.abs(step.velocity).max() > 1e-6
+    return "the measured arm is not where it was led" if standing else "catching up"
 
 
 def _giving_way(step: Step) -> list[str]:

@@ -147,8 +147,8 @@ class Tracker:
             self._use(limits)
         self._numbers = 4 * self._dof + 18 * len(goals)
 
-    def _levels(self, local_solver: _core.LocalSolver) -> tuple[list[int], list[int]]:
-        """The level of each row, and the rank that each level adds to those before.
+    def _levels(self, local_solver: _core.LocalSolver) -> tuple[list[int], list[int], int]:
+        """The level of each row, the rank that each level adds to those before, and how many are of the first goals.
 
         Goals with a lower priority number come first. Where a goal asks for more rows than the joints can meet, as of
         an arm with five joints, its position comes before its orientation.
@@ -168,7 +168,8 @@ class Tracker:
             max(encoding.rank_of(sample[np.array(levels) <= level]) for sample in samples)
             for level in range(len(order))
         ]
-        return levels, np.diff(ranks, prepend=0).tolist()
+        first = sum(priority == order[0][0] for priority, _ in order)
+        return levels, np.diff(ranks, prepend=0).tolist(), first
 
     def step(
         self,
@@ -181,7 +182,8 @@ class Tracker:
 
         Args:
             goal: a Frame or an array (4, 4); for several end effectors a list of them; for many arms (arms, 4, 4). A
-                `Goal` is taken too, and may change the weights; its priority is that of `Solver.track`. A command that is not finite holds the arm.
+                `Goal` is taken too, and may change the weights; its priority is that of `Solver.track`. A command that
+                is not finite holds the arm.
             dt: time since the last tick, in seconds. A tick longer than 4 ms is divided into pieces of at most 2 ms, in
                 which the command moves smoothly from the last to this one. One longer than 0.25 s counts as 0.25 s.
             stamp: when the command was made, in seconds on any clock; slow or irregular commands are then smoothed.

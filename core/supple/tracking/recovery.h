@@ -64,6 +64,9 @@ SUPPLE_FN void search_recovery(const Tracking &t, const Command *commands, doubl
   for (int l = 0; l < n; ++l)
     scratch.dq[l] *= t.unit[l];
   move(problem, true, memory.recovery_previous_q, scratch.dq, memory.recovery_q);
+  for (int l = 0; l < n; ++l) // the limits in use may be narrower
+    memory.recovery_q[l] =
+        clip(memory.recovery_q[l], t.bounds[l].lower * t.unit[l], t.bounds[l].upper * t.unit[l]);
   if (scalars.recovery == recovery_searching && ++scalars.recovery_steps > 20) {
     scalars.recovery = recovery_idle;
     scalars.recovery_from_rest = !scalars.recovery_from_rest;
@@ -225,10 +228,18 @@ SUPPLE_FN bool is_waiting(const TickSetup<N, M> &setup, const BoundsScratch &scr
 }
 
 template <int N, int M>
-SUPPLE_FN void update_recovery(const TickSetup<N, M> &setup, const EvaluationSummary &summary,
-                               const Command *commands, bool settled, const ArmMemory &memory,
-                               const RecoveryScratch &scratch) {
-  if (setup.tracking.recovery == recover_free)
+SUPPLE_FN void update_recovery(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                               const EvaluationSummary &summary, const Command *commands, bool settled,
+                               const ArmMemory &memory, const RecoveryScratch &scratch) {
+  // what only later goals miss moves no earlier one
+  double first = 0;
+  for (int i = 0; i < setup.m(); ++i)
+    if (setup.tracking.row_level[i] < setup.tracking.first_levels)
+      first += squared(at.residual[i]);
+  if (!(root(first) >= setup.law.following_error)) {
+    memory.scalars->recovery = recovery_idle;
+    memory.scalars->local_minimum_time = 0;
+  } else if (setup.tracking.recovery == recover_free)
     update_free_recovery(setup, summary, commands, memory, scratch);
   else if (memory.scalars->twist_active)
     memory.scalars->recovery = recovery_idle;

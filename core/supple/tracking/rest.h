@@ -53,8 +53,9 @@ SUPPLE_FN bool watch_rest(const TickSetup<N, M> &setup, const TickEvaluation &at
     return false;
   }
   scalars.no_gain_time += setup.dt;
+  const double kept = scalars.command_rest_time < law.rest_patience ? 0.999 : 0.8; // share that is no gain
   if (scalars.preferred > 1e-6 &&
-      (scalars.least_preferred == 0 || scalars.preferred < 0.999 * scalars.least_preferred)) {
+      (scalars.least_preferred == 0 || scalars.preferred < kept * scalars.least_preferred)) {
     scalars.least_preferred = scalars.preferred;
     scalars.no_gain_time = setup.dt;
   }

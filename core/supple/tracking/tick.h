@@ -161,7 +161,7 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
     scalars.command_rest_time = scalars.no_gain_time = 0;
     settled = false;
   }
-  update_recovery(setup, summary, scratch.commands, settled, memory, scratch.recovery);
+  update_recovery(setup, at, summary, scratch.commands, settled, memory, scratch.recovery);
   DesiredStep desired;
   if (is_recovering(t, scalars)) {
     desired = recovery_step(setup, at, memory, approach, out.joint_weights);

@@ -85,6 +85,7 @@ struct Tracking {
   const int *row_level;  // m: level of each row; level 0 comes first, and later ones use what it leaves free
   const int *level_rank; // of each level: the largest rank that its rows add to those of earlier levels
   int level_count;
+  int first_levels; // of the goals that come first
   bool one_pose; // one goal of six rows, no ball joint, each joint once: sizes known when compiling are used
   Law law;
   RecoveryMode recovery;
