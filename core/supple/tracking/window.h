@@ -185,7 +185,7 @@ SUPPLE_FLAT double window_lag(const CommandState &s, const CommandOptions &o) {
 }
 
 // The weights of the samples of a window by their age, and the ages x in units of the window, less `lag`:
-// (1 - age)^2, which rises with the time since the sample was received.
+// (1 - age)^3, which rises with the time since the sample was received.
 SUPPLE_FLAT void window_weights(const CommandState &s, double at, double window, double rise, double lag,
                                 Slots *w, Slots *x) {
   const double per_window = 1 / (window * s.scale), per_rise = 1 / (rise * s.scale);
@@ -194,7 +194,7 @@ SUPPLE_FLAT void window_weights(const CommandState &s, double at, double window,
     const Slots age = (here - load_slots(s.sample_time + native_width * i)) * T;
     const Slots known = (here - load_slots(s.received_time + native_width * i)) * R;
     const Slots left = larger(one - age, zero);
-    w[i] = quintic_step(lesser(larger(known, zero), one)) * left * left;
+    w[i] = quintic_step(lesser(larger(known, zero), one)) * left * left * left;
     x[i] = x0 - age;
   }
 }
