@@ -156,7 +156,7 @@ def test_kinds_without_a_twist_refuse_a_push(command):
 def test_a_tracked_goal_keeps_its_kind():
     tracker = Solver().track(PANDA, look(0.0), PANDA.rest)
     for other in (Goal(TOOL, axis=[0, 0, 1], direction=[0, 0, 1]), sphere(0.0)[0], Goal(TOOL, PLACE)):
-        with pytest.raises(BadInput, match="must have the components that it had|must keep its distance and its line"):
+        with pytest.raises(BadInput, match=r"must have the components that it had|must keep its distance and its line"):
             tracker.step(other, DT)
     with pytest.raises(BadInput, match="give a Goal with axis and look_at"):
         tracker.step(PLACE, DT)
