@@ -511,7 +511,8 @@ void parabolas(Report &report) {
     }
     Slots packed[slot_packs];
     double counts[CommandState::slots], v[CommandState::numbers] = {};
-    if (!parabola_weights(s, o, s.clock, o.window, o.rise, packed))
+    const double scaled = s.scale < 1 ? s.scale : 1;
+    if (!parabola_weights(s, s.clock, o.window, o.rise, o.lag * scaled, packed))
       fits.see(1);
     std::memcpy(counts, packed, sizeof counts);
     for (int k = 0; k < CommandState::numbers; ++k)
@@ -524,9 +525,9 @@ void parabolas(Report &report) {
         const long double age = (s.clock - s.sample_time[i]) / (o.window * s.scale),
                           known = (s.clock - s.received_time[i]) / (o.rise * s.scale);
         const long double w =
-            (age < 1 ? (1 - age) * (1 - age) : 0) * quintic_step(double(known < 0   ? 0
-                                                                        : known > 1 ? 1
-                                                                                    : known));
+            (age < 1 ? (1 - age) * (1 - age) * (1 - age) : 0) * quintic_step(double(known < 0   ? 0
+                                                                                    : known > 1 ? 1
+                                                                                                : known));
         const long double x = s.sample_time[i] - s.clock + lag, row[4] = {1, x, x * x, s.value[k][i]};
         for (int p = 0; p < 3; ++p)
           for (int q = 0; q < 4; ++q)

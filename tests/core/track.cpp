@@ -338,6 +338,7 @@ struct Arm {
       for (int k = 0; k < 5; ++k)
         rows[k * stride + i] = all[k];
     }
+    tracking.status_targets = targets.data();
     tracking.bounds = bounds.data();
     tracking.bound_rows = rows.data();
     tracking.unit = size.data();
@@ -347,7 +348,7 @@ struct Arm {
     level_rank.assign(1, tracking.rank);
     tracking.row_level = row_level.data();
     tracking.level_rank = level_rank.data();
-    tracking.level_count = 1;
+    tracking.level_count = tracking.first_levels = 1;
     tracking.one_pose = targets.size() == 1 && asked == 6 && ball_list.empty() && !shared && count == n;
     goals.resize(12 * targets.size());
   }
@@ -589,7 +590,7 @@ void curvature(Report &report) {
       const int count = movers(target, axes, tip.p, arm.size.data(), moving);
       Command command{};
       std::memcpy(command.goal, arm.goals.data() + 12 * k, sizeof command.goal);
-      const CommandResidual r = command_residual(target, tip, command, 1);
+      const CommandResidual r = command_residual(target, tip, command, arm.tracking);
       cornered = cornered || root(dot(r.error.rotation, r.error.rotation)) > 2.5;
       add_residual_curvature(target, r, moving, count, n, H.data());
       if (target.has_radial ||
