@@ -67,6 +67,8 @@ class Tracker:
     """Bound for each joint (dof,), in radians or metres per second squared."""
     jerk: Array
     """Bound for each joint (dof,), in radians or metres per second cubed."""
+    recover: Recover
+    """What an arm that is stuck does: "off", "slow" or "free"."""
     smooth: float
     """Delay of the low-pass of commands, in seconds; 0 for none."""
     predict: float
@@ -113,6 +115,7 @@ class Tracker:
         rank = max(encoding.generic_rank(linkage, tight_solver), 1)
         self.solver, self.tolerance = solver, tolerance
         self.acceleration, self.jerk, self.smooth, self.predict = limit, jerks, smooth, predict
+        self.recover: Recover = recover
         self._jerk_is_given = jerk is not None
         tracking_law = solver.searches
         self._local_solver = None if tracking_law else local_solver

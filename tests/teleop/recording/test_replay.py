@@ -22,7 +22,7 @@ def test_twenty_seconds_of_rough_driving_replay_bit_for_bit(tmp_path, ending):
     assert found.identical
     assert (found.first, found.lost, recorder.lost, found.ticks) == (None, 0, 0, len(ticks))
     assert len({tick.dt for tick in ticks}) > 1  # ticks were skipped
-    assert {tick.step.status for tick in ticks} == set(TrackingStatus)
+    assert {tick.step.status for tick in ticks} >= set(TrackingStatus) - {TrackingStatus.RETURNING}
     assert any(tick.held.startswith("silent") for tick in ticks)
     assert any("not finite" in tick.held for tick in ticks)
     assert found.recorded == found.replayed
@@ -44,6 +44,11 @@ def one_link_twice():
     return Solver().track(UR5, parts, START), {"hands": 2}
 
 
+def by_options():
+    options = {"recover": "free", "smooth": 0.02, "predict": 0.05, "speed": 0.5, "margin": 0.05}
+    return Solver().track(UR5, "tool0", START, **options), {}
+
+
 def by_the_paper():
     return Solver(method=method.damped(), damping=damping.schinstock()).track(SO101, "gripper_frame_link"), {}
 
@@ -52,7 +57,9 @@ def by_the_pseudoinverse():
     return Solver(method=method.pseudoinverse(), keep_limits=False).track(UR5, "tool0", START), {}
 
 
-@pytest.mark.parametrize("made", [two_hands, by_position, one_link_twice, by_the_paper, by_the_pseudoinverse])
+@pytest.mark.parametrize(
+    "made", [two_hands, by_position, one_link_twice, by_options, by_the_paper, by_the_pseudoinverse]
+)
 def test_any_tracker_of_one_arm_replays_bit_for_bit(tmp_path, made):
     tracker, options = made()
     ticks, recorder = drive(tmp_path / "a.parquet", tracker, seed=5, late=6, **options)

@@ -127,6 +127,9 @@ def tracker_to_dict(tracker: Tracker) -> dict[str, Any]:
         "jerk": tracker.jerk.tolist(),
         "jerk_is_given": tracker._jerk_is_given,
         "tolerance": {"position": tracker.tolerance.position, "angle": tracker.tolerance.angle},
+        "smooth": tracker.smooth,
+        "predict": tracker.predict,
+        "recover": tracker.recover,
         "limits": tracker._limits.to_dict(),
         "goals": [_goal_to_dict(goal) for goal in tracker.goals],
     }
@@ -151,7 +154,10 @@ def tracker_from_dict(data: Any, linkage: Linkage, start: Array, solver: Solver 
         acceleration=np.array(data["acceleration"], dtype=float),
         jerk=jerk if data.get("jerk_is_given", not default) else None,
         tolerance=Tolerance(**data["tolerance"]),
-        **limits_in_use.options(data.get("limits", {})),  # older data have none
+        smooth=data.get("smooth", 0.0),  # older data have neither these nor limits
+        predict=data.get("predict", 0.0),
+        recover=data.get("recover", "free"),
+        **limits_in_use.options(data.get("limits", {})),
     )
 
 
