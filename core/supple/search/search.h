@@ -168,7 +168,7 @@ SUPPLE_FN void collect_lanes(const Problem &problem, const Search &search, const
     if (!(ended >> lane & 1))
       continue;
     state.active &= ~(1 << lane);
-    if (scratch.restart[lane] < state.first_batch)
+    if (scratch.restart[lane] >= 0 && scratch.restart[lane] < state.first_batch)
       state.decided |= 1 << scratch.restart[lane];
     if (step.abandoned >> lane & 1)
       keep_candidate(problem, lane, step.q, scratch);
