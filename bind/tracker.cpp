@@ -15,7 +15,8 @@ struct Tracker {
   std::vector<double> unit, bound_rows;
   std::vector<CommandOptions> options;
   std::vector<EffectorBound> effector_bounds;
-  Tracking tracking;
+  Tracking tracking, after_jump;
+  std::vector<int> jump_row_level, jump_level_rank;
   Stop tolerance;
   npy_intp arms;
   bool many;
@@ -105,6 +106,18 @@ struct Tracker {
     tracking.end_rate = number(joint_bounds[4]);
     if (tracking.end_rate < 1e9)
       lower_gains();
+    if (nb::len(nb::object(levels[3])) > 0) {
+      for (nb::handle level : levels[3])
+        jump_row_level.push_back(whole(level));
+      for (nb::handle of : levels[4])
+        jump_level_rank.push_back(whole(of));
+      after_jump = tracking;
+      after_jump.row_level = jump_row_level.data();
+      after_jump.level_rank = jump_level_rank.data();
+      after_jump.level_count = after_jump.first_levels = int(jump_level_rank.size());
+      after_jump.law.level_share = after_jump.law.deceleration_share; // no goal comes before another
+      tracking.after_jump = &after_jump;
+    }
     tolerance = {0, 0, number(tolerances[0]), number(tolerances[1])};
     const Rows from(start, "start", dof);
     many = from.lead > 0;
@@ -172,7 +185,7 @@ struct Tracker {
       effector_bounds.push_back({pairs.data[2 * k], pairs.data[2 * k + 1]});
       bounded = bounded || effector_bounds[k].speed < INFINITY || effector_bounds[k].turn_speed < INFINITY;
     }
-    tracking.effector_bounds = bounded ? effector_bounds.data() : nullptr;
+    tracking.effector_bounds = after_jump.effector_bounds = bounded ? effector_bounds.data() : nullptr;
   }
 
   double *row(npy_intp i) { return static_cast<double *>(memory.data) + i * kernels.memory(tracking); }
@@ -366,7 +379,8 @@ void bind_tracker(nb::module_ &m) {
            nb::sig(
                "def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
                ", balls: list[typing.Any], bounds: tuple[typing.Any, ...], rank: int, weight_scale: float, "
-               "tolerance: tuple[float, float], recover: int, levels: tuple[list[int], list[int], int], "
+               "tolerance: tuple[float, float], recover: int, levels: tuple[list[int], list[int], int, "
+               "list[int], list[int]], "
                "slacks: list[list[float]], "
                "start: " ARRAY ", smooth: float, predict: float, /) -> None"))
       .def("tick", track_tick, nb::sig("def tick(self, goal: typing.Any, dt: float, /) -> " ARRAY),

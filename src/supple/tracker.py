@@ -150,8 +150,9 @@ class Tracker:
             self._use(limits)
         self._numbers = 4 * self._dof + 18 * len(goals)
 
-    def _levels(self, local_solver: _core.LocalSolver) -> tuple[list[int], list[int], int]:
-        """The level of each row, the rank that each level adds to those before, and how many are of the first goals.
+    def _levels(self, local_solver: _core.LocalSolver) -> tuple[list[int], list[int], int, list[int], list[int]]:
+        """The level of each row, the rank that each level adds, how many levels are of the first goals; then level of each
+        row and ranks after a jump, where position comes first.
 
         Goals with a lower priority number come first. Where a goal asks for more rows than the joints can meet, as of
         an arm with five joints, its position comes before its orientation.
@@ -167,12 +168,12 @@ class Tracker:
             keys += [(goal.priority, int(split and component in _ROTATIONS)) for component in components]
         order = sorted(set(keys))
         levels = [order.index(key) for key in keys]
-        ranks = [
-            max(encoding.rank_of(sample[np.array(levels) <= level]) for sample in samples)
-            for level in range(len(order))
-        ]
         first = sum(priority == order[0][0] for priority, _ in order)
-        return levels, np.diff(ranks, prepend=0).tolist(), first
+        pairs = zip(self.goals, self._reaches, strict=True)
+        components = [c for goal, length in pairs for c in goal._without_slack()._rows(length)[0]]
+        turns = [int(component in _ROTATIONS) for component in components]
+        jump = turns if len(order) == 1 and len(set(turns)) == 2 else []
+        return levels, _ranks(samples, levels), first, jump, _ranks(samples, jump)
 
     def step(
         self,
@@ -512,6 +513,14 @@ def _seconds(solver: Solver, value: float, name: str, most: float) -> float:
     if value and not solver.searches:
         raise BadInput(f"{name} needs the tracking law; another method or a damping scheme does not filter commands")
     return float(value)
+
+
+def _ranks(samples: Sequence[Array], levels: Sequence[int]) -> list[int]:
+    """The rank that each level of rows adds to those before."""
+    ranks = [
+        max(encoding.rank_of(sample[np.array(levels) <= level]) for sample in samples) for level in sorted(set(levels))
+    ]
+    return np.diff(ranks, prepend=0).astype(int).tolist()
 
 
 def _status_slack(goal: Goal, target: encoding.Target) -> list[float]:

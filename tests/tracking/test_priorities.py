@@ -139,3 +139,24 @@ def test_a_distance_out_of_reach_keeps_its_priority():
                 both.step([far, Goal("tool0", orientation=turned, priority=1)], 1 / RATE),
             )
         assert other.distance[0] < one.distance[0] + 2e-3
+
+
+@pytest.mark.parametrize("name", ["ur5", "panda", "iiwa14"])
+def test_after_a_jump_that_turns_far_the_end_effector_keeps_its_place(name):
+    arm = getattr(supple.models, name)()
+    link, away = {"panda": "panda_hand_tcp"}.get(name, arm.tips[0]), []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        middle, half = 0.5 * (arm.lower + arm.upper), 0.3 * (arm.upper - arm.lower)
+        start = rng.uniform(middle - half, middle + half)
+        axis = rng.normal(size=3)
+        here = arm.frame(start, link).matrix
+        command = here.copy()
+        command[:3, :3] = Frame.turn(axis / np.linalg.norm(axis), rng.uniform(1, 3)).matrix[:3, :3] @ here[:3, :3]
+        tracker = Solver().track(arm, link, start=start)
+        tracker.step(here, 1 / RATE)
+        steps = [tracker.step(command, 1 / RATE) for _ in range(4 * RATE)]
+        free = [float(step.distance[0]) for step in steps if step.status is not TrackingStatus.RETURNING]
+        away.append(max(free) > 0.02)
+        assert np.abs(steps[-1].velocity).max() < 1e-6 or steps[-1].status is TrackingStatus.RETURNING
+    assert sum(away) <= 1

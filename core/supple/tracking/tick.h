@@ -261,6 +261,28 @@ SUPPLE_FN double acceleration_demand(const Tracking &t, const double *before, co
   return most / dt;
 }
 
+// After a jump that turns much more than it shifts, position comes before orientation until the command
+// moves: the end effector keeps its place, and does not swing aside to turn. Returns whether the command
+// jumped.
+SUPPLE_FN bool watch_jump(const Tracking &t, const Command *commands, ArmScalars &scalars) {
+  bool jumped = false, moves = false;
+  for (int k = 0; k < t.problem.target_count; ++k) {
+    jumped = jumped || commands[k].jumped;
+    for (double x : commands[k].displacement)
+      moves = moves || x != 0;
+  }
+  scalars.after_jump = jumped || (scalars.after_jump && !moves);
+  return jumped;
+}
+
+// Whether the residual turns 1.6 times more than it shifts, weighted; `t` has position before orientation.
+SUPPLE_FN bool turns_more(const Tracking &t, const double *residual) {
+  double square[2] = {0, 0};
+  for (int i = 0; i < t.problem.rows; ++i)
+    square[t.row_level[i]] += squared(residual[i]);
+  return square[1] > 2.5 * square[0];
+}
+
 // Takes the step of one tick towards the commands that were read; without valid ones, the joints brake.
 template <int N, int M>
 SUPPLE_FN TickResult take_tick(const TickSetup<N, M> &setup, const TickRequest &request, bool valid,
@@ -272,7 +294,14 @@ SUPPLE_FN TickResult take_tick(const TickSetup<N, M> &setup, const TickRequest &
     return follow_external(setup, *request.external, request.measured, memory, scratch, out);
   for (int i = 0; i < setup.n(); ++i)
     scratch.last_feedforward[i] = memory.feedforward_velocity[i];
-  const TickResult result = follow_law(setup, request.measured, request.preferred, memory, scratch, out);
+  const Tracking &t = setup.tracking;
+  const bool jumped = watch_jump(t, scratch.commands, *memory.scalars);
+  const bool after_jump = t.after_jump && memory.scalars->after_jump;
+  const TickSetup<N, M> used{after_jump ? *t.after_jump : t, after_jump ? t.after_jump->law : t.law,
+                             setup.dt};
+  const TickResult result = follow_law(used, request.measured, request.preferred, memory, scratch, out);
+  if (jumped && t.after_jump)
+    memory.scalars->after_jump = turns_more(*t.after_jump, scratch.evaluation.residual);
   memory.scalars->demand =
       acceleration_demand(setup.tracking, scratch.last_feedforward, memory.feedforward_velocity, setup.dt);
   return result;

@@ -91,6 +91,7 @@ struct Tracking {
   RecoveryMode recovery;
   double end_rate = 1e9; // 1/s: an acceleration may end within its inverse, or sooner where jerk allows
   const EffectorBound *effector_bounds = nullptr; // one a target; null where there are none
+  const Tracking *after_jump = nullptr; // the same with position before orientation, for the way after a jump
 };
 
 // ---- commands
@@ -223,6 +224,7 @@ struct ArmScalars {
   RecoveryPhase recovery;         // of the search for joint values that reach the command
   int recovery_steps;             // of that search
   bool recovery_from_rest;        // it began at rest, not at the anchor
+  bool after_jump;                // the command jumped, and has neither moved nor been reached since
   int recovery_count;             // returns since the command rests
   int recovery_searches;          // begun since the command rests
   int recovery_samples;           // of the way to recovery_q that are checked
