@@ -151,8 +151,9 @@ class Tracker:
         self._numbers = 4 * self._dof + 18 * len(goals)
 
     def _levels(self, local_solver: _core.LocalSolver) -> tuple[list[int], list[int], int, list[int], list[int]]:
-        """The level of each row, the rank that each level adds, and how many levels are of the first goals; then the level
-        of each row and the ranks after a jump, where position comes first.
+        """The level of each row, the rank that each level adds, how many levels are of the first goals.
+
+        Then the level of each row and the ranks after a jump, where position comes first.
 
         Goals with a lower priority number come first. Where a goal asks for more rows than the joints can meet, as of
         an arm with five joints, its position comes before its orientation.
