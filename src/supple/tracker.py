@@ -521,7 +521,7 @@ def _ranks(samples: Sequence[Array], levels: Sequence[int]) -> list[int]:
     ranks = [
         max(encoding.rank_of(sample[np.array(levels) <= level]) for sample in samples) for level in sorted(set(levels))
     ]
-    return np.diff(ranks, prepend=0).astype(int).tolist()
+    return [rank - before for before, rank in zip([0, *ranks], ranks, strict=False)]
 
 
 def _status_slack(goal: Goal, target: encoding.Target) -> list[float]:
