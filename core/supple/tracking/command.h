@@ -495,8 +495,10 @@ SUPPLE_FN bool read_twists(const Tracking &t, const TickRequest &request, const 
 SUPPLE_FN bool read_request(const Tracking &t, const CommandOptions *options, const TickRequest &request,
                             const ArmMemory &memory, Axis<double> *axes, Command *commands) {
   const int targets = t.problem.target_count;
-  for (int k = 0; k < targets; ++k)
+  for (int k = 0; k < targets; ++k) {
     commands[k].lag = 0;
+    commands[k].jumped = false;
+  }
   if (request.twist)
     return read_twists(t, request, memory, axes, commands);
   memory.scalars->twist_active = false;

@@ -148,7 +148,7 @@ def test_a_recording_of_format_1_replays(ending):
     assert "damping.nakamura_hanafusa(below=0.2)" in last
     assert "limit_escapes=1" in last
     assert not said["identical"]  # the tracking law has changed since it was recorded
-    assert max(said["largest"]) < 0.01
+    assert max(said["largest"]) < 0.3
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
