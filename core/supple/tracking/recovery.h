@@ -4,9 +4,9 @@
 // An arm that lost the command can stand in a local minimum long after the command is back in reach.
 //   recover_off    it stays there
 //   recover_slow   it returns after the command has rested for Law::return_delay, if no joint has to go
-//   farther
-//                  than Law::return_turn and the residual never grows by more than Law::return_detour on the
-//                  straight way of the joints; announced, and no faster than Law::return_speed
+//                  farther than Law::return_turn, and if the residual never grows by more than
+//                  Law::return_detour on the straight way of the joints; announced, and no faster than
+//                  Law::return_speed
 //   recover_free   it returns after Law::recovery_delay, as fast as the bounds allow, whatever the way
 #pragma once
 #include "supple/local/iterate.h"
@@ -73,10 +73,15 @@ SUPPLE_FN void search_recovery(const Tracking &t, const Command *commands, doubl
   }
 }
 
-// Shifts recovery_q by whole turns to the values nearest to q that the limits allow.
+// Shifts recovery_q by whole turns to the values nearest to q that the limits allow; a ball joint has no
+// turns.
 SUPPLE_FN void choose_turns(const Tracking &t, const ArmMemory &memory) {
   for (int i = 0; i < t.problem.n; ++i) {
-    if (t.unit[i] != 1)
+    bool turns_about_an_axis = t.unit[i] == 1;
+    for (int b = 0; b < t.problem.ball_count; ++b)
+      turns_about_an_axis =
+          turns_about_an_axis && (i < t.problem.balls[b].index || i > t.problem.balls[b].index + 2);
+    if (!turns_about_an_axis)
       continue;
     const double way = memory.recovery_q[i] - memory.q[i], turns = 2 * pi * std::nearbyint(way / (2 * pi));
     const double shifted = memory.recovery_q[i] - turns;
