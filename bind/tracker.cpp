@@ -15,8 +15,8 @@ struct Tracker {
   std::vector<double> unit, bound_rows;
   std::vector<CommandOptions> options;
   std::vector<EffectorBound> effector_bounds;
-  Tracking tracking, after_jump;
-  std::vector<int> jump_row_level, jump_level_rank;
+  Tracking tracking, position_first;
+  std::vector<int> position_row_level, position_level_rank;
   Stop tolerance;
   npy_intp arms;
   bool many;
@@ -108,15 +108,15 @@ struct Tracker {
       lower_gains();
     if (nb::len(nb::object(levels[3])) > 0) {
       for (nb::handle level : levels[3])
-        jump_row_level.push_back(whole(level));
+        position_row_level.push_back(whole(level));
       for (nb::handle of : levels[4])
-        jump_level_rank.push_back(whole(of));
-      after_jump = tracking;
-      after_jump.row_level = jump_row_level.data();
-      after_jump.level_rank = jump_level_rank.data();
-      after_jump.level_count = after_jump.first_levels = int(jump_level_rank.size());
-      after_jump.law.level_share = after_jump.law.deceleration_share; // no goal comes before another
-      tracking.after_jump = &after_jump;
+        position_level_rank.push_back(whole(of));
+      position_first = tracking;
+      position_first.row_level = position_row_level.data();
+      position_first.level_rank = position_level_rank.data();
+      position_first.level_count = position_first.first_levels = int(position_level_rank.size());
+      position_first.law.level_share = position_first.law.deceleration_share; // no goal comes before another
+      tracking.position_first = &position_first;
     }
     tolerance = {0, 0, number(tolerances[0]), number(tolerances[1])};
     const Rows from(start, "start", dof);
@@ -185,7 +185,7 @@ struct Tracker {
       effector_bounds.push_back({pairs.data[2 * k], pairs.data[2 * k + 1]});
       bounded = bounded || effector_bounds[k].speed < INFINITY || effector_bounds[k].turn_speed < INFINITY;
     }
-    tracking.effector_bounds = after_jump.effector_bounds = bounded ? effector_bounds.data() : nullptr;
+    tracking.effector_bounds = position_first.effector_bounds = bounded ? effector_bounds.data() : nullptr;
   }
 
   double *row(npy_intp i) { return static_cast<double *>(memory.data) + i * kernels.memory(tracking); }

@@ -153,7 +153,7 @@ class Tracker:
     def _levels(self, local_solver: _core.LocalSolver) -> tuple[list[int], list[int], int, list[int], list[int]]:
         """The level of each row, the rank that each level adds, how many levels are of the first goals.
 
-        Then the level of each row and the ranks after a jump, where position comes first.
+        Then the level of each row and the ranks where position comes before orientation.
 
         Goals with a lower priority number come first. Where a goal asks for more rows than the joints can meet, as of
         an arm with five joints, its position comes before its orientation.
@@ -173,8 +173,8 @@ class Tracker:
         pairs = zip(self.goals, self._reaches, strict=True)
         components = [c for goal, length in pairs for c in goal._without_slack()._rows(length)[0]]
         turns = [int(component in _ROTATIONS) for component in components]
-        jump = turns if len(order) == 1 and len(set(turns)) == 2 else []
-        return levels, _ranks(samples, levels), first, jump, _ranks(samples, jump)
+        position_first = turns if len(order) == 1 and len(set(turns)) == 2 else []
+        return levels, _ranks(samples, levels), first, position_first, _ranks(samples, position_first)
 
     def step(
         self,

@@ -86,6 +86,31 @@ def test_motion_dies_out_after_random_jumps():
     assert not moving
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ur5", "iiwa14"])
+def test_a_fast_glide_that_ends_swings_no_hand_away(name):
+    """With the command at rest the distance grows by at most 50 mm: what braking needs, not a swing."""
+    arm, rate, grown = getattr(supple.models, name)(), 125, []
+    for trial in range(100):
+        start, there = arm.random(2, seed=7000 + trial)
+        link = arm.tips[0]
+        first, last = arm.frame(start, link), arm.frame(there, link)
+        way = (first.inverse() @ last).log()
+        tracker = supple.Solver().track(arm, link, start=start)
+        for tick in range(rate):
+            u = (tick + 1) / rate
+            tracker.step(first @ Frame.exp(u**3 * (10 + u * (6 * u - 15)) * way), 1 / rate)
+        near, most = np.inf, 0.0
+        for _ in range(3 * rate):
+            step = tracker.step(last, 1 / rate)
+            if step.status is supple.TrackingStatus.RETURNING:
+                break
+            near = min(near, float(np.ravel(step.distance)[0]))
+            most = max(most, float(np.ravel(step.distance)[0]) - near)
+        grown.append(most)
+    assert max(grown) < 0.05
+
+
 def ur5_start(arm):
     return arm.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.2, wrist_2_joint=-1.4, wrist_3_joint=0.3)
 

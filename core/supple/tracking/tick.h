@@ -75,7 +75,7 @@ SUPPLE_FN TickResult hold(const TickSetup<N, M> &setup, const ArmMemory &memory,
                           const TickResultArrays &out) {
   const BoundsScratch &bounds = scratch.bounds;
   step_box(setup, memory, bounds);
-  memory.scalars->measured_known = false;
+  memory.scalars->measured_known = memory.scalars->distance_known = false;
   for (int i = 0; i < setup.n(); ++i)
     bounds.step[i] = clip(0.0, bounds.low[i], bounds.high[i]);
   forget_feedforward(memory, setup.n());
@@ -261,26 +261,36 @@ SUPPLE_FN double acceleration_demand(const Tracking &t, const double *before, co
   return most / dt;
 }
 
-// After a jump that turns much more than it shifts, position comes before orientation until the command
-// moves: the end effector keeps its place, and does not swing aside to turn. Returns whether the command
-// jumped.
-SUPPLE_FN bool watch_jump(const Tracking &t, const Command *commands, ArmScalars &scalars) {
-  bool jumped = false, moves = false;
-  for (int k = 0; k < t.problem.target_count; ++k) {
-    jumped = jumped || commands[k].jumped;
+// What the commands did in this tick.
+struct CommandChange {
+  bool jumped, moved;
+};
+
+SUPPLE_FN CommandChange command_change(const Command *commands, int target_count) {
+  CommandChange change{false, false};
+  for (int k = 0; k < target_count; ++k) {
+    change.jumped = change.jumped || commands[k].jumped;
     for (double x : commands[k].displacement)
-      moves = moves || x != 0;
+      change.moved = change.moved || x != 0;
   }
-  scalars.after_jump = jumped || (scalars.after_jump && !moves);
-  return jumped;
+  return change;
 }
 
-// Whether the residual turns 1.6 times more than it shifts, weighted; `t` has position before orientation.
-SUPPLE_FN bool turns_more(const Tracking &t, const double *residual) {
+// Whether position is to come before orientation until the command moves, so that the end effector does not
+// swing aside to turn: after a jump that turns 1.6 times more than it shifts, weighted; or when the distance
+// to a command at rest has grown by Law::distance_growth. `t` has position before orientation.
+SUPPLE_FN bool needs_position_first(const Tracking &t, const double *residual, CommandChange change,
+                                    ArmScalars &scalars) {
   double square[2] = {0, 0};
   for (int i = 0; i < t.problem.rows; ++i)
     square[t.row_level[i]] += squared(residual[i]);
-  return square[1] > 2.5 * square[0];
+  const double distance = root(square[0]);
+  if (!scalars.distance_known || change.jumped || change.moved || distance < scalars.least_distance)
+    scalars.least_distance = distance;
+  scalars.distance_known = true;
+  if (change.jumped)
+    return square[1] > squared(1.6) * square[0];
+  return scalars.position_first || distance > scalars.least_distance + t.law.distance_growth;
 }
 
 // Takes the step of one tick towards the commands that were read; without valid ones, the joints brake.
@@ -295,14 +305,16 @@ SUPPLE_FN TickResult take_tick(const TickSetup<N, M> &setup, const TickRequest &
   for (int i = 0; i < setup.n(); ++i)
     scratch.last_feedforward[i] = memory.feedforward_velocity[i];
   const Tracking &t = setup.tracking;
-  const bool jumped = watch_jump(t, scratch.commands, *memory.scalars);
-  const bool after_jump = t.after_jump && memory.scalars->after_jump;
-  const TickSetup<N, M> used{after_jump ? *t.after_jump : t, after_jump ? t.after_jump->law : t.law,
-                             setup.dt};
-  const TickResult result = follow_law(used, request.measured, request.preferred, memory, scratch, out);
-  if (jumped && t.after_jump)
-    memory.scalars->after_jump = turns_more(*t.after_jump, scratch.evaluation.residual);
-  memory.scalars->demand =
+  ArmScalars &scalars = *memory.scalars;
+  const CommandChange change = command_change(scratch.commands, t.problem.target_count);
+  scalars.position_first = change.jumped || (scalars.position_first && !change.moved);
+  const Tracking &used = t.position_first && scalars.position_first ? *t.position_first : t;
+  const TickResult result = follow_law(TickSetup<N, M>{used, used.law, setup.dt}, request.measured,
+                                       request.preferred, memory, scratch, out);
+  if (t.position_first)
+    scalars.position_first =
+        needs_position_first(*t.position_first, scratch.evaluation.residual, change, scalars);
+  scalars.demand =
       acceleration_demand(setup.tracking, scratch.last_feedforward, memory.feedforward_velocity, setup.dt);
   return result;
 }

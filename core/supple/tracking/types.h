@@ -41,6 +41,7 @@ struct Law {
   double rest_rate = 20;           // 1/s: least rate of approach along any direction, command at rest
   double rest_step = 0.1;          // rad: longest displacement that this rate adds
   double rest_gain = 1e-10;        // a smaller decrease of the squared residual is none
+  double distance_growth = 0.01;   // of the weighted distance, command at rest: then position comes first
   double rest_time = 0.4;          // s without decrease after which the arm stands still
   double rest_patience = 1.6;      // s: rest of the command after which small decreases count as none
   double recovery_delay = 0.12;    // s: in a local minimum before the arm recovers freely
@@ -91,7 +92,7 @@ struct Tracking {
   RecoveryMode recovery;
   double end_rate = 1e9; // 1/s: an acceleration may end within its inverse, or sooner where jerk allows
   const EffectorBound *effector_bounds = nullptr; // one a target; null where there are none
-  const Tracking *after_jump = nullptr; // the same with position before orientation, for the way after a jump
+  const Tracking *position_first = nullptr;       // the same with position before orientation
 };
 
 // ---- commands
@@ -224,7 +225,9 @@ struct ArmScalars {
   RecoveryPhase recovery;         // of the search for joint values that reach the command
   int recovery_steps;             // of that search
   bool recovery_from_rest;        // it began at rest, not at the anchor
-  bool after_jump;                // the command jumped, and has neither moved nor been reached since
+  bool position_first;            // position comes before orientation until the command moves
+  bool distance_known;            // least_distance is of this command
+  double least_distance;          // weighted: of the end effector from the command since it rests
   int recovery_count;             // returns since the command rests
   int recovery_searches;          // begun since the command rests
   int recovery_samples;           // of the way to recovery_q that are checked
