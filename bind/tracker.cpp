@@ -439,6 +439,7 @@ void bind_tracker(nb::module_ &m) {
             for (int k = 0; k < g.rows; ++k)
               g.weight[k] = weights[k];
             t.weigh_command(target, t.tracking.weight_scale);
+            ++t.tracking.weight_changes;
           },
           nb::sig("def weigh(self, target: int, weights: list[float], /) -> None"),
           "New weights of a target's rows.")

@@ -231,7 +231,7 @@ def test_what_no_row_asks_for_may_be_anything():
         assert k < 5 or np.linalg.norm(hand - goal[:3, 3]) < 1e-6
 
 
-@pytest.mark.parametrize("dt", [0, 0.0, -0.01, math.nan, math.inf, -math.inf, 1e300])
+@pytest.mark.parametrize("dt", [0, 0.0, 5e-324, 1e-300, 1e-10, -0.01, math.nan, math.inf, -math.inf, 1e300])
 def test_where_no_time_passes_nothing_moves(dt):
     follow = tracker()
     for k in range(50):

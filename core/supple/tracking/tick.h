@@ -290,7 +290,8 @@ SUPPLE_FN bool needs_position_first(const Tracking &t, const double *residual, C
   scalars.distance_known = true;
   if (change.jumped)
     return square[1] > squared(1.6) * square[0];
-  return scalars.position_first || distance > scalars.least_distance + t.law.distance_growth;
+  return scalars.position_first ||
+         (!scalars.reweighed && distance > scalars.least_distance + t.law.distance_growth);
 }
 
 // Takes the step of one tick towards the commands that were read; without valid ones, the joints brake.
@@ -307,6 +308,12 @@ SUPPLE_FN TickResult take_tick(const TickSetup<N, M> &setup, const TickRequest &
   const Tracking &t = setup.tracking;
   ArmScalars &scalars = *memory.scalars;
   const CommandChange change = command_change(scratch.commands, t.problem.target_count);
+  if (scalars.weight_changes != t.weight_changes) { // other weights may ask for another distance
+    scalars.reweighed = true;
+    scalars.position_first = false;
+  }
+  scalars.weight_changes = t.weight_changes;
+  scalars.reweighed = scalars.reweighed && !change.jumped && !change.moved;
   scalars.position_first = change.jumped || (scalars.position_first && !change.moved);
   const Tracking &used = t.position_first && scalars.position_first ? *t.position_first : t;
   const TickResult result = follow_law(TickSetup<N, M>{used, used.law, setup.dt}, request.measured,
@@ -363,6 +370,9 @@ SUPPLE_FN const double *last_measured(const double *measured, double dt, int n, 
   return scalars.measured_known && scalars.measured_age < measured_lifetime ? memory.last_measured : nullptr;
 }
 
+// s: a shorter time is none; speeds are not exact over the shortest numbers
+constexpr double shortest_tick = 1e-9;
+
 // One tick of one arm.
 template <int N, int M>
 SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, const Stop &tolerance,
@@ -375,7 +385,7 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
     out.joint_weights[i] = 1;
     out.sides[i] = not_limited;
   }
-  if (!(request.dt > 0 && request.dt < 1e9))
+  if (!(request.dt >= shortest_tick && request.dt < 1e9))
     return {};                           // no time passed, so nothing moves
   request.dt = lesser(request.dt, 0.25); // after a pause it goes on as if the pause had been short
   if (request.measured && !is_finite(request.measured, n))

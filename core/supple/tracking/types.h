@@ -93,6 +93,7 @@ struct Tracking {
   double end_rate = 1e9; // 1/s: an acceleration may end within its inverse, or sooner where jerk allows
   const EffectorBound *effector_bounds = nullptr; // one a target; null where there are none
   const Tracking *position_first = nullptr;       // the same with position before orientation
+  int weight_changes = 0;                         // how often the weights of goals were changed
 };
 
 // ---- commands
@@ -227,6 +228,8 @@ struct ArmScalars {
   bool recovery_from_rest;        // it began at rest, not at the anchor
   bool position_first;            // position comes before orientation until the command moves
   bool distance_known;            // least_distance is of this command
+  int weight_changes;             // Tracking::weight_changes at the last tick
+  bool reweighed;                 // the weights have changed since the command moved
   double least_distance;          // weighted: of the end effector from the command since it rests
   int recovery_count;             // returns since the command rests
   int recovery_searches;          // begun since the command rests
