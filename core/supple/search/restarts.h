@@ -82,7 +82,7 @@ template <class T>
 SUPPLE_FN void begin_restart(const Problem &problem, const Search &search, const Request &request,
                              int restart, int lane, TableSeeds &seeds, RestartScratch<T> &scratch) {
   reset_lane(restart, request.start && restart == 0, lane, scratch);
-  make_seed(problem, search, request, restart, seeds, scratch.seed);
+  make_seed(problem, search, request, restart, seeds, scratch.near.axes, scratch.seed);
   for (int l = 0; l < problem.n; ++l)
     put(scratch.step.q[l], lane, scratch.seed[l]);
 }

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _check, _core
+from supple._linkage.joint_checks import LARGEST_ANGLE
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.joint import Joint, Kind
@@ -74,6 +75,16 @@ def columns(linkage: Linkage) -> Iterator[tuple[int, Joint]]:
     for joint in linkage.joints:
         if joint.dof:
             yield linkage._sources[joint.name].first, joint
+
+
+def turns_freely(linkage: Linkage) -> Any:
+    """Which values (dof,) are angles whose whole turns do not matter: not mimicked, no limit within `LARGEST_ANGLE`."""
+    followed = {linkage._sources[joint.name].first for joint in linkage.joints if joint.mimic is not None}
+    free = np.zeros(linkage.dof, dtype=bool)
+    for first, joint in columns(linkage):
+        if joint.kind in (Kind.REVOLUTE, Kind.CONTINUOUS) and first not in followed:
+            free[first] = joint.lower[0] < -LARGEST_ANGLE and joint.upper[0] > LARGEST_ANGLE
+    return free
 
 
 def _limited_balls(linkage: Linkage) -> Iterator[tuple[int, Joint]]:
