@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from supple import _check
-from supple._linkage.joint_checks import LARGEST_ANGLE
-from supple._linkage.limits import turns_freely
+from supple._linkage.limits import exact
 from supple._progress import Progress
 from supple._solve import margins
 from supple.errors import BadInput, Interrupted
@@ -118,10 +117,8 @@ def solve_rows(request: Request, solve: Callable[[Array, Array], tuple[Array, Ar
 
 def _usable_start(linkage: Linkage, start: Array, solver: Solver) -> Array:
     """Finite starts (rows, dof) with whole turns taken off angles that are too large to be exact, and within limits."""
-    exact, long = start, np.abs(start) > LARGEST_ANGLE
-    if long.any():
-        exact = np.where(long & turns_freely(linkage), np.arctan2(np.sin(start), np.cos(start)), start)
-    return margins.clamp(linkage, exact, solver.margin) if solver.keep_limits else exact
+    begin = exact(linkage, start)
+    return margins.clamp(linkage, begin, solver.margin) if solver.keep_limits else begin
 
 
 def parts(goal: Goal, shape: tuple[int, ...]) -> tuple[Array | None, Array | None, Array | None]:
