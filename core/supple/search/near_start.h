@@ -125,10 +125,10 @@ SUPPLE_FN int flip_wrists(const Problem &problem, const Search &search, const do
 
 // A seed of the table that is near the start and not near a known answer, into `row`; false: there is none.
 template <class T>
-SUPPLE_FN bool take_sample(const Problem &problem, const Search &search, double bound, int known, double *row,
-                           RestartScratch<T> &scratch) {
+SUPPLE_FN bool take_sample(const Problem &problem, const Search &search, const double *start, double bound,
+                           int known, double *row, RestartScratch<T> &scratch) {
   constexpr double gap = SearchConstants::near_answer;
-  while (scratch.near.samples->take(problem, search, bound, row)) {
+  while (scratch.near.samples->take(problem, search, start, bound, row)) {
     bool fresh = true;
     for (int i = 0; i < known && fresh; ++i)
       fresh = !(squared_gap(problem, search, row, scratch.near.known + i * problem.n) < gap * gap);
@@ -165,7 +165,7 @@ SUPPLE_FN void run_rounds(const Problem &problem, const Search &search, const Re
         ++flip;
       } else if (box_seed < box_seeds) {
         seed_round_start(problem, search, request.start, box_seed++, box, row);
-      } else if (!samples || !take_sample(problem, search, bound, known, row, scratch)) {
+      } else if (!samples || !take_sample(problem, search, request.start, bound, known, row, scratch)) {
         return false;
       } else {
         --samples;

@@ -65,9 +65,9 @@ SUPPLE_FN CandidateDescent<T> descend_lanes(const Problem &problem, const Search
   SearchStepScratch<T> &step = scratch.step;
   T damping_part = splat<T>(SearchConstants::damping);
   CandidateDescent<T> descent{splat<T>(1e30), 0};
-  constexpr double weighted_reach = 3.14159265358979323846;
+  constexpr double far_error = 3 * 3.14159265358979323846;
   auto share_of_far = [](T error) {
-    return lesser(splat<T>(1), splat<T>(weighted_reach) / root(larger(error, splat<T>(1))));
+    return lesser(splat<T>(1), splat<T>(far_error) / root(larger(error, splat<T>(1))));
   };
   T far_part = splat<T>(1);
   Mask<T> settled = damping_part < damping_part;
@@ -79,7 +79,7 @@ SUPPLE_FN CandidateDescent<T> descend_lanes(const Problem &problem, const Search
       break;
     found.iterations += k > 0;
     SearchStepResult<T> result = search_step(problem, search, damping_part * far_part, true, step);
-    if (k == 0 && any(result.squared_error > splat<T>(weighted_reach * weighted_reach))) {
+    if (k == 0 && any(result.squared_error > splat<T>(far_error * far_error))) {
       far_part = share_of_far(result.squared_error);
       result = search_step(problem, search, damping_part * far_part, true, step);
     }

@@ -302,7 +302,9 @@ SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const R
   const bool nearest = search.nearest && request.start && request.wanted == 1;
   if (!nearest || is_beyond_reach(search, request.goals))
     return search_restarts(problem, search, request, scratch, nothing, answers, count);
-  const Found near = search_near_start(problem, search, request, scratch, answers, count);
+  Search within = search;
+  within.joints = search.near_joints ? search.near_joints : search.joints;
+  const Found near = search_near_start(problem, within, request, scratch, answers, count);
   if (!count)
     return search_restarts(problem, search, request, scratch, near, answers, count);
   const double distance = distance_from_reference(problem, search, request, answers);

@@ -59,7 +59,7 @@ SUPPLE_FN double even_seed(const SearchJoint &joint, int k) {
 }
 
 struct SearchArrays {
-  SearchJoint *joints;                       // n
+  SearchJoint *joints, *near_joints;         // n, as in Search
   int *columns, *column_begin, *axis_column; // as in Search
   int *motion;                               // n: of the joint that alone has this value, or one of below
   double *gain;                              // n: of that joint
@@ -72,6 +72,7 @@ SUPPLE_FN void lay_out(SearchArrays &arrays, ScratchLayout &layout, const Proble
   for (int t = 0; t < problem.target_count; ++t)
     axes += problem.targets[t].chain.axes;
   layout.array(arrays.joints, problem.n);
+  layout.array(arrays.near_joints, problem.n);
   layout.array(arrays.columns, axes);
   layout.array(arrays.column_begin, problem.target_count + 1);
   layout.array(arrays.axis_column, axes);
@@ -116,6 +117,17 @@ SUPPLE_FN double exact_value(const SearchJoint &joint, double x) {
     return x;
   const double gain = full_circle / joint.turn, angle = gain * x;
   return std::atan2(std::sin(angle), std::cos(angle)) / gain;
+}
+
+// A value x plus whole periods: as near to the reference as the limits allow, which are at least a period
+// apart.
+SUPPLE_FN double nearest_turn(double x, double reference, double period, double lower, double upper) {
+  x += period * std::round((reference - x) / period);
+  if (x < lower)
+    x += period * std::ceil((lower - x) / period);
+  if (x > upper)
+    x -= period * std::ceil((x - upper) / period);
+  return clip(x, lower, upper); // adding periods rounds
 }
 
 // One joint value: `lower` and `upper` are its limits, `motion` and `gain` those of its joint. Limits from
@@ -175,6 +187,23 @@ SUPPLE_FN void set_up_joints(const Problem &problem, const SearchOptions &option
       joint.upper = unbounded;
       joint.period = 0;
     }
+}
+
+// The joints of a search for the nearest answer; whether they differ.
+SUPPLE_FN bool set_up_near_joints(const Problem &problem, SearchArrays &arrays) {
+  bool differ = false;
+  for (int l = 0; l < problem.n; ++l) {
+    SearchJoint &joint = arrays.near_joints[l];
+    joint = arrays.joints[l];
+    const double lower = problem.lower[l], upper = problem.upper[l];
+    if (!(joint.period > 0) || !(lower > -joint.largest || upper < joint.largest))
+      continue;
+    joint.lower = lower;
+    joint.upper = upper;
+    joint.period = 0;
+    differ = true;
+  }
+  return differ;
 }
 
 // Makes the caller's start (n) exact: what is too large comes back by whole turns. A value that moves nothing
@@ -288,6 +317,9 @@ SUPPLE_FN Search set_up_search(const Problem &problem, const SearchOptions &opti
   for (int t = 0; t < problem.target_count; ++t)
     search.has_slack = search.has_slack || problem.targets[t].has_slack;
   search.slides = options.nearest && (problem.rows < moving || search.has_slack);
+  // answers that cannot slide lie apart: there a limit stops none of them, and turning on past it finds more
+  if (search.slides && set_up_near_joints(problem, arrays))
+    search.near_joints = arrays.near_joints;
   search.max_restarts = options.max_restarts;
   search.max_iterations = options.max_iterations;
   search.max_step = options.max_step;

@@ -60,7 +60,7 @@ struct SearchConstants {
 
   // When that does not arrive either: a squared error below this is a miss by little, which is worth so many
   // more restarts in a box of this half side, in weighted sizes.
-  static constexpr double near_miss = 1e-6, near_miss_box = 3;
+  static constexpr double near_miss = 1e-4, near_miss_box = 3;
   static constexpr int near_miss_restarts = 2048;
 
   // seeds for chains of many joints that bend every joint by the same angle: from so many joints on, how
@@ -111,9 +111,12 @@ struct Table {
 // The set-up of a search. Its arrays lie in one block of memory, those of the table in another.
 struct Search {
   const SearchJoint *joints; // n
-  const int *columns;        // joint values that move each target, one target after another: the columns of J
-  const int *column_begin;   // targets + 1
-  const int *axis_column;    // for each axis of each target: its column among those of the target
+  // n: the same where no joint with limits wraps, for the nearest answer to a start: a joint that leaves its
+  // limits would come back a full turn away. Null if that changes nothing.
+  const SearchJoint *near_joints;
+  const int *columns;      // joint values that move each target, one target after another: the columns of J
+  const int *column_begin; // targets + 1
+  const int *axis_column;  // for each axis of each target: its column among those of the target
   Table table;
   bool has_table;
   bool nearest; // with a start: the nearest answer, not the nearest of the first batch
