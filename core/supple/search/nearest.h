@@ -56,8 +56,8 @@ struct CandidateDescent {
 // after one that lowers it the damping falls to 0.3 (Levenberg-Marquardt).
 //
 // Of a goal far away only the direction counts. There the error is |e| = D - u'x with the distance D, and
-// what steps gain is a change of x, not of D: gains are measured, and steps are damped, by |e| times a reach,
-// which is pi in the weighted error, instead of |e|^2.
+// what steps gain is a change of x, not of D: where |e| exceeds three reaches, each pi in the weighted error,
+// gains are measured, and steps are damped, by 3 pi |e| instead of |e|^2.
 template <class T>
 SUPPLE_FN CandidateDescent<T> descend_lanes(const Problem &problem, const Search &search,
                                             const Request &request, int steps, RestartScratch<T> &scratch,
