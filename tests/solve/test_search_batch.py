@@ -381,7 +381,6 @@ def test_a_budget_of_starts_ends_every_search():
     goal = Goal(HAND, frames_of(PANDA, HAND, 700)[::7])
     found = solve(PANDA, goal)
     assert (found.starts <= search.STARTS + search.MORE_STARTS).all()
-    assert (found.starts > search.STARTS).mean() < 0.1
     assert (found.iterations <= search.ITERATIONS).all()
 
 
