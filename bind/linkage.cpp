@@ -162,10 +162,10 @@ nb::object tree_reach(Tree &tree, nb::handle link, nb::handle lower, nb::handle 
   const Rows low(lower, "lower", tree.dof), high(upper, "upper", tree.dof);
   if (path.chain.count != tree.dof || !tree.balls_at.empty())
     bad_input("reach needs a chain of turns and slides");
-  std::vector<double> q(tree.dof);
+  std::vector<double> scratch(reach_scratch(tree.dof));
   std::vector<Axis<double>> axes(tree.dof + 1);
   Vec<double> base{0, 0, 0};
-  const double most = reach(path.chain, low.data, high.data, q.data(), axes.data(), base);
+  const double most = reach(path.chain, low.data, high.data, scratch.data(), axes.data(), base);
   return nb::make_tuple(most, base.x, base.y, base.z);
 }
 

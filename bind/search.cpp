@@ -87,6 +87,7 @@ struct ManyArrays {
     for (int k = 0; k < answers; ++k) {
       const long long place = row * answers + k;
       std::copy_n(start ? start + row * dof : solver.rest.data(), dof, q + place * dof);
+      solver.clamp_others(q + place * dof);
       solver.encoded.scatter(values + (k < found_count ? k : 0) * n, q + place * dof);
       set_report(place, k && k >= found_count ? out_of_budget : found.outcome, found.iterations,
                  found.restarts);
@@ -127,8 +128,10 @@ struct ManyWorker {
         arrays.set_invalid(solver, row);
         continue;
       }
-      if (arrays.start)
+      if (arrays.start) {
         solver.encoded.gather(arrays.start + row * solver.encoded.dof, start.data() + place * n);
+        make_exact(solver.encoded.problem, solver.search, start.data() + place * n);
+      }
       rows.push_back(row);
     }
     const double *starts = arrays.start ? start.data() : nullptr;

@@ -3,6 +3,7 @@
 #pragma once
 #include "kernels/search.h"
 #include "problem.h"
+#include "supple/model/limits.h"
 #include "supple/search/table.h"
 #include "threads.h"
 
@@ -56,6 +57,12 @@ struct Part {
   }
 };
 
+// a value of q and its limits
+struct Interval {
+  int index;
+  double lower, upper;
+};
+
 struct SearchSolver {
   EncodedProblem encoded;
   Search search;
@@ -65,6 +72,8 @@ struct SearchSolver {
   const SearchKernels *scratch_kernels;
   std::vector<double> q, goals, start; // of one solve
   std::vector<double> full, rest; // dof: a result before the search fills in its values; the rest position
+  std::vector<Interval> others;   // joint values that no goal needs, unless they are locked
+  std::vector<Ball> other_balls;
 
   // sizes: natural size, weight and rest of each value of q; options: (restarts, iterations, longest step,
   // accept distance, microseconds, whether the nearest answer is wanted); tolerance: (position, angle);
@@ -81,7 +90,9 @@ struct SearchSolver {
       values[k].resize(n);
       encoded.gather(given[k], values[k].data());
     }
+    find_others(lower, upper, balls, weight.data);
     rest.assign(rest_position.data, rest_position.data + dof);
+    clamp_others(rest.data());
     q.resize(n);
     start.resize(n);
     goals.resize(12 * encoded.targets.size());
@@ -118,6 +129,33 @@ struct SearchSolver {
       table_memory = Scratch(0);
   }
 
+  void find_others(nb::handle lower, nb::handle upper, nb::list balls, const double *weight) {
+    const int dof = encoded.dof;
+    const Rows low(lower, "lower", dof), high(upper, "upper", dof);
+    for (int i = 0; i < dof; ++i)
+      if (encoded.place[i] < 0 && weight[i] > 0 && (low.data[i] > -unbounded || high.data[i] < unbounded))
+        others.push_back({i, low.data[i], high.data[i]});
+    for (nb::handle b : balls) {
+      const Ball ball{whole(b[0]),
+                      {number(b[1][0]), number(b[1][1]), number(b[1][2])},
+                      number(b[2]),
+                      number(b[3]),
+                      number(b[4])};
+      if (encoded.place[ball.index] < 0 && weight[ball.index] > 0 && is_limited(ball))
+        other_balls.push_back(ball);
+    }
+  }
+
+  // brings the joints that no goal needs into their limits
+  void clamp_others(double *q) const {
+    for (const Interval &other : others)
+      q[other.index] = clip(q[other.index], other.lower, other.upper);
+    for (const Ball &ball : other_balls) {
+      double *v = q + ball.index;
+      store3(clamp_ball(load3(v), load3(ball.axis), ball.swing, ball.low, ball.high), v);
+    }
+  }
+
   void allocate_scratch(const SearchKernels &kernels) {
     scratch = Scratch(kernels.scratch(encoded.problem, 0));
     scratch_kernels = &kernels;
@@ -137,7 +175,9 @@ struct SearchSolver {
                 (bad >= 0 ? "; value " + std::to_string(bad) + " is not"
                           : ", not of shape " + shape_text(row.array)));
     full.assign(row.data, row.data + encoded.dof);
+    clamp_others(full.data());
     encoded.gather(row.data, start.data());
+    make_exact(encoded.problem, search, start.data());
     return start.data();
   }
 

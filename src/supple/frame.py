@@ -16,6 +16,7 @@ _new = object.__new__
 _set = object.__setattr__
 _MISSING: Any = None
 _ORDERS = ("wxyz", "xyzw")
+_LONG_ANGLE = 1e3  # radians; longer ones are reduced to within half a turn before they become a rotation vector
 
 
 class Frame:
@@ -89,6 +90,7 @@ class Frame:
         """
         about = _check.unit_vector(axis, 3, "axis")
         by = _check.finite(_check.numbers(angle, "angle"), "angle")
+        by = np.where(np.abs(by) > _LONG_ANGLE, np.arctan2(np.sin(by), np.cos(by)), by)
         return cls.rotvec(about * by[..., None])
 
     @classmethod

@@ -436,3 +436,13 @@ def test_bad_frames_are_refused_with_the_reason(what):
 def test_a_single_frame_has_no_length():
     with pytest.raises(TypeError, match="a single frame has no length"):
         len(Frame())
+
+
+def test_turns_of_any_finite_angle_are_rotations():
+    angles = np.array([0.0, 1e-300, 1.0, 999.0, 1001.0, 1e6, 1e15, 1e22, 1e155, 1e300, 1.7e308])
+    angles = np.concatenate([angles, -angles])
+    frames = Frame.turn([0, 0, 3], angles)
+    assert np.allclose(frames.rotation[:, 0, 0], np.cos(angles), rtol=0, atol=1e-12)
+    assert np.allclose(frames.rotation[:, 1, 0], np.sin(angles), rtol=0, atol=1e-12)
+    long = Frame.rotvec(np.random.default_rng(0).normal(size=(50, 3)) * np.logspace(100, 307, 50)[:, None]).rotation
+    assert np.allclose(long @ np.swapaxes(long, -1, -2), np.eye(3), rtol=0, atol=1e-12)

@@ -145,3 +145,89 @@ def test_a_ball_and_a_mimic_reach_like_free_turns():
     bent = Joint.revolute("e", "upper", "fore", at=place, mimic=Mimic("other", -1))
     both = Linkage("both", [Joint.revolute("other", "base", "upper"), bent, Joint.fixed("t", "fore", "tip", at=place)])
     assert both.reach("tip") == pytest.approx(4)
+
+
+# -- a bound bounds -------------------------------------------------------------------------------------------------
+
+
+def random_chain(rng, n):
+    """A chain of n joints of every kind, prismatic mimics among them, whose prismatic joints have limits."""
+    joints, moving = [], []
+    for i in range(n):
+        where = {"at": Frame(places(rng, 1)[0]), "axis": axes(rng, 1)[0]}
+        name, ends, low = f"j{i}", (f"l{i}", f"l{i + 1}"), rng.normal()
+        kind = rng.choice(["turn", "turn", "turn", "slide", "ball", "planar", "floating", "mimic turn", "mimic slide"])
+        if kind.startswith("mimic") and moving:
+            make = Joint.revolute if kind == "mimic turn" else Joint.prismatic
+            mimic = Mimic(str(rng.choice(moving)), rng.choice([0.0, rng.normal(), 3.0]), rng.normal())
+            joints.append(make(name, *ends, **where, mimic=mimic))
+        elif kind == "slide":
+            joints.append(Joint.prismatic(name, *ends, **where, lower=low, upper=low + rng.random()))
+            moving.append(name)
+        elif kind == "ball":
+            joints.append(Joint.ball(name, *ends, at=where["at"]))
+        elif kind == "planar":
+            limits = {"lower": [-1, low - 1, -math.inf], "upper": [1, low + 1, math.inf]}
+            joints.append(Joint.planar(name, *ends, **where, **limits))
+        elif kind == "floating" and rng.random() < 0.3:
+            joints.append(Joint.floating(name, *ends, at=where["at"], lower=[-1, -1, low - 1], upper=[1, 0, low]))
+        else:
+            joints.append(Joint.revolute(name, *ends, **where, lower=-3, upper=3))
+            moving.append(name)
+    return Linkage("chain", joints)
+
+
+def farthest(arm, link, base, rng):
+    """The greatest distance of a link from a point at random q, the best of them climbed."""
+    q = arm.random(400, seed=rng)
+    away = np.linalg.norm(arm.frame(q, link).position - base, axis=-1)
+    best = np.argsort(-away)[:20]
+    q, away, size = q[best], away[best], 0.5
+    for _ in range(150):
+        tried = arm.clamp(arm.integrate(q, size * rng.normal(size=q.shape)))
+        there = np.linalg.norm(arm.frame(tried, link).position - base, axis=-1)
+        better = there > away
+        q[better], away[better] = tried[better], there[better]
+        size = max(0.97 * size, 1e-3)
+    return away.max()
+
+
+def test_no_joint_values_of_any_linkage_are_beyond_its_reach():
+    rng, nearest = np.random.default_rng(1), []
+    for _ in range(60):
+        arm = random_chain(rng, int(rng.integers(1, 10)))
+        if not arm.dof:
+            continue
+        link = arm.tips[0]
+        most, base = reach.measured(arm, link)
+        got = farthest(arm, link, base, rng)
+        assert got <= most * (1 + 1e-12) + 1e-12
+        nearest.append(got / most if most > 0 else 1.0)
+    assert np.median(nearest) > 0.95  # nor is the bound far from what is reached
+
+
+def test_two_branches_are_no_farther_apart_than_said():
+    rng = np.random.default_rng(2)
+    slide = {"axis": [1, 0, 0], "mimic": Mimic("lift", 3.0, 0.5)}
+    arm = Linkage(
+        "two",
+        [
+            Joint.prismatic("lift", "world", "torso", axis=[0, 0, 1], lower=0, upper=1),
+            Joint.revolute("a", "torso", "arm a", at=Frame.at([0.3, 0, 0])),
+            Joint.prismatic("s", "arm a", "hand a", **slide, lower=0, upper=0.1),
+            Joint.revolute("b", "torso", "arm b", axis=[0, 1, 0], at=Frame.at([-0.2, 0, 0.1])),
+            Joint.fixed("c", "arm b", "hand b", at=Frame.at([0, 0, 0.4])),
+        ],
+    )
+    q = arm.random(5000, seed=rng)
+    apart = np.linalg.norm(arm.frame(q, "hand a").position - arm.frame(q, "hand b").position, axis=-1)
+    assert apart.max() <= reach.measured(arm, "hand a", "hand b")[0]
+
+
+@pytest.mark.parametrize("n", [2000, 10_000])
+def test_long_chains_reach_the_sum_of_their_links(n):
+    turn = [[0, 1, 0], [0, 0, 1]]
+    joints = [
+        Joint.revolute(f"j{i}", f"l{i}", f"l{i + 1}", axis=turn[i % 2], at=Frame.at([0.01, 0, 0])) for i in range(n)
+    ]
+    assert Linkage("long", joints).reach(f"l{n}") == pytest.approx(0.01 * (n - 1), rel=1e-9)

@@ -90,12 +90,12 @@ def test_too_near_the_base_is_said_where_the_arm_has_a_hole():
     arm = chain([2, 1])
     for r, angle in zip(rng.uniform(0.1, 0.9, 40), rng.uniform(-3, 3, 40), strict=True):
         (said,) = why(arm, Goal("tip", position=[r * np.cos(angle), r * np.sin(angle), 0]))
-        assert re.fullmatch(rf"tip cannot be there: {length_text(1 - r)} short along .*, too near the base", said)
+        assert re.fullmatch(rf"tip not found there: {length_text(1 - r)} short along .*, too near the base", said)
 
 
 def test_off_the_plane_of_an_arm_is_short_along_its_normal():
     (said,) = why(chain([2, 1]), Goal("tip", position=[1.5, 1, -0.25]))
-    assert said == "tip cannot be there: 250 mm short along -z"
+    assert said == "tip not found there: 250 mm short along -z"
 
 
 # -- how turned -------------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def test_a_turn_that_is_impossible_at_that_place_is_short_by_the_angle_of_geomet
         asked = theta + side * (lean + 0.3)
         place = [d * np.cos(theta), d * np.sin(theta), 0]
         (said,) = why(arm, Goal("tip", Frame.at(place, Frame.turn([0, 0, 1], asked))))
-        words = re.fullmatch(r"tip can be there, but not turned so: ([\d.]+) rad short about ([+-])z", said)
+        words = re.fullmatch(r"tip can be there, but was not found turned so: ([\d.]+) rad short about ([+-])z", said)
         assert words, said
         assert float(words[1]) == pytest.approx(0.3, rel=0.01)
         assert words[2] == "+-"[side < 0]
@@ -123,42 +123,42 @@ def test_a_turn_that_is_impossible_at_that_place_is_short_by_the_angle_of_geomet
 def test_near_the_outer_reach_a_hand_cannot_look_back(arm, link, place):
     back = Frame.fixed("xyz", [0, -np.pi / 2, 0])
     turned = why(arm, Goal(link, Frame.at(place, back)))
-    assert re.fullmatch(rf"{link} can be there, but not turned so: [\d.]+ rad short about .*", turned[0])
+    assert re.fullmatch(rf"{link} can be there, but was not found turned so: [\d.]+ rad short about .*", turned[0])
     pointed = why(arm, Goal(link, position=place, axis=[0, 0, 1], direction=[-1, 0, 0]))
-    assert re.fullmatch(rf"{link} can be there, but not pointed so: [\d.]+ rad short about .*", pointed[0])
+    assert re.fullmatch(rf"{link} can be there, but was not found pointed so: [\d.]+ rad short about .*", pointed[0])
 
 
 def test_a_hand_that_can_nowhere_be_turned_so_is_told_so():
     arm = chain([2, 1])
     lying = Frame.turn([1, 0, 0], 0.4)  # an arm in a plane turns its tip about z alone
-    assert why(arm, Goal("tip", orientation=lying))[0] == "tip cannot be turned so: 0.4 rad short about +x"
+    assert why(arm, Goal("tip", orientation=lying))[0] == "tip not found turned so: 0.4 rad short about +x"
     assert why(arm, Goal("tip", axis=[0, 0, 1], direction=[0, np.sin(-0.4), np.cos(0.4)]))[0] == (
-        "tip cannot be pointed so: 0.4 rad short about +x"
+        "tip not found pointed so: 0.4 rad short about +x"
     )
     both = Goal("tip", Frame.at([1.5, 1, 0], lying))
-    assert why(arm, both) == ["tip can be there, but nowhere turned so: 0.4 rad short about +x"]
+    assert why(arm, both) == ["tip can be there, but was found nowhere turned so: 0.4 rad short about +x"]
     neither = why(arm, Goal("tip", Frame.at([1.5, 1, -0.25], lying)))
-    assert neither[0] == ("tip can be neither there, 250 mm short along -z, nor turned so: 0.4 rad short about +x")
+    assert neither[0] == ("tip found neither there, 250 mm short along -z, nor turned so: 0.4 rad short about +x")
 
 
 def test_what_slack_allows_is_not_short():
     arm = chain([2, 1])
     lying = Goal("tip", orientation=Frame.turn([1, 0, 0], 0.4), turn_slack=(0.15, 0, 0))
-    assert why(arm, lying)[0] == "tip cannot be turned so: 0.25 rad short about +x"
+    assert why(arm, lying)[0] == "tip not found turned so: 0.25 rad short about +x"
     cone = Goal("tip", axis=[0, 0, 1], direction=[0, -np.sin(0.4), np.cos(0.4)], turn_slack=0.15)
-    assert why(arm, cone)[0] == "tip cannot be pointed so: 0.25 rad short about +x"
+    assert why(arm, cone)[0] == "tip not found pointed so: 0.25 rad short about +x"
     box = Goal("tip", position=[1.5, 1, -0.25], slack=(0, 0, 0.1))
-    assert why(arm, box)[0] == "tip cannot be there: 150 mm short along -z"
+    assert why(arm, box)[0] == "tip not found there: 150 mm short along -z"
 
 
 def test_where_only_the_place_is_impossible_the_turn_is_granted():
     (said,) = why(chain([2, 1]), Goal("tip", Frame.at([0.4, 0, 0], Frame.turn([0, 0, 1], 1.0))))
-    assert said == "tip can be turned so, but not there: 600 mm short along -x, too near the base"
+    assert said == "tip can be turned so, but was not found there: 600 mm short along -x, too near the base"
 
 
 def test_five_joints_cannot_meet_six_numbers():
     said = why(SO101, Goal(JAW, Frame.at([0.25, 0.1, 0.15], Frame.fixed("xyz", [1, 0.5, 0]))))
-    assert said[0].startswith(f"{JAW} can be there, but not turned so: ")
+    assert said[0].startswith(f"{JAW} can be there, but was not found turned so: ")
     assert said[1] == "5 joints are too few for both"
     turned = why(chain([2, 1]), Goal("tip", Frame.at([1.5, 1, 0], Frame.turn([0, 0, 1], 2.0))))
     assert turned[1] == "2 joints are too few for both"
@@ -186,7 +186,7 @@ def test_limits_that_forbid_it_are_named_with_the_least_that_is_past_them():
             continue
         checked += 1
         said = why(arm, Goal("tip", position=[x, y, 0]))
-        assert said[0].startswith("tip cannot be there: ")
+        assert said[0].startswith("tip not found there: ")
         named = [amounts(said[1:]).get(name, 0) for name in "ab"]
         assert np.abs(named).sum() == pytest.approx(least, rel=0.02)
         assert min(np.abs(past - named).max() for past in ways) < 0.01 * least
@@ -252,15 +252,15 @@ def test_where_geometry_forbids_it_no_limit_is_blamed():
 def test_goals_that_can_each_be_met_but_not_together_are_told_so():
     arm = chain([2, 1])
     elbow, tip = Goal("link b", position=[2, 0, 0]), Goal("tip", position=[0, 2, 0])
-    assert why(arm, elbow, tip) == ["link b and tip can each be met, but not together"]
+    assert why(arm, elbow, tip) == ["link b and tip can each be met, but were not found together"]
     there, so = Goal("tip", position=[3, 0, 0]), Goal("tip", axis=[1, 0, 0], direction=[0, 1, 0])
-    assert why(arm, there, so) == ["the goals of tip can each be met, but not together"]
+    assert why(arm, there, so) == ["the goals of tip can each be met, but were not found together"]
 
 
 def test_of_several_goals_those_that_cannot_be_met_alone_are_blamed():
     arm = chain([2, 1])
     elbow, tip = Goal("link b", position=[2, 0, 0]), Goal("tip", position=[0.25, 0, 0])
-    assert why(arm, elbow, tip) == ["tip cannot be there: 750 mm short along -x, too near the base"]
+    assert why(arm, elbow, tip) == ["tip not found there: 750 mm short along -x, too near the base"]
 
 
 def test_limits_that_keep_goals_apart_are_named():
@@ -268,7 +268,7 @@ def test_limits_that_keep_goals_apart_are_named():
     bend = math.acos(0.8)  # of the first two links, that the third may begin at 1.6 m; it would have to turn by 1.25
     tip = [1.6 + math.cos(bend + 1.25), math.sin(bend + 1.25), 0]
     said = why(arm, Goal("link c", position=[1.6, 0, 0]), Goal("tip", position=tip))
-    assert said[0] == "link c and tip can each be met, but not together"
+    assert said[0] == "link c and tip can each be met, but were not found together"
     assert amounts(said[1:]) == pytest.approx({"c": 0.25}, rel=1e-2)
 
 

@@ -270,7 +270,7 @@ def test_why_names_the_limits_that_forbid_it(how):
     for y, side in ((1, "upper"), (-1, "lower")):
         found = solver.solve(arm, Goal("tip", position=[-1, y, 0]))
         assert found.outcome is Outcome.STUCK
-        assert found.why == "tip cannot be there: 2.44 m short along -x; " + past.format(side)
+        assert found.why == "tip not found there: 2.44 m short along -x; " + past.format(side)
         assert str(found).startswith("stuck after ")
         assert str(found).endswith(f": {found.why}")
     none = replace(solver, max_iterations=0).solve(arm, Goal("tip", position=[1.9, 0.5, 0]))

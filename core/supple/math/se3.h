@@ -145,11 +145,25 @@ SUPPLE_FLAT Quat<T> quaternion(const Rot<T> &r) {
   return {q.w * scale, q.x * scale, q.y * scale, q.z * scale};
 }
 
+// exp_quaternion where the square of the angle overflows
+template <class T>
+SUPPLE_FN Quat<T> exp_long(Vec<T> v) {
+  const T one = splat<T>(1), size = larger(larger(magnitude(v.x), magnitude(v.y)), magnitude(v.z));
+  const Vec<T> part = (one / larger(size, one)) * v;
+  const T length = root(dot(part, part)), safe = select(length > splat<T>(0), length, one);
+  T s, c;
+  sincos(splat<T>(0.5) * larger(size, one) * length, s, c);
+  const T k = s / safe;
+  return {c, k * part.x, k * part.y, k * part.z};
+}
+
 // unit quaternion of a rotation vector
 template <class T>
 SUPPLE_FLAT Quat<T> exp_quaternion(Vec<T> v) {
   using S = Scalar<T>;
   const T half = splat<T>(0.5), square = dot(v, v);
+  if (any(square > splat<T>(sizeof(S) == 8 ? 1e300 : 1e30)))
+    return exp_long(v);
   const Mask<T> tiny = square < splat<T>(sizeof(S) == 8 ? 1e-8 : 1e-4);
   const T angle = root(square), safe = select(tiny, splat<T>(1), angle);
   T s, c;

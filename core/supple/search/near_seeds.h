@@ -24,8 +24,8 @@ struct SampleSeeds {
                                                       double start) {
     using Samples = TableSeeds::Samples;
     Samples gap = value - TableSeeds::constant(start);
-    if (joint.period > 0) {
-      const Samples period = TableSeeds::constant(joint.period), rounder = Samples(big<float>);
+    if (joint.turn > 0) {
+      const Samples period = TableSeeds::constant(joint.turn), rounder = Samples(big<float>);
       gap = gap - ((gap / period + rounder) - rounder) * period;
     }
     return TableSeeds::square(gap * TableSeeds::constant(1 / joint.weighted_size));
@@ -110,8 +110,10 @@ struct SampleSeeds {
         order[end[bucket(squared_distance[i])]++] = i;
   }
 
-  // The next seed within `bound`, into `row` (n); false: there is none.
-  SUPPLE_FN bool take(const Problem &problem, const Search &search, double bound, double *row) {
+  // The next seed within `bound`, into `row` (n), by whole turns as near to the start as the limits allow;
+  // false: there is none.
+  SUPPLE_FN bool take(const Problem &problem, const Search &search, const double *start, double bound,
+                      double *row) {
     if (next >= sorted || !(squared_distance[order[next]] < bound * bound))
       return false;
     const int i = order[next++];
@@ -124,7 +126,8 @@ struct SampleSeeds {
       const double x = first  ? first_angle[i]
                        : last ? last_angle[i]
                               : samples[(q_field + l) * Table::cell_samples + sample_of[i]];
-      row[l] = clip(x, joint.lower, joint.upper);
+      row[l] = joint.turn > 0 ? nearest_turn(x, start[l], joint.turn, problem.lower[l], problem.upper[l])
+                              : clip(x, joint.lower, joint.upper);
     }
     return true;
   }

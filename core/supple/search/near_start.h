@@ -103,21 +103,21 @@ SUPPLE_FN void run_round(const Problem &problem, const Search &search, const Req
   }
 }
 
-// Wrists of the answer turned over, into scratch.near.flipped; returns how many.
+// Wrists of an answer turned over, those within `bound` of the start, into scratch.near.flipped; returns how
+// many.
 template <class T>
-SUPPLE_FN int flip_wrists(const Problem &problem, const Search &search, const Request &request,
-                          const NearState &state, RestartScratch<T> &scratch) {
-  const double bound = state.distance() + SearchConstants::flip_margin;
+SUPPLE_FN int flip_wrists(const Problem &problem, const Search &search, const double *answer,
+                          const double *start, double bound, RestartScratch<T> &scratch) {
   int count = 0;
   for (int t = 0; t < problem.target_count; ++t) {
     const Chain &chain = problem.targets[t].chain;
     if (chain.axes != chain.count) // balls
       continue;
-    end_effector(problem.targets[t], state.answer, scratch.near.axes);
+    end_effector(problem.targets[t], answer, scratch.near.axes);
     for (int k = 0; k + 3 <= chain.count && count < SearchConstants::flips; ++k) {
       double *row = scratch.near.flipped + count * problem.n;
-      count += flip_wrist(problem, search, request.start, chain, k, scratch.near.axes, state.answer, row) &&
-               squared_gap(problem, search, row, request.start) < bound * bound;
+      count += flip_wrist(problem, search, start, chain, k, scratch.near.axes, answer, row) &&
+               squared_gap(problem, search, row, start) < bound * bound;
     }
   }
   return count;
@@ -125,10 +125,10 @@ SUPPLE_FN int flip_wrists(const Problem &problem, const Search &search, const Re
 
 // A seed of the table that is near the start and not near a known answer, into `row`; false: there is none.
 template <class T>
-SUPPLE_FN bool take_sample(const Problem &problem, const Search &search, double bound, int known, double *row,
-                           RestartScratch<T> &scratch) {
+SUPPLE_FN bool take_sample(const Problem &problem, const Search &search, const double *start, double bound,
+                           int known, double *row, RestartScratch<T> &scratch) {
   constexpr double gap = SearchConstants::near_answer;
-  while (scratch.near.samples->take(problem, search, bound, row)) {
+  while (scratch.near.samples->take(problem, search, start, bound, row)) {
     bool fresh = true;
     for (int i = 0; i < known && fresh; ++i)
       fresh = !(squared_gap(problem, search, row, scratch.near.known + i * problem.n) < gap * gap);
@@ -152,7 +152,8 @@ SUPPLE_FN void run_rounds(const Problem &problem, const Search &search, const Re
     const int known = state.known;
     int room = SearchConstants::near_round, flip = 0, flips = 0;
     if (state.squared_distance < last_flipped)
-      flips = flip_wrists(problem, search, request, state, scratch);
+      flips = flip_wrists(problem, search, state.answer, request.start,
+                          state.distance() + SearchConstants::flip_margin, scratch);
     last_flipped = state.squared_distance;
     some = false;
     auto next_seed = [&](double *row) {
@@ -164,7 +165,7 @@ SUPPLE_FN void run_rounds(const Problem &problem, const Search &search, const Re
         ++flip;
       } else if (box_seed < box_seeds) {
         seed_round_start(problem, search, request.start, box_seed++, box, row);
-      } else if (!samples || !take_sample(problem, search, bound, known, row, scratch)) {
+      } else if (!samples || !take_sample(problem, search, request.start, bound, known, row, scratch)) {
         return false;
       } else {
         --samples;
@@ -220,7 +221,7 @@ SUPPLE_FN Found search_near_start(const Problem &problem, const Search &search, 
   auto only_start = [&](double *row) {
     if (state.begun)
       return false;
-    make_seed(problem, search, request, 0, samples, row);
+    make_seed(problem, search, request, 0, samples, scratch.near.axes, row);
     return true;
   };
   run_round(problem, search, request, only_start, state, scratch, found);

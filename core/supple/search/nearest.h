@@ -54,6 +54,10 @@ struct CandidateDescent {
 // Descends from the joint values in the lanes, for at most `steps` steps, until one arrives or none improves
 // by more than 1e-6 of its error. A step that would raise the error is taken back and the damping grows by 8;
 // after one that lowers it the damping falls to 0.3 (Levenberg-Marquardt).
+//
+// Of a goal far away only the direction counts. There the error is |e| = D - u'x with the distance D, and
+// what steps gain is a change of x, not of D: where |e| exceeds three reaches, each pi in the weighted error,
+// gains are measured, and steps are damped, by 3 pi |e| instead of |e|^2.
 template <class T>
 SUPPLE_FN CandidateDescent<T> descend_lanes(const Problem &problem, const Search &search,
                                             const Request &request, int steps, RestartScratch<T> &scratch,
@@ -61,6 +65,11 @@ SUPPLE_FN CandidateDescent<T> descend_lanes(const Problem &problem, const Search
   SearchStepScratch<T> &step = scratch.step;
   T damping_part = splat<T>(SearchConstants::damping);
   CandidateDescent<T> descent{splat<T>(1e30), 0};
+  constexpr double far_error = 3 * 3.14159265358979323846;
+  auto share_of_far = [](T error) {
+    return lesser(splat<T>(1), splat<T>(far_error) / root(larger(error, splat<T>(1))));
+  };
+  T far_part = splat<T>(1);
   Mask<T> settled = damping_part < damping_part;
   Mask<T> stepped = settled; // whether q is new, not the best again after a step that was taken back
   for (int l = 0; l < problem.n; ++l)
@@ -69,10 +78,15 @@ SUPPLE_FN CandidateDescent<T> descend_lanes(const Problem &problem, const Search
     if (k && budget_is_spent<T>(search, request, found))
       break;
     found.iterations += k > 0;
-    const SearchStepResult<T> result = search_step(problem, search, damping_part, true, step);
+    SearchStepResult<T> result = search_step(problem, search, damping_part * far_part, true, step);
+    if (k == 0 && any(result.squared_error > splat<T>(far_error * far_error))) {
+      far_part = share_of_far(result.squared_error);
+      result = search_step(problem, search, damping_part * far_part, true, step);
+    }
     const T error = result.squared_error, least = descent.squared_error;
     const Mask<T> better = error <= least;
-    const Mask<T> little_gain = error > splat<T>(1 - 1e-6) * least;
+    const Mask<T> little_gain = least - error < splat<T>(1e-6) * far_part * least;
+    far_part = select(better, share_of_far(error), far_part);
     const Mask<T> overdamped = damping_part > splat<T>(1e9);
     settled = settled | overdamped | (stepped & better & little_gain);
     descent.squared_error = select(better, error, least);

@@ -82,7 +82,7 @@ template <class T>
 SUPPLE_FN void begin_restart(const Problem &problem, const Search &search, const Request &request,
                              int restart, int lane, TableSeeds &seeds, RestartScratch<T> &scratch) {
   reset_lane(restart, request.start && restart == 0, lane, scratch);
-  make_seed(problem, search, request, restart, seeds, scratch.seed);
+  make_seed(problem, search, request, restart, seeds, scratch.near.axes, scratch.seed);
   for (int l = 0; l < problem.n; ++l)
     put(scratch.step.q[l], lane, scratch.seed[l]);
 }
@@ -217,17 +217,10 @@ template <class T>
 SUPPLE_FN void collect(const Problem &problem, const Search &search, const Request &request, int lane,
                        const T *q, double *out) {
   for (int l = 0; l < problem.n; ++l) {
-    double x = get(q[l], lane);
-    const double period = search.joints[l].period, lower = problem.lower[l], upper = problem.upper[l];
-    if (period > 0) {
-      x += period * std::round((reference(search, request, l) - x) / period);
-      if (x < lower)
-        x += period * std::ceil((lower - x) / period);
-      if (x > upper)
-        x -= period * std::ceil((x - upper) / period);
-      x = clip(x, lower, upper); // adding periods rounds
-    }
-    out[l] = x;
+    const double x = get(q[l], lane), period = search.joints[l].period;
+    out[l] = period > 0
+                 ? nearest_turn(x, reference(search, request, l), period, problem.lower[l], problem.upper[l])
+                 : x;
   }
 }
 

@@ -197,6 +197,58 @@ SUPPLE_FN void refill_lanes(const Problem &problem, const Search &search, const 
   }
 }
 
+// More restarts where the nearest joint values do not arrive. Often a wrist is stopped there at a limit, and
+// the same wrist turned over arrives. Where they miss the goals by little, the goals can probably be met, by
+// few joint values: many more restarts follow, in a box round them. The answer goes to `answer` (n), which
+// has the nearest joint values; false if none arrives.
+template <class T>
+SUPPLE_FN bool search_round_nearest(const Problem &problem, const Search &search, const Request &request,
+                                    RestartScratch<T> &scratch, Found &found, double *answer) {
+  constexpr int W = Lane<T>::width;
+  for (int t = 0; t < problem.target_count; ++t)
+    if (problem.targets[t].masses.count)
+      return false;
+  const int flips = flip_wrists(problem, search, answer, answer, 1e100, scratch);
+  const bool near_miss =
+      found.squared_error < SearchConstants::near_miss && !is_beyond_reach(search, request.goals);
+  const int seeds = flips + (near_miss ? SearchConstants::near_miss_restarts : 0);
+  int begun = 0, active = 0;
+  auto fill_lanes = [&] {
+    for (int lane = 0; lane < W && begun < seeds; ++lane) {
+      if (active >> lane & 1)
+        continue;
+      const double *row = scratch.near.flipped + begun * problem.n;
+      if (begun >= flips) {
+        seed_round_start(problem, search, answer, begun - flips, SearchConstants::near_miss_box,
+                         scratch.seed);
+        row = scratch.seed;
+      }
+      reset_lane(-1, false, lane, scratch);
+      for (int l = 0; l < problem.n; ++l)
+        put(scratch.step.q[l], lane, row[l]);
+      active |= 1 << lane;
+      ++begun;
+    }
+  };
+  fill_lanes();
+  for (int lane = 1; lane < W && active; ++lane)
+    if (!(active >> lane & 1))
+      idle_lane(problem, lane, scratch);
+  for (; active && !budget_is_spent<T>(search, request, found); ++found.iterations) {
+    const Advance<T> step = advance(problem, search, active, scratch);
+    active &= ~(step.arrived | step.abandoned);
+    for (int lane = 0; lane < W; ++lane)
+      if (step.arrived >> lane & 1) {
+        collect(problem, search, request, lane, step.q, answer);
+        found.restarts += begun;
+        return true;
+      }
+    fill_lanes();
+  }
+  found.restarts += begun;
+  return false;
+}
+
 // Restarts in lanes until there are enough answers. Answers go to rows of `answers` (wanted x n), sorted by
 // distance from the reference, and their number to `count`; if that is 0, row 0 has the nearest joint values.
 // `found`: what was spent before.
@@ -224,6 +276,8 @@ SUPPLE_FN Found search_restarts(const Problem &problem, const Search &search, co
   count = state.count;
   if (!count) {
     find_nearest(problem, search, request, scratch, found, answers);
+    if (found.outcome == stuck && search_round_nearest(problem, search, request, scratch, found, answers))
+      found.outcome = arrived;
     count = found.outcome == arrived;
     return found;
   }
@@ -248,7 +302,9 @@ SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const R
   const bool nearest = search.nearest && request.start && request.wanted == 1;
   if (!nearest || is_beyond_reach(search, request.goals))
     return search_restarts(problem, search, request, scratch, nothing, answers, count);
-  const Found near = search_near_start(problem, search, request, scratch, answers, count);
+  Search within = search;
+  within.joints = search.near_joints ? search.near_joints : search.joints;
+  const Found near = search_near_start(problem, within, request, scratch, answers, count);
   if (!count)
     return search_restarts(problem, search, request, scratch, near, answers, count);
   const double distance = distance_from_reference(problem, search, request, answers);

@@ -166,16 +166,79 @@ SUPPLE_FLAT double reference(const Search &search, const Request &request, int l
   return request.start ? request.start[l] : search.joints[l].middle;
 }
 
+// ---- Arcs, for chains of many joints ----
+
+// Evenly spaced values of many joints make a tangle, from which no descent leads to a stretched chain.
+SUPPLE_FN bool has_arcs(const Problem &problem) {
+  const Target &target = problem.targets[0];
+  return problem.target_count == 1 && problem.n >= SearchConstants::arc_joints && is_position(target) &&
+         !target.masses.count && target.chain.axes == target.chain.count;
+}
+
+// Every joint bent by `angle` from the middle of its range, or every second one, into `row` (n).
+SUPPLE_FN void bend(const Problem &problem, const Search &search, const Request &request, int k, double angle,
+                    double *row) {
+  const double sign = k % 2 ? -1 : 1;
+  for (int l = 0; l < problem.n; ++l) {
+    const SearchJoint &joint = search.joints[l];
+    const double share = k < 2 || l % 2 == k % 2 ? sign * angle : 0;
+    const double x = joint.middle + share * joint.natural_size;
+    row[l] = joint.weighted_size > 0 ? clip(x, joint.lower, joint.upper) : reference(search, request, l);
+  }
+}
+
+// Turns the first joints of a chain one after another so that its end points to the goal.
+SUPPLE_FN void point_to(const Problem &problem, const Search &search, Vec<double> goal, Axis<double> *axes,
+                        double *row) {
+  const Target &target = problem.targets[0];
+  const Chain &chain = target.chain;
+  for (int i = 0; i < chain.count && i < SearchConstants::pointing_joints; ++i) {
+    const ChainJoint &chain_joint = chain.joints[i];
+    const SearchJoint &joint = search.joints[chain_joint.index];
+    if (chain_joint.motion != turns || chain_joint.turn_gain == 0 || !(joint.weighted_size > 0))
+      continue;
+    const Vec<double> end = end_effector(target, row, axes).p, axis = axes[i].z;
+    const Vec<double> to = end - axes[i].p, from = goal - axes[i].p;
+    const Vec<double> a = to - dot(axis, to) * axis, b = from - dot(axis, from) * axis;
+    const double angle = std::atan2(dot(axis, cross(a, b)), dot(a, b));
+    double &x = row[chain_joint.index];
+    x = clip(x + angle / chain_joint.turn_gain, joint.lower, joint.upper);
+  }
+}
+
+// The k-th arc, into `row` (n): as long from the first joint to its end as the goal is away, and pointed to
+// it.
+SUPPLE_FN void make_arc(const Problem &problem, const Search &search, const Request &request, int k,
+                        Axis<double> *axes, double *row) {
+  const Target &target = problem.targets[0];
+  const Vec<double> goal = goal_frame(request.goals).p;
+  double low = 0, high = full_circle / problem.n;
+  for (int half = 0; half < SearchConstants::arc_halvings; ++half) {
+    const double angle = 0.5 * (low + high);
+    bend(problem, search, request, k, angle, row);
+    const Vec<double> end = end_effector(target, row, axes).p;
+    const Vec<double> span = end - axes[0].p, wanted = goal - axes[0].p;
+    (dot(span, span) > dot(wanted, wanted) ? low : high) = angle;
+  }
+  bend(problem, search, request, k, low, row);
+  point_to(problem, search, goal, axes, row);
+}
+
 // Seed k of a solve, into `row` (n): the caller's start if there is one, the samples of the table, the middle
-// of the ranges, then evenly spaced ones.
+// of the ranges, arcs for chains of many joints, then evenly spaced ones. `axes`: scratch for one chain.
 SUPPLE_FN void make_seed(const Problem &problem, const Search &search, const Request &request, int k,
-                         TableSeeds &seeds, double *row) {
+                         TableSeeds &seeds, Axis<double> *axes, double *row) {
   const bool is_start = request.start && k == 0;
   if (request.start)
     --k;
   const int sample = k >= 0 && k < seeds.count ? seeds.sample(k) : -1;
   if (k >= seeds.count)
     k -= seeds.count;
+  if (sample < 0 && k > 0 && has_arcs(problem)) {
+    k -= SearchConstants::arc_seeds;
+    if (k <= 0)
+      return make_arc(problem, search, request, k + SearchConstants::arc_seeds - 1, axes, row);
+  }
   for (int l = 0; l < problem.n; ++l) {
     const SearchJoint &joint = search.joints[l];
     const double x = is_start      ? request.start[l]

@@ -59,7 +59,7 @@ SUPPLE_FN double even_seed(const SearchJoint &joint, int k) {
 }
 
 struct SearchArrays {
-  SearchJoint *joints;                       // n
+  SearchJoint *joints, *near_joints;         // n, as in Search
   int *columns, *column_begin, *axis_column; // as in Search
   int *motion;                               // n: of the joint that alone has this value, or one of below
   double *gain;                              // n: of that joint
@@ -72,6 +72,7 @@ SUPPLE_FN void lay_out(SearchArrays &arrays, ScratchLayout &layout, const Proble
   for (int t = 0; t < problem.target_count; ++t)
     axes += problem.targets[t].chain.axes;
   layout.array(arrays.joints, problem.n);
+  layout.array(arrays.near_joints, problem.n);
   layout.array(arrays.columns, axes);
   layout.array(arrays.column_begin, problem.target_count + 1);
   layout.array(arrays.axis_column, axes);
@@ -110,17 +111,43 @@ SUPPLE_FN double roberts_root(int n) {
   return x;
 }
 
-// One joint value: `lower` and `upper` are its limits, `motion` and `gain` those of its joint.
+// The same angle within half a turn of 0, if a value is too large to be exact.
+SUPPLE_FN double exact_value(const SearchJoint &joint, double x) {
+  if (!(std::fabs(x) > joint.largest))
+    return x;
+  const double gain = full_circle / joint.turn, angle = gain * x;
+  return std::atan2(std::sin(angle), std::cos(angle)) / gain;
+}
+
+// A value x plus whole periods: as near to the reference as the limits allow, which are at least a period
+// apart.
+SUPPLE_FN double nearest_turn(double x, double reference, double period, double lower, double upper) {
+  x += period * std::round((reference - x) / period);
+  if (x < lower)
+    x += period * std::ceil((lower - x) / period);
+  if (x > upper)
+    x -= period * std::ceil((x - upper) / period);
+  return clip(x, lower, upper); // adding periods rounds
+}
+
+// One joint value: `lower` and `upper` are its limits, `motion` and `gain` those of its joint. Limits from
+// `largest` on count as none for a joint that wraps.
 SUPPLE_FN SearchJoint set_up_joint(double lower, double upper, int motion, double gain, double natural_size,
-                                   double weight, double rest) {
+                                   double weight, double rest, double largest) {
   SearchJoint joint{};
+  const bool moves = motion < 0 || std::fabs(gain) >= least_gain;
+  joint.fixed = !moves;
   joint.natural_size = natural_size;
-  joint.weighted_size = natural_size * weight;
+  joint.weighted_size = moves ? natural_size * weight : 0;
   const double turn = full_circle / std::fabs(gain);
-  const bool has_lower = lower > -unbounded, has_upper = upper < unbounded;
-  const bool limited = has_lower && has_upper;
-  const bool wraps = motion == turns && joint.weighted_size > 0 && !(upper - lower < turn);
+  const bool whole = motion == turns && moves && !(upper - lower < turn);
+  const bool wraps = whole && joint.weighted_size > 0;
   joint.period = wraps ? turn : 0;
+  joint.turn = whole ? turn : 0;
+  joint.largest = whole ? largest / std::fabs(gain) : unbounded;
+  const bool has_lower = lower > -joint.largest, has_upper = upper < joint.largest;
+  const bool limited = has_lower && has_upper;
+  rest = exact_value(joint, rest);
   const double middle = limited     ? (lower + upper) / 2
                         : has_lower ? larger(lower, rest)
                         : has_upper ? lesser(upper, rest)
@@ -128,19 +155,24 @@ SUPPLE_FN SearchJoint set_up_joint(double lower, double upper, int motion, doubl
   const double size = wraps ? turn : limited ? upper - lower : full_circle * natural_size;
   joint.range_begin = limited || wraps ? middle - size / 2 : larger(lower, middle - size / 2);
   joint.range_size = lesser(upper, joint.range_begin + size) - joint.range_begin;
-  joint.middle = joint.weighted_size > 0 ? middle : rest;
-  joint.lower = wraps || !has_lower ? -unbounded : lower;
-  joint.upper = wraps || !has_upper ? unbounded : upper;
+  joint.middle = joint.weighted_size > 0 ? middle : moves ? rest : clip(rest, lower, upper);
+  // a value of several joints has no period: it stays where all of them are exact
+  const double bound = motion == several_motions ? largest : unbounded;
+  joint.lower = wraps ? -unbounded : larger(lower, has_upper && upper < -bound ? lower : -bound);
+  joint.upper = wraps ? unbounded : lesser(upper, has_lower && lower > bound ? upper : bound);
   return joint;
 }
 
 SUPPLE_FN void set_up_joints(const Problem &problem, const SearchOptions &options, SearchArrays &arrays) {
   find_motions(problem, arrays);
   const double x = roberts_root(problem.n);
+  // wrapping an angle rounds it by about 1e-15 of its size, which may take 1/200 of a tolerance
+  const double tolerance = lesser(options.position_tolerance, options.angle_tolerance);
+  const double largest = clip(0.005 * tolerance / 1e-15, 16.0, largest_angle);
   for (int l = 0; l < problem.n; ++l) {
     SearchJoint &joint = arrays.joints[l];
     joint = set_up_joint(problem.lower[l], problem.upper[l], arrays.motion[l], arrays.gain[l],
-                         options.natural_size[l], options.weight[l], options.rest[l]);
+                         options.natural_size[l], options.weight[l], options.rest[l], largest);
     const double power = std::pow(x, -(l + 1));
     joint.stride = power - std::floor(power);
   }
@@ -155,6 +187,39 @@ SUPPLE_FN void set_up_joints(const Problem &problem, const SearchOptions &option
       joint.upper = unbounded;
       joint.period = 0;
     }
+}
+
+// The joints of a search for the nearest answer; whether they differ.
+SUPPLE_FN bool set_up_near_joints(const Problem &problem, SearchArrays &arrays) {
+  bool differ = false;
+  for (int l = 0; l < problem.n; ++l) {
+    SearchJoint &joint = arrays.near_joints[l];
+    joint = arrays.joints[l];
+    const double lower = problem.lower[l], upper = problem.upper[l];
+    if (!(joint.period > 0) || !(lower > -joint.largest || upper < joint.largest))
+      continue;
+    joint.lower = lower;
+    joint.upper = upper;
+    joint.period = 0;
+    differ = true;
+  }
+  return differ;
+}
+
+// Makes the caller's start (n) exact: what is too large comes back by whole turns. A value that moves nothing
+// is brought into its limits.
+SUPPLE_FN void make_exact(const Problem &problem, const Search &search, double *start) {
+  for (int l = 0; l < problem.n; ++l) {
+    const SearchJoint &joint = search.joints[l];
+    start[l] = exact_value(joint, start[l]);
+    if (joint.fixed)
+      start[l] = clip(start[l], problem.lower[l], problem.upper[l]);
+  }
+  for (int i = 0; i < problem.ball_count; ++i) {
+    double *v = start + problem.balls[i].index;
+    if (dot(load3(v), load3(v)) > largest_angle)
+      store3(log_rotation(exp_rotation(load3(v))), v);
+  }
 }
 
 // The joint values of each target, in the order in which its chain has them.
@@ -252,6 +317,9 @@ SUPPLE_FN Search set_up_search(const Problem &problem, const SearchOptions &opti
   for (int t = 0; t < problem.target_count; ++t)
     search.has_slack = search.has_slack || problem.targets[t].has_slack;
   search.slides = options.nearest && (problem.rows < moving || search.has_slack);
+  // answers that cannot slide lie apart: there a limit stops none of them, and turning on past it finds more
+  if (search.slides && set_up_near_joints(problem, arrays))
+    search.near_joints = arrays.near_joints;
   search.max_restarts = options.max_restarts;
   search.max_iterations = options.max_iterations;
   search.max_step = options.max_step;

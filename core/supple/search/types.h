@@ -6,6 +6,11 @@ namespace supple {
 
 constexpr double unbounded = 1e300; // a limit or a distance of this size or more counts as infinite
 
+// Angles farther from 0 than this have too few digits left for a tolerance: joints that wrap come back to
+// within half a turn of 0 from there. A joint that moves by less than least_gain for a change of its value is
+// not moved.
+constexpr double largest_angle = 1048576, least_gain = 1e-9;
+
 // Constants of the search. A restart is one descent; its seed is the q where it begins. The start is the q
 // that the caller gives: the seed of the first restart.
 struct SearchConstants {
@@ -53,6 +58,15 @@ struct SearchConstants {
   static constexpr int candidates = 96, short_descent = 10;
   static constexpr int best_candidates = 8, long_descent = 300;
 
+  // When that does not arrive either: a squared error below this is a miss by little, which is worth so many
+  // more restarts in a box of this half side, in weighted sizes.
+  static constexpr double near_miss = 1e-4, near_miss_box = 3;
+  static constexpr int near_miss_restarts = 2048;
+
+  // seeds for chains of many joints that bend every joint by the same angle: from so many joints on, how
+  // many, halvings of that angle, joints that point the seed to the goal
+  static constexpr int arc_joints = 12, arc_seeds = 4, arc_halvings = 40, pointing_joints = 3;
+
   // table
   static constexpr int table_samples = 20000;
   static constexpr int table_trials = 256;      // solves that decide whether the table stays
@@ -68,7 +82,10 @@ struct SearchJoint {
   double stride;                  // part of the range by which each seed differs from the one before
   double middle;                  // the first seed if there is no table
   double period;                  // of a joint that wraps, else 0
-  int parent;                     // joint value before this one on the way from the world, or -1
+  double turn, largest; // of a joint that may turn all the way: its period, even if it is locked, and
+                        // the value from which on it comes back to 0; else 0 and unbounded
+  int parent;           // joint value before this one on the way from the world, or -1
+  bool fixed;           // its joint follows with a gain below least_gain
 };
 
 // Samples of q in cells, by position and direction of the end effector. Two angles are left out of the
@@ -94,9 +111,12 @@ struct Table {
 // The set-up of a search. Its arrays lie in one block of memory, those of the table in another.
 struct Search {
   const SearchJoint *joints; // n
-  const int *columns;        // joint values that move each target, one target after another: the columns of J
-  const int *column_begin;   // targets + 1
-  const int *axis_column;    // for each axis of each target: its column among those of the target
+  // n: the same where no joint with limits wraps, for the nearest answer to a start: a joint that leaves its
+  // limits would come back a full turn away. Null if that changes nothing.
+  const SearchJoint *near_joints;
+  const int *columns;      // joint values that move each target, one target after another: the columns of J
+  const int *column_begin; // targets + 1
+  const int *axis_column;  // for each axis of each target: its column among those of the target
   Table table;
   bool has_table;
   bool nearest; // with a start: the nearest answer, not the nearest of the first batch

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from supple.joint import Joint
 
 Row = tuple[float, ...]
+LARGEST_ANGLE = 2.0**20
+"""Radians: beyond, a joint value has too few digits left for a solve; see `docs/solving.md`."""
 
 
 # -- arguments of the constructors ------------------------------------------------------------------------------------
@@ -104,6 +106,8 @@ def _limits(joint: Joint, lower: Row, upper: Row) -> None:
             raise bad(joint, f"lower limit {low:g} is above upper limit {high:g}")
         if low == math.inf or high == -math.inf:
             raise bad(joint, f"no value lies between the limits {low:g} and {high:g}")
+        if joint.kind is Kind.REVOLUTE and not (low <= LARGEST_ANGLE and high >= -LARGEST_ANGLE):
+            raise bad(joint, f"limits of {low:g} to {high:g} rad leave no angle within {LARGEST_ANGLE:g} rad of 0")
 
 
 def _row(joint: Joint, field: str, values: Iterable[float], default: float, n: int) -> Row:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _check, _core
+from supple._linkage.joint_checks import LARGEST_ANGLE as LARGEST_ANGLE
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.joint import Joint, Kind
@@ -74,6 +75,27 @@ def columns(linkage: Linkage) -> Iterator[tuple[int, Joint]]:
     for joint in linkage.joints:
         if joint.dof:
             yield linkage._sources[joint.name].first, joint
+
+
+def turning(linkage: Linkage) -> Any:
+    """Which values (dof,) are angles of a revolute or continuous joint that no mimic follows."""
+    followed = {linkage._sources[joint.name].first for joint in linkage.joints if joint.mimic is not None}
+    found = np.zeros(linkage.dof, dtype=bool)
+    for first, joint in columns(linkage):
+        found[first] = joint.kind in (Kind.REVOLUTE, Kind.CONTINUOUS) and first not in followed
+    return found
+
+
+def exact(linkage: Linkage, q: Array) -> Array:
+    """The same q (..., dof), angles beyond `LARGEST_ANGLE` within a turn of 0 where the limits allow a full turn."""
+    long = np.abs(q) > LARGEST_ANGLE
+    if not long.any():
+        return q
+    lower, upper = linkage.lower, linkage.upper
+    whole = turning(linkage) & ~(upper - lower < 2 * math.pi)
+    angle = np.arctan2(np.sin(q), np.cos(q))
+    angle = angle + 2 * math.pi * (angle < lower) - 2 * math.pi * (angle > upper)
+    return np.where(long & whole, angle, q)
 
 
 def _limited_balls(linkage: Linkage) -> Iterator[tuple[int, Joint]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,17 +62,27 @@ def between(linkage: Linkage, link: str, other: str) -> tuple[float, float, floa
 _measured = measured
 
 
-def _chain(linkage: Linkage, link: str) -> list[Joint]:
-    """The joints from the root to a link, as prismatic, revolute and fixed ones."""
+def _chain(linkage: Linkage, link: str, root: str | None = None) -> list[Joint]:
+    """The joints from the root, or another link above, to a link, as prismatic, revolute and fixed ones."""
     joints: list[Joint] = []
-    for joint in linkage.part(linkage.root, link).joints:
+    for joint in linkage.part(linkage.root if root is None else root, link).joints:
         if joint.kind is Kind.BALL:
             joints += Joint.ball_from_revolutes(joint.name, joint.parent, joint.child, at=joint.location)
         elif joint.kind in (Kind.PLANAR, Kind.FLOATING):
             joints += _simple_joints(joint)
         else:
-            joints.append(replace(joint, mimic=None))
+            joints.append(replace(joint, mimic=None, **_range(linkage, joint)))
     return joints
+
+
+def _range(linkage: Linkage, joint: Joint) -> dict[str, Any]:
+    """The limits of a prismatic mimic: those of its source, since its own are not used."""
+    if joint.kind is not Kind.PRISMATIC or linkage.joint(joint.name).mimic is None:
+        return {}
+    source = linkage._sources[joint.name]
+    low, high = float(linkage.lower[source.first]), float(linkage.upper[source.first])
+    ends = sorted(source.gain * end + source.offset if source.gain else source.offset for end in (low, high))
+    return {"lower": (ends[0],), "upper": (ends[1],), "rest": ()}
 
 
 def _measure(linkage: Linkage, link: str, joints: list[Joint]) -> tuple[float, Array]:
@@ -99,7 +109,9 @@ def _measure_between(linkage: Linkage, link: str, other: str) -> tuple[float, fl
     ancestor = next(name for name in ancestors(link) if name in above)
 
     def from_ancestor(name: str) -> tuple[float, Array]:
-        return (0.0, np.zeros(3)) if name == ancestor else measured(linkage.part(ancestor, name), name)
+        if name == ancestor:
+            return 0.0, np.zeros(3)
+        return _measure(linkage.part(ancestor, name), name, _chain(linkage, name, ancestor))
 
     (a, base_a), (b, base_b) = from_ancestor(link), from_ancestor(other)
     return a, b, math.hypot(*(base_a - base_b))

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from supple import _check
+from supple._linkage.limits import exact
 from supple._progress import Progress
+from supple._solve import margins
 from supple.errors import BadInput, Interrupted
 from supple.frame import Array
 from supple.goal import Goal
@@ -107,10 +109,16 @@ def solve_rows(request: Request, solve: Callable[[Array, Array], tuple[Array, Ar
         invalid = first + np.flatnonzero(~valid[first:last])
         q[invalid] = np.where(np.isfinite(begin[invalid]), begin[invalid], request.linkage.rest)
         report[0, invalid] = Outcome.INVALID.value
-        q[rows], reported = solve(numbers[rows], begin[rows])
+        q[rows], reported = solve(numbers[rows], _usable_start(request.linkage, begin[rows], solver))
         report[:, rows] = reported.T
 
     return run(request, work, np.zeros((4, count)), solver)
+
+
+def _usable_start(linkage: Linkage, start: Array, solver: Solver) -> Array:
+    """Finite starts (rows, dof) with whole turns taken off angles that are too large to be exact, and within limits."""
+    begin = exact(linkage, start)
+    return margins.clamp(linkage, begin, solver.margin) if solver.keep_limits else begin
 
 
 def parts(goal: Goal, shape: tuple[int, ...]) -> tuple[Array | None, Array | None, Array | None]:

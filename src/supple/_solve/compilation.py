@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from supple import _core
+from supple._linkage import limits
 from supple._linkage.argument import checked_linkage
 from supple._solve import damping_schemes, encoding, margins
 from supple._solve.preference_term import Term, TermKind
@@ -88,11 +89,17 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.L
         solver.tolerance.position,
         solver.tolerance.angle,
     )
+    lower, upper, balls = margins.narrowed(linkage, solver.margin)
+    far = limits.turning(linkage)  # their limits count as none where they have too few digits
+    lower = np.where(far & (lower < -limits.LARGEST_ANGLE), -math.inf, lower)
+    upper = np.where(far & (upper > limits.LARGEST_ANGLE), math.inf, upper)
     preferences = [_term(linkage, term) for term in solver.prefer.terms if term.function is None]
     parts = (
         linkage._native,
         list(targets),
-        *margins.narrowed(linkage, solver.margin),
+        lower,
+        upper,
+        balls,
         method,
         preferences,
         stop,

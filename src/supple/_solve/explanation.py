@@ -12,6 +12,7 @@ import numpy as np
 from supple._solve.encoding import goal_length, goal_reach, joint_weight_values
 from supple._solve.goal_error import goal_frame, goal_jacobian
 from supple._solve.text import angle_text, direction_text, length_text, names_text
+from supple._solve.tolerance import Tolerance
 from supple.frame import Array
 from supple.goal import Goal
 from supple.joint import Joint, Kind
@@ -29,15 +30,19 @@ REACHABLE = "other joint values reach it"
 """The reason for a goal that the search reaches from another start."""
 _POSITION_FIRST = 100.0  # factor on the weight of a position that is to be met before the orientation
 _RANDOM_STARTS = 30  # random starts for `_past_limits`, beside the nearest q and rest
+_TOLERANCE = Tolerance()
 _MENDABLE = 0.02  # the largest entry of |R R' - I| that the core mends
 _ROUNDS = 8  # projections onto the limits in `_past_limits`
 
 
-def out_of_reach(linkage: Linkage, goal: Goal, position: Array, error: Array) -> list[str]:
-    """That a position (3,) is farther than a goal's link can reach, if it is; ``error`` (3,) gives the direction."""
+def out_of_reach(linkage: Linkage, goal: Goal, position: Array, error: Array, tolerance: float = 0.0) -> list[str]:
+    """That a position (3,) is farther than a goal's link can reach, by more than a tolerance in metres, if it is.
+
+    ``error`` (3,) gives the direction. The reach bounds the distance of the link, so this is a proof.
+    """
     most, base = goal_reach(linkage, goal)
     beyond = math.hypot(*(position - base)) - most
-    if not beyond > 0:
+    if not beyond > max(tolerance, 1e-12 * most):
         return []
     of = "" if goal.relative_to is None else f" of {goal.relative_to}"
     return [f"{goal.link} is out of reach{of} by {length_text(beyond)} along {_along(goal, error)}"]
@@ -156,7 +161,7 @@ def solution_reasons(found: Solution) -> list[str]:
         limited = again if keep_limits else replace(again, keep_limits=False)
         return limited.solve(found.linkage, goals, np.where(locked, found.q, start), progress=False)
 
-    reasons = unreachable(found.linkage, found.goals, found.q, found.error, solve)
+    reasons = unreachable(found.linkage, found.goals, found.q, found.error, solve, solver.tolerance)
     unlocked = replace(again, joint_weights=None)
     if locked.any() and reasons != [REACHABLE] and unlocked.solve(found.linkage, found.goals, found.q).arrived:
         names = [name for name, held in zip(found.linkage.names, locked, strict=True) if held]
@@ -184,33 +189,46 @@ def _local_reasons(found: Solution) -> list[str]:
     return at_limits(linkage.names, sides) or stationary
 
 
-def unreachable(linkage: Linkage, goals: Sequence[Goal], q: Array, error: Array, solve: Solve) -> list[str]:
-    """Why single goals cannot be reached, in short sentences, found by solving parts of the goals.
+def unreachable(
+    linkage: Linkage,
+    goals: Sequence[Goal],
+    q: Array,
+    error: Array,
+    solve: Solve,
+    tolerance: Tolerance = _TOLERANCE,
+) -> list[str]:
+    """Why single goals were not reached, in short sentences, found by solving parts of the goals.
+
+    "Out of reach" is proven. All else is what a search found: "not found" does not mean that there is no solution.
 
     Args:
         linkage: the linkage.
         goals: single goals, one or several at once.
         q: the nearest that was found (dof,).
         error: goal minus end effector there (goals, 6), in metres and radians.
-        solve: solves other goals for this linkage. What it does not find counts as out of reach.
+        solve: solves other goals for this linkage.
+        tolerance: no reason names a shortfall within it.
     """
-    far = [reason for goal, e in zip(goals, error, strict=True) for reason in _too_far(linkage, goal, e)]
+    pairs = zip(goals, error, strict=True)
+    far = [reason for goal, e in pairs for reason in _too_far(linkage, goal, e, tolerance.position)]
     if far:
         return far
     if solve(goals, q, True).arrived:
         return [REACHABLE]
     if len(goals) == 1:
-        return [*_unmet_part(linkage, goals[0], q, solve), *_past_limits(linkage, goals, q, solve)]
+        unmet = _unmet_part(linkage, goals[0], q, solve, tolerance)
+        return unmet if unmet == [REACHABLE] else [*unmet, *_past_limits(linkage, goals, q, solve)]
     alone = [(goal, solve([goal], q, True)) for goal in goals]
     lost = [(goal, found) for goal, found in alone if not found.arrived]
     if lost:
-        return [text for goal, found in lost for text in unreachable(linkage, [goal], found.q, found.error, solve)]
+        texts = (unreachable(linkage, [goal], found.q, found.error, solve, tolerance) for goal, found in lost)
+        return [text for several in texts for text in several]
     links = list(dict.fromkeys(goal.link for goal in goals))
     whose = names_text(links) if len(links) > 1 else f"the goals of {links[0]}"
-    return [f"{whose} can each be met, but not together", *_past_limits(linkage, goals, q, solve)]
+    return [f"{whose} can each be met, but were not found together", *_past_limits(linkage, goals, q, solve)]
 
 
-def _too_far(linkage: Linkage, goal: Goal, error: Array) -> list[str]:
+def _too_far(linkage: Linkage, goal: Goal, error: Array, tolerance: float = 0.0) -> list[str]:
     """That the position of a goal is farther than its link can reach, if it is."""
     if goal.position is None or goal.line is not None or not error[:3].any():
         return []
@@ -222,37 +240,44 @@ def _too_far(linkage: Linkage, goal: Goal, error: Array) -> list[str]:
     if goal.distance is not None:
         spared += goal.distance + goal.slack[0]
     nearer = max(0.0, 1 - spared / away) if away else 0.0
-    return out_of_reach(linkage, goal, base + nearer * way, error[:3])
+    return out_of_reach(linkage, goal, base + nearer * way, error[:3], tolerance)
 
 
-def _unmet_part(linkage: Linkage, goal: Goal, q: Array, solve: Solve) -> list[str]:
-    """Which part of a goal cannot be met: its position, its orientation, or both together."""
+def _unmet_part(linkage: Linkage, goal: Goal, q: Array, solve: Solve, tolerance: Tolerance) -> list[str]:
+    """Which part of a goal was not met: its position, its orientation, or both together."""
     link, components = goal.link, goal._rows(1.0)[0]
     turned = any(3 <= c < 8 for c in components)
     placed = any(not 3 <= c < 8 for c in components)
     so = "turned so" if goal.axis is None else "pointed so"
     if goal.look_at is not None:
-        return [f"{link} cannot look there: {_orientation_miss(goal, solve([goal], q, True))}"]
+        return [f"{link} not found looking there: {_orientation_miss(goal, solve([goal], q, True))}"]
     if not turned and goal.distance is not None:
-        return [f"{link} cannot be there: {_distance_miss(goal, solve([goal], q, True))}"]
+        return [f"{link} not found there: {_distance_miss(goal, solve([goal], q, True))}"]
     if not turned:
-        return [f"{link} cannot be there: {_position_miss(linkage, goal, solve([goal], q, True))}"]
+        return [f"{link} not found there: {_position_miss(linkage, goal, solve([goal], q, True))}"]
     if not placed:
-        return [f"{link} cannot be {so}: {_orientation_miss(goal, solve([goal], q, True))}"]
+        return [f"{link} not found {so}: {_orientation_miss(goal, solve([goal], q, True))}"]
     place, turn = solve([_position_only(goal)], q, True), solve([_orientation_only(goal)], q, True)
     if not (place.arrived or turn.arrived):
         return [
-            f"{link} can be neither there, {_position_miss(linkage, goal, place)}, nor {so}: "
+            f"{link} found neither there, {_position_miss(linkage, goal, place)}, nor {so}: "
             f"{_orientation_miss(goal, turn)}"
         ]
     if not place.arrived:
-        return [f"{link} can be {so}, but not there: {_position_miss(linkage, goal, place)}"]
+        return [f"{link} can be {so}, but was not found there: {_position_miss(linkage, goal, place)}"]
     if not turn.arrived:
-        return [f"{link} can be there, but nowhere {so}: {_orientation_miss(goal, turn)}"]
+        return [f"{link} can be there, but was found nowhere {so}: {_orientation_miss(goal, turn)}"]
     weight = goal.weight or goal._rows(goal_length(linkage, goal))[1][: 1 if goal.distance is not None else 3]
     first = _position_only(goal, [_POSITION_FIRST * w for w in weight])
     there = solve([_orientation_only(goal), first], place.q, True)
-    return [f"{link} can be there, but not {so}: {_orientation_miss(goal, there)}", *_too_few(linkage, goal)]
+    if float(there.angle[0]) > tolerance.angle:
+        return [
+            f"{link} can be there, but was not found {so}: {_orientation_miss(goal, there)}",
+            *_too_few(linkage, goal),
+        ]
+    if float(there.distance[1]) > tolerance.position:
+        return [f"{link} can be {so}, but was not found there: {_position_miss(linkage, goal, there, 1)}"]
+    return [REACHABLE]
 
 
 def _position_only(goal: Goal, weight: Sequence[float] | None = None) -> Goal:
@@ -282,23 +307,23 @@ def _free(goal: Goal) -> list[bool]:
     return [w == 0 for w in goal.weight or (1.0, 1.0, 1.0)]
 
 
-def _position_miss(linkage: Linkage, goal: Goal, found: Solution) -> str:
-    """The distance from the position of a goal, and its direction."""
+def _position_miss(linkage: Linkage, goal: Goal, found: Solution, part: int = 0) -> str:
+    """The distance from the position of a goal, which was solved as goal number ``part``, and its direction."""
     if goal.distance is not None:
-        return _distance_miss(goal, found)
-    error = found.error[0, :3]
+        return _distance_miss(goal, found, part)
+    error = found.error[part, :3]
     _, base = goal_reach(linkage, goal)
     out = np.where(_free(goal), 0.0, goal_frame(linkage, goal, found.q).apply(goal.point) - base)
     near = float(error @ out) < -0.9 * float(np.linalg.norm(error) * np.linalg.norm(out))
-    miss = f"{length_text(float(found.distance[0]))} short along {_along(goal, error)}"
+    miss = f"{length_text(float(found.distance[part]))} short along {_along(goal, error)}"
     if goal.is_center_of_mass:
         return miss
     return f"{miss}, too near the {'base' if goal.relative_to is None else goal.relative_to}" if near else miss
 
 
-def _distance_miss(goal: Goal, found: Solution) -> str:
+def _distance_miss(goal: Goal, found: Solution, part: int = 0) -> str:
     """The distance from the sphere, the cylinder or the line of a goal, and on which side."""
-    error, missed = found.error[0, :3], length_text(float(found.distance[0]))
+    error, missed = found.error[part, :3], length_text(float(found.distance[part]))
     position: Any = goal.position
     way = position - goal_frame(found.linkage, goal, found.q).apply(goal.point)
     what = "point" if goal.line is None else "line"

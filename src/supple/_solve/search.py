@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from supple.solver import Solver
 
 STARTS = 320
-"""Most seeds of one solve."""
+"""Most seeds of one solve, before those of `MORE_STARTS`."""
+MORE_STARTS = 2056
+"""Most seeds that follow if the nearest q misses the goals by little: wrists turned over, and a box round that q."""
 ITERATIONS = 40_000
 """Most iterations of one solve, over all seeds, if `Solver.max_iterations` is None."""
 NEAR = 0.5
