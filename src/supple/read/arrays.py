@@ -29,7 +29,9 @@ _MAX_MEMBERS = 1000
 def read(file: str, names: Mapping[str, int], most: str = "") -> tuple[dict[str, Any], list[str]]:
     """The arrays of these names that are in an archive, and the names of all its arrays.
 
-    ``names`` has the greatest size of each in bytes, and ``most`` is this size in words. Only arrays of numbers and texts are read: others can run code when they are read. Raises `BadInput`.
+    ``names`` has the greatest size of each in bytes, and ``most`` is this size in words.
+
+    Only arrays of numbers and texts are read: others can run code when they are read. Raises `BadInput`.
     """
     with bounded.open_binary(file, MAX_BYTES) as binary:
         try:

@@ -44,7 +44,7 @@ def check_status(status: os.stat_result, file: str, most: int) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise BadInput(f"{file}: not an ordinary file; a device or a pipe is not read")
     if status.st_size > most:
-        raise BadInput(f"{file}: {status.st_size:,} bytes; at most {most:,} are read")
+        raise BadInput(f"{file}: the file is larger than {most // 2**20} MiB, the most that is read")
 
 
 def lines(text: TextIO, shown: str, most: int) -> Iterator[str]:
