@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,8 @@ def mesh(file: str, budget: Budget | None = None) -> list[Part]:
     global _meshes
     budget = budget or MESH
     request = {"task": "mesh", "file": os.path.abspath(file), "memory": budget.memory, "seconds": 0.0}
+    if not available():
+        return _parts(*_run_once(request, budget, file))
     with _meshes_lock:
         for _ in range(2):
             fresh = _meshes is None
@@ -97,6 +100,10 @@ def mesh(file: str, budget: Budget | None = None) -> list[Part]:
                 _meshes = None
                 if fresh or ended.timed_out:
                     raise ended.error(file, budget) from None
+    return _parts(data, arrays)
+
+
+def _parts(data: Any, arrays: list[Any]) -> list[Part]:
     return [
         (arrays[3 * k], arrays[3 * k + 1], part["colour"], arrays[3 * k + 2]) for k, part in enumerate(data["parts"])
     ]
@@ -109,9 +116,8 @@ def available() -> bool:
 
 def _run_once(request: dict[str, Any], budget: Budget, file: str) -> tuple[Any, list[Any]]:
     if not available():
-        from supple.read import isolated_child
-
-        return isolated_child.answer(request)
+        here: tuple[Any, list[Any]] = import_module("supple.read.isolated_child").answer(request)
+        return here
     process = _Process()
     try:
         return process.ask(request | {"memory": budget.memory, "seconds": budget.seconds}, budget)

@@ -109,19 +109,13 @@ def answer(request: dict[str, Any]) -> tuple[Any, list[Any]]:
         if count > most:
             raise BadLinkage(f"{count:,} links; at most {most} are allowed", file=file)
         return linkage.to_dict(), []
+    reader = import_module(f"supple.read.{'mesh_file' if task == 'mesh' else task}")  # readers import this package
     if task == "mjcf":
-        from supple.read import mjcf
-
-        return mjcf.build(file, request["name"], request["search"]).to_dict(), []
+        return reader.build(file, request["name"], request["search"]).to_dict(), []
     if task == "xacro":
-        from supple.read import xacro
-
-        return xacro.expand(file, request["arguments"], request["search"], guard), []
-    if task == "mesh":
-        from supple.read import mesh_file
-
-        return mesh_file.read(file, guard)
-    raise ValueError(task)
+        return reader.expand(file, request["arguments"], request["search"], guard), []
+    answer: tuple[Any, list[Any]] = reader.read(file, guard)
+    return answer
 
 
 _may_open: list[Any] = []

@@ -47,7 +47,7 @@ def expand(file: str, arguments: Mapping[str, str], search: list[str], guard: Gu
         from xacrodoc.xacrodoc import xacro
     except ImportError:
         raise missing_extra("xacro", "reading xacro") from None
-    substitution_args = import_module("xacro.substitution_args")
+    substitution_args: Any = import_module("xacro.substitution_args")
     finder = Finder(os.path.dirname(file) or ".", search)
     text = safe_xml.utf8(safe_xml.read_bytes(file), file).decode()
     boundary = Boundary(file, search)
