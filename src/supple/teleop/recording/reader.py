@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,13 @@ import numpy as np
 
 from supple.errors import BadInput
 from supple.frame import Array
+from supple.read import bounded
 from supple.step import TrackingStatus
 from supple.teleop.recording.columns import FLAGS, INTEGERS, TEXTS, Layout
 from supple.teleop.recording.writer import CSV_START, KEY, PART, arrow, schema, suffix
 
-_MAX_LINE = 1 << 22  # characters in a line of a csv file
+_MAX_LINE = 1 << 22  # bytes in a line of a csv file
+_MAX_FILE = 1 << 40  # bytes of a recording, which is read in blocks
 _STATUSES = tuple(status.name.lower() for status in TrackingStatus)
 Block = tuple[dict[str, Any], dict[str, Sequence[str]], Array]
 """Integers and flags by name; texts by name; floating-point numbers (n, columns)."""
@@ -27,11 +30,13 @@ def metadata(path: Path) -> Any:
     """The metadata as plain data, before any row is read; raises `BadInput` if the file is not a recording."""
     kind, file = suffix(path), os.fspath(path)
     if kind == ".csv":
-        with open(path, encoding="utf-8", newline="") as text:
+        with bounded.open_binary(path, _MAX_FILE) as binary:
             try:
-                first = text.readline(_MAX_LINE)
+                first = binary.readline(_MAX_LINE).decode()
             except UnicodeDecodeError as error:
                 raise BadInput(f"{file}: not a text file: {error}") from None
+        if first.startswith(CSV_START) and not first.endswith("\n"):
+            raise BadInput(f"{file}:1: not a whole recording: its first line is cut short, so no row can be read")
         if not first.startswith(CSV_START) or not first.endswith("\n"):
             raise BadInput(f"{file}:1: not a recording: its first line should begin with {CSV_START.strip()!r}")
         text_data: str | bytes = first[len(CSV_START) :]
@@ -104,23 +109,47 @@ def _check_names(place: str, found: Sequence[str], wanted: Sequence[str]) -> Non
 
 
 def _csv_rows(path: Path) -> Iterator[list[str]]:
-    """The lines of a csv file below the first, split into values; a line that is cut off or too long is refused."""
-    file, number = os.fspath(path), 0
+    """The lines of a csv file below the first, split into values.
 
-    def lines(text: Any) -> Iterator[str]:
-        nonlocal number
-        while line := text.readline(_MAX_LINE):
+    A full disk or a crash cuts the last line; it is left out, with a warning. A line that is too long is an error.
+    """
+    file, number, cut, ended = os.fspath(path), 0, False, False
+
+    def lines(binary: Any) -> Iterator[str]:
+        nonlocal number, cut, ended
+        while line := binary.readline(_MAX_LINE):
             number += 1
-            if not line.endswith("\n"):
-                raise BadInput(f"{file}:{number}: this line is cut short, or longer than {_MAX_LINE} characters")
-            if number > 1:
-                yield line
+            if not line.endswith(b"\n"):
+                if len(line) == _MAX_LINE:
+                    raise BadInput(f"{file}:{number}: this line is longer than {_MAX_LINE} characters")
+                cut = True
+            elif number > 1:
+                yield line.decode()
+        ended = True
 
-    with open(path, encoding="utf-8", newline="") as text:
+    rows = 0
+    with bounded.open_binary(path, _MAX_FILE) as binary:
         try:
-            yield from csv.reader(lines(text), strict=True)
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise BadInput(f"{file}:{number + 1}: not a csv table: {error}") from None
+            for words in csv.reader(lines(binary), strict=True):
+                yield words
+                rows += 1
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{file}:{number}: not a csv table: {error}") from None
+        except csv.Error as error:
+            if not ended:
+                raise BadInput(f"{file}:{number}: not a csv table: {error}") from None
+            cut = True  # inside a quoted text
+    if cut and not rows:
+        raise BadInput(f"{file}:2: not a whole recording: the names of its columns are cut short")
+    if cut:
+        _warn_of_cut(file, rows - 1)
+
+
+def _warn_of_cut(file: str, rows: int) -> None:
+    warnings.warn(
+        f"{file}: the recording is cut short, as by a full disk or a crash; the {rows:,} whole rows before are read",
+        stacklevel=3,
+    )
 
 
 def _csv_blocks(path: Path, layout: Layout, size: int) -> Iterator[Block]:
@@ -177,7 +206,7 @@ def _arrow_schema(path: Path) -> Any:
     pa, parquet = arrow()
     file, part = os.fspath(path), Path(os.fspath(path) + PART)
     kind = "journal" if suffix(path) == PART else "Parquet file"
-    open(path, "rb").close()  # a missing file raises an OSError with its name
+    bounded.open_binary(path, _MAX_FILE).close()  # a missing file raises an OSError with its name
     with pa.OSFile(file) as binary:
         try:
             opened = pa.ipc.open_stream(binary) if suffix(path) == PART else parquet.ParquetFile(binary)
@@ -220,16 +249,18 @@ def _row_groups(pa: Any, parquet: Any, binary: Any, size: int, file: str) -> Ite
 
 def _journal_batches(pa: Any, binary: Any, file: str) -> Iterator[Any]:
     """The complete batches of a journal; the last one may be incomplete."""
-    stream, count = pa.ipc.open_stream(binary), 0
+    stream, count, rows = pa.ipc.open_stream(binary), 0, 0
     try:
         while True:
-            yield stream.read_next_batch()
-            count += 1
+            batch = stream.read_next_batch()
+            yield batch
+            count, rows = count + 1, rows + batch.num_rows
     except StopIteration:
         return
     except (pa.ArrowException, OSError, EOFError) as error:
         if binary.tell() < binary.size():
             raise BadInput(f"{file}: batch {count}: {error}") from None
+        _warn_of_cut(file, rows)
 
 
 def _arrow_block(batch: Any, layout: Layout, file: str, first: int) -> Block:
