@@ -86,16 +86,28 @@ def _limit(memory: int, seconds: float) -> None:
         import resource
     except ImportError:  # Windows
         return
-    limits = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0)]
+    _limit_memory(memory)
+    _set(resource.RLIMIT_CORE, 0)
+    _set(resource.RLIMIT_FSIZE, 0)
     if seconds:
-        limits.append((resource.RLIMIT_CPU, int(seconds) + 5))  # in case nobody waits for the answer any more
+        _set(resource.RLIMIT_CPU, int(seconds) + 5)  # in case nobody waits for the answer any more
+
+
+def _limit_memory(memory: int) -> None:
+    """Bounds what this process may allocate beyond what it has."""
+    import resource
+
     with contextlib.suppress(OSError, ValueError), open("/proc/self/statm") as pages:
         used = int(pages.read().split()[0]) * resource.getpagesize()
-        limits.append((resource.RLIMIT_AS, used + memory))
-    for which, soft in limits:
-        with contextlib.suppress(OSError, ValueError):
-            _, hard = resource.getrlimit(which)
-            resource.setrlimit(which, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+        _set(resource.RLIMIT_AS, used + memory)
+
+
+def _set(which: int, soft: int) -> None:
+    import resource
+
+    with contextlib.suppress(OSError, ValueError):
+        _, hard = resource.getrlimit(which)
+        resource.setrlimit(which, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
 
 
 def answer(request: dict[str, Any]) -> tuple[Any, list[Any]]:

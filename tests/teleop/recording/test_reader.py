@@ -275,3 +275,52 @@ def test_a_recording_without_ticks_can_be_opened_and_has_nothing_to_replay(tmp_p
         for use in (replay, Playback, lambda path: Recording(path).rows()):
             with pytest.raises(BadInput, match="no tick"):
                 use(recorder.path)
+
+
+def repeated(path, kept, rows, how=""):
+    """A Parquet recording of one row, repeated."""
+    table = parquet.read_table(kept[0]["parquet"]).slice(0, 1)
+    column = table.schema.get_field_index("how")
+    table = table.set_column(column, table.schema.field("how"), pa.array([how]))
+    table = pa.concat_tables([table] * rows).combine_chunks() if rows > 1 else table
+    parquet.write_table(table, path, use_dictionary=True, compression="zstd")
+    return path
+
+
+def test_a_long_text_that_is_repeated_is_kept_once(tmp_path, kept):
+    file = repeated(tmp_path / "a.parquet", kept, 30, "x" * 2_000_000)
+    assert file.stat().st_size < 1_000_000
+    (block,) = Recording(file).blocks()
+    assert len({id(text) for text in block.new_tracker}) == 1
+    file = repeated(tmp_path / "b.parquet", kept, 1, "x" * 70_000_000)
+    with pytest.raises(BadInput, match=r"column 'how': 70,\d+,\d+ bytes of texts; at most 67,108,864 in a block"):
+        read_all(file)
+
+
+def test_a_row_group_that_unpacks_to_too_much_is_refused(tmp_path, kept, monkeypatch):
+    from supple.teleop.recording import reader
+
+    monkeypatch.setattr(reader, "_MAX_UNPACKED", 1000)
+    with pytest.raises(BadInput, match=r"row group 0 unpacks to [\d,]+ bytes; at most 1,000"):
+        read_all(kept[0]["parquet"])
+
+
+def test_more_rows_than_the_memory_holds_are_refused(kept, monkeypatch):
+    from supple.teleop.recording import recording
+
+    monkeypatch.setattr(recording, "_MAX_MEMORY", 100_000)
+    with pytest.raises(BadInput, match=r"its rows need more than 0 GiB; use blocks\(\)"):
+        Recording(kept[0]["parquet"]).rows()
+
+
+@pytest.mark.parametrize("codec", ["zstd", "lz4"])
+def test_a_compressed_journal_is_refused(tmp_path, kept, codec):
+    table = parquet.read_table(kept[0]["parquet"])
+    file = tmp_path / "a.parquet.part"
+    with (
+        pa.OSFile(str(file), "wb") as binary,
+        pa.ipc.new_stream(binary, table.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as stream,
+    ):
+        stream.write_table(table)
+    with pytest.raises(BadInput, match="batch 0: it is compressed"):
+        read_all(file)

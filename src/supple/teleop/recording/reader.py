@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import struct
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,6 +22,8 @@ from supple.teleop.recording.writer import CSV_START, KEY, PART, arrow, schema, 
 
 _MAX_LINE = 1 << 22  # bytes in a line of a csv file
 _MAX_FILE = 1 << 40  # bytes of a recording, which is read in blocks
+_MAX_UNPACKED = 1 << 29  # bytes of a row group of a Parquet file; the writer makes some megabytes
+_MAX_TEXTS = 1 << 26  # bytes of the different texts of a column in a block
 _STATUSES = tuple(status.name.lower() for status in TrackingStatus)
 Block = tuple[dict[str, Any], dict[str, Sequence[str]], Array]
 """Integers and flags by name; texts by name; floating-point numbers (n, columns)."""
@@ -238,21 +241,33 @@ def _arrow_blocks(path: Path, layout: Layout, size: int) -> Iterator[Block]:
 def _row_groups(pa: Any, parquet: Any, binary: Any, size: int, file: str) -> Iterator[Any]:
     first, group = 0, 0
     try:
-        table = parquet.ParquetFile(binary, page_checksum_verification=True)
+        # texts stay in their dictionary: a few bytes of a file can repeat a long text a million times
+        table = parquet.ParquetFile(binary, page_checksum_verification=True, read_dictionary=list(TEXTS))
         for group in range(table.num_row_groups):
+            unpacked = table.metadata.row_group(group).total_byte_size
+            if not 0 <= unpacked <= _MAX_UNPACKED:
+                raise BadInput(f"{file}: row group {group} unpacks to {unpacked:,} bytes; at most {_MAX_UNPACKED:,}")
             for batch in table.iter_batches(batch_size=size, row_groups=[group]):
                 yield batch
                 first += batch.num_rows
     except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, BadInput):
+            raise
         raise BadInput(f"{file}: row group {group}, from row {first} on: {error}") from None
 
 
 def _journal_batches(pa: Any, binary: Any, file: str) -> Iterator[Any]:
     """The complete batches of a journal; the last one may be incomplete."""
-    stream, count, rows = pa.ipc.open_stream(binary), 0, 0
+    count, rows = 0, 0
     try:
+        messages = pa.ipc.MessageReader.open_stream(binary)
+        found = pa.ipc.read_schema(messages.read_next_message())
         while True:
-            batch = stream.read_next_batch()
+            message = messages.read_next_message()
+            # a journal is written without compression; a small compressed buffer may claim any size
+            if message.type != "record batch" or _compressed(message.metadata.to_pybytes()):
+                raise BadInput(f"{file}: batch {count}: it is compressed, or not a batch of rows")
+            batch = pa.ipc.read_record_batch(message, found)
             yield batch
             count, rows = count + 1, rows + batch.num_rows
     except StopIteration:
@@ -263,12 +278,47 @@ def _journal_batches(pa: Any, binary: Any, file: str) -> Iterator[Any]:
         _warn_of_cut(file, rows)
 
 
+def _compressed(message: bytes) -> bool:
+    """Whether the flatbuffer of a record batch names a compression, or is damaged.
+
+    It is the fourth field of the table `RecordBatch`, which is the third field of the table `Message`.
+    """
+
+    def field(table: int, number: int) -> int:
+        """The place of a field of a table; 0 without the field."""
+        sizes = table - struct.unpack_from("<i", message, table)[0]
+        entry = sizes + 4 + 2 * number
+        if sizes < 0 or entry + 2 > sizes + int(struct.unpack_from("<H", message, sizes)[0]):
+            return 0
+        offset = int(struct.unpack_from("<H", message, entry)[0])
+        return table + offset if offset else 0
+
+    try:
+        header = field(struct.unpack_from("<I", message, 0)[0], 2)
+        batch = header + struct.unpack_from("<I", message, header)[0]
+        return field(batch, 3) != 0
+    except struct.error:
+        return True
+
+
 def _arrow_block(batch: Any, layout: Layout, file: str, first: int) -> Block:
     for name, column in zip(layout.columns, batch.columns, strict=True):
         if column.null_count:
             row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
             raise BadInput(f"{file}: row {first + row}, column {name!r}: the value is missing")
     integers = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in (*INTEGERS, *FLAGS)}
-    texts = {name: batch.column(name).to_pylist() for name in TEXTS}
+    texts: dict[str, Sequence[str]] = {
+        name: _texts(batch.column(name), f"{file}: from row {first} on, column {name!r}") for name in TEXTS
+    }
     heads = len(INTEGERS) + len(FLAGS) + len(TEXTS)
     return integers, texts, np.stack([column.to_numpy() for column in batch.columns[heads:]], axis=1)
+
+
+def _texts(column: Any, place: str) -> list[str]:
+    """The texts of a column; equal ones of a dictionary are one object."""
+    has_dictionary = hasattr(column, "dictionary")
+    values = column.dictionary if has_dictionary else column
+    if values.nbytes > _MAX_TEXTS:
+        raise BadInput(f"{place}: {values.nbytes:,} bytes of texts; at most {_MAX_TEXTS:,} in a block")
+    words: list[str] = values.to_pylist()
+    return [words[k] for k in column.indices.to_pylist()] if has_dictionary else words

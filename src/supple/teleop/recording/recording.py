@@ -17,6 +17,7 @@ from supple.teleop.recording.columns import Layout, Rows
 from supple.tracker import Tracker
 
 _BLOCK = 4096  # ticks read at a time
+_MAX_MEMORY = 4 * 2**30  # bytes
 
 
 class Recording:
@@ -65,8 +66,16 @@ class Recording:
             yield self._layout.rows(*block)
 
     def rows(self) -> Rows:
-        """All its ticks. Half an hour of an arm of six joints takes 300 MB; `blocks` takes a few."""
-        parts = list(self.blocks())
+        """All its ticks. Half an hour of an arm of six joints takes 300 MB; `blocks` takes a few.
+
+        Raises `BadInput` above 4 GiB: a small file may hold very many equal rows.
+        """
+        parts, size = [], 0
+        for block in self.blocks():
+            parts.append(block)
+            size += 8 * len(block) * len(self._layout.columns)
+            if size > _MAX_MEMORY:
+                raise BadInput(f"{self.path}: its rows need more than {_MAX_MEMORY // 2**30} GiB; use blocks()")
         if not parts:
             raise BadInput(f"{self.path}: there is no tick in it")
         return Rows.join(parts)
