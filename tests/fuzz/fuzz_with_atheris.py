@@ -24,10 +24,8 @@ def one(data: bytes) -> None:
     ending, seed = SEEDS[given.ConsumeIntInRange(0, len(SEEDS) - 1)]
     changes = []
     while given.remaining_bytes() and len(changes) < 20:
-        places = given.ConsumeProbability(), given.ConsumeProbability()
-        changes.append(
-            (places[0], given.ConsumeIntInRange(0, len(readers.ODD) + 3), given.ConsumeInt(1) % 64, places[1])
-        )
+        odd, gone = given.ConsumeIntInRange(0, len(readers.ODD) + 3), given.ConsumeIntInRange(0, 64)
+        changes.append((given.ConsumeProbability(), odd, gone, given.ConsumeProbability()))
     with tempfile.TemporaryDirectory() as folder:
         readers.obey(TARGET, ending, data, Path(folder))
         readers.obey(TARGET, ending, readers.changed(seed, changes), Path(folder))

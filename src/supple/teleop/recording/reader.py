@@ -307,18 +307,17 @@ def _arrow_block(batch: Any, layout: Layout, file: str, first: int) -> Block:
             row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
             raise BadInput(f"{file}: row {first + row}, column {name!r}: the value is missing")
     integers = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in (*INTEGERS, *FLAGS)}
-    texts: dict[str, Sequence[str]] = {
-        name: _texts(batch.column(name), f"{file}: from row {first} on, column {name!r}") for name in TEXTS
-    }
+    place = f"{file}: from row {first} on"
+    texts: dict[str, Sequence[str]] = {name: _texts(batch.column(name), name, place) for name in TEXTS}
     heads = len(INTEGERS) + len(FLAGS) + len(TEXTS)
     return integers, texts, np.stack([column.to_numpy() for column in batch.columns[heads:]], axis=1)
 
 
-def _texts(column: Any, place: str) -> list[str]:
+def _texts(column: Any, name: str, place: str) -> list[str]:
     """The texts of a column; equal ones of a dictionary are one object."""
     has_dictionary = hasattr(column, "dictionary")
     values = column.dictionary if has_dictionary else column
     if values.nbytes > _MAX_TEXTS:
-        raise BadInput(f"{place}: {values.nbytes:,} bytes of texts; at most {_MAX_TEXTS:,} in a block")
+        raise BadInput(f"{place}, column {name!r}: {values.nbytes:,} bytes of texts; at most {_MAX_TEXTS:,} in a block")
     words: list[str] = values.to_pylist()
     return [words[k] for k in column.indices.to_pylist()] if has_dictionary else words

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from supple.errors import BadInput
+from supple.errors import BadInput, SuppleError
 from supple.frame import Array
 from supple.linkage import Linkage
 from supple.solver import Solver
@@ -83,9 +83,17 @@ class Recording:
     def tracker(
         self, solver: Solver | None = None, *, linkage: Linkage | None = None, start: Array | None = None
     ) -> Tracker:
-        """A tracker like the recorded one; with another solver, linkage or start (dof,) where given."""
+        """A tracker like the recorded one; with another solver, linkage or start (dof,) where given.
+
+        Raises `BadInput` if the recording does not describe one.
+        """
         begin = self.start if start is None else start
-        return metadata.tracker_from_dict(self._metadata.tracker, linkage or self.linkage, begin, solver)
+        try:
+            return metadata.tracker_from_dict(self._metadata.tracker, linkage or self.linkage, begin, solver)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+            if isinstance(error, SuppleError):
+                raise
+            raise BadInput(f"{self.path}: its tracker cannot be made again: {str(error)[:300]}") from None
 
     def _new_tracker(self, text: str, tracker: Tracker, solver: Solver | None) -> tuple[Tracker, str]:
         """The tracker that replaced another during the recording, and the text of its recorded solver."""
