@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -292,21 +292,32 @@ def test_a_hostile_mjcf_file_is_refused_in_its_budget(tmp_path: Path, case: str)
     assert time.monotonic() - began < 60
 
 
-@pytest.mark.parametrize("case", [pytest.param("warns", marks=pytest.mark.gate), "fails"])
-def test_mujoco_writes_no_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+LOGS = """
+import sys
+import mujoco
+from supple.read import isolated_child, mjcf_shapes
+real = mjcf_shapes._compiled
+def logs(*arguments):
+    mujoco.mju_writeLog("WARNING", "of MuJoCo")
+    return real(*arguments)
+mjcf_shapes._compiled = logs
+request = {"task": "mjcf", "file": sys.argv[1], "name": None, "search": [], "scratch": sys.argv[2]}
+print(isolated_child.answer(request)[0]["name"])
+"""
+
+
+def test_the_log_of_mujoco_is_not_written_to_the_working_directory(tmp_path: Path) -> None:
     pytest.importorskip("mujoco")
-    folder = tmp_path / "here"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    file = tmp_path / "a.xml"
-    geom = '<geom size="1"/>' if case == "warns" else ""
-    file.write_text(
-        '<mujoco><option timestep="-1"/><asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1" face="0 2 1 0 3 2"/>'
-        f'</asset><worldbody><body><joint/>{geom}<geom type="mesh" mesh="m"/></body></worldbody></mujoco>'
+    here, scratch, file = tmp_path / "here", tmp_path / "scratch", tmp_path / "a.xml"
+    here.mkdir()
+    scratch.mkdir()
+    file.write_text(f'<mujoco model="m"><worldbody>{BODY.format("")}</worldbody></mujoco>')
+    done = subprocess.run(
+        [sys.executable, "-c", LOGS, str(file), str(scratch)], cwd=here, capture_output=True, text=True, check=True
     )
-    with contextlib.suppress(BadLinkage):
-        load(file)
-    assert not list(folder.iterdir())
+    assert done.stdout == "m\n"
+    assert not list(here.iterdir())
+    assert [path.name for path in scratch.iterdir()] == ["MUJOCO_LOG.TXT"]
 
 
 # -- meshes -----------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -67,7 +68,10 @@ def urdf(content: bytes, file: str, most_links: int, budget: Budget = UPLOAD) ->
 def mjcf(file: str, name: str | None, search: list[str], budget: Budget | None = None) -> Linkage:
     """The linkage in an MJCF file; it may include files of its folder or package, and of the ``search`` folders."""
     request = {"task": "mjcf", "file": file, "name": name, "search": search}
-    return Linkage.from_dict(_run_once(request, budget or DESCRIPTION, file)[0])
+    if not available():  # the working directory is that of the whole program
+        return Linkage.from_dict(_run_once(request, DESCRIPTION, file)[0])
+    with tempfile.TemporaryDirectory() as scratch:
+        return Linkage.from_dict(_run_once(request | {"scratch": scratch}, budget or DESCRIPTION, file)[0])
 
 
 def xacro(file: str, arguments: Mapping[str, str], search: list[str], budget: Budget | None = None) -> str:

@@ -123,7 +123,7 @@ def answer(request: dict[str, Any]) -> tuple[Any, list[Any]]:
         return linkage.to_dict(), []
     reader = import_module(f"supple.read.{'mesh_file' if task == 'mesh' else task}")  # readers import this package
     if task == "mjcf":
-        return reader.build(file, request["name"], request["search"]).to_dict(), []
+        return reader.build(file, request["name"], request["search"], request.get("scratch")).to_dict(), []
     if task == "xacro":
         return reader.expand(file, request["arguments"], request["search"], guard), []
     answer: tuple[Any, list[Any]] = reader.read(file, guard)

@@ -34,8 +34,8 @@ def read_checked(file: str, finder: Finder, name: str | None) -> Linkage:
     return isolated.mjcf(file, name, finder.search)
 
 
-def build(file: str, name: str | None = None, search: Sequence[str] = ()) -> Linkage:
-    """The linkage in an MJCF file; runs in a separate process.
+def build(file: str, name: str | None = None, search: Sequence[str] = (), scratch: str | None = None) -> Linkage:
+    """The linkage in an MJCF file; runs in a separate process, which may have a folder ``scratch`` for MuJoCo's log.
 
     Bodies become links under the root ``world``, and named sites become links fixed to them. Several joints of one
     body become a chain, with links of no size between them called ``body/joint``.
@@ -45,9 +45,9 @@ def build(file: str, name: str | None = None, search: Sequence[str] = ()) -> Lin
     except ImportError:
         raise missing_extra("mjcf", "reading MJCF") from None
     mjcf_files.check(file, search)
-    mujoco.set_mju_user_warning(lambda text: None)  # else it writes MUJOCO_LOG.TXT to the working directory
+    mujoco.set_mju_user_warning(lambda text: None)  # else they are written to a log
     try:
-        model, absent, guessed = mjcf_shapes.compiled(mujoco, file)
+        model, absent, guessed = mjcf_shapes.compiled(mujoco, file, scratch)
         geometry = mjcf_shapes.geometry(mujoco, model, file, absent)
         return _Reader(mujoco, model).linkage(geometry, guessed, name)
     except BadLinkage as error:
