@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +21,7 @@ MODEL = DATA / "all_joints.xml"
 
 
 def absent(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
-    real = builtins.__import__
-
-    def without(name: str, *rest: object) -> object:
-        if name.split(".")[0] == package:
-            raise ImportError(name)
-        return real(name, *rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, package, None)
 
 
 class TestXacro:

@@ -31,7 +31,8 @@ Exit codes:
   1    a file, a linkage or a name in it is bad, or an extra is not installed;
        solve: a goal was not reached; replay: joint values differ
   2    wrong usage: unknown command or option, invalid value
-  130  interrupted by Ctrl-C""",
+  130  interrupted by Ctrl-C
+  129, 143  teleop: ended by SIGHUP or SIGTERM, after the recording was finished""",
     no_args_is_help=True,
     rich_markup_mode=None,  # plain text: it reads the same on every console and in every log
     pretty_exceptions_enable=False,

@@ -89,7 +89,7 @@ def teleop(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
     search: Search = None,
 ) -> None:
-    """Drive an arm in the browser, until Ctrl-C.
+    """Drive an arm in the browser, until Ctrl-C, SIGTERM or SIGHUP.
 
     Drag the handle at the end effector: the arm follows, and the panel shows its state and the reason. The keys I J K L
     and U O move the handle too; with Shift they rotate it. Move it out of reach or through a singularity, and choose
@@ -102,6 +102,7 @@ def teleop(
         linkage = inputs.find(source, search or ())
         from supple.teleop import page as pages  # slow to import
         from supple.teleop.page.drivers import loopback
+        from supple.teleop.process import ending_signals
 
         _check_method(method)
         if tour and driver != "browser":
@@ -128,13 +129,14 @@ def teleop(
             if other is not None:
                 other.close()
             raise
-    linkages.print_address(linkage.name, page.url, port, page.port)
-    if not local:
-        output.print_text(f"WARNING: whoever reaches {host}:{page.port} and knows the token drives the arm")
-        output.print_text(f"token: {token}")
-    with errors_to_stderr():
-        page.wait()
-    output.print_text(str(page.session.loop.statistics))
+    with ending_signals(), page:
+        linkages.print_address(linkage.name, page.url, port, page.port)
+        if not local:
+            output.print_text(f"WARNING: whoever reaches {host}:{page.port} and knows the token drives the arm")
+            output.print_text(f"token: {token}")
+        with errors_to_stderr():
+            page.wait()
+        output.print_text(str(page.session.loop.statistics))
 
 
 def _check_method(name: str) -> None:

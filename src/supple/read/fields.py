@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from supple.errors import BadLinkage, unknown
 from supple.read import safe_xml
+from supple.read.bounded import MAX_NUMBER
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")  # in linear time
 _LONGEST_NAME = 1000
 _NAMED = ("joint", "link", "material")
 
@@ -61,7 +62,9 @@ class Fields:
         if value is None:
             return None
         what = f"{attribute!r} of <{self.tag(node)}> must be " + ("a number" if count == 1 else f"{count} numbers")
-        words = value.split() if len(value) <= 100 * count else [value]
+        if len(value) > MAX_NUMBER * count:
+            raise self.bad(node, f"{what}, finite and written like 0.5; got {_short(value)}")
+        words = value.split()
         for word in words:
             if not _NUMBER.fullmatch(word) or not math.isfinite(float(word)):
                 raise self.bad(node, f"{what}, finite and written like 0.5; got {_short(word)}")
@@ -113,5 +116,5 @@ class Fields:
 
 
 def _short(text: str | None) -> str:
-    shown = repr(text)
+    shown = repr(text[:100] if text else text)
     return shown if len(shown) <= 80 else shown[:77] + "..."

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 import sys
-import zipfile
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from typing import BinaryIO, TextIO
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +17,7 @@ from supple import _check
 from supple.errors import BadInput, unknown
 from supple.frame import Array, Frame
 from supple.goal import Goal
+from supple.read import arrays, bounded
 
 ENDINGS = (".csv", ".npz")
 MOST = 10_000_000  # goals in a file
@@ -118,8 +118,8 @@ def _read_csv(file: str) -> tuple[dict[str, Array], _Place]:
     shown = "standard input" if file == "-" else file
     numbers, lines_of = array("d"), array("q")
     line = 0
-    with nullcontext(sys.stdin) if file == "-" else open(file, encoding="utf-8-sig", newline="") as text:
-        lines = csv.reader(_bounded(text, shown), strict=True)
+    with nullcontext(sys.stdin) if file == "-" else bounded.open_text(file, arrays.MAX_BYTES) as text:
+        lines = csv.reader(_without_mark(bounded.lines(text, shown, _MAX_LINE)), strict=True)
         try:
             columns = _columns(shown, next(lines, []))
             line = lines.line_num
@@ -141,14 +141,10 @@ def _read_csv(file: str) -> tuple[dict[str, Array], _Place]:
     return parts, lambda row: f"{shown}:" if row is None else f"{shown}:{lines_of[row]}:"
 
 
-def _bounded(text: TextIO, shown: str) -> Iterator[str]:
-    """The lines of a file; `BadInput` for one that is too long."""
-    number = 0
-    while line := text.readline(_MAX_LINE):
-        number += 1
-        if len(line) == _MAX_LINE:
-            raise BadInput(f"{shown}:{number}: a line of more than {_MAX_LINE:,} characters")
-        yield line.lstrip("\ufeff") if number == 1 else line
+def _without_mark(lines: Iterator[str]) -> Iterator[str]:
+    """The lines without a byte order mark, which the standard input keeps."""
+    yield next(lines, "").lstrip("\ufeff")
+    yield from lines
 
 
 def _columns(shown: str, words: Sequence[str]) -> list[str]:
@@ -196,14 +192,9 @@ def _is_number(word: str) -> bool:
 
 
 def _read_npz(file: str) -> tuple[dict[str, Array], _Place]:
-    with open(file, "rb") as binary:
-        _check_size(file, binary)
-        try:
-            with np.load(binary, allow_pickle=False) as arrays:  # a pickle can run any code
-                names = list(arrays)
-                arrays_read = {name: arrays[name] for name in _SHAPES if name in names}
-        except Exception as error:  # numpy raises many types for a damaged archive
-            raise BadInput(f"{file}: not an archive of plain arrays: {error}") from None
+    arrays_read, names = arrays.read(
+        file, {name: 8 * MOST * math.prod(shape) for name, shape in _SHAPES.items()}, f"{MOST:,} goals"
+    )
     wanted = ", ".join(f"{name} (n, {', '.join(map(str, shape))})" for name, shape in _SHAPES.items())
     if not arrays_read:
         raise BadInput(f"{file}: there are no goals in it; it should hold {wanted}, and holds {', '.join(names)}")
@@ -219,16 +210,3 @@ def _read_npz(file: str) -> tuple[dict[str, Array], _Place]:
             raise BadInput(f"{file}: expected {wanted}, as many of each and at least one; got {got}")
     parts = {name: np.asarray(part, dtype=float) for name, part in arrays_read.items()}
     return parts, lambda row: f"{file}:" if row is None else f"{file}: goal {row + 1}:"
-
-
-def _check_size(file: str, binary: BinaryIO) -> None:
-    """Raise `BadInput` before anything too large is unpacked."""
-    try:
-        with zipfile.ZipFile(binary) as archive:
-            sizes = {info.filename.removesuffix(".npy"): info.file_size for info in archive.infolist()}
-    except (zipfile.BadZipFile, OSError) as error:
-        raise BadInput(f"{file}: not an archive of plain arrays: {error}") from None
-    for name, shape in _SHAPES.items():
-        if sizes.get(name, 0) > MOST * int(np.prod(shape)) * 8 + 4096:
-            raise BadInput(f"{file}: {name} holds more than {MOST:,} goals")
-    binary.seek(0)

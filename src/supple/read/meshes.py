@@ -20,6 +20,8 @@ class Finder:
         here = [] if folder is None else [Path(folder).resolve()]
         self._up = [place for start in here for place in (start, *start.parents)]
         self._search = [Path(place).absolute() for place in search]
+        self.search = [str(place) for place in self._search]
+        """The folders that were given, absolute."""
         ros = [Path(place) for place in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if place]
         ament = [Path(place, "share") for place in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if place]
         self._ros = ros + ament
@@ -27,7 +29,7 @@ class Finder:
 
     def find(self, name: str) -> tuple[str, bool]:
         """The absolute path of a file and True, or its name as written and False if it is not found."""
-        scheme, rest = re.fullmatch(r"(?s)(?:([A-Za-z][A-Za-z0-9+.-]+)://)?(.*)", name).groups()  # type: ignore[union-attr]
+        scheme, rest = re.fullmatch(r"(?s)(?:([A-Za-z][A-Za-z0-9+.-]{1,40})://)?(.*)", name).groups()  # type: ignore[union-attr]
         if scheme in ("package", "model"):
             package, _, inside = rest.partition("/")
             places = [place / inside for place in self._package(package)] if _stays(inside) else []

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from supple.errors import BadLinkage, missing_extra
@@ -12,10 +13,10 @@ from supple.frame import Frame
 from supple.joint import Joint, Kind, Mimic
 from supple.link import Geometry, Link
 from supple.linkage import Linkage
-from supple.read import mjcf_shapes, safe_xml
+from supple.read import isolated, mjcf_files, mjcf_shapes, safe_xml
 from supple.read.meshes import Finder
 
-_LINE = re.compile(r"[Ll]ine (?:number=)?(\d+)")
+_LINE = re.compile(r"[Ll]ine (?:number=)?(\d{1,9})")
 
 
 def read(file: str, finder: Finder, name: str | None, arguments: Mapping[str, str] | None) -> Linkage:
@@ -23,11 +24,18 @@ def read(file: str, finder: Finder, name: str | None, arguments: Mapping[str, st
     root = safe_xml.parse(safe_xml.read_bytes(file), file)
     if root.tag != "mujoco":
         raise safe_xml.wrong_root(root, file, "<mujoco>")
-    return build(file, name)
+    return read_checked(file, finder, name)
 
 
-def build(file: str, name: str | None = None) -> Linkage:
-    """The linkage in an MJCF file.
+def read_checked(file: str, finder: Finder, name: str | None) -> Linkage:
+    """The linkage in a file whose root element is <mujoco>."""
+    if importlib.util.find_spec("mujoco") is None:
+        raise missing_extra("mjcf", "reading MJCF")
+    return isolated.mjcf(file, name, finder.search)
+
+
+def build(file: str, name: str | None = None, search: Sequence[str] = (), scratch: str | None = None) -> Linkage:
+    """The linkage in an MJCF file; runs in a separate process, which may have a folder ``scratch`` for MuJoCo's log.
 
     Bodies become links under the root ``world``, and named sites become links fixed to them. Several joints of one
     body become a chain, with links of no size between them called ``body/joint``.
@@ -36,12 +44,16 @@ def build(file: str, name: str | None = None) -> Linkage:
         import mujoco
     except ImportError:
         raise missing_extra("mjcf", "reading MJCF") from None
+    mjcf_files.check(file, search)
+    mujoco.set_mju_user_warning(lambda text: None)  # else they are written to a log
     try:
-        model, absent, guessed = mjcf_shapes.compiled(mujoco, file)
+        model, absent, guessed = mjcf_shapes.compiled(mujoco, file, scratch)
         geometry = mjcf_shapes.geometry(mujoco, model, file, absent)
         return _Reader(mujoco, model).linkage(geometry, guessed, name)
     except BadLinkage as error:
         raise BadLinkage(error.reason, element=error.element, file=file) from None
+    except MemoryError:
+        raise
     except Exception as error:  # the compiler raises ValueError and its own types
         text = " ".join(str(error).split())
         line = _LINE.search(text)

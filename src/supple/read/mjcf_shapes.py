@@ -9,12 +9,24 @@ from supple.frame import Frame
 from supple.link import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 
 
-def compiled(mujoco: Any, file: str) -> tuple[Any, dict[int, Mesh], set[int]]:
+def compiled(mujoco: Any, file: str, scratch: str | None) -> tuple[Any, dict[int, Mesh], set[int]]:
     """The compiled model, the missing meshes by the index of their geom, and the bodies whose mass needs one of them.
 
-    The compiler computes the mass of a body without <inertial> from its geoms.
+    The compiler computes the mass of a body without <inertial> from its geoms. It works in the folder ``scratch``, if
+    given: MuJoCo writes its log, MUJOCO_LOG.TXT, to the working directory.
     """
-    path, virtual = os.path.abspath(file), {}
+    path, before = os.path.abspath(file), os.getcwd()
+    if scratch is None:
+        return _compiled(mujoco, path)
+    os.chdir(scratch)
+    try:
+        return _compiled(mujoco, path)
+    finally:
+        os.chdir(before)
+
+
+def _compiled(mujoco: Any, path: str) -> tuple[Any, dict[int, Mesh], set[int]]:
+    virtual = {}
     if not path.endswith(".xml"):  # MuJoCo needs this ending; relative names keep their folder
         with open(path, "rb") as stream:
             path, virtual = path + ".xml", {path + ".xml": stream.read()}

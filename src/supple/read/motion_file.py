@@ -13,10 +13,13 @@ import numpy as np
 from supple import _check
 from supple.errors import BadInput
 from supple.frame import Array
+from supple.read import arrays, bounded
+from supple.read.bounded import MAX_NUMBER
 
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")  # in linear time
 ENDINGS = (".npz", ".csv")
 _ARRAYS = ("times", "q", "leaving", "arriving")
+_MAX_LINE, _MAX_NAME = 1000, 1000  # characters in a line of a .csv: this many, and as many for each name
 
 
 def read(path: str | os.PathLike[str], names: Sequence[str]) -> list[Array]:
@@ -30,13 +33,7 @@ def read(path: str | os.PathLike[str], names: Sequence[str]) -> list[Array]:
 
 
 def _read_npz(file: str, names: Sequence[str]) -> list[Array]:
-    arrays_read: dict[str, Array] = {}
-    with open(file, "rb") as binary:
-        try:
-            with np.load(binary, allow_pickle=False) as arrays:  # a pickle can run any code
-                arrays_read = {name: arrays[name] for name in ("names", *_ARRAYS) if name in arrays}
-        except Exception as error:  # numpy raises many types for a damaged archive
-            raise BadInput(f"{file}: not an archive of plain arrays: {error}") from None
+    arrays_read, _ = arrays.read(file, dict.fromkeys(("names", *_ARRAYS), arrays.MAX_BYTES))
     missing = [name for name in ("names", *_ARRAYS) if name not in arrays_read]
     if missing:
         raise BadInput(f"{file}: not a motion: there is no array {missing[0]!r}")
@@ -57,8 +54,9 @@ def _read_npz(file: str, names: Sequence[str]) -> list[Array]:
 def _read_csv(file: str, names: Sequence[str]) -> list[Array]:
     rows: list[list[float]] = []
     line = 0
-    with open(file, encoding="utf-8-sig", newline="") as text:
-        lines = csv.reader(text, strict=True)
+    most = _MAX_LINE + (MAX_NUMBER + _MAX_NAME) * (1 + len(names))
+    with bounded.open_text(file, arrays.MAX_BYTES) as text:
+        lines = csv.reader(bounded.lines(text, file, most), strict=True)
         try:
             _match(f"{file}:1:", next(lines, []), ["time", *names])
             for words in lines:
@@ -79,7 +77,7 @@ def _numbers(place: str, words: list[str], count: int) -> list[float]:
     if len(words) != count:
         raise BadInput(f"{place} expected {count} numbers, a time and {count - 1} values of q; got {len(words)}")
     for word in words:
-        if not _NUMBER.fullmatch(word.strip()) or not math.isfinite(float(word)):
+        if len(word) > MAX_NUMBER or not _NUMBER.fullmatch(word.strip()) or not math.isfinite(float(word)):
             raise BadInput(f"{place} expected a finite number written like 0.5, got {word[:40]!r}")
     return [float(word) for word in words]
 

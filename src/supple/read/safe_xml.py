@@ -7,7 +7,8 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from supple.errors import BadLinkage
+from supple.errors import BadInput, BadLinkage
+from supple.read import bounded
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -31,15 +32,13 @@ _SPACE = re.compile(rb"\s*")
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The content of a file; raises `BadLinkage` before reading one above `MAX_BYTES`."""
+    """The content of a file; raises `BadLinkage` for a device or a pipe, and for one above `MAX_BYTES`."""
     file = os.fspath(path)
-    with open(file, "rb") as stream:
-        # a device or a pipe may have size 0 and never end, so the read is bounded too
-        data = stream.read(MAX_BYTES + 1) if os.fstat(stream.fileno()).st_size <= MAX_BYTES else None
-    if data is None or len(data) > MAX_BYTES:
-        raise BadLinkage(
-            f"the file is larger than {MAX_BYTES // 2**20} MiB; expected a description of a robot", file=file
-        )
+    try:
+        with bounded.open_binary(file, MAX_BYTES) as stream:
+            data = stream.read(MAX_BYTES + 1)  # it may grow
+    except BadInput as error:
+        raise BadLinkage(str(error).removeprefix(f"{file}: "), file=file) from None
     return data
 
 

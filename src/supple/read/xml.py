@@ -15,7 +15,7 @@ def read(file: str, finder: Finder, name: str | None, arguments: Mapping[str, st
     if root.tag == "mujoco":
         from supple.read import mjcf
 
-        return mjcf.build(file, name)
+        return mjcf.read_checked(file, finder, name)
     if not root.tag.endswith("robot"):
         raise safe_xml.wrong_root(root, file, "<robot> (URDF) or <mujoco> (MJCF)")
     return urdf.build(root, file, finder, name)

@@ -1,4 +1,4 @@
-"""Settings of the process around a loop: low latency for its thread, and Ctrl-C as a request to stop."""
+"""Settings of the process around a loop: low latency for its thread, and signals as requests to stop."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 _SWITCH_INTERVAL = 1e-4  # s
@@ -51,20 +51,65 @@ def _real_time_priority() -> Iterator[None]:
             os.sched_setscheduler(thread, policy | os.SCHED_RESET_ON_FORK, priority)
 
 
+_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals by which a system or a closed terminal ends a program."""
+
+
 @contextmanager
 def stop_on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
-    """The first Ctrl-C calls ``stop``; the second acts as usual. Only the main thread receives them."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or before is None:
+    """The first Ctrl-C, SIGTERM or SIGHUP calls ``stop``; the second acts as usual. Only the main thread receives them.
+
+    After SIGTERM or SIGHUP the program exits with 128 plus the number of the signal when the context ends. A signal
+    that the program handles or ignores itself stays as it is.
+    """
+    with _first_signal((signal.SIGINT, *_ENDING), lambda number: stop()):
+        yield
+
+
+@contextmanager
+def ending_signals() -> Iterator[None]:
+    """In this context SIGTERM and SIGHUP raise KeyboardInterrupt, as Ctrl-C does.
+
+    When it ends the program exits with 128 plus the number of the signal.
+    """
+
+    def interrupt(number: int) -> None:
+        raise KeyboardInterrupt
+
+    with _first_signal(_ENDING, interrupt):
+        yield
+
+
+@contextmanager
+def _first_signal(signals: Iterable[int], act: Callable[[int], None]) -> Iterator[None]:
+    received: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
+    before = {number: signal.getsignal(number) for number in signals}
+    handled = {
+        number: handler
+        for number, handler in before.items()
+        if handler == signal.SIG_DFL or (number == signal.SIGINT and handler is not None)
+    }
 
-    def first(*_: object) -> None:
-        signal.signal(signal.SIGINT, before)
-        stop()
+    def restore() -> None:
+        for number, handler in handled.items():
+            signal.signal(number, handler)
 
-    signal.signal(signal.SIGINT, first)
+    def first(number: int, _: object) -> None:
+        restore()
+        received.append(number)
+        act(number)
+
+    for number in handled:
+        signal.signal(number, first)
     try:
         yield
+    except KeyboardInterrupt:
+        if not received or received[0] == signal.SIGINT:
+            raise
     finally:
-        signal.signal(signal.SIGINT, before)
+        restore()
+    if received and received[0] in _ENDING:
+        raise SystemExit(128 + received[0])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from supple.errors import BadInput
 from supple.view import _style
+from supple.write import atomic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,5 +28,5 @@ def checked(formats: Iterable[str]) -> list[str]:
 def write(figure: Figure, path: Path, dpi: int = 110) -> None:
     """Write a figure in the format of the file ending. The same figure always gives the same file."""
     undated = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    with _style.plot_style():
-        figure.savefig(path, dpi=dpi, metadata=undated.get(path.suffix[1:].lower()))
+    with _style.plot_style(), atomic.replacing(path) as new:
+        figure.savefig(new, dpi=dpi, metadata=undated.get(path.suffix[1:].lower()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from supple.frame import Array, Frame
 from supple.link import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from supple.read import isolated
 
 Colour = tuple[float, float, float, float]
 Solid = Any  # a trimesh.Trimesh
@@ -37,27 +37,15 @@ def solids(shape: Shape, colour: Colour | None, default: Colour) -> list[Solid]:
 
 def _from_file(shape: Mesh, colour: Colour | None, default: Colour) -> list[Solid]:
     """The parts of a mesh file, each in one colour: the given one, its own main colour, or the default."""
-    loaded = trimesh.load(Path(shape.path))
-    if isinstance(loaded, trimesh.Scene):
-        nodes = [loaded.graph[name] for name in loaded.graph.nodes_geometry]
-        parts = [(loaded.geometry[geometry], placed) for placed, geometry in nodes]
-    else:
-        parts = [(loaded, np.eye(4))]
-    parts = [(mesh, placed) for mesh, placed in parts if len(getattr(mesh, "faces", ()))]
-    if not parts or not all(np.isfinite(mesh.vertices).all() for mesh, _ in parts):
-        raise ValueError(f"{shape.path} holds no triangles")
     scaled = np.diag([*shape.scale, 1.0])
-    return [paint(mesh, colour or _own_colour(mesh) or default, scaled @ placed) for mesh, placed in parts]
+    return [
+        paint(trimesh.Trimesh(vertices, faces, process=False), colour or _colour(own) or default, scaled @ placed)
+        for vertices, faces, own, placed in isolated.mesh(shape.path)
+    ]
 
 
-def _own_colour(mesh: Solid) -> Colour | None:
-    visual = mesh.visual
-    if not visual.defined:
-        return None
-    red, green, blue, opacity = (
-        np.asarray(visual.material.main_color if visual.kind == "texture" else visual.main_color) / 255
-    )
-    return float(red), float(green), float(blue), float(opacity)
+def _colour(own: list[float] | None) -> Colour | None:
+    return None if own is None else (own[0], own[1], own[2], own[3])
 
 
 def drum(radius: float, length: float, colour: Colour, axis: ArrayLike = (0, 0, 1)) -> Solid:

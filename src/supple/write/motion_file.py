@@ -10,6 +10,7 @@ import numpy as np
 
 from supple import _check
 from supple.frame import Array
+from supple.write import atomic
 
 ENDINGS = (".npz", ".csv")
 ARRAYS = ("times", "q", "leaving", "arriving")
@@ -23,12 +24,15 @@ def write(path: str | os.PathLike[str], names: Sequence[str], arrays: Mapping[st
     """
     file = os.fspath(path)
     if _check.ending(file, ENDINGS, "a motion is written to") == ".npz":
-        with open(file, "wb") as binary:  # given a path, numpy would add .npz to a name that ends in .NPZ
+        with (
+            atomic.replacing(file) as new,
+            open(new, "wb") as binary,
+        ):  # given a path, numpy would add .npz to a name that ends in .NPZ
             times, q, leaving, arriving = (arrays[name] for name in ARRAYS)
             known = np.array(names, dtype=str)
             np.savez(binary, names=known, times=times, q=q, leaving=leaving, arriving=arriving)
         return
-    with open(file, "w", encoding="utf-8", newline="") as text:
+    with atomic.replacing(file) as new, open(new, "w", encoding="utf-8", newline="") as text:
         lines = csv.writer(text, lineterminator="\n")
         lines.writerow(["time", *names])
         # repr is the shortest text that reads back as the same number

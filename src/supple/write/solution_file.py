@@ -11,6 +11,7 @@ import numpy as np
 
 from supple import _check
 from supple.frame import Array
+from supple.write import atomic
 
 ENDINGS = (".csv", ".npz")
 
@@ -22,11 +23,14 @@ def write(path: str | os.PathLike[str], names: Sequence[str], columns: Mapping[s
     """
     file = os.fspath(path)
     if _check.ending(file, ENDINGS, "solutions are written to") == ".npz":
-        with open(file, "wb") as binary:  # given a path, numpy would add .npz to a name that ends in .NPZ
+        with (
+            atomic.replacing(file) as new,
+            open(new, "wb") as binary,
+        ):  # given a path, numpy would add .npz to a name that ends in .NPZ
             arrays: dict[str, Any] = {**columns, "q": q, "names": np.array(names, dtype=str)}
             np.savez(binary, **arrays)
         return
-    with open(file, "w", encoding="utf-8", newline="") as text:
+    with atomic.replacing(file) as new, open(new, "w", encoding="utf-8", newline="") as text:
         lines = csv.writer(text, lineterminator="\n")
         lines.writerow([*columns, *names])
         heads = zip(*(column.tolist() for column in columns.values()), strict=True)

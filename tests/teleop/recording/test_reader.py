@@ -1,6 +1,7 @@
 """Damaged and foreign files are refused, with the place of the error."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -16,17 +17,54 @@ parquet = pytest.importorskip("pyarrow.parquet")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_a_file_that_is_cut_short_is_refused_or_whole_up_to_there(tmp_path, kept, ending):
-    whole = kept[0][ending].read_bytes()
-    path, rng = tmp_path / f"cut.{ending}", np.random.default_rng(0)
+def test_a_parquet_file_that_is_cut_short_is_refused(tmp_path, kept):
+    whole = kept[0]["parquet"].read_bytes()
+    path, rng = tmp_path / "cut.parquet", np.random.default_rng(0)
     for size in [0, 1, 3, 4, 20, *rng.integers(0, len(whole), 40), len(whole) - 9, len(whole) - 1]:
         path.write_bytes(whole[:size])
-        if ending == "csv" and whole[:size].count(b"\n") >= 2 and whole[size - 1 : size] == b"\n":
-            assert read_all(path) == whole[:size].count(b"\n") - 2
-        else:
-            with pytest.raises(BadInput, match=r"cut\."):
-                read_all(path)
+        with pytest.raises(BadInput, match=r"cut\."):
+            read_all(path)
+
+
+def check_cut_csv(path, whole, size):
+    """Of a csv recording that is cut to ``size`` bytes the whole rows are read, with a warning if a row is cut."""
+    path.write_bytes(whole[:size])
+    lines = whole[:size].count(b"\n")
+    if lines < 2:
+        with pytest.raises(BadInput, match=r"cut\.csv"):
+            read_all(path)
+    elif whole[size - 1 : size] == b"\n":
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert read_all(path) == lines - 2
+    else:
+        with pytest.warns(UserWarning, match=f"cut short, .* the {lines - 2:,} whole rows before are read"):
+            assert read_all(path) == lines - 2
+
+
+@pytest.mark.slow
+def test_every_row_before_the_cut_of_a_csv_recording_is_read(tmp_path, kept):
+    whole, rng = kept[0]["csv"].read_bytes(), np.random.default_rng(0)
+    ends = [k + 1 for k, byte in enumerate(whole) if byte == 10]
+    for size in [0, 1, 3, 4, 20, *rng.integers(0, len(whole), 10), *ends[:3], ends[-1] - 1]:
+        check_cut_csv(tmp_path / "cut.csv", whole, size)
+
+
+@pytest.mark.gate
+def test_every_cut_of_a_csv_recording(tmp_path, kept):
+    whole = b"".join(kept[0]["csv"].read_bytes().splitlines(keepends=True)[:5])
+    first = whole.index(b"\n")
+    for size in [*range(0, first, 97), *range(first - 5, len(whole) + 1)]:
+        check_cut_csv(tmp_path / "cut.csv", whole, size)
+
+
+def test_a_cut_inside_a_character_or_a_quoted_text_is_a_cut(tmp_path, kept):
+    lines = kept[0]["csv"].read_bytes().splitlines(keepends=True)[:4]
+    path = tmp_path / "cut.csv"
+    for end in ("\u00e4".encode()[:1], b'1,2,3,4,1,1,h,following,"a\n', b'1,2,"', b"\0" * 5000):
+        path.write_bytes(b"".join(lines) + end)
+        with pytest.warns(UserWarning, match="the 2 whole rows before are read"):
+            assert read_all(path) == 2
 
 
 def journal(path, ticks):
@@ -49,8 +87,12 @@ def test_a_journal_that_is_cut_short_gives_a_whole_beginning(tmp_path, kept):
     counts = set()
     for size in [*rng.integers(len(whole) // 50, len(whole), 40), len(whole)]:
         path.write_bytes(whole[:size])
-        counts.add(count := read_all(path))
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            counts.add(count := read_all(path))
         assert count <= 4 * len(ticks)
+        if size < len(whole):
+            assert any(f"the {count:,} whole rows before are read" in str(one.message) for one in said)
     assert 4 * len(ticks) in counts
     assert len(counts) > 3
     for size in (0, 5, 100):
@@ -233,3 +275,52 @@ def test_a_recording_without_ticks_can_be_opened_and_has_nothing_to_replay(tmp_p
         for use in (replay, Playback, lambda path: Recording(path).rows()):
             with pytest.raises(BadInput, match="no tick"):
                 use(recorder.path)
+
+
+def repeated(path, kept, rows, how=""):
+    """A Parquet recording of one row, repeated."""
+    table = parquet.read_table(kept[0]["parquet"]).slice(0, 1)
+    column = table.schema.get_field_index("how")
+    table = table.set_column(column, table.schema.field("how"), pa.array([how]))
+    table = pa.concat_tables([table] * rows).combine_chunks() if rows > 1 else table
+    parquet.write_table(table, path, use_dictionary=True, compression="zstd")
+    return path
+
+
+def test_a_long_text_that_is_repeated_is_kept_once(tmp_path, kept):
+    file = repeated(tmp_path / "a.parquet", kept, 30, "x" * 2_000_000)
+    assert file.stat().st_size < 1_000_000
+    (block,) = Recording(file).blocks()
+    assert len({id(text) for text in block.new_tracker}) == 1
+    file = repeated(tmp_path / "b.parquet", kept, 1, "x" * 70_000_000)
+    with pytest.raises(BadInput, match=r"column 'how': 70,\d+,\d+ bytes of texts; at most 67,108,864 in a block"):
+        read_all(file)
+
+
+def test_a_row_group_that_unpacks_to_too_much_is_refused(tmp_path, kept, monkeypatch):
+    from supple.teleop.recording import reader
+
+    monkeypatch.setattr(reader, "_MAX_UNPACKED", 1000)
+    with pytest.raises(BadInput, match=r"row group 0 unpacks to [\d,]+ bytes; at most 1,000"):
+        read_all(kept[0]["parquet"])
+
+
+def test_more_rows_than_the_memory_holds_are_refused(kept, monkeypatch):
+    from supple.teleop.recording import recording
+
+    monkeypatch.setattr(recording, "_MAX_MEMORY", 100_000)
+    with pytest.raises(BadInput, match=r"its rows need more than 0 GiB; use blocks\(\)"):
+        Recording(kept[0]["parquet"]).rows()
+
+
+@pytest.mark.parametrize("codec", ["zstd", "lz4"])
+def test_a_compressed_journal_is_refused(tmp_path, kept, codec):
+    table = parquet.read_table(kept[0]["parquet"])
+    file = tmp_path / "a.parquet.part"
+    with (
+        pa.OSFile(str(file), "wb") as binary,
+        pa.ipc.new_stream(binary, table.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as stream,
+    ):
+        stream.write_table(table)
+    with pytest.raises(BadInput, match="batch 0: it is compressed"):
+        read_all(file)

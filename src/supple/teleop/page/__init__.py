@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from supple.errors import BadInput, missing_extra
+from supple.teleop.process import ending_signals
 from supple.view import address
 
 if TYPE_CHECKING:
@@ -64,13 +65,17 @@ class Page:
         return session
 
     def wait(self) -> None:
-        """Blocks until Ctrl-C, then closes the page; returns at once if it is closed already."""
-        try:
-            while not self._closed.wait(0.5):  # with a timeout, so that Ctrl-C works on Windows
+        """Blocks until Ctrl-C, SIGTERM or SIGHUP, then closes the page; returns at once if it is closed already.
+
+        After SIGTERM or SIGHUP the program exits, with 128 plus the number of the signal.
+        """
+        with ending_signals():
+            try:
+                while not self._closed.wait(0.5):  # with a timeout, so that Ctrl-C works on Windows
+                    pass
+            except KeyboardInterrupt:
                 pass
-        except KeyboardInterrupt:
-            pass
-        self.close()
+            self.close()
 
     def close(self) -> None:
         """Holds the arm, ends the loop and any recording, and stops serving.

@@ -8,12 +8,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from supple import analysis, models, read
+from supple import analysis, models
 from supple.errors import BadInput, BadLinkage
 from supple.frame import Array, Frame
 from supple.goal import Goal
 from supple.link import Mesh
 from supple.linkage import Linkage
+from supple.read import isolated
 from supple.view.bodies import ways
 
 MAX_UPLOAD = 2 * 1024 * 1024
@@ -89,9 +90,7 @@ def from_upload(name: str, content: bytes) -> Arm:
     """
     if len(content) > MAX_UPLOAD:
         raise BadInput(f"{name} has {len(content):,} bytes; a description may have {MAX_UPLOAD:,}")
-    linkage = read.urdf_text(content, file=name)
-    if len(linkage.links) > MAX_LINKS:
-        raise BadLinkage(f"{len(linkage.links):,} links; from a browser at most {MAX_LINKS} are allowed", file=name)
+    linkage = isolated.urdf(content, name, MAX_LINKS)  # in a separate process: a loop may run in this one
     if not linkage.dof:
         raise BadLinkage("it has no joint that moves", file=name)
     shapes = [geometry.shape for link in linkage.links for geometry in link.geometry]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import os
+import struct
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,15 @@ import numpy as np
 
 from supple.errors import BadInput
 from supple.frame import Array
+from supple.read import bounded
 from supple.step import TrackingStatus
 from supple.teleop.recording.columns import FLAGS, INTEGERS, TEXTS, Layout
 from supple.teleop.recording.writer import CSV_START, KEY, PART, arrow, schema, suffix
 
-_MAX_LINE = 1 << 22  # characters in a line of a csv file
+_MAX_LINE = 1 << 22  # bytes in a line of a csv file
+_MAX_FILE = 1 << 40  # bytes of a recording, which is read in blocks
+_MAX_UNPACKED = 1 << 29  # bytes of a row group of a Parquet file; the writer makes some megabytes
+_MAX_TEXTS = 1 << 26  # bytes of the different texts of a column in a block
 _STATUSES = tuple(status.name.lower() for status in TrackingStatus)
 Block = tuple[dict[str, Any], dict[str, Sequence[str]], Array]
 """Integers and flags by name; texts by name; floating-point numbers (n, columns)."""
@@ -27,11 +33,13 @@ def metadata(path: Path) -> Any:
     """The metadata as plain data, before any row is read; raises `BadInput` if the file is not a recording."""
     kind, file = suffix(path), os.fspath(path)
     if kind == ".csv":
-        with open(path, encoding="utf-8", newline="") as text:
+        with bounded.open_binary(path, _MAX_FILE) as binary:
             try:
-                first = text.readline(_MAX_LINE)
+                first = binary.readline(_MAX_LINE).decode()
             except UnicodeDecodeError as error:
                 raise BadInput(f"{file}: not a text file: {error}") from None
+        if first.startswith(CSV_START) and not first.endswith("\n"):
+            raise BadInput(f"{file}:1: not a whole recording: its first line is cut short, so no row can be read")
         if not first.startswith(CSV_START) or not first.endswith("\n"):
             raise BadInput(f"{file}:1: not a recording: its first line should begin with {CSV_START.strip()!r}")
         text_data: str | bytes = first[len(CSV_START) :]
@@ -104,23 +112,47 @@ def _check_names(place: str, found: Sequence[str], wanted: Sequence[str]) -> Non
 
 
 def _csv_rows(path: Path) -> Iterator[list[str]]:
-    """The lines of a csv file below the first, split into values; a line that is cut off or too long is refused."""
-    file, number = os.fspath(path), 0
+    """The lines of a csv file below the first, split into values.
 
-    def lines(text: Any) -> Iterator[str]:
-        nonlocal number
-        while line := text.readline(_MAX_LINE):
+    A full disk or a crash cuts the last line; it is left out, with a warning. A line that is too long is an error.
+    """
+    file, number, cut, ended = os.fspath(path), 0, False, False
+
+    def lines(binary: Any) -> Iterator[str]:
+        nonlocal number, cut, ended
+        while line := binary.readline(_MAX_LINE):
             number += 1
-            if not line.endswith("\n"):
-                raise BadInput(f"{file}:{number}: this line is cut short, or longer than {_MAX_LINE} characters")
-            if number > 1:
-                yield line
+            if not line.endswith(b"\n"):
+                if len(line) == _MAX_LINE:
+                    raise BadInput(f"{file}:{number}: this line is longer than {_MAX_LINE} characters")
+                cut = True
+            elif number > 1:
+                yield line.decode()
+        ended = True
 
-    with open(path, encoding="utf-8", newline="") as text:
+    rows = 0
+    with bounded.open_binary(path, _MAX_FILE) as binary:
         try:
-            yield from csv.reader(lines(text), strict=True)
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise BadInput(f"{file}:{number + 1}: not a csv table: {error}") from None
+            for words in csv.reader(lines(binary), strict=True):
+                yield words
+                rows += 1
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{file}:{number}: not a csv table: {error}") from None
+        except csv.Error as error:
+            if not ended:
+                raise BadInput(f"{file}:{number}: not a csv table: {error}") from None
+            cut = True  # inside a quoted text
+    if cut and not rows:
+        raise BadInput(f"{file}:2: not a whole recording: the names of its columns are cut short")
+    if cut:
+        _warn_of_cut(file, rows - 1)
+
+
+def _warn_of_cut(file: str, rows: int) -> None:
+    warnings.warn(
+        f"{file}: the recording is cut short, as by a full disk or a crash; the {rows:,} whole rows before are read",
+        stacklevel=3,
+    )
 
 
 def _csv_blocks(path: Path, layout: Layout, size: int) -> Iterator[Block]:
@@ -177,7 +209,7 @@ def _arrow_schema(path: Path) -> Any:
     pa, parquet = arrow()
     file, part = os.fspath(path), Path(os.fspath(path) + PART)
     kind = "journal" if suffix(path) == PART else "Parquet file"
-    open(path, "rb").close()  # a missing file raises an OSError with its name
+    bounded.open_binary(path, _MAX_FILE).close()  # a missing file raises an OSError with its name
     with pa.OSFile(file) as binary:
         try:
             opened = pa.ipc.open_stream(binary) if suffix(path) == PART else parquet.ParquetFile(binary)
@@ -209,27 +241,64 @@ def _arrow_blocks(path: Path, layout: Layout, size: int) -> Iterator[Block]:
 def _row_groups(pa: Any, parquet: Any, binary: Any, size: int, file: str) -> Iterator[Any]:
     first, group = 0, 0
     try:
-        table = parquet.ParquetFile(binary, page_checksum_verification=True)
+        # texts stay in their dictionary: a few bytes of a file can repeat a long text a million times
+        table = parquet.ParquetFile(binary, page_checksum_verification=True, read_dictionary=list(TEXTS))
         for group in range(table.num_row_groups):
+            unpacked = table.metadata.row_group(group).total_byte_size
+            if not 0 <= unpacked <= _MAX_UNPACKED:
+                raise BadInput(f"{file}: row group {group} unpacks to {unpacked:,} bytes; at most {_MAX_UNPACKED:,}")
             for batch in table.iter_batches(batch_size=size, row_groups=[group]):
                 yield batch
                 first += batch.num_rows
     except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, BadInput):
+            raise
         raise BadInput(f"{file}: row group {group}, from row {first} on: {error}") from None
 
 
 def _journal_batches(pa: Any, binary: Any, file: str) -> Iterator[Any]:
     """The complete batches of a journal; the last one may be incomplete."""
-    stream, count = pa.ipc.open_stream(binary), 0
+    count, rows = 0, 0
     try:
+        messages = pa.ipc.MessageReader.open_stream(binary)
+        found = pa.ipc.read_schema(messages.read_next_message())
         while True:
-            yield stream.read_next_batch()
-            count += 1
+            message = messages.read_next_message()
+            # a journal is written without compression; a small compressed buffer may claim any size
+            if message.type != "record batch" or _compressed(message.metadata.to_pybytes()):
+                raise BadInput(f"{file}: batch {count}: it is compressed, or not a batch of rows")
+            batch = pa.ipc.read_record_batch(message, found)
+            yield batch
+            count, rows = count + 1, rows + batch.num_rows
     except StopIteration:
         return
     except (pa.ArrowException, OSError, EOFError) as error:
         if binary.tell() < binary.size():
             raise BadInput(f"{file}: batch {count}: {error}") from None
+        _warn_of_cut(file, rows)
+
+
+def _compressed(message: bytes) -> bool:
+    """Whether the flatbuffer of a record batch names a compression, or is damaged.
+
+    It is the fourth field of the table `RecordBatch`, which is the third field of the table `Message`.
+    """
+
+    def field(table: int, number: int) -> int:
+        """The place of a field of a table; 0 without the field."""
+        sizes = table - struct.unpack_from("<i", message, table)[0]
+        entry = sizes + 4 + 2 * number
+        if sizes < 0 or entry + 2 > sizes + int(struct.unpack_from("<H", message, sizes)[0]):
+            return 0
+        offset = int(struct.unpack_from("<H", message, entry)[0])
+        return table + offset if offset else 0
+
+    try:
+        header = field(struct.unpack_from("<I", message, 0)[0], 2)
+        batch = header + struct.unpack_from("<I", message, header)[0]
+        return field(batch, 3) != 0
+    except struct.error:
+        return True
 
 
 def _arrow_block(batch: Any, layout: Layout, file: str, first: int) -> Block:
@@ -238,6 +307,17 @@ def _arrow_block(batch: Any, layout: Layout, file: str, first: int) -> Block:
             row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
             raise BadInput(f"{file}: row {first + row}, column {name!r}: the value is missing")
     integers = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in (*INTEGERS, *FLAGS)}
-    texts = {name: batch.column(name).to_pylist() for name in TEXTS}
+    place = f"{file}: from row {first} on"
+    texts: dict[str, Sequence[str]] = {name: _texts(batch.column(name), name, place) for name in TEXTS}
     heads = len(INTEGERS) + len(FLAGS) + len(TEXTS)
     return integers, texts, np.stack([column.to_numpy() for column in batch.columns[heads:]], axis=1)
+
+
+def _texts(column: Any, name: str, place: str) -> list[str]:
+    """The texts of a column; equal ones of a dictionary are one object."""
+    has_dictionary = hasattr(column, "dictionary")
+    values = column.dictionary if has_dictionary else column
+    if values.nbytes > _MAX_TEXTS:
+        raise BadInput(f"{place}, column {name!r}: {values.nbytes:,} bytes of texts; at most {_MAX_TEXTS:,} in a block")
+    words: list[str] = values.to_pylist()
+    return [words[k] for k in column.indices.to_pylist()] if has_dictionary else words

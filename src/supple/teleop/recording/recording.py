@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from supple.errors import BadInput
+from supple.errors import BadInput, SuppleError
 from supple.frame import Array
 from supple.linkage import Linkage
 from supple.solver import Solver
@@ -17,6 +17,7 @@ from supple.teleop.recording.columns import Layout, Rows
 from supple.tracker import Tracker
 
 _BLOCK = 4096  # ticks read at a time
+_MAX_MEMORY = 4 * 2**30  # bytes
 
 
 class Recording:
@@ -65,8 +66,16 @@ class Recording:
             yield self._layout.rows(*block)
 
     def rows(self) -> Rows:
-        """All its ticks. Half an hour of an arm of six joints takes 300 MB; `blocks` takes a few."""
-        parts = list(self.blocks())
+        """All its ticks. Half an hour of an arm of six joints takes 300 MB; `blocks` takes a few.
+
+        Raises `BadInput` above 4 GiB: a small file may hold very many equal rows.
+        """
+        parts, size = [], 0
+        for block in self.blocks():
+            parts.append(block)
+            size += 8 * len(block) * len(self._layout.columns)
+            if size > _MAX_MEMORY:
+                raise BadInput(f"{self.path}: its rows need more than {_MAX_MEMORY // 2**30} GiB; use blocks()")
         if not parts:
             raise BadInput(f"{self.path}: there is no tick in it")
         return Rows.join(parts)
@@ -74,9 +83,17 @@ class Recording:
     def tracker(
         self, solver: Solver | None = None, *, linkage: Linkage | None = None, start: Array | None = None
     ) -> Tracker:
-        """A tracker like the recorded one; with another solver, linkage or start (dof,) where given."""
+        """A tracker like the recorded one; with another solver, linkage or start (dof,) where given.
+
+        Raises `BadInput` if the recording does not describe one.
+        """
         begin = self.start if start is None else start
-        return metadata.tracker_from_dict(self._metadata.tracker, linkage or self.linkage, begin, solver)
+        try:
+            return metadata.tracker_from_dict(self._metadata.tracker, linkage or self.linkage, begin, solver)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+            if isinstance(error, SuppleError):
+                raise
+            raise BadInput(f"{self.path}: its tracker cannot be made again: {str(error)[:300]}") from None
 
     def _new_tracker(self, text: str, tracker: Tracker, solver: Solver | None) -> tuple[Tracker, str]:
         """The tracker that replaced another during the recording, and the text of its recorded solver."""

@@ -178,7 +178,7 @@ def _new_tracker(
     """The tracker that took over here, at the current joint values."""
     try:
         tracker, solver_text = recording._new_tracker(text, tracker, solver)
-    except (SuppleError, KeyError, TypeError, ValueError, RecursionError) as error:
+    except (SuppleError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         raise BadInput(f"{recording.path}: column 'how': {error}") from None
     solvers.append(solver_text)
     return tracker

@@ -13,6 +13,7 @@ import numpy as np
 from supple.errors import BadInput, missing_extra
 from supple.teleop.command import Tick
 from supple.teleop.recording.columns import FLAGS, INTEGERS, TEXTS, Layout
+from supple.write import atomic
 
 PART = ".part"
 """Added to the name of a Parquet file while it is being recorded."""
@@ -106,8 +107,12 @@ class ParquetWriter:
         options = {"compression": "zstd", "use_dictionary": list(TEXTS), "write_page_checksum": True}
         options["use_byte_stream_split"] = list(self._layout.numbers)  # compresses slowly changing numbers well
         journal = Path(os.fspath(self._path) + PART)
-        open(self._path, self._mode).close()
-        with parquet.ParquetWriter(os.fspath(self._path), self._schema, **options) as writer:
+        if self._mode == "xb" and self._path.exists():
+            raise FileExistsError(17, "File exists", str(self._path))
+        with (
+            atomic.replacing(self._path) as new,
+            parquet.ParquetWriter(os.fspath(new), self._schema, **options) as writer,
+        ):
             for table in _tables(self._arrow, journal):
                 writer.write_table(table, row_group_size=_ROW_GROUP)
         journal.unlink()
