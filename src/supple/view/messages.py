@@ -99,12 +99,6 @@ class FileTransferPart(_Accepted, tag=True):
     content: bytes
 
 
-class LocalStorageGetItemResponseMessage(_Accepted, tag=True):
-    value: Text | None
-    error: Text | None
-    request_uuid: Text
-
-
 VIEW = (ViewerCameraMessage, GuiUpdateMessage)
 """The messages of a page with controls."""
 DRIVE = (
@@ -116,9 +110,8 @@ DRIVE = (
     SceneNodeDragMessage,
     FileTransferStartUpload,
     FileTransferPart,
-    LocalStorageGetItemResponseMessage,
 )
-"""The messages of a page with handles, keys, uploads and a heartbeat as well."""
+"""The messages of a page with handles, keys and uploads as well."""
 
 
 def decoder(accepted: Iterable[type[_Accepted]]) -> Callable[[bytes], Any]:

@@ -8,11 +8,11 @@ import io
 import logging
 import time
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import viser
-from viser import infra
+from viser import _messages, infra
 from viser.infra import _infra
 from websockets.asyncio import server as websockets
 from websockets.protocol import State
@@ -32,7 +32,7 @@ HANDSHAKE_SECONDS = 5.0
 """How long a connection may take to ask for something and to receive it."""
 SILENT_SECONDS = 10.0
 """How long a new browser may take to send its first message."""
-MAX_MESSAGES = 300.0
+MAX_MESSAGES = 200.0
 """Messages a second that are read from a browser."""
 MAX_BYTES = 2_000_000.0
 """Bytes a second that are read from a browser."""
@@ -85,6 +85,10 @@ class Gate:
         """Numbers of refused connections and of dropped messages."""
         self.expendable: Callable[[int], bool] = lambda browser: False
         """Whether a browser, by its number, may be disconnected in favour of a new one."""
+        self.heard: Callable[[int, Any], None] = lambda browser, message: None
+        """Called with the number of a browser and each of its messages, before the message has an effect."""
+        self.channels: dict[str, Callable[[Any], Awaitable[None]]] = {}
+        """Handlers of WebSockets that are not viser's, by their secret paths; each is used once."""
         self._host, self._decode, self._max_size = host, decode, max_size
         self._sockets: dict[Any, float] = {}  # when each was opened
         self._browsers: dict[Any, bool] = {}  # whether each has sent something
@@ -92,12 +96,16 @@ class Gate:
 
     def serve(self, handler: Any, *place: Any, process_request: Any, **options: Any) -> Any:
         """Listens as `websockets.serve` does, but guarded."""
+
+        async def route(connection: Any) -> None:
+            await self.channels.pop(connection.request.path, handler)(connection)
+
         self.listening = True
         begin, end = PING
         options |= {"compression": None, "max_size": self._max_size, "max_queue": 4}
         options |= {"open_timeout": HANDSHAKE_SECONDS, "close_timeout": 1.0, "logger": _log}
         return websockets.serve(
-            handler,
+            route,
             *place,
             process_request=lambda connection, request: self.admit(connection, request, process_request),
             create_connection=self._connection_class(),
@@ -120,6 +128,8 @@ class Gate:
             return response
         if len(origins) != 1 or not is_same_origin(origins[0], hosts[0]):
             return self._refuse(connection, 403, "only this page itself may connect")
+        if request.path in self.channels:
+            return None
         if f"viser-v{viser.__version__}" not in request.headers.get("Sec-WebSocket-Protocol", ""):
             return self._refuse(connection, 400, "the page is of another version: load it again")
         if len(self._browsers) >= MAX_BROWSERS and not self._make_room():
@@ -191,7 +201,7 @@ class Gate:
 
             def _expire(self) -> None:
                 """Ends a connection that is no WebSocket by now: one that reads its file very slowly."""
-                if self not in gate._browsers:
+                if self.protocol.state is not State.OPEN:
                     self.transport.abort()
 
         return Connection
@@ -213,6 +223,7 @@ class Gate:
                 timeout = None
                 if connection in self._browsers:
                     self._browsers[connection] = True
+                self.heard(number, message)
                 handle(message)
             now = time.monotonic()
             delay = max(rate.delay(1.0, now), size.delay(len(raw), now))
@@ -228,12 +239,18 @@ class Gate:
 
     def _meant(self, number: int, message: Any) -> bool:
         """Whether a message is for something that exists; the value of a control must be one that it can have."""
-        if not hasattr(message, "updates"):
-            return True
+        if isinstance(message, _messages.GuiUpdateMessage):
+            control = self._control(number, message.uuid)
+            return control is not None and messages.fits(control, message.updates["value"])
+        if isinstance(message, _messages.FileTransferStartUpload):
+            return isinstance(self._control(number, message.source_component_uuid), viser.GuiUploadButtonHandle)
+        return True
+
+    def _control(self, number: int, uuid: str) -> Any:
+        """The control with this name, of the page or of one browser; None if there is none."""
         client = self.server.get_clients().get(number)
-        scopes = (self.server.gui,) if client is None else (self.server.gui, client.gui)
-        found = [scope._gui_input_handle_from_uuid.get(message.uuid) for scope in scopes]
-        return any(one is not None and messages.fits(one, message.updates["value"]) for one in found)
+        scopes = (self.server.gui,) if client is None else (client.gui, self.server.gui)
+        return next((found for one in scopes if (found := one._gui_input_handle_from_uuid.get(uuid))), None)
 
 
 def _guarded(gate: Gate) -> type:

@@ -62,6 +62,7 @@ class Actions:
         self._message: tuple[str, str, float] = ("", "", 0.0)
         self._resets = self._frames = 0
         self._present, self._other_drove = False, other is not None
+        self._heard: Callable[[float], bool] = lambda now: True
         self._enter(arm, method, scale, other, record)
 
     # -- called by the page ------------------------------------------------------------------------------------------
@@ -71,10 +72,15 @@ class Actions:
         if not self.session.source.other_drives:
             self.session.loop.pause(NOBODY)
 
-    def set_present(self, present: bool) -> None:
-        """A browser drives from now on, or none: then the arm is held."""
+    def set_present(self, present: bool, heard: Callable[[float], bool] | None = None) -> None:
+        """A browser drives from now on, or none: then the arm is held.
+
+        ``heard``: whether that browser is heard at a time (s); by default as before.
+        """
         with self.lock:
             session, source = self.session, self.session.source
+            self._heard = heard or self._heard
+            source.heard = self._heard
             if not present:
                 session.end_script()
                 self._hazards = []
