@@ -168,10 +168,12 @@ class Page:
     def _refresh(self) -> None:
         with self._lock:
             for _, shown in self._clients.values():
-                with contextlib.suppress(
-                    RuntimeError, AttributeError
-                ):  # a browser that has gone, or has removed its controls
+                try:
                     shown.refresh()
+                except (RuntimeError, AttributeError):  # a browser that has gone, or has removed its controls
+                    continue
+                except Exception:
+                    _log.exception("the controls of a browser could not be refreshed")
 
     def _waiting_panel(self, client: Any) -> WaitingPanel:
         from supple.teleop.page.waiting import WaitingPanel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -26,6 +27,7 @@ from supple.teleop.page.tour import HAZARDS, Hazard
 MESSAGE_SECONDS = 6.0  # how long a message is shown
 NOBODY = "nobody drives"
 FAILED = "that did not work"
+_log = logging.getLogger(__name__)
 
 
 class Actions:
@@ -148,9 +150,10 @@ class Actions:
         """Changes to a bundled arm or the uploaded one."""
         with self.lock:
             if self._uploaded is not None and name == self._uploaded.linkage.name:
-                self._switch(self._uploaded)
+                uploaded = self._uploaded
+                self._try(lambda: self._switch(uploaded))
             elif name in models.names() and name != self.session.arm.linkage.name:
-                self._switch(Arm.of(models.get(name)))
+                self._try(lambda: self._switch(Arm.of(models.get(name))))
 
     def choose_link(self, link: str) -> None:
         """Drives another link of the same linkage."""
@@ -285,21 +288,29 @@ class Actions:
         _ = arm.goals, arm.axes, arm.columns  # raises before the old arm is removed
         before = self.session
         self.end_script()
-        try:
-            before.loop.stop()
-        except Exception as error:  # most likely a recording that could not be completed; the change goes on
-            self.show_message(FAILED, str(error)[:300])
-        self.view.clear()
+        self._leave()
         try:
             self._enter(arm, before.method, before.scale)
+            self._set_cameras()
         except Exception:
+            self._leave()
             self._enter(before.arm, before.method, before.scale)
             raise
         finally:
-            for client in self._server.get_clients().values():
-                self.view.set_camera(client)
             self.set_present(self._present)
             self.changed()
+
+    def _leave(self) -> None:
+        """Ends the session and removes its drawing, whatever state it is in."""
+        for act in (self.session.loop.stop, self.view.clear):
+            try:
+                act()
+            except Exception as error:  # most likely a recording that could not be completed; the change goes on
+                self.show_message(FAILED, str(error)[:300])
+
+    def _set_cameras(self) -> None:
+        for client in self._server.get_clients().values():
+            self.view.set_camera(client)
 
     def _enter(
         self,
@@ -323,11 +334,14 @@ class Actions:
         session.loop.start()
 
     def _try(self, act: Callable[[], None]) -> None:
-        """Does it, or shows the reason of the failure."""
+        """Does it, or shows the reason of the failure: nothing that a browser sends ends the loop or takes the seat."""
         try:
             act()
         except (SuppleError, OSError) as error:
             self.show_message(FAILED, str(error)[:300])
+        except Exception as error:
+            _log.exception("an action of the page failed")
+            self.show_message(FAILED, f"{type(error).__name__}: {error}"[:300])
 
     def _current_note(self) -> str:
         title, text, until = self._message
