@@ -15,21 +15,15 @@ import viser
 from viser import _messages, infra
 from viser.infra import _infra
 from websockets.asyncio import server as websockets
-from websockets.protocol import State
 
 from supple.errors import SuppleError
 from supple.view import address, messages
 from supple.view.origin import is_own_name, is_same_origin
 from supple.view.rate_limit import RateLimit
+from supple.view.sockets import HANDSHAKE_SECONDS, Sockets
 
 MAX_BROWSERS = 8
 """Browsers that are connected at once."""
-MAX_SOCKETS = 32
-"""Connections at once, with those that have not said yet what they want."""
-MAX_CONNECTS = 50.0
-"""New connections a second; a browser opens about six for a page."""
-HANDSHAKE_SECONDS = 5.0
-"""How long a connection may take to ask for something and to receive it."""
 SILENT_SECONDS = 10.0
 """How long a new browser may take to send its first message."""
 MAX_MESSAGES = 200.0
@@ -82,7 +76,7 @@ class Gate:
         """Whether it is in use."""
         self.server: Any = None
         self.refused = self.dropped = 0
-        """Numbers of refused connections and of dropped messages."""
+        """Numbers of refused requests and of dropped messages."""
         self.expendable: Callable[[int], bool] = lambda browser: False
         """Whether a browser, by its number, may be disconnected in favour of a new one."""
         self.heard: Callable[[int, Any], None] = lambda browser, message: None
@@ -90,9 +84,8 @@ class Gate:
         self.channels: dict[str, Callable[[Any], Awaitable[None]]] = {}
         """Handlers of WebSockets that are not viser's, by their secret paths; each is used once."""
         self._host, self._decode, self._max_size = host, decode, max_size
-        self._sockets: dict[Any, float] = {}  # when each was opened
         self._browsers: dict[Any, bool] = {}  # whether each has sent something
-        self._connects = RateLimit(MAX_CONNECTS, 2 * MAX_CONNECTS)
+        self.sockets = Sockets(lambda connection: self._browsers.pop(connection, None))
 
     def serve(self, handler: Any, *place: Any, process_request: Any, **options: Any) -> Any:
         """Listens as `websockets.serve` does, but guarded."""
@@ -108,7 +101,7 @@ class Gate:
             route,
             *place,
             process_request=lambda connection, request: self.admit(connection, request, process_request),
-            create_connection=self._connection_class(),
+            create_connection=self.sockets.connection_class(),
             ping_interval=begin,
             ping_timeout=end,
             **options,
@@ -157,54 +150,6 @@ class Gate:
         del self._browsers[leaving]
         leaving.transport.abort()
         return True
-
-    def opened(self, connection: Any) -> bool:
-        """Whether a new connection may ask for something."""
-        now = time.monotonic()
-        if not self._connects.allow(now):
-            return False
-        if len(self._sockets) >= MAX_SOCKETS:
-            waiting = [one for one in self._sockets if one.protocol.state is State.CONNECTING]
-            if not waiting:
-                return False
-            self._sockets.pop(waiting[0])
-            waiting[0].transport.abort()
-        self._sockets[connection] = now
-        return True
-
-    def closed(self, connection: Any) -> None:
-        """A connection has ended."""
-        self._sockets.pop(connection, None)
-        self._browsers.pop(connection, None)
-
-    def _connection_class(self) -> type:
-        gate = self
-
-        class Connection(websockets.ServerConnection):
-            """A connection that may be refused before anything is read from it."""
-
-            _admitted = False
-
-            def connection_made(self, transport: Any) -> None:
-                self._admitted = gate.opened(self)
-                if self._admitted:
-                    super().connection_made(transport)
-                    asyncio.get_running_loop().call_later(2 * HANDSHAKE_SECONDS, self._expire)
-                else:
-                    gate.refused += 1
-                    transport.abort()
-
-            def connection_lost(self, error: Exception | None) -> None:
-                gate.closed(self)
-                if self._admitted:
-                    super().connection_lost(error)
-
-            def _expire(self) -> None:
-                """Ends a connection that is no WebSocket by now: one that reads its file very slowly."""
-                if self.protocol.state is not State.OPEN:
-                    self.transport.abort()
-
-        return Connection
 
     # -- messages ----------------------------------------------------------------------------------------------------
 

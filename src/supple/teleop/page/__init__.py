@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from supple.errors import BadInput, missing_extra
-from supple.teleop.page.heartbeat import SEAT_SECONDS, Heartbeat
+from supple.teleop.page import heartbeat as heartbeats
+from supple.teleop.page.heartbeat import Heartbeat
 from supple.view import address
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ class Page:
     def _check_seats(self) -> None:
         """Takes silent browsers out of the queue, and puts them back when they are heard again."""
         for browser, heartbeat in list(self._heartbeats.items()):
-            silent = heartbeat.silence > SEAT_SECONDS
+            silent = heartbeat.silence > heartbeats.SEAT_SECONDS
             if silent and self.drivers.queue_position(browser) is not None:
                 self._lapsed.add(browser)
                 self.drivers.release(browser)
