@@ -365,7 +365,10 @@ def driver(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
     Its heartbeat may have long gaps: the scene is drawn by the processor, which other tests need too.
     """
-    with pytest.MonkeyPatch.context() as patched, serve(models.panda(), port=0, folder=tmp_path_factory.mktemp("drives") / "recordings") as page:
+    with (
+        pytest.MonkeyPatch.context() as patched,
+        serve(models.panda(), port=0, folder=tmp_path_factory.mktemp("drives") / "recordings") as page,
+    ):
         patched.setattr(heartbeat, "PATIENCE", PATIENCE)
         patched.setattr(heartbeat, "SEAT_SECONDS", PATIENCE)
         _plainly(page)

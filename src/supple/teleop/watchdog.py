@@ -12,7 +12,7 @@ _STEADY_DELAY = 2.0  # s; after this time a constant delay is taken for a change
 
 
 class Silent(Exception):
-    """Raised by a source that knows by itself that its operator is silent: the arm is held at once, with this reason."""
+    """Raised by a source that knows that its operator is silent: the arm is held at once, with this reason."""
 
 
 class Watchdog:

@@ -29,6 +29,8 @@ class _Accepted(msgspec.Struct, tag_field="type", forbid_unknown_fields=True):
 
 
 class ViewerCameraMessage(_Accepted, tag=True):
+    """The camera of the browser."""
+
     wxyz: Quaternion
     position: Vector
     fov: Number
@@ -45,15 +47,21 @@ class _Value(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class GuiUpdateMessage(_Accepted, tag=True):
+    """The new value of a control."""
+
     uuid: Text
     updates: _Value
 
 
 class CommandTriggerMessage(_Accepted, tag=True):
+    """A key of a command was pressed."""
+
     uuid: Text
 
 
 class TransformControlsUpdateMessage(_Accepted, tag=True):
+    """A sample of a handle that is dragged."""
+
     name: Text
     wxyz: Quaternion
     position: Vector
@@ -61,16 +69,22 @@ class TransformControlsUpdateMessage(_Accepted, tag=True):
 
 
 class TransformControlsDragStartMessage(_Accepted, tag=True):
+    """A handle is dragged from now on."""
+
     name: Text
     owner: Text = ""
 
 
 class TransformControlsDragEndMessage(_Accepted, tag=True):
+    """A handle is released."""
+
     name: Text
     owner: Text = ""
 
 
 class SceneNodeDragMessage(_Accepted, tag=True):
+    """A ball is dragged."""
+
     phase: Literal["start", "update", "end"]
     name: Text
     instance_index: Whole | None
@@ -84,6 +98,8 @@ class SceneNodeDragMessage(_Accepted, tag=True):
 
 
 class FileTransferStartUpload(_Accepted, tag=True):
+    """A file will follow."""
+
     source_component_uuid: Text
     transfer_uuid: Text
     filename: str
@@ -93,6 +109,8 @@ class FileTransferStartUpload(_Accepted, tag=True):
 
 
 class FileTransferPart(_Accepted, tag=True):
+    """A part of a file."""
+
     source_component_uuid: Text | None
     transfer_uuid: Text
     part_index: Whole

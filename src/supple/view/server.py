@@ -39,6 +39,7 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 _log = logging.getLogger(__name__)
+_log.addFilter(lambda record: record.getMessage() != "opening handshake failed")  # strangers must not fill the log
 
 
 def start(host: str, port: int, accepted: Iterable[type], max_size: int = 2**16) -> Any:
@@ -115,7 +116,10 @@ class Gate:
         if len(hosts) != 1 or not is_own_name(hosts[0], self._host):
             return self._refuse(connection, 421, "this page is served under the name or address of its machine only")
         if "websocket" not in request.headers.get("Upgrade", "").lower():
-            response = files(connection, request)
+            try:
+                response = files(connection, request)
+            except (OSError, ValueError):  # such as a path with a zero byte
+                response = self._refuse(connection, 404, "there is no such file")
             for name, value in _HEADERS.items():
                 response.headers[name] = value
             return response
@@ -206,12 +210,12 @@ def _guarded(gate: Gate) -> type:
     """
     listener = types.SimpleNamespace(**vars(_infra.websockets))
     listener.asyncio = types.SimpleNamespace(server=types.SimpleNamespace(**vars(websockets) | {"serve": gate.serve}))
-    worker = _with_globals(
-        infra.WebsockServer._background_worker, websockets=listener, _message_consumer=gate.consume
-    )
+    worker = _with_globals(infra.WebsockServer._background_worker, websockets=listener, _message_consumer=gate.consume)
     transport = type("WebsockServer", (infra.WebsockServer,), {"_background_worker": worker})
     parts = types.SimpleNamespace(**vars(infra) | {"WebsockServer": transport})
-    return type("ViserServer", (viser.ViserServer,), {"__init__": _with_globals(viser.ViserServer.__init__, infra=parts)})
+    return type(
+        "ViserServer", (viser.ViserServer,), {"__init__": _with_globals(viser.ViserServer.__init__, infra=parts)}
+    )
 
 
 def _with_globals(function: Any, **changed: Any) -> Any:

@@ -27,7 +27,7 @@ class Sockets:
     keep others out.
     """
 
-    def __init__(self, closed: Callable[[Any], None] = lambda connection: None) -> None:
+    def __init__(self, closed: Callable[[Any], object] = lambda connection: None) -> None:
         """No connections; ``closed`` is called with each that has ended."""
         self.refused = 0
         """Number of connections that were closed at once."""

@@ -169,12 +169,7 @@ class Page:
     def _refresh(self) -> None:
         with self._lock:
             for _, shown in self._clients.values():
-                try:
-                    shown.refresh()
-                except (RuntimeError, AttributeError):  # a browser that has gone, or has removed its controls
-                    continue
-                except Exception:
-                    _log.exception("the controls of a browser could not be refreshed")
+                _refresh(shown)
 
     def _waiting_panel(self, client: Any) -> WaitingPanel:
         from supple.teleop.page.waiting import WaitingPanel
@@ -302,6 +297,15 @@ def serve(
     if open_browser:
         address.open_page(page.url)
     return page
+
+
+def _refresh(shown: Controls | WaitingPanel) -> None:
+    try:
+        shown.refresh()
+    except (RuntimeError, AttributeError):  # a browser that has gone, or has removed its controls
+        return
+    except Exception:  # one browser must not keep the others from theirs
+        _log.exception("the controls of a browser could not be refreshed")
 
 
 def _check_extra() -> None:

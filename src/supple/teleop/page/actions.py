@@ -302,11 +302,8 @@ class Actions:
 
     def _leave(self) -> None:
         """Ends the session and removes its drawing, whatever state it is in."""
-        for act in (self.session.loop.stop, self.view.clear):
-            try:
-                act()
-            except Exception as error:  # most likely a recording that could not be completed; the change goes on
-                self.show_message(FAILED, str(error)[:300])
+        self._try(self.session.loop.stop)  # it may fail to complete a recording; the change goes on
+        self._try(self.view.clear)
 
     def _set_cameras(self) -> None:
         for client in self._server.get_clients().values():
@@ -333,7 +330,7 @@ class Actions:
             session.loop.pause(NOBODY)
         session.loop.start()
 
-    def _try(self, act: Callable[[], None]) -> None:
+    def _try(self, act: Callable[[], object]) -> None:
         """Does it, or shows the reason of the failure: nothing that a browser sends ends the loop or takes the seat."""
         try:
             act()

@@ -117,14 +117,19 @@ def _check_lengths(linkage: Linkage, file: str) -> None:
     for element, found in lengths.items():
         most = float(np.abs(np.concatenate([*found, [0.0]])).max())
         if not most <= SIZES[1]:
-            raise BadLinkage(f"a length of {most:.3g} m; from a browser at most {SIZES[1]:g} m", file=file, element=element)
+            raise BadLinkage(
+                f"a length of {most:.3g} m; from a browser at most {SIZES[1]:g} m", file=file, element=element
+            )
 
 
 def _slides(joint: Joint) -> Array:
     """The finite limits in metres (n,)."""
-    bounds = [(lower, upper) for lower, upper, unit in zip(joint.lower, joint.upper, joint.units, strict=False) if unit == "m"]
-    values = np.ravel(bounds).astype(float)
-    return values[np.isfinite(values)]
+    bounds = [
+        (lower, upper) for lower, upper, unit in zip(joint.lower, joint.upper, joint.units, strict=False) if unit == "m"
+    ]
+    values: Array = np.ravel(bounds).astype(float)
+    finite: Array = values[np.isfinite(values)]
+    return finite
 
 
 def _sizes(shape: Shape) -> list[Array]:
