@@ -53,7 +53,7 @@ class Driver:
         assert until(lambda: len(page._clients) > place and len(page._heartbeats) > place)
         self.number = max(page._heartbeats)
         self.beats = stack.enter_context(connect(page.port, page._heartbeats[self.number].path))
-        self.beating, self.ended = True, threading.Event()
+        self.beating, self.delay, self.ended = True, 0.0, threading.Event()
         threading.Thread(target=self._beat, daemon=True).start()
         stack.callback(self.ended.set)
         self.listening = threading.Thread(target=self._listen, daemon=True)
@@ -63,7 +63,7 @@ class Driver:
         with contextlib.suppress(Exception):
             while not self.ended.wait(INTERVALS[1] / 2):
                 if self.beating:
-                    self.beats.send("")
+                    self.beats.send(str(time.monotonic() - self.delay))
 
     def _listen(self) -> None:
         with contextlib.suppress(Exception):
@@ -159,6 +159,35 @@ def test_a_frozen_driver_loses_its_seat_and_has_it_again_when_it_is_heard(
         assert until(lambda: page.drivers.driver == first.number)
 
 
+def test_a_browser_that_does_not_beat_does_not_drive_whatever_it_sends(page: Page) -> None:
+    with driving(page) as driver:
+        driver.beating = False
+        assert until(lambda: page.session.loop.held.startswith("silent"))
+        rest = tool(page)
+        driver.drag(0.2)
+        time.sleep(0.3)
+        assert np.abs(tool(page) - rest).max() < 1e-3
+
+
+def test_a_browser_whose_beats_come_late_is_silent(page: Page) -> None:
+    with driving(page) as driver:
+        driver.delay = 0.6  # as if they had waited in a full buffer
+        assert until(lambda: page.session.loop.held.startswith("silent"))
+        driver.delay = 0.0
+        assert until(lambda: not page.session.loop.held)
+
+
+@pytest.mark.parametrize("beat", ["nan", "inf", "1e300", "x", "9" * 100, b"1.0", ""])
+def test_what_is_no_beat_ends_the_channel(page: Page, beat: str | bytes) -> None:
+    import websockets
+
+    with driving(page) as driver:
+        driver.beating = False
+        driver.beats.send(beat)
+        with pytest.raises(websockets.ConnectionClosed):
+            [driver.beats.recv(timeout=10) for _ in range(5)]
+
+
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.gate
@@ -178,9 +207,8 @@ def test_a_stopped_chromium_is_silent_and_loses_its_seat(page: Page) -> None:
         tab = chromium.new_page()
         tab.goto(page.url)
         tab.get_by_text("method", exact=True).wait_for(timeout=120_000)
-        number = page.drivers.driver
-        assert number is not None
-        assert until(lambda: page._heartbeats[number]._connection is not None)
+        (number,) = page._heartbeats
+        assert until(lambda: page._heartbeats[number]._connection is not None and page.drivers.driver == number)
         found = chromium.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
         frozen = [int(one["id"]) for one in found if one["type"] == "renderer"]
         for process in frozen:

@@ -20,6 +20,7 @@ MAX_NUMBER = 1e6
 Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
 Number = Annotated[float, msgspec.Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)]
 Whole = Annotated[int, msgspec.Meta(ge=0, le=2**31)]
+Pixels = Annotated[int, msgspec.Meta(ge=1, le=2**31)]
 Vector = tuple[Number, Number, Number]
 Quaternion = tuple[Number, Number, Number, Number]
 
@@ -36,8 +37,8 @@ class ViewerCameraMessage(_Accepted, tag=True):
     fov: Number
     near: Number
     far: Number
-    image_height: Whole
-    image_width: Whole
+    image_height: Pixels
+    image_width: Pixels
     look_at: Vector
     up_direction: Vector
 

@@ -80,8 +80,6 @@ class Gate:
         """Numbers of refused requests and of dropped messages."""
         self.expendable: Callable[[int], bool] = lambda browser: False
         """Whether a browser, by its number, may be disconnected in favour of a new one."""
-        self.heard: Callable[[int, Any], None] = lambda browser, message: None
-        """Called with the number of a browser and each of its messages, before the message has an effect."""
         self.channels: dict[str, Callable[[Any], Awaitable[None]]] = {}
         """Handlers of WebSockets that are not viser's, by their secret paths; each is used once."""
         self._host, self._decode, self._max_size = host, decode, max_size
@@ -172,7 +170,6 @@ class Gate:
                 timeout = None
                 if connection in self._browsers:
                     self._browsers[connection] = True
-                self.heard(number, message)
                 handle(message)
             now = time.monotonic()
             delay = max(rate.delay(1.0, now), size.delay(len(raw), now))

@@ -57,7 +57,6 @@ class Page:
         """The browser that drives and those that wait."""
         self.token = self.drivers.token
         actions.changed = self._refresh
-        server.gate.heard = self._hear
         server.gate.expendable = lambda browser: not self.drivers.admitted(browser)
         server.on_client_connect(self._connect)
         server.on_client_disconnect(self._disconnect)
@@ -182,12 +181,6 @@ class Page:
         return Controls(client, self._actions, self.drivers.release)
 
     # -- heartbeat ----------------------------------------------------------------------------------------------------
-
-    def _hear(self, browser: int, message: Any) -> None:
-        """A browser has sent a message; in the thread of the server."""
-        heartbeat = self._heartbeats.get(browser)
-        if heartbeat is not None:
-            heartbeat.hear()
 
     def _check_seats(self) -> None:
         """Takes silent browsers out of the queue, and puts them back when they are heard again."""

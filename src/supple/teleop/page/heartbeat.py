@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import secrets
 import time
 from typing import Any
+
+from supple.teleop.command import Command
+from supple.teleop.network.wire import MAX_TIME
+from supple.teleop.watchdog import Watchdog
 
 PATIENCE = 0.25
 """Seconds of silence after which a browser no longer moves the arm."""
@@ -17,27 +22,29 @@ SEAT_SECONDS = 5.0
 INTERVALS = (1.0, 0.05)
 """Seconds between the beats of a browser that does not drive, and of the one that does."""
 _PAUSE = 0.01  # s; beats are not read faster
+_LONGEST = 40  # characters of a beat
 # The thread that draws the page sends the beats, not the one that has the connection of viser: a page that hangs is
-# silent. The server sends the interval in milliseconds.
+# silent. A beat is a stamp in seconds. The server sends the interval in milliseconds.
 _SCRIPT = """(() => {
   const socket = new WebSocket(location.origin.replace(/^http/, "ws") + "%s");
   let timer = 0;
   socket.onmessage = (event) => {
     clearInterval(timer);
-    timer = setInterval(() => socket.send(""), Number(event.data));
+    timer = setInterval(() => socket.send(String(performance.now() / 1000)), Number(event.data));
   };
   socket.onclose = () => clearInterval(timer);
 })();"""
 
 
 class Heartbeat:
-    """The signs of life of one browser: beats on a WebSocket of their own, and all its messages."""
+    """The beats of one browser, on a WebSocket of their own. Beats that come late do not count; see `Watchdog`."""
 
     def __init__(self, client: Any) -> None:
         """For a client of viser that has just connected."""
         self.path = f"/alive/{secrets.token_hex(16)}"
         """Path of the WebSocket. Only this browser knows it."""
         self._client, self._loop = client, client._viser_server.get_event_loop()
+        self._watchdog = Watchdog(PATIENCE, 0)
         self._last = self._since = time.monotonic()
         self._connection: Any = None
         self._drives = False
@@ -48,16 +55,18 @@ class Heartbeat:
 
         self._client._websock_connection.queue_message(_messages.RunJavascriptMessage(_SCRIPT % self.path))
 
-    def hear(self) -> None:
-        """A sign of life has arrived."""
+    def hear(self, stamp: float) -> None:
+        """A beat has arrived, which the browser sent at a time (s) of its own clock."""
         now = time.monotonic()
+        if not self._watchdog.accept(Command(stamp=stamp), now):
+            return
         if now - self._last > PATIENCE:
             self._since = now
         self._last = now
 
     @property
     def silence(self) -> float:
-        """Seconds since the last sign of life."""
+        """Seconds since the last beat."""
         return time.monotonic() - self._last
 
     def alive(self, now: float) -> bool:
@@ -83,12 +92,21 @@ class Heartbeat:
 
         self._connection = connection
         self._send_interval()
-        with contextlib.suppress(ConnectionClosed):
-            async for _ in connection:
-                self.hear()
+        with contextlib.suppress(ConnectionClosed, ValueError):  # it has disconnected, or sends something else
+            async for message in connection:
+                self.hear(_stamp(message))
                 await asyncio.sleep(_PAUSE)
+        self._connection = None
 
     def _send_interval(self) -> None:
         if self._connection is not None:
             sent = asyncio.ensure_future(self._connection.send(str(round(1000 * INTERVALS[self._drives]))))
             sent.add_done_callback(lambda done: done.exception())  # it has disconnected
+
+
+def _stamp(message: str | bytes) -> float:
+    """The stamp of a beat, in seconds; raises ValueError if it is none."""
+    stamp = float(message) if isinstance(message, str) and len(message) < _LONGEST else math.nan
+    if not abs(stamp) < MAX_TIME:
+        raise ValueError("a beat is a time in seconds")
+    return stamp
