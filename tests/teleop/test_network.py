@@ -10,6 +10,7 @@ import random
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -75,6 +76,22 @@ def test_garbage_and_giants_by_udp_are_counted_and_dropped() -> None:
         assert isinstance(wire.decode_answer(stranger.recv(65536)), wire.Refusal)
         assert source.counts.refused == 1
         assert "303 malformed, 1 refused" in repr(source)
+
+
+def test_a_flood_of_strangers_does_not_drown_the_operator() -> None:
+    with contextlib.closing(UdpSource(0)) as source, sender() as operator, sender() as stranger:
+        there, read = (source.host, source.port), 0
+        operator.sendto(packet(1), there)
+        assert until(lambda: source.read() is not None)
+        for k in range(2, 22):
+            for _ in range(400):
+                stranger.sendto(packet(k, 5.0), there)
+            operator.sendto(packet(k), there)
+            time.sleep(0.02)
+            said = source.read()
+            assert said is None or said.hand == Frame()
+            read += said is not None
+        assert read >= 10
 
 
 def test_a_sink_sends_to_an_arm_by_udp_in_either_form() -> None:
