@@ -10,6 +10,7 @@ import random
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -75,6 +76,22 @@ def test_garbage_and_giants_by_udp_are_counted_and_dropped() -> None:
         assert isinstance(wire.decode_answer(stranger.recv(65536)), wire.Refusal)
         assert source.counts.refused == 1
         assert "303 malformed, 1 refused" in repr(source)
+
+
+def test_a_flood_of_strangers_does_not_drown_the_operator() -> None:
+    with contextlib.closing(UdpSource(0)) as source, sender() as operator, sender() as stranger:
+        there, read = (source.host, source.port), 0
+        operator.sendto(packet(1), there)
+        assert until(lambda: source.read() is not None)
+        for k in range(2, 22):
+            for _ in range(400):
+                stranger.sendto(packet(k, 5.0), there)
+            operator.sendto(packet(k), there)
+            time.sleep(0.02)
+            said = source.read()
+            assert said is None or said.hand == Frame()
+            read += said is not None
+        assert read >= 10
 
 
 def test_a_sink_sends_to_an_arm_by_udp_in_either_form() -> None:
@@ -199,16 +216,17 @@ def test_garbage_by_websocket_is_counted_and_a_giant_ends_its_connection(connect
             assert until(lambda: source.read() is not None)
 
 
-def test_a_strange_page_may_not_drive_unless_it_knows_the_token(connect: Callable[..., Any]) -> None:
+def test_a_web_page_may_not_drive_unless_it_knows_the_token(connect: Callable[..., Any]) -> None:
     import websockets
 
     with contextlib.closing(WebSocketSource(0)) as source:
-        for origin in ("https://example.com", "http://127.0.0.1.example.com", "null", "http://[", "file://"):
+        foreign = ["https://example.com", "http://127.0.0.1.example.com", "null", "http://[", "file://"]
+        foreign += [f"http://127.0.0.1:{source.port + 1}", "http://localhost:8080", f"http://localhost:{source.port}"]
+        for origin in foreign:
             with pytest.raises(websockets.InvalidStatus):
                 connect(source, origin=origin)
-        assert source.counts.refused == 5
-        for origin in ("http://localhost:8080", "http://127.0.0.1:8080", "https://[::1]"):
-            connect(source, origin=origin).close()
+        assert source.counts.refused == len(foreign)
+        connect(source, origin=f"http://127.0.0.1:{source.port}").close()  # a page of this very port
     source = WebSocketSource(0, token=TOKEN)
     with contextlib.closing(source), connect(source, origin="https://example.com") as page:
         page.send(packet(1))
@@ -217,17 +235,38 @@ def test_a_strange_page_may_not_drive_unless_it_knows_the_token(connect: Callabl
         assert until(lambda: source.read() is not None)
 
 
-def test_a_crowd_of_connections_is_kept_out(connect: Callable[..., Any]) -> None:
+def test_a_name_that_is_rebound_to_this_machine_is_refused(connect: Callable[..., Any]) -> None:
+    import websockets
+
+    with contextlib.closing(WebSocketSource(0)) as source:
+        for host in ("evil.example", f"evil.example:{source.port}", "127.0.0.1.evil.example", "0.0.0.0", "127.0.0.1 ."):
+            for more in ({}, {"origin": f"http://{host}"}):
+                with socket.create_connection((source.host, source.port)) as stranger:
+                    origin = f"Origin: {more['origin']}\r\n" if more else ""
+                    key = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: x3JJHMbDL1EzLkh9GBhXDw==\r\n"
+                    ask = f"GET / HTTP/1.1\r\nHost: {host}\r\n{origin}{key}Sec-WebSocket-Version: 13\r\n\r\n"
+                    stranger.sendall(ask.encode())
+                    assert stranger.recv(100).startswith(b"HTTP/1.1 403")
+        assert websockets  # it is installed
+
+
+def test_connections_that_say_nothing_do_not_keep_the_operator_out(connect: Callable[..., Any]) -> None:
     import websockets
 
     with contextlib.closing(WebSocketSource(0)) as source, contextlib.ExitStack() as stack:
+        idle = [stack.enter_context(connect(source)) for _ in range(8)]
+        idle[3].send(packet(1)[:-1])  # malformed: it says nothing either
         operator = stack.enter_context(connect(source))
-        for _ in range(7):
-            stack.enter_context(connect(source))
-        with pytest.raises(websockets.InvalidStatus):
-            connect(source)
         operator.send(packet(1))
         assert until(lambda: source.read() is not None)
+        with pytest.raises(websockets.ConnectionClosed):
+            idle[0].recv(timeout=10)
+        for _ in range(20):  # a crowd takes no place from the operator
+            with contextlib.suppress(websockets.InvalidStatus):
+                stack.enter_context(connect(source)).send(packet(1))
+        operator.send(packet(2))
+        assert until(lambda: (said := source.read()) is not None and said.sequence == 2)
+        assert len(source._heard) <= 8
 
 
 def test_a_sink_sends_to_an_arm_by_websocket_and_again_when_it_comes_back() -> None:

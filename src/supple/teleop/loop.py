@@ -23,7 +23,7 @@ from supple.teleop.mapping import Mapping
 from supple.teleop.process import low_latency, stop_on_interrupt
 from supple.teleop.statistics import Statistics
 from supple.teleop.steering import Steering
-from supple.teleop.watchdog import Watchdog
+from supple.teleop.watchdog import Silent, Watchdog
 from supple.tracker import Tracker
 
 _BRAKE_TIMEOUT = 1.0  # s; the loop ends after this time even if the arm still moves
@@ -230,10 +230,10 @@ class Loop:
         self._begin = None
         while self._requests:
             self._requests.popleft()()
-        fresh, source_failure = self._read_command(now)
+        fresh, source_silent, source_failure = self._read_command(now)
         measured, arm_failure = self._read_measured()
         self.statistics.failures += bool(source_failure) + bool(arm_failure)
-        held = self._paused or source_failure or arm_failure or self._watchdog.reason(now)
+        held = self._paused or source_failure or arm_failure or source_silent or self._watchdog.reason(now)
         self._held = held = "stopping" if self._stopping else held
         goals, stamp = self._hold() if held else self._steer(fresh, now)
         before = self._clock.now()
@@ -266,19 +266,21 @@ class Loop:
         self._restart_goals = False
         return self._steering.goals, self._steering.stamp
 
-    def _read_command(self, now: float) -> tuple[bool, str]:
-        """Whether a new valid command has arrived, and the error if the source failed."""
+    def _read_command(self, now: float) -> tuple[bool, str, str]:
+        """Whether a new valid command has arrived, why the operator is silent, and the error if the source failed."""
         try:
             command = self._source.read()
         except StopIteration:
             self._stopping = True
-            return False, ""
+            return False, "", ""
+        except Silent as silent:
+            return False, str(silent), ""
         except Exception as error:  # hold the arm, keep the loop running
-            return False, f"the source failed: {type(error).__name__}: {error}"
+            return False, "", f"the source failed: {type(error).__name__}: {error}"
         if command is None or not self._watchdog.accept(command, now):
-            return False, ""
+            return False, "", ""
         self._command = command
-        return True, ""
+        return True, "", ""
 
     def _read_measured(self) -> tuple[Array | None, str]:
         """The measured joint values (dof,), and the error if they could not be read."""

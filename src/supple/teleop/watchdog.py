@@ -11,6 +11,10 @@ _DRIFT = 1e-3  # s/s; two clocks never drift apart faster
 _STEADY_DELAY = 2.0  # s; after this time a constant delay is taken for a changed clock or a longer network path
 
 
+class Silent(Exception):
+    """Raised by a source that knows that its operator is silent: the arm is held at once, with this reason."""
+
+
 class Watchdog:
     """Checks every command. The arm is held while the operator is silent, or the commands are stale or invalid.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,15 +33,15 @@ class Viewer:
 
     def __init__(self, linkage: Linkage, host: str, port: int, frames: bool) -> None:
         """Start serving; the arguments are those of `serve`."""
-        viser = _viser()
+        _check_extra()
+        from supple.view import messages, server
         from supple.view.panel import Panel
         from supple.view.scene import Scene
 
         self.linkage = linkage
         self._lock, self._closed = threading.RLock(), threading.Event()
         self._q: Array = linkage.rest
-        with contextlib.redirect_stdout(io.StringIO()):  # viser prints a banner
-            self._server = viser.ViserServer(host=host, port=address.free_port(host, port), verbose=False)
+        self._server = server.start(host, port, messages.VIEW)
         try:
             self.port = int(self._server.get_port())
             self.url = f"http://{address.shown(host)}:{self.port}"
@@ -129,13 +129,12 @@ def show(
     return viewer
 
 
-def _viser() -> Any:
+def _check_extra() -> None:
     try:
         import trimesh  # noqa: F401
-        import viser
+        import viser  # noqa: F401
     except ImportError as error:
         raise missing_extra("view", "the browser viewer") from error
-    return viser
 
 
 def __dir__() -> list[str]:

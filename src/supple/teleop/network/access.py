@@ -12,11 +12,12 @@ from supple import _check
 from supple.errors import BadInput
 from supple.teleop.command import Command
 from supple.teleop.network import wire
+from supple.view.rate_limit import RateLimit
 
 MIN_TOKEN = 8
 """Characters of the shortest allowed token; shorter ones can be guessed."""
 FLOOD_PAUSE = 1e-3
-"""Seconds that a listener sleeps after a packet over the rate, so that a flood cannot slow down the loop."""
+"""Seconds that a listener sleeps after packets over the rate, so that a flood cannot slow down the loop."""
 _REFUSAL_RATE = 10.0  # refusals a second; more could be used to flood someone else
 
 
@@ -51,6 +52,8 @@ class AccessControl:
 
     flooded: bool
     """Whether the last packet was over the rate."""
+    authentic: bool
+    """Whether the last packet was well-formed and had the right token."""
 
     def __init__(self, token: str, limit: float, release: float) -> None:
         """Arguments as for `UdpSource`."""
@@ -60,10 +63,10 @@ class AccessControl:
         limit = _check.positive(limit, "limit", "packets a second")
         self._token, self._release = token, _check.positive(release, "release", "seconds")
         # the operator has its own rate limit, so that others cannot use it up; all others share one
-        self._operator_limit, self._others_limit = _RateLimit(limit), _RateLimit(limit)
-        self._refusal_limit = _RateLimit(_REFUSAL_RATE)
+        self._operator_limit, self._others_limit = RateLimit(limit), RateLimit(limit)
+        self._refusal_limit = RateLimit(_REFUSAL_RATE)
         self._lock = threading.Lock()
-        self.flooded = False
+        self.flooded = self.authentic = False
         self._counts = Counts()
         self._operator: Hashable | None = None
         self._form = wire.Form.BINARY
@@ -95,6 +98,7 @@ class AccessControl:
 
     def _check_packet(self, sender: Hashable, data: bytes, now: float) -> tuple[tuple[str, ...], bytes | None]:
         """The count under which a packet is dropped, empty if it is accepted, and the answer."""
+        self.authentic = False
         if not (self._operator_limit if sender == self._operator else self._others_limit).allow(now):
             return ("over_rate",), None
         try:
@@ -103,6 +107,7 @@ class AccessControl:
             return ("malformed",), None
         if not hmac.compare_digest(token, self._token):
             return ("refused",), self._refusal("the token is wrong", command, form, now)
+        self.authentic = True
         vacant = self._operator is None or now - self._arrived > self._release
         if not vacant and sender != self._operator:
             return ("refused",), self._refusal("another operator drives", command, form, now)
@@ -133,6 +138,15 @@ class AccessControl:
                 self._operator = self._newest = None
                 self._release_hands = self._hands > 0
 
+    def count_over_rate(self, packets: int) -> None:
+        """Counts packets that were not even looked at."""
+        with self._lock:
+            self._counts = replace(
+                self._counts,
+                received=self._counts.received + packets,
+                over_rate=self._counts.over_rate + packets,
+            )
+
     def count_malformed(self) -> None:
         """Counts a packet that could not be received as a whole."""
         with self._lock:
@@ -150,20 +164,3 @@ class AccessControl:
 
     def _count(self, *kinds: str) -> None:
         self._counts = replace(self._counts, **{kind: getattr(self._counts, kind) + 1 for kind in kinds})
-
-
-class _RateLimit:
-    """Token bucket: a rate a second, and at most a tenth of a second's worth at once."""
-
-    def __init__(self, rate: float) -> None:
-        self._rate, self._most = rate, max(rate / 10, 1.0)
-        self._left, self._at = self._most, float("-inf")
-
-    def allow(self, now: float) -> bool:
-        """Whether one more is allowed."""
-        self._left = min(self._left + self._rate * max(now - self._at, 0.0), self._most)
-        self._at = now
-        if self._left < 1.0:
-            return False
-        self._left -= 1.0
-        return True

@@ -1,15 +1,14 @@
-"""Addresses of network sources and sinks: lookup, sockets, and whether an address is local."""
+"""Addresses of network sources and sinks: lookup and sockets."""
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import os
 import socket
 from typing import Any
-from urllib.parse import urlsplit
 
 from supple.errors import BadInput
+from supple.view.origin import is_loopback
 
 PORT = 7300
 """Default port of the sources."""
@@ -23,7 +22,7 @@ def bind(host: str, port: int, token: str, kind: socket.SocketKind) -> tuple[soc
     except (OSError, TypeError, ValueError) as error:
         raise BadInput(f"cannot listen at host {host!r}, port {port!r}: {error}") from None
     shown = f"{host or '*'}:{port}"
-    local = _is_loopback(address[0])
+    local = is_loopback(address[0])
     if not (local or token):
         raise BadInput(f"{shown} can be reached from other machines: give a token that every packet must carry")
     made = socket.socket(family, kind)
@@ -53,23 +52,8 @@ def datagram_socket(to: tuple[str, int]) -> tuple[socket.socket, Any]:
     return made, address
 
 
-def is_local_origin(origin: str) -> bool:
-    """Whether a web page with this origin was loaded from this machine."""
-    try:
-        return _is_loopback(urlsplit(origin).hostname or "")
-    except ValueError:
-        return False
-
-
 def _look_up(host: str | None, port: int, kind: socket.SocketKind) -> tuple[socket.AddressFamily, Any]:
     if not 0 <= port <= 65535:
         raise ValueError("a port is 0 to 65535")
     family, _, _, _, address = socket.getaddrinfo(host, port, type=kind, flags=socket.AI_PASSIVE)[0]
     return family, address
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host.partition("%")[0]).is_loopback
-    except ValueError:
-        return False

@@ -15,6 +15,8 @@ from supple.teleop.network.access import FLOOD_PAUSE
 from supple.teleop.network.source import NetworkSource
 from supple.teleop.network.wire import MAX_BYTES, Form, packet
 
+_BUFFER = 2**20  # bytes; what arrives during a pause must fit into it, even in a flood
+_BATCH = 2000  # packets that are taken without a pause
 _TOO_LONG = (errno.EMSGSIZE, 10040)  # WSAEMSGSIZE on Windows; other systems truncate the datagram
 
 
@@ -28,6 +30,7 @@ class UdpSource(NetworkSource):
     _kind = socket.SOCK_DGRAM
 
     def _start(self) -> None:
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
         self._open = True
         self._thread = threading.Thread(target=self._listen, name="supple-udp", daemon=True)
         self._thread.start()
@@ -42,20 +45,36 @@ class UdpSource(NetworkSource):
         with selectors.DefaultSelector() as selector:
             selector.register(self._socket, selectors.EVENT_READ)
             while self._open:
-                if not selector.select(0.1):
-                    continue
-                try:
-                    data, sender = self._socket.recvfrom(MAX_BYTES + 1)
-                except OSError as error:
-                    if error.errno in _TOO_LONG:
-                        self._access.count_malformed()
+                if selector.select(0.1) and not self._receive_waiting():
                     time.sleep(FLOOD_PAUSE)
-                    continue
-                refusal = self._access.receive(sender, data, time.monotonic())
-                if refusal is not None:
-                    _send(self._socket, refusal, sender)
-                if self._access.flooded:
-                    time.sleep(FLOOD_PAUSE)
+
+    def _receive_waiting(self) -> bool:
+        """Takes all packets that wait; whether none of them was over the rate.
+
+        In a flood the packets of strangers are dropped unread, but without a pause between them: a pause would let the
+        flood fill the buffer of the socket, and the packets of the operator would be lost in it.
+        """
+        flooded, unread = False, 0
+        for _ in range(_BATCH):
+            try:
+                data, sender = self._socket.recvfrom(MAX_BYTES + 1)
+            except BlockingIOError:
+                break
+            except OSError as error:
+                if error.errno in _TOO_LONG:
+                    self._access.count_malformed()
+                flooded = True
+                continue
+            if flooded and sender != self._access.operator[0]:
+                unread += 1
+                continue
+            refusal = self._access.receive(sender, data, time.monotonic())
+            if refusal is not None:
+                _send(self._socket, refusal, sender)
+            flooded = flooded or self._access.flooded
+        if unread:
+            self._access.count_over_rate(unread)
+        return not flooded
 
     def _answer(self, tick: Tick) -> bool:
         operator, form = self._access.operator

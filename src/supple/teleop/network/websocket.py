@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+import math
 import socket
 import threading
 import time
@@ -14,11 +15,13 @@ from typing import Any
 from supple.errors import BadInput, missing_extra
 from supple.teleop.command import Tick
 from supple.teleop.network.access import FLOOD_PAUSE
-from supple.teleop.network.address import is_local_origin
 from supple.teleop.network.source import NetworkSource
 from supple.teleop.network.wire import MAX_BYTES, Form, packet
+from supple.view.origin import is_own_name, is_same_origin
 
 _MAX_CONNECTIONS = 8  # one drives, the others wait
+_SILENT_SECONDS = 10.0  # for the first valid packet of a connection
+_CROWDED_SECONDS = 1.0  # if all connections are in use, one that was silent for longer may be ended
 _MALFORMED = (1007, 1009)  # close codes for a message that is not UTF-8 or too long
 
 
@@ -35,7 +38,7 @@ class WebSocketSource(NetworkSource):
         self._server, self._closed = _websockets("asyncio.server"), _websockets("exceptions").ConnectionClosed
 
     def _start(self) -> None:
-        self._connections = 0
+        self._heard: dict[Any, float] = {}  # when each connection last sent a valid packet
         self._next: bytes | None = None
         self._lock = threading.Lock()
         self._loop = asyncio.new_event_loop()
@@ -78,15 +81,19 @@ class WebSocketSource(NetworkSource):
             self._socket.close()
 
     async def _serve(self, started: Future[None]) -> None:
+        from supple.view.sockets import Sockets  # imports websockets
+
         quiet = logging.Logger("supple.teleop.websocket", logging.CRITICAL + 1)  # errors of clients are counted
         async with self._server.serve(
             self._receive_all,
             sock=self._socket,
             process_request=self._admit,
+            create_connection=Sockets(lambda connection: self._heard.pop(connection, None)).connection_class(),
             compression=None,
             max_size=MAX_BYTES,
             ping_interval=1.0,
             ping_timeout=2.0,
+            max_queue=4,
             open_timeout=2.0,
             close_timeout=0.5,
             logger=quiet,
@@ -97,22 +104,47 @@ class WebSocketSource(NetworkSource):
             sending.cancel()
 
     def _admit(self, connection: Any, request: Any) -> Any:
-        """The refusal of a web page of another machine, or of too many connections; None if it may connect."""
-        foreign = not all(is_local_origin(origin) for origin in request.headers.get_all("Origin"))
-        if foreign and not self._token:
-            self._access.count_refused()
-            return connection.respond(403, "a web page of another machine needs a token to drive\n")
-        if self._connections >= _MAX_CONNECTIONS:
+        """The refusal of a foreign web page, or of one connection too many; None if it may connect.
+
+        Without a token only programs may connect, which send no Origin, and pages of this very host and port.
+        """
+        hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
+        if not self._token:
+            own = len(hosts) == 1 and is_own_name(hosts[0], self.host)
+            if not own or not all(is_same_origin(origin, hosts[0]) for origin in origins):
+                self._access.count_refused()
+                return connection.respond(403, "a web page needs a token to drive\n")
+        if len(self._heard) >= _MAX_CONNECTIONS and not self._make_room():
             self._access.count_refused()
             return connection.respond(503, "too many connections\n")
+        self._heard[connection] = -math.inf
+        self._loop.call_later(_SILENT_SECONDS, self._expire, connection)
         return None
 
+    def _make_room(self) -> bool:
+        """Ends the connection that has been silent for the longest time, but not that of the operator."""
+        operator, now = self._access.operator[0], time.monotonic()
+        spare = [one for one, heard in self._heard.items() if one is not operator and now - heard > _CROWDED_SECONDS]
+        if not spare:
+            return False
+        leaving = min(spare, key=self._heard.__getitem__)
+        del self._heard[leaving]
+        leaving.transport.abort()
+        return True
+
+    def _expire(self, connection: Any) -> None:
+        """Ends a connection that has not sent a single valid packet."""
+        if self._heard.get(connection) == -math.inf:
+            del self._heard[connection]
+            connection.transport.abort()
+
     async def _receive_all(self, connection: Any) -> None:
-        self._connections += 1
         try:
             async for message in connection:
                 data = message.encode() if isinstance(message, str) else message
                 refusal = self._access.receive(connection, data, time.monotonic())
+                if self._access.authentic and connection in self._heard:
+                    self._heard[connection] = time.monotonic()
                 if refusal is not None:
                     await connection.send(_message(refusal))
                 if self._access.flooded:
@@ -121,7 +153,7 @@ class WebSocketSource(NetworkSource):
             if closed.sent is not None and closed.sent.code in _MALFORMED:
                 self._access.count_malformed()
         finally:
-            self._connections -= 1
+            self._heard.pop(connection, None)
             self._access.disconnect(connection)
 
     async def _send_answers(self) -> None:

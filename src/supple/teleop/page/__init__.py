@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from supple.errors import BadInput, missing_extra
+from supple.teleop.page import heartbeat as heartbeats
+from supple.teleop.page.heartbeat import Heartbeat
 from supple.teleop.process import ending_signals
 from supple.view import address
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Page", "serve"]
 FRAMES = 30.0  # drawings a second
+MAX_MESSAGE = 2**20  # bytes; a browser sends a file in parts of half of this
 _log = logging.getLogger(__name__)
 
 
@@ -45,14 +48,17 @@ class Page:
         self._server, self._host, self._actions = server, host, actions
         self.port = int(server.get_port())
         self.url = f"http://{address.shown(host)}:{self.port}"
-        self._tour, self._token_printed = tour, False
+        self._tour = tour
         self._lock, self._closed = actions.lock, threading.Event()
         self._clients: dict[int, tuple[Any, Controls | WaitingPanel]] = {}  # client and what it shows, by its number
+        self._heartbeats: dict[int, Heartbeat] = {}
+        self._lapsed: set[int] = set()  # browsers that left the queue because they were silent
         self._driver: int | None = None
         self.drivers = Drivers(self._update_driver, token)
         """The browser that drives and those that wait."""
         self.token = self.drivers.token
         actions.changed = self._refresh
+        server.gate.expendable = lambda browser: not self.drivers.admitted(browser)
         server.on_client_connect(self._connect)
         server.on_client_disconnect(self._disconnect)
         self._thread = threading.Thread(target=self._draw, name="supple page", daemon=True)
@@ -111,15 +117,12 @@ class Page:
         again = threading.Timer(1.0, self._set_camera, (client,))  # a page that is still loading ignores the first
         again.daemon = True
         again.start()
-        trusted = drivers.trusted(self._host, _origin(self._server, client))
-        if not trusted and drivers.loopback(self._host) and not self._token_printed:
-            self._token_printed = True
-            print(
-                f"a browser connected from another origin than this machine; to drive it needs the token {self.token}"
-            )
+        heartbeat = self._heartbeats[client.client_id] = Heartbeat(client)
+        self._server.gate.channels[heartbeat.path] = heartbeat.listen
+        heartbeat.begin()
         with self._lock:
             self._clients[client.client_id] = (client, self._waiting_panel(client))
-        self.drivers.connect(client.client_id, trusted)
+        self.drivers.connect(client.client_id, drivers.loopback(self._host))
         if client.client_id not in self._server.get_clients():  # it has disconnected meanwhile
             self._disconnect(client)
 
@@ -136,6 +139,11 @@ class Page:
             self._actions.hold()  # at once, without waiting for the lock
         with self._lock:
             self._clients.pop(client.client_id, None)
+        heartbeat = self._heartbeats.pop(client.client_id, None)
+        if heartbeat is not None:
+            self._server.gate.channels.pop(heartbeat.path, None)
+            heartbeat.close()
+        self._lapsed.discard(client.client_id)
         self.drivers.disconnect(client.client_id)
 
     def _update_driver(self) -> None:
@@ -145,11 +153,13 @@ class Page:
             if driver != self._driver:
                 before, self._driver = self._driver, driver
                 self._actions.set_present(False)
+                for browser, heartbeat in list(self._heartbeats.items()):
+                    heartbeat.set_drives(browser == driver)
                 if before in self._clients:
                     self._show(before, self._waiting_panel)
                 if driver in self._clients:
                     self._show(driver, self._controls)
-                    self._actions.set_present(True)
+                    self._actions.set_present(True, self._heartbeats[driver].alive)
                     if self._tour:
                         self._tour = False
                         self._actions.tour()
@@ -163,10 +173,7 @@ class Page:
     def _refresh(self) -> None:
         with self._lock:
             for _, shown in self._clients.values():
-                with contextlib.suppress(
-                    RuntimeError, AttributeError
-                ):  # a browser that has gone, or has removed its controls
-                    shown.refresh()
+                _refresh(shown)
 
     def _waiting_panel(self, client: Any) -> WaitingPanel:
         from supple.teleop.page.waiting import WaitingPanel
@@ -177,6 +184,21 @@ class Page:
         from supple.teleop.page.controls import Controls
 
         return Controls(client, self._actions, self.drivers.release)
+
+    # -- heartbeat ----------------------------------------------------------------------------------------------------
+
+    def _check_seats(self) -> None:
+        """Takes silent browsers out of the queue, and puts them back when they are heard again."""
+        for browser, heartbeat in list(self._heartbeats.items()):
+            silent = heartbeat.silence > heartbeats.SEAT_SECONDS
+            if silent and self.drivers.queue_position(browser) is not None:
+                self._lapsed.add(browser)
+                self.drivers.release(browser)
+            elif not silent and browser in self._lapsed:
+                self._lapsed.discard(browser)
+                self.drivers.request(browser)
+
+    # -- drawing ------------------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
         """The thread: draws the newest tick, again and again."""
@@ -192,6 +214,7 @@ class Page:
         from supple.teleop.page.controls import Controls
 
         try:
+            self._check_seats()
             with self._lock:
                 self._actions.update()
                 _, shown = (None, None) if self._driver is None else self._clients.get(self._driver, (None, None))
@@ -239,12 +262,14 @@ def serve(
         tour: whether the tour begins when the first browser connects.
         open_browser: whether to open the page in a browser of this machine.
     """
-    viser = _viser()
+    _check_extra()
     from supple.teleop.methods import full_name
     from supple.teleop.network.access import MIN_TOKEN
     from supple.teleop.page.actions import Actions
     from supple.teleop.page.arm import MAX_HANDLES, Arm
     from supple.teleop.page.drivers import loopback
+    from supple.view import messages
+    from supple.view import server as servers
 
     chosen = full_name(method)
     arm = Arm.of(linkage, tuple(links))
@@ -254,11 +279,8 @@ def serve(
         )
     if token and len(token) < MIN_TOKEN:
         raise BadInput(f"a token has at least {MIN_TOKEN} characters, got {len(token)}")
-    logging.getLogger("websockets.server").addFilter(_is_relevant)
-    with contextlib.redirect_stdout(io.StringIO()):  # without viser's banner
-        server = viser.ViserServer(host=host, port=address.free_port(host, port), verbose=False)
+    server = servers.start(host, port, messages.DRIVE, MAX_MESSAGE)
     try:
-        server.request_share_url = lambda verbose=True: None  # a browser must not publish this machine on the internet
         actions = Actions(
             server, arm, method=chosen, rate=rate, scale=scale, folder=folder, record=record, other=source
         )
@@ -275,22 +297,18 @@ def serve(
     return page
 
 
-def _is_relevant(record: logging.LogRecord) -> bool:
-    """False for the log of an unused connection: browsers open spare ones and close them again."""
-    return record.getMessage() != "opening handshake failed"
+def _refresh(shown: Controls | WaitingPanel) -> None:
+    try:
+        shown.refresh()
+    except (RuntimeError, AttributeError):  # a browser that has gone, or has removed its controls
+        return
+    except Exception:  # one browser must not keep the others from theirs
+        _log.exception("the controls of a browser could not be refreshed")
 
 
-def _origin(server: Any, client: Any) -> str | None:
-    """The origin of the web page that opened a connection, from the browser; None if unknown."""
-    connection = server._websock_server._live_connections.get(client.client_id)
-    origin = None if connection is None else connection.request.headers.get("Origin")
-    return None if origin is None else str(origin)
-
-
-def _viser() -> Any:
+def _check_extra() -> None:
     try:
         import trimesh  # noqa: F401
-        import viser
+        import viser  # noqa: F401
     except ImportError as error:
         raise missing_extra("teleop", "the page") from error
-    return viser

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -26,6 +27,7 @@ from supple.teleop.page.tour import HAZARDS, Hazard
 MESSAGE_SECONDS = 6.0  # how long a message is shown
 NOBODY = "nobody drives"
 FAILED = "that did not work"
+_log = logging.getLogger(__name__)
 
 
 class Actions:
@@ -62,6 +64,7 @@ class Actions:
         self._message: tuple[str, str, float] = ("", "", 0.0)
         self._resets = self._frames = 0
         self._present, self._other_drove = False, other is not None
+        self._heard: Callable[[float], bool] = lambda now: True
         self._enter(arm, method, scale, other, record)
 
     # -- called by the page ------------------------------------------------------------------------------------------
@@ -71,10 +74,15 @@ class Actions:
         if not self.session.source.other_drives:
             self.session.loop.pause(NOBODY)
 
-    def set_present(self, present: bool) -> None:
-        """A browser drives from now on, or none: then the arm is held."""
+    def set_present(self, present: bool, heard: Callable[[float], bool] | None = None) -> None:
+        """A browser drives from now on, or none: then the arm is held.
+
+        ``heard``: whether that browser is heard at a time (s); by default as before.
+        """
         with self.lock:
             session, source = self.session, self.session.source
+            self._heard = heard or self._heard
+            source.heard = self._heard
             if not present:
                 session.end_script()
                 self._hazards = []
@@ -142,9 +150,10 @@ class Actions:
         """Changes to a bundled arm or the uploaded one."""
         with self.lock:
             if self._uploaded is not None and name == self._uploaded.linkage.name:
-                self._switch(self._uploaded)
+                uploaded = self._uploaded
+                self._try(lambda: self._switch(uploaded))
             elif name in models.names() and name != self.session.arm.linkage.name:
-                self._switch(Arm.of(models.get(name)))
+                self._try(lambda: self._switch(Arm.of(models.get(name))))
 
     def choose_link(self, link: str) -> None:
         """Drives another link of the same linkage."""
@@ -279,21 +288,26 @@ class Actions:
         _ = arm.goals, arm.axes, arm.columns  # raises before the old arm is removed
         before = self.session
         self.end_script()
-        try:
-            before.loop.stop()
-        except Exception as error:  # most likely a recording that could not be completed; the change goes on
-            self.show_message(FAILED, str(error)[:300])
-        self.view.clear()
+        self._leave()
         try:
             self._enter(arm, before.method, before.scale)
+            self._set_cameras()
         except Exception:
+            self._leave()
             self._enter(before.arm, before.method, before.scale)
             raise
         finally:
-            for client in self._server.get_clients().values():
-                self.view.set_camera(client)
             self.set_present(self._present)
             self.changed()
+
+    def _leave(self) -> None:
+        """Ends the session and removes its drawing, whatever state it is in."""
+        self._try(self.session.loop.stop)  # it may fail to complete a recording; the change goes on
+        self._try(self.view.clear)
+
+    def _set_cameras(self) -> None:
+        for client in self._server.get_clients().values():
+            self.view.set_camera(client)
 
     def _enter(
         self,
@@ -316,12 +330,15 @@ class Actions:
             session.loop.pause(NOBODY)
         session.loop.start()
 
-    def _try(self, act: Callable[[], None]) -> None:
-        """Does it, or shows the reason of the failure."""
+    def _try(self, act: Callable[[], object]) -> None:
+        """Does it, or shows the reason of the failure: nothing that a browser sends ends the loop or takes the seat."""
         try:
             act()
         except (SuppleError, OSError) as error:
             self.show_message(FAILED, str(error)[:300])
+        except Exception as error:
+            _log.exception("an action of the page failed")
+            self.show_message(FAILED, f"{type(error).__name__}: {error}"[:300])
 
     def _current_note(self) -> str:
         title, text, until = self._message

@@ -12,7 +12,8 @@ from supple import analysis, models
 from supple.errors import BadInput, BadLinkage
 from supple.frame import Array, Frame
 from supple.goal import Goal
-from supple.link import Mesh
+from supple.joint import Joint
+from supple.link import Mesh, Shape
 from supple.linkage import Linkage
 from supple.read import isolated
 from supple.view.bodies import ways
@@ -21,6 +22,8 @@ MAX_UPLOAD = 2 * 1024 * 1024
 """Largest robot description from a browser, in bytes."""
 MAX_LINKS = 300
 """Most links of a linkage from a browser."""
+SIZES = (1e-3, 1e3)
+"""Smallest and largest reach of an arm from a browser, in metres; no length in its file may be larger."""
 MAX_HANDLES = 2
 """Most end effectors driven at once: a person has two hands."""
 
@@ -93,11 +96,44 @@ def from_upload(name: str, content: bytes) -> Arm:
     linkage = isolated.urdf(content, name, MAX_LINKS)  # in a separate process: a loop may run in this one
     if not linkage.dof:
         raise BadLinkage("it has no joint that moves", file=name)
+    _check_lengths(linkage, name)
     shapes = [geometry.shape for link in linkage.links for geometry in link.geometry]
     if any(isinstance(shape, Mesh) for shape in shapes):
         bare = [replace(link, geometry=()) for link in linkage.links]
         linkage = Linkage(linkage.name, linkage.joints, bare, linkage.base)
-    return Arm.of(linkage)
+    arm = Arm.of(linkage)
+    if not SIZES[0] <= arm.size <= SIZES[1]:
+        raise BadLinkage(f"its reach is {arm.size:.3g} m; from a browser {SIZES[0]:g} to {SIZES[1]:g} m", file=name)
+    return arm
+
+
+def _check_lengths(linkage: Linkage, file: str) -> None:
+    """Raises `BadLinkage` for a length that cannot be drawn or driven."""
+    lengths = {f"joint {joint.name!r}": [joint.location.position, _slides(joint)] for joint in linkage.joints}
+    for link in linkage.links:
+        shapes = [(geometry.frame.position, *_sizes(geometry.shape)) for geometry in link.geometry]
+        lengths[f"link {link.name!r}"] = [np.ravel(size) for shape in shapes for size in shape]
+    for element, found in lengths.items():
+        most = float(np.abs(np.concatenate([*found, [0.0]])).max())
+        if not most <= SIZES[1]:
+            raise BadLinkage(
+                f"a length of {most:.3g} m; from a browser at most {SIZES[1]:g} m", file=file, element=element
+            )
+
+
+def _slides(joint: Joint) -> Array:
+    """The finite limits in metres (n,)."""
+    bounds = [
+        (lower, upper) for lower, upper, unit in zip(joint.lower, joint.upper, joint.units, strict=False) if unit == "m"
+    ]
+    values: Array = np.ravel(bounds).astype(float)
+    finite: Array = values[np.isfinite(values)]
+    return finite
+
+
+def _sizes(shape: Shape) -> list[Array]:
+    """The lengths of a shape."""
+    return [np.ravel(size).astype(float) for size in vars(shape).values() if not isinstance(size, str | bool)]
 
 
 def _model_links(linkage: Linkage) -> tuple[str, ...]:

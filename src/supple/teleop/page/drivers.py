@@ -7,7 +7,7 @@ import secrets
 import threading
 from collections.abc import Callable
 
-from supple.teleop.network.address import is_local_origin
+from supple.view.origin import is_loopback
 
 TRIES = 5
 """Wrong tokens that a browser may give. A token has 40 bits, so that connecting again does not help to guess it."""
@@ -99,12 +99,4 @@ class Drivers:
 
 def loopback(host: str) -> bool:
     """Whether an address can only be reached from this machine."""
-    return is_local_origin(f"//[{host}]" if ":" in host else f"//{host}")
-
-
-def trusted(host: str, origin: str | None) -> bool:
-    """Whether a browser may drive without a token: the page is served to this machine only, and from a local origin.
-
-    Any web site can connect to 127.0.0.1 through the browser of its visitor, but with its own origin.
-    """
-    return loopback(host) and origin is not None and is_local_origin(origin)
+    return is_loopback(host)

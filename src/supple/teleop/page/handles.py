@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 
 from supple.frame import Array, Frame
 from supple.teleop.command import Command, Source
+from supple.teleop.page.heartbeat import PATIENCE
+from supple.teleop.watchdog import Silent
 
 INTERPOLATION = 0.06
 """Seconds in which a handle moves to a new sample; a browser sends one every 0.05 s."""
@@ -71,6 +73,10 @@ class Handle:
             self._rested = frame
         return frame
 
+    def engage_again(self) -> None:
+        """Engages a handle that moves where it is: the next command has its present frame, not that of its start."""
+        self._engaged = self.moving
+
     def at(self, now: float) -> Frame:
         """The interpolated frame at a time."""
         start, end, since = self._motion
@@ -109,6 +115,9 @@ class HandleSource:
         """Whether a browser drives; else there are no commands."""
         self.attached = True
         """Whether a dragged handle moves the arm; False while indexing."""
+        self.heard: Callable[[float], bool] = lambda now: True
+        """Whether the browser that drives is heard at a time."""
+        self._silent_since = math.inf
         self._other = other
         self._script: tuple[Script, float, Callable[[], None]] | None = None
         self._lock = threading.Lock()
@@ -134,7 +143,11 @@ class HandleSource:
             self._script = None
 
     def read(self) -> Command | None:
-        """The command of the handles; None while no browser drives. A handle that does not move is released."""
+        """The command of the handles; None while no browser drives. A handle that does not move is released.
+
+        Raises `Silent` while the browser that drives is not heard. When it is heard again, a script goes on where it
+        was, and a handle that is dragged is engaged where it is then.
+        """
         running, other = self._script, self._other
         if running is None and other is not None:
             try:
@@ -144,10 +157,25 @@ class HandleSource:
         if not self.alive:
             return None
         now = time.monotonic()
+        self._check_silence(now)
+        running = self._script
         if running is not None:
             return self._scripted(*running, now)
         frames = [handle.command(now) for handle in self.handles]
         return Command(hands=frames if self.attached else [None] * len(frames), stamp=now)
+
+    def _check_silence(self, now: float) -> None:
+        if not self.heard(now):
+            self._silent_since = min(self._silent_since, now)
+            raise Silent(f"silent for more than {PATIENCE:g} s")
+        if now > self._silent_since:
+            for handle in self.handles:
+                handle.engage_again()
+            with self._lock:
+                if self._script is not None:
+                    script, since, done = self._script
+                    self._script = script, since + now - max(self._silent_since, since), done
+            self._silent_since = math.inf
 
     def _scripted(self, script: Script, since: float, done: Callable[[], None], now: float) -> Command:
         frames = script.at(now - since)

@@ -1,0 +1,396 @@
+"""Strangers and frozen browsers at the tele-operation page: they do not move the arm, nor keep others from it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from browser import OFFLINE, SOFTWARE, missing
+from forged import browser, connect, say
+from packets import until
+from supple import BadLinkage, Frame, Solver, models
+from supple.teleop import Command, Mapping, drive
+from supple.teleop.command import Tick
+from supple.teleop.page import Page, heartbeat, serve
+from supple.teleop.page.arm import MAX_UPLOAD, from_upload
+from supple.teleop.page.controls import Controls
+from supple.teleop.page.handles import HandleSource, Script
+from supple.teleop.page.heartbeat import INTERVALS
+from supple.teleop.page.session import Session
+from supple.teleop.watchdog import Silent
+
+pytest.importorskip("viser")
+from supple.view import server
+
+pytestmark = pytest.mark.alone
+URDF = """<robot name="two_turns"><link name="base"/><link name="upper"/><link name="fore"/>
+<joint name="a" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 0 1"/>
+<limit lower="-2" upper="2" velocity="2"/></joint>
+<joint name="b" type="revolute"><parent link="upper"/><child link="fore"/><origin xyz="0.4 0 0"/><axis xyz="0 1 0"/>
+<limit lower="0.2" upper="2" velocity="2"/></joint></robot>"""
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[Page]:
+    with serve(models.ur5(), port=0, folder=tmp_path) as made:
+        yield made
+
+
+class Driver:
+    """A forged browser that drives: it sends samples of the handle, and beats while `beating`."""
+
+    def __init__(self, page: Page, socket: Any, stack: contextlib.ExitStack, place: int = 0) -> None:
+        self.page, self.socket = page, socket
+        assert until(lambda: len(page._clients) > place and len(page._heartbeats) > place)
+        self.number = max(page._heartbeats)
+        self.beats = stack.enter_context(connect(page.port, page._heartbeats[self.number].path))
+        self.beating, self.delay, self.ended = True, 0.0, threading.Event()
+        threading.Thread(target=self._beat, daemon=True).start()
+        stack.callback(self.ended.set)
+        self.listening = threading.Thread(target=self._listen, daemon=True)
+        self.listening.start()
+
+    def _beat(self) -> None:
+        with contextlib.suppress(Exception):
+            while not self.ended.wait(INTERVALS[1] / 2):
+                if self.beating:
+                    self.beats.send(str(time.monotonic() - self.delay))
+
+    def _listen(self) -> None:
+        with contextlib.suppress(Exception):
+            while True:
+                self.socket.recv()
+
+    def say(self, kind: str, **fields: Any) -> None:
+        owner = self.page._clients[self.number][0].scene._owner_id
+        self.socket.send(say(kind, name="/handles/0", owner=owner, **fields))
+
+    def sample(self, frame: Frame) -> None:
+        self.say(
+            "TransformControlsUpdateMessage", wxyz=frame.to_quaternion().tolist(), position=frame.position.tolist()
+        )
+
+    def drag(self, by: float) -> None:
+        """Drags the handle along z, in steps, as a hand does."""
+        start = self.page.session.source.handles[0].frame
+        self.say("TransformControlsDragStartMessage")
+        for u in np.linspace(0, by, 10)[1:]:
+            self.sample(Frame.at([0, 0, u]) @ start)
+            time.sleep(0.03)
+
+
+@contextlib.contextmanager
+def driving(page: Page) -> Iterator[Driver]:
+    with contextlib.ExitStack() as stack:
+        driver = Driver(page, stack.enter_context(browser(page.port)), stack)
+        assert until(lambda: page.drivers.driver == driver.number and not page.session.loop.held)
+        yield driver
+
+
+def tool(page: Page) -> np.ndarray:
+    return page.session.arm.frames(page.session.q)[0].position
+
+
+# -- silence ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_silent_browser_holds_the_arm_and_what_it_says_then_is_where_it_goes_on(page: Page) -> None:
+    with driving(page) as driver:
+        start = tool(page)
+        driver.drag(0.05)
+        assert until(lambda: tool(page)[2] > start[2] + 0.045)
+        driver.beating = False
+        assert until(lambda: page.session.loop.held.startswith("silent"))
+        time.sleep(1.0)
+        rest, handle = tool(page), page.session.source.handles[0].frame
+        far = Frame.at([0, 0.45, 0]) @ handle
+        driver.sample(far)
+        time.sleep(0.5)
+        assert np.abs(tool(page) - rest).max() < 1e-3
+        driver.beating = True
+        driver.sample(far)
+        assert until(lambda: not page.session.loop.held)
+        driver.sample(far)
+        time.sleep(0.3)
+        assert np.abs(tool(page) - rest).max() < 1e-3  # it goes on from there
+        driver.sample(Frame.at([0, 0, -0.02]) @ far)
+        assert until(lambda: tool(page)[2] < rest[2] - 0.015)
+        assert np.abs(tool(page) - rest)[:2].max() < 5e-3
+
+
+def test_a_burst_after_a_silence_is_not_followed(page: Page) -> None:
+    with driving(page) as driver:
+        driver.drag(0.02)
+        driver.beating = False
+        assert until(lambda: page.session.loop.held.startswith("silent"))
+        time.sleep(0.5)
+        rest, handle = tool(page), page.session.source.handles[0].frame
+        driver.beating = True
+        for u in np.linspace(0, 0.4, 5):  # what a frozen browser had queued, and where its pointer is now
+            driver.sample(Frame.at([0, u, 0]) @ handle)
+        assert until(lambda: not page.session.loop.held)
+        time.sleep(0.3)
+        assert np.abs(tool(page) - rest).max() < 1e-3
+
+
+def test_a_frozen_driver_loses_its_seat_and_has_it_again_when_it_is_heard(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heartbeat, "SEAT_SECONDS", 1.5)
+    with driving(page) as first, contextlib.ExitStack() as stack:
+        second = Driver(page, stack.enter_context(browser(page.port)), stack, 1)
+        assert page.drivers.queue_position(second.number) == 1
+        first.beating = False
+        assert until(lambda: page.drivers.driver == second.number)
+        assert page.drivers.queue_position(first.number) is None
+        second.beating = False
+        assert until(lambda: page.drivers.driver is None)
+        assert until(lambda: page.session.loop.held == "nobody drives")
+        first.beating = True
+        assert until(lambda: page.drivers.driver == first.number)
+
+
+def test_a_browser_that_does_not_beat_does_not_drive_whatever_it_sends(page: Page) -> None:
+    with driving(page) as driver:
+        driver.beating = False
+        assert until(lambda: page.session.loop.held.startswith("silent"))
+        rest = tool(page)
+        driver.drag(0.2)
+        time.sleep(0.3)
+        assert np.abs(tool(page) - rest).max() < 1e-3
+
+
+def test_a_browser_whose_beats_come_late_is_silent(page: Page) -> None:
+    with driving(page) as driver:
+        driver.delay = 0.6  # as if they had waited in a full buffer
+        assert until(lambda: page.session.loop.held.startswith("silent"))
+        driver.delay = 0.0
+        assert until(lambda: not page.session.loop.held)
+
+
+@pytest.mark.parametrize("beat", ["nan", "inf", "1e300", "x", "9" * 100, b"1.0", ""])
+def test_what_is_no_beat_ends_the_channel(page: Page, beat: str | bytes) -> None:
+    import websockets
+
+    with driving(page) as driver:
+        driver.beating = False
+        driver.beats.send(beat)
+        with pytest.raises(websockets.ConnectionClosed):
+            [driver.beats.recv(timeout=10) for _ in range(5)]
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.gate
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="processes cannot be frozen there")
+def test_a_stopped_chromium_is_silent_and_loses_its_seat(page: Page) -> None:
+    try:
+        from playwright.sync_api import sync_playwright
+
+        import setup_browser
+    except ImportError as error:
+        missing(f"{error.name} is not installed")
+    path = setup_browser.find()
+    if path is None:
+        missing("no Chromium found; run python tests/setup_browser.py")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=SOFTWARE + OFFLINE)
+        tab = chromium.new_page()
+        tab.goto(page.url)
+        tab.get_by_text("method", exact=True).wait_for(timeout=120_000)
+        (number,) = page._heartbeats
+        assert until(lambda: page._heartbeats[number]._connection is not None and page.drivers.driver == number)
+        found = chromium.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+        frozen = [int(one["id"]) for one in found if one["type"] == "renderer"]
+        for process in frozen:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            assert until(lambda: page.session.loop.held.startswith("silent"))
+            assert until(lambda: page.drivers.driver is None)
+            assert page._heartbeats[number].silence < 4 * heartbeat.SEAT_SECONDS
+        finally:
+            for process in frozen:
+                os.kill(process, signal.SIGCONT)
+        assert until(lambda: page.drivers.driver is not None)
+        chromium.close()
+
+
+def test_a_silent_source_holds_at_once_and_is_no_failure() -> None:
+    said: Iterator[int] = iter(range(120))
+
+    class Source:
+        def read(self) -> Command:
+            k = next(said)
+            if 40 <= k < 80:
+                raise Silent("silent for more than 0.25 s")
+            return Command(Frame.at([0, 1.0 if k >= 40 else 0.0, 0]))
+
+        def close(self) -> None:
+            pass
+
+    arm, ticks = models.ur5(), list[Tick]()
+    statistics = drive(Source(), Mapping(), Solver().track(arm, "tool0"), ticks.append)
+    held = [tick.held for tick in ticks if tick.held not in ("", "stopping")]
+    assert 0 < len(held) <= 40
+    assert set(held) == {"silent for more than 0.25 s"}
+    assert statistics.failures == 0
+    goals = np.array([tick.goals[0, 1, 3] for tick in ticks if not tick.held])
+    assert np.ptp(goals) < 1e-3
+
+
+def test_a_script_waits_while_its_browser_is_silent() -> None:
+    source = HandleSource([Frame()])
+    source.alive = heard = True
+    source.heard = lambda now: heard
+    frames = np.tile(np.eye(4), (200, 1, 1, 1))
+    frames[:, 0, 0, 3] = 0.01 * np.arange(200)
+    source.play(Script(frames, 0.01 * np.arange(200)), lambda: None)
+    time.sleep(0.1)
+    before = source.read()
+    heard = False
+    for _ in range(3):
+        with pytest.raises(Silent):
+            source.read()
+        time.sleep(0.2)
+    heard = True
+    after = source.read()
+    assert before is not None
+    assert after is not None
+    assert before.hand is not None
+    assert after.hand is not None
+    assert 0 <= after.hand.position[0] - before.hand.position[0] < 0.3  # 0.6 s of silence would be 0.6 m
+
+
+# -- strangers --------------------------------------------------------------------------------------------------------
+
+
+def test_a_page_of_another_port_neither_drives_nor_watches(page: Page) -> None:
+    import websockets
+
+    for origin in (None, "https://evil.example", "http://127.0.0.1:3000", f"http://localhost:{page.port}"):
+        with pytest.raises(websockets.InvalidStatus, match="403"):
+            connect(page.port, origin=origin)
+    with driving(page) as driver:
+        path = page._heartbeats[driver.number].path
+        with pytest.raises(websockets.InvalidStatus):  # the channel of the beats is in use
+            connect(page.port, path, subprotocols=None)
+
+
+def test_whoever_has_no_token_gives_way_to_new_browsers_and_the_driver_does_not(tmp_path: Path) -> None:
+    with serve(models.planar2(), host="0.0.0.0", port=0, folder=tmp_path) as page, contextlib.ExitStack() as stack:
+        live = page._server._websock_server._live_connections
+        stack.enter_context(browser(page.port))
+        assert until(lambda: len(page._clients) == 1)
+        (number,) = page._clients
+        assert page.drivers.driver is None
+        assert page.drivers.give_token(number, page.token)
+        assert page.drivers.driver == number
+        for _ in range(3 * server.MAX_BROWSERS):
+            stack.enter_context(browser(page.port))
+        assert until(lambda: len(live) <= server.MAX_BROWSERS)
+        assert number in live
+        assert page.drivers.driver == number
+
+
+def test_messages_with_names_of_their_own_are_not_kept(page: Page) -> None:
+    kept = page._server._websock_server._broadcast_buffer.message_from_id
+    with driving(page) as driver:
+        before = len(kept)
+        for kind in ("GuiFormDirtyMessage", "GuiFormSubmitMessage"):
+            for k in range(20):
+                driver.socket.send(say(kind, uuid=f"{k}" + "x" * (500_000 if k < 3 else 1000)))
+        assert until(lambda: page._server.gate.dropped >= 40)
+        assert len(kept) < before + 30
+        assert page.drivers.driver == driver.number
+
+
+# -- uploads ----------------------------------------------------------------------------------------------------------
+
+
+def upload(driver: Driver, content: bytes, size: int | None = None) -> None:
+    shown = driver.page._clients[driver.number][1]
+    assert isinstance(shown, Controls)
+    names = {"source_component_uuid": shown._upload._impl.uuid, "transfer_uuid": f"{time.monotonic()}"}
+    said = len(content) if size is None else size
+    start = say("FileTransferStartUpload", filename="arm.urdf", mime_type="", part_count=1, size_bytes=said, **names)
+    driver.socket.send(start)
+    driver.socket.send(say("FileTransferPart", part_index=0, content=content, **names))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "reason"),
+    [
+        ('xyz="0.4 0 0"', 'xyz="1e150 0 0"', "a length of 1e+150 m"),
+        ('xyz="0.4 0 0"', 'xyz="0.4 0 -1001"', "a length of 1e\\+03 m"),
+        ('xyz="0.4 0 0"', 'xyz="1e-9 0 0"', "its reach is"),
+        (
+            '<link name="fore"/>',
+            '<link name="fore"><visual><geometry><sphere radius="1e99"/></geometry></visual></link>',
+            "1e99|1e\\+99",
+        ),
+    ],
+)
+def test_an_arm_that_cannot_be_drawn_is_refused(wrong: str, right: str, reason: str) -> None:
+    assert from_upload("arm.urdf", URDF.encode()).size < 1
+    with pytest.raises(BadLinkage, match=reason.replace("1e+150", "1e\\+150")):
+        from_upload("arm.urdf", URDF.replace(wrong, right).encode())
+
+
+def test_whatever_is_uploaded_the_page_lives_and_the_driver_drives(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ZeroDivisionError("no tracker")
+
+    with driving(page) as driver:
+
+        def message() -> str:
+            return page._actions._message[1]
+
+        for content in (URDF.replace("0.4", "1e150").encode(), b"", b"\xff\xfe\x00", b"<robot" * 1000):
+            page._actions.show_message("", "")
+            upload(driver, content)
+            assert until(lambda: message() != "")
+            assert page._actions._message[0] == "that did not work"
+        with monkeypatch.context() as patched:
+            make = Session._make_tracker
+            patched.setattr(
+                Session, "_make_tracker", lambda self, m: make(self, m) if self.arm.linkage.name == "ur5" else fails()
+            )
+            page._actions.show_message("", "")
+            upload(driver, URDF.encode())
+            assert until(lambda: "no tracker" in message())
+        assert page.session.arm.linkage.name == "ur5"
+        assert page.drivers.driver == driver.number
+        assert page.session.loop.running
+        assert until(lambda: not page.session.loop.held)
+        upload(driver, URDF.encode())
+        assert until(lambda: page.session.arm.linkage.name == "two_turns")
+        assert until(lambda: not page.session.loop.held)
+
+
+def test_an_upload_that_lies_about_its_size_is_dropped_and_only_the_upload_button_takes_one(page: Page) -> None:
+    with driving(page) as driver:
+        client, shown = page._clients[driver.number]
+        assert isinstance(shown, Controls)
+        states, dropped = client.gui._current_file_upload_states, page._server.gate.dropped
+        names = {"source_component_uuid": shown._methods._impl.uuid, "transfer_uuid": "x"}
+        said = say("FileTransferStartUpload", filename="x", mime_type="", part_count=9, size_bytes=9, **names)
+        driver.socket.send(said)
+        assert until(lambda: page._server.gate.dropped > dropped)
+        assert not states
+        names["source_component_uuid"] = shown._upload._impl.uuid
+        driver.socket.send(
+            say("FileTransferStartUpload", filename="x", mime_type="", part_count=99, size_bytes=1000, **names)
+        )
+        assert until(lambda: bool(states))  # it says that little comes
+        for k in range(MAX_UPLOAD // 500_000 + 2):
+            driver.socket.send(say("FileTransferPart", content=bytes(500_000), part_index=k, **names))
+        assert until(lambda: not states)
