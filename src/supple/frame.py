@@ -89,7 +89,11 @@ class Frame:
         """
         about = _check.unit_vector(axis, 3, "axis")
         by = _check.finite(_check.numbers(angle, "angle"), "angle")
-        return cls.rotvec(about * by[..., None])
+        try:
+            return cls.rotvec(about * by[..., None])
+        except ValueError:
+            shapes = f"{about.shape[:-1]} and {by.shape}"
+            raise BadInput(f"axis and angle have leading axes {shapes}, which do not broadcast") from None
 
     @classmethod
     def rotvec(cls, vector: ArrayLike) -> Frame:

@@ -127,7 +127,7 @@ class Goal:
         if not isinstance(link, str) or not link:
             if isinstance(frame, str):
                 raise BadInput(f"the link comes first: write Goal({frame!r}, frame)")
-            raise BadInput(f"a goal is for a link, by name; got {link!r}")
+            raise BadInput(f"a goal is for a link, by name; got {_check.short(link)}")
         if relative_to is not None:
             goal_arguments.other_link(relative_to, link)
         if frame is not None:

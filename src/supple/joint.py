@@ -12,6 +12,7 @@ from supple import _check, _renamed
 from supple._linkage import angles
 from supple._linkage.joint_checks import Row, axis_row, bad, complete, place, position_row, row
 from supple._linkage.kind import Kind as Kind
+from supple.errors import BadLinkage
 from supple.frame import Frame
 
 
@@ -31,6 +32,15 @@ class Mimic:
     """Factor on the source's value, without a unit or in rad/m or m/rad."""
     offset: float = 0.0
     """Added to the product, in radians or metres."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.joint, str) or not self.joint:
+            raise BadLinkage(f"a mimic follows a joint, by its name; got {_check.short(self.joint)}")
+        for name in ("gain", "offset"):
+            value = getattr(self, name)
+            if not abs(_check.real(value)) <= _check.LARGEST:
+                reason = f"{name} of a mimic must be a number within {_check.LARGEST:g}, got {_check.short(value)}"
+                raise BadLinkage(reason, element=f"mimic of joint {_check.short(self.joint)}")
 
 
 @_renamed.answers_old_names
@@ -74,7 +84,8 @@ class Joint(metaclass=_renamed.HidesOldNames):
 
     def __post_init__(self) -> None:
         if not isinstance(self.mimic, Mimic | None):
-            raise bad(self, f"mimic must be a Mimic, such as Mimic({self.mimic!r}), got {self.mimic!r}")
+            example = self.mimic if isinstance(self.mimic, str) and 0 < len(self.mimic) < 60 else "joint1"
+            raise bad(self, f"mimic must be a Mimic, such as Mimic({example!r}), got {_check.short(self.mimic)}")
         for field, value in complete(self).items():
             object.__setattr__(self, field, value)
 

@@ -102,7 +102,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
             if point is None and axes is _WORLD and out is None:
                 return (self._compiled or self._native).jacobian(q, link)
             if axes is not _WORLD and axes is not _LINK:
-                raise BadInput(f"axes must be Axes.WORLD or Axes.LINK, got {axes!r}")
+                raise BadInput(f"axes must be Axes.WORLD or Axes.LINK, got {_check.short(axes)}")
             if point is not None:
                 point = _check.numbers(point, "point", "(..., 3)")
                 if point.ndim > 1 and point.shape[-1] == 3 and np.ndim(q):
@@ -139,7 +139,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         >>> print(models.planar2().manipulability([0, 1.5707963267948966], "tip", orientation=False).round(6))
         150.0
         """
-        if not (position or orientation):
+        if not (_check.flag(position, "position") | _check.flag(orientation, "orientation")):
             raise BadInput("manipulability needs position, orientation or both")
         try:
             return self._native.manipulability(q, link, position, orientation)
@@ -214,7 +214,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         >>> round(models.planar2().reach("tip"), 9)
         25.0
         """
-        return reach.reach(self, link)
+        return reach.reach(self, self.link(link).name)
 
     # -- steps and limits ---------------------------------------------------------------------------------------
 
@@ -300,7 +300,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         >>> models.planar2().with_tool("tip", Frame.at([1, 0, 0])).frame([0, 0], "tool").position
         array([26.,  0.,  0.])
         """
-        return edit.with_tool(self, link, frame, Link(name, tuple(geometry), mass, center_of_mass))
+        return edit.with_tool(self, link, frame, Link(name, geometry, mass, center_of_mass))  # type: ignore[arg-type]
 
     def attach(self, link: str, other: Linkage, *, at: Frame | None = None, prefix: str = "") -> Linkage:
         """The same linkage with another one mounted on a link; ``prefix`` is put before the other's names.
@@ -343,7 +343,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         >>> data["format"], data["version"], [joint["name"] for joint in data["joints"]]
         ('supple.linkage', 1, ['joint1', 'joint2', 'tip_mount'])
         """
-        return serialization.to_dict(self, geometry)
+        return serialization.to_dict(self, _check.flag(geometry, "geometry"))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Linkage:

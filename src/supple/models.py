@@ -291,7 +291,7 @@ _NAMED = {made.__name__: made for made in _ALL}
 
 
 def _known(name: str) -> Callable[[], Linkage]:
-    if name not in _NAMED:
+    if not isinstance(name, str) or name not in _NAMED:
         raise unknown("bundled model", name, _NAMED)
     return _NAMED[name]
 

@@ -488,7 +488,7 @@ def make_tracker(
     try:
         given = [links] if isinstance(links, str | Goal) else list(links)
     except TypeError:
-        raise BadInput(f"links must be names or goals, got {links!r}") from None
+        raise BadInput(f"links must be names or goals, got {_check.short(links)}") from None
     if tolerance is not None:
         _check.instance(tolerance, Tolerance, "tolerance", "Tolerance(position=1e-3)")
     if not given:
@@ -501,7 +501,7 @@ def make_tracker(
         raise BadInput(f"start must have shape (dof,) or (arms, dof), not {begin.shape}")
     near = Tolerance(1e-3, math.radians(0.5)) if tolerance is None else tolerance
     if recover not in _RECOVER:
-        raise BadInput(f"recover must be 'off', 'slow' or 'free', got {recover!r}")
+        raise BadInput(f"recover must be 'off', 'slow' or 'free', got {_check.short(recover)}")
     in_use = unlimited(len(goals), solver.margin).changed(linkage, **limits)
     delay, ahead = _seconds(solver, smooth, "smooth", _MAX_DELAY), _seconds(solver, predict, "predict", _MAX_PREDICTION)
     return Tracker(linkage, goals, solver, begin, acceleration, jerk, near, delay, ahead, recover, in_use)
@@ -510,7 +510,7 @@ def make_tracker(
 def _seconds(solver: Solver, value: float, name: str, most: float) -> float:
     """A time of an option that filters commands, checked."""
     if not _check.is_number(value) or not 0 <= value <= most:
-        raise BadInput(f"{name} must be a number of seconds from 0 to {most:g}, got {value!r}")
+        raise BadInput(f"{name} must be a number of seconds from 0 to {most:g}, got {_check.short(value)}")
     if value and not solver.searches:
         raise BadInput(f"{name} needs the tracking law; another method or a damping scheme does not filter commands")
     return float(value)
@@ -545,7 +545,7 @@ def _numbers(value: ArrayLike, what: str) -> Array:
 def _not_numbers(**given: object) -> BadInput:
     """The error for arguments that the core refused."""
     wrong = [
-        f"{name} must be a number, got {value!r}" for name, value in given.items() if not isinstance(value, int | float)
+        f"{name} must be a number, got {_check.short(value)}" for name, value in given.items() if not isinstance(value, int | float)
     ]
     return BadInput("; ".join(wrong) or "a goal must be a frame, a Goal, or one for each end effector")
 
@@ -557,8 +557,8 @@ def _bounds(linkage: Linkage, given: ArrayLike | None, what: str, known: Array, 
     try:
         row = np.broadcast_to(np.asarray(given, dtype=float), (linkage.dof,)).copy()
     except (TypeError, ValueError):
-        raise BadInput(f"{what} must be one number or {linkage.dof}, got {given!r}") from None
+        raise BadInput(f"{what} must be one number or {linkage.dof}, got {_check.short(given)}") from None
     if not (np.isfinite(row) & (row > 0)).all():
-        raise BadInput(f"{what} must be finite and positive, got {given!r}")
+        raise BadInput(f"{what} must be finite and positive, got {_check.short(given)}")
     smaller: Array = np.minimum(row, known)
     return smaller

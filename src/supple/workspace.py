@@ -21,6 +21,7 @@ from supple.solver import Solver, Tolerance
 
 __all__ = ["Workspace", "dexterous", "reachable"]
 
+MAX_SAMPLES = 100_000_000  # samples, orientations and starts; more is taken for a mistake
 ROWS = 8_192  # solves between two updates of the progress bar
 
 
@@ -239,6 +240,7 @@ class Workspace:
         return f"<Workspace: {self}>"
 
 
+@_check.known_options()
 def reachable(
     linkage: Linkage,
     link: str,
@@ -264,7 +266,7 @@ def reachable(
     >>> reachable(models.planar2(), "tip", samples=10_000).positions.shape
     (10000, 3)
     """
-    dimension = _checked(linkage, link, voxel, seed, samples=samples)
+    dimension = _checked(linkage, link, voxel, seed, progress, samples=samples)
     positions = np.empty((samples, 3))
     filled = np.zeros(-(-samples // sampling.CHUNK), dtype=bool)
 
@@ -279,6 +281,7 @@ def reachable(
     return _gridded(linkage, link, positions, dimension, voxel, len(positions) / 50, complete)
 
 
+@_check.known_options()
 def dexterous(
     linkage: Linkage,
     link: str,
@@ -313,7 +316,7 @@ def dexterous(
     >>> space.contains([20, 0, 0], dexterity=0.5)
     True
     """
-    dimension = _checked(linkage, link, voxel, seed, samples=samples, orientations=orientations, starts=starts)
+    dimension = _checked(linkage, link, voxel, seed, progress, samples=samples, orientations=orientations, starts=starts)
     if solver is not None:
         _check.instance(solver, Solver, "solver")
     q = sampling.draw_all(linkage, samples, seed)
@@ -348,12 +351,13 @@ def dexterous(
     return replace(found, dexterity=dexterity.reshape(found.counts.shape), complete=complete)
 
 
-def _checked(linkage: Linkage, link: str, voxel: float | None, seed: int, **counts: int) -> int:
+def _checked(linkage: Linkage, link: str, voxel: float | None, seed: int, progress: bool, **counts: int) -> int:
     """In how many dimensions a link moves; `BadInput` unless all arguments are good."""
     checked_linkage(linkage).link(link)
     for name, count in counts.items():
-        _check.whole(count, name, 1)
+        _check.whole(count, name, 1, MAX_SAMPLES)
     _check.whole(seed, "seed", 0)
+    _check.flag(progress, "progress")
     if voxel is not None:
         _check.positive(voxel, "voxel", "metres")
     return sampling.dimension(linkage, link)

@@ -32,7 +32,7 @@ class Frames(Mapping[str, Frame]):
         self.matrix = matrix
 
     def __getitem__(self, link: str) -> Frame:
-        if link not in self._index:
+        if not isinstance(link, str) or link not in self._index:
             raise unknown("link", link, self._index)
         return Frame._trusted(self.matrix[..., self._index[link], :, :])
 

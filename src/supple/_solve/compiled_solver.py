@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _core
+from supple import _check, _core
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
@@ -50,7 +50,7 @@ class CompiledSolver(_core.DirectSearch):
 
         given: list[Any] = list(links) if isinstance(links, list | tuple) else [links]
         if not given or not all(isinstance(each, str | Goal) for each in given):
-            raise BadInput(f"links must be names of links, or goals; got {links!r}")
+            raise BadInput(f"links must be names of links, or goals; got {_check.short(links)}")
         self.goals = tuple(Goal(each, np.eye(4)) if isinstance(each, str) else each for each in given)
         if any(goal.priority != self.goals[0].priority for goal in self.goals):
             raise BadInput("a compiled solver takes goals of one priority")
