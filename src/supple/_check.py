@@ -56,6 +56,13 @@ def finite_number(value: float, what: str, unit: str = "") -> float:
     return number
 
 
+def finite_or_not(value: float, what: str) -> float:
+    """One number of any size; it may be infinite or nan."""
+    if not is_number(value):
+        raise BadInput(f"{what} must be a number, got {short(value)}")
+    return real(value)
+
+
 def positive(value: float, what: str, unit: str = "", *, zero: bool = False) -> float:
     """One finite number above 0; with ``zero``, 0 is allowed too.
 
@@ -148,7 +155,7 @@ def ending(file: str, endings: tuple[str, ...], what: str) -> str:
     """
     found = os.path.splitext(file)[1].lower()
     if found not in endings:
-        raise BadInput(f"{what} a file that ends in {' or '.join(endings)}, not {file!r}")
+        raise BadInput(f"{what} a file that ends in {' or '.join(endings)}, not {short(file)}")
     return found
 
 
@@ -189,6 +196,14 @@ def numbers(value: ArrayLike, what: str, shape: str | int = "") -> Array:
     raise BadInput(f"{what} must be numbers" + (f" of shape {wanted}" if wanted else "") + reason)
 
 
+def numbers_or_none(value: ArrayLike) -> Array | None:
+    """Real numbers as in `numbers`; None for anything else, which the caller refuses with a message of its own."""
+    try:
+        return numbers(value, "")
+    except BadInput:
+        return None
+
+
 def _is_real(entry: object) -> bool:
     """Whether an entry of an array of objects is a real number: of Python, numpy, or a class like Fraction."""
     return hasattr(type(entry), "__float__") and not isinstance(entry, np.complexfloating | np.datetime64 | np.timedelta64)
@@ -221,10 +236,13 @@ def one_or_each(value: ArrayLike, count: int, what: str) -> Array:
     >>> one_or_each(2, 3, "speed")
     array([2., 2., 2.])
     """
+    array = numbers_or_none(value)
     try:
-        return np.array(np.broadcast_to(numbers(value, what), (count,)))
-    except ValueError:  # of a shape that does not fit, or not numbers
-        raise BadInput(f"{what} must be one number or {count}, got {short(value)}") from None
+        if array is not None:
+            return np.array(np.broadcast_to(array, (count,)))
+    except ValueError:  # of a shape that does not fit
+        pass
+    raise BadInput(f"{what} must be one number or {count}, got {short(value)}")
 
 
 def finite(array: Array, what: str, detail: str = "") -> Array:

@@ -88,7 +88,7 @@ class Frame:
         array([0. , 0. , 0.5])
         """
         about = _check.unit_vector(axis, 3, "axis")
-        by = _check.finite(_check.numbers(angle, "angle"), "angle")
+        by = _small(_check.finite(_check.numbers(angle, "angle"), "angle"), "angle")
         try:
             return cls.rotvec(about * by[..., None])
         except ValueError:
@@ -103,7 +103,7 @@ class Frame:
         >>> Frame.rotvec([0, 0, 0.5])
         Frame at (0, 0, 0), turned 0.5 rad about (0, 0, 1)
         """
-        return cls._trusted(_core.exp_rotation(_check.rows(vector, 3, "rotation vector")))
+        return cls._trusted(_core.exp_rotation(_small(_check.rows(vector, 3, "rotation vector"), "rotation vector")))
 
     @classmethod
     def quaternion(cls, quaternion: ArrayLike, order: str = "wxyz") -> Frame:
@@ -170,7 +170,7 @@ class Frame:
         >>> Frame.exp([1, 0, 0, 0, 0, 0])
         Frame at (1, 0, 0)
         """
-        return cls._trusted(_core.exp_frame(_check.rows(twist, 6, "twist")))
+        return cls._trusted(_core.exp_frame(_small(_check.rows(twist, 6, "twist"), "twist")))
 
     # -- parts and conversions ----------------------------------------------------------------------------------
 
@@ -342,6 +342,13 @@ class Frame:
 
 _core.know_frame(Frame)
 finite, _unit = _check.rows, _check.unit
+
+
+def _small(array: Array, what: str) -> Array:
+    """The same array, if its squares are finite."""
+    if array.size and not max(array.max(), -array.min()) <= _check.LARGEST:
+        raise BadInput(f"{what} must be within {_check.LARGEST:g}, got {float(array.flat[np.abs(array).argmax()]):g}")
+    return array
 
 
 def _brief(vector: Array) -> str:

@@ -316,8 +316,11 @@ class Joint(metaclass=_renamed.HidesOldNames):
         ['hip_z', 'hip_y', 'hip_x']
         """
         angles.check(order)
-        low, high = row(lower, 3, "lower"), row(upper, 3, "upper")
-        fast, hard = row(speed, 3, "speed"), row(acceleration, 3, "acceleration")
+        _check.text(name, "name")
+        low, high, fast, hard = (
+            _check.one_or_each(value, 3, what).tolist()
+            for value, what in ((lower, "lower"), (upper, "upper"), (speed, "speed"), (acceleration, "acceleration"))
+        )
         names = [f"{name}_{axis}" if order.count(axis) == 1 else f"{name}_{axis}{i}" for i, axis in enumerate(order)]
         links = [parent, names[0], names[1], child]
         made = [

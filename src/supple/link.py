@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from supple import _check
-from supple.errors import BadInput, BadLinkage
+from supple.errors import BadLinkage
 from supple.frame import Frame
 
 HEAVIEST = _check.LARGEST
@@ -181,28 +180,21 @@ def _checked_mass(link: str, mass: object) -> float:
 
 
 def _checked_center(link: str, center: object) -> tuple[float, float, float]:
-    try:
-        x, y, z = _check.vector(center, 3, "").tolist()  # type: ignore[arg-type]
-    except BadInput:
-        x = y = z = math.inf
-    if not max(abs(x), abs(y), abs(z)) <= FARTHEST:
+    row = _check.numbers_or_none(center)  # type: ignore[arg-type]
+    if row is None or row.shape != (3,) or not (abs(row) <= FARTHEST).all():
         reason = f"its centre of mass must be 3 numbers within {FARTHEST:g} m, got {_check.short(center)}"
         raise BadLinkage(reason, element=f"link {_check.short(link)}")
+    x, y, z = row.tolist()
     return x, y, z
 
 
 def _set_lengths(shape: object, field: str, count: int = 1, negative: bool = False) -> None:
     """Check one length of a shape, or several, in metres; what is no float or tuple of floats becomes one."""
     value = getattr(shape, field)
-    try:
-        numbers = _check.numbers(value, "")
-        good = numbers.shape == (() if count == 1 else (count,)) and not isinstance(value, bool)
-    except BadInput:
-        good = False
-    if good:
-        sizes = abs(numbers) if negative else numbers
-        good = bool(((sizes >= 0) & (sizes <= FARTHEST)).all())
-    if not good:
+    numbers = _check.numbers_or_none(value)
+    least = -FARTHEST if negative else 0.0
+    fits = numbers is not None and numbers.shape == (() if count == 1 else (count,)) and not isinstance(value, bool)
+    if numbers is None or not fits or not ((numbers >= least) & (numbers <= FARTHEST)).all():
         wanted = f"{'a number' if count == 1 else f'{count} numbers'} {'within' if negative else 'from 0 to'}"
         reason = f"{field} of a {type(shape).__name__} must be {wanted} {FARTHEST:g}, got {_check.short(value)}"
         raise BadLinkage(reason)

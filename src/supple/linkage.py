@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any
@@ -331,29 +332,32 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
 
     # -- plain data and text ------------------------------------------------------------------------------------
 
-    def to_dict(self, *, geometry: bool = True) -> dict[str, Any]:
+    def to_dict(self, *, geometry: bool = True, folder: str | os.PathLike[str] | None = None) -> dict[str, Any]:
         """The linkage as plain data: dicts, lists, strings and finite numbers, as `json.dumps` takes them.
 
         Every field is explicit, with a version, and `from_dict` gives back a linkage that is equal to the last bit.
         None stands for no limit. Without ``geometry`` the links have no shapes. Masses stand only at the
-        links that have one.
+        links that have one. ``folder`` is that of the file which the data is written to: paths of meshes are then
+        relative to it, so that file and meshes can be moved together. Without it they are as they were read.
 
         >>> from supple import models
         >>> data = models.planar2().to_dict()
         >>> data["format"], data["version"], [joint["name"] for joint in data["joints"]]
         ('supple.linkage', 1, ['joint1', 'joint2', 'tip_mount'])
         """
-        return serialization.to_dict(self, _check.flag(geometry, "geometry"))
+        return serialization.to_dict(self, _check.flag(geometry, "geometry"), folder)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Linkage:
+    def from_dict(cls, data: Mapping[str, Any], *, folder: str | os.PathLike[str] | None = None) -> Linkage:
         """The linkage that `to_dict` wrote. Raises `BadLinkage`, with the place in the data, for anything else.
+
+        ``folder`` is that of the file which the data comes from, if it was given to `to_dict`.
 
         >>> from supple import Linkage, models
         >>> Linkage.from_dict(models.planar2().to_dict()) == models.planar2()
         True
         """
-        return serialization.from_dict(cls, data)
+        return serialization.from_dict(cls, data, folder)
 
     def __str__(self) -> str:
         return text.tree(self)

@@ -158,6 +158,8 @@ def _gains(gain: ArrayLike) -> tuple[float, ...]:
     array = np.atleast_1d(_numbers(gain))
     if array.ndim != 1 or not np.isfinite(array).all() or (array < 0).any():
         raise BadInput(f"gain must be one number or one for each joint, finite and not negative; got {_check.short(gain)}")
+    if (array > _check.LARGEST).any():
+        raise BadInput(f"gain must be at most {_check.LARGEST:g}, got {_check.short(gain)}")
     return tuple(float(x) for x in array)
 
 
@@ -165,6 +167,8 @@ def _values(values: ArrayLike) -> tuple[float, ...]:
     array = _numbers(values)
     if array.ndim != 1 or not np.isfinite(array).all():
         raise BadInput(f"joint values must be finite, of shape (dof,), got {_check.short(values)}")
+    if (np.abs(array) > _check.LARGEST).any():
+        raise BadInput(f"joint values must be within {_check.LARGEST:g}, got {_check.short(values)}")
     return tuple(float(x) for x in array)
 
 
@@ -190,10 +194,8 @@ def _unit(direction: tuple[float, float, float]) -> tuple[float, float, float]:
 
 def _numbers(value: ArrayLike) -> Array:
     """An array of floats, or of NaN where it has none, which the caller refuses."""
-    try:
-        return _check.numbers(value, "")
-    except BadInput:
-        return np.array([np.nan])
+    array = _check.numbers_or_none(value)
+    return np.array([np.nan]) if array is None else array
 
 
 def _term_text(term: Term) -> str:

@@ -172,7 +172,7 @@ class Step(metaclass=_renamed.HidesOldNames):
         tracker = self._tracker
         if self.status is TrackingStatus.HELD or not tracker.solver.keep_limits:
             return ()
-        paused = [f"dt of {self._dt:.3g} s counts as {LONGEST_TICK} s"] if (self._dt or 0) > LONGEST_TICK else []
+        paused = [f"dt of {float(self._dt):.3g} s counts as {LONGEST_TICK} s"] if float(self._dt or 0) > LONGEST_TICK else []
         return tuple(paused + explanation.approaching_limits(tracker.linkage, tracker.lower, tracker.upper, self))
 
     def __getitem__(self, arm: int) -> Step:

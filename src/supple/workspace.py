@@ -104,7 +104,8 @@ class Workspace:
         >>> reachable(models.ur5(), "tool0", samples=10_000).volume() > 1
         True
         """
-        return self._cells(dexterity) * self.voxel**3 if self.dimension == 3 else 0.0
+        part = _check.fraction(dexterity, "dexterity", zero=True)
+        return self._cells(part) * self.voxel**3 if self.dimension == 3 else 0.0
 
     def area(self, dexterity: float = 0.0) -> float:
         """Area of a flat workspace in square metres, or of the part with at least this dexterity; 0 for a curve.
@@ -116,7 +117,8 @@ class Workspace:
         """
         if not self.flat:
             raise BadInput("this workspace is not flat: it has a volume, and an outline in any plane")
-        return self._cells(dexterity) * self.voxel**2 if self.dimension == 2 else 0.0
+        part = _check.fraction(dexterity, "dexterity", zero=True)
+        return self._cells(part) * self.voxel**2 if self.dimension == 2 else 0.0
 
     def contains(self, point: ArrayLike, dexterity: float = 0.0) -> Any:
         """Whether points (..., 3) in metres are in it, or in the part with at least this dexterity: bool or (...).
@@ -219,9 +221,9 @@ class Workspace:
             across = _check.vector(normal, 3, "normal")
             if not across.any():
                 raise BadInput("normal must not be zero")
-            across = across / np.linalg.norm(across)
+            across = _check.unit(across)
         default = self.positions[0] if self.flat and normal is None else self.base
-        point = default if through is None else _check.rows(through, 3, "through")
+        point = default if through is None else _check.vector(through, 3, "through")
         return across, (point @ across) * across, *outline.directions(across)
 
     def __str__(self) -> str:
@@ -360,6 +362,8 @@ def _checked(linkage: Linkage, link: str, voxel: float | None, seed: int, progre
     _check.flag(progress, "progress")
     if voxel is not None:
         _check.positive(voxel, "voxel", "metres")
+        if voxel > _check.LARGEST:
+            raise BadInput(f"voxel must be at most {_check.LARGEST:g} m, got {voxel:g}")
     return sampling.dimension(linkage, link)
 
 

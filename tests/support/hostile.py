@@ -276,7 +276,6 @@ def calls() -> dict[str, Call]:
             supple.solve_path,
             {"linkage": ARM, "goals": GOALS, "start": Q, "duration": 2.0, "solver": DAMPED, "steps": 2},
         ),
-        "supple.Interrupted": (supple.Interrupted, {"found": None}),
         # -- methods, damping, preferences
         "supple.method.search": (method.search, {"nearest": True}),
         "supple.method.transpose": (method.transpose, {"scale": 0.1}),
@@ -556,6 +555,11 @@ class _RaisesInTests:
         raise Raised("__lt__")
 
 
+class _RaisesWhenMade:
+    def __init__(self, *values: Any, **options: Any) -> None:
+        raise Raised("__init__")
+
+
 class _ReEnters:
     """Calls the library again while it is converted."""
 
@@ -645,7 +649,7 @@ PLAIN: dict[str, Callable[[], Any]] = {
     "dict": lambda: {"joint1": np.ones(5)},
     "dict of arrays": lambda: {"format": np.ones(3), "damping": np.ones(3), "version": np.ones(3), 3: []},
     "object": object,
-    "class": lambda: int,
+    "class": lambda: _RaisesWhenMade,
     "module": lambda: math,
     "function": lambda: _gentle,
     "lambda that raises": lambda: _raising,
@@ -716,6 +720,31 @@ def _read_only(array: Any) -> Any:
     return array
 
 
+def _hostile(label: str, old: Any) -> Any:
+    """The value that a label stands for, in place of a valid one."""
+    if label.startswith("~"):
+        return CHANGED[label[1:]](old)
+    if label.startswith("@"):
+        place, inner = label[1:].split(":", 1)
+        return _with_leaf(old, random.Random(int(place)), inner)
+    return PLAIN[label]()
+
+
+def _with_leaf(data: Any, rng: random.Random, label: str) -> Any:
+    """The data with one of its fields, at any depth, replaced, removed or added."""
+    if isinstance(data, dict) and data:
+        key = rng.choice(sorted(data))
+        if rng.random() < 0.05:
+            return {name: value for name, value in data.items() if name != key}
+        if rng.random() < 0.05:
+            return {**data, "more": PLAIN[label]()}
+        return {**data, key: _with_leaf(data[key], rng, label)}
+    if isinstance(data, list) and data and rng.random() < 0.9:
+        i = rng.randrange(len(data))
+        return [*data[:i], _with_leaf(data[i], rng, label), *data[i + 1 :]]
+    return PLAIN[label]()
+
+
 def _is_numbers(value: Any) -> bool:
     if isinstance(value, bool | str | bytes | dict) or value is None:
         return False
@@ -743,7 +772,7 @@ def attempt(name: str, call: Call, chosen: dict[tuple[str, int], str]) -> str:
     for (key, place), label in chosen.items():
         old = given[key][place] if key == "*" else given[key]
         try:
-            new = CHANGED[label[1:]](old) if label.startswith("~") else PLAIN[label]()
+            new = _hostile(label, old)
         except Exception:
             return ""
         if key == "*":
@@ -834,4 +863,10 @@ def at_random(seed: int) -> Iterator[tuple[str, dict[tuple[str, int], str]]]:
         name = rng.choice(names)
         known = arguments(table[name])
         some = rng.sample(known, min(len(known), rng.choice((1, 1, 2))))
-        yield name, {(key, place): rng.choice(labels(value)) for key, place, value in some}
+        yield name, {(key, place): _label(rng, value) for key, place, value in some}
+
+
+def _label(rng: random.Random, value: Any) -> str:
+    if isinstance(value, dict) and value and rng.random() < 0.9:
+        return f"@{rng.randrange(1 << 30)}:{rng.choice(sorted(PLAIN))}"
+    return rng.choice(labels(value))

@@ -42,5 +42,14 @@ class Frames(Mapping[str, Frame]):
     def __len__(self) -> int:
         return len(self._index)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _frames_of, (self._index, self.matrix)
+
     def __repr__(self) -> str:
         return f"<Frames of {len(self)} links, shape {self.matrix.shape[:-3]}>"
+
+
+def _frames_of(index: dict[str, int], matrix: Array) -> Frames:
+    frames = object.__new__(Frames)
+    frames._index, frames.matrix = index, matrix
+    return frames

@@ -137,8 +137,8 @@ def _number(value: object) -> float:
     if type(value) is float:
         return value
     if isinstance(value, bool) or not _check.is_number(value):
-        array = _check.numbers(value, "")  # type: ignore[arg-type]
-        if array.size != 1:
+        array = _check.numbers_or_none(value)  # type: ignore[arg-type]
+        if array is None or array.size != 1:
             raise ValueError
         return float(array.ravel()[0])
     return _check.real(value)
@@ -180,6 +180,8 @@ def _rest(joint: Joint, lower: Row, upper: Row, axis: Row, twist: tuple[float, f
         limits = zip(lower, upper, strict=True)
         return tuple(0.0 if low <= 0 <= high else _middle(low, high) for low, high in limits)
     rest = _row(joint, "rest", joint.rest, 0.0, joint.kind.dof)
+    if not all(map(math.isfinite, rest)):
+        raise bad(joint, f"rest must be finite, got {rest}")
     if not all(abs(value) <= _check.LARGEST for value in rest):
         raise bad(joint, f"rest must be within {_check.LARGEST:g}, got {_check.short(rest)}")
     return rest

@@ -151,10 +151,10 @@ class Structure:
             if not joint.dof:
                 why = f"it mimics {joint.mimic.joint!r}" if joint.mimic else "it is fixed"
                 raise BadInput(f"joint {name!r} has no value of its own: {why}")
-            try:
-                row = np.broadcast_to(_check.numbers(value, f"the value of joint {name!r}"), (joint.dof,))
-            except ValueError:
-                raise BadInput(f"joint {name!r} takes {joint.dof} value(s), got {_check.short(value)}") from None
+            given = _check.numbers_or_none(value)
+            if given is None or given.shape not in ((), (1,), (joint.dof,)):
+                raise BadInput(f"joint {name!r} takes {joint.dof} value(s), got {_check.short(value)}")
+            row = np.broadcast_to(given, (joint.dof,))
             if not np.isfinite(row).all():
                 raise BadInput(f"the value of joint {name!r} must be finite, got {_check.short(value)}")
             first = self._sources[name].first

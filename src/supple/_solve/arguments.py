@@ -72,15 +72,15 @@ def start_values(linkage: Linkage, start: ArrayLike | None, *, rows: bool = Fals
 
 def hashable_weights(weights: Any) -> tuple[Any, ...]:
     """Joint weights as a value that can be a key: numbers, or pairs of a joint's name and a number."""
-    what = "joint_weights, by the joint's name, one for each of dof or one,"
     pairs = list(weights.items()) if isinstance(weights, Mapping) else weights
     named = isinstance(pairs, list | tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs)
     if named and not all(isinstance(name, str) for name, _ in pairs):
         raise BadInput(f"joint_weights are by the names of joints, got {_check.short(weights)}")
-    numbers = _check.numbers([weight for _, weight in pairs] if named else pairs, what)
-    if numbers.ndim > 1:
-        raise BadInput(f"{what} have shape (dof,), not {numbers.shape}")
-    numbers = numbers.ravel()
+    found = _check.numbers_or_none([weight for _, weight in pairs] if named else pairs)
+    if found is None or found.ndim > 1:
+        wanted = "numbers, one, one for each of dof, or by the joint's name"
+        raise BadInput(f"joint_weights must be {wanted}; got {_check.short(weights)}")
+    numbers = found.ravel()
     if not len(numbers) or not (np.isfinite(numbers) & (numbers >= 0)).all() or not (named or numbers.any()):
         raise BadInput(f"joint_weights must be finite, not negative and not all zero, got {_check.short(weights)}")
     if (numbers > _check.LARGEST).any():
@@ -100,7 +100,7 @@ def preferred_step(functions: Sequence[Callable[[Array], ArrayLike]]) -> Callabl
 def _checked_step(function: Callable[[Array], ArrayLike], q: Array) -> Array:
     """The step that a preference by function returns at q. Exceptions of the function pass through."""
     returned = function(q)
-    step = _check.numbers(returned, f"a preference by function must return {len(q)} numbers; they", f"({len(q)},)")
-    if step.shape != q.shape or not np.isfinite(step).all():
+    step = _check.numbers_or_none(returned)
+    if step is None or step.shape != q.shape or not np.isfinite(step).all():
         raise BadInput(f"a preference by function must return {len(q)} finite numbers, got {_check.short(returned)}")
     return step

@@ -48,6 +48,9 @@ class CompiledSolver(_core.DirectSearch):
     def __init__(self, solver: Solver, linkage: Linkage, links: str | Goal | Sequence[str | Goal]) -> None:
         from supple._solve import search
 
+        from supple.solver import Solver
+
+        _check.instance(solver, Solver, "solver")
         given: list[Any] = list(links) if isinstance(links, list | tuple) else [links]
         if not given or not all(isinstance(each, str | Goal) for each in given):
             raise BadInput(f"links must be names of links, or goals; got {_check.short(links)}")
@@ -64,6 +67,9 @@ class CompiledSolver(_core.DirectSearch):
         ) -> Array | None:
             """Joint values (dof,), or None."""
             ...
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return CompiledSolver, (self.solver, self.linkage, self.goals)
 
     def __repr__(self) -> str:
         return f"{self.solver!r}.compile({self.linkage.name!r}, {[goal.link for goal in self.goals]!r})"

@@ -106,15 +106,17 @@ def _damped(returned: Any, dof: int) -> tuple[float, Array | None]:
         raise BadInput(f"{wanted}; alpha must not be negative, got {_check.short(value)}")
     if weights is None:
         return value, None
-    row = _check.numbers(weights, f"{wanted}; they")
+    row = _check.numbers_or_none(weights)
+    if row is None:
+        raise BadInput(f"{wanted}, got {_check.short(weights)}")
     if row.shape not in ((), (dof,)) or not ((row >= 0) & (row <= 1)).all():
         raise BadInput(f"{wanted} between 0 and 1, got {_check.short(weights)}")
     return value, np.broadcast_to(row, (dof,)).copy()
 
 
 def _number(returned: Any, wanted: str) -> float:
-    array = _check.numbers(returned, f"{wanted}; it")
-    value = float(array.ravel()[0]) if array.size == 1 else np.nan
+    array = _check.numbers_or_none(returned)
+    value = float(array.ravel()[0]) if array is not None and array.size == 1 else np.nan
     if not np.isfinite(value):
         raise BadInput(f"{wanted}, got {_check.short(returned)}")
     return value

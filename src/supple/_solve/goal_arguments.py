@@ -98,7 +98,9 @@ def rotations(value: Frame | ArrayLike) -> Array:
     """Rotation matrices (..., 3, 3), read-only."""
     if isinstance(value, Frame):
         return frozen(value.rotation)
-    array = _check.numbers(value, "orientation, a Frame or an array,", "(..., 3, 3)")
+    array = _check.numbers_or_none(value)
+    if array is None:
+        raise BadInput(f"orientation must be a Frame or numbers of shape (..., 3, 3), got {_check.short(value)}")
     if array.shape[-2:] != (3, 3):
         raise BadInput(f"orientation must be a Frame or have shape (..., 3, 3), not {array.shape}")
     whole = np.zeros((*array.shape[:-2], 4, 4))
@@ -106,13 +108,13 @@ def rotations(value: Frame | ArrayLike) -> Array:
     return frames(whole).rotation
 
 
-def three(value: float | Sequence[float], what: str, most: float = math.inf) -> tuple[float, float, float]:
+def three(value: float | Sequence[float], what: str, most: float = _check.LARGEST) -> tuple[float, float, float]:
     """One number or three, as three that are finite, not negative and at most ``most``."""
-    if (type(value) is float or type(value) is int) and 0 <= value <= most and value != math.inf:
+    if (type(value) is float or type(value) is int) and 0 <= value <= most:
         one = float(value)
         return one, one, one
-    array = _check.numbers(value, f"{what}, one number or three,")
-    if array.shape not in ((), (1,), (3,)):
+    array = _check.numbers_or_none(value)
+    if array is None or array.shape not in ((), (1,), (3,)):
         raise BadInput(f"{what} must be one number or three, got {_check.short(value)}")
     row = np.broadcast_to(array, (3,))
     if not np.isfinite(row).all() or (row < 0).any():

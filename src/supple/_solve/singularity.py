@@ -79,14 +79,14 @@ class Singularity:
         common = _common(self.region, self.joints, self.weight)
         for name, value in zip(("region", "joints", "weight"), common, strict=True):
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "point", _point(self.point))
+        object.__setattr__(self, "radius", _check.positive(self.radius, "radius", zero=True))
         if self.kind is Measure.FUNCTION:
             _check.function(self.measure, "measure")
             return
         _name(self.joint, "joint")
         if self.kind is Measure.OFF_AXIS:
             _name(self.link, "link")
-            object.__setattr__(self, "point", _point(self.point))
-            object.__setattr__(self, "radius", _check.positive(self.radius, "radius", zero=True))
         else:
             object.__setattr__(self, "values", _values(self.values))
 
@@ -240,15 +240,15 @@ def _name(value: str, what: str) -> str:
 
 
 def _values(at: float | Sequence[float]) -> tuple[float, ...]:
-    array = np.atleast_1d(_check.numbers(at, "at"))
-    values = tuple(array.tolist()) if array.ndim == 1 else ()
+    array = _check.numbers_or_none(at)
+    values = () if array is None or array.ndim > 1 else tuple(np.atleast_1d(array).tolist())
     if not values or not all(map(math.isfinite, values)):
         raise BadInput(f"a singularity is at one value of a joint, or several; got {_check.short(at)}")
     return values
 
 
 def _point(point: ArrayLike) -> tuple[float, float, float]:
-    array = _check.numbers(point, "point", "(3,)")
-    if array.shape != (3,) or not np.isfinite(array).all():
+    array = _check.numbers_or_none(point)
+    if array is None or array.shape != (3,) or not np.isfinite(array).all():
         raise BadInput(f"point must be three finite numbers, got {_check.short(point)}")
     return float(array[0]), float(array[1]), float(array[2])

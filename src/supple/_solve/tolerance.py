@@ -28,5 +28,5 @@ class Tolerance:
             number = _check.real(value)
             if not number > 0:
                 raise BadInput(f"tolerance: {name} must be positive, got {_check.short(value)}")
-            if type(value) is not float and not isinstance(value, int):
+            if type(value) is not float and not (type(value) is int and value < 1 << 53):
                 object.__setattr__(self, name, number)

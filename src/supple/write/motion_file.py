@@ -21,7 +21,7 @@ def write(path: str | os.PathLike[str], names: Sequence[str], arrays: Mapping[st
     A .npz holds times (n,), q (n, dof), and the velocities after and before each key, (n - 1, dof) each. A .csv holds
     times and q only, one line for each key. In both every number reads back exactly.
     """
-    file = os.fspath(path)
+    file = _check.file_name(path)
     if _check.ending(file, ENDINGS, "a motion is written to") == ".npz":
         with open(file, "wb") as binary:  # given a path, numpy would add .npz to a name that ends in .NPZ
             times, q, leaving, arriving = (arrays[name] for name in ARRAYS)

@@ -20,7 +20,7 @@ def write(path: str | os.PathLike[str], names: Sequence[str], columns: Mapping[s
 
     A .npz holds the columns, ``q`` and ``names``. In a .csv every number reads back exactly.
     """
-    file = os.fspath(path)
+    file = _check.file_name(path)
     if _check.ending(file, ENDINGS, "solutions are written to") == ".npz":
         with open(file, "wb") as binary:  # given a path, numpy would add .npz to a name that ends in .NPZ
             arrays: dict[str, Any] = {**columns, "q": q, "names": np.array(names, dtype=str)}
