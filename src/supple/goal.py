@@ -173,7 +173,9 @@ class Goal:
             goal_arguments.check_distance(self.distance, line is not None, self.weight, self.slack)
         _set(self, "turn_slack", goal_arguments.orientation_slack(turn_slack, oriented, axis is not None))
         if type(priority) is not int or not -_HIGHEST_PRIORITY <= priority <= _HIGHEST_PRIORITY:
-            priority = _check.whole(priority, "priority", -_HIGHEST_PRIORITY, _HIGHEST_PRIORITY)
+            priority = _check.whole(priority, "priority")
+            if abs(priority) > _HIGHEST_PRIORITY:
+                raise BadInput(f"priority must be within 2^31, got {_check.short(priority)}")
         _set(self, "priority", priority)
         try:
             _ = self.shape

@@ -36,11 +36,16 @@ class Mimic:
     def __post_init__(self) -> None:
         if not isinstance(self.joint, str) or not self.joint:
             raise BadLinkage(f"a mimic follows a joint, by its name; got {_check.short(self.joint)}")
-        for name in ("gain", "offset"):
-            value = getattr(self, name)
-            if not abs(_check.real(value)) <= _check.LARGEST:
-                reason = f"{name} of a mimic must be a number within {_check.LARGEST:g}, got {_check.short(value)}"
-                raise BadLinkage(reason, element=f"mimic of joint {_check.short(self.joint)}")
+        given = (self.gain, self.offset)
+        if all(abs(_check.real(value)) <= _check.LARGEST for value in given):
+            return
+        shown = ", ".join(_check.short(value if type(value) is not int else _check.real(value)) for value in given)
+        reason = f"gain and offset of a mimic must be within {_check.LARGEST:g}, got {shown}"
+        if not all(map(_check.is_number, given)):
+            reason = f"gain and offset must be numbers, got {shown}"
+        elif not all(math.isfinite(_check.real(value)) for value in given):
+            reason = f"gain and offset of a mimic must be finite, got {shown}"
+        raise BadLinkage(reason, element=f"mimic of joint {_check.short(self.joint)}")
 
 
 @_renamed.answers_old_names

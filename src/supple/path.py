@@ -106,8 +106,10 @@ class GoalPath:
         positions, turns = _places((start,), 1)
         around = _check.unit_vector(_check.vector(axis, 3, "axis"), 3, "axis")
         number = _check.real(angle)
-        if not 0 < abs(number) <= MAX_ANGLE:
-            raise BadInput(f"angle must be a number within {MAX_ANGLE:g} that is not 0, got {_check.short(angle)}")
+        if not 0 < abs(number) < math.inf:
+            raise BadInput(f"angle must be a finite number that is not 0, got {_check.short(angle)}")
+        if abs(number) > MAX_ANGLE:
+            raise BadInput(f"angle must be within {MAX_ANGLE:g} rad, got {_check.short(angle)}")
         angle = number
         curve = curves.circle(positions[0], _within(_check.vector(centre, 3, "centre")), around, angle)
         stops = np.linspace(0, 1, math.ceil(abs(angle) / 1.5) + 1)  # slerp is ambiguous at pi: steps of at most 1.5 rad
@@ -173,7 +175,10 @@ class GoalPath:
         >>> GoalPath.line([0, 0, 0], [1, 0, 0]).sampled(5).shape
         (5,)
         """
-        return self.at(np.linspace(0, 1, _check.whole(frames, "frames", 2, MAX_FRAMES)))
+        count = _check.whole(frames, "frames", 2)
+        if count > MAX_FRAMES:
+            raise BadInput(f"frames must be at most {MAX_FRAMES:,}, got {_check.short(frames)}")
+        return self.at(np.linspace(0, 1, count))
 
     def goal(self, link: str, frames: int = 101, **options: Any) -> Goal:
         """Goals (frames,) of a link along the path, for `solve_path`: frames, or positions if it has no orientations.

@@ -357,7 +357,8 @@ def _checked(linkage: Linkage, link: str, voxel: float | None, seed: int, progre
     """In how many dimensions a link moves; `BadInput` unless all arguments are good."""
     checked_linkage(linkage).link(link)
     for name, count in counts.items():
-        _check.whole(count, name, 1, MAX_SAMPLES)
+        if _check.whole(count, name, 1) > MAX_SAMPLES:
+            raise BadInput(f"{name} must be at most {MAX_SAMPLES:,}, got {_check.short(count)}")
     _check.whole(seed, "seed", 0)
     _check.flag(progress, "progress")
     if voxel is not None:

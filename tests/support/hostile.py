@@ -456,7 +456,7 @@ def calls() -> dict[str, Call]:
         "supple.models.get": (models.get, {"name": "planar2"}),
         "supple.models.about": (models.about, {"name": "planar2"}),
         "supple.DH": (
-            supple.DH,
+            lambda **row: supple.dh([supple.DH(**row)]),
             {"theta": 0.1, "d": 0.1, "a": 0.1, "alpha": 0.1, "kind": supple.Kind.REVOLUTE, "lower": -1.0, "upper": 1.0}
             | {"speed": 1.0, "rest": 0.5, "name": "j"},
         ),

@@ -160,10 +160,10 @@ def _unit_axis(joint: Joint) -> tuple[float, float, float]:
 
 
 def _swing_and_twist(joint: Joint) -> tuple[float, tuple[float, float]]:
-    twist = _numbers(joint, "twist", joint.twist)
+    twist = _numbers(joint, "swing and twist", joint.twist)
     if len(twist) != 2:
         raise bad(joint, f"twist must be two numbers, got {_check.short(joint.twist)}")
-    (swing,), (low, high) = _numbers(joint, "swing", (joint.swing,)), twist
+    (swing,), (low, high) = _numbers(joint, "swing and twist", (joint.swing,)), twist
     if not 0 <= swing <= math.pi:
         raise bad(joint, f"swing must be between 0 and pi, got {swing:g}")
     if not -math.pi <= low <= high <= math.pi:

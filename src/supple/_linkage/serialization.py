@@ -180,8 +180,9 @@ def _joint(data: Any, place: str) -> Joint:
     mimic = None
     if fields["mimic"] is not None:
         source = _Fields(fields["mimic"], f"{place}.mimic", ("joint", "gain", "offset"))
+        followed = source.text("joint"), source.number("gain"), source.number("offset")
         try:
-            mimic = Mimic(source.text("joint"), source.number("gain"), source.number("offset"))
+            mimic = Mimic(*followed)
         except BadLinkage as error:
             raise BadLinkage(error.reason, element=f"{place}.mimic") from None
     limits = {name: fields.numbers(name, kind.dof, none=-math.inf if name == "lower" else math.inf) for name in _LIMITS}

@@ -46,9 +46,6 @@ class DH:
     name: str | None = None
     """Name of the joint; without one, ``joint1`` for the first row and so on."""
 
-    def __post_init__(self) -> None:
-        _check_row(self)
-
 
 Row = DH | Mapping[str, Any] | Sequence[float]
 
@@ -132,11 +129,6 @@ def _row(given: Row) -> DH:
         if not values:
             raise BadLinkage(f"expected the four numbers theta, d, a, alpha, a mapping or a DH; got {_check.short(given)}")
         row = DH(theta=values[0], d=values[1], a=values[2], alpha=values[3])
-    return row
-
-
-def _check_row(row: DH) -> None:
-    names = [field.name for field in fields(DH)]
     for key in ("theta", "d", "a", "alpha", "lower", "upper", "speed", "rest"):
         value = getattr(row, key)
         if value is None and key == "rest":
@@ -144,9 +136,8 @@ def _check_row(row: DH) -> None:
         number = _check.real(value)
         if math.isnan(number) or (key in names[:4] and math.isinf(number)):
             raise BadLinkage(f"{key} must be a {'finite ' if key in names[:4] else ''}number, got {_check.short(value)}")
-        if type(value) is not float and not (type(value) is int and abs(value) < 1 << 53):
-            object.__setattr__(row, key, number)
     if not isinstance(row.kind, Kind) or row.kind not in _KINDS:
         raise BadLinkage(f"kind must be one of {', '.join(kind.name for kind in _KINDS)}; got {_check.short(row.kind)}")
     if row.name is not None and (not isinstance(row.name, str) or not row.name):
         raise BadLinkage(f"name must be a string that is not empty, got {_check.short(row.name)}")
+    return row
