@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple.errors import BadInput, short, unknown, unknown_option
+from supple.errors import BadInput, unknown, unknown_option
+from supple.errors import short as short
 
 Array = NDArray[np.float64]
 NOT_CONVERTED = (TypeError, ValueError, ArithmeticError, AttributeError, BufferError)
@@ -206,7 +207,9 @@ def numbers_or_none(value: ArrayLike) -> Array | None:
 
 def _is_real(entry: object) -> bool:
     """Whether an entry of an array of objects is a real number: of Python, numpy, or a class like Fraction."""
-    return hasattr(type(entry), "__float__") and not isinstance(entry, np.complexfloating | np.datetime64 | np.timedelta64)
+    return hasattr(type(entry), "__float__") and not isinstance(
+        entry, np.complexfloating | np.datetime64 | np.timedelta64
+    )
 
 
 def rows(value: ArrayLike, size: int, what: str) -> Array:
@@ -300,4 +303,3 @@ def known_options(elsewhere: Iterable[str] = (), line: str = "") -> Callable[[F]
 
 def _of(unit: str) -> str:
     return f" of {unit}" if unit else ""
-

@@ -319,7 +319,9 @@ def _alpha0(value: float | ConditionBound) -> float | ConditionBound:
         return value
     number = _check.real(value)
     if not 0 <= number < math.inf:
-        raise BadInput(f"alpha0 must be a number, not negative, or damping.condition_bound(...); got {_check.short(value)}")
+        raise BadInput(
+            f"alpha0 must be a number, not negative, or damping.condition_bound(...); got {_check.short(value)}"
+        )
     return number
 
 

@@ -61,7 +61,9 @@ class Motion:
         """
         checked_linkage(linkage)
         if not isinstance(interpolation, Interpolation):
-            raise BadInput(f"interpolation must be Interpolation.LINEAR or Interpolation.SMOOTH, got {_check.short(interpolation)}")
+            raise BadInput(
+                f"interpolation must be Interpolation.LINEAR or Interpolation.SMOOTH, got {_check.short(interpolation)}"
+            )
         keys = limits.checked(linkage, q)
         if keys.ndim != 2 or not len(keys):
             raise BadInput(f"q must have shape (n, {linkage.dof}) with one key or more, not {keys.shape}")
@@ -216,7 +218,10 @@ class Motion:
         >>> nod.within_speeds()
         True
         """
-        scale, tolerance = _check.fraction(speed_scale, "speed_scale"), _check.positive(tolerance, "tolerance", zero=True)
+        scale, tolerance = (
+            _check.fraction(speed_scale, "speed_scale"),
+            _check.positive(tolerance, "tolerance", zero=True),
+        )
         return bool(np.all(self.speed <= scale * self.linkage.speed * (1 + tolerance)))
 
     # -- other motions from this one ----------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
 
-
 MAX_FRAMES = 10_000_000  # of one path; more is taken for a mistake
 MAX_ANGLE = 1e6  # of a circle, in radians: its orientations are kept at every 1.5 rad
 

@@ -157,7 +157,9 @@ def function(step: Callable[[Array], ArrayLike]) -> Preference:
 def _gains(gain: ArrayLike) -> tuple[float, ...]:
     array = np.atleast_1d(_numbers(gain))
     if array.ndim != 1 or not np.isfinite(array).all() or (array < 0).any():
-        raise BadInput(f"gain must be one number or one for each joint, finite and not negative; got {_check.short(gain)}")
+        raise BadInput(
+            f"gain must be one number or one for each joint, finite and not negative; got {_check.short(gain)}"
+        )
     if (array > _check.LARGEST).any():
         raise BadInput(f"gain must be at most {_check.LARGEST:g}, got {_check.short(gain)}")
     return tuple(float(x) for x in array)

@@ -548,7 +548,9 @@ def _numbers(value: ArrayLike, what: str) -> Array:
 def _not_numbers(**given: object) -> BadInput:
     """The error for arguments that the core refused."""
     wrong = [
-        f"{name} must be a number, got {_check.short(value)}" for name, value in given.items() if not isinstance(value, int | float)
+        f"{name} must be a number, got {_check.short(value)}"
+        for name, value in given.items()
+        if not isinstance(value, int | float)
     ]
     return BadInput("; ".join(wrong) or "a goal must be a frame, a Goal, or one for each end effector")
 

@@ -318,7 +318,9 @@ def dexterous(
     >>> space.contains([20, 0, 0], dexterity=0.5)
     True
     """
-    dimension = _checked(linkage, link, voxel, seed, progress, samples=samples, orientations=orientations, starts=starts)
+    dimension = _checked(
+        linkage, link, voxel, seed, progress, samples=samples, orientations=orientations, starts=starts
+    )
     if solver is not None:
         _check.instance(solver, Solver, "solver")
     q = sampling.draw_all(linkage, samples, seed)

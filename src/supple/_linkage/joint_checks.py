@@ -34,7 +34,9 @@ def row(value: ArrayLike | None, n: int, what: str) -> Row:
 
 def position_row(value: ArrayLike, none: float, what: str) -> Row:
     """Limits of a floating joint (6,): those of its position, then ``none`` for its rotation."""
-    return row(value, 6, what) if _check.numbers(value, what).shape == (6,) else (*row(value, 3, what), none, none, none)
+    return (
+        row(value, 6, what) if _check.numbers(value, what).shape == (6,) else (*row(value, 3, what), none, none, none)
+    )
 
 
 def axis_row(axis: ArrayLike) -> tuple[float, float, float]:
@@ -71,7 +73,8 @@ def complete(joint: Joint) -> dict[str, object]:
 
 def farthest(frame: Frame) -> float:
     """The largest coordinate of a single frame's position, without its sign, in metres."""
-    return max(map(abs, frame.matrix[:3, 3].tolist()))
+    x, y, z = frame.matrix[:3, 3].tolist()
+    return float(max(abs(x), abs(y), abs(z)))
 
 
 def bad(joint: Joint, reason: str) -> BadLinkage:

@@ -15,7 +15,6 @@ from supple.frame import Array, Frame
 from supple.goal import Goal
 from supple.linkage import Linkage
 
-
 _FLOAT64 = np.dtype(np.float64)
 
 

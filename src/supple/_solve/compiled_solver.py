@@ -48,9 +48,8 @@ class CompiledSolver(_core.DirectSearch):
     def __init__(self, solver: Solver, linkage: Linkage, links: str | Goal | Sequence[str | Goal]) -> None:
         from supple._solve import search
 
-        from supple.solver import Solver
-
-        _check.instance(solver, Solver, "solver")
+        if not isinstance(getattr(type(solver), "searches", None), property):  # `Solver` is above this module
+            raise BadInput(f"solver must be a Solver, got {_check.short(solver)}")
         given: list[Any] = list(links) if isinstance(links, list | tuple) else [links]
         if not given or not all(isinstance(each, str | Goal) for each in given):
             raise BadInput(f"links must be names of links, or goals; got {_check.short(links)}")

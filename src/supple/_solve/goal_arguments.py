@@ -33,7 +33,7 @@ def frames(value: ArrayLike, link: str = "link") -> Frame:
         )
     if array.ndim <= 2 or array.shape[-2:] != (4, 4):
         return Frame(array)
-    bad = ~np.isfinite(array).all(axis=(-1, -2))
+    bad = np.asarray(~np.isfinite(array).all(axis=(-1, -2)))
     if not bad.any():
         return Frame(array)
     matrices = np.array(Frame(np.where(bad[..., None, None], np.eye(4), array)).matrix)
@@ -137,7 +137,9 @@ def orientation_slack(value: float | Sequence[float], has_orientation: bool, con
     """Slack of the orientation about each world axis, or three times the half-angle of a cone, in radians."""
     slack = three(value, "turn_slack", most=math.pi)
     if not has_orientation and slack != _ZERO:
-        raise BadInput(f"turn_slack belongs to an orientation or an axis, and this goal has neither; got {_check.short(value)}")
+        raise BadInput(
+            f"turn_slack belongs to an orientation or an axis, and this goal has neither; got {_check.short(value)}"
+        )
     if cone and np.ndim(value):
         raise BadInput(f"turn_slack of an axis is one number, the half-angle of a cone; got {_check.short(value)}")
     return slack

@@ -25,7 +25,9 @@ def checked_margin(given: ArrayLike) -> tuple[float, ...]:
     """A margin to position limits as a value that can be a key: one number, or one for each value of q."""
     row = _check.numbers_or_none(given)
     if row is None or row.ndim > 1 or not row.size or not (np.isfinite(row) & (row >= 0)).all():
-        raise BadInput(f"margin must be one number or one for each value of q, finite and not negative, got {_check.short(given)}")
+        raise BadInput(
+            f"margin must be one number or one for each value of q, finite and not negative, got {_check.short(given)}"
+        )
     return tuple(row.ravel().tolist())
 
 

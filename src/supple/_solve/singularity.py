@@ -82,7 +82,8 @@ class Singularity:
         object.__setattr__(self, "point", _point(self.point))
         object.__setattr__(self, "radius", _check.positive(self.radius, "radius", zero=True))
         if self.kind is Measure.FUNCTION:
-            _check.function(self.measure, "measure")
+            if not callable(self.measure):
+                raise BadInput(f"a singularity by function needs a function, got {_check.short(self.measure)}")
             return
         _name(self.joint, "joint")
         if self.kind is Measure.OFF_AXIS:

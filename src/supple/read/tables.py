@@ -127,7 +127,9 @@ def _row(given: Row) -> DH:
         found = _check.numbers_or_none(given)
         values = [] if found is None or found.shape != (4,) else found.tolist()
         if not values:
-            raise BadLinkage(f"expected the four numbers theta, d, a, alpha, a mapping or a DH; got {_check.short(given)}")
+            raise BadLinkage(
+                f"expected the four numbers theta, d, a, alpha, a mapping or a DH; got {_check.short(given)}"
+            )
         row = DH(theta=values[0], d=values[1], a=values[2], alpha=values[3])
     for key in ("theta", "d", "a", "alpha", "lower", "upper", "speed", "rest"):
         value = getattr(row, key)
@@ -135,7 +137,9 @@ def _row(given: Row) -> DH:
             continue
         number = _check.real(value)
         if math.isnan(number) or (key in names[:4] and math.isinf(number)):
-            raise BadLinkage(f"{key} must be a {'finite ' if key in names[:4] else ''}number, got {_check.short(value)}")
+            raise BadLinkage(
+                f"{key} must be a {'finite ' if key in names[:4] else ''}number, got {_check.short(value)}"
+            )
     if not isinstance(row.kind, Kind) or row.kind not in _KINDS:
         raise BadLinkage(f"kind must be one of {', '.join(kind.name for kind in _KINDS)}; got {_check.short(row.kind)}")
     if row.name is not None and (not isinstance(row.name, str) or not row.name):
