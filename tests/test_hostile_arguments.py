@@ -42,7 +42,8 @@ def failures(attempts, count):
         if name.startswith("supple.Tracker"):
             table = {**table, name: hostile.calls()[name]}
         wrong = hostile.attempt(name, table[name], chosen)
-        bound = all(key in CONVERTED_BY_THE_BINDING for key, _ in chosen)
+        refused = [key for (key, _), label in chosen.items() if label[1:] in hostile.NOT_NUMBERS or "text" in label]
+        bound = all(key in CONVERTED_BY_THE_BINDING for key in refused)
         if wrong and not (bound and wrong.startswith(("accepts", "a message too long"))):
             found.append((name, chosen, wrong))
     return found
