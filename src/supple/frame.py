@@ -381,7 +381,7 @@ _WRONG = (
 def _checked(value: ArrayLike | Frame) -> Array:
     if isinstance(value, Frame):
         return value.matrix
-    plain = isinstance(value, np.ndarray) and value.dtype == np.float64
+    plain = type(value) is np.ndarray and value.dtype == np.float64
     array = np.array(value if plain else _check.numbers(value, "a frame", "(..., 4, 4)"), order="C")
     if array.shape[-2:] != (4, 4):
         raise BadInput(f"a frame must have shape (..., 4, 4), not {array.shape}")
