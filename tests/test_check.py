@@ -30,7 +30,7 @@ from supple import BadInput, UnknownName, _check
         (lambda: _check.instance(3, dict, "data", "{}"), "data must be a dict, such as {}, got 3"),
         (lambda: _check.function(3, "scheme"), "scheme must be a function, got 3"),
         (lambda: _check.numbers([1, None], "q"), "q must be numbers, got [1, None]"),
-        (lambda: _check.numbers([1, object()], "q"), "q must be numbers: "),
+        (lambda: _check.numbers([1, object()], "q"), "q must be numbers, got [1, <object"),
         (lambda: _check.numbers("1", "q"), "q must be numbers, got '1'"),
         (lambda: _check.numbers([1j], "q", "(..., 2)"), "q must be numbers of shape (..., 2), got [1j]"),
         (lambda: _check.rows([1, 2], 3, "point"), "point must have shape (..., 3), not (2,)"),

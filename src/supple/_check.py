@@ -17,8 +17,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple.errors import BadInput, unknown, unknown_option
+from supple.errors import short as short
 
 Array = NDArray[np.float64]
+NOT_CONVERTED = (TypeError, ValueError, ArithmeticError, AttributeError, BufferError)
+"""What numpy and Python raise for a value that is no number; exceptions of a caller's own classes pass through."""
+LARGEST = 1e12
+"""Greatest length in metres, angle in radians and mass in kilograms of a linkage: its squares and products are finite.
+
+A finite limit beyond it is no limit."""
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
@@ -28,15 +35,33 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
+def real(value: object) -> float:
+    """One real number as a float, infinite if it is beyond the range of floats; nan for what is no number."""
+    if not is_number(value):
+        return math.nan
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
+
+
 def finite_number(value: float, what: str, unit: str = "") -> float:
     """One finite number.
 
     >>> finite_number(2, "angle")
     2.0
     """
-    if not is_number(value) or not math.isfinite(value):
+    number = real(value)
+    if not math.isfinite(number):
         raise BadInput(f"{what} must be a finite number{_of(unit)}, got {short(value)}")
-    return float(value)
+    return number
+
+
+def finite_or_not(value: float, what: str) -> float:
+    """One number of any size; it may be infinite or nan."""
+    if not is_number(value):
+        raise BadInput(f"{what} must be a number, got {short(value)}")
+    return real(value)
 
 
 def positive(value: float, what: str, unit: str = "", *, zero: bool = False) -> float:
@@ -46,19 +71,21 @@ def positive(value: float, what: str, unit: str = "", *, zero: bool = False) -> 
     Traceback (most recent call last):
     supple.errors.BadInput: timeout must be a positive number of seconds, got -1
     """
-    if not is_number(value) or not (0 < value < math.inf or (zero and value == 0)):
+    number = real(value)
+    if not (0 < number < math.inf or (zero and number == 0)):
         wanted = f"a number{_of(unit)}, not negative" if zero else f"a positive number{_of(unit)}"
         raise BadInput(f"{what} must be {wanted}, got {short(value)}")
-    return float(value)
+    return number
 
 
 def fraction(value: float, what: str, *, zero: bool = False) -> float:
     """One number above 0 and at most 1; with ``zero``, 0 is allowed too."""
-    if not is_number(value) or not (0 < value <= 1 or (zero and value == 0)):
+    number = real(value)
+    if not (0 < number <= 1 or (zero and number == 0)):
         raise BadInput(
             f"{what} must {'lie between 0 and 1' if zero else 'be above 0 and at most 1'}, got {short(value)}"
         )
-    return float(value)
+    return number
 
 
 def whole(value: object, what: str, least: int | None = None, most: int | None = None) -> int:
@@ -100,9 +127,25 @@ def text(value: str, what: str, *, empty: bool = False) -> str:
 
 def one_of(value: str, what: str, known: tuple[str, ...]) -> str:
     """One of a few words; raises `UnknownName` with the nearest of them."""
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise unknown(what, value, known)
     return value
+
+
+def file_name(value: str | os.PathLike[str], what: str = "path") -> str:
+    """The path of a file as a string that the system can look up.
+
+    >>> file_name("arm.urdf")
+    'arm.urdf'
+    """
+    name = value if isinstance(value, str) else os.fspath(value) if isinstance(value, os.PathLike) else None
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise BadInput(f"{what} must be the path of a file, got {short(value)}")
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        raise BadInput(f"{what} has characters that no file name has, got {short(value)}") from None
+    return name
 
 
 def ending(file: str, endings: tuple[str, ...], what: str) -> str:
@@ -113,7 +156,7 @@ def ending(file: str, endings: tuple[str, ...], what: str) -> str:
     """
     found = os.path.splitext(file)[1].lower()
     if found not in endings:
-        raise BadInput(f"{what} a file that ends in {' or '.join(endings)}, not {file!r}")
+        raise BadInput(f"{what} a file that ends in {' or '.join(endings)}, not {short(file)}")
     return found
 
 
@@ -142,13 +185,31 @@ def numbers(value: ArrayLike, what: str, shape: str | int = "") -> Array:
     try:
         array = np.asarray(value)
         kind = array.dtype.kind
-        if kind == "f" or kind in "biu" or (kind == "O" and None not in array.ravel().tolist()):
+        if type(value) is not np.ndarray and isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
+            reason = ", got an array with masked entries"
+        elif kind == "f" or kind in "biu" or (kind == "O" and all(map(_is_real, array.ravel().tolist()))):
             return np.asarray(array, float, "C")
-        reason = f", got {short(value)}"
-    except (TypeError, ValueError) as error:  # rows of different lengths, or objects that are not numbers
-        reason = f": {error}"
+        else:
+            reason = f", got {short(value)}"
+    except NOT_CONVERTED as error:  # rows of different lengths, or objects that are not numbers
+        reason = f": {str(error)[:200]}"
     wanted = f"(..., {shape})" if isinstance(shape, int) else shape
     raise BadInput(f"{what} must be numbers" + (f" of shape {wanted}" if wanted else "") + reason)
+
+
+def numbers_or_none(value: ArrayLike) -> Array | None:
+    """Real numbers as in `numbers`; None for anything else, which the caller refuses with a message of its own."""
+    try:
+        return numbers(value, "")
+    except BadInput:
+        return None
+
+
+def _is_real(entry: object) -> bool:
+    """Whether an entry of an array of objects is a real number: of Python, numpy, or a class like Fraction."""
+    return hasattr(type(entry), "__float__") and not isinstance(
+        entry, np.complexfloating | np.datetime64 | np.timedelta64
+    )
 
 
 def rows(value: ArrayLike, size: int, what: str) -> Array:
@@ -178,10 +239,13 @@ def one_or_each(value: ArrayLike, count: int, what: str) -> Array:
     >>> one_or_each(2, 3, "speed")
     array([2., 2., 2.])
     """
+    array = numbers_or_none(value)
     try:
-        return np.array(np.broadcast_to(numbers(value, what), (count,)))
-    except ValueError:  # of a shape that does not fit, or not numbers
-        raise BadInput(f"{what} must be one number or {count}, got {short(value)}") from None
+        if array is not None:
+            return np.array(np.broadcast_to(array, (count,)))
+    except ValueError:  # of a shape that does not fit
+        pass
+    raise BadInput(f"{what} must be one number or {count}, got {short(value)}")
 
 
 def finite(array: Array, what: str, detail: str = "") -> Array:
@@ -239,9 +303,3 @@ def known_options(elsewhere: Iterable[str] = (), line: str = "") -> Callable[[F]
 
 def _of(unit: str) -> str:
     return f" of {unit}" if unit else ""
-
-
-def short(value: object) -> str:
-    """The text of a value in a message, at most 100 characters."""
-    shown = repr(value)
-    return shown if len(shown) <= 100 else shown[:97] + "..."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _renamed
+from supple import _check, _renamed
 from supple._linkage import limits
 from supple._linkage.two_link import Annulus as Annulus
 from supple._linkage.two_link import Elbows as Elbows
@@ -88,8 +88,8 @@ def constraint(
         raise BadInput(
             "constraint takes single goals, without leading axes; the result holds for all goals of the same kind"
         )
-    if not 0 < tolerance < 1:
-        raise BadInput(f"tolerance must lie between 0 and 1, got {tolerance!r}")
+    if not 0 < _check.real(tolerance) < 1:
+        raise BadInput(f"tolerance must lie between 0 and 1, got {_check.short(tolerance)}")
     local_solver = compilation.compiled(linkage, wanted, Solver())
     here = limits.checked(linkage, linkage.rest if q is None else q)
     if here.ndim != 1:

@@ -46,6 +46,10 @@ class Damping:
 
     schemes: frozenset[Scheme] = field(default_factory=frozenset)
 
+    def __post_init__(self) -> None:
+        if not (isinstance(self.schemes, frozenset) and all(isinstance(scheme, Scheme) for scheme in self.schemes)):
+            raise BadInput(f"a damping is made by the functions of supple.damping, got {_check.short(self.schemes)}")
+
     @property
     def as_printed(self) -> bool:
         """Whether any scheme follows the paper to the letter; then its null-space vector does too [D18]."""
@@ -87,6 +91,7 @@ none = Damping()
 """No damping, and every joint at its full weight."""
 
 
+@_check.known_options()
 def condition_bound(kappa: float) -> ConditionBound:
     """An alpha_0 that keeps the condition number of P = J_w J_w' + alpha I at ``kappa`` in a singularity [D10].
 
@@ -99,6 +104,7 @@ def condition_bound(kappa: float) -> ConditionBound:
     return ConditionBound(kappa)
 
 
+@_check.known_options()
 def constant(alpha0: float | ConditionBound) -> Damping:
     """The same damping everywhere: plain damped least squares [D8].
 
@@ -110,6 +116,7 @@ def constant(alpha0: float | ConditionBound) -> Damping:
     return _one(Scheme(SchemeKind.CONSTANT, damped)) if damped else none
 
 
+@_check.known_options()
 def nakamura_hanafusa(
     alpha0: float | ConditionBound = 1e-2, below: float | None = None, *, as_printed: bool = False
 ) -> Damping:
@@ -128,6 +135,7 @@ def nakamura_hanafusa(
     return _one(Scheme(SchemeKind.NAKAMURA_HANAFUSA, _alpha0(alpha0), region, as_printed=printed))
 
 
+@_check.known_options()
 def kelmar_khosla(alpha0: float | ConditionBound = 1e-2, below: float = 0.98, *, as_printed: bool = False) -> Damping:
     """Kelmar and Khosla: alpha_0 (1 - r) where r, manipulability over that of the last iteration, is below a ratio.
 
@@ -144,6 +152,7 @@ def kelmar_khosla(alpha0: float | ConditionBound = 1e-2, below: float = 0.98, *,
     return _one(Scheme(SchemeKind.KELMAR_KHOSLA, _alpha0(alpha0), ratio, as_printed=printed))
 
 
+@_check.known_options()
 def mayorga(alpha0: float | ConditionBound = 1e-2, above: float = 1e5, *, as_printed: bool = False) -> Damping:
     """Mayorga and others [D20]: alpha_0 (1 - l_0 / l)^2 where l, a bound on the condition number, is above l_0.
 
@@ -160,6 +169,7 @@ def mayorga(alpha0: float | ConditionBound = 1e-2, above: float = 1e5, *, as_pri
     return _one(Scheme(SchemeKind.MAYORGA, _alpha0(alpha0), bound, as_printed=printed))
 
 
+@_check.known_options()
 def chan_lawrence(alpha0: float = 0.02) -> Damping:
     """Chan and Lawrence [D21]: alpha_0 times the squared weighted error, near singularities and elsewhere.
 
@@ -172,6 +182,7 @@ def chan_lawrence(alpha0: float = 0.02) -> Damping:
     return _one(Scheme(SchemeKind.CHAN_LAWRENCE, _alpha0(alpha0)))
 
 
+@_check.known_options()
 def singularities(
     *named: Singularity, alpha0: float | ConditionBound = 1e-2, region: float = 0.05, as_printed: bool = False
 ) -> Damping:
@@ -190,19 +201,19 @@ def singularities(
     >>> damping.singularities(damping.Singularity.bend("elbow", joints=["elbow"]))
     damping.singularities(damping.Singularity.bend('elbow', joints=('elbow',)))
     """
-    largest = _alpha0(alpha0)
+    largest, printed, edge = _alpha0(alpha0), _check.flag(as_printed, "as_printed"), _check.fraction(region, "region")
     if not named:
-        if as_printed:
+        if printed:
             raise BadInput("the paper names its singularities; without names there is no printed form")
-        return _one(Scheme(SchemeKind.SINGULARITIES, largest, _check.fraction(region, "region")))
+        return _one(Scheme(SchemeKind.SINGULARITIES, largest, edge))
     for each in named:
         if not isinstance(each, Singularity):
-            raise BadInput(f"singularities takes damping.Singularity values, got {each!r}")
-    printed = _check.flag(as_printed, "as_printed")
+            raise BadInput(f"singularities takes damping.Singularity values, got {_check.short(each)}")
     kind = SchemeKind.NAMED_SINGULARITY
     return Damping(frozenset(Scheme(kind, largest, singularity=each, as_printed=printed) for each in named))
 
 
+@_check.known_options()
 def limits(
     alpha0: float | ConditionBound = 1e-2,
     region: float = 0.2,
@@ -247,6 +258,7 @@ def limits(
     )
 
 
+@_check.known_options()
 def function(scheme: DampingFunction) -> Damping:
     """A Python function f(q, e, J, dt) that returns alpha, or alpha and joint weights (dof,) between 0 and 1.
 
@@ -260,10 +272,11 @@ def function(scheme: DampingFunction) -> Damping:
     damping.function(gentle)
     """
     if not callable(scheme):
-        raise BadInput(f"a damping by function needs a function, got {scheme!r}")
+        raise BadInput(f"a damping by function needs a function, got {_check.short(scheme)}")
     return _one(Scheme(SchemeKind.FUNCTION, 1.0, function=scheme))
 
 
+@_check.known_options()
 def schinstock(
     singularities: Sequence[Singularity] = (),
     alpha0: float | ConditionBound = 1e-2,
@@ -283,10 +296,14 @@ def schinstock(
     >>> damping.schinstock()
     damping.limits() | damping.singularities()
     """
+    try:
+        named = tuple(singularities)
+    except TypeError:
+        raise BadInput(f"singularities must be several, got {_check.short(singularities)}") from None
     ramps = limits(alpha0, region, weight, rate, slide_region=slide_region, as_printed=as_printed)
-    if not singularities and as_printed:
+    if not named and as_printed:
         return nakamura_hanafusa(alpha0, as_printed=True) | ramps
-    return _singularities(*singularities, alpha0=alpha0, as_printed=as_printed) | ramps
+    return _singularities(*named, alpha0=alpha0, as_printed=as_printed) | ramps
 
 
 _singularities = singularities  # `schinstock` has an argument of that name
@@ -300,9 +317,12 @@ def _alpha0(value: float | ConditionBound) -> float | ConditionBound:
     """A damping: a number, not negative, or a `ConditionBound`."""
     if isinstance(value, ConditionBound):
         return value
-    if not _check.is_number(value) or not 0 <= value < math.inf:
-        raise BadInput(f"alpha0 must be a number, not negative, or damping.condition_bound(...); got {value!r}")
-    return float(value)
+    number = _check.real(value)
+    if not 0 <= number < math.inf:
+        raise BadInput(
+            f"alpha0 must be a number, not negative, or damping.condition_bound(...); got {_check.short(value)}"
+        )
+    return number
 
 
 def _scheme_from_dict(data: object) -> Damping:
@@ -337,14 +357,15 @@ def from_option(value: object) -> Damping | float:
     """The value of `Solver.damping`: a number or a `Damping` as it is, a function as a `Damping`."""
     if isinstance(value, Damping):
         return value
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if not 0 <= value < math.inf:
-            raise BadInput(f"damping must be a number, not negative, got {value!r}")
-        return value
+    if _check.is_number(value):
+        number = _check.real(value)
+        if not 0 <= number < math.inf:
+            raise BadInput(f"damping must be a number, not negative, got {_check.short(value)}")
+        return value if type(value) in (int, float) else number  # type: ignore[return-value]
     if callable(value):
         return function(value)
     raise BadInput(
-        f"damping must be a number, not negative, got {value!r}; "
+        f"damping must be a number, not negative, got {_check.short(value)}; "
         "a value of supple.damping or a function f(q, e, J, dt) will do too"
     )
 

@@ -134,16 +134,29 @@ def _likeness(given: str, known: str) -> float:
     return max(ratio, 0.8 + 0.1 * ratio) if len(given) >= 3 and known.startswith(given) else ratio
 
 
+def short(value: object) -> str:
+    """The text of a value in a message, at most 100 characters; that of large collections is their size."""
+    if isinstance(value, list | tuple | dict | set | frozenset) and len(value) > 1000:
+        return f"a {type(value).__name__} of {len(value):,}"
+    if isinstance(value, str | bytes | bytearray) and len(value) > 1000:
+        value = value[:1000]
+    try:
+        shown = repr(value)
+    except Exception:  # of a class that has its own, or a whole number of more than 4,300 digits
+        return f"a value of type {type(value).__name__}"
+    return shown if len(shown) <= 100 else shown[:97] + "..."
+
+
 def unknown(what: str, name: object, known: Iterable[str]) -> UnknownName:
     """An `UnknownName` that names what came and the nearest of what is known."""
     names = list(known)
-    near = near_matches(str(name), names, cutoff=0.5)
+    near = near_matches(name[:100], names, cutoff=0.5) if isinstance(name, str) else []
     if near:
-        hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
+        hint = "did you mean " + " or ".join(short(n) for n in near) + "?"
     else:
         more = f" and {len(names) - 12} more" if len(names) > 12 else ""
-        hint = "known: " + ", ".join(repr(n) for n in names[:12]) + more if names else "none exist"
-    return UnknownName(f"no {what} named {name!r}; {hint}")
+        hint = "known: " + ", ".join(short(n) for n in names[:12]) + more if names else "none exist"
+    return UnknownName(f"no {what} named {short(name)}; {hint}")
 
 
 SYNONYMS = {

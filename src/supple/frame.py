@@ -91,7 +91,11 @@ class Frame:
         about = _check.unit_vector(axis, 3, "axis")
         by = _check.finite(_check.numbers(angle, "angle"), "angle")
         by = np.where(np.abs(by) > _LONG_ANGLE, np.arctan2(np.sin(by), np.cos(by)), by)
-        return cls.rotvec(about * by[..., None])
+        try:
+            return cls.rotvec(about * by[..., None])
+        except ValueError:
+            shapes = f"{about.shape[:-1]} and {by.shape}"
+            raise BadInput(f"axis and angle have leading axes {shapes}, which do not broadcast") from None
 
     @classmethod
     def rotvec(cls, vector: ArrayLike) -> Frame:
@@ -168,7 +172,7 @@ class Frame:
         >>> Frame.exp([1, 0, 0, 0, 0, 0])
         Frame at (1, 0, 0)
         """
-        return cls._trusted(_core.exp_frame(_check.rows(twist, 6, "twist")))
+        return cls._trusted(_core.exp_frame(_small(_check.rows(twist, 6, "twist"), "twist")))
 
     # -- parts and conversions ----------------------------------------------------------------------------------
 
@@ -342,6 +346,17 @@ _core.know_frame(Frame)
 finite, _unit = _check.rows, _check.unit
 
 
+def _small(array: Array, what: str) -> Array:
+    """The same array, if its squares are finite."""
+    if array.size <= 8:  # as Python numbers these take a third of the time
+        within = all(abs(x) <= _check.LARGEST for x in array.ravel().tolist())
+    else:
+        within = bool((np.abs(array) <= _check.LARGEST).all())
+    if not within:
+        raise BadInput(f"{what} must be within {_check.LARGEST:g}, got {float(array.flat[np.abs(array).argmax()]):g}")
+    return array
+
+
 def _brief(vector: Array) -> str:
     return "(" + ", ".join(f"{round(float(x), 9) + 0.0:.6g}" for x in vector) + ")"
 
@@ -368,7 +383,7 @@ _WRONG = (
 def _checked(value: ArrayLike | Frame) -> Array:
     if isinstance(value, Frame):
         return value.matrix
-    plain = isinstance(value, np.ndarray) and value.dtype == np.float64
+    plain = type(value) is np.ndarray and value.dtype == np.float64
     array = np.array(value if plain else _check.numbers(value, "a frame", "(..., 4, 4)"), order="C")
     if array.shape[-2:] != (4, 4):
         raise BadInput(f"a frame must have shape (..., 4, 4), not {array.shape}")

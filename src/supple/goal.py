@@ -23,6 +23,7 @@ _set = object.__setattr__
 _ORIGIN: Array = np.zeros(3)
 _ORIGIN.flags.writeable = False
 _ZERO = (0.0, 0.0, 0.0)
+_HIGHEST_PRIORITY = (1 << 31) - 1
 _CENTER_OF_MASS = "centre of mass"
 
 
@@ -127,7 +128,7 @@ class Goal:
         if not isinstance(link, str) or not link:
             if isinstance(frame, str):
                 raise BadInput(f"the link comes first: write Goal({frame!r}, frame)")
-            raise BadInput(f"a goal is for a link, by name; got {link!r}")
+            raise BadInput(f"a goal is for a link, by name; got {_check.short(link)}")
         if relative_to is not None:
             goal_arguments.other_link(relative_to, link)
         if frame is not None:
@@ -171,7 +172,11 @@ class Goal:
         if radial:
             goal_arguments.check_distance(self.distance, line is not None, self.weight, self.slack)
         _set(self, "turn_slack", goal_arguments.orientation_slack(turn_slack, oriented, axis is not None))
-        _set(self, "priority", priority if type(priority) is int else _check.whole(priority, "priority"))
+        if type(priority) is not int or not -_HIGHEST_PRIORITY <= priority <= _HIGHEST_PRIORITY:
+            priority = _check.whole(priority, "priority")
+            if abs(priority) > _HIGHEST_PRIORITY:
+                raise BadInput(f"priority must be within 2^31, got {_check.short(priority)}")
+        _set(self, "priority", priority)
         try:
             _ = self.shape
         except ValueError as error:

@@ -12,6 +12,7 @@ from supple import _check, _renamed
 from supple._linkage import angles
 from supple._linkage.joint_checks import Row, axis_row, bad, complete, place, position_row, row
 from supple._linkage.kind import Kind as Kind
+from supple.errors import BadLinkage
 from supple.frame import Frame
 
 
@@ -31,6 +32,20 @@ class Mimic:
     """Factor on the source's value, without a unit or in rad/m or m/rad."""
     offset: float = 0.0
     """Added to the product, in radians or metres."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.joint, str) or not self.joint:
+            raise BadLinkage(f"a mimic follows a joint, by its name; got {_check.short(self.joint)}")
+        given = (self.gain, self.offset)
+        if all(abs(_check.real(value)) <= _check.LARGEST for value in given):
+            return
+        shown = ", ".join(_check.short(value if type(value) is not int else _check.real(value)) for value in given)
+        reason = f"gain and offset of a mimic must be within {_check.LARGEST:g}, got {shown}"
+        if not all(map(_check.is_number, given)):
+            reason = f"gain and offset must be numbers, got {shown}"
+        elif not all(math.isfinite(_check.real(value)) for value in given):
+            reason = f"gain and offset of a mimic must be finite, got {shown}"
+        raise BadLinkage(reason, element=f"mimic of joint {_check.short(self.joint)}")
 
 
 @_renamed.answers_old_names
@@ -74,7 +89,8 @@ class Joint(metaclass=_renamed.HidesOldNames):
 
     def __post_init__(self) -> None:
         if not isinstance(self.mimic, Mimic | None):
-            raise bad(self, f"mimic must be a Mimic, such as Mimic({self.mimic!r}), got {self.mimic!r}")
+            example = self.mimic if isinstance(self.mimic, str) and 0 < len(self.mimic) < 60 else "joint1"
+            raise bad(self, f"mimic must be a Mimic, such as Mimic({example!r}), got {_check.short(self.mimic)}")
         for field, value in complete(self).items():
             object.__setattr__(self, field, value)
 
@@ -305,8 +321,11 @@ class Joint(metaclass=_renamed.HidesOldNames):
         ['hip_z', 'hip_y', 'hip_x']
         """
         angles.check(order)
-        low, high = row(lower, 3, "lower"), row(upper, 3, "upper")
-        fast, hard = row(speed, 3, "speed"), row(acceleration, 3, "acceleration")
+        _check.text(name, "name")
+        low, high, fast, hard = (
+            _check.one_or_each(value, 3, what).tolist()
+            for value, what in ((lower, "lower"), (upper, "upper"), (speed, "speed"), (acceleration, "acceleration"))
+        )
         names = [f"{name}_{axis}" if order.count(axis) == 1 else f"{name}_{axis}{i}" for i, axis in enumerate(order)]
         links = [parent, names[0], names[1], child]
         made = [

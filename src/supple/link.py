@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from numbers import Real
 
 from supple import _check
 from supple.errors import BadLinkage
 from supple.frame import Frame
 
-HEAVIEST = 1e12
+HEAVIEST = _check.LARGEST
 """Greatest mass of a link in kilograms; more than that is a mistake in the file."""
-FARTHEST = 1e12
+FARTHEST = _check.LARGEST
 """Greatest coordinate of a centre of mass in metres."""
 
 
@@ -28,6 +26,9 @@ class Box:
     size: tuple[float, float, float]
     """Lengths along x, y and z, in metres."""
 
+    def __post_init__(self) -> None:
+        _set_lengths(self, "size", 3)
+
 
 @dataclass(frozen=True)
 class Sphere:
@@ -40,6 +41,9 @@ class Sphere:
 
     radius: float
     """Metres."""
+
+    def __post_init__(self) -> None:
+        _set_lengths(self, "radius")
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,10 @@ class Cylinder:
     length: float
     """Metres."""
 
+    def __post_init__(self) -> None:
+        _set_lengths(self, "radius")
+        _set_lengths(self, "length")
+
 
 @dataclass(frozen=True)
 class Capsule:
@@ -70,6 +78,10 @@ class Capsule:
     """Metres."""
     length: float
     """Metres, without the two half spheres."""
+
+    def __post_init__(self) -> None:
+        _set_lengths(self, "radius")
+        _set_lengths(self, "length")
 
 
 @dataclass(frozen=True)
@@ -87,6 +99,12 @@ class Mesh:
     """Factors along x, y and z."""
     found: bool = True
     """Whether the file existed when the linkage was read."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, str) or not self.path:
+            raise BadLinkage(f"a mesh needs the path of its file, got {_check.short(self.path)}")
+        _check.flag(self.found, "found")
+        _set_lengths(self, "scale", 3, negative=True)
 
 
 Shape = Box | Sphere | Cylinder | Capsule | Mesh
@@ -107,6 +125,19 @@ class Geometry:
     colour: tuple[float, float, float, float] | None = None
     """Red, green, blue and opacity between 0 and 1."""
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.shape, Shape):
+            raise BadLinkage(f"a shape is a Box, Sphere, Cylinder, Capsule or Mesh, got {_check.short(self.shape)}")
+        if not isinstance(self.frame, Frame) or self.frame.shape != ():
+            raise BadLinkage(f"the frame of a shape must be a single Frame, got {_check.short(self.frame)}")
+        far = max(map(abs, self.frame.matrix[:3, 3].tolist()))
+        if not far <= FARTHEST:
+            raise BadLinkage(f"the frame of a shape must be within {FARTHEST:g} m, got {far:g}")
+        if self.colour is not None:
+            colour = _check.vector(self.colour, 4, "colour")
+            if type(self.colour) is not tuple:
+                object.__setattr__(self, "colour", tuple(colour.tolist()))
+
 
 @dataclass(frozen=True)
 class Link:
@@ -126,26 +157,48 @@ class Link:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise BadLinkage(f"a link needs a name, got {self.name!r}")
-        object.__setattr__(self, "geometry", tuple(self.geometry))
+            raise BadLinkage(f"a link needs a name, got {_check.short(self.name)}")
+        try:
+            geometry = tuple(self.geometry)
+        except TypeError:
+            geometry = (None,)  # type: ignore[assignment]
+        for piece in geometry:
+            if not isinstance(piece, Geometry):
+                reason = f"its geometry must be Geometry values, got {_check.short(self.geometry)}"
+                raise BadLinkage(reason, element=f"link {_check.short(self.name)}")
+        object.__setattr__(self, "geometry", geometry)
         object.__setattr__(self, "mass", _checked_mass(self.name, self.mass))
         object.__setattr__(self, "center_of_mass", _checked_center(self.name, self.center_of_mass))
 
 
 def _checked_mass(link: str, mass: object) -> float:
-    number = isinstance(mass, Real) and not isinstance(mass, bool)
-    if not (number and 0 <= mass <= HEAVIEST):  # type: ignore[operator]
+    number = _check.real(mass)
+    if not 0 <= number <= HEAVIEST:
         reason = f"its mass must be between 0 and {HEAVIEST:g} kg, got {_check.short(mass)}"
-        raise BadLinkage(reason, element=f"link {link!r}")
-    return float(mass)  # type: ignore[arg-type]
+        raise BadLinkage(reason, element=f"link {_check.short(link)}")
+    return number
 
 
 def _checked_center(link: str, center: object) -> tuple[float, float, float]:
-    try:
-        x, y, z = (float(value) for value in center)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
-        x = y = z = math.nan
-    if not max(abs(x), abs(y), abs(z)) <= FARTHEST or math.isnan(x + y + z):
+    row = _check.numbers_or_none(center)  # type: ignore[arg-type]
+    if row is None or row.shape != (3,) or not (abs(row) <= FARTHEST).all():
         reason = f"its centre of mass must be 3 numbers within {FARTHEST:g} m, got {_check.short(center)}"
-        raise BadLinkage(reason, element=f"link {link!r}")
+        raise BadLinkage(reason, element=f"link {_check.short(link)}")
+    x, y, z = row.tolist()
     return x, y, z
+
+
+def _set_lengths(shape: object, field: str, count: int = 1, negative: bool = False) -> None:
+    """Check one length of a shape, or several, in metres; what is no float or tuple of floats becomes one."""
+    value = getattr(shape, field)
+    numbers = _check.numbers_or_none(value)
+    least = -FARTHEST if negative else 0.0
+    fits = numbers is not None and numbers.shape == (() if count == 1 else (count,)) and not isinstance(value, bool)
+    if numbers is None or not fits or not ((numbers >= least) & (numbers <= FARTHEST)).all():
+        wanted = f"{'a number' if count == 1 else f'{count} numbers'} {'within' if negative else 'from 0 to'}"
+        reason = f"{field} of a {type(shape).__name__} must be {wanted} {FARTHEST:g}, got {_check.short(value)}"
+        raise BadLinkage(reason)
+    if count > 1 and type(value) is not tuple:
+        object.__setattr__(shape, field, tuple(numbers.tolist()))
+    elif count == 1 and type(value) not in (int, float):
+        object.__setattr__(shape, field, float(numbers))

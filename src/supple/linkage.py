@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any
@@ -102,7 +103,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
             if point is None and axes is _WORLD and out is None:
                 return (self._compiled or self._native).jacobian(q, link)
             if axes is not _WORLD and axes is not _LINK:
-                raise BadInput(f"axes must be Axes.WORLD or Axes.LINK, got {axes!r}")
+                raise BadInput(f"axes must be Axes.WORLD or Axes.LINK, got {_check.short(axes)}")
             if point is not None:
                 point = _check.numbers(point, "point", "(..., 3)")
                 if point.ndim > 1 and point.shape[-1] == 3 and np.ndim(q):
@@ -139,7 +140,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         >>> print(models.planar2().manipulability([0, 1.5707963267948966], "tip", orientation=False).round(6))
         150.0
         """
-        if not (position or orientation):
+        if not (_check.flag(position, "position") | _check.flag(orientation, "orientation")):
             raise BadInput("manipulability needs position, orientation or both")
         try:
             return self._native.manipulability(q, link, position, orientation)
@@ -214,7 +215,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         >>> round(models.planar2().reach("tip"), 9)
         25.0
         """
-        return reach.reach(self, link)
+        return reach.reach(self, self.link(link).name)
 
     # -- steps and limits ---------------------------------------------------------------------------------------
 
@@ -300,7 +301,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         >>> models.planar2().with_tool("tip", Frame.at([1, 0, 0])).frame([0, 0], "tool").position
         array([26.,  0.,  0.])
         """
-        return edit.with_tool(self, link, frame, Link(name, tuple(geometry), mass, center_of_mass))
+        return edit.with_tool(self, link, frame, Link(name, geometry, mass, center_of_mass))  # type: ignore[arg-type]
 
     def attach(self, link: str, other: Linkage, *, at: Frame | None = None, prefix: str = "") -> Linkage:
         """The same linkage with another one mounted on a link; ``prefix`` is put before the other's names.
@@ -331,29 +332,32 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
 
     # -- plain data and text ------------------------------------------------------------------------------------
 
-    def to_dict(self, *, geometry: bool = True) -> dict[str, Any]:
+    def to_dict(self, *, geometry: bool = True, folder: str | os.PathLike[str] | None = None) -> dict[str, Any]:
         """The linkage as plain data: dicts, lists, strings and finite numbers, as `json.dumps` takes them.
 
         Every field is explicit, with a version, and `from_dict` gives back a linkage that is equal to the last bit.
         None stands for no limit. Without ``geometry`` the links have no shapes. Masses stand only at the
-        links that have one.
+        links that have one. ``folder`` is that of the file which the data is written to: paths of meshes are then
+        relative to it, so that file and meshes can be moved together. Without it they are as they were read.
 
         >>> from supple import models
         >>> data = models.planar2().to_dict()
         >>> data["format"], data["version"], [joint["name"] for joint in data["joints"]]
         ('supple.linkage', 1, ['joint1', 'joint2', 'tip_mount'])
         """
-        return serialization.to_dict(self, geometry)
+        return serialization.to_dict(self, _check.flag(geometry, "geometry"), folder)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Linkage:
+    def from_dict(cls, data: Mapping[str, Any], *, folder: str | os.PathLike[str] | None = None) -> Linkage:
         """The linkage that `to_dict` wrote. Raises `BadLinkage`, with the place in the data, for anything else.
+
+        ``folder`` is that of the file which the data comes from, if it was given to `to_dict`.
 
         >>> from supple import Linkage, models
         >>> Linkage.from_dict(models.planar2().to_dict()) == models.planar2()
         True
         """
-        return serialization.from_dict(cls, data)
+        return serialization.from_dict(cls, data, folder)
 
     def __str__(self) -> str:
         return text.tree(self)

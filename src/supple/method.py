@@ -61,6 +61,13 @@ class Method:
     nearest: bool = True
     """For `search`: whether a solve with a start looks for the nearest of all solutions."""
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or self.name not in _MAKERS:
+            raise unknown("method", self.name, _MAKERS)
+        _check.instance(self.rank, Rank, "rank", "method.Rank.OUTERMOST")
+        _check.flag(self.nearest, "nearest")
+        object.__setattr__(self, "scale", _check.positive(self.scale, "scale", zero=True))
+
     def to_dict(self) -> dict[str, Any]:
         """The method as plain data with explicit fields.
 
@@ -105,6 +112,7 @@ class Method:
         return f"method.{self.name}({argument})"
 
 
+@_check.known_options()
 def search(*, nearest: bool = True) -> Method:
     """Damped descent from many seeds, each dropped when it stalls, until one arrives; the default.
 
@@ -164,6 +172,7 @@ def alternative_jacobian() -> Method:
     return Method("alternative_jacobian")
 
 
+@_check.known_options()
 def transpose(scale: float | None = None) -> Method:
     """A multiple of J'e: ``scale`` J'e, or by default the multiple that brings J dq nearest to e.
 
@@ -171,12 +180,10 @@ def transpose(scale: float | None = None) -> Method:
     >>> method.transpose(0.1)
     method.transpose(0.1)
     """
-    number = isinstance(scale, int | float) and not isinstance(scale, bool) and 0 < scale < float("inf")
-    if scale is not None and not number:
-        raise BadInput(f"scale must be a positive number, got {scale!r}")
-    return Method("transpose", scale=float(scale or 0.0))
+    return Method("transpose", scale=0.0 if scale is None else _check.positive(scale, "scale"))
 
 
+@_check.known_options()
 def coordinate_descent(rank: Rank = Rank.OUTERMOST) -> Method:
     """One joint at a time takes the value that minimises the error.
 
@@ -187,7 +194,7 @@ def coordinate_descent(rank: Rank = Rank.OUTERMOST) -> Method:
     method.coordinate_descent()
     """
     if not isinstance(rank, Rank):
-        raise BadInput(f"rank must be a method.Rank, got {rank!r}")
+        raise BadInput(f"rank must be a method.Rank, got {_check.short(rank)}")
     return Method("coordinate_descent", rank=rank)
 
 
@@ -218,9 +225,9 @@ def get(name: str) -> Method:
     >>> method.get("damped")
     method.damped()
     """
-    if name in _renamed.METHODS:
+    if isinstance(name, str) and name in _renamed.METHODS:
         raise UnknownName(f"method {name!r} is now {_renamed.METHODS[name]!r}")
-    if name not in _MAKERS:
+    if not isinstance(name, str) or name not in _MAKERS:
         raise unknown("method", name, _MAKERS)
     return _MAKERS[name]()
 

@@ -287,11 +287,17 @@ _ALL: dict[Callable[[], Linkage], tuple[str, str, str, str, str]] = {
     ),
     kraft: ("Kraft-like arm, yaw pitch pitch pitch yaw roll", "6", "tool", _OWN, "CC0-1.0"),
 }
+_DOF = (2, 3, 8, 6, 6, 7, 6, 6, 17, 29, 6)
 _NAMED = {made.__name__: made for made in _ALL}
 
 
+def dof_of(name: str) -> int:
+    """The degrees of freedom of a bundled model, without reading it."""
+    return _DOF[list(_NAMED).index(_known(name).__name__)]
+
+
 def _known(name: str) -> Callable[[], Linkage]:
-    if name not in _NAMED:
+    if not isinstance(name, str) or name not in _NAMED:
         raise unknown("bundled model", name, _NAMED)
     return _NAMED[name]
 

@@ -61,7 +61,9 @@ class Motion:
         """
         checked_linkage(linkage)
         if not isinstance(interpolation, Interpolation):
-            raise BadInput(f"interpolation must be Interpolation.LINEAR or Interpolation.SMOOTH, got {interpolation!r}")
+            raise BadInput(
+                f"interpolation must be Interpolation.LINEAR or Interpolation.SMOOTH, got {_check.short(interpolation)}"
+            )
         keys = limits.checked(linkage, q)
         if keys.ndim != 2 or not len(keys):
             raise BadInput(f"q must have shape (n, {linkage.dof}) with one key or more, not {keys.shape}")
@@ -205,7 +207,8 @@ class Motion:
         >>> nod.within_limits()
         True
         """
-        return bool(np.all(self.linkage.inside(self.q, tolerance))) and self._pieces.inside(tolerance)
+        inside = bool(np.all(self.linkage.inside(self.q, tolerance)))
+        return inside and (len(self) == 1 or self._pieces.inside(_check.real(tolerance)))
 
     def within_speeds(self, tolerance: float = 1e-9, *, speed_scale: float = 1.0) -> bool:
         """Whether it stays within the speed limits times ``speed_scale``; ``tolerance`` is a fraction of the limit.
@@ -215,7 +218,10 @@ class Motion:
         >>> nod.within_speeds()
         True
         """
-        scale = _check.fraction(speed_scale, "speed_scale")
+        scale, tolerance = (
+            _check.fraction(speed_scale, "speed_scale"),
+            _check.positive(tolerance, "tolerance", zero=True),
+        )
         return bool(np.all(self.speed <= scale * self.linkage.speed * (1 + tolerance)))
 
     # -- other motions from this one ----------------------------------------------------------------------------
@@ -228,7 +234,8 @@ class Motion:
         >>> nod.sampled(rate=4).times[:3]
         array([0.  , 0.25, 0.5 ])
         """
-        count = self.duration * _check.positive(rate, "rate")
+        rate = _check.positive(rate, "rate")
+        count = self.duration * rate
         if count > MAX_SAMPLES:
             raise BadInput(f"a rate of {rate:g} a second makes {count:.3g} samples; at most {MAX_SAMPLES:,} are made")
         times = self.start + np.arange(math.floor(count + 1e-9) + 1) / rate

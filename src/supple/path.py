@@ -16,6 +16,9 @@ from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
 
+MAX_FRAMES = 10_000_000  # of one path; more is taken for a mistake
+MAX_ANGLE = 1e6  # of a circle, in radians: its orientations are kept at every 1.5 rad
+
 
 class GoalPath:
     """A path in space from s = 0 to s = 1, at constant speed. Immutable.
@@ -101,9 +104,13 @@ class GoalPath:
         """
         positions, turns = _places((start,), 1)
         around = _check.unit_vector(_check.vector(axis, 3, "axis"), 3, "axis")
-        if not (_check.is_number(angle) and angle and math.isfinite(angle)):
-            raise BadInput(f"angle must be a finite number that is not 0, got {angle!r}")
-        curve = curves.circle(positions[0], _check.vector(centre, 3, "centre"), around, float(angle))
+        number = _check.real(angle)
+        if not 0 < abs(number) < math.inf:
+            raise BadInput(f"angle must be a finite number that is not 0, got {_check.short(angle)}")
+        if abs(number) > MAX_ANGLE:
+            raise BadInput(f"angle must be within {MAX_ANGLE:g} rad, got {_check.short(angle)}")
+        angle = number
+        curve = curves.circle(positions[0], _within(_check.vector(centre, 3, "centre")), around, angle)
         stops = np.linspace(0, 1, math.ceil(abs(angle) / 1.5) + 1)  # slerp is ambiguous at pi: steps of at most 1.5 rad
         if turns is not None:
             turns = Frame.rotvec(stops[:, None] * (angle * around)) @ turns
@@ -167,7 +174,10 @@ class GoalPath:
         >>> GoalPath.line([0, 0, 0], [1, 0, 0]).sampled(5).shape
         (5,)
         """
-        return self.at(np.linspace(0, 1, _check.whole(frames, "frames", 2)))
+        count = _check.whole(frames, "frames", 2)
+        if count > MAX_FRAMES:
+            raise BadInput(f"frames must be at most {MAX_FRAMES:,}, got {_check.short(frames)}")
+        return self.at(np.linspace(0, 1, count))
 
     def goal(self, link: str, frames: int = 101, **options: Any) -> Goal:
         """Goals (frames,) of a link along the path, for `solve_path`: frames, or positions if it has no orientations.
@@ -179,7 +189,8 @@ class GoalPath:
         (11,)
         """
         if isinstance(frames, str):
-            raise BadInput(f"the link comes first: write path.goal({frames!r}, {link!r})")
+            written = f"path.goal({_check.short(frames)}, {_check.short(link)})"
+            raise BadInput(f"the link comes first: write {written}")
         wanted = self.sampled(frames)
         return Goal(link, wanted, **options) if self.turns else Goal(link, position=wanted.position, **options)
 
@@ -211,6 +222,13 @@ class GoalPath:
         return f"<GoalPath: {self}>"
 
 
+def _within(positions: Array) -> Array:
+    """The positions, if the squares of their distances are finite."""
+    if not (np.abs(positions) <= _check.LARGEST).all():
+        raise BadInput(f"the positions of a path must be within {_check.LARGEST:g} m")
+    return positions
+
+
 def _places(places: Sequence[Frame | ArrayLike], least: int) -> tuple[Array, Frame | None]:
     """Positions (n, 3) and, of frames, orientations (n,)."""
     if len(places) < least:
@@ -221,10 +239,10 @@ def _places(places: Sequence[Frame | ArrayLike], least: int) -> tuple[Array, Fra
         if any(frame.shape for frame in frames):
             raise BadInput("a waypoint must be a single frame; give many one by one: GoalPath.line(*frames)")
         whole = Frame(np.stack([frame.matrix for frame in frames]))
-        return whole.position, Frame.at(np.zeros(3), whole)
+        return _within(whole.position), Frame.at(np.zeros(3), whole)
     if any(framed):
         raise BadInput("the waypoints of a path must all be frames, or all be positions of shape (3,)")
-    return np.stack([_check.vector(place, 3, "a position") for place in places]), None
+    return _within(np.stack([_check.vector(place, 3, "a position") for place in places])), None
 
 
 def _apart(positions: Array, turns: Frame | None) -> None:
@@ -247,5 +265,5 @@ def _turn(value: Frame | ArrayLike) -> Frame:
 def _shape(value: Any) -> tuple[int, ...]:
     try:
         return np.shape(value)
-    except ValueError:  # rows of different lengths
+    except _check.NOT_CONVERTED:  # rows of different lengths
         return ()

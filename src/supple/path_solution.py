@@ -123,7 +123,7 @@ def solve_path(
     _check.instance(chosen, Solver, "solver")
     if steps is not None:
         _check.whole(steps, "steps", 1)
-    _check.positive(duration, "duration", "seconds")
+    duration = _check.positive(duration, "duration", "seconds")
     if isinstance(goals, GoalPath):
         raise BadInput(
             "solve_path takes goals of a link, not a GoalPath; "
@@ -143,7 +143,7 @@ def solve_path(
     q = start_values(linkage, start)
     if q.ndim != 1:
         raise BadInput(f"start must have shape ({linkage.dof},), not {q.shape}")
-    rows, report = np.zeros((*shape, linkage.dof)), np.zeros((*shape, 3 if chosen.searches and steps is None else 4))
+    rows, report = np.zeros((*shape, linkage.dof)), np.zeros((*shape, 3 if chosen.searches else 4))
     for i in range(shape[0]):
         now = [take_rows(goal, shape, i) for goal in wanted]
         if steps is None:
@@ -155,7 +155,8 @@ def solve_path(
             )
             q = found.q
         else:
-            q, report[i] = _stepped(linkage, now, chosen, q, steps if i else 0)
+            q, (outcome, taken, *way) = _stepped(linkage, now, chosen, q, steps if i else 0)
+            report[i] = (outcome, taken, 1) if chosen.searches else (outcome, taken, *way)
         rows[i] = q
     motion = Motion(linkage, np.linspace(0, duration, shape[0]), rows)
     return PathSolution(motion, Solution._from_rows(linkage, wanted, shape, (), rows, report.T, chosen))
@@ -174,9 +175,8 @@ def _stepped(linkage: Linkage, goals: list[Goal], solver: Solver, q: Array, step
     """Joint values after at most so many steps; then outcome, steps taken, largest step and length of the path."""
     outcome, taken, largest, length = Outcome.OUT_OF_BUDGET, 0, 0.0, 0.0
     for _ in range(steps):
-        try:
-            moved = solver.step(linkage, goals, q)
-        except BadInput:  # all else was checked: the method has no step at a singular place
+        moved = solver._stepped(linkage, goals, q)
+        if moved is None:  # the method has no step at a singular place
             moved = q
         if np.array_equal(moved, q) or not np.isfinite(moved).all():
             outcome = Outcome.STUCK
@@ -192,5 +192,5 @@ def _stepped(linkage: Linkage, goals: list[Goal], solver: Solver, q: Array, step
 
 
 def _near(linkage: Linkage, goals: list[Goal], solver: Solver, q: Array) -> bool:
-    at = Solution._from_rows(linkage, goals, (), (), q[None], np.zeros((4, 1)), solver)
+    at = Solution._from_rows(linkage, goals, (), (), q[None], np.zeros((3 if solver.searches else 4, 1)), solver)
     return bool((at.distance <= solver.tolerance.position).all() and (at.angle <= solver.tolerance.angle).all())

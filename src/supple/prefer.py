@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _renamed
+from supple import _check, _renamed
 from supple._solve import fields
 from supple._solve.preference_term import Term, TermKind
 from supple.errors import BadInput
@@ -31,6 +31,10 @@ class Preference:
     """
 
     terms: tuple[Term, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.terms, tuple) and all(isinstance(term, Term) for term in self.terms)):
+            raise BadInput(f"a preference is made by the functions of supple.prefer, got {_check.short(self.terms)}")
 
     def to_dict(self) -> dict[str, Any]:
         """The preference as plain data with explicit fields; functions are refused.
@@ -65,6 +69,7 @@ nothing: Preference = Preference()
 """No preference: the smallest step."""
 
 
+@_check.known_options()
 def rest(values: ArrayLike, gain: ArrayLike = 0.1) -> Preference:
     """Towards joint values (dof,), with one gain or one for each joint: the chapter's control expression [K5.27].
 
@@ -77,6 +82,7 @@ def rest(values: ArrayLike, gain: ArrayLike = 0.1) -> Preference:
     return Preference((Term(TermKind.TOWARDS, _gains(gain), _values(values)),))
 
 
+@_check.known_options()
 def centre(gain: ArrayLike = 0.1) -> Preference:
     """Towards the middle of each joint's limits; joints without limits are left alone.
 
@@ -87,6 +93,7 @@ def centre(gain: ArrayLike = 0.1) -> Preference:
     return Preference((Term(TermKind.TOWARDS, _gains(gain)),))
 
 
+@_check.known_options()
 def away(values: ArrayLike, gain: ArrayLike = 0.1, width: float = 1.0) -> Preference:
     """Away from joint values (dof,), within about ``width`` radians (metres) of them.
 
@@ -94,11 +101,10 @@ def away(values: ArrayLike, gain: ArrayLike = 0.1, width: float = 1.0) -> Prefer
     >>> prefer.away([0.0, 0.0], width=0.5)
     prefer.away([0.0, 0.0], 0.1, 0.5)
     """
-    if not (isinstance(width, int | float) and 0 < width < float("inf")):
-        raise BadInput(f"width must be a positive number, got {width!r}")
-    return Preference((Term(TermKind.AWAY, _gains(gain), _values(values), float(width)),))
+    return Preference((Term(TermKind.AWAY, _gains(gain), _values(values), _check.positive(width, "width")),))
 
 
+@_check.known_options()
 def dexterity(gain: ArrayLike = 0.1) -> Preference:
     """Uphill in manipulability: away from joint values where the Jacobian of the goals loses rank.
 
@@ -109,6 +115,7 @@ def dexterity(gain: ArrayLike = 0.1) -> Preference:
     return Preference((Term(TermKind.DEXTERITY, _gains(gain)),))
 
 
+@_check.known_options()
 def elbow(
     link: str, direction: ArrayLike | None = None, gain: ArrayLike = 0.1, *, point: ArrayLike | None = None
 ) -> Preference:
@@ -123,7 +130,7 @@ def elbow(
     prefer.elbow('panda_link4', [0.0, 0.0, 1.0], 0.1)
     """
     if not isinstance(link, str) or not link:
-        raise BadInput(f"link must be the name of a link, got {link!r}")
+        raise BadInput(f"link must be the name of a link, got {_check.short(link)}")
     if point is None:
         wanted = _three((0.0, 0.0, 1.0) if direction is None else direction, "direction")
         return Preference((Term(TermKind.DIRECTION, _gains(gain), link=link, wanted=_unit(wanted)),))
@@ -132,6 +139,7 @@ def elbow(
     return Preference((Term(TermKind.POINT, _gains(gain), link=link, wanted=_three(point, "point")),))
 
 
+@_check.known_options()
 def function(step: Callable[[Array], ArrayLike]) -> Preference:
     """A Python function from q (dof,) to a preferred step (dof,), in radians or metres. It makes a solve slower.
 
@@ -142,28 +150,34 @@ def function(step: Callable[[Array], ArrayLike]) -> Preference:
     prefer.function(towards_zero)
     """
     if not callable(step):
-        raise BadInput(f"a preference by function needs a function, got {step!r}")
+        raise BadInput(f"a preference by function needs a function, got {_check.short(step)}")
     return Preference((Term(TermKind.FUNCTION, (1.0,), function=step),))
 
 
 def _gains(gain: ArrayLike) -> tuple[float, ...]:
     array = np.atleast_1d(_numbers(gain))
     if array.ndim != 1 or not np.isfinite(array).all() or (array < 0).any():
-        raise BadInput(f"gain must be one number or one for each joint, finite and not negative; got {gain!r}")
+        raise BadInput(
+            f"gain must be one number or one for each joint, finite and not negative; got {_check.short(gain)}"
+        )
+    if (array > _check.LARGEST).any():
+        raise BadInput(f"gain must be at most {_check.LARGEST:g}, got {_check.short(gain)}")
     return tuple(float(x) for x in array)
 
 
 def _values(values: ArrayLike) -> tuple[float, ...]:
     array = _numbers(values)
     if array.ndim != 1 or not np.isfinite(array).all():
-        raise BadInput(f"joint values must be finite, of shape (dof,), got {values!r}")
+        raise BadInput(f"joint values must be finite, of shape (dof,), got {_check.short(values)}")
+    if (np.abs(array) > _check.LARGEST).any():
+        raise BadInput(f"joint values must be within {_check.LARGEST:g}, got {_check.short(values)}")
     return tuple(float(x) for x in array)
 
 
 def _three(value: ArrayLike, what: str) -> tuple[float, float, float]:
     array = _numbers(value)
     if array.shape != (3,) or not np.isfinite(array).all():
-        raise BadInput(f"{what} must be three finite numbers, got {value!r}")
+        raise BadInput(f"{what} must be three finite numbers, got {_check.short(value)}")
     x, y, z = (float(part) for part in array)
     return x, y, z
 
@@ -172,7 +186,7 @@ def _unit(direction: tuple[float, float, float]) -> tuple[float, float, float]:
     """The direction with length 1; one that has it already stays as it is, to the last bit."""
     largest = max(map(abs, direction))
     if largest == 0:
-        raise BadInput(f"direction must not be zero, got {list(direction)!r}")
+        raise BadInput(f"direction must not be zero, got {_check.short(list(direction))}")
     if abs(math.hypot(*direction) - 1) < 1e-12:
         return direction
     x, y, z = (part / largest for part in direction)  # the squares of very large or small numbers would overflow
@@ -182,10 +196,8 @@ def _unit(direction: tuple[float, float, float]) -> tuple[float, float, float]:
 
 def _numbers(value: ArrayLike) -> Array:
     """An array of floats, or of NaN where it has none, which the caller refuses."""
-    try:
-        return np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        return np.array([np.nan])
+    array = _check.numbers_or_none(value)
+    return np.array([np.nan]) if array is None else array
 
 
 def _term_text(term: Term) -> str:
@@ -235,7 +247,7 @@ def _term_from_dict(data: object) -> Preference:
     make, arguments = makers[name]
     values = fields.checked(data, f"prefer.{name}", ("term", *arguments))
     if any(values[argument] is None for argument in arguments):
-        raise BadInput(f"no field of prefer.{name} may be null, got {data!r}")
+        raise BadInput(f"no field of prefer.{name} may be null, got {_check.short(data)}")
     return make(**{argument: values[argument] for argument in arguments})
 
 

@@ -163,6 +163,8 @@ class Solver(metaclass=_renamed.HidesOldNames):
         if not isinstance(linkage, Linkage):
             checked_linkage(linkage, "solve(linkage, goals)")
         begin = None if start is None else start_values(linkage, start, rows=True)
+        if progress is not None:
+            _check.flag(progress, "progress")
         plain = self.searches and solutions is None and out is None and progress is None and not self.prefer.terms
         if plain and isinstance(goals, Goal) and not goals.shape and (begin is None or begin.ndim == 1):
             return search.solve_one(self, linkage, goals, begin)
@@ -207,6 +209,13 @@ class Solver(metaclass=_renamed.HidesOldNames):
         >>> Solver(method=method.damped()).step(arm, Goal("tip", position=[12, 6, 0]), arm.rest).shape
         (3,)
         """
+        moved = self._stepped(linkage, goals, q)
+        if moved is None:
+            raise BadInput("the Jacobian is singular here: the inverse has no step; damping has one")
+        return moved
+
+    def _stepped(self, linkage: Linkage, goals: Goal | Sequence[Goal], q: ArrayLike) -> Array | None:
+        """See `step`; None where the method has no step."""
         several = goal_list(linkage, goals)
         if any(goal.shape for goal in several):
             raise BadInput("a single step takes single goals")
@@ -217,7 +226,7 @@ class Solver(metaclass=_renamed.HidesOldNames):
         numbers = np.stack([goal._encoded(()) for goal in several])
         change = local_solver.step(start, numbers, *self._callbacks())
         if change is None:
-            raise BadInput("the Jacobian is singular here: the inverse has no step; damping has one")
+            return None
         moved = linkage.integrate(start, change)
         return margins.clamp(linkage, moved, self.margin) if self.keep_limits else moved
 

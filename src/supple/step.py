@@ -172,7 +172,8 @@ class Step(metaclass=_renamed.HidesOldNames):
         tracker = self._tracker
         if self.status is TrackingStatus.HELD or not tracker.solver.keep_limits:
             return ()
-        paused = [f"dt of {self._dt:.3g} s counts as {LONGEST_TICK} s"] if (self._dt or 0) > LONGEST_TICK else []
+        dt = float(self._dt or 0)
+        paused = [f"dt of {dt:.3g} s counts as {LONGEST_TICK} s"] if dt > LONGEST_TICK else []
         return tuple(paused + explanation.approaching_limits(tracker.linkage, tracker.lower, tracker.upper, self))
 
     def __getitem__(self, arm: int) -> Step:

@@ -202,14 +202,14 @@ class Tracker:
         >>> tracker.step(arm.frame(arm.rest, "panda_hand_tcp"), dt=0.01).q.shape
         (8,)
         """
+        if self._local_solver is not None:
+            return self._solver_step(goal, _check.finite_or_not(dt, "dt"), measured)
+        if self._preferring is not None:
+            self._prefer()
         try:
             if self._quick and measured is None and stamp is None and not isinstance(goal, _NOT_A_FRAME):
                 return Step(self._track.tick(goal, dt), self, dt)
             when = _NAN if stamp is None else stamp
-            if self._local_solver is not None:
-                return self._solver_step(goal, dt, measured)
-            if self._preferring is not None:
-                self._prefer()
             if self._plain and not isinstance(goal, _NOT_A_FRAME):
                 return Step(self._track.frame(goal, dt, when, measured), self, dt)
             return Step(self._track.goals(self._encoded(goal), dt, when, measured), self, dt)
@@ -228,6 +228,8 @@ class Tracker:
     def _solver_step(self, goal: Any, dt: float, measured: ArrayLike | None) -> Step:
         """A tick with the step of another method or of a damping scheme."""
         numbers, local_solver, q = self._encoded(goal), self._local_solver, self._track.q
+        if measured is not None:
+            measured = _numbers(measured, "measured")
         alpha, weights, change = 0.0, None, np.zeros(self._dof)
         if np.isfinite(numbers).all() and 0 < dt < math.inf and local_solver is not None:
             if self._memory is not None:
@@ -302,6 +304,7 @@ class Tracker:
         """Upper position limits in use (dof,): those of the linkage with the margin."""
         return np.array(narrowed(self.linkage, self._limits.margin)[1])
 
+    @_check.known_options()
     def limits(
         self,
         *,
@@ -376,7 +379,10 @@ class Tracker:
         if frames.shape[1:] != (len(self.goals), 4, 4):
             raise BadInput(f"commands must have shape (ticks, {len(self.goals)}, 4, 4), not {frames.shape}")
         numbers = np.concatenate([frames[..., :3, :3].reshape(*frames.shape[:2], 9), frames[..., :3, 3]], axis=-1)
-        when = None if stamps is None else np.ascontiguousarray(stamps, dtype=float)
+        dt = _check.finite_or_not(dt, "dt")
+        when = None if stamps is None else _numbers(stamps, "stamps")
+        if when is not None and when.shape != frames.shape[:1]:
+            raise BadInput(f"stamps must have shape ({len(frames)},), not {when.shape}")
         if self._preferring is not None:
             return self._replay_preferring(np.ascontiguousarray(numbers), dt, when)
         q, statuses = self._track.replay(np.ascontiguousarray(numbers), dt, when)
@@ -417,8 +423,8 @@ class Tracker:
         else:
             try:
                 shape = np.shape(goal)
-            except ValueError as error:
-                raise BadInput(f"goal must be numbers: {error}") from None
+            except _check.NOT_CONVERTED as error:
+                raise BadInput(f"goal must be numbers: {str(error)[:200]}") from None
             leading = len(shape) - 2 - (0 if self._single else 1)
             given = 1 if leading <= 0 else shape[0]
         if given != count:
@@ -489,7 +495,7 @@ def make_tracker(
     try:
         given = [links] if isinstance(links, str | Goal) else list(links)
     except TypeError:
-        raise BadInput(f"links must be names or goals, got {links!r}") from None
+        raise BadInput(f"links must be names or goals, got {_check.short(links)}") from None
     if tolerance is not None:
         _check.instance(tolerance, Tolerance, "tolerance", "Tolerance(position=1e-3)")
     if not given:
@@ -501,8 +507,8 @@ def make_tracker(
     if begin.ndim > 2:
         raise BadInput(f"start must have shape (dof,) or (arms, dof), not {begin.shape}")
     near = Tolerance(1e-3, math.radians(0.5)) if tolerance is None else tolerance
-    if recover not in _RECOVER:
-        raise BadInput(f"recover must be 'off', 'slow' or 'free', got {recover!r}")
+    if not isinstance(recover, str) or recover not in _RECOVER:
+        raise BadInput(f"recover must be 'off', 'slow' or 'free', got {_check.short(recover)}")
     in_use = unlimited(len(goals), solver.margin).changed(linkage, **limits)
     delay, ahead = _seconds(solver, smooth, "smooth", _MAX_DELAY), _seconds(solver, predict, "predict", _MAX_PREDICTION)
     return Tracker(linkage, goals, solver, begin, acceleration, jerk, near, delay, ahead, recover, in_use)
@@ -510,11 +516,12 @@ def make_tracker(
 
 def _seconds(solver: Solver, value: float, name: str, most: float) -> float:
     """A time of an option that filters commands, checked."""
-    if not _check.is_number(value) or not 0 <= value <= most:
-        raise BadInput(f"{name} must be a number of seconds from 0 to {most:g}, got {value!r}")
-    if value and not solver.searches:
+    number = _check.real(value)
+    if not 0 <= number <= most:
+        raise BadInput(f"{name} must be a number of seconds from 0 to {most:g}, got {_check.short(value)}")
+    if number and not solver.searches:
         raise BadInput(f"{name} needs the tracking law; another method or a damping scheme does not filter commands")
-    return float(value)
+    return number
 
 
 def _ranks(samples: Sequence[Array], levels: Sequence[int]) -> list[int]:
@@ -536,17 +543,15 @@ def _whose(goal: Goal) -> str:
 
 
 def _numbers(value: ArrayLike, what: str) -> Array:
-    try:
-        array: Array = np.ascontiguousarray(value, dtype=float)
-        return array
-    except (TypeError, ValueError) as error:
-        raise BadInput(f"{what} must be numbers: {error}") from None
+    return _check.numbers(value, what)
 
 
 def _not_numbers(**given: object) -> BadInput:
     """The error for arguments that the core refused."""
     wrong = [
-        f"{name} must be a number, got {value!r}" for name, value in given.items() if not isinstance(value, int | float)
+        f"{name} must be a number, got {_check.short(value)}"
+        for name, value in given.items()
+        if not isinstance(value, int | float)
     ]
     return BadInput("; ".join(wrong) or "a goal must be a frame, a Goal, or one for each end effector")
 
@@ -555,11 +560,8 @@ def _bounds(linkage: Linkage, given: ArrayLike | None, what: str, known: Array, 
     """Bounds (dof,): the smaller of those given and known, or else a default."""
     if given is None:
         return np.where(np.isfinite(known), known, otherwise)
-    try:
-        row = np.broadcast_to(np.asarray(given, dtype=float), (linkage.dof,)).copy()
-    except (TypeError, ValueError):
-        raise BadInput(f"{what} must be one number or {linkage.dof}, got {given!r}") from None
+    row = _check.one_or_each(given, linkage.dof, what)
     if not (np.isfinite(row) & (row > 0)).all():
-        raise BadInput(f"{what} must be finite and positive, got {given!r}")
+        raise BadInput(f"{what} must be finite and positive, got {_check.short(given)}")
     smaller: Array = np.minimum(row, known)
     return smaller

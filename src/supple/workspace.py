@@ -21,6 +21,7 @@ from supple.solver import Solver, Tolerance
 
 __all__ = ["Workspace", "dexterous", "reachable"]
 
+MAX_SAMPLES = 100_000_000  # samples, orientations and starts; more is taken for a mistake
 ROWS = 8_192  # solves between two updates of the progress bar
 
 
@@ -103,7 +104,8 @@ class Workspace:
         >>> reachable(models.ur5(), "tool0", samples=10_000).volume() > 1
         True
         """
-        return self._cells(dexterity) * self.voxel**3 if self.dimension == 3 else 0.0
+        part = _check.fraction(dexterity, "dexterity", zero=True)
+        return self._cells(part) * self.voxel**3 if self.dimension == 3 else 0.0
 
     def area(self, dexterity: float = 0.0) -> float:
         """Area of a flat workspace in square metres, or of the part with at least this dexterity; 0 for a curve.
@@ -115,7 +117,8 @@ class Workspace:
         """
         if not self.flat:
             raise BadInput("this workspace is not flat: it has a volume, and an outline in any plane")
-        return self._cells(dexterity) * self.voxel**2 if self.dimension == 2 else 0.0
+        part = _check.fraction(dexterity, "dexterity", zero=True)
+        return self._cells(part) * self.voxel**2 if self.dimension == 2 else 0.0
 
     def contains(self, point: ArrayLike, dexterity: float = 0.0) -> Any:
         """Whether points (..., 3) in metres are in it, or in the part with at least this dexterity: bool or (...).
@@ -218,9 +221,9 @@ class Workspace:
             across = _check.vector(normal, 3, "normal")
             if not across.any():
                 raise BadInput("normal must not be zero")
-            across = across / np.linalg.norm(across)
+            across = _check.unit(across)
         default = self.positions[0] if self.flat and normal is None else self.base
-        point = default if through is None else _check.rows(through, 3, "through")
+        point = default if through is None else _check.vector(through, 3, "through")
         return across, (point @ across) * across, *outline.directions(across)
 
     def __str__(self) -> str:
@@ -239,6 +242,7 @@ class Workspace:
         return f"<Workspace: {self}>"
 
 
+@_check.known_options()
 def reachable(
     linkage: Linkage,
     link: str,
@@ -264,7 +268,7 @@ def reachable(
     >>> reachable(models.planar2(), "tip", samples=10_000).positions.shape
     (10000, 3)
     """
-    dimension = _checked(linkage, link, voxel, seed, samples=samples)
+    dimension = _checked(linkage, link, voxel, seed, progress, samples=samples)
     positions = np.empty((samples, 3))
     filled = np.zeros(-(-samples // sampling.CHUNK), dtype=bool)
 
@@ -279,6 +283,7 @@ def reachable(
     return _gridded(linkage, link, positions, dimension, voxel, len(positions) / 50, complete)
 
 
+@_check.known_options()
 def dexterous(
     linkage: Linkage,
     link: str,
@@ -313,7 +318,9 @@ def dexterous(
     >>> space.contains([20, 0, 0], dexterity=0.5)
     True
     """
-    dimension = _checked(linkage, link, voxel, seed, samples=samples, orientations=orientations, starts=starts)
+    dimension = _checked(
+        linkage, link, voxel, seed, progress, samples=samples, orientations=orientations, starts=starts
+    )
     if solver is not None:
         _check.instance(solver, Solver, "solver")
     q = sampling.draw_all(linkage, samples, seed)
@@ -348,14 +355,18 @@ def dexterous(
     return replace(found, dexterity=dexterity.reshape(found.counts.shape), complete=complete)
 
 
-def _checked(linkage: Linkage, link: str, voxel: float | None, seed: int, **counts: int) -> int:
+def _checked(linkage: Linkage, link: str, voxel: float | None, seed: int, progress: bool, **counts: int) -> int:
     """In how many dimensions a link moves; `BadInput` unless all arguments are good."""
     checked_linkage(linkage).link(link)
     for name, count in counts.items():
-        _check.whole(count, name, 1)
+        if _check.whole(count, name, 1) > MAX_SAMPLES:
+            raise BadInput(f"{name} must be at most {MAX_SAMPLES:,}, got {_check.short(count)}")
     _check.whole(seed, "seed", 0)
+    _check.flag(progress, "progress")
     if voxel is not None:
         _check.positive(voxel, "voxel", "metres")
+        if voxel > _check.LARGEST:
+            raise BadInput(f"voxel must be at most {_check.LARGEST:g} m, got {voxel:g}")
     return sampling.dimension(linkage, link)
 
 

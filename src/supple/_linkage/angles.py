@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from supple import _check
 from supple.errors import BadInput
 
 Array = NDArray[np.float64]
@@ -15,7 +16,8 @@ def check(order: str) -> tuple[int, int, int]:
     good = isinstance(order, str) and len(order) == 3 and set(order) <= set("xyz")
     if not good or order[0] == order[1] or order[1] == order[2]:
         raise BadInput(
-            f"order must be three of 'x', 'y', 'z' with no two neighbours equal, such as 'xyz'; got {order!r}"
+            "order must be three of 'x', 'y', 'z' with no two neighbours equal, such as 'xyz'; "
+            f"got {_check.short(order)}"
         )
     i, j, k = ("xyz".index(letter) for letter in order)
     return i, j, k

@@ -22,7 +22,7 @@ def _remedy(value: object, call: str) -> str:
         name = value.lower()
         return f"; write supple.models.{name}()" if name in models.names() else "; supple.load(file) reads one"
     name = getattr(value, "__name__", "")
-    if name in models.names() and callable(value):
+    if isinstance(name, str) and name in models.names() and callable(value):
         return f"; write models.{name}()"
     goals = isinstance(value, Goal) or (isinstance(value, list | tuple) and any(isinstance(one, Goal) for one in value))
     return f"; the linkage comes first: {call}" if goals and call else ""

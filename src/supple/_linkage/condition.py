@@ -19,10 +19,11 @@ def condition(
     linkage: Linkage, q: ArrayLike, link: str, alpha: float, weight: float, position: bool, orientation: bool
 ) -> Array:
     """See `Linkage.condition`."""
-    if not (position or orientation):
+    if not (_check.flag(position, "position") | _check.flag(orientation, "orientation")):
         raise BadInput("condition needs position, orientation or both")
-    for name, value in (("alpha", alpha), ("weight", weight)):
-        _check.positive(value, name, zero=True)
+    alpha, weight = (_check.positive(x, name, zero=True) for name, x in (("alpha", alpha), ("weight", weight)))
+    if max(alpha, weight) > _check.LARGEST:
+        raise BadInput(f"alpha and weight must be at most {_check.LARGEST:g}, got {alpha:g} and {weight:g}")
     if isinstance(q, str):
         raise linkage._refused("condition", q, link)
     jacobian = linkage.jacobian(q, link)

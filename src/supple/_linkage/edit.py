@@ -47,7 +47,7 @@ def attach(linkage: Linkage, link: str, other: Linkage, at: Frame | None, prefix
     The other's links and joints get the prefix. A fixed joint ``{prefix}{other.name}_mount`` holds its root.
     """
     if isinstance(link, type(linkage)):
-        raise BadInput(f"the link comes first: write attach({other!r}, other)")
+        raise BadInput(f"the link comes first: write attach({_check.short(other)}, other)")
     linkage.link(link)
     if not isinstance(other, type(linkage)):
         raise BadInput(f"attach needs another Linkage, got {type(other).__name__}")
@@ -68,8 +68,12 @@ def locked(linkage: Linkage, values: Mapping[str, ArrayLike] | Iterable[str]) ->
     if isinstance(values, Mapping):
         wanted = dict(values)
     else:
-        names = [values] if isinstance(values, str) else list(values)
-        wanted = {name: linkage.joint(name).rest for name in names}
+        try:
+            names = [values] if isinstance(values, str) else list(values)
+        except TypeError:
+            raise BadInput(f"locked takes joint values by name, or names, got {_check.short(values)}") from None
+        joints_at_rest = [linkage.joint(name) for name in names]
+        wanted = {joint.name: joint.rest for joint in joints_at_rest}
     q = linkage.q(wanted)  # refuses unknown names, mimics, and values that are not finite
     columns = {linkage._sources[name].first for name in wanted}
     joints = []

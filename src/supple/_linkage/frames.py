@@ -32,7 +32,7 @@ class Frames(Mapping[str, Frame]):
         self.matrix = matrix
 
     def __getitem__(self, link: str) -> Frame:
-        if link not in self._index:
+        if not isinstance(link, str) or link not in self._index:
             raise unknown("link", link, self._index)
         return Frame._trusted(self.matrix[..., self._index[link], :, :])
 
@@ -42,5 +42,14 @@ class Frames(Mapping[str, Frame]):
     def __len__(self) -> int:
         return len(self._index)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _frames_of, (self._index, self.matrix)
+
     def __repr__(self) -> str:
         return f"<Frames of {len(self)} links, shape {self.matrix.shape[:-3]}>"
+
+
+def _frames_of(index: dict[str, int], matrix: Array) -> Frames:
+    frames = object.__new__(Frames)
+    frames._index, frames.matrix = index, matrix
+    return frames

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _check
@@ -37,14 +36,16 @@ def row(value: ArrayLike | None, n: int, what: str) -> Row:
 
 def position_row(value: ArrayLike, none: float, what: str) -> Row:
     """Limits of a floating joint (6,): those of its position, then ``none`` for its rotation."""
-    return row(value, 6, what) if np.shape(value) == (6,) else (*row(value, 3, what), none, none, none)
+    return (
+        row(value, 6, what) if _check.numbers(value, what).shape == (6,) else (*row(value, 3, what), none, none, none)
+    )
 
 
 def axis_row(axis: ArrayLike) -> tuple[float, float, float]:
     """Three numbers; whether they are finite is checked with the other fields."""
     array = _check.numbers(axis, "axis", "(3,)")
     if array.shape != (3,):
-        raise BadInput(f"axis must be three numbers, got {axis!r}")
+        raise BadInput(f"axis must be three numbers, got {_check.short(axis)}")
     x, y, z = array.tolist()
     return x, y, z
 
@@ -56,42 +57,52 @@ def complete(joint: Joint) -> dict[str, object]:
     """Every field of a joint that must be changed to its checked form; raises `BadLinkage` naming the joint."""
     _names(joint)
     n = joint.kind.dof
-    lower = _row(joint, "lower", joint.lower, -math.inf, n)
-    upper = _row(joint, "upper", joint.upper, math.inf, n)
-    speed = _row(joint, "speed", joint.speed, math.inf, n)
-    acceleration = _row(joint, "acceleration", joint.acceleration, math.inf, n)
+    lower, upper, speed, acceleration = (
+        _unlimited(_row(joint, field, getattr(joint, field), -math.inf if field == "lower" else math.inf, n))
+        for field in ("lower", "upper", "speed", "acceleration")
+    )
     _limits(joint, lower, upper)
     for field, limits in (("speed", speed), ("acceleration", acceleration)):
         if any(not value >= 0 for value in limits):
             raise bad(joint, f"{field} limit must not be negative, got {limits}")
     axis = _unit_axis(joint)
     swing, twist = _swing_and_twist(joint)
-    if joint.mimic is not None:
-        if n != 1:
-            raise bad(joint, f"only joints of one degree of freedom can mimic, not a {joint.kind.value} joint")
-        gain, offset = _numbers(joint, "gain and offset", (joint.mimic.gain, joint.mimic.offset))
-        if not (math.isfinite(gain) and math.isfinite(offset)):
-            raise bad(joint, f"gain and offset of a mimic must be finite, got {gain}, {offset}")
+    if joint.mimic is not None and n != 1:
+        raise bad(joint, f"only joints of one degree of freedom can mimic, not a {joint.kind.value} joint")
     fields = {"lower": lower, "upper": upper, "speed": speed, "acceleration": acceleration}
     return {**fields, "axis": axis, "swing": swing, "twist": twist, "rest": _rest(joint, lower, upper, axis, twist)}
 
 
+def farthest(frame: Frame) -> float:
+    """The largest coordinate of a single frame's position, without its sign, in metres."""
+    x, y, z = frame.matrix[:3, 3].tolist()
+    return float(max(abs(x), abs(y), abs(z)))
+
+
 def bad(joint: Joint, reason: str) -> BadLinkage:
     """A `BadLinkage` that names the joint."""
-    return BadLinkage(reason, element=f"joint {joint.name!r}")
+    return BadLinkage(reason, element=f"joint {_check.short(joint.name)}")
 
 
 def _names(joint: Joint) -> None:
     for what in ("name", "parent", "child"):
         value = getattr(joint, what)
         if not isinstance(value, str) or not value:
-            raise bad(joint, f"{what} must be a name, got {value!r}")
+            raise bad(joint, f"{what} must be a name, got {_check.short(value)}")
     if joint.parent == joint.child:
         raise bad(joint, f"a link cannot be its own parent: {joint.parent!r}")
     if not isinstance(joint.kind, Kind):
-        raise bad(joint, f"kind must be a Kind, got {joint.kind!r}")
+        raise bad(joint, f"kind must be a Kind, got {_check.short(joint.kind)}")
     if not isinstance(joint.location, Frame) or joint.location.shape != ():
         raise bad(joint, "at must be a single Frame, such as Frame.at([0, 0, 0.1])")
+    far = farthest(joint.location)
+    if not far <= _check.LARGEST:
+        raise bad(joint, f"its location must be within {_check.LARGEST:g} m, got {far:g}")
+
+
+def _unlimited(limits: Row) -> Row:
+    """The limits, where a finite one beyond `_check.LARGEST` is none: files write the largest float for no limit."""
+    return tuple(x if abs(x) <= _check.LARGEST else math.copysign(math.inf, x) for x in limits)
 
 
 def _limits(joint: Joint, lower: Row, upper: Row) -> None:
@@ -123,15 +134,27 @@ def _row(joint: Joint, field: str, values: Iterable[float], default: float, n: i
 
 def _numbers(joint: Joint, field: str, values: Iterable[float]) -> Row:
     try:
-        return tuple(float(value) for value in values)
+        return tuple(_number(value) for value in values)
     except (TypeError, ValueError):
-        raise bad(joint, f"{field} must be numbers, got {values!r}") from None
+        raise bad(joint, f"{field} must be numbers, got {_check.short(values)}") from None
+
+
+def _number(value: object) -> float:
+    """One real number, nan too; `ValueError` for what is no number. Arrays of one entry count as that entry."""
+    if type(value) is float:
+        return value
+    if isinstance(value, bool) or not _check.is_number(value):
+        array = _check.numbers_or_none(value)  # type: ignore[arg-type]
+        if array is None or array.size != 1:
+            raise ValueError
+        return float(array.ravel()[0])
+    return _check.real(value)
 
 
 def _unit_axis(joint: Joint) -> tuple[float, float, float]:
     axis = _numbers(joint, "axis", joint.axis)
     if len(axis) != 3 or not all(map(math.isfinite, axis)):
-        raise bad(joint, f"axis must be three finite numbers, got {joint.axis}")
+        raise bad(joint, f"axis must be three finite numbers, got {_check.short(joint.axis)}")
     # scaled first, so that neither huge nor tiny numbers over- or underflow
     largest = max(map(abs, axis))
     if largest == 0:
@@ -144,10 +167,10 @@ def _unit_axis(joint: Joint) -> tuple[float, float, float]:
 
 
 def _swing_and_twist(joint: Joint) -> tuple[float, tuple[float, float]]:
-    numbers = _numbers(joint, "swing and twist", (joint.swing, *joint.twist))
-    if len(numbers) != 3:
-        raise bad(joint, f"twist must be two numbers, got {joint.twist}")
-    swing, low, high = numbers
+    twist = _numbers(joint, "swing and twist", joint.twist)
+    if len(twist) != 2:
+        raise bad(joint, f"twist must be two numbers, got {_check.short(joint.twist)}")
+    (swing,), (low, high) = _numbers(joint, "swing and twist", (joint.swing,)), twist
     if not 0 <= swing <= math.pi:
         raise bad(joint, f"swing must be between 0 and pi, got {swing:g}")
     if not -math.pi <= low <= high <= math.pi:
@@ -166,6 +189,8 @@ def _rest(joint: Joint, lower: Row, upper: Row, axis: Row, twist: tuple[float, f
     rest = _row(joint, "rest", joint.rest, 0.0, joint.kind.dof)
     if not all(map(math.isfinite, rest)):
         raise bad(joint, f"rest must be finite, got {rest}")
+    if not all(abs(value) <= _check.LARGEST for value in rest):
+        raise bad(joint, f"rest must be within {_check.LARGEST:g}, got {_check.short(rest)}")
     return rest
 
 

@@ -18,12 +18,16 @@ from supple.joint import Joint, Kind
 if TYPE_CHECKING:
     from supple.linkage import Linkage
 
+MAX_VALUES = 1 << 31
+"""Joint values of one array of random ones: 16 GiB; more is taken for a mistake."""
+
 # The limits of a mimic itself are not used: its value follows from its source, whose limits hold.
 
 
 def inside(linkage: Linkage, q: ArrayLike, tolerance: float) -> Any:
     """Whether q (..., dof) is within limits, to a tolerance in radians or metres: bool, or an array (...)."""
     values = checked(linkage, q)
+    _check.positive(tolerance, "tolerance", zero=True)
     within = (values >= linkage.lower - tolerance) & (values <= linkage.upper + tolerance)
     good = within.all(axis=-1)
     for first, joint in _limited_balls(linkage):
@@ -49,8 +53,11 @@ def random(linkage: Linkage, shape: tuple[int, ...], rng: np.random.Generator) -
     the same and begins there. Ball joints and the rotation of floating ones are uniform as rotations: the axis on the
     spherical cap that its swing allows, the twist within its range.
     """
-    if not all(isinstance(n, int | np.integer) and n >= 0 for n in shape):
-        raise BadInput(f"shape must be whole numbers that are not negative, such as random(100, 7); got {shape}")
+    if not all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in shape):
+        wanted = "whole numbers that are not negative, such as random(100, 7)"
+        raise BadInput(f"shape must be {wanted}; got {_check.short(shape)}")
+    if len(shape) > 16 or math.prod(map(int, shape)) * max(linkage.dof, 1) > MAX_VALUES:
+        raise BadInput(f"shape is too large: at most {MAX_VALUES:g} numbers are made; got {_check.short(shape)}")
     half = np.array([math.pi if unit == "rad" else 1.0 for unit in linkage.units])
     low, high = linkage.lower, linkage.upper
     start = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * half, -half))

@@ -112,7 +112,7 @@ def nearest_orientations(members: NDArray[np.int64], sampled: Array, wanted: Arr
     """Of some samples, for each wanted quaternion (n, 4), those of the nearest orientations (n, starts), best first."""
     members = members[:512]
     if len(members) < starts:  # too few: fill up with others
-        members = np.concatenate([members, np.arange(starts)])
+        members = np.concatenate([members, np.arange(starts) % len(sampled)])
     alike = np.abs(wanted @ sampled[members].T)
     best: NDArray[np.int64] = members[np.argsort(-alike, axis=-1, kind="stable")[:, :starts]]
     return best

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from supple import _check
 from supple.errors import BadLinkage, SuppleError, unknown
 from supple.frame import Frame
 from supple.joint import Joint, Kind, Mimic
@@ -39,23 +41,24 @@ T = TypeVar("T")
 # -- to plain data ----------------------------------------------------------------------------------------------------
 
 
-def to_dict(linkage: Linkage, geometry: bool) -> dict[str, Any]:
+def to_dict(linkage: Linkage, geometry: bool, folder: str | os.PathLike[str] | None) -> dict[str, Any]:
     """See `Linkage.to_dict`."""
+    base = None if folder is None else os.path.abspath(_check.file_name(folder, "folder"))
     return {
         "format": FORMAT,
         "version": VERSION,
         "name": linkage.name,
         "base": linkage.base.matrix.tolist(),
-        "links": [_link_data(link, geometry) for link in linkage.links],
+        "links": [_link_data(link, geometry, base) for link in linkage.links],
         "joints": [_joint_data(joint) for joint in linkage.joints],
     }
 
 
-def _link_data(link: Link, geometry: bool) -> dict[str, Any]:
+def _link_data(link: Link, geometry: bool, base: str | None) -> dict[str, Any]:
     """The masses are left out where there are none, so that data without masses is as it was before they were read."""
     data: dict[str, Any] = {
         "name": link.name,
-        "geometry": [_geometry_data(piece) for piece in link.geometry] if geometry else [],
+        "geometry": [_geometry_data(piece, base) for piece in link.geometry] if geometry else [],
     }
     if link.mass or any(link.center_of_mass):
         data |= {"mass": link.mass, "center_of_mass": list(link.center_of_mass)}
@@ -79,10 +82,20 @@ def _joint_data(joint: Joint) -> dict[str, Any]:
     }
 
 
-def _geometry_data(piece: Geometry) -> dict[str, Any]:
+def _geometry_data(piece: Geometry, base: str | None) -> dict[str, Any]:
     kind = type(piece.shape).__name__.lower()
     shape = {"kind": kind, **{field: _plain(getattr(piece.shape, field)) for field in _SHAPES[kind][1]}}
+    if base is not None and isinstance(piece.shape, Mesh) and piece.shape.found:
+        shape["path"] = _relative(piece.shape.path, base)
     return {"shape": shape, "frame": piece.frame.matrix.tolist(), "colour": _plain(piece.colour)}
+
+
+def _relative(path: str, base: str) -> str:
+    """The path of a file from a folder, with slashes; the absolute path where there is none, as from another drive."""
+    try:
+        return os.path.relpath(os.path.abspath(path), base).replace(os.sep, "/")
+    except ValueError:
+        return os.path.abspath(path)
 
 
 def _plain(value: Any) -> Any:
@@ -94,24 +107,27 @@ def _plain(value: Any) -> Any:
 # -- from plain data --------------------------------------------------------------------------------------------------
 
 
-def from_dict(cls: type[Linkage], data: Mapping[str, Any]) -> Linkage:
+def from_dict(cls: type[Linkage], data: Mapping[str, Any], folder: str | os.PathLike[str] | None) -> Linkage:
     """See `Linkage.from_dict`."""
-    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+    base = None if folder is None else os.path.abspath(_check.file_name(folder, "folder"))
+    written = data.get("format") if isinstance(data, Mapping) else None
+    if not isinstance(written, str) or written != FORMAT:
         raise BadLinkage(f"expected a dict made by Linkage.to_dict(), with 'format': {FORMAT!r}")
     version = data.get("version")
     if type(version) is not int or version != VERSION:
         raise BadLinkage(f"version {_short(version)} of the data is not known; this supple reads version {VERSION}")
     fields = _Fields(data, "", ("format", "version", "name", "base", "links", "joints"))
-    links = fields.each("links", _link, MAX_JOINTS + 1)
+    links = fields.each("links", lambda link, place: _link(link, place, base), MAX_JOINTS + 1)
     if sum(len(link.geometry) for link in links) > MAX_PIECES:
         raise BadLinkage(f"there are more than {MAX_PIECES:,} pieces of geometry", element="links")
     joints = fields.each("joints", _joint, MAX_JOINTS)
     return cls(fields.text("name", empty=True), joints, links, fields.frame("base"))
 
 
-def _link(data: Any, place: str) -> Link:
+def _link(data: Any, place: str, base: str | None) -> Link:
     fields = _Fields(data, place, ("name", "geometry"), _MASSES)
-    name, geometry = fields.text("name"), tuple(fields.each("geometry", _geometry, MAX_PIECES))
+    pieces = fields.each("geometry", lambda piece, where: _geometry(piece, where, base), MAX_PIECES)
+    name, geometry = fields.text("name"), tuple(pieces)
     if not any(field in fields for field in _MASSES):
         return Link(name, geometry)
     mass = fields.number("mass")
@@ -122,13 +138,17 @@ def _link(data: Any, place: str) -> Link:
         raise BadLinkage(error.reason, element=place) from None
 
 
-def _geometry(data: Any, place: str) -> Geometry:
+def _geometry(data: Any, place: str, base: str | None) -> Geometry:
     fields = _Fields(data, place, ("shape", "frame", "colour"))
     colour = None if fields["colour"] is None else fields.numbers("colour", 4)
-    return Geometry(_shape(fields["shape"], f"{place}.shape"), fields.frame("frame"), colour)  # type: ignore[arg-type]
+    shape, frame = _shape(fields["shape"], f"{place}.shape", base), fields.frame("frame")
+    try:
+        return Geometry(shape, frame, colour)  # type: ignore[arg-type]
+    except BadLinkage as error:
+        raise BadLinkage(error.reason, element=place) from None
 
 
-def _shape(data: Any, place: str) -> Shape:
+def _shape(data: Any, place: str, base: str | None) -> Shape:
     kind = data.get("kind") if isinstance(data, Mapping) else None
     if not isinstance(kind, str) or kind not in _SHAPES:
         raise BadLinkage(f"kind must be one of {', '.join(_SHAPES)}; got {_short(kind)}", element=place)
@@ -142,7 +162,12 @@ def _shape(data: Any, place: str) -> Shape:
             values.append(fields.flag(name))
         else:
             values.append(fields.numbers(name, 3) if name in _LENGTH_THREE else fields.number(name))
-    return made(*values)
+    if base is not None and made is Mesh and values[2]:
+        values[0] = os.path.normpath(os.path.join(base, values[0]))
+    try:
+        return made(*values)
+    except BadLinkage as error:
+        raise BadLinkage(error.reason, element=place) from None
 
 
 def _joint(data: Any, place: str) -> Joint:
@@ -155,7 +180,11 @@ def _joint(data: Any, place: str) -> Joint:
     mimic = None
     if fields["mimic"] is not None:
         source = _Fields(fields["mimic"], f"{place}.mimic", ("joint", "gain", "offset"))
-        mimic = Mimic(source.text("joint"), source.number("gain"), source.number("offset"))
+        followed = source.text("joint"), source.number("gain"), source.number("offset")
+        try:
+            mimic = Mimic(*followed)
+        except BadLinkage as error:
+            raise BadLinkage(error.reason, element=f"{place}.mimic") from None
     limits = {name: fields.numbers(name, kind.dof, none=-math.inf if name == "lower" else math.inf) for name in _LIMITS}
     x, y, z = fields.numbers("axis", 3)
     low, high = fields.numbers("twist", 2)
@@ -263,5 +292,5 @@ class _Fields:
 def _short(value: object) -> str:
     if isinstance(value, Mapping | list | tuple) and len(value) > 8:
         return f"{len(value):,} items"
-    shown = repr(value)
+    shown = _check.short(value)
     return shown if len(shown) <= 80 else shown[:77] + "..."

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from supple import _check, _core
 from supple._linkage import text, tree
+from supple._linkage.joint_checks import farthest
 from supple.errors import BadInput, BadLinkage, unknown
 from supple.frame import Array, Frame
 from supple.joint import Joint
@@ -37,11 +38,16 @@ class Structure:
         """A linkage from its joints. Links need to be given only if they have geometry or
         a mass, or if there is no joint."""
         if not isinstance(name, str):
-            raise BadLinkage(f"the name of a linkage must be a string, got {name!r}")
+            raise BadLinkage(f"the name of a linkage must be a string, got {_check.short(name)}")
+        for what, given in (("joints", joints), ("links", links)):
+            if not isinstance(given, Iterable):
+                raise BadLinkage(f"{what} must be several, got {_check.short(given)}")
         ordered_links, ordered_joints = tree.arrange(joints, links)
         base = Frame() if base is None else base
         if not isinstance(base, Frame) or base.shape != ():
             raise BadInput("base must be a single Frame")
+        if not (far := farthest(base)) <= _check.LARGEST:
+            raise BadLinkage(f"base must be within {_check.LARGEST:g} m, got {far:g}")
         self.__dict__.update(name=name, links=ordered_links, joints=ordered_joints, base=base)
         self.__dict__.update(_sources=tree.sources(ordered_joints), _compiled=None)
 
@@ -145,12 +151,12 @@ class Structure:
             if not joint.dof:
                 why = f"it mimics {joint.mimic.joint!r}" if joint.mimic else "it is fixed"
                 raise BadInput(f"joint {name!r} has no value of its own: {why}")
-            try:
-                row = np.broadcast_to(np.asarray(value, dtype=float), (joint.dof,))
-            except (TypeError, ValueError):
-                raise BadInput(f"joint {name!r} takes {joint.dof} value(s), got {value!r}") from None
+            given = _check.numbers_or_none(value)
+            if given is None or given.shape not in ((), (1,), (joint.dof,)):
+                raise BadInput(f"joint {name!r} takes {joint.dof} value(s), got {_check.short(value)}")
+            row = np.broadcast_to(given, (joint.dof,))
             if not np.isfinite(row).all():
-                raise BadInput(f"the value of joint {name!r} must be finite, got {value!r}")
+                raise BadInput(f"the value of joint {name!r} must be finite, got {_check.short(value)}")
             first = self._sources[name].first
             q[first : first + joint.dof] = row
         return q
@@ -195,7 +201,7 @@ class Structure:
         >>> models.planar2().joint("joint2").parent
         'link1'
         """
-        if name not in self._joint_named:
+        if not isinstance(name, str) or name not in self._joint_named:
             raise unknown("joint", name, self._joint_named)
         return self._joint_named[name]
 
@@ -206,7 +212,7 @@ class Structure:
         >>> models.planar2().link("tip")
         Link(name='tip', geometry=(), mass=0.0, center_of_mass=(0.0, 0.0, 0.0))
         """
-        if name not in self._link_named:
+        if not isinstance(name, str) or name not in self._link_named:
             raise unknown("link", name, self._link_named)
         return self._link_named[name]
 
@@ -241,7 +247,7 @@ class Structure:
             return BadInput(f"q must be numbers of shape (..., {self.dof}), not None")
         if isinstance(link, np.ndarray):
             return BadInput(f"link must be the name of a link, got an array of shape {link.shape}")
-        if link not in list(self._link_named):  # of a list: a dict refuses to compare what cannot be hashed
+        if not isinstance(link, str) or link not in self._link_named:
             return unknown("link", link, self._link_named)
         return BadInput(f"q must be numbers and out an array, got {type(q).__name__} and {type(out).__name__}")
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from supple import _core
+from supple import _check, _core
 from supple.errors import BadLinkage
 from supple.frame import Frame
 from supple.joint import Joint, Kind
@@ -122,9 +121,10 @@ def sources(joints: Sequence[Joint]) -> dict[str, Source]:
             assert mimic is not None
             source = found[mimic.joint]
             gain, offset = mimic.gain * source.gain, mimic.gain * source.offset + mimic.offset
-            if not (math.isfinite(gain) and math.isfinite(offset)):
+            if not (abs(gain) <= _check.LARGEST and abs(offset) <= _check.LARGEST):
                 raise BadLinkage(
-                    "the gains of a chain of mimics overflow when multiplied", element=f"joint {follower.name!r}"
+                    f"gain and offset of a chain of mimics, multiplied, must be within {_check.LARGEST:g}",
+                    element=f"joint {follower.name!r}",
                 )
             found[follower.name] = Source(source.first, gain, offset)
     return found

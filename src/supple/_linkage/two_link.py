@@ -87,6 +87,7 @@ class Annulus:
         """
         if tolerance is None:
             tolerance = 1e-14 * (self.outer + float(np.linalg.norm(self.centre)))
+        tolerance = _check.positive(tolerance, "tolerance", "metres", zero=True)
         inside = self.distance(point) <= tolerance
         return bool(inside) if np.ndim(inside) == 0 else inside
 

@@ -48,7 +48,7 @@ class Request:
         if count is not None:
             _check.whole(count, "solutions", 1, 1000)
         if self.progress not in (None, True, False):
-            raise BadInput(f"progress must be True, False or None, got {self.progress!r}")
+            raise BadInput(f"progress must be True, False or None, got {_check.short(self.progress)}")
         if self.out is None:
             return
         if count is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _core
+from supple import _check, _core
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
@@ -48,9 +48,11 @@ class CompiledSolver(_core.DirectSearch):
     def __init__(self, solver: Solver, linkage: Linkage, links: str | Goal | Sequence[str | Goal]) -> None:
         from supple._solve import search
 
+        if not isinstance(getattr(type(solver), "searches", None), property):  # `Solver` is above this module
+            raise BadInput(f"solver must be a Solver, got {_check.short(solver)}")
         given: list[Any] = list(links) if isinstance(links, list | tuple) else [links]
         if not given or not all(isinstance(each, str | Goal) for each in given):
-            raise BadInput(f"links must be names of links, or goals; got {links!r}")
+            raise BadInput(f"links must be names of links, or goals; got {_check.short(links)}")
         self.goals = tuple(Goal(each, np.eye(4)) if isinstance(each, str) else each for each in given)
         if any(goal.priority != self.goals[0].priority for goal in self.goals):
             raise BadInput("a compiled solver takes goals of one priority")
@@ -64,6 +66,9 @@ class CompiledSolver(_core.DirectSearch):
         ) -> Array | None:
             """Joint values (dof,), or None."""
             ...
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return CompiledSolver, (self.solver, self.linkage, self.goals)
 
     def __repr__(self) -> str:
         return f"{self.solver!r}.compile({self.linkage.name!r}, {[goal.link for goal in self.goals]!r})"

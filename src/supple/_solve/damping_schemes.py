@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from supple import _core
+from supple import _check, _core
 from supple._linkage import condition
 from supple._solve import encoding
 from supple._solve.scheme import Scheme, SchemeKind
@@ -103,25 +103,22 @@ def _damped(returned: Any, dof: int) -> tuple[float, Array | None]:
     alpha, weights = returned if pair else (returned, None)
     value = _number(alpha, wanted)
     if value < 0:
-        raise BadInput(f"{wanted}; alpha must not be negative, got {value!r}")
+        raise BadInput(f"{wanted}; alpha must not be negative, got {_check.short(value)}")
     if weights is None:
         return value, None
-    try:
-        row = np.asarray(weights, dtype=float)
-    except (TypeError, ValueError):
-        raise BadInput(f"{wanted}, got {weights!r}") from None
+    row = _check.numbers_or_none(weights)
+    if row is None:
+        raise BadInput(f"{wanted}, got {_check.short(weights)}")
     if row.shape not in ((), (dof,)) or not ((row >= 0) & (row <= 1)).all():
-        raise BadInput(f"{wanted} between 0 and 1, got {weights!r}")
+        raise BadInput(f"{wanted} between 0 and 1, got {_check.short(weights)}")
     return value, np.broadcast_to(row, (dof,)).copy()
 
 
 def _number(returned: Any, wanted: str) -> float:
-    try:
-        value = float(returned)
-    except (TypeError, ValueError):
-        raise BadInput(f"{wanted}, got {returned!r}") from None
+    array = _check.numbers_or_none(returned)
+    value = float(array.ravel()[0]) if array is not None and array.size == 1 else np.nan
     if not np.isfinite(value):
-        raise BadInput(f"{wanted}, got {returned!r}")
+        raise BadInput(f"{wanted}, got {_check.short(returned)}")
     return value
 
 

@@ -18,17 +18,14 @@ _ZERO = (0.0, 0.0, 0.0)
 def other_link(value: object, link: str) -> None:
     """Checks the link that a goal for ``link`` is relative to."""
     if not isinstance(value, str) or not value:
-        raise BadInput(f"relative_to must be the name of a link, got {value!r}")
+        raise BadInput(f"relative_to must be the name of a link, got {_check.short(value)}")
     if value == link:
         raise BadInput(f"relative_to must be another link than the goal's own, {link!r}")
 
 
 def frames(value: ArrayLike, link: str = "link") -> Frame:
     """Frames from an array (..., 4, 4); of many, rows that are not finite stay, and the solve marks them INVALID."""
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise BadInput(f"a frame must be numbers of shape (..., 4, 4): {error}") from None
+    array = _check.numbers(value, "a frame", "(..., 4, 4)")
     if array.shape[-1:] == (3,):
         raise BadInput(
             f"a frame must have shape (..., 4, 4), not {array.shape}; "
@@ -36,7 +33,7 @@ def frames(value: ArrayLike, link: str = "link") -> Frame:
         )
     if array.ndim <= 2 or array.shape[-2:] != (4, 4):
         return Frame(array)
-    bad = ~np.isfinite(array).all(axis=(-1, -2))
+    bad = np.asarray(~np.isfinite(array).all(axis=(-1, -2)))
     if not bad.any():
         return Frame(array)
     matrices = np.array(Frame(np.where(bad[..., None, None], np.eye(4), array)).matrix)
@@ -54,11 +51,8 @@ def frozen(array: Array) -> Array:
 
 def vectors(value: ArrayLike, what: str, single: bool = False) -> Array:
     """Vectors (..., 3), or with ``single`` one (3,), as a read-only array."""
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise BadInput(f"{what} must be numbers: {error}") from None
     wanted = "(3,)" if single else "(..., 3)"
+    array = np.array(_check.numbers(value, what, wanted))
     if array.shape[-1:] != (3,) or (single and array.ndim != 1):
         raise BadInput(f"{what} must have shape {wanted}, not {array.shape}")
     if array.ndim == 1 and not all(map(math.isfinite, array.tolist())):
@@ -82,9 +76,10 @@ def distance(value: object) -> float:
     """A distance in metres; 0 if none is given."""
     if value is None:
         return 0.0
-    if not _check.is_number(value) or not 0 <= float(value) < math.inf:  # type: ignore[arg-type]
-        raise BadInput(f"distance must be a finite number of metres, not negative; got {value!r}")
-    return float(value)  # type: ignore[arg-type]
+    number = _check.real(value)
+    if not 0 <= number < math.inf:
+        raise BadInput(f"distance must be a finite number of metres, not negative; got {_check.short(value)}")
+    return number
 
 
 def check_distance(
@@ -103,10 +98,9 @@ def rotations(value: Frame | ArrayLike) -> Array:
     """Rotation matrices (..., 3, 3), read-only."""
     if isinstance(value, Frame):
         return frozen(value.rotation)
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise BadInput(f"orientation must be a Frame or numbers of shape (..., 3, 3): {error}") from None
+    array = _check.numbers_or_none(value)
+    if array is None:
+        raise BadInput(f"orientation must be a Frame or numbers of shape (..., 3, 3), got {_check.short(value)}")
     if array.shape[-2:] != (3, 3):
         raise BadInput(f"orientation must be a Frame or have shape (..., 3, 3), not {array.shape}")
     whole = np.zeros((*array.shape[:-2], 4, 4))
@@ -114,19 +108,20 @@ def rotations(value: Frame | ArrayLike) -> Array:
     return frames(whole).rotation
 
 
-def three(value: float | Sequence[float], what: str, most: float = math.inf) -> tuple[float, float, float]:
+def three(value: float | Sequence[float], what: str, most: float = _check.LARGEST) -> tuple[float, float, float]:
     """One number or three, as three that are finite, not negative and at most ``most``."""
-    if (type(value) is float or type(value) is int) and 0 <= value <= most and value != math.inf:
+    if (type(value) is float or type(value) is int) and 0 <= value <= most:
         one = float(value)
         return one, one, one
-    try:
-        row = np.broadcast_to(np.asarray(value, dtype=float), (3,))
-    except (TypeError, ValueError):
-        raise BadInput(f"{what} must be one number or three, got {value!r}") from None
+    array = _check.numbers_or_none(value)
+    if array is None or array.shape not in ((), (1,), (3,)):
+        raise BadInput(f"{what} must be one number or three, got {_check.short(value)}")
+    row = np.broadcast_to(array, (3,))
     if not np.isfinite(row).all() or (row < 0).any():
-        raise BadInput(f"{what} must be finite and not negative, got {value!r}")
+        raise BadInput(f"{what} must be finite and not negative, got {_check.short(value)}")
     if (row > most).any():
-        raise BadInput(f"{what} must be at most pi, got {value!r}")
+        bound = "pi" if most == math.pi else f"{most:g}"
+        raise BadInput(f"{what} must be at most {bound}, got {_check.short(value)}")
     return float(row[0]), float(row[1]), float(row[2])
 
 
@@ -134,7 +129,7 @@ def position_slack(value: float | Sequence[float], has_position: bool) -> tuple[
     """Slack of the position along each world axis, in metres."""
     slack = three(value, "slack")
     if not has_position and slack != _ZERO:
-        raise BadInput(f"slack belongs to a position, and this goal has none; got {value!r}")
+        raise BadInput(f"slack belongs to a position, and this goal has none; got {_check.short(value)}")
     return slack
 
 
@@ -142,7 +137,9 @@ def orientation_slack(value: float | Sequence[float], has_orientation: bool, con
     """Slack of the orientation about each world axis, or three times the half-angle of a cone, in radians."""
     slack = three(value, "turn_slack", most=math.pi)
     if not has_orientation and slack != _ZERO:
-        raise BadInput(f"turn_slack belongs to an orientation or an axis, and this goal has neither; got {value!r}")
+        raise BadInput(
+            f"turn_slack belongs to an orientation or an axis, and this goal has neither; got {_check.short(value)}"
+        )
     if cone and np.ndim(value):
-        raise BadInput(f"turn_slack of an axis is one number, the half-angle of a cone; got {value!r}")
+        raise BadInput(f"turn_slack of an axis is one number, the half-angle of a cone; got {_check.short(value)}")
     return slack

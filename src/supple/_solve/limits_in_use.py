@@ -85,10 +85,7 @@ def options(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _effector_speeds(given: ArrayLike, count: int, what: str) -> Array:
     """One number for all end effectors, or (goals,); inf for no limit."""
-    try:
-        row: Array = np.array(np.broadcast_to(np.asarray(given, dtype=float), (count,)))
-    except (TypeError, ValueError):
-        raise BadInput(f"{what} must be one number or {count}, got {given!r}") from None
+    row = _check.one_or_each(given, count, what)
     if not (row > 0).all():
-        raise BadInput(f"{what} must be positive, got {given!r}")
+        raise BadInput(f"{what} must be positive, got {_check.short(given)}")
     return row

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _core
+from supple import _check, _core
 from supple._solve import encoding
 from supple.errors import BadInput
 from supple.frame import Array
@@ -23,13 +23,12 @@ _LARGEST_SHARE = 0.25
 
 def checked_margin(given: ArrayLike) -> tuple[float, ...]:
     """A margin to position limits as a value that can be a key: one number, or one for each value of q."""
-    try:
-        row = np.ravel(np.asarray(given, dtype=float))
-    except (TypeError, ValueError):
-        row = np.array([])
-    if not len(row) or not (np.isfinite(row) & (row >= 0)).all():
-        raise BadInput(f"margin must be one number or one for each value of q, finite and not negative, got {given!r}")
-    return tuple(row.tolist())
+    row = _check.numbers_or_none(given)
+    if row is None or row.ndim > 1 or not row.size or not (np.isfinite(row) & (row >= 0)).all():
+        raise BadInput(
+            f"margin must be one number or one for each value of q, finite and not negative, got {_check.short(given)}"
+        )
+    return tuple(row.ravel().tolist())
 
 
 def narrowed(linkage: Linkage, margin: Any) -> tuple[Array, Array, list[Any]]:

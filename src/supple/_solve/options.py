@@ -70,18 +70,21 @@ def checked(solver: Solver) -> dict[str, Any]:
     converted: dict[str, Any] = {}
     if solver.damping is not None:
         converted["damping"] = from_option(solver.damping)
-    if not (_check.is_number(solver.max_step) and solver.max_step > 0):
-        raise BadInput(f"max_step must be positive, got {solver.max_step!r}")
+    max_step = _check.real(solver.max_step)
+    if not max_step > 0:
+        raise BadInput(f"max_step must be positive, got {_check.short(solver.max_step)}")
+    if type(solver.max_step) not in (int, float) or solver.max_step > 1 << 53:
+        converted["max_step"] = max_step
     _check.fraction(solver.step_scale, "step_scale")
-    _check.flag(solver.keep_limits, "keep_limits")
+    converted["keep_limits"] = _check.flag(solver.keep_limits, "keep_limits")
     for name, least in (("max_iterations", 0), ("halvings", 0), ("limit_escapes", 0), ("patience", 1)):
         value = getattr(solver, name)
         if name == "max_iterations" and value is None:
             continue
         if _check.whole(value, name, least) >= 1 << 31:  # the core counts in 32 bits
-            raise BadInput(f"{name} must be below 2^31, got {value!r}")
-    if solver.timeout is not None and not (_check.is_number(solver.timeout) and 0 < solver.timeout < 1e6):
-        raise BadInput(f"timeout must be a positive number of seconds, below 1e6, got {solver.timeout!r}")
+            raise BadInput(f"{name} must be below 2^31, got {_check.short(value)}")
+    if solver.timeout is not None and not 0 < _check.real(solver.timeout) < 1e6:
+        raise BadInput(f"timeout must be a positive number of seconds, below 1e6, got {_check.short(solver.timeout)}")
     if solver.joint_weights is not None:
         converted["joint_weights"] = hashable_weights(solver.joint_weights)
     converted["margin"] = checked_margin(solver.margin)
@@ -103,7 +106,7 @@ def _not_made(value: object, option: str, example: str) -> BadInput:
     module = f"supple.{option}"
     if callable(value) and getattr(value, "__module__", "") == module:
         return BadInput(f"{option} must be a value of {module}; write {option}.{getattr(value, '__name__', '')}()")
-    return BadInput(f"{option} must be a value of {module}, such as {example}, got {value!r}")
+    return BadInput(f"{option} must be a value of {module}, such as {example}, got {_check.short(value)}")
 
 
 def check_method(solver: Solver) -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from supple import _check
 from supple._solve import compilation, fields, search
 from supple._solve.options import TAKE_DAMPING
 from supple._solve.tolerance import Tolerance
@@ -51,16 +52,18 @@ def to_dict(solver: Solver) -> dict[str, Any]:
 
 def from_dict(cls: type[Solver], data: Mapping[str, Any]) -> Solver:
     """See `Solver.from_dict`."""
-    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+    written = data.get("format") if isinstance(data, Mapping) else None
+    if not isinstance(written, str) or written != FORMAT:
         raise BadInput(f"expected a dict made by Solver.to_dict(), with 'format': {FORMAT!r}")
     if type(data.get("version")) is not int or data["version"] != VERSION:
-        raise BadInput(f"version {data.get('version')!r} of the data is not known; this supple reads {VERSION}")
+        version = _check.short(data.get("version"))
+        raise BadInput(f"version {version} of the data is not known; this supple reads {VERSION}")
     data = {"margin": [0.0], **data}  # older data have none
     values = fields.checked(data, "the data of a solver", ("format", "version", *cls.__dataclass_fields__))
     del values["format"], values["version"]
     values["method"] = chosen = Method.from_dict(values["method"])
     scheme = values["damping"]
-    if scheme == _default_damping(chosen):
+    if scheme is None or (isinstance(scheme, dict) and _is_default(scheme, chosen)):
         values["damping"] = None
     elif isinstance(scheme, Mapping) and "default" in scheme:
         values["damping"] = fields.checked(scheme, "damping", ("default",))["default"]
@@ -68,11 +71,18 @@ def from_dict(cls: type[Solver], data: Mapping[str, Any]) -> Solver:
         values["damping"] = Damping.from_dict(dict(scheme))
     if isinstance(values["max_iterations"], Mapping):
         count = fields.checked(values["max_iterations"], "max_iterations", ("default",))["default"]
+        count = _check.whole(count, "max_iterations", 0)
         values["max_iterations"] = None if count == _default_iterations(chosen) else count
     values["prefer"] = Preference.from_dict(values["prefer"])
     values["tolerance"] = Tolerance(**fields.checked(values["tolerance"], "tolerance", ("position", "angle")))
     values["max_step"] = math.inf if values["max_step"] is None else values["max_step"]
     return cls(**values)
+
+
+def _is_default(scheme: dict[str, Any], chosen: Method) -> bool:
+    """Whether this damping is what the method has by default."""
+    default = _default_damping(chosen)
+    return default is not None and list(scheme) == ["default"] and _check.real(scheme["default"]) == default["default"]
 
 
 def _default_iterations(chosen: Method) -> int:

@@ -38,9 +38,10 @@ class ConditionBound:
     kappa: float
 
     def __post_init__(self) -> None:
-        if not _check.is_number(self.kappa) or not 1 < self.kappa < math.inf:
-            raise BadInput(f"a condition number must be above 1, got {self.kappa!r}")
-        object.__setattr__(self, "kappa", float(self.kappa))
+        kappa = _check.real(self.kappa)
+        if not 1 < kappa < math.inf:
+            raise BadInput(f"a condition number must be above 1, got {_check.short(self.kappa)}")
+        object.__setattr__(self, "kappa", kappa)
 
     def __repr__(self) -> str:
         return f"condition_bound({self.kappa!r})"
@@ -72,6 +73,23 @@ class Singularity:
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     radius: float = 0.0
     measure: Callable[[Array], float] | None = None
+
+    def __post_init__(self) -> None:
+        _check.instance(self.kind, Measure, "kind", "that of Singularity.bend")
+        common = _common(self.region, self.joints, self.weight)
+        for name, value in zip(("region", "joints", "weight"), common, strict=True):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "point", _point(self.point))
+        object.__setattr__(self, "radius", _check.positive(self.radius, "radius", zero=True))
+        if self.kind is Measure.FUNCTION:
+            if not callable(self.measure):
+                raise BadInput(f"a singularity by function needs a function, got {_check.short(self.measure)}")
+            return
+        _name(self.joint, "joint")
+        if self.kind is Measure.OFF_AXIS:
+            _name(self.link, "link")
+        else:
+            object.__setattr__(self, "values", _values(self.values))
 
     @staticmethod
     def bend(
@@ -145,7 +163,7 @@ class Singularity:
         Singularity.function(bend, region=0.2)
         """
         if not callable(measure):
-            raise BadInput(f"a singularity by function needs a function, got {measure!r}")
+            raise BadInput(f"a singularity by function needs a function, got {_check.short(measure)}")
         return Singularity(Measure.FUNCTION, *_common(region, joints, weight), measure=measure)
 
     def to_dict(self) -> dict[str, Any]:
@@ -205,7 +223,10 @@ class Singularity:
 
 
 def _common(region: float, joints: Sequence[str], weight: float) -> tuple[float, tuple[str, ...], float]:
-    names = (joints,) if isinstance(joints, str) else tuple(joints)
+    try:
+        names = (joints,) if isinstance(joints, str) else tuple(joints)
+    except TypeError:
+        raise BadInput(f"joints must be names of joints, got {_check.short(joints)}") from None
     return (
         _check.positive(region, "region"),
         tuple(_name(name, "joint") for name in names),
@@ -215,25 +236,20 @@ def _common(region: float, joints: Sequence[str], weight: float) -> tuple[float,
 
 def _name(value: str, what: str) -> str:
     if not isinstance(value, str) or not value:
-        raise BadInput(f"a singularity needs the name of a {what}, got {value!r}")
+        raise BadInput(f"a singularity needs the name of a {what}, got {_check.short(value)}")
     return value
 
 
 def _values(at: float | Sequence[float]) -> tuple[float, ...]:
-    try:
-        values = tuple(float(value) for value in np.atleast_1d(np.asarray(at, dtype=float)))
-    except (TypeError, ValueError):
-        values = ()
+    array = _check.numbers_or_none(at)
+    values = () if array is None or array.ndim > 1 else tuple(np.atleast_1d(array).tolist())
     if not values or not all(map(math.isfinite, values)):
-        raise BadInput(f"a singularity is at one value of a joint, or several; got {at!r}")
+        raise BadInput(f"a singularity is at one value of a joint, or several; got {_check.short(at)}")
     return values
 
 
 def _point(point: ArrayLike) -> tuple[float, float, float]:
-    try:
-        array = np.asarray(point, dtype=float)
-    except (TypeError, ValueError):
-        array = np.full(3, np.nan)
-    if array.shape != (3,) or not np.isfinite(array).all():
-        raise BadInput(f"point must be three finite numbers, got {point!r}")
+    array = _check.numbers_or_none(point)
+    if array is None or array.shape != (3,) or not np.isfinite(array).all():
+        raise BadInput(f"point must be three finite numbers, got {_check.short(point)}")
     return float(array[0]), float(array[1]), float(array[2])

@@ -25,5 +25,8 @@ class Tolerance:
     def __post_init__(self) -> None:
         for name in ("position", "angle"):
             value = getattr(self, name)
-            if not (_check.is_number(value) and value > 0):
-                raise BadInput(f"tolerance: {name} must be positive, got {value!r}")
+            number = _check.real(value)
+            if not number > 0:
+                raise BadInput(f"tolerance: {name} must be positive, got {_check.short(value)}")
+            if type(value) is not float and not (type(value) is int and value < 1 << 53):
+                object.__setattr__(self, name, number)

@@ -99,7 +99,7 @@ def models(as_json: Json = False) -> None:
     from supple import models as bundled
 
     with errors_to_stderr():
-        rows = [{"name": name, "dof": bundled.get(name).dof, "about": bundled.about(name)} for name in bundled.names()]
+        rows = [{"name": name, "dof": bundled.dof_of(name), "about": bundled.about(name)} for name in bundled.names()]
     if as_json:
         output.print_json(rows)
     else:

@@ -39,6 +39,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the page, or the next free one; 0 for any.")]
 
 
+_LONGEST_NAME = 500  # characters of a file's name in a message
+
+
 def epilog(*examples: str, exit_codes: str = "") -> str:
     """The end of a help text: example command lines, and the exit codes if they have a special meaning."""
     lines = "\n".join(f"  {line}" for line in examples)
@@ -54,7 +57,8 @@ def errors_to_stderr() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        text = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+        named = error.filename and error.strerror
+        text = f"{str(error.filename)[:_LONGEST_NAME]}: {error.strerror}" if named else str(error)
         _exit(text, 1)
     except SuppleError as error:
         _exit(str(error), 2 if isinstance(error, BadInput) else 1)

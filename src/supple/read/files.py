@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 
+from supple import _check
 from supple.errors import BadInput, UnknownName
 from supple.linkage import Linkage
 from supple.read.meshes import Finder, Folder
@@ -41,7 +42,8 @@ def load(
         FileNotFoundError: there is no such file.
         MissingExtra: an optional package is needed for this kind of file.
     """
-    file = os.fspath(path)
+    file = _check.file_name(path)
+    _check_options(name, arguments)
     ending = os.path.splitext(file)[1].lower()
     _check_there(file)
     if ending not in ENDINGS:
@@ -65,13 +67,26 @@ def urdf_text(
     """
     if not isinstance(text, str | bytes):
         raise BadInput(f"text must be str or bytes, got {type(text).__name__}; use load() for a file")
+    _check_options(name)
+    _check.text(file, "file", empty=True)
     from supple.read import safe_xml, urdf
 
     return urdf.build(safe_xml.parse(text, file), file, Finder(None, _folders(search)), name)
 
 
 def _folders(search: Iterable[Folder] | Folder) -> list[Folder]:
-    return [search] if isinstance(search, str | os.PathLike) else list(search)
+    try:
+        folders = [search] if isinstance(search, str | os.PathLike) else list(search)
+    except TypeError:
+        folders = [search]  # type: ignore[list-item]
+    return [_check.file_name(folder, "a folder of search") for folder in folders]
+
+
+def _check_options(name: str | None, arguments: Mapping[str, str] | None = None) -> None:
+    if name is not None:
+        _check.text(name, "name", empty=True)
+    if arguments is not None and not isinstance(arguments, Mapping):
+        raise BadInput(f"arguments must be values by name, got {_check.short(arguments)}")
 
 
 def _check_there(file: str) -> None:

@@ -43,7 +43,7 @@ def read(path: str | os.PathLike[str], link: str, axis: ArrayLike | None = None,
 
     Raises `BadInput` with the file, the line or row, and the column.
     """
-    file = os.fspath(path)
+    file = _check.file_name(path)
     ending = ".csv" if file == "-" else _check.ending(file, ENDINGS, "goals are read from")
     if ending == ".npz":
         parts, place = _read_npz(file)

@@ -27,7 +27,7 @@ def read(path: str | os.PathLike[str], names: Sequence[str]) -> list[Array]:
 
     Raises `BadInput`, with file and line, unless the names match, counts fit, numbers are finite and times increase.
     """
-    file = os.fspath(path)
+    file = _check.file_name(path)
     ending = _check.ending(file, ENDINGS, "a motion is read from")
     return _read_npz(file, names) if ending == ".npz" else _read_csv(file, names)
 

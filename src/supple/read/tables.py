@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from supple import _check
 from supple.errors import BadInput, BadLinkage, SuppleError, unknown
 from supple.frame import Frame
 from supple.joint import Joint, Kind
@@ -68,7 +69,8 @@ def dh(rows: Iterable[Row], *, modified: bool = False, name: str = "dh") -> Link
     joints: list[Joint] = []
     taken: dict[str, int] = {}
     if isinstance(rows, str) or not isinstance(rows, Iterable):
-        raise BadInput(f"rows must be a list of rows, got {rows!r}")
+        raise BadInput(f"rows must be a list of rows, got {_check.short(rows)}")
+    _check.flag(modified, "modified")
     parent, i = "base", 0
     for i, given in enumerate(rows, 1):
         try:
@@ -118,29 +120,28 @@ def _row(given: Row) -> DH:
         row = given
     elif isinstance(given, Mapping):
         for key in given:
-            if key not in names:
+            if not isinstance(key, str) or key not in names:
                 raise unknown("field", key, names)
         row = DH(**given)
     else:
-        try:
-            values = [float(value) for value in given]
-        except (TypeError, ValueError):
-            values = []
-        if len(values) != 4 or isinstance(given, str):
-            raise BadLinkage(f"expected the four numbers theta, d, a, alpha, a mapping or a DH; got {given!r}")
+        found = _check.numbers_or_none(given)
+        values = [] if found is None or found.shape != (4,) else found.tolist()
+        if not values:
+            raise BadLinkage(
+                f"expected the four numbers theta, d, a, alpha, a mapping or a DH; got {_check.short(given)}"
+            )
         row = DH(theta=values[0], d=values[1], a=values[2], alpha=values[3])
     for key in ("theta", "d", "a", "alpha", "lower", "upper", "speed", "rest"):
         value = getattr(row, key)
         if value is None and key == "rest":
             continue
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = math.nan
-        if math.isnan(number) or isinstance(value, str) or (key in names[:4] and math.isinf(number)):
-            raise BadLinkage(f"{key} must be a {'finite ' if key in names[:4] else ''}number, got {value!r}")
-    if row.kind not in _KINDS:
-        raise BadLinkage(f"kind must be one of {', '.join(kind.name for kind in _KINDS)}; got {row.kind!r}")
+        number = _check.real(value)
+        if math.isnan(number) or (key in names[:4] and math.isinf(number)):
+            raise BadLinkage(
+                f"{key} must be a {'finite ' if key in names[:4] else ''}number, got {_check.short(value)}"
+            )
+    if not isinstance(row.kind, Kind) or row.kind not in _KINDS:
+        raise BadLinkage(f"kind must be one of {', '.join(kind.name for kind in _KINDS)}; got {_check.short(row.kind)}")
     if row.name is not None and (not isinstance(row.name, str) or not row.name):
-        raise BadLinkage(f"name must be a string that is not empty, got {row.name!r}")
+        raise BadLinkage(f"name must be a string that is not empty, got {_check.short(row.name)}")
     return row

@@ -22,7 +22,7 @@ def write(path: str | os.PathLike[str], names: Sequence[str], arrays: Mapping[st
     A .npz holds times (n,), q (n, dof), and the velocities after and before each key, (n - 1, dof) each. A .csv holds
     times and q only, one line for each key. In both every number reads back exactly.
     """
-    file = os.fspath(path)
+    file = _check.file_name(path)
     if _check.ending(file, ENDINGS, "a motion is written to") == ".npz":
         with (
             atomic.replacing(file) as new,

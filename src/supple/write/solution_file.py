@@ -21,7 +21,7 @@ def write(path: str | os.PathLike[str], names: Sequence[str], columns: Mapping[s
 
     A .npz holds the columns, ``q`` and ``names``. In a .csv every number reads back exactly.
     """
-    file = os.fspath(path)
+    file = _check.file_name(path)
     if _check.ending(file, ENDINGS, "solutions are written to") == ".npz":
         with (
             atomic.replacing(file) as new,
