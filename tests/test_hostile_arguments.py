@@ -170,7 +170,6 @@ def test_an_arm_at_the_bound_is_solved_and_tracked_without_overflow(size):
         (lambda: Goal("tip", position=[0, 0, 0], weight=1e150), BadInput),
         (lambda: Solver.from_dict({**Solver().to_dict(), "damping": np.ones(3)}), BadInput),
         (lambda: Linkage.from_dict({"format": np.ones(3)}), BadLinkage),
-        (lambda: Frame.turn([0, 0, 1], 1e300), BadInput),
         (lambda: method.search(nearst=True), UnknownOption),
         (lambda: damping.limits(regoin=0.1), UnknownOption),
         (lambda: prefer.centre(gian=0.1), UnknownOption),
