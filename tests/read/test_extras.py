@@ -176,7 +176,9 @@ class TestMjcf:
         assert arm.link("arm/slide").geometry == ()
 
     def test_a_straight_equality_is_a_mimic_and_no_other_is(self, arm: Linkage) -> None:
-        assert arm.joint("right").mimic == Mimic("left", -2.0, pytest.approx(0.02 + 0.005 + 2 * 0.01))
+        mimic = arm.joint("right").mimic
+        assert (mimic.joint, mimic.gain) == ("left", -2.0)
+        assert mimic.offset == pytest.approx(0.02 + 0.005 + 2 * 0.01)
         assert arm.joint("left").mimic is None  # it would follow its own follower
         assert arm.joint("spin").mimic is None  # a parabola
 

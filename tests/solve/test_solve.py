@@ -428,7 +428,7 @@ def test_what_a_function_raises_comes_through(how):
         (np.zeros((1, 3)), "must return 3 finite numbers"),
         (1.0, "must return 3 finite numbers, got 1.0"),
         (None, "must return 3 finite numbers, got None"),
-        ("up", "must return 3 numbers: could not convert"),
+        ("up", "must return 3 finite numbers, got 'up'"),
     ],
 )
 @pytest.mark.parametrize("how", WISHING, ids=repr)

@@ -31,7 +31,7 @@ INSIDE = {
         ("playback", "replay"),
     ),
     "page": (
-        ("arm", "drivers", "keys"),
+        ("arm", "drivers", "heartbeat", "keys"),
         ("uploads", "handles", "arm_view", "panel", "plots", "waiting"),
         ("tour", "session"),
         ("handle_input", "actions", "controls"),

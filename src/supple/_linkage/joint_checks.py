@@ -57,9 +57,9 @@ def complete(joint: Joint) -> dict[str, object]:
     """Every field of a joint that must be changed to its checked form; raises `BadLinkage` naming the joint."""
     _names(joint)
     n = joint.kind.dof
+    nones = {"lower": -math.inf, "upper": math.inf, "speed": math.inf, "acceleration": math.inf}
     lower, upper, speed, acceleration = (
-        _unlimited(_row(joint, field, getattr(joint, field), -math.inf if field == "lower" else math.inf, n))
-        for field in ("lower", "upper", "speed", "acceleration")
+        _unlimited(_row(joint, field, getattr(joint, field), none, n), none) for field, none in nones.items()
     )
     _limits(joint, lower, upper)
     for field, limits in (("speed", speed), ("acceleration", acceleration)):
@@ -100,9 +100,9 @@ def _names(joint: Joint) -> None:
         raise bad(joint, f"its location must be within {_check.LARGEST:g} m, got {far:g}")
 
 
-def _unlimited(limits: Row) -> Row:
-    """The limits, where a finite one beyond `_check.LARGEST` is none: files write the largest float for no limit."""
-    return tuple(x if abs(x) <= _check.LARGEST else math.copysign(math.inf, x) for x in limits)
+def _unlimited(limits: Row, none: float) -> Row:
+    """The limits, where one beyond `_check.LARGEST` is ``none``: files write the largest float for no limit."""
+    return tuple(none if x * math.copysign(1, none) > _check.LARGEST else x for x in limits)
 
 
 def _limits(joint: Joint, lower: Row, upper: Row) -> None:
@@ -119,6 +119,8 @@ def _limits(joint: Joint, lower: Row, upper: Row) -> None:
             raise bad(joint, f"no value lies between the limits {low:g} and {high:g}")
         if joint.kind is Kind.REVOLUTE and not (low <= LARGEST_ANGLE and high >= -LARGEST_ANGLE):
             raise bad(joint, f"limits of {low:g} to {high:g} rad leave no angle within {LARGEST_ANGLE:g} rad of 0")
+        if low > _check.LARGEST or high < -_check.LARGEST:
+            raise bad(joint, f"no value within {_check.LARGEST:g} lies between the limits {low:g} and {high:g}")
 
 
 def _row(joint: Joint, field: str, values: Iterable[float], default: float, n: int) -> Row:
