@@ -37,7 +37,10 @@ inline bool truth(nb::handle given) {
 class Fields {
 public:
   Fields(nb::handle given, const char *what, Py_ssize_t wanted = -1) {
-    PyObject *made = PySequence_Tuple(given.ptr());
+    PyObject *items_of = given.ptr();
+    if (!PyList_Check(items_of) && !PyTuple_Check(items_of) && !PyArray_Check(items_of))
+      bad_input(std::string(what) + " must be a list or tuple, not " + nb::type_name(given.type()).c_str());
+    PyObject *made = PySequence_Tuple(items_of);
     if (!made)
       refuse_conversion(std::string(what) + " must be a sequence");
     items = nb::steal(made);

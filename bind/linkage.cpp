@@ -189,8 +189,8 @@ nb::object tree_reach(Tree &tree, nb::handle link, nb::handle lower, nb::handle 
 double core_cost(Tree &tree, nb::handle q, nb::handle link, int repeats, double (*clock)()) {
   const Path &path = tree.path(tree.place(link));
   const Rows rows = tree.values(q);
-  if (rows.n < 1 || repeats < 1)
-    bad_input("a cost needs at least one row and one repeat");
+  if (rows.n < 1 || repeats < 1 || repeats > 100000)
+    bad_input("a cost needs at least one row, and 1 to 100000 repeats");
   std::vector<double> frames(16 * rows.n), jacobians(std::size_t(6) * tree.dof * rows.n);
   ChainJob job = chain_job(path, rows);
   job.frames = frames.data();

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <memory>
+#include <utility>
 
 // One part of the goals of one target: an array with a row for each problem, or for all, of any strides.
 struct Part {
@@ -79,7 +80,7 @@ struct SearchSolver {
   Scratch search_memory{0}, table_memory{0}; // what `search` points into
   double microseconds;                       // time limit of a solve; 0: none
   std::vector<double> rest;                  // dof
-  std::atomic<SolveMemory *> spare{nullptr};
+  SolveMemory *spare = nullptr;              // taken and brought back under the interpreter lock
 
   // sizes: natural size, weight and rest of each value of q; options: (restarts, iterations, longest step,
   // accept distance, microseconds, whether the nearest answer is wanted); tolerance: (position, angle);
@@ -108,7 +109,7 @@ struct SearchSolver {
     const SearchOptions all{values[0].data(),
                             values[1].data(),
                             values[2].data(),
-                            whole(options[0], "restarts", 1),
+                            whole(options[0], "restarts", 1, 1024),
                             whole(options[1], "iterations", 0),
                             number(options[2]),
                             number(options[3]),
@@ -121,7 +122,7 @@ struct SearchSolver {
     set_up(all);
   }
   SearchSolver(const SearchSolver &) = delete;
-  ~SearchSolver() { delete spare.load(); }
+  ~SearchSolver() { delete spare; }
 
   void set_up(const SearchOptions &options) {
     const Problem &problem = encoded.problem;
@@ -143,12 +144,12 @@ struct SearchSolver {
 
   struct GiveBack {
     SearchSolver &solver;
-    void operator()(SolveMemory *memory) const { delete solver.spare.exchange(memory); }
+    void operator()(SolveMemory *memory) const { delete std::exchange(solver.spare, memory); }
   };
   using TakenMemory = std::unique_ptr<SolveMemory, GiveBack>;
   TakenMemory take_memory() {
     const SearchKernels &kernels = *instruction_set().search;
-    SolveMemory *memory = spare.exchange(nullptr);
+    SolveMemory *memory = std::exchange(spare, nullptr);
     if (memory && &memory->kernels != &kernels) {
       delete memory;
       memory = nullptr;
