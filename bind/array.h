@@ -25,11 +25,51 @@ namespace nb = nanobind;
   throw nb::python_error();
 }
 
+// Raises BadInput in place of the Python error that is set, if that is about a value; others stay as they
+// are.
+[[noreturn]] inline void refuse_conversion(const std::string &message) {
+  nb::python_error error;
+  if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError) &&
+      !error.matches(PyExc_OverflowError))
+    throw error;
+  bad_input(message + ": " + nb::str(error.value()).c_str());
+}
+
+// Sets the Python error of a C++ exception that is not one of Python's. Its text is ours, never the
+// library's.
+void set_python_error(const std::exception_ptr &error) noexcept;
+
 inline std::string shape_text(PyArrayObject *a) {
   std::string text = "(";
   for (int i = 0; i < PyArray_NDIM(a); ++i)
     text += (i ? ", " : "") + std::to_string(PyArray_DIM(a, i));
   return text + (PyArray_NDIM(a) == 1 ? ",)" : ")");
+}
+
+// Whether the memory that two arrays span overlaps; exact for contiguous arrays.
+inline bool share_memory(PyArrayObject *a, PyArrayObject *b) {
+  auto span = [](PyArrayObject *array, const char *&begin, const char *&end) {
+    begin = PyArray_BYTES(array);
+    end = begin + PyArray_ITEMSIZE(array);
+    for (int i = 0; i < PyArray_NDIM(array); ++i) {
+      const npy_intp reach = (PyArray_DIM(array, i) - 1) * PyArray_STRIDE(array, i);
+      (reach < 0 ? begin : end) += reach;
+    }
+  };
+  if (!PyArray_SIZE(a) || !PyArray_SIZE(b))
+    return false;
+  const char *begin_a, *end_a, *begin_b, *end_b;
+  span(a, begin_a, end_a);
+  span(b, begin_b, end_b);
+  return begin_a < end_b && begin_b < end_a;
+}
+
+// whether an object is an array of this type that may be written to, C-contiguous and aligned
+inline bool is_writable(nb::handle given, int type = NPY_DOUBLE) {
+  if (!PyArray_Check(given.ptr()))
+    return false;
+  PyArrayObject *array = reinterpret_cast<PyArrayObject *>(given.ptr());
+  return PyArray_TYPE(array) == type && PyArray_ISCARRAY(array);
 }
 
 // a C-contiguous array of doubles, borrowed where it is one already, whose last axes have the given sizes
@@ -48,10 +88,8 @@ struct Rows {
       owner = nb::borrow(given);
     } else {
       PyObject *made = PyArray_FROM_OTF(o, NPY_DOUBLE, NPY_ARRAY_CARRAY_RO);
-      if (!made) {
-        nb::python_error error;
-        bad_input(std::string(what) + " must be numbers: " + nb::str(error.value()).c_str());
-      }
+      if (!made)
+        refuse_conversion(std::string(what) + " must be numbers");
       owner = nb::steal(made);
     }
     array = (PyArrayObject *)owner.ptr();
@@ -67,6 +105,18 @@ struct Rows {
   }
 
   npy_intp size() const { return PyArray_SIZE(array); }
+
+  // Takes a copy if `written`, which is about to be written to, has memory in common with these rows.
+  void keep_apart(nb::handle written) {
+    if (!share_memory(array, reinterpret_cast<PyArrayObject *>(written.ptr())))
+      return;
+    PyObject *made = PyArray_NewCopy(array, NPY_CORDER);
+    if (!made)
+      throw nb::python_error();
+    owner = nb::steal(made);
+    array = reinterpret_cast<PyArrayObject *>(made);
+    data = static_cast<const double *>(PyArray_DATA(array));
+  }
 
   // index of the first number that is not finite, or -1
   npy_intp not_finite() const {
@@ -117,8 +167,7 @@ struct Fresh {
       return;
     }
     PyArrayObject *a = (PyArrayObject *)given.ptr();
-    bool fits = PyArray_Check(given.ptr()) && PyArray_TYPE(a) == NPY_DOUBLE && PyArray_ISCARRAY(a) &&
-                PyArray_NDIM(a) == like.lead + int(last.size());
+    bool fits = is_writable(given) && PyArray_NDIM(a) == like.lead + int(last.size());
     std::string shape;
     for (int i = 0; i < like.lead + int(last.size()); ++i) {
       const npy_intp wanted = i < like.lead ? PyArray_DIM(like.array, i) : *(last.begin() + (i - like.lead));
@@ -157,4 +206,15 @@ inline nb::object frame_of(nb::object array) {
     throw nb::python_error();
   *reinterpret_cast<PyObject **>(reinterpret_cast<char *>(frame) + frame_type.slot) = array.release().ptr();
   return nb::steal(frame);
+}
+
+// the matrix of a Frame, or the object itself
+inline nb::object matrix_of(nb::handle goal) {
+  if (Py_TYPE(goal.ptr()) != frame_type.type)
+    return nb::borrow(goal);
+  const char *frame = reinterpret_cast<const char *>(goal.ptr());
+  PyObject *matrix = *reinterpret_cast<PyObject *const *>(frame + frame_type.slot);
+  if (!matrix)
+    bad_input("this Frame has no matrix: it was made without Frame(...)");
+  return nb::borrow(matrix);
 }

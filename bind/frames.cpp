@@ -40,6 +40,8 @@ nb::object from_frames(nb::handle given, int size, F convert) {
 
 nb::object clamp(nb::handle given, nb::handle axis, double swing, double low, double high) {
   const Rows rows(given, "rotation vector", 3), about(axis, "axis", 3);
+  if (about.n != 1)
+    bad_input("axis must have shape (3,), not " + shape_text(about.array));
   Fresh out(rows, {3});
   for (npy_intp i = 0; i < rows.n; ++i)
     store3(clamp_ball(load3(rows.data + 3 * i), load3(about.data), swing, low, high), out.data + 3 * i);
@@ -47,6 +49,8 @@ nb::object clamp(nb::handle given, nb::handle axis, double swing, double low, do
 }
 
 nb::object mend_frames(nb::handle given) {
+  if (!is_writable(given))
+    bad_input("frames that are mended in place must be a writable, C-contiguous float64 array");
   const Rows rows(given, "frame", 4, 4);
   double *data = const_cast<double *>(rows.data);
   int wrong = 100;

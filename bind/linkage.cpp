@@ -52,8 +52,10 @@ void run_chain(const Tree &tree, const ChainJob &job, npy_intp n) {
 
 nb::object tree_frame(Tree &tree, nb::handle q, nb::handle link, nb::handle into) {
   const Path &path = tree.path(tree.place(link));
-  const Rows rows = tree.values(q);
+  Rows rows = tree.values(q);
   Fresh out(into, rows, {4, 4});
+  if (!into.is_none())
+    rows.keep_apart(into);
   ChainJob job = chain_job(path, rows);
   job.frames = out.data;
   run_chain(tree, job, rows.n);
@@ -72,10 +74,11 @@ nb::object tree_frames(Tree &tree, nb::handle q) {
 
 struct Point {
   nb::object owner;
-  void set(ChainJob &job, nb::handle point, const Rows &q) {
+  // `into`: where the result goes, or none
+  void set(ChainJob &job, nb::handle point, const Rows &q, nb::handle into) {
     if (point.is_none())
       return;
-    const Rows rows(point, "point", 3);
+    Rows rows(point, "point", 3);
     if (rows.not_finite() >= 0)
       bad_input("point must be finite");
     if (rows.lead &&
@@ -83,6 +86,8 @@ struct Point {
          !std::equal(PyArray_DIMS(rows.array), PyArray_DIMS(rows.array) + q.lead, PyArray_DIMS(q.array))))
       bad_input("the leading axes of point " + shape_text(rows.array) + " do not fit those of q " +
                 shape_text(q.array));
+    if (!into.is_none())
+      rows.keep_apart(into);
     owner = rows.owner;
     job.point = rows.data;
     job.point_step = rows.lead ? 3 : 0;
@@ -92,11 +97,13 @@ struct Point {
 nb::object tree_jacobian(Tree &tree, nb::handle q, nb::handle link, nb::handle point, bool turned,
                          nb::handle into) {
   const Path &path = tree.path(tree.place(link));
-  const Rows rows = tree.values(q);
+  Rows rows = tree.values(q);
+  Fresh out(into, rows, {6, tree.dof});
+  if (!into.is_none())
+    rows.keep_apart(into);
   ChainJob job = chain_job(path, rows);
   Point at;
-  at.set(job, point, rows);
-  Fresh out(into, rows, {6, tree.dof});
+  at.set(job, point, rows, into);
   job.jacobians = out.data;
   job.turned = turned;
   run_chain(tree, job, rows.n);
@@ -106,8 +113,15 @@ nb::object tree_jacobian(Tree &tree, nb::handle q, nb::handle link, nb::handle p
 nb::object tree_frame_and_jacobian(Tree &tree, nb::handle q, nb::handle link, nb::handle frames_into,
                                    nb::handle jacobians_into) {
   const Path &path = tree.path(tree.place(link));
-  const Rows rows = tree.values(q);
+  Rows rows = tree.values(q);
   Fresh frames(frames_into, rows, {4, 4}), jacobians(jacobians_into, rows, {6, tree.dof});
+  if (!frames_into.is_none()) {
+    if (share_memory(reinterpret_cast<PyArrayObject *>(frames_into.ptr()),
+                     reinterpret_cast<PyArrayObject *>(jacobians_into.ptr())))
+      bad_input("the two arrays of out must not share memory");
+    rows.keep_apart(frames_into);
+    rows.keep_apart(jacobians_into);
+  }
   ChainJob job = chain_job(path, rows);
   job.frames = frames.data;
   job.jacobians = jacobians.data;
@@ -160,6 +174,8 @@ nb::object pairwise(Tree &tree, nb::handle a, nb::handle b, const char *first, c
 nb::object tree_reach(Tree &tree, nb::handle link, nb::handle lower, nb::handle upper) {
   const Path &path = tree.path(tree.place(link));
   const Rows low(lower, "lower", tree.dof), high(upper, "upper", tree.dof);
+  if (low.n != 1 || high.n != 1)
+    bad_input("reach takes one row of limits");
   if (path.chain.count != tree.dof || !tree.balls_at.empty())
     bad_input("reach needs a chain of turns and slides");
   std::vector<double> scratch(reach_scratch(tree.dof));
@@ -173,7 +189,9 @@ nb::object tree_reach(Tree &tree, nb::handle link, nb::handle lower, nb::handle 
 double core_cost(Tree &tree, nb::handle q, nb::handle link, int repeats, double (*clock)()) {
   const Path &path = tree.path(tree.place(link));
   const Rows rows = tree.values(q);
-  std::vector<double> frames(16 * rows.n), jacobians(6 * tree.dof * rows.n);
+  if (rows.n < 1 || repeats < 1 || repeats > 100000)
+    bad_input("a cost needs at least one row, and 1 to 100000 repeats");
+  std::vector<double> frames(16 * rows.n), jacobians(std::size_t(6) * tree.dof * rows.n);
   ChainJob job = chain_job(path, rows);
   job.frames = frames.data();
   job.jacobians = jacobians.data();
@@ -198,7 +216,7 @@ void bind_linkage(nb::module_ &m) {
   nb::class_<Tree>(
       m, "Tree",
       "A linkage, flattened: nodes that turn about z, slide along z or roll as a ball, and links on them.")
-      .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::tuple,
+      .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle,
                     nb::handle, nb::handle, int>(),
            nb::sig("def __init__(self, motion: " LIKE ", parent: " LIKE ", q: " LIKE ", gain: " LIKE
                    ", offset: " LIKE ", location: " LIKE ", names: tuple[str, ...], link_node: " LIKE

@@ -1,6 +1,6 @@
 // A linkage in the binding: its tree, and the chain of each link.
 #pragma once
-#include "array.h"
+#include "fields.h"
 #include "supple/model/center_of_mass.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ inline void split(const double *m, double *rotation, double *position) {
 inline nb::object integers(nb::handle given, npy_intp size) {
   PyObject *made = PyArray_FROM_OTF(given.ptr(), NPY_INT, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST);
   if (!made)
-    throw nb::python_error();
+    refuse_conversion("the parts of a tree must be numbers");
   if (PyArray_SIZE((PyArrayObject *)made) != size)
     bad_input("the parts of a tree differ in size");
   return nb::steal(made);
@@ -61,18 +61,21 @@ struct Tree {
   std::vector<Path> paths;
   std::vector<char> path_known;
   nb::dict index; // link name -> place among the tips
-  std::size_t scratch;
 
   Tree(nb::handle motion, nb::handle parent, nb::handle q, nb::handle gain, nb::handle offset,
-       nb::handle location, nb::tuple names, nb::handle link_node, nb::handle link_frame, int dof_)
+       nb::handle location, nb::handle names_of_links, nb::handle link_node, nb::handle link_frame, int dof_)
       : dof(dof_) {
+    const Fields names(names_of_links, "names");
     const Rows at(location, "location", 4, 4), post(link_frame, "link_frame", 4, 4);
+    constexpr int most = 1 << 24;
+    if (dof < 0 || dof > most || at.n > most || post.n > most)
+      bad_input("a tree has at most " + std::to_string(most) + " joints, links and values");
     const int n = int(at.n), links = int(post.n);
     const Rows g(gain, "gain", n), o(offset, "offset", n);
     const nb::object m = integers(motion, n), p = integers(parent, n), k = integers(q, n),
                      l = integers(link_node, links);
     auto ints = [](const nb::object &a) { return (const int *)PyArray_DATA((PyArrayObject *)a.ptr()); };
-    if (int(names.size()) != links)
+    if (names.size() != links)
       bad_input("the parts of a tree differ in size");
     for (int i = 0; i < n; ++i) {
       Node node{{}, {}, g.data[i], o.data[i], ints(p)[i], ints(k)[i], ints(m)[i]};
@@ -100,6 +103,8 @@ struct Tree {
     PyObject *found = PyDict_GetItemWithError(index.ptr(), link.ptr());
     if (found)
       return int(PyLong_AsLong(found));
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError))
+      throw nb::python_error();
     PyErr_Clear(); // what cannot be a key is unknown too
     nb::object error = nb::module_::import_("supple.errors").attr("unknown")("link", link, index);
     PyErr_SetObject((PyObject *)Py_TYPE(error.ptr()), error.ptr());
@@ -164,7 +169,7 @@ struct Tree {
         carried[nodes[i].parent] += carried[i];
     }
     std::vector<Node> way;
-    add_masses(-1, -1, share, carried, moment, made, way);
+    add_masses(share, carried, moment, made, way);
     Path path(way, {identity<double>(), {0, 0, 0}}, dof);
     tree.count = int(made.size());
     tree.axes = path.chain.axes;
@@ -173,23 +178,40 @@ struct Tree {
     return path;
   }
 
-  // the nodes that hang on `parent` and carry mass, and what hangs on them; `place` is that of the parent in
-  // `made`
-  void add_masses(int parent, int place, const std::vector<double> &share, const std::vector<double> &carried,
+  // the nodes that carry mass, each before what hangs on it
+  void add_masses(const std::vector<double> &share, const std::vector<double> &carried,
                   const std::vector<Vec<double>> &moment, std::vector<MassNode> &made,
                   std::vector<Node> &way) const {
-    for (int i = parent + 1; i < int(nodes.size()); ++i) {
-      if (nodes[i].parent != parent || !(carried[i] > 0))
-        continue;
-      const int at = int(made.size());
-      MassNode node{nodes[i], share[i], {}, carried[i], 0};
-      node.joint.parent = place;
+    const int n = int(nodes.size());
+    std::vector<int> first(n + 1, -1), next(n, -1),
+        waiting; // children of a node, and of the world (the last)
+    for (int i = n - 1; i >= 0; --i) {
+      int &eldest = first[nodes[i].parent < 0 ? n : nodes[i].parent];
+      next[i] = eldest;
+      eldest = i;
+    }
+    std::vector<int> place(n, -1); // among those made
+    auto wait = [&](int child) {
+      const std::size_t from = waiting.size();
+      for (; child >= 0; child = next[child])
+        if (carried[child] > 0)
+          waiting.push_back(child);
+      std::reverse(waiting.begin() + from, waiting.end());
+    };
+    for (wait(first[n]); !waiting.empty();) {
+      const int i = waiting.back();
+      waiting.pop_back();
+      place[i] = int(made.size());
+      MassNode node{nodes[i], share[i], {}, carried[i], place[i] + 1};
+      node.joint.parent = nodes[i].parent < 0 ? -1 : place[nodes[i].parent];
       store3(share[i] > 0 ? (1 / share[i]) * moment[i] : Vec<double>{0, 0, 0}, node.center);
       made.push_back(node);
       way.push_back(nodes[i]);
-      add_masses(i, at, share, carried, moment, made, way);
-      made[at].end = int(made.size());
+      wait(first[i]);
     }
+    for (int i = int(made.size()) - 1; i >= 0; --i)
+      if (made[i].joint.parent >= 0)
+        made[made[i].joint.parent].end = std::max(made[made[i].joint.parent].end, made[i].end);
   }
 
   // joint values, checked

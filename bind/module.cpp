@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <new>
+#include <stdexcept>
 
 void bind_frames(nb::module_ &);
 void bind_linkage(nb::module_ &);
@@ -16,6 +18,20 @@ void bind_local_solver(nb::module_ &);
 void bind_tracker(nb::module_ &);
 
 FrameType frame_type;
+
+void set_python_error(const std::exception_ptr &error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::bad_alloc &) {
+    PyErr_SetString(PyExc_MemoryError, "there is not enough memory for this call");
+  } catch (const std::length_error &) {
+    PyErr_SetString(PyExc_MemoryError, "there is not enough memory for this call");
+  } catch (const nb::cast_error &) {
+    PyErr_SetString(PyExc_TypeError, "an argument has the wrong type");
+  } catch (...) {
+    PyErr_SetString(PyExc_RuntimeError, "an error inside supple; please report it");
+  }
+}
 
 static void know_frame(nb::type_object type) {
   nb::object slot = type.attr("matrix");
@@ -35,6 +51,13 @@ NB_MODULE(_core, m) {
     throw nb::python_error();
   m.doc() = "supple's native core.";
   nb::set_leak_warnings(false); // linkages that live as long as the interpreter are no leak
+  nb::register_exception_translator([](const std::exception_ptr &error, void *) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::exception &) {
+      set_python_error(error);
+    }
+  });
   bind_frames(m);
   bind_linkage(m);
   bind_local_solver(m);

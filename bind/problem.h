@@ -3,9 +3,6 @@
 #include "linkage.h"
 #include "supple/task/goal.h"
 
-inline double number(nb::handle h) { return nb::cast<double>(h); }
-inline int whole(nb::handle h) { return nb::cast<int>(h); }
-
 struct EncodedProblem {
   nb::object tree_owner;
   int dof;
@@ -15,31 +12,39 @@ struct EncodedProblem {
   std::vector<std::vector<MassNode>> mass_nodes; // of goals for the centre of mass
   std::vector<Target> targets;
   std::vector<Ball> balls;
+  std::vector<Ball> other_balls; // those that no goal needs; their index is that in q
   std::vector<double> lower, upper;
   Problem problem;
 
   // targets: (link, components, weights, point, axis, slacks, other link or None, shape, masses or None);
   // balls: (index, axis, swing, low, high)
-  EncodedProblem(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list ball_list)
+  EncodedProblem(nb::object tree, nb::handle given_targets, nb::handle low, nb::handle high,
+                 nb::handle given_balls)
       : tree_owner(tree) {
-    Tree &t = nb::cast<Tree &>(tree);
+    Tree &t = native<Tree>(tree, "a Tree");
     dof = t.dof;
     const Rows lows(low, "lower", dof), highs(high, "upper", dof);
+    if (lows.n != 1 || highs.n != 1)
+      bad_input("lower and upper must be one row each");
+    const std::vector<Fields> wanted = rows_of(given_targets, "target", 9);
+    const std::vector<Fields> ball_list = rows_of(given_balls, "ball", 5);
+    if (wanted.empty())
+      bad_input("at least one goal is needed");
     std::vector<Path> paths;
     std::vector<MassTree> masses;
     std::vector<char> needed(dof);
-    mass_nodes.reserve(nb::len(wanted));
-    for (nb::handle w : wanted) {
+    mass_nodes.reserve(wanted.size());
+    for (const Fields &w : wanted) {
       mass_nodes.emplace_back();
       masses.push_back({});
-      if (!nb::object(w[8]).is_none()) {
+      if (!w[8].is_none()) {
         const Rows parts(w[8], "masses", 4);
         if (parts.n != npy_intp(t.tips.size()))
           bad_input("masses must have a row for each link");
         paths.push_back(t.mass_path(parts.data, mass_nodes.back(), masses.back()));
       } else {
         const int link = t.place(w[0]);
-        paths.push_back(nb::object(w[6]).is_none() ? t.path(link) : t.relative_path(link, t.place(w[6])));
+        paths.push_back(w[6].is_none() ? t.path(link) : t.relative_path(link, t.place(w[6])));
       }
       for (int c : paths.back().columns)
         needed[c] = 1;
@@ -51,10 +56,12 @@ struct EncodedProblem {
         columns.push_back(i);
       }
     const int n = int(columns.size());
+    if (!n)
+      bad_input("no joint moves any of the links of the goals");
     chain_joints.reserve(paths.size());
     int rows = 0;
     for (std::size_t i = 0; i < paths.size(); ++i) {
-      nb::handle w = wanted[i];
+      const Fields &w = wanted[i];
       chain_joints.push_back(paths[i].joints);
       for (ChainJoint &joint : chain_joints.back())
         joint.index = place[joint.index];
@@ -67,21 +74,21 @@ struct EncodedProblem {
       target.masses = masses[i];
       target.masses.nodes = mass_nodes[i].data();
       target.first = rows;
-      target.rows = int(nb::len(nb::object(w[1])));
-      if (target.rows < 1 || target.rows > 6)
+      const Fields components(w[1], "components");
+      if (components.size() < 1 || components.size() > 6)
         bad_input("a goal has between 1 and 6 rows");
-      for (int k = 0; k < target.rows; ++k) {
-        target.component[k] = whole(w[1][k]);
-        target.weight[k] = number(w[2][k]);
-        target.slack[k] = number(w[5][k]);
-      }
-      target.looks = nb::cast<bool>(w[7][0]);
-      target.distance = number(w[7][1]);
-      for (int k = 0; k < 3; ++k) {
-        target.line[k] = number(w[7][2 + k]);
-        target.point[k] = number(w[3][k]);
-        target.axis[k] = number(w[4][k]);
-      }
+      target.rows = int(components.size());
+      for (int k = 0; k < target.rows; ++k)
+        target.component[k] = whole(components[k], "a component", 0, component_count - 1);
+      const Fields shape(w[7], "shape", 5);
+      numbers(w[2], "weights", target.rows, target.weight);
+      numbers(w[5], "slacks", target.rows, target.slack);
+      numbers(w[3], "point", 3, target.point);
+      numbers(w[4], "axis", 3, target.axis);
+      target.looks = truth(shape[0]);
+      target.distance = number(shape[1]);
+      for (int k = 0; k < 3; ++k)
+        target.line[k] = number(shape[2 + k]);
       set_properties(target);
       rows += target.rows;
       targets.push_back(target);
@@ -90,19 +97,32 @@ struct EncodedProblem {
       lower.push_back(lows.data[c]);
       upper.push_back(highs.data[c]);
     }
-    for (nb::handle b : ball_list) {
-      const int index = place[whole(b[0])];
-      if (index >= 0)
-        balls.push_back({index,
-                         {number(b[1][0]), number(b[1][1]), number(b[1][2])},
-                         number(b[2]),
-                         number(b[3]),
-                         number(b[4])});
+    for (const Fields &b : ball_list) {
+      const int column = ball_index(t, b, place), index = place[column];
+      Ball ball{index >= 0 ? index : column, {}, number(b[2]), number(b[3]), number(b[4])};
+      numbers(b[1], "axis of a ball", 3, ball.axis);
+      (index >= 0 ? balls : other_balls).push_back(ball);
     }
     problem = {targets.data(), int(targets.size()), rows,         n,
                lower.data(),   upper.data(),        balls.data(), int(balls.size())};
   }
   EncodedProblem(const EncodedProblem &) = delete;
+
+  static std::vector<Fields> rows_of(nb::handle given, const char *what, int fields) {
+    const Fields items(given, what);
+    std::vector<Fields> rows;
+    for (Py_ssize_t i = 0; i < items.size(); ++i)
+      rows.emplace_back(items[i], what, fields);
+    return rows;
+  }
+  // the first value of a ball joint, among those of q
+  static int ball_index(const Tree &tree, const Fields &ball, const std::vector<int> &place) {
+    const int index = whole(ball[0], "the index of a ball", 0, tree.dof - 1);
+    const std::vector<int> &known = tree.balls_at;
+    if (place[index] >= 0 && std::find(known.begin(), known.end(), index) == known.end())
+      bad_input("value " + std::to_string(index) + " of q is not that of a ball joint");
+    return index;
+  }
 
   void gather(const double *full, double *part) const {
     for (int c : columns)

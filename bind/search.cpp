@@ -16,27 +16,39 @@ struct ManyArrays {
   long long rows;
   int answers; // of each row
 
-  ManyArrays(const SearchSolver &solver, nb::list goals, nb::object given_start, nb::handle into,
+  ManyArrays(const SearchSolver &solver, nb::handle given_goals, nb::object given_start, nb::handle into,
              nb::handle reported, int wanted) {
     const int dof = solver.encoded.dof;
+    const std::vector<Fields> goals = EncodedProblem::rows_of(given_goals, "goal", 3);
     if (int(goals.size()) != solver.encoded.problem.target_count)
       bad_input("there must be as many goals as were planned for");
+    if (wanted < 0)
+      bad_input("a number of answers must not be negative");
+    if (!is_writable(into))
+      bad_input("q must be a writable, C-contiguous float64 array");
     PyArrayObject *numbers = reinterpret_cast<PyArrayObject *>(reported.ptr());
     const Rows out = wanted ? Rows(into, "q", wanted, dof) : Rows(into, "q", dof);
     rows = out.n;
     answers = wanted ? wanted : 1;
-    if (!PyArray_Check(reported.ptr()) || PyArray_TYPE(numbers) != NPY_INT64 || !PyArray_ISCARRAY(numbers) ||
-        PyArray_SIZE(numbers) != 3 * rows * answers || out.lead != 1)
+    if (!is_writable(reported, NPY_INT64) || PyArray_SIZE(numbers) != 3 * rows * answers || out.lead != 1)
       bad_input("q and report must have the same number of rows");
-    for (nb::handle goal : goals) {
+    if (share_memory(out.array, numbers))
+      bad_input("q and report must not share memory");
+    for (const Fields &goal : goals) {
       parts.emplace_back(goal[0], "position", rows, 1);
       parts.emplace_back(goal[1], "orientation", rows, 2);
       parts.emplace_back(goal[2], "direction", rows, 1);
     }
+    for (Part &part : parts) {
+      part.keep_apart(into);
+      part.keep_apart(reported);
+    }
     if (!given_start.is_none()) {
-      const Rows s(given_start, "start", dof);
+      Rows s(given_start, "start", dof);
       if (s.n != rows)
         bad_input("goals and start must have the same number of rows");
+      s.keep_apart(into);
+      s.keep_apart(reported);
       start_owner = s.owner;
       start = s.data;
     }
@@ -106,21 +118,24 @@ struct ManyWorker {
   std::vector<double> goals, start, q;
   std::vector<Found> found;
   std::vector<long long> rows; // of the arrays, those in the chunk that can be solved
-  Timer timer;
+  const std::atomic<bool> &stopped;
+  Watch watch;
 
   ManyWorker(const SearchSolver &f, const SearchKernels &k, const ManyArrays &a, long long chunk_rows,
-             int answers)
+             int answers, Watch::Role role, std::atomic<bool> &stop)
       : solver(f), kernels(k), arrays(a), chunk(chunk_rows), wanted(answers),
         scratch(kernels.scratch(f.encoded.problem, chunk_rows)),
         goals(chunk_rows * 12 * f.encoded.problem.target_count),
         start(a.start ? chunk_rows * f.encoded.problem.n : 0),
-        q(chunk_rows * a.answers * f.encoded.problem.n), found(chunk_rows), timer(f.microseconds) {
+        q(chunk_rows * a.answers * f.encoded.problem.n), found(chunk_rows), stopped(stop),
+        watch(f.microseconds, role, stop) {
     rows.reserve(chunk_rows);
   }
 
   // rows `begin` to at most begin + chunk or `end`
   void solve(long long begin, long long end) {
-    const int n = solver.encoded.problem.n, size = 12 * solver.encoded.problem.target_count;
+    const int n = solver.encoded.problem.n;
+    const std::size_t size = 12 * std::size_t(solver.encoded.problem.target_count);
     rows.clear();
     for (long long row = begin; row < std::min(begin + chunk, end); ++row) {
       const std::size_t place = rows.size();
@@ -135,7 +150,7 @@ struct ManyWorker {
       rows.push_back(row);
     }
     const double *starts = arrays.start ? start.data() : nullptr;
-    const Deadline deadline = timer.deadline();
+    const Deadline deadline = watch.deadline(n);
     int count = 0;
     if (!wanted)
       kernels.many(solver.encoded.problem, solver.search,
@@ -144,6 +159,8 @@ struct ManyWorker {
     else if (!rows.empty())
       found[0] = kernels.one(solver.encoded.problem, solver.search, {goals.data(), starts, wanted, deadline},
                              q.data(), count, scratch.data);
+    if (stopped)
+      return; // the rows of this chunk stay undone
     for (std::size_t i = 0; i < rows.size(); ++i)
       arrays.set_answers(solver, rows[i], found[i], count, q.data() + i * arrays.answers * n);
   }
@@ -153,21 +170,29 @@ struct ManyWorker {
 // (rows, dof) or None. Fills q (rows, dof) and report (3, rows): outcome, iterations, restarts. With
 // `wanted`, up to so many answers for each: q (rows, wanted, dof), report (3, rows, wanted), where what is
 // beyond those found repeats the first and counts as out_of_budget.
-void search_many(SearchSolver &solver, nb::list goals, nb::object start, nb::handle into, nb::handle report,
+void search_many(SearchSolver &solver, nb::handle goals, nb::object start, nb::handle into, nb::handle report,
                  int wanted, long long begin, long long end) {
   const ManyArrays arrays(solver, goals, start, into, report, wanted);
   if (begin < 0 || end < begin || end > arrays.rows)
     bad_input("begin to end must be rows of q");
   const SearchKernels &kernels = *instruction_set().search;
-  nb::gil_scoped_release free;
-  const long long chunk = wanted ? 1 : 256;
+  const bool long_steps = solver.encoded.problem.n > many_joints;
+  const long long chunk = wanted ? 1 : long_steps ? 8 : 256;
   std::atomic<long long> next{begin};
-  // `parallel` gives the number of threads alone, at most one for each chunk; chunks come from `next`
-  parallel((end - begin + chunk - 1) / chunk * 64, 64, [&](long long, long long) {
-    ManyWorker worker(solver, kernels, arrays, chunk, wanted);
-    for (long long first; (first = next.fetch_add(chunk)) < end;)
-      worker.solve(first, end);
-  });
+  std::atomic<bool> stopped{false};
+  const std::thread::id caller = std::this_thread::get_id();
+  {
+    const nb::gil_scoped_release free;
+    // `parallel` gives the number of threads alone, at most one for each chunk; chunks come from `next`
+    parallel((end - begin + chunk - 1) / chunk * 64, 64, [&](long long, long long) {
+      const bool hears = std::this_thread::get_id() == caller;
+      ManyWorker worker(solver, kernels, arrays, chunk, wanted,
+                        hears ? Watch::hears_signals : Watch::only_waits, stopped);
+      for (long long first; !stopped && (first = next.fetch_add(chunk)) < end;)
+        worker.solve(first, end);
+    });
+  }
+  raise_signal();
 }
 
 // Entry points that Python calls directly, without the binding's conversion of arguments.
@@ -177,8 +202,8 @@ PyObject *guarded(F call) {
     return call().release().ptr();
   } catch (nb::python_error &error) {
     error.restore();
-  } catch (std::exception &error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
+  } catch (...) {
+    set_python_error(std::current_exception());
   }
   return nullptr;
 }
@@ -194,7 +219,8 @@ void check_made(PyObject *self) {
 struct DirectSearch {
   nb::object owner;
   SearchSolver *solver;
-  explicit DirectSearch(nb::object given) : owner(given), solver(&nb::cast<SearchSolver &>(given)) {}
+  explicit DirectSearch(nb::object given)
+      : owner(given), solver(&native<SearchSolver>(given, "a SearchSolver")) {}
 };
 PyObject *call_search(PyObject *self, PyObject *args, PyObject *names) {
   return guarded([&] {
@@ -241,8 +267,8 @@ void bind_search(nb::module_ &m) {
                            "Called with a goal, a start and an array for the answer; see supple.solver.")
       .def(nb::init<nb::object>(), nb::sig("def __init__(self, solver: SearchSolver, /) -> None"));
   nb::class_<SearchSolver>(m, "SearchSolver", "A linkage and its goals, compiled together for the search.")
-      .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, nb::tuple, nb::tuple,
-                    nb::tuple>(),
+      .def(nb::init<nb::object, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle,
+                    nb::handle, nb::handle>(),
            nb::sig("def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
                    ", balls: list[typing.Any], sizes: "
                    "tuple[typing.Any, ...], how: tuple[typing.Any, ...], tolerance: tuple[typing.Any, ...], "

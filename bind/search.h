@@ -6,30 +6,18 @@
 #include "supple/model/limits.h"
 #include "supple/search/table.h"
 #include "threads.h"
+#include "watch.h"
 
-#include <chrono>
-
-// the time limit of a solve, by the steady clock
-struct Timer {
-  using Clock = std::chrono::steady_clock;
-  std::chrono::duration<double, std::micro> limit;
-  Clock::time_point end;
-  explicit Timer(double microseconds) : limit(microseconds) {}
-
-  static void start(void *self) {
-    Timer &timer = *static_cast<Timer *>(self);
-    timer.end = Clock::now() + std::chrono::duration_cast<Clock::duration>(timer.limit);
-  }
-  static bool passed(void *self) { return Clock::now() >= static_cast<Timer *>(self)->end; }
-  Deadline deadline() { return limit.count() > 0 ? Deadline{start, passed, this} : Deadline{}; }
-};
+#include <atomic>
+#include <memory>
+#include <utility>
 
 // One part of the goals of one target: an array with a row for each problem, or for all, of any strides.
 struct Part {
   nb::object owner;
   const char *data = nullptr;
   npy_intp row = 0, step = 0, inner = 0; // strides in bytes
-  int size = 0;
+  int size = 0, axes = 0;
 
   Part(nb::handle given, const char *what, npy_intp count, int last) {
     if (given.is_none())
@@ -46,15 +34,45 @@ struct Part {
       bad_input(std::string(what) + " must be float64 with a row for each problem");
     owner = nb::borrow(given);
     data = PyArray_BYTES(a);
+    axes = last;
     row = lead ? PyArray_STRIDE(a, 0) : 0;
     inner = PyArray_STRIDE(a, lead + last - 1);
     step = last == 2 ? PyArray_STRIDE(a, lead) : 0;
     size = last == 2 ? 9 : 3;
   }
+  // Takes a copy if `written`, which is about to be written to, has memory in common with this part.
+  void keep_apart(nb::handle written) {
+    if (!data || !share_memory(array(owner), array(written)))
+      return;
+    PyObject *made = PyArray_NewCopy(array(owner), NPY_CORDER);
+    if (!made)
+      throw nb::python_error();
+    const nb::object copy = nb::steal(made);
+    *this = Part(copy, "", row_count(copy), axes);
+  }
   void read(long long i, double *to) const {
     for (int k = 0; k < size; ++k)
       to[k] = *reinterpret_cast<const double *>(data + i * row + (k / 3) * step + (k % 3) * inner);
   }
+
+private:
+  static PyArrayObject *array(nb::handle given) { return reinterpret_cast<PyArrayObject *>(given.ptr()); }
+  npy_intp row_count(nb::handle given) const {
+    return PyArray_NDIM(array(given)) > axes ? PyArray_DIM(array(given), 0) : 0;
+  }
+};
+
+// The memory of one solve. A call takes it and brings it back, so that calls of several threads, or one
+// within another, never share it.
+struct SolveMemory {
+  const SearchKernels &kernels;
+  const Scratch scratch;               // for these kernels
+  std::vector<double> q, goals, start; // the joints that goals need; 12 a target
+  std::vector<double> full;            // dof: a result before the search fills in its values
+
+  SolveMemory(const SearchKernels &used, const EncodedProblem &encoded)
+      : kernels(used), scratch(used.scratch(encoded.problem, 0)), q(encoded.problem.n),
+        goals(12 * encoded.targets.size()), start(encoded.problem.n), full(encoded.dof) {}
 };
 
 // a value of q and its limits
@@ -68,82 +86,82 @@ struct SearchSolver {
   Search search;
   Scratch search_memory{0}, table_memory{0}; // what `search` points into
   double microseconds;                       // time limit of a solve; 0: none
-  Scratch scratch{0};                        // of one solve, for these kernels
-  const SearchKernels *scratch_kernels;
-  std::vector<double> q, goals, start; // of one solve
-  std::vector<double> full, rest; // dof: a result before the search fills in its values; the rest position
-  std::vector<Interval> others;   // joint values that no goal needs, unless they are locked
+  std::vector<double> rest;                  // dof
+  std::vector<Interval> others;              // joint values that no goal needs, unless they are locked
   std::vector<Ball> other_balls;
+  SolveMemory *spare = nullptr; // taken and brought back under the interpreter lock
 
   // sizes: natural size, weight and rest of each value of q; options: (restarts, iterations, longest step,
   // accept distance, microseconds, whether the nearest answer is wanted); tolerance: (position, angle);
   // reach: (distance, x, y, z)
-  SearchSolver(nb::object tree, nb::list wanted, nb::handle lower, nb::handle upper, nb::list balls,
-               nb::tuple sizes, nb::tuple options, nb::tuple tolerance, nb::tuple reach)
-      : encoded(tree, wanted, lower, upper, balls) {
+  SearchSolver(nb::object tree, nb::handle targets, nb::handle lower, nb::handle upper, nb::handle balls,
+               nb::handle given_sizes, nb::handle given_options, nb::handle tolerances,
+               nb::handle given_reach)
+      : encoded(tree, targets, lower, upper, balls) {
     const int n = encoded.problem.n, dof = encoded.dof;
+    const Fields sizes(given_sizes, "sizes", 3), options(given_options, "options", 6);
     const Rows natural_size(sizes[0], "sizes", dof), weight(sizes[1], "weights", dof),
         rest_position(sizes[2], "rest", dof);
+    if (natural_size.n != 1 || weight.n != 1 || rest_position.n != 1)
+      bad_input("sizes, weights and rest must be one row each");
     std::vector<double> values[3];
     const double *given[3] = {natural_size.data, weight.data, rest_position.data};
     for (int k = 0; k < 3; ++k) {
       values[k].resize(n);
       encoded.gather(given[k], values[k].data());
     }
-    find_others(lower, upper, balls, weight.data);
+    find_others(lower, upper, weight.data);
     rest.assign(rest_position.data, rest_position.data + dof);
     clamp_others(rest.data());
-    q.resize(n);
-    start.resize(n);
-    goals.resize(12 * encoded.targets.size());
     microseconds = number(options[4]);
-    set_up({values[0].data(),
-            values[1].data(),
-            values[2].data(),
-            whole(options[0]),
-            whole(options[1]),
-            number(options[2]),
-            number(options[3]),
-            number(tolerance[0]),
-            number(tolerance[1]),
-            number(reach[0]),
-            {number(reach[1]), number(reach[2]), number(reach[3])},
-            whole(options[5]) != 0});
+    double tolerance[2], reach[4];
+    numbers(tolerances, "tolerance", 2, tolerance);
+    numbers(given_reach, "reach", 4, reach);
+    const SearchOptions all{values[0].data(),
+                            values[1].data(),
+                            values[2].data(),
+                            whole(options[0], "restarts", 1, 1024),
+                            whole(options[1], "iterations", 0),
+                            number(options[2]),
+                            number(options[3]),
+                            tolerance[0],
+                            tolerance[1],
+                            reach[0],
+                            {reach[1], reach[2], reach[3]},
+                            truth(options[5])};
+    const nb::gil_scoped_release free; // a set-up takes a millisecond, and seconds for thousands of joints
+    set_up(all);
   }
   SearchSolver(const SearchSolver &) = delete;
+  ~SearchSolver() { delete spare; }
 
   void set_up(const SearchOptions &options) {
     const Problem &problem = encoded.problem;
     const SearchKernels &kernels = *instruction_set().search;
-    allocate_scratch(kernels);
+    std::unique_ptr<SolveMemory> memory(new SolveMemory(kernels, encoded));
     bool table_possible;
     search_memory = Scratch(search_bytes(problem));
     search = set_up_search(problem, options, search_memory.data, table_possible);
-    if (!table_possible)
-      return;
-    const Table table = table_geometry(problem);
-    const Scratch table_scratch(table_scratch_bytes(problem, table));
-    table_memory = Scratch(table_bytes(table));
-    if (!set_up_table(problem, table, {kernels.sample, kernels.one, scratch.data}, table_memory.data,
-                      table_scratch.data, search))
-      table_memory = Scratch(0);
+    if (table_possible) {
+      const Table table = table_geometry(problem);
+      const Scratch table_scratch(table_scratch_bytes(problem, table));
+      table_memory = Scratch(table_bytes(table));
+      if (!set_up_table(problem, table, {kernels.sample, kernels.one, memory->scratch.data},
+                        table_memory.data, table_scratch.data, search))
+        table_memory = Scratch(0);
+    }
+    spare = memory.release();
   }
 
-  void find_others(nb::handle lower, nb::handle upper, nb::list balls, const double *weight) {
+  void find_others(nb::handle lower, nb::handle upper, const double *weight) {
     const int dof = encoded.dof;
     const Rows low(lower, "lower", dof), high(upper, "upper", dof);
     for (int i = 0; i < dof; ++i)
       if (encoded.place[i] < 0 && weight[i] > 0 && (low.data[i] > -unbounded || high.data[i] < unbounded))
         others.push_back({i, low.data[i], high.data[i]});
-    for (nb::handle b : balls) {
-      const Ball ball{whole(b[0]),
-                      {number(b[1][0]), number(b[1][1]), number(b[1][2])},
-                      number(b[2]),
-                      number(b[3]),
-                      number(b[4])};
-      if (encoded.place[ball.index] < 0 && weight[ball.index] > 0 && is_limited(ball))
+    for (const Ball &ball : encoded.other_balls)
+      if (weight[ball.index] > 0 && is_limited(ball))
         other_balls.push_back(ball);
-    }
   }
 
   // brings the joints that no goal needs into their limits
@@ -156,16 +174,26 @@ struct SearchSolver {
     }
   }
 
-  void allocate_scratch(const SearchKernels &kernels) {
-    scratch = Scratch(kernels.scratch(encoded.problem, 0));
-    scratch_kernels = &kernels;
+  struct GiveBack {
+    SearchSolver &solver;
+    void operator()(SolveMemory *memory) const { delete std::exchange(solver.spare, memory); }
+  };
+  using TakenMemory = std::unique_ptr<SolveMemory, GiveBack>;
+  TakenMemory take_memory() {
+    const SearchKernels &kernels = *instruction_set().search;
+    SolveMemory *memory = std::exchange(spare, nullptr);
+    if (memory && &memory->kernels != &kernels) {
+      delete memory;
+      memory = nullptr;
+    }
+    return TakenMemory(memory ? memory : new SolveMemory(kernels, encoded), {*this});
   }
 
   // Reads a start, if any, into `start`, and the values that no goal needs into `full`; null if none is
   // given.
-  const double *read_start(PyObject *given) {
+  const double *read_start(PyObject *given, SolveMemory &memory) const {
     if (given == Py_None) {
-      full = rest;
+      memory.full = rest;
       return nullptr;
     }
     const Rows row(given, "start", encoded.dof);
@@ -174,80 +202,94 @@ struct SearchSolver {
       bad_input("start must be " + std::to_string(encoded.dof) + " finite numbers" +
                 (bad >= 0 ? "; value " + std::to_string(bad) + " is not"
                           : ", not of shape " + shape_text(row.array)));
-    full.assign(row.data, row.data + encoded.dof);
-    clamp_others(full.data());
-    encoded.gather(row.data, start.data());
-    make_exact(encoded.problem, search, start.data());
-    return start.data();
+    memory.full.assign(row.data, row.data + encoded.dof);
+    clamp_others(memory.full.data());
+    encoded.gather(row.data, memory.start.data());
+    make_exact(encoded.problem, search, memory.start.data());
+    return memory.start.data();
   }
 
-  // one solve of what is in `goals`, into `to` (dof)
-  Found solve_one(const double *from, double *to, int &count) {
-    const SearchKernels &kernels = *instruction_set().search;
-    if (scratch_kernels != &kernels)
-      allocate_scratch(kernels);
-    Timer timer(microseconds);
-    const Found found = kernels.one(encoded.problem, search, {goals.data(), from, 1, timer.deadline()},
-                                    q.data(), count, scratch.data);
-    std::copy_n(full.data(), encoded.dof, to);
-    encoded.scatter(q.data(), to);
+  // One solve of the goals in `memory`; its values, with those that no goal needs, go to memory.full. No
+  // Python runs but signal handlers; a long solve releases the interpreter lock.
+  Found solve_one(const double *from, SolveMemory &memory, int &count) const {
+    Found found;
+    {
+      std::atomic<bool> stopped{false};
+      Watch watch(microseconds, Watch::holds_lock, stopped);
+      const Request request{memory.goals.data(), from, 1, watch.deadline(encoded.problem.n)};
+      found =
+          memory.kernels.one(encoded.problem, search, request, memory.q.data(), count, memory.scratch.data);
+    }
+    raise_signal();
+    encoded.scatter(memory.q.data(), memory.full.data());
     return found;
   }
 
-  // one frame, or one for each goal; a start and a place for the answer, or none
+  // One frame, or one for each goal; a start and a place for the answer, or none. All that may run Python
+  // comes before the solve.
   nb::object solve_frames(PyObject *given, PyObject *start, PyObject *into) {
-    if (Py_TYPE(given) == frame_type.type)
-      given = *reinterpret_cast<PyObject **>(reinterpret_cast<char *>(given) + frame_type.slot);
+    const TakenMemory memory = take_memory();
     const int targets = encoded.problem.target_count;
-    const Rows frames(given, "goal", 4, 4);
-    if (frames.n != targets || frames.lead > 1)
-      bad_input("goal must have shape " +
-                (targets > 1 ? "(" + std::to_string(targets) + ", 4, 4)" : std::string("(4, 4)")) + ", not " +
-                shape_text(frames.array));
-    for (int t = 0; t < targets; ++t)
-      if (!read_goal(encoded.targets[t], frames.data + 16 * t, goals.data() + 12 * t))
-        bad_input("goal must be a finite frame: a rotation and a position above 0 0 0 1");
-    const double *from = read_start(start);
+    {
+      const Rows frames(matrix_of(given), "goal", 4, 4);
+      if (frames.n != targets || frames.lead > 1)
+        bad_input("goal must have shape " +
+                  (targets > 1 ? "(" + std::to_string(targets) + ", 4, 4)" : std::string("(4, 4)")) +
+                  ", not " + shape_text(frames.array));
+      for (int t = 0; t < targets; ++t)
+        if (!read_goal(encoded.targets[t], frames.data + 16 * t, memory->goals.data() + 12 * t))
+          bad_input("goal must be a finite frame: a rotation and a position above 0 0 0 1");
+    }
+    const double *from = read_start(start, *memory);
+    if (into != Py_None)
+      check_out(into);
+    int count;
+    solve_one(from, *memory, count);
     nb::object out;
     double *to;
     if (into == Py_None) {
       const npy_intp size = encoded.dof;
       Fresh fresh(&size, 1, {});
-      out = std::move(fresh.owner);
       to = fresh.data;
+      out = std::move(fresh.owner);
     } else {
-      PyArrayObject *a = reinterpret_cast<PyArrayObject *>(into);
-      if (!PyArray_Check(into) || PyArray_TYPE(a) != NPY_DOUBLE || !PyArray_ISCARRAY(a) ||
-          PyArray_NDIM(a) != 1 || PyArray_DIM(a, 0) != encoded.dof)
-        bad_input("out must be a writable, C-contiguous float64 array of shape (" +
-                  std::to_string(encoded.dof) + ",)");
+      check_out(into); // again: other threads may have run
+      to = static_cast<double *>(PyArray_DATA(reinterpret_cast<PyArrayObject *>(into)));
       out = nb::borrow(into);
-      to = static_cast<double *>(PyArray_DATA(a));
     }
-    int count;
-    solve_one(from, to, count);
+    std::copy_n(memory->full.data(), encoded.dof, to);
     return count ? std::move(out) : nb::none();
+  }
+
+  void check_out(PyObject *into) const {
+    PyArrayObject *a = reinterpret_cast<PyArrayObject *>(into);
+    if (!is_writable(into) || PyArray_NDIM(a) != 1 || PyArray_DIM(a, 0) != encoded.dof)
+      bad_input("out must be a writable, C-contiguous float64 array of shape (" +
+                std::to_string(encoded.dof) + ",)");
   }
 
   // the parts of one goal, each an array or none: (q, outcome, iterations, restarts)
   nb::object solve_parts(PyObject *position, PyObject *orientation, PyObject *direction, PyObject *start) {
     if (encoded.problem.target_count != 1)
       bad_input("one goal is given, but this search has several");
-    std::fill_n(goals.data(), 12, 0.0);
+    const TakenMemory memory = take_memory();
+    double *goals = memory->goals.data();
+    std::fill_n(goals, 12, 0.0);
     if (position != Py_None)
-      Part(position, "position", -1, 1).read(0, goals.data() + 9);
+      Part(position, "position", -1, 1).read(0, goals + 9);
     if (orientation != Py_None)
-      Part(orientation, "orientation", -1, 2).read(0, goals.data());
+      Part(orientation, "orientation", -1, 2).read(0, goals);
     if (direction != Py_None)
-      Part(direction, "direction", -1, 1).read(0, goals.data());
+      Part(direction, "direction", -1, 1).read(0, goals);
     for (int i = 0; i < 12; ++i)
       if (!std::isfinite(goals[i]))
         bad_input("a goal must be finite");
-    const double *from = read_start(start);
+    const double *from = read_start(start, *memory);
+    int count;
+    const Found found = solve_one(from, *memory, count);
     const npy_intp size = encoded.dof;
     Fresh out(&size, 1, {});
-    int count;
-    const Found found = solve_one(from, out.data, count);
+    std::copy_n(memory->full.data(), size, out.data);
     PyObject *result = PyTuple_New(4);
     if (!result)
       throw nb::python_error();

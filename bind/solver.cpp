@@ -1,7 +1,9 @@
 // Local methods: linkage, goals and method compiled together, and solved for one row or many.
 #include "solver.h"
 #include "threads.h"
+#include "watch.h"
 
+#include <algorithm>
 #include <nanobind/stl/string.h>
 
 // The joints between the world and a link, with the values of q counted as this solver does.
@@ -22,6 +24,8 @@ Chain LocalSolver::chain_of(Tree &tree, nb::handle link, const std::string &refu
 // a number for each joint that some goal needs, from one for each value of q
 const double *LocalSolver::row_of(nb::handle full, const char *what) {
   const Rows given(full, what, encoded.dof);
+  if (given.n != 1)
+    bad_input(std::string(what) + " must be one row of numbers");
   rows.emplace_back(encoded.columns.size());
   encoded.gather(given.data, rows.back().data());
   return rows.back().data();
@@ -31,90 +35,108 @@ const double *LocalSolver::row_of(nb::handle full, const char *what) {
 // step_scale, max_halvings, limit_escapes, preference_unweighted); preference_list: fields of Preference
 // (kind, gain, value, width, link of chain or None, wanted); end: fields of Stop (iterations, patience,
 // position, angle); schemes: None, or see read_schemes; the others as in EncodedProblem
-LocalSolver::LocalSolver(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
-                         nb::tuple how, nb::list preference_list, nb::tuple end, nb::object schemes)
-    : encoded(tree, wanted, low, high, balls) {
-  for (nb::handle w : preference_list) {
-    const double *gain = row_of(w[1], "preference"), *value = row_of(w[2], "preference");
-    Preference p{whole(w[0]), gain, value, number(w[3]), {}, {}};
-    if (!nb::object(w[4]).is_none()) {
-      const std::string link = nb::cast<std::string>(nb::object(w[4]));
-      p.chain = chain_of(nb::cast<Tree &>(encoded.tree_owner), w[4],
-                         "the preference for link '" + link + "' needs a joint that moves no goal");
-      if (!p.chain.count)
-        bad_input("the preference for link '" + link + "' has no effect: no joint moves this link");
-      for (int k = 0; k < 3; ++k)
-        p.wanted[k] = number(w[5][k]);
-    }
-    preferences.push_back(p);
-  }
+LocalSolver::LocalSolver(nb::object tree, nb::handle targets, nb::handle low, nb::handle high,
+                         nb::handle balls, nb::handle given_method, nb::handle given_preferences,
+                         nb::handle given_stop, nb::object schemes)
+    : encoded(tree, targets, low, high, balls) {
+  read_preferences(given_preferences);
   if (!schemes.is_none())
-    read_schemes(nb::cast<nb::list>(schemes));
+    read_schemes(schemes);
   const int memory = lay_out_memory(dampers.data(), int(dampers.size()), encoded.problem.n);
-  method = {whole(how[0]),
-            whole(how[1]),
-            nb::cast<bool>(how[2]),
-            nb::cast<bool>(how[3]),
+  const Fields how(given_method, "method", 11), end(given_stop, "stop", 4);
+  method = {whole(how[0], "a method", method_inverse, method_selectively_damped),
+            whole(how[1], "a joint order", outermost_first, most_room_first),
+            truth(how[2]),
+            truth(how[3]),
             number(how[4]),
             number(how[5]),
             number(how[6]),
             number(how[7]),
-            whole(how[8]),
-            whole(how[9]),
+            whole(how[8], "halvings", 0),
+            whole(how[9], "escapes", 0),
             preferences.data(),
             int(preferences.size()),
             nullptr,
             nullptr,
             nullptr,
             !schemes.is_none(),
-            nb::cast<bool>(how[10]),
+            truth(how[10]),
             dampers.data(),
             int(dampers.size()),
             memory,
             nullptr,
             nullptr};
-  stop = {whole(end[0]), whole(end[1]), number(end[2]), number(end[3])};
+  if (method.kind == method_inverse && encoded.problem.rows != encoded.problem.n)
+    bad_input("the inverse needs a square Jacobian, but the goals have " +
+              std::to_string(encoded.problem.rows) + " rows and " + std::to_string(encoded.problem.n) +
+              " joint values move them; use method.pseudoinverse()");
+  stop = {whole(end[0], "iterations", 0), whole(end[1], "patience", 0), number(end[2]), number(end[3])};
+}
+
+void LocalSolver::read_preferences(nb::handle given) {
+  for (const Fields &w : EncodedProblem::rows_of(given, "preference", 6)) {
+    const double *gain = row_of(w[1], "preference"), *value = row_of(w[2], "preference");
+    Preference p{whole(w[0], "a preference", prefer_value, prefer_point), gain, value, number(w[3]), {}, {}};
+    const bool of_link = p.kind == prefer_direction || p.kind == prefer_point;
+    if (of_link == w[4].is_none())
+      bad_input("a preference for a link, and only that, names a link");
+    if (of_link) {
+      const std::string link = nb::str(w[4]).c_str();
+      p.chain = chain_of(native<Tree>(encoded.tree_owner, "a Tree"), w[4],
+                         "the preference for link '" + link + "' needs a joint that moves no goal");
+      if (!p.chain.count)
+        bad_input("the preference for link '" + link + "' has no effect: no joint moves this link");
+      numbers(w[5], "what is wanted of a link", 3, p.wanted);
+    }
+    preferences.push_back(p);
+  }
 }
 
 // schemes: fields of DampingScheme (kind, measure, as_printed, relative, alpha0, region, min_weight,
 // ramp_rate, ignored_speed, rank, callback, joints, (index, gain, offset, wraps), values, (link of
 // point_chain, point), (link of axis_chain, axis, radius)); the last two may be None
-void LocalSolver::read_schemes(nb::list schemes) {
-  Tree &tree = nb::cast<Tree &>(encoded.tree_owner);
+void LocalSolver::read_schemes(nb::handle given) {
+  Tree &tree = native<Tree>(encoded.tree_owner, "a Tree");
   const std::string moves_no_goal = "a singularity is measured by a joint that moves no goal";
-  for (nb::handle s : schemes) {
+  for (const Fields &s : EncodedProblem::rows_of(given, "damping scheme", 16)) {
     DampingScheme d{};
-    d.kind = whole(s[0]);
-    d.measure = whole(s[1]);
-    d.as_printed = nb::cast<bool>(s[2]);
-    d.relative = nb::cast<bool>(s[3]);
+    d.kind = whole(s[0], "a damping scheme", scheme_constant, scheme_callback);
+    d.measure = whole(s[1], "a measure", by_joint_value, by_callback);
+    d.as_printed = truth(s[2]);
+    d.relative = truth(s[3]);
     d.alpha0 = number(s[4]);
     d.region = number(s[5]);
     d.min_weight = number(s[6]);
     d.ramp_rate = number(s[7]);
     d.ignored_speed = number(s[8]);
-    d.rank = whole(s[9]);
-    d.callback = whole(s[10]);
+    d.rank = std::max(1, whole(s[9], "a rank", 0, std::min(encoded.problem.rows, encoded.problem.n)));
+    d.callback = whole(s[10], "the number of a function");
     d.joints = row_of(s[11], "joints of a scheme");
-    const int joint = whole(s[12][0]);
-    if (joint >= 0)
-      d.index = encoded.place[joint];
+    const Fields joint(s[12], "joint of a scheme", 4);
+    const int index = whole(joint[0], "the value of a joint", -1, encoded.dof - 1);
+    if (index >= 0)
+      d.index = encoded.place[index];
     if (d.index < 0)
       bad_input(moves_no_goal);
-    d.gain = number(s[12][1]);
-    d.offset = number(s[12][2]);
-    d.wraps = nb::cast<bool>(s[12][3]);
+    d.gain = number(joint[1]);
+    d.offset = number(joint[2]);
+    d.wraps = truth(joint[3]);
+    const Fields values(s[13], "values of a scheme");
     rows.emplace_back();
-    for (nb::handle v : nb::cast<nb::tuple>(s[13]))
-      rows.back().push_back(number(v));
+    for (Py_ssize_t i = 0; i < values.size(); ++i)
+      rows.back().push_back(number(values[i]));
     d.values = rows.back().data();
     d.value_count = int(rows.back().size());
-    if (!nb::object(s[14]).is_none()) {
-      d.point_chain = chain_of(tree, s[14][0], moves_no_goal);
-      d.axis_chain = chain_of(tree, s[15][0], moves_no_goal);
-      for (int k = 0; k < 3; ++k)
-        d.point[k] = number(s[14][1][k]), d.axis[k] = number(s[15][1][k]);
-      d.radius = number(s[15][2]);
+    const bool off_axis = d.kind == scheme_named_singularity && d.measure == by_point_off_axis;
+    if (off_axis && s[14].is_none())
+      bad_input("a singularity of a point off an axis needs both");
+    if (!s[14].is_none()) {
+      const Fields point(s[14], "point of a scheme", 2), axis(s[15], "axis of a scheme", 3);
+      d.point_chain = chain_of(tree, point[0], moves_no_goal);
+      d.axis_chain = chain_of(tree, axis[0], moves_no_goal);
+      numbers(point[1], "point", 3, d.point);
+      numbers(axis[1], "axis", 3, d.axis);
+      d.radius = number(axis[2]);
     }
     dampers.push_back(d);
   }
@@ -162,13 +184,18 @@ void Callbacks::call_damping(void *self, int which, const double *q, const doubl
     const int m = a.encoded.problem.rows, n = a.encoded.problem.n;
     a.encoded.scatter(q, a.full.data());
     std::vector<double> full(std::size_t(m) * a.encoded.dof);
-    for (int i = 0; i < m; ++i)
+    for (std::size_t i = 0; i < std::size_t(m); ++i)
       a.encoded.scatter(J + i * n, full.data() + i * a.encoded.dof);
     const nb::object result = a.damping(which, copied(a.full.data(), {a.encoded.dof}), copied(e, {m}),
                                         copied(full.data(), {m, a.encoded.dof}), dt);
-    const double returned_alpha = number(result[0]);
-    if (!nb::object(result[1]).is_none())
-      a.encoded.gather(Rows(result[1], "the weights of a damping by function", a.encoded.dof).data, w);
+    const Fields returned(result, "the result of a damping by function", 2);
+    const double returned_alpha = number(returned[0]);
+    if (!returned[1].is_none()) {
+      const Rows weights(returned[1], "the weights of a damping by function", a.encoded.dof);
+      if (weights.n != 1)
+        bad_input("a damping by function must return one row of weights");
+      a.encoded.gather(weights.data, w);
+    }
     *alpha = returned_alpha;
   } catch (...) {
     a.error = std::current_exception();
@@ -176,6 +203,27 @@ void Callbacks::call_damping(void *self, int which, const double *q, const doubl
 }
 
 namespace {
+
+// Runs a job over its rows without the interpreter lock; raises what a signal handler raised meanwhile.
+void run_watched(npy_intp rows, long long grain, const SolveJob &job,
+                 void (*kernel)(const SolveJob &, long long, long long, void *), std::size_t scratch_size) {
+  std::atomic<bool> stopped{false};
+  const std::thread::id caller = std::this_thread::get_id();
+  {
+    const nb::gil_scoped_release free;
+    parallel(rows, grain, [&](long long begin, long long end) {
+      const bool hears = std::this_thread::get_id() == caller;
+      Watch watch(0, hears ? Watch::hears_signals : Watch::only_waits, stopped);
+      SolveJob watched = job;
+      watched.stop.interrupted = Watch::asked;
+      watched.stop.interrupt_data = &watch;
+      const Scratch scratch(scratch_size);
+      for (long long row = begin; row < end && !stopped; row += 64)
+        kernel(watched, row, std::min(row + 64, end), scratch.data);
+    });
+  }
+  raise_signal();
+}
 
 nb::object local_solve(LocalSolver &solver, nb::handle goals, nb::handle start, nb::object preference,
                        nb::object damping) {
@@ -193,11 +241,7 @@ nb::object local_solve(LocalSolver &solver, nb::handle goals, nb::handle start, 
   Method method = solver.method;
   SolveJob job{&solver.encoded.problem, &method, solver.stop, g.data, from.data(), to.data(), reports.data()};
   if (preference.is_none() && damping.is_none()) {
-    nb::gil_scoped_release free;
-    parallel(n, 256, [&](long long begin, long long end) {
-      const Scratch scratch(kernels.scratch(solver.encoded.problem, solver.method));
-      kernels.solve(job, begin, end, scratch.data);
-    });
+    run_watched(n, 256, job, kernels.solve, kernels.scratch(solver.encoded.problem, solver.method));
   } else {
     const Scratch scratch(kernels.scratch(solver.encoded.problem, solver.method));
     for (npy_intp i = 0; i < n; ++i) {
@@ -233,7 +277,10 @@ nb::object local_refine(LocalSolver &solver, nb::handle goals, nb::handle q, nb:
   for (npy_intp i = 0; i < n; ++i)
     solver.encoded.gather(from.data + i * solver.encoded.dof, begin.data() + i * k);
   std::vector<double> weight(k);
-  solver.encoded.gather(Rows(weights, "weights", solver.encoded.dof).data, weight.data());
+  const Rows given_weights(weights, "weights", solver.encoded.dof);
+  if (given_weights.n != 1)
+    bad_input("weights must be one row");
+  solver.encoded.gather(given_weights.data, weight.data());
   const std::unique_ptr<bool[]> locked(new bool[k]);
   for (int i = 0; i < k; ++i)
     locked[i] = !(weight[i] > 0);
@@ -241,11 +288,7 @@ nb::object local_refine(LocalSolver &solver, nb::handle goals, nb::handle q, nb:
   method.locked = locked.get();
   SolveJob job{&solver.encoded.problem, &method, solver.stop, g.data, begin.data(), end.data(), nullptr};
   if (preference.is_none()) {
-    nb::gil_scoped_release free;
-    parallel(n, 64, [&](long long first, long long last) {
-      const Scratch scratch(kernels.scratch(solver.encoded.problem, solver.method));
-      kernels.refine(job, first, last, scratch.data);
-    });
+    run_watched(n, 64, job, kernels.refine, kernels.scratch(solver.encoded.problem, solver.method));
   } else {
     const Scratch scratch(kernels.scratch(solver.encoded.problem, solver.method));
     for (npy_intp i = 0; i < n; ++i) {
@@ -338,10 +381,12 @@ nb::object local_tick(LocalSolver &solver, nb::handle q, nb::handle goals, doubl
   callbacks.join(method);
   double alpha;
   const Scratch scratch(kernels.scratch(solver.encoded.problem, solver.method));
-  kernels.tick({&solver.encoded.problem, &method, g.data, part.data(), weights_of_rows, dt,
-                memory.numbers.data(), change.data(), &alpha, weights.data()},
+  std::vector<double> remembered = memory.numbers; // functions of the caller may tick with the same memory
+  kernels.tick({&solver.encoded.problem, &method, g.data, part.data(), weights_of_rows, dt, remembered.data(),
+                change.data(), &alpha, weights.data()},
                scratch.data);
   callbacks.raise();
+  memory.numbers = remembered;
   Fresh dq(from, {solver.encoded.dof}), w(from, {solver.encoded.dof});
   std::fill_n(dq.data, solver.encoded.dof, 0.0);
   std::fill_n(w.data, solver.encoded.dof, 1.0);
@@ -383,8 +428,8 @@ void bind_local_solver(nb::module_ &m) {
           "reset", [](Memory &memory) { std::fill(memory.numbers.begin(), memory.numbers.end(), 0.0); },
           "Forget all.");
   nb::class_<LocalSolver>(m, "LocalSolver", "A linkage, its goals and a method, compiled together.")
-      .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, nb::list, nb::tuple,
-                    nb::object>(),
+      .def(nb::init<nb::object, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle,
+                    nb::handle, nb::object>(),
            nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
            nb::arg().none() = nb::none(),
            nb::sig("def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY

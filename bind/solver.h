@@ -16,14 +16,16 @@ struct LocalSolver {
   Method method;
   Stop stop;
 
-  LocalSolver(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
-              nb::tuple how, nb::list preference_list, nb::tuple end, nb::object schemes);
+  LocalSolver(nb::object tree, nb::handle targets, nb::handle low, nb::handle high, nb::handle balls,
+              nb::handle given_method, nb::handle given_preferences, nb::handle given_stop,
+              nb::object schemes);
   LocalSolver(const LocalSolver &) = delete;
 
 private:
   Chain chain_of(Tree &tree, nb::handle link, const std::string &refusal);
   const double *row_of(nb::handle full, const char *what);
-  void read_schemes(nb::list schemes);
+  void read_preferences(nb::handle given);
+  void read_schemes(nb::handle given);
 };
 
 // Python functions of a preference and of a damping scheme, called from within the loop with full rows of q.

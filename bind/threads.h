@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -53,7 +52,7 @@ void parallel(long long n, long long grain, F work) {
   try {
     for (; started < pieces; ++started)
       workers.emplace_back(run, started);
-  } catch (const std::system_error &) { // no more threads: the rest is done here
+  } catch (...) { // no more threads, or no memory for one: the rest is done here
   }
   run(0);
   for (int k = started; k < pieces; ++k)

@@ -4,12 +4,32 @@
 #include "dispatch.h"
 #include "problem.h"
 #include "threads.h"
+#include "watch.h"
 
+#include <algorithm>
 #include <nanobind/stl/vector.h>
 
 namespace {
 
+// A tracker changes with every call, so that calls take turns. Python that runs while arguments are converted
+// may call the tracker again: a turn begins when all are converted.
+class Turn {
+public:
+  explicit Turn(std::atomic<bool> &tracker_is_busy) : busy(tracker_is_busy) {
+    if (!busy.exchange(true, std::memory_order_acquire))
+      return;
+    PyErr_SetString(PyExc_RuntimeError, "this tracker is in use by another thread; give each thread its own");
+    throw nb::python_error();
+  }
+  Turn(const Turn &) = delete;
+  ~Turn() { busy.store(false, std::memory_order_release); }
+
+private:
+  std::atomic<bool> &busy;
+};
+
 struct Tracker {
+  std::atomic<bool> busy{false};
   EncodedProblem encoded;
   std::vector<JointBounds> bounds;
   std::vector<double> unit, bound_rows;
@@ -32,13 +52,21 @@ struct Tracker {
   // tolerances: (position, angle); levels: (level of each row, rank of each level, levels of the first
   // goals); slacks: of each target's rows, for the status; start: (dof) or (arms, dof); smooth: delay of the
   // low-pass of commands in s, or 0; predict: prediction of stamped commands in s
-  Tracker(nb::object tree, nb::list wanted, nb::handle low, nb::handle high, nb::list balls,
-          nb::tuple joint_bounds, int rank, double weight_scale, nb::tuple tolerances, int recovery,
-          nb::tuple levels, nb::list slacks, nb::handle start, double smooth, double predict)
-      : encoded(tree, wanted, low, high, balls), memory(0), scratch(0) {
+  Tracker(nb::object tree, nb::handle targets, nb::handle low, nb::handle high, nb::handle balls,
+          nb::handle given_bounds, int rank, double weight_scale, nb::handle tolerances, int recovery,
+          nb::handle given_levels, nb::handle given_slacks, nb::handle start, double smooth, double predict)
+      : encoded(tree, targets, low, high, balls), memory(0), scratch(0) {
     const int n = encoded.problem.n, dof = encoded.dof;
+    const Fields joint_bounds(given_bounds, "bounds", 5), levels(given_levels, "levels", 5),
+        slacks(given_slacks, "slacks", encoded.problem.target_count);
+    if (rank < 1 || rank > std::min(encoded.problem.rows, n))
+      bad_input("rank must be from 1 to the number of rows and of joints");
+    if (recovery < recover_off || recovery > recover_free)
+      bad_input("recover must be 0, 1 or 2");
     const Rows speed(joint_bounds[0], "speed", dof), acceleration(joint_bounds[1], "acceleration", dof),
         jerk(joint_bounds[2], "jerk", dof), units(joint_bounds[3], "unit", dof);
+    if (speed.n != 1 || acceleration.n != 1 || jerk.n != 1 || units.n != 1)
+      bad_input("bounds must be one row each");
     std::vector<char> ball(n);
     for (const Ball &b : encoded.balls)
       ball[b.index] = ball[b.index + 1] = ball[b.index + 2] = 1;
@@ -74,20 +102,10 @@ struct Tracker {
     for (std::size_t k = 0; k < encoded.targets.size(); ++k) {
       status_targets.push_back(encoded.targets[k]);
       Target &target = status_targets.back();
-      for (int i = 0; i < target.rows; ++i)
-        target.slack[i] = number(slacks[k][i]);
+      numbers(slacks[k], "slacks", target.rows, target.slack);
       set_properties(target);
     }
-    for (nb::handle level : levels[0])
-      row_level.push_back(whole(level));
-    for (nb::handle of : levels[1])
-      level_rank.push_back(whole(of));
-    if (int(row_level.size()) != encoded.problem.rows || level_rank.empty() ||
-        level_rank.size() > most_levels)
-      bad_input("levels must name each row, and be at most " + std::to_string(most_levels));
-    for (int level : row_level)
-      if (level < 0 || level >= int(level_rank.size()))
-        bad_input("a row has a level that does not exist");
+    read_levels(levels[0], levels[1], row_level, level_rank);
     tracking = {encoded.problem,
                 bounds.data(),
                 bound_rows.data(),
@@ -99,18 +117,15 @@ struct Tracker {
                 row_level.data(),
                 level_rank.data(),
                 int(level_rank.size()),
-                whole(levels[2]),
+                whole(levels[2], "the levels of the first goals", 0, int(level_rank.size())),
                 one_pose,
                 Law{},
                 RecoveryMode(recovery)};
     tracking.end_rate = number(joint_bounds[4]);
     if (tracking.end_rate < 1e9)
       lower_gains();
-    if (nb::len(nb::object(levels[3])) > 0) {
-      for (nb::handle level : levels[3])
-        position_row_level.push_back(whole(level));
-      for (nb::handle of : levels[4])
-        position_level_rank.push_back(whole(of));
+    if (Fields(levels[3], "levels").size() > 0) {
+      read_levels(levels[3], levels[4], position_row_level, position_level_rank);
       position_first = tracking;
       position_first.row_level = position_row_level.data();
       position_first.level_rank = position_level_rank.data();
@@ -118,15 +133,30 @@ struct Tracker {
       position_first.law.level_share = position_first.law.deceleration_share; // no goal comes before another
       tracking.position_first = &position_first;
     }
-    tolerance = {0, 0, number(tolerances[0]), number(tolerances[1])};
+    double pair[2];
+    numbers(tolerances, "tolerance", 2, pair);
+    tolerance = {0, 0, pair[0], pair[1]};
     const Rows from(start, "start", dof);
     many = from.lead > 0;
     arms = from.n;
     memory = Scratch(std::size_t(kernels.memory(tracking)) * arms * 8);
     scratch = Scratch(kernels.scratch(tracking));
-    reset(start);
+    begin(from);
   }
   Tracker(const Tracker &) = delete;
+
+  // the level of each row, and the rank of each level
+  void read_levels(nb::handle of_rows, nb::handle ranks, std::vector<int> &level_of_row,
+                   std::vector<int> &rank_of_level) const {
+    const Fields rows(of_rows, "levels", encoded.problem.rows), given(ranks, "ranks");
+    if (given.size() < 1 || given.size() > int(most_levels))
+      bad_input("there must be 1 to " + std::to_string(most_levels) + " levels");
+    for (Py_ssize_t i = 0; i < given.size(); ++i)
+      rank_of_level.push_back(
+          whole(given[i], "a rank", 0, std::min(encoded.problem.rows, encoded.problem.n)));
+    for (Py_ssize_t i = 0; i < rows.size(); ++i)
+      level_of_row.push_back(whole(rows[i], "a level", 0, int(given.size()) - 1));
+  }
 
   // Gains so low that acceleration can follow: K a / j is at most 1.5, about that of the default bounds, and
   // at most half of the rate at which accelerations end, else the arm shakes where the residual curves.
@@ -154,18 +184,28 @@ struct Tracker {
 
   // New limits: lower, upper, speed (dof); swing, low and high of each ball joint, in the order of the
   // constructor; speed and turn speed of each end effector (targets, 2), infinite where there is no bound.
-  void limit(nb::handle lower, nb::handle upper, nb::handle speed, nb::list balls, nb::handle effectors) {
+  void limit(nb::handle lower, nb::handle upper, nb::handle speed, nb::handle given_balls,
+             nb::handle effectors) {
     const int n = encoded.problem.n, dof = encoded.dof, targets = encoded.problem.target_count;
     const Rows lows(lower, "lower", dof), highs(upper, "upper", dof), speeds(speed, "speed", dof);
     const Rows pairs(effectors, "effectors", targets, 2);
-    std::size_t next = 0;
-    for (nb::handle b : balls)
-      if (encoded.place[whole(b[0])] >= 0) {
-        Ball &ball = encoded.balls.at(next++);
-        ball.swing = number(b[2]);
-        ball.low = number(b[3]);
-        ball.high = number(b[4]);
-      }
+    if (lows.n != 1 || highs.n != 1 || speeds.n != 1 || pairs.n != 1)
+      bad_input("limits must be one row each");
+    std::vector<Ball> new_balls;
+    for (const Fields &b : EncodedProblem::rows_of(given_balls, "ball", 5)) {
+      const int index = encoded.place[whole(b[0], "the index of a ball", 0, dof - 1)];
+      const Ball limits{index, {}, number(b[2]), number(b[3]), number(b[4])};
+      if (index >= 0)
+        new_balls.push_back(limits);
+    }
+    if (new_balls.size() != encoded.balls.size())
+      bad_input("limits must name the ball joints of the tracker");
+    const Turn turn(busy);
+    for (std::size_t i = 0; i < new_balls.size(); ++i) {
+      encoded.balls[i].swing = new_balls[i].swing;
+      encoded.balls[i].low = new_balls[i].low;
+      encoded.balls[i].high = new_balls[i].high;
+    }
     std::vector<char> is_ball(n);
     for (const Ball &b : encoded.balls)
       is_ball[b.index] = is_ball[b.index + 1] = is_ball[b.index + 2] = 1;
@@ -194,6 +234,10 @@ struct Tracker {
     const Rows from(start, "start", encoded.dof);
     if (from.n != arms)
       bad_input("start must have " + std::to_string(arms) + " rows");
+    const Turn turn(busy);
+    begin(from);
+  }
+  void begin(const Rows &from) {
     full.assign(from.data, from.data + arms * encoded.dof);
     std::vector<double> part(encoded.problem.n);
     for (npy_intp i = 0; i < arms; ++i) {
@@ -226,19 +270,32 @@ struct Tracker {
 
   nb::object run(const double *goals_, const double *twists, nb::handle measured_, const double *stamps,
                  double dt, const ExternalStep *external = nullptr, const double *frames = nullptr) {
-    const int n = encoded.problem.n;
-    const double *real = nullptr;
-    if (!measured_.is_none()) {
+    const npy_intp dims[2] = {arms, result_width()};
+    Fresh out(many ? dims : dims + 1, many ? 2 : 1, {});
+    if (measured_.is_none()) {
+      const Turn turn(busy);
+      tick(goals_, twists, nullptr, stamps, dt, external, frames, out.data);
+    } else {
       const Rows rows(measured_, "measured", encoded.dof);
       if (rows.n != arms)
         bad_input("measured must have " + std::to_string(arms) + " rows");
+      const Turn turn(busy);
+      tick(goals_, twists, rows.data, stamps, dt, external, frames, out.data);
+    }
+    return std::move(out.owner);
+  }
+
+  // One tick of all arms, its results into `out`; measured_ (arms, dof) or null.
+  void tick(const double *goals_, const double *twists, const double *measured_, const double *stamps,
+            double dt, const ExternalStep *external, const double *frames, double *out) {
+    const int n = encoded.problem.n;
+    const double *real = nullptr;
+    if (measured_) {
       measured.resize(arms * n);
       for (npy_intp i = 0; i < arms; ++i)
-        encoded.gather(rows.data + i * encoded.dof, measured.data() + i * n);
+        encoded.gather(measured_ + i * encoded.dof, measured.data() + i * n);
       real = measured.data();
     }
-    const npy_intp dims[2] = {arms, result_width()};
-    Fresh out(many ? dims : dims + 1, many ? 2 : 1, {});
     // where every joint is needed, results need no spreading
     const bool direct = n == encoded.dof;
     if (!direct)
@@ -255,11 +312,11 @@ struct Tracker {
                       dt,
                       external,
                       preferred.empty() ? nullptr : preferred.data(),
-                      direct ? out.data : results.data()};
+                      direct ? out : results.data()};
     if (arms < 64) {
       kernels.tick(job, 0, arms, scratch.data);
       if (!direct)
-        spread(0, arms, out.data);
+        spread(0, arms, out);
     } else {
       nb::gil_scoped_release free;
       parallel(arms, 256, [&](long long begin, long long end) {
@@ -268,21 +325,16 @@ struct Tracker {
           const long long last = i + 64 < end ? i + 64 : end;
           kernels.tick(job, i, last, own.data);
           if (!direct)
-            spread(i, last, out.data);
+            spread(i, last, out);
         }
       });
     }
-    return std::move(out.owner);
   }
 };
 
 // one arm, one goal: a Frame, or an array (4, 4)
 nb::object track_frame(Tracker &track, nb::handle goal, double dt, double stamp, nb::handle measured) {
-  nb::handle array = goal;
-  if (Py_TYPE(goal.ptr()) == frame_type.type)
-    array =
-        nb::handle(*reinterpret_cast<PyObject **>(reinterpret_cast<char *>(goal.ptr()) + frame_type.slot));
-  const Rows rows(array, "goal", 4, 4);
+  const Rows rows(matrix_of(goal), "goal", 4, 4);
   if (rows.n != track.arms || track.encoded.problem.target_count != 1)
     bad_input("goal must have one frame for each arm, got shape " + shape_text(rows.array));
   if (std::isnan(stamp))
@@ -315,8 +367,12 @@ nb::object track_steer(Tracker &track, nb::handle goals, double dt, nb::handle m
   const int n = track.encoded.problem.n;
   std::vector<double> part(2 * n);
   track.encoded.gather(change.data, part.data());
-  if (!weights.is_none())
-    track.encoded.gather(Rows(weights, "weights", track.encoded.dof).data, part.data() + n);
+  if (!weights.is_none()) {
+    const Rows given(weights, "weights", track.encoded.dof);
+    if (given.n != 1)
+      bad_input("weights must be one row");
+    track.encoded.gather(given.data, part.data() + n);
+  }
   const ExternalStep external{part.data(), weights.is_none() ? nullptr : part.data() + n, alpha, bounded};
   return track.run(rows.data, nullptr, measured, nullptr, dt, &external);
 }
@@ -338,33 +394,44 @@ nb::object track_replay(Tracker &track, nb::handle goals, double dt, nb::object 
   nb::object kept;
   const double *times = nullptr;
   if (!stamps.is_none()) {
+    if (rows.n > INT_MAX)
+      bad_input("a replay takes at most " + std::to_string(INT_MAX) + " ticks");
     const Rows given(stamps, "stamps", int(rows.n));
+    if (given.n != 1)
+      bad_input("stamps must be one row");
     kept = given.owner;
     times = given.data;
   }
   const npy_intp dims[2] = {rows.n, dof}, state_dims[1] = {rows.n};
   Fresh q(dims, 2, {}), states(state_dims, 1, {});
+  const Turn turn(track.busy);
   track.results.resize(result_size(n, targets));
-  for (npy_intp i = 0; i < rows.n; ++i) {
-    const TickJob job{&track.tracking,
-                      track.options.data(),
-                      track.tolerance,
-                      static_cast<double *>(track.memory.data),
-                      rows.data + i * 12 * targets,
-                      nullptr,
-                      nullptr,
-                      nullptr,
-                      times ? times + i : nullptr,
-                      dt,
-                      nullptr,
-                      track.preferred.empty() ? nullptr : track.preferred.data(),
-                      track.results.data()};
-    track.kernels.tick(job, 0, 1, track.scratch.data);
-    std::memcpy(q.data + i * dof, track.full.data(), 8 * dof);
-    const ResultRow row = result_row(track.results.data(), n, targets);
-    track.encoded.scatter(row.q, q.data + i * dof);
-    states.data[i] = row.numbers->status;
+  bool stopped = false;
+  {
+    nb::gil_scoped_release free;
+    for (npy_intp i = 0; i < rows.n && !stopped; ++i) {
+      stopped = i % 16384 == 16383 && signal_raised();
+      const TickJob job{&track.tracking,
+                        track.options.data(),
+                        track.tolerance,
+                        static_cast<double *>(track.memory.data),
+                        rows.data + i * 12 * targets,
+                        nullptr,
+                        nullptr,
+                        nullptr,
+                        times ? times + i : nullptr,
+                        dt,
+                        nullptr,
+                        track.preferred.empty() ? nullptr : track.preferred.data(),
+                        track.results.data()};
+      track.kernels.tick(job, 0, 1, track.scratch.data);
+      std::memcpy(q.data + i * dof, track.full.data(), 8 * dof);
+      const ResultRow row = result_row(track.results.data(), n, targets);
+      track.encoded.scatter(row.q, q.data + i * dof);
+      states.data[i] = row.numbers->status;
+    }
   }
+  raise_signal();
   return nb::make_tuple(std::move(q.owner), std::move(states.owner));
 }
 
@@ -374,8 +441,8 @@ nb::object track_replay(Tracker &track, nb::handle goals, double dt, nb::object 
 
 void bind_tracker(nb::module_ &m) {
   nb::class_<Tracker>(m, "Tracker", "The memory of one arm or many, and the law that moves them.")
-      .def(nb::init<nb::object, nb::list, nb::handle, nb::handle, nb::list, nb::tuple, int, double, nb::tuple,
-                    int, nb::tuple, nb::list, nb::handle, double, double>(),
+      .def(nb::init<nb::object, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, int, double,
+                    nb::handle, int, nb::handle, nb::handle, nb::handle, double, double>(),
            nb::sig(
                "def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
                ", balls: list[typing.Any], bounds: tuple[typing.Any, ...], rank: int, weight_scale: float, "
@@ -412,6 +479,7 @@ void bind_tracker(nb::module_ &m) {
           [](Tracker &t) {
             const npy_intp dims[2] = {t.arms, t.encoded.dof};
             Fresh out(t.many ? dims : dims + 1, t.many ? 2 : 1, {});
+            const Turn turn(t.busy);
             for (npy_intp i = 0; i < t.arms; ++i) {
               std::memcpy(out.data + i * t.encoded.dof, t.full.data() + i * t.encoded.dof, 8 * t.encoded.dof);
               t.encoded.scatter(t.kernels.values(t.tracking, t.row(i)), out.data + i * t.encoded.dof);
@@ -425,6 +493,7 @@ void bind_tracker(nb::module_ &m) {
             const Rows rows(step, "preferred step", t.encoded.dof);
             if (t.arms != 1 || rows.n != 1)
               bad_input("a preferred step takes a single arm");
+            const Turn turn(t.busy);
             t.preferred.resize(t.encoded.problem.n);
             t.encoded.gather(rows.data, t.preferred.data());
           },
@@ -433,9 +502,12 @@ void bind_tracker(nb::module_ &m) {
       .def(
           "weigh",
           [](Tracker &t, int target, std::vector<double> weights) {
-            Target &g = t.encoded.targets.at(target);
+            if (target < 0 || target >= t.encoded.problem.target_count)
+              bad_input("the tracker has no goal " + std::to_string(target));
+            Target &g = t.encoded.targets[target];
             if (int(weights.size()) != g.rows)
               bad_input("a goal keeps its rows while it is tracked");
+            const Turn turn(t.busy);
             for (int k = 0; k < g.rows; ++k)
               g.weight[k] = weights[k];
             t.weigh_command(target, t.tracking.weight_scale);

@@ -266,7 +266,7 @@ SUPPLE_FN void approach_nearest(const Problem &problem, const Method &method, co
   const int n = problem.n;
   const Evaluation &evaluation = scratch.evaluation;
   double error = error_at(problem, goals, scratch.best, scratch), damping = 0.1 * error;
-  for (; report.iterations < stop.iterations; ++report.iterations) {
+  for (; report.iterations < stop.iterations && !stop.is_interrupted(); ++report.iterations) {
     evaluate(problem, scratch.best, goals, false, evaluation);
     set_values(0, n, scratch.preferred);
     if (method.clamp)
@@ -348,6 +348,8 @@ SUPPLE_FN Report solve(const Problem &problem, const Method &method, const Stop 
   scratch.memory[0] = 0;
   move(problem, method.clamp, start, scratch.dq, scratch.q);
   for (;; ++report.iterations) {
+    if (stop.is_interrupted())
+      return report;
     evaluate(problem, scratch.q, goals, false, scratch.evaluation);
     double error = 0;
     const bool reached = is_within(problem, stop, scratch.evaluation);
@@ -416,7 +418,7 @@ SUPPLE_FN void refine(const Problem &problem, const Method &method, const Stop &
   scratch.memory[0] = 0;
   copy_values(start, n, scratch.best);
   copy_values(start, n, scratch.q);
-  for (int k = 0; k < stop.iterations; ++k) {
+  for (int k = 0; k < stop.iterations && !stop.is_interrupted(); ++k) {
     if (!one_step(problem, method, goals, scratch.q, scratch, scratch.dq))
       return;
     move(problem, method.clamp, scratch.q, scratch.dq, scratch.next);

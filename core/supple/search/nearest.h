@@ -6,11 +6,12 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// Whether one more step exceeds the iterations or the time of a solve; the clock is read every eighth step.
+// Whether one more step exceeds the iterations or the time of a solve.
 template <class T>
 SUPPLE_FN bool budget_is_spent(const Search &search, const Request &request, const Found &found) {
   return (found.iterations + 1LL) * Lane<T>::width > search.max_iterations ||
-         (request.deadline.passed && found.iterations % 8 == 7 &&
+         (request.deadline.passed &&
+          (found.iterations & request.deadline.interval) == request.deadline.interval &&
           request.deadline.passed(request.deadline.clock));
 }
 

@@ -297,6 +297,7 @@ SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const R
                            RestartScratch<T> &scratch, double *answers, int &count) {
   if (request.deadline.start)
     request.deadline.start(request.deadline.clock);
+  scratch.step.deadline = &request.deadline;
   scratch.candidate_count = 0;
   const Found nothing{stuck, 0, 0, 0};
   const bool nearest = search.nearest && request.start && request.wanted == 1;
@@ -328,7 +329,7 @@ SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const R
 template <class T>
 struct BatchState {
   int lane_restarts;  // restarts of a problem in its lane; those that need more are left for search_one
-  bool limited;       // little budget or a deadline: one step in a lane, then search_one
+  bool limited;       // little budget or a time limit: one step in a lane, then search_one
   long long next = 0; // problem to begin
   long long problem_of[Lane<T>::width]; // in each lane
   int active = 0;                       // lanes, as bits
@@ -403,7 +404,11 @@ SUPPLE_FN void search_many(const Problem &problem, const Search &search, const S
                         : full_batch < search.max_restarts       ? full_batch
                                                                  : search.max_restarts;
   state.limited =
-      batch.deadline.passed || search.max_iterations < full_batch * W * (SearchConstants::restart_steps + 1);
+      batch.deadline.timed || search.max_iterations < full_batch * W * (SearchConstants::restart_steps + 1);
+  const Deadline &deadline = batch.deadline;
+  if (deadline.timed && problem.n > many_joints) // a step of all lanes may take longer than the limit
+    for (; state.next < batch.count; ++state.next)
+      left[state.left_count++] = int(state.next);
   for (int lane = 0; lane < W; ++lane) {
     if (state.next < batch.count) {
       begin_problem(problem, search, batch, lane, state, scratch);
@@ -413,7 +418,10 @@ SUPPLE_FN void search_many(const Problem &problem, const Search &search, const S
     }
   }
   scratch.slide.limits = coarse_slide;
-  while (state.active) {
+  scratch.step.deadline = deadline.timed ? nullptr : &deadline;
+  for (int steps = 0; state.active; ++steps) {
+    if (scratch.step.deadline && (steps & deadline.interval) == deadline.interval && scratch.step.is_to_end())
+      return; // what is found is not complete
     const Advance<T> step = batch.starts ? advance_near_start(problem, search, state.active, scratch)
                                          : advance(problem, search, state.active, scratch);
     const int ended = step.arrived | (state.limited ? state.active : step.abandoned);

@@ -103,7 +103,7 @@ SUPPLE_FN void set_gradient(const Problem &problem, const Search &search, Search
 template <class T>
 SUPPLE_FN void solve_for_change(const Problem &problem, const Search &search, T damping,
                                 SearchStepScratch<T> &step) {
-  if (problem.target_count == 1 && problem.rows <= problem.n)
+  if (solves_by_rows(problem))
     return solve_by_rows(problem.rows, search, damping, step);
   set_gradient(problem, search, step);
   solve_by_joints(problem, search, damping, step);

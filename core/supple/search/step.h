@@ -22,7 +22,18 @@ struct SearchStepScratch {
   T *e;             // rows: weighted residual
   T *normal_matrix; // n x n, lower triangle: J'J + damping
   T *target_error;  // weighted squared error of each target
+  const Deadline *deadline = nullptr;
+
+  // asked in long loops over many joints
+  SUPPLE_FN bool is_to_end() const {
+    return deadline && deadline->passed && deadline->passed(deadline->clock);
+  }
 };
+
+// whether a step solves for the rows of its goal, and not for the joints
+SUPPLE_FN bool solves_by_rows(const Problem &problem) {
+  return problem.target_count == 1 && problem.rows <= problem.n;
+}
 
 template <class T>
 SUPPLE_FN void lay_out(SearchStepScratch<T> &scratch, ScratchLayout &layout, const Problem &problem) {
@@ -41,7 +52,7 @@ SUPPLE_FN void lay_out(SearchStepScratch<T> &scratch, ScratchLayout &layout, con
   layout.array(scratch.axes, longest + 1);
   layout.array(scratch.J, 6 * (all > n ? all : n));
   layout.array(scratch.e, problem.rows);
-  layout.array(scratch.normal_matrix, n * n);
+  layout.array(scratch.normal_matrix, solves_by_rows(problem) ? 0 : std::size_t(n) * n);
   layout.array(scratch.target_error, problem.target_count);
 }
 
@@ -179,7 +190,7 @@ SUPPLE_FN void solve_by_rows(int rows, const Search &search, T damping, SearchSt
 template <class T>
 SUPPLE_FN void make_normal_matrix(const Problem &problem, const Search &search, T damping,
                                   SearchStepScratch<T> &scratch) {
-  const int n = problem.n;
+  const std::ptrdiff_t n = problem.n;
   T *H = scratch.normal_matrix;
   for (int k = 0; k < n; ++k) {
     for (int j = search.joints[k].parent; j >= 0; j = search.joints[j].parent)
@@ -189,7 +200,9 @@ SUPPLE_FN void make_normal_matrix(const Problem &problem, const Search &search, 
   for (int t = 0; t < problem.target_count; ++t) {
     const int begin = search.column_begin[t], end = search.column_begin[t + 1];
     const int rows = problem.targets[t].rows;
-    for (int c = begin; c < end; ++c)
+    for (int c = begin; c < end; ++c) {
+      if (n > many_joints && scratch.is_to_end())
+        return;
       for (int d = begin; d <= c; ++d) {
         const int k = search.columns[c], j = search.columns[d];
         const T *a = scratch.J + 6 * c, *b = scratch.J + 6 * d;
@@ -202,22 +215,28 @@ SUPPLE_FN void make_normal_matrix(const Problem &problem, const Search &search, 
             sum = sum + a[i] * b[i];
         entry = sum;
       }
+    }
   }
 }
 
 // change = (J'J + damping)^-1 J'e, for several targets. Joints of different branches have no common entry,
 // and that stays so if the matrix is factored from the outermost joints inward: L'D L with the sparsity of
-// the tree (Featherstone, Rigid Body Dynamics Algorithms, 6.5).
+// the tree (Featherstone, Rigid Body Dynamics Algorithms, 6.5). A solve that is to end takes no step.
 template <class T>
 SUPPLE_FN void solve_by_joints(const Problem &problem, const Search &search, T damping,
                                SearchStepScratch<T> &scratch) {
-  const int n = problem.n;
+  const std::ptrdiff_t n = problem.n;
   const SearchJoint *joints = search.joints;
   T *H = scratch.normal_matrix, *x = scratch.change;
   make_normal_matrix(problem, search, damping, scratch);
   for (int k = 0; k < n; ++k)
     x[k] = scratch.gradient[k];
-  for (int k = n - 1; k >= 0; --k) {
+  for (int k = problem.n - 1; k >= 0; --k) {
+    if (n > many_joints && scratch.is_to_end()) {
+      for (int i = 0; i < n; ++i)
+        x[i] = splat<T>(0);
+      return;
+    }
     const T inverse = splat<T>(1) / larger(H[k * n + k], splat<T>(1e-14));
     H[k * n + k] = inverse;
     for (int i = joints[k].parent; i >= 0; i = joints[i].parent) {
@@ -307,7 +326,7 @@ SUPPLE_FN SearchStepResult<T> general_step(const Problem &problem, const Search 
   const SearchStepResult<T> result = add_targets(problem, search, exact, scratch);
   hold_joints(problem, search, scratch);
   const T damping = damping_part * result.squared_error + splat<T>(1e-12);
-  if (problem.target_count == 1 && problem.rows <= problem.n)
+  if (solves_by_rows(problem))
     solve_by_rows(problem.rows, search, damping, scratch);
   else
     solve_by_joints(problem, search, damping, scratch);

@@ -141,11 +141,16 @@ struct SearchOptions {
   bool nearest;
 };
 
-// A time limit for each solve; without functions there is none.
+// A step of more joints than this takes long: it looks itself whether the solve is to end.
+constexpr int many_joints = 64;
+
+// What ends a solve from outside; without functions nothing does.
 struct Deadline {
-  void (*start)(void *clock); // a solve begins
-  bool (*passed)(void *clock);
+  void (*start)(void *clock);  // a solve begins
+  bool (*passed)(void *clock); // it is to end now; from then on this stays true until the next one begins
   void *clock;
+  bool timed;   // there is a time limit for each solve
+  int interval; // a power of two less one: the steps between two looks
 };
 
 // One solve.

@@ -60,8 +60,12 @@ struct Problem {
 };
 
 struct Stop {
-  int iterations, patience; // patience: iterations without progress before it is stuck
-  double position, angle;   // tolerances, in metres and radians
+  int iterations, patience;                  // patience: iterations without progress before it is stuck
+  double position, angle;                    // tolerances, in metres and radians
+  bool (*interrupted)(void *data) = nullptr; // whether a solve is to end before it is done, or null
+  void *interrupt_data = nullptr;
+
+  bool is_interrupted() const { return interrupted && interrupted(interrupt_data); }
 };
 
 enum Outcome : int { arrived, stuck, out_of_budget, invalid };

@@ -36,8 +36,8 @@ class CompiledSolver(_core.DirectSearch):
     A call adds a fraction of a microsecond to the search itself. The result is that of `Solver.solve`, bit for bit,
     without the error and the reason.
 
-    Threads may share it, but calls run one at a time: a call holds Python's interpreter lock and uses scratch memory
-    of the compiled solver. Without that lock (free-threaded Python), each thread needs its own.
+    Threads may share it: each call has its own memory. A call holds Python's interpreter lock for half a millisecond at
+    most; a search that takes longer releases it, and Ctrl-C ends it.
     """
 
     linkage: Linkage
