@@ -115,8 +115,8 @@ nb::object tree_frame_and_jacobian(Tree &tree, nb::handle q, nb::handle link, nb
   PyObject *pair = PyTuple_New(2);
   if (!pair)
     throw nb::python_error();
-  PyTuple_SET_ITEM(pair, 0, frame_of(frames.frozen(frames_into.is_none())).release().ptr());
-  PyTuple_SET_ITEM(pair, 1, jacobians.owner.release().ptr());
+  PyTuple_SetItem(pair, 0, frame_of(frames.frozen(frames_into.is_none())).release().ptr());
+  PyTuple_SetItem(pair, 1, jacobians.owner.release().ptr());
   return nb::steal(pair);
 }
 
