@@ -184,7 +184,7 @@ double core_cost(Tree &tree, nb::handle q, nb::handle link, int repeats, double 
     const double start = clock();
     for (int i = 0; i < repeats; ++i)
       kernels.chain(job, 0, rows.n, scratch.data);
-    best = std::min(best, clock() - start);
+    best = std::min<double>(best, clock() - start);
   }
   return best * 1e9 / (double(repeats) * double(rows.n));
 }

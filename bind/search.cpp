@@ -121,7 +121,7 @@ struct ManyWorker {
   void solve(long long begin, long long end) {
     const int n = solver.encoded.problem.n, size = 12 * solver.encoded.problem.target_count;
     rows.clear();
-    for (long long row = begin; row < std::min(begin + chunk, end); ++row) {
+    for (long long row = begin; row < std::min<long long>(begin + chunk, end); ++row) {
       const std::size_t place = rows.size();
       if (!arrays.read(solver, row, goals.data() + place * size)) {
         arrays.set_invalid(solver, row);

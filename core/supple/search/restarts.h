@@ -25,7 +25,7 @@ struct RestartScratch {
   int candidate_count;
   T *best; // n: least error so far, when candidates are refined
   SlideScratch<T> slide;
-  NearScratch near;
+  NearScratch nearby;
 };
 
 template <class T>
@@ -39,7 +39,7 @@ SUPPLE_FN void lay_out(RestartScratch<T> &scratch, ScratchLayout &layout, const 
   layout.array(scratch.candidates, SearchConstants::candidates * n);
   layout.array(scratch.best, n);
   lay_out(scratch.slide, layout, problem);
-  lay_out(scratch.near, layout, problem);
+  lay_out(scratch.nearby, layout, problem);
 }
 
 template <class T>
