@@ -28,7 +28,9 @@ extern "C" __global__ void solve(const Problem *problem, const Search *search, c
 def library():
     found = importlib.util.find_spec("nvidia")
     for place in found.submodule_search_locations if found else ():
-        for file in sorted(Path(place).glob("*/lib/libnvrtc.so.*")) + sorted(Path(place).glob("*/bin/**/nvrtc64_*.dll")):
+        for file in sorted(Path(place).glob("*/lib/libnvrtc.so.*")) + sorted(
+            Path(place).glob("*/bin/**/nvrtc64_*.dll")
+        ):
             if "builtins" not in file.name and "alt" not in file.name:
                 return ctypes.CDLL(str(file))
     return pytest.fail("nvidia-cuda-nvrtc is not installed: run `make gates`, or pip install '.[gates]'")
