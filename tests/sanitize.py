@@ -1,8 +1,8 @@
 """Runs the tests of the native code under AddressSanitizer and UndefinedBehaviorSanitizer.
 
 Builds the core with both into build/sanitize and runs pytest with the interpreter that the virtual environment was made
-from: an editable install would bring the ordinary core. Arguments are pytest's; without any, the tests of everything that
-runs in the core.
+from: an editable install would bring the ordinary core. Arguments are pytest's; without any, the tests of everything
+that runs in the core.
 """
 
 from __future__ import annotations

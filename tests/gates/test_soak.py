@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 import soak
 
 SCRIPT = Path(soak.__file__)

@@ -1,8 +1,8 @@
 """Every C++ file compiles for the other systems that wheels are promised for, with clang as `ziglang` brings it.
 
-Compiled, not run. `*-windows-gnu` has MinGW's headers. Visual C++ itself and its standard library cannot be had here: for
-`windows-msvc` clang reads the core as Visual C++ would (its macros, no compiler vectors, no GNU extension), with the few
-standard declarations that the core needs in `headers/`.
+Compiled, not run. `*-windows-gnu` has MinGW's headers. Visual C++ and its standard library are not on the package
+index: for `windows-msvc` clang reads the core as Visual C++ would (its macros, no compiler vectors, no GNU extension),
+with the few standard declarations that the core needs in `headers/`.
 """
 
 import importlib.util
@@ -107,8 +107,8 @@ def test_the_binding_compiles_for(target, source, python_headers, tmp_path):
     compiled(target, source, tmp_path / "binding.o", *flags)
 
 
-# Visual C++ has no vectors of GNU C; __clang__ is hidden, so that code for it alone is not seen. dispatch.cpp is the one
-# file of the binding that needs no Python.
+# Visual C++ has no vectors of GNU C; __clang__ is hidden, so that code for it alone is not seen. dispatch.cpp is the
+# one file of the binding that needs no Python.
 MSVC = ["-nostdinc++", "-fsyntax-only", "-fno-delayed-template-parsing", "-fms-compatibility-version=19.30"]
 MSVC += ["-pedantic-errors", "-Werror=gnu", "-U__clang__", "-DSUPPLE_PLAIN_ARRAYS", f"-I{HEADERS}"]
 
