@@ -12,7 +12,12 @@ below   = $(foreach path,$(wildcard $1/*),$(call below,$(path),$2) $(filter $2,$
 CPP    := $(call below,core,%.h) $(call below,bind,%.h %.cpp)
 NATIVE := CMakeLists.txt pyproject.toml $(CPP)
 
-.PHONY: help setup teleop test quick check format bench docs wheel clean
+CLANG  ?= $(firstword $(shell command -v clang++ || command -v clang++-14))
+ifeq ($(CLANG),)
+  CLANG := $(abspath $(BIN))/python -m ziglang c++
+endif
+
+.PHONY: help setup teleop test quick check format bench docs wheel gates sanitize soak clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' Makefile
@@ -31,11 +36,11 @@ teleop: setup ## drive the Panda in the browser
 
 test: setup ## run every test: first those that may run side by side, then those that need the machine alone
 	$(BIN)/python tests/setup_browser.py
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not alone"
-	$(BIN)/python -m pytest -m alone
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not alone and not gate"
+	$(BIN)/python -m pytest -m "alone and not gate"
 
 quick: setup ## the tests that take no time: a verdict in 90 seconds
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not alone and not slow"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not alone and not slow and not gate"
 
 check: setup ## layout, lint and types of Python and C++
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
@@ -62,6 +67,25 @@ docs: setup ## build the documentation, serve it and open it in the browser
 
 wheel: setup ## build the source archive and the wheel into dist/
 	$(BIN)/python -m build
+
+$(VENV)/.gates: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[gates]'
+	@touch $@
+
+gates: $(VENV)/.gates ## long checks: other compilers and systems, each instruction set, fuzzers, memory; tens of minutes
+	CXX="$(CLANG)" $(BIN)/python -m pytest -n auto --dist worksteal tests/core
+	for set in $$($(BIN)/python -c "from supple import _core; print(*_core.instruction_sets())"); do \
+	  SUPPLE_ISA=$$set $(BIN)/python -m pytest -n auto --dist worksteal -m "not alone and not slow and not gate" \
+	    tests/linkage tests/solve tests/tracking tests/motion || exit 1; \
+	done
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "gate and not alone"
+	$(BIN)/python -m pytest -m "gate and alone"; status=$$?; test $$status -eq 0 -o $$status -eq 5
+
+sanitize: setup ## the tests of the native code under AddressSanitizer and UndefinedBehaviorSanitizer (GCC or clang, Linux)
+	$(BIN)/python tests/sanitize.py
+
+soak: setup ## 20 million solves, 5 million ticks, 100,000 solvers and trackers made and dropped: memory stays flat
+	$(BIN)/python benchmarks/soak.py
 
 clean: ## remove everything that was made here
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis src/supple/_core.pyi

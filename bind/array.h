@@ -198,13 +198,17 @@ struct Fresh {
 struct FrameType {
   PyTypeObject *type = nullptr;
   Py_ssize_t slot = 0;
+  allocfunc allocate = nullptr;
 };
 extern FrameType frame_type;
+inline PyObject *&object_at(PyObject *object, Py_ssize_t offset) {
+  return *reinterpret_cast<PyObject **>(reinterpret_cast<char *>(object) + offset);
+}
 inline nb::object frame_of(nb::object array) {
-  PyObject *frame = frame_type.type->tp_alloc(frame_type.type, 0);
+  PyObject *frame = frame_type.allocate(frame_type.type, 0);
   if (!frame)
     throw nb::python_error();
-  *reinterpret_cast<PyObject **>(reinterpret_cast<char *>(frame) + frame_type.slot) = array.release().ptr();
+  object_at(frame, frame_type.slot) = array.release().ptr();
   return nb::steal(frame);
 }
 

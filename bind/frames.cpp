@@ -61,7 +61,7 @@ nb::object mend_frames(nb::handle given) {
     for (long long i = begin; i < end; ++i) {
       const FrameDefect found = repair_frame(data + 16 * i, worst);
       if (found != no_defect)
-        least = std::min(least, int(found));
+        least = std::min<int>(least, int(found));
     }
     return std::make_pair(least, worst);
   };
@@ -69,8 +69,8 @@ nb::object mend_frames(nb::handle given) {
   auto work = [&](long long begin, long long end) {
     const auto [least, worst] = check(begin, end);
     const std::lock_guard<std::mutex> lock(mutex);
-    wrong = std::min(wrong, least);
-    off = std::max(off, worst);
+    wrong = std::min<int>(wrong, least);
+    off = std::max<double>(off, worst);
   };
   if (rows.n < 4096) {
     work(0, rows.n);

@@ -129,8 +129,8 @@ nb::object tree_frame_and_jacobian(Tree &tree, nb::handle q, nb::handle link, nb
   PyObject *pair = PyTuple_New(2);
   if (!pair)
     throw nb::python_error();
-  PyTuple_SET_ITEM(pair, 0, frame_of(frames.frozen(frames_into.is_none())).release().ptr());
-  PyTuple_SET_ITEM(pair, 1, jacobians.owner.release().ptr());
+  PyTuple_SetItem(pair, 0, frame_of(frames.frozen(frames_into.is_none())).release().ptr());
+  PyTuple_SetItem(pair, 1, jacobians.owner.release().ptr());
   return nb::steal(pair);
 }
 
@@ -202,7 +202,7 @@ double core_cost(Tree &tree, nb::handle q, nb::handle link, int repeats, double 
     const double start = clock();
     for (int i = 0; i < repeats; ++i)
       kernels.chain(job, 0, rows.n, scratch.data);
-    best = std::min(best, clock() - start);
+    best = std::min<double>(best, clock() - start);
   }
   return best * 1e9 / (double(repeats) * double(rows.n));
 }

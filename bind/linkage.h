@@ -211,7 +211,7 @@ struct Tree {
     }
     for (int i = int(made.size()) - 1; i >= 0; --i)
       if (made[i].joint.parent >= 0)
-        made[made[i].joint.parent].end = std::max(made[made[i].joint.parent].end, made[i].end);
+        made[made[i].joint.parent].end = std::max<int>(made[made[i].joint.parent].end, made[i].end);
   }
 
   // joint values, checked

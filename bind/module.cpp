@@ -3,8 +3,6 @@
 #include "array.h"
 #include "dispatch.h"
 
-#include <structmember.h>
-
 #include <cstdlib>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -33,12 +31,34 @@ void set_python_error(const std::exception_ptr &error) noexcept {
   }
 }
 
+// Where an object keeps its slot `matrix`, in bytes; 0 if it has none. The stable ABI does not tell: an
+// object of its own is put into the slot and looked for.
+static Py_ssize_t find_slot(nb::handle type, nb::handle frame) {
+  const nb::object slot = type.attr("matrix"), mark = nb::module_::import_("builtins").attr("object")();
+  if (!nb::isinstance(slot, nb::module_::import_("types").attr("MemberDescriptorType")))
+    return 0;
+  slot.attr("__set__")(frame, mark);
+  const Py_ssize_t size = nb::cast<Py_ssize_t>(type.attr("__basicsize__"));
+  Py_ssize_t found = 0;
+  for (Py_ssize_t at = sizeof(PyObject); at + Py_ssize_t(sizeof(PyObject *)) <= size;
+       at += sizeof(PyObject *))
+    if (object_at(frame.ptr(), at) == mark.ptr())
+      found = at;
+  slot.attr("__delete__")(frame);
+  return found;
+}
+
 static void know_frame(nb::type_object type) {
-  nb::object slot = type.attr("matrix");
-  if (!Py_IS_TYPE(slot.ptr(), &PyMemberDescr_Type))
+  PyTypeObject *made = (PyTypeObject *)type.ptr();
+  const allocfunc allocate = (allocfunc)PyType_GetSlot(made, Py_tp_alloc);
+  const nb::object frame = nb::steal(allocate(made, 0));
+  if (!frame.is_valid())
+    throw nb::python_error();
+  const Py_ssize_t slot = find_slot(type, frame);
+  if (!slot)
     bad_input("a frame needs a slot called matrix");
-  frame_type.slot = ((PyMemberDescrObject *)slot.ptr())->d_member->offset;
-  frame_type.type = (PyTypeObject *)type.release().ptr();
+  frame_type = {made, slot, allocate};
+  type.release();
 }
 
 static int import_numpy() {

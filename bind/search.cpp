@@ -137,7 +137,7 @@ struct ManyWorker {
     const int n = solver.encoded.problem.n;
     const std::size_t size = 12 * std::size_t(solver.encoded.problem.target_count);
     rows.clear();
-    for (long long row = begin; row < std::min(begin + chunk, end); ++row) {
+    for (long long row = begin; row < std::min<long long>(begin + chunk, end); ++row) {
       const std::size_t place = rows.size();
       if (!arrays.read(solver, row, goals.data() + place * size)) {
         arrays.set_invalid(solver, row);
@@ -226,16 +226,16 @@ PyObject *call_search(PyObject *self, PyObject *args, PyObject *names) {
   return guarded([&] {
     static const char *const known[3] = {"goal", "start", "out"};
     PyObject *given[3] = {nullptr, Py_None, Py_None};
-    const Py_ssize_t count = PyTuple_GET_SIZE(args);
+    const Py_ssize_t count = PyTuple_Size(args);
     for (Py_ssize_t i = 0; i < count && i < 3; ++i)
-      given[i] = PyTuple_GET_ITEM(args, i);
+      given[i] = PyTuple_GetItem(args, i);
     Py_ssize_t named = 0;
     for (int i = int(count); i < 3 && names; ++i)
       if (PyObject *value = PyDict_GetItemString(names, known[i])) {
         given[i] = value;
         ++named;
       }
-    if (count > 3 || !given[0] || (names && named != PyDict_GET_SIZE(names))) {
+    if (count > 3 || !given[0] || (names && named != PyDict_Size(names))) {
       PyErr_SetString(PyExc_TypeError, "a compiled solver is called with goal, start=None, out=None");
       throw nb::python_error();
     }

@@ -293,10 +293,10 @@ struct SearchSolver {
     PyObject *result = PyTuple_New(4);
     if (!result)
       throw nb::python_error();
-    PyTuple_SET_ITEM(result, 0, out.owner.release().ptr());
-    PyTuple_SET_ITEM(result, 1, PyLong_FromLong(found.outcome));
-    PyTuple_SET_ITEM(result, 2, PyLong_FromLong(found.iterations));
-    PyTuple_SET_ITEM(result, 3, PyLong_FromLong(found.restarts));
+    PyTuple_SetItem(result, 0, out.owner.release().ptr());
+    PyTuple_SetItem(result, 1, PyLong_FromLong(found.outcome));
+    PyTuple_SetItem(result, 2, PyLong_FromLong(found.iterations));
+    PyTuple_SetItem(result, 3, PyLong_FromLong(found.restarts));
     return nb::steal(result);
   }
 };

@@ -109,7 +109,8 @@ void LocalSolver::read_schemes(nb::handle given) {
     d.min_weight = number(s[6]);
     d.ramp_rate = number(s[7]);
     d.ignored_speed = number(s[8]);
-    d.rank = std::max(1, whole(s[9], "a rank", 0, std::min(encoded.problem.rows, encoded.problem.n)));
+    d.rank =
+        std::max<int>(1, whole(s[9], "a rank", 0, std::min<int>(encoded.problem.rows, encoded.problem.n)));
     d.callback = whole(s[10], "the number of a function");
     d.joints = row_of(s[11], "joints of a scheme");
     const Fields joint(s[12], "joint of a scheme", 4);
@@ -219,7 +220,7 @@ void run_watched(npy_intp rows, long long grain, const SolveJob &job,
       watched.stop.interrupt_data = &watch;
       const Scratch scratch(scratch_size);
       for (long long row = begin; row < end && !stopped; row += 64)
-        kernel(watched, row, std::min(row + 64, end), scratch.data);
+        kernel(watched, row, std::min<long long>(row + 64, end), scratch.data);
     });
   }
   raise_signal();

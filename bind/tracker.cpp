@@ -59,7 +59,7 @@ struct Tracker {
     const int n = encoded.problem.n, dof = encoded.dof;
     const Fields joint_bounds(given_bounds, "bounds", 5), levels(given_levels, "levels", 5),
         slacks(given_slacks, "slacks", encoded.problem.target_count);
-    if (rank < 1 || rank > std::min(encoded.problem.rows, n))
+    if (rank < 1 || rank > std::min<int>(encoded.problem.rows, n))
       bad_input("rank must be from 1 to the number of rows and of joints");
     if (recovery < recover_off || recovery > recover_free)
       bad_input("recover must be 0, 1 or 2");
@@ -153,7 +153,7 @@ struct Tracker {
       bad_input("there must be 1 to " + std::to_string(most_levels) + " levels");
     for (Py_ssize_t i = 0; i < given.size(); ++i)
       rank_of_level.push_back(
-          whole(given[i], "a rank", 0, std::min(encoded.problem.rows, encoded.problem.n)));
+          whole(given[i], "a rank", 0, std::min<int>(encoded.problem.rows, encoded.problem.n)));
     for (Py_ssize_t i = 0; i < rows.size(); ++i)
       level_of_row.push_back(whole(rows[i], "a level", 0, int(given.size()) - 1));
   }

@@ -103,3 +103,42 @@ def test_a_symbol_outside_of_the_instruction_set_is_seen(tmp_path):
     source = tmp_path / "container.cpp"
     source.write_text("#include <vector>\nvoid grow(std::vector<int> &v) { v.resize(v.size() + 3); }\n")
     assert any(name.startswith("std::vector") for name in shared_symbols(source, tmp_path / "container.o"))
+
+
+# what <windows.h> and <complex.h> define as macros, some of them as nothing
+WINDOWS = ("near", "far", "small char", "interface struct", "IN", "OUT", "ERROR 0", "I 1i", "BOOL int", "CONST const")
+WINDOWS += (
+    "min(a, b) (a)",
+    "max(a, b) (a)",
+    "pascal",
+    "hyper 1",
+    "DELETE 1",
+    "STRICT 1",
+    "NO_ERROR 0",
+    "TRUE 1",
+    "FALSE 0",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", [f"kernels/{name}" for name in KERNELS])
+def test_no_identifier_is_a_macro_of_windows(source, tmp_path):
+    """The standard headers come first; the macros stand before everything of ours."""
+    before = "".join(f"#include <{name}>\n" for name in ("cmath", "cstring", "type_traits", "utility", "immintrin.h"))
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        before = before.replace("#include <immintrin.h>\n", "")
+    made = tmp_path / "macros.cpp"
+    macros = "".join(f"#define {macro}\n" for macro in WINDOWS)
+    made.write_text(f'{before}{macros}#include "{source}"\n', encoding="utf-8")
+    compiled([available("g++"), *CHECK, f"-I{BIND}", "-DSUPPLE_ISA=baseline", made])
+
+
+BINDING = sorted(path.name for path in BIND.glob("*.[ch]*"))
+RESERVED = re.compile(r"(?<![\w\"])(near|far|small|interface|IN|OUT|ERROR|I)\b(?!\")|\b(min|max)\(")
+
+
+@pytest.mark.parametrize("name", BINDING)
+def test_no_identifier_of_the_binding_is_a_macro_of_windows(name):
+    text = (BIND / name).read_text(encoding="utf-8")
+    code = re.sub(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"', "", text)
+    assert RESERVED.findall(code) == []

@@ -135,17 +135,17 @@ struct Factored {
       std::memcpy(rows[i], a + i * N, N * sizeof(double));
     for (int i = 0; i < N; ++i)
       std::memcpy(&upper[i], rows[i], sizeof(Row));
-#pragma GCC unroll 8
+    SUPPLE_UNROLL(8)
     for (int j = 0; j < N; ++j) {
       const double d = get(upper[j], j) - shift;
       below += !(d > 0);
       inverse[j] = 1 / (d < 0 ? lesser(d, -1e-300) : larger(d, 1e-300));
-#pragma GCC unroll 8
+      SUPPLE_UNROLL(8)
       for (int i = j + 1; i < N; ++i) {
         lows[i][j] = get(upper[j], i) * inverse[j];
         upper[i] = upper[i] - Row(lows[i][j]) * upper[j];
       }
-#pragma GCC unroll 8
+      SUPPLE_UNROLL(8)
       for (int i = 0; i <= j; ++i)
         put(upper[j], i, 0.0);
     }
@@ -158,13 +158,13 @@ struct Factored {
     std::memcpy(x, b, N * sizeof(double));
     Row z;
     std::memcpy(&z, x, sizeof z);
-#pragma GCC unroll 8
+    SUPPLE_UNROLL(8)
     for (int j = 0; j < N; ++j)
       z = z - upper[j] * Row(get(z, j) * inverse[j]);
-#pragma GCC unroll 8
+    SUPPLE_UNROLL(8)
     for (int j = 0; j < N; ++j)
       put(z, j, get(z, j) * inverse[j]);
-#pragma GCC unroll 8
+    SUPPLE_UNROLL(8)
     for (int i = N - 1; i > 0; --i)
       z = z - lower[i] * Row(get(z, i));
     std::memcpy(x, &z, sizeof z);
@@ -220,38 +220,38 @@ SUPPLE_FN int solve_semidefinite(S *a, int n, S *b, int *order, S least) {
 // becomes L D L', the inverses of D on the diagonal.
 template <int M, class T>
 SUPPLE_FLAT void solve_packed(T *A, T *b) {
-#pragma GCC unroll 6
+  SUPPLE_UNROLL(6)
   for (int j = 0; j < M; ++j) {
     T scaled[M];
     const int row = j * (j + 1) / 2;
-#pragma GCC unroll 6
+    SUPPLE_UNROLL(6)
     for (int k = 0; k < j; ++k) {
       scaled[k] = A[row + k];
       A[row + k] = A[row + k] * A[k * (k + 1) / 2 + k];
     }
-#pragma GCC unroll 6
+    SUPPLE_UNROLL(6)
     for (int k = 0; k < j; ++k)
       A[row + j] = A[row + j] - scaled[k] * A[row + k];
     A[row + j] = splat<T>(1) / larger(A[row + j], splat<T>(1e-14));
-#pragma GCC unroll 6
+    SUPPLE_UNROLL(6)
     for (int i = j + 1; i < M; ++i)
-#pragma GCC unroll 6
-      for (int k = 0; k < j; ++k)
-        A[i * (i + 1) / 2 + j] = A[i * (i + 1) / 2 + j] - A[i * (i + 1) / 2 + k] * A[row + k];
+      SUPPLE_UNROLL(6)
+    for (int k = 0; k < j; ++k)
+      A[i * (i + 1) / 2 + j] = A[i * (i + 1) / 2 + j] - A[i * (i + 1) / 2 + k] * A[row + k];
   }
-#pragma GCC unroll 6
+  SUPPLE_UNROLL(6)
   for (int i = 1; i < M; ++i)
-#pragma GCC unroll 6
-    for (int k = 0; k < i; ++k)
-      b[i] = b[i] - A[i * (i + 1) / 2 + k] * b[k];
-#pragma GCC unroll 6
+    SUPPLE_UNROLL(6)
+  for (int k = 0; k < i; ++k)
+    b[i] = b[i] - A[i * (i + 1) / 2 + k] * b[k];
+  SUPPLE_UNROLL(6)
   for (int i = 0; i < M; ++i)
     b[i] = b[i] * A[i * (i + 1) / 2 + i];
-#pragma GCC unroll 6
+  SUPPLE_UNROLL(6)
   for (int i = M - 2; i >= 0; --i)
-#pragma GCC unroll 6
-    for (int k = i + 1; k < M; ++k)
-      b[i] = b[i] - A[k * (k + 1) / 2 + i] * b[k];
+    SUPPLE_UNROLL(6)
+  for (int k = i + 1; k < M; ++k)
+    b[i] = b[i] - A[k * (k + 1) / 2 + i] * b[k];
 }
 
 // Solves A x = b for a square A by elimination, largest pivot first; false where A is singular. A is lost.

@@ -6,25 +6,31 @@
 #pragma once
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 
 #ifndef SUPPLE_ISA
 #define SUPPLE_ISA plain
 #endif
 
 // SUPPLE_FN: a function for host and device; SUPPLE_FLAT: one so small, or so hot, that it must vanish into
-// its caller
+// its caller; SUPPLE_UNROLL: the next loop has at most this many rounds, all to be written out
+#define SUPPLE_PRAGMA(text) _Pragma(#text)
 #if defined(__CUDACC__)
 #define SUPPLE_FN __host__ __device__ inline
 #define SUPPLE_FLAT __host__ __device__ __forceinline__
+#define SUPPLE_UNROLL(rounds) SUPPLE_PRAGMA(unroll)
 #elif defined(__GNUC__)
 #define SUPPLE_FN inline
 #define SUPPLE_FLAT inline __attribute__((always_inline))
+#define SUPPLE_UNROLL(rounds) SUPPLE_PRAGMA(GCC unroll rounds)
 #elif defined(_MSC_VER)
 #define SUPPLE_FN inline
 #define SUPPLE_FLAT __forceinline
+#define SUPPLE_UNROLL(rounds)
 #else
 #define SUPPLE_FN inline
 #define SUPPLE_FLAT inline
+#define SUPPLE_UNROLL(rounds)
 #endif
 
 namespace supple {

@@ -29,8 +29,8 @@ constexpr int native_width = 2;
 
 template <class S, int W>
 struct PackMask {
-  using I = typename Bits<S>::Integer;
-  typedef I V __attribute__((vector_size(W * sizeof(S))));
+  using Integer = typename Bits<S>::Integer;
+  typedef Integer V __attribute__((vector_size(W * sizeof(S))));
   V v;
   friend SUPPLE_FLAT PackMask operator|(PackMask a, PackMask b) { return {a.v | b.v}; }
   friend SUPPLE_FLAT PackMask operator&(PackMask a, PackMask b) { return {a.v & b.v}; }
@@ -68,19 +68,19 @@ SUPPLE_FLAT Pack<S, W> select(PackMask<S, W> m, Pack<S, W> a, Pack<S, W> b) {
 // a cast between vectors of one size keeps the bits
 template <class S, int W>
 SUPPLE_FLAT PackMask<S, W> odd(Pack<S, W> sum) {
-  using I = typename PackMask<S, W>::V;
-  return {(((I)sum.v) & 1) != 0};
+  using Integers = typename PackMask<S, W>::V;
+  return {(((Integers)sum.v) & 1) != 0};
 }
 template <class S, int W>
 SUPPLE_FLAT Pack<S, W> turn_sign(Pack<S, W> x, Pack<S, W> sum, int ahead) {
-  using I = typename PackMask<S, W>::V;
+  using Integers = typename PackMask<S, W>::V;
   constexpr int to_the_sign = 8 * sizeof(S) - 2;
-  const I turned = ((I)x.v) ^ (((((I)sum.v) + ahead) & 2) << to_the_sign);
+  const Integers turned = ((Integers)x.v) ^ (((((Integers)sum.v) + ahead) & 2) << to_the_sign);
   return Pack<S, W>::of((typename Pack<S, W>::V)turned);
 }
 template <class S, int W>
 SUPPLE_FLAT bool any(PackMask<S, W> m) {
-  constexpr int bytes = W * int(sizeof(S));
+  [[maybe_unused]] constexpr int bytes = W * int(sizeof(S));
 #if defined(__AVX512F__)
   if constexpr (bytes == 64)
     return _mm512_test_epi64_mask((__m512i)m.v, (__m512i)m.v) != 0;
@@ -93,7 +93,7 @@ SUPPLE_FLAT bool any(PackMask<S, W> m) {
   if constexpr (bytes == 16)
     return _mm_movemask_epi8((__m128i)m.v) != 0;
 #endif
-  typename PackMask<S, W>::I sum = 0;
+  typename PackMask<S, W>::Integer sum = 0;
   for (int i = 0; i < W; ++i)
     sum |= m.v[i];
   return sum != 0;
@@ -286,8 +286,8 @@ SUPPLE_FLAT void swap_blocks(V &a, V &b, std::integer_sequence<int, i...>) {
   const V low = __builtin_shufflevector(a, b, ((i & h) ? W + i - h : i)...);
   const V high = __builtin_shufflevector(a, b, ((i & h) ? W + i : i + h)...);
 #else
-  using I = typename Bits<std::decay_t<decltype(a[0])>>::Integer;
-  typedef I Order __attribute__((vector_size(W * sizeof(I))));
+  using Integer = typename Bits<std::decay_t<decltype(a[0])>>::Integer;
+  typedef Integer Order __attribute__((vector_size(W * sizeof(Integer))));
   const V low = __builtin_shuffle(a, b, Order{((i & h) ? W + i - h : i)...});
   const V high = __builtin_shuffle(a, b, Order{((i & h) ? W + i : i + h)...});
 #endif

@@ -68,14 +68,14 @@ SUPPLE_FN SearchStepResult<T> frame_step(const Problem &problem, const Search &s
     T c[6];
     frame_column(chain_joint, scratch.axes[k], tip.p, joint.weighted_size, weight, weighted_rotation, c);
     const T factor = free_factor<T>(is_held(joint, scratch.q[l], dot6(c, e)));
-#pragma GCC unroll 6
+    SUPPLE_UNROLL(6)
     for (int i = 0; i < 6; ++i)
       scratch.J[6 * l + i] = c[i] = factor * c[i];
-#pragma GCC unroll 6
+    SUPPLE_UNROLL(6)
     for (int i = 0; i < 6; ++i)
-#pragma GCC unroll 6
-      for (int j = 0; j <= i; ++j)
-        A[i * (i + 1) / 2 + j] = A[i * (i + 1) / 2 + j] + c[i] * c[j];
+      SUPPLE_UNROLL(6)
+    for (int j = 0; j <= i; ++j)
+      A[i * (i + 1) / 2 + j] = A[i * (i + 1) / 2 + j] + c[i] * c[j];
   }
   solve_packed<6>(A, e);
   for (int l = 0; l < problem.n; ++l)

@@ -48,9 +48,9 @@ SUPPLE_FN void take_near_answer(const Problem &problem, const Search &search, co
   const double distance = distance_from_reference(problem, search, request, scratch.answer);
   bool fresh = state.known < SearchConstants::known_answers;
   for (int i = 0; i < state.known && fresh; ++i)
-    fresh = !(squared_gap(problem, search, scratch.answer, scratch.near.known + i * n) < gap * gap);
+    fresh = !(squared_gap(problem, search, scratch.answer, scratch.nearby.known + i * n) < gap * gap);
   for (int l = 0; l < n && fresh; ++l)
-    scratch.near.known[state.known * n + l] = scratch.answer[l];
+    scratch.nearby.known[state.known * n + l] = scratch.answer[l];
   state.known += fresh;
   if (!(distance < state.squared_distance))
     return;
@@ -103,8 +103,8 @@ SUPPLE_FN void run_round(const Problem &problem, const Search &search, const Req
   }
 }
 
-// Wrists of an answer turned over, those within `bound` of the start, into scratch.near.flipped; returns how
-// many.
+// Wrists of an answer turned over, those within `bound` of the start, into scratch.nearby.flipped; returns
+// how many.
 template <class T>
 SUPPLE_FN int flip_wrists(const Problem &problem, const Search &search, const double *answer,
                           const double *start, double bound, RestartScratch<T> &scratch) {
@@ -113,10 +113,10 @@ SUPPLE_FN int flip_wrists(const Problem &problem, const Search &search, const do
     const Chain &chain = problem.targets[t].chain;
     if (chain.axes != chain.count) // balls
       continue;
-    end_effector(problem.targets[t], answer, scratch.near.axes);
+    end_effector(problem.targets[t], answer, scratch.nearby.axes);
     for (int k = 0; k + 3 <= chain.count && count < SearchConstants::flips; ++k) {
-      double *row = scratch.near.flipped + count * problem.n;
-      count += flip_wrist(problem, search, start, chain, k, scratch.near.axes, answer, row) &&
+      double *row = scratch.nearby.flipped + count * problem.n;
+      count += flip_wrist(problem, search, start, chain, k, scratch.nearby.axes, answer, row) &&
                squared_gap(problem, search, row, start) < bound * bound;
     }
   }
@@ -128,10 +128,10 @@ template <class T>
 SUPPLE_FN bool take_sample(const Problem &problem, const Search &search, const double *start, double bound,
                            int known, double *row, RestartScratch<T> &scratch) {
   constexpr double gap = SearchConstants::near_answer;
-  while (scratch.near.samples->take(problem, search, start, bound, row)) {
+  while (scratch.nearby.samples->take(problem, search, start, bound, row)) {
     bool fresh = true;
     for (int i = 0; i < known && fresh; ++i)
-      fresh = !(squared_gap(problem, search, row, scratch.near.known + i * problem.n) < gap * gap);
+      fresh = !(squared_gap(problem, search, row, scratch.nearby.known + i * problem.n) < gap * gap);
     if (fresh)
       return true;
   }
@@ -161,7 +161,7 @@ SUPPLE_FN void run_rounds(const Problem &problem, const Search &search, const Re
         return false;
       if (flip < flips) {
         for (int l = 0; l < problem.n; ++l)
-          row[l] = scratch.near.flipped[flip * problem.n + l];
+          row[l] = scratch.nearby.flipped[flip * problem.n + l];
         ++flip;
       } else if (box_seed < box_seeds) {
         seed_round_start(problem, search, request.start, box_seed++, box, row);
@@ -189,7 +189,7 @@ SUPPLE_FN void refine_answers(const Problem &problem, const Search &search, cons
   auto next_seed = [&](double *row) {
     double least = unbounded;
     for (int i = 0; i < known; ++i) {
-      const double *answer = scratch.near.known + i * problem.n;
+      const double *answer = scratch.nearby.known + i * problem.n;
       const double distance = distance_from_reference(problem, search, request, answer);
       if (!(distance > last && distance < least))
         continue;
@@ -221,15 +221,15 @@ SUPPLE_FN Found search_near_start(const Problem &problem, const Search &search, 
   auto only_start = [&](double *row) {
     if (state.begun)
       return false;
-    make_seed(problem, search, request, 0, samples, scratch.near.axes, row);
+    make_seed(problem, search, request, 0, samples, scratch.nearby.axes, row);
     return true;
   };
   run_round(problem, search, request, only_start, state, scratch, found);
   if (!(state.distance() < search.accept_distance) && !state.ended) {
-    *scratch.near.samples = {};
+    *scratch.nearby.samples = {};
     if (search.has_table) {
-      scratch.near.samples->add_cells(problem, search, request, samples);
-      scratch.near.samples->sort(state.distance() + SearchConstants::near_margin);
+      scratch.nearby.samples->add_cells(problem, search, request, samples);
+      scratch.nearby.samples->sort(state.distance() + SearchConstants::near_margin);
     }
     run_rounds(problem, search, request, state, scratch, found);
     if (search.slides && state.known && !state.ended)

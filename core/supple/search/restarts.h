@@ -25,7 +25,7 @@ struct RestartScratch {
   int candidate_count;
   T *best; // n: least error so far, when candidates are refined
   SlideScratch<T> slide;
-  NearScratch near;
+  NearScratch nearby;
 };
 
 template <class T>
@@ -39,7 +39,7 @@ SUPPLE_FN void lay_out(RestartScratch<T> &scratch, ScratchLayout &layout, const 
   layout.array(scratch.candidates, SearchConstants::candidates * n);
   layout.array(scratch.best, n);
   lay_out(scratch.slide, layout, problem);
-  lay_out(scratch.near, layout, problem);
+  lay_out(scratch.nearby, layout, problem);
 }
 
 template <class T>
@@ -82,7 +82,7 @@ template <class T>
 SUPPLE_FN void begin_restart(const Problem &problem, const Search &search, const Request &request,
                              int restart, int lane, TableSeeds &seeds, RestartScratch<T> &scratch) {
   reset_lane(restart, request.start && restart == 0, lane, scratch);
-  make_seed(problem, search, request, restart, seeds, scratch.near.axes, scratch.seed);
+  make_seed(problem, search, request, restart, seeds, scratch.nearby.axes, scratch.seed);
   for (int l = 0; l < problem.n; ++l)
     put(scratch.step.q[l], lane, scratch.seed[l]);
 }

@@ -217,7 +217,7 @@ SUPPLE_FN bool search_round_nearest(const Problem &problem, const Search &search
     for (int lane = 0; lane < W && begun < seeds; ++lane) {
       if (active >> lane & 1)
         continue;
-      const double *row = scratch.near.flipped + begun * problem.n;
+      const double *row = scratch.nearby.flipped + begun * problem.n;
       if (begun >= flips) {
         seed_round_start(problem, search, answer, begun - flips, SearchConstants::near_miss_box,
                          scratch.seed);
@@ -305,19 +305,19 @@ SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const R
     return search_restarts(problem, search, request, scratch, nothing, answers, count);
   Search within = search;
   within.joints = search.near_joints ? search.near_joints : search.joints;
-  const Found near = search_near_start(problem, within, request, scratch, answers, count);
+  const Found near_start = search_near_start(problem, within, request, scratch, answers, count);
   if (!count)
-    return search_restarts(problem, search, request, scratch, near, answers, count);
+    return search_restarts(problem, search, request, scratch, near_start, answers, count);
   const double distance = distance_from_reference(problem, search, request, answers);
   const bool accepted = distance < search.accept_distance * search.accept_distance;
   if (accepted || (search.has_table && !search.has_slack))
-    return near;
-  double *other = scratch.near.known; // no longer needed
+    return near_start;
+  double *other = scratch.nearby.known; // no longer needed
   const Found restarted = search_restarts(problem, search, request, scratch, nothing, other, count);
   const bool nearer = count && distance_from_reference(problem, search, request, other) < distance;
   count = 1;
   if (!nearer)
-    return near;
+    return near_start;
   for (int l = 0; l < problem.n; ++l)
     answers[l] = other[l];
   return restarted;

@@ -144,7 +144,7 @@ SUPPLE_FN void solve_by_rows(const Search &search, T damping, SearchStepScratch<
   const int columns = search.column_begin[1];
   const T zero = splat<T>(0);
   T A[M * (M + 1) / 2], e[M];
-#pragma GCC unroll 6
+  SUPPLE_UNROLL(6)
   for (int i = 0; i < M; ++i) {
     e[i] = scratch.e[i];
     for (int j = 0; j <= i; ++j)
@@ -152,16 +152,16 @@ SUPPLE_FN void solve_by_rows(const Search &search, T damping, SearchStepScratch<
   }
   for (int c = 0; c < columns; ++c) {
     const T *column = scratch.J + 6 * c;
-#pragma GCC unroll 6
+    SUPPLE_UNROLL(6)
     for (int i = 0; i < M; ++i)
-#pragma GCC unroll 6
-      for (int j = 0; j <= i; ++j)
-        A[i * (i + 1) / 2 + j] = A[i * (i + 1) / 2 + j] + column[i] * column[j];
+      SUPPLE_UNROLL(6)
+    for (int j = 0; j <= i; ++j)
+      A[i * (i + 1) / 2 + j] = A[i * (i + 1) / 2 + j] + column[i] * column[j];
   }
   solve_packed<M>(A, e);
   for (int c = 0; c < columns; ++c) {
     T sum = scratch.J[6 * c] * e[0];
-#pragma GCC unroll 6
+    SUPPLE_UNROLL(6)
     for (int i = 1; i < M; ++i)
       sum = sum + scratch.J[6 * c + i] * e[i];
     scratch.change[search.columns[c]] = sum;

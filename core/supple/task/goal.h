@@ -272,9 +272,9 @@ SUPPLE_FLAT void remove_slack(const Target &target, Residual<T> &r) {
   }
   for (int i = 0; i < target.rows; ++i) {
     if (target.component[i] == radial_1) {
-      const T far = dot(r.rows.radial[0], r.position);
+      const T along = dot(r.rows.radial[0], r.position);
       r.position =
-          (far - clip(far, splat<T>(-target.slack[i]), splat<T>(target.slack[i]))) * r.rows.radial[0];
+          (along - clip(along, splat<T>(-target.slack[i]), splat<T>(target.slack[i]))) * r.rows.radial[0];
     }
     if (target.component[i] >= across_1)
       continue;

@@ -186,10 +186,10 @@ struct JacobianColumns {
   }
   // J J'
   SUPPLE_FLAT void row_gram(double *out) const {
-#pragma GCC unroll 8
+    SUPPLE_UNROLL(8)
     for (int i = 0; i < M; ++i) {
       Register sum(0.0);
-#pragma GCC unroll 8
+      SUPPLE_UNROLL(8)
       for (int k = 0; k < N; ++k)
         sum = sum + Register(get(column[k], i)) * column[k];
       double all[8];

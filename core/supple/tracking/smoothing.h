@@ -84,8 +84,8 @@ SUPPLE_FN void adapt_filter(CommandFilter &f, const CommandOptions &o, const Com
 // place. With e = c - y, the command's velocity v and z = e - 2 v / w: z(t) = (z + (z' + w z) t) exp(-w t).
 SUPPLE_FN void filter_command(CommandFilter &f, const CommandOptions &o, const double *away, double distance,
                               double dt, Command &command) {
-  const double far = squared(distance / o.tremor_distance);
-  const double w = f.speed * (o.smooth > 0 ? 1 : 1 + far * far), left = std::exp(-w * dt);
+  const double ratio = squared(distance / o.tremor_distance);
+  const double w = f.speed * (o.smooth > 0 ? 1 : 1 + ratio * ratio), left = std::exp(-w * dt);
   double step[6];
   bool still = distance < no_motion;
   for (int i = 0; i < 6; ++i) {

@@ -324,8 +324,8 @@ SUPPLE_FN double predict_motion(const CommandState &s, const CommandOptions &o, 
   // 1 where both are equal, 0 where one is none or they are at right angles
   const double agreement = 2 * product / (squares + 2 * squared(o.predict_speed * o.predict));
   const double share = quintic_step(clip(agreement, 0.0, 1.0));
-  const double far = squared(share * length / o.predict_distance);
-  const double moved = share / std::sqrt(std::sqrt(1 + far * far));
+  const double ratio = squared(share * length / o.predict_distance);
+  const double moved = share / std::sqrt(std::sqrt(1 + ratio * ratio));
   for (double &d : way)
     d *= moved;
   add_difference(o, way, v);
