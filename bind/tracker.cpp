@@ -3,6 +3,7 @@
 
 #include "dispatch.h"
 #include "problem.h"
+#include "supple/tracking/bounds.h"
 #include "threads.h"
 #include "watch.h"
 
@@ -28,6 +29,16 @@ private:
   std::atomic<bool> &busy;
 };
 
+// A joint that no goal needs. It stands still, or comes back into its limits.
+struct OtherJoint {
+  int index; // in q
+  double unit;
+  JointBounds bounds;
+};
+struct OtherMotion {
+  double velocity, acceleration; // in natural units
+};
+
 struct Tracker {
   std::atomic<bool> busy{false};
   EncodedProblem encoded;
@@ -42,7 +53,9 @@ struct Tracker {
   bool many;
   const TrackingKernels &kernels = *instruction_set().tracking; // those that the scratch is for
   Scratch memory, scratch;
-  std::vector<double> full;    // arms x dof: q at the start, for the joints that no goal needs
+  std::vector<double> full; // arms x dof: q of the joints that no goal needs
+  std::vector<OtherJoint> others;
+  std::vector<OtherMotion> other_motions; // arms x others
   std::vector<double> results; // arms x result_size: over the joints that goals need, before `spread`
   std::vector<double> measured, preferred;
   std::vector<int> row_level, level_rank;
@@ -77,6 +90,16 @@ struct Tracker {
       // the limits of a ball joint are a cone, not a box: they are applied after the step
       bounds.push_back({ball[i] ? -INFINITY : encoded.lower[i] / u, ball[i] ? INFINITY : encoded.upper[i] / u,
                         speed.data[c] / u, acceleration.data[c] / u, jerk.data[c] / u});
+    }
+    const Rows lows(low, "lower", dof), highs(high, "upper", dof);
+    for (int c = 0; c < dof; ++c) {
+      const double u = units.data[c];
+      const bool limited = lows.data[c] > -unbounded || highs.data[c] < unbounded;
+      if (encoded.place[c] < 0 && limited && speed.data[c] > 0 && acceleration.data[c] > 0)
+        others.push_back({c,
+                          u,
+                          {lows.data[c] / u, highs.data[c] / u, speed.data[c] / u, acceleration.data[c] / u,
+                           jerk.data[c] / u}});
     }
     const int stride = (n + 7) / 8 * 8;
     bound_rows.assign(bound_row_count * stride, 1.0);
@@ -219,6 +242,8 @@ struct Tracker {
       }
       bounds[i].speed = bound_rows[speed_row * tracking.stride + i] = speeds.data[c] / unit[i];
     }
+    for (OtherJoint &other : others) // a margin does not move joints that no goal needs
+      other.bounds.speed = speeds.data[other.index] / other.unit;
     effector_bounds.clear();
     bool bounded = false;
     for (int k = 0; k < targets; ++k) {
@@ -239,6 +264,7 @@ struct Tracker {
   }
   void begin(const Rows &from) {
     full.assign(from.data, from.data + arms * encoded.dof);
+    other_motions.assign(arms * others.size(), {});
     std::vector<double> part(encoded.problem.n);
     for (npy_intp i = 0; i < arms; ++i) {
       encoded.gather(from.data + i * encoded.dof, part.data());
@@ -248,19 +274,43 @@ struct Tracker {
 
   npy_intp result_width() const { return result_size(encoded.dof, encoded.problem.target_count); }
 
-  // Spreads results of the joints that goals need over rows of all joints; the others stand still.
-  void spread(long long begin, long long end, double *out) const {
+  // One tick of the joints that no goal needs: those outside their limits come back, within their bounds.
+  void bring_in(long long arm, double dt, double *velocity) {
+    if (!(dt >= shortest_tick && dt < 1e9))
+      return;
+    dt = lesser(dt, longest_pause);
+    for (std::size_t k = 0; k < others.size(); ++k) {
+      const OtherJoint &other = others[k];
+      OtherMotion &motion = other_motions[arm * others.size() + k];
+      double &q = full[arm * encoded.dof + other.index];
+      const double at = q / other.unit;
+      if (motion.velocity != 0 || at < other.bounds.lower || at > other.bounds.upper) {
+        const double before = motion.velocity;
+        motion.velocity = return_velocity(tracking, other.bounds, at, before, motion.acceleration, dt);
+        motion.acceleration = (motion.velocity - before) / dt;
+        q += motion.velocity * dt * other.unit;
+      }
+      if (velocity)
+        velocity[other.index] = motion.velocity * other.unit;
+    }
+  }
+
+  // Spreads results of the joints that goals need over rows of all joints. `keep_limits`: the others come
+  // into their limits.
+  void spread(long long begin, long long end, double dt, bool keep_limits, double *out) {
     const int n = encoded.problem.n, targets = encoded.problem.target_count, dof = encoded.dof;
     const long long size = result_size(n, targets), width = result_width();
     for (long long i = begin; i < end; ++i) {
       const double *from = results.data() + i * size;
       double *to = out + i * width;
       const ResultRow row = result_row(to, dof, targets);
-      std::memcpy(row.q, full.data() + i * dof, dof * sizeof(double));
       for (int k = 0; k < dof; ++k) {
         row.velocity[k] = row.sides[k] = 0;
         row.joint_weights[k] = 1;
       }
+      if (keep_limits)
+        bring_in(i, dt, row.velocity);
+      std::memcpy(row.q, full.data() + i * dof, dof * sizeof(double));
       for (int part = 0; part < result_joint_rows; ++part)
         encoded.scatter(from + part * n, to + part * dof);
       std::memcpy(row.error, from + result_joint_rows * n,
@@ -297,7 +347,7 @@ struct Tracker {
       real = measured.data();
     }
     // where every joint is needed, results need no spreading
-    const bool direct = n == encoded.dof;
+    const bool direct = n == encoded.dof, keep_limits = !external || external->bounded;
     if (!direct)
       results.resize(arms * result_size(n, encoded.problem.target_count));
     const TickJob job{&tracking,
@@ -316,7 +366,7 @@ struct Tracker {
     if (arms < 64) {
       kernels.tick(job, 0, arms, scratch.data);
       if (!direct)
-        spread(0, arms, out);
+        spread(0, arms, dt, keep_limits, out);
     } else {
       nb::gil_scoped_release free;
       parallel(arms, 256, [&](long long begin, long long end) {
@@ -325,7 +375,7 @@ struct Tracker {
           const long long last = i + 64 < end ? i + 64 : end;
           kernels.tick(job, i, last, own.data);
           if (!direct)
-            spread(i, last, out);
+            spread(i, last, dt, keep_limits, out);
         }
       });
     }
@@ -425,6 +475,7 @@ nb::object track_replay(Tracker &track, nb::handle goals, double dt, nb::object 
                         track.preferred.empty() ? nullptr : track.preferred.data(),
                         track.results.data()};
       track.kernels.tick(job, 0, 1, track.scratch.data);
+      track.bring_in(0, dt, nullptr);
       std::memcpy(q.data + i * dof, track.full.data(), 8 * dof);
       const ResultRow row = result_row(track.results.data(), n, targets);
       track.encoded.scatter(row.q, q.data + i * dof);

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from supple import _check, _core
 from supple._linkage.argument import checked_linkage
 from supple._solve import compilation, encoding
+from supple._linkage.limits import LARGEST_ANGLE
 from supple._solve.arguments import start_values
 from supple._solve.limits_in_use import LimitsInUse, unlimited
 from supple._solve.margins import narrowed
@@ -348,7 +349,7 @@ class Tracker:
         >>> tracker = Solver().track(arm, "panda_hand_tcp")
         >>> tracker.reset(arm.rest)
         """
-        self._track.reset(np.ascontiguousarray(start_values(self.linkage, q)))
+        self._track.reset(np.ascontiguousarray(_tracker_start(self.linkage, q)))
         if self._memory is not None:
             self._memory.reset()
 
@@ -503,7 +504,7 @@ def make_tracker(
     goals = [one if isinstance(one, Goal) else Goal(one, Frame()) for one in given]
     if any(goal.shape for goal in goals):
         raise BadInput("a tracker takes single goals; many arms come with start of shape (arms, dof)")
-    begin = start_values(linkage, start)
+    begin = _tracker_start(linkage, start)
     if begin.ndim > 2:
         raise BadInput(f"start must have shape (dof,) or (arms, dof), not {begin.shape}")
     near = Tolerance(1e-3, math.radians(0.5)) if tolerance is None else tolerance
@@ -522,6 +523,17 @@ def _seconds(solver: Solver, value: float, name: str, most: float) -> float:
     if number and not solver.searches:
         raise BadInput(f"{name} needs the tracking law; another method or a damping scheme does not filter commands")
     return number
+
+
+def _tracker_start(linkage: Linkage, start: ArrayLike | None) -> Array:
+    """Joint values to begin at. Far outside there is no way back in a reasonable time, and angles are not exact."""
+    begin = start_values(linkage, start)
+    far = np.abs(begin) > LARGEST_ANGLE
+    if far.any():
+        index = tuple(int(i) for i in np.argwhere(far)[0])
+        name, value = linkage.names[index[-1]], begin[index]
+        raise BadInput(f"start: {name} is {value:g}; a tracker begins within {LARGEST_ANGLE:g} rad or m of 0")
+    return begin
 
 
 def _ranks(samples: Sequence[Array], levels: Sequence[int]) -> list[int]:

@@ -577,3 +577,28 @@ def test_a_joint_that_no_goal_needs_is_not_said_to_come_back():
     start[k] = baxter.upper[k] - 0.05
     tracker = Solver().track(baxter, "left_gripper", start, margin=0.15)
     assert tracker.step(baxter.frame(start, "left_gripper"), 1 / 300).warnings == ()
+
+
+@pytest.mark.parametrize("dt", [1e-3, 1 / 60, 0.2])
+@pytest.mark.parametrize("arms", [1, 70])
+def test_a_joint_that_no_goal_needs_comes_back_into_its_limits(dt, arms):
+    """The finger of a Panda starts outside; it comes in within its speed and acceleration, and is announced."""
+    arm = models.panda()
+    start = arm.random(seed=0)
+    for outside in (0.3, -0.2):
+        start[7] = outside
+        goal = arm.frame(start, "panda_hand").matrix
+        tracker = Solver().track(arm, "panda_hand", start=start if arms == 1 else np.tile(start, (arms, 1)))
+        q, v = start[7], 0.0
+        for _ in range(round(4 / dt)):
+            step = tracker.step(goal if arms == 1 else np.tile(goal, (arms, 1, 1)), dt)
+            now = np.atleast_2d(step.q)[-1, 7]
+            if arms == 1 and not arm.lower[7] - 1e-6 <= now <= arm.upper[7] + 1e-6:
+                assert "panda_finger_joint1 is" in step.warnings[0]
+            velocity = (now - q) / dt
+            assert np.atleast_2d(step.velocity)[-1, 7] == pytest.approx(velocity, abs=1e-9)
+            assert abs(velocity) <= arm.speed[7] * (1 + 1e-9)
+            assert abs(velocity - v) <= arm.acceleration[7] * dt * (1 + 1e-6) + 1e-12
+            q, v = now, velocity
+        assert arm.lower[7] <= q <= arm.upper[7]
+        assert v == 0

@@ -689,3 +689,13 @@ def test_one_of_many_arms_that_is_held_names_its_cause():
     step = tracker.step(np.stack([good, bad]), 0.01)
     assert str(step[0]) == "following, within tolerance"
     assert step[1].why == "held: the command is not finite, it has inf"
+
+
+@pytest.mark.parametrize("far", [2e6, -1e12, 1e16, 1e300])
+def test_a_start_that_is_no_place_for_an_arm_is_refused(far):
+    start = np.array(START, dtype=float)
+    start[1] = far
+    with pytest.raises(BadInput, match="start: shoulder_lift_joint is"):
+        Solver().track(UR5, TOOL, start=start)
+    with pytest.raises(BadInput, match="start: shoulder_lift_joint is"):
+        tracker().reset(start)

@@ -8,6 +8,11 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
+// s: a shorter time is none; speeds are not exact over the shortest numbers
+constexpr double shortest_tick = 1e-9;
+// s: after a pause it goes on as if the pause had been short
+constexpr double longest_pause = 0.25;
+
 // ---- one joint
 
 // share of the acceleration limit with which joints land at their limits
@@ -66,6 +71,14 @@ SUPPLE_FLAT void step_bounds(const JointBounds &joint, double q, double v, doubl
                              double &high) {
   step_bounds(joint.lower, joint.upper, joint.speed, joint.acceleration, joint.jerk, q, v, a, dt, limit_gain,
               landing_share, end_rate, low, high);
+}
+
+// The speed with which a joint that is to stand still within its limits moves in this tick.
+SUPPLE_FN double return_velocity(const Tracking &t, const JointBounds &joint, double q, double v, double a,
+                                 double dt) {
+  double low, high;
+  step_bounds(joint, q, v, a, dt, t.law.limit_gain, landing_share, t.end_rate, low, high);
+  return clip(0.0, low, high) / dt;
 }
 
 // The same without jerk and profile: the bounds that always hold.

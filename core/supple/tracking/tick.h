@@ -370,9 +370,6 @@ SUPPLE_FN const double *last_measured(const double *measured, double dt, int n, 
   return scalars.measured_known && scalars.measured_age < measured_lifetime ? memory.last_measured : nullptr;
 }
 
-// s: a shorter time is none; speeds are not exact over the shortest numbers
-constexpr double shortest_tick = 1e-9;
-
 // One tick of one arm.
 template <int N, int M>
 SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, const Stop &tolerance,
@@ -386,8 +383,8 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
     out.sides[i] = not_limited;
   }
   if (!(request.dt >= shortest_tick && request.dt < 1e9))
-    return {};                           // no time passed, so nothing moves
-  request.dt = lesser(request.dt, 0.25); // after a pause it goes on as if the pause had been short
+    return {}; // no time passed, so nothing moves
+  request.dt = lesser(request.dt, longest_pause);
   if (request.measured && !is_finite(request.measured, n))
     request.measured = nullptr;
   request.measured = last_measured(request.measured, request.dt, n, memory);

@@ -113,8 +113,10 @@ def approaching_limits(linkage: Linkage, lower: Array, upper: Array, step: Step)
     ``lower`` and ``upper`` are the limits in use, with the margin.
     """
     reasons, velocity = [], step.velocity
+    moved = step._tracker._moved  # the margin is for joints that move some end effector
+    lower, upper = np.where(moved, lower, linkage.lower), np.where(moved, upper, linkage.upper)
     outside = (step.q > upper + 1e-6) | (step.q < lower - 1e-6)
-    for k in np.flatnonzero(outside & step._tracker._moved):
+    for k in np.flatnonzero(outside):
         out, side = (step.q[k] - upper[k], "upper") if step.q[k] > upper[k] else (lower[k] - step.q[k], "lower")
         way = angle_text(out) if linkage.units[k] == "rad" else length_text(out)
         inside = linkage.lower[k] <= step.q[k] <= linkage.upper[k]
