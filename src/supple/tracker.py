@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from supple import _check, _core
 from supple._linkage.argument import checked_linkage
-from supple._solve import compilation, encoding
 from supple._linkage.limits import LARGEST_ANGLE
+from supple._solve import compilation, encoding
 from supple._solve.arguments import start_values
 from supple._solve.limits_in_use import LimitsInUse, unlimited
 from supple._solve.margins import narrowed

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from supple import Frame, Kind, Linkage, Mesh, Mimic, Sphere
+from supple import Frame, Kind, Linkage, Mesh, Sphere
 from supple.errors import BadInput, BadLinkage, MissingExtra
 from supple.read import load
 
