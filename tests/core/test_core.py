@@ -19,6 +19,7 @@ PROGRAMS = ("numbers", "rigid", "tree", "goal", "command", "damp", "track", "sea
 # as in CMakeLists.txt, but for less optimisation, which only takes time
 FLAGS = ["-std=c++17", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"]
 FLAGS += ["-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-Wno-mismatched-new-delete"]  # operator new is our own
+FLAGS += ["-Wno-unknown-warning-option"]  # GCC and clang have different ones
 BUILDS = {
     "baseline": [],
     "avx2": ["-mavx2", "-mfma"],
