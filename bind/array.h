@@ -83,11 +83,12 @@ struct Rows {
   Rows(nb::handle given, const char *what, int size, int size2 = 0) {
     const int last = size2 ? 2 : 1;
     PyObject *o = given.ptr();
-    if (PyArray_Check(o) && PyArray_TYPE((PyArrayObject *)o) == NPY_DOUBLE &&
+    if (PyArray_CheckExact(o) && PyArray_TYPE((PyArrayObject *)o) == NPY_DOUBLE &&
         PyArray_ISCARRAY_RO((PyArrayObject *)o)) {
       owner = nb::borrow(given);
-    } else {
-      PyObject *made = PyArray_FROM_OTF(o, NPY_DOUBLE, NPY_ARRAY_CARRAY_RO);
+    } else { // also texts, dates and masked arrays, which are refused
+      owner = nb::module_::import_("supple._check").attr("numbers")(given, what);
+      PyObject *made = PyArray_FROM_OTF(owner.ptr(), NPY_DOUBLE, NPY_ARRAY_CARRAY_RO);
       if (!made)
         refuse_conversion(std::string(what) + " must be numbers");
       owner = nb::steal(made);

@@ -103,7 +103,8 @@ struct Tree {
     PyObject *found = PyDict_GetItemWithError(index.ptr(), link.ptr());
     if (found)
       return int(PyLong_AsLong(found));
-    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError))
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError) &&
+        !PyErr_ExceptionMatches(PyExc_ValueError))
       throw nb::python_error();
     PyErr_Clear(); // what cannot be a key is unknown too
     nb::object error = nb::module_::import_("supple.errors").attr("unknown")("link", link, index);

@@ -33,7 +33,7 @@ from supple.errors import UnknownOption
 
 ARM = models.planar3()
 # values that the binding converts by itself: it takes lists of texts and masked arrays
-CONVERTED_BY_THE_BINDING = {"q", "goal", "start", "out", "dt", "stamp", "measured"}
+CONVERTED_BY_THE_BINDING = {"out", "dt", "stamp"}
 
 
 def failures(attempts, count):

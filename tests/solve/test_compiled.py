@@ -202,7 +202,7 @@ def test_what_is_no_frame_is_refused_before_anything_is_written(kind):
 
 CALLS = {
     "goal must have shape (..., 4, 4), not (3, 4)": lambda: FIND(FRAME[:3]),
-    "goal must have shape (..., 4, 4), not ()": lambda: FIND(None),
+    "goal must be numbers, got None": lambda: FIND(None),
     "goal must have shape (4, 4), not (5, 4, 4)": lambda: FIND(np.stack([FRAME] * 5)),
     "goal must be numbers": lambda: FIND("there"),
     "start must have shape (..., 8), not (2,)": lambda: FIND(FRAME, [1, 2]),
