@@ -138,6 +138,7 @@ SUPPLE_FN SearchJoint set_up_joint(double lower, double upper, int motion, doubl
   const bool moves = motion < 0 || std::fabs(gain) >= least_gain;
   joint.fixed = !moves;
   joint.natural_size = natural_size;
+  joint.slides = motion == slides;
   joint.weighted_size = moves ? natural_size * weight : 0;
   const double turn = full_circle / std::fabs(gain);
   const bool whole = motion == turns && moves && !(upper - lower < turn);

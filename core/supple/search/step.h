@@ -255,17 +255,19 @@ SUPPLE_FN void solve_by_joints(const Problem &problem, const Search &search, T d
   }
 }
 
-// next = q + change, the change cut to the longest step and to the limits
+// next = q + change, the change cut to the longest step of angles and to the limits. Slides are linear: they
+// may go far at once.
 template <class T>
 SUPPLE_FLAT void apply_change(const Problem &problem, const Search &search, SearchStepScratch<T> &scratch) {
   const T max_step = splat<T>(search.max_step);
   T largest = max_step;
   for (int l = 0; l < problem.n; ++l)
-    largest = larger(largest, magnitude(scratch.change[l]));
+    if (!search.joints[l].slides)
+      largest = larger(largest, magnitude(scratch.change[l]));
   const T factor = max_step / largest;
   for (int l = 0; l < problem.n; ++l) {
     const SearchJoint &joint = search.joints[l];
-    const T part = factor * scratch.change[l];
+    const T part = joint.slides ? scratch.change[l] : factor * scratch.change[l];
     const T to = scratch.q[l] + (joint.weighted_size == 1 ? part : part * splat<T>(joint.weighted_size));
     scratch.next[l] =
         joint.weighted_size > 0 ? clip(to, splat<T>(joint.lower), splat<T>(joint.upper)) : scratch.q[l];

@@ -86,6 +86,7 @@ struct SearchJoint {
                         // the value from which on it comes back to 0; else 0 and unbounded
   int parent;           // joint value before this one on the way from the world, or -1
   bool fixed;           // its joint follows with a gain below least_gain
+  bool slides;          // a length: its change is not cut to the longest step
 };
 
 // Samples of q in cells, by position and direction of the end effector. Two angles are left out of the

@@ -9,7 +9,7 @@ namespace supple {
 inline namespace SUPPLE_ISA {
 
 // s: a shorter time is none; speeds are not exact over the shortest numbers
-constexpr double shortest_tick = 1e-9;
+constexpr double shortest_tick = 1e-6;
 // s: after a pause it goes on as if the pause had been short
 constexpr double longest_pause = 0.25;
 

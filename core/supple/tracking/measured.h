@@ -14,6 +14,9 @@ constexpr double settle_time = 0.1;   // s: low-pass of the lead, for the status
 constexpr double lag_time = 1.0;      // s: over which the lag of the arm is estimated
 constexpr double longest_lag = 0.15;  // s: more is no lag of the arm's own
 constexpr double lead_gain = 20;      // 1/s: of the approach to the largest lead
+constexpr double waiting_lead = 0.1;  // rad: a joint this far ahead of the measured one waits for it
+constexpr double short_wait = 0.5;    // s
+constexpr int most_short_waits = 5;   // while the command rests
 constexpr double leave_tolerance = 2; // tolerances: a measured arm that had arrived has left beyond these
 
 // Takes the lead of this tick into the filters; scratch.lead receives it.
@@ -62,6 +65,33 @@ SUPPLE_FN void bound_lead(const Tracking &t, const double *measured, double dt, 
     const double behind = t.law.max_lead + excess + (w < 0 ? brakes : 0);
     high = larger(low, lesser(high, profile_step(ahead, lead_gain, a, dt)));
     low = lesser(high, larger(low, -profile_step(behind, lead_gain, a, dt)));
+  }
+}
+
+// Whether some joint waits for the measured one; bound_lead wrote the leads.
+SUPPLE_FN bool is_waiting(const Tracking &t, const BoundsScratch &scratch) {
+  bool waits = false;
+  for (int i = 0; i < t.problem.n; ++i)
+    waits = waits || std::fabs(scratch.lead[i]) > waiting_lead;
+  return waits;
+}
+
+// An arm that is not where it was led is no time to return. After a wait it may go on, though it gained
+// nothing meanwhile; after many short waits, while the command rests, it may not: it shakes.
+SUPPLE_FN void watch_waiting(bool waits, double dt, ArmScalars &scalars) {
+  if (waits) {
+    scalars.waiting_time += dt;
+    scalars.command_rest_time = lesser(scalars.command_rest_time, dt);
+    if (scalars.recovery >= recovery_announced && scalars.recovery <= recovery_moving) {
+      scalars.recovery = recovery_idle;
+      ++scalars.recovery_count;
+    }
+  } else if (scalars.waiting_time > 0) {
+    const bool is_short = scalars.waiting_time < short_wait;
+    if (!is_short || scalars.short_waits < most_short_waits)
+      scalars.no_gain_time = 0;
+    scalars.short_waits += is_short;
+    scalars.waiting_time = 0;
   }
 }
 

@@ -220,18 +220,6 @@ SUPPLE_FN void update_slow_recovery(const TickSetup<N, M> &setup, const Evaluati
 
 // ---- both
 
-// rad: a joint this far ahead of the measured one waits for it
-constexpr double waiting_lead = 0.1;
-
-// Whether some joint waits for the measured one; bound_lead wrote the leads.
-template <int N, int M>
-SUPPLE_FN bool is_waiting(const TickSetup<N, M> &setup, const BoundsScratch &scratch) {
-  bool waits = false;
-  for (int i = 0; i < setup.n(); ++i)
-    waits = waits || std::fabs(scratch.lead[i]) > waiting_lead;
-  return waits;
-}
-
 template <int N, int M>
 SUPPLE_FN void update_recovery(const TickSetup<N, M> &setup, const TickEvaluation &at,
                                const EvaluationSummary &summary, const Command *commands, bool settled,

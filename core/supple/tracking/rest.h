@@ -9,6 +9,32 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
+// An arm that overshoots comes back: a swing whose peak is at most half of the one before is a gain, for as
+// long as the cost falls. Returns whether it is one.
+SUPPLE_FN bool watch_swing(double cost, double gain, Swing &swing) {
+  if (swing.falls) {
+    if (cost < swing.extreme) {
+      swing.extreme = cost;
+      return swing.gains;
+    }
+    if (cost > swing.extreme + 1e-3 * cost + gain) {
+      swing.falls = false;
+      swing.extreme = cost;
+    }
+    return false;
+  }
+  if (cost > swing.extreme) {
+    swing.extreme = cost;
+  } else if (cost < swing.extreme - 1e-3 * swing.extreme - gain) {
+    swing.falls = true;
+    swing.gains = swing.extreme < 0.5 * swing.last_peak;
+    if (swing.gains)
+      swing.last_peak = swing.extreme;
+    swing.extreme = cost;
+  }
+  return false;
+}
+
 // Watches the command and the residual of this tick; returns whether the arm is to stand still.
 template <int N, int M>
 SUPPLE_FN bool watch_rest(const TickSetup<N, M> &setup, const TickEvaluation &at,
@@ -50,9 +76,15 @@ SUPPLE_FN bool watch_rest(const TickSetup<N, M> &setup, const TickEvaluation &at
     std::memcpy(scalars.least_cost, cost, sizeof cost);
     scalars.least_preferred = scalars.preferred;
     scalars.no_gain_time = moves ? 0 : setup.dt;
+    if (moves) {
+      scalars.swing = {true, false, total, total};
+      scalars.short_waits = 0;
+    }
     return false;
   }
   scalars.no_gain_time += setup.dt;
+  if (watch_swing(total, law.rest_gain, scalars.swing))
+    scalars.no_gain_time = setup.dt;
   const double kept = scalars.command_rest_time < law.rest_patience ? 0.999 : 0.8; // share that is no gain
   if (scalars.preferred > 1e-6 &&
       (scalars.least_preferred == 0 || scalars.preferred < kept * scalars.least_preferred)) {

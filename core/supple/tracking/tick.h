@@ -155,13 +155,11 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
   if (measured)
     bound_lead(t, measured, setup.dt, memory, bounds);
   // the desired step: of the law, out of a local minimum, or none
-  bool settled = watch_rest(setup, at, summary, scratch.commands, memory);
-  if (measured &&
-      is_waiting(setup, bounds)) { // the arm is not where it was led: it is no time to go elsewhere
-    scalars.command_rest_time = scalars.no_gain_time = 0;
-    settled = false;
-  }
-  update_recovery(setup, at, summary, scratch.commands, settled, memory, scratch.recovery);
+  if (measured)
+    watch_waiting(is_waiting(t, bounds), setup.dt, scalars);
+  const bool settled = watch_rest(setup, at, summary, scratch.commands, memory);
+  update_recovery(setup, at, summary, scratch.commands, settled && !(scalars.waiting_time > 0), memory,
+                  scratch.recovery);
   DesiredStep desired;
   if (is_recovering(t, scalars)) {
     desired = recovery_step(setup, at, memory, approach, out.joint_weights);

@@ -218,6 +218,13 @@ enum RecoveryPhase : int {
   recovery_refused // no way is allowed: not tried again until the command moves
 };
 
+// How the squared residual swings while the command rests.
+struct Swing {
+  bool falls, gains; // gains: the fall began at a peak that counts
+  double extreme;    // the least of this fall, or the most of this rise
+  double last_peak;  // the last that counted
+};
+
 // the single numbers that an arm remembers; zero is their start
 struct ArmScalars {
   double pressed;                 // 0 to 1: how hard the command lately pressed against a fold
@@ -241,12 +248,15 @@ struct ArmScalars {
   double preferred, least_preferred; // length of the preferred displacement in the last tick, and its least
   double last_cost;                  // of all levels, in the last tick
   double no_gain_time;               // s: how long it has not decreased
-  bool twist_active;                 // the goals are those that twists move
-  double measured_age;               // s: of the newest measured joints
-  bool measured_known;               // the last tick had measured joints
-  double lag_product, lag_square;    // of lead and measured velocity: their ratio is the lag of the arm, s
-  bool measured_within;              // the measured arm was within tolerance
-  double demand; // the largest acceleration of the last feed-forward over its joint's limit
+  Swing swing;
+  double waiting_time;            // s: how long some joint has waited for the measured one
+  int short_waits;                // since the command rests
+  bool twist_active;              // the goals are those that twists move
+  double measured_age;            // s: of the newest measured joints
+  bool measured_known;            // the last tick had measured joints
+  double lag_product, lag_square; // of lead and measured velocity: their ratio is the lag of the arm, s
+  bool measured_within;           // the measured arm was within tolerance
+  double demand;                  // the largest acceleration of the last feed-forward over its joint's limit
 };
 
 // What one arm remembers between ticks. Rows of n are padded to Tracking::stride. Velocities and
