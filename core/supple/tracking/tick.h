@@ -199,7 +199,7 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
     if (out.sides[i] == not_limited && std::fabs(bounds.lead[i]) > waiting_lead)
       out.sides[i] = bounds.lead[i] > 0 ? ahead_of_measured : -ahead_of_measured;
   result.singular = desired.report;
-  result.reducible = settled ? 0 : desired.reducible;
+  result.reducible = scalars.waiting_time > 0 ? 1 : settled ? 0 : desired.reducible;
   result.regular = desired.kind == StepKind::regular || desired.kind == StepKind::redundant;
   return result;
 }
@@ -386,8 +386,10 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
   if (request.measured && !is_finite(request.measured, n))
     request.measured = nullptr;
   request.measured = last_measured(request.measured, request.dt, n, memory);
-  if (!request.measured)
+  if (!request.measured) {
     memory.scalars->measured_known = memory.scalars->measured_within = false;
+    memory.scalars->waiting_time = 0;
+  }
   TickResult result;
   bool valid;
   const int pieces = request.external ? 1 : piece_count(request.dt);
