@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -59,6 +60,13 @@ def test_the_version_is_written_the_same_everywhere() -> None:
     assert written is not None
     assert supple.__version__ == written[1]
     assert f"## {written[1]} - " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_wheel_for_the_stable_abi_needs_one_package_more() -> None:
+    lists = re.findall(r"result = (\[.*\])$", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    plain, stable = map(ast.literal_eval, lists)
+    assert stable[:-1] == plain
+    assert stable[-1].startswith("nanobind-backend")
 
 
 @pytest.mark.wheel

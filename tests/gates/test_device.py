@@ -64,3 +64,4 @@ def test_an_error_in_the_source_is_seen():
     size, log = compiled(SOURCE.replace("search_one", "search_none"), *OPTIONS)
     assert size == 0
     assert "search_none" in log
+    assert "1 error detected" in log
