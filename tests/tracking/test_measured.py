@@ -122,3 +122,31 @@ def test_a_blocked_arm_is_waited_for_where_not_every_tick_measures(every):
     assert lead < 0.4
     assert statuses == {"LAGGING"}
     assert "waits for the measured arm: shoulder_pan_joint" in step.why
+
+
+def test_an_arm_with_a_delay_of_a_tenth_of_a_second_comes_to_rest():
+    dt, delay = 0.004, 25
+    start = [-0.72, -3.75, 0.22, -1.66, -3.33, 5.06]
+    goal = Frame.at([-0.39, 0.379, -0.484]) @ Frame(
+        [[-0.895, -0.023, -0.446, 0], [0.446, 0.007, -0.895, 0], [0.024, -1, 0.004, 0], [0, 0, 0, 1]]
+    )
+    follow = Solver().track(UR5, "tool0", start=start)
+    sent = [np.array(start)] * (delay + 1)
+    for _ in range(round(10 / dt)):
+        step = follow.step(goal, dt, measured=sent[-1 - delay])
+        sent.append(step.q)
+    assert np.abs(step.velocity).max() < 1e-6
+
+
+@pytest.mark.parametrize("seed", [51, 87, 113])
+def test_an_arm_that_is_stopped_is_waited_for_at_rest(seed):
+    rng = np.random.default_rng(seed)
+    arm = models.get(str(rng.choice(["panda", "ur5", "puma560"])))
+    link = arm.tips[0]
+    start, there = arm.random(2, seed=seed)
+    follow, goal, measured, stopped = Solver().track(arm, link, start=start), arm.frame(there, link), start, 0.94
+    for tick in range(250 * 12):
+        step = follow.step(goal, 1 / 250, measured=measured)
+        if tick < 250 * stopped:
+            measured = step.q
+    assert np.abs(step.velocity).max() < 1e-6

@@ -5,7 +5,7 @@ import pytest
 
 import supple
 from quick import first_is_quick
-from supple import Frame
+from supple import Frame, Goal
 
 RATES = (60, 90, 125, 200, 250, 300, 500, 1000)
 
@@ -218,3 +218,26 @@ def test_a_smoothed_command_is_late_by_the_stated_lag_and_exact_at_rest(delay):
 def test_a_delay_that_cannot_be_meant_is_refused(wrong):
     with pytest.raises(supple.errors.BadInput, match="smooth must be a number of seconds from 0 to 1"):
         supple.Solver().track(supple.models.ur5(), "tool0", smooth=wrong)
+
+
+@pytest.mark.parametrize("acceleration", [None, 2.0])
+def test_an_arm_that_overshoots_comes_back(acceleration):
+    """Where a fresh tracker at the same joint values would arrive, this one has not stopped: 40 jumps."""
+    stopped = []
+    for trial in range(40):
+        arm = (supple.models.planar2(), supple.models.ur5())[trial % 2]
+        link = arm.tips[0]
+        start, there = arm.random(2, seed=100 + trial)
+        goal = Goal(link, position=arm.frame(there, link).position)
+        limits = {"recover": "off"} | ({} if acceleration is None else {"acceleration": acceleration})
+        tracker = supple.Solver().track(arm, goal, start=start, **limits)
+        for _ in range(1200):
+            step = tracker.step(goal, 1 / 100)
+        if step.status is supple.TrackingStatus.FOLLOWING:
+            continue
+        again = supple.Solver().track(arm, goal, start=step.q, **limits)
+        for _ in range(400):
+            step = again.step(goal, 1 / 100)
+        if step.status is supple.TrackingStatus.FOLLOWING:
+            stopped.append(trial)
+    assert len(stopped) <= 1

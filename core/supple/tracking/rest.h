@@ -76,12 +76,15 @@ SUPPLE_FN bool watch_rest(const TickSetup<N, M> &setup, const TickEvaluation &at
     std::memcpy(scalars.least_cost, cost, sizeof cost);
     scalars.least_preferred = scalars.preferred;
     scalars.no_gain_time = moves ? 0 : setup.dt;
+    scalars.momentum_time = 0;
     if (moves) {
       scalars.swing = {true, false, total, total};
       scalars.short_waits = 0;
     }
     return false;
   }
+  const double braking = braking_time(setup.tracking, memory.velocity);
+  const double last_gain_time = scalars.no_gain_time;
   scalars.no_gain_time += setup.dt;
   if (watch_swing(total, law.rest_gain, scalars.swing))
     scalars.no_gain_time = setup.dt;
@@ -100,12 +103,15 @@ SUPPLE_FN bool watch_rest(const TickSetup<N, M> &setup, const TickEvaluation &at
     if (cost[level] < least - gain) {
       std::memcpy(&least, cost + level, (setup.tracking.level_count - level) * sizeof(double));
       scalars.no_gain_time = setup.dt;
-      return false;
+      break;
     }
     if (cost[level] > least + gain)
       break; // later levels gain at the cost of this one
   }
-  return scalars.no_gain_time >= law.rest_time;
+  // what moved when it last gained must brake, and may come back
+  const bool gained = scalars.no_gain_time < last_gain_time;
+  scalars.momentum_time = gained ? braking : larger(scalars.momentum_time, braking);
+  return scalars.no_gain_time >= law.rest_time + 3 * scalars.momentum_time;
 }
 
 } // namespace SUPPLE_ISA

@@ -249,6 +249,7 @@ struct ArmScalars {
   double last_cost;                  // of all levels, in the last tick
   double no_gain_time;               // s: how long it has not decreased
   Swing swing;
+  double momentum_time;           // s: in which the joints, as fast as since the last gain, can brake
   double waiting_time;            // s: how long some joint has waited for the measured one
   int short_waits;                // since the command rests
   bool twist_active;              // the goals are those that twists move
