@@ -620,7 +620,11 @@ def test_a_step_that_is_held_names_its_cause(chosen):
     arm = models.panda()
     frame = arm.frame(arm.rest, "panda_hand_tcp")
     for goal, dt, said in (
-        (frame, 0.0, "held: dt must be positive and finite, it is 0.0"),
+        (frame, 0.0, "held: no time passed, dt is 0 s and must be at least 1e-06 s"),
+        (frame, 1e-10, "held: no time passed, dt is 1e-10 s and must be at least 1e-06 s"),
+        (frame, -1, "held: dt must be positive and less than 1e+09 s, it is -1"),
+        (frame, math.nan, "held: dt must be positive and less than 1e+09 s, it is nan"),
+        (frame, 1e9, "held: dt must be positive and less than 1e+09 s, it is 1e+09"),
         (frame.matrix * np.nan, 0.01, "held: the command is not finite, it has nan"),
         (
             frame.matrix @ np.diag([1.1, 1.1, 1.1, 1]),
