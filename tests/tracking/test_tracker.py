@@ -1,6 +1,8 @@
 """Tracker and Step as their user meets them: shapes, words, what is refused, and what happens when things go wrong."""
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -703,3 +705,10 @@ def test_a_start_that_is_no_place_for_an_arm_is_refused(far):
         Solver().track(UR5, TOOL, start=start)
     with pytest.raises(BadInput, match="start: shoulder_lift_joint is"):
         tracker().reset(start)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_tracker_is_not_copied(duplicate):
+    """A shallow copy would share the state of the core, so that one arm moves with the other's ticks."""
+    with pytest.raises(TypeError, match="cannot pickle or copy a 'Tracker'"):
+        duplicate(tracker())

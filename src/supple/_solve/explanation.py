@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 Solve = Callable[[Sequence[Goal], Array, bool], "Solution"]
 """Solves other goals for the same linkage: the goals, where to start (..., dof), whether limits hold."""
 
+Mask = NDArray[np.bool_]
+"""Which of the joint values (dof,)."""
+
 REACHABLE = "other joint values reach it"
 """The reason for a goal that the search reaches from another start."""
 _POSITION_FIRST = 100.0  # factor on the weight of a position that is to be met before the orientation
@@ -38,19 +41,19 @@ _ENDLESS_TICK = 1e9  # s; one as long or longer is not a time for the core
 _ROUNDS = 8  # projections onto the limits in `_past_limits`
 
 
-def may_be_outside(linkage: Linkage, q: Array, keep_limits: bool, locked: Array | None = None) -> NDArray[np.bool_]:
+def may_be_outside(linkage: Linkage, q: Array, keep_limits: bool, locked: Mask | None = None) -> Mask:
     """Which values (dof,) may be outside their limits: all without limits, else those that are ``locked`` outside at q.
 
     Without ``locked`` (dof,), any that are outside at q.
     """
     if not keep_limits:
         return np.ones(linkage.dof, dtype=bool)
-    outside: NDArray[np.bool_] = (q < linkage.lower - 1e-9) | (q > linkage.upper + 1e-9)
+    outside: Mask = (q < linkage.lower - 1e-9) | (q > linkage.upper + 1e-9)
     return outside if locked is None else outside & locked
 
 
 def out_of_reach(
-    linkage: Linkage, goal: Goal, position: Array, error: Array, unbounded: NDArray[np.bool_], tolerance: float = 0.0
+    linkage: Linkage, goal: Goal, position: Array, error: Array, unbounded: Mask, tolerance: float = 0.0
 ) -> list[str]:
     """That the position of a goal, here (3,), is farther than its link can reach, by more than a tolerance in metres.
 
@@ -184,7 +187,7 @@ def solution_reasons(found: Solution) -> list[str]:
     solver = found.solver
     default = type(solver)(tolerance=solver.tolerance, keep_limits=solver.keep_limits, margin=solver.margin)
     again = replace(solver if solver.searches else default, prefer=nothing, timeout=None, max_iterations=None)
-    locked = joint_weight_values(found.linkage, again.joint_weights) == 0
+    locked: Mask = joint_weight_values(found.linkage, again.joint_weights) == 0
 
     def solve(goals: Sequence[Goal], start: Array, keep_limits: bool) -> Solution:
         limited = again if keep_limits else replace(again, keep_limits=False)
@@ -227,7 +230,7 @@ def unreachable(
     error: Array,
     solve: Solve,
     tolerance: Tolerance = _TOLERANCE,
-    unbounded: NDArray[np.bool_] | None = None,
+    unbounded: Mask | None = None,
 ) -> list[str]:
     """Why single goals were not reached, in short sentences, found by solving parts of the goals.
 
@@ -264,9 +267,7 @@ def unreachable(
     return [f"{whose} can each be met, but were not found together", *_past_limits(linkage, goals, q, solve)]
 
 
-def _too_far(
-    linkage: Linkage, goal: Goal, error: Array, unbounded: NDArray[np.bool_], tolerance: float = 0.0
-) -> list[str]:
+def _too_far(linkage: Linkage, goal: Goal, error: Array, unbounded: Mask, tolerance: float = 0.0) -> list[str]:
     """That the position of a goal is farther than its link can reach, if it is."""
     if goal.position is None or not error[:3].any():
         return []

@@ -38,7 +38,7 @@ def goal_jacobian(linkage: Linkage, goal: Goal, q: Array) -> Array:
 
 
 def point_jacobian(linkage: Linkage, goal: Goal, q: Array) -> Array:
-    """The Jacobian (..., 6, dof) of a goal's point in the axes of the goal, relative to the link that it is given in."""
+    """The Jacobian (..., 6, dof) of a goal's point in the axes of the goal, relative to the link that has them."""
     if goal.is_center_of_mass:
         heavy, total = [link for link in linkage.links if link.mass], linkage.mass
         jacobians = [link.mass / total * linkage.jacobian(q, link.name, point=link.center_of_mass) for link in heavy]
