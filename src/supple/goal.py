@@ -134,7 +134,8 @@ class Goal:
         if frame is not None:
             if position is not None or orientation is not None or axis is not None:
                 raise BadInput("a goal is a frame, or position, orientation and axis; not both")
-            orientation = whole = frame._kept() if isinstance(frame, Frame) else goal_arguments.frames(frame, link)
+            whole = frame if isinstance(frame, Frame) else goal_arguments.frames(frame, link)
+            orientation = whole = whole if whole.matrix.base is None else whole._kept()
             place: Array | None = goal_arguments.frozen(whole.position)
         else:
             place = None if position is None else goal_arguments.vectors(position, "position")

@@ -78,7 +78,10 @@ class Step(metaclass=_renamed.HidesOldNames):
 
     @property
     def velocity(self) -> Array:
-        """Joint velocities (dof,) at the end of the tick, per second; for dt up to 4 ms, the change of q over dt."""
+        """Joint velocities (dof,) at the end of the tick, per second; for dt up to 4 ms, the change of q over dt.
+
+        That of a ball joint is an angular velocity in the axes of its child, not the change of its values of q.
+        """
         return self._part(1)
 
     @property
