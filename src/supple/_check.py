@@ -26,6 +26,8 @@ LARGEST = 1e12
 """Greatest length in metres, angle in radians and mass in kilograms of a linkage: its squares and products are finite.
 
 A finite limit beyond it is no limit."""
+MOST_AXES = 24
+"""Most axes of an array: numpy's own functions take 32, and results have some more than what they are made of."""
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
@@ -187,6 +189,8 @@ def numbers(value: ArrayLike, what: str, shape: str | int = "") -> Array:
         kind = array.dtype.kind
         if type(value) is not np.ndarray and isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
             reason = ", got an array with masked entries"
+        elif array.ndim > MOST_AXES:
+            reason = f", with at most {MOST_AXES} axes, got {array.ndim} axes"
         elif kind == "f" or kind in "biu" or (kind == "O" and all(map(_is_real, array.ravel().tolist()))):
             return np.asarray(array, float, "C")
         else:

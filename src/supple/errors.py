@@ -113,7 +113,7 @@ class Interrupted(KeyboardInterrupt):
 
     def __init__(self, found: Solution) -> None:
         self.found = found
-        super().__init__(f"interrupted: {found}")
+        super().__init__(f"interrupted: {found._counts()}")
 
 
 def near_matches(name: str, known: Iterable[str], cutoff: float = 0.6) -> list[str]:

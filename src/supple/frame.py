@@ -57,6 +57,15 @@ class Frame:
         _set(frame, "matrix", matrix)
         return frame
 
+    def _kept(self) -> Frame:
+        """This frame for an object that keeps it: a copy if its array is a view, whose memory may change."""
+        matrix = self.matrix
+        if matrix.base is None:
+            return self
+        matrix = matrix.copy()
+        matrix.flags.writeable = False
+        return Frame._trusted(matrix)
+
     # -- constructors -------------------------------------------------------------------------------------------
 
     @classmethod
@@ -279,7 +288,15 @@ class Frame:
             if np.shape(other)[-2:] != (4, 4):
                 return NotImplemented
             other = Frame(other)
-        product = self.matrix @ other.matrix
+        try:
+            product = self.matrix @ other.matrix
+            if product.ndim > _check.MOST_AXES:
+                raise ValueError
+        except (ValueError, RuntimeError):  # numpy raises the latter for too many axes
+            raise BadInput(
+                f"the leading axes of frames must broadcast, and be at most {_check.MOST_AXES - 2}, "
+                f"got {_axes(self)} and {_axes(other)}"
+            ) from None
         product.flags.writeable = False
         return Frame._trusted(product)
 
@@ -323,10 +340,10 @@ class Frame:
         return hash((self.matrix.shape, (self.matrix + 0.0).tobytes()))
 
     def __copy__(self) -> Frame:
-        return self
+        return self._kept()
 
     def __deepcopy__(self, memo: object) -> Frame:
-        return self
+        return self._kept()
 
     def __reduce__(self) -> tuple[object, ...]:
         return Frame, (np.array(self.matrix),)
@@ -357,6 +374,10 @@ def _small(array: Array, what: str) -> Array:
     return array
 
 
+def _axes(frame: Frame) -> str:
+    return str(frame.shape) if len(frame.shape) <= _check.MOST_AXES else f"{len(frame.shape)} axes"
+
+
 def _brief(vector: Array) -> str:
     return "(" + ", ".join(f"{round(float(x), 9) + 0.0:.6g}" for x in vector) + ")"
 
@@ -382,11 +403,13 @@ _WRONG = (
 
 def _checked(value: ArrayLike | Frame) -> Array:
     if isinstance(value, Frame):
-        return value.matrix
+        return value._kept().matrix
     plain = type(value) is np.ndarray and value.dtype == np.float64
     array = np.array(value if plain else _check.numbers(value, "a frame", "(..., 4, 4)"), order="C")
     if array.shape[-2:] != (4, 4):
         raise BadInput(f"a frame must have shape (..., 4, 4), not {array.shape}")
+    if array.ndim > _check.MOST_AXES:
+        raise BadInput(f"a frame must have at most {_check.MOST_AXES} axes, got {array.ndim}")
     wrong, off = _core.mend_frames(array)
     if wrong:
         raise BadInput(_WRONG[wrong].format(off))

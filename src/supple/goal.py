@@ -134,7 +134,8 @@ class Goal:
         if frame is not None:
             if position is not None or orientation is not None or axis is not None:
                 raise BadInput("a goal is a frame, or position, orientation and axis; not both")
-            orientation = whole = frame if isinstance(frame, Frame) else goal_arguments.frames(frame, link)
+            whole = frame if isinstance(frame, Frame) else goal_arguments.frames(frame, link)
+            orientation = whole = whole if whole.matrix.base is None else whole._kept()
             place: Array | None = goal_arguments.frozen(whole.position)
         else:
             place = None if position is None else goal_arguments.vectors(position, "position")
@@ -178,9 +179,11 @@ class Goal:
                 raise BadInput(f"priority must be within 2^31, got {_check.short(priority)}")
         _set(self, "priority", priority)
         try:
-            _ = self.shape
-        except ValueError as error:
+            leading = self.shape
+        except (ValueError, RuntimeError) as error:  # numpy raises the latter for too many axes
             raise BadInput(f"the leading axes of a goal must broadcast: {error}") from None
+        if leading and len(leading) > _check.MOST_AXES:
+            raise BadInput(f"a goal must have at most {_check.MOST_AXES} leading axes, got {len(leading)}")
 
     @classmethod
     def center_of_mass(

@@ -93,6 +93,7 @@ class Joint(metaclass=_renamed.HidesOldNames):
             raise bad(self, f"mimic must be a Mimic, such as Mimic({example!r}), got {_check.short(self.mimic)}")
         for field, value in complete(self).items():
             object.__setattr__(self, field, value)
+        object.__setattr__(self, "location", self.location._kept())
 
     # -- constructors -------------------------------------------------------------------------------------------
 

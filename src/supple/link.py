@@ -130,6 +130,7 @@ class Geometry:
             raise BadLinkage(f"a shape is a Box, Sphere, Cylinder, Capsule or Mesh, got {_check.short(self.shape)}")
         if not isinstance(self.frame, Frame) or self.frame.shape != ():
             raise BadLinkage(f"the frame of a shape must be a single Frame, got {_check.short(self.frame)}")
+        object.__setattr__(self, "frame", self.frame._kept())
         far = max(map(abs, self.frame.matrix[:3, 3].tolist()))
         if not far <= FARTHEST:
             raise BadLinkage(f"the frame of a shape must be within {FARTHEST:g} m, got {far:g}")

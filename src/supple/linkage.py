@@ -53,7 +53,8 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         """Frame of one link in the world for joint values q (..., dof): a Frame with the same leading axes.
 
         Many q are computed with vector instructions, very many on all cores. ``out``, a float64 array (..., 4, 4),
-        receives the result instead of new memory.
+        receives the result instead of new memory; the Frame then shows what is in ``out``, also later. Goals, joints
+        and whatever else keeps a Frame copy such a one.
 
         >>> from supple import models
         >>> models.planar2().frame([[0, 0], [0, 0]], "tip").position

@@ -212,17 +212,23 @@ class Solution:
         return len(self.outcomes)
 
     def __str__(self) -> str:
+        ended = self._counts()
         if self.outcomes.ndim:
-            count = np.bincount(self.outcomes.ravel(), minlength=4)
-            parts = [f"{count[o.value]:,} {in_words(o)}" for o in Outcome if count[o.value]]
-            if not parts:
-                return "0 solves"
-            mean = f"{self.iterations.mean():.1f} iterations on average"
-            return f"{self.outcomes.size:,} solves: {', '.join(parts)}; {mean}"
-        ended = f"{in_words(self.outcome)} after {self.iterations} iteration{'s' if self.iterations != 1 else ''}"
+            return ended
         near = self.solver.tolerance
         remaining = [_remaining(*each, near) for each in zip(self.goals, self.distance, self.angle, strict=True)]
         return f"{ended}, {'; '.join(remaining)}" + (f": {self.why}" if self.why else "")
+
+    def _counts(self) -> str:
+        """The outcomes and iterations in words, without any reason: nothing is solved for this text."""
+        if not self.outcomes.ndim:
+            return f"{in_words(self.outcome)} after {self.iterations} iteration{'s' if self.iterations != 1 else ''}"
+        count = np.bincount(self.outcomes.ravel(), minlength=4)
+        parts = [f"{count[o.value]:,} {in_words(o)}" for o in Outcome if count[o.value]]
+        if not parts:
+            return "0 solves"
+        mean = f"{self.iterations.mean():.1f} iterations on average"
+        return f"{self.outcomes.size:,} solves: {', '.join(parts)}; {mean}"
 
     def __repr__(self) -> str:
         return f"<Solution: {self}>"

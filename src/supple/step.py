@@ -44,7 +44,7 @@ class TrackingStatus(Enum):
     LAGGING = 2
     """The bounds of speed, acceleration or jerk delay the end effectors."""
     HELD = 3
-    """No motion: the command is not finite or not a frame, or dt is not positive."""
+    """No motion: the command is not finite or not a frame, or dt is shorter than 1 us, 1e9 s or longer, or nan."""
     RETURNING = 4
     """The arm goes, or is about to go, by itself to other joint values that reach the command; see `Solver.track`."""
 
@@ -78,7 +78,10 @@ class Step(metaclass=_renamed.HidesOldNames):
 
     @property
     def velocity(self) -> Array:
-        """Joint velocities (dof,) at the end of the tick, per second; for dt up to 4 ms, the change of q over dt."""
+        """Joint velocities (dof,) at the end of the tick, per second; for dt up to 4 ms, the change of q over dt.
+
+        That of a ball joint is an angular velocity in the axes of its child, not the change of its values of q.
+        """
         return self._part(1)
 
     @property
@@ -236,9 +239,10 @@ def _reasons(step: Step) -> list[str]:
         slow = explanation.effectors_too_slow(linkage, tracker.goals, (tracker.speed, tracker.turn_speed), step)
         return slow + explanation.too_slow(linkage.names, step.sides) or [_late(step)]
     reasons = []
+    outside = explanation.may_be_outside(linkage, step.q, tracker.solver.keep_limits)
     for goal, row, error in zip(tracker.goals, step.goal, step.error, strict=True):
         if goal.position is not None and goal.distance is None and not goal.point.any():
-            reasons += explanation.out_of_reach(linkage, goal, row[9:], error[:3])
+            reasons += explanation.out_of_reach(linkage, goal, row[9:], error[:3], outside)
     reasons += explanation.at_limits(linkage.names, step.sides)
     if not reasons and step._number(_IS_SINGULAR):
         first = tracker._numbers + _SINGULAR_DIRECTION

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -192,7 +192,7 @@ class Tracker:
                 is not finite holds the arm.
             dt: time since the last tick, in seconds. A tick longer than 4 ms is divided into pieces of at most 2 ms, in
                 which the command moves smoothly from the last to this one. One longer than 0.25 s counts as 0.25 s;
-                in one shorter than 1 ns nothing moves.
+                in one shorter than 1 us nothing moves, and 1e9 s or longer holds the arm.
             stamp: when the command was made, in seconds on any clock; slow or irregular commands are then smoothed.
             measured: joint values (dof,) measured on the real arm. The tracker continues from its own values, but waits
                 for an arm that falls far behind, and the step has the error of the real arm.
@@ -465,6 +465,9 @@ class Tracker:
             raise BadInput(f"goal {k} must be a frame of shape {(*shape, 4, 4)}, got {matrix.shape}")
         out[..., :9] = matrix[..., :3, :3].reshape(*shape, 9)
         out[..., 9:] = matrix[..., :3, 3]
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("cannot pickle or copy a 'Tracker' object: it has a state; make another with Solver.track")
 
     def __len__(self) -> int:
         if self._single:

@@ -8,8 +8,11 @@ import pickle
 import numpy as np
 import pytest
 
+import supple
+from supple import Box, Geometry, Goal, GoalPath, Joint, Linkage, models
 from supple.errors import BadInput, UnknownName
 from supple.frame import Frame
+from supple.teleop.mapping import Mapping
 
 ORDERS = [a + b + c for a, b, c in itertools.product("xyz", repeat=3) if a != b and b != c]
 AXES = dict(zip("xyz", np.eye(3), strict=True))
@@ -446,3 +449,64 @@ def test_turns_of_any_finite_angle_are_rotations():
     assert np.allclose(frames.rotation[:, 1, 0], np.sin(angles), rtol=0, atol=1e-12)
     long = Frame.rotvec(np.random.default_rng(0).normal(size=(50, 3)) * np.logspace(100, 307, 50)[:, None]).rotation
     assert np.allclose(long @ np.swapaxes(long, -1, -2), np.eye(3), rtol=0, atol=1e-12)
+
+
+ARM = models.planar3()
+KEEPERS = {
+    "Frame": lambda frame: Frame(frame).matrix,
+    "copy": lambda frame: copy.copy(frame).matrix,
+    "deepcopy": lambda frame: copy.deepcopy(frame).matrix,
+    "goal's position": lambda frame: Goal("tip", frame).position,
+    "goal's orientation": lambda frame: Goal("tip", orientation=frame).orientation,
+    "joint": lambda frame: Joint.fixed("mount", "a", "b", at=frame).location.matrix,
+    "linkage": lambda frame: Linkage("arm", ARM.joints, base=frame).base.matrix,
+    "shape": lambda frame: Geometry(Box((1, 1, 1)), frame).frame.matrix,
+    "path": lambda frame: GoalPath.line(frame, [[1, 0, 0, 9], [0, 1, 0, 9], [0, 0, 1, 9], [0, 0, 0, 1]]).at(0).matrix,
+    "mapping": lambda frame: Mapping(view=frame).view.matrix,
+}
+
+
+@pytest.mark.parametrize("kept", KEEPERS.values(), ids=KEEPERS)
+@pytest.mark.parametrize("many", [False, True])
+def test_what_keeps_a_frame_does_not_change_with_the_memory_of_out(kept, many):
+    memory = np.zeros((2, 4, 4) if many else (4, 4))
+    frame = ARM.frame(np.full((2, 3) if many else 3, 0.2), "tip", out=memory)
+    array = kept(frame[0] if many else frame)
+    before = array.copy()
+    ARM.frame(np.full((2, 3) if many else 3, 0.9), "tip", out=memory)
+    np.testing.assert_array_equal(array, before)
+    assert not np.array_equal(frame.matrix, Frame().matrix)
+
+
+def test_a_frame_that_owns_its_memory_is_not_copied():
+    frame = ARM.frame([0.2, 0.2, 0.2], "tip")
+    assert copy.copy(frame) is frame
+    assert Joint.fixed("mount", "a", "b", at=frame).location is frame
+
+
+@pytest.mark.parametrize("axes", [25, 32, 40, 60])
+def test_too_many_axes_are_refused(axes):
+    many = np.zeros((*(1,) * (axes - 1), 3))
+    matrices = np.broadcast_to(np.eye(4), (*(1,) * (axes - 2), 4, 4))
+    calls = [
+        lambda: Frame.at(many),
+        lambda: Frame.rotvec(many),
+        lambda: Frame(matrices),
+        lambda: Frame() @ matrices,
+        lambda: matrices @ Frame(),
+        lambda: Goal("tip", matrices),
+        lambda: Goal("tip", position=many),
+        lambda: supple.solve(ARM, Goal("tip", position=[1, 2, 0]), many),
+    ]
+    for call in calls:
+        with pytest.raises(BadInput, match="axes"):
+            call()
+
+
+def test_frames_of_too_many_axes_are_not_multiplied():
+    huge = Frame._trusted(np.broadcast_to(np.eye(4), (*(1,) * 40, 4, 4)))
+    for call in (lambda: huge @ Frame(), lambda: Frame() @ huge, lambda: Goal("tip", huge)):
+        with pytest.raises(BadInput, match="axes"):
+            call()
+    with pytest.raises(BadInput, match=r"must broadcast.*\(2,\) and \(3,\)"):
+        Frame.at(np.zeros((2, 3))) @ Frame.at(np.zeros((3, 3)))

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from supple import Frame, Goal, models
+from supple import Frame, Goal, method, models
 from supple._solve import explanation
 from supple._solve.text import length_text
-from supple.joint import Joint
+from supple.joint import Joint, Mimic
 from supple.linkage import Linkage
 from supple.solver import Solver
 
@@ -81,8 +81,9 @@ def test_what_slack_allows_is_not_out_of_reach():
     error = np.array([[0.25, 0, 0, 0, 0, 0]])
     goal = Goal("tip", position=[3.5, 0, 0], slack=(0.25, 0, 0))
     said = explanation.unreachable(arm, [goal], np.zeros(2), error, searching(arm))
+    bounded = np.zeros(2, dtype=bool)
     assert said == ["tip is out of reach by 250 mm along +x"]
-    assert explanation._too_far(arm, Goal("tip", position=[3.5, 0, 0], slack=(0.6, 0, 0)), error[0]) == []
+    assert explanation._too_far(arm, Goal("tip", position=[3.5, 0, 0], slack=(0.6, 0, 0)), error[0], bounded) == []
 
 
 def test_too_near_the_base_is_said_where_the_arm_has_a_hole():
@@ -277,3 +278,93 @@ def test_what_can_be_reached_after_all_is_said():
     goal = Goal("tip", position=[1.5, 1, 0])
     error = np.array([[0.1, 0, 0, 0, 0, 0]])
     assert explanation.unreachable(arm, [goal], arm.rest, error, searching(arm)) == ["other joint values reach it"]
+
+
+def lift():
+    """A slide along z within 0 and 1 m, with an elbow of two turns."""
+    joints = [
+        Joint.prismatic("lift", "world", "a", lower=0, upper=1),
+        Joint.revolute("e", "a", "b", axis=[0, 1, 0], at=Frame.at([0, 0, 0.1])),
+        Joint.revolute("e2", "b", "c", axis=[1, 0, 0], at=Frame.at([0.3, 0, 0])),
+        Joint.fixed("t", "c", "tip", at=Frame.at([0, 0.3, 0])),
+    ]
+    return Linkage("lift", joints)
+
+
+def test_without_limits_a_slide_puts_nothing_out_of_reach():
+    arm = lift()
+    goal = Goal("tip", position=arm.frame([5, 0.9, 0.4], "tip").position)
+    local = {"method": method.damped(), "max_iterations": 4}
+    assert "out of reach" in Solver(**local).solve(arm, goal).why
+    found = Solver(keep_limits=False, **local).solve(arm, goal)
+    assert found.why == "stopped after 4 iterations; it can be reached"
+
+
+def test_a_slide_that_is_locked_outside_its_limits_puts_nothing_out_of_reach():
+    arm = lift()
+    there = arm.frame([5, 0.9, 0.4], "tip").position
+    locked, goal = Solver(joint_weights={"lift": 0}), Goal("tip", Frame.at(there, Frame.rpy(1, 1, 1)))
+    assert "out of reach" not in locked.solve(arm, goal, [5, 0.2, 0.1]).why
+    assert "out of reach" in locked.solve(arm, goal, [0.5, 0.2, 0.1]).why
+    assert locked.solve(arm, Goal("tip", position=there), [5, 0.2, 0.1]).arrived
+
+
+@pytest.mark.parametrize("kind", ["mimic", "relative", "planar"])
+def test_any_slide_on_the_way_to_the_link_counts(kind):
+    slide = Joint.prismatic("lift", "world", "a", lower=0, upper=1)
+    if kind == "mimic":
+        second = Joint.prismatic("second", "a", "b", mimic=Mimic("lift"))
+        arm, goal, q = Linkage("arm", [slide, second]), Goal("b", position=[0, 0, 10]), [5.0]
+    elif kind == "relative":
+        other = Joint.revolute("turn", "world", "b")
+        arm, goal, q = Linkage("arm", [slide, other]), Goal("b", position=[0, 0, -5], relative_to="a"), [5.0, 0]
+    else:
+        plane = Joint.planar("plane", "world", "a", lower=-1, upper=1)
+        arm, goal, q = Linkage("arm", [plane]), Goal("a", position=[5, 0, 0]), [5.0, 0, 0]
+    error, fixed = np.ones((1, 6)), np.zeros(arm.dof, dtype=bool)
+    assert "out of reach" in explanation.unreachable(arm, [goal], np.array(q), error, searching(arm))[0]
+    outside = explanation.may_be_outside(arm, np.array(q), True, ~fixed)
+    assert not explanation.out_of_reach(arm, goal, goal.position, error[0, :3], outside)
+    assert explanation.out_of_reach(arm, goal, goal.position, error[0, :3], fixed)
+
+
+@pytest.mark.parametrize("keep_limits", [True, False])
+def test_a_tracker_without_limits_has_no_reach_along_a_slide(keep_limits):
+    arm = lift()
+    tracker = Solver(method=method.damped(), keep_limits=keep_limits).track(arm, Goal("tip", position=[0, 0, 0]))
+    row = np.zeros((4, 4))
+    row[:3, :3], row[:3, 3], row[3, 3] = np.eye(3), [0.3, 0.3, 5], 1
+    whys = [tracker.step(row, 0.01).why for _ in range(400)]
+    assert any("out of reach" in why for why in whys) == keep_limits
+
+
+def test_the_distance_out_of_reach_of_a_tracker_has_no_free_component():
+    arm = models.ur5()
+    goal = Goal("tool0", arm.frame(arm.rest, "tool0"), weight=(1, 1, 0))
+    tracker = Solver().track(arm, goal)
+    said = set()
+    for height in (0.0, 3.0):
+        tracker.reset(arm.rest)
+        command = Frame.at([1.5, 0, height], arm.frame(arm.rest, "tool0"))
+        for _ in range(600):
+            step = tracker.step(command, 1 / 300)
+        said.add(re.match(r"tool0 is out of reach by (\d+ mm) along \S+", step.why).group())
+    assert len(said) == 1, said
+    assert said == {Solver().solve(arm, Goal("tool0", command, weight=(1, 1, 0))).why}
+
+
+def test_the_speed_of_a_relative_goal_is_the_relative_one():
+    """A carriage takes the arm along: its tip is quick in the world, and slow relative to the carriage."""
+    at = Frame.at([1, 0, 0])
+    joints = [
+        Joint.prismatic("carriage", "world", "cart", axis=[1, 0, 0], lower=-100, upper=100),
+        Joint.prismatic("slide", "cart", "hand", axis=[1, 0, 0], at=at, lower=-1, upper=1),
+    ]
+    arm = Linkage("carried", joints)
+    tracker = Solver().track(arm, Goal("hand", position=[1, 0, 0], relative_to="cart"))
+    step = tracker.step(at, 0.01)
+    speeds = np.array([0.1]), np.array([math.inf])
+    for velocity, limited in (([1.0, 0.0], False), ([0.0, 0.1], True), ([-0.1, 0.1], True), ([0.1, 0.01], False)):
+        step._result[arm.dof : 2 * arm.dof] = velocity
+        said = explanation.effectors_too_slow(arm, tracker.goals, speeds, step)
+        assert said == (["hand at its speed limit"] if limited else [])

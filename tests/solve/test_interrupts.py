@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from supple import Frame, Goal, Interrupted, Joint, Linkage, Outcome, Solver, method, models
+from supple._solve import explanation
 
 pytestmark = pytest.mark.alone
 
@@ -95,3 +96,17 @@ def test_a_replay_hears_ctrl_c():
     commands = np.tile(arm.frame(arm.rest, link).matrix, (1_000_000, 1, 1))
     assert interrupted_after(0.3, lambda: tracker.replay(commands, 0.01)) < 5
     assert np.isfinite(tracker.q).all()
+
+
+def test_the_message_of_an_interrupted_solve_solves_nothing(monkeypatch):
+    arm = models.planar3()
+    found = Solver(max_iterations=1).solve(arm, Goal("tip", position=[50, 0, 0]))
+    assert not found.arrived
+
+    def refused(*_):
+        raise AssertionError("a search for a reason")
+
+    monkeypatch.setattr(explanation, "solution_reasons", refused)
+    interrupted = Interrupted(found)
+    assert interrupted.found is found
+    assert str(interrupted) == f"interrupted: out of budget after {found.iterations} iterations"

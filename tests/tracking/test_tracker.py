@@ -1,6 +1,8 @@
 """Tracker and Step as their user meets them: shapes, words, what is refused, and what happens when things go wrong."""
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -620,7 +622,11 @@ def test_a_step_that_is_held_names_its_cause(chosen):
     arm = models.panda()
     frame = arm.frame(arm.rest, "panda_hand_tcp")
     for goal, dt, said in (
-        (frame, 0.0, "held: dt must be positive and finite, it is 0.0"),
+        (frame, 0.0, "held: no time passed, dt is 0 s and must be at least 1e-06 s"),
+        (frame, 1e-10, "held: no time passed, dt is 1e-10 s and must be at least 1e-06 s"),
+        (frame, -1, "held: dt must be positive and less than 1e+09 s, it is -1"),
+        (frame, math.nan, "held: dt must be positive and less than 1e+09 s, it is nan"),
+        (frame, 1e9, "held: dt must be positive and less than 1e+09 s, it is 1e+09"),
         (frame.matrix * np.nan, 0.01, "held: the command is not finite, it has nan"),
         (
             frame.matrix @ np.diag([1.1, 1.1, 1.1, 1]),
@@ -699,3 +705,10 @@ def test_a_start_that_is_no_place_for_an_arm_is_refused(far):
         Solver().track(UR5, TOOL, start=start)
     with pytest.raises(BadInput, match="start: shoulder_lift_joint is"):
         tracker().reset(start)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_tracker_is_not_copied(duplicate):
+    """A shallow copy would share the state of the core, so that one arm moves with the other's ticks."""
+    with pytest.raises(TypeError, match="cannot pickle or copy a 'Tracker'"):
+        duplicate(tracker())

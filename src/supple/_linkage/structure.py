@@ -48,7 +48,7 @@ class Structure:
             raise BadInput("base must be a single Frame")
         if not (far := farthest(base)) <= _check.LARGEST:
             raise BadLinkage(f"base must be within {_check.LARGEST:g} m, got {far:g}")
-        self.__dict__.update(name=name, links=ordered_links, joints=ordered_joints, base=base)
+        self.__dict__.update(name=name, links=ordered_links, joints=ordered_joints, base=base._kept())
         self.__dict__.update(_sources=tree.sources(ordered_joints), _compiled=None)
 
     # -- values of q --------------------------------------------------------------------------------------------

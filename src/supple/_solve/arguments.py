@@ -60,7 +60,7 @@ def start_values(linkage: Linkage, start: ArrayLike | None, *, rows: bool = Fals
     if start is None:
         return linkage.rest
     # the copy of what is float64 already: the conversion takes a fifth of a solve
-    plain = type(start) is np.ndarray and start.dtype is _FLOAT64
+    plain = type(start) is np.ndarray and start.dtype is _FLOAT64 and start.ndim <= _check.MOST_AXES
     array = np.array(start if plain else _check.numbers(start, "start", linkage.dof))
     if array.shape[-1:] != (linkage.dof,):
         raise BadInput(f"start must have shape (..., {linkage.dof}), not {array.shape}")

@@ -63,6 +63,20 @@ def goal_reach(linkage: Linkage, goal: Goal) -> tuple[float, Array]:
     return reach.measured(linkage, goal.link, goal.relative_to)
 
 
+def slide_indices(linkage: Linkage, goal: Goal) -> list[int]:
+    """The values of q whose position limits bound `goal_reach`: those that slide a link which carries the goal's."""
+    if goal.is_center_of_mass:
+        return []
+    known: dict[tuple[str, str | None], list[int]] = linkage.__dict__.setdefault("_slide_indices", {})
+    key = goal.link, goal.relative_to
+    if key not in known:
+        links = [link for link in key if link is not None]
+        joints = [joint for link in links for joint in linkage.part(linkage.root, link).joints]
+        firsts = [(linkage._sources[joint.name].first, joint.kind.translations) for joint in joints if joint.kind.dof]
+        known[key] = sorted({first + k for first, count in firsts for k in range(count)})
+    return known[key]
+
+
 def rank_of(jacobian: Array, tolerance: float = 1e-6) -> int:
     """The number of singular values above ``tolerance`` times the largest."""
     values = np.linalg.svd(jacobian, compute_uv=False)

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from supple._solve.encoding import goal_length, goal_reach, joint_weight_values
-from supple._solve.goal_error import goal_frame, goal_jacobian
+from supple._solve.encoding import goal_length, goal_reach, joint_weight_values, slide_indices
+from supple._solve.goal_error import goal_frame, goal_jacobian, point_jacobian
 from supple._solve.text import angle_text, direction_text, length_text, names_text
 from supple._solve.tolerance import Tolerance
 from supple.frame import Array
@@ -26,26 +27,53 @@ if TYPE_CHECKING:
 Solve = Callable[[Sequence[Goal], Array, bool], "Solution"]
 """Solves other goals for the same linkage: the goals, where to start (..., dof), whether limits hold."""
 
+Mask = NDArray[np.bool_]
+"""Which of the joint values (dof,)."""
+
 REACHABLE = "other joint values reach it"
 """The reason for a goal that the search reaches from another start."""
 _POSITION_FIRST = 100.0  # factor on the weight of a position that is to be met before the orientation
 _RANDOM_STARTS = 30  # random starts for `_past_limits`, beside the nearest q and rest
 _TOLERANCE = Tolerance()
 _MENDABLE = 0.02  # the largest entry of |R R' - I| that the core mends
+_SHORTEST_TICK = 1e-6  # s; in a shorter one the core moves nothing
+_ENDLESS_TICK = 1e9  # s; one as long or longer is not a time for the core
 _ROUNDS = 8  # projections onto the limits in `_past_limits`
 
 
-def out_of_reach(linkage: Linkage, goal: Goal, position: Array, error: Array, tolerance: float = 0.0) -> list[str]:
-    """That a position (3,) is farther than a goal's link can reach, by more than a tolerance in metres, if it is.
+def may_be_outside(linkage: Linkage, q: Array, keep_limits: bool, locked: Mask | None = None) -> Mask:
+    """Which values (dof,) may be outside their limits: all without limits, else those that are ``locked`` outside at q.
 
-    ``error`` (3,) gives the direction. The reach bounds the distance of the link, so this is a proof.
+    Without ``locked`` (dof,), any that are outside at q.
     """
+    if not keep_limits:
+        return np.ones(linkage.dof, dtype=bool)
+    outside: Mask = (q < linkage.lower - 1e-9) | (q > linkage.upper + 1e-9)
+    return outside if locked is None else outside & locked
+
+
+def out_of_reach(
+    linkage: Linkage, goal: Goal, position: Array, error: Array, unbounded: Mask, tolerance: float = 0.0
+) -> list[str]:
+    """That the position of a goal, here (3,), is farther than its link can reach, by more than a tolerance in metres.
+
+    The reach bounds the distance of the link, so this is a proof; where a slide is ``unbounded`` (dof,), there is no
+    bound. Components of weight 0 and what slack allows do not count. ``error`` (3,) gives the direction.
+    """
+    if goal.line is not None or unbounded[slide_indices(linkage, goal)].any():
+        return []
     most, base = goal_reach(linkage, goal)
-    beyond = math.hypot(*(position - base)) - most
+    slack = np.where(_free(goal), math.inf, 0.0 if goal.distance is not None else goal.slack)
+    away = math.hypot(*(position + np.clip(base - position, -slack, slack) - base))
+    spared = float(np.linalg.norm(goal.point))
+    if goal.distance is not None:
+        spared += goal.distance + goal.slack[0]
+    beyond = away - spared - most
     if not beyond > max(tolerance, 1e-12 * most):
         return []
     of = "" if goal.relative_to is None else f" of {goal.relative_to}"
-    return [f"{goal.link} is out of reach{of} by {length_text(beyond)} along {_along(goal, error)}"]
+    way = _along(goal, np.where(_free(goal), 0.0, error))
+    return [f"{goal.link} is out of reach{of} by {length_text(beyond)} along {way}"]
 
 
 def _along(goal: Goal, error: Array) -> str:
@@ -99,7 +127,7 @@ def effectors_too_slow(linkage: Linkage, goals: Sequence[Goal], speeds: tuple[Ar
     reasons = []
     for goal, speed, turn_speed in zip(goals, *speeds, strict=True):
         if min(speed, turn_speed) < math.inf:
-            twist = linkage.jacobian(step.q, goal.link, point=goal.point) @ step.velocity
+            twist = point_jacobian(linkage, goal, step.q) @ step.velocity
             if np.linalg.norm(twist[:3]) > 0.97 * speed:
                 reasons.append(f"{goal.link} at its speed limit")
             if np.linalg.norm(twist[3:]) > 0.97 * turn_speed:
@@ -135,8 +163,10 @@ def approaching_limits(linkage: Linkage, lower: Array, upper: Array, step: Step)
 
 def held(commands: Array, dt: float | None) -> str:
     """Why a tracker holds the arm: its time step or its commands (goals, 12), with the value."""
-    if dt is not None and not 0 < dt < math.inf:
-        return f"held: dt must be positive and finite, it is {dt!r}"
+    if dt is not None and 0 <= dt < _SHORTEST_TICK:
+        return f"held: no time passed, dt is {float(dt):g} s and must be at least {_SHORTEST_TICK:g} s"
+    if dt is not None and not 0 <= dt < _ENDLESS_TICK:
+        return f"held: dt must be positive and less than {_ENDLESS_TICK:g} s, it is {float(dt):g}"
     for number, row in enumerate(commands):
         which = f"goal {number}" if len(commands) > 1 else "the command"
         wrong = row[~np.isfinite(row)]
@@ -157,13 +187,14 @@ def solution_reasons(found: Solution) -> list[str]:
     solver = found.solver
     default = type(solver)(tolerance=solver.tolerance, keep_limits=solver.keep_limits, margin=solver.margin)
     again = replace(solver if solver.searches else default, prefer=nothing, timeout=None, max_iterations=None)
-    locked = joint_weight_values(found.linkage, again.joint_weights) == 0
+    locked: Mask = joint_weight_values(found.linkage, again.joint_weights) == 0
 
     def solve(goals: Sequence[Goal], start: Array, keep_limits: bool) -> Solution:
         limited = again if keep_limits else replace(again, keep_limits=False)
         return limited.solve(found.linkage, goals, np.where(locked, found.q, start), progress=False)
 
-    reasons = unreachable(found.linkage, found.goals, found.q, found.error, solve, solver.tolerance)
+    outside = may_be_outside(found.linkage, found.q, solver.keep_limits, locked)
+    reasons = unreachable(found.linkage, found.goals, found.q, found.error, solve, solver.tolerance, outside)
     unlocked = replace(again, joint_weights=None)
     if locked.any() and reasons != [REACHABLE] and unlocked.solve(found.linkage, found.goals, found.q).arrived:
         names = [name for name, held in zip(found.linkage.names, locked, strict=True) if held]
@@ -187,6 +218,7 @@ def _local_reasons(found: Solution) -> list[str]:
         moving |= J.any(axis=0)
         if np.linalg.norm(error @ J) < 1e-6 * np.linalg.norm(error) * np.linalg.norm(J):
             stationary.append(f"singular here: no joint moves {goal.link} nearer")
+    moving &= found.solver.keep_limits
     sides = np.where(moving, 1.0 * (q >= linkage.upper - 1e-9) - (q <= linkage.lower + 1e-9), 0.0)
     return at_limits(linkage.names, sides) or stationary
 
@@ -198,6 +230,7 @@ def unreachable(
     error: Array,
     solve: Solve,
     tolerance: Tolerance = _TOLERANCE,
+    unbounded: Mask | None = None,
 ) -> list[str]:
     """Why single goals were not reached, in short sentences, found by solving parts of the goals.
 
@@ -210,9 +243,11 @@ def unreachable(
         error: goal minus end effector there (goals, 6), in metres and radians.
         solve: solves other goals for this linkage.
         tolerance: no reason names a shortfall within it.
+        unbounded: which values may be outside their limits (dof,), see `may_be_outside`; none by default.
     """
+    unbounded = np.zeros(linkage.dof, dtype=bool) if unbounded is None else unbounded
     pairs = zip(goals, error, strict=True)
-    far = [reason for goal, e in pairs for reason in _too_far(linkage, goal, e, tolerance.position)]
+    far = [reason for goal, e in pairs for reason in _too_far(linkage, goal, e, unbounded, tolerance.position)]
     if far:
         return far
     if solve(goals, q, True).arrived:
@@ -223,26 +258,20 @@ def unreachable(
     alone = [(goal, solve([goal], q, True)) for goal in goals]
     lost = [(goal, found) for goal, found in alone if not found.arrived]
     if lost:
-        texts = (unreachable(linkage, [goal], found.q, found.error, solve, tolerance) for goal, found in lost)
+        texts = (
+            unreachable(linkage, [goal], found.q, found.error, solve, tolerance, unbounded) for goal, found in lost
+        )
         return [text for several in texts for text in several]
     links = list(dict.fromkeys(goal.link for goal in goals))
     whose = names_text(links) if len(links) > 1 else f"the goals of {links[0]}"
     return [f"{whose} can each be met, but were not found together", *_past_limits(linkage, goals, q, solve)]
 
 
-def _too_far(linkage: Linkage, goal: Goal, error: Array, tolerance: float = 0.0) -> list[str]:
+def _too_far(linkage: Linkage, goal: Goal, error: Array, unbounded: Mask, tolerance: float = 0.0) -> list[str]:
     """That the position of a goal is farther than its link can reach, if it is."""
-    if goal.position is None or goal.line is not None or not error[:3].any():
+    if goal.position is None or not error[:3].any():
         return []
-    _, base = goal_reach(linkage, goal)
-    slack = np.where(_free(goal), math.inf, 0.0 if goal.distance is not None else goal.slack)
-    way = goal.position + np.clip(base - goal.position, -slack, slack) - base
-    away = math.hypot(*way)
-    spared = float(np.linalg.norm(goal.point))
-    if goal.distance is not None:
-        spared += goal.distance + goal.slack[0]
-    nearer = max(0.0, 1 - spared / away) if away else 0.0
-    return out_of_reach(linkage, goal, base + nearer * way, error[:3], tolerance)
+    return out_of_reach(linkage, goal, goal.position, error[:3], unbounded, tolerance)
 
 
 def _unmet_part(linkage: Linkage, goal: Goal, q: Array, solve: Solve, tolerance: Tolerance) -> list[str]:

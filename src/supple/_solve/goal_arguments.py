@@ -97,7 +97,7 @@ def check_distance(
 def rotations(value: Frame | ArrayLike) -> Array:
     """Rotation matrices (..., 3, 3), read-only."""
     if isinstance(value, Frame):
-        return frozen(value.rotation)
+        return frozen((value if value.matrix.base is None else value._kept()).rotation)
     array = _check.numbers_or_none(value)
     if array is None:
         raise BadInput(f"orientation must be a Frame or numbers of shape (..., 3, 3), got {_check.short(value)}")

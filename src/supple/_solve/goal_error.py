@@ -28,7 +28,7 @@ def goal_jacobian(linkage: Linkage, goal: Goal, q: Array) -> Array:
 
     The angular part of a goal with a point to look at is relative to the way to that point, which turns too.
     """
-    jacobian = _frame_jacobian(linkage, goal, q)
+    jacobian = point_jacobian(linkage, goal, q)
     if goal.look_at is None:
         return jacobian
     way = goal.look_at - goal_frame(linkage, goal, q).apply(goal.point)
@@ -37,7 +37,8 @@ def goal_jacobian(linkage: Linkage, goal: Goal, q: Array) -> Array:
     return np.concatenate([np.zeros_like(turned), turned], axis=-2)
 
 
-def _frame_jacobian(linkage: Linkage, goal: Goal, q: Array) -> Array:
+def point_jacobian(linkage: Linkage, goal: Goal, q: Array) -> Array:
+    """The Jacobian (..., 6, dof) of a goal's point in the axes of the goal, relative to the link that has them."""
     if goal.is_center_of_mass:
         heavy, total = [link for link in linkage.links if link.mass], linkage.mass
         jacobians = [link.mass / total * linkage.jacobian(q, link.name, point=link.center_of_mass) for link in heavy]

@@ -88,7 +88,10 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.S
     usable = [length for length in lengths if 0 < length < math.inf]
     sizes = encoding.natural_units(linkage, max(usable) if usable else math.pi)
     farthest, base = encoding.goal_reach(linkage, goals[0])
-    farthest = farthest + float(np.linalg.norm(targets[0][3])) if solver.keep_limits else math.inf
+    farthest += float(np.linalg.norm(targets[0][3]))
+    weights = encoding.joint_weight_values(linkage, solver.joint_weights)
+    if not solver.keep_limits or not weights[encoding.slide_indices(linkage, goals[0])].all():
+        farthest = math.inf  # a slide may be outside its limits: any of them, or one that stays at its start
     tolerance = solver.tolerance
     search_solver = _core.SearchSolver(
         linkage._native,
@@ -96,7 +99,7 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.S
         lower,
         upper,
         balls if solver.keep_limits else [(*ball[:2], math.pi, -math.pi, math.pi) for ball in balls],
-        (sizes, encoding.joint_weight_values(linkage, solver.joint_weights), linkage.rest),
+        (sizes, weights, linkage.rest),
         (
             STARTS,
             ITERATIONS if solver.max_iterations is None else solver.max_iterations,

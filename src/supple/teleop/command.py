@@ -173,4 +173,4 @@ def _frame(value: Frame | ArrayLike) -> Frame:
         matrix.flags.writeable = False
     if matrix.shape != (4, 4):
         raise BadInput(f"a hand must be a single frame of shape (4, 4), not {matrix.shape}")
-    return value if isinstance(value, Frame) else Frame._trusted(matrix)
+    return value._kept() if isinstance(value, Frame) else Frame._trusted(matrix)

@@ -183,7 +183,7 @@ class Mapping(metaclass=_renamed.HidesOldNames):
 def _single(value: Frame, what: str) -> Frame:
     if not (isinstance(value, Frame) and value.shape == ()):
         raise BadInput(f"{what} must be a single Frame, got {value!r}")
-    return value
+    return value._kept()
 
 
 def _box(low: ArrayLike, high: ArrayLike) -> tuple[Array, Array]:
