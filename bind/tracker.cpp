@@ -276,19 +276,21 @@ struct Tracker {
 
   // One tick of the joints that no goal needs: those outside their limits come back, within their bounds.
   void bring_in(long long arm, double dt, double *velocity) {
-    if (!(dt >= shortest_tick && dt < 1e9))
-      return;
+    const bool passes = dt >= shortest_tick && dt < 1e9;
     dt = lesser(dt, longest_pause);
+    const int pieces = passes ? piece_count(dt) : 0;
     for (std::size_t k = 0; k < others.size(); ++k) {
       const OtherJoint &other = others[k];
       OtherMotion &motion = other_motions[arm * others.size() + k];
       double &q = full[arm * encoded.dof + other.index];
-      const double at = q / other.unit;
-      if (motion.velocity != 0 || at < other.bounds.lower || at > other.bounds.upper) {
-        const double before = motion.velocity;
-        motion.velocity = return_velocity(tracking, other.bounds, at, before, motion.acceleration, dt);
-        motion.acceleration = (motion.velocity - before) / dt;
-        q += motion.velocity * dt * other.unit;
+      for (int piece = 0; piece < pieces; ++piece) {
+        const double at = q / other.unit, before = motion.velocity;
+        if (before == 0 && at >= other.bounds.lower && at <= other.bounds.upper)
+          break;
+        motion.velocity =
+            return_velocity(tracking, other.bounds, at, before, motion.acceleration, dt / pieces);
+        motion.acceleration = (motion.velocity - before) * pieces / dt;
+        q += motion.velocity * other.unit * dt / pieces;
       }
       if (velocity)
         velocity[other.index] = motion.velocity * other.unit;
