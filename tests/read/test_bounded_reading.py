@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
-from supple.errors import BadLinkage
-from supple.read import urdf_text
+from supple import Motion, models
+from supple.errors import BadInput, BadLinkage
+from supple.read import bounded, goal_file, motion_file, urdf_text
 
 
 @pytest.mark.parametrize(
@@ -26,3 +30,46 @@ def test_an_undeclared_prefix_hides_no_other_fault(text: str, said: str) -> None
 def test_undeclared_prefixes_alone_are_forgiven() -> None:
     text = "<!-- <x> -->\n<robot name='r'><link name='b'/><g:x h:y='1'><h:z/></g:x></robot>\n<!-- e -->"
     assert urdf_text(text).root == "b"
+
+
+def test_the_limit_of_an_archive_counts_the_floats_that_it_becomes(tmp_path: Path) -> None:
+    file = tmp_path / "a.npz"
+    np.savez_compressed(file, position=np.zeros((goal_file.MOST + 1, 3), np.uint8))
+    with pytest.raises(BadInput, match="position holds more than 10,000,000 goals"):
+        goal_file.read(file, "tool0")
+    arm = models.planar2()
+    count = 12_000_000  # 12 MB of times, and 96 MB as floats
+    rows = {name: np.zeros((count, 2), np.uint8) for name in ("q", "leaving", "arriving")}
+    np.savez_compressed(file, names=np.array(arm.names), times=np.zeros(count, np.uint8), **rows)
+    with pytest.raises(BadInput, match="as floats its arrays take more than 268,435,456 bytes"):
+        Motion.load(file, arm)
+
+
+def test_names_of_a_motion_are_not_all_read(tmp_path: Path) -> None:
+    arm, file = models.planar2(), tmp_path / "a.npz"
+    np.savez_compressed(file, names=np.full(1_000_000, "a"), times=np.zeros(1))
+    with pytest.raises(BadInput, match="no array 'q'"):
+        Motion.load(file, arm)
+    arrays = {name: np.zeros((1, 2)) for name in ("q", "leaving", "arriving")}
+    np.savez_compressed(file, names=np.array([*arm.names, *["a"] * 100_000]), times=np.zeros(1), **arrays)
+    with pytest.raises(BadInput, match="expected 2 names"):
+        Motion.load(file, arm)
+
+
+def test_lines_of_tables_are_counted_blank_ones_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arm, file = models.planar2(), tmp_path / "a.csv"
+    monkeypatch.setattr(bounded, "MOST_BLANK", 100)
+    monkeypatch.setattr(motion_file, "MOST_BLANK", 100)
+    file.write_text("x,y,z\n0.3,0.2,0.3\n" + "\n" * 101)
+    with pytest.raises(BadInput, match="a.csv:103: more than 100 blank lines"):
+        goal_file.read(file, "tool0")
+    head = f"time,{','.join(arm.names)}\n"
+    file.write_text(head + "0,0,0\n" + "\n" * 101)
+    with pytest.raises(BadInput, match="a.csv:103: more than 100 blank lines"):
+        Motion.load(file, arm)
+    monkeypatch.setattr(motion_file, "MOST", 10)
+    file.write_text(head + "".join(f"{k},0,{k / 7}\n" for k in range(10)))
+    assert np.array_equal(Motion.load(file, arm).q[:, 1], np.arange(10) / 7)
+    file.write_text(head + "".join(f"{k},0,0\n" for k in range(11)))
+    with pytest.raises(BadInput, match="a.csv:12: more than 10 lines"):
+        Motion.load(file, arm)

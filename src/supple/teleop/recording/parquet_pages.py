@@ -6,6 +6,7 @@ page holds the size that is allocated for it. See the Parquet format, struct Pag
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, BinaryIO
 
 from supple.errors import BadInput
@@ -50,14 +51,9 @@ def _check_encodings(file: str, at: int, header: dict[int, Any]) -> None:
 def _header(file: str, binary: BinaryIO, at: int) -> tuple[dict[int, Any], int]:
     """The fields of the header at a place in the file, by number, and its length in bytes."""
     for size in _READS:
-        try:
-            binary.seek(at)
-            data = binary.read(size)
-            return _struct(data, 0, 0)
-        except IndexError:
-            continue
-        except ValueError:
-            break
+        binary.seek(at)
+        with contextlib.suppress(IndexError, ValueError):
+            return _struct(binary.read(size), 0, 0)
     raise BadInput(f"{file}: no header of a page at byte {at}")
 
 
