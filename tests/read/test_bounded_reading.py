@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -61,15 +63,62 @@ def test_lines_of_tables_are_counted_blank_ones_too(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(bounded, "MOST_BLANK", 100)
     monkeypatch.setattr(motion_file, "MOST_BLANK", 100)
     file.write_text("x,y,z\n0.3,0.2,0.3\n" + "\n" * 101)
-    with pytest.raises(BadInput, match="a.csv:103: more than 100 blank lines"):
+    with pytest.raises(BadInput, match=r"a\.csv:103: more than 100 blank lines"):
         goal_file.read(file, "tool0")
     head = f"time,{','.join(arm.names)}\n"
     file.write_text(head + "0,0,0\n" + "\n" * 101)
-    with pytest.raises(BadInput, match="a.csv:103: more than 100 blank lines"):
+    with pytest.raises(BadInput, match=r"a\.csv:103: more than 100 blank lines"):
         Motion.load(file, arm)
     monkeypatch.setattr(motion_file, "MOST", 10)
     file.write_text(head + "".join(f"{k},0,{k / 7}\n" for k in range(10)))
     assert np.array_equal(Motion.load(file, arm).q[:, 1], np.arange(10) / 7)
     file.write_text(head + "".join(f"{k},0,0\n" for k in range(11)))
-    with pytest.raises(BadInput, match="a.csv:12: more than 10 lines"):
+    with pytest.raises(BadInput, match=r"a\.csv:12: more than 10 lines"):
         Motion.load(file, arm)
+
+
+def test_a_mesh_of_very_many_parts_is_merged_and_its_triangles_are_bounded(tmp_path: Path) -> None:
+    pytest.importorskip("trimesh")
+    from supple.read import isolated
+
+    count = 3000
+    mirrored = {"mesh": 0, "scale": [-1, 1, 1]}
+    nodes = [{"mesh": 0, "translation": [k, 0, 0]} for k in range(count - 1)] + [mirrored]
+    scene = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": list(range(count))}],
+        "nodes": nodes,
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+        "bufferViews": [{"buffer": 0, "byteLength": 36}],
+        "buffers": [{"byteLength": 36}],
+    }
+    text = json.dumps(scene).encode()
+    text += b" " * (-len(text) % 4)
+    corners = struct.pack("<9f", 0, 0, 0, 1, 0, 0, 0, 1, 0)
+    body = struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", 36, b"BIN\0") + corners
+    (tmp_path / "a.glb").write_bytes(struct.pack("<4sII", b"glTF", 2, 12 + len(body)) + body)
+    ((vertices, faces, _, placed),) = isolated.mesh(str(tmp_path / "a.glb"))
+    assert faces.shape == (count, 3)
+    assert np.array_equal(placed, np.eye(4))
+    assert sorted(vertices[:, 0])[-1] == count - 1
+    a, b, c = (vertices[faces[:, i]] for i in range(3))
+    assert (np.cross(b - a, c - a)[:, 2] > 0).all()  # a mirrored part keeps its outside out
+    (tmp_path / "b.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\n" + "f 1 2 3\n" * 1_000_001)
+    with pytest.raises(BadInput, match="more than 1,000,000 triangles"):
+        isolated.mesh(str(tmp_path / "b.obj"))
+
+
+def test_a_linkage_draws_a_bounded_number_of_triangles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trimesh = pytest.importorskip("trimesh")
+    pytest.importorskip("viser")
+    from supple.view import bodies
+
+    trimesh.creation.box((1, 1, 1)).export(tmp_path / "a.stl")
+    mesh = "<visual><geometry><mesh filename='a.stl'/></geometry></visual>"
+    text = f"<robot name='r'><link name='b'>{mesh * 5}</link></robot>"
+    linkage = urdf_text(text, search=tmp_path)
+    assert sum(map(len, bodies.bodies(linkage))) == 5
+    monkeypatch.setattr(bodies, "MAX_DRAWN", 20)
+    assert sum(map(len, bodies.bodies(linkage))) == 2

@@ -150,3 +150,23 @@ def test_handlers_are_restored_and_those_of_the_program_kept() -> None:
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
+
+
+def test_both_ending_signals_at_once_are_one_request() -> None:
+    code = """
+import os, signal
+from supple.teleop.process import stop_on_interrupt
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+stopped = []
+try:
+    with stop_on_interrupt(lambda: stopped.append(1)):
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP, signal.SIGTERM])
+        os.kill(os.getpid(), signal.SIGHUP)
+        os.kill(os.getpid(), signal.SIGTERM)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP, signal.SIGTERM])
+finally:
+    print("stopped", stopped, flush=True)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGHUP, "stopped [1]\n", "")

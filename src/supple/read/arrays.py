@@ -90,7 +90,11 @@ def _members(file: str, archive: zipfile.ZipFile, binary: BinaryIO) -> tuple[dic
 def _entries(file: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> tuple[int, int]:
     """The number of entries of an array, and the bytes of one."""
     with archive.open(info) as member:
-        shape, _, dtype = _header(file, io.BytesIO(member.read(_MAX_HEADER + 12)), name)
+        head = io.BytesIO(member.read(_MAX_HEADER + 12))
+        shape, _, dtype = _header(file, head, name)
+    expected = math.prod(shape) * dtype.itemsize
+    if expected != info.file_size - head.tell():
+        raise _not_arrays(file, f"{name} has {info.file_size - head.tell():,} bytes; its shape needs {expected:,}")
     return math.prod(shape), dtype.itemsize
 
 
@@ -111,8 +115,6 @@ def _array(file: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str
         if dtype.kind not in "fiubcSU" or dtype.hasobject:
             raise _not_arrays(file, f"{name} must be numbers or texts, not {dtype.kind}")
         expected = math.prod(shape) * dtype.itemsize
-        if expected != info.file_size - head.tell():
-            raise _not_arrays(file, f"{name} has {info.file_size - head.tell():,} bytes; its shape needs {expected:,}")
         data = bytearray(head.read())
         while block := member.read(1 << 20):
             data += block
