@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
@@ -82,6 +83,17 @@ def ending_signals() -> Iterator[None]:
         yield
 
 
+def _leave_terminal(error: OSError) -> None:
+    """After an error of a terminal that was closed, nothing more is written to it; raises any other error."""
+    if error.filename is not None or error.errno not in (errno.EIO, errno.EPIPE):
+        raise error
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            os.dup2(nowhere, stream.fileno())  # what is still buffered would end the program with another exit code
+    os.close(nowhere)
+
+
 @contextmanager
 def _first_signal(signals: Iterable[int], act: Callable[[int], None]) -> Iterator[None]:
     received: list[int] = []
@@ -114,9 +126,11 @@ def _first_signal(signals: Iterable[int], act: Callable[[int], None]) -> Iterato
         signal.signal(number, receive)
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, OSError) as error:
         if not received or received[0] == signal.SIGINT:
             raise
+        if isinstance(error, OSError):
+            _leave_terminal(error)
     finally:
         restore()
     if received and received[0] in _ENDING:
