@@ -24,7 +24,7 @@ _ORIGIN: Array = np.zeros(3)
 _ORIGIN.flags.writeable = False
 _ZERO = (0.0, 0.0, 0.0)
 _HIGHEST_PRIORITY = (1 << 31) - 1
-_CENTER_OF_MASS = "centre of mass"
+CENTER_OF_MASS = "centre of mass"
 
 
 class Goal:
@@ -211,7 +211,7 @@ class Goal:
         Goal.center_of_mass(position=(0, 0, 0.7), weight=(1.0, 1.0, 0.0))
         """
         options: dict[str, Any] = {"distance": distance, "line": line, "weight": weight, "slack": slack}
-        goal = cls(_CENTER_OF_MASS, position=position, priority=priority, **options)
+        goal = cls(CENTER_OF_MASS, position=position, priority=priority, **options)
         _set(goal, "is_center_of_mass", True)
         return goal
 

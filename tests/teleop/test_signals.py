@@ -150,3 +150,49 @@ def test_handlers_are_restored_and_those_of_the_program_kept() -> None:
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
+
+
+def test_both_ending_signals_at_once_are_one_request() -> None:
+    code = """
+import os, signal
+from supple.teleop.process import stop_on_interrupt
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+stopped = []
+try:
+    with stop_on_interrupt(lambda: stopped.append(1)):
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP, signal.SIGTERM])
+        os.kill(os.getpid(), signal.SIGHUP)
+        os.kill(os.getpid(), signal.SIGTERM)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP, signal.SIGTERM])
+finally:
+    print("stopped", stopped, flush=True)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGHUP, "stopped [1]\n", "")
+
+
+def test_a_closed_terminal_keeps_the_exit_code_of_its_signal() -> None:
+    code = """
+import os, signal, sys
+from supple.teleop.process import ending_signals
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+with ending_signals():
+    try:
+        print("ready", flush=True)
+        sys.stdin.readline()
+        os.kill(os.getpid(), signal.SIGHUP)
+    finally:
+        print("a sentence", flush=True)
+"""
+    words = [sys.executable, "-c", code]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert running.stdout.readline() == b"ready\n"
+        running.stdout.close()
+        running.stdin.write(b"\n")
+        running.stdin.flush()
+        assert running.wait(PATIENCE) == 128 + signal.SIGHUP
+        assert running.stderr.read() == b""

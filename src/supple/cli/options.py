@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from supple.cli import completion
+from supple.cli.output import without_controls
 from supple.errors import BadInput, SuppleError
 
 Source = Annotated[
@@ -65,7 +66,7 @@ def errors_to_stderr() -> Iterator[None]:
 
 
 def _exit(text: str, code: int) -> None:
-    typer.echo(f"supple: {text}", err=True)
+    typer.echo(f"supple: {without_controls(text)}", err=True)
     raise typer.Exit(code) from None
 
 

@@ -18,8 +18,17 @@ _ASCII = str.maketrans(
 )
 
 
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
+
+
+def without_controls(text: str) -> str:
+    """The text with control characters as escapes: names from files may hold commands for the terminal."""
+    return text.translate(_CONTROLS)
+
+
 def print_text(text: str) -> None:
-    """Print text; characters that the encoding of the console lacks are replaced."""
+    """Print text; characters that the encoding of the console lacks, and control characters, are replaced."""
+    text = without_controls(text)
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
         text.encode(encoding)

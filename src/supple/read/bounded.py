@@ -12,6 +12,8 @@ from supple.errors import BadInput
 
 MAX_NUMBER = 100
 """Characters of a number in a text file. The longest that Python writes has 24."""
+MOST_BLANK = 1_000_000
+"""Blank lines of a .csv."""
 
 
 def open_binary(path: str | os.PathLike[str], most: int) -> BinaryIO:

@@ -117,7 +117,7 @@ _Place = Callable[[int | None], str]
 def _read_csv(file: str) -> tuple[dict[str, Array], _Place]:
     shown = "standard input" if file == "-" else file
     numbers, lines_of = array("d"), array("q")
-    line = 0
+    line = blank = 0
     with nullcontext(sys.stdin) if file == "-" else bounded.open_text(file, arrays.MAX_BYTES) as text:
         lines = csv.reader(_without_mark(bounded.lines(text, shown, _MAX_LINE)), strict=True)
         try:
@@ -128,8 +128,11 @@ def _read_csv(file: str) -> tuple[dict[str, Array], _Place]:
                 if words:
                     numbers.extend(_numbers(f"{shown}:{line}:", words, columns))
                     lines_of.append(line)
-                if len(lines_of) > MOST:
-                    raise BadInput(f"{shown}:{line}: more than {MOST:,} goals")
+                else:
+                    blank += 1
+                if len(lines_of) > MOST or blank > bounded.MOST_BLANK:
+                    what = f"{bounded.MOST_BLANK:,} blank lines" if blank > bounded.MOST_BLANK else f"{MOST:,} goals"
+                    raise BadInput(f"{shown}:{line}: more than {what}")
         except (csv.Error, UnicodeDecodeError) as error:
             raise BadInput(f"{shown}:{line + 1}: not a table of numbers between commas: {error}") from None
     if not lines_of:
@@ -193,7 +196,7 @@ def _is_number(word: str) -> bool:
 
 def _read_npz(file: str) -> tuple[dict[str, Array], _Place]:
     arrays_read, names = arrays.read(
-        file, {name: 8 * MOST * math.prod(shape) for name, shape in _SHAPES.items()}, f"{MOST:,} goals"
+        file, {name: MOST * math.prod(shape) for name, shape in _SHAPES.items()}, f"{MOST:,} goals"
     )
     wanted = ", ".join(f"{name} (n, {', '.join(map(str, shape))})" for name, shape in _SHAPES.items())
     if not arrays_read:

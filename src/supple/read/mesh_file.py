@@ -14,7 +14,7 @@ import trimesh
 
 from supple.errors import BadInput
 from supple.read import bounded
-from supple.read.mesh_limits import MAX_FILE, MAX_MEMBERS, MAX_PIXELS, MAX_TRIANGLES, MAX_UNPACKED
+from supple.read.mesh_limits import MAX_FILE, MAX_MEMBERS, MAX_PARTS, MAX_PIXELS, MAX_TRIANGLES, MAX_UNPACKED
 
 _ARCHIVES = (".zip", ".3mf", ".zae", ".usdz", ".gz", ".bz2", ".xz", ".tar", ".tgz")
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -39,15 +39,39 @@ def read(file: str, guard: Callable[[Callable[[str], None]], None]) -> tuple[dic
         raise BadInput(f"{file} holds no triangles")
     if sum(len(mesh.faces) for mesh, _ in parts) > MAX_TRIANGLES:
         raise BadInput(f"{file}: more than {MAX_TRIANGLES:,} triangles")
-    arrays: list[Any] = []
+    colours: dict[int, _Colour] = {}  # of each mesh, which many nodes may share
+    groups: dict[_Colour, list[_Placed]] = {}
     for mesh, placed in parts:
         vertices, faces = np.array(mesh.vertices, dtype=float), np.array(mesh.faces, dtype=np.int64)
         if not np.isfinite(vertices).all() or not np.isfinite(placed).all():
             raise BadInput(f"{file}: a vertex is not finite")
         if faces.min() < 0 or faces.max() >= len(vertices):
             raise BadInput(f"{file}: a triangle of vertices that do not exist")
-        arrays += [vertices, faces, np.array(placed, dtype=float)]
-    return {"parts": [{"colour": _own_colour(mesh)} for mesh, _ in parts]}, arrays
+        if id(mesh) not in colours:
+            colours[id(mesh)] = _own_colour(mesh)
+        groups.setdefault(colours[id(mesh)], []).append((vertices, faces, np.array(placed, dtype=float)))
+        if len(groups) > MAX_PARTS:
+            raise BadInput(f"{file}: more than {MAX_PARTS:,} parts in different colours")
+    return {"parts": [{"colour": colour} for colour in groups]}, [
+        array for group in groups.values() for array in _merged(group)
+    ]
+
+
+_Colour = tuple[float, ...] | None
+_Placed = tuple[Any, Any, Any]
+
+
+def _merged(parts: list[_Placed]) -> _Placed:
+    """Parts in one colour as one: vertices (n, 3), triangles (m, 3), placement (4, 4)."""
+    if len(parts) == 1:
+        return parts[0]
+    vertices, faces, first = [], [], 0
+    for corners, triangles, placed in parts:
+        mirrored = np.linalg.det(placed[:3, :3]) < 0
+        vertices.append(corners @ placed[:3, :3].T + placed[:3, 3])
+        faces.append(first + (triangles[:, ::-1] if mirrored else triangles))
+        first += len(corners)
+    return np.concatenate(vertices), np.concatenate(faces), np.eye(4)
 
 
 def _check(file: str) -> None:
@@ -96,10 +120,10 @@ def _bound_images() -> None:
     warnings.simplefilter("error", Image.DecompressionBombWarning)
 
 
-def _own_colour(mesh: Any) -> list[float] | None:
+def _own_colour(mesh: Any) -> _Colour:
     visual = mesh.visual
     if not visual.defined:
         return None
     colour = np.asarray(visual.material.main_color if visual.kind == "texture" else visual.main_color) / 255
     red, green, blue, opacity = colour
-    return [float(red), float(green), float(blue), float(opacity)]
+    return float(red), float(green), float(blue), float(opacity)

@@ -6,6 +6,7 @@ import csv
 import math
 import os
 import re
+from array import array
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,11 +15,13 @@ from supple import _check
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.read import arrays, bounded
-from supple.read.bounded import MAX_NUMBER
+from supple.read.bounded import MAX_NUMBER, MOST_BLANK
 
 _NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")  # in linear time
 ENDINGS = (".npz", ".csv")
 _ARRAYS = ("times", "q", "leaving", "arriving")
+MOST = 10_000_000  # lines of a .csv
+_MOST_NUMBERS = 2**27  # in a .csv
 _MAX_LINE, _MAX_NAME = 1000, 1000  # characters in a line of a .csv: this many, and as many for each name
 
 
@@ -33,11 +36,11 @@ def read(path: str | os.PathLike[str], names: Sequence[str]) -> list[Array]:
 
 
 def _read_npz(file: str, names: Sequence[str]) -> list[Array]:
-    arrays_read, _ = arrays.read(file, dict.fromkeys(("names", *_ARRAYS), arrays.MAX_BYTES))
+    arrays_read, _ = arrays.read(file, dict.fromkeys(("names", *_ARRAYS), arrays.MAX_BYTES // 8))
     missing = [name for name in ("names", *_ARRAYS) if name not in arrays_read]
     if missing:
         raise BadInput(f"{file}: not a motion: there is no array {missing[0]!r}")
-    _match(f"{file}:", [str(name) for name in np.ravel(arrays_read["names"])], names)
+    _match(f"{file}:", [str(name) for name in np.ravel(arrays_read["names"])[: len(names) + 1]], names)
     for name in _ARRAYS:
         if arrays_read[name].dtype.kind not in "fiu" or not np.isfinite(arrays_read[name]).all():
             raise BadInput(f"{file}: {name} must be finite numbers")
@@ -52,8 +55,8 @@ def _read_npz(file: str, names: Sequence[str]) -> list[Array]:
 
 
 def _read_csv(file: str, names: Sequence[str]) -> list[Array]:
-    rows: list[list[float]] = []
-    line = 0
+    numbers, count, before = array("d"), 1 + len(names), -math.inf
+    line = blank = 0
     most = _MAX_LINE + (MAX_NUMBER + _MAX_NAME) * (1 + len(names))
     with bounded.open_text(file, arrays.MAX_BYTES) as text:
         lines = csv.reader(bounded.lines(text, file, most), strict=True)
@@ -61,15 +64,23 @@ def _read_csv(file: str, names: Sequence[str]) -> list[Array]:
             _match(f"{file}:1:", next(lines, []), ["time", *names])
             for words in lines:
                 line = lines.line_num
-                if words:
-                    rows.append(_numbers(f"{file}:{line}:", words, 1 + len(names)))
-                if len(rows) > 1 and words and not rows[-1][0] > rows[-2][0]:
-                    raise BadInput(f"{file}:{line}: times must increase: {rows[-2][0]!r} is followed by {words[0]}")
+                if not words:
+                    blank += 1
+                    if blank > MOST_BLANK:
+                        raise BadInput(f"{file}:{line}: more than {MOST_BLANK:,} blank lines")
+                    continue
+                row = _numbers(f"{file}:{line}:", words, count)
+                if not row[0] > before:
+                    raise BadInput(f"{file}:{line}: times must increase: {before!r} is followed by {words[0]}")
+                before = row[0]
+                numbers.extend(row)
+                if len(numbers) > min(MOST * count, _MOST_NUMBERS):
+                    raise BadInput(f"{file}:{line}: more than {MOST:,} lines or {_MOST_NUMBERS:,} numbers")
         except (csv.Error, UnicodeDecodeError) as error:
             raise BadInput(f"{file}:{line + 1}: not a table of numbers between commas: {error}") from None
-    if not rows:
+    if not numbers:
         raise BadInput(f"{file}: there is no line of numbers under the names")
-    table = np.array(rows)
+    table = np.frombuffer(numbers).reshape(-1, count)
     return [table[:, 0], table[:, 1:]]
 
 

@@ -18,6 +18,10 @@ MAX_BYTES = 64 * 1024 * 1024
 MAX_MARKS = 400_000
 """Greatest number of tags and attributes, enough for some thousand links: each takes time and memory."""
 
+MAX_PREFIXES = 100
+"""Greatest number of prefixes that are used without a declaration."""
+
+_TAG = re.compile(rb"<[^\s/>]+")
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -86,7 +90,28 @@ def _parse(text: bytes, file: str) -> _Element:
             raise BadLinkage(f"not well-formed XML: {entry.message[:200]}", file=file, line=entry.line)
     if root is None:
         raise BadLinkage("not well-formed XML", file=file)
+    # after an undeclared prefix the parser reports no text behind the root element and no repeated attribute
+    try:
+        etree.fromstring(_with_prefixes(text, root, file), etree.XMLParser(encoding="utf-8", **settings))
+    except etree.XMLSyntaxError as error:
+        raise _malformed(error, file) from None
     return root
+
+
+def _with_prefixes(text: bytes, root: _Element, file: str) -> bytes:
+    """The document with a declaration of each undeclared prefix in its root element; lines stay as they are."""
+    prefixes: set[str] = set()
+    for node in root.iter():
+        for name in (node.tag, *node.attrib):
+            if isinstance(name, str) and ":" in name and not name.startswith("{"):
+                prefixes.add(name.partition(":")[0])
+        if len(prefixes) > MAX_PREFIXES:
+            raise BadLinkage(f"more than {MAX_PREFIXES} undeclared prefixes", file=file, line=line_of(node))
+    tag = _TAG.match(text, _prologue_end(text))
+    if tag is None:
+        raise BadLinkage("not well-formed XML", file=file)
+    declared = "".join(f' xmlns:{prefix}="undeclared:{prefix}"' for prefix in sorted(prefixes)).encode()
+    return text[: tag.end()] + declared + text[tag.end() :]
 
 
 def _malformed(error: SyntaxError, file: str) -> BadLinkage:
@@ -125,6 +150,12 @@ def utf8(data: bytes | str, file: str) -> bytes:
 
 def _doctype(text: bytes) -> int:
     """The line of a document type declaration, 0 without one: only comments and instructions may come before it."""
+    at = _prologue_end(text)
+    return text.count(b"\n", 0, at) + 1 if text.startswith(b"<!", at) and not text.startswith(b"<!--", at) else 0
+
+
+def _prologue_end(text: bytes) -> int:
+    """Where the comments and instructions before the first element end; one that is never closed ends nowhere."""
     at = 0
     while True:
         space = _SPACE.match(text, at)
@@ -134,9 +165,9 @@ def _doctype(text: bytes) -> int:
         elif text.startswith(b"<?", at):
             end = text.find(b"?>", at + 2) + 2
         else:
-            return text.count(b"\n", 0, at) + 1 if text.startswith(b"<!", at) else 0
+            return at
         if end <= at:  # never closed: the parser reports it
-            return 0
+            return at
         at = end
 
 

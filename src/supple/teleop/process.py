@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
@@ -59,6 +60,8 @@ _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasat
 def stop_on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
     """The first Ctrl-C, SIGTERM or SIGHUP calls ``stop``; the second acts as usual. Only the main thread receives them.
 
+    SIGTERM and SIGHUP together, as at the end of a session, count as one.
+
     After SIGTERM or SIGHUP the program exits with 128 plus the number of the signal when the context ends. A signal
     that the program handles or ignores itself stays as it is.
     """
@@ -80,6 +83,17 @@ def ending_signals() -> Iterator[None]:
         yield
 
 
+def _leave_terminal(error: OSError) -> None:
+    """After an error of a terminal that was closed, nothing more is written to it; raises any other error."""
+    if error.filename is not None or error.errno not in (errno.EIO, errno.EPIPE):
+        raise error
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            os.dup2(nowhere, stream.fileno())  # what is still buffered would end the program with another exit code
+    os.close(nowhere)
+
+
 @contextmanager
 def _first_signal(signals: Iterable[int], act: Callable[[int], None]) -> Iterator[None]:
     received: list[int] = []
@@ -97,18 +111,26 @@ def _first_signal(signals: Iterable[int], act: Callable[[int], None]) -> Iterato
         for number, handler in handled.items():
             signal.signal(number, handler)
 
-    def first(number: int, _: object) -> None:
-        restore()
+    def receive(number: int, _: object) -> None:
         received.append(number)
-        act(number)
+        if len(received) == 1:
+            act(number)
+        elif len(received) == 2 and number != received[0] and {number, received[0]} <= set(_ENDING):
+            pass  # a closed session sends both: one request to end
+        else:
+            restore()
+            signal.raise_signal(number)
 
+    # stays until the second signal: Python reports one that is pending while its handler is reset as an error
     for number in handled:
-        signal.signal(number, first)
+        signal.signal(number, receive)
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, OSError) as error:
         if not received or received[0] == signal.SIGINT:
             raise
+        if isinstance(error, OSError):
+            _leave_terminal(error)
     finally:
         restore()
     if received and received[0] in _ENDING:

@@ -8,8 +8,9 @@ import numpy as np
 
 from supple.frame import Array
 from supple.joint import Joint, Kind
-from supple.link import Link
+from supple.link import Link, Mesh
 from supple.linkage import Linkage
+from supple.read.mesh_limits import MAX_DRAWN
 from supple.view import solids
 from supple.view.solids import Colour, Solid
 
@@ -21,9 +22,12 @@ RAIL: Colour = (0.62, 0.61, 0.59, 1.0)
 def bodies(linkage: Linkage) -> tuple[tuple[Solid, ...], ...]:
     """The solids of each link in its own axes, in the order of the links.
 
-    Geometry that cannot be read is replaced by simple shapes.
+    Geometry that cannot be read is replaced by simple shapes, as are meshes beyond `MAX_DRAWN` triangles in all.
     """
-    read = [_geometry(link) for link in linkage.links]
+    read, drawn = [], 0
+    for link in linkage.links:
+        found, drawn = _geometry(link, drawn)
+        read.append(found)
     bare = not any(read)
     radius = _radii(linkage)
     made = []
@@ -47,15 +51,20 @@ def thickness(linkage: Linkage) -> float:
     return 0.034 * length(linkage)
 
 
-def _geometry(link: Link) -> tuple[Solid, ...]:
+def _geometry(link: Link, drawn: int) -> tuple[tuple[Solid, ...], int]:
+    """The solids of a link, and the number of triangles of meshes so far, of which ``drawn`` were before."""
     found = []
     for geometry in link.geometry:
+        is_mesh = isinstance(geometry.shape, Mesh)
+        if is_mesh and drawn > MAX_DRAWN:
+            continue
         try:
             parts = solids.solids(geometry.shape, geometry.colour, LIMB)
         except Exception:  # readers of mesh files raise all kinds of exceptions; a picture must not fail
             continue
         found += [part.apply_transform(geometry.frame.matrix) for part in parts]
-    return tuple(found)
+        drawn += sum(len(part.faces) for part in parts) if is_mesh else 0
+    return tuple(found), drawn
 
 
 def ways(linkage: Linkage) -> dict[str, float]:

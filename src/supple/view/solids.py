@@ -17,6 +17,7 @@ Solid = Any  # a trimesh.Trimesh
 ROUND = 40  # sides of a cylinder
 CREASE = np.cos(np.radians(40))  # cosine of the angle between faces; sharper edges stay sharp
 FAN = 64  # largest number of neighbours of a vertex that are compared
+COMPARED = 20_000_000  # comparisons of all corners; above, fewer neighbours of each are compared, at least eight
 
 
 def solids(shape: Shape, colour: Colour | None, default: Colour) -> list[Solid]:
@@ -122,7 +123,8 @@ def _creased(vertices: Array, faces: NDArray[np.intp]) -> tuple[Array, NDArray[n
     count = np.bincount(at, minlength=int(at.max(initial=-1)) + 1)
     first = np.concatenate([[0], np.cumsum(count)[:-1]])
     normals = big.copy()
-    for step in range(min(int(count.max(initial=0)), FAN)):  # the step-th neighbour of every corner
+    fan = min(FAN, max(8, COMPARED // max(len(at), 1)))
+    for step in range(min(int(count.max(initial=0)), fan)):  # the step-th neighbour of every corner
         has = np.flatnonzero(count[at] > step)
         other = order[first[at[has]] + step]
         smooth = (np.sum(unit[has] * unit[other], axis=-1) > CREASE) & (other != has)

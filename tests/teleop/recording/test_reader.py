@@ -255,6 +255,13 @@ def about_changed(path, tmp_path, change):
         (lambda a: a.update(names=["a"]), "do not fit its linkage"),
         (lambda a: a.update(links=[]), "it has no links"),
         (lambda a: a.update(links=None), "not a recording"),
+        (lambda a: a.update(links=[f"a{k:x}" for k in range(60_000)]), "it drives 60,000 links; at most 1,000"),
+        (lambda a: a.update(links=["tool0", "hand"]), "its linkage has no link 'hand'"),
+        (lambda a: a.update(rate=0), "its rate must be a positive number"),
+        (lambda a: a.update(rate=float("nan")), "its rate must be a positive number"),
+        (lambda a: a.update(rate=-3), "its rate must be a positive number"),
+        (lambda a: a.update(version="\x1b]0;x\x07"), "its version has control characters"),
+        (lambda a: a["tracker"].update(solver_text="\x1b[2J"), "the text of its solver has control characters"),
         (lambda a: a.update(tracker=3), "not a recording"),
         (lambda a: a["linkage"]["joints"].append(a["linkage"]["joints"][0]), "not a recording"),
         (lambda a: a["linkage"]["joints"][1].update(axis=[0, 0, 0]), "must not be zero"),
@@ -303,6 +310,46 @@ def test_a_row_group_that_unpacks_to_too_much_is_refused(tmp_path, kept, monkeyp
     monkeypatch.setattr(reader, "_MAX_UNPACKED", 1000)
     with pytest.raises(BadInput, match=r"row group 0 unpacks to [\d,]+ bytes; at most 1,000"):
         read_all(kept[0]["parquet"])
+
+
+def forged(path, text, encoding=None):
+    """A Parquet recording of 64 rows with different long texts, whose index declares a row group of 1,000 bytes."""
+    table = parquet.read_table(path).slice(0, 1).take([0] * 64)
+    column = table.schema.get_field_index("why")
+    table = table.set_column(column, table.schema.field("why"), pa.array([text + str(k) for k in range(64)]))
+    options = {"use_dictionary": ["why"], "dictionary_pagesize_limit": 1 << 30}
+    if encoding:
+        options = {"use_dictionary": False, "column_encoding": {"why": encoding}}
+    sink = pa.BufferOutputStream()
+    parquet.write_table(table, sink, compression="zstd", **options)
+    data = sink.getvalue().to_pybytes()
+    size = parquet.ParquetFile(pa.BufferReader(data)).metadata.row_group(0).total_byte_size
+    at = data.rindex(zigzag(size))
+    return data[:at] + zigzag(1000, len(zigzag(size))) + data[at + len(zigzag(size)) :]
+
+
+def zigzag(value, length=0):
+    """A number as Thrift writes it, in at least ``length`` bytes."""
+    value, out = 2 * value, []
+    while value > 127 or len(out) + 1 < length:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*out, value])
+
+
+def test_a_forged_size_of_a_row_group_is_not_believed(tmp_path, kept, monkeypatch):
+    from supple.teleop.recording import reader
+
+    monkeypatch.setattr(reader, "_MAX_UNPACKED", 1 << 24)
+    file = tmp_path / "a.parquet"
+    file.write_bytes(forged(kept[0]["parquet"], "x" * (1 << 19)))
+    assert file.stat().st_size < 300_000
+    assert parquet.ParquetFile(file).metadata.row_group(0).total_byte_size == 1000
+    with pytest.raises(BadInput, match=r"row group 0 unpacks to 33,[\d,]+ bytes; at most 16,777,216"):
+        read_all(file)
+    file.write_bytes(forged(kept[0]["parquet"], "x" * (1 << 19), "DELTA_BYTE_ARRAY"))
+    with pytest.raises(BadInput, match="an encoding that supple does not write"):
+        read_all(file)
 
 
 def test_more_rows_than_the_memory_holds_are_refused(kept, monkeypatch):

@@ -87,3 +87,10 @@ def test_a_line_of_any_length_is_drawn_with_a_bounded_number_of_points_and_keeps
     seen = whole[: len(whole) - len(line._rest)]
     assert np.array_equal(line.points().min(axis=0), seen.min(axis=0))
     assert np.array_equal(line.points().max(axis=0), seen.max(axis=0))
+
+
+def test_control_characters_of_names_are_printed_as_escapes(capsys):
+    from supple.cli import output
+
+    output.print_text("a\x1b[2Jb\x9bc\n\td")
+    assert capsys.readouterr().out == "a\\x1b[2Jb\\x9bc\n\td\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -124,7 +125,8 @@ class Layout:
     def __init__(self, names: Sequence[str], links: Sequence[str]) -> None:
         self.dof, self.links = len(names), len(links)
         columns = list(SINGLE)
-        labels = [f"{link} ({k + 1})" if links.count(link) > 1 else link for k, link in enumerate(links)]
+        times = Counter(links)
+        labels = [f"{link} ({k + 1})" if times[link] > 1 else link for k, link in enumerate(links)]
         self.parts: dict[str, slice] = {name: slice(k, k + 1) for k, name in enumerate(SINGLE)}
         blocks = [(part, list(names)) for part in JOINTS]
         blocks += [(part, [f"{link}.{x}" for link in labels for x in FRAME]) for part in ("hand", "goal")]

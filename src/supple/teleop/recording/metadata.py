@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import supple
-from supple import _core
+from supple import _check, _core
 from supple._solve import limits_in_use
 from supple.errors import BadInput, SuppleError
 from supple.frame import Array
-from supple.goal import Goal
+from supple.goal import CENTER_OF_MASS, Goal
 from supple.linkage import Linkage
 from supple.solver import Solver, Tolerance
 from supple.teleop.recording import format1
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 FORMAT = 2
 """Format that is written. Format 1 held the solver as the text of its repr; see `format1`."""
+MAX_DRIVEN = 1000
+"""Greatest number of driven links of a recording."""
 _GOAL_OPTIONS = (
     "axis",
     "distance",
@@ -95,22 +98,44 @@ class Metadata:
             if format == 1:
                 data = format1.upgrade(data)
             elif format != FORMAT:
-                raise BadInput(f"its format is {format!r}; this version of supple reads 1 and {FORMAT}")
+                raise BadInput(f"its format is {_check.short(format)}; this version of supple reads 1 and {FORMAT}")
             linkage, tracker = Linkage.from_dict(data["linkage"]), data["tracker"]
             start = np.array(data["start"], dtype=float)
-            links = tuple(str(link) for link in data["links"])
+            links = _links(data["links"], linkage)
             if list(linkage.names) != data["names"] or start.shape != (linkage.dof,):
                 raise BadInput("its names and its start do not fit its linkage")
-            if not links or not np.isfinite(start).all():
-                raise BadInput("it has no links, or its start is not finite")
-            if not isinstance(tracker["solver_text"], str):
-                raise BadInput("the text of its solver is not a text")
+            if not np.isfinite(start).all():
+                raise BadInput("its start is not finite")
+            _plain(tracker["solver_text"], "the text of its solver")
             np.array(tracker["acceleration"], dtype=float)
-            rate = float(data["rate"])
-            return cls(linkage, links, rate, start, tracker, str(data["version"]), str(data["instructions"]), format)
+            rate = _check.positive(data["rate"], "its rate")
+            version, instructions = (_plain(data[name], f"its {name}") for name in ("version", "instructions"))
+            return cls(linkage, links, rate, start, tracker, version, instructions, format)
         except (SuppleError, KeyError, TypeError, ValueError, AttributeError) as error:
             reason = f"there is no {error}" if type(error) is KeyError else str(error)
             raise BadInput(f"not a recording: {reason}") from None
+
+
+def _links(given: Any, linkage: Linkage) -> tuple[str, ...]:
+    """The driven links: at least one, all of them links of the linkage or its centre of mass."""
+    if not isinstance(given, list) or not given:
+        raise BadInput("it has no links")
+    if len(given) > MAX_DRIVEN:
+        raise BadInput(f"it drives {len(given):,} links; at most {MAX_DRIVEN:,}")
+    known = {link.name for link in linkage.links} | {CENTER_OF_MASS}
+    for link in given:
+        if not isinstance(link, str) or link not in known:
+            raise BadInput(f"its linkage has no link {_check.short(link)}")
+    return tuple(given)
+
+
+def _plain(text: Any, what: str) -> str:
+    """A text without control characters, which would reach the terminal; lines and tabs are allowed."""
+    if not isinstance(text, str):
+        raise BadInput(f"{what} is not a text")
+    if any(unicodedata.category(character) == "Cc" and character not in "\n\t" for character in text):
+        raise BadInput(f"{what} has control characters in it")
+    return text
 
 
 def to_json(data: Any) -> str:

@@ -17,6 +17,7 @@ from supple.errors import BadInput
 from supple.frame import Array
 from supple.read import bounded
 from supple.step import TrackingStatus
+from supple.teleop.recording import parquet_pages
 from supple.teleop.recording.columns import FLAGS, INTEGERS, TEXTS, Layout
 from supple.teleop.recording.writer import CSV_START, KEY, PART, arrow, schema, suffix
 
@@ -244,8 +245,9 @@ def _row_groups(pa: Any, parquet: Any, binary: Any, size: int, file: str) -> Ite
         # texts stay in their dictionary: a few bytes of a file can repeat a long text a million times
         table = parquet.ParquetFile(binary, page_checksum_verification=True, read_dictionary=list(TEXTS))
         for group in range(table.num_row_groups):
-            unpacked = table.metadata.row_group(group).total_byte_size
-            if not 0 <= unpacked <= _MAX_UNPACKED:
+            with bounded.open_binary(file, _MAX_FILE) as pages:
+                unpacked = parquet_pages.unpacked_size(file, pages, table.metadata.row_group(group))
+            if unpacked > _MAX_UNPACKED:
                 raise BadInput(f"{file}: row group {group} unpacks to {unpacked:,} bytes; at most {_MAX_UNPACKED:,}")
             for batch in table.iter_batches(batch_size=size, row_groups=[group]):
                 yield batch
