@@ -285,7 +285,10 @@ def test_a_page_of_another_port_neither_drives_nor_watches(page: Page) -> None:
             connect(page.port, path, subprotocols=None)
 
 
-def test_whoever_has_no_token_gives_way_to_new_browsers_and_the_driver_does_not(tmp_path: Path) -> None:
+def test_whoever_has_no_token_gives_way_to_new_browsers_and_the_driver_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "ENTRY_SECONDS", 0.0)
     with serve(models.planar2(), host="0.0.0.0", port=0, folder=tmp_path) as page, contextlib.ExitStack() as stack:
         live = page._server._websock_server._live_connections
         stack.enter_context(browser(page.port))
@@ -298,6 +301,32 @@ def test_whoever_has_no_token_gives_way_to_new_browsers_and_the_driver_does_not(
             stack.enter_context(browser(page.port))
         assert until(lambda: len(live) <= server.MAX_BROWSERS)
         assert number in live
+        assert page.drivers.driver == number
+
+
+def test_strangers_from_many_addresses_leave_time_to_enter_the_token(tmp_path: Path) -> None:
+    import websockets
+
+    with serve(models.planar2(), host="0.0.0.0", port=0, folder=tmp_path) as page, contextlib.ExitStack() as stack:
+        live = page._server._websock_server._live_connections
+        operator = stack.enter_context(browser(page.port))
+        assert until(lambda: len(page._clients) == 1)
+        (number,) = page._clients
+        for k in range(2 * server.MAX_BROWSERS):
+            stack.enter_context(browser(page.port, source_address=(f"127.0.1.{k + 2}", 0)))
+        assert until(lambda: len(live) > 2 * server.MAX_BROWSERS)
+        assert number in live
+        shown = page._clients[number][1]
+        for control, value in ((shown._token, page.token), (shown._button, True)):
+            operator.send(say("GuiUpdateMessage", uuid=control._impl.uuid, updates={"value": value}))
+        assert until(lambda: page.drivers.driver == number)
+        admitted = 0
+        for k in range(server.MAX_NEW_BROWSERS):
+            with contextlib.suppress(websockets.InvalidStatus):
+                stack.enter_context(browser(page.port, source_address=(f"127.0.2.{k + 2}", 0)))
+                admitted += 1
+        assert admitted < server.MAX_NEW_BROWSERS
+        assert len(live) <= server.MAX_NEW_BROWSERS
         assert page.drivers.driver == number
 
 
