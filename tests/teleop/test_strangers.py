@@ -332,6 +332,17 @@ def test_strangers_from_many_addresses_leave_time_to_enter_the_token(tmp_path: P
         assert page.drivers.driver == number
 
 
+def test_strangers_leave_when_their_time_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve(models.planar2(), host="0.0.0.0", port=0, folder=tmp_path) as page, contextlib.ExitStack() as stack:
+        live = page._server._websock_server._live_connections
+        for _ in range(2 * server.MAX_BROWSERS):
+            stack.enter_context(browser(page.port))
+        assert until(lambda: len(page._clients) == 2 * server.MAX_BROWSERS)
+        monkeypatch.setattr(server, "ENTRY_SECONDS", 0.0)
+        stack.enter_context(browser(page.port))
+        assert until(lambda: len(live) == server.MAX_BROWSERS)
+
+
 def test_messages_with_names_of_their_own_are_not_kept(page: Page) -> None:
     kept = page._server._websock_server._broadcast_buffer.message_from_id
     with driving(page) as driver:

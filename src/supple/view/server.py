@@ -31,6 +31,8 @@ ENTRY_SECONDS = 20.0
 """How long a browser without permission, such as a token, stays though others want its place."""
 CROWDED_SECONDS = 5.0
 """The same if there are `MAX_NEW_BROWSERS`."""
+FIRST_SECONDS = 2.0
+"""The same for a browser that has said nothing yet."""
 SILENT_SECONDS = 10.0
 """How long a new browser may take to send its first message."""
 MAX_MESSAGES = 200.0
@@ -155,21 +157,33 @@ class Gate:
         return connection.respond(status, text + "\n")
 
     def _make_room(self) -> bool:
-        """Makes room for a browser: one that never said anything, or is expendable and has had its time, gives way."""
-        numbers = {connection: number for number, connection in self.server._websock_server._live_connections.items()}
-        silent = [one for one, heard in self._browsers.items() if not heard]
-        others = [one for one in self._browsers if one in numbers and self.expendable(numbers[one])]
-        crowded = len(self._browsers) >= MAX_NEW_BROWSERS
-        before = time.monotonic() - (CROWDED_SECONDS if crowded else ENTRY_SECONDS)
-        spare = silent or [one for one in others if self._since[one] < before]
-        if not spare:
-            return bool(others) and not crowded
-        addresses = [_address(one) for one in spare]
-        worst = max(addresses, key=addresses.count)
-        leaving = spare[addresses.index(worst)]
-        del self._browsers[leaving]
-        leaving.transport.abort()
+        """Whether there is room for one more browser; those that may give way are disconnected for it."""
+        while len(self._browsers) >= MAX_BROWSERS:
+            spare = self._spare()
+            if not spare:
+                return len(self._browsers) < MAX_NEW_BROWSERS and bool(self._without_permission())
+            addresses = [_address(one) for one in spare]
+            worst = max(addresses, key=addresses.count)
+            leaving = spare[addresses.index(worst)]
+            del self._browsers[leaving]
+            leaving.transport.abort()
         return True
+
+    def _spare(self) -> list[Any]:
+        """The browsers that may give way now, the oldest first: silent ones, else those without permission."""
+        now, crowded = time.monotonic(), len(self._browsers) >= MAX_NEW_BROWSERS
+        silent, strangers = [one for one, heard in self._browsers.items() if not heard], self._without_permission()
+        first = FIRST_SECONDS if strangers else 0.0  # without permissions there is no room beyond MAX_BROWSERS
+        entry = CROWDED_SECONDS if crowded else ENTRY_SECONDS
+        return (
+            [one for one in silent if now - self._since[one] >= first]
+            or [one for one in strangers if now - self._since[one] >= entry]
+            or (silent if crowded else [])
+        )
+
+    def _without_permission(self) -> list[Any]:
+        numbers = {connection: number for number, connection in self.server._websock_server._live_connections.items()}
+        return [one for one in self._browsers if one in numbers and self.expendable(numbers[one])]
 
     # -- messages ----------------------------------------------------------------------------------------------------
 
