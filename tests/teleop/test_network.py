@@ -250,6 +250,21 @@ def test_a_name_that_is_rebound_to_this_machine_is_refused(connect: Callable[...
         assert websockets  # it is installed
 
 
+def test_a_flood_of_bare_connections_does_not_keep_the_operator_out(connect: Callable[..., Any]) -> None:
+    source = WebSocketSource(0)
+    with contextlib.closing(source), contextlib.ExitStack() as stack:
+        inside = 0
+        for k in range(300):
+            one = stack.enter_context(socket.socket())
+            one.setblocking(False)
+            one.connect_ex((source.host, source.port))
+            if k % 15 == 14:
+                with contextlib.suppress(Exception), connect(source, open_timeout=2.0) as operator:
+                    operator.send(packet(k + 1))
+                    inside += until(lambda: source.read() is not None)
+        assert inside >= 18
+
+
 def test_connections_that_say_nothing_do_not_keep_the_operator_out(connect: Callable[..., Any]) -> None:
     import websockets
 

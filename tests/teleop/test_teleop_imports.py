@@ -31,7 +31,7 @@ INSIDE = {
         ("playback", "replay"),
     ),
     "page": (
-        ("arm", "drivers", "heartbeat", "keys"),
+        ("arm", "drivers", "heartbeat", "keys", "queue"),
         ("uploads", "handles", "arm_view", "panel", "plots", "waiting"),
         ("tour", "session"),
         ("handle_input", "actions", "controls"),

@@ -210,14 +210,62 @@ def test_half_a_request_keeps_nobody_out(viewer: supple.view.Viewer) -> None:
             assert moves(viewer, page)
 
 
-def test_connections_that_come_too_fast_are_closed_at_once(viewer: supple.view.Viewer) -> None:
-    sockets = viewer._server.gate.sockets
-    for _ in range(200):
-        with contextlib.suppress(OSError):
-            socket.create_connection(("127.0.0.1", viewer.port), timeout=10).close()
-    assert until(lambda: sockets.refused > 0)
-    assert until(lambda: sockets._rate.delay(0.0, time.monotonic()) == 0.0 and not sockets._open)
-    time.sleep(1.0)
+@contextlib.contextmanager
+def bare_connects(port: int, rate: float = 400.0) -> Iterator[list[int]]:
+    """A flood of connections that say nothing; half of them stay open."""
+    ended, count, kept = threading.Event(), [0], list[socket.socket]()
+
+    def flood() -> None:
+        begin = time.monotonic()
+        while not ended.is_set():
+            while count[0] < rate * (time.monotonic() - begin):
+                count[0] += 1
+                one = socket.socket()
+                one.setblocking(False)
+                one.connect_ex(("127.0.0.1", port))
+                (kept.append if count[0] % 2 else socket.socket.close)(one)
+                if len(kept) > 200:
+                    kept.pop(0).close()
+            time.sleep(0.002)
+
+    thread = threading.Thread(target=flood, daemon=True)
+    thread.start()
+    try:
+        yield count
+    finally:
+        ended.set()
+        thread.join()
+        for one in kept:
+            one.close()
+
+
+def test_a_flood_of_bare_connections_keeps_no_honest_browser_out(viewer: supple.view.Viewer) -> None:
+    inside, tried, end = 0, 0, time.monotonic() + 3.0
+    with bare_connects(viewer.port) as count:
+        time.sleep(0.5)
+        while time.monotonic() < end:
+            tried += 1
+            with contextlib.suppress(Exception), connect(viewer.port, open_timeout=2.0):
+                inside += 1
+            answer = ask(viewer.port, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 2.0)
+            tried, inside = tried + 1, inside + answer.startswith(b"HTTP/1.1 200")
+            time.sleep(0.05)
+    assert count[0] > 300
+    assert inside >= 0.9 * tried > 5
+    assert until(lambda: len(viewer._server.gate.sockets._open) <= 32)
+    with browser(viewer.port) as page:
+        assert moves(viewer, page)
+
+
+def test_a_flood_of_a_foreign_web_page_is_refused_and_keeps_nobody_out(viewer: supple.view.Viewer) -> None:
+    own = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{viewer.port}\r\n"
+    foreign = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: empty\r\n\r\n"
+    answers = [ask(viewer.port, (own + foreign).encode())[:12] for _ in range(150)]
+    assert set(answers) <= {b"HTTP/1.1 403", b""}
+    assert b"" in answers  # so many are not even answered
+    followed = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n\r\n"
+    for headers in (followed, "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Dest: script\r\n\r\n", "\r\n"):
+        assert ask(viewer.port, (own + headers).encode()).startswith(b"HTTP/1.1 200")
     with browser(viewer.port) as page:
         assert moves(viewer, page)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from supple.frame import Array, Frame
 from supple.linkage import Linkage
 from supple.view.bodies import bodies, thickness
+from supple.view.solids import Solid
 
 BACKDROP = ((250, 250, 249), (232, 232, 230))  # top and bottom of the background
 FIELD_OF_VIEW = math.radians(40)
@@ -19,9 +21,18 @@ FIELD_OF_VIEW = math.radians(40)
 class Scene:
     """A linkage in the scene of a viser server: one node for each link, with its solids as children."""
 
-    def __init__(self, server: Any, linkage: Linkage, *, frames: bool = False, names: bool = False) -> None:
-        """Draw the linkage at rest, on a grid, with a camera that sees all of it."""
+    def __init__(
+        self,
+        server: Any,
+        linkage: Linkage,
+        *,
+        frames: bool = False,
+        names: bool = False,
+        solids: Sequence[Sequence[Solid]] | None = None,
+    ) -> None:
+        """Draw the linkage at rest, on a grid, with a camera that sees all of it; ``solids`` are `bodies` of it."""
         self._server, self._linkage = server, linkage
+        self._bodies = bodies(linkage) if solids is None else solids
         self._shown = np.full((len(linkage.links), 4, 4), np.nan)
         self.low, self.high = self._draw(frames, names)
         self._surround()
@@ -65,7 +76,7 @@ class Scene:
         points = [placed[:, :3, 3]]
         self._nodes, self._labels = [], []
         # nodes are numbered, since a slash in the name of a link would nest them
-        for i, (link, body) in enumerate(zip(self._linkage.links, bodies(self._linkage), strict=True)):
+        for i, (link, body) in enumerate(zip(self._linkage.links, self._bodies, strict=True)):
             node = scene.add_frame(f"/links/{i}", show_axes=frames, axes_length=2.6 * r, axes_radius=0.09 * r)
             self._nodes.append(node)
             self._labels.append(scene.add_label(f"/links/{i}/name", link.name, visible=names))

@@ -8,6 +8,7 @@ import io
 import logging
 import time
 import types
+import weakref
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
@@ -23,7 +24,15 @@ from supple.view.rate_limit import RateLimit
 from supple.view.sockets import HANDSHAKE_SECONDS, Sockets
 
 MAX_BROWSERS = 8
-"""Browsers that are connected at once."""
+"""Browsers that are connected at once, without new ones that may still get permission."""
+MAX_NEW_BROWSERS = 32
+"""The same with those that have connected within `ENTRY_SECONDS`."""
+ENTRY_SECONDS = 20.0
+"""How long a browser without permission, such as a token, stays though others want its place."""
+CROWDED_SECONDS = 5.0
+"""The same if there are `MAX_NEW_BROWSERS`."""
+FIRST_SECONDS = 2.0
+"""The same for a browser that has said nothing yet."""
 SILENT_SECONDS = 10.0
 """How long a new browser may take to send its first message."""
 MAX_MESSAGES = 200.0
@@ -83,7 +92,8 @@ class Gate:
         self.channels: dict[str, Callable[[Any], Awaitable[None]]] = {}
         """Handlers of WebSockets that are not viser's, by their secret paths; each is used once."""
         self._host, self._decode, self._max_size = host, decode, max_size
-        self._browsers: dict[Any, bool] = {}  # whether each has sent something
+        self._browsers: dict[Any, bool] = {}  # whether each has sent something, the oldest first
+        self._since: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()  # when each connected (s)
         self.sockets = Sockets(lambda connection: self._browsers.pop(connection, None))
 
     def serve(self, handler: Any, *place: Any, process_request: Any, **options: Any) -> Any:
@@ -113,45 +123,67 @@ class Gate:
         hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
         if len(hosts) != 1 or not is_own_name(hosts[0], self._host):
             return self._refuse(connection, 421, "this page is served under the name or address of its machine only")
+        if not all(is_same_origin(origin, hosts[0]) for origin in origins):
+            return self._refuse(connection, 403, "only this page itself may connect")
         if "websocket" not in request.headers.get("Upgrade", "").lower():
+            if _is_foreign_part(request.headers):
+                return self._refuse(connection, 403, "only this page itself may load its files")
             try:
                 response = files(connection, request)
             except (OSError, ValueError):  # such as a path with a zero byte
                 response = self._refuse(connection, 404, "there is no such file")
+            else:
+                self.sockets.admit(connection)
             for name, value in _HEADERS.items():
                 response.headers[name] = value
             return response
-        if len(origins) != 1 or not is_same_origin(origins[0], hosts[0]):
+        if len(origins) != 1:
             return self._refuse(connection, 403, "only this page itself may connect")
         if request.path in self.channels:
+            self.sockets.admit(connection)
             return None
         if f"viser-v{viser.__version__}" not in request.headers.get("Sec-WebSocket-Protocol", ""):
             return self._refuse(connection, 400, "the page is of another version: load it again")
         if len(self._browsers) >= MAX_BROWSERS and not self._make_room():
             return self._refuse(connection, 503, f"{MAX_BROWSERS} browsers are connected already")
         self._browsers[connection] = False
+        self._since[connection] = time.monotonic()
+        self.sockets.admit(connection)
         return None
 
     def _refuse(self, connection: Any, status: int, text: str) -> Any:
         self.refused += 1
+        self.sockets.answers(connection, next(iter(connection.request.headers.get_all("Origin")), ""))
         return connection.respond(status, text + "\n")
 
     def _make_room(self) -> bool:
-        """Disconnects a browser that never said anything or is expendable: the oldest of the address with the most."""
-        numbers = {connection: number for number, connection in self.server._websock_server._live_connections.items()}
-        spare = [
-            one
-            for one, heard in self._browsers.items()
-            if not heard or (one in numbers and self.expendable(numbers[one]))
-        ]
-        if not spare:
-            return False
-        addresses = [_address(one) for one in spare]
-        worst = max(addresses, key=addresses.count)
-        leaving = spare[addresses.index(worst)]
-        del self._browsers[leaving]
-        leaving.transport.abort()
+        """Whether there is room for one more browser; those that may give way are disconnected for it."""
+        while len(self._browsers) >= MAX_BROWSERS:
+            spare = self._spare()
+            if not spare:
+                return len(self._browsers) < MAX_NEW_BROWSERS and bool(self._without_permission())
+            addresses = [_address(one) for one in spare]
+            worst = max(addresses, key=addresses.count)
+            leaving = spare[addresses.index(worst)]
+            del self._browsers[leaving]
+            leaving.transport.abort()
         return True
+
+    def _spare(self) -> list[Any]:
+        """The browsers that may give way now, the oldest first: silent ones, else those without permission."""
+        now, crowded = time.monotonic(), len(self._browsers) >= MAX_NEW_BROWSERS
+        silent, strangers = [one for one, heard in self._browsers.items() if not heard], self._without_permission()
+        first = FIRST_SECONDS if strangers else 0.0  # without permissions there is no room beyond MAX_BROWSERS
+        entry = CROWDED_SECONDS if crowded else ENTRY_SECONDS
+        return (
+            [one for one in silent if now - self._since[one] >= first]
+            or [one for one in strangers if now - self._since[one] >= entry]
+            or (silent if crowded else [])
+        )
+
+    def _without_permission(self) -> list[Any]:
+        numbers = {connection: number for number, connection in self.server._websock_server._live_connections.items()}
+        return [one for one in self._browsers if one in numbers and self.expendable(numbers[one])]
 
     # -- messages ----------------------------------------------------------------------------------------------------
 
@@ -222,6 +254,12 @@ def _with_globals(function: Any, **changed: Any) -> Any:
     )
     made.__kwdefaults__ = function.__kwdefaults__
     return made
+
+
+def _is_foreign_part(headers: Any) -> bool:
+    """Whether a web page of another site asks for a file, other than by a link that a person follows."""
+    foreign = not set(headers.get_all("Sec-Fetch-Site")) <= {"none", "same-origin"}
+    return foreign and headers.get_all("Sec-Fetch-Dest") != ["document"]
 
 
 def _address(connection: Any) -> str:

@@ -83,12 +83,13 @@ class WebSocketSource(NetworkSource):
     async def _serve(self, started: Future[None]) -> None:
         from supple.view.sockets import Sockets  # imports websockets
 
+        self._sockets = Sockets(lambda connection: self._heard.pop(connection, None))
         quiet = logging.Logger("supple.teleop.websocket", logging.CRITICAL + 1)  # errors of clients are counted
         async with self._server.serve(
             self._receive_all,
             sock=self._socket,
             process_request=self._admit,
-            create_connection=Sockets(lambda connection: self._heard.pop(connection, None)).connection_class(),
+            create_connection=self._sockets.connection_class(),
             compression=None,
             max_size=MAX_BYTES,
             ping_interval=1.0,
@@ -113,10 +114,12 @@ class WebSocketSource(NetworkSource):
             own = len(hosts) == 1 and is_own_name(hosts[0], self.host)
             if not own or not all(is_same_origin(origin, hosts[0]) for origin in origins):
                 self._access.count_refused()
+                self._sockets.answers(connection, next(iter(origins), ""))
                 return connection.respond(403, "a web page needs a token to drive\n")
         if len(self._heard) >= _MAX_CONNECTIONS and not self._make_room():
             self._access.count_refused()
             return connection.respond(503, "too many connections\n")
+        self._sockets.admit(connection)
         self._heard[connection] = -math.inf
         self._loop.call_later(_SILENT_SECONDS, self._expire, connection)
         return None

@@ -183,7 +183,8 @@ class Page:
     def _controls(self, client: Any) -> Controls:
         from supple.teleop.page.controls import Controls
 
-        return Controls(client, self._actions, self.drivers.release)
+        browser = client.client_id
+        return Controls(client, self._actions, self.drivers.release, lambda: self.drivers.driver == browser)
 
     # -- heartbeat ----------------------------------------------------------------------------------------------------
 

@@ -65,7 +65,10 @@ class Actions:
         self._resets = self._frames = 0
         self._present, self._other_drove = False, other is not None
         self._heard: Callable[[float], bool] = lambda now: True
-        self._enter(arm, method, scale, other, record)
+        self.view: Any = None
+        session = Session(arm, method=method, rate=rate, scale=scale, other=other)
+        self._draw_arm(arm)
+        self._start(session, record)
 
     # -- called by the page ------------------------------------------------------------------------------------------
 
@@ -116,6 +119,8 @@ class Actions:
                 self.session.recentre()
                 self.show_message("the source has ended", "You can drive with the handle now.")
                 self.changed()
+            if self._frames % 30 == 0 and self.session.recording_failure:
+                self._show_failed_recording()
             tick = self.session.newest
             if tick is not None:
                 self.draw(tick)
@@ -146,26 +151,23 @@ class Actions:
         uploaded = () if self._uploaded is None else (self._uploaded.linkage.name,)
         return tuple(dict.fromkeys((*models.names(), *uploaded, self.session.arm.linkage.name)))
 
-    def choose_arm(self, name: str) -> None:
-        """Changes to a bundled arm or the uploaded one."""
-        with self.lock:
-            if self._uploaded is not None and name == self._uploaded.linkage.name:
-                uploaded = self._uploaded
-                self._try(lambda: self._switch(uploaded))
-            elif name in models.names() and name != self.session.arm.linkage.name:
-                self._try(lambda: self._switch(Arm.of(models.get(name))))
+    def choose_arm(self, name: str, drives: Callable[[], bool] = lambda: True) -> None:
+        """Changes to a bundled arm or the uploaded one; ``drives``: whether it is still wanted when it is ready."""
+        uploaded = self._uploaded
+        if uploaded is not None and name == uploaded.linkage.name:
+            self._change(lambda: uploaded, drives)
+        elif name in models.names() and name != self.session.arm.linkage.name:
+            self._change(lambda: Arm.of(models.get(name)), drives)
 
-    def choose_link(self, link: str) -> None:
-        """Drives another link of the same linkage."""
-        with self.lock:
-            linkage = self.session.arm.linkage
-            if any(link == one.name for one in linkage.links) and self.session.arm.links != (link,):
-                self._try(lambda: self._switch(Arm.of(linkage, (link,))))
+    def choose_link(self, link: str, drives: Callable[[], bool] = lambda: True) -> None:
+        """Drives another link of the same linkage; ``drives`` as in `choose_arm`."""
+        linkage = self.session.arm.linkage
+        if any(link == one.name for one in linkage.links) and self.session.arm.links != (link,):
+            self._change(lambda: Arm.of(linkage, (link,)), drives)
 
-    def upload(self, name: str, content: bytes) -> None:
-        """Changes to an arm from a robot description that a browser sent."""
-        with self.lock:
-            self._try(lambda: self._switch_to_uploaded(from_upload(name[-60:], content)))
+    def upload(self, name: str, content: bytes, drives: Callable[[], bool] = lambda: True) -> None:
+        """Changes to an arm from a robot description that a browser sent; ``drives`` as in `choose_arm`."""
+        self._change(lambda: from_upload(name[-60:], content), drives, uploaded=True)
 
     def refuse_upload(self, name: str, size: int) -> None:
         """Shows that a robot description is too large."""
@@ -274,59 +276,74 @@ class Actions:
         self._last_recording = self.session.record(self._folder)
         self.show_message("recording", f"to {self._last_recording}", None)
 
+    def _show_failed_recording(self) -> None:
+        """Ends a recording that cannot go on, such as on a full disk, and shows the reason until the next message."""
+        reason = self.session.recording_failure
+        self._try(self.session.end_recording)
+        self.show_message("the recording has failed", f"{self._last_recording}: {reason}"[:300], None)
+        self.changed()
+
     def _end_recording(self) -> None:
         path = self.session.end_recording()
         self.show_message("recorded", f"{path}; to compare with another method: supple replay {path} --solver ...")
 
-    def _switch_to_uploaded(self, arm: Arm) -> None:
-        self._switch(arm)
-        self._uploaded = arm
-        self.changed()
-
-    def _switch(self, arm: Arm) -> None:
-        """Changes to another arm; back to the old one if the new one cannot be drawn or driven."""
-        _ = arm.goals, arm.axes, arm.columns  # raises before the old arm is removed
-        before = self.session
-        self.end_script()
-        self._leave()
+    def _change(self, make: Callable[[], Arm], drives: Callable[[], bool], uploaded: bool = False) -> None:
+        """Makes an arm, and changes to it if the browser still drives then. Meanwhile the arm before is driven."""
         try:
-            self._enter(arm, before.method, before.scale)
+            session = self._prepare(make())
+        except Exception as error:
+            if drives():
+                self._show_failure(error)
+            return
+        with self.lock:
+            if drives():
+                self._try(lambda: self._switch(session, uploaded))
+
+    def _prepare(self, arm: Arm) -> Session:
+        """A session of an arm, with all that takes long, not started yet."""
+        _ = arm.axes, arm.columns, arm.size, arm.bodies
+        return Session(arm, method=self.session.method, rate=self._rate, scale=self.session.scale)
+
+    def _switch(self, session: Session, uploaded: bool = False) -> None:
+        """Changes to another session; if its arm cannot be drawn, that before goes on."""
+        before = self.session
+        if session.method != before.method:
+            session.use(before.method)
+        session.scale = before.scale
+        self.end_script()
+        try:
+            self._draw_arm(session.arm)
             self._set_cameras()
         except Exception:
-            self._leave()
-            self._enter(before.arm, before.method, before.scale)
-            raise
-        finally:
-            self.set_present(self._present)
+            self._draw_arm(before.arm)
             self.changed()
+            raise
+        self._try(before.loop.stop)  # it may fail to complete a recording; the change goes on
+        self._start(session)
+        if uploaded:
+            self._uploaded = session.arm
+        self.set_present(self._present)
+        self.changed()
 
-    def _leave(self) -> None:
-        """Ends the session and removes its drawing, whatever state it is in."""
-        self._try(self.session.loop.stop)  # it may fail to complete a recording; the change goes on
-        self._try(self.view.clear)
+    def _draw_arm(self, arm: Arm) -> None:
+        """Draws an arm at rest in place of the one before."""
+        if self.view is not None:
+            self._try(self.view.clear)
+        self.view = ArmView(self._server, arm)
+        self.plots.begin(arm)
+        self._panel.name(arm)
 
     def _set_cameras(self) -> None:
         for client in self._server.get_clients().values():
             self.view.set_camera(client)
 
-    def _enter(
-        self,
-        arm: Arm,
-        method: str,
-        scale: float,
-        other: Source | None = None,
-        record: str | os.PathLike[str] | None = None,
-    ) -> None:
-        """Begins a session."""
-        session = Session(arm, method=method, rate=self._rate, scale=scale, other=other)
-        self.view = ArmView(self._server, arm)
-        self.plots.begin(arm)
-        self._panel.name(arm)
+    def _start(self, session: Session, record: str | os.PathLike[str] | None = None) -> None:
+        """Starts the loop of a session that is drawn already."""
         self.session, self._resets = session, 0
         self.handles.begin()
         if record is not None:
             self._last_recording = session.record(self._folder, record)
-        if other is None:
+        if not session.source.other_drives:
             session.loop.pause(NOBODY)
         session.loop.start()
 
@@ -334,10 +351,14 @@ class Actions:
         """Does it, or shows the reason of the failure: nothing that a browser sends ends the loop or takes the seat."""
         try:
             act()
-        except (SuppleError, OSError) as error:
-            self.show_message(FAILED, str(error)[:300])
         except Exception as error:
-            _log.exception("an action of the page failed")
+            self._show_failure(error)
+
+    def _show_failure(self, error: Exception) -> None:
+        if isinstance(error, SuppleError | OSError):
+            self.show_message(FAILED, str(error)[:300])
+        else:
+            _log.error("an action of the page failed", exc_info=error)
             self.show_message(FAILED, f"{type(error).__name__}: {error}"[:300])
 
     def _current_note(self) -> str:

@@ -16,12 +16,15 @@ from supple.joint import Joint
 from supple.link import Mesh, Shape
 from supple.linkage import Linkage
 from supple.read import isolated
-from supple.view.bodies import ways
+from supple.view.bodies import bodies, ways
+from supple.view.solids import Solid
 
 MAX_UPLOAD = 2 * 1024 * 1024
 """Largest robot description from a browser, in bytes."""
 MAX_LINKS = 300
 """Most links of a linkage from a browser."""
+MAX_DOF = 64
+"""Most joint values of a linkage that a page drives: a tick of more does not fit into its time."""
 SIZES = (1e-3, 1e3)
 """Smallest and largest reach of an arm from a browser, in metres; no length in its file may be larger."""
 MAX_HANDLES = 2
@@ -39,6 +42,8 @@ class Arm:
     @classmethod
     def of(cls, linkage: Linkage, links: tuple[str, ...] = ()) -> Arm:
         """The linkage with these end effectors; by default those of a bundled model, or the farthest tip."""
+        if linkage.dof > MAX_DOF:
+            raise BadInput(f"{linkage.name} has {linkage.dof} joint values; the page drives at most {MAX_DOF}")
         chosen = links or _model_links(linkage) or (max(linkage.tips, key=ways(linkage).__getitem__),)
         for link in chosen:
             linkage.link(link)
@@ -69,6 +74,11 @@ class Arm:
         return np.flatnonzero(moved)
 
     @cached_property
+    def bodies(self) -> tuple[tuple[Solid, ...], ...]:
+        """The solids of each link in its own axes."""
+        return bodies(self.linkage)
+
+    @cached_property
     def size(self) -> float:
         """Approximate reach in metres; drawings are scaled with it."""
         reaches = [self.linkage.reach(link) for link in self.links]
@@ -89,18 +99,24 @@ class Arm:
 def from_upload(name: str, content: bytes) -> Arm:
     """The arm that a URDF text from a browser describes; raises `BadInput` or `BadLinkage` with the reason.
 
-    No file is written or opened. Meshes are left out, and the links are drawn as simple solids.
+    No file is written or opened. Meshes are left out, and the links are drawn as simple solids. An arm with the name of
+    a bundled model gets another name.
     """
     if len(content) > MAX_UPLOAD:
         raise BadInput(f"{name} has {len(content):,} bytes; a description may have {MAX_UPLOAD:,}")
     linkage = isolated.urdf(content, name, MAX_LINKS)  # in a separate process: a loop may run in this one
     if not linkage.dof:
         raise BadLinkage("it has no joint that moves", file=name)
+    if linkage.dof > MAX_DOF:
+        raise BadLinkage(f"it has {linkage.dof} joint values; the page drives at most {MAX_DOF}", file=name)
     _check_lengths(linkage, name)
     shapes = [geometry.shape for link in linkage.links for geometry in link.geometry]
+    links = linkage.links
     if any(isinstance(shape, Mesh) for shape in shapes):
-        bare = [replace(link, geometry=()) for link in linkage.links]
-        linkage = Linkage(linkage.name, linkage.joints, bare, linkage.base)
+        links = tuple(replace(link, geometry=()) for link in links)
+    called = f"{linkage.name} (uploaded)" if linkage.name in models.names() else linkage.name
+    if links is not linkage.links or called != linkage.name:
+        linkage = Linkage(called, linkage.joints, links, linkage.base)
     arm = Arm.of(linkage)
     if not SIZES[0] <= arm.size <= SIZES[1]:
         raise BadLinkage(f"its reach is {arm.size:.3g} m; from a browser {SIZES[0]:g} to {SIZES[1]:g} m", file=name)

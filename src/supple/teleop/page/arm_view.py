@@ -12,7 +12,6 @@ from supple.joint import Kind
 from supple.linkage import Linkage
 from supple.teleop.command import Tick
 from supple.teleop.page.arm import Arm
-from supple.view.bodies import bodies
 from supple.view.scene import Scene
 from supple.view.solids import Solid
 
@@ -35,9 +34,9 @@ class ArmView:
         self.ellipsoids = False
         """Whether to draw manipulability ellipsoids: how fast an end effector can move in each direction."""
         linkage = arm.linkage
-        self.scene = Scene(server, linkage)
+        self.scene = Scene(server, linkage, solids=arm.bodies)
         server.initial_camera.position, server.initial_camera.look_at = self._camera(tall=False)
-        self._bodies = bodies(linkage)
+        self._bodies = arm.bodies
         places = {link.name: i for i, link in enumerate(linkage.links)}
         self._moved_link = [places[joint.child] for joint in linkage.joints for _ in range(joint.dof)]
         self._lower, self._upper = linkage.lower, linkage.upper

@@ -11,6 +11,7 @@ from supple.frame import Array, Frame
 from supple.teleop.methods import DESCRIPTIONS, METHODS
 from supple.teleop.page import keys
 from supple.teleop.page.arm import Arm
+from supple.teleop.page.queue import Queue
 from supple.teleop.page.tour import HAZARDS
 
 if TYPE_CHECKING:
@@ -18,26 +19,42 @@ if TYPE_CHECKING:
 
 DETACH, ATTACH, RECENTRE = "detach", "attach", "recentre"
 RECORD, REPLAY, RESET, STOP, ALL = "record", "replay", "reset", "stop", "all five"
+MAX_ACTIONS = 16  # of a browser that wait; values are read when they run, so that the newest counts
 BALL = (209, 102, 58)
 
 
 class Controls:
     """Handles, buttons and keys of the driving browser. Each calls a method of `Actions`."""
 
-    def __init__(self, client: Any, actions: Actions, release: Callable[[int], None]) -> None:
-        """Adds them to a client of viser; ``release`` is called with its number when it stops driving."""
+    def __init__(
+        self, client: Any, actions: Actions, release: Callable[[int], None], drives: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Adds them to a client of viser.
+
+        ``release`` is called with its number when it stops driving. ``drives``: whether it still drives; what it had
+        queued before has no effect afterwards.
+        """
         self.client, self._actions, self._release = client, actions, release
+        self._shown_here, self._has_seat = True, drives
+        self._queue, self._uploads = Queue("supple actions", MAX_ACTIONS), Queue("supple upload", 1)
         self._handles: list[tuple[Any, Any]] = []
         self._shown: list[Frame | None] = []
         self._arm: Arm | None = None
         self._folder = client.gui.add_folder(None, order=10)
         with self._folder:
             self._add_controls(client.gui)
-        self._commands = keys.add(client, actions.handles.nudge, actions.handles.switch_handle)
+        self._commands = keys.add(
+            client,
+            lambda direction, turn: self._put(lambda: actions.handles.nudge(direction, turn)),
+            lambda: self._put(actions.handles.switch_handle),
+        )
         self.refresh()
 
     def remove(self) -> None:
-        """Removes all of it."""
+        """Removes all of it; what waits is dropped."""
+        self._shown_here = False
+        self._queue.close()
+        self._uploads.close()
         self._remove_handles()
         for command in self._commands:
             command.remove()
@@ -48,10 +65,10 @@ class Controls:
     def _add_controls(self, gui: Any) -> None:
         actions, session = self._actions, self._actions.session
         self._arms = gui.add_dropdown("arm", actions.arms, initial_value=session.arm.linkage.name)
-        self._arms.on_update(_by_user(actions.choose_arm))
+        self._arms.on_update(self._by_user(lambda name: actions.choose_arm(name, self._drives), locked=False))
         hint = "; ".join(f"{name}: {line}" for name, line in DESCRIPTIONS.items())
         self._methods = gui.add_dropdown("method", tuple(METHODS), initial_value=session.method, hint=hint)
-        self._methods.on_update(_by_user(actions.choose_method))
+        self._methods.on_update(self._by_user(actions.choose_method))
         self._scale = gui.add_slider(
             "scale",
             min=0.1,
@@ -60,15 +77,15 @@ class Controls:
             initial_value=min(max(session.scale, 0.1), 3.0),
             hint="metres of the arm for a metre of the handle; rotations are not scaled",
         )
-        self._scale.on_update(_by_user(actions.set_scale))
+        self._scale.on_update(self._by_user(actions.set_scale))
         hint = "detach: move the handle without the arm; recentre: put the handle back at the end effector"
         self._attach = gui.add_button_group("handle", (DETACH, RECENTRE), hint=hint)
-        self._attach.on_click(_by_user(self._click_handle))
+        self._attach.on_click(self._by_user(self._click_handle))
         self._record = gui.add_button_group("drive", (RECORD, REPLAY, RESET))
-        self._record.on_click(_by_user(self._click_drive))
+        self._record.on_click(self._by_user(self._click_drive))
         tour = (ALL, *(hazard.name for hazard in HAZARDS), STOP)
         self._tour = gui.add_button_group("tour", tour, hint="five hazards: the handle moves by itself")
-        self._tour.on_click(_by_user(lambda value: actions.end_script() if value == STOP else actions.tour(value)))
+        self._tour.on_click(self._by_user(lambda value: actions.end_script() if value == STOP else actions.tour(value)))
         with gui.add_folder("more", expand_by_default=False):
             self._add_more(gui)
 
@@ -76,15 +93,50 @@ class Controls:
         actions = self._actions
         tips = actions.session.arm.linkage.tips
         self._links = gui.add_dropdown("end effector", tips, hint="the link that is driven")
-        self._links.on_update(_by_user(actions.choose_link))
+        self._links.on_update(self._by_user(lambda link: actions.choose_link(link, self._drives), locked=False))
         hint = "how fast the end effector can move in each direction"
         self._ellipsoid = gui.add_checkbox("ellipsoid", actions.ellipsoids, hint=hint)
-        self._ellipsoid.on_update(_by_user(actions.show_ellipsoids))
+        self._ellipsoid.on_update(self._by_user(actions.show_ellipsoids))
         hint = "shown without its meshes; the file stays on this machine"
         self._upload = gui.add_upload_button("your own URDF", mime_type=".urdf,.xml", hint=hint)
-        self._upload.on_upload(lambda event: actions.upload(event.target.value.name, event.target.value.content))
+        self._upload.on_upload(self._on_upload)
         self._stop_driving = gui.add_button("stop driving", hint="lets another browser drive", color="gray")
         self._stop_driving.on_click(lambda event: self._release(event.client_id))
+
+    def _drives(self) -> bool:
+        return self._shown_here and self._has_seat()
+
+    def _act(self, act: Callable[[], object]) -> None:
+        """Does something if the browser drives at that time."""
+        with self._actions.lock:
+            if self._drives():
+                act()
+
+    def _put(self, act: Callable[[], object]) -> None:
+        self._queue.put(lambda: self._act(act))
+
+    def _by_user(self, act: Callable[[Any], object], locked: bool = True) -> Callable[[Any], Any]:
+        """A callback that passes on a value set by a person, in order, and ignores values set by the program.
+
+        ``locked``: whether the action is short; else it checks by itself whether the browser drives when it is ready.
+        """
+
+        def run(event: Any) -> None:
+            if locked:
+                self._act(lambda: act(event.target.value))
+            elif self._drives():
+                act(event.target.value)
+
+        async def on_event(event: Any) -> None:
+            if event.client_id is not None:
+                self._queue.put(lambda: run(event))
+
+        return on_event
+
+    async def _on_upload(self, event: Any) -> None:
+        name, content = event.target.value.name, event.target.value.content
+        if self._drives() and not self._uploads.put(lambda: self._actions.upload(name, content, self._drives)):
+            self._actions.show_message("not read", f"{name[-60:]}: an upload is being read")
 
     def _click_handle(self, value: str) -> None:
         if value == RECENTRE:
@@ -152,7 +204,7 @@ class Controls:
         ball = scene.add_icosphere(
             f"/balls/{k}", radius=0.13 * size, color=BALL, opacity=0.85, cast_shadow=False, receive_shadow=False
         )
-        events = _HandleEvents(self._actions, k)
+        events = _HandleEvents(self._actions, k, self._drives)
         handle.on_update(events.on_handle)
         ball.on_drag("left")(events.on_ball)
         return handle, ball
@@ -174,15 +226,18 @@ class Controls:
 class _HandleEvents:
     """Events of one handle. The methods are coroutines because viser calls coroutines in order."""
 
-    def __init__(self, actions: Actions, k: int) -> None:
-        self._actions, self._k = actions, k
+    def __init__(self, actions: Actions, k: int, drives: Callable[[], bool]) -> None:
+        self._actions, self._k, self._drives = actions, k, drives
         self._start: tuple[Array, Array] | None = None
 
     async def on_handle(self, event: Any) -> None:
-        self._actions.handles.drag(self._k, event.phase, event.target.position, event.target.wxyz)
+        if self._drives():
+            self._actions.handles.drag(self._k, event.phase, event.target.position, event.target.wxyz)
 
     async def on_ball(self, event: Any) -> None:
         """The ball moves in the plane of the screen."""
+        if not self._drives():
+            return
         session = self._actions.session
         if event.phase == "start":
             self._start = np.array(event.start_position), session.source.handles[self._k].frame.position
@@ -192,16 +247,6 @@ class _HandleEvents:
             self._actions.handles.drag(self._k, event.phase, moved, None)
         if event.phase == "end":
             self._start = None
-
-
-def _by_user(act: Callable[[Any], object]) -> Callable[[Any], None]:
-    """A callback that passes on a value set by a person, and ignores values set by the program."""
-
-    def on_event(event: Any) -> None:
-        if event.client_id is not None:
-            act(event.target.value)
-
-    return on_event
 
 
 def _set_options(control: Any, options: tuple[str, ...]) -> None:

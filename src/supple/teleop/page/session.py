@@ -122,6 +122,11 @@ class Session:
         """Whether it is being recorded."""
         return self._recorder is not None
 
+    @property
+    def recording_failure(self) -> str:
+        """Why the present recording has ended early; empty if it has not."""
+        return "" if self._recorder is None else self._recorder.failure
+
     def record(self, folder: str | os.PathLike[str], file: str | os.PathLike[str] | None = None) -> Path:
         """Begins a recording in a new file of a folder, which is created if needed, or in ``file``; returns the file.
 
