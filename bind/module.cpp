@@ -49,6 +49,9 @@ static Py_ssize_t find_slot(nb::handle type, nb::handle frame) {
 }
 
 static void know_frame(nb::type_object type) {
+  // only this class is made without its constructor
+  if (nb::cast<std::string>(nb::str(type.attr("__module__"))) != "supple.frame")
+    bad_input("the class of frames is supple.Frame");
   PyTypeObject *made = (PyTypeObject *)type.ptr();
   const allocfunc allocate = (allocfunc)PyType_GetSlot(made, Py_tp_alloc);
   const nb::object frame = nb::steal(allocate(made, 0));

@@ -98,7 +98,7 @@ struct EncodedProblem {
       upper.push_back(highs.data[c]);
     }
     for (const Fields &b : ball_list) {
-      const int column = ball_index(t, b, place), index = place[column];
+      const int column = ball_index(t, b), index = place[column];
       Ball ball{index >= 0 ? index : column, {}, number(b[2]), number(b[3]), number(b[4])};
       numbers(b[1], "axis of a ball", 3, ball.axis);
       (index >= 0 ? balls : other_balls).push_back(ball);
@@ -116,10 +116,10 @@ struct EncodedProblem {
     return rows;
   }
   // the first value of a ball joint, among those of q
-  static int ball_index(const Tree &tree, const Fields &ball, const std::vector<int> &place) {
+  static int ball_index(const Tree &tree, const Fields &ball) {
     const int index = whole(ball[0], "the index of a ball", 0, tree.dof - 1);
     const std::vector<int> &known = tree.balls_at;
-    if (place[index] >= 0 && std::find(known.begin(), known.end(), index) == known.end())
+    if (std::find(known.begin(), known.end(), index) == known.end())
       bad_input("value " + std::to_string(index) + " of q is not that of a ball joint");
     return index;
   }

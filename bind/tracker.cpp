@@ -29,6 +29,11 @@ private:
   std::atomic<bool> &busy;
 };
 
+// a tick takes 5 s for 400 joint values
+constexpr int most_tracked = 256;
+// from this many joint values on, a tick releases the interpreter lock
+constexpr int many_tracked = 24;
+
 // A joint that no goal needs. It stands still, or comes back into its limits.
 struct OtherJoint {
   int index; // in q
@@ -72,6 +77,9 @@ struct Tracker {
     const int n = encoded.problem.n, dof = encoded.dof;
     const Fields joint_bounds(given_bounds, "bounds", 5), levels(given_levels, "levels", 5),
         slacks(given_slacks, "slacks", encoded.problem.target_count);
+    if (n > most_tracked)
+      bad_input("a tracker moves at most " + std::to_string(most_tracked) +
+                " joint values, these goals need " + std::to_string(n) + "; lock some joints");
     if (rank < 1 || rank > std::min<int>(encoded.problem.rows, n))
       bad_input("rank must be from 1 to the number of rows and of joints");
     if (recovery < recover_off || recovery > recover_free)
@@ -366,7 +374,12 @@ struct Tracker {
                       preferred.empty() ? nullptr : preferred.data(),
                       direct ? out : results.data()};
     if (arms < 64) {
-      kernels.tick(job, 0, arms, scratch.data);
+      if (n < many_tracked) {
+        kernels.tick(job, 0, arms, scratch.data);
+      } else {
+        const nb::gil_scoped_release free;
+        kernels.tick(job, 0, arms, scratch.data);
+      }
       if (!direct)
         spread(0, arms, dt, keep_limits, out);
     } else {
