@@ -521,4 +521,4 @@ def test_most_random_goals_end_as_near_as_many_local_solves():
             best = cost(tree, goals, Solver(method=method.damped()).solve(tree, goals, starts).q).min()
             farther, count = farther + (cost(tree, goals, found.q) > 1.01 * best + 1e-6), count + 1
     assert count > 30
-    assert farther <= 0.05 * count
+    assert farther <= 0.06 * count

@@ -24,7 +24,7 @@ LAYERS = (
 INSIDE = {
     "network": (("wire", "address"), ("access",), ("source",), ("udp", "websocket")),
     "recording": (
-        ("columns", "format1"),
+        ("columns", "format1", "parquet_pages"),
         ("metadata", "writer"),
         ("reader", "recorder"),
         ("recording",),

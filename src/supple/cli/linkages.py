@@ -124,8 +124,11 @@ def view(
         from supple.view import serve  # slow to import
 
         viewer = serve(linkage, host=host, port=port, frames=frames, open_browser=open_browser)
-    print_address(linkage.name, viewer.url, port, viewer.port)
-    viewer.wait()
+    try:
+        print_address(linkage.name, viewer.url, port, viewer.port)
+        viewer.wait()
+    except KeyboardInterrupt:  # before the wait began
+        viewer.close()
 
 
 def print_address(name: str, url: str, requested_port: int, port: int) -> None:

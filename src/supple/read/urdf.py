@@ -44,8 +44,11 @@ def build(root: _Element, file: str, finder: Finder, name: str | None = None, *,
     links = {}
     for node in fields.children(root, "link"):
         link = fields.declare(node)
-        geometry = shapes.geometry(fields, node, named, finder)
-        links[link] = _link(fields, node, link, geometry)
+        try:
+            geometry = shapes.geometry(fields, node, named, finder)
+            links[link] = _link(fields, node, link, geometry)
+        except BadLinkage as error:  # of a shape or a link, which know no file
+            raise (error if error.file else fields.bad(node, error.reason)) from None
     if not links:
         raise fields.bad(root, "a <robot> needs at least one <link>")
     nodes = {fields.declare(node): node for node in fields.children(root, "joint")}
