@@ -13,7 +13,7 @@ inline namespace SUPPLE_ISA {
 // long as the cost falls. Returns whether it is one.
 SUPPLE_FN bool watch_swing(double cost, double gain, Swing &swing) {
   if (swing.falls) {
-    if (cost < swing.extreme) {
+    if (cost < swing.extreme - gain) {
       swing.extreme = cost;
       return swing.gains;
     }
@@ -86,7 +86,10 @@ SUPPLE_FN bool watch_rest(const TickSetup<N, M> &setup, const TickEvaluation &at
   const double braking = braking_time(setup.tracking, memory.velocity);
   const double last_gain_time = scalars.no_gain_time;
   scalars.no_gain_time += setup.dt;
-  if (watch_swing(total, law.rest_gain, scalars.swing))
+  // the longer the command rests, the more must be gained to go on
+  const double patience = scalars.command_rest_time / law.rest_patience;
+  const double gain_share = patience < 1 ? 0 : patience < 1.25 ? 1e-3 : patience < 1.5 ? 1e-2 : 3e-2;
+  if (watch_swing(total, larger(law.rest_gain, gain_share * total), scalars.swing))
     scalars.no_gain_time = setup.dt;
   const double kept = scalars.command_rest_time < law.rest_patience ? 0.999 : 0.8; // share that is no gain
   if (scalars.preferred > 1e-6 &&
@@ -94,9 +97,6 @@ SUPPLE_FN bool watch_rest(const TickSetup<N, M> &setup, const TickEvaluation &at
     scalars.least_preferred = scalars.preferred;
     scalars.no_gain_time = setup.dt;
   }
-  // the longer the command rests, the more must be gained to go on
-  const double patience = scalars.command_rest_time / law.rest_patience;
-  const double gain_share = patience < 1 ? 0 : patience < 1.25 ? 1e-3 : patience < 1.5 ? 1e-2 : 3e-2;
   for (int level = 0; level < setup.tracking.level_count; ++level) {
     double &least = scalars.least_cost[level];
     const double gain = larger(law.rest_gain, gain_share * cost[level]);
