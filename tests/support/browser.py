@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +20,25 @@ def missing(reason: str) -> None:
     if os.environ.get("CI", "").lower() in ("1", "true"):
         pytest.fail(f"CI needs a browser: {reason}")
     pytest.skip(reason)
+
+
+@contextmanager
+def launched() -> Iterator[Any]:
+    """A headless Chromium that draws without a GPU."""
+    try:
+        import viser  # noqa: F401
+        from playwright.sync_api import sync_playwright
+
+        import setup_browser
+    except ImportError as error:
+        missing(f"{error.name} is not installed")
+    path = setup_browser.find()
+    if path is None:
+        missing("no Chromium found; run python tests/setup_browser.py")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=SOFTWARE + OFFLINE)
+        yield browser
+        browser.close()
 
 
 def differing(one: np.ndarray, other: np.ndarray) -> int:

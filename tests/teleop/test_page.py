@@ -20,8 +20,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import setup_browser
-from browser import OFFLINE, PATIENCE, SOFTWARE, differing, missing
+from browser import PATIENCE, differing, launched
 from supple import Frame, models
 from supple.cli import app
 from supple.errors import BadInput, BadLinkage
@@ -345,18 +344,8 @@ def _plainly(page: Any) -> None:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    try:
-        import viser  # noqa: F401
-        from playwright.sync_api import sync_playwright
-    except ImportError as error:
-        missing(f"{error.name} is not installed")
-    path = setup_browser.find()
-    if path is None:
-        missing("no Chromium found; run python tests/setup_browser.py")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=SOFTWARE + OFFLINE)
+    with launched() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -632,6 +621,8 @@ def test_a_browser_that_disconnects_while_driving_holds_the_arm(driver: Browser)
     while not session.newest.held and time.monotonic() < end:
         time.sleep(0.02)
     assert session.newest.held == "nobody drives"
+    while driver.page.drivers.driver is not None and time.monotonic() < end:
+        time.sleep(0.02)  # the tab is silent first, then gone
     assert driver.page.drivers.driver is None
     while np.abs(session.newest.step.velocity).max() > 1e-9 and time.monotonic() < end:
         time.sleep(0.02)

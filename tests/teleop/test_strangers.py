@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browser import OFFLINE, SOFTWARE, missing
+from browser import launched
 from forged import browser, connect, say
 from packets import until
 from supple import BadLinkage, Frame, Solver, models
@@ -195,17 +195,7 @@ def test_what_is_no_beat_ends_the_channel(page: Page, beat: str | bytes) -> None
 @pytest.mark.gate
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="processes cannot be frozen there")
 def test_a_stopped_chromium_is_silent_and_loses_its_seat(page: Page) -> None:
-    try:
-        from playwright.sync_api import sync_playwright
-
-        import setup_browser
-    except ImportError as error:
-        missing(f"{error.name} is not installed")
-    path = setup_browser.find()
-    if path is None:
-        missing("no Chromium found; run python tests/setup_browser.py")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=SOFTWARE + OFFLINE)
+    with launched() as chromium:
         tab = chromium.new_page()
         tab.goto(page.url)
         tab.get_by_text("method", exact=True).wait_for(timeout=120_000)
@@ -223,7 +213,6 @@ def test_a_stopped_chromium_is_silent_and_loses_its_seat(page: Page) -> None:
             for process in frozen:
                 os.kill(process, signal.SIGCONT)
         assert until(lambda: page.drivers.driver is not None)
-        chromium.close()
 
 
 def test_a_silent_source_holds_at_once_and_is_no_failure() -> None:

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import setup_browser
 import supple.view
-from browser import OFFLINE, PATIENCE, SOFTWARE, changed_part, differing, missing
+from browser import PATIENCE, changed_part, differing, launched
 from supple import models
 
 pytestmark = pytest.mark.browser
@@ -23,17 +22,8 @@ MIDDLE = {"x": 130, "y": 155, "width": 265, "height": 330}  # of the page, clear
 @pytest.fixture(scope="module")
 def page() -> Iterator[SimpleNamespace]:
     """The Panda's page in a browser, its viewer on the server, and what the browser complained about."""
-    try:
-        import viser  # noqa: F401
-        from playwright.sync_api import sync_playwright
-    except ImportError as error:
-        missing(f"{error.name} is not installed")
-    path = setup_browser.find()
-    if path is None:
-        missing("no Chromium found; run python tests/setup_browser.py")
     errors: list[str] = []
-    with supple.view.serve(models.panda(), port=0) as viewer, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=SOFTWARE + OFFLINE)
+    with supple.view.serve(models.panda(), port=0) as viewer, launched() as browser:
         tab = browser.new_page(viewport={"width": 800, "height": 500})
         tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         tab.on("pageerror", lambda error: errors.append(str(error)))
@@ -41,7 +31,6 @@ def page() -> Iterator[SimpleNamespace]:
         tab.goto(viewer.url)
         tab.get_by_text("panda_joint1 (rad)").wait_for(timeout=PATIENCE * 1000)
         yield SimpleNamespace(tab=tab, viewer=viewer, errors=errors)
-        browser.close()
 
 
 def picture(page: SimpleNamespace) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import supple.view
-from browser import OFFLINE, SOFTWARE, missing
+from browser import launched
 from forged import ask, browser, connect, handshake, say
 from packets import until
 from supple import SuppleError, models
@@ -124,16 +124,7 @@ def test_a_web_page_of_another_origin_moves_no_slider(viewer: supple.view.Viewer
 @pytest.mark.slow
 @pytest.mark.gate
 def test_a_web_page_in_a_real_browser_cannot_reach_the_viewer(viewer: supple.view.Viewer) -> None:
-    try:
-        import viser
-        from playwright.sync_api import sync_playwright
-
-        import setup_browser
-    except ImportError as error:
-        missing(f"{error.name} is not installed")
-    path = setup_browser.find()
-    if path is None:
-        missing("no Chromium found; run python tests/setup_browser.py")
+    import viser
 
     class Evil(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -152,8 +143,7 @@ def test_a_web_page_in_a_real_browser_cannot_reach_the_viewer(viewer: supple.vie
     })"""
     words = [f"ws://127.0.0.1:{viewer.port}", f"viser-v{viser.__version__}"]
     try:
-        with sync_playwright() as playwright:
-            chromium = playwright.chromium.launch(executable_path=path, args=SOFTWARE + OFFLINE)
+        with launched() as chromium:
             tab = chromium.new_page()
             tab.goto(f"http://127.0.0.1:{site.server_port}")
             assert tab.evaluate(script, words) == "refused"
@@ -161,7 +151,6 @@ def test_a_web_page_in_a_real_browser_cannot_reach_the_viewer(viewer: supple.vie
             tab.evaluate("(url) => { document.body.innerHTML = `<iframe src=${url}></iframe>` }", framed)
             tab.wait_for_timeout(1000)
             assert not viewer._server.get_clients()  # the frame stays empty: nobody is led to click in it
-            chromium.close()
     finally:
         site.shutdown()
         site.server_close()
