@@ -140,8 +140,9 @@ class Solution:
 
     @cached_property
     def error(self) -> Array:
-        """Goal minus end effector (..., goals, 6): metres, then radians, in world axes.
+        """Goal minus end effector (..., goals, 6): metres, then radians.
 
+        In world axes; of a goal with ``relative_to``, in the axes of that link.
         A component that a goal leaves free is 0; with slack, only the part outside of the slack counts.
         """
         shape = self.outcomes.shape

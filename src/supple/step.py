@@ -105,7 +105,10 @@ class Step(metaclass=_renamed.HidesOldNames):
 
     @property
     def error(self) -> Array:
-        """Goal minus end effector (goals, 6), at q or at ``measured`` if given: metres, then radians, in world axes."""
+        """Goal minus end effector (goals, 6), at q or at ``measured`` if given: metres, then radians.
+
+        In world axes; of a goal with ``relative_to``, in the axes of that link.
+        """
         k, count = 4 * self._tracker._dof, len(self._tracker.goals)
         part = self._result[..., k : k + 6 * count]
         return part.reshape(*part.shape[:-1], count, 6)
@@ -234,7 +237,7 @@ def _reasons(step: Step) -> list[str]:
     if status is TrackingStatus.HELD:
         return [explanation.held(step.goal, step._dt)]
     if status is TrackingStatus.RETURNING:
-        return ["the arm stood still away from its command, and goes to other joint values that reach it"]
+        return ["the arm came no nearer to its command, and goes to other joint values that reach it"]
     if status is TrackingStatus.LAGGING:
         slow = explanation.effectors_too_slow(linkage, tracker.goals, (tracker.speed, tracker.turn_speed), step)
         return slow + explanation.too_slow(linkage.names, step.sides) or [_late(step)]

@@ -74,7 +74,7 @@ class Answer:
     q: Array
     """Joint values (dof,)."""
     error: Array
-    """Goal minus end effector (goals, 6): metres, then radians, in world axes."""
+    """Goal minus end effector (goals, 6): metres, then radians, in the axes of its goal."""
 
     @classmethod
     def of(cls, tick: Tick) -> Answer:
