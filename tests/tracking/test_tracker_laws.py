@@ -173,10 +173,7 @@ def patience(done):
     return 3 * (np.log(1 + far / room) / 50 + 4 * np.sqrt((far + room) / done.acceleration) + slow) + 2
 
 
-@pytest.mark.slow
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(count=st.integers(1, 20), seed=st.integers(0, 2**32 - 1), pushes=st.booleans(), measures=st.booleans())
-def test_in_a_million_random_ticks_no_bound_is_broken(count, seed, pushes, measures):
+def ten_thousand_ticks(count, seed, pushes, measures):
     rng = np.random.default_rng([seed, 5])
     linkage = paced(moving_tree(seed, count), rng)
     goals = random_goals(linkage, seed)
@@ -187,7 +184,29 @@ def test_in_a_million_random_ticks_no_bound_is_broken(count, seed, pushes, measu
         assert not (late & done.used).any()
 
 
-@pytest.mark.parametrize("seed", first_is_quick(range(8)))
+random_rides = given(
+    count=st.integers(1, 20), seed=st.integers(0, 2**32 - 1), pushes=st.booleans(), measures=st.booleans()
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@random_rides
+def test_in_200_000_random_ticks_no_bound_is_broken(count, seed, pushes, measures):
+    ten_thousand_ticks(count, seed, pushes, measures)
+
+
+@pytest.mark.gate
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@random_rides
+def test_in_a_million_random_ticks_no_bound_is_broken(count, seed, pushes, measures):
+    ten_thousand_ticks(count, seed, pushes, measures)
+
+
+SLOW_TREE = pytest.param(3, marks=pytest.mark.gate)  # its slowest joint needs minutes to come back
+
+
+@pytest.mark.parametrize("seed", [*first_is_quick([0, 1, 2, 4, 5, 6, 7]), SLOW_TREE])
 def test_a_joint_that_starts_outside_its_limits_comes_back_in_bounded_time(seed):
     rng = np.random.default_rng([seed, 6])
     linkage = paced(moving_tree(seed, 1 + seed, most=12), rng)
