@@ -246,9 +246,11 @@ PyObject *call_search(PyObject *self, PyObject *args, PyObject *names) {
 PyType_Slot call_slots[] = {{Py_tp_call, reinterpret_cast<void *>(call_search)}, {0, nullptr}};
 PyObject *call_answer(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   return guarded([&] {
-    if (count != 4)
-      bad_input("answer takes position, orientation, direction and start");
+    if (count != 2 && count != 4)
+      bad_input("answer takes a frame and a start, or position, orientation, direction and start");
     check_made(self);
+    if (count == 2)
+      return nb::inst_ptr<SearchSolver>(self)->solve_frame(args[0], args[1]);
     return nb::inst_ptr<SearchSolver>(self)->solve_parts(args[0], args[1], args[2], args[3]);
   });
 }
@@ -256,7 +258,8 @@ using FastCall = PyObject *(*)(PyObject *, PyObject *const *, Py_ssize_t);
 PyMethodDef answer_method = {
     "answer", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)(void)>(FastCall(call_answer))),
     METH_FASTCALL,
-    "answer(position, orientation, direction, start): (q, outcome, iterations, restarts) of one goal."};
+    "answer(frame, start) or answer(position, orientation, direction, start): (q, outcome, iterations, "
+    "restarts) of one goal."};
 
 } // namespace
 
@@ -288,8 +291,8 @@ void bind_search(nb::module_ &m) {
             return nb::steal(made);
           },
           nb::sig("def answer(self) -> typing.Callable[..., tuple[" ARRAY ", int, int, int]]"),
-          "answer(position, orientation, direction, start), each an array or None: q (dof,), outcome, "
-          "iterations and restarts of one goal.")
+          "answer(frame, start) or answer(position, orientation, direction, start), each an array or None: "
+          "q (dof,), outcome, iterations and restarts of one goal.")
       .def("many", search_many, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
            nb::arg(),
            nb::sig(

@@ -268,6 +268,19 @@ struct SearchSolver {
                 std::to_string(encoded.dof) + ",)");
   }
 
+  // one goal, a frame (4, 4): (q, outcome, iterations, restarts)
+  nb::object solve_frame(PyObject *frame, PyObject *start) {
+    const TakenMemory memory = take_memory();
+    {
+      const Rows given(frame, "goal", 4, 4);
+      if (encoded.problem.target_count != 1 || given.lead)
+        bad_input("this search takes one frame (4, 4) for each goal");
+      if (!read_goal(encoded.targets[0], given.data, memory->goals.data()))
+        bad_input("goal must be a finite frame: a rotation and a position above 0 0 0 1");
+    }
+    return answer(start, *memory);
+  }
+
   // the parts of one goal, each an array or none: (q, outcome, iterations, restarts)
   nb::object solve_parts(PyObject *position, PyObject *orientation, PyObject *direction, PyObject *start) {
     if (encoded.problem.target_count != 1)
@@ -284,12 +297,17 @@ struct SearchSolver {
     for (int i = 0; i < 12; ++i)
       if (!std::isfinite(goals[i]))
         bad_input("a goal must be finite");
-    const double *from = read_start(start, *memory);
+    return answer(start, *memory);
+  }
+
+  // the goals in `memory`, from a start or none: (q, outcome, iterations, restarts)
+  nb::object answer(PyObject *start, SolveMemory &memory) const {
+    const double *from = read_start(start, memory);
     int count;
-    const Found found = solve_one(from, *memory, count);
+    const Found found = solve_one(from, memory, count);
     const npy_intp size = encoded.dof;
     Fresh out(&size, 1, {});
-    std::copy_n(memory->full.data(), size, out.data);
+    std::copy_n(memory.full.data(), size, out.data);
     PyObject *result = PyTuple_New(4);
     if (!result)
       throw nb::python_error();

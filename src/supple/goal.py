@@ -23,6 +23,10 @@ _set = object.__setattr__
 _ORIGIN: Array = np.zeros(3)
 _ORIGIN.flags.writeable = False
 _ZERO = (0.0, 0.0, 0.0)
+# default arguments: `Goal` compares by identity
+_ONCE = 1.0
+_EXACT = 0.0
+_FIRST = 0
 _HIGHEST_PRIORITY = (1 << 31) - 1
 CENTER_OF_MASS = "centre of mass"
 
@@ -38,7 +42,8 @@ class Goal:
     Goal('hand', position=(0.3, 0, 0.5))
     """
 
-    __slots__ = _FIELDS
+    __slots__ = (*_FIELDS, "_frame")
+    _frame: Frame | None  # of a goal that is one frame and nothing else: the fields come from it when they are read
     link: str
     """Name of the end effector; "centre of mass" of a goal for that."""
     position: Array | None
@@ -88,10 +93,10 @@ class Goal:
         point: ArrayLike = _ORIGIN,
         relative_to: str | None = None,
         weight: float | Sequence[float] | None = None,
-        turn_weight: float | Sequence[float] = 1.0,
-        slack: float | Sequence[float] = 0.0,
-        turn_slack: float | Sequence[float] = 0.0,
-        priority: int = 0,
+        turn_weight: float | Sequence[float] = _ONCE,
+        slack: float | Sequence[float] = _EXACT,
+        turn_slack: float | Sequence[float] = _EXACT,
+        priority: int = _FIRST,
         **unknown: NoReturn,
     ) -> None:
         """A goal for a link: ``frame`` (..., 4, 4), or any of position, orientation and an axis along a direction.
@@ -123,6 +128,25 @@ class Goal:
                 to ``look_at``.
             priority: goals with a lower number are met first, later ones as far as those allow.
         """
+        if (
+            type(frame) is Frame
+            and type(link) is str
+            and link
+            and position is orientation is axis is direction is look_at is distance is line is None
+            and relative_to is None
+            and weight is None
+            and point is _ORIGIN
+            and turn_weight is _ONCE
+            and slack is turn_slack is _EXACT
+            and priority is _FIRST
+            and not unknown
+            and frame.matrix.ndim == 2
+            and frame.matrix.base is None
+        ):
+            _set(self, "link", link)
+            _set(self, "_frame", frame)
+            return
+        _set(self, "_frame", None)
         if unknown:
             raise unknown_option("Goal", next(iter(unknown)), _OPTIONS, {"along": "direction"})
         if not isinstance(link, str) or not link:
@@ -184,6 +208,16 @@ class Goal:
             raise BadInput(f"the leading axes of a goal must broadcast: {error}") from None
         if leading and len(leading) > _check.MOST_AXES:
             raise BadInput(f"a goal must have at most {_check.MOST_AXES} leading axes, got {len(leading)}")
+
+    def __getattr__(self, name: str) -> Any:
+        """A field of a goal that is one frame: all of them are set when the first is read."""
+        if name == "_frame" or name not in _FIELDS or self._frame is None:
+            raise AttributeError(f"a Goal has no {name!r}")
+        for field, value in _FRAME_FIELDS.items():
+            _set(self, field, value)
+        _set(self, "position", goal_arguments.frozen(self._frame.position))
+        _set(self, "orientation", goal_arguments.frozen(self._frame.rotation))
+        return object.__getattribute__(self, name)
 
     @classmethod
     def center_of_mass(
@@ -365,8 +399,20 @@ class Goal:
         return f"Goal{'.center_of_mass' if self.is_center_of_mass else ''}({', '.join(parts)})"
 
 
+_FRAME_FIELDS: dict[str, Any] = {
+    **dict.fromkeys((*_ARRAYS, *_PLAIN)),
+    "point": _ORIGIN,
+    "is_center_of_mass": False,
+    "turn_weight": (1.0, 1.0, 1.0),
+    "slack": _ZERO,
+    "turn_slack": _ZERO,
+    "priority": 0,
+}
+
+
 def _rebuilt(*fields: Any) -> Goal:
     goal = object.__new__(Goal)
+    _set(goal, "_frame", None)
     for name, value in zip(_FIELDS, fields, strict=True):
         if isinstance(value, np.ndarray):
             value = value.view()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from supple.solver import Solver
 
 _ZERO: Any = np.float64(0)
+_COUNTS = ("outcomes", "iterations", "starts", "largest_step", "path")
 
 
 class Outcome(Enum):
@@ -123,20 +124,23 @@ class Solution:
         cls, linkage: Linkage, goal: Goal, answer: tuple[Array, int, int, int], solver: Solver
     ) -> Solution:
         """From the core's answer for one goal. It bypasses the constructor, which would take as long as the search."""
-        q, outcome, iterations, starts = answer
         made = object.__new__(cls)
-        made.__dict__.update(
-            linkage=linkage,
-            goals=(goal,),
-            q=q,
-            outcomes=np.int64(outcome),
-            iterations=np.int64(iterations),
-            starts=np.int64(starts),
-            largest_step=_ZERO,
-            path=_ZERO,
-            solver=solver,
-        )
+        fields = made.__dict__
+        fields["linkage"] = linkage
+        fields["goals"] = (goal,)
+        fields["q"] = answer[0]
+        fields["solver"] = solver
+        fields["_answer"] = answer
         return made
+
+    def __getattr__(self, name: str) -> Any:
+        """A field of a single answer that is not set yet: NumPy scalars are made when the first of them is read."""
+        answer = self.__dict__.get("_answer")
+        if answer is None or name not in _COUNTS:
+            raise AttributeError(f"a Solution has no {name!r}")
+        fields = dict(zip(_COUNTS, (*map(np.int64, answer[1:]), _ZERO, _ZERO), strict=True))
+        self.__dict__.update(fields)
+        return fields[name]
 
     @cached_property
     def error(self) -> Array:

@@ -162,6 +162,9 @@ class Solver(metaclass=_renamed.HidesOldNames):
             raise not_of_solve("Solver.solve", next(iter(unknown)))
         if not isinstance(linkage, Linkage):
             checked_linkage(linkage, "solve(linkage, goals)")
+        bare = start is None and solutions is None and out is None and progress is None
+        if bare and self.searches and not self.prefer.terms and type(goals) is Goal and goals._frame is not None:
+            return search.solve_frame(self, linkage, goals)
         begin = None if start is None else start_values(linkage, start, rows=True)
         if progress is not None:
             _check.flag(progress, "progress")
@@ -359,6 +362,8 @@ def solve(
         if name not in _DEFAULT.__dataclass_fields__:
             raise not_of_solve("solve", name)
     solver = replace(_DEFAULT, **options) if options else _DEFAULT
+    if start is None and solutions is None and out is None and progress is None:
+        return solver.solve(linkage, goals)
     return solver.solve(linkage, goals, start, solutions=solutions, out=out, progress=progress)
 
 

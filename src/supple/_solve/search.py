@@ -59,6 +59,18 @@ def solve(solver: Solver, request: batch.Request) -> Solution:
     return _apply_preferences(solver, request, found) if solver.prefer.terms else found
 
 
+def solve_frame(solver: Solver, linkage: Linkage, goal: Goal) -> Solution:
+    """The solution of a goal that is one frame. Only its link is looked up, so that the search is most of the time."""
+    searches = linkage.__dict__.setdefault("_frame_searches", {})
+    known = searches.get(goal.link)
+    if known is None or known[0] is not solver:
+        answer = compiled(linkage, (goal,), solver).answer
+        if len(searches) > 64:
+            searches.clear()
+        searches[goal.link] = known = (solver, answer)
+    return Solution._from_answer(linkage, goal, known[1](goal._frame.matrix, None), solver)  # type: ignore[union-attr]
+
+
 def solve_one(solver: Solver, linkage: Linkage, goal: Goal, start: Array | None) -> Solution:
     """The solution of one goal, by the shortest way: a solve takes microseconds."""
     search_solver = compiled(linkage, (goal,), solver)
