@@ -35,7 +35,7 @@ class Surface:
 def surfaces(linkage: Linkage, q: Array) -> list[Surface]:
     """The surfaces of all shapes of a linkage in the world, for joint values q (dof,). Mesh files are left out."""
     frames = linkage.frames(q)
-    pieces = [
+    pieces: list[tuple[int, Frame, Shape, Colour]] = [
         (index, frames[link.name] @ piece.frame, piece.shape, piece.colour or LIMB)
         for index, link in enumerate(linkage.links)
         for piece in (link.geometry or ())
@@ -118,7 +118,9 @@ def _revolved(profile: Array) -> tuple[Array, Array, Any]:
 
 
 def _box(half: Array) -> tuple[Array, Array, Any]:
-    vertices, normals, faces = [], [], []
+    vertices: list[Array] = []
+    normals: list[Array] = []
+    faces: list[tuple[int, int, int]] = []
     for axis in range(3):
         for sign in (-1.0, 1.0):
             normal = np.eye(3)[axis] * sign

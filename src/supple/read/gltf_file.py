@@ -169,7 +169,7 @@ class Document:
             needs = f"{count:,} entries of {size} bytes from byte {offset:,}, {stride} apart"
             self.refuse(f"{needs}, do not fit into {len(view):,} bytes", place)
         raw = np.ndarray((count, width), dtype, view, offset, (stride, dtype.itemsize))
-        array = raw.astype(float)
+        array: Array = raw.astype(float)
         if dtype.kind != "f" and accessor.get("normalized") is True:
             array = np.maximum(array / np.iinfo(dtype).max, -1.0)
         if not (np.abs(array) <= _check.LARGEST).all():
@@ -220,9 +220,8 @@ class Document:
         name = urllib.parse.unquote(uri)
         parts = name.split("/")
         if ":" in name or "\\" in name or "\0" in name or name.startswith("/") or ".." in parts or len(name) > 4000:
-            self.refuse(
-                f"a buffer must be a file in the folder of this one, or below it; got {_check.short(uri)}", place
-            )
+            wanted = "a buffer must be a file in the folder of this one, or below it"
+            self.refuse(f"{wanted}; got {_check.short(uri)}", place)
         folder = os.path.realpath(os.path.dirname(self.file) or ".")
         path = os.path.realpath(os.path.join(folder, name))
         if os.path.commonpath([folder, path]) != folder:

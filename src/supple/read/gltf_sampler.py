@@ -61,10 +61,11 @@ class Sampler:
         i, share = self._place(times)
         if self.mode == "CUBICSPLINE":
             return self._spline(i, share)
-        before = self.values[i]
+        before: Array = self.values[i]
         if self.mode == "STEP" or len(self.times) == 1:
             return before
-        return before + share * (self.values[i + 1] - before)
+        between: Array = before + share * (self.values[i + 1] - before)
+        return between
 
     def rotation_at(self, times: Array) -> Frame:
         """The rotations (m,) at times (m,), from quaternions xyzw."""
@@ -93,7 +94,8 @@ class Sampler:
     def _spline(self, i: Any, t: Array) -> Array:
         """Cubic Hermite spline, as in the specification of glTF 2.0, appendix C.5."""
         if len(self.times) == 1:
-            return self.values[i, 1]
+            only: Array = self.values[i, 1]
+            return only
         gap = (self.times[i + 1] - self.times[i])[:, None]
         start, end = self.values[i, 1], self.values[i + 1, 1]
         leaving, arriving = gap * self.values[i, 2], gap * self.values[i + 1, 0]

@@ -155,16 +155,16 @@ def _animation(linkage: Linkage, times: Array, q: Array, buffer: Buffer, convent
     flips = np.sign(np.sum(quaternions[:, 1:] * quaternions[:, :-1], axis=-1))
     quaternions[:, 1:] *= np.cumprod(np.where(flips == 0, 1, flips), axis=1)[..., None]
     when = buffer.add(seconds[:, None], "SCALAR", bounds=True)
-    samplers, channels = [], []
+    samplers: list[dict[str, Any]] = []
+    channels: list[dict[str, Any]] = []
     moves = [("rotation", turning, quaternions, "VEC4"), ("translation", sliding, positions, "VEC3")]
     for path, links, values, kind in moves:
         for link, rows in zip(links, values, strict=True):
             channels.append({"sampler": len(samplers), "target": {"node": link, "path": path}})
             samplers.append({"input": when, "output": buffer.add(rows, kind), "interpolation": "LINEAR"})
     if not channels:  # nothing moves: an animation needs a channel
-        still = np.tile(
-            _transform(next(local_frames.blocks(linkage, q[:1], convention.turn))[1][0, 0], 1)[1], (len(q), 1)
-        )
+        root = convention.turn.inverse() @ linkage.base
+        still = np.tile(root.to_quaternion(order="xyzw"), (len(q), 1))
         channels.append({"sampler": 0, "target": {"node": 0, "path": "rotation"}})
         samplers.append({"input": when, "output": buffer.add(still, "VEC4"), "interpolation": "LINEAR"})
     return {"name": linkage.name or "motion", "channels": channels, "samplers": samplers}
