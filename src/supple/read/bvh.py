@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TextIO
 
 import numpy as np
@@ -55,9 +56,9 @@ def read_motion(file: str, convention: Convention) -> tuple[Linkage, Array, Arra
 def _linkage(nodes: list[Node], file: str, name: str | None, convention: Convention) -> Linkage:
     taken = {node.name for node in nodes}
     world = fresh("world", taken)
-    joints = [_joint(node, world if node.parent is None else node.parent, convention.unit) for node in nodes]
     title = file.replace("\\", "/").rpartition("/")[2].rpartition(".")[0] if name is None else name
     try:
+        joints = [_joint(node, world if node.parent is None else node.parent, convention.unit) for node in nodes]
         return Linkage(title, joints, base=convention.turn)
     except BadLinkage as error:
         raise BadLinkage(error.reason, element=error.element, file=file) from None
@@ -100,12 +101,13 @@ def _head(words: Words) -> tuple[int, float]:
 def _table(text: TextIO, words: Words, count: int, width: int) -> Array:
     """Channel values (count, width), as in the file."""
     first = words.line + 1
-    lines = bounded.lines(text, words.file, 1000 + (MAX_NUMBER + 1) * width)
+    lines = bounded.lines(text, words.file, 1000 + (MAX_NUMBER + 1) * width, words.line)
     if width == 0:
         raise BadInput(f"{words.file}: no joint has a channel, so nothing moves")
     numbered = _Counted(lines, first)
     try:
-        table = np.loadtxt(numbered, comments=None, ndmin=2, max_rows=count)
+        # max_rows of numpy would reserve memory for all rows that the file claims to have
+        table = np.loadtxt(islice(filter(str.strip, numbered), count), comments=None, ndmin=2)
     except ValueError as error:
         if isinstance(error, BadInput | UnicodeDecodeError):
             raise

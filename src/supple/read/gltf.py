@@ -54,10 +54,10 @@ def _linkage(document: Document, nodes: dict[int, Node], name: str | None, conve
         base = base @ Frame.at(roots[0].position * convention.unit, roots[0].rotation)
     else:
         root = fresh("world", {node.name for node in nodes.values()})
-    joints = [_joint(node, nodes, root, convention.unit) for node in nodes.values() if node.name != root]
     title = os.path.splitext(os.path.basename(document.file))[0] if name is None else name
-    links = [Link(root), *(Link(node.name) for node in nodes.values() if node.name != root)]
     try:
+        joints = [_joint(node, nodes, root, convention.unit) for node in nodes.values() if node.name != root]
+        links = [Link(root), *(Link(node.name) for node in nodes.values() if node.name != root)]
         return Linkage(title, joints, links, base)
     except BadLinkage as error:
         raise BadLinkage(error.reason, element=error.element, file=document.file) from None
