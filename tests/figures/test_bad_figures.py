@@ -446,6 +446,37 @@ def test_nodes_10000_deep_are_read(tmp_path: Path) -> None:
     assert motion.frame(1, "tip").position == pytest.approx([0, -9.998, 0])
 
 
+ODD: list[Any] = [None, True, -1, 0, 7, 2**62, 1e300, -0.5, "", "x" * 5000, "LINEAR", [], [0], [[]], {}, {"a": 1}]
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The paths to all entries of plain data."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, entry in entries for place in places(entry, (*path, key)))]
+
+
+def test_any_entry_may_be_anything(tmp_path: Path) -> None:
+    """One entry of the JSON at a time is removed or replaced: the file is read, or refused with a `SuppleError`."""
+    whole = json.loads(arm().gltf())
+    path = tmp_path / "a.gltf"
+    rng = np.random.default_rng(5)
+    for place in places(whole)[1:]:
+        for odd in rng.permutation(len(ODD) + 1)[:8]:
+            changed = json.loads(json.dumps(whole))
+            at = changed
+            for key in place[:-1]:
+                at = at[key]
+            if odd == len(ODD):
+                del at[place[-1]]
+            else:
+                at[place[-1]] = ODD[odd]
+            path.write_text(json.dumps(changed))
+            try:
+                Motion.load(path)
+            except SuppleError as error:
+                assert len(str(error)) < 2000  # noqa: PT017
+
+
 def test_more_than_35_malformed_files_are_tried() -> None:
     assert len(BAD_BVH) + len(BAD_TABLE) >= 35
     assert len(BAD_NODES) + len(BAD_ANIMATION) + len(BAD_BYTES) >= 35

@@ -154,7 +154,7 @@ class Document:
         if "sparse" in accessor or "bufferView" not in accessor:
             self.refuse("sparse accessors, and those without a bufferView, are not read", place)
         component = accessor.get("componentType")
-        if component not in _COMPONENTS or not isinstance(component, int):
+        if not isinstance(component, int) or component not in _COMPONENTS:
             self.refuse(f"componentType must be one of {[*_COMPONENTS]}, got {_check.short(component)}", place)
         kind = accessor.get("type")
         if not isinstance(kind, str) or _WIDTHS.get(kind) != width:
