@@ -286,7 +286,7 @@ def human(
         head: factor on the share of the height that neck and head have.
 
     >>> from supple.models import human
-    >>> human(1.9).frame(human(1.9).rest, "head_End").position[2].round(2)
+    >>> print(human(1.9).frame(human(1.9).rest, "head_End").position[2].round(2))
     1.9
     """
     from supple._figure import human as figure
