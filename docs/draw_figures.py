@@ -1,4 +1,4 @@
-"""Takes the pictures of the page on figures, from the viewer in a headless Chromium: ``python docs/draw_figures.py``."""
+"""Takes the pictures of the page on figures from the viewer in a headless Chromium: ``python docs/draw_figures.py``."""
 
 from __future__ import annotations
 

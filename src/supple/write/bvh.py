@@ -59,7 +59,7 @@ def _step(times: Array) -> float:
         return _SINGLE
     step = float(times[-1] - times[0]) / (len(times) - 1)
     off = np.abs(times - times[0] - step * np.arange(len(times))).max()
-    if off > 1e-3 * step:
+    if off > 0.01 * step:  # times of a .glb are in single precision
         raise BadInput("the keys of a .bvh must be at equal times: give a rate, such as save(path, rate=60)")
     return step
 
