@@ -35,6 +35,8 @@ ENDS = {
         "right_ankle_roll_link": 6,
     },
     "kraft": {"tool": 6},
+    "human": {"left_hand": 6, "right_hand": 6, "left_foot": 6, "right_foot": 6, "head": 6},
+    "puppet": {"left_hand": 2, "right_hand": 2},
 }
 DOF = {
     "planar2": 2,
@@ -48,6 +50,8 @@ DOF = {
     "baxter": 17,
     "g1": 29,
     "kraft": 6,
+    "human": 56,
+    "puppet": 4,
 }
 EVERY = pytest.mark.parametrize("name", list(ENDS))
 
@@ -122,7 +126,7 @@ def test_frames_and_jacobians_agree_with_the_reference(file):
 def test_the_reference_covers_every_file():
     files = {entry.name[: -len(".urdf")] for entry in DATA.iterdir() if entry.name.endswith(".urdf")}
     assert files == {file.name.split(".")[0] for file in EXPECTED.glob("*.fk.json")}
-    assert files | {"planar2", "planar3", "puma560"} == set(ENDS)
+    assert files | {"planar2", "planar3", "puma560", "human", "puppet"} == set(ENDS)
 
 
 def test_planar_arms_reach_as_their_lengths_say():
