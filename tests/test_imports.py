@@ -24,7 +24,7 @@ LAYERS = (
     ("path_solution", "workspace", "analysis"),
     ("read", "write"),
     ("models",),
-    ("gauntlet",),
+    ("gauntlet", "jobs"),
     ("view",),
     ("textbook", "teleop"),
     ("supple",),

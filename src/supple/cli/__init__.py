@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from supple import __version__
-from supple.cli import figures, gauntlet, linkages, replay, solve, teleop
+from supple.cli import figures, gauntlet, linkages, replay, solve, table, teleop
 
 app = typer.Typer(
     name="supple",
@@ -59,6 +59,7 @@ app.command(epilog=linkages.MODELS_EPILOG, short_help="List the bundled models."
 app.command(epilog=linkages.SHOW_EPILOG, short_help="Print a linkage as a tree of links and joints.")(linkages.show)
 app.command(epilog=linkages.FK_EPILOG, short_help="Forward kinematics: poses of links.")(linkages.fk)
 app.command(epilog=solve.EPILOG, short_help="Inverse kinematics: joint values for a goal.")(solve.solve)
+app.command(epilog=table.EPILOG, short_help="Kinematics over tables of any size.")(table.table)
 app.command(epilog=linkages.VIEW_EPILOG, short_help="Show a linkage in the browser.")(linkages.view)
 app.command(epilog=teleop.EPILOG, short_help="Drive an arm in the browser.")(teleop.teleop)
 app.command(epilog=replay.EPILOG, short_help="Replay a recording and print the differences.")(replay.replay)
