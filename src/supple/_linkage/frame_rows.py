@@ -42,7 +42,8 @@ def good_rows(array: Array) -> Mask:
         else:
             middle = (first + last) // 2
             parts += [(first, middle), (middle, last)]
-    return good.reshape(array.shape[:-2])
+    found: Mask = good.reshape(array.shape[:-2])
+    return found
 
 
 def assembled(position: ArrayLike | None, quaternion: ArrayLike | None, w_first: bool) -> tuple[Array, Mask]:

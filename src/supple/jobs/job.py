@@ -58,7 +58,7 @@ class Job:
     prefix: str
     """Put before the names of the columns outcome, position_error, angle_error and reconfigured."""
     single: bool
-    """Whether poses and joint values are written as float32."""
+    """Whether poses and joint values are written as float32; in LeRobot datasets they are in any case."""
     overwrite: bool
     """Whether files that are no results of this job are replaced."""
 
@@ -70,13 +70,7 @@ class Job:
     @property
     def is_dataset(self) -> bool:
         """Whether the source is a LeRobot dataset."""
-        source = self.source
-        return isinstance(source, str | os.PathLike) and os.path.isfile(os.path.join(source, "meta", "info.json"))
-
-    @property
-    def coded(self) -> bool:
-        """Whether outcomes are written as numbers: in LeRobot datasets, whose features are numbers."""
-        return self.is_dataset
+        return is_dataset(self.source)
 
     def plan(self) -> Plan:
         """What `run` would do: files, rows, columns found, columns added. Nothing is written.
@@ -169,12 +163,29 @@ def checked(
         Solver() if solver is None else _check.instance(solver, Solver, "solver"),
         None if episode is None else _check.text(episode, "episode"),
         None if time is None else _check.text(time, "time"),
-        None if rate is None else _check.positive(rate, "rate", "rows in a second"),
+        _rate(work, source, rate),
         None if format is None else _check.one_of(format, "format", tuple(tables.FORMATS)),
         _check.text(prefix, "prefix", empty=True),
         _check.flag(single, "single"),
         _check.flag(overwrite, "overwrite"),
     )
+
+
+def _rate(work: Work, source: Source, rate: float | None) -> float | None:
+    if rate is not None:
+        return _check.positive(rate, "rate", "rows in a second")
+    if work in ("path", "track") and is_dataset(source):
+        from supple.jobs import lerobot
+
+        return lerobot.rate(source)  # type: ignore[arg-type]
+    if work == "track":
+        raise BadInput("track needs rate=, the rows in a second")
+    return None
+
+
+def is_dataset(source: Source) -> bool:
+    """Whether a source is a LeRobot dataset."""
+    return isinstance(source, str | os.PathLike) and os.path.isfile(os.path.join(source, "meta", "info.json"))
 
 
 def _goal(linkage: Linkage, link: str | Goal | None, pose: Pose, work: str) -> Goal:

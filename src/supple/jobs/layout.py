@@ -28,6 +28,7 @@ class Layout:
         self.job, self.table = job, table
         self.is_text = table.format == "csv"
         self.out_format = job.format or table.format
+        self.single = job.single or job.is_dataset
         self.pose_columns: dict[str, tuple[str, ...]] = {}
         self.joint_columns: tuple[str, ...] = ()
         self.episode: str | None = None
@@ -162,7 +163,7 @@ class Layout:
 
     def _added_columns(self) -> None:
         pa, job = arrow(), self.job
-        number = pa.float32() if job.single else pa.float64()
+        number = pa.float32() if self.single else pa.float64()
         fields: list[Any] = []
         if job.work == "forward":
             for part, columns in job.pose.parts.items():
@@ -170,7 +171,7 @@ class Layout:
         else:
             fields += self._number_fields(job.joints.columns, self.joint_map.width, number)
         words = pa.string() if self.out_format == "csv" else pa.dictionary(pa.int8(), pa.string())
-        fields.append(pa.field(job.prefix + "outcome", pa.int64() if job.coded else words))
+        fields.append(pa.field(job.prefix + "outcome", pa.int64() if job.is_dataset else words))
         if job.work != "forward":
             fields += [pa.field(job.prefix + name, pa.float32()) for name in ("position_error", "angle_error")]
         if job.work == "path":
@@ -190,6 +191,10 @@ class Layout:
             if nested:
                 raise BadInput(f"csv has no lists, and column {nested[0]!r} has them; write parquet or arrow")
         self.schema = schema
+        if job.is_dataset and schema.metadata:
+            from supple.jobs import lerobot
+
+            self.schema = schema.with_metadata(lerobot.hugging_face(dict(schema.metadata), self))
 
     def _number_fields(self, columns: Names, width: int, number: Any) -> list[Any]:
         pa = arrow()
@@ -201,8 +206,8 @@ class Layout:
 
     def _number_arrays(self, columns: tuple[str, ...], values: Array) -> list[Any]:
         if len(columns) == 1 and self.out_format != "csv":
-            return [arrow_arrays.lists(values, self.job.single)]
-        return [arrow_arrays.column(values[:, i], self.job.single) for i in range(values.shape[1])]
+            return [arrow_arrays.lists(values, self.single)]
+        return [arrow_arrays.column(values[:, i], self.single) for i in range(values.shape[1])]
 
     def forward_arrays(self, frames: Frame, codes: Any) -> list[Any]:
         """The columns to add (Arrow arrays) for poses (rows,); those of invalid rows are nan."""
@@ -224,7 +229,7 @@ class Layout:
         return arrays if reconfigured is None else [*arrays, pa.array(np.asarray(reconfigured, dtype=bool))]
 
     def _outcome_array(self, codes: Any) -> Any:
-        if self.job.coded:
+        if self.job.is_dataset:
             return arrow().array(codes.astype(np.int64))
         words = arrow_arrays.words(codes, outcomes.BY_WORK[self.job.work])
         return words.dictionary_decode() if self.out_format == "csv" else words

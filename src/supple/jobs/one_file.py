@@ -48,12 +48,13 @@ def make(job: Job, folder: JobFolder, entry: Entry, report: Report) -> Receipt:
     part = folder.part(entry)
     rows = 0
     try:
-        with TableWriter(part, layout.schema, layout.out_format, layout.table.is_stream) as writer:
+        table = layout.table
+        with TableWriter(part, layout.schema, layout.out_format, table.is_stream, table.groups) as writer:
             for batch in ahead(_completed(job, layout, tally)):
                 writer.write(batch)
                 rows += batch.num_rows
                 report(batch.num_rows)
-        counted = layout.table.rows
+        counted = table.rows
         if counted is not None and rows != counted:
             raise BadInput(f"{entry.source}: it has {counted:,} rows by its own count, and {rows:,} were read")
         size = _to_disk(part)

@@ -37,6 +37,10 @@ class _Stopped(Exception):
 def plan(job: Job, files: Files, folder: JobFolder) -> Plan:
     """What would be done; raises `BadInput` for whatever the job would refuse."""
     folder.check(job.overwrite)
+    if job.is_dataset:
+        from supple.jobs import lerobot
+
+        lerobot.check(job)
     return _plan(job, files, folder, {})
 
 
@@ -69,6 +73,10 @@ def run(
     began = time.perf_counter()
     kept: dict[str, Receipt] = {}
     folder.check(job.overwrite)
+    if job.is_dataset:
+        from supple.jobs import lerobot
+
+        lerobot.check(job)
     planned = _plan(job, files, folder, kept)
     with folder.opened(job.overwrite):
         todo = [entry for entry in files.entries if folder.kept(entry) is None]

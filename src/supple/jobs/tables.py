@@ -21,7 +21,7 @@ BATCH_BYTES = 16 << 20
 """A batch has at most so many rows and about so many bytes."""
 GROUP_ROWS = 1 << 17
 GROUP_BYTES = 64 << 20
-"""A row group is written when it has so many rows or bytes."""
+"""Row groups are those of the table that is read; one ends earlier when it has so many rows or bytes."""
 _BUFFER = 1 << 18  # bytes of each column that are read at once
 _CSV_BLOCK = 4 << 20
 _MAGIC = b"ARROW1"
@@ -43,6 +43,7 @@ class Table:
         self.path, self.format = path, format_of(path)
         pa = arrow()
         self.rows: int | None = None
+        self.groups: tuple[int, ...] = ()
         self.is_stream = False
         try:
             if os.path.getsize(path) == 0:
@@ -83,6 +84,7 @@ class Table:
             meta = file.metadata
             self.rows = meta.num_rows
             groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
+            self.groups = tuple(group.num_rows for group in groups if group.num_rows)
             widest = max((g.total_byte_size / g.num_rows for g in groups if g.num_rows > 0), default=1)
             return file.schema_arrow, max(1, min(BATCH_ROWS, int(BATCH_BYTES / max(widest, 1))))
 
@@ -157,12 +159,17 @@ def _unreadable(path: Path, error: BaseException) -> BadInput:
 class TableWriter:
     """Writes batches to a file of a format; the same batches give the same bytes, however they are cut."""
 
-    def __init__(self, path: Path, schema: Any, format: str, stream: bool = False) -> None:
-        """Opens the file; raises `BadInput` for columns that the format cannot hold."""
+    def __init__(self, path: Path, schema: Any, format: str, stream: bool = False, groups: Sequence[int] = ()) -> None:
+        """Opens the file; raises `BadInput` for columns that the format cannot hold.
+
+        ``groups`` are the rows of row groups to keep; larger ones are divided. After them they have the usual size.
+        """
         pa = arrow()
         self.schema, self.format = schema, format
         self._pending: list[Any] = []
         self._rows = self._bytes = 0
+        self._groups = iter(groups)
+        self._left = next(self._groups, -1)  # rows until the end of a group; below 0 without end
         self._sink = pa.OSFile(os.fspath(path), "wb")
         try:
             self._writer = self._open(schema, stream)
@@ -185,12 +192,17 @@ class TableWriter:
     def write(self, batch: Any) -> None:
         """Adds a batch of any number of rows."""
         while batch.num_rows:
-            room = GROUP_ROWS - self._rows
+            room = GROUP_ROWS - self._rows if self._left < 0 else min(GROUP_ROWS - self._rows, self._left)
             part, batch = batch.slice(0, room), batch.slice(room)
             self._pending.append(part)
             self._rows += part.num_rows
             self._bytes += part.nbytes
-            if self._rows >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
+            if self._left > 0:
+                self._left -= part.num_rows
+            if self._left == 0:
+                self._left = next(self._groups, -1)
+                self._flush()
+            elif self._rows >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
                 self._flush()
 
     def _flush(self) -> None:

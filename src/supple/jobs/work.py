@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
 from supple.jobs import outcomes
@@ -178,8 +177,7 @@ class Tracked(EpisodeWork):
     def one(self, episodes: Episodes) -> Result:
         """The result of some whole episodes."""
         job = self.job
-        if job.rate is None:
-            raise BadInput("track needs rate=, the ticks in a second")
+        assert job.rate is not None  # checked when the job was made
         frames, good = job.pose.frames(episodes.numbers)
         commands = np.where(good[:, None, None], frames.matrix, np.nan)
         rows = len(commands)
