@@ -1,6 +1,6 @@
 """Jobs over a table of 10,000 episodes of 300 frames (Panda, Parquet): rows/s, memory, arrived rows and jumps.
 
-    python benchmarks/tables.py [--episodes N] [--files N] [--only forward,solve,path,track] [--folder DIR] [--json FILE]
+    python benchmarks/tables.py [--episodes N] [--files N] [--only forward,solve] [--folder DIR] [--json FILE]
 
 The table holds smooth joint motion within the limits of position and speed, from one seed. "forward" adds poses; the
 others take these poses. Each work runs in a process of its own. CPU time is of all threads together: on a busy machine
@@ -103,9 +103,7 @@ def jumps(folder: Path) -> tuple[int, int]:
         q = table["q"].combine_chunks().flatten().to_numpy().reshape(-1, 8)
         episode = table["episode_index"].to_numpy()
         names = table.column_names
-        marked = (
-            table["ik_reconfigured"].to_numpy() if "ik_reconfigured" in names else np.zeros(len(q), dtype=bool)
-        )
+        marked = table["ik_reconfigured"].to_numpy() if "ik_reconfigured" in names else np.zeros(len(q), dtype=bool)
         jump = (np.abs(np.diff(q, axis=0)) > most).any(axis=1) & (episode[1:] == episode[:-1]) & ~marked[1:]
         jumping += len(np.unique(episode[1:][jump]))
     return jumping, 0

@@ -10,6 +10,8 @@ import numpy as np
 from supple.errors import BadInput, missing_extra
 from supple.frame import Array
 
+_NUMBER = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$"
+
 
 def arrow() -> Any:
     """pyarrow; raises `MissingExtra` where it is not installed."""
@@ -94,9 +96,20 @@ def _flat(array: Any) -> Array:
     """Numbers (n,) of an array of numbers; nan for null."""
     pa = arrow()
     array = _decoded(array)
+    if pa.types.is_string(array.type):
+        array = _parsed(array)
     if pa.types.is_decimal(array.type) or pa.types.is_float16(array.type):
         array = array.cast(pa.float64(), safe=False)
     return np.asarray(array.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _parsed(array: Any) -> Any:
+    """Numbers from texts of a csv file; null for what is none."""
+    import pyarrow.compute as compute
+
+    text = compute.utf8_ltrim(compute.utf8_trim_whitespace(array), characters="+")
+    is_number = compute.match_substring_regex(text, _NUMBER)
+    return compute.if_else(is_number, text, None).cast(arrow().float64())
 
 
 def _list_rows(array: Any, size: int) -> tuple[Any, Any]:
