@@ -1,0 +1,69 @@
+// Plain data of a path: what is asked, how it is bounded, and what comes back.
+#pragma once
+#include "supple/search/types.h"
+
+namespace supple {
+
+// Constants of the path planner. A candidate is one q that is continued from frame to frame.
+struct PathConstants {
+  // A step of a joint is a jump if it is longer than its speed limit allows in the time between two frames,
+  // or longer than this, in radians or the length that moves as much; where frames are more than
+  // jump / jump_speed apart, longer than this speed allows.
+  static constexpr double jump = 0.3, jump_speed = 6;
+  static constexpr double rounding = 1e-9; // part of a bound by which a step may exceed it
+
+  static constexpr int few = 8, many = 64;    // candidates: at first, and where those fail
+  static constexpr int newton_steps = 6;      // of a candidate in one frame, from where it is predicted
+  static constexpr double longest_step = 0.5; // of a joint in one of them, in weighted sizes
+
+  // Redundant candidates keep away from limits: from this part of half the range on, at most by this part of
+  // the distance to the middle in a frame.
+  static constexpr double limit_zone = 0.8, limit_gain = 0.1;
+
+  // Many candidates of a redundant linkage are spread every so many frames: those nearer to a better one than
+  // this, in weighted sizes, take the place of a copy of one that is better, and drift apart from it by this
+  // part of a jump in each frame.
+  static constexpr int spread_frames = 6;
+  static constexpr double spread_gap = 0.12, drift = 0.1;
+
+  // cost of a frame: the length of the step in weighted sizes, plus
+  static constexpr double centring_cost = 0.01, conditioning_cost = 0.01, speed_cost = 1e4;
+
+  // A path is planned in windows of at most so many frames, fewer where there are many joints; all but the
+  // last keep their first half.
+  static constexpr int window = 8192, least_window = 512;
+  static constexpr long long window_numbers = 4 << 20; // joint values of all candidates of a window
+
+  // Where a frame has no answer, others are looked for every so many frames.
+  static constexpr int search_again = 8;
+  static constexpr int nearest_steps = 10; // of the descent that follows such frames
+
+  static constexpr int smoothing_rounds = 4;
+};
+
+enum PathPreference : int { least_motion, centred, well_conditioned };
+
+// One path.
+struct PathRequest {
+  int frames;
+  const double *goals; // frames x 12 for each target
+  const double *times; // frames, in seconds, or null
+  double dt;           // between frames, if there are no times
+  const double *speed; // n, per second; unbounded: none
+  const double *start; // n: near the first q, or null
+  const double *end;   // n: near the last q, or null
+  bool closed;         // the last q is to be the first
+  int preference;      // a PathPreference
+  bool smooth;         // whether redundant linkages are smoothed
+  Deadline deadline;
+};
+
+// What becomes of each frame of a path.
+struct PathRows {
+  double *q;                // frames x n
+  unsigned char *outcome;   // Outcome
+  double *distance, *angle; // largest of the targets, in metres and radians
+  bool *reconfigured;       // the step to this frame is a jump
+};
+
+} // namespace supple
