@@ -120,10 +120,8 @@ def test_joint_values_are_written_as_they_are_read(tmp_path):
     after, _ = run(tmp_path, pa.table({"p": lists(seven(Q))}), jobs.solve, pose="p", joints=joints)
     degrees = np.stack([after[name].to_numpy() for name in names], axis=1)
     assert np.abs(degrees).max() > 7
-    again = jobs.forward(
-        ARM, tmp_path / "out.parquet", tmp_path / "back.parquet", joints=joints, link=LINK, prefix="b_"
-    )
-    again.run()
+    back = tmp_path / "back.parquet"
+    jobs.forward(ARM, tmp_path / "out.parquet", back, joints=joints, link=LINK, prefix="b_").run()
     assert np.abs(numbers(pq.read_table(back), "pose")[:, :3] - P).max() < 1e-5
 
 

@@ -29,6 +29,8 @@ class Episodes:
     """Times (rows,) in seconds, if the table has them."""
     offsets: Any
     """Where each episode begins (episodes + 1,), and the number of rows."""
+    first: int
+    """The row of the table that they begin with."""
 
 
 def whole_episodes(layout: Layout, batches: Iterable[Any]) -> Iterator[Episodes]:
@@ -39,7 +41,7 @@ def whole_episodes(layout: Layout, batches: Iterable[Any]) -> Iterator[Episodes]
     runs = _Runs(layout)
     parts: list[tuple[dict[str, Array], Array | None]] = []
     begins: list[int] = []  # in rows of the parts
-    rows = 0
+    rows = before = 0
     for batch in batches:
         begins += (rows + runs.begins(batch)).tolist()
         parts.append((layout.poses(batch), layout.times(batch)))
@@ -48,12 +50,14 @@ def whole_episodes(layout: Layout, batches: Iterable[Any]) -> Iterator[Episodes]
             cut = begins[-1]
             numbers, times = _joined(parts)
             offsets = np.array(begins)
-            yield Episodes({k: v[:cut] for k, v in numbers.items()}, None if times is None else times[:cut], offsets)
+            when = None if times is None else times[:cut]
+            yield Episodes({k: v[:cut] for k, v in numbers.items()}, when, offsets, before)
+            before += cut
             rest = {k: v[cut:].copy() for k, v in numbers.items()}
             parts = [(rest, None if times is None else times[cut:].copy())]
             begins, rows = [0], rows - cut
     if rows:
-        yield Episodes(*_joined(parts), np.append(begins, rows).astype(int))
+        yield Episodes(*_joined(parts), np.append(begins, rows).astype(int), before)
 
 
 def _joined(parts: list[tuple[dict[str, Array], Array | None]]) -> tuple[dict[str, Array], Array | None]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from supple._path import solve_many
+from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
 from supple.jobs import outcomes
@@ -134,39 +136,49 @@ class EpisodeWork(Inverse):
 
 
 class Continuous(EpisodeWork):
-    """Joint values that are continuous within each episode."""
+    """Joint values that are continuous within each episode; invalid rows are left out of its path."""
 
     def one(self, episodes: Episodes) -> Result:
         """The result of some whole episodes."""
-        from supple.path_solution import solve_path
+        job = self.job
+        frames, good = job.pose.frames(episodes.numbers)
+        times = self._times(episodes)
+        offsets = episodes.offsets
+        if not good.all():
+            frames, offsets = frames[good], np.append(0, np.cumsum(good))[offsets]
+            times = None if times is None else times[good]
+        goal = goal_for(job, frames)
+        even = times is None or (episodes.times is None and good.all())
+        found = solve_many(
+            job.linkage,
+            goal,
+            offsets,
+            job.solver,
+            dt=1 / job.rate if even and job.rate is not None else None,
+            times=None if even else times,
+        )
+        codes = outcomes.solve_codes(
+            job.linkage, job.goal, job.solver, goal.position, found.q, found.outcome, self.moving
+        )
+        return self.result(good, found.q, codes, found.distance, found.angle, found.reconfigured)
 
-        frames, good = self.job.pose.frames(episodes.numbers)
-        offsets = np.append(0, np.cumsum(good))[episodes.offsets]
-        frames = frames[good]
-        q = np.empty((len(frames), self.job.linkage.dof))
-        codes = np.zeros(len(frames), dtype=np.int8)
-        distance, angle = np.zeros(len(frames)), np.zeros(len(frames))
-        for first, last in itertools.pairwise(offsets.tolist()):
-            part = slice(first, last)
-            if last - first < 2:
-                q[part], codes[part], distance[part], angle[part] = self.solved(frames[part], self.job.solver)
-                continue
-            start = self.solved(frames[part][:1], self.job.solver)[0][0]
-            goal = goal_for(self.job, frames[part])
-            done = solve_path(self.job.linkage, goal, start)
-            q[part], distance[part], angle[part] = done.motion.q, done.distance[:, 0], done.angle[:, 0]
-            codes[part] = outcomes.solve_codes(
-                self.job.linkage,
-                self.job.goal,
-                self.job.solver,
-                goal.position,
-                q[part],
-                done.solution.outcomes,
-                self.moving,
+    def _times(self, episodes: Episodes) -> Array | None:
+        """Times (rows,) in seconds, that increase within each episode; None if nothing tells them."""
+        if episodes.times is None:
+            if self.job.rate is None:
+                return None
+            begins = np.repeat(episodes.offsets[:-1], np.diff(episodes.offsets))
+            return (np.arange(len(begins)) - begins) / self.job.rate
+        steps = np.diff(episodes.times)
+        steps[episodes.offsets[1:-1] - 1] = 1  # from one episode to the next
+        wrong = np.flatnonzero(~(steps > 0))
+        if len(wrong):
+            row = int(episodes.first + wrong[0] + 1)
+            raise BadInput(
+                f"{self.layout.table.path}: row {row}: the time must increase within an episode, and column "
+                f"{self.layout.time!r} has {episodes.times[wrong[0]]:g}, then {episodes.times[wrong[0] + 1]:g}"
             )
-        step = np.append(0, np.abs(np.diff(q, axis=0)).max(axis=1)) if len(q) else np.zeros(0)
-        step[offsets[offsets < len(q)]] = 0
-        return self.result(good, q, codes, distance, angle, step > 0.3)
+        return episodes.times
 
 
 class Tracked(EpisodeWork):
