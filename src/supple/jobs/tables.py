@@ -17,10 +17,10 @@ ENDINGS = {".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather
 FORMATS = {"parquet": ".parquet", "arrow": ".arrow", "csv": ".csv"}
 """The ending of a written file by its format."""
 BATCH_ROWS = 1 << 16
-BATCH_BYTES = 16 << 20
+BATCH_BYTES = 8 << 20
 """A batch has at most so many rows and about so many bytes."""
 GROUP_ROWS = 1 << 17
-GROUP_BYTES = 64 << 20
+GROUP_BYTES = 32 << 20
 """Row groups are those of the table that is read; one ends earlier when it has so many rows or bytes."""
 _BUFFER = 1 << 18  # bytes of each column that are read at once
 _CSV_BLOCK = 4 << 20
