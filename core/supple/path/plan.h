@@ -1,6 +1,6 @@
 // The plan of a path: runs one after another, each as long as possible, with the fewest reconfigurations.
 #pragma once
-#include "supple/path/run.h"
+#include "supple/path/smooth.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -9,6 +9,7 @@ template <class T, class Narrow>
 struct PlanScratch {
   RunScratch<T> run;
   RestartScratch<Narrow> search;
+  SmoothScratch<T> smooth;
   double *rows, *other_rows; // frames x n: joint values of two attempts
 };
 
@@ -17,6 +18,7 @@ SUPPLE_FN void lay_out(PlanScratch<T, Narrow> &scratch, ScratchLayout &layout, c
                        int frames) {
   lay_out(scratch.search, layout, problem);
   lay_out(scratch.run, layout, problem, frames);
+  lay_out(scratch.smooth, layout, problem, frames);
   layout.array(scratch.rows, std::size_t(frames) * problem.n);
   layout.array(scratch.other_rows, std::size_t(frames) * problem.n);
 }
@@ -145,6 +147,21 @@ SUPPLE_FN int pass_unreachable(const Problem &problem, const Search &search, con
   return frame;
 }
 
+// Smooths the frames of a run, if they have self-motion, and takes the last to where it shall be.
+template <class T, class Narrow>
+SUPPLE_FN void smooth_run(const Problem &problem, const Search &search, const PathRequest &path, int begin,
+                          int end, bool fixed_first, PlanScratch<T, Narrow> &scratch, double *q) {
+  ContinuationScratch<T> &step = scratch.run.population.step;
+  if (end - begin < 3 || !smoothed_directions(problem, search))
+    return;
+  bool fixed_last = false;
+  if (end == path.frames && (path.end || (path.closed && begin == 0)))
+    fixed_last =
+        close_gap(problem, search, path, begin, end, path.end ? path.end : q, q, step, scratch.smooth);
+  smooth_frames(problem, search, path, begin, end, fixed_first || path.closed, fixed_last, q, step,
+                scratch.smooth);
+}
+
 // Plans all frames of a path into q (frames x n); the first is `start` or near it, if that is given.
 template <class T, class Narrow>
 SUPPLE_FN void plan_frames(const Problem &problem, const Search &search, const PathRequest &path,
@@ -175,6 +192,8 @@ SUPPLE_FN void plan_frames(const Problem &problem, const Search &search, const P
           rows[i] = scratch.rows[i];
       }
     }
+    if (path.smooth)
+      smooth_run(problem, search, path, frame, frame + best.frames, start != nullptr, scratch, q);
     frame += best.frames;
     start = nullptr;
   }

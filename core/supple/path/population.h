@@ -117,12 +117,15 @@ SUPPLE_FN void predict(const Problem &problem, const Search &search, int pack, T
 }
 
 // The wish of redundant candidates from where they are expected: back to where they were, so that their step
-// is the least; away from limits, or to the middle; and their drift.
+// is the least; away from limits, or to the middle; to where the path shall end; and their drift.
 template <class T>
-SUPPLE_FN void set_wish(const Problem &problem, const Search &search, int preference, int pack,
-                        Population<T> &population) {
+SUPPLE_FN void set_wish(const Problem &problem, const Search &search, const PathRequest &path, int pack,
+                        int frames_left, Population<T> &population) {
   const T zero = splat<T>(0), one = splat<T>(1);
+  const int preference = path.preference;
+  const bool homes = path.closed || path.end;
   const T *q = population.q + pack * problem.n, *drift = population.drift + pack * problem.n;
+  const T *first = population.first + pack * problem.n;
   ContinuationScratch<T> &scratch = population.step;
   for (int l = 0; l < problem.n; ++l) {
     const SearchJoint &joint = search.joints[l];
@@ -138,6 +141,11 @@ SUPPLE_FN void set_wish(const Problem &problem, const Search &search, int prefer
       const T zone = splat<T>(preference == centred ? 0 : PathConstants::limit_zone);
       const T gain = clip((part - zone) / (one - zone), zero, one) * splat<T>(PathConstants::limit_gain);
       wish = wish - gain * from_middle * per_size;
+    }
+    if (homes) {
+      const T home = path.end ? splat<T>(path.end[l]) : first[l];
+      const T most = splat<T>(PathConstants::drift * PathConstants::jump);
+      wish = wish + clip((home - q[l]) * per_size * splat<T>(1.0 / frames_left), -most, most);
     }
     scratch.wish[l] = wish;
   }
@@ -223,7 +231,8 @@ SUPPLE_FN T conditioning_cost(const Problem &problem, const Search &search, cons
 // Takes the candidates of a pack to the goals in step.goals; those that cannot follow are dropped.
 template <class T>
 SUPPLE_FN void advance_pack(const Problem &problem, const Search &search, const PathRequest &path, int pack,
-                            double dt, double last_dt, bool redundant, Population<T> &population) {
+                            double dt, double last_dt, int frames_left, bool redundant,
+                            Population<T> &population) {
   const int n = problem.n;
   ContinuationScratch<T> &scratch = population.step;
   T *q = population.q + pack * n, *last = population.last + pack * n;
@@ -233,7 +242,7 @@ SUPPLE_FN void advance_pack(const Problem &problem, const Search &search, const 
   for (int l = 0; l < n; ++l)
     scratch.wish[l] = splat<T>(0);
   if (redundant)
-    set_wish(problem, search, path.preference, pack, population);
+    set_wish(problem, search, path, pack, frames_left, population);
   int arrived = arrive(problem, search, alive, scratch);
   if (alive & ~arrived) {
     for (int l = 0; l < n; ++l) {

@@ -67,13 +67,14 @@ template <class T>
 SUPPLE_FN void choose(const Problem &problem, const Search &search, const PathRequest &path, bool whole,
                       RunScratch<T> &scratch, Run &run) {
   constexpr int W = Lane<T>::width;
+  const double most_gap = is_redundant(problem, search) ? PathConstants::closable_gap : PathConstants::jump;
   run.best = -1;
   run.cost = unbounded;
   for (int i = 0; i < scratch.population.count; ++i) {
     if (!(scratch.alive[i / W] >> i % W & 1))
       continue;
     const double gap = whole ? end_gap(problem, search, path, i, scratch.population) : 0;
-    const double far = gap > PathConstants::jump ? PathConstants::speed_cost : 0;
+    const double far = gap > most_gap ? PathConstants::speed_cost : 0;
     const double cost = scratch.cost[i] + gap + far * gap;
     if (cost < run.cost) {
       run.cost = cost;
@@ -112,7 +113,7 @@ SUPPLE_FN Run continue_population(const Problem &problem, const Search &search, 
       population.step.step.goals[i] = splat<T>(path.goals[std::size_t(frame) * goal_numbers + i]);
     for (int p = 0; p < population.packs; ++p)
       if (population.alive[p])
-        advance_pack(problem, search, path, p, dt, last_dt, redundant, population);
+        advance_pack(problem, search, path, p, dt, last_dt, path.frames - frame, redundant, population);
     if (!is_alive(population))
       break;
     remember(problem, run.frames, scratch);

@@ -36,9 +36,16 @@ struct PathConstants {
 
   // Where a frame has no answer, others are looked for every so many frames.
   static constexpr int search_again = 8;
-  static constexpr int nearest_steps = 10; // of the descent that follows such frames
+  static constexpr double closable_gap = 1.5; // at the end of a redundant path, in weighted sizes
+  static constexpr int nearest_steps = 10;    // of the descent that follows such frames
 
-  static constexpr int smoothing_rounds = 4;
+  // Smoothing: rounds, and most of them where joints are too fast; what keeps shifts small; the part of half
+  // the range beyond which limits pull, and how strongly; from which part of the longest step on weights
+  // grow, and how fast.
+  static constexpr int usual_rounds = 2, smoothing_rounds = 24;
+  static constexpr double smooth_damping = 1e-4, smooth_zone = 0.9, limit_weight = 0.1,
+                          centring_weight = 0.003;
+  static constexpr double speed_zone = 0.85, weight_gain = 4;
 };
 
 enum PathPreference : int { least_motion, centred, well_conditioned };
