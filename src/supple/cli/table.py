@@ -20,7 +20,7 @@ from supple.solver import Solver, Tolerance
 EPILOG = epilog(
     "supple table forward panda episodes/ poses/ --joints q --link panda_hand_tcp",
     "    adds the column pose (x, y, z, qw, qx, qy, qz) to every table of the folder",
-    "supple table solve ur5 poses.parquet solved.parquet --position p --quaternion r --order xyzw",
+    "supple table solve ur5 poses.parquet solved.parquet --position p --quaternion r --order xyzw --link tool0",
     "    joint values for each pose on its own, in the column q",
     "supple table path panda my_dataset/ with_joints/ --pose ee_pose --link panda_hand_tcp --rate 30",
     "    joint values that are continuous within each episode; my_dataset may be a LeRobot dataset",

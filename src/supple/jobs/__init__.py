@@ -88,8 +88,8 @@ def forward(
         **options: see `Options`.
 
     >>> from supple import jobs, models
-    >>> jobs.forward(models.ur5(), "episodes", "poses", joints=jobs.Joints("q", degrees=True)).link
-    'tool0'
+    >>> jobs.forward(models.planar3(), "episodes", "poses", joints=jobs.Joints("q", degrees=True)).link
+    'tip'
     """
     read, written = columns.joints(joints), columns.pose(pose)
     return job.checked("forward", linkage, source, target, link, read, written, **options)
@@ -120,8 +120,8 @@ def solve(
 
     >>> from supple import jobs, models
     >>> pose = jobs.Pose(position="p", quaternion="r", order="xyzw")
-    >>> jobs.solve(models.ur5(), "poses", "solved", pose=pose)
-    <Job: solve, ur5, from poses to solved>
+    >>> jobs.solve(models.planar3(), "poses", "solved", pose=pose)
+    <Job: solve, planar3, from poses to solved>
     """
     read, written = columns.pose(pose), columns.joints(joints)
     return job.checked("solve", linkage, source, target, link, written, read, solver, **options)
@@ -158,7 +158,7 @@ def path(
         **options: see `Options`.
 
     >>> from supple import jobs, models
-    >>> jobs.path(models.ur5(), "poses", "solved", pose="ee_pose", rate=30).rate
+    >>> jobs.path(models.planar3(), "poses", "solved", pose="ee_pose", rate=30).rate
     30.0
     """
     read, written = columns.pose(pose), columns.joints(joints)
@@ -193,7 +193,7 @@ def track(
         **options: see `Options`.
 
     >>> from supple import jobs, models
-    >>> jobs.track(models.ur5(), "poses", "tracked", pose="ee_pose", rate=30).work
+    >>> jobs.track(models.planar3(), "poses", "tracked", pose="ee_pose", rate=30).work
     'track'
     """
     read, written = columns.pose(pose), columns.joints(joints)

@@ -8,19 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from supple.errors import BadInput, missing_extra
-from supple.jobs import one_file, running
+from supple.jobs import one_file
 from supple.jobs.files import Entry
 from supple.jobs.receipts import JobFolder, Receipt
 
 if TYPE_CHECKING:
     from supple.jobs.job import Job
+    from supple.jobs.running import Bar
 
 RETRIES = 3
 """How often a file is tried again after its process or machine died. Bad files are not tried again."""
 
 
 def by_ray(
-    job: Job, folder: JobFolder, todo: list[Entry], workers: int | None, address: bool | str, bar: running.Bar
+    job: Job, folder: JobFolder, todo: list[Entry], workers: int | None, address: bool | str, bar: Bar
 ) -> Iterator[tuple[Entry, Receipt | str]]:
     """The receipts of files, or why they failed, as they are done.
 
@@ -76,8 +77,8 @@ def _task(shared: tuple[Job, JobFolder], entry: Entry) -> Receipt | str:
         return found
     try:
         return one_file.make(job, folder, entry, lambda rows: None)
-    except running.FAILURES as error:
-        return running.reason(error)
+    except one_file.FAILURES as error:
+        return one_file.reason(error)
 
 
 def _outcome(ray: Any, reference: Any) -> Receipt | str:

@@ -56,6 +56,10 @@ class Joints:
             degrees: whether angles are in degrees.
         """
         object.__setattr__(self, "columns", _names(columns, "joints"))
+        if names is not None and not (
+            isinstance(names, list | tuple) and all(name is None or isinstance(name, str) for name in names)
+        ):
+            raise BadInput(f"names must be a list with names of joint values, or None; got {_check.short(names)}")
         object.__setattr__(self, "names", None if names is None else tuple(names))
         object.__setattr__(self, "degrees", _check.flag(degrees, "degrees"))
         several = len(self.columns) > 1

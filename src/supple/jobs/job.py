@@ -151,7 +151,10 @@ def checked(
     if not isinstance(source, str | os.PathLike):
         if not isinstance(source, list | tuple):
             raise BadInput(f"source must be a path or a list of paths, got {_check.short(source)}")
-        source = tuple(source)
+        source = tuple(_check.file_name(path, "source") for path in source)
+    else:
+        _check.file_name(source, "source")
+    _check.file_name(target, "target")
     return Job(
         work,
         linkage,

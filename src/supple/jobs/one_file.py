@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supple.errors import BadInput
+from supple.errors import BadInput, SuppleError
 from supple.jobs.ahead import ahead
 from supple.jobs.arrow_arrays import arrow
 from supple.jobs.files import Entry
@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 
 Report = Callable[[int], None]
 """Called with the number of rows that are done; it may raise to end the work."""
+FAILURES = (SuppleError, OSError, MemoryError)
+"""What ends one file and not the others."""
+
+
+def reason(error: BaseException) -> str:
+    """Why a file failed, in a line."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error) or type(error).__name__
 
 
 class _Tally:
@@ -61,6 +70,10 @@ def make(job: Job, folder: JobFolder, entry: Entry, report: Report) -> Receipt:
         entry.target.parent.mkdir(parents=True, exist_ok=True)
         os.replace(part, entry.target)
         _folder_to_disk(entry.target.parent)
+    except arrow().ArrowException as error:
+        with suppress(OSError):
+            part.unlink()
+        raise BadInput(f"{entry.source}: {str(error).splitlines()[0][:200]}") from None
     except BaseException as error:
         with suppress(OSError):
             part.unlink()

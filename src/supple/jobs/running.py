@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from supple._progress import Progress
-from supple.errors import SuppleError
 from supple.jobs import one_file
 from supple.jobs.files import Entry, Files
 from supple.jobs.layout import Layout
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 MOST_WORKERS = 8
 """Files at the same time by default: each of them uses several cores."""
-FAILURES = (SuppleError, OSError, MemoryError)
-"""What ends one file and not the others."""
 
 
 class _Stopped(Exception):
@@ -96,9 +93,9 @@ def run(
                 else:
                     failed[entry.name] = outcome
         if not failed and job.is_dataset:
-            from supple.jobs import lerobot
+            from supple.jobs import lerobot_meta
 
-            lerobot.write_meta(job, files)
+            lerobot_meta.write_meta(job, files)
     result = _result(job, made, kept, failed, time.perf_counter() - began)
     if failed:
         raise JobFailed(result)
@@ -146,8 +143,8 @@ def _by_threads(
                 entry = waiting.pop(future)
                 try:
                     yield entry, future.result()
-                except FAILURES as error:
-                    yield entry, reason(error)
+                except one_file.FAILURES as error:
+                    yield entry, one_file.reason(error)
     finally:
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
@@ -159,13 +156,6 @@ def _finished(waiting: Iterable[Future[Receipt]]) -> list[Future[Receipt]]:
         done, _ = wait(waiting, timeout=1.0, return_when=FIRST_COMPLETED)
         if done:
             return list(done)
-
-
-def reason(error: BaseException) -> str:
-    """Why a file failed, in a line."""
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror}"
-    return str(error) or type(error).__name__
 
 
 def cores() -> int:

@@ -168,7 +168,8 @@ class Continuous(EpisodeWork):
             if self.job.rate is None:
                 return None
             begins = np.repeat(episodes.offsets[:-1], np.diff(episodes.offsets))
-            return (np.arange(len(begins)) - begins) / self.job.rate
+            even: Array = (np.arange(len(begins)) - begins) / self.job.rate
+            return even
         steps = np.diff(episodes.times)
         steps[episodes.offsets[1:-1] - 1] = 1  # from one episode to the next
         wrong = np.flatnonzero(~(steps > 0))
