@@ -276,3 +276,26 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert size > 130
     assert int(done.stdout) < 420
+
+
+def test_a_target_below_a_file_is_an_error_that_names_it(tmp_path):
+    folder = write(tmp_path / "in", {"a.parquet": joint_table()})
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OSError, match="file"):
+        forward(folder, tmp_path / "file" / "out").run()
+
+
+def test_parquet_becomes_arrow_and_csv_becomes_parquet(tmp_path):
+    table = joint_table(2).append_column("side", pa.array(["left", "right"] * 40).dictionary_encode())
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=30)
+    forward(tmp_path / "in.parquet", tmp_path / "out.arrow", format="arrow").run()
+    with pa.ipc.open_file(tmp_path / "out.arrow") as file:
+        made = file.read_all()
+    assert made.select(range(5)).equals(pq.read_table(tmp_path / "in.parquet").unify_dictionaries())
+    (tmp_path / "in.csv").write_text("q_0,q_1,note\n0.1,0.2,a\n0.3,0.4,b\n")
+    from supple import models
+
+    jobs.forward(models.planar2(), tmp_path / "in.csv", tmp_path / "c.parquet", joints="q", format="parquet").run()
+    made = pq.read_table(tmp_path / "c.parquet")
+    assert made["note"].to_pylist() == ["a", "b"]
+    assert made.schema.field("pose").type == pa.list_(pa.float64(), 7)

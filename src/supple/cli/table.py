@@ -25,7 +25,7 @@ EPILOG = epilog(
     "supple table path panda my_dataset/ with_joints/ --pose ee_pose --link panda_hand_tcp --rate 30",
     "    joint values that are continuous within each episode; my_dataset may be a LeRobot dataset",
     exit_codes="0 every file is written, whatever the outcomes of its rows (--strict: 1 if a row failed);\n"
-    "  1 a file is bad or cannot be written, the others are; 2 wrong usage, nothing is written; 130 Ctrl-C",
+    "  1 a file failed, the others are written; 2 wrong usage or a bad table, nothing is written; 130 Ctrl-C",
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,8 @@ def by_ray(
         _start(ray, address, workers)
     try:
         here = folder.moved(Path(os.path.abspath(folder.path)))
+        if isinstance(job.source, str | os.PathLike):  # a worker may have another working folder
+            job = replace(job, source=os.path.abspath(job.source))
         task = ray.remote(max_retries=RETRIES, num_cpus=1)(_task)
         shared = ray.put((job, here))
         waiting = {task.remote(shared, _absolute(entry)): entry for entry in todo}

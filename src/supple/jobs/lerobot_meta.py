@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from supple.jobs.job import Job
 
 STATS, EPISODES = "meta/stats.json", "meta/episodes"
+_MADE_FOLDERS = (EPISODES + "/", "data/")
 QUANTILES = {"q01": 0.01, "q10": 0.1, "q50": 0.5, "q90": 0.9, "q99": 0.99}
 Statistics = dict[str, dict[str, list[float]]]
 """Statistics by the name of a feature and of the statistic; each has one number for each entry."""
@@ -50,16 +51,18 @@ def write_meta(job: Job, files: Files) -> None:
 
 def _copy_others(source: Path, target: Path) -> None:
     """Copy what the job does not change, such as videos and tasks; a copy of the same size and time is kept."""
-    own = os.path.realpath(target)
-    for folder, folders, names in os.walk(source):
-        folders[:] = sorted(f for f in folders if f != JOB_FOLDER and os.path.realpath(Path(folder, f)) != own)
+    seen = {os.path.realpath(target)}
+    for folder, folders, names in os.walk(source, followlinks=True):
+        if os.path.realpath(folder) in seen:
+            folders.clear()
+            continue
+        seen.add(os.path.realpath(folder))
+        folders[:] = sorted(name for name in folders if name != JOB_FOLDER)
         for name in sorted(names):
             place = Path(folder, name)
             below = place.relative_to(source)
-            changed = below.as_posix() in (lerobot.INFO, STATS) or below.as_posix().startswith(
-                (f"{EPISODES}/", "data/")
-            )
-            if changed and below.suffix in (".parquet", ".json"):
+            made = (lerobot.INFO, STATS)
+            if below.as_posix() in made or (below.suffix == ".parquet" and below.as_posix().startswith(_MADE_FOLDERS)):
                 continue
             copy, now = target / below, place.stat()
             if copy.is_file() and (copy.stat().st_size, copy.stat().st_mtime_ns) == (now.st_size, now.st_mtime_ns):

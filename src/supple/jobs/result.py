@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from supple._table import text_table
 from supple.errors import SuppleError
@@ -22,6 +21,8 @@ class FilePlan:
     """None where only reading it would tell."""
     keep: bool
     """Whether its result is finished, and kept."""
+    about: int = 0
+    """Rows by its size, where their number is not known."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class Plan:
 
     @property
     def rows(self) -> int:
-        """The rows of all tables that would be read, as far as they are known."""
-        return sum(file.rows or 0 for file in self.files if not file.keep)
+        """The rows of all tables that would be read; those of csv files are estimated from their size."""
+        return sum(file.about if file.rows is None else file.rows for file in self.files if not file.keep)
 
     def __str__(self) -> str:
         make = [file for file in self.files if not file.keep]
@@ -50,7 +51,11 @@ class Plan:
         lines += [f"reads   {name}: {kind}" for name, kind in self.reads.items()]
         lines += [f"adds    {name}: {kind}" for name, kind in self.adds.items()]
         rows = [
-            [file.name, "?" if file.rows is None else f"{file.rows:,}", "kept" if file.keep else "to make"]
+            [
+                file.name,
+                f"about {file.about:,}" if file.rows is None else f"{file.rows:,}",
+                "kept" if file.keep else "to make",
+            ]
             for file in self.files[:_SHOWN]
         ]
         lines += text_table([["file", "rows", ""], *rows], "<><")
@@ -80,7 +85,6 @@ class JobResult:
     """Rows of the files that were made."""
     seconds: float = 0.0
     """The time it took."""
-    more: Mapping[str, Any] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return not self.failed
@@ -93,7 +97,7 @@ class JobResult:
     def __str__(self) -> str:
         kept = f", {self.kept:,} kept" if self.kept else ""
         failed = f", {len(self.failed):,} failed" if self.failed else ""
-        speed = f"; {self.seconds:.3g} s, {self.rows_made / self.seconds:,.0f} rows/s" if self.seconds else ""
+        speed = f"; {self.seconds:.3g} s, {self.rows_made / self.seconds:,.0f} rows/s" if self.rows_made else ""
         files = f"{self.made:,} file{'s' if self.made != 1 else ''} made{kept}{failed}"
         ended = [f"{n:,} {word.replace('_', ' ')}" for word, n in self.counts.items() if n]
         if self.reconfigured:

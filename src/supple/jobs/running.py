@@ -55,7 +55,7 @@ def _plan(job: Job, files: Files, folder: JobFolder, kept: dict[str, Receipt]) -
         layout = Layout(job, Table(entry.source))
         first = first or layout
         if receipt is None:
-            rows.append(FilePlan(entry.name, layout.table.rows, False))
+            rows.append(FilePlan(entry.name, layout.table.rows, False, layout.table.about))
     assert first is not None
     schema = first.table.schema
     reads = {name: str(schema.field(schema.names.index(name)).type) for name in first.needed}
