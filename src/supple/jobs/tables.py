@@ -16,7 +16,7 @@ ENDINGS = {".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather
 """Formats by the ending of a file's name."""
 FORMATS = {"parquet": ".parquet", "arrow": ".arrow", "csv": ".csv"}
 """The ending of a written file by its format."""
-BATCH_ROWS = 1 << 16
+BATCH_ROWS = 1 << 15
 BATCH_BYTES = 8 << 20
 """A batch has at most so many rows and about so many bytes."""
 GROUP_ROWS = 1 << 17
