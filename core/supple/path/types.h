@@ -26,8 +26,14 @@ struct PathConstants {
   static constexpr int spread_frames = 6;
   static constexpr double spread_gap = 0.12, drift = 0.1;
 
+  // Where few candidates fail without redundancy: so many answers of each key frame, every so many frames.
+  static constexpr int key_answers = 16, key_frames = 12;
+
+  static constexpr int choices = 4;         // candidates at the end of a run that are tried
+  static constexpr double choice_gap = 0.3; // between two of them, in weighted sizes
+
   // cost of a frame: the length of the step in weighted sizes, plus
-  static constexpr double centring_cost = 0.01, conditioning_cost = 0.01, speed_cost = 1e4;
+  static constexpr double centring_cost = 0.01, conditioning_cost = 0.01, speed_cost = 1e4, jump_cost = 1e8;
 
   // A path is planned in windows of at most so many frames, fewer where there are many joints; all but the
   // last keep their first half.
