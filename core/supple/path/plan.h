@@ -135,15 +135,15 @@ SUPPLE_FN Run run_from_seeds(const Problem &problem, const Search &search, const
                    population);
   population.keeps_turns = fixed;
   return continue_population(problem, search, path, begin, end, count > PathConstants::few,
-                             end == path.frames, scratch.run);
+                             end == path.frames || (begin == path.frames - 1 && path.closed), scratch.run);
 }
 
 // Tries the best candidates of a run to the last frame or as far as it came; whether one is perfect.
 template <class T, class Narrow>
 SUPPLE_FN bool take_run(const Problem &problem, const Search &search, const PathRequest &path, Run &run,
-                        PlanScratch<T, Narrow> &scratch, Stage &stage) {
+                        bool backward, PlanScratch<T, Narrow> &scratch, Stage &stage) {
   while (run.best >= 0) {
-    trace_back(problem, search, run, false, scratch.run, scratch.rows);
+    trace_back(problem, search, run, backward, scratch.run, scratch.rows);
     if (take_attempt(problem, search, path, run.frames, scratch, stage))
       return true;
     if (run.tries == PathConstants::choices || stage.begin + run.frames < path.frames)
@@ -162,7 +162,7 @@ SUPPLE_FN bool try_few(const Problem &problem, const Search &search, const PathR
   const int frames = path.frames, n = problem.n, begin = stage.begin;
   Run run =
       run_from_seeds(problem, search, path, begin, frames, seed_count, few, stage.start != nullptr, scratch);
-  if (take_run(problem, search, path, run, scratch, stage))
+  if (take_run(problem, search, path, run, false, scratch, stage))
     return true;
   const int stop = begin + run.frames;
   if (stage.start || stop == frames)
@@ -182,7 +182,7 @@ SUPPLE_FN bool try_few(const Problem &problem, const Search &search, const PathR
   return take_attempt(problem, search, path, stop - begin + rest.frames, scratch, stage);
 }
 
-// Many candidates, spread over the redundancy.
+// Many candidates, spread over the redundancy: from the first frame forward, then from the last backward.
 template <class T, class Narrow>
 SUPPLE_FN bool try_many(const Problem &problem, const Search &search, const PathRequest &path,
                         PlanScratch<T, Narrow> &scratch, Stage &stage) {
@@ -192,7 +192,17 @@ SUPPLE_FN bool try_many(const Problem &problem, const Search &search, const Path
     return false;
   Run run = run_from_seeds(problem, search, path, stage.begin, path.frames, seeds, many,
                            stage.start != nullptr, scratch);
-  return take_run(problem, search, path, run, scratch, stage);
+  if (take_run(problem, search, path, run, false, scratch, stage))
+    return true;
+  if (stage.start)
+    return false;
+  const int last = path.frames - 1;
+  const int last_seeds = find_seeds(problem, search, path, last, path.end, many, scratch);
+  if (!last_seeds)
+    return false;
+  run = run_from_seeds(problem, search, path, last, stage.begin - 1, last_seeds, many, false, scratch);
+  return run.frames == path.frames - stage.begin &&
+         take_run(problem, search, path, run, true, scratch, stage);
 }
 
 // Branches of key frames, joined where they meet.

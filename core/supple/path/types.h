@@ -12,7 +12,7 @@ struct PathConstants {
   static constexpr double jump = 0.3, jump_speed = 6;
   static constexpr double rounding = 1e-9; // part of a bound by which a step may exceed it
 
-  static constexpr int few = 8, many = 64;    // candidates: at first, and where those fail
+  static constexpr int few = 8, many = 256;   // candidates: at first, and where those fail
   static constexpr int newton_steps = 6;      // of a candidate in one frame, from where it is predicted
   static constexpr double longest_step = 0.5; // of a joint in one of them, in weighted sizes
 
