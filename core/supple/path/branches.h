@@ -95,22 +95,22 @@ SUPPLE_FN void unwind(const Problem &problem, const Search &search, int frames, 
   }
 }
 
-// The cheapest way through the branches of frames begin to end, into rows; returns its cost.
-SUPPLE_FN double join_branches(const Problem &problem, const Search &search, const PathRequest &path,
-                               int begin, int end, BranchScratch &scratch, double *rows) {
+// The least costs of all branches of the last frame, into scratch.cost, by way of `parent`. With `only`, from
+// that branch of the first frame.
+SUPPLE_FN void find_costs(const Problem &problem, const Search &search, const PathRequest &path, int begin,
+                          int end, int only, BranchScratch &scratch) {
   constexpr int most = BranchScratch::most;
   const int n = problem.n;
   double *cost = scratch.cost, *before = scratch.cost + most;
   for (int i = 0; i < most; ++i)
-    cost[i] = 0;
+    cost[i] = only < 0 || i == only ? 0 : unbounded;
   for (int f = begin + 1; f < end; ++f) {
-    double *swapped = before;
-    before = cost;
-    cost = swapped;
     const double dt = time_to(path, f);
+    for (int i = 0; i < most; ++i)
+      before[i] = cost[i];
     for (int j = 0; j < scratch.count[f]; ++j) {
       const double *to = scratch.q + (std::size_t(f) * most + j) * n;
-      cost[j] = unbounded;
+      cost[j] = 2 * unbounded;
       for (int i = 0; i < scratch.count[f - 1]; ++i) {
         const double *from = scratch.q + (std::size_t(f - 1) * most + i) * n;
         const double through =
@@ -122,18 +122,60 @@ SUPPLE_FN double join_branches(const Problem &problem, const Search &search, con
       }
     }
   }
-  int best = 0;
-  for (int j = 1; j < scratch.count[end - 1]; ++j)
-    if (cost[j] < cost[best])
+}
+
+// The branch of the last frame by which a path is cheapest, with the step from there to `wanted` if that is
+// given; its cost.
+SUPPLE_FN double cheapest_end(const Problem &problem, const Search &search, const PathRequest &path, int end,
+                              const double *wanted, int &best, BranchScratch &scratch) {
+  constexpr int most = BranchScratch::most;
+  double least = 4 * unbounded;
+  for (int j = 0; j < scratch.count[end - 1]; ++j) {
+    const double *q = scratch.q + (std::size_t(end - 1) * most + j) * problem.n;
+    const double dt = time_to(path, end - 1);
+    const double cost = scratch.cost[j] +
+                        (wanted ? branch_step_cost(problem, search, path, dt, q, wanted, scratch.steps) : 0);
+    if (cost < least) {
+      least = cost;
       best = j;
-  const double least = cost[best];
+    }
+  }
+  return least;
+}
+
+// The cheapest way through the branches of frames begin to end, into rows. A path that shall be closed is
+// tried from each branch of its first frame.
+SUPPLE_FN void join_branches(const Problem &problem, const Search &search, const PathRequest &path, int begin,
+                             int end, BranchScratch &scratch, double *rows) {
+  constexpr int most = BranchScratch::most;
+  const int n = problem.n;
+  const bool closes = path.closed && begin == 0 && end == path.frames && end > 1;
+  const double *wanted = end == path.frames ? path.end : nullptr;
+  int best = 0;
+  if (closes) {
+    int first = 0;
+    double least = 4 * unbounded;
+    for (int i = 0; i < scratch.count[begin]; ++i) {
+      find_costs(problem, search, path, begin, end, i, scratch);
+      const double *home = scratch.q + (std::size_t(begin) * most + i) * n;
+      const double cost = cheapest_end(problem, search, path, end, home, best, scratch);
+      if (cost < least) {
+        least = cost;
+        first = i;
+      }
+    }
+    find_costs(problem, search, path, begin, end, first, scratch);
+    wanted = scratch.q + (std::size_t(begin) * most + first) * n;
+  } else {
+    find_costs(problem, search, path, begin, end, -1, scratch);
+  }
+  cheapest_end(problem, search, path, end, wanted, best, scratch);
   for (int f = end - 1; f >= begin; --f) {
     for (int l = 0; l < n; ++l)
       rows[std::size_t(f - begin) * n + l] = scratch.q[(std::size_t(f) * most + best) * n + l];
     best = scratch.parent[std::size_t(f) * most + best];
   }
   unwind(problem, search, end - begin, rows);
-  return least;
 }
 
 } // namespace SUPPLE_ISA
