@@ -241,7 +241,7 @@ SUPPLE_FN bool try_branches(const Problem &problem, const Search &search, const 
 }
 
 // The joint values of a frame that has no answer: from those of the frame before, towards the goal, by steps
-// that are no jumps. Returns whether they arrive after all.
+// that are no jumps and that lower the error (Levenberg-Marquardt). Returns whether they arrive after all.
 template <class T, class Narrow>
 SUPPLE_FN bool approach_frame(const Problem &problem, const Search &search, const PathRequest &path,
                               int frame, PlanScratch<T, Narrow> &scratch, const double *before, double *row) {
@@ -251,20 +251,34 @@ SUPPLE_FN bool approach_frame(const Problem &problem, const Search &search, cons
   for (int i = 0; i < numbers; ++i)
     step.goals[i] = splat<T>(path.goals[std::size_t(frame) * numbers + i]);
   for (int l = 0; l < problem.n; ++l)
-    step.q[l] = splat<T>(before[l]);
-  bool found = false;
-  for (int k = 0; k <= PathConstants::nearest_steps && !found; ++k) {
-    const SearchStepResult<T> result =
-        general_step(problem, search, splat<T>(SearchConstants::damping), false, step);
-    found = bits_of(result.arrived) & 1;
-    for (int l = 0; l < problem.n && !found; ++l) {
+    row[l] = before[l];
+  double damping = SearchConstants::damping, least = unbounded;
+  for (int l = 0; l < problem.n; ++l)
+    step.q[l] = splat<T>(row[l]);
+  for (int k = 0; k < PathConstants::nearest_steps; ++k) {
+    const SearchStepResult<T> result = general_step(problem, search, splat<T>(damping), false, step);
+    const double error = get(result.squared_error, 0);
+    const bool better = error < least;
+    if (better) {
+      for (int l = 0; l < problem.n; ++l)
+        row[l] = get(step.q[l], 0);
+      if (bits_of(result.arrived) & 1)
+        return true;
+      if (error > (1 - PathConstants::nearest_gain) * least)
+        return false;
+      least = error;
+    } else {
+      for (int l = 0; l < problem.n; ++l)
+        step.q[l] = splat<T>(row[l]);
+      general_step(problem, search, splat<T>(damping), false, step);
+    }
+    damping *= better ? 0.3 : 8;
+    for (int l = 0; l < problem.n; ++l) {
       const double most = longest_step(search.joints[l], path.speed[l], dt);
       step.q[l] = splat<T>(clip(get(step.next[l], 0), before[l] - most, before[l] + most));
     }
   }
-  for (int l = 0; l < problem.n; ++l)
-    row[l] = get(step.q[l], 0);
-  return found;
+  return false;
 }
 
 // Frames without an answer, from `frame` on; returns the first that has one again, whose joint values are in

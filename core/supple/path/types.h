@@ -42,8 +42,9 @@ struct PathConstants {
 
   // Where a frame has no answer, others are looked for every so many frames.
   static constexpr int search_again = 8;
-  static constexpr double closable_gap = 1.5; // at the end of a redundant path, in weighted sizes
-  static constexpr int nearest_steps = 10;    // of the descent that follows such frames
+  static constexpr double closable_gap = 1.5;  // at the end of a redundant path, in weighted sizes
+  static constexpr int nearest_steps = 12;     // of the descent that follows such frames
+  static constexpr double nearest_gain = 1e-4; // of the squared error, below which it ends
 
   // Smoothing: rounds, and most of them where joints are too fast; what keeps shifts small; the part of half
   // the range beyond which limits pull, and how strongly; from which part of the longest step on weights
