@@ -143,8 +143,11 @@ class PathSolution:
 
     @property
     def limit_margin(self) -> Array:
-        """Distance to the nearest position limit of a joint (frames, paths...), in radians or metres."""
-        return measures.limit_margin(self.linkage, self.q)
+        """Distance to the nearest position limit of a joint (frames, paths...), in radians or metres.
+
+        Joints that move no goal do not count.
+        """
+        return measures.limit_margin(self.linkage, self.solution.goals, self.solution.solver, self.q)
 
     @cached_property
     def singularity_margin(self) -> Array:

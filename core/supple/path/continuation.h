@@ -53,6 +53,18 @@ SUPPLE_FN double time_to(const PathRequest &path, int frame) {
   return path.times ? path.times[frame] - path.times[frame - 1] : path.dt;
 }
 
+// The frames `begin` to `end` of a path; without its start, and with its end if that is there.
+SUPPLE_FN PathRequest part_of(const Problem &problem, const PathRequest &path, int begin, int end) {
+  PathRequest part = path;
+  part.frames = end - begin;
+  part.goals += std::size_t(begin) * 12 * problem.target_count;
+  part.times = path.times ? path.times + begin : nullptr;
+  part.start = nullptr;
+  part.end = end == path.frames ? path.end : nullptr;
+  part.closed = path.closed && begin == 0 && end == path.frames;
+  return part;
+}
+
 // ---- One step towards the goals of a frame ----
 
 // e = residual - J z

@@ -39,16 +39,6 @@ SUPPLE_FN void measure_errors(const Problem &problem, const Search &search, cons
   }
 }
 
-// Whether the step from one row to the next is a jump.
-SUPPLE_FN bool is_jump(const Problem &problem, const Search &search, const PathRequest &path, double dt,
-                       const double *q, const double *next, double *steps) {
-  joint_steps(problem, q, next, steps);
-  for (int l = 0; l < problem.n; ++l)
-    if (!(std::fabs(steps[l]) <= longest_step(search.joints[l], path.speed[l], dt)))
-      return true;
-  return false;
-}
-
 template <class T, class Narrow>
 SUPPLE_FN void measure(const Problem &problem, const Search &search, const PathRequest &path,
                        PlanScratch<T, Narrow> &scratch, PathRows rows) {
@@ -58,7 +48,7 @@ SUPPLE_FN void measure(const Problem &problem, const Search &search, const PathR
   for (int frame = 1; frame < path.frames; ++frame) {
     const double *row = rows.q + std::size_t(frame) * problem.n;
     rows.reconfigured[frame] =
-        is_jump(problem, search, path, time_to(path, frame), row - problem.n, row, scratch.rows);
+        is_jump(problem, search, path, time_to(path, frame), row - problem.n, row, scratch.steps);
   }
 }
 

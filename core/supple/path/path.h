@@ -12,20 +12,6 @@ SUPPLE_FN int window_frames(const Problem &problem) {
   return int(frames < PathConstants::least_window ? PathConstants::least_window : frames);
 }
 
-// the frames `begin` to `end` of a path, with a start of its own
-SUPPLE_FN PathRequest part_of(const Problem &problem, const PathRequest &path, int begin, int end,
-                              const double *start) {
-  PathRequest part = path;
-  const bool whole = begin == 0 && end == path.frames;
-  part.frames = end - begin;
-  part.goals += std::size_t(begin) * 12 * problem.target_count;
-  part.times = path.times ? path.times + begin : nullptr;
-  part.start = start;
-  part.end = end == path.frames ? path.end : nullptr;
-  part.closed = path.closed && whole;
-  return part;
-}
-
 // Plans a path and measures it. A path of several windows keeps the first half of each but the last; the next
 // begins where that ends.
 template <class T, class Narrow>
@@ -37,7 +23,9 @@ SUPPLE_FN void solve_path(const Problem &problem, const Search &search, const Pa
     const bool last = path.frames - begin <= window;
     const int end = last ? path.frames : begin + window;
     double *q = rows.q + std::size_t(begin) * problem.n;
-    plan_frames(problem, search, part_of(problem, path, begin, end, start), scratch, q);
+    PathRequest part = part_of(problem, path, begin, end);
+    part.start = start;
+    plan_frames(problem, search, part, scratch, q);
     begin = last ? path.frames : begin + window / 2;
     start = rows.q + std::size_t(begin) * problem.n;
   }

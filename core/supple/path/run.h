@@ -13,7 +13,9 @@ struct RunScratch {
   unsigned char *parent; // frames x many: which candidate each one was in the frame before
   double *seeds;         // many x n
   int alive[PathConstants::many];
-  double cost[PathConstants::many]; // of each candidate before the last frame
+  int last_alive[PathConstants::many]; // the last frame of the run that each candidate reached, without
+                                       // spread
+  double cost[PathConstants::many];    // of each candidate before the last frame
 };
 
 template <class T>
@@ -30,6 +32,8 @@ struct Run {
   int frames = 0;
   int best = -1;
   double cost = unbounded;
+  int tried[PathConstants::choices]; // candidates that were the best before
+  int tries = 0;
 };
 
 // Remembers the candidates of frame k of a run.
@@ -41,8 +45,11 @@ SUPPLE_FN void remember(const Problem &problem, int k, RunScratch<T> &scratch) {
     scratch.history[k * numbers + i] = population.q[i];
   for (int p = 0; p < population.packs; ++p)
     scratch.alive[p] = population.alive[p];
-  for (int i = 0; i < population.count; ++i)
+  for (int i = 0; i < population.count; ++i) {
     scratch.cost[i] = get(population.cost[i / Lane<T>::width], i % Lane<T>::width);
+    if (population.alive[i / Lane<T>::width] >> i % Lane<T>::width & 1)
+      scratch.last_alive[i] = k;
+  }
 }
 
 // What is left between a candidate and where the path shall end, in weighted sizes; 0 if that is free.
@@ -62,7 +69,30 @@ SUPPLE_FN double end_gap(const Problem &problem, const Search &search, const Pat
   return std::sqrt(sum);
 }
 
-// The candidate of least cost among those alive before the last frame; `whole`: the path ends there.
+// Whether a candidate began and ended near one that was tried.
+template <class T>
+SUPPLE_FN bool is_like_tried(const Problem &problem, const Search &search, int i,
+                             const RunScratch<T> &scratch, const Run &run) {
+  constexpr int W = Lane<T>::width;
+  const Population<T> &population = scratch.population;
+  for (int k = 0; k < run.tries; ++k) {
+    const int j = run.tried[k];
+    double sum = 0;
+    for (int l = 0; l < problem.n; ++l) {
+      const double size = search.joints[l].weighted_size;
+      const std::size_t a = i / W * problem.n + l, b = j / W * problem.n + l;
+      const double begin = get(population.first[a], i % W) - get(population.first[b], j % W);
+      const double end = get(population.q[a], i % W) - get(population.q[b], j % W);
+      sum += size > 0 ? (begin * begin + end * end) / (size * size) : 0;
+    }
+    if (sum < PathConstants::choice_gap * PathConstants::choice_gap)
+      return true;
+  }
+  return false;
+}
+
+// The candidate of least cost among those alive before the last frame, unlike those that were tried; `whole`:
+// the path ends there.
 template <class T>
 SUPPLE_FN void choose(const Problem &problem, const Search &search, const PathRequest &path, bool whole,
                       RunScratch<T> &scratch, Run &run) {
@@ -71,7 +101,7 @@ SUPPLE_FN void choose(const Problem &problem, const Search &search, const PathRe
   run.best = -1;
   run.cost = unbounded;
   for (int i = 0; i < scratch.population.count; ++i) {
-    if (!(scratch.alive[i / W] >> i % W & 1))
+    if (!(scratch.alive[i / W] >> i % W & 1) || is_like_tried(problem, search, i, scratch, run))
       continue;
     const double gap = whole ? end_gap(problem, search, path, i, scratch.population) : 0;
     const double far = gap > most_gap ? PathConstants::speed_cost : 0;
@@ -81,6 +111,8 @@ SUPPLE_FN void choose(const Problem &problem, const Search &search, const PathRe
       run.best = i;
     }
   }
+  if (run.best >= 0 && run.tries < PathConstants::choices)
+    run.tried[run.tries++] = run.best;
 }
 
 SUPPLE_FN bool is_stopped(const PathRequest &path, int frame) {

@@ -12,7 +12,7 @@ struct PathConstants {
   static constexpr double jump = 0.3, jump_speed = 6;
   static constexpr double rounding = 1e-9; // part of a bound by which a step may exceed it
 
-  static constexpr int few = 8, many = 64;    // candidates: at first, and where those fail
+  static constexpr int few = 8, many = 256;   // candidates: at first, and where those fail
   static constexpr int newton_steps = 6;      // of a candidate in one frame, from where it is predicted
   static constexpr double longest_step = 0.5; // of a joint in one of them, in weighted sizes
 
@@ -26,8 +26,14 @@ struct PathConstants {
   static constexpr int spread_frames = 6;
   static constexpr double spread_gap = 0.12, drift = 0.1;
 
+  // Where few candidates fail without redundancy: so many answers of each key frame, every so many frames.
+  static constexpr int key_answers = 16, key_frames = 12;
+
+  static constexpr int choices = 4;         // candidates at the end of a run that are tried
+  static constexpr double choice_gap = 0.3; // between two of them, in weighted sizes
+
   // cost of a frame: the length of the step in weighted sizes, plus
-  static constexpr double centring_cost = 0.01, conditioning_cost = 0.01, speed_cost = 1e4;
+  static constexpr double centring_cost = 0.01, conditioning_cost = 0.01, speed_cost = 1e4, jump_cost = 1e8;
 
   // A path is planned in windows of at most so many frames, fewer where there are many joints; all but the
   // last keep their first half.
@@ -36,8 +42,9 @@ struct PathConstants {
 
   // Where a frame has no answer, others are looked for every so many frames.
   static constexpr int search_again = 8;
-  static constexpr double closable_gap = 1.5; // at the end of a redundant path, in weighted sizes
-  static constexpr int nearest_steps = 10;    // of the descent that follows such frames
+  static constexpr double closable_gap = 1.5;  // at the end of a redundant path, in weighted sizes
+  static constexpr int nearest_steps = 12;     // of the descent that follows such frames
+  static constexpr double nearest_gain = 1e-4; // of the squared error, below which it ends
 
   // Smoothing: rounds, and most of them where joints are too fast; what keeps shifts small; the part of half
   // the range beyond which limits pull, and how strongly; from which part of the longest step on weights

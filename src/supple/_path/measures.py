@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from supple.solver import Solver
 
 
-def limit_margin(linkage: Linkage, q: Array) -> Array:
+def limit_margin(linkage: Linkage, goals: Sequence[Goal], solver: Solver, q: Array) -> Array:
     """How far each q (..., dof) is from the nearest position limit of a joint (...), in radians or metres.
 
-    Ball joints do not count; inf where no joint has limits.
+    Joints that move no goal and ball joints do not count; inf where no joint has limits.
     """
-    room = np.minimum(q - linkage.lower, linkage.upper - q)
+    room = np.full(q.shape, math.inf)
+    columns = list(compilation.compiled(linkage, goals, solver).columns)
+    room[..., columns] = np.minimum(q - linkage.lower, linkage.upper - q)[..., columns]
     for first, *_ in encoding.balls(linkage):
         room[..., first : first + 3] = math.inf
     margin: Array = room.min(axis=-1, initial=math.inf)
