@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import page_tables
 import supple
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -100,6 +101,7 @@ def folder(tmp_path: Path, recording: Path, monkeypatch: pytest.MonkeyPatch) -> 
     shutil.copy(Path(supple.__file__).parent / "data" / "panda.urdf", tmp_path / "robot.urdf")
     (tmp_path / "goals.csv").write_text("x,y,z,roll,pitch,yaw\n0.4,0,0.5,3.1416,0,0\n0.3,0.2,0.4,3.1416,0,0\n")
     np.savez(tmp_path / "goals.npz", position=[[0.4, 0, 0.5], [0.3, 0.2, 0.4]])
+    page_tables.write_all(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
