@@ -113,7 +113,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--episodes", type=int, default=10_000)
     parser.add_argument("--files", type=int, default=10)
-    parser.add_argument("--only", default="forward,solve,path,track")
+    parser.add_argument("--only", default="forward,solve,path", help="also track, which takes minutes")
     parser.add_argument("--folder", type=Path, help="keep the tables there")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--work", help=argparse.SUPPRESS)

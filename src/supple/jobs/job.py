@@ -155,6 +155,8 @@ def checked(
     else:
         _check.file_name(source, "source")
     _check.file_name(target, "target")
+    if work == "path" and isinstance(solver, Solver) and not (solver.searches and not solver.prefer.terms):
+        raise BadInput("path needs a solver with method.search(), without preferences")
     return Job(
         work,
         linkage,
