@@ -15,7 +15,7 @@ from supple.jobs.arrow_arrays import arrow
 if TYPE_CHECKING:
     from supple.jobs.layout import Layout
 
-CHUNK_ROWS = 1 << 15
+CHUNK_ROWS = 1 << 14
 """Whole episodes are collected until they have so many rows."""
 
 
