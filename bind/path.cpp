@@ -17,13 +17,13 @@ struct PathArrays {
   const double *start = nullptr, *end = nullptr; // paths x dof, or null
   std::vector<double> speed;                     // of the joints that goals need
   double dt;
-  bool closed, smooth;
-  int preference;
+  bool closed;
+  int preference, smoothed;
   double *q, *distance, *angle;
   unsigned char *outcome;
   bool *reconfigured;
 
-  // how: (dt, closed, preference, smooth)
+  // how: (dt, closed, preference, smoothed)
   PathArrays(const SearchSolver &solver, nb::handle given_goals, nb::handle given_offsets,
              nb::object given_times, nb::handle given_speed, nb::object given_start, nb::object given_end,
              nb::handle how, nb::handle given_out) {
@@ -32,7 +32,7 @@ struct PathArrays {
     dt = number(options[0]);
     closed = truth(options[1]);
     preference = whole(options[2], "preference", 0, 2);
-    smooth = truth(options[3]);
+    smoothed = whole(options[3], "smoothed", 0, 64);
     read_offsets(given_offsets);
     read_outputs(out, dof);
     const std::vector<Fields> goals = EncodedProblem::rows_of(given_goals, "goal", 3);
@@ -158,7 +158,7 @@ struct PathWorker {
                         to,
                         arrays.closed,
                         arrays.preference,
-                        arrays.smooth,
+                        arrays.smoothed,
                         watch.deadline(solver.encoded.problem.n)};
     if (!rows.empty())
       kernels.solve(solver.encoded.problem, solver.search, request,
@@ -252,6 +252,6 @@ void bind_path(nb::module_ &m) {
               " | None, how: tuple[typing.Any, ...], out: tuple[typing.Any, ...], first: int, last: int, /) "
               "-> None"),
       "Paths first to last; rows offsets[i] to offsets[i + 1] are path i. Goals are (position, orientation, "
-      "direction) for each target; how is (dt, closed, preference, smooth); out is q (rows, dof), outcome "
+      "direction) for each target; how is (dt, closed, preference, smoothed); out is q (rows, dof), outcome "
       "(rows,) uint8, distance, angle (rows,), reconfigured (rows,) bool.");
 }

@@ -12,6 +12,7 @@ struct PlanScratch {
   SmoothScratch<T> smooth;
   BranchScratch branches;
   double *rows, *best_rows; // frames x n: joint values of an attempt, and of the best one
+  double *kept_rows;        // frames x n: joint values before a window is planned again
   double *steps;            // n
 };
 
@@ -24,6 +25,7 @@ SUPPLE_FN void lay_out(PlanScratch<T, Narrow> &scratch, ScratchLayout &layout, c
   lay_out(scratch.branches, layout, problem, frames);
   layout.array(scratch.rows, std::size_t(frames) * problem.n);
   layout.array(scratch.best_rows, std::size_t(frames) * problem.n);
+  layout.array(scratch.kept_rows, std::size_t(frames) * problem.n);
   layout.array(scratch.steps, problem.n);
 }
 
@@ -80,7 +82,7 @@ SUPPLE_FN bool finish_rows(const Problem &problem, const Search &search, const P
   ContinuationScratch<T> &step = scratch.run.population.step;
   const bool ends = stage.begin + frames == path.frames && (path.end || (path.closed && stage.begin == 0));
   const double *wanted = path.end ? path.end : rows;
-  const bool smooths = path.smooth && frames > 2 && smoothed_directions(problem, search);
+  const bool smooths = path.smoothed && frames > 2 && smoothed_directions(problem, search);
   bool closed = true;
   if (ends && smoothed_directions(problem, search) && frames > 2) {
     closed = close_gap(problem, search, part, 0, frames, wanted, rows, step, scratch.smooth);
@@ -95,6 +97,19 @@ SUPPLE_FN bool finish_rows(const Problem &problem, const Search &search, const P
     smooth_frames(problem, search, part, 0, frames, stage.start || (path.closed && stage.begin == 0),
                   ends && closed, rows, step, scratch.smooth);
   return closed;
+}
+
+// The sum of squares of the parts of half their ranges by which joints are off their middles.
+SUPPLE_FN double off_centre(const Problem &problem, const double *q) {
+  double sum = 0;
+  for (int l = 0; l < problem.n; ++l) {
+    const double half = 0.5 * (problem.upper[l] - problem.lower[l]);
+    if (!(half < 0.5 * unbounded) || !(half > 0))
+      continue;
+    const double part = (q[l] - problem.lower[l] - half) / half;
+    sum += part * part;
+  }
+  return sum;
 }
 
 // Finishes the attempt in scratch.rows, measures it, and keeps it if it is the best; whether it is perfect.
@@ -116,6 +131,8 @@ SUPPLE_FN bool take_attempt(const Problem &problem, const Search &search, const 
       square += size > 0 ? scratch.steps[l] * scratch.steps[l] / (size * size) : 0;
     }
     attempt.length += std::sqrt(square);
+    if (path.preference == centred)
+      attempt.length += PathConstants::centring_cost * off_centre(problem, row);
   }
   if (attempt.is_better_than(stage.best)) {
     stage.best = attempt;
@@ -138,19 +155,22 @@ SUPPLE_FN Run run_from_seeds(const Problem &problem, const Search &search, const
                              end == path.frames || (begin == path.frames - 1 && path.closed), scratch.run);
 }
 
-// Tries the best candidates of a run to the last frame or as far as it came; whether one is perfect.
+// Tries the best candidates of a run to the last frame or as far as it came; whether one is perfect. Of a
+// redundant linkage some that are perfect are compared.
 template <class T, class Narrow>
 SUPPLE_FN bool take_run(const Problem &problem, const Search &search, const PathRequest &path, Run &run,
                         bool backward, PlanScratch<T, Narrow> &scratch, Stage &stage) {
+  const bool compares = path.preference != well_conditioned && smoothed_directions(problem, search);
+  const int compared = compares ? path.smoothed : 1;
+  bool perfect = false;
   while (run.best >= 0) {
     trace_back(problem, search, run, backward, scratch.run, scratch.rows);
-    if (take_attempt(problem, search, path, run.frames, scratch, stage))
-      return true;
-    if (run.tries == PathConstants::choices || stage.begin + run.frames < path.frames)
-      return false;
+    perfect |= take_attempt(problem, search, path, run.frames, scratch, stage);
+    if (run.tries >= (perfect ? compared : PathConstants::choices) || stage.begin + run.frames < path.frames)
+      break;
     choose(problem, search, path, true, scratch.run, run);
   }
-  return false;
+  return perfect;
 }
 
 // Few candidates from the first frame on; where they all end, those of that frame are continued backward, and
@@ -298,9 +318,13 @@ SUPPLE_FN int pass_unreachable(const Problem &problem, const Search &search, con
     found = approach_frame(problem, search, path, frame, scratch, before, q + std::size_t(frame) * n);
     if (found)
       return frame;
-    if (k % PathConstants::search_again == PathConstants::search_again - 1 &&
-        find_seeds(problem, search, path, frame, nullptr, 1, scratch))
-      return frame;
+    if (k % PathConstants::search_again != PathConstants::search_again - 1 ||
+        !find_seeds(problem, search, path, frame, nullptr, 1, scratch))
+      continue;
+    for (int i = 1; i < PathConstants::search_again; ++i, --frame)
+      if (!find_seeds(problem, search, path, frame - 1, nullptr, 1, scratch))
+        break;
+    return frame;
   }
   return frame;
 }

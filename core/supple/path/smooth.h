@@ -20,6 +20,7 @@ struct SmoothScratch {
   double *pair;        // r x r: a diagonal block
   double *cross_block; // r x r: the block beside it
   double *steps;       // n
+  double *gap;         // n: a part of the gap at the end
   T *projection;       // n x n: I - J'A^-1 J
   T *gram;             // rows x rows
   T *jacobian;         // rows x n
@@ -46,6 +47,7 @@ SUPPLE_FN void lay_out(SmoothScratch<T> &scratch, ScratchLayout &layout, const P
   layout.array(scratch.pair, r * r);
   layout.array(scratch.cross_block, r * r);
   layout.array(scratch.steps, n);
+  layout.array(scratch.gap, n);
   layout.array(scratch.projection, n * n);
   layout.array(scratch.gram, std::size_t(problem.rows) * problem.rows);
   layout.array(scratch.jacobian, problem.rows * n);
@@ -351,28 +353,45 @@ SUPPLE_FN void smooth_frames(const Problem &problem, const Search &search, const
   }
 }
 
-// Spreads the gap between the last q and where it shall be over frames begin to end; whether they still
-// meet their goals without a jump of any joint.
+// Whether no joint jumps from frame to frame of rows begin to end, whatever its speed limit.
+template <class T>
+SUPPLE_FN bool are_connected(const Problem &problem, const Search &search, const PathRequest &path, int begin,
+                             int end, const double *rows, SmoothScratch<T> &scratch) {
+  for (int f = begin; f + 1 < end; ++f) {
+    const double *row = rows + std::size_t(f) * problem.n;
+    joint_steps(problem, row, row + problem.n, scratch.steps);
+    for (int l = 0; l < problem.n; ++l)
+      if (!(std::fabs(scratch.steps[l]) <= longest_continuous_step(search.joints[l], time_to(path, f + 1))))
+        return false;
+  }
+  return true;
+}
+
+// Spreads the gap between the last q and where it shall be over frames begin to end, part by part; whether
+// they still meet their goals without a jump.
 template <class T>
 SUPPLE_FN bool close_gap(const Problem &problem, const Search &search, const PathRequest &path, int begin,
                          int end, const double *wanted, double *q, ContinuationScratch<T> &step,
                          SmoothScratch<T> &scratch) {
+  constexpr int parts = PathConstants::gap_parts;
   const int n = problem.n;
-  const double *last = q + std::size_t(end - 1) * n;
-  for (int f = begin; f < end; ++f) {
-    const double part = double(f - begin) / (end - 1 - begin);
+  for (std::size_t i = std::size_t(begin) * n; i < std::size_t(end) * n; ++i)
+    scratch.moved[i] = q[i];
+  const double *last = scratch.moved + std::size_t(end - 1) * n;
+  for (int part = 0; part < parts; ++part) {
+    const bool whole = part == parts - 1;
     for (int l = 0; l < n; ++l)
-      scratch.moved[std::size_t(f) * n + l] = q[std::size_t(f) * n + l] + part * (wanted[l] - last[l]);
+      scratch.gap[l] = (wanted[l] - last[l]) / (parts - part);
+    for (int f = begin; f < end; ++f)
+      for (int l = 0; l < n; ++l)
+        scratch.moved[std::size_t(f) * n + l] += scratch.gap[l] * (f - begin) / (end - 1 - begin);
+    if (!return_to_goals(problem, search, path, begin, whole ? end - 1 : end, scratch.moved, step))
+      return false;
   }
-  if (!return_to_goals(problem, search, path, begin, end - 1, scratch.moved, step))
+  for (int l = 0; l < n; ++l)
+    scratch.moved[std::size_t(end - 1) * n + l] = wanted[l];
+  if (!are_connected(problem, search, path, begin, end, scratch.moved, scratch))
     return false;
-  for (int f = begin; f + 1 < end; ++f) {
-    joint_steps(problem, scratch.moved + std::size_t(f) * n, scratch.moved + std::size_t(f + 1) * n,
-                scratch.steps);
-    for (int l = 0; l < n; ++l)
-      if (!(std::fabs(scratch.steps[l]) <= longest_continuous_step(search.joints[l], time_to(path, f + 1))))
-        return false;
-  }
   for (std::size_t i = std::size_t(begin) * n; i < std::size_t(end) * n; ++i)
     q[i] = scratch.moved[i];
   return true;

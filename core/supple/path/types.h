@@ -29,14 +29,15 @@ struct PathConstants {
   // Where few candidates fail without redundancy: so many answers of each key frame, every so many frames.
   static constexpr int key_answers = 16, key_frames = 12;
 
-  static constexpr int choices = 4;         // candidates at the end of a run that are tried
+  static constexpr int gap_parts = 5; // in which the gap at the end of a path is closed
+
+  static constexpr int choices = 8;         // candidates at the end of a run that are tried
   static constexpr double choice_gap = 0.3; // between two of them, in weighted sizes
 
   // cost of a frame: the length of the step in weighted sizes, plus
-  static constexpr double centring_cost = 0.01, conditioning_cost = 0.01, speed_cost = 1e4, jump_cost = 1e8;
+  static constexpr double centring_cost = 0.05, conditioning_cost = 0.01, speed_cost = 1e4, jump_cost = 1e8;
 
-  // A path is planned in windows of at most so many frames, fewer where there are many joints; all but the
-  // last keep their first half.
+  // A path is planned in windows of at most so many frames, fewer where there are many joints.
   static constexpr int window = 8192, least_window = 512;
   static constexpr long long window_numbers = 4 << 20; // joint values of all candidates of a window
 
@@ -51,7 +52,7 @@ struct PathConstants {
   // grow, and how fast.
   static constexpr int usual_rounds = 2, smoothing_rounds = 24;
   static constexpr double smooth_damping = 1e-4, smooth_zone = 0.9, limit_weight = 0.1,
-                          centring_weight = 0.003;
+                          centring_weight = 0.05;
   static constexpr double speed_zone = 0.85, weight_gain = 4;
 };
 
@@ -68,7 +69,7 @@ struct PathRequest {
   const double *end;   // n: near the last q, or null
   bool closed;         // the last q is to be the first
   int preference;      // a PathPreference
-  bool smooth;         // whether redundant linkages are smoothed
+  int smoothed;        // candidates of a redundant linkage that are smoothed and compared; 0: none
   Deadline deadline;
 };
 

@@ -21,6 +21,8 @@ from supple.solution import Solution
 if TYPE_CHECKING:
     from supple.solver import Solver
 
+_COMPARED = 8
+"""Candidates of a redundant linkage that are smoothed; the one of least motion is taken."""
 _TERMS = {TermKind.TOWARDS: "centred", TermKind.DEXTERITY: "conditioning"}
 
 
@@ -124,6 +126,7 @@ def plan(
         end=_ends(linkage, end, shape, "end"),
         closed=closed,
         prefer=prefer,
+        smoothed=_COMPARED,
         untimed_dt=float(even.mean()),
         progress=progress,
     )

@@ -58,7 +58,7 @@ def solve_many(
     closed: bool = False,
     prefer: str = "least motion",
     speed: Array | None = None,
-    smooth: bool = True,
+    smoothed: int = 1,
     untimed_dt: float = 0.01,
     progress: bool | None = False,
 ) -> Rows:
@@ -78,7 +78,7 @@ def solve_many(
         closed: whether each path ends where it begins.
         prefer: one of `PREFERENCES`.
         speed: speed limits (dof,); by default those of the linkage.
-        smooth: whether redundant linkages are smoothed to less joint motion.
+        smoothed: how many candidates of a redundant linkage are smoothed to less joint motion, and compared; 0: none.
         untimed_dt: time between frames if neither dt nor times is given: it tells how far a jump goes.
         progress: whether to show a bar; None: on a terminal, after one second.
     """
@@ -97,7 +97,7 @@ def solve_many(
         np.empty(count),
         np.empty(count, np.bool_),
     )
-    how = (untimed_dt if dt is None else float(dt), closed, PREFERENCES[prefer], smooth)
+    how = (untimed_dt if dt is None else float(dt), closed, PREFERENCES[prefer], smoothed)
     out = (rows.q, rows.outcome, rows.distance, rows.angle, rows.reconfigured)
     parts = [batch.parts(goal, (count,)) for goal in several]
     bounds = np.minimum(np.ascontiguousarray(limits, dtype=float), 1e300)
