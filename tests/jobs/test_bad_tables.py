@@ -259,6 +259,7 @@ def test_csv_rows_that_are_no_numbers_are_marked(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_memory_does_not_grow_with_the_row_group(tmp_path):
     rows = 400_000
     q = np.tile(motion(4, frames=100), (rows // 400, 1))

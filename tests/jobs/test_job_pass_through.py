@@ -89,7 +89,7 @@ def same(before: pa.Table, after: pa.Table) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(table=any_table(), rows=st.integers(1, ROWS + 1))
 def test_every_other_column_of_parquet_passes_through_untouched(table, rows):
     with tempfile.TemporaryDirectory() as folder:
@@ -103,7 +103,7 @@ def test_every_other_column_of_parquet_passes_through_untouched(table, rows):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(table=any_table(), rows=st.integers(1, ROWS + 1), stream=st.booleans())
 def test_every_other_column_of_arrow_passes_through_untouched(table, rows, stream):
     with tempfile.TemporaryDirectory() as folder:
