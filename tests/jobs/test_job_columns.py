@@ -141,16 +141,16 @@ def test_bad_rows_are_marked_and_the_others_are_as_without_them(tmp_path):
     table = pa.table({"p": lists(seven(Q))})
     clean, _ = run(tmp_path, table, jobs.solve, pose="p")
     bad = seven(Q)
-    bad[3, 2], bad[7, 3:], bad[11, 5] = np.nan, 0, np.inf
+    bad[3, 2], bad[7, 3:], bad[11, 5], bad[19, 0] = np.nan, 0, np.inf, 1e300
     rows = [list(row) for row in bad]
     rows[13] = None
     rows[17] = rows[17][:6]
     (tmp_path / "bad").mkdir()
     after, result = run(tmp_path / "bad", pa.table({"p": pa.array(rows, pa.list_(pa.float64()))}), jobs.solve, pose="p")
     wrong = np.zeros(ROWS, dtype=bool)
-    wrong[[3, 7, 11, 13, 17]] = True
+    wrong[[3, 7, 11, 13, 17, 19]] = True
     assert (np.array([outcome == "invalid" for outcome in after["outcome"].to_pylist()]) == wrong).all()
-    assert result.counts["invalid"] == 5
+    assert result.counts["invalid"] == 6
     q = numbers(after, "q")
     assert np.isnan(q[wrong]).all()
     assert np.isnan(after["position_error"].to_numpy()[wrong]).all()

@@ -65,7 +65,7 @@ def assembled(position: ArrayLike | None, quaternion: ArrayLike | None, w_first:
         good &= usable
         matrix = np.array(np.broadcast_to(_core.from_quaternion(_check.unit(turned)), (*shape, 4, 4)))
     if p is not None:
-        good &= (np.abs(p) <= _check.LARGEST).all(axis=-1)
+        good &= np.isfinite(p).all(axis=-1)
         matrix[..., :3, 3] = p
     if not good.all():
         matrix[~good] = np.eye(4)

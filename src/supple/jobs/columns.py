@@ -139,13 +139,19 @@ class Pose:
         return self.quaternion is None or self.position is not None
 
     def frames(self, numbers: dict[str, Array]) -> tuple[Frame, NDArray[np.bool_]]:
-        """Frames (rows,) of the numbers (rows, n) of each part, and which are good (rows,)."""
+        """Frames (rows,) of the numbers (rows, n) of each part, and which are good (rows,).
+
+        Positions beyond 1e12 m are not good: their squares would overflow.
+        """
         if "matrix" in numbers:
-            return Frame.masked(numbers["matrix"].reshape(-1, 4, 4))
-        if "pose" in numbers:
+            frames, good = Frame.masked(numbers["matrix"].reshape(-1, 4, 4))
+        elif "pose" in numbers:
             whole = numbers["pose"]
-            return Frame.masked(position=whole[:, :3], quaternion=whole[:, 3:], order=self.order)
-        return Frame.masked(position=numbers.get("position"), quaternion=numbers.get("quaternion"), order=self.order)
+            frames, good = Frame.masked(position=whole[:, :3], quaternion=whole[:, 3:], order=self.order)
+        else:
+            position, quaternion = numbers.get("position"), numbers.get("quaternion")
+            frames, good = Frame.masked(position=position, quaternion=quaternion, order=self.order)
+        return frames, good & (np.abs(frames.position) <= _check.LARGEST).all(axis=-1)
 
     def numbers(self, frames: Frame) -> dict[str, Array]:
         """The numbers (rows, n) of each part of frames (rows,); the inverse of `frames`."""
