@@ -151,7 +151,7 @@ class Pose:
         else:
             position, quaternion = numbers.get("position"), numbers.get("quaternion")
             frames, good = Frame.masked(position=position, quaternion=quaternion, order=self.order)
-        near = (np.abs(frames.position) <= _check.LARGEST).all(axis=-1)
+        near: Any = (np.abs(frames.position) <= _check.LARGEST).all(axis=-1)
         if near.all():
             return frames, good
         return Frame._trusted(np.where(near[:, None, None], frames.matrix, np.eye(4))), good & near
