@@ -13,11 +13,16 @@
   extern const ForwardKernels forward_kernels;                                                               \
   extern const LocalKernels local_kernels;                                                                   \
   extern const SearchKernels search_kernels;                                                                 \
+  extern const PathKernels path_kernels;                                                                     \
   extern const TrackingKernels tracking_kernels;                                                             \
   }                                                                                                          \
   }                                                                                                          \
-  static const InstructionSet set##_set = {#set, &supple::set::forward_kernels, &supple::set::local_kernels, \
-                                           &supple::set::search_kernels, &supple::set::tracking_kernels};
+  static const InstructionSet set##_set = {#set,                                                             \
+                                           &supple::set::forward_kernels,                                    \
+                                           &supple::set::local_kernels,                                      \
+                                           &supple::set::search_kernels,                                     \
+                                           &supple::set::path_kernels,                                       \
+                                           &supple::set::tracking_kernels};
 SUPPLE_DECLARE(baseline)
 #ifdef SUPPLE_HAS_avx2
 SUPPLE_DECLARE(avx2)

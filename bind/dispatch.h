@@ -2,6 +2,7 @@
 #pragma once
 #include "kernels/forward.h"
 #include "kernels/local.h"
+#include "kernels/path.h"
 #include "kernels/search.h"
 #include "kernels/tracking.h"
 
@@ -10,6 +11,7 @@ struct InstructionSet {
   const ForwardKernels *forward;
   const LocalKernels *local;
   const SearchKernels *search;
+  const PathKernels *path;
   const TrackingKernels *tracking;
 };
 

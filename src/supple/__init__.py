@@ -36,7 +36,7 @@ from supple.solution import Outcome, Solution
 from supple.solver import Solver, Tolerance, solve
 
 if TYPE_CHECKING:
-    from supple import analysis, gauntlet, models, read, teleop, textbook, view, workspace, write
+    from supple import analysis, gauntlet, jobs, models, read, teleop, textbook, view, workspace, write
     from supple._motion.interpolation import Interpolation
     from supple.motion import Motion
     from supple.path import GoalPath
@@ -90,6 +90,7 @@ __all__ = [
     "dh",
     "errors",
     "gauntlet",
+    "jobs",
     "load",
     "method",
     "models",
@@ -109,6 +110,7 @@ __all__ = [
 _MODULES = (
     "analysis",
     "gauntlet",
+    "jobs",
     "models",
     "motion",
     "path",

@@ -256,8 +256,27 @@ def finite(array: Array, what: str, detail: str = "") -> Array:
     """The same array, if all of it is finite; ``detail`` is put after the message."""
     if not np.isfinite(array).all():
         got = f", got {array.tolist()}" if array.size <= 6 else ""
+        if not got and array.ndim > 1:
+            got = which_rows(~np.isfinite(array).all(axis=-1))
         raise BadInput(f"{what} must be finite{detail}{got}")
     return array
+
+
+def which_rows(wrong: Any) -> str:
+    """The end of a message that says which rows (...) are wrong: the first three, and how many there are.
+
+    >>> which_rows(np.array([False, True, True]))
+    '; wrong are rows 1 and 2'
+    """
+    if not np.ndim(wrong):
+        return ""
+    rows = [str(i[0] if len(i) == 1 else tuple(i)) for i in np.argwhere(wrong)[:3].tolist()]
+    count = int(np.count_nonzero(wrong))
+    if count == 1:
+        return f"; wrong is row {rows[0]}"
+    if count <= 3:
+        return f"; wrong are rows {', '.join(rows[:-1])} and {rows[-1]}"
+    return f"; wrong are rows {', '.join(rows)} and {count - 3:,} more"
 
 
 def leading_axes(a: tuple[int, ...], b: tuple[int, ...], what: str) -> tuple[int, ...]:

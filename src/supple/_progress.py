@@ -25,6 +25,7 @@ class Progress:
         what: str,
         total: int,
         *,
+        unit: str = "",
         shown: bool = True,
         anywhere: bool = False,
         stream: TextIO | None = None,
@@ -32,9 +33,9 @@ class Progress:
     ) -> None:
         """A bar for ``total`` steps, written to ``stream``, by default the standard error.
 
-        ``anywhere``: also if the stream is no terminal.
+        ``anywhere``: also if the stream is no terminal. ``unit``: what a step is, to show the steps in a second.
         """
-        self.what, self.total, self.done = what, total, 0
+        self.what, self.total, self.done, self.unit = what, total, 0, unit
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock
         self._on = shown and self._stream is not None and (anywhere or self._stream.isatty())
@@ -57,7 +58,8 @@ class Progress:
         filled = int(part * WIDTH)
         left = seconds * (1 - part) / part if part else float("inf")
         rest = f", {_duration_text(left)} left" if left < 1e6 else ""
-        return f"{self.what} [{'#' * filled}{'.' * (WIDTH - filled)}] {100 * part:3.0f} %{rest}"
+        speed = f", {self.done / seconds:,.0f} {self.unit}/s" if self.unit and seconds > 0 else ""
+        return f"{self.what} [{'#' * filled}{'.' * (WIDTH - filled)}] {100 * part:3.0f} %{speed}{rest}"
 
     def _draw(self, text: str) -> None:
         self._stream.write("\r" + text.ljust(self._drawn))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple import _check, _core
-from supple._linkage import angles
+from supple._linkage import angles, frame_rows
 from supple.errors import BadInput
 
 Array = NDArray[np.float64]
@@ -125,11 +125,47 @@ class Frame:
         True
         """
         q = _check.rows(quaternion, 4, "quaternion")
-        if np.any(np.abs(q).max(axis=-1, initial=0) < 1e-12):
-            raise BadInput("quaternion must not be zero")
+        zero = np.abs(q).max(axis=-1, initial=0) < frame_rows.SHORTEST
+        if np.any(zero):
+            raise BadInput(f"quaternion must not be zero{_check.which_rows(zero)}")
         if _check.one_of(order, "order", _ORDERS) == "xyzw":
             q = np.roll(q, 1, axis=-1)
         return cls._trusted(_core.from_quaternion(_check.unit(q)))
+
+    @classmethod
+    def masked(
+        cls,
+        matrix: ArrayLike | None = None,
+        *,
+        position: ArrayLike | None = None,
+        quaternion: ArrayLike | None = None,
+        order: str = "wxyz",
+    ) -> tuple[Frame, NDArray[np.bool_]]:
+        """Frames of measured rows, some of which may be bad; and which of them are good (...).
+
+        Give ``matrix`` (..., 4, 4), or ``position`` (..., 3) in metres, ``quaternion`` (..., 4) of any length but
+        zero, or both. A row that `Frame`, `at` or `quaternion` would refuse is not good, and its frame is the identity.
+
+        >>> import numpy as np
+        >>> from supple import Frame
+        >>> frames, good = Frame.masked(position=[[1, 2, 3], [np.nan, 0, 0]], quaternion=[[1, 0, 0, 0], [1, 0, 0, 0]])
+        >>> good
+        array([ True, False])
+        >>> frames[0]
+        Frame at (1, 2, 3)
+        """
+        if (matrix is None) == (position is None and quaternion is None):
+            raise BadInput("give matrix, or position and quaternion")
+        if matrix is not None:
+            array = _check.numbers(matrix, "matrix", "(..., 4, 4)")
+            if array.shape[-2:] != (4, 4):
+                raise BadInput(f"matrix must have shape (..., 4, 4), not {array.shape}")
+            made, good = frame_rows.mended(array)
+        else:
+            first = _check.one_of(order, "order", _ORDERS) == "wxyz"
+            made, good = frame_rows.assembled(position, quaternion, first)
+        made.flags.writeable = False
+        return cls._trusted(made), good
 
     @classmethod
     def rpy(cls, roll: ArrayLike, pitch: ArrayLike = _MISSING, yaw: ArrayLike = _MISSING) -> Frame:
@@ -412,5 +448,6 @@ def _checked(value: ArrayLike | Frame) -> Array:
         raise BadInput(f"a frame must have at most {_check.MOST_AXES} axes, got {array.ndim}")
     wrong, off = _core.mend_frames(array)
     if wrong:
-        raise BadInput(_WRONG[wrong].format(off))
+        good = frame_rows.good_rows(array) if array.ndim > 2 else np.zeros((), dtype=bool)
+        raise BadInput(_WRONG[wrong].format(off) + _check.which_rows(~good))
     return array

@@ -1,91 +1,209 @@
-"""Inverse kinematics along a path of goals, frame by frame, and its result."""
+"""Inverse kinematics along whole paths of goals, and its result."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from supple import _check, method
+from supple import _check
+from supple import prefer as preferences
 from supple._linkage.argument import checked_linkage
-from supple._solve import compilation
+from supple._path import arguments, follower, measures, planner, reasons, timing
 from supple._solve.arguments import goal_list, start_values
-from supple._solve.text import angle_text, length_text
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.goal import Goal, take_rows
 from supple.linkage import Linkage
 from supple.motion import Motion
 from supple.path import GoalPath
-from supple.solution import Outcome, Solution
+from supple.prefer import Preference
+from supple.solution import Solution
 from supple.solver import Solver, SolverOptions
 
+Prefer = Literal["least motion", "centred", "conditioning"]
 
-@dataclass(frozen=True)
+
+class WorstStep(NamedTuple):
+    """The step between two frames that uses most of what its joint may move in that time."""
+
+    frame: int
+    """The frame that it leads to."""
+    joint: str
+    """The name of the value of q."""
+    change: float
+    """In radians or metres."""
+    part: float
+    """Of the longest step that is no jump; above 1 it is one."""
+
+
+@dataclass(frozen=True, eq=False)
 class PathSolution:
-    """The result of `solve_path`: a motion, and the error of each of its frames. A frozen value.
+    """The result of `solve_path`, of one path or many. A frozen value.
+
+    Arrays have the leading axes of the goals: (frames,) for one path, (frames, paths...) for many. ``done[i]`` is one
+    path of many. ``motion``, ``worst_step``, ``why`` and the text are for one path.
 
     >>> from supple import GoalPath, models, solve_path
     >>> arm = models.planar3()
     >>> path = GoalPath.line([12, 6, 0], [10, 8, 0])
     >>> done = solve_path(arm, path.goal("tip", 11), duration=2.0)
-    >>> done.arrived, len(done.motion), done.left is None
-    (True, 11, True)
+    >>> done.arrived, len(done.motion), done.left is None, done.continuous
+    (True, 11, True, True)
     """
 
-    motion: Motion
-    """Joint values over time: one key for each frame, linear between them."""
     solution: Solution
-    """The outcome and the error of each frame; its leading axis is (frames,)."""
+    """The outcome and the error of each frame (frames, paths...)."""
+    times: Array
+    """Times of the frames (frames, paths...), in seconds; later than those given where `retime` stretched them."""
+    reconfigured: NDArray[np.bool_]
+    """Whether the step to each frame (frames, paths...) is a jump: a step of a joint that is longer than its speed
+    limit allows, or longer than 0.3 rad; where frames are more than 1/20 s apart, longer than 6 rad/s allow. Without
+    times, rate or duration speed limits do not count."""
+    stretch: Array
+    """Duration of each path (paths...) relative to the one given; 1 without `retime`."""
+    _timed: bool
+
+    # -- one or many --------------------------------------------------------------------------------------------
 
     @property
-    def arrived(self) -> bool:
-        """Whether every frame is within tolerance."""
-        return bool(self.solution.arrived.all())
+    def linkage(self) -> Linkage:
+        """The linkage that moves."""
+        return self.solution.linkage
+
+    @property
+    def q(self) -> Array:
+        """Joint values (frames, paths..., dof), in radians or metres."""
+        return self.solution.q
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The axes of the paths: () for one path."""
+        return self.times.shape[1:]
+
+    def __getitem__(self, index: Any) -> PathSolution:
+        """One path of many, or some; NumPy's rules for an index of the axes of the paths."""
+        if not self.shape:
+            raise IndexError("a single path cannot be indexed; its frames are in done.q and done.solution")
+        key = (slice(None), *(index if isinstance(index, tuple) else (index,)))
+        return PathSolution(
+            self.solution[key], self.times[key], self.reconfigured[key], self.stretch[index], self._timed
+        )
+
+    def _only(self, what: str) -> None:
+        if self.shape:
+            raise ValueError(f"many paths have many {what}; use done[i]")
+
+    @property
+    def arrived(self) -> Any:
+        """Whether every frame is within tolerance: a bool, or (paths...) for many."""
+        reached = self.solution.arrived.all(axis=0)
+        return reached if self.shape else bool(reached)
+
+    @property
+    def continuous(self) -> Any:
+        """Whether no step is a jump: a bool, or (paths...) for many."""
+        smooth = ~self.reconfigured.any(axis=0)
+        return smooth if self.shape else bool(smooth)
 
     def __bool__(self) -> bool:
-        return self.arrived
-
-    @property
-    def left(self) -> int | None:
-        """The first frame that is not within tolerance, None if all are."""
-        return None if self.arrived else int(np.argmin(self.solution.arrived))
+        return bool(np.all(self.arrived) and np.all(self.continuous))
 
     @property
     def distance(self) -> Array:
-        """Distance of the positions from their goals (frames, goals), in metres."""
+        """Distance of the positions from their goals (frames, paths..., goals), in metres."""
         return self.solution.distance
 
     @property
     def angle(self) -> Array:
-        """Angle of the orientations from their goals (frames, goals), in radians."""
+        """Angle of the orientations from their goals (frames, paths..., goals), in radians."""
         return self.solution.angle
 
     @property
+    def steps(self) -> Array:
+        """Change of each joint from frame to frame (frames - 1, paths..., dof), in radians or metres."""
+        return self.linkage.difference(self.q[:-1], self.q[1:])
+
+    @property
     def change(self) -> Array:
-        """The largest change of a joint between adjacent frames (frames - 1,), in radians or metres."""
-        q = self.motion.q
-        change: Array = np.abs(self.motion.linkage.difference(q[:-1], q[1:])).max(axis=-1)
+        """The largest change of a joint between adjacent frames (frames - 1, paths...), in radians or metres."""
+        change: Array = np.abs(self.steps).max(axis=-1)
         return change
 
+    @property
+    def length(self) -> Any:
+        """Length of the way through joint space: a number, or (paths...); the sum of the norms of `steps`."""
+        length = np.linalg.norm(self.steps, axis=-1).sum(axis=0)
+        return length if self.shape else float(length)
+
+    @property
+    def limit_margin(self) -> Array:
+        """Distance to the nearest position limit of a joint (frames, paths...), in radians or metres.
+
+        Joints that move no goal do not count.
+        """
+        return measures.limit_margin(self.linkage, self.solution.goals, self.solution.solver, self.q)
+
+    @cached_property
+    def singularity_margin(self) -> Array:
+        """Smallest singular value of the weighted Jacobian of the goals (frames, paths...); 0 at a singularity."""
+        shape = self.solution.outcomes.shape
+        rows = np.arange(math.prod(shape))
+        goals = [take_rows(goal, shape, rows) for goal in self.solution.goals]
+        q = self.q.reshape(-1, self.linkage.dof)
+        return measures.smallest_singular_value(self.linkage, goals, self.solution.solver, q).reshape(shape)
+
+    # -- one path -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def motion(self) -> Motion:
+        """Joint values over time: one key for each frame, linear between them."""
+        self._only("motions")
+        return Motion(self.linkage, self.times, self.q)
+
+    @property
+    def left(self) -> int | None:
+        """The first frame that is not within tolerance, None if all are."""
+        self._only("frames")
+        return None if self.arrived else int(np.argmin(self.solution.arrived))
+
+    @property
+    def reconfigurations(self) -> NDArray[np.int64]:
+        """The frames to which the arm jumps."""
+        self._only("reconfigurations")
+        return np.flatnonzero(self.reconfigured)
+
+    @cached_property
+    def worst_step(self) -> WorstStep:
+        """The step that uses most of what its joint may move in that time."""
+        self._only("worst steps")
+        steps = np.abs(self.steps)
+        part = steps / planner.longest_steps(self.linkage, self.solution.goals, np.diff(self.times), self._timed)
+        frame, joint = (int(i) for i in np.unravel_index(int(part.argmax()), part.shape))
+        return WorstStep(frame + 1, self.linkage.names[joint], float(steps[frame, joint]), float(part[frame, joint]))
+
+    @cached_property
+    def why(self) -> str:
+        """Why the path is not followed whole and without a jump, in words; empty if it is.
+
+        >>> from supple import GoalPath, models, solve_path
+        >>> solve_path(models.planar3(), GoalPath.line([25, 5, 0], [45, 5, 0]).goal("tip", 21)).why
+        'frames 5 to 20 (0.25 to 1 s): tip is out of reach by 414 mm along +x'
+        """
+        self._only("reasons")
+        return "; ".join(reasons.reasons(self.solution, self.times, self.reconfigured, self._timed))
+
     def __str__(self) -> str:
-        n, found = len(self.motion), self.solution
-        away = self.distance if any(goal.position is not None for goal in found.goals) else self.angle
-        worst, goal = (int(i) for i in np.unravel_index(int(away.argmax()), away.shape))
-        wanted = found.goals[goal]
-        parts = [length_text(float(self.distance[worst, goal]))] if wanted.position is not None else []
-        if wanted.orientation is not None or wanted.axis is not None:
-            parts.append(angle_text(float(self.angle[worst, goal])))
-        far = f"{wanted.link} at most {' and '.join(parts)} away, at frame {worst}"
-        jump = f"largest change from frame to frame {_largest(self.motion)}"
-        if self.arrived:
-            return f"followed all {n} frames within tolerance; {jump}"
-        count, when = int((~found.arrived).sum()), self.motion.times[self.left]
-        stuck = found.outcomes[worst] == Outcome.STUCK.value
-        why = f" ({found[worst].why})" if stuck else ""
-        return f"left the path at frame {self.left} ({when:.4g} s), {count} of {n} not arrived: {far}{why}; {jump}"
+        if self.shape:
+            count = math.prod(self.shape)
+            good, smooth = int(np.sum(self.arrived)), int(np.sum(self.continuous))
+            return f"{count:,} paths of {len(self.times):,} frames: {good:,} arrived everywhere, {smooth:,} continuous"
+        return reasons.text(self.solution, self.times, self.reconfigured, float(self.stretch), self._timed)
 
     def __repr__(self) -> str:
         return f"<PathSolution: {self}>"
@@ -97,21 +215,44 @@ def solve_path(
     goals: Goal | Sequence[Goal],
     start: ArrayLike | None = None,
     *,
-    duration: float = 1.0,
+    times: ArrayLike | None = None,
+    rate: float | None = None,
+    duration: float | None = None,
+    end: ArrayLike | None = None,
+    closed: bool = False,
+    prefer: Prefer | Preference = "least motion",
+    retime: bool = False,
     solver: Solver | None = None,
     steps: int | None = None,
+    progress: bool | None = None,
 ) -> PathSolution:
-    """Inverse kinematics along paths of goals, frame by frame; each frame starts from the result of the one before.
+    """Joint values along whole paths of goals: continuous, within limits and speeds, with little joint motion.
+
+    Many answers for a frame are continued through all others, and joined where they meet. Where no continuous motion
+    is found, the path has few reconfigurations, each marked. The result is the same for any number of threads, and for
+    one path or many.
 
     Args:
         linkage: the linkage that moves.
-        goals: goals with one leading axis (frames,), such as ``path.goal("hand", 101)`` or ``Goal("hand", frames)``.
-            Several goals are met together; a goal without a leading axis stays the same in all frames.
-        start: joint values (dof,) to start from; the linkage's rest by default.
-        duration: time from the first frame to the last, in seconds.
-        solver: solves each frame; by default damped least squares with ``limit_escapes=0``, which stays on one branch.
-        steps: None to solve each frame to tolerance; else the most steps between frames, one in the chapter. The first
-            frame is then the start itself.
+        goals: goals with a leading axis (frames,), such as ``path.goal("hand", 101)`` or ``Goal("hand", frames)``; with
+            more axes (frames, paths...), many paths. Several goals are met together; a goal without a leading axis
+            stays the same in all frames.
+        start: first joint values (dof,), or (paths..., dof); the nearest answer to them, where they are none. By
+            default the planner chooses.
+        times: times of the frames (frames,), in seconds, increasing; or
+        rate: frames a second; or
+        duration: time from the first frame to the last, in seconds. Without any of them it is one second, and speed
+            limits do not count.
+        end: last joint values (dof,), or (paths..., dof), as ``start``.
+        closed: whether the last joint values are to be the first, for paths whose last goal is their first.
+        prefer: "least motion"; "centred", away from limits; or "conditioning", away from singularities. `prefer.centre`
+            and `prefer.dexterity` mean the last two.
+        retime: whether to stretch the time, as little as possible, so that joint speeds and accelerations keep to
+            their limits.
+        solver: a search, whose tolerance, margin and joint weights are used; or another method, which solves frame by
+            frame, each from the one before.
+        steps: the chapter's sequences: the most steps between frames. The first frame is then the start itself.
+        progress: whether to show a bar on stderr; by default on a terminal, after one second.
 
     >>> from supple import GoalPath, models, solve_path
     >>> arm = models.planar3()
@@ -119,78 +260,56 @@ def solve_path(
     >>> done.motion.q.shape
     (11, 3)
     """
-    chosen = Solver(method=method.damped(), limit_escapes=0) if solver is None else solver
-    _check.instance(chosen, Solver, "solver")
-    if steps is not None:
-        _check.whole(steps, "steps", 1)
-    duration = _check.positive(duration, "duration", "seconds")
+    chosen = arguments.solver(solver, Solver(), steps, preferences.Preference, prefer)
     if isinstance(goals, GoalPath):
         raise BadInput(
             "solve_path takes goals of a link, not a GoalPath; "
             f"write solve_path(arm, path.goal({checked_linkage(linkage).tips[0]!r}, 101))"
         )
     wanted = goal_list(linkage, goals, "solve_path(linkage, goals)")
-    try:
-        shape = np.broadcast_shapes(*(goal.shape for goal in wanted))
-    except ValueError:
-        raise BadInput(f"goals must have the same number of frames, got {[goal.shape for goal in wanted]}") from None
-    if len(shape) != 1 or shape[0] < 2:
-        raise BadInput(f"goals along a path need one leading axis, with two frames or more; theirs is {shape}")
-    lost = ~np.isfinite(np.stack([goal._encoded(shape) for goal in wanted], axis=1)).all(axis=(1, 2))
-    if lost.any():
-        raise BadInput(f"goals must be finite; that of frame {int(lost.argmax())} is not")
-    compilation.compiled(linkage, wanted, chosen)
-    q = start_values(linkage, start)
-    if q.ndim != 1:
-        raise BadInput(f"start must have shape ({linkage.dof},), not {q.shape}")
-    rows, report = np.zeros((*shape, linkage.dof)), np.zeros((*shape, 3 if chosen.searches else 4))
-    for i in range(shape[0]):
-        now = [take_rows(goal, shape, i) for goal in wanted]
-        if steps is None:
-            found = chosen.solve(linkage, now, q)
-            report[i] = (
-                found.outcomes,
-                found.iterations,
-                *((found.starts,) if chosen.searches else (found.largest_step, found.path)),
-            )
-            q = found.q
-        else:
-            q, (outcome, taken, *way) = _stepped(linkage, now, chosen, q, steps if i else 0)
-            report[i] = (outcome, taken, 1) if chosen.searches else (outcome, taken, *way)
-        rows[i] = q
-    motion = Motion(linkage, np.linspace(0, duration, shape[0]), rows)
-    return PathSolution(motion, Solution._from_rows(linkage, wanted, shape, (), rows, report.T, chosen))
+    shape = arguments.shape_of(wanted)
+    when, timed = timing.frame_times(shape[0], times, rate, duration)
+    arguments.check_flags(closed, retime, progress)
+    arguments.check_finite(wanted, shape)
+    first = None if start is None else start_values(linkage, start)
+    last = None if end is None else arguments.values(linkage, end, "end")
+    if steps is not None or not chosen.searches:
+        found = _follow(linkage, wanted, shape, chosen, first, steps, (closed, retime, last is not None))
+        marks = arguments.jumps(found, when, timed)
+        return PathSolution(found, when, marks, np.ones(()), timed)
+    how = arguments.preference(prefer, chosen.prefer)
+    plain = replace(chosen, prefer=preferences.nothing)
+    done = arguments.plan(linkage, wanted, shape, plain, when, timed and not retime, first, last, closed, how, progress)
+    result = PathSolution(*done, np.ones(shape[1:]), timed)
+    return _retimed(result) if retime else result
 
 
-def _largest(motion: Motion) -> str:
-    """The largest change between adjacent keys, in words."""
-    linkage = motion.linkage
-    change = np.abs(linkage.difference(motion.q[:-1], motion.q[1:])).max(axis=0)
-    i = int(change.argmax())
-    units = [unit for joint in linkage.joints if joint.dof for unit in joint.units]
-    return f"{change[i]:.3g} {units[i]}, of {linkage.names[i]}"
+def _follow(
+    linkage: Linkage,
+    goals: list[Goal],
+    shape: tuple[int, ...],
+    solver: Solver,
+    start: Array | None,
+    steps: int | None,
+    others: tuple[bool, ...],
+) -> Solution:
+    """The solution frame by frame."""
+    if len(shape) > 1 or any(others):
+        raise BadInput(
+            "steps= and methods other than the search follow one path, without end, closed and retime; "
+            "leave out steps= and solver=, or write solver=Solver(tolerance=...)"
+        )
+    begin = linkage.rest if start is None else start
+    if begin.ndim != 1:
+        raise BadInput(f"start must have shape ({linkage.dof},), not {begin.shape}")
+    return follower.follow(linkage, goals, shape[0], solver, begin, steps)
 
 
-def _stepped(linkage: Linkage, goals: list[Goal], solver: Solver, q: Array, steps: int) -> tuple[Array, list[float]]:
-    """Joint values after at most so many steps; then outcome, steps taken, largest step and length of the path."""
-    outcome, taken, largest, length = Outcome.OUT_OF_BUDGET, 0, 0.0, 0.0
-    for _ in range(steps):
-        moved = solver._stepped(linkage, goals, q)
-        if moved is None:  # the method has no step at a singular place
-            moved = q
-        if np.array_equal(moved, q) or not np.isfinite(moved).all():
-            outcome = Outcome.STUCK
-            break
-        change = linkage.difference(q, moved)
-        q, taken = moved, taken + 1
-        largest, length = max(largest, float(np.abs(change).max())), length + float(np.linalg.norm(change))
-        if taken < steps and _near(linkage, goals, solver, q):
-            break
-    if _near(linkage, goals, solver, q):
-        outcome = Outcome.ARRIVED
-    return q, [outcome.value, taken, largest, length]
-
-
-def _near(linkage: Linkage, goals: list[Goal], solver: Solver, q: Array) -> bool:
-    at = Solution._from_rows(linkage, goals, (), (), q[None], np.zeros((3 if solver.searches else 4, 1)), solver)
-    return bool((at.distance <= solver.tolerance.position).all() and (at.angle <= solver.tolerance.angle).all())
+def _retimed(done: PathSolution) -> PathSolution:
+    """The same joint values at later times, where speeds and accelerations need them."""
+    count = math.prod(done.shape)
+    given = done.times.reshape(len(done.times), count)
+    q = done.q.reshape(len(given), count, -1)
+    later = np.stack([timing.retimed(done.linkage, given[:, i], q[:, i]) for i in range(count)], axis=1)
+    stretch = (later[-1] - later[0]) / (given[-1] - given[0])
+    return replace(done, times=later.reshape(done.times.shape), stretch=stretch.reshape(done.shape))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 CORE = next(parent for parent in Path(__file__).parents if (parent / "core" / "supple").is_dir()) / "core"
-ORDER = ("math", "model", "task", "local", "search", "tracking")
+ORDER = ("math", "model", "task", "local", "search", "path", "tracking")
 BIND = CORE.parent / "bind"
 KERNELS = sorted(path.name for path in (BIND / "kernels").glob("*.cpp"))
 HEADERS = sorted(path.relative_to(CORE).as_posix() for path in CORE.rglob("*.h"))
@@ -29,6 +29,7 @@ def test_a_header_includes_only_its_own_folder_and_those_before(header):
     for included in includes(header):
         assert included in HEADERS, f"{header} includes {included}, which is not a header of the core"
         assert ORDER.index(included.split("/")[1]) <= place, f"{header} includes {included}"
+        assert not (header.startswith("supple/tracking/") and included.startswith("supple/path/"))
 
 
 @pytest.mark.parametrize("header", [header for header in HEADERS if header.endswith("/types.h")])

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import page_tables
 import supple
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -103,6 +104,7 @@ def folder(tmp_path: Path, recording: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for name, motion_of in (("walk.bvh", "human"), ("wave.npz", "panda")):
         moved = supple.models.get(motion_of)
         supple.Motion(moved, [0, 0.1], [moved.rest, moved.rest]).save(tmp_path / name)
+    page_tables.write_all(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -510,3 +510,80 @@ def test_frames_of_too_many_axes_are_not_multiplied():
             call()
     with pytest.raises(BadInput, match=r"must broadcast.*\(2,\) and \(3,\)"):
         Frame.at(np.zeros((2, 3))) @ Frame.at(np.zeros((3, 3)))
+
+
+# -- rows some of which are bad ---------------------------------------------------------------------------------------
+
+
+def spoiled(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Positions, quaternions, and which rows are good; a tenth is bad in one of several ways."""
+    rng = np.random.default_rng(seed)
+    p, q = rng.uniform(-2, 2, (rows, 3)), rng.normal(size=(rows, 4)) * 10.0 ** rng.uniform(-3, 3, (rows, 1))
+    good = rng.random(rows) > 0.1
+    for row in np.flatnonzero(~good):
+        way = rng.integers(3)
+        if way == 0:
+            p[row, rng.integers(3)] = rng.choice([np.nan, np.inf, -np.inf])
+        elif way == 1:
+            q[row, rng.integers(4)] = rng.choice([np.nan, np.inf])
+        else:
+            q[row] = 0
+    return p, q, good
+
+
+@pytest.mark.parametrize("order", ["wxyz", "xyzw"])
+def test_masked_rows_are_the_frames_of_the_good_ones_and_the_identity_elsewhere(order):
+    p, q, good = spoiled(5000, 3)
+    frames, mask = Frame.masked(position=p, quaternion=q, order=order)
+    assert (mask == good).all()
+    assert np.array_equal(frames[good].matrix, Frame.at(p[good], Frame.quaternion(q[good], order)).matrix)
+    assert (frames[~good].matrix == np.eye(4)).all()
+
+
+def test_masked_matrices_are_good_where_a_frame_takes_them():
+    p, q, _ = spoiled(2000, 4)
+    matrix = np.array(Frame.masked(position=p, quaternion=q)[0].matrix)
+    rng = np.random.default_rng(5)
+    for row in rng.choice(2000, 100, replace=False):
+        matrix[row, rng.integers(4), rng.integers(4)] += rng.choice([0.001, 0.5, np.nan, -3])
+    frames, mask = Frame.masked(matrix)
+    for row in range(2000):
+        try:
+            wanted, is_good = Frame(matrix[row]), True
+        except BadInput:
+            wanted, is_good = Frame(), False
+        assert mask[row] == is_good
+        assert np.array_equal(frames[row].matrix, wanted.matrix)
+    assert 0 < np.count_nonzero(~mask) < 100
+
+
+def test_masked_takes_one_frame_no_rows_and_leading_axes():
+    frame, good = Frame.masked(position=[1, 2, 3])
+    assert (frame, bool(good)) == (Frame.at([1, 2, 3]), True)
+    frames, good = Frame.masked(position=np.zeros((0, 3)), quaternion=np.zeros((0, 4)))
+    assert (frames.shape, good.shape) == ((0,), (0,))
+    frames, good = Frame.masked(position=np.zeros((5, 1, 3)), quaternion=[[1, 0, 0, 0], [np.nan, 0, 0, 0]])
+    assert (frames.shape, good.tolist()) == ((5, 2), [[True, False]] * 5)
+    assert not Frame.masked(np.full((4, 4), np.nan))[1]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda p, q, m: Frame.at(p), "position must be finite; wrong are rows 3 and 70"),
+        (lambda p, q, m: Frame.quaternion(q), "quaternion must be finite; wrong is row 5"),
+        (lambda p, q, m: Frame.quaternion(np.zeros((5, 4))), "must not be zero; wrong are rows 0, 1, 2 and 2 more"),
+        (lambda p, q, m: Frame(m), "must be orthonormal.*; wrong is row 9"),
+        (lambda p, q, m: Frame(m.reshape(20, 5, 4, 4)), r"wrong is row \(1, 4\)"),
+        (lambda p, q, m: Frame.masked(), "give matrix, or position and quaternion"),
+        (lambda p, q, m: Frame.masked(m, position=p), "give matrix, or position and quaternion"),
+    ],
+)
+def test_an_error_about_many_frames_names_the_rows(call, message):
+    rng = np.random.default_rng(0)
+    p, q = rng.random((100, 3)), rng.random((100, 4))
+    m = np.array(Frame.at(p, Frame.quaternion(q)).matrix)
+    p[3, 1], p[70, 0], q[5, 2] = np.nan, np.inf, np.nan
+    m[9, 0, 0] += 1
+    with pytest.raises(BadInput, match=message):
+        call(p, q, m)

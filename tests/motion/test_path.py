@@ -394,7 +394,12 @@ def test_a_place_without_a_step_is_stuck_not_an_error():
     [
         ({"goals": Goal("tip", position=[1, 1, 0])}, "goals along a path need one leading axis"),
         ({"goals": Goal("tip", position=np.ones((1, 3)))}, "with two frames or more"),
-        ({"goals": Goal("tip", position=np.ones((2, 3, 3)))}, "one leading axis"),
+        ({"times": [0, 1], "rate": 30}, "give times, rate or duration, not times and rate"),
+        ({"times": [0, 1, 2]}, "5 frames need times of shape (5,), not (3,)"),
+        ({"times": [0, 1, 1, 2, 3]}, "times must increase: 1.0 s is followed by 1.0 s"),
+        ({"prefer": prefer.rest([0, 0, 0])}, "prefer.centre() or prefer.dexterity() alone"),
+        ({"end": [0, 0]}, "end must have shape"),
+        ({"closed": 2}, "closed must be"),
         ({"goals": [Goal("tip", position=np.ones((n, 3))) for n in (3, 4)]}, "the same number of frames"),
         ({"goals": Goal("tip", position=[[1, 1, 0], [1, math.nan, 0]])}, "that of frame 1 is not"),
         ({"goals": []}, "at least one goal is needed"),

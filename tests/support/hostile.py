@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import supple
-from supple import analysis, damping, gauntlet, method, models, prefer, read, teleop
+from supple import analysis, damping, gauntlet, jobs, method, models, prefer, read, teleop
 from supple.errors import SuppleError
 
 LONGEST_CALL = 10.0  # s
@@ -29,6 +29,7 @@ PANDA = models.panda()
 TIP = "panda_hand_tcp"
 Q = [0.1, 0.2, 0.3]
 FRAME = supple.Frame.at([0.4, 0.0, 0.5])
+JOB_OPTIONS = {"format": "parquet", "prefix": "ik_", "single": False, "overwrite": False}
 AT_TIP = ARM.frame(Q, "tip")
 GOAL = supple.Goal("tip", position=[12, 6, 0])
 GOALS = supple.Goal("tip", position=np.linspace([12, 6, 0], [11, 7, 0], 4))
@@ -131,6 +132,10 @@ def calls() -> dict[str, Call]:
         "supple.Frame.turn": (supple.Frame.turn, {"axis": [0, 0, 1.0], "angle": 0.5}),
         "supple.Frame.rotvec": (supple.Frame.rotvec, {"vector": [0, 0, 0.5]}),
         "supple.Frame.quaternion": (supple.Frame.quaternion, {"quaternion": [1.0, 0, 0, 1], "order": "wxyz"}),
+        "supple.Frame.masked": (
+            supple.Frame.masked,
+            {"position": [[1.0, 2, 3]], "quaternion": [[1.0, 0, 0, 1]], "order": "wxyz"},
+        ),
         "supple.Frame.rpy": (supple.Frame.rpy, {"roll": 0.1, "pitch": 0.2, "yaw": 0.3}),
         "supple.Frame.euler": (supple.Frame.euler, {"order": "xyz", "values": [0.1, 0.2, 0.3]}),
         "supple.Frame.fixed": (supple.Frame.fixed, {"order": "xyz", "values": [0.1, 0.2, 0.3]}),
@@ -500,11 +505,41 @@ def calls() -> dict[str, Call]:
             read.urdf_text,
             {"text": URDF, "file": "<string>", "search": [FOLDER], "name": "arm"},
         ),
+        # -- jobs
+        "supple.jobs.Joints": (jobs.Joints, {"columns": ["a", "b"], "names": ["joint1", None], "degrees": False}),
+        "supple.jobs.Pose": (jobs.Pose, {"position": "p", "quaternion": "r", "order": "wxyz"}),
+        "supple.jobs.forward": (
+            jobs.forward,
+            {"linkage": ARM, "source": "in", "target": "out", "joints": "q", "pose": "p", "link": "tip", **JOB_OPTIONS},
+        ),
+        "supple.jobs.solve": (
+            jobs.solve,
+            {"linkage": ARM, "source": "in", "target": "out", "pose": "p", "joints": "q", "link": "tip", **JOB_OPTIONS}
+            | {"solver": SOLVER},
+        ),
+        "supple.jobs.path": (
+            jobs.path,
+            {"linkage": ARM, "source": "in", "target": "out", "pose": "p", "joints": "q", "link": "tip", "rate": 30.0}
+            | {"episode": "e", "time": "t", "solver": SOLVER},
+        ),
+        "supple.jobs.track": (
+            jobs.track,
+            {"linkage": ARM, "source": "in", "target": "out", "pose": "p", "joints": "q", "link": "tip", "rate": 30.0}
+            | {"episode": "e"},
+        ),
     }
     return found
 
 
 LEFT_OUT = {
+    "supple.jobs.FilePlan": "a result",
+    "supple.jobs.Job": "made by the functions of jobs",
+    "supple.jobs.Job.run": "works on files: tests/jobs",
+    "supple.jobs.JobResult": "a result",
+    "supple.jobs.Options": "a type",
+    "supple.jobs.Plan": "a result",
+    "supple.jobs.Pose.frames": "takes what a table has",
+    "supple.jobs.Pose.numbers": "takes what a table has",
     "supple.BadLinkage": "an exception",
     "supple.Interrupted": "an exception",
     "supple.GoalPath": "cannot be constructed",

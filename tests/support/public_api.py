@@ -20,6 +20,7 @@ MODULES = [
     "supple.damping",
     "supple.errors",
     "supple.gauntlet",
+    "supple.jobs",
     "supple.method",
     "supple.models",
     "supple.prefer",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from supple import __version__
-from supple.cli import convert, figures, gauntlet, linkages, replay, solve, teleop
+from supple.cli import convert, figures, gauntlet, linkages, path, replay, solve, table, teleop
 
 app = typer.Typer(
     name="supple",
@@ -22,6 +22,7 @@ Examples:
   supple show panda                        links, joints, limits
   supple fk panda                          poses of the tips at rest
   supple solve planar3 --position -20 5 0  joint values that reach a position
+  supple path weld.csv --robot ur5         joint values along a path of poses
   supple view panda                        the linkage in the browser
   supple teleop                            drive an arm in the browser
   supple convert walk.bvh walk.glb         a motion in another file format
@@ -31,7 +32,7 @@ Examples:
 Exit codes:
   0    success; solve: every goal was reached; replay: identical joint values
   1    a file, a linkage or a name in it is bad, or an extra is not installed;
-       solve: a goal was not reached; replay: joint values differ
+       solve, path: a goal was not reached; replay: joint values differ
   2    wrong usage: unknown command or option, invalid value
   130  interrupted by Ctrl-C
   129, 143  teleop: ended by SIGHUP or SIGTERM, after the recording was finished""",
@@ -61,6 +62,8 @@ app.command(epilog=linkages.MODELS_EPILOG, short_help="List the bundled models."
 app.command(epilog=linkages.SHOW_EPILOG, short_help="Print a linkage as a tree of links and joints.")(linkages.show)
 app.command(epilog=linkages.FK_EPILOG, short_help="Forward kinematics: poses of links.")(linkages.fk)
 app.command(epilog=solve.EPILOG, short_help="Inverse kinematics: joint values for a goal.")(solve.solve)
+app.command(epilog=table.EPILOG, short_help="Kinematics over tables of any size.")(table.table)
+app.command(epilog=path.EPILOG, short_help="Joint values along a whole path of poses.")(path.path)
 app.command(epilog=linkages.VIEW_EPILOG, short_help="Show a linkage in the browser.")(linkages.view)
 app.command(epilog=teleop.EPILOG, short_help="Drive an arm in the browser.")(teleop.teleop)
 app.command(epilog=convert.EPILOG, short_help="Convert a motion to another file format.")(convert.convert)

@@ -19,6 +19,8 @@ from supple.frame import Array, Frame
 from supple.goal import Goal
 from supple.read import arrays, bounded
 
+_Place = Callable[[int | None], str]
+
 ENDINGS = (".csv", ".npz")
 MOST = 10_000_000  # goals in a file
 _MAX_LINE = 10_000  # characters in a line of a .csv
@@ -29,7 +31,23 @@ _PARTS = {
     "direction": ("ax", "ay", "az"),
 }
 _ORIENTATIONS = ("rpy", "quaternion", "direction")
+_TIMED_PARTS = {**_PARTS, "times": ("time",)}
 _SHAPES = {"frames": (4, 4), "position": (3,), "rpy": (3,), "quaternion": (4,), "direction": (3,)}
+_TIMED_SHAPES: dict[str, tuple[int, ...]] = {**_SHAPES, "times": ()}
+
+
+def read_path(
+    path: str | os.PathLike[str], link: str, axis: ArrayLike | None = None, degrees: bool = False
+) -> tuple[Goal, Array | None]:
+    """The goals of a path (frames,), as `read`, and their times (frames,) in seconds or None.
+
+    Times are in the column ``time`` of a .csv or in ``times`` (n,) of a .npz.
+    """
+    parts, place = _read_parts(path, _TIMED_PARTS, _TIMED_SHAPES)
+    times = parts.pop("times", None)
+    if not parts:
+        raise BadInput(f"{place(None)} there are times, but no poses")
+    return _checked(parts, place, link, axis, degrees), None if times is None else times.reshape(-1)
 
 
 def read(path: str | os.PathLike[str], link: str, axis: ArrayLike | None = None, degrees: bool = False) -> Goal:
@@ -43,12 +61,19 @@ def read(path: str | os.PathLike[str], link: str, axis: ArrayLike | None = None,
 
     Raises `BadInput` with the file, the line or row, and the column.
     """
+    return _checked(*_read_parts(path, _PARTS, _SHAPES), link, axis, degrees)
+
+
+def _read_parts(
+    path: str | os.PathLike[str], known: Mapping[str, Sequence[str]], shapes: Mapping[str, tuple[int, ...]]
+) -> tuple[dict[str, Array], _Place]:
     file = _check.file_name(path)
     ending = ".csv" if file == "-" else _check.ending(file, ENDINGS, "goals are read from")
-    if ending == ".npz":
-        parts, place = _read_npz(file)
-    else:
-        parts, place = _read_csv(file)
+    return _read_npz(file, shapes) if ending == ".npz" else _read_csv(file, known)
+
+
+def _checked(parts: dict[str, Array], place: _Place, link: str, axis: ArrayLike | None, degrees: bool) -> Goal:
+    """The goals; an error names the file and the line or row."""
     if sum(name in parts for name in _ORIENTATIONS) > 1:
         raise BadInput(
             f"{place(None)} a goal has one orientation, but there are several columns for it: {', '.join(parts)}"
@@ -111,17 +136,14 @@ def _orientations(name: str, rows: Array, degrees: bool) -> Frame:
     return Frame._trusted(matrix)
 
 
-_Place = Callable[[int | None], str]
-
-
-def _read_csv(file: str) -> tuple[dict[str, Array], _Place]:
+def _read_csv(file: str, known: Mapping[str, Sequence[str]]) -> tuple[dict[str, Array], _Place]:
     shown = "standard input" if file == "-" else file
     numbers, lines_of = array("d"), array("q")
     line = blank = 0
     with nullcontext(sys.stdin) if file == "-" else bounded.open_text(file, arrays.MAX_BYTES) as text:
         lines = csv.reader(_without_mark(bounded.lines(text, shown, _MAX_LINE)), strict=True)
         try:
-            columns = _columns(shown, next(lines, []))
+            columns = _columns(shown, next(lines, []), known)
             line = lines.line_num
             for words in lines:
                 line = lines.line_num
@@ -139,7 +161,7 @@ def _read_csv(file: str) -> tuple[dict[str, Array], _Place]:
         raise BadInput(f"{shown}: there is no line of numbers under the names")
     table = np.frombuffer(numbers).reshape(-1, len(columns))
     parts = {
-        part: table[:, [columns.index(name) for name in names]] for part, names in _PARTS.items() if names[0] in columns
+        part: table[:, [columns.index(name) for name in names]] for part, names in known.items() if names[0] in columns
     }
     return parts, lambda row: f"{shown}:" if row is None else f"{shown}:{lines_of[row]}:"
 
@@ -150,17 +172,17 @@ def _without_mark(lines: Iterator[str]) -> Iterator[str]:
     yield from lines
 
 
-def _columns(shown: str, words: Sequence[str]) -> list[str]:
+def _columns(shown: str, words: Sequence[str], parts: Mapping[str, Sequence[str]]) -> list[str]:
     """The names in the first line: each known and once, and those that belong together all there."""
     columns = [word.strip().lower() for word in words]
-    known = [name for names in _PARTS.values() for name in names]
+    known = [name for names in parts.values() for name in names]
     for i, name in enumerate(columns):
         if name not in known:
             hint = str(unknown("column", name[:40], known))
             raise BadInput(f"{shown}:1: column {i + 1}: {hint}; the first line names the columns")
         if name in columns[:i]:
             raise BadInput(f"{shown}:1: column {i + 1}: {name!r} is there twice")
-    for names in _PARTS.values():
+    for names in parts.values():
         missing = [name for name in names if name not in columns]
         if 0 < len(missing) < len(names):
             raise BadInput(f"{shown}:1: column {missing[0]!r} is missing: {', '.join(names)} go together")
@@ -194,21 +216,22 @@ def _is_number(word: str) -> bool:
     return True
 
 
-def _read_npz(file: str) -> tuple[dict[str, Array], _Place]:
+def _read_npz(file: str, shapes: Mapping[str, tuple[int, ...]]) -> tuple[dict[str, Array], _Place]:
     arrays_read, names = arrays.read(
-        file, {name: MOST * math.prod(shape) for name, shape in _SHAPES.items()}, f"{MOST:,} goals"
+        file, {name: MOST * math.prod(shape) for name, shape in shapes.items()}, f"{MOST:,} goals"
     )
-    wanted = ", ".join(f"{name} (n, {', '.join(map(str, shape))})" for name, shape in _SHAPES.items())
+    wanted = ", ".join(f"{name} ({', '.join(['n', *map(str, shape)])})" for name, shape in shapes.items())
     if not arrays_read:
         raise BadInput(f"{file}: there are no goals in it; it should hold {wanted}, and holds {', '.join(names)}")
-    if "frames" in arrays_read and len(arrays_read) > 1:
-        others = ", ".join(name for name in arrays_read if name != "frames")
+    extra = [name for name in arrays_read if name not in ("frames", "times")]
+    if "frames" in arrays_read and extra:
+        others = ", ".join(extra)
         raise BadInput(f"{file}: frames hold position and orientation, but there is also {others}")
     counts = {len(part) for part in arrays_read.values() if part.ndim}
     for name, part in arrays_read.items():
         if part.dtype.kind not in "fiu":
             raise BadInput(f"{file}: {name} must be numbers, not {part.dtype}")
-        if part.shape[1:] != _SHAPES[name] or not part.ndim or len(counts) > 1 or not part.size:
+        if part.shape[1:] != shapes[name] or not part.ndim or len(counts) > 1 or not part.size:
             got = ", ".join(f"{name} {part.shape}" for name, part in arrays_read.items())
             raise BadInput(f"{file}: expected {wanted}, as many of each and at least one; got {got}")
     parts = {name: np.asarray(part, dtype=float) for name, part in arrays_read.items()}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from supple.teleop.recording import Rows
     from supple.teleop.recording.replay import Comparison, Side
 
-_LINES = ("#5f8688", "#7a6c9d", "#b08a3e", "#8fa66f", "#a5707a", "#6f87b0", "#9a8f80", "#c08457")
+LINES = ("#5f8688", "#7a6c9d", "#b08a3e", "#8fa66f", "#a5707a", "#6f87b0", "#9a8f80", "#c08457")
 _MOST = 4000  # points of a line, more than the pixels of a page
 _WIDTH, _LEFT, _RIGHT, _GAP, _HEAD, _FOOT, _TALL, _BETWEEN = 10.0, 0.75, 0.25, 0.2, 0.8, 0.75, (2.1, 1.1), 0.14
 
@@ -85,7 +85,7 @@ class Speeds:
         unit = np.where(np.isfinite(limit) & (limit > 0), limit, 1.0) if limited else np.ones(self._linkage.dof)
         times, rates = self._times.points()[:, 0], lines[0].points() / unit
         for joint in range(self._linkage.dof):
-            speeds.plot(times, rates[:, joint], color=_LINES[joint % len(_LINES)], linewidth=0.8, zorder=3)
+            speeds.plot(times, rates[:, joint], color=LINES[joint % len(LINES)], linewidth=0.8, zorder=3)
         most = float((np.array(side.speed) / unit).max())
         if limited:
             speeds.set_ylim(-1.25, 1.25)

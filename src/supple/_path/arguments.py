@@ -1,0 +1,169 @@
+"""The arguments of `solve_path`, and the plan of many paths from them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from supple import _check
+from supple._path import planner
+from supple._solve.arguments import start_values
+from supple._solve.preference_term import TermKind
+from supple.errors import BadInput
+from supple.frame import Array
+from supple.goal import Goal, take_rows
+from supple.linkage import Linkage
+from supple.solution import Solution
+
+if TYPE_CHECKING:
+    from supple.solver import Solver
+
+_COMPARED = 8
+"""Candidates of a redundant linkage that are smoothed; the one of least motion is taken."""
+_TERMS = {TermKind.TOWARDS: "centred", TermKind.DEXTERITY: "conditioning"}
+
+
+def solver(given: Any, default: Solver, steps: object, preference_type: type, prefer: object) -> Solver:
+    """The solver of a path, and a check of the arguments that go with it."""
+    chosen = default if given is None else given
+    _check.instance(chosen, type(default), "solver")
+    if steps is not None:
+        _check.whole(steps, "steps", 1)
+    if not isinstance(prefer, preference_type):
+        _check.one_of(prefer, "prefer", tuple(planner.PREFERENCES))  # type: ignore[arg-type]
+    found: Solver = chosen
+    return found
+
+
+def preference(given: Any, of_solver: Any) -> str:
+    """The name of a preference of the planner: from its name, or from a value of `supple.prefer`."""
+    if isinstance(given, str) and not of_solver.terms:
+        return given
+    terms = of_solver.terms if isinstance(given, str) else given.terms
+    names = {_TERMS.get(term.kind) if term.values is None else None for term in terms}
+    name = names.pop() if len(names) == 1 else None if names else "least motion"
+    if name is None:
+        known = ", ".join(map(repr, planner.PREFERENCES))
+        raise BadInput(f"a path prefers one of {known}, or prefer.centre() or prefer.dexterity() alone")
+    return name
+
+
+def shape_of(goals: list[Goal]) -> tuple[int, ...]:
+    """The leading axes of the goals of a path (frames, paths...)."""
+    try:
+        shape = np.broadcast_shapes(*(goal.shape for goal in goals))
+    except ValueError:
+        raise BadInput(f"goals must have the same number of frames, got {[goal.shape for goal in goals]}") from None
+    if not shape or shape[0] < 2:
+        raise BadInput(
+            f"goals along a path need one leading axis, with two frames or more, "
+            f"or (frames, paths...) for many paths; theirs is {shape}"
+        )
+    return shape
+
+
+def check_flags(closed: object, retime: object, progress: object) -> None:
+    """Refuse what is neither True nor False; ``progress`` may be None."""
+    for name, value in (("closed", closed), ("retime", retime), ("progress", progress)):
+        if name != "progress" or value is not None:
+            _check.flag(value, name)  # type: ignore[arg-type]
+
+
+def check_finite(goals: list[Goal], shape: tuple[int, ...]) -> None:
+    """Refuse goals that are not finite, with the first frame where they are not."""
+    lost = np.zeros(shape, np.bool_)
+    for goal in goals:
+        for part, axes in ((goal._place, 1), (goal.orientation, 2), (goal.direction, 1)):
+            if part is not None:
+                lost |= ~np.isfinite(part).all(axis=tuple(range(-axes, 0)))
+    if lost.any():
+        frame, *path = (int(i) for i in np.unravel_index(int(lost.argmax()), shape))
+        of = f" of path {path[0] if len(path) == 1 else tuple(path)}" if path else ""
+        raise BadInput(f"goals must be finite; that of frame {frame}{of} is not")
+
+
+def values(linkage: Linkage, given: ArrayLike, what: str) -> Array:
+    """Joint values (..., dof)."""
+    try:
+        return start_values(linkage, given)
+    except BadInput as error:
+        raise BadInput(str(error).replace("start", what, 1)) from None
+
+
+def plan(
+    linkage: Linkage,
+    goals: list[Goal],
+    shape: tuple[int, ...],
+    chosen: Solver,
+    times: Array,
+    timed: bool,
+    start: Array | None,
+    end: Array | None,
+    closed: bool,
+    prefer: str,
+    progress: bool | None,
+) -> tuple[Solution, Array, NDArray[np.bool_]]:
+    """The solution of all frames (frames, paths...), their times and their jumps."""
+    frames, paths = shape[0], math.prod(shape[1:])
+    order = np.arange(frames * paths).reshape(frames, paths).T.ravel()  # one path after another
+    rows = goals if paths == 1 and len(shape) == 1 else [_rows(goal, shape, order) for goal in goals]
+    even = np.diff(times)
+    dt = float(even[0]) if np.allclose(even, even[0], rtol=1e-9, atol=0) else None
+    if not timed:
+        dt = None
+    when = np.tile(times, paths) if timed and dt is None else None
+    found = planner.solve_many(
+        linkage,
+        rows,
+        np.arange(paths + 1) * frames,
+        chosen,
+        dt=dt,
+        times=when,
+        start=_ends(linkage, start, shape, "start"),
+        end=_ends(linkage, end, shape, "end"),
+        closed=closed,
+        prefer=prefer,
+        smoothed=_COMPARED,
+        untimed_dt=float(even.mean()),
+        progress=progress,
+    )
+
+    def back(array: Any) -> Any:
+        return np.ascontiguousarray(np.moveaxis(array.reshape(paths, frames, *array.shape[1:]), 0, 1)).reshape(
+            *shape, *array.shape[1:]
+        )
+
+    outcome = back(found.outcome).astype(np.int64)
+    report = np.stack([outcome.ravel(), np.zeros(outcome.size, np.int64), np.ones(outcome.size, np.int64)])
+    q = back(found.q).reshape(-1, linkage.dof)
+    solution = Solution._from_rows(linkage, goals, shape, (), q, report, chosen)
+    whole = np.broadcast_to(times.reshape(frames, *[1] * (len(shape) - 1)), shape).copy()
+    return solution, whole, back(found.reconfigured)
+
+
+def _rows(goal: Goal, shape: tuple[int, ...], order: Any) -> Goal:
+    return take_rows(goal, shape, order) if goal.shape else goal
+
+
+def _ends(linkage: Linkage, given: Array | None, shape: tuple[int, ...], what: str) -> Array | None:
+    """First or last joint values (paths, dof)."""
+    if given is None:
+        return None
+    if len(shape) == 1 and given.ndim != 1:
+        raise BadInput(f"{what} must have shape ({linkage.dof},), not {given.shape}")
+    try:
+        whole = np.broadcast_to(given, (*shape[1:], linkage.dof))
+    except ValueError:
+        raise BadInput(f"{what} must have shape {(*shape[1:], linkage.dof)}, not {given.shape}") from None
+    return np.ascontiguousarray(whole).reshape(-1, linkage.dof)
+
+
+def jumps(found: Solution, times: Array, timed: bool) -> NDArray[np.bool_]:
+    """Whether the step to each frame (frames,) is a jump."""
+    steps = np.abs(found.linkage.difference(found.q[:-1], found.q[1:]))
+    most = planner.longest_steps(found.linkage, found.goals, np.diff(times), timed)
+    marks: NDArray[np.bool_] = np.append(False, (steps > (1 + 1e-9) * most).any(axis=-1))
+    return marks

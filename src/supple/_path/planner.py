@@ -1,0 +1,136 @@
+"""The planner of the core: many paths of differing lengths in one call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from supple import _core
+from supple._progress import Progress
+from supple._solve import batch, encoding, search
+from supple.errors import BadInput
+from supple.frame import Array
+from supple.goal import Goal
+from supple.linkage import Linkage
+
+if TYPE_CHECKING:
+    from supple.solver import Solver
+
+PREFERENCES = {"least motion": 0, "centred": 1, "conditioning": 2}
+JUMP = 0.3
+"""A longer step of a joint between two frames is a jump, in radians; see `longest_steps`."""
+JUMP_SPEED = 6.0
+"""The same as a speed, where frames are more than `JUMP` / `JUMP_SPEED` seconds apart, in rad/s."""
+_SLICE_FRAMES = 50_000
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What became of the frames of many paths, one path after another: offsets[i] to offsets[i + 1] are path i."""
+
+    q: Array
+    """Joint values (rows, dof)."""
+    outcome: NDArray[np.uint8]
+    """The values of `Outcome` (rows,); INVALID for a frame that is not finite."""
+    distance: Array
+    """Largest distance of a position from its goal (rows,), in metres; nan for a frame that is not finite."""
+    angle: Array
+    """Largest angle of an orientation from its goal (rows,), in radians."""
+    reconfigured: NDArray[np.bool_]
+    """Whether the step to this frame is a jump (rows,)."""
+
+
+def solve_many(
+    linkage: Linkage,
+    goals: Goal | Sequence[Goal],
+    offsets: ArrayLike,
+    solver: Solver,
+    *,
+    dt: float | None = None,
+    times: Array | None = None,
+    start: Array | None = None,
+    end: Array | None = None,
+    closed: bool = False,
+    prefer: str = "least motion",
+    speed: Array | None = None,
+    smoothed: int = 1,
+    untimed_dt: float = 0.01,
+    progress: bool | None = False,
+) -> Rows:
+    """Joint values for many paths of differing lengths.
+
+    Args:
+        linkage: the linkage that moves.
+        goals: goals with one leading axis (rows,): the frames of all paths, one path after another. A goal without a
+            leading axis is that of all rows. Frames that are not finite are marked INVALID.
+        offsets: where each path begins, and the number of rows (paths + 1,).
+        solver: a search; its tolerance, margin and joint weights are used.
+        dt: time between frames, in seconds; or
+        times: of each row (rows,), in seconds, increasing within each path. Without either only steps of more than
+            0.3 rad are jumps.
+        start: first joint values (paths, dof), or None.
+        end: last joint values (paths, dof), or None.
+        closed: whether each path ends where it begins.
+        prefer: one of `PREFERENCES`.
+        speed: speed limits (dof,); by default those of the linkage.
+        smoothed: how many candidates of a redundant linkage are smoothed to less joint motion, and compared; 0: none.
+        untimed_dt: time between frames if neither dt nor times is given: it tells how far a jump goes.
+        progress: whether to show a bar; None: on a terminal, after one second.
+    """
+    several = [goals] if isinstance(goals, Goal) else list(goals)
+    places = np.ascontiguousarray(offsets, dtype=np.int64)
+    if places.ndim != 1 or len(places) < 1 or places[0] != 0 or (np.diff(places) < 0).any():
+        raise BadInput("offsets must begin with 0 and not decrease, of shape (paths + 1,)")
+    count = int(places[-1])
+    limits = linkage.speed if speed is None else speed
+    if dt is None and times is None:
+        limits = np.full(linkage.dof, math.inf)
+    rows = Rows(
+        np.empty((count, linkage.dof)),
+        np.empty(count, np.uint8),
+        np.empty(count),
+        np.empty(count),
+        np.empty(count, np.bool_),
+    )
+    how = (untimed_dt if dt is None else float(dt), closed, PREFERENCES[prefer], smoothed)
+    out = (rows.q, rows.outcome, rows.distance, rows.angle, rows.reconfigured)
+    parts = [batch.parts(goal, (count,)) for goal in several]
+    bounds = np.minimum(np.ascontiguousarray(limits, dtype=float), 1e300)
+    when = None if times is None else np.ascontiguousarray(times, dtype=float).reshape(-1, 1)
+    compiled = search.compiled(linkage, several, solver)
+
+    def work(first: int, last: int) -> None:
+        _core.solve_paths(compiled, parts, places, when, bounds, start, end, how, out, first, last)
+
+    _in_slices(work, places, progress)
+    return rows
+
+
+def _in_slices(work: Callable[[int, int], None], offsets: Any, progress: bool | None) -> None:
+    """All paths, some at a time, so that a bar can move and Ctrl-C is noticed between them."""
+    paths, first = len(offsets) - 1, 0
+    with Progress("planning", int(offsets[-1]), shown=progress is not False, anywhere=progress is True) as bar:
+        while first < paths:
+            last = int(np.searchsorted(offsets, offsets[first] + _SLICE_FRAMES, "right")) - 1
+            last = min(paths, max(first + 1, last))
+            work(first, last)
+            bar.step(int(offsets[last] - offsets[first]))
+            first = last
+
+
+def longest_steps(linkage: Linkage, goals: Sequence[Goal], seconds: Array, timed: bool) -> Array:
+    """The longest steps (..., dof) that are no jumps, for the times between frames (...) in seconds.
+
+    A jump is a step that is longer than the joint's speed limit allows in that time, or longer than 0.3 rad; where
+    frames are more than 1/20 s apart, longer than 6 rad/s allow.
+    """
+    lengths = [encoding.goal_length(linkage, goal) for goal in goals]
+    usable = [length for length in lengths if 0 < length < math.inf]
+    sizes = encoding.natural_units(linkage, max(usable) if usable else math.pi)
+    bound: Array = sizes * np.maximum(JUMP, JUMP_SPEED * seconds)[..., None]
+    return np.minimum(bound, linkage.speed * seconds[..., None]) if timed else bound

@@ -1,0 +1,107 @@
+"""A path in words: how it was followed, and why it could not be followed further or without a jump."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple._path import planner
+from supple._solve.text import angle_text, length_text
+from supple.frame import Array
+from supple.solution import Outcome, Solution
+
+_MOST = 3  # reasons and frames named, of each kind
+
+
+def reasons(found: Solution, times: Array, reconfigured: NDArray[np.bool_], timed: bool) -> Iterator[str]:
+    """Why frames are not reached, then why the motion jumps; the first few of each."""
+    for first, last in _stretches(~found.arrived)[:_MOST]:
+        span = f"frame {first}" if first == last else f"frames {first} to {last}"
+        when = f"{times[first]:.4g} s" if first == last else f"{times[first]:.4g} to {times[last]:.4g} s"
+        yield f"{span} ({when}): {found[first].why}"
+    for frame in np.flatnonzero(reconfigured)[:_MOST]:
+        yield _jump(found, times, int(frame), timed)
+
+
+def _stretches(marks: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """The first and last frame of each run of marks."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], marks, [False]]).astype(np.int8)))
+    return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def _breaks(found: Solution, times: Array) -> NDArray[np.bool_]:
+    """Whether the step to each frame (frames,) would be a jump at any speed limit."""
+    steps = np.abs(found.linkage.difference(found.q[:-1], found.q[1:]))
+    free = planner.longest_steps(found.linkage, found.goals, np.diff(times), False)
+    breaks: NDArray[np.bool_] = np.append(False, (steps > (1 + 1e-9) * free).any(axis=-1))
+    return breaks
+
+
+def _jump(found: Solution, times: Array, frame: int, timed: bool) -> str:
+    """Why the step to a frame is a jump, with its joint."""
+    linkage = found.linkage
+    step = np.abs(linkage.difference(found.q[frame - 1], found.q[frame]))
+    seconds = times[frame] - times[frame - 1]
+    free = planner.longest_steps(linkage, found.goals, np.array([seconds]), False)[0]
+    bound = planner.longest_steps(linkage, found.goals, np.array([seconds]), timed)[0]
+    joint = int((step / bound).argmax())
+    name, unit = linkage.names[joint], linkage.units[joint]
+    if (step <= free).all():
+        speed, most = step[joint] / seconds, linkage.speed[joint]
+        return (
+            f"frame {frame} ({times[frame]:.4g} s) comes too soon: {name} would need {speed:.3g} {unit}/s, and its "
+            f"limit is {most:.3g}; retime=True stretches the time"
+        )
+    near = _at_limit(found, frame - 1)
+    why = " is at its limit and" if near == name else f" changes by {step[joint]:.3g} {unit},"
+    lead = f"{near} is at its limit; " if near and near != name else ""
+    return f"frame {frame} ({times[frame]:.4g} s) begins another configuration: {lead}{name}{why} no continuous way on"
+
+
+def _at_limit(found: Solution, frame: int) -> str:
+    """The name of a joint that is within a hundredth of its range of a limit; empty if there is none."""
+    linkage, q = found.linkage, found.q[frame]
+    with np.errstate(invalid="ignore"):
+        part = np.minimum(q - linkage.lower, linkage.upper - q) / (linkage.upper - linkage.lower)
+    part = np.where(np.isfinite(part), part, 1.0)
+    joint = int(part.argmin()) if len(part) else 0
+    return linkage.names[joint] if len(part) and part[joint] < 0.01 else ""
+
+
+def text(found: Solution, times: Array, reconfigured: NDArray[np.bool_], stretch: float, timed: bool) -> str:
+    """One path in a sentence."""
+    n = len(times)
+    away = found.distance if any(goal.position is not None for goal in found.goals) else found.angle
+    ends = [f"largest change from frame to frame {_largest(found)}"]
+    broken = reconfigured & _breaks(found, times)
+    for marks, what in ((broken, "reconfiguration"), (reconfigured & ~broken, "step")):
+        frames = np.flatnonzero(marks)
+        if len(frames):
+            s = "s" * (len(frames) > 1)
+            named = ", ".join(map(str, frames[:_MOST])) + (", ..." if len(frames) > _MOST else "")
+            ends.append(f"{len(frames)} {what}{s}{' too fast' * (what == 'step')}, at frame{s} {named}")
+    if stretch > 1:
+        ends.append(f"time stretched by {stretch:.4g}")
+    tail = "; ".join(ends)
+    if found.arrived.all():
+        return f"followed all {n} frames within tolerance; {tail}"
+    worst, goal = (int(i) for i in np.unravel_index(int(away.argmax()), away.shape))
+    wanted = found.goals[goal]
+    parts = [length_text(float(found.distance[worst, goal]))] if wanted.position is not None else []
+    if wanted.orientation is not None or wanted.axis is not None:
+        parts.append(angle_text(float(found.angle[worst, goal])))
+    far = f"{wanted.link} at most {' and '.join(parts)} away, at frame {worst}"
+    left, count = int(np.argmin(found.arrived)), int((~found.arrived).sum())
+    stuck = found.outcomes[worst] == Outcome.STUCK.value
+    why = f" ({found[worst].why})" if stuck else ""
+    return f"left the path at frame {left} ({times[left]:.4g} s), {count} of {n} not arrived: {far}{why}; {tail}"
+
+
+def _largest(found: Solution) -> str:
+    """The largest change between adjacent frames, in words."""
+    linkage = found.linkage
+    change = np.abs(linkage.difference(found.q[:-1], found.q[1:])).max(axis=0)
+    i = int(change.argmax())
+    return f"{change[i]:.3g} {linkage.units[i]}, of {linkage.names[i]}"

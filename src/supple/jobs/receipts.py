@@ -1,0 +1,160 @@
+"""What a job leaves beside its results, so that a killed one goes on: its options, and a receipt for each file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from supple.errors import BadInput
+from supple.jobs.files import Entry, Files
+from supple.write import atomic
+
+_JOB, _DONE, _LOCK = "job.json", "done", "lock"
+PART = ".part"
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """A finished file: of which table it is the result, and how its rows ended."""
+
+    name: str
+    size: int
+    """Bytes of the table that was read."""
+    changed: int
+    """When that table was last changed, in nanoseconds."""
+    result_size: int
+    """Bytes of the result."""
+    rows: int
+    counts: dict[str, int]
+    reconfigured: int = 0
+
+
+def options_hash(options: dict[str, Any]) -> str:
+    """A hash of the options of a job."""
+    return hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()
+
+
+class JobFolder:
+    """The folder of a job's own files."""
+
+    def __init__(self, files: Files, options: dict[str, Any]) -> None:
+        self.path, self.files, self.options = files.folder, files, options
+        self.hash = options_hash(options)
+
+    def check(self, overwrite: bool) -> None:
+        """Raise `BadInput` if the results of another job, or other files, are in the way."""
+        if overwrite:
+            return
+        there = self._read(self.path / _JOB)
+        if there is not None and there.get("hash") != self.hash:
+            changed = _changed(there.get("options", {}), self.options)
+            raise BadInput(
+                f"{self.path.parent} has the results of another job ({changed}): choose another target, or overwrite"
+            )
+        if there is None:
+            for entry in self.files.entries:
+                if os.path.lexists(entry.target):
+                    raise BadInput(f"{entry.target} is there, and not of this job: choose another target, or overwrite")
+
+    @contextmanager
+    def opened(self, overwrite: bool) -> Iterator[None]:
+        """Make the folder and hold its lock; parts that a killed job left are removed.
+
+        With ``overwrite``, the receipts of another job are removed, so that nothing of it is kept.
+        """
+        (self.path / _DONE).mkdir(parents=True, exist_ok=True)
+        with open(self.path / _LOCK, "a+b") as lock:
+            if not _locked(lock):
+                raise BadInput(f"another process works on this job: {self.path / _LOCK} is locked")
+            self.check(overwrite)
+            there = self._read(self.path / _JOB)
+            if overwrite and (there is None or there.get("hash") != self.hash):
+                shutil.rmtree(self.path / _DONE, ignore_errors=True)
+                (self.path / _DONE).mkdir()
+            self._remove_parts()
+            if there is None or there.get("hash") != self.hash:
+                write_json(self.path / _JOB, {"hash": self.hash, "options": self.options})
+            yield
+            self._remove_parts()
+
+    def _remove_parts(self) -> None:
+        """Remove parts that killed processes left; only the process with the lock may."""
+        for part in self.path.glob("*" + PART):
+            with suppress(OSError):
+                part.unlink()
+
+    def moved(self, path: Path) -> JobFolder:
+        """The same with another path of the folder."""
+        return JobFolder(Files(self.files.entries, path), self.options)
+
+    def kept(self, entry: Entry) -> Receipt | None:
+        """The receipt of a file that is finished: its table has not changed since, and its result is there."""
+        data = self._read(self._receipt(entry))
+        try:
+            receipt = Receipt(**data) if data is not None else None
+            now = os.stat(entry.source)
+            result = os.stat(entry.target)
+        except (TypeError, OSError):
+            return None
+        if receipt is None or (receipt.size, receipt.changed) != (now.st_size, now.st_mtime_ns):
+            return None
+        return receipt if receipt.result_size == result.st_size else None
+
+    def write(self, entry: Entry, receipt: Receipt) -> None:
+        """Note that a file is finished."""
+        write_json(self._receipt(entry), asdict(receipt))
+
+    def part(self, entry: Entry) -> Path:
+        """A fresh name for a file that is being written."""
+        return self.path / f"{_short(entry.name)}-{os.getpid()}-{os.urandom(4).hex()}{PART}"
+
+    def _receipt(self, entry: Entry) -> Path:
+        return self.path / _DONE / f"{_short(entry.name)}.json"
+
+    @staticmethod
+    def _read(path: Path) -> dict[str, Any] | None:
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return data if isinstance(data, dict) else None
+
+
+def write_json(path: Path, data: dict[str, Any]) -> None:
+    """Write JSON whole or not at all."""
+    with atomic.replacing(path) as new:
+        new.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _short(name: str) -> str:
+    """A name for a file of the job folder, for the name of a table that may have folders."""
+    digest = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in os.path.basename(name))[:60]
+    return f"{plain}-{digest}"
+
+
+def _changed(before: dict[str, Any], now: dict[str, Any]) -> str:
+    names = [name for name in now if before.get(name) != now[name]]
+    return f"{', '.join(names)} differ{'s' if len(names) == 1 else ''}" if names else "its options differ"
+
+
+def _locked(file: IO[bytes]) -> bool:
+    """Whether this process now has the lock of a file; a system without locks always gives it."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
