@@ -8,7 +8,7 @@ from typing import TextIO
 
 import numpy as np
 
-from supple._figure import locals as local_frames
+from supple._figure import local_frames
 from supple._figure.convention import Convention
 from supple._progress import Progress
 from supple.errors import BadInput
