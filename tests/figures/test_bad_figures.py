@@ -448,6 +448,18 @@ def test_nodes_10000_deep_are_read(tmp_path: Path) -> None:
     assert motion.frame(1, "tip").position == pytest.approx([0, -9.998, 0])
 
 
+def test_very_many_equal_names_take_linear_time_and_memory(tmp_path: Path) -> None:
+    n = 3000
+    file = GltfFile([{"children": list(range(1, n + 1))}, *({"name": "a" * 150} for _ in range(n))])
+    path = file.save(tmp_path / "a.gltf")
+    assert peak(lambda: supple.load(path)) < 60 * path.stat().st_size
+    ends = "End Site { OFFSET 0 0 0 }\n" * n
+    (tmp_path / "a.bvh").write_text("HIERARCHY\nROOT a { OFFSET 0 0 0 CHANNELS 0\n" + ends + "}")
+    figure = supple.load(tmp_path / "a.bvh")
+    assert len(figure.links) == n + 2
+    assert max(len(link.name) for link in figure.links) < 20
+
+
 ODD: list[Any] = [None, True, -1, 0, 7, 2**62, 1e300, -0.5, "", "x" * 5000, "LINEAR", [], [0], [[]], {}, {"a": 1}]
 
 

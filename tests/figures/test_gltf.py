@@ -216,7 +216,7 @@ def test_names_that_repeat_or_are_missing_become_unique(tmp_path: Path) -> None:
     file = GltfFile([{"children": [1, 2]}, {"name": "arm"}, {"name": "arm"}, {"name": "world"}])
     file.json["scenes"] = [{"nodes": [0, 3]}]
     linkage = supple.load(file.save(tmp_path / "a.gltf"))
-    assert [link.name for link in linkage.links] == ["world_", "node0", "arm", "arm_", "world"]
+    assert [link.name for link in linkage.links] == ["world_2", "node0", "arm", "arm_2", "world"]
 
 
 def test_an_animation_is_chosen_by_number_or_name(tmp_path: Path) -> None:

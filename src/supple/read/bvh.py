@@ -10,6 +10,7 @@ import numpy as np
 
 from supple import _check
 from supple._figure.convention import Convention
+from supple._figure.names import Names
 from supple._linkage import limits
 from supple._progress import Progress
 from supple.errors import BadInput, BadLinkage
@@ -18,7 +19,7 @@ from supple.joint import Joint
 from supple.linkage import Linkage
 from supple.read import bounded, bvh_hierarchy
 from supple.read.bounded import MAX_NUMBER
-from supple.read.bvh_hierarchy import Node, Words, fresh
+from supple.read.bvh_hierarchy import Node, Words
 
 MAX_BYTES = 2 * 2**30
 """Largest file that is read."""
@@ -56,8 +57,7 @@ def read_motion(file: str, convention: Convention) -> tuple[Linkage, Array, Arra
 
 
 def _linkage(nodes: list[Node], file: str, name: str | None, convention: Convention) -> Linkage:
-    taken = {node.name for node in nodes}
-    world = fresh("world", taken)
+    world = Names(node.name for node in nodes).fresh("world")
     title = file.replace("\\", "/").rpartition("/")[2].rpartition(".")[0] if name is None else name
     try:
         joints = [_joint(node, world if node.parent is None else node.parent, convention.unit) for node in nodes]
