@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +17,7 @@ from supple.errors import BadInput, UnknownName
 if TYPE_CHECKING:
     from supple.linkage import Linkage
     from supple.teleop.command import Source
+    from supple.teleop.robot import Robot
 
 DEVICES = {"spacemouse": "SpaceMouse", "gamepad": "Gamepad"}
 """The class of `supple.teleop.devices` for each device, by its name on the command line."""
@@ -27,6 +30,8 @@ EPILOG = epilog(
     "supple teleop panda --source udp:7300",
     "supple teleop panda --source drive.parquet",
     "supple teleop panda --host 0.0.0.0 --no-browser",
+    "supple teleop so101 --arm simulated",
+    "supple teleop so101 --arm my_robot.py:connect --on-exit release",
 )
 
 
@@ -86,6 +91,21 @@ def teleop(
             "token can drive the arm."
         ),
     ] = "127.0.0.1",
+    arm: Annotated[
+        str | None,
+        typer.Option(
+            "--arm",
+            metavar="FILE:NAME",
+            help="A real arm: a Python file and the name in it of a function that connects to the arm and returns an "
+            "object with read() and write(q); or 'simulated'. The file is run.",
+        ),
+    ] = None,
+    arm_rate: Annotated[
+        float | None, typer.Option("--arm-rate", min=1, max=2000, help="Readings and writes of that arm per second.")
+    ] = None,
+    on_exit: Annotated[
+        str, typer.Option("--on-exit", metavar="hold|release", help="At the end that arm keeps its pose, or goes limp.")
+    ] = "hold",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
     search: Search = None,
 ) -> None:
@@ -93,7 +113,8 @@ def teleop(
 
     Drag the handle at the end effector: the arm follows, and the panel shows its state and the reason. The keys I J K L
     and U O move the handle too; with Shift they rotate it. Move it out of reach or through a singularity, and choose
-    a textbook method to compare. With another --source the page only shows the arm.
+    a textbook method to compare. With another --source the page only shows the arm. With --arm a real arm follows;
+    Escape or the red button stops it, in every browser.
 
     Needs the extra "teleop": pip install 'supple[teleop]'.
     """
@@ -107,6 +128,11 @@ def teleop(
         _check_method(method)
         if tour and driver != "browser":
             raise BadInput(f"give --tour or --source {driver}, not both: each of them moves the handle")
+        if arm is not None and tour:
+            raise BadInput("give --tour or --arm, not both: the tour is for a simulated arm")
+        if on_exit not in ("hold", "release"):
+            raise BadInput(f"--on-exit: hold or release, not {on_exit!r}")
+        real = None if arm is None else _arm(arm, linkage)
         local = loopback(host)
         other = _source(driver, host, "" if local else token, linkage)
         try:
@@ -124,6 +150,9 @@ def teleop(
                 token=token,
                 tour=tour,
                 open_browser=browser,
+                arm=real,
+                arm_rate=arm_rate,
+                on_exit=on_exit,  # type: ignore[arg-type]
             )
         except BaseException:
             if other is not None:
@@ -146,6 +175,31 @@ def _check_method(name: str) -> None:
         methods.full_name(name)
     except UnknownName as error:
         raise BadInput(f"--method: {error}") from None
+
+
+def _arm(word: str, linkage: Linkage) -> Robot | Callable[[], Robot]:
+    """The real arm by its word on the command line: a function that connects to it, or the object itself."""
+    if word == "simulated":
+        from supple.teleop import SimulatedArm
+        from supple.teleop.gripper import GripperJoints
+
+        has_fingers = len(GripperJoints(linkage, linkage.tips).every) > 0
+        return SimulatedArm(linkage, gripper=not has_fingers)
+    file, _, name = word.rpartition(":")
+    if not file or not name.isidentifier():
+        raise BadInput(
+            f"--arm: expected a file and a name in it, such as my_robot.py:connect, or simulated; got {word!r}"
+        )
+    if not Path(file).is_file():
+        raise BadInput(f"--arm: there is no file {file}")
+    try:
+        names = runpy.run_path(file)
+    except Exception as error:
+        raise BadInput(f"--arm: {file} failed: {type(error).__name__}: {error}") from error
+    if name not in names:
+        raise BadInput(f"--arm: {file} defines no {name!r}")
+    found: Robot | Callable[[], Robot] = names[name]
+    return found
 
 
 def _source(word: str, host: str, token: str, linkage: Linkage) -> Source | None:

@@ -1,7 +1,7 @@
 """Tele-operation: a person drives an arm. Mapping of the hand to a goal, the timed loop, sources and sinks.
 
-Order of imports: command, filter, clock, process, statistics < mapping, watchdog, adapters < steering < loop, methods
-< network, recording, devices < page.
+Order of imports: command, filter, clock, process, statistics < mapping, watchdog, adapters, gripper, goals, joint_move,
+soft_start < robot, simulated, steering < ticker < loop, methods < network, recording, devices, servo < page.
 """
 
 from importlib import import_module
@@ -13,6 +13,8 @@ from supple.teleop.command import Command, Sink, Source, Tick
 from supple.teleop.filter import OneEuro
 from supple.teleop.loop import Loop, drive
 from supple.teleop.mapping import Mapping
+from supple.teleop.robot import Connection, Robot
+from supple.teleop.simulated import SimulatedArm
 from supple.teleop.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Command",
+    "Connection",
     "Gamepad",
     "Loop",
     "Mapping",
@@ -31,6 +34,8 @@ __all__ = [
     "Playback",
     "Recorder",
     "Recording",
+    "Robot",
+    "SimulatedArm",
     "Sink",
     "Source",
     "SpaceMouse",

@@ -23,9 +23,11 @@ from supple.teleop.page.panel import Panel, note
 from supple.teleop.page.plots import SAMPLES, SECONDS, Plots
 from supple.teleop.page.session import Session, script_of_recording
 from supple.teleop.page.tour import HAZARDS, Hazard
+from supple.teleop.robot import Connection
 
 MESSAGE_SECONDS = 6.0  # how long a message is shown
 NOBODY = "nobody drives"
+STOPPED = "stopped: press re-arm to go on"
 FAILED = "that did not work"
 _log = logging.getLogger(__name__)
 
@@ -44,6 +46,7 @@ class Actions:
         folder: str | os.PathLike[str] = "recordings",
         record: str | os.PathLike[str] | None = None,
         other: Source | None = None,
+        robot: Connection | None = None,
     ) -> None:
         """Begins with an arm that nobody drives; arguments as in `serve`."""
         self.changed: Callable[[], None] = lambda: None
@@ -62,11 +65,11 @@ class Actions:
         self._tour_length = 0
         self._script_ended = threading.Event()
         self._message: tuple[str, str, float] = ("", "", 0.0)
-        self._resets = self._frames = 0
+        self._frames = 0
         self._present, self._other_drove = False, other is not None
         self._heard: Callable[[float], bool] = lambda now: True
         self.view: Any = None
-        session = Session(arm, method=method, rate=rate, scale=scale, other=other)
+        session = Session(arm, method=method, rate=rate, scale=scale, other=other, robot=robot)
         self._draw_arm(arm)
         self._start(session, record)
 
@@ -88,9 +91,11 @@ class Actions:
             source.heard = self._heard
             if not present:
                 session.end_script()
+                session.loop.cancel_moves()
                 self._hazards = []
             self._present = source.alive = present
             self.handles.begin()
+            source.forget_grippers()
             session.place_handles(session.q)
             if present or source.other_drives:
                 session.loop.resume()
@@ -128,9 +133,8 @@ class Actions:
     def draw(self, tick: Tick) -> None:
         """Draws a tick: the scene each time, plots and panel less often."""
         with self.lock:
-            jumped, self._resets = self.session.resets != self._resets, self.session.resets
             self.view.ellipsoids = self.ellipsoids
-            self.view.show(tick, jumped)
+            self.view.show(tick)
             if self._frames % round(30 * SECONDS / SAMPLES) == 0:
                 self.plots.sample(tick)
             if self._frames % 3 == 0:
@@ -142,6 +146,32 @@ class Actions:
         """Ends the session; raises the exception that ended its loop, if one did."""
         with self.lock:
             self.session.loop.stop()
+
+    # -- a real arm ---------------------------------------------------------------------------------------------------
+
+    @property
+    def has_robot(self) -> bool:
+        """Whether a real arm is attached; then the page drives that one only."""
+        return self.session.robot is not None
+
+    def stop_arm(self) -> None:
+        """Stops the arm until `rearm`; does not block, and works from every browser."""
+        self.session.loop.stop_arm(STOPPED)
+        self.changed()
+
+    def rearm(self) -> None:
+        """The arm may be driven again, from where it is."""
+        with self.lock:
+            self.end_script()
+            self.session.source.release_handles()
+            self.session.loop.rearm()
+            self.changed()
+
+    def set_gripper(self, k: int, opening: float) -> None:
+        """Opens the gripper of end effector k: 0 closed to 1 open."""
+        openings = self.session.source.openings
+        if k < len(openings) and 0 <= opening <= 1:
+            openings[k] = float(opening)
 
     # -- arm and method ----------------------------------------------------------------------------------------------
 
@@ -220,6 +250,9 @@ class Actions:
     def tour(self, name: str = "") -> None:
         """Starts one hazard by its name, or all."""
         with self.lock:
+            if self.has_robot:
+                self.show_message(FAILED, "the tour is for a simulated arm: it goes past reach and at full speed")
+                return
             chosen = [hazard for hazard in HAZARDS if name == hazard.name] or list(HAZARDS)
             self.end_script()
             self._hazards, self._tour_length = chosen, len(chosen)
@@ -289,6 +322,11 @@ class Actions:
 
     def _change(self, make: Callable[[], Arm], drives: Callable[[], bool], uploaded: bool = False) -> None:
         """Makes an arm, and changes to it if the browser still drives then. Meanwhile the arm before is driven."""
+        if self.has_robot:
+            self.show_message(
+                FAILED, f"a real {self.session.arm.linkage.name} is attached: only that one can be driven"
+            )
+            return
         try:
             session = self._prepare(make())
         except Exception as error:
@@ -339,7 +377,7 @@ class Actions:
 
     def _start(self, session: Session, record: str | os.PathLike[str] | None = None) -> None:
         """Starts the loop of a session that is drawn already."""
-        self.session, self._resets = session, 0
+        self.session = session
         self.handles.begin()
         if record is not None:
             self._last_recording = session.record(self._folder, record)

@@ -16,6 +16,7 @@ from supple.joint import Joint
 from supple.link import Mesh, Shape
 from supple.linkage import Linkage
 from supple.read import isolated
+from supple.teleop.gripper import GripperJoints
 from supple.view.bodies import bodies, ways
 from supple.view.solids import Solid
 
@@ -72,6 +73,11 @@ class Arm:
         samples = self.linkage.random(16, seed=0)
         moved = sum(np.abs(self.linkage.jacobian(samples, link)).max(axis=(0, 1)) for link in self.links)
         return np.flatnonzero(moved)
+
+    @cached_property
+    def grippers(self) -> GripperJoints:
+        """The joint values that open the gripper of each end effector."""
+        return GripperJoints(self.linkage, self.links)
 
     @cached_property
     def bodies(self) -> tuple[tuple[Solid, ...], ...]:

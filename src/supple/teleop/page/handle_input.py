@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
@@ -57,6 +58,15 @@ class HandleInput:
             handle.move(handle.frame.position, (Frame.rotvec(NUDGE[1] * direction) @ handle.frame).to_quaternion())
         elif not turn:
             handle.move(handle.frame.position + step * direction * session.arm.axes[k])
+
+    def grip(self, change: float) -> None:
+        """Opens the gripper of the active handle a little more, or closes it."""
+        session = self._actions.session
+        k = min(self._active, len(session.source.handles) - 1)
+        present = session.source.openings[k]
+        opening = float(session.grippers[k]) if present is None else present
+        if not (session.source.scripted or session.source.other_drives or math.isnan(opening)):
+            self._actions.set_gripper(k, min(max(opening + change, 0.0), 1.0))
 
     def switch_handle(self) -> None:
         """Keys move the next handle from now on."""
