@@ -23,7 +23,7 @@ LAYERS = (
     ("page",),
 )
 INSIDE = {
-    "network": (("wire", "address"), ("access",), ("source",), ("udp", "websocket")),
+    "network": (("strict",), ("wire", "address"), ("access",), ("source",), ("udp", "websocket")),
     "recording": (
         ("columns", "format1", "parquet_pages"),
         ("metadata", "writer"),

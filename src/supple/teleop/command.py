@@ -46,8 +46,8 @@ class Command(metaclass=_renamed.HidesOldNames):
     buttons: int
     """Bit k is set while button k is down."""
     grippers: tuple[float | None, ...]
-    """How far each gripper shall open: 0 closed to 1 open; None leaves it as it is. Empty: all stay as they are. A
-    gripper moves whether or not its hand is engaged."""
+    """How far each gripper shall open: 0 closed to 1 open; None: it stays as it is now. Empty: nothing new, it goes on
+    to where the last command wanted it. A gripper moves whether or not its hand is engaged."""
 
     if not TYPE_CHECKING:
 

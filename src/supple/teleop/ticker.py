@@ -163,10 +163,11 @@ class Ticker:
         behind = measured is not None and bool(np.abs(measured - self.q).max() > _BEHIND)
         errand.move.step(dt, brake=bool(held) or behind or ending)
         self.reset(errand.move.q)
-        if errand.move.arrived:
-            self.errands.popleft()
-            errand.done()
-        return held or errand.why
+        if not errand.move.arrived:
+            return held or errand.why
+        self.errands.popleft()
+        errand.done()
+        return held
 
     # -- inputs -------------------------------------------------------------------------------------------------------
 
