@@ -535,10 +535,11 @@ def test_the_command_serves_until_ctrl_c_and_says_whom_it_lets_in(host: str, tmp
             found = re.search(r"planar2: http://\S+:(\d+) \(Ctrl-C ends\)", said[0])
             assert found, said
             if host == "0.0.0.0":
-                said += [running.stdout.readline() for _ in range(2)]
+                said += [running.stdout.readline() for _ in range(3)]
+                assert re.fullmatch(rf"from other machines: http://(?!localhost|0\.)\S+:{found[1]}\n", said[1])
                 warning = r"WARNING: whoever reaches 0\.0\.0\.0:\d+ and knows the token drives the arm\n"
-                assert re.fullmatch(warning, said[1])
-                assert re.fullmatch(r"token: [0-9a-f]{10}\n", said[2])
+                assert re.fullmatch(warning, said[2])
+                assert re.fullmatch(r"token: [0-9a-f]{10}\n", said[3])
             with urllib.request.urlopen(f"http://127.0.0.1:{found[1]}", timeout=PATIENCE) as answer:
                 assert b"<html" in answer.read().lower()
             running.send_signal(signal.SIGINT)

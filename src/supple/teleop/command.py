@@ -155,6 +155,11 @@ class Tick(NamedTuple):
     grippers: Array = NO_GRIPPERS
     """How far each gripper is to be open in this tick (links,): 0 closed to 1 open; nan if that is not known yet."""
 
+    @property
+    def why(self) -> str:
+        """Why the arm is not at its goal: why the loop holds it, else what the tracker says; empty if it is."""
+        return self.held or self.step.why
+
 
 @runtime_checkable
 class Source(Protocol):

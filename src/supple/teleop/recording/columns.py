@@ -72,7 +72,7 @@ class Rows:
     status: Any
     """Value of the `TrackingStatus` (n,)."""
     why: Sequence[str]
-    """The tracker's explanation of the status."""
+    """Why the arm was not at its goal: why the loop held it, else the tracker's explanation."""
     held: Sequence[str]
     """Reason why the loop held the arm; empty while it did not."""
     new_tracker: Sequence[str]
@@ -182,7 +182,7 @@ class Layout:
         engaged, sequence, buttons = (
             (False, 0, 0) if command is None else (command.engaged, command.sequence, command.buttons)
         )
-        texts = [letters, step.status.name.lower(), tick.held, step.why, new_tracker]
+        texts = [letters, step.status.name.lower(), tick.held, tick.why, new_tracker]
         return [tick.number, sequence & _MASK, buttons & _MASK, lost], [tick.fresh, engaged], texts
 
     def rows(self, integers: Mapping[str, Any], texts: Mapping[str, Sequence[str]], numbers: Array) -> Rows:
