@@ -15,7 +15,7 @@ import supple.teleop
 FOLDER = Path(supple.teleop.__file__).parent
 LAYERS = (
     ("command", "filter", "clock", "process", "statistics"),
-    ("mapping", "watchdog", "adapters", "gripper", "goals", "joint_move", "soft_start"),
+    ("mapping", "watchdog", "adapters", "gripper", "goals", "joint_move", "reachable", "soft_start"),
     ("robot", "simulated", "steering"),
     ("ticker",),
     ("loop", "methods"),
@@ -23,7 +23,7 @@ LAYERS = (
     ("page",),
 )
 INSIDE = {
-    "network": (("wire", "address"), ("access",), ("source",), ("udp", "websocket")),
+    "network": (("strict",), ("wire", "address"), ("access",), ("source",), ("udp", "websocket")),
     "recording": (
         ("columns", "format1", "parquet_pages"),
         ("metadata", "writer"),

@@ -46,8 +46,8 @@ class Command(metaclass=_renamed.HidesOldNames):
     buttons: int
     """Bit k is set while button k is down."""
     grippers: tuple[float | None, ...]
-    """How far each gripper shall open: 0 closed to 1 open; None leaves it as it is. Empty: all stay as they are. A
-    gripper moves whether or not its hand is engaged."""
+    """How far each gripper shall open: 0 closed to 1 open; None: it stays as it is now. Empty: nothing new, it goes on
+    to where the last command wanted it. A gripper moves whether or not its hand is engaged."""
 
     if not TYPE_CHECKING:
 
@@ -154,6 +154,11 @@ class Tick(NamedTuple):
     the arm moves to given joint values, as by *reset* on the page, those of every tick."""
     grippers: Array = NO_GRIPPERS
     """How far each gripper is to be open in this tick (links,): 0 closed to 1 open; nan if that is not known yet."""
+
+    @property
+    def why(self) -> str:
+        """Why the arm is not at its goal: why the loop holds it, else what the tracker says; empty if it is."""
+        return self.held or self.step.why
 
 
 @runtime_checkable

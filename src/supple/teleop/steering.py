@@ -68,7 +68,7 @@ class Steering:
     def apply(self, command: Command, now: float) -> None:
         """Moves the goals by a valid command that arrived at time now (s). A command without hands moves nothing."""
         for k, wanted in enumerate(command.grippers[: len(self._mappings)]):
-            self._wanted[k] = self._wanted[k] if wanted is None else wanted
+            self._wanted[k] = wanted
         if command.hands:
             self.stamp = command.stamp
         t = command.stamp if math.isfinite(command.stamp) else now

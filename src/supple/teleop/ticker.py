@@ -15,6 +15,7 @@ from supple.teleop.clock import Timer
 from supple.teleop.command import Command, Sink, Source, Tick
 from supple.teleop.goals import GoalFrames
 from supple.teleop.joint_move import JointMove
+from supple.teleop.reachable import ReachableTurns
 from supple.teleop.robot import Connection, Lost
 from supple.teleop.statistics import Statistics
 from supple.teleop.steering import Steering
@@ -91,7 +92,7 @@ class Ticker:
         self._begin = np.array(self.q)
 
     def _take(self, tracker: Tracker) -> None:
-        self.tracker, self._frames = tracker, GoalFrames(tracker)
+        self.tracker, self._frames, self._reachable = tracker, GoalFrames(tracker), ReachableTurns(tracker)
 
     # -- a tick -------------------------------------------------------------------------------------------------------
 
@@ -142,7 +143,7 @@ class Ticker:
             self._steering.apply(self._command, now)
         self._steering.advance(dt)
         self._restart_goals = False
-        return self._steering.goals, self._steering.stamp
+        return self._reachable.nearest(self._steering.goals, self.q), self._steering.stamp
 
     def _run_errand(self, dt: float, measured: Array | None, held: str) -> str:
         """Goes on with the first errand; returns why the arm is held meanwhile.
@@ -163,10 +164,11 @@ class Ticker:
         behind = measured is not None and bool(np.abs(measured - self.q).max() > _BEHIND)
         errand.move.step(dt, brake=bool(held) or behind or ending)
         self.reset(errand.move.q)
-        if errand.move.arrived:
-            self.errands.popleft()
-            errand.done()
-        return held or errand.why
+        if not errand.move.arrived:
+            return held or errand.why
+        self.errands.popleft()
+        errand.done()
+        return held
 
     # -- inputs -------------------------------------------------------------------------------------------------------
 

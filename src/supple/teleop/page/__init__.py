@@ -136,7 +136,7 @@ class Page:
 
     def _refuse_upload(self, browser: int, name: str, size: int) -> None:
         if self.drivers.driver == browser:  # only the driver has an upload button
-            self._actions.refuse_upload(name, size)
+            self._actions.refuse_upload(name, size, self._clients[browser][0])
 
     def _disconnect(self, client: Any) -> None:
         if self.drivers.driver == client.client_id:
@@ -272,7 +272,7 @@ def serve(
 
     Args:
         linkage: the first linkage; browsers may choose another.
-        links: end effectors to drive, at most two; by default those of a bundled model, or the farthest tip.
+        links: end effectors to drive, at most two; by default those of a bundled model, or the farthest hand.
         method: method at first: "supple", "the paper", "damped" or "pseudo-inverse".
         source: a source in place of the page's handles: a network, a SpaceMouse, a recording.
         rate: ticks of the loop a second.

@@ -16,6 +16,7 @@ from supple import models
 from supple.errors import BadInput, SuppleError
 from supple.teleop.command import Source, Tick
 from supple.teleop.methods import METHODS, SUPPLE
+from supple.teleop.page import uploads
 from supple.teleop.page.arm import MAX_UPLOAD, Arm, from_upload
 from supple.teleop.page.arm_view import ArmView, is_tall
 from supple.teleop.page.handle_input import HandleInput
@@ -195,13 +196,19 @@ class Actions:
         if any(link == one.name for one in linkage.links) and self.session.arm.links != (link,):
             self._change(lambda: Arm.of(linkage, (link,)), drives)
 
-    def upload(self, name: str, content: bytes, drives: Callable[[], bool] = lambda: True) -> None:
-        """Changes to an arm from a robot description that a browser sent; ``drives`` as in `choose_arm`."""
-        self._change(lambda: from_upload(name[-60:], content), drives, uploaded=True)
+    def upload(self, name: str, content: bytes, drives: Callable[[], bool] = lambda: True, client: Any = None) -> None:
+        """Changes to an arm from a robot description that a client of viser sent; ``drives`` as in `choose_arm`."""
 
-    def refuse_upload(self, name: str, size: int) -> None:
+        def refused(error: Exception) -> None:
+            uploads.say_refused(client, name, str(error))
+
+        self._change(lambda: from_upload(name[-60:], content), drives, uploaded=True, failed=refused)
+
+    def refuse_upload(self, name: str, size: int, client: Any) -> None:
         """Shows that a robot description is too large."""
-        self.show_message(FAILED, f"{name[-60:]} has {size:,} bytes; a description may have {MAX_UPLOAD:,}")
+        reason = f"{name[-60:]} has {size:,} bytes; a description may have {MAX_UPLOAD:,}"
+        self.show_message(FAILED, reason)
+        uploads.say_refused(client, name, reason)
 
     def choose_method(self, method: str) -> None:
         """Changes the method."""
@@ -271,6 +278,11 @@ class Actions:
         """Shows a message in the panel for a time; None: until the next message."""
         self._message = (title, text, np.inf if seconds is None else time.monotonic() + seconds)
 
+    def end_message(self, title: str) -> None:
+        """Takes a message away, if it is the one that is shown."""
+        if self._message[0] == title:
+            self.show_message("", "")
+
     # ----------------------------------------------------------------------------------------------------------------
 
     def _next_hazard(self) -> None:
@@ -320,7 +332,13 @@ class Actions:
         path = self.session.end_recording()
         self.show_message("recorded", f"{path}; to compare with another method: supple replay {path} --solver ...")
 
-    def _change(self, make: Callable[[], Arm], drives: Callable[[], bool], uploaded: bool = False) -> None:
+    def _change(
+        self,
+        make: Callable[[], Arm],
+        drives: Callable[[], bool],
+        uploaded: bool = False,
+        failed: Callable[[Exception], None] = lambda error: None,
+    ) -> None:
         """Makes an arm, and changes to it if the browser still drives then. Meanwhile the arm before is driven."""
         if self.has_robot:
             self.show_message(
@@ -332,6 +350,7 @@ class Actions:
         except Exception as error:
             if drives():
                 self._show_failure(error)
+                failed(error)
             return
         with self.lock:
             if drives():

@@ -158,7 +158,8 @@ class Controls:
 
     async def _on_upload(self, event: Any) -> None:
         name, content = event.target.value.name, event.target.value.content
-        if self._drives() and not self._uploads.put(lambda: self._actions.upload(name, content, self._drives)):
+        actions, client = self._actions, self.client
+        if self._drives() and not self._uploads.put(lambda: actions.upload(name, content, self._drives, client)):
             self._actions.show_message("not read", f"{name[-60:]}: an upload is being read")
 
     def _click_handle(self, value: str) -> None:

@@ -208,4 +208,4 @@ def script_of_recording(path: str | os.PathLike[str]) -> tuple[Script, Array, st
     rows = recording.rows()
     begin = np.isfinite(rows.begin).all(axis=1)
     start = rows.begin[int(np.argmax(begin))] if begin.any() else rows.q[0]
-    return Script(rows.goals, rows.t - rows.t[0]), start, recording.linkage.name
+    return Script(rows.goals, rows.t - rows.t[0], rows.grippers), start, recording.linkage.name
