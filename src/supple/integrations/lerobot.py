@@ -23,6 +23,8 @@ from supple.solver import Solver
 from supple.step import Step
 from supple.tracker import Recover, Tracker
 
+ACCELERATION = 40.0
+"""rad/s^2: what LeRobot sets a Feetech STS3215 to: 254 times 100 steps/s^2, of 4096 steps a turn."""
 _LONGEST = 0.1  # s; a call counts as at most so long after the one before
 _PAUSE = 0.5  # s without a call after which the arm may have been moved by someone else
 _MOVED = math.radians(3)  # what counts as moved in such a pause
@@ -72,7 +74,7 @@ class RobotKinematics:
         sign: PerJoint | None = None,
         offset: PerJoint | None = None,
         fps: float | None = 30.0,
-        acceleration: ArrayLike | None = None,
+        acceleration: ArrayLike = ACCELERATION,
         jerk: ArrayLike | None = None,
         smooth: float = 0.0,
         recover: Recover = "slow",
@@ -92,7 +94,8 @@ class RobotKinematics:
             offset: angle of a joint where its motor counts 0, in degrees: as ``sign``.
                 joint = sign * motor + offset.
             fps: calls a second; None to measure the time between calls. Of a longer pause 0.1 s counts.
-            acceleration: as in `Solver.track`, as are the options after it: in radians, for the joints of `linkage`.
+            acceleration: bound for each joint of `linkage`, in rad/s^2; that of the description, if it has a lower one.
+                This and the options after it are those of `Solver.track`, in radians.
             jerk: as in `Solver.track`.
             smooth: as in `Solver.track`.
             recover: as in `Solver.track`.
@@ -252,7 +255,9 @@ class RobotKinematics:
         return {**self.__dict__, **gone, "_commands": deque(maxlen=self._commands.maxlen)}
 
     def __repr__(self) -> str:
-        return f"<RobotKinematics of {self.linkage.name!r}: {self.target_frame_name!r} by {', '.join(self.joint_names)}>"
+        return (
+            f"<RobotKinematics of {self.linkage.name!r}: {self.target_frame_name!r} by {', '.join(self.joint_names)}>"
+        )
 
 
 def _described(path: str | os.PathLike[str]) -> Linkage:
@@ -274,4 +279,3 @@ def _chain(whole: Linkage, target: str, names: Sequence[str]) -> Linkage:
         if unit != "rad":
             raise BadInput(f"joint {name!r} slides: the values of LeRobot are degrees")
     return chain
-

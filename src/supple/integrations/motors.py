@@ -34,9 +34,7 @@ class MotorAngles:
     offset: Array
     """Angle of each joint where its motor counts 0 (n,), in degrees."""
 
-    def __init__(
-        self, names: Sequence[str], *, sign: PerJoint | None = None, offset: PerJoint | None = None
-    ) -> None:
+    def __init__(self, names: Sequence[str], *, sign: PerJoint | None = None, offset: PerJoint | None = None) -> None:
         """For joints by name; the sign is 1 and the offset 0 where they are not given."""
         self.names = tuple(names)
         self.sign = _each(self.names, sign, 1.0, "sign")
