@@ -31,10 +31,12 @@ INSIDE = {
         ("recording",),
         ("playback", "replay"),
     ),
+    "servo": (("bus", "motors"), ("arm", "guide")),
     "page": (
         ("arm", "drivers", "heartbeat", "keys", "queue"),
         ("uploads", "handles", "arm_view", "panel", "plots", "waiting", "stop"),
         ("tour", "session"),
+        ("scripts",),
         ("handle_input", "actions", "controls"),
     ),
 }

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from supple import __version__
-from supple.cli import figures, gauntlet, linkages, replay, solve, teleop
+from supple.cli import calibrate, figures, gauntlet, linkages, replay, solve, teleop
 
 app = typer.Typer(
     name="supple",
@@ -61,6 +61,7 @@ app.command(epilog=linkages.FK_EPILOG, short_help="Forward kinematics: poses of 
 app.command(epilog=solve.EPILOG, short_help="Inverse kinematics: joint values for a goal.")(solve.solve)
 app.command(epilog=linkages.VIEW_EPILOG, short_help="Show a linkage in the browser.")(linkages.view)
 app.command(epilog=teleop.EPILOG, short_help="Drive an arm in the browser.")(teleop.teleop)
+app.command(epilog=calibrate.EPILOG, short_help="Calibrate the servo motors of an arm.")(calibrate.calibrate)
 app.command(epilog=replay.EPILOG, short_help="Replay a recording and print the differences.")(replay.replay)
 app.command(epilog=gauntlet.EPILOG, short_help="Test the tracker with difficult commands.")(gauntlet.gauntlet)
 app.command(epilog=figures.EPILOG, short_help="Draw the figures of the textbook chapter.")(figures.figures)

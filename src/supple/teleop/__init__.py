@@ -18,7 +18,7 @@ from supple.teleop.simulated import SimulatedArm
 from supple.teleop.statistics import Statistics
 
 if TYPE_CHECKING:
-    from supple.teleop import page
+    from supple.teleop import page, servo
     from supple.teleop.devices import Gamepad, SpaceMouse
     from supple.teleop.network import UdpSink, UdpSource, WebSocketSink, WebSocketSource, wire
     from supple.teleop.recording import Playback, Recorder, Recording
@@ -50,6 +50,7 @@ __all__ = [
     "frames",
     "page",
     "replay",
+    "servo",
     "tee",
     "wire",
 ]
@@ -61,6 +62,7 @@ _LAZY = {
     "page": (),
     "recording": ("Playback", "Recorder", "Recording"),
     "recording.replay": ("replay",),
+    "servo": (),
 }
 _MODULE_OF = {name: module for module, names in _LAZY.items() for name in names or (module,)}
 

@@ -1,4 +1,4 @@
-"""Actions: everything that the controls of a page do: arm, method, tour, recording and replay."""
+"""Actions: everything that the controls of a page do: arm, method, stop, reset; see `Scripts` for the rest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from supple import models
-from supple.errors import BadInput, SuppleError
+from supple.errors import SuppleError
 from supple.teleop.command import Source, Tick
 from supple.teleop.methods import METHODS, SUPPLE
 from supple.teleop.page import uploads
@@ -22,18 +22,16 @@ from supple.teleop.page.arm_view import ArmView, is_tall
 from supple.teleop.page.handle_input import HandleInput
 from supple.teleop.page.panel import Panel, note
 from supple.teleop.page.plots import SAMPLES, SECONDS, Plots
-from supple.teleop.page.session import Session, script_of_recording
-from supple.teleop.page.tour import HAZARDS, Hazard
+from supple.teleop.page.scripts import FAILED, MESSAGE_SECONDS, Scripts
+from supple.teleop.page.session import Session
 from supple.teleop.robot import Connection
 
-MESSAGE_SECONDS = 6.0  # how long a message is shown
 NOBODY = "nobody drives"
 STOPPED = "stopped: press re-arm to go on"
-FAILED = "that did not work"
 _log = logging.getLogger(__name__)
 
 
-class Actions:
+class Actions(Scripts):
     """The current session, its drawing, and the actions on it. Safe from any thread."""
 
     def __init__(
@@ -50,21 +48,18 @@ class Actions:
         robot: Connection | None = None,
     ) -> None:
         """Begins with an arm that nobody drives; arguments as in `serve`."""
+        super().__init__(Path(folder))
         self.changed: Callable[[], None] = lambda: None
         """Called when the controls must be refreshed."""
         self.ellipsoids = False
         """Whether manipulability ellipsoids are drawn."""
         self.handles = HandleInput(self)
         """Pointer and keys on the handles."""
-        self._server, self._folder, self._rate = server, Path(folder), rate
+        self._server, self._rate = server, rate
         self.lock = threading.RLock()
         """Held while the session or its drawing is changed."""
         self._panel, self.plots = Panel(server), Plots(server.gui)
-        self._last_recording: Path | None = None
         self._uploaded: Arm | None = None
-        self._hazards: list[Hazard] = []
-        self._tour_length = 0
-        self._script_ended = threading.Event()
         self._message: tuple[str, str, float] = ("", "", 0.0)
         self._frames = 0
         self._present, self._other_drove = False, other is not None
@@ -115,9 +110,7 @@ class Actions:
     def update(self) -> None:
         """Draws the newest tick; called about 30 times a second by one thread."""
         with self.lock:
-            if self._script_ended.is_set():
-                self._script_ended.clear()
-                self._next_hazard()
+            self._update_script()
             if not self.session.loop.running:
                 self.show_message("the loop has ended", "See the terminal where supple was started.", None)
             if self._other_drove and not self.session.source.other_drives:
@@ -227,7 +220,7 @@ class Actions:
         """Shows or hides the manipulability ellipsoids."""
         self.ellipsoids = bool(shown)
 
-    # -- record, replay, reset ---------------------------------------------------------------------------------------
+    # -- reset ---------------------------------------------------------------------------------------
 
     def reset(self) -> None:
         """Puts the arm at rest and the handles at its end effectors."""
@@ -241,39 +234,6 @@ class Actions:
             self.end_script()
             self.session.recentre()
 
-    def record(self) -> None:
-        """Begins a recording, or ends it."""
-        with self.lock:
-            self._try(self._end_recording if self.session.recording else self._begin_recording)
-            self.changed()
-
-    def replay(self) -> None:
-        """Plays the goals of the last recording, with the method that is chosen now."""
-        with self.lock:
-            self._try(self._replay)
-
-    # -- the tour ----------------------------------------------------------------------------------------------------
-
-    def tour(self, name: str = "") -> None:
-        """Starts one hazard by its name, or all."""
-        with self.lock:
-            if self.has_robot:
-                self.show_message(FAILED, "the tour is for a simulated arm: it goes past reach and at full speed")
-                return
-            chosen = [hazard for hazard in HAZARDS if name == hazard.name] or list(HAZARDS)
-            self.end_script()
-            self._hazards, self._tour_length = chosen, len(chosen)
-            self._next_hazard()
-
-    def end_script(self) -> None:
-        """Ends the tour or a replay."""
-        with self.lock:
-            self._hazards = []
-            if self.session.source.scripted:
-                self.session.end_script()
-                self.show_message("", "")
-            self._script_ended.clear()
-
     def show_message(self, title: str, text: str, seconds: float | None = MESSAGE_SECONDS) -> None:
         """Shows a message in the panel for a time; None: until the next message."""
         self._message = (title, text, np.inf if seconds is None else time.monotonic() + seconds)
@@ -284,53 +244,6 @@ class Actions:
             self.show_message("", "")
 
     # ----------------------------------------------------------------------------------------------------------------
-
-    def _next_hazard(self) -> None:
-        """Starts the next hazard of the tour, if there is one."""
-        self.session.end_script()
-        while self._hazards:
-            hazard = self._hazards.pop(0)
-            script = hazard.script(self.session.arm)
-            if script is not None:
-                number = self._tour_length - len(self._hazards)
-                count = f"{number} of {self._tour_length}: " if self._tour_length > 1 else ""
-                self.show_message(count + hazard.title, hazard.text, None)
-                self.session.start_script(script, self.session.arm.linkage.rest, self._script_ended.set)
-                return
-            self.show_message(hazard.title, "This arm has none.")
-            if not self._hazards:
-                return
-        self.show_message("", "")
-
-    def _replay(self) -> None:
-        if self.session.recording:
-            self._end_recording()
-            self.changed()
-        if self._last_recording is None:
-            raise BadInput("there is no recording yet: press record, drive, press stop")
-        script, begin, name = script_of_recording(self._last_recording)
-        arm = self.session.arm
-        if name != arm.linkage.name or len(begin) != arm.linkage.dof or len(script.at(0.0)) != len(arm.links):
-            raise BadInput(f"{self._last_recording.name} is of {name}: choose that arm first")
-        self.end_script()
-        self.show_message("replay", f"{self._last_recording.name}, with the method {self.session.method}", None)
-        self.session.start_script(script, begin, self._script_ended.set)
-
-    def _begin_recording(self) -> None:
-        self.end_script()
-        self._last_recording = self.session.record(self._folder)
-        self.show_message("recording", f"to {self._last_recording}", None)
-
-    def _show_failed_recording(self) -> None:
-        """Ends a recording that cannot go on, such as on a full disk, and shows the reason until the next message."""
-        reason = self.session.recording_failure
-        self._try(self.session.end_recording)
-        self.show_message("the recording has failed", f"{self._last_recording}: {reason}"[:300], None)
-        self.changed()
-
-    def _end_recording(self) -> None:
-        path = self.session.end_recording()
-        self.show_message("recorded", f"{path}; to compare with another method: supple replay {path} --solver ...")
 
     def _change(
         self,
