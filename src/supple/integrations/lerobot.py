@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,10 @@ from supple import _check, models, read
 from supple.errors import BadInput, unknown
 from supple.frame import Array, Frame
 from supple.goal import Goal
-from supple.integrations.motors import MotorAngles, PerJoint
 from supple.linkage import Linkage
 from supple.solver import Solver
 from supple.step import Step
+from supple.teleop.servo import Motor
 from supple.tracker import Recover, Tracker
 
 ACCELERATION = 40.0
@@ -30,6 +30,8 @@ _PAUSE = 0.5  # s without a call after which the arm may have been moved by some
 _MOVED = math.radians(3)  # what counts as moved in such a pause
 _AWAY = math.radians(45)  # beyond what a blocked arm is led by: someone else moves the arm
 _RECENT = 0.3  # s; an arm follows its commands by less than this late
+PerJoint = float | Sequence[float] | Mapping[str, float]
+"""One number for all joints, one for each, or by name those that differ from the default."""
 _TURN_WEIGHTS = (0.1, 1.0)  # the constants of the tracking law are for weights of this size
 
 
@@ -60,8 +62,8 @@ class RobotKinematics:
     """The link that is moved."""
     linkage: Linkage
     """The chain from the base to that link, with the joints that move it."""
-    motors: MotorAngles
-    """What sign and offset make of the angles of those joints."""
+    motors: tuple[Motor, ...]
+    """How the angles of `joint_names` in degrees become joint values in radians."""
     step: Step | None
     """The last step of the tracker: its status, error and reason. None before the first call, and after `reset`."""
 
@@ -90,9 +92,9 @@ class RobotKinematics:
             target_frame_name: the link that is moved.
             joint_names: the joints in the order of the values; by default all of the description. Other joints of the
                 chain stay at 0.
-            sign: of joint angle over motor angle, 1 or -1: one number, one for each of ``joint_names``, or by name.
-            offset: angle of a joint where its motor counts 0, in degrees: as ``sign``.
-                joint = sign * motor + offset.
+            sign: -1 for a motor that turns the other way round than its joint, else 1: one number, one for each of
+                ``joint_names``, or by name. joint = sign (motor - offset).
+            offset: what a motor counts where its joint is at 0 in the description, in degrees: as ``sign``.
             fps: calls a second; None to measure the time between calls. Of a longer pause 0.1 s counts.
             acceleration: bound for each joint of `linkage`, in rad/s^2; that of the description, if it has a lower one.
                 This and the options after it are those of `Solver.track`, in radians.
@@ -113,8 +115,8 @@ class RobotKinematics:
             raise BadInput(f"joint_names has a name twice: {self.joint_names}")
         self.target_frame_name = whole.link(target_frame_name).name
         self.linkage = _chain(whole, self.target_frame_name, self.joint_names)
-        self._columns = np.array([self.joint_names.index(name) for name in self.linkage.names], dtype=np.intp)
-        self.motors = MotorAngles(self.joint_names, sign=sign, offset=offset)
+        self._columns = [self.joint_names.index(name) for name in self.linkage.names]
+        self.motors = motors(self.joint_names, sign, offset)
         self._dt = None if fps is None else min(1 / _check.positive(fps, "fps", "calls a second"), _LONGEST)
         self._options: dict[str, Any] = {
             "acceleration": acceleration,
@@ -167,7 +169,8 @@ class RobotKinematics:
         goal, measured, dt = self._goal(position_weight, orientation_weight), self._joints(values), self._elapsed()
         self.step = self._tracker_at(goal, measured).step(pose, dt, measured=measured)
         self._commands.append(self.step.q)
-        values[self._columns] = self.motors.to_motors(self._scattered(self.step.q))[self._columns]
+        for column, value in zip(self._columns, self.step.q, strict=True):
+            values[column] = self.motors[column].to_motor(float(value))
         self._last = values
         return values.copy()
 
@@ -240,13 +243,7 @@ class RobotKinematics:
 
     def _joints(self, values: Array) -> Array:
         """Joint values (dof,) of the chain in radians."""
-        angles: Array = self.motors.to_joints(values[: len(self.joint_names)])[self._columns]
-        return angles
-
-    def _scattered(self, q: Array) -> Array:
-        """Joint values (dof,) of the chain in the order of `joint_names`, 0 for those that are not in the chain."""
-        angles: Array = np.zeros(len(self.joint_names))
-        angles[self._columns] = q
+        angles: Array = np.array([self.motors[k].to_joint(float(values[k])) for k in self._columns])
         return angles
 
     def __getstate__(self) -> dict[str, Any]:
@@ -279,3 +276,29 @@ def _chain(whole: Linkage, target: str, names: Sequence[str]) -> Linkage:
         if unit != "rad":
             raise BadInput(f"joint {name!r} slides: the values of LeRobot are degrees")
     return chain
+
+
+def motors(names: Sequence[str], sign: PerJoint | None = None, offset: PerJoint | None = None) -> tuple[Motor, ...]:
+    """The motors of joints, in degrees: sign 1 and offset 0 where they are not given.
+
+    >>> from supple.integrations.lerobot import motors
+    >>> [motor.sign for motor in motors(["pan", "lift"], sign={"lift": -1})]
+    [1, -1]
+    """
+    signs, offsets = _each(names, sign, 1.0, "sign"), _each(names, offset, 0.0, "offset")
+    if not (np.abs(signs) == 1).all():
+        raise BadInput(f"a sign is 1 or -1, got {_check.short(sign)}")
+    return tuple(
+        Motor(name, name, offset=float(zero), sign=int(way))
+        for name, way, zero in zip(names, signs, offsets, strict=True)
+    )
+
+
+def _each(names: Sequence[str], given: PerJoint | None, default: float, what: str) -> Array:
+    """A finite number for each joint (n,)."""
+    if isinstance(given, Mapping):
+        for name in given:
+            if name not in names:
+                raise unknown(f"joint (in {what})", name, names)
+        return np.array([_check.finite_number(given.get(name, default), f"{what} of {name}") for name in names])
+    return _check.finite(_check.one_or_each(default if given is None else given, len(names), what), what)
