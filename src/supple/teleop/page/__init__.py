@@ -261,7 +261,7 @@ def serve(
     token: str | None = None,
     tour: bool = False,
     open_browser: bool = False,
-    arm: Robot | Callable[[], Robot] | None = None,
+    arm: Robot | Callable[[], Robot] | Connection | None = None,
     arm_rate: float | None = None,
     on_exit: OnExit = "hold",
 ) -> Page:
@@ -286,7 +286,8 @@ def serve(
         tour: whether the tour begins when the first browser connects.
         open_browser: whether to open the page in a browser of this machine.
         arm: a real arm that follows, an object with ``read()`` and ``write(q)``, see `Robot`; or a function that
-            connects to it and returns it. The page begins where the arm is, and every browser can stop it.
+            connects to it and returns it; or its `Connection`. The page begins where the arm is, and every browser can
+            stop it.
         arm_rate: readings and writes a second of that arm; by default its ``rate``, or 100.
         on_exit: at the end that arm keeps its pose ("hold"), or its torque is switched off ("release").
     """
@@ -313,7 +314,8 @@ def serve(
     robot = None
     try:
         if arm is not None:
-            robot = Connection(arm, linkage, driven.links, rate=arm_rate, on_exit=on_exit)
+            made = isinstance(arm, Connection)
+            robot = arm if made else Connection(arm, linkage, driven.links, rate=arm_rate, on_exit=on_exit)
         options: dict[str, Any] = {"folder": folder, "record": record, "other": source, "robot": robot}
         actions = Actions(server, driven, method=chosen, rate=rate, scale=scale, **options)
         page = Page(server, host, actions, token, tour)
