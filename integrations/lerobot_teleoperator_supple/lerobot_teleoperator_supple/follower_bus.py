@@ -1,4 +1,4 @@
-"""The follower as an arm of supple: it is measured by the poses it shares, and moved by the actions LeRobot asks for."""
+"""The follower as an arm of supple: measured by the poses that it shares, moved by the actions that LeRobot takes."""
 
 from __future__ import annotations
 

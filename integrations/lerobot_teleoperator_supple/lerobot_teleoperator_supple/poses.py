@@ -35,11 +35,11 @@ def withdraw(follower: str | None) -> None:
 
 
 def newest(follower: str | None) -> Pose | None:
-    """The newest pose of a follower; without an id, of the only one that shares. None if there is none."""
+    """The newest pose of a follower; without an id, of the only one that shares. None if there is none, or several."""
     with _lock:
         if follower is not None:
             return _poses.get(follower)
-        return max(_poses.values(), default=None)
+        return next(iter(_poses.values())) if len(_poses) == 1 else None
 
 
 def followers() -> list[str]:

@@ -151,18 +151,14 @@ class SuppleTeleoperator(Teleoperator):
     @check_if_not_connected
     def get_action(self) -> dict[str, Any]:
         """The next joint targets. Raises if the pose of the follower is unknown, or if the loop has failed."""
-        assert self._connection is not None and self.loop is not None
+        assert self._connection is not None
+        assert self.loop is not None
         if not self.loop.running:
             self.loop.stop()  # raises what ended it
             raise DeviceNotConnectedError("the loop of the teleoperator has ended")
         action = self._connection.next_action()
         if action is None:
-            sharing = ", ".join(poses.followers()) or "none"
-            raise DeviceNotConnectedError(
-                "the teleoperator 'supple' does not know where the follower is: use --robot.type=supple_so101_follower "
-                "(or supple_so100_follower, supple_simulated_follower), which share their measured pose, or call "
-                f"send_feedback(robot.get_observation()); sharing now: {sharing}, wanted: {self.config.follower or 'any'}"
-            )
+            raise DeviceNotConnectedError(_unknown_pose(self.config.follower))
         return {f"{motor}.pos": action[motor] for motor in self._arm.motor_names}
 
     @check_if_not_connected
@@ -179,3 +175,17 @@ class SuppleTeleoperator(Teleoperator):
             served.close()
         elif loop is not None:
             loop.stop()
+
+
+def _unknown_pose(follower: str | None) -> str:
+    """Why the pose of a follower is unknown, and what to do."""
+    known = poses.followers()
+    if known:
+        wanted = (
+            "several followers share their pose" if follower is None else f"no follower {follower!r} shares its pose"
+        )
+        return f"{wanted}: give --teleop.follower, the id of one of {', '.join(known)}"
+    return (
+        "the follower does not share its measured pose: use --robot.type=supple_so101_follower, supple_so100_follower "
+        "or supple_simulated_follower, or call send_feedback(robot.get_observation()) before get_action"
+    )

@@ -29,6 +29,7 @@ _LONGEST = 0.1  # s; a call counts as at most so long after the one before
 _PAUSE = 0.5  # s without a call after which the arm may have been moved by someone else
 _MOVED = math.radians(3)  # what counts as moved in such a pause
 _AWAY = math.radians(45)  # beyond what a blocked arm is led by: someone else moves the arm
+_FARTHEST = 1e6  # degrees; a value beyond it is an error of the reading
 _RECENT = 0.3  # s; an arm follows its commands by less than this late
 PerJoint = float | Sequence[float] | Mapping[str, float]
 """One number for all joints, one for each, or by name those that differ from the default."""
@@ -64,6 +65,10 @@ class RobotKinematics:
     """The chain from the base to that link, with the joints that move it."""
     motors: tuple[Motor, ...]
     """How the angles of `joint_names` in degrees become joint values in radians."""
+    _tracker: Tracker | None
+    _last: Array | None  # the last result
+    _commands: deque[Array]  # joint values of the last results
+    _called: float  # when, in seconds of the monotonic clock
     step: Step | None
     """The last step of the tracker: its status, error and reason. None before the first call, and after `reset`."""
 
@@ -151,7 +156,7 @@ class RobotKinematics:
         Args:
             current_joint_pos: measured angles of `joint_names` in degrees, or the last result. More values after them,
                 and joints that do not move the target, are returned as they are. The tracker goes on from its own
-                values, unless these are far away from what was commanded.
+                values, unless these are far away from what was commanded. Values that are not finite count as the last.
             desired_ee_pose: frame (4, 4) of the target. One that is not finite stops the arm.
             position_weight: 0 leaves the position free.
             orientation_weight: 0 leaves the orientation free. For an arm that can meet whole frames, the two are the
@@ -161,8 +166,9 @@ class RobotKinematics:
         """
         values = self._values(current_joint_pos)
         if self._last is not None and len(self._last) == len(values):
-            values = np.where(np.isfinite(values), values, self._last)
-        _check.finite(values, "current_joint_pos")
+            values = np.where(np.abs(values) < _FARTHEST, values, self._last)
+        if not (np.abs(values) < _FARTHEST).all():
+            raise BadInput(f"current_joint_pos must be finite at the first call, got {_check.short(current_joint_pos)}")
         pose = _check.numbers(desired_ee_pose, "desired_ee_pose", "(4, 4)")
         if pose.shape != (4, 4):
             raise BadInput(f"desired_ee_pose must have shape (4, 4), not {pose.shape}")
@@ -171,17 +177,15 @@ class RobotKinematics:
         self._commands.append(self.step.q)
         for column, value in zip(self._columns, self.step.q, strict=True):
             values[column] = self.motors[column].to_motor(float(value))
-        self._last = values
-        return values.copy()
+        self._last = values.copy()
+        return values
 
     def reset(self) -> None:
         """Forgets what was commanded: the next call begins at its ``current_joint_pos``, at rest."""
-        self.step: Step | None = None
-        self._tracker: Tracker | None = None
-        self._last: Array | None = None
+        self.step = self._tracker = self._last = None
         self._called = -math.inf
         rate = 1 / (self._dt or _LONGEST)
-        self._commands: deque[Array] = deque(maxlen=max(math.ceil(_RECENT * rate), 2))
+        self._commands = deque(maxlen=max(math.ceil(_RECENT * rate), 2))
 
     # -- the tracker --------------------------------------------------------------------------------------------------
 

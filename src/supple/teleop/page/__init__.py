@@ -314,8 +314,11 @@ def serve(
     robot = None
     try:
         if arm is not None:
-            made = isinstance(arm, Connection)
-            robot = arm if made else Connection(arm, linkage, driven.links, rate=arm_rate, on_exit=on_exit)
+            robot = (
+                arm
+                if isinstance(arm, Connection)
+                else Connection(arm, linkage, driven.links, rate=arm_rate, on_exit=on_exit)
+            )
         options: dict[str, Any] = {"folder": folder, "record": record, "other": source, "robot": robot}
         actions = Actions(server, driven, method=chosen, rate=rate, scale=scale, **options)
         page = Page(server, host, actions, token, tour)
