@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from lerobot_teleoperator_supple import poses
-from lerobot_teleoperator_supple.arm import Arm
+from lerobot_teleoperator_supple.arm import GRIPPER, Arm
 from supple.frame import Array
 from supple.teleop import Connection
 from supple.teleop.robot import Lost
@@ -26,13 +26,17 @@ class FollowerBus:
 
     def __init__(self, follower: str | None) -> None:
         """For the follower with an id; None: the only one that shares its pose."""
-        self._follower = follower
-        self._asked = -float("inf")
-        self._action: dict[str, float] | None = None
+        self.follower = follower
+        self.asked = -math.inf
+        """When LeRobot asked for the last action, in seconds of the monotonic clock."""
+        self.action: dict[str, float] | None = None
+        """The next action: the number of each motor. None before the first."""
+        self.accepts: Callable[[], bool] = lambda: True
+        """Whether what is written is for the arm as it is now."""
 
     def sync_read(self, data_name: str) -> dict[str, float]:
         """The measured motors; OSError if they are unknown."""
-        pose = poses.newest(self._follower)
+        pose = poses.newest(self.follower)
         if pose is None:
             raise OSError("no follower shares its pose")
         age = time.monotonic() - pose.t
@@ -42,27 +46,13 @@ class FollowerBus:
 
     def sync_write(self, data_name: str, values: Mapping[str, float]) -> None:
         """Takes the next action. While LeRobot pauses it would not be carried out, and is left out."""
-        if not self.pausing:
-            self._action = dict(values)
+        if not self.pausing and self.accepts():
+            self.action = dict(values)
 
     @property
     def pausing(self) -> bool:
         """Whether LeRobot does not ask for actions."""
-        return time.monotonic() - self._asked > PAUSE
-
-    def ask(self) -> tuple[dict[str, float], bool] | None:
-        """The action for now, and whether the arm was moved in a pause; None if its pose is unknown."""
-        pose = poses.newest(self._follower)
-        if pose is None:
-            return None
-        paused, self._asked = self.pausing, time.monotonic()
-        if self._action is None:  # stay where it is, until the loop has taken over
-            self._action = pose.motors
-        away = max(abs(value - pose.motors.get(motor, value)) for motor, value in self._action.items())
-        moved = paused and away > MOVED
-        if moved:
-            self._action = pose.motors
-        return dict(self._action), moved
+        return time.monotonic() - self.asked > PAUSE
 
 
 class FollowerConnection(Connection):
@@ -70,7 +60,8 @@ class FollowerConnection(Connection):
 
     def __init__(self, bus: FollowerBus, arm: Arm) -> None:
         """Begins to read the bus."""
-        self._bus = bus
+        self._bus, self._obeyed = bus, 0  # writes count once the loop has begun more often than this
+        bus.accepts = lambda: self.starts > self._obeyed
         super().__init__(ServoArm(bus, arm.linkage, arm.calibration, rate=_RATE), arm.linkage, [arm.link])
 
     def measured(self) -> Array:
@@ -79,12 +70,27 @@ class FollowerConnection(Connection):
             raise Lost("LeRobot asks for no actions")
         return super().measured()
 
-    def next_action(self) -> dict[str, Any] | None:
-        """The number of each motor for now; None if the pose of the follower is unknown."""
-        asked = self._bus.ask()
-        if asked is None:
+    def next_action(self) -> dict[str, float] | None:
+        """The number of each motor for now; None if the pose of the follower is unknown.
+
+        Until the loop has begun, and after an arm was moved in a pause, it is where the arm is.
+        """
+        bus = self._bus
+        pose = poses.newest(bus.follower)
+        if pose is None:
             return None
-        action, moved = asked
+        action = bus.action
+        moved = bus.pausing and action is not None and _distance(action, pose.motors) > MOVED
         if moved:
+            self._obeyed = self.starts  # before it goes on: what the loop still writes is for the old pose
             self.arm()
-        return action
+        if action is None or moved:
+            action = bus.action = pose.motors
+        bus.asked = time.monotonic()
+        return dict(action)
+
+
+def _distance(action: Mapping[str, float], measured: Mapping[str, float]) -> float:
+    """How far a motor is from its action at most, in degrees; a gripper that holds something is always away."""
+    ways = (abs(value - measured.get(motor, value)) for motor, value in action.items() if motor != GRIPPER)
+    return max(ways, default=0.0)
