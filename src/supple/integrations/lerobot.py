@@ -23,6 +23,7 @@ from supple.step import Step
 from supple.teleop.servo import Motor
 from supple.tracker import Recover, Tracker
 
+__all__ = ["ACCELERATION", "RobotKinematics", "motors"]
 ACCELERATION = 40.0
 """rad/s^2: what LeRobot sets a Feetech STS3215 to: 254 times 100 steps/s^2, of 4096 steps a turn."""
 _LONGEST = 0.1  # s; a call counts as at most so long after the one before
@@ -141,6 +142,10 @@ class RobotKinematics:
 
         Args:
             joint_pos_deg: angles of `joint_names` in degrees; more values after them are ignored.
+
+        >>> from supple.integrations.lerobot import RobotKinematics
+        >>> RobotKinematics("so101").forward_kinematics([0, 0, 0, 0, 0, 0])[:3, 3].round(3) + 0
+        array([0.391, 0.   , 0.226])
         """
         return np.array(self.linkage.frame(self._joints(self._values(joint_pos_deg)), self.target_frame_name).matrix)
 
@@ -163,6 +168,12 @@ class RobotKinematics:
                 weights of the squared errors, in metres and radians, where a pose is out of reach; the orientation
                 counts at most as half a turn over the reach. For others, as with five joints, the position comes first.
                 With other weights than before, the tracker begins again at rest.
+
+        >>> import numpy as np
+        >>> from supple.integrations.lerobot import RobotKinematics
+        >>> arm, degrees = RobotKinematics("so101"), np.array([0.0, -20, 35, 40, 5, 42])
+        >>> arm.inverse_kinematics(degrees, np.full((4, 4), np.nan)).round(6).tolist()    # no pose: it stays
+        [0.0, -20.0, 35.0, 40.0, 5.0, 42.0]
         """
         values = self._values(current_joint_pos)
         if self._last is not None and len(self._last) == len(values):
@@ -181,7 +192,11 @@ class RobotKinematics:
         return values
 
     def reset(self) -> None:
-        """Forgets what was commanded: the next call begins at its ``current_joint_pos``, at rest."""
+        """Forgets what was commanded: the next call begins at its ``current_joint_pos``, at rest.
+
+        >>> from supple.integrations.lerobot import RobotKinematics
+        >>> RobotKinematics("so101").reset()
+        """
         self.step = self._tracker = self._last = None
         self._called = -math.inf
         rate = 1 / (self._dt or _LONGEST)
