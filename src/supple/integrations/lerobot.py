@@ -26,6 +26,7 @@ from supple.tracker import Recover, Tracker
 __all__ = ["ACCELERATION", "RobotKinematics", "motors"]
 ACCELERATION = 40.0
 """rad/s^2: what LeRobot sets a Feetech STS3215 to: 254 times 100 steps/s^2, of 4096 steps a turn."""
+_FASTEST = 1e4  # calls a second
 _LONGEST = 0.1  # s; a call counts as at most so long after the one before
 _PAUSE = 0.5  # s without a call after which the arm may have been moved by someone else
 _MOVED = math.radians(3)  # what counts as moved in such a pause
@@ -113,17 +114,18 @@ class RobotKinematics:
             margin: as in `Solver.track`.
         """
         whole = urdf_path if isinstance(urdf_path, Linkage) else _described(urdf_path)
-        self.joint_names = list(whole.names if joint_names is None else joint_names)
+        self.joint_names = _names(whole.names if joint_names is None else joint_names, "joint_names")
         for name in self.joint_names:
             if name not in whole.names:
                 raise unknown("joint", name, whole.names)
-        if len(set(self.joint_names)) < len(self.joint_names):
-            raise BadInput(f"joint_names has a name twice: {self.joint_names}")
         self.target_frame_name = whole.link(target_frame_name).name
         self.linkage = _chain(whole, self.target_frame_name, self.joint_names)
         self._columns = [self.joint_names.index(name) for name in self.linkage.names]
         self.motors = motors(self.joint_names, sign, offset)
-        self._dt = None if fps is None else min(1 / _check.positive(fps, "fps", "calls a second"), _LONGEST)
+        rate = None if fps is None else _check.positive(fps, "fps", "calls a second")
+        if rate is not None and rate > _FASTEST:
+            raise BadInput(f"fps must be at most {_FASTEST:g} calls a second, got {_check.short(fps)}")
+        self._dt = None if rate is None else min(1 / rate, _LONGEST)
         self._options: dict[str, Any] = {
             "acceleration": acceleration,
             "jerk": jerk,
@@ -304,6 +306,7 @@ def motors(names: Sequence[str], sign: PerJoint | None = None, offset: PerJoint 
     >>> [motor.sign for motor in motors(["pan", "lift"], sign={"lift": -1})]
     [1, -1]
     """
+    names = _names(names, "names")
     signs, offsets = _each(names, sign, 1.0, "sign"), _each(names, offset, 0.0, "offset")
     if not (np.abs(signs) == 1).all():
         raise BadInput(f"a sign is 1 or -1, got {_check.short(sign)}")
@@ -311,6 +314,19 @@ def motors(names: Sequence[str], sign: PerJoint | None = None, offset: PerJoint 
         Motor(name, name, offset=float(zero), sign=int(way))
         for name, way, zero in zip(names, signs, offsets, strict=True)
     )
+
+
+def _names(given: Sequence[str], what: str) -> list[str]:
+    """Names, each of them once."""
+    try:
+        names = [] if isinstance(given, str) else list(given)
+    except _check.NOT_CONVERTED:
+        names = []
+    if not names or not all(isinstance(name, str) for name in names):
+        raise BadInput(f"{what} must be a list of names, got {_check.short(given)}")
+    if len(set(names)) < len(names):
+        raise BadInput(f"{what} has a name twice: {_check.short(names)}")
+    return names
 
 
 def _each(names: Sequence[str], given: PerJoint | None, default: float, what: str) -> Array:
