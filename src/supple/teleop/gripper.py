@@ -18,8 +18,8 @@ _FINGERS = ("finger", "jaw", "knuckle", "thumb", "claw")
 class GripperJoints:
     """The joint values that open the gripper of each driven link, such as the fingers of a hand.
 
-    They are those of the fingers on the rigid body that the link belongs to, if they have limits: at the lower limit the
-    gripper counts as closed (0), at the upper limit as open (1).
+    They are those of the fingers on the rigid body that the link belongs to, if they have limits: at the lower limit
+    the gripper counts as closed (0), at the upper limit as open (1).
 
     >>> import numpy as np
     >>> from supple import models
