@@ -103,6 +103,8 @@ def test_the_joints_beyond_the_hand_are_its_gripper() -> None:
     assert [list(columns) for columns in GripperJoints(PANDA, ["panda_hand_tcp"]).columns] == [[7]]
     assert [list(columns) for columns in GripperJoints(models.so101(), ["gripper_frame_link"]).columns] == [[5]]
     assert [list(columns) for columns in GripperJoints(UR5, ["tool0"]).columns] == [[]]
+    for model, link in ((UR5, "forearm_link"), (UR5, "base_link"), (models.g1(), "pelvis"), (PANDA, "panda_link4")):
+        assert [list(columns) for columns in GripperJoints(model, [link]).columns] == [[]]  # the arm is no gripper
     fingers = GripperJoints(PANDA, ["panda_hand_tcp"])
     rng = np.random.default_rng(1)
     for q in PANDA.random(200, seed=1):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -101,14 +100,15 @@ def test_slider_and_keys_open_the_gripper_within_its_speed(driven: Driven) -> No
     thumb = driven.tab.tab.get_by_role("slider").nth(1)
     assert thumb.is_visible()
     thumb.focus()
-    thumb.press("End")
-    assert driven.until(lambda: opening() > 0.97)
-    driven.tab.tab.mouse.click(60, 500)
-    for _ in range(4):
-        driven.tab.tab.keyboard.press("n")
-    assert driven.until(lambda: abs(opening() - 0.6) < 0.02)
-    speed = 2.0 * (high - low)  # two openings a second
-    assert driven.arm.speed[jaw] < 1.3 * speed
+    with driven.tab.watched() as seen:
+        thumb.press("End")
+        assert driven.until(lambda: opening() > 0.97)
+        driven.tab.tab.mouse.click(60, 500)
+        for _ in range(4):
+            driven.tab.tab.keyboard.press("n")
+        assert driven.until(lambda: abs(opening() - 0.6) < 0.02)
+    steps = np.abs(np.diff([tick.grippers[0] for _, tick in seen]))
+    assert (steps <= 2.0 * np.array([tick.dt for _, tick in seen])[1:] + 1e-9).all()  # two openings a second
 
 
 @browsed
@@ -177,7 +177,6 @@ def test_a_bus_that_hangs_holds_the_arm_and_not_the_loop(driven: Driven) -> None
 
 @browsed
 def test_reset_moves_there_within_bounds(driven: Driven) -> None:
-    start = time.monotonic()
     with driven.tab.watched() as seen:
         driven.tab.button("reset").click()
         assert driven.until(lambda: np.abs(driven.page.session.q - LINKAGE.rest).max() < 1e-9)
@@ -185,8 +184,8 @@ def test_reset_moves_there_within_bounds(driven: Driven) -> None:
     dt = np.array([tick.dt for _, tick in seen])[1:, None]
     velocity = np.diff(q, axis=0) / dt
     assert (np.abs(velocity) <= 0.25 * LINKAGE.speed + 1e-9).all()
-    assert np.abs(np.diff(velocity, axis=0) / dt[1:]).max() <= 0.25 * 15 + 1e-6
+    between = (dt[1:] + dt[:-1]) / 2  # from the middle of a tick to that of the next
+    assert np.abs(np.diff(velocity, axis=0) / between).max() <= 0.25 * 15 + 1e-6
     assert driven.stands()
     assert any(tick.held == "moving to the start" for _, tick in seen)
     assert driven.held == ""
-    assert time.monotonic() > start

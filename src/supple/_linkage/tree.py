@@ -65,7 +65,9 @@ def arrange(joints: Iterable[Joint], links: Iterable[Link]) -> tuple[tuple[Link,
     if len(ordered_links) < len(by_name):
         if given and made:  # a link that was given is not in the tree: likely its name is misspelt in a joint
             role, joint, name = made[0]
-            raise BadLinkage(f"its {role} link {name!r} does not exist", element=f"joint {joint.name!r}")
+            alone = [one for one in by_name if one not in parent_of and one not in children]
+            hint = f", and no joint names the link {alone[0]!r}" if alone else ""
+            raise BadLinkage(f"its {role} link {name!r} does not exist{hint}", element=f"joint {joint.name!r}")
         reached = {link.name for link in ordered_links}
         if len(roots) > 1:
             raise BadLinkage(

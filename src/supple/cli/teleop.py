@@ -134,7 +134,7 @@ def teleop(
             raise BadInput("give --tour or --arm, not both: the tour is for a simulated arm")
         if on_exit not in ("hold", "release"):
             raise BadInput(f"--on-exit: hold or release, not {on_exit!r}")
-        real = None if arm is None else _arm(arm, linkage)
+        real = None if arm is None else _arm(arm, linkage, tuple(link or ()))
         local = loopback(host)
         other = _source(driver, host, "" if local else token, linkage)
         try:
@@ -195,14 +195,13 @@ def _check_method(name: str) -> None:
         raise BadInput(f"--method: {error}") from None
 
 
-def _arm(word: str, linkage: Linkage) -> Robot | Callable[[], Robot]:
+def _arm(word: str, linkage: Linkage, links: tuple[str, ...] = ()) -> Robot | Callable[[], Robot]:
     """The real arm by its word on the command line: a function that connects to it, or the object itself."""
     if word == "simulated":
         from supple.teleop import SimulatedArm
-        from supple.teleop.gripper import GripperJoints
+        from supple.teleop.page.arm import Arm
 
-        has_fingers = len(GripperJoints(linkage, linkage.tips).every) > 0
-        return SimulatedArm(linkage, gripper=not has_fingers)
+        return SimulatedArm(linkage, gripper=not len(Arm.of(linkage, links).grippers.every))
     file, _, name = word.rpartition(":")
     if not file or not name.isidentifier():
         raise BadInput(

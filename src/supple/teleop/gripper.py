@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.frame import Array
-from supple.joint import Kind
+from supple.joint import Joint, Kind
 from supple.linkage import Linkage
+
+_FINGERS = ("finger", "jaw", "knuckle", "thumb", "claw")
 
 
 class GripperJoints:
     """The joint values that open the gripper of each driven link, such as the fingers of a hand.
 
-    They are those beyond the rigid body that the link belongs to, if they have limits: at the lower limit the gripper
-    counts as closed (0), at the upper limit as open (1).
+    They are those of the fingers on the rigid body that the link belongs to, if they have limits: at the lower limit
+    the gripper counts as closed (0), at the upper limit as open (1).
 
     >>> import numpy as np
     >>> from supple import models
@@ -58,22 +60,31 @@ class GripperJoints:
         return opened
 
 
+def is_finger(linkage: Linkage, joint: Joint) -> bool:
+    """Whether a joint moves a finger: by its name, as a mimic or its source, or as one of several that end there."""
+    words = f"{joint.name} {joint.child}".lower()
+    if "gripper" in joint.name.lower() or any(word in words for word in _FINGERS):
+        return True
+    followed = {other.mimic.joint for other in linkage.joints if other.mimic is not None}
+    beside = [other for other in linkage.joints if other.parent == joint.parent and other.kind is not Kind.FIXED]
+    moving = {other.parent for other in linkage.joints if other.kind is not Kind.FIXED}
+    ends = [other for other in beside if other.child not in moving]
+    return joint.mimic is not None or joint.name in followed or (len(ends) > 1 and len(ends) == len(beside))
+
+
 def _columns(linkage: Linkage, link: str) -> NDArray[np.intp]:
     above = {joint.child: joint for joint in linkage.joints}
-    if link not in {one.name for one in linkage.links}:  # the centre of mass
-        return np.empty(0, dtype=np.intp)
     body = link
     while body in above and above[body].kind is Kind.FIXED:
         body = above[body].parent
-    beyond, found, place = {body}, [], 0
-    places = {}
-    for joint in linkage.joints:
-        places[joint.name] = place
-        place += joint.dof
+    rigid, fingers, found, place = {body}, set(), [], 0
     for joint in linkage.joints:  # parents come before children
-        if joint.parent in beyond:
-            beyond.add(joint.child)
+        if joint.kind is Kind.FIXED and joint.parent in rigid:
+            rigid.add(joint.child)
+        elif joint.parent in fingers or (joint.parent in rigid and is_finger(linkage, joint)):
+            fingers.add(joint.child)
             ends = zip(joint.lower, joint.upper, strict=True)
             if joint.dof == 1 and all(math.isfinite(low) and low < high < math.inf for low, high in ends):
-                found.append(places[joint.name])
+                found.append(place)
+        place += joint.dof
     return np.array(found, dtype=np.intp)

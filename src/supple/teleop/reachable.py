@@ -11,7 +11,6 @@ from supple.linkage import Linkage
 from supple.tracker import Tracker
 
 _SAMPLES = 8  # random joint values at which ranks are found
-_CUTOFF = 1e-3  # of the largest singular value: below it a direction counts as singular
 
 
 def turning_freedom(linkage: Linkage, link: str) -> int:
@@ -25,8 +24,8 @@ class ReachableTurns:
     """Takes out of a goal's orientation what an arm cannot do at its present joint values.
 
     An arm with five joints can turn its end effector in two directions only while it stays in place. The third is left
-    as it is: with J_v and J_w the rows of the Jacobian for position and rotation, N = I - J_v^+ J_v, and u the left
-    singular vectors of J_w N that are left over, the rotation from the end effector to its goal loses its part along u.
+    as it is. A twist that no joint velocities give is n with n' J = 0; of the twists that keep the position, those
+    along the rotation part u of n are left over. The rotation from the end effector to its goal loses its part along u.
     """
 
     def __init__(self, tracker: Tracker) -> None:
@@ -47,9 +46,8 @@ class ReachableTurns:
 
     def _turn(self, wanted: Array, link: str, missing: int, q: Array) -> Array:
         frame, jacobian = self._linkage.frame_and_jacobian(q, link)
-        position, rotation = jacobian[:3], jacobian[3:]
-        stays = np.eye(len(q)) - np.linalg.pinv(position, rcond=_CUTOFF) @ position
-        left_over = np.linalg.svd(rotation @ stays)[0][:, 3 - missing :]
+        never = np.linalg.eigh(jacobian @ jacobian.T)[1][3:, :missing]
+        left_over = np.linalg.qr(never)[0]
         now = frame.rotation
         turn = Frame.at(np.zeros(3), wanted @ now.T).to_rotvec()
         reached: Array = np.array(Frame.rotvec(turn - left_over @ (left_over.T @ turn)).rotation @ now)

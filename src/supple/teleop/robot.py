@@ -20,6 +20,7 @@ from supple.frame import Array
 from supple.linkage import Linkage
 from supple.teleop.command import Tick
 from supple.teleop.gripper import GripperJoints
+from supple.teleop.process import real_time_priority
 
 OnExit = Literal["hold", "release"]
 MAX_AGE = 0.1
@@ -215,14 +216,16 @@ class Connection:
     def _run(self) -> None:
         due = time.monotonic()
         try:
-            while not self._end.is_set():
-                try:
-                    self._cycle()
-                except Exception as error:  # the loop holds the arm and shows the error
-                    self._fail(error)
-                due = max(due + 1 / self.rate, time.monotonic())
-                self._end.wait(max(due - time.monotonic(), 0.0))
-            self._finish()
+            # as the loop: a thread that other programs interrupt while it holds Python's lock would stop the loop too
+            with real_time_priority():
+                while not self._end.is_set():
+                    try:
+                        self._cycle()
+                    except Exception as error:  # the loop holds the arm and shows the error
+                        self._fail(error)
+                    due = max(due + 1 / self.rate, time.monotonic())
+                    self._end.wait(max(due - time.monotonic(), 0.0))
+                self._finish()
         finally:
             self._ended.set()
 

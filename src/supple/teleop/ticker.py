@@ -23,6 +23,7 @@ from supple.teleop.watchdog import Silent, Watchdog
 from supple.tracker import Tracker
 
 _REST_SPEED = 1e-6  # joint speed, per second, that counts as rest
+_WAITING = _BRAKING, _STANDING = ("braking, since the arm was connected anew", "waiting until the arm stands")
 _BEHIND = 0.2  # rad or m; a move waits for a measured arm that is farther behind
 
 
@@ -103,7 +104,8 @@ class Ticker:
             self.requests.popleft()()
         fresh, source_silent, source_failure = self._read_command(now)
         measured, arm_failure = self._read_measured()
-        self._statistics.failures += bool(source_failure) + bool(arm_failure)
+        waiting = arm_failure if arm_failure in _WAITING else ""
+        self._statistics.failures += bool(source_failure) + bool(arm_failure and not waiting)
         held = self.stopped or self.paused or source_failure or arm_failure or source_silent
         held = "stopping" if self.stopping else held or self._watchdog.reason(now)
         errand = bool(self.errands)
@@ -212,10 +214,10 @@ class Ticker:
             waiting = arm.needs_start and not self.stopped and not arm.latched
             if waiting and not self.stopping:
                 if not self.at_rest:
-                    return None, "the arm was lost for a moment"
+                    return None, _BRAKING
                 begin = arm.start()
                 if begin is None:
-                    return None, "the arm still moves"
+                    return None, _STANDING
                 self.errands.clear()
                 self._command = None  # its grippers are not those of this arm
                 self.reset(*begin)

@@ -16,7 +16,7 @@ from supple.joint import Joint, Kind
 from supple.link import Mesh, Shape
 from supple.linkage import Linkage
 from supple.read import isolated
-from supple.teleop.gripper import GripperJoints
+from supple.teleop.gripper import GripperJoints, is_finger
 from supple.teleop.reachable import turning_freedom
 from supple.view.bodies import bodies, ways
 from supple.view.solids import Solid
@@ -180,7 +180,7 @@ def _hand(linkage: Linkage) -> str:
         link = tip
         while link in above and above[link].kind is Kind.FIXED:
             link = above[link].parent
-        if link not in above or not _is_finger(linkage, above[link]):
+        if link not in above or not is_finger(linkage, above[link]):
             return tip
         palm = above[link].parent
         fixed = [
@@ -189,18 +189,6 @@ def _hand(linkage: Linkage) -> str:
             if joint.parent == palm and joint.kind is Kind.FIXED and joint.child in linkage.tips
         ]
         tip = max(fixed, key=way.__getitem__, default=palm)
-
-
-def _is_finger(linkage: Linkage, joint: Joint) -> bool:
-    """Whether a joint moves a finger: by its name, as a mimic or its source, or as one of several that end there."""
-    words = f"{joint.name} {joint.child}".lower()
-    if any(word in words for word in ("finger", "jaw", "knuckle", "thumb", "claw")):
-        return True
-    followed = {other.mimic.joint for other in linkage.joints if other.mimic is not None}
-    beside = [other for other in linkage.joints if other.parent == joint.parent and other.kind is not Kind.FIXED]
-    moving = {other.parent for other in linkage.joints if other.kind is not Kind.FIXED}
-    ends = [other for other in beside if other.child not in moving]
-    return joint.mimic is not None or joint.name in followed or (len(ends) > 1 and len(ends) == len(beside))
 
 
 def _model_links(linkage: Linkage) -> tuple[str, ...]:

@@ -136,6 +136,7 @@ class HandleSource:
         self._silent_since = math.inf
         self._other = other
         self._script: tuple[Script, float, Callable[[], None]] | None = None
+        self._expected = False
         self._lock = threading.Lock()
 
     @property
@@ -145,8 +146,8 @@ class HandleSource:
 
     @property
     def scripted(self) -> bool:
-        """Whether a script runs."""
-        return self._script is not None
+        """Whether a script runs, or waits until the arm is at its start."""
+        return self._script is not None or self._expected
 
     def release_handles(self) -> None:
         """Ends all dragging: a handle moves the arm again when it is taken hold of anew."""
@@ -157,15 +158,19 @@ class HandleSource:
         """The grippers stay as they are, until the operator moves them again."""
         self.openings = [None] * len(self.handles)
 
+    def expect(self) -> None:
+        """A script will be played when the arm is at its start; `end` takes that back."""
+        self._expected = True
+
     def play(self, script: Script, done: Callable[[], None]) -> None:
         """Starts a script; ``done`` is called when it has ended, but not if `end` ends it."""
         with self._lock:
-            self._script = (script, time.monotonic(), done)
+            self._script, self._expected = (script, time.monotonic(), done), False
 
     def end(self) -> None:
-        """Ends a script, if one runs."""
+        """Ends a script, if one runs or is expected."""
         with self._lock:
-            self._script = None
+            self._script, self._expected = None, False
 
     def read(self) -> Command | None:
         """The command of the handles; None while no browser drives. A handle that does not move is released.

@@ -70,6 +70,7 @@ class Session:
         self.newest = tick
         if self.robot is not None and self.robot.starts != self.begins:
             self.begins = self.robot.starts
+            self.source.end()  # what was to be played began elsewhere
             self.source.forget_grippers()
             self.place_handles(tick.step.q)
         recorder = self._recorder
@@ -145,10 +146,12 @@ class Session:
         """Starts a script from joint values (dof,); the loop calls ``done`` when it has ended."""
 
         def play() -> None:
-            self._set_scale(1.0)
-            self.source.play(script, done)
+            if self.source.scripted:  # nobody has ended it meanwhile
+                self._set_scale(1.0)
+                self.source.play(script, done)
 
         self.reset(begin, play)
+        self.source.expect()
 
     def end_script(self) -> None:
         """Ends a script, if one runs; the operator moves the handles again."""

@@ -59,7 +59,8 @@ class Motor:
         if type(self.sign) is not int or self.sign not in (-1, 1):
             raise BadInput(f"sign of {what} must be 1 or -1, got {_check.short(self.sign)}")
         _check.positive(self.gear, f"gear of {what}")
-        _check.one_of(self.unit, f"unit of {what}", get_args(Unit))
+        if self.unit not in get_args(Unit):
+            raise BadInput(f"unit of {what} must be degrees or ticks, got {_check.short(self.unit)}")
         _check.whole(self.ticks_per_turn, f"ticks_per_turn of {what}", 1)
         for name in ("low", "high"):
             _check.finite_or_not(getattr(self, name), f"{name} of {what}")
