@@ -1,9 +1,11 @@
 """Timing of the tele-operation loop: missed deadlines, jitter, memory, and the time in the tracker.
 
-    python benchmarks/teleop_loop.py [SECONDS] [--rate HZ ...] [--page] [--json FILE]
+    python benchmarks/teleop_loop.py [SECONDS] [--minutes M] [--rate HZ ...] [--page] [--arm] [--busy] [--json FILE]
 
-The Panda follows a moving hand at 300 Hz and then at 1 kHz, for 300 seconds each. With --page the loop is that of the
-browser page, shown in a headless Chromium with software rendering; that needs the extra `teleop` and a Chromium.
+The Panda follows a moving hand at 50 Hz, 300 Hz and 1 kHz, for 300 seconds each. With --page the loop is that of the
+browser page, shown in a headless Chromium with software rendering; that needs the extra `teleop` and a Chromium. With
+--arm a simulated arm follows on a bus of 100 Hz; what was written to it is checked against its bounds. With --busy
+every core also computes something else. With --ordinary the loop has no real-time priority, as without rtprio.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from pathlib import Path
 
 import supple
 from supple import Frame, Solver, teleop
-from supple.teleop import Command, Statistics
+from supple.teleop import Command, SimulatedArm, Statistics
 
 LINK = "panda_hand_tcp"
 WARM_UP = 0.2  # fraction of the time after which memory use counts
@@ -49,7 +51,38 @@ def memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
-def alone(rate: float, seconds: float) -> tuple[Statistics, float]:
+@contextlib.contextmanager
+def busy_cores() -> Iterator[None]:
+    """Every core computes something else, at ordinary priority."""
+    code = "while True: sum(range(10000))"
+    running = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(os.cpu_count() or 1)]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+def without_priority() -> None:
+    """Threads of this process may no longer get real-time priority, as those of an ordinary user."""
+
+    def refused(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    os.sched_setscheduler = refused  # type: ignore[attr-defined]
+
+
+def check_bounds(arm: SimulatedArm, speed: object) -> str:
+    """What the simulated arm says of the targets that were written to it."""
+    most = float((arm.step / (2 * speed / arm.rate)).max())  # type: ignore[operator]
+    good = arm.outside == 0 and most <= 1 + 1e-9
+    return f"{len(arm.targets):,} targets, {arm.outside} outside, steps up to {100 * most:.0f} % of the bound" + (
+        "" if good else ": OUT OF BOUNDS"
+    )
+
+
+def alone(rate: float, seconds: float, arm: SimulatedArm | None) -> tuple[Statistics, float]:
     """The loop without a page: its statistics, and the growth of memory (MiB)."""
     marks: list[float] = []
 
@@ -58,7 +91,8 @@ def alone(rate: float, seconds: float) -> tuple[Statistics, float]:
             marks.append(memory())
 
     panda = supple.models.panda()
-    statistics = teleop.drive(hand(), teleop.Mapping(), Solver().track(panda, LINK), watch, rate, seconds=seconds)
+    tracker = Solver().track(panda, LINK)
+    statistics = teleop.drive(hand(), teleop.Mapping(), tracker, watch, rate, seconds=seconds, arm=arm)
     return statistics, memory() - marks[0]
 
 
@@ -82,12 +116,12 @@ def browser(url: str) -> Iterator[None]:
             process.wait()
 
 
-def shown(rate: float, seconds: float) -> tuple[Statistics, float]:
+def shown(rate: float, seconds: float, arm: SimulatedArm | None) -> tuple[Statistics, float]:
     """The loop of a page in a browser: its statistics, and the growth of memory (MiB)."""
     from supple.teleop import page
 
     with (
-        page.serve(supple.models.panda(), source=teleop.frames(hand()), rate=rate, port=0) as served,
+        page.serve(supple.models.panda(), source=teleop.frames(hand()), rate=rate, port=0, arm=arm) as served,
         browser(served.url),
     ):
         start = time.monotonic()
@@ -107,17 +141,30 @@ def shown(rate: float, seconds: float) -> tuple[Statistics, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("seconds", nargs="?", type=float, default=300.0)
-    parser.add_argument("--rate", type=float, nargs="+", default=[300.0, 1000.0])
+    parser.add_argument("--minutes", type=float, help="in place of SECONDS")
+    parser.add_argument("--rate", type=float, nargs="+", default=[50.0, 300.0, 1000.0])
+    parser.add_argument("--arm", action="store_true", help="with a simulated arm")
+    parser.add_argument("--busy", action="store_true", help="while every core computes something else")
+    parser.add_argument("--ordinary", action="store_true", help="without real-time priority")
     parser.add_argument("--page", action="store_true", help="with the page open in a headless Chromium")
     parser.add_argument("--json", help="also write the numbers to this file")
     arguments = parser.parse_args()
     rows = []
+    seconds = arguments.seconds if arguments.minutes is None else 60 * arguments.minutes
+    measure = shown if arguments.page else alone
+    if arguments.ordinary:
+        without_priority()
+    panda = supple.models.panda()
     for rate in arguments.rate:
-        statistics, grown = (shown if arguments.page else alone)(rate, arguments.seconds)
+        arm = SimulatedArm(panda) if arguments.arm else None
+        with busy_cores() if arguments.busy else contextlib.nullcontext():
+            statistics, grown = measure(rate, seconds, arm)
         rows.append(
             {
                 "rate_hz": rate,
                 "page": arguments.page,
+                "arm": None if arm is None else check_bounds(arm, panda.speed),
+                "busy": arguments.busy,
                 "seconds": statistics.seconds,
                 "ticks": statistics.ticks,
                 "missed": statistics.missed,
@@ -131,6 +178,8 @@ def main() -> None:
         )
         print(statistics)
         print(f"    in ticks {100 * statistics.work_share:.1f} % of the time; memory grew by {grown:+.1f} MiB")
+        if arm is not None:
+            print(f"    simulated arm: {check_bounds(arm, panda.speed)}")
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(rows, indent=1) + "\n")
 

@@ -1,4 +1,4 @@
-"""Drive an arm over UDP: an operator sends poses, the loop sends joint values. Both ends are simulated here."""
+"""Drive an arm over UDP: an operator sends poses, a real arm follows. Both are simulated here."""
 
 import math
 import socket
@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from supple import Frame, Solver, models
-from supple.teleop import Command, Mapping, UdpSink, UdpSource, drive, tee, wire
+from supple.teleop import Command, Mapping, SimulatedArm, UdpSource, drive, wire
 
 arm, seconds = models.ur5(), 4.0
 start = arm.q(shoulder_lift_joint=-1.2, elbow_joint=1.5, wrist_1_joint=-1.0, wrist_2_joint=-1.2)
@@ -26,33 +26,28 @@ def operate(address):
                 out.sendto(wire.encode(Command(hand, engaged=True, stamp=k / 100, sequence=k)), address)
 
 
-class RealArm:
-    """A simulated arm that lags by some ticks; put your own here. It ends after a second without commands."""
+class MyArm:
+    """Your arm: two methods. They may block; a thread of its own calls them, 100 times a second."""
 
     def __init__(self):
-        self.q = start
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.bind(("127.0.0.1", 0))
-        self.socket.settimeout(1.0)
+        self.real = SimulatedArm(arm, start)  # put your own here
 
-    def receive(self):
-        with self.socket:
-            while True:
-                try:
-                    answer = wire.decode_answer(self.socket.recv(wire.MAX_BYTES))
-                except TimeoutError:
-                    return
-                self.q = self.q + 0.3 * (answer.q - self.q)
+    def read(self):
+        return self.real.read()  # measured joint values (dof,), in radians
+
+    def write(self, q):
+        self.real.write(q)  # move there: close to where it was told before, within all limits
+
+    def hold(self):
+        self.real.hold()  # optional: called after a stop, and at the end
 
 
-real, source, log = RealArm(), UdpSource(port=0), []
-threading.Thread(target=real.receive).start()
+mine, source, log = MyArm(), UdpSource(port=0), []
 threading.Thread(target=operate, args=[(source.host, source.port)]).start()
 
-sink = tee(UdpSink(real.socket.getsockname()), lambda tick: log.append((tick.held, real.q)))
-tracker = Solver().track(arm, "tool0", start=start)
-print(drive(source, Mapping(scale=0.5), tracker, sink, seconds=seconds, measured=lambda: real.q))
+tracker = Solver().track(arm, "tool0")  # the loop begins where the arm is, not at tracker.q
+print(drive(source, Mapping(scale=0.5), tracker, log.append, seconds=seconds, arm=mine))
 
-tool = arm.frame(np.array([q for _, q in log]), "tool0").position
-print(f"{source.counts}; held: {', '.join(dict.fromkeys(why for why, _ in log if why))}")
+tool = arm.frame(np.array([tick.measured for tick in log if tick.measured is not None]), "tool0").position
+print(f"{source.counts}; held: {', '.join(dict.fromkeys(tick.held for tick in log if tick.held))}")
 print(f"the tool moved {100 * np.ptp(tool[:, 1]):.0f} cm along y and {100 * np.ptp(tool[:, 2]):.0f} cm along z")

@@ -27,6 +27,7 @@ LAYERS = (
     ("gauntlet", "jobs"),
     ("view",),
     ("textbook", "teleop"),
+    ("integrations",),
     ("supple",),
     ("cli",),
     ("__main__",),

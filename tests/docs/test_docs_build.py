@@ -23,6 +23,7 @@ MODULES = (
     "supple.damping",
     "supple.errors",
     "supple.gauntlet",
+    "supple.integrations.lerobot",
     "supple.method",
     "supple.models",
     "supple.prefer",

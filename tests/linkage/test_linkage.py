@@ -694,3 +694,13 @@ def test_a_notebook_shows_a_linkage_as_a_table():
 def test_a_mistake_is_answered_with_what_to_write(call, said):
     with pytest.raises((BadInput, BadLinkage), match=said):
         call()
+
+
+def test_links_may_be_given_for_some_joints_only():
+    joints = [R("j1", "base", "upper"), R("j2", "upper", "fore")]
+    arm = Linkage("arm", joints, [Link("upper", mass=2.0)])
+    assert [link.name for link in arm.links] == ["base", "upper", "fore"]
+    assert arm.mass == 2.0
+    assert Linkage("arm", joints, [Link("fore"), Link("base")]).links[0].name == "base"
+    with pytest.raises(BadLinkage, match="'nose'"):
+        Linkage("arm", joints, [Link("nose", mass=1.0)])

@@ -21,6 +21,7 @@ import numpy as np
 import supple
 from supple import analysis, damping, gauntlet, jobs, method, models, prefer, read, teleop
 from supple.errors import SuppleError
+from supple.integrations import lerobot
 
 LONGEST_CALL = 10.0  # s
 
@@ -125,6 +126,7 @@ Call = tuple[Callable[..., Any], dict[str, Any]]
 def calls() -> dict[str, Call]:
     """A valid call for each public name, made anew, since some of them change what they are called on."""
     tracker, pusher = _tracker(), _tracker()
+    kinematics = lerobot.RobotKinematics(ARM, "tip")
     found: dict[str, Call] = {
         # -- frames
         "supple.Frame": (supple.Frame, {"matrix": np.eye(4)}),
@@ -449,6 +451,26 @@ def calls() -> dict[str, Call]:
             {"commands": np.stack([AT_TIP.matrix] * 3), "dt": 0.01, "stamps": [0.0, 0.01, 0.02]},
         ),
         "supple.Tracker.reset": (tracker.reset, {"q": Q}),
+        # -- integrations
+        "supple.integrations.lerobot.RobotKinematics": (
+            lerobot.RobotKinematics,
+            {"urdf_path": ARM, "target_frame_name": "tip", "joint_names": list(ARM.names), "sign": [1, -1, 1]}
+            | {"offset": 0.5, "fps": 30.0, "acceleration": 10.0, "jerk": 1e3, "smooth": 0.1, "recover": "slow"}
+            | {"speed": 0.5, "turn_speed": 1.0, "speed_scale": 0.5, "margin": 0.05},
+        ),
+        "supple.integrations.lerobot.RobotKinematics.forward_kinematics": (
+            kinematics.forward_kinematics,
+            {"joint_pos_deg": [1.0, 2.0, 3.0]},
+        ),
+        "supple.integrations.lerobot.RobotKinematics.inverse_kinematics": (
+            kinematics.inverse_kinematics,
+            {"current_joint_pos": [1.0, 2.0, 3.0], "desired_ee_pose": AT_TIP.matrix}
+            | {"position_weight": 1.0, "orientation_weight": 0.01},
+        ),
+        "supple.integrations.lerobot.motors": (
+            lerobot.motors,
+            {"names": ["a", "b", "c"], "sign": -1, "offset": [1.0, 2.0, 3.0]},
+        ),
         # -- workspaces and analysis
         "supple.reachable": (
             supple.reachable,

@@ -21,6 +21,7 @@ MODULES = [
     "supple.errors",
     "supple.gauntlet",
     "supple.jobs",
+    "supple.integrations.lerobot",
     "supple.method",
     "supple.models",
     "supple.prefer",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import re
 import signal
@@ -12,7 +10,7 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +18,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from browser import PATIENCE, differing, launched
+from browser import PATIENCE, differing
+from driven_page import VISER_ERRORS, Browser, browsed, plainly
 from supple import Frame, models
 from supple.cli import app
 from supple.errors import BadInput, BadLinkage
 from supple.step import TrackingStatus
 from supple.teleop.adapters import frames
-from supple.teleop.command import Tick
 from supple.teleop.methods import METHODS
 from supple.teleop.page import heartbeat, serve
 from supple.teleop.page.arm import MAX_UPLOAD, Arm, from_upload
@@ -36,11 +34,6 @@ from supple.teleop.page.tour import HAZARDS, RATE
 from supple.teleop.recording import Recording
 from supple.teleop.recording.replay import replay
 
-SIZE = {"width": 900, "height": 560}
-VISER_ERRORS = (
-    "Unable to preventDefault inside passive event listener invocation.",  # when a ball is pressed
-    "Tried to update non-existent component",  # data of a plot that was just replaced
-)
 URDF = """<robot name="two_turns">
 <link name="base"/><link name="upper"/><link name="fore"/><link name="tip"/>
 <joint name="a" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 0 1"/>
@@ -210,145 +203,6 @@ def test_an_uploaded_description_is_read_without_opening_any_file() -> None:
 # -- in a browser -----------------------------------------------------------------------------------------------------
 
 
-class Browser:
-    """A page that is served, the tab that drives it, and what the tab complained about."""
-
-    def __init__(self, page: Any, chromium: Any, size: dict[str, int] = SIZE) -> None:
-        self.page, self.errors = page, []
-        self.context = chromium.new_context(viewport=size)
-        self.tab = self.context.new_page()
-        self.tab.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
-        self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.tab.on("requestfailed", lambda request: self.errors.append(f"{request.url} failed"))
-        self.tab.set_default_timeout(PATIENCE * 1000)
-        before = set(page._server.get_clients())
-        self.tab.goto(page.url)
-        assert self.until(lambda: set(page._server.get_clients()) - before)
-        (self.id,) = set(page._server.get_clients()) - before
-
-    @property
-    def arm(self) -> Arm:
-        return self.page.session.arm
-
-    def until(self, happened: Callable[[], Any], seconds: float = PATIENCE) -> bool:
-        end = time.monotonic() + seconds
-        while not happened():
-            if time.monotonic() > end:
-                return False
-            self.tab.wait_for_timeout(40)
-        return True
-
-    def says(self, status: str) -> bool:
-        """Whether the status word comes to be this."""
-        return self.until(lambda: self.tab.locator(f"[data-status={status}]").count())
-
-    def button(self, name: str) -> Any:
-        return self.tab.get_by_role("button", name=name, exact=True)
-
-    def choose(self, label: str, option: str) -> None:
-        self.tab.locator(f"//*[text()='{label}']/ancestor::*[.//input][1]//input").first.click()
-        self.tab.get_by_role("option", name=option, exact=True).click()
-
-    def more(self) -> None:
-        """Open the folder with the rarer controls."""
-        if not self.button("stop driving").is_visible():
-            self.tab.get_by_text("more", exact=True).click()
-
-    def hand(self, k: int = 0) -> np.ndarray:
-        """Where the arm's hand is (3,), by its joint values."""
-        return self.arm.frames(self.page.session.q)[k].position
-
-    def handle(self, k: int = 0) -> Frame:
-        return self.page.session.source.handles[k].frame
-
-    def on_screen(self, point: np.ndarray) -> np.ndarray:
-        """Where a point (3,) of the world is in the tab, in pixels (2,)."""
-        camera = self.page._server.get_clients()[self.id].camera
-        seen = Frame.quaternion(camera.wxyz).rotation.T @ (point - camera.position)
-        scale = camera.image_height / 2 / np.tan(camera.fov / 2)
-        return np.array([camera.image_width, camera.image_height]) / 2 + scale * seen[:2] / seen[2]
-
-    def press(self, place: np.ndarray, patience: float = 150) -> None:
-        self.tab.mouse.move(*place)
-        self.tab.wait_for_timeout(patience)  # the pointer must be seen to be over the handle
-        self.tab.mouse.down()
-
-    def drag(self, start: np.ndarray, end: np.ndarray, *, hold: bool = False) -> None:
-        """From one place on the screen to another, in some steps, as a hand does."""
-        for k in range(8):  # again if a busy browser had not yet seen the pointer over the handle
-            self.press(start, 150 * (k + 1))
-            self.tab.mouse.move(*(start + (end - start) / 7))
-            if self.until(lambda: any(handle.dragged for handle in self.page.session.source.handles), 2 + k):
-                break
-            self.tab.mouse.move(*start)  # what moved was the camera
-            self.tab.mouse.up()
-        for u in np.linspace(0, 1, 8)[2:]:
-            self.tab.mouse.move(*(start + u * (end - start)))
-            self.tab.wait_for_timeout(25)
-        if not hold:
-            self.tab.mouse.up()
-
-    def drag_ball(self, by: tuple[float, float], *, hold: bool = False) -> None:
-        """The ball of the first handle, by so many pixels."""
-        start = self.on_screen(self.handle().position)
-        self.drag(start, start + np.array(by), hold=hold)
-
-    @contextlib.contextmanager
-    def watched(self) -> Iterator[list[tuple[str, Tick]]]:
-        """Every tick in this block, with the title of the message that is shown: nothing is missed between polls."""
-        session, actions, seen = self.page.session, self.page._actions, []
-        write = session.write
-
-        def note(tick: Tick) -> None:
-            seen.append((actions._message[0], tick))
-            write(tick)
-
-        session.write = note
-        try:
-            yield seen
-        finally:
-            session.write = write
-
-    def went(self, seen: list[tuple[str, Tick]], start: np.ndarray) -> float:
-        """How far the end effector was from a point at most, in metres."""
-        q = np.array([tick.step.q for _, tick in seen])
-        places = self.arm.linkage.frame(q, self.arm.links[0]).position
-        return float(np.linalg.norm(places - start, axis=-1).max())
-
-    def still(self) -> bool:
-        """Whether the arm comes to rest."""
-        return self.until(lambda: not self.dragged and np.abs(self.page.session.newest.step.velocity).max() < 1e-6)
-
-    @property
-    def dragged(self) -> bool:
-        return any(hand.moving for hand in self.page.session.source.handles)
-
-    def fresh(self) -> None:
-        """The arm at rest, by the button."""
-        self.button("reset").click()
-        rest = self.arm.linkage.rest
-        assert self.until(lambda: np.abs(self.page.session.q - rest).max() < 1e-9 and not self.dragged)
-
-    def picture(self) -> np.ndarray:
-        from PIL import Image
-
-        clip = {"x": 20, "y": 160, "width": 520, "height": 380}  # clear of the panel and of notices
-        data = self.tab.screenshot(clip=clip, animations="disabled", timeout=PATIENCE * 1000)
-        return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"), dtype=int)
-
-
-def _plainly(page: Any) -> None:
-    """Without shadows and with the plots put away: drawn by the processor, they cost the tests their time."""
-    page._actions.plots.panel.minimize()
-    page._server.scene.configure_default_lights(cast_shadow=False)
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with launched() as browser:
-        yield browser
-
-
 @pytest.fixture(scope="module")
 def driver(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """The Panda's page, and the browser that drives it.
@@ -361,16 +215,11 @@ def driver(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     ):
         patched.setattr(heartbeat, "PATIENCE", PATIENCE)
         patched.setattr(heartbeat, "SEAT_SECONDS", PATIENCE)
-        _plainly(page)
+        plainly(page)
         browser = Browser(page, chromium)
         browser.tab.get_by_text("method", exact=True).wait_for()
         yield browser
         browser.context.close()
-
-
-def browsed(test: Any) -> Any:
-    """Marks a test that needs Chromium, and with it some seconds and a machine that is not too busy."""
-    return pytest.mark.browser(pytest.mark.slow(pytest.mark.alone(test)))
 
 
 @browsed
@@ -530,7 +379,7 @@ def test_two_hands_are_driven_at_once(driver: Browser) -> None:
     driver.choose("arm", "baxter")
     assert driver.until(lambda: driver.arm.linkage.name == "baxter" and driver.page.session.newest is not None)
     assert driver.until(lambda: len(driver.page._clients[driver.id][1]._handles) == 2)
-    _plainly(driver.page)
+    plainly(driver.page)
     hands = driver.page.session.source.handles
     for k, hand in enumerate(hands):  # a mouse has one pointer: both are taken hold of as the browser would tell it
         driver.page._actions.handles.drag(k, "start", hand.frame.position, None)
@@ -555,8 +404,10 @@ def test_a_description_of_ones_own_is_uploaded_and_driven_and_bad_ones_are_refus
 
     upload("bad.urdf", "<robot><b>no</robot>")
     driver.tab.get_by_text("bad.urdf").first.wait_for()
+    driver.tab.get_by_text("bad.urdf was refused").wait_for()  # in place of "uploaded successfully"
+    assert driver.until(lambda: driver.tab.get_by_text("uploaded successfully").count() == 0)
     before = driver.arm
-    said = driver.tab.get_by_text("a description may have")
+    said = driver.tab.get_by_text("big.urdf was refused")
     for _ in range(3):  # a page that draws slowly may be without its seat for a moment, and is not answered then
         upload("big.urdf", URDF + " " * MAX_UPLOAD)
         if driver.until(lambda: said.count() > 0):
@@ -566,7 +417,7 @@ def test_a_description_of_ones_own_is_uploaded_and_driven_and_bad_ones_are_refus
     upload("two.urdf", URDF.replace("two_turns", "two &lt;i&gt;turns"))
     assert driver.until(lambda: driver.arm.linkage.name == "two <i>turns")
     assert driver.arm is not before
-    _plainly(driver.page)
+    plainly(driver.page)
     assert driver.says("following")
     start = driver.hand()
     assert driver.until(lambda: driver.page.session.newest is not None)
@@ -578,7 +429,7 @@ def test_a_description_of_ones_own_is_uploaded_and_driven_and_bad_ones_are_refus
     assert driver.tab.locator("i", has_text="turns").count() == 0
     driver.choose("arm", "panda")
     assert driver.until(lambda: driver.arm.linkage.name == "panda")
-    _plainly(driver.page)
+    plainly(driver.page)
 
 
 @browsed
@@ -637,7 +488,7 @@ def test_a_browser_that_disconnects_while_driving_holds_the_arm(driver: Browser)
 @browsed
 def test_beyond_this_machine_a_browser_is_asked_for_the_token(chromium: Any, tmp_path: Path) -> None:
     with serve(models.planar2(), host="0.0.0.0", port=0, folder=tmp_path) as page:
-        _plainly(page)
+        plainly(page)
         browser = Browser(page, chromium)
         browser.tab.get_by_text("enter the token").wait_for()
         assert page.drivers.driver is None
@@ -687,10 +538,11 @@ def test_the_command_serves_until_ctrl_c_and_says_whom_it_lets_in(host: str, tmp
             found = re.search(r"planar2: http://\S+:(\d+) \(Ctrl-C ends\)", said[0])
             assert found, said
             if host == "0.0.0.0":
-                said += [running.stdout.readline() for _ in range(2)]
+                said += [running.stdout.readline() for _ in range(3)]
+                assert re.fullmatch(rf"from other machines: http://(?!localhost|0\.)\S+:{found[1]}\n", said[1])
                 warning = r"WARNING: whoever reaches 0\.0\.0\.0:\d+ and knows the token drives the arm\n"
-                assert re.fullmatch(warning, said[1])
-                assert re.fullmatch(r"token: [0-9a-f]{10}\n", said[2])
+                assert re.fullmatch(warning, said[2])
+                assert re.fullmatch(r"token: [0-9a-f]{10}\n", said[3])
             with urllib.request.urlopen(f"http://127.0.0.1:{found[1]}", timeout=PATIENCE) as answer:
                 assert b"<html" in answer.read().lower()
             running.send_signal(signal.SIGINT)

@@ -12,7 +12,21 @@ import numpy as np
 import pytest
 
 import supple.view
-from supple import Box, Capsule, Cylinder, Frame, Geometry, Joint, Link, Linkage, Mesh, Sphere, models
+from supple import (
+    Box,
+    Capsule,
+    Cylinder,
+    Frame,
+    Geometry,
+    Goal,
+    Joint,
+    Link,
+    Linkage,
+    Mesh,
+    Solver,
+    Sphere,
+    models,
+)
 from supple.errors import BadInput, MissingExtra
 
 pytest.importorskip("viser", reason="the view extra is not installed")
@@ -236,3 +250,20 @@ def test_the_readout_says_where_the_tip_is() -> None:
         "0.0000",
     ]
     assert "1.0000 0.0000 0.0000 0.0000" in text
+
+
+@pytest.mark.parametrize("name", ["ur5", "baxter"])
+def test_the_caption_of_a_drawn_solution_ends_above_its_axes(name: str) -> None:
+    pytest.importorskip("matplotlib")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from supple.view.solution import draw
+
+    arm = models.get(name)
+    ends = ["tool0"] if name == "ur5" else ["left_gripper", "right_gripper"]
+    far = [Goal(link, Frame.at([3, 0, 1 - 2 * k])) for k, link in enumerate(ends)]  # out of reach: a long caption
+    figure = draw(Solver().solve(arm, far))
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    assert figure.texts[0].get_window_extent(renderer).y0 >= figure.axes[0].get_tightbbox(renderer).y1

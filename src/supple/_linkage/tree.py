@@ -17,7 +17,7 @@ from supple.link import Link
 def arrange(joints: Iterable[Joint], links: Iterable[Link]) -> tuple[tuple[Link, ...], tuple[Joint, ...]]:
     """Links and joints in depth-first order, parents before children; raises `BadLinkage` unless they are one tree.
 
-    If no link is given, links are made from the names in the joints. If some are given, joints may name those only.
+    Links that are not given are made from the names in the joints.
     """
     by_name: dict[str, Link] = {}
     for link in links:
@@ -26,7 +26,8 @@ def arrange(joints: Iterable[Joint], links: Iterable[Link]) -> tuple[tuple[Link,
         if link.name in by_name:
             raise BadLinkage("two links have this name", element=f"link {link.name!r}")
         by_name[link.name] = link
-    declared = bool(by_name)
+    made: list[tuple[str, Joint, str]] = []  # the links that were not given
+    given = bool(by_name)
     parent_of: dict[str, Joint] = {}
     children: dict[str, list[Joint]] = {}
     seen: set[str] = set()
@@ -39,8 +40,7 @@ def arrange(joints: Iterable[Joint], links: Iterable[Link]) -> tuple[tuple[Link,
         seen.add(joint.name)
         for role, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in by_name:
-                if declared:
-                    raise BadLinkage(f"its {role} link {name!r} does not exist", element=f"joint {joint.name!r}")
+                made.append((role, joint, name))
                 by_name[name] = Link(name)
         if joint.child in parent_of:
             other = parent_of[joint.child].name
@@ -63,6 +63,11 @@ def arrange(joints: Iterable[Joint], links: Iterable[Link]) -> tuple[tuple[Link,
         ordered_links.append(by_name[joint.child])
         waiting.extend(reversed(children.get(joint.child, ())))
     if len(ordered_links) < len(by_name):
+        if given and made:  # a link that was given is not in the tree: likely its name is misspelt in a joint
+            role, joint, name = made[0]
+            alone = [one for one in by_name if one not in parent_of and one not in children]
+            hint = f", and no joint names the link {alone[0]!r}" if alone else ""
+            raise BadLinkage(f"its {role} link {name!r} does not exist{hint}", element=f"joint {joint.name!r}")
         reached = {link.name for link in ordered_links}
         if len(roots) > 1:
             raise BadLinkage(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from supple import __version__
-from supple.cli import convert, figures, gauntlet, linkages, path, replay, solve, table, teleop
+from supple.cli import calibrate, convert, figures, gauntlet, linkages, path, replay, solve, table, teleop
 
 app = typer.Typer(
     name="supple",
@@ -67,6 +67,7 @@ app.command(epilog=path.EPILOG, short_help="Joint values along a whole path of p
 app.command(epilog=linkages.VIEW_EPILOG, short_help="Show a linkage in the browser.")(linkages.view)
 app.command(epilog=teleop.EPILOG, short_help="Drive an arm in the browser.")(teleop.teleop)
 app.command(epilog=convert.EPILOG, short_help="Convert a motion to another file format.")(convert.convert)
+app.command(epilog=calibrate.EPILOG, short_help="Calibrate the servo motors of an arm.")(calibrate.calibrate)
 app.command(epilog=replay.EPILOG, short_help="Replay a recording and print the differences.")(replay.replay)
 app.command(epilog=gauntlet.EPILOG, short_help="Test the tracker with difficult commands.")(gauntlet.gauntlet)
 app.command(epilog=figures.EPILOG, short_help="Draw the figures of the textbook chapter.")(figures.figures)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import runpy
 import secrets
+import socket
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +19,7 @@ from supple.errors import BadInput, UnknownName
 if TYPE_CHECKING:
     from supple.linkage import Linkage
     from supple.teleop.command import Source
+    from supple.teleop.robot import Robot
 
 DEVICES = {"spacemouse": "SpaceMouse", "gamepad": "Gamepad"}
 """The class of `supple.teleop.devices` for each device, by its name on the command line."""
@@ -27,6 +32,8 @@ EPILOG = epilog(
     "supple teleop panda --source udp:7300",
     "supple teleop panda --source drive.parquet",
     "supple teleop panda --host 0.0.0.0 --no-browser",
+    "supple teleop so101 --arm simulated",
+    "supple teleop so101 --arm my_robot.py:connect --on-exit release",
 )
 
 
@@ -86,6 +93,21 @@ def teleop(
             "token can drive the arm."
         ),
     ] = "127.0.0.1",
+    arm: Annotated[
+        str | None,
+        typer.Option(
+            "--arm",
+            metavar="FILE:NAME",
+            help="A real arm: a Python file and the name in it of a function that connects to the arm and returns an "
+            "object with read() and write(q); or 'simulated'. The file is run.",
+        ),
+    ] = None,
+    arm_rate: Annotated[
+        float | None, typer.Option("--arm-rate", min=1, max=2000, help="Readings and writes of that arm per second.")
+    ] = None,
+    on_exit: Annotated[
+        str, typer.Option("--on-exit", metavar="hold|release", help="At the end that arm keeps its pose, or goes limp.")
+    ] = "hold",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
     search: Search = None,
 ) -> None:
@@ -93,7 +115,8 @@ def teleop(
 
     Drag the handle at the end effector: the arm follows, and the panel shows its state and the reason. The keys I J K L
     and U O move the handle too; with Shift they rotate it. Move it out of reach or through a singularity, and choose
-    a textbook method to compare. With another --source the page only shows the arm.
+    a textbook method to compare. With another --source the page only shows the arm. With --arm a real arm follows;
+    Escape or the red button stops it, in every browser.
 
     Needs the extra "teleop": pip install 'supple[teleop]'.
     """
@@ -107,6 +130,11 @@ def teleop(
         _check_method(method)
         if tour and driver != "browser":
             raise BadInput(f"give --tour or --source {driver}, not both: each of them moves the handle")
+        if arm is not None and tour:
+            raise BadInput("give --tour or --arm, not both: the tour is for a simulated arm")
+        if on_exit not in ("hold", "release"):
+            raise BadInput(f"--on-exit: hold or release, not {on_exit!r}")
+        real = None if arm is None else _arm(arm, linkage, tuple(link or ()))
         local = loopback(host)
         other = _source(driver, host, "" if local else token, linkage)
         try:
@@ -124,6 +152,9 @@ def teleop(
                 token=token,
                 tour=tour,
                 open_browser=browser,
+                arm=real,
+                arm_rate=arm_rate,
+                on_exit=on_exit,  # type: ignore[arg-type]
             )
         except BaseException:
             if other is not None:
@@ -132,11 +163,27 @@ def teleop(
     with ending_signals(), page:
         linkages.print_address(linkage.name, page.url, port, page.port)
         if not local:
+            for place in _places(host):
+                output.print_text(f"from other machines: http://{place}:{page.port}")
             output.print_text(f"WARNING: whoever reaches {host}:{page.port} and knows the token drives the arm")
             output.print_text(f"token: {token}")
         with errors_to_stderr():
             page.wait()
         output.print_text(str(page.session.loop.statistics))
+
+
+def _places(host: str) -> list[str]:
+    """How a browser of another machine names this one: the address it listens on, or this machine's in its network."""
+    if host not in ("", "0.0.0.0", "::"):
+        return [f"[{host}]" if ":" in host else host]
+    found = []
+    for family, far in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
+        # asks the system which of its addresses it would use; no packet is sent
+        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((far, 9))
+            found.append(str(probe.getsockname()[0]))
+    chosen = [place for place in found if ":" not in place] if host != "::" else found
+    return [f"[{place}]" if ":" in place else place for place in chosen] or [socket.gethostname()]
 
 
 def _check_method(name: str) -> None:
@@ -146,6 +193,30 @@ def _check_method(name: str) -> None:
         methods.full_name(name)
     except UnknownName as error:
         raise BadInput(f"--method: {error}") from None
+
+
+def _arm(word: str, linkage: Linkage, links: tuple[str, ...] = ()) -> Robot | Callable[[], Robot]:
+    """The real arm by its word on the command line: a function that connects to it, or the object itself."""
+    if word == "simulated":
+        from supple.teleop import SimulatedArm
+        from supple.teleop.page.arm import Arm
+
+        return SimulatedArm(linkage, gripper=not len(Arm.of(linkage, links).grippers.every))
+    file, _, name = word.rpartition(":")
+    if not file or not name.isidentifier():
+        raise BadInput(
+            f"--arm: expected a file and a name in it, such as my_robot.py:connect, or simulated; got {word!r}"
+        )
+    if not Path(file).is_file():
+        raise BadInput(f"--arm: there is no file {file}")
+    try:
+        names = runpy.run_path(file)
+    except Exception as error:
+        raise BadInput(f"--arm: {file} failed: {type(error).__name__}: {error}") from error
+    if name not in names:
+        raise BadInput(f"--arm: {file} defines no {name!r}")
+    found: Robot | Callable[[], Robot] = names[name]
+    return found
 
 
 def _source(word: str, host: str, token: str, linkage: Linkage) -> Source | None:

@@ -1,7 +1,7 @@
 """Tele-operation: a person drives an arm. Mapping of the hand to a goal, the timed loop, sources and sinks.
 
-Order of imports: command, filter, clock, process, statistics < mapping, watchdog, adapters < steering < loop, methods
-< network, recording, devices < page.
+Order of imports: command, filter, clock, process, statistics < mapping, watchdog, adapters, gripper, goals, joint_move,
+soft_start < robot, simulated, steering < ticker < loop, methods < network, recording, devices, servo < page.
 """
 
 from importlib import import_module
@@ -13,10 +13,12 @@ from supple.teleop.command import Command, Sink, Source, Tick
 from supple.teleop.filter import OneEuro
 from supple.teleop.loop import Loop, drive
 from supple.teleop.mapping import Mapping
+from supple.teleop.robot import Connection, Robot
+from supple.teleop.simulated import SimulatedArm
 from supple.teleop.statistics import Statistics
 
 if TYPE_CHECKING:
-    from supple.teleop import page
+    from supple.teleop import page, servo
     from supple.teleop.devices import Gamepad, SpaceMouse
     from supple.teleop.network import UdpSink, UdpSource, WebSocketSink, WebSocketSource, wire
     from supple.teleop.recording import Playback, Recorder, Recording
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Command",
+    "Connection",
     "Gamepad",
     "Loop",
     "Mapping",
@@ -31,6 +34,8 @@ __all__ = [
     "Playback",
     "Recorder",
     "Recording",
+    "Robot",
+    "SimulatedArm",
     "Sink",
     "Source",
     "SpaceMouse",
@@ -45,6 +50,7 @@ __all__ = [
     "frames",
     "page",
     "replay",
+    "servo",
     "tee",
     "wire",
 ]
@@ -56,6 +62,7 @@ _LAZY = {
     "page": (),
     "recording": ("Playback", "Recorder", "Recording"),
     "recording.replay": ("replay",),
+    "servo": (),
 }
 _MODULE_OF = {name: module for module, names in _LAZY.items() for name in names or (module,)}
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _renamed
+from supple import _check, _renamed
 from supple.errors import BadInput, unknown_option
 from supple.frame import Array, Frame
 
@@ -19,17 +19,19 @@ if TYPE_CHECKING:
     from supple.step import Step
 
 _ROTATION_TOLERANCE = 1e-6  # largest deviation of R R' from I; the tracker uses the same bound
-_OPTIONS = ("hand", "engaged", "stamp", "sequence", "buttons", "hands")
+_OPTIONS = ("hand", "engaged", "stamp", "sequence", "buttons", "hands", "gripper", "grippers")
 _MAX_DISTANCE = 1e6  # m along an axis; larger numbers may overflow later
 
 
 @_renamed.answers_old_names
 @dataclass(frozen=True, slots=True, init=False)
 class Command(metaclass=_renamed.HidesOldNames):
-    """The frames of the operator's hands at one moment. Frozen.
+    """The frames of the operator's hands at one moment, and how far they open the grippers. Frozen.
 
     `Command(hand, stamp=t)` for one hand, `Command(hands=[left, right], stamp=t)` for one hand for each driven link.
-    The numbers are not checked here: with a frame that is not finite or not rigid, the loop holds the arm.
+    `Command(hand, gripper=0.5)` and `Command(hands=..., grippers=[0, 1])` also set the grippers: 0 closed, 1 open.
+    The numbers are not checked here: with a frame that is not finite or not rigid, or a gripper that is not within 0 to
+    1, the loop holds the arm.
     """
 
     hands: tuple[Frame | None, ...]
@@ -43,6 +45,9 @@ class Command(metaclass=_renamed.HidesOldNames):
     """Sequence number of the sender, rising; 0 if the sender does not count."""
     buttons: int
     """Bit k is set while button k is down."""
+    grippers: tuple[float | None, ...]
+    """How far each gripper shall open: 0 closed to 1 open; None: it stays as it is now. Empty: nothing new, it goes on
+    to where the last command wanted it. A gripper moves whether or not its hand is engaged."""
 
     if not TYPE_CHECKING:
 
@@ -62,10 +67,14 @@ class Command(metaclass=_renamed.HidesOldNames):
         buttons: int = 0,
         *,
         hands: Sequence[Frame | ArrayLike | None] = (),
+        gripper: float | None = None,
+        grippers: Sequence[float | None] = (),
     ) -> None:
-        """A hand is a Frame or an array (4, 4); `hand` is short for `hands` with one element."""
+        """A hand is a Frame or an array (4, 4); `hand` is short for `hands` with one element, as is `gripper`."""
         if hand is not None and len(hands):
             raise BadInput("give hand or hands, not both")
+        if gripper is not None and len(grippers):
+            raise BadInput("give gripper or grippers, not both")
         given = hands if hand is None else (hand,)
         put = object.__setattr__
         put(self, "hands", tuple(None if one is None else _frame(one) for one in given))
@@ -73,6 +82,13 @@ class Command(metaclass=_renamed.HidesOldNames):
         put(self, "stamp", float(stamp))
         put(self, "sequence", int(sequence))
         put(self, "buttons", int(buttons))
+        openings = grippers if gripper is None else (gripper,)
+        put(self, "grippers", tuple(None if one is None else _check.finite_or_not(one, "gripper") for one in openings))
+
+    @property
+    def gripper(self) -> float | None:
+        """How far the first gripper shall open: 0 closed to 1 open; None if it is not given."""
+        return self.grippers[0] if self.grippers else None
 
     @property
     def hand(self) -> Frame | None:
@@ -81,7 +97,10 @@ class Command(metaclass=_renamed.HidesOldNames):
 
     @property
     def flaw(self) -> str:
-        """What is wrong with the hands; empty if all are finite frames with a proper rotation."""
+        """What is wrong; empty if all hands are finite frames with a proper rotation and all grippers within 0 to 1."""
+        for k, opening in enumerate(self.grippers):
+            if opening is not None and not 0 <= opening <= 1:
+                return f"the opening of gripper {k} is not within 0 and 1"
         for k, hand in enumerate(self.hands):
             if hand is not None:
                 (a, b, c, x), (d, e, f, y), (g, h, i, z) = hand.matrix[:3].tolist()
@@ -99,6 +118,10 @@ class Command(metaclass=_renamed.HidesOldNames):
 
 _init = inspect.signature(Command.__init__)
 Command.__signature__ = _init.replace(parameters=list(_init.parameters.values())[1:])  # type: ignore[attr-defined]
+
+
+NO_GRIPPERS: Array = np.empty(0)
+NO_GRIPPERS.flags.writeable = False
 
 
 class Tick(NamedTuple):
@@ -127,7 +150,15 @@ class Tick(NamedTuple):
     held: str
     """Reason why the loop holds the arm (paused, silent, stale); empty while it does not."""
     begin: Array | None
-    """Joint values (dof,) to which the tracker was reset just before this tick, as at the first tick; else None."""
+    """Joint values (dof,) to which the tracker was reset just before this tick, as at the first tick; else None. While
+    the arm moves to given joint values, as by *reset* on the page, those of every tick."""
+    grippers: Array = NO_GRIPPERS
+    """How far each gripper is to be open in this tick (links,): 0 closed to 1 open; nan if that is not known yet."""
+
+    @property
+    def why(self) -> str:
+        """Why the arm is not at its goal: why the loop holds it, else what the tracker says; empty if it is."""
+        return self.held or self.step.why
 
 
 @runtime_checkable

@@ -36,6 +36,8 @@ class Reading(NamedTuple):
     """Whether the button that engages the hand is down."""
     alive: bool = True
     """False if a deflected device has sent no report for a while: it may be unplugged."""
+    grip: int = 0
+    """-1 while the gripper shall close, 1 while it shall open, 0 to leave it as it is."""
 
 
 class Device(Protocol):
@@ -92,7 +94,8 @@ class DeviceSource:
         axes: Array = np.array(state.axes)
         self._hand = move_hand(self._hand, axes, dt, self._speed, self._turn) if state.engaged else Frame()
         self._sequence += 1
-        return Command(self._hand, state.engaged, now, self._sequence, state.buttons)
+        opening = {-1: 0.0, 0: None, 1: 1.0}[state.grip]
+        return Command(self._hand, state.engaged, now, self._sequence, state.buttons, grippers=(opening,))
 
     def close(self) -> None:
         """Closes the device."""
@@ -120,6 +123,8 @@ class DeviceSource:
 class SpaceMouse(DeviceSource):
     """A 3Dconnexion SpaceMouse. The hand moves as the cap is pushed and turned while the first button is down.
 
+    While the second button is down the gripper closes, at the next press it opens, and so on in turn.
+
     Forward, left and up on the desk are x, y and z; `Mapping(calibration=...)` rotates them. Needs ``supple[devices]``
     and the system's hidapi library.
     """
@@ -135,7 +140,7 @@ class SpaceMouse(DeviceSource):
 
 
 class Gamepad(DeviceSource):
-    """A gamepad that SDL knows. The hand moves while a shoulder button is down.
+    """A gamepad that SDL knows. The hand moves while a shoulder button is down. A closes the gripper, B opens it.
 
     Left stick: forward and left. Triggers: right up, left down. Right stick: pitch and yaw. Directional pad: roll.
     Forward, left and up are x, y and z; `Mapping(calibration=...)` rotates them. Needs ``supple[devices]``; no window.
@@ -152,6 +157,7 @@ class SpaceMouseDevice:
     def __init__(self, device: Any) -> None:
         """`device` is pyspacemouse's own."""
         self._device = device
+        self._grip, self._gripping = 1, False  # which way the second button moves the gripper, and whether it is down
 
     def poll(self) -> Reading:
         """The current state."""
@@ -165,7 +171,11 @@ class SpaceMouseDevice:
         # a deflected cap sends reports all the time
         alive = time.perf_counter() - state.t < _SILENT or max(map(abs, axes)) <= _DEAD_ZONE
         buttons = sum(bool(down) << k for k, down in enumerate(state.buttons[:32]))
-        return Reading(axes, buttons, bool(buttons & 1), alive)
+        down = bool(buttons & 2)
+        if down and not self._gripping:
+            self._grip = -self._grip
+        self._gripping = down
+        return Reading(axes, buttons, bool(buttons & 1), alive, self._grip if down else 0)
 
     def close(self) -> None:
         """Closes the device."""
@@ -242,7 +252,9 @@ class GamepadDevice:
             -axis("RIGHTX"),
         )
         engaged = button(game.CONTROLLER_BUTTON_LEFTSHOULDER) or button(game.CONTROLLER_BUTTON_RIGHTSHOULDER)
-        return Reading(axes, sum(button(k) << k for k in range(game.CONTROLLER_BUTTON_DPAD_RIGHT + 1)), bool(engaged))
+        grip = int(button(game.CONTROLLER_BUTTON_B)) - int(button(game.CONTROLLER_BUTTON_A))
+        buttons = sum(button(k) << k for k in range(game.CONTROLLER_BUTTON_DPAD_RIGHT + 1))
+        return Reading(axes, buttons, bool(engaged), grip=grip)
 
     def close(self) -> None:
         """Closes the device."""

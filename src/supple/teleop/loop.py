@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, nullcontext
 
@@ -13,21 +12,21 @@ from numpy.typing import ArrayLike
 
 from supple import _check
 from supple._solve.arguments import start_values
-from supple._solve.goal_error import goal_frame
 from supple.errors import BadInput
-from supple.frame import Array, Frame
+from supple.frame import Array
 from supple.teleop.adapters import CommandLike, sink_of, source_of
 from supple.teleop.clock import Clock, Timer
-from supple.teleop.command import Command, Sink, Source, Tick
+from supple.teleop.command import Sink, Source, Tick
 from supple.teleop.mapping import Mapping
 from supple.teleop.process import low_latency, stop_on_interrupt
+from supple.teleop.robot import Connection, Robot
 from supple.teleop.statistics import Statistics
 from supple.teleop.steering import Steering
-from supple.teleop.watchdog import Silent, Watchdog
+from supple.teleop.ticker import Errand, Ticker
+from supple.teleop.watchdog import Watchdog
 from supple.tracker import Tracker
 
 _BRAKE_TIMEOUT = 1.0  # s; the loop ends after this time even if the arm still moves
-_REST_SPEED = 1e-6  # joint speed, per second, that counts as rest
 
 
 def drive(
@@ -40,6 +39,8 @@ def drive(
     seconds: float | None = None,
     patience: float = 0.25,
     measured: Callable[[], ArrayLike | None] | None = None,
+    arm: Robot | Connection | None = None,
+    grippers: ArrayLike | None = None,
     clock: Timer | None = None,
 ) -> Statistics:
     """Drives an arm in real time until the source ends, `seconds` have passed, or Ctrl-C.
@@ -55,7 +56,19 @@ def drive(
     >>> len(sent) == statistics.ticks > 0
     True
     """
-    return Loop(source, mapping, tracker, sink, rate, patience=patience, measured=measured, clock=clock).run(seconds)
+    loop = Loop(
+        source,
+        mapping,
+        tracker,
+        sink,
+        rate,
+        patience=patience,
+        measured=measured,
+        arm=arm,
+        grippers=grippers,
+        clock=clock,
+    )
+    return loop.run(seconds)
 
 
 class Loop:
@@ -83,6 +96,8 @@ class Loop:
         *,
         patience: float = 0.25,
         measured: Callable[[], ArrayLike | None] | None = None,
+        arm: Robot | Connection | None = None,
+        grippers: ArrayLike | None = None,
         clock: Timer | None = None,
     ) -> None:
         """A loop that has not begun.
@@ -96,27 +111,32 @@ class Loop:
             patience: how long the operator may be silent or late, in seconds.
             measured: returns the measured joint values of the arm (dof,), or None; see `Tracker.step`. It must not
                 block.
+            arm: a real arm, read and written in a thread of its own: a `Robot`, or its `Connection`, which is closed
+                at the end. The loop begins where the arm is, and holds it while it cannot be read.
+            grippers: how far the grippers are open at first (links,), 0 closed to 1 open; those of ``arm`` are read.
             clock: a clock in place of the machine's.
         """
         self._rate, patience = _check.positive(rate, "rate"), _check.positive(patience, "patience")
         mappings = [mapping] if isinstance(mapping, Mapping) else list(mapping)
-        self._steering = Steering(mappings)
-        self._tracker = _checked(tracker, len(mappings))
+        steering = Steering(mappings, grippers)
+        _checked(tracker, len(mappings))
+        if arm is not None and measured is not None:
+            raise BadInput("give arm or measured, not both: an arm is measured")
         self._source, self._sink = source_of(source), sink_of(sink)
-        self._measured, self._clock = measured, Clock() if clock is None else clock
-        self._watchdog = Watchdog(patience, len(mappings))
+        self._clock = Clock() if clock is None else clock
+        self._arm = _connected(arm, tracker)
         self.statistics = Statistics(self._rate)
-        self._q: Array = np.array(tracker.q)
-        self._requests: deque[Callable[[], None]] = deque([lambda: self._reset(self._q)])
-        self._begin: Array | None = None  # joint values to which the tracker was reset in this tick
-        self._command: Command | None = None
-        self._no_goals = np.full((len(mappings), 4, 4), np.nan)
-        self._no_goals.flags.writeable = False
-        self._restart_goals = True  # whether the goals must start from the end effectors
-        self._paused = ""
-        self._held = "not begun"
-        self._at_rest = True
-        self._stopping = False
+        self._ticker = Ticker(
+            self._source,
+            steering,
+            _checked(tracker, len(mappings)),
+            self._sink,
+            Watchdog(patience, len(mappings)),
+            self.statistics,
+            self._clock,
+            measured,
+            self._arm,
+        )
         self._begun = threading.Lock()
         self._ended = threading.Event()
         self._runner: threading.Thread | None = None  # the thread it runs in
@@ -128,7 +148,17 @@ class Loop:
     @property
     def held(self) -> str:
         """Why the arm is held; empty while it is not."""
-        return self._held
+        return self._ticker.held
+
+    @property
+    def q(self) -> Array:
+        """The joint values (dof,) of the newest tick."""
+        return np.array(self._ticker.q)
+
+    @property
+    def stopped(self) -> str:
+        """Why the arm is stopped and must be armed again by `rearm`; empty if it need not be."""
+        return self._ticker.stopped
 
     @property
     def running(self) -> bool:
@@ -153,28 +183,73 @@ class Loop:
 
     def pause(self, why: str = "paused") -> None:
         """Holds the arm from the next tick on. The loop keeps ticking."""
-        self._paused = why or "paused"
+        self._ticker.paused = why or "paused"
 
     def resume(self) -> None:
         """Ends a pause: the goals start from the end effectors."""
-        self._paused = ""
+        self._ticker.paused = ""
+
+    def stop_arm(self, why: str = "stopped") -> None:
+        """Stops the arm from the next tick on, within its bounds. It stays until `rearm`, whatever else happens."""
+        self._ticker.stopped = why or "stopped"
+
+    def rearm(self) -> None:
+        """Ends `stop_arm`, and lets a real arm that was lost go on: from where it is measured, softly."""
+        self._ticker.stopped = ""
+        if self._arm is not None:
+            self._arm.arm()
 
     def reset(self, q: ArrayLike) -> None:
         """Sets the joint values to q (dof,), at rest, in the next tick. Only for simulated arms: they jump there."""
-        begin = start_values(self._tracker.linkage, q)
-        if begin.ndim != 1:
-            raise BadInput(f"q must have shape ({self._tracker.linkage.dof},), not {begin.shape}")
-        self._requests.append(lambda: self._reset(begin))
+        begin = self._joint_values(q)
+        self._ticker.requests.append(lambda: self._ticker.reset(begin))
+
+    def move(
+        self,
+        q: ArrayLike | None = None,
+        done: Callable[[], None] = lambda: None,
+        *,
+        speed: float = 1.0,
+        why: str = "moving to other joint values",
+    ) -> None:
+        """Brakes, and then moves all joints straight to q (dof,), within the bounds of speed and acceleration.
+
+        The arm is held meanwhile; afterwards the goals start from the end effectors. It waits while the arm is held for
+        another reason, and `stop_arm` ends it.
+
+        Args:
+            q: the joint values, which are kept within their limits; None: where the arm comes to rest.
+            done: called in the loop's thread when it is there; it must be quick.
+            speed: share of the bounds of speed and acceleration that is used, above 0 and at most 1.
+            why: the reason to hold that is shown meanwhile.
+        """
+        end = None if q is None else self._ticker.tracker.linkage.clamp(self._joint_values(q))
+        self._ticker.errands.append(Errand(why, end, _check.fraction(speed, "speed"), done))
+
+    def cancel_moves(self) -> None:
+        """Ends the moves that were requested: the arm brakes, and ``done`` is not called."""
+        for errand in list(self._ticker.errands):
+            errand.cancelled = True
 
     def use(self, tracker: Tracker) -> None:
         """Uses another tracker, of the same linkage and number of links, from the next tick on, starting at rest.
 
-        A moving arm is stopped in that tick, so bring a real arm to rest first, with `pause`.
+        A moving arm is stopped in that tick. A real arm is brought to rest first.
         """
-        _checked(tracker, len(self._tracker.goals))
-        if tracker.linkage.names != self._tracker.linkage.names:
+        _checked(tracker, len(self._ticker.tracker.goals))
+        if tracker.linkage.names != self._ticker.tracker.linkage.names:
             raise BadInput("the new tracker must be of the same linkage")
-        self._requests.append(lambda: self._use(tracker))
+        if self._arm is None:
+            self._ticker.requests.append(lambda: self._ticker.use(tracker))
+        else:
+            self.move(None, lambda: self._ticker.use(tracker), why="changing the method")
+
+    def _joint_values(self, q: ArrayLike) -> Array:
+        linkage = self._ticker.tracker.linkage
+        values = start_values(linkage, q)
+        if values.ndim != 1:
+            raise BadInput(f"q must have shape ({linkage.dof},), not {values.shape}")
+        return values
 
     def stop(self) -> Statistics:
         """Brakes the arm, ends the loop, closes source and sink, and waits for that.
@@ -213,12 +288,12 @@ class Loop:
             statistics.skipped += due - number
             statistics.missed += due - number
             number = due
-            if self._stopping or number >= seconds * rate:
-                self._stopping = True
+            if self._ticker.stopping or number >= seconds * rate:
+                self._ticker.stopping = True
                 end = min(end, now + _BRAKE_TIMEOUT)
-                if self._at_rest or now > end:
+                if self._ticker.at_rest or now > end:
                     return
-            self._tick(number, (number - last) / rate, now, max(now - start - number / rate, 0.0))
+            self._ticker.tick(number, number / rate, (number - last) / rate, now, max(now - start - number / rate, 0.0))
             done = clock.now()
             statistics.count(late)
             statistics.work_seconds += done - now
@@ -226,97 +301,10 @@ class Loop:
             last, number = number, number + 1
             statistics.missed += done - start > number / rate
 
-    def _tick(self, number: int, dt: float, now: float, late: float) -> None:
-        self._begin = None
-        while self._requests:
-            self._requests.popleft()()
-        fresh, source_silent, source_failure = self._read_command(now)
-        measured, arm_failure = self._read_measured()
-        self.statistics.failures += bool(source_failure) + bool(arm_failure)
-        held = self._paused or source_failure or arm_failure or source_silent or self._watchdog.reason(now)
-        self._held = held = "stopping" if self._stopping else held
-        goals, stamp = self._hold() if held else self._steer(fresh, now)
-        before = self._clock.now()
-        step = self._tracker.step(
-            goals[0] if len(goals) == 1 else list(goals), dt, None if math.isnan(stamp) else stamp, measured
-        )
-        self.statistics.tracker_seconds += self._clock.now() - before
-        self._q = step.q
-        self._at_rest = not (np.abs(step.velocity) > _REST_SPEED).any()
-        t = number / self._rate
-        self._sink.write(
-            Tick(number, t, dt, late, self._command, fresh, goals, stamp, measured, step, held, self._begin)
-        )
-
-    def _hold(self) -> tuple[Array, float]:
-        """Goals (links, 4, 4) of nan, with which the tracker brakes, and no stamp."""
-        if not self._stopping:
-            self.statistics.holds += not self._restart_goals
-            self.statistics.held += 1
-            self.statistics.hold_reason = self._held
-        self._restart_goals = True
-        return self._no_goals, math.nan
-
-    def _steer(self, fresh: bool, now: float) -> tuple[Array, float]:
-        """Goals (links, 4, 4) for the newest command, and its stamp."""
-        if self._restart_goals:
-            self._steering.begin(self._end_effector_frames())
-        if self._command is not None and (fresh or self._restart_goals):
-            self._steering.apply(self._command, now)
-        self._restart_goals = False
-        return self._steering.goals, self._steering.stamp
-
-    def _read_command(self, now: float) -> tuple[bool, str, str]:
-        """Whether a new valid command has arrived, why the operator is silent, and the error if the source failed."""
-        try:
-            command = self._source.read()
-        except StopIteration:
-            self._stopping = True
-            return False, "", ""
-        except Silent as silent:
-            return False, str(silent), ""
-        except Exception as error:  # hold the arm, keep the loop running
-            return False, "", f"the source failed: {type(error).__name__}: {error}"
-        if command is None or not self._watchdog.accept(command, now):
-            return False, "", ""
-        self._command = command
-        return True, "", ""
-
-    def _read_measured(self) -> tuple[Array | None, str]:
-        """The measured joint values (dof,), and the error if they could not be read."""
-        if self._measured is None:
-            return None, ""
-        try:
-            value = self._measured()
-            if value is None:
-                return None, ""
-            q: Array = np.array(value, dtype=float)
-        except Exception as error:  # hold the arm, keep the loop running
-            return None, f"the arm cannot be read: {type(error).__name__}: {error}"
-        if q.shape != self._q.shape or not np.isfinite(q).all():
-            return None, f"the arm's joint values must be {self._q.size} finite numbers"
-        return q, ""
-
-    def _end_effector_frames(self) -> Array:
-        """Current frames of the end effectors (links, 4, 4)."""
-        linkage = self._tracker.linkage
-        frames = [goal_frame(linkage, goal, self._q) @ Frame.at(goal.point) for goal in self._tracker.goals]
-        return np.array([frame.matrix for frame in frames])
-
-    def _reset(self, q: Array) -> None:
-        self._tracker.reset(q)
-        self._q = self._begin = np.array(q)
-        self._restart_goals = self._at_rest = True
-
-    def _use(self, tracker: Tracker) -> None:
-        self._tracker = tracker
-        tracker.reset(self._q)
-        self._begin = np.array(self._q)
-
     # -- beginning and end ---------------------------------------------------------------------------------------------
 
     def _stop(self) -> None:
-        self._stopping = True
+        self._ticker.stopping = True
 
     def _start_once(self) -> None:
         if not self._begun.acquire(blocking=False):
@@ -338,8 +326,10 @@ class Loop:
             self._ended.set()
 
     def _close(self) -> None:
-        self._held = "ended"
-        with ExitStack() as stack:  # closes both, even if one raises
+        self._ticker.held = "ended"
+        with ExitStack() as stack:  # closes all, even if one raises
+            if self._arm is not None:
+                stack.callback(self._arm.close)
             stack.callback(self._sink.close)
             stack.callback(self._source.close)
 
@@ -349,6 +339,11 @@ def _checked(tracker: Tracker, mappings: int) -> Tracker:
         raise BadInput(f"tracker must be a Tracker of one arm, got {tracker!r}")
     if len(tracker.goals) != mappings:
         raise BadInput(f"one mapping for each link is needed: {len(tracker.goals)} links, {mappings} mappings")
-    if any(goal.axis is not None for goal in tracker.goals):
-        raise BadInput("a command has whole frames: track a link, or a goal without an axis")
     return tracker
+
+
+def _connected(arm: Robot | Connection | None, tracker: Tracker) -> Connection | None:
+    """The connection of an arm."""
+    if arm is None or isinstance(arm, Connection):
+        return arm
+    return Connection(arm, tracker.linkage, [goal.link for goal in tracker.goals])

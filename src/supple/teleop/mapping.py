@@ -52,6 +52,8 @@ class Mapping(metaclass=_renamed.HidesOldNames):
         view: Frame = Frame(),
         box: tuple[ArrayLike, ArrayLike] | None = None,
         filter: OneEuro | None = None,
+        gripper_speed: float = 2.0,
+        gripper_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         """A mapping that is not engaged.
 
@@ -63,11 +65,36 @@ class Mapping(metaclass=_renamed.HidesOldNames):
             box: lowest and highest position (3,) of a goal, in metres in world axes; None: unlimited. A goal that is
                 already outside is not moved by the box; it may only come nearer.
             filter: smooths the hand; see `OneEuro` for its lag. It must not be shared with another mapping.
+            gripper_speed: most openings a second of the gripper: 2.0 opens it fully in half a second.
+            gripper_range: what 0 and 1 of the operator are for the gripper, both within 0 closed and 1 open:
+                ``(0.2, 0.8)`` for less than its whole way, ``(1, 0)`` for a lever that works the other way round.
         """
         self.scale, self.axes, self.calibration, self.view = scale, axes, calibration, view
         self.filter = filter
         self.box = None if box is None else _box(*box)
+        self.gripper_speed, self.gripper_range = gripper_speed, gripper_range
         self._engaged = False
+
+    @property
+    def gripper_speed(self) -> float:
+        """Most openings a second of the gripper; one opening is its whole way."""
+        return self._gripper_speed
+
+    @gripper_speed.setter
+    def gripper_speed(self, value: float) -> None:
+        self._gripper_speed = _check.positive(value, "gripper_speed", "openings a second")
+
+    @property
+    def gripper_range(self) -> tuple[float, float]:
+        """What 0 and 1 of the operator are for the gripper, within 0 closed and 1 open."""
+        return self._gripper_range
+
+    @gripper_range.setter
+    def gripper_range(self, value: tuple[float, float]) -> None:
+        low, high = (float(end) for end in _check.vector(value, 2, "gripper_range"))
+        if not (0 <= low <= 1 and 0 <= high <= 1):
+            raise BadInput(f"gripper_range must lie within 0 (closed) and 1 (open), got {value!r}")
+        self._gripper_range = (low, high)
 
     @property
     def scale(self) -> float:
@@ -145,6 +172,21 @@ class Mapping(metaclass=_renamed.HidesOldNames):
         matrix[:3, :3], matrix[:3, 3] = self._rotation, self._position
         matrix.flags.writeable = False
         return Frame._trusted(matrix)
+
+    def move_gripper(self, opening: float, wanted: float, dt: float) -> float:
+        """The opening of the gripper after dt seconds: towards what the operator wants, within `gripper_speed`.
+
+        Args:
+            opening: how far it is open, 0 closed to 1 open; nan if that is not known, then the wanted one is taken.
+            wanted: the operator's value, 0 to 1; `gripper_range` says what it means for the gripper.
+            dt: time step in seconds.
+        """
+        low, high = self._gripper_range
+        end = low + (high - low) * min(max(wanted, 0.0), 1.0)
+        if math.isnan(opening):
+            return end
+        step = self._gripper_speed * max(dt, 0.0)
+        return min(max(end, opening - step), opening + step)
 
     def _connect(self, hand: Frame, position: Array, rotation: Array) -> None:
         """Stores H0 and G0, and A for the current settings; ``position`` is that of the goal without the box."""

@@ -28,7 +28,7 @@ def low_latency() -> Iterator[None]:
     gc.collect()
     gc.freeze()
     try:
-        with _real_time_priority():
+        with real_time_priority():
             yield
     finally:
         gc.unfreeze()
@@ -36,7 +36,8 @@ def low_latency() -> Iterator[None]:
 
 
 @contextmanager
-def _real_time_priority() -> Iterator[None]:
+def real_time_priority() -> Iterator[None]:
+    """This thread has the lowest real-time priority in this context, on Linux and where it is allowed."""
     if sys.platform != "linux":
         yield
         return

@@ -45,6 +45,8 @@ class Watchdog:
         self._flaw = command.flaw
         if len(command.hands) not in (0, self.hands):
             self._flaw = f"{len(command.hands)} hands for {self.hands} links"
+        elif len(command.grippers) not in (0, self.hands):
+            self._flaw = f"{len(command.grippers)} grippers for {self.hands} links"
         return not self._flaw
 
     def reason(self, now: float) -> str:

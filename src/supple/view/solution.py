@@ -119,11 +119,13 @@ def _in_space(found: Solution, start: Array) -> _style.Figure:
 
     middle, half = _bounds(found, start)
     figure = Sheet(figsize=(7.0, 6.6))
-    figure.text(0.05, 0.975, _sentence(found, 78), size=10, va="top", linespacing=1.4)
+    caption = _sentence(found, 78)
+    figure.text(0.05, 0.975, caption, size=10, va="top", linespacing=1.4)
+    top = 0.97 - 0.03 * (caption.count("\n") + 1)  # the height of a line is 0.03 of the figure's
     oriented = any(goal.orientation is not None or goal.axis is not None for goal in found.goals)
     note = "ring: the goal; in the background: the start" + ("; thick lines: the goal orientation" if oriented else "")
     figure.text(0.05, 0.02, note, size=_style.SMALL, color=_style.SOFT)
-    axes: _style.Axes = figure.add_axes((0.0, 0.03, 0.94, 0.88), projection="3d", computed_zorder=False)
+    axes: _style.Axes = figure.add_axes((0.0, 0.03, 0.94, top - 0.03), projection="3d", computed_zorder=False)
     for name, pane, low, high in zip(
         "xyz", (axes.xaxis, axes.yaxis, axes.zaxis), middle - half, middle + half, strict=True
     ):

@@ -163,7 +163,7 @@ def test_a_recording_of_format_1_has_the_same_commands_and_linkage(ending):
 
 def test_every_field_of_linkage_and_solver_is_written(kept):
     data = reader.metadata(kept[0]["csv"])
-    assert data["format"] == 2
+    assert data["format"] == 3
     assert data["linkage"] == UR5.to_dict(geometry=False)
     assert data["tracker"]["solver"] == Solver().to_dict()
     assert set(data["tracker"]["solver"]) == {"format", "version", *Solver.__dataclass_fields__}

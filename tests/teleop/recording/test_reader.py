@@ -147,10 +147,10 @@ def put(table, name, row, value):
     ("change", "said"),
     [
         (lambda t: t.drop_columns(["q.elbow_joint"]), "column .* is 'q.wrist_1_joint'; it should be 'q.elbow_joint'"),
-        (lambda t: t.drop_columns([t.column_names[-1]]), "expected .* columns, got .*: there is no 'error.tool0.rz'"),
+        (lambda t: t.drop_columns([t.column_names[-1]]), "expected .* columns, got .*: there is no 'wanted.tool0'"),
         (
             lambda t: t.append_column("more", pa.array([1] * len(t))),
-            "expected 78 columns, got 79: there is also 'more'",
+            "expected 80 columns, got 81: there is also 'more'",
         ),
         (lambda t: t.rename_columns(["Number", *t.column_names[1:]]), "column 1 is 'Number'; it should be 'number'"),
         (
@@ -208,7 +208,7 @@ def test_a_wrong_word_of_a_table_is_named(tmp_path, kept, column, word, said):
         ("a.csv", b"time,q\n1,2\n"),
         ("a.csv", b"# supple recording {\n"),
         ("a.csv", b"# supple recording []\n"),
-        ("a.csv", b'# supple recording {"format": 3}\n'),
+        ("a.csv", b'# supple recording {"format": 4}\n'),
         ("a.csv", b"# supple recording " + b"[" * 100_000 + b"\n"),
         ("a.csv", b"# supple recording " + b"x" * (1 << 23)),
         ("a.csv", b"\xff\xfe\x00"),
@@ -249,7 +249,7 @@ def about_changed(path, tmp_path, change):
     ("change", "said"),
     [
         (lambda a: a.pop("linkage"), "there is no 'linkage'"),
-        (lambda a: a.update(format=3), "its format is 3; this version of supple reads 1 and 2"),
+        (lambda a: a.update(format=4), "its format is 4; this version of supple reads 1 to 3"),
         (lambda a: a.update(start=[0.0]), "do not fit its linkage"),
         (lambda a: a.update(start=[float("nan")] * 6), "start is not finite"),
         (lambda a: a.update(names=["a"]), "do not fit its linkage"),

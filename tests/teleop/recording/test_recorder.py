@@ -18,7 +18,7 @@ from drives import (
     drive,
     read_all,
 )
-from supple import Goal, Linkage, Solver
+from supple import Linkage, Solver
 from supple.errors import BadInput
 from supple.teleop.recording import Recorder
 from supple.teleop.recording import recorder as recorder_module
@@ -78,7 +78,6 @@ def test_a_link_that_leads_elsewhere_is_refused(tmp_path):
         ("a.csv", Solver().track(UR5, "tool0"), 0, "rate must be"),
         ("a.csv", UR5, 300, "Tracker of one arm"),
         ("a.csv", Solver().track(UR5, "tool0", UR5.random(3, seed=0)), 300, "Tracker of one arm"),
-        ("a.csv", Solver().track(UR5, Goal("tool0", axis=[0, 0, 1], direction=[1, 0, 0])), 300, "whole frames"),
     ],
 )
 def test_what_cannot_be_recorded_is_refused_before_any_file_is_made(tmp_path, name, tracker, rate, said):

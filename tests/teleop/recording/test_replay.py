@@ -74,7 +74,7 @@ def test_any_tracker_of_one_arm_replays_bit_for_bit(tmp_path, made):
 def test_a_measured_arm_replays_bit_for_bit(tmp_path):
     last, felt = shaken(np.random.default_rng(0))
     tracker = Solver().track(UR5, "tool0", START)
-    at = {k: lambda loop: last.update(q=loop._q.copy()) for k in range(0, 900, 5)}
+    at = {k: lambda loop: last.update(q=loop._ticker.q.copy()) for k in range(0, 900, 5)}
     ticks, recorder = drive(tmp_path / "a.csv", tracker, measured=felt, at=at)
     assert {tick.measured is None for tick in ticks} == {True, False}
     assert replay(recorder.path).identical

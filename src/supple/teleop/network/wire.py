@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import math
 import struct
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from supple import _core
-from supple.errors import BadInput, SuppleError
+from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.step import TrackingStatus
-from supple.teleop.command import Command, Tick
+from supple.teleop.command import NO_GRIPPERS, Command, Tick
+from supple.teleop.network import strict
+from supple.teleop.network.strict import Malformed as Malformed
 
 VERSION = 1
 MAX_BYTES = 8192
@@ -36,7 +38,9 @@ _MAGIC = b"SUPL"
 _HEAD = struct.Struct("<4sBBBBIId")  # magic, version, kind, flags or status, count, two numbers, time
 _COMMAND, _ANSWER, _REFUSAL = 1, 2, 3
 _KINDS = {_COMMAND: "command", _ANSWER: "answer", _REFUSAL: "refusal"}
-_ENGAGED, _STAMPED = 1, 2
+_ENGAGED, _STAMPED, _GRIPPERS = 1, 2, 4
+_ANSWERS_GRIPPERS = 128  # added to the status of an answer that ends with the grippers
+_UNCHANGED = -1.0  # a gripper that stays as it is
 _RELEASED = (0.0,) * 7
 _CYCLE = 1 << 32  # sequence numbers are taken modulo this
 
@@ -46,10 +50,6 @@ class Form(Enum):
 
     JSON = "json"
     BINARY = "binary"
-
-
-class Malformed(SuppleError, ValueError):
-    """A packet that is too long, not in this format, or has numbers out of range."""
 
 
 class Message(NamedTuple):
@@ -75,12 +75,17 @@ class Answer:
     """Joint values (dof,)."""
     error: Array
     """Goal minus end effector (goals, 6): metres, then radians, in the axes of its goal."""
+    grippers: Array = field(default_factory=lambda: NO_GRIPPERS)
+    """How far the grippers are to be open (goals,): 0 closed to 1 open; empty if the operator has none."""
 
     @classmethod
     def of(cls, tick: Tick) -> Answer:
-        """The answer for a tick."""
+        """The answer for a tick; it has grippers if the operator's command had them."""
         sequence = 0 if tick.command is None else tick.command.sequence
-        return cls(tick.number % _CYCLE, tick.t, sequence % _CYCLE, tick.step.status, tick.step.q, tick.step.error)
+        has_grippers = tick.command is not None and tick.command.grippers and np.isfinite(tick.grippers).all()
+        grippers = tick.grippers if has_grippers else NO_GRIPPERS
+        step = tick.step
+        return cls(tick.number % _CYCLE, tick.t, sequence % _CYCLE, step.status, step.q, step.error, grippers)
 
 
 class Refusal(NamedTuple):
@@ -106,6 +111,8 @@ def encode(command: Command, token: str = "", form: Form = Form.BINARY) -> bytes
         raise BadInput(f"this command cannot be sent: {command.flaw}")
     if len(command.hands) > MAX_HANDS:
         raise BadInput(f"a packet has at most {MAX_HANDS} hands, not {len(command.hands)}")
+    if len(command.grippers) > MAX_HANDS:
+        raise BadInput(f"a packet has at most {MAX_HANDS} grippers, not {len(command.grippers)}")
     if any(hand is not None and np.abs(hand.position).max() > MAX_POSITION for hand in command.hands):
         raise BadInput(f"a hand must be within {MAX_POSITION:g} m of the origin")
     if not 0 <= command.buttons < 1 << 32:
@@ -123,13 +130,18 @@ def encode(command: Command, token: str = "", form: Form = Form.BINARY) -> bytes
         fields |= {"stamp": command.stamp} if stamped else {}
         fields["hands"] = [None if row is None else {"position": row[:3], "quaternion": row[3:]} for row in hands]
         fields |= {"buttons": command.buttons} if command.buttons else {}
+        fields |= {"grippers": list(command.grippers)} if command.grippers else {}
         return _json(_COMMAND, fields | ({"token": token} if token else {}))
-    flags = _ENGAGED * command.engaged | _STAMPED * stamped
+    flags = _ENGAGED * command.engaged | _STAMPED * stamped | _GRIPPERS * bool(command.grippers)
+    openings = [_UNCHANGED if opening is None else opening for opening in command.grippers]
+    grippers = struct.pack(f"<B{len(openings)}d", len(openings), *openings) if openings else b""
     head = (sequence, command.buttons, command.stamp if stamped else 0.0)
     numbers = [x for row in hands for x in (row or [0.0] * 7)]
     return (
         _HEAD.pack(_MAGIC, VERSION, _COMMAND, flags, len(hands), *head)
-        + struct.pack(f"<{len(numbers)}dB", *numbers, len(token))
+        + struct.pack(f"<{len(numbers)}d", *numbers)
+        + grippers
+        + struct.pack("<B", len(token))
         + token.encode("ascii")
     )
 
@@ -146,18 +158,22 @@ def encode_answer(answer: Answer | Refusal, form: Form = Form.BINARY) -> bytes:
         raise BadInput(
             f"an answer has {MAX_JOINTS} joint values and {MAX_HANDS} goals at most: {q.shape}, {error.shape}"
         )
-    if not (np.isfinite(q).all() and np.isfinite(error).all()):
+    grippers = answer.grippers
+    if len(grippers) not in (0, len(error)):
+        raise BadInput(f"an answer has a gripper for each of {len(error)} goals, or none; not {len(grippers)}")
+    if not (np.isfinite(q).all() and np.isfinite(error).all() and np.isfinite(grippers).all()):
         raise BadInput("an answer must be finite")
     if form is Form.JSON:
-        fields = {"number": answer.number, "t": answer.t, "sequence": answer.sequence}
-        return _json(
-            _ANSWER, fields | {"outcome": answer.status.name.lower(), "q": q.tolist(), "error": error.tolist()}
-        )
+        fields: dict[str, Any] = {"number": answer.number, "t": answer.t, "sequence": answer.sequence}
+        fields |= {"outcome": answer.status.name.lower(), "q": q.tolist(), "error": error.tolist()}
+        return _json(_ANSWER, fields | ({"grippers": grippers.tolist()} if len(grippers) else {}))
+    status = answer.status.value + _ANSWERS_GRIPPERS * bool(len(grippers))
     return (
-        _HEAD.pack(_MAGIC, VERSION, _ANSWER, answer.status.value, len(error), answer.sequence, answer.number, answer.t)
+        _HEAD.pack(_MAGIC, VERSION, _ANSWER, status, len(error), answer.sequence, answer.number, answer.t)
         + struct.pack("<H", len(q))
         + q.astype("<f8").tobytes()
         + error.astype("<f8").tobytes()
+        + grippers.astype("<f8").tobytes()
     )
 
 
@@ -189,26 +205,29 @@ def decode(data: bytes) -> Message:
     """The command in a packet of either form; `Malformed` for anything else."""
     if data[:1] != b"{":
         return _binary_command(data)
-    fields = _read_json(data, _COMMAND, ("sequence", "grip", "hands"), ("stamp", "buttons", "token"))
-    _require(type(fields["grip"]) is bool, "grip is true or false")
-    _require(type(fields["hands"]) is list and len(fields["hands"]) <= MAX_HANDS, "hands are a list")
-    token = _text(fields.get("token", ""), MAX_TOKEN)
-    stamp = _number(fields["stamp"], MAX_TIME) if "stamp" in fields else math.nan
+    fields = _read_json(data, _COMMAND, ("sequence", "grip", "hands"), ("stamp", "buttons", "grippers", "token"))
+    strict.require(type(fields["grip"]) is bool, "grip is true or false")
+    strict.require(type(fields["hands"]) is list and len(fields["hands"]) <= MAX_HANDS, "hands are a list")
+    token = strict.text(fields.get("token", ""), MAX_TOKEN)
+    stamp = strict.number(fields["stamp"], MAX_TIME) if "stamp" in fields else math.nan
     hands = []
     for hand in fields["hands"]:
         if hand is not None:
-            _require(
+            strict.require(
                 type(hand) is dict and hand.keys() == {"position", "quaternion"}, "position and quaternion of a hand"
             )
-            hand = _hand(_numbers(hand["position"], 3, MAX_POSITION) + _numbers(hand["quaternion"], 4, 2.0))
+            hand = _hand(strict.numbers(hand["position"], 3, MAX_POSITION) + strict.numbers(hand["quaternion"], 4, 2.0))
         hands.append(hand)
+    grippers = fields.get("grippers", [])
+    strict.require(type(grippers) is list and len(grippers) <= MAX_HANDS, "grippers are a list")
     return Message(
         Command(
             hands=hands,
+            grippers=[None if one is None else _opening(strict.number(one, 1.0)) for one in grippers],
             engaged=fields["grip"],
             stamp=stamp,
-            sequence=_whole(fields["sequence"]),
-            buttons=_whole(fields.get("buttons", 0)),
+            sequence=strict.whole(fields["sequence"]),
+            buttons=strict.whole(fields.get("buttons", 0)),
         ),
         token,
         Form.JSON,
@@ -221,57 +240,84 @@ def decode_answer(data: bytes) -> Answer | Refusal:
         return _json_answer(data)
     kind, which, count, sequence, number, t = _head(data)
     if kind == _REFUSAL:
-        _require(len(data) == _HEAD.size + count and not (which or number or t), "a refusal is a text")
-        return Refusal(_text(_read(lambda: data[_HEAD.size :].decode()), 255), sequence)
-    _require(kind == _ANSWER and which < len(TrackingStatus) and count <= MAX_HANDS, "an answer")
-    _require(len(data) >= _HEAD.size + 2, "an answer")
+        strict.require(len(data) == _HEAD.size + count and not (which or number or t), "a refusal is a text")
+        return Refusal(strict.text(strict.read(lambda: data[_HEAD.size :].decode()), 255), sequence)
+    openings = count if which & _ANSWERS_GRIPPERS else 0
+    which &= ~_ANSWERS_GRIPPERS
+    strict.require(kind == _ANSWER and which < len(TrackingStatus) and count <= MAX_HANDS, "an answer")
+    strict.require(len(data) >= _HEAD.size + 2, "an answer")
     (dof,) = struct.unpack_from("<H", data, _HEAD.size)
-    _require(dof <= MAX_JOINTS and len(data) == _HEAD.size + 2 + 8 * (dof + 6 * count), "the length of an answer")
+    numbers_end = dof + 6 * count
+    length = _HEAD.size + 2 + 8 * (numbers_end + openings)
+    strict.require(dof <= MAX_JOINTS and len(data) == length, "the length of an answer")
     numbers = np.frombuffer(data, "<f8", offset=_HEAD.size + 2).astype(float)
-    _require(bool(np.isfinite(numbers).all()) and abs(t) <= MAX_TIME, "finite numbers")
-    return Answer(number, t, sequence, TrackingStatus(which), numbers[:dof], numbers[dof:].reshape(count, 6))
+    strict.require(bool(np.isfinite(numbers).all()) and abs(t) <= MAX_TIME, "finite numbers")
+    error, grippers = numbers[dof:numbers_end].reshape(count, 6), numbers[numbers_end:]
+    return Answer(number, t, sequence, TrackingStatus(which), numbers[:dof], error, grippers)
 
 
 def _json_answer(data: bytes) -> Answer | Refusal:
-    fields = _read_json(data, None, ("sequence",), ("reason", "number", "t", "outcome", "q", "error"))
+    fields = _read_json(data, None, ("sequence",), ("reason", "number", "t", "outcome", "q", "error", "grippers"))
     if fields["kind"] == "refusal":
-        _require(
+        strict.require(
             fields.keys() == {"supple", "kind", "sequence", "reason"} and type(fields["reason"]) is str, "a refusal"
         )
-        return Refusal(_text(fields["reason"], 255), _whole(fields["sequence"]))
-    _require(fields["kind"] == "answer" and "reason" not in fields and len(fields) == 8, "an answer")
+        return Refusal(strict.text(fields["reason"], 255), strict.whole(fields["sequence"]))
+    strict.require(fields["kind"] == "answer" and "reason" not in fields, "an answer")
+    strict.require(len(fields) == 8 + ("grippers" in fields), "an answer")
     states = {state.name.lower(): state for state in TrackingStatus}
-    _require(type(fields["outcome"]) is str and fields["outcome"] in states, "an outcome")
-    _require(type(fields["q"]) is list and len(fields["q"]) <= MAX_JOINTS, "joint values")
-    _require(type(fields["error"]) is list and len(fields["error"]) <= MAX_HANDS, "errors")
-    q = _numbers(fields["q"], len(fields["q"]), math.inf)
-    error = [_numbers(row, 6, math.inf) for row in fields["error"]]
-    number, t = _whole(fields["number"]), _number(fields["t"], MAX_TIME)
-    return Answer(
-        number, t, _whole(fields["sequence"]), states[fields["outcome"]], np.array(q), np.array(error).reshape(-1, 6)
-    )
+    strict.require(type(fields["outcome"]) is str and fields["outcome"] in states, "an outcome")
+    strict.require(type(fields["q"]) is list and len(fields["q"]) <= MAX_JOINTS, "joint values")
+    strict.require(type(fields["error"]) is list and len(fields["error"]) <= MAX_HANDS, "errors")
+    q = strict.numbers(fields["q"], len(fields["q"]), math.inf)
+    error = [strict.numbers(row, 6, math.inf) for row in fields["error"]]
+    number, t = strict.whole(fields["number"]), strict.number(fields["t"], MAX_TIME)
+    errors, sequence = np.array(error).reshape(-1, 6), strict.whole(fields["sequence"])
+    grippers = np.array(strict.numbers(fields["grippers"], len(error), math.inf) if "grippers" in fields else ())
+    return Answer(number, t, sequence, states[fields["outcome"]], np.array(q), errors, grippers)
 
 
 def _binary_command(data: bytes) -> Message:
     kind, flags, count, sequence, buttons, stamp = _head(data)
-    _require(kind == _COMMAND and flags <= _ENGAGED | _STAMPED and count <= MAX_HANDS, "a command")
+    strict.require(kind == _COMMAND and flags <= _ENGAGED | _STAMPED | _GRIPPERS and count <= MAX_HANDS, "a command")
     end = _HEAD.size + 56 * count
-    _require(len(data) > end and len(data) == end + 1 + data[end] and data[end] <= MAX_TOKEN, "the length of a command")
-    _require(abs(stamp) <= MAX_TIME and (bool(flags & _STAMPED) or stamp == 0), "a stamp")
-    token = _text(_read(lambda: data[end + 1 :].decode("ascii")), MAX_TOKEN)
+    grippers, end = _binary_grippers(data, end) if flags & _GRIPPERS else ([], end)
+    strict.require(
+        len(data) > end and len(data) == end + 1 + data[end] and data[end] <= MAX_TOKEN, "the length of a command"
+    )
+    strict.require(abs(stamp) <= MAX_TIME and (bool(flags & _STAMPED) or stamp == 0), "a stamp")
+    token = strict.text(strict.read(lambda: data[end + 1 :].decode("ascii")), MAX_TOKEN)
     numbers = struct.unpack_from(f"<{7 * count}d", data, _HEAD.size)
     rows = [numbers[k : k + 7] for k in range(0, 7 * count, 7)]
     hands = [None if row == _RELEASED else _hand(row) for row in rows]
     when = stamp if flags & _STAMPED else math.nan
-    command = Command(hands=hands, engaged=bool(flags & _ENGAGED), stamp=when, sequence=sequence, buttons=buttons)
+    engaged = bool(flags & _ENGAGED)
+    command = Command(hands=hands, engaged=engaged, stamp=when, sequence=sequence, buttons=buttons, grippers=grippers)
     return Message(command, token, Form.BINARY)
+
+
+def _binary_grippers(data: bytes, start: int) -> tuple[list[float | None], int]:
+    """The grippers of a command that begin at a byte, and where they end."""
+    strict.require(len(data) > start and 0 < data[start] <= MAX_HANDS, "the number of grippers")
+    count = data[start]
+    end = start + 1 + 8 * count
+    strict.require(len(data) >= end, "the length of a command")
+    openings = struct.unpack_from(f"<{count}d", data, start + 1)
+    return [None if opening == _UNCHANGED else _opening(opening) for opening in openings], end
+
+
+def _opening(value: float) -> float:
+    strict.require(0 <= value <= 1, "a gripper within 0 and 1")
+    return value
 
 
 def _hand(row: Sequence[float]) -> Frame:
     """A hand from its position and quaternion."""
-    _require(all(map(math.isfinite, row)) and max(map(abs, row[:3])) <= MAX_POSITION, "finite positions within bounds")
+    strict.require(
+        all(map(math.isfinite, row)) and max(map(abs, row[:3])) <= MAX_POSITION, "finite positions within bounds"
+    )
     length = math.hypot(*row[3:])
-    _require(abs(length - 1) <= 1e-3, "a quaternion of length 1")
+    strict.require(abs(length - 1) <= 1e-3, "a quaternion of length 1")
     # from the core directly: the numbers are checked already
     matrix = _core.from_quaternion(np.array([x / length for x in row[3:]])).copy()
     matrix[:3, 3] = row[:3]
@@ -280,65 +326,20 @@ def _hand(row: Sequence[float]) -> Frame:
 
 
 def _head(data: bytes) -> tuple[int, int, int, int, int, float]:
-    _require(_HEAD.size <= len(data) <= MAX_BYTES, "the length of a packet")
+    strict.require(_HEAD.size <= len(data) <= MAX_BYTES, "the length of a packet")
     magic, version, kind, which, count, first, second, time = _HEAD.unpack_from(data)
-    _require(magic == _MAGIC and version == VERSION, f"{_MAGIC!r} and version {VERSION}")
+    strict.require(magic == _MAGIC and version == VERSION, f"{_MAGIC!r} and version {VERSION}")
     return kind, which, count, first, second, time
 
 
 def _read_json(data: bytes, kind: int | None, needed: Sequence[str], allowed: Sequence[str]) -> dict[str, Any]:
     """A JSON object of this format with exactly these names."""
-    _require(len(data) <= MAX_BYTES, "the length of a packet")
-    fields = _read(lambda: json.loads(data.decode(), object_pairs_hook=_unique, parse_constant=_refuse_constant))
-    _require(type(fields) is dict and {"supple", "kind", *needed} <= fields.keys(), "the names of a packet")
-    _require(fields.keys() <= {"supple", "kind", *needed, *allowed}, "no other names")
-    _require(fields["supple"] == VERSION and type(fields["supple"]) is int, f"version {VERSION}")
-    _require(type(fields["kind"]) is str and (kind is None or fields["kind"] == _KINDS[kind]), "the right kind")
+    strict.require(len(data) <= MAX_BYTES, "the length of a packet")
+    fields = strict.read(
+        lambda: json.loads(data.decode(), object_pairs_hook=strict.unique_names, parse_constant=strict.refuse_constant)
+    )
+    strict.require(type(fields) is dict and {"supple", "kind", *needed} <= fields.keys(), "the names of a packet")
+    strict.require(fields.keys() <= {"supple", "kind", *needed, *allowed}, "no other names")
+    strict.require(fields["supple"] == VERSION and type(fields["supple"]) is int, f"version {VERSION}")
+    strict.require(type(fields["kind"]) is str and (kind is None or fields["kind"] == _KINDS[kind]), "the right kind")
     return dict(fields)
-
-
-def _read(read: Callable[[], Any]) -> Any:
-    try:
-        return read()
-    except (ValueError, RecursionError) as error:
-        raise Malformed(str(error)) from None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    _require(len(fields) == len(pairs), "each name once")
-    return fields
-
-
-def _refuse_constant(name: str) -> None:
-    raise Malformed(f"expected numbers, not {name}")
-
-
-def _require(true: bool, what: str) -> None:
-    if not true:
-        raise Malformed(f"expected {what}")
-
-
-def _text(value: object, length: int) -> str:
-    if type(value) is str and len(value) <= length and value.isascii() and value.isprintable():
-        return value
-    raise Malformed(f"expected a text of at most {length} characters")
-
-
-def _number(value: object, bound: float) -> float:
-    if type(value) is int or type(value) is float:
-        _require(abs(value) <= min(bound, 1e300), "finite numbers within bounds")
-        return float(value)
-    raise Malformed("expected numbers")
-
-
-def _numbers(values: object, count: int, bound: float) -> tuple[float, ...]:
-    if type(values) is list and len(values) == count:
-        return tuple(_number(value, bound) for value in values)
-    raise Malformed(f"expected {count} numbers")
-
-
-def _whole(value: object) -> int:
-    if type(value) is int and 0 <= value < _CYCLE:
-        return value
-    raise Malformed("expected a whole number of 32 bits")

@@ -9,13 +9,14 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from supple.errors import BadInput, missing_extra
 from supple.teleop.page import heartbeat as heartbeats
 from supple.teleop.page.heartbeat import Heartbeat
 from supple.teleop.process import ending_signals
+from supple.teleop.robot import Connection, OnExit, Robot
 from supple.view import address
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Page:
         self._tour = tour
         self._lock, self._closed = actions.lock, threading.Event()
         self._clients: dict[int, tuple[Any, Controls | WaitingPanel]] = {}  # client and what it shows, by its number
+        self._stops: dict[int, Any] = {}  # the stop of each browser
         self._heartbeats: dict[int, Heartbeat] = {}
         self._lapsed: set[int] = set()  # browsers that left the queue because they were silent
         self._driver: int | None = None
@@ -120,6 +122,8 @@ class Page:
         heartbeat = self._heartbeats[client.client_id] = Heartbeat(client)
         self._server.gate.channels[heartbeat.path] = heartbeat.listen
         heartbeat.begin()
+        if self._actions.has_robot:
+            self._stops[client.client_id] = self._stop_panel(client)
         with self._lock:
             self._clients[client.client_id] = (client, self._waiting_panel(client))
         self.drivers.connect(client.client_id, drivers.loopback(self._host))
@@ -132,13 +136,14 @@ class Page:
 
     def _refuse_upload(self, browser: int, name: str, size: int) -> None:
         if self.drivers.driver == browser:  # only the driver has an upload button
-            self._actions.refuse_upload(name, size)
+            self._actions.refuse_upload(name, size, self._clients[browser][0])
 
     def _disconnect(self, client: Any) -> None:
         if self.drivers.driver == client.client_id:
             self._actions.hold()  # at once, without waiting for the lock
         with self._lock:
             self._clients.pop(client.client_id, None)
+            self._stops.pop(client.client_id, None)
         heartbeat = self._heartbeats.pop(client.client_id, None)
         if heartbeat is not None:
             self._server.gate.channels.pop(heartbeat.path, None)
@@ -172,13 +177,25 @@ class Page:
 
     def _refresh(self) -> None:
         with self._lock:
-            for _, shown in self._clients.values():
+            for shown in [*(shown for _, shown in self._clients.values()), *self._stops.values()]:
                 _refresh(shown)
 
     def _waiting_panel(self, client: Any) -> WaitingPanel:
         from supple.teleop.page.waiting import WaitingPanel
 
         return WaitingPanel(client, self.drivers)
+
+    def _stop_panel(self, client: Any) -> Any:
+        from supple.teleop.page.stop import StopPanel
+
+        actions, browser = self._actions, client.client_id
+        return StopPanel(
+            client,
+            actions.stop_arm,
+            actions.rearm,
+            lambda: actions.session.loop.stopped,
+            lambda: self.drivers.driver == browser,
+        )
 
     def _controls(self, client: Any) -> Controls:
         from supple.teleop.page.controls import Controls
@@ -221,6 +238,9 @@ class Page:
                 _, shown = (None, None) if self._driver is None else self._clients.get(self._driver, (None, None))
                 if isinstance(shown, Controls):
                     shown.place_handles()
+                    shown.show_grippers()
+                for stop in list(self._stops.values()):
+                    _refresh(stop)
         except Exception:
             return traceback.format_exc()
         return ""
@@ -241,6 +261,9 @@ def serve(
     token: str | None = None,
     tour: bool = False,
     open_browser: bool = False,
+    arm: Robot | Callable[[], Robot] | Connection | None = None,
+    arm_rate: float | None = None,
+    on_exit: OnExit = "hold",
 ) -> Page:
     """Lets browsers drive an arm, and returns at once; the page lives until it is closed or the program ends.
 
@@ -249,7 +272,7 @@ def serve(
 
     Args:
         linkage: the first linkage; browsers may choose another.
-        links: end effectors to drive, at most two; by default those of a bundled model, or the farthest tip.
+        links: end effectors to drive, at most two; by default those of a bundled model, or the farthest hand.
         method: method at first: "supple", "the paper", "damped" or "pseudo-inverse".
         source: a source in place of the page's handles: a network, a SpaceMouse, a recording.
         rate: ticks of the loop a second.
@@ -262,6 +285,11 @@ def serve(
             warning if other machines can reach the page.
         tour: whether the tour begins when the first browser connects.
         open_browser: whether to open the page in a browser of this machine.
+        arm: a real arm that follows, an object with ``read()`` and ``write(q)``, see `Robot`; or a function that
+            connects to it and returns it; or its `Connection`. The page begins where the arm is, and every browser can
+            stop it.
+        arm_rate: readings and writes a second of that arm; by default its ``rate``, or 100.
+        on_exit: at the end that arm keeps its pose ("hold"), or its torque is switched off ("release").
     """
     _check_extra()
     from supple.teleop.methods import full_name
@@ -273,21 +301,31 @@ def serve(
     from supple.view import server as servers
 
     chosen = full_name(method)
-    arm = Arm.of(linkage, tuple(links))
-    if len(arm.links) > MAX_HANDLES:
+    driven = Arm.of(linkage, tuple(links))
+    if len(driven.links) > MAX_HANDLES:
         raise BadInput(
-            f"at most {MAX_HANDLES} end effectors can be driven, got {len(arm.links)}: {', '.join(arm.links)}"
+            f"at most {MAX_HANDLES} end effectors can be driven, got {len(driven.links)}: {', '.join(driven.links)}"
         )
+    if arm is not None and tour:
+        raise BadInput("give tour or arm, not both: the tour is for a simulated arm")
     if token and len(token) < MIN_TOKEN:
         raise BadInput(f"a token has at least {MIN_TOKEN} characters, got {len(token)}")
     server = servers.start(host, port, messages.DRIVE, MAX_MESSAGE)
+    robot = None
     try:
-        actions = Actions(
-            server, arm, method=chosen, rate=rate, scale=scale, folder=folder, record=record, other=source
-        )
+        if arm is not None:
+            robot = (
+                arm
+                if isinstance(arm, Connection)
+                else Connection(arm, linkage, driven.links, rate=arm_rate, on_exit=on_exit)
+            )
+        options: dict[str, Any] = {"folder": folder, "record": record, "other": source, "robot": robot}
+        actions = Actions(server, driven, method=chosen, rate=rate, scale=scale, **options)
         page = Page(server, host, actions, token, tour)
     except BaseException:
         server.stop()
+        if robot is not None:
+            robot.close()
         raise
     if token is None and not loopback(host):
         _log.warning(
@@ -298,7 +336,7 @@ def serve(
     return page
 
 
-def _refresh(shown: Controls | WaitingPanel) -> None:
+def _refresh(shown: Any) -> None:
     try:
         shown.refresh()
     except (RuntimeError, AttributeError):  # a browser that has gone, or has removed its controls

@@ -1,4 +1,4 @@
-"""Actions: everything that the controls of a page do: arm, method, tour, recording and replay."""
+"""Actions: everything that the controls of a page do: arm, method, stop, reset; see `Scripts` for the rest."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from typing import Any
 import numpy as np
 
 from supple import models
-from supple.errors import BadInput, SuppleError
+from supple.errors import SuppleError
 from supple.teleop.command import Source, Tick
 from supple.teleop.methods import METHODS, SUPPLE
+from supple.teleop.page import uploads
 from supple.teleop.page.arm import MAX_UPLOAD, Arm, from_upload
 from supple.teleop.page.arm_view import ArmView, is_tall
 from supple.teleop.page.handle_input import HandleInput
 from supple.teleop.page.panel import Panel, note
 from supple.teleop.page.plots import SAMPLES, SECONDS, Plots
-from supple.teleop.page.session import Session, script_of_recording
-from supple.teleop.page.tour import HAZARDS, Hazard
+from supple.teleop.page.scripts import FAILED, MESSAGE_SECONDS, Scripts
+from supple.teleop.page.session import Session
+from supple.teleop.robot import Connection
 
-MESSAGE_SECONDS = 6.0  # how long a message is shown
 NOBODY = "nobody drives"
-FAILED = "that did not work"
+STOPPED = "stopped: press re-arm to go on"
 _log = logging.getLogger(__name__)
 
 
-class Actions:
+class Actions(Scripts):
     """The current session, its drawing, and the actions on it. Safe from any thread."""
 
     def __init__(
@@ -44,29 +45,27 @@ class Actions:
         folder: str | os.PathLike[str] = "recordings",
         record: str | os.PathLike[str] | None = None,
         other: Source | None = None,
+        robot: Connection | None = None,
     ) -> None:
         """Begins with an arm that nobody drives; arguments as in `serve`."""
+        super().__init__(Path(folder))
         self.changed: Callable[[], None] = lambda: None
         """Called when the controls must be refreshed."""
         self.ellipsoids = False
         """Whether manipulability ellipsoids are drawn."""
         self.handles = HandleInput(self)
         """Pointer and keys on the handles."""
-        self._server, self._folder, self._rate = server, Path(folder), rate
+        self._server, self._rate = server, rate
         self.lock = threading.RLock()
         """Held while the session or its drawing is changed."""
         self._panel, self.plots = Panel(server), Plots(server.gui)
-        self._last_recording: Path | None = None
         self._uploaded: Arm | None = None
-        self._hazards: list[Hazard] = []
-        self._tour_length = 0
-        self._script_ended = threading.Event()
         self._message: tuple[str, str, float] = ("", "", 0.0)
-        self._resets = self._frames = 0
+        self._frames = 0
         self._present, self._other_drove = False, other is not None
         self._heard: Callable[[float], bool] = lambda now: True
         self.view: Any = None
-        session = Session(arm, method=method, rate=rate, scale=scale, other=other)
+        session = Session(arm, method=method, rate=rate, scale=scale, other=other, robot=robot)
         self._draw_arm(arm)
         self._start(session, record)
 
@@ -88,9 +87,11 @@ class Actions:
             source.heard = self._heard
             if not present:
                 session.end_script()
+                session.loop.cancel_moves()
                 self._hazards = []
             self._present = source.alive = present
             self.handles.begin()
+            source.forget_grippers()
             session.place_handles(session.q)
             if present or source.other_drives:
                 session.loop.resume()
@@ -109,9 +110,7 @@ class Actions:
     def update(self) -> None:
         """Draws the newest tick; called about 30 times a second by one thread."""
         with self.lock:
-            if self._script_ended.is_set():
-                self._script_ended.clear()
-                self._next_hazard()
+            self._update_script()
             if not self.session.loop.running:
                 self.show_message("the loop has ended", "See the terminal where supple was started.", None)
             if self._other_drove and not self.session.source.other_drives:
@@ -128,9 +127,8 @@ class Actions:
     def draw(self, tick: Tick) -> None:
         """Draws a tick: the scene each time, plots and panel less often."""
         with self.lock:
-            jumped, self._resets = self.session.resets != self._resets, self.session.resets
             self.view.ellipsoids = self.ellipsoids
-            self.view.show(tick, jumped)
+            self.view.show(tick)
             if self._frames % round(30 * SECONDS / SAMPLES) == 0:
                 self.plots.sample(tick)
             if self._frames % 3 == 0:
@@ -142,6 +140,32 @@ class Actions:
         """Ends the session; raises the exception that ended its loop, if one did."""
         with self.lock:
             self.session.loop.stop()
+
+    # -- a real arm ---------------------------------------------------------------------------------------------------
+
+    @property
+    def has_robot(self) -> bool:
+        """Whether a real arm is attached; then the page drives that one only."""
+        return self.session.robot is not None
+
+    def stop_arm(self) -> None:
+        """Stops the arm until `rearm`; does not block, and works from every browser."""
+        self.session.loop.stop_arm(STOPPED)
+        self.changed()
+
+    def rearm(self) -> None:
+        """The arm may be driven again, from where it is."""
+        with self.lock:
+            self.end_script()
+            self.session.source.release_handles()
+            self.session.loop.rearm()
+            self.changed()
+
+    def set_gripper(self, k: int, opening: float) -> None:
+        """Opens the gripper of end effector k: 0 closed to 1 open."""
+        openings = self.session.source.openings
+        if k < len(openings) and 0 <= opening <= 1:
+            openings[k] = float(opening)
 
     # -- arm and method ----------------------------------------------------------------------------------------------
 
@@ -165,13 +189,19 @@ class Actions:
         if any(link == one.name for one in linkage.links) and self.session.arm.links != (link,):
             self._change(lambda: Arm.of(linkage, (link,)), drives)
 
-    def upload(self, name: str, content: bytes, drives: Callable[[], bool] = lambda: True) -> None:
-        """Changes to an arm from a robot description that a browser sent; ``drives`` as in `choose_arm`."""
-        self._change(lambda: from_upload(name[-60:], content), drives, uploaded=True)
+    def upload(self, name: str, content: bytes, drives: Callable[[], bool] = lambda: True, client: Any = None) -> None:
+        """Changes to an arm from a robot description that a client of viser sent; ``drives`` as in `choose_arm`."""
 
-    def refuse_upload(self, name: str, size: int) -> None:
+        def refused(error: Exception) -> None:
+            uploads.say_refused(client, name, str(error))
+
+        self._change(lambda: from_upload(name[-60:], content), drives, uploaded=True, failed=refused)
+
+    def refuse_upload(self, name: str, size: int, client: Any) -> None:
         """Shows that a robot description is too large."""
-        self.show_message(FAILED, f"{name[-60:]} has {size:,} bytes; a description may have {MAX_UPLOAD:,}")
+        reason = f"{name[-60:]} has {size:,} bytes; a description may have {MAX_UPLOAD:,}"
+        self.show_message(FAILED, reason)
+        uploads.say_refused(client, name, reason)
 
     def choose_method(self, method: str) -> None:
         """Changes the method."""
@@ -190,7 +220,7 @@ class Actions:
         """Shows or hides the manipulability ellipsoids."""
         self.ellipsoids = bool(shown)
 
-    # -- record, replay, reset ---------------------------------------------------------------------------------------
+    # -- reset ---------------------------------------------------------------------------------------
 
     def reset(self) -> None:
         """Puts the arm at rest and the handles at its end effectors."""
@@ -204,96 +234,36 @@ class Actions:
             self.end_script()
             self.session.recentre()
 
-    def record(self) -> None:
-        """Begins a recording, or ends it."""
-        with self.lock:
-            self._try(self._end_recording if self.session.recording else self._begin_recording)
-            self.changed()
-
-    def replay(self) -> None:
-        """Plays the goals of the last recording, with the method that is chosen now."""
-        with self.lock:
-            self._try(self._replay)
-
-    # -- the tour ----------------------------------------------------------------------------------------------------
-
-    def tour(self, name: str = "") -> None:
-        """Starts one hazard by its name, or all."""
-        with self.lock:
-            chosen = [hazard for hazard in HAZARDS if name == hazard.name] or list(HAZARDS)
-            self.end_script()
-            self._hazards, self._tour_length = chosen, len(chosen)
-            self._next_hazard()
-
-    def end_script(self) -> None:
-        """Ends the tour or a replay."""
-        with self.lock:
-            self._hazards = []
-            if self.session.source.scripted:
-                self.session.end_script()
-                self.show_message("", "")
-            self._script_ended.clear()
-
     def show_message(self, title: str, text: str, seconds: float | None = MESSAGE_SECONDS) -> None:
         """Shows a message in the panel for a time; None: until the next message."""
         self._message = (title, text, np.inf if seconds is None else time.monotonic() + seconds)
 
+    def end_message(self, title: str) -> None:
+        """Takes a message away, if it is the one that is shown."""
+        if self._message[0] == title:
+            self.show_message("", "")
+
     # ----------------------------------------------------------------------------------------------------------------
 
-    def _next_hazard(self) -> None:
-        """Starts the next hazard of the tour, if there is one."""
-        self.session.end_script()
-        while self._hazards:
-            hazard = self._hazards.pop(0)
-            script = hazard.script(self.session.arm)
-            if script is not None:
-                number = self._tour_length - len(self._hazards)
-                count = f"{number} of {self._tour_length}: " if self._tour_length > 1 else ""
-                self.show_message(count + hazard.title, hazard.text, None)
-                self.session.start_script(script, self.session.arm.linkage.rest, self._script_ended.set)
-                return
-            self.show_message(hazard.title, "This arm has none.")
-            if not self._hazards:
-                return
-        self.show_message("", "")
-
-    def _replay(self) -> None:
-        if self.session.recording:
-            self._end_recording()
-            self.changed()
-        if self._last_recording is None:
-            raise BadInput("there is no recording yet: press record, drive, press stop")
-        script, begin, name = script_of_recording(self._last_recording)
-        arm = self.session.arm
-        if name != arm.linkage.name or len(begin) != arm.linkage.dof or len(script.at(0.0)) != len(arm.links):
-            raise BadInput(f"{self._last_recording.name} is of {name}: choose that arm first")
-        self.end_script()
-        self.show_message("replay", f"{self._last_recording.name}, with the method {self.session.method}", None)
-        self.session.start_script(script, begin, self._script_ended.set)
-
-    def _begin_recording(self) -> None:
-        self.end_script()
-        self._last_recording = self.session.record(self._folder)
-        self.show_message("recording", f"to {self._last_recording}", None)
-
-    def _show_failed_recording(self) -> None:
-        """Ends a recording that cannot go on, such as on a full disk, and shows the reason until the next message."""
-        reason = self.session.recording_failure
-        self._try(self.session.end_recording)
-        self.show_message("the recording has failed", f"{self._last_recording}: {reason}"[:300], None)
-        self.changed()
-
-    def _end_recording(self) -> None:
-        path = self.session.end_recording()
-        self.show_message("recorded", f"{path}; to compare with another method: supple replay {path} --solver ...")
-
-    def _change(self, make: Callable[[], Arm], drives: Callable[[], bool], uploaded: bool = False) -> None:
+    def _change(
+        self,
+        make: Callable[[], Arm],
+        drives: Callable[[], bool],
+        uploaded: bool = False,
+        failed: Callable[[Exception], None] = lambda error: None,
+    ) -> None:
         """Makes an arm, and changes to it if the browser still drives then. Meanwhile the arm before is driven."""
+        if self.has_robot:
+            self.show_message(
+                FAILED, f"a real {self.session.arm.linkage.name} is attached: only that one can be driven"
+            )
+            return
         try:
             session = self._prepare(make())
         except Exception as error:
             if drives():
                 self._show_failure(error)
+                failed(error)
             return
         with self.lock:
             if drives():
@@ -339,7 +309,7 @@ class Actions:
 
     def _start(self, session: Session, record: str | os.PathLike[str] | None = None) -> None:
         """Starts the loop of a session that is drawn already."""
-        self.session, self._resets = session, 0
+        self.session = session
         self.handles.begin()
         if record is not None:
             self._last_recording = session.record(self._folder, record)

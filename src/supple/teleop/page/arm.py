@@ -8,14 +8,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from supple import analysis, models
+from supple import models
 from supple.errors import BadInput, BadLinkage
 from supple.frame import Array, Frame
 from supple.goal import Goal
-from supple.joint import Joint
+from supple.joint import Joint, Kind
 from supple.link import Mesh, Shape
 from supple.linkage import Linkage
 from supple.read import isolated
+from supple.teleop.gripper import GripperJoints, is_finger
+from supple.teleop.reachable import turning_freedom
 from supple.view.bodies import bodies, ways
 from supple.view.solids import Solid
 
@@ -41,37 +43,44 @@ class Arm:
 
     @classmethod
     def of(cls, linkage: Linkage, links: tuple[str, ...] = ()) -> Arm:
-        """The linkage with these end effectors; by default those of a bundled model, or the farthest tip."""
+        """The linkage with these end effectors; by default those of a bundled model, or the farthest hand."""
         if linkage.dof > MAX_DOF:
             raise BadInput(f"{linkage.name} has {linkage.dof} joint values; the page drives at most {MAX_DOF}")
-        chosen = links or _model_links(linkage) or (max(linkage.tips, key=ways(linkage).__getitem__),)
+        chosen = links or _model_links(linkage) or (_hand(linkage),)
         for link in chosen:
             linkage.link(link)
         return cls(linkage, tuple(chosen))
 
     @cached_property
     def goals(self) -> tuple[Goal, ...]:
-        """The goal of each end effector: its frame, or its position if it has too few joints for a frame."""
+        """The goal of each end effector: its frame, or its position if it cannot be turned there."""
         return tuple(self._goal(k, link) for k, link in enumerate(self.links))
 
     @cached_property
     def turns(self) -> tuple[bool, ...]:
-        """Whether each end effector can be rotated freely, not only moved."""
-        return tuple(analysis.constraint(self.linkage, Goal(link, Frame())).rank == 6 for link in self.links)
+        """Whether each end effector can be turned where it is, in some direction at least."""
+        return tuple(turning_freedom(self.linkage, link) > 0 for link in self.links)
+
+    @cached_property
+    def turn_axes(self) -> tuple[tuple[bool, bool, bool], ...]:
+        """Whether each end effector can be turned about the world's x, y and z: a planar arm about one of them."""
+        return tuple(_nonzero(self.linkage.jacobian(self._samples, link)[:, 3:]) for link in self.links)
 
     @cached_property
     def axes(self) -> tuple[tuple[bool, bool, bool], ...]:
         """Whether each end effector can be moved along the world's x, y and z: a planar arm along two of them."""
-        samples = self.linkage.random(16, seed=0)
-        moved = [np.abs(self.linkage.jacobian(samples, link)[:, :3]).max(axis=(0, 2)) for link in self.links]
-        return tuple((bool(x), bool(y), bool(z)) for x, y, z in (m > 1e-9 * max(m.max(), 1e-9) for m in moved))
+        return tuple(_nonzero(self.linkage.jacobian(self._samples, link)[:, :3]) for link in self.links)
 
     @cached_property
     def columns(self) -> NDArray[np.intp]:
         """Indices (n,) of the joint values that move an end effector."""
-        samples = self.linkage.random(16, seed=0)
-        moved = sum(np.abs(self.linkage.jacobian(samples, link)).max(axis=(0, 1)) for link in self.links)
+        moved = sum(np.abs(self.linkage.jacobian(self._samples, link)).max(axis=(0, 1)) for link in self.links)
         return np.flatnonzero(moved)
+
+    @cached_property
+    def grippers(self) -> GripperJoints:
+        """The joint values that open the gripper of each end effector."""
+        return GripperJoints(self.linkage, self.links)
 
     @cached_property
     def bodies(self) -> tuple[tuple[Solid, ...], ...]:
@@ -90,10 +99,21 @@ class Arm:
         return tuple(self.linkage.frame(q, link) for link in self.links)
 
     def _goal(self, k: int, link: str) -> Goal:
-        if self.turns[k]:
-            return Goal(link, Frame())
         weight = None if all(self.axes[k]) else tuple(float(axis) for axis in self.axes[k])
-        return Goal(link, position=np.zeros(3)) if weight is None else Goal(link, position=np.zeros(3), weight=weight)
+        if not self.turns[k]:
+            return Goal(link, position=np.zeros(3), weight=weight)
+        return Goal(link, Frame(), weight=weight, turn_weight=tuple(float(axis) for axis in self.turn_axes[k]))
+
+    @cached_property
+    def _samples(self) -> Array:
+        return self.linkage.random(16, seed=0)
+
+
+def _nonzero(rows: Array) -> tuple[bool, bool, bool]:
+    """Which of the three rows of Jacobians (n, 3, dof) are not zero."""
+    most = np.abs(rows).max(axis=(0, 2))
+    x, y, z = (bool(one) for one in most > 1e-9 * max(float(most.max()), 1e-9))
+    return x, y, z
 
 
 def from_upload(name: str, content: bytes) -> Arm:
@@ -150,6 +170,25 @@ def _slides(joint: Joint) -> Array:
 def _sizes(shape: Shape) -> list[Array]:
     """The lengths of a shape."""
     return [np.ravel(size).astype(float) for size in vars(shape).values() if not isinstance(size, str | bool)]
+
+
+def _hand(linkage: Linkage) -> str:
+    """The farthest tip; where that is a finger, what the finger is attached to."""
+    way, above = ways(linkage), {joint.child: joint for joint in linkage.joints}
+    tip = max(linkage.tips, key=way.__getitem__)
+    while True:
+        link = tip
+        while link in above and above[link].kind is Kind.FIXED:
+            link = above[link].parent
+        if link not in above or not is_finger(linkage, above[link]):
+            return tip
+        palm = above[link].parent
+        fixed = [
+            joint.child
+            for joint in linkage.joints
+            if joint.parent == palm and joint.kind is Kind.FIXED and joint.child in linkage.tips
+        ]
+        tip = max(fixed, key=way.__getitem__, default=palm)
 
 
 def _model_links(linkage: Linkage) -> tuple[str, ...]:

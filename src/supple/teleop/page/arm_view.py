@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,11 @@ GOAL = (209, 102, 58)  # the colour of goals in all figures
 LIMIT = (232, 116, 40)
 BEYOND = (206, 44, 44)
 ELLIPSOID = (84, 136, 143)
+GHOST = (70, 120, 190)  # the measured arm
 GOAL_SHOWN = (0.004, 0.03)  # of the arm's size, and radians: error from which the goal is drawn
 AT_LIMIT = 0.004  # of a joint's range: within it the joint is shown at its limit
 INVISIBLE = 1e-6  # metres and radians: smaller changes are not drawn
-TRANSITION = 0.35  # s: duration of the animation after a reset
+GHOST_SHOWN = 0.01  # rad or m: how far a measured joint is away from which the measured arm is drawn
 
 
 class ArmView:
@@ -44,26 +44,31 @@ class ArmView:
         self._limit_marks: dict[int, Any] = {}
         self._goal_marks = [self._goal_mark(k) for k in range(len(arm.links))]
         self._ellipsoids = [self._ellipsoid(k) for k in range(len(arm.links))]
-        self._shown: Array = linkage.rest
-        self._transition: tuple[Array, float] = (np.zeros(linkage.dof), 0.0)
-        self._drawn: tuple[Array, Array] = (np.full(linkage.dof, np.nan), np.zeros(16 * len(arm.links) + 1))
+        self._ghost: list[Any] = []
+        self._drawn: tuple[Array, Array] = (
+            np.full(linkage.dof, np.nan),
+            np.zeros(16 * len(arm.links) + linkage.dof + 1),
+        )
 
-    def show(self, tick: Tick, jumped: bool = False) -> None:
-        """Draws the result of a tick. After a reset, ``jumped``, the arm is animated to its new place."""
+    def show(self, tick: Tick) -> None:
+        """Draws the result of a tick: the commanded arm, and the measured one as a ghost where it is elsewhere."""
         q = np.array(tick.step.q)
         if not np.isfinite(q).all():
             return
-        if jumped:
-            self._transition = (self._in_transition(self._shown) - q, time.monotonic())
-        drawn = (self._in_transition(q), np.append(tick.goals, float(self.ellipsoids)))
-        if all(np.allclose(a, b, 0.0, INVISIBLE, equal_nan=True) for a, b in zip(drawn, self._drawn, strict=True)):
+        opened = self.arm.grippers.put(q, tick.grippers)
+        measured = np.full(len(q), np.nan) if tick.measured is None else tick.measured
+        state = np.concatenate([tick.goals.ravel(), measured, [float(self.ellipsoids)]])
+        if all(
+            np.allclose(a, b, 0.0, INVISIBLE, equal_nan=True) for a, b in zip((opened, state), self._drawn, strict=True)
+        ):
             return  # nothing to send
         with self._server.atomic():
-            self.scene.show(drawn[0])
+            self.scene.show(opened)
             self._mark_limits(q)
             self._mark_goals(tick)
+            self._draw_ghost(opened, tick.measured)
             self._draw_ellipsoids(q)
-        self._shown, self._drawn = q, drawn
+        self._drawn = opened, state
 
     def set_camera(self, client: Any) -> None:
         """Turns a browser's camera so that it sees the whole reach of the arm, beside the panels or above them."""
@@ -83,13 +88,27 @@ class ArmView:
 
     def clear(self) -> None:
         """Removes all of it."""
-        for name in ("/links", "/goals", "/ellipsoids", "/ground"):
+        for name in ("/links", "/goals", "/ellipsoids", "/measured", "/ground"):
             self._server.scene.remove_by_name(name)
 
-    def _in_transition(self, q: Array) -> Array:
-        offset, since = self._transition
-        u = (time.monotonic() - since) / TRANSITION
-        return q if u >= 1 else q + offset * (1 - u) ** 2 * (1 + 2 * u)
+    def _draw_ghost(self, q: Array, measured: Array | None) -> None:
+        """Draws the measured arm (dof,), unless it is where the commanded arm q (dof,) is."""
+        driven = self.arm.columns
+        shown = measured is not None and bool(np.abs(measured - q)[driven].max(initial=0.0) > GHOST_SHOWN)
+        if shown and not self._ghost:
+            self._ghost = [
+                (self._server.scene.add_frame(f"/measured/{i}", show_axes=False), i) for i in range(len(self._bodies))
+            ]
+            for i, solids in enumerate(self._bodies):
+                self._add(f"/measured/{i}/solids", solids, GHOST, 0.28)
+        if shown and measured is not None:
+            placed = self.arm.linkage.frames(np.where(np.isin(np.arange(len(q)), driven), measured, q)).matrix
+            turned = Frame(placed).to_quaternion()
+            for node, i in self._ghost:
+                node.position, node.wxyz = placed[i, :3, 3], turned[i]
+        for node, _ in self._ghost:
+            if node.visible != shown:
+                node.visible = shown
 
     def _mark_limits(self, q: Array) -> None:
         driven = np.zeros(len(q), dtype=bool)

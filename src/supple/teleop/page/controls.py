@@ -10,7 +10,7 @@ import numpy as np
 from supple.frame import Array, Frame
 from supple.teleop.methods import DESCRIPTIONS, METHODS
 from supple.teleop.page import keys
-from supple.teleop.page.arm import Arm
+from supple.teleop.page.arm import MAX_HANDLES, Arm
 from supple.teleop.page.queue import Queue
 from supple.teleop.page.tour import HAZARDS
 
@@ -47,6 +47,7 @@ class Controls:
             client,
             lambda direction, turn: self._put(lambda: actions.handles.nudge(direction, turn)),
             lambda: self._put(actions.handles.switch_handle),
+            lambda change: self._put(lambda: actions.handles.grip(change)),
         )
         self.refresh()
 
@@ -78,6 +79,7 @@ class Controls:
             hint="metres of the arm for a metre of the handle; rotations are not scaled",
         )
         self._scale.on_update(self._by_user(actions.set_scale))
+        self._grippers = [self._add_gripper(gui, k) for k in range(MAX_HANDLES)]
         hint = "detach: move the handle without the arm; recentre: put the handle back at the end effector"
         self._attach = gui.add_button_group("handle", (DETACH, RECENTRE), hint=hint)
         self._attach.on_click(self._by_user(self._click_handle))
@@ -88,6 +90,27 @@ class Controls:
         self._tour.on_click(self._by_user(lambda value: actions.end_script() if value == STOP else actions.tour(value)))
         with gui.add_folder("more", expand_by_default=False):
             self._add_more(gui)
+
+    def _add_gripper(self, gui: Any, k: int) -> Any:
+        name = "gripper" if k == 0 else f"gripper {k + 1}"
+        hint = "0 is closed, 1 is open; the keys N and M close and open it"
+        slider = gui.add_slider(name, min=0.0, max=1.0, step=0.01, initial_value=0.0, hint=hint, visible=False)
+        slider.on_update(self._by_user(lambda value: self._actions.set_gripper(k, float(value))))
+        return slider
+
+    def show_grippers(self) -> None:
+        """Shows how far the grippers are open, and hides the sliders of end effectors without one."""
+        session = self._actions.session
+        openings = session.grippers
+        for k, slider in enumerate(self._grippers):
+            has = k < len(openings) and not np.isnan(openings[k]) and not session.source.other_drives
+            if slider.visible != has:
+                slider.visible = has
+            if has:
+                wanted = session.source.openings[k]
+                value = round(float(openings[k]) if wanted is None else wanted, 2)
+                if abs(slider.value - value) > 0.004:
+                    slider.value = value
 
     def _add_more(self, gui: Any) -> None:
         actions = self._actions
@@ -135,7 +158,8 @@ class Controls:
 
     async def _on_upload(self, event: Any) -> None:
         name, content = event.target.value.name, event.target.value.content
-        if self._drives() and not self._uploads.put(lambda: self._actions.upload(name, content, self._drives)):
+        actions, client = self._actions, self.client
+        if self._drives() and not self._uploads.put(lambda: actions.upload(name, content, self._drives, client)):
             self._actions.show_message("not read", f"{name[-60:]}: an upload is being read")
 
     def _click_handle(self, value: str) -> None:
@@ -162,10 +186,10 @@ class Controls:
             tips = tuple(dict.fromkeys((*arm.links, *arm.linkage.tips)))
             _set_value(self._links, tips, arm.links[0])
             self._add_handles(arm)
-        own = not source.other_drives
+        own, real = not source.other_drives, actions.has_robot
         several = len(arm.links) == 1 and len(self._links.options) > 1
-        shown = [(control, own) for control in (self._arms, self._upload, self._attach, self._tour)]
-        for control, visible in (*shown, (self._links, own and several)):
+        shown = [(control, own and not real) for control in (self._arms, self._upload, self._tour)]
+        for control, visible in (*shown, (self._attach, own), (self._links, own and several and not real)):
             if control.visible != visible:
                 control.visible = visible
         for handle, ball in self._handles:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
@@ -11,6 +12,7 @@ from supple.frame import Array, Frame
 if TYPE_CHECKING:
     from supple.teleop.page.actions import Actions
 
+DETACHED = "handle detached"
 NUDGE = (0.012, 0.05)  # of the arm's size, and radians, for a key press
 
 
@@ -28,6 +30,7 @@ class HandleInput:
         """Starts again, with no handle dragged and all attached."""
         self.dragged_ball, self._active = None, 0
         self._actions.session.source.attached = True
+        self._actions.end_message(DETACHED)
 
     def drag(self, k: int, phase: str, position: ArrayLike, wxyz: ArrayLike | None) -> None:
         """A drag of handle k: "start", "update" or "end". Without a quaternion it is dragged by its ball."""
@@ -54,9 +57,19 @@ class HandleInput:
         k = min(self._active, len(source.handles) - 1)
         handle, step = source.handles[k], NUDGE[0] * session.arm.size
         if turn and session.arm.turns[k]:
-            handle.move(handle.frame.position, (Frame.rotvec(NUDGE[1] * direction) @ handle.frame).to_quaternion())
+            turned = Frame.rotvec(NUDGE[1] * direction * session.arm.turn_axes[k]) @ handle.frame
+            handle.move(handle.frame.position, turned.to_quaternion())
         elif not turn:
             handle.move(handle.frame.position + step * direction * session.arm.axes[k])
+
+    def grip(self, change: float) -> None:
+        """Opens the gripper of the active handle a little more, or closes it."""
+        session = self._actions.session
+        k = min(self._active, len(session.source.handles) - 1)
+        present = session.source.openings[k]
+        opening = float(session.grippers[k]) if present is None else present
+        if not (session.source.scripted or session.source.other_drives or math.isnan(opening)):
+            self._actions.set_gripper(k, min(max(opening + change, 0.0), 1.0))
 
     def switch_handle(self) -> None:
         """Keys move the next handle from now on."""
@@ -69,8 +82,8 @@ class HandleInput:
         source = self._actions.session.source
         source.attached = not source.attached
         if source.attached:
-            self._actions.show_message("", "")
+            self._actions.end_message(DETACHED)
         else:
             text = "The handle moves and the arm stays. Press attach to drive on from there."
-            self._actions.show_message("handle detached", text, None)
+            self._actions.show_message(DETACHED, text, None)
         self._actions.changed()

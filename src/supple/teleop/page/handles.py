@@ -90,8 +90,12 @@ class Handle:
 class Script:
     """Frames of the hands at given times: the tour, or a recording."""
 
-    def __init__(self, frames: Array, times: Array) -> None:
-        """Frames (n, hands, 4, 4) at times (n,) in seconds from 0, ascending; nan for a released hand."""
+    def __init__(self, frames: Array, times: Array, grippers: Array | None = None) -> None:
+        """Frames (n, hands, 4, 4) at times (n,) in seconds from 0, ascending; nan for a released hand.
+
+        ``grippers``: how far they are open (n, hands), 0 closed to 1 open; nan to leave one as it is.
+        """
+        self._grippers = grippers
         self._frames = [[Frame._trusted(one) if np.isfinite(one).all() else None for one in row] for row in frames]
         self._times = times
 
@@ -102,7 +106,16 @@ class Script:
 
     def at(self, t: float) -> Sequence[Frame | None]:
         """Frames of the hands at a time (s)."""
-        return self._frames[max(int(np.searchsorted(self._times, t, side="right")) - 1, 0)]
+        return self._frames[self._index(t)]
+
+    def grippers_at(self, t: float) -> list[float | None]:
+        """How far the grippers are open at a time (s); empty if that is not known."""
+        if self._grippers is None:
+            return []
+        return [None if math.isnan(opening) else opening for opening in self._grippers[self._index(t)].tolist()]
+
+    def _index(self, t: float) -> int:
+        return max(int(np.searchsorted(self._times, t, side="right")) - 1, 0)
 
 
 class HandleSource:
@@ -117,9 +130,13 @@ class HandleSource:
         """Whether a dragged handle moves the arm; False while indexing."""
         self.heard: Callable[[float], bool] = lambda now: True
         """Whether the browser that drives is heard at a time."""
+        self.openings: list[float | None] = []
+        """How far each gripper shall open, 0 closed to 1 open; None: as it is."""
+        self.forget_grippers()
         self._silent_since = math.inf
         self._other = other
         self._script: tuple[Script, float, Callable[[], None]] | None = None
+        self._expected = False
         self._lock = threading.Lock()
 
     @property
@@ -129,18 +146,31 @@ class HandleSource:
 
     @property
     def scripted(self) -> bool:
-        """Whether a script runs."""
-        return self._script is not None
+        """Whether a script runs, or waits until the arm is at its start."""
+        return self._script is not None or self._expected
+
+    def release_handles(self) -> None:
+        """Ends all dragging: a handle moves the arm again when it is taken hold of anew."""
+        for handle in self.handles:
+            handle.place(handle.frame)
+
+    def forget_grippers(self) -> None:
+        """The grippers stay as they are, until the operator moves them again."""
+        self.openings = [None] * len(self.handles)
+
+    def expect(self) -> None:
+        """A script will be played when the arm is at its start; `end` takes that back."""
+        self._expected = True
 
     def play(self, script: Script, done: Callable[[], None]) -> None:
         """Starts a script; ``done`` is called when it has ended, but not if `end` ends it."""
         with self._lock:
-            self._script = (script, time.monotonic(), done)
+            self._script, self._expected = (script, time.monotonic(), done), False
 
     def end(self) -> None:
-        """Ends a script, if one runs."""
+        """Ends a script, if one runs or is expected."""
         with self._lock:
-            self._script = None
+            self._script, self._expected = None, False
 
     def read(self) -> Command | None:
         """The command of the handles; None while no browser drives. A handle that does not move is released.
@@ -162,7 +192,8 @@ class HandleSource:
         if running is not None:
             return self._scripted(*running, now)
         frames = [handle.command(now) for handle in self.handles]
-        return Command(hands=frames if self.attached else [None] * len(frames), stamp=now)
+        hands = frames if self.attached else [None] * len(frames)
+        return Command(hands=hands, stamp=now, grippers=tuple(self.openings))
 
     def _check_silence(self, now: float) -> None:
         if not self.heard(now):
@@ -188,7 +219,13 @@ class HandleSource:
                 self._script = None if ended else self._script
             if ended:
                 done()
-        return Command(hands=[*frames, *[None] * (len(self.handles) - len(frames))], stamp=now)
+        hands = [*frames, *[None] * (len(self.handles) - len(frames))]
+        return Command(hands=hands, stamp=now, grippers=self._script_grippers(script, now - since))
+
+    def _script_grippers(self, script: Script, t: float) -> tuple[float | None, ...]:
+        """The grippers of a script at a time (s); where it has none, those of the operator."""
+        given = script.grippers_at(t)
+        return tuple(given) if len(given) == len(self.handles) else tuple(self.openings)
 
     def close(self) -> None:
         """Closes the other source, if there is one."""

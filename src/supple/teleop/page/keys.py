@@ -20,10 +20,20 @@ KEYS = (
 )
 
 
-def add(client: Any, nudge: Callable[[Array, bool], None], switch: Callable[[], None]) -> list[Any]:
+GRIPPER_KEYS = (("N", "close the gripper", -0.1), ("M", "open the gripper", 0.1))
+"""Key, name, and how far a press moves the gripper."""
+
+
+def add(
+    client: Any,
+    nudge: Callable[[Array, bool], None],
+    switch: Callable[[], None],
+    grip: Callable[[float], None],
+) -> list[Any]:
     """Registers the keys with a client of viser.
 
-    ``nudge`` is called with a direction (3,) in the world and whether to turn, ``switch`` to use the next handle.
+    ``nudge`` is called with a direction (3,) in the world and whether to turn, ``switch`` to use the next handle,
+    ``grip`` with the change of the gripper.
     """
     made = []
     for key, word, view_direction in KEYS:
@@ -32,6 +42,10 @@ def add(client: Any, nudge: Callable[[Array, bool], None], switch: Callable[[], 
             command = client.gui.add_command(label, hotkey=key, modifier="shift" if turn else None)
             command.on_trigger(lambda _, d=view_direction, turn=turn: nudge(to_world(client.camera, d), turn))
             made.append(command)
+    for key, label, change in GRIPPER_KEYS:
+        command = client.gui.add_command(label, hotkey=key)
+        command.on_trigger(lambda _, change=change: grip(change))
+        made.append(command)
     command = client.gui.add_command("switch to the next handle", hotkey="H")
     command.on_trigger(lambda _: switch())
     return [*made, command]

@@ -49,13 +49,11 @@ class Panel:
 def status(tick: Tick, arm: Arm) -> str:
     """The status in its colour and the reason, as HTML."""
     status = TrackingStatus.HELD if tick.held else tick.step.status
-    if tick.held:
-        why = tick.held
-    elif status is TrackingStatus.FOLLOWING:
+    if status is TrackingStatus.FOLLOWING:
         turned = f" and {np.degrees(tick.step.angle.max()):.1f}°" if all(arm.turns) else ""
         why = f"{1e3 * tick.step.distance.max():.1f} mm{turned} away"
     else:
-        why = tick.step.why
+        why = tick.why
     if not tick.held and tick.step.status is not TrackingStatus.HELD:
         why = "; ".join([why, *tick.step.warnings])
     return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,14 +18,25 @@ from supple.teleop.methods import METHODS, SUPPLE
 from supple.teleop.page.arm import Arm
 from supple.teleop.page.handles import HandleSource, Script
 from supple.teleop.recording import Recorder, Recording
+from supple.teleop.robot import Connection
 from supple.tracker import Tracker
+
+REAL_SPEED = 0.25
+"""Share of the bounds of speed and acceleration with which a real arm moves to the start."""
 
 
 class Session:
     """An arm and its loop. It is also the loop's sink: it stores the newest tick and passes ticks to a recorder."""
 
     def __init__(
-        self, arm: Arm, *, method: str = SUPPLE, rate: float = 300.0, scale: float = 1.0, other: Source | None = None
+        self,
+        arm: Arm,
+        *,
+        method: str = SUPPLE,
+        rate: float = 300.0,
+        scale: float = 1.0,
+        other: Source | None = None,
+        robot: Connection | None = None,
     ) -> None:
         """An arm at rest; `loop.start()` begins.
 
@@ -34,30 +46,35 @@ class Session:
             rate: ticks a second.
             scale: metres of a goal for a metre of its handle.
             other: a source in place of the handles.
+            robot: a real arm that follows; its pose is where the loop begins.
         """
         self.arm, self.rate, self.method = arm, rate, method
         self.source = HandleSource(arm.frames(arm.linkage.rest), other)
         self.newest: Tick | None = None
         """The newest tick; None before the first."""
-        self.resets = 0
-        """Number of resets of the arm."""
+        self.begins = 0
+        """How often a real arm has been taken over where it was: at first, and after it was lost or stopped."""
+        self.robot = robot
         self._scale = scale
         self._mappings = [Mapping(scale) for _ in arm.links]
         self._recorder: Recorder | None = None
-        self._begun = False  # whether the reset with which the recording begins has happened
+        self._begun = threading.Event()  # whether the arm stands where the recording begins
         self._tracker = self._make_tracker(method)
-        self.loop = Loop(self.source, self._mappings, self._tracker, self, rate)
+        rest = arm.grippers.opening(arm.linkage.rest)
+        self.loop = Loop(self.source, self._mappings, self._tracker, self, rate, arm=robot, grippers=rest)
 
     # -- the loop's sink --------------------------------------------------------------------------------------------
 
     def write(self, tick: Tick) -> None:
         """Takes a tick."""
         self.newest = tick
+        if self.robot is not None and self.robot.starts != self.begins:
+            self.begins = self.robot.starts
+            self.source.end()  # what was to be played began elsewhere
+            self.source.forget_grippers()
+            self.place_handles(tick.step.q)
         recorder = self._recorder
-        if tick.begin is not None:
-            self.resets += 1
-            self._begun = True
-        if recorder is not None and self._begun:
+        if recorder is not None and self._begun.is_set():
             recorder.write(tick)
 
     def close(self) -> None:
@@ -70,6 +87,11 @@ class Session:
     def q(self) -> Array:
         """Current joint values (dof,)."""
         return np.array(self.arm.linkage.rest if self.newest is None else self.newest.step.q)
+
+    @property
+    def grippers(self) -> Array:
+        """How far the grippers are open (links,): 0 closed to 1 open; nan for an end effector without one."""
+        return np.full(len(self.arm.links), np.nan) if self.newest is None else self.newest.grippers
 
     @property
     def scale(self) -> float:
@@ -87,17 +109,33 @@ class Session:
         self._tracker, self.method = self._make_tracker(method), method
         self.loop.use(self._tracker)
 
-    def reset(self, q: Array | None = None) -> None:
-        """Puts the arm at joint values q (dof,), by default its rest, and the handles at the end effectors."""
-        begin = self.arm.linkage.rest if q is None else q
+    def reset(self, q: Array | None = None, done: Callable[[], None] = lambda: None) -> None:
+        """Moves the arm to joint values q (dof,), by default its rest, and the handles to its end effectors there.
+
+        It moves within the bounds, a real arm at a part of them; ``done`` is called in the loop's thread when it is
+        there.
+        """
         self.source.end()
         self._set_scale(self._scale)
-        self.loop.reset(begin)
-        self.place_handles(begin)
+        end = self.arm.linkage.clamp(self.arm.linkage.rest if q is None else q)
+        self.place_handles(end)
 
-    def recentre(self) -> None:
-        """Puts handles and goals at the end effectors; the arm stops where it is."""
-        self.reset(self.arm.linkage.clamp(self.q))
+        def arrived() -> None:
+            self.place_handles(end)
+            done()
+
+        self.loop.move(end, arrived, speed=1.0 if self.robot is None else REAL_SPEED, why="moving to the start")
+
+    def recentre(self, done: Callable[[], None] = lambda: None) -> None:
+        """Brakes, and puts handles and goals at the end effectors; ``done`` as in `reset`."""
+        self.source.end()
+        self._set_scale(self._scale)
+
+        def stands() -> None:
+            self.place_handles(self.loop.q)
+            done()
+
+        self.loop.move(None, stands, why="stopping")
 
     def place_handles(self, q: Array) -> None:
         """Puts the handles at the end effectors of joint values q (dof,)."""
@@ -106,9 +144,14 @@ class Session:
 
     def start_script(self, script: Script, begin: Array, done: Callable[[], None]) -> None:
         """Starts a script from joint values (dof,); the loop calls ``done`` when it has ended."""
-        self.reset(begin)
-        self._set_scale(1.0)
-        self.source.play(script, done)
+
+        def play() -> None:
+            if self.source.scripted:  # nobody has ended it meanwhile
+                self._set_scale(1.0)
+                self.source.play(script, done)
+
+        self.reset(begin, play)
+        self.source.expect()
 
     def end_script(self) -> None:
         """Ends a script, if one runs; the operator moves the handles again."""
@@ -139,9 +182,9 @@ class Session:
             recorder = Recorder.within(folder, self._tracker, self.rate)
         else:
             recorder = Recorder(file, self._tracker, self.rate)
-        self._begun = False
+        self._begun.clear()
         self._recorder = recorder
-        self.recentre()
+        self.recentre(self._begun.set)
         return recorder.path
 
     def end_recording(self) -> Path | None:
@@ -168,4 +211,4 @@ def script_of_recording(path: str | os.PathLike[str]) -> tuple[Script, Array, st
     rows = recording.rows()
     begin = np.isfinite(rows.begin).all(axis=1)
     start = rows.begin[int(np.argmax(begin))] if begin.any() else rows.q[0]
-    return Script(rows.goals, rows.t - rows.t[0]), start, recording.linkage.name
+    return Script(rows.goals, rows.t - rows.t[0], rows.grippers), start, recording.linkage.name

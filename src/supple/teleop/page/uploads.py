@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 from supple.teleop.page.arm import MAX_UPLOAD
+
+_LATER = 0.4  # s; until viser has said that an upload was complete, which it says of one that was dropped too
 
 
 def limit(client: Any, refused: Callable[[str, int], None], most: int = MAX_UPLOAD) -> None:
@@ -23,9 +26,11 @@ def limit(client: Any, refused: Callable[[str, int], None], most: int = MAX_UPLO
         states.pop(message.transfer_uuid, None)
         done = _messages.FileTransferPartAck(message.source_component_uuid, message.transfer_uuid, size, size)
         connection.queue_message(done)  # else the button stays busy
+        client._supple_upload = message.transfer_uuid
         refused(name, size)
 
     async def begun(_: Any, message: Any) -> None:
+        client._supple_upload = message.transfer_uuid
         for other in [key for key in states if key != message.transfer_uuid]:
             states.pop(other, None)
         if message.size_bytes > most:
@@ -38,3 +43,17 @@ def limit(client: Any, refused: Callable[[str, int], None], most: int = MAX_UPLO
 
     connection.register_handler(_messages.FileTransferStartUpload, begun)
     connection.register_handler(_messages.FileTransferPart, received)
+
+
+def say_refused(client: Any, name: str, reason: str) -> None:
+    """Replaces the notice of viser that the last upload of a client was successful, soon."""
+    from viser import _messages
+
+    uuid = getattr(client, "_supple_upload", None)
+    if uuid is None:
+        return
+    said = _messages.NotificationProps(f"{name[-60:]} was refused", reason[:300], False, True, 10.0, "red")
+    message = _messages.NotificationUpdateMessage(f"upload-{uuid}", said)
+    send = threading.Timer(_LATER, client._websock_connection.queue_message, (message,))
+    send.daemon = True
+    send.start()

@@ -27,6 +27,10 @@ JOINTS = ("begin", "measured", "q", "velocity", "weight")
 """Numbers, one for each value of q."""
 FRAME = ("r00", "r01", "r02", "r10", "r11", "r12", "r20", "r21", "r22", "x", "y", "z")
 ERROR = ("x", "y", "z", "rx", "ry", "rz")
+GRIPPERS = ("gripper", "wanted")
+"""Numbers, one for each link, 0 closed to 1 open: how far the grippers were opened, and what the command wanted."""
+STAYS = -1.0
+"""In the column ``wanted``: the gripper was to stay as it was; nan if the command had no grippers."""
 MUST_BE_FINITE = ("t", "dt", "late", "damping", "lag", "q", "velocity", "weight", "error")
 _FIELDS = {"taken": "command_stamp", "grip": "engaged", "hands": "hands_given", "how": "new_tracker"}
 """Fields of `Rows` whose name differs from that of their column."""
@@ -68,7 +72,7 @@ class Rows:
     status: Any
     """Value of the `TrackingStatus` (n,)."""
     why: Sequence[str]
-    """The tracker's explanation of the status."""
+    """Why the arm was not at its goal: why the loop held it, else the tracker's explanation."""
     held: Sequence[str]
     """Reason why the loop held the arm; empty while it did not."""
     new_tracker: Sequence[str]
@@ -89,6 +93,10 @@ class Rows:
     """Its sequence number (n,)."""
     buttons: Any
     """Its buttons (n,)."""
+    grippers: Array
+    """How far the grippers were to be open (n, links): 0 closed to 1 open; nan where that is unknown."""
+    wanted: Array
+    """How far the newest command wanted them to be open (n, links); -1: to stay as they were."""
 
     def __len__(self) -> int:
         return len(self.t)
@@ -101,7 +109,13 @@ class Rows:
             stamp=float(self.command_stamp[k]),
             sequence=int(self.sequence[k]),
             buttons=int(self.buttons[k]),
+            grippers=self._wanted_openings(k),
         )
+
+    def _wanted_openings(self, k: int) -> list[float | None]:
+        if np.isnan(self.wanted[k]).all():
+            return []
+        return [None if math.isnan(opening) or opening == STAYS else opening for opening in self.wanted[k].tolist()]
 
     def _hand(self, k: int, i: int) -> Frame:
         return Frame._trusted(self.hands[k, i] if i < self.hands.shape[1] else np.full((4, 4), math.nan))
@@ -122,8 +136,9 @@ class Rows:
 class Layout:
     """Names and places of the columns, for the names of q and the driven links."""
 
-    def __init__(self, names: Sequence[str], links: Sequence[str]) -> None:
-        self.dof, self.links = len(names), len(links)
+    def __init__(self, names: Sequence[str], links: Sequence[str], grippers: bool = True) -> None:
+        """``grippers``: whether there are columns for them; recordings of format 1 and 2 have none."""
+        self.dof, self.links, self.grippers = len(names), len(links), grippers
         columns = list(SINGLE)
         times = Counter(links)
         labels = [f"{link} ({k + 1})" if times[link] > 1 else link for k, link in enumerate(links)]
@@ -131,6 +146,7 @@ class Layout:
         blocks = [(part, list(names)) for part in JOINTS]
         blocks += [(part, [f"{link}.{x}" for link in labels for x in FRAME]) for part in ("hand", "goal")]
         blocks.append(("error", [f"{link}.{x}" for link in labels for x in ERROR]))
+        blocks += [(part, labels) for part in GRIPPERS if grippers]
         for part, inner in blocks:
             self.parts[part] = slice(len(columns), len(columns) + len(inner))
             columns += [f"{part}.{name}" for name in inner]
@@ -152,6 +168,10 @@ class Layout:
         row[parts["q"]], row[parts["velocity"]], row[parts["weight"]] = step.q, step.velocity, step.joint_weights
         row[parts["goal"]] = _flat(tick.goals).ravel()
         row[parts["error"]] = step.error.ravel()
+        row[parts["gripper"]] = tick.grippers if len(tick.grippers) == self.links else math.nan
+        row[parts["wanted"]] = math.nan
+        for k, wanted in enumerate(() if command is None else command.grippers[: self.links]):
+            row[parts["wanted"].start + k] = STAYS if wanted is None else wanted
         row[parts["hand"]] = math.nan
         hands = () if command is None else command.hands
         first = parts["hand"].start
@@ -162,7 +182,7 @@ class Layout:
         engaged, sequence, buttons = (
             (False, 0, 0) if command is None else (command.engaged, command.sequence, command.buttons)
         )
-        texts = [letters, step.status.name.lower(), tick.held, step.why, new_tracker]
+        texts = [letters, step.status.name.lower(), tick.held, tick.why, new_tracker]
         return [tick.number, sequence & _MASK, buttons & _MASK, lost], [tick.fresh, engaged], texts
 
     def rows(self, integers: Mapping[str, Any], texts: Mapping[str, Sequence[str]], numbers: Array) -> Rows:
@@ -175,6 +195,7 @@ class Layout:
         columns |= {name: texts[name] for name in TEXTS if name != "outcome"}
         columns |= {name: part(name)[:, 0] for name in SINGLE}
         columns |= {name: part(name) for name in JOINTS if name != "weight"}
+        unknown = np.full((len(numbers), self.links), math.nan)
         values = {status.name.lower(): status.value for status in TrackingStatus}
         return Rows(
             **{_FIELDS.get(name, name): column for name, column in columns.items()},
@@ -183,6 +204,8 @@ class Layout:
             goals=_frames(part("goal"), self.links),
             error=part("error").reshape(-1, self.links, 6),
             status=np.array([values[word] for word in texts["outcome"]]),
+            grippers=part("gripper") if self.grippers else unknown,
+            wanted=part("wanted") if self.grippers else unknown,
         )
 
 

@@ -22,8 +22,10 @@ from supple.teleop.recording import format1
 if TYPE_CHECKING:
     from supple.tracker import Tracker
 
-FORMAT = 2
-"""Format that is written. Format 1 held the solver as the text of its repr; see `format1`."""
+FORMAT = 3
+"""Format that is written. Format 2 had no columns for grippers; format 1 also held the solver as the text of its repr,
+see `format1`."""
+_READ = (1, 2, FORMAT)
 MAX_DRIVEN = 1000
 """Greatest number of driven links of a recording."""
 _GOAL_OPTIONS = (
@@ -73,6 +75,11 @@ class Metadata:
             instructions=_core.instruction_set(),
         )
 
+    @property
+    def has_grippers(self) -> bool:
+        """Whether the recording has columns for grippers."""
+        return self.format > 2
+
     def to_json(self) -> str:
         """One line of JSON. Python writes floats so that they read back exactly."""
         return to_json(
@@ -92,13 +99,13 @@ class Metadata:
 
     @classmethod
     def from_dict(cls, data: Any) -> Metadata:
-        """Metadata of format 2 or 1, as read from JSON; raises `BadInput` for anything else."""
+        """Metadata of format 1 to 3, as read from JSON; raises `BadInput` for anything else."""
         try:
             format = data["format"]
             if format == 1:
                 data = format1.upgrade(data)
-            elif format != FORMAT:
-                raise BadInput(f"its format is {_check.short(format)}; this version of supple reads 1 and {FORMAT}")
+            elif format not in _READ or type(format) is not int:
+                raise BadInput(f"its format is {_check.short(format)}; this version of supple reads 1 to {FORMAT}")
             linkage, tracker = Linkage.from_dict(data["linkage"]), data["tracker"]
             start = np.array(data["start"], dtype=float)
             links = _links(data["links"], linkage)

@@ -157,8 +157,6 @@ class Recorder:
 def _check_tracker(tracker: Tracker) -> None:
     if not isinstance(tracker, Tracker) or not tracker._single:
         raise BadInput(f"tracker must be a Tracker of one arm, got {tracker!r}")
-    if any(goal.axis is not None for goal in tracker.goals):
-        raise BadInput("a recording has whole frames: track a link, or a goal without an axis")
 
 
 def _check_path(path: Path) -> None:

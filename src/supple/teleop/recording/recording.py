@@ -57,7 +57,7 @@ class Recording:
         self.version, self.instructions = found.version, found.instructions
         self.solver = found.tracker["solver_text"]
         self.acceleration = np.array(found.tracker["acceleration"], dtype=float)
-        self._layout = Layout(self.linkage.names, self.links)
+        self._layout = Layout(self.linkage.names, self.links, found.has_grippers)
         reader.check_columns(self.path, self._layout)
 
     def blocks(self, size: int = _BLOCK) -> Iterator[Rows]:

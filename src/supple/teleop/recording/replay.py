@@ -18,6 +18,7 @@ from supple.linkage import Linkage
 from supple.solver import Solver
 from supple.step import Step, TrackingStatus
 from supple.teleop import methods
+from supple.teleop.goals import GoalFrames
 from supple.teleop.recording.columns import Rows
 from supple.teleop.recording.recording import Recording
 from supple.tracker import Tracker
@@ -157,18 +158,19 @@ def _steps(
 ) -> Iterator[tuple[Rows, Step]]:
     """The rows and the results of a tracker; adds the recorded solvers that replaced others to ``solvers``."""
     tracker = recording.tracker(solver, linkage=linkage)
+    frames = GoalFrames(tracker)
     for rows in recording.blocks():
-        goals: Any = rows.goals if len(recording.links) > 1 else rows.goals[:, 0]
         begins, has_measured = ~np.isnan(rows.begin[:, 0]), ~np.isnan(rows.measured[:, 0])
         stamps = [None if math.isnan(stamp) else stamp for stamp in rows.stamp.tolist()]
         results = []
         for k, (dt, stamp) in enumerate(zip(rows.dt.tolist(), stamps, strict=True)):
             if rows.new_tracker[k]:
                 tracker = _new_tracker(rows.new_tracker[k], tracker, recording, solver, solvers)
+                frames = GoalFrames(tracker)
             if begins[k]:
                 tracker.reset(rows.begin[k])
-            goal = goals[k] if goals.ndim == 3 else list(goals[k])
-            results.append(tracker.step(goal, dt, stamp, rows.measured[k] if has_measured[k] else None)._result)
+            measured = rows.measured[k] if has_measured[k] else None
+            results.append(tracker.step(frames.commands(rows.goals[k]), dt, stamp, measured)._result)
         yield rows, Step(np.array(results), tracker)
 
 

@@ -1,0 +1,99 @@
+"""The command `supple calibrate`: find offset, sign and limits of the servo motors of an arm, moved by hand."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from supple.cli import completion, inputs, output
+from supple.cli.options import Search, epilog, errors_to_stderr
+from supple.errors import BadInput
+
+EPILOG = epilog(
+    "supple calibrate so101 so101.json --port /dev/ttyACM0",
+    "supple calibrate robot.urdf robot.json --bus my_bus.py:connect --unit degrees",
+)
+
+
+def calibrate(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|NAME",
+            help="A file, or the name of a bundled model.",
+            autocompletion=completion.models_and_files,
+        ),
+    ],
+    file: Annotated[Path, typer.Argument(metavar="CALIBRATION", help="The JSON file to write.")],
+    port: Annotated[
+        str | None,
+        typer.Option(
+            "--port", help="Serial port of a bus that LeRobot knows. Motors are numbered from 1, as the joints."
+        ),
+    ] = None,
+    kind: Annotated[str, typer.Option("--kind", metavar="feetech|dynamixel", help="The kind of that bus.")] = "feetech",
+    model: Annotated[str, typer.Option("--model", help="The model of its motors.")] = "sts3215",
+    bus: Annotated[
+        str | None,
+        typer.Option(
+            "--bus",
+            metavar="FILE:NAME",
+            help="In place of a port: a Python file and the name in it of a function that returns a bus, an object "
+            "with sync_read and sync_write. The file is run.",
+        ),
+    ] = None,
+    unit: Annotated[str, typer.Option("--unit", metavar="ticks|degrees", help="What the bus counts in.")] = "ticks",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
+    search: Search = None,
+) -> None:
+    """Calibrate the servo motors of an arm: move it by hand to its zero pose, then each joint to its limits.
+
+    The torque of the motors is switched off first: hold the arm. The file is for `supple.teleop.servo.ServoArm`.
+    """
+    with errors_to_stderr():
+        from supple.teleop.servo import calibrated
+
+        linkage = inputs.find(source, search or ())
+        if unit not in ("ticks", "degrees"):
+            raise BadInput(f"--unit: ticks or degrees, not {unit!r}")
+        if file.exists() and not overwrite:
+            raise BadInput(f"{file} exists; give --overwrite to replace it")
+        if (port is None) == (bus is None):
+            raise BadInput("give --port or --bus: where the motors are")
+        connected = _from_file(bus) if bus else _lerobot(kind, str(port), model, linkage.names, unit == "degrees")
+        limp = getattr(connected, "disable_torque", None)
+        if limp is not None:
+            limp()
+        output.print_text(f"{linkage.name}: {linkage.dof} joint values. Ends with q.")
+        found = calibrated(connected, linkage, _ask, unit=unit)  # type: ignore[arg-type]
+        found.save(file)
+        for motor in found.motors:
+            output.print_text(
+                f"{motor.joint}: offset {motor.offset:g}, sign {motor.sign:+d}, {motor.low:g} to {motor.high:g}"
+            )
+        output.print_text(f"written to {file}")
+
+
+def _ask(sentence: str) -> str:
+    return str(typer.prompt(sentence, default="", show_default=False, prompt_suffix=" "))
+
+
+def _from_file(word: str) -> Any:
+    """The bus that a function in a Python file returns."""
+    file, _, name = word.rpartition(":")
+    if not file or not Path(file).is_file():
+        raise BadInput(f"--bus: expected a file and a name in it, such as my_bus.py:connect, got {word!r}")
+    try:
+        names = runpy.run_path(file)
+        return names[name]()
+    except Exception as error:
+        raise BadInput(f"--bus: {word} failed: {type(error).__name__}: {error}") from error
+
+
+def _lerobot(kind: str, port: str, model: str, names: tuple[str, ...], degrees: bool) -> Any:
+    from supple.teleop.servo import lerobot_bus
+
+    return lerobot_bus(kind, port, {name: (k + 1, model) for k, name in enumerate(names)}, degrees=degrees)

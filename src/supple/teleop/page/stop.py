@@ -1,0 +1,55 @@
+"""StopPanel: the stop of a real arm, in every browser, whether it drives or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+STOP, REARM = "emergency stop", "re-arm"
+
+
+class StopPanel:
+    """A button and a key (Escape) that stop the arm, and in the browser that drives a button to arm it again."""
+
+    def __init__(
+        self,
+        client: Any,
+        stop: Callable[[], None],
+        rearm: Callable[[], None],
+        stopped: Callable[[], str],
+        drives: Callable[[], bool],
+    ) -> None:
+        """Adds them to a client of viser.
+
+        ``stopped`` returns why the arm is stopped, empty if it is not; ``drives`` whether this browser drives.
+        """
+        self._stopped, self._drives, self._rearm_arm = stopped, drives, rearm
+        gui = client.gui
+        self._folder = gui.add_folder(None, order=5)
+        with self._folder:
+            self._button = gui.add_button(STOP, color="red", hint="the arm brakes and stays; key: Escape")
+            self._text = gui.add_html("", visible=False)
+            self._rearm = gui.add_button(REARM, color="gray", visible=False, hint="drive again, from where the arm is")
+        self._button.on_click(lambda _: stop())
+        self._rearm.on_click(lambda _: self._click_rearm())
+        self._key = gui.add_command(STOP, hotkey="escape")
+        self._key.on_trigger(lambda _: stop())
+        self._shown: tuple[str, bool] = ("", False)
+
+    def refresh(self) -> None:
+        """Shows whether the arm is stopped."""
+        why, drives = self._stopped(), self._drives()
+        if (why, drives) == self._shown:
+            return
+        self._shown = (why, drives)
+        advice = "" if drives else " Only the browser that drives can re-arm it."
+        self._text.content = (
+            '<div data-stopped style="padding:0 0.9em 0.7em;font-size:0.875em;font-weight:600;color:#b3261e">'
+            f"{escape(why + advice)}</div>"
+        )
+        self._text.visible, self._rearm.visible = bool(why), bool(why) and drives
+
+    def _click_rearm(self) -> None:
+        if self._drives():
+            self._rearm_arm()

@@ -1,0 +1,323 @@
+"""Robot: what the loop asks of a real arm, and a connection that reads and writes it in a thread of its own."""
+
+from __future__ import annotations
+
+import atexit
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple import _check
+from supple.errors import BadInput
+from supple.frame import Array
+from supple.linkage import Linkage
+from supple.teleop.command import Tick
+from supple.teleop.gripper import GripperJoints
+from supple.teleop.process import real_time_priority
+
+OnExit = Literal["hold", "release"]
+MAX_AGE = 0.1
+"""Seconds after which a reading is too old: the arm is held."""
+LATCH_AFTER = 1.0
+"""Seconds without a good reading after which the arm counts as lost: it must be armed again."""
+RETRY = 0.5
+"""Seconds between two attempts to connect again."""
+RATE = 100.0
+"""Readings a second, unless the arm has an attribute ``rate``."""
+SETTLED = 0.15
+"""Speed of the fastest joint, in rad/s or m/s, below which an arm counts as standing, so that it can be driven."""
+_WINDOW = 0.1  # s; over which that speed is measured
+_FARTHEST = 1e5  # rad or m; a joint value beyond it is an error of the reading
+_CLOSING = 2.0  # s; how long the end waits for a bus that hangs
+
+
+@runtime_checkable
+class Robot(Protocol):
+    """A real arm: any object with these two methods. All calls come from one thread, and may block that thread.
+
+    It may also have
+
+    - ``gripper``, an object with ``read() -> float`` and ``write(opening)``, 0 closed to 1 open,
+    - ``hold()``: stop and keep the pose; called after a stop, and at the end,
+    - ``release()``: torque off, for ``on_exit="release"``,
+    - ``connect()``: open the bus again after a failure,
+    - ``close()``: called last,
+    - ``rate``: readings a second that the bus can do.
+    """
+
+    def read(self) -> ArrayLike:
+        """The measured joint values (dof,), in the order and the units of the linkage: radians or metres."""
+        ...
+
+    def write(self, q: Array, /) -> object:
+        """Moves towards joint values q (dof,), which are close to those before."""
+        ...
+
+
+class Lost(Exception):
+    """There is no reading of the arm that is new enough."""
+
+
+class Reading(NamedTuple):
+    """What was read from an arm."""
+
+    t: float
+    """When, in seconds of the monotonic clock."""
+    q: Array
+    """Joint values (dof,)."""
+    gripper: float
+    """How far the gripper is open, 0 to 1; nan if that is not read."""
+
+
+class Connection:
+    """A robot that is read and written in a thread of its own, at the rate of its bus. Safe from any thread.
+
+    What is written is always finite and within the limits of the linkage (or as far outside as the arm was when it
+    began), and at most the distance away from the last that the speed limits allow in two periods of the bus. Nothing
+    is written before the first valid reading, and nothing until `start` has taken over the measured pose.
+    """
+
+    def __init__(
+        self,
+        robot: Robot | Callable[[], Robot],
+        linkage: Linkage,
+        links: Sequence[str] = (),
+        *,
+        rate: float | None = None,
+        on_exit: OnExit = "hold",
+    ) -> None:
+        """Connects, in its thread.
+
+        Args:
+            robot: the arm, or a function that connects to it and returns it; it is called again after a failure.
+            linkage: the linkage whose joint values the robot has.
+            links: the driven links, whose grippers are opened.
+            rate: readings and writes a second; by default ``robot.rate``, or 100.
+            on_exit: at the end the arm is held ("hold", it keeps its pose) or its torque is switched off ("release").
+        """
+        _check.one_of(on_exit, "on_exit", get_args(OnExit))
+        made = not isinstance(robot, Robot)
+        if made and not callable(robot):
+            raise BadInput(f"an arm has read() and write(q), or is a function that returns one; got {robot!r}")
+        if not made:
+            _check_robot(robot, on_exit)
+        self._open: Callable[[], Any] | None = robot if made else getattr(robot, "connect", None)  # type: ignore[assignment]
+        self._robot: Any = None if made else robot
+        self._made, self._linkage, self._on_exit = made, linkage, on_exit
+        self.fingers = GripperJoints(linkage, links)
+        """The joint values that are grippers."""
+        self._given_rate = None if rate is None else _check.positive(rate, "rate")
+        self._readings: deque[Reading] = deque(maxlen=256)
+        self._good, self._since = -math.inf, time.monotonic()  # the last good cycle; connected or trying since
+        self._error = ""
+        self._epoch, self._started, self._lost = 0, -1, True
+        self._target: tuple[int, Array, float] | None = None
+        self._written: tuple[Array, float] | None = None
+        self._low, self._high = linkage.lower, linkage.upper
+        self._holding = self._asked_to_hold = False
+        self.latched = ""
+        """Why the arm must be armed again: it was lost for more than a second; empty if it need not be."""
+        self.starts = 0
+        """How often a loop has begun from the measured pose."""
+        self.cycles = self.errors = 0
+        self._end, self._ended = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="supple arm", daemon=True)
+        atexit.register(self.close)
+        self._thread.start()
+
+    # -- for the loop: no method blocks -------------------------------------------------------------------------------
+
+    @property
+    def rate(self) -> float:
+        """Readings a second."""
+        found = self._given_rate or _check.real(getattr(self._robot, "rate", RATE))
+        return found if 0 < found < math.inf else RATE
+
+    @property
+    def reading(self) -> Reading | None:
+        """The newest reading; None before the first."""
+        return self._readings[-1] if self._readings else None
+
+    @property
+    def needs_start(self) -> bool:
+        """Whether the arm has been connected anew, so that the loop must begin where it is."""
+        return self._started != self._epoch
+
+    def measured(self) -> Array:
+        """The measured joint values (dof,); raises `Lost` with the reason if the newest are too old."""
+        now, reading = time.monotonic(), self.reading
+        if reading is None:
+            raise Lost(f"no reading of the arm yet{_because(self._error)}")
+        if now - self._good > MAX_AGE:
+            if now - self._good > LATCH_AFTER and not self.latched and self._started >= 0:
+                self.latched = f"the arm was lost{_because(self._error)}"
+            raise Lost(f"the arm does not answer{_because(self._error) or f' for {now - self._good:.1f} s'}")
+        return reading.q
+
+    def start(self) -> tuple[Array, Array] | None:
+        """The measured joint values (dof,) and grippers (links,) to begin with; None while the arm still moves.
+
+        From then on `write` is obeyed.
+        """
+        self.measured()
+        readings, epoch = list(self._readings), self._epoch
+        newest = readings[-1]
+        earlier = [one for one in readings if one.t <= newest.t - _WINDOW]
+        if not earlier or np.abs(newest.q - earlier[-1].q).max() > SETTLED * (newest.t - earlier[-1].t):
+            return None
+        self._low, self._high = np.minimum(self._linkage.lower, newest.q), np.maximum(self._linkage.upper, newest.q)
+        self._target, self._written = None, (newest.q, newest.t)
+        self._holding = self._asked_to_hold = False
+        self._started = epoch
+        self.starts += 1
+        return newest.q, self._openings(newest)
+
+    def _openings(self, reading: Reading) -> Array:
+        """How far the grippers are open (links,), by their joint values or the arm's own gripper; nan if unknown."""
+        openings = self.fingers.opening(reading.q)
+        return np.where(np.isnan(openings), reading.gripper, openings)
+
+    def write(self, tick: Tick) -> None:
+        """Takes the joint values and the gripper of a tick; they are written as soon as the bus is free."""
+        q = tick.step.q
+        if self._started != self._epoch or not np.isfinite(q).all():
+            return
+        opening = float(tick.grippers[0]) if len(tick.grippers) else math.nan
+        self._target = (self._epoch, self.fingers.put(q, tick.grippers), opening)
+
+    def hold(self) -> None:
+        """Calls the robot's own ``hold``, once, and writes nothing more until `start`."""
+        self._asked_to_hold = True
+
+    def arm(self) -> None:
+        """Arms it again after it was lost or held: the loop begins anew from the measured pose."""
+        self.latched = ""
+        self._epoch += 1
+
+    def close(self) -> None:
+        """Holds or releases the arm, as chosen, and ends the thread; waits for that, but not for a bus that hangs."""
+        atexit.unregister(self.close)
+        self._end.set()
+        self._ended.wait(_CLOSING)
+
+    def __repr__(self) -> str:
+        state = self._error or ("connected" if self.reading else "connecting")
+        return f"<Connection to {type(self._robot).__name__} at {self.rate:g} Hz: {state}>"
+
+    # -- the thread ---------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        due = time.monotonic()
+        try:
+            # as the loop: a thread that other programs interrupt while it holds Python's lock would stop the loop too
+            with real_time_priority():
+                while not self._end.is_set():
+                    try:
+                        self._cycle()
+                    except Exception as error:  # the loop holds the arm and shows the error
+                        self._fail(error)
+                    due = max(due + 1 / self.rate, time.monotonic())
+                    self._end.wait(max(due - time.monotonic(), 0.0))
+                self._finish()
+        finally:
+            self._ended.set()
+
+    def _cycle(self) -> None:
+        """Reads, and then writes what the loop wants."""
+        now = time.monotonic()
+        if self._robot is None or (self._open is not None and self._lost and now - self._since > RETRY and self._error):
+            self._since = now
+            self._connect()
+        q, gripper = self._read()
+        if self._lost:
+            self._lost = False
+            self._epoch += 1
+        self._readings.append(Reading(time.monotonic(), q, gripper))
+        self._write()
+        self._good, self._error = time.monotonic(), ""
+        self.cycles += 1
+
+    def _connect(self) -> None:
+        if self._open is None:
+            return
+        if self._made and self._robot is not None:
+            with suppress(Exception):
+                getattr(self._robot, "close", lambda: None)()
+        opened = self._open()
+        if self._made:
+            if not isinstance(opened, Robot):
+                raise BadInput(
+                    f"the function that connects must return an arm with read() and write(q), got {opened!r}"
+                )
+            _check_robot(opened, self._on_exit)
+            self._robot = opened
+
+    def _read(self) -> tuple[Array, float]:
+        value = self._robot.read()
+        q: Array = np.array(value, dtype=float)
+        if q.shape != (self._linkage.dof,) or not (np.abs(q) < _FARTHEST).all():
+            raise BadInput(f"read() must return {self._linkage.dof} joint values, got {_check.short(value)}")
+        gripper = getattr(self._robot, "gripper", None)
+        opening = math.nan if gripper is None else float(gripper.read())
+        return q, min(max(opening, 0.0), 1.0) if math.isfinite(opening) else math.nan
+
+    def _write(self) -> None:
+        target, written = self._target, self._written
+        if self._asked_to_hold and not self._holding:
+            self._holding = True
+            if hasattr(self._robot, "hold"):
+                self._robot.hold()
+        if target is None or written is None or target[0] != self._epoch or self._holding:
+            return
+        now = time.monotonic()
+        q = np.clip(self._near(target[1], written, now), self._low, self._high)
+        self._robot.write(q)
+        self._written = (q, now)
+        gripper = getattr(self._robot, "gripper", None)
+        if gripper is not None and not math.isnan(target[2]):
+            gripper.write(target[2])
+
+    def _near(self, q: Array, written: tuple[Array, float], now: float) -> Array:
+        """Joint values q (dof,), as far as the speed limits allow since the last write, of two periods at most."""
+        last, when = written
+        way = self._linkage.speed * min(now - when, 2 / self.rate)
+        near: Array = np.clip(q, last - way, last + way)
+        return near
+
+    def _fail(self, error: Exception) -> None:
+        self.errors += 1
+        self._error = f"{type(error).__name__}: {error}"[:200]
+        if time.monotonic() - self._good > MAX_AGE:
+            if not self._lost:
+                self._lost, self._since = True, time.monotonic()
+            self._target = None
+            self._end.wait(min(RETRY, 10 / self.rate))
+
+    def _finish(self) -> None:
+        """Leaves the arm as ``on_exit`` says, as far as it can still be reached."""
+        with suppress(Exception):
+            self._write()  # where the loop has brought it to rest
+        for name in ("release" if self._on_exit == "release" else "hold", "close"):
+            act = getattr(self._robot, name, None)
+            if act is not None:
+                with suppress(Exception):
+                    act()
+
+
+def _check_robot(robot: Any, on_exit: str) -> None:
+    if on_exit == "release" and not callable(getattr(robot, "release", None)):
+        raise BadInput(f"on_exit='release' needs an arm with release(), got {robot!r}")
+    gripper = getattr(robot, "gripper", None)
+    if gripper is not None and not isinstance(gripper, Robot):
+        raise BadInput(f"the gripper of an arm has read() and write(opening), got {gripper!r}")
+
+
+def _because(error: str) -> str:
+    return f": {error}" if error else ""

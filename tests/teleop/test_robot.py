@@ -1,0 +1,321 @@
+"""A real arm behind a connection: what is written to it, when nothing is, and what is left at the end."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from supple import BadInput, Frame, Solver, models
+from supple.teleop import Command, Connection, Loop, Mapping, SimulatedArm, Tick, robot
+
+ARM = models.ur5()
+LINK = "tool0"
+PATIENCE = 60.0
+pytestmark = pytest.mark.alone  # threads in real time
+
+
+def until(happened: Callable[[], Any]) -> bool:
+    end = time.monotonic() + PATIENCE
+    while not happened():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+class Operator:
+    """A hand that swings, 10 cm to each side, and a gripper."""
+
+    def __init__(self) -> None:
+        self.gripper: float | None = None
+        self.begin = time.monotonic()
+        self.silent = False
+
+    def read(self) -> Command | None:
+        t = time.monotonic()
+        if self.silent:
+            return None
+        y = 0.1 * np.sin(3 * (t - self.begin))
+        return Command(Frame.at([0, y, 0]), stamp=t, gripper=self.gripper)
+
+    def close(self) -> None:
+        pass
+
+
+class Kept:
+    """A sink that keeps the newest tick."""
+
+    def __init__(self) -> None:
+        self.ticks: list[Tick] = []
+
+    def write(self, tick: Tick) -> None:
+        self.ticks.append(tick)
+
+    def close(self) -> None:
+        pass
+
+    @property
+    def held(self) -> str:
+        return self.ticks[-1].held if self.ticks else "not begun"
+
+
+def driven(arm: Any, **options: Any) -> tuple[Loop, Kept, Operator, Connection]:
+    kept, operator = Kept(), Operator()
+    connection = Connection(arm, ARM, [LINK], **options)
+    tracker = Solver().track(ARM, LINK)
+    return Loop(operator, Mapping(), tracker, kept, arm=connection), kept, operator, connection
+
+
+def follows(arm: SimulatedArm, kept: Kept) -> bool:
+    q = kept.ticks[-1].step.q
+    return kept.held == "" and float(np.abs(arm.q - q).max()) < 0.2
+
+
+def checked(arm: SimulatedArm, rate: float = 100.0) -> None:
+    """Every target was finite, within the limits, and as near to the last one as the speed limits ask."""
+    assert arm.outside == 0
+    targets = np.array([target for _, target in arm.targets])
+    assert np.isfinite(targets).all()
+    assert (np.abs(np.diff(targets, axis=0)) <= ARM.speed * 2 / rate + 1e-9).all()
+
+
+def test_the_loop_begins_where_the_arm_is_and_the_arm_follows_within_bounds() -> None:
+    start = ARM.rest + 0.4
+    arm = SimulatedArm(ARM, start, gripper=True)
+    loop, kept, operator, _ = driven(arm)
+    operator.gripper = 0.5
+    with loop:
+        assert until(lambda: kept.held == "")
+        assert until(lambda: len(arm.targets) > 100)
+        assert np.abs(arm.targets[0][1] - start).max() < 0.02
+        assert follows(arm, kept)
+        assert arm.gripper is not None
+        operator.gripper = 1.0
+        assert until(lambda: arm.gripper.read() > 0.99)
+    assert arm.gripper.step < 2.0 * 0.1  # two openings a second, and a bus that was late now and then
+    checked(arm)
+    begins = [tick.begin for tick in kept.ticks if tick.begin is not None]
+    assert np.abs(begins[-1] - start).max() < 0.01
+    assert arm.state == "held"
+
+
+def test_the_first_motions_are_slow() -> None:
+    arm = SimulatedArm(ARM)
+    loop, kept, *_ = driven(arm)
+    with loop:
+        assert until(lambda: sum(tick.held == "" for tick in kept.ticks) > 300)
+    free = [tick for tick in kept.ticks if not tick.held]
+    places = np.array([tick.goals[0, :3, 3] for tick in free])
+    dt = np.array([tick.dt for tick in free])[1:]
+    speeds = np.linalg.norm(np.diff(places, axis=0), axis=1) / dt
+    t = np.cumsum(dt)
+    reach = ARM.reach(LINK)
+    assert (speeds <= reach * (0.05 + np.minimum(t / 2 + 0.02, 1.0))).all()
+    assert speeds[: len(speeds) // 10].max() < 0.5 * 0.3  # the hand itself moves at 0.3 m/s
+
+
+def test_nothing_is_written_before_a_valid_reading() -> None:
+    class Shy(SimulatedArm):
+        answers: Any = "nothing"
+
+        def read(self) -> Any:
+            said = super().read()
+            if isinstance(self.answers, Exception):
+                raise self.answers
+            return said if self.answers == "truth" else self.answers
+
+    arm = Shy(ARM)
+    loop, kept, _, connection = driven(arm)
+    with loop:
+        for answer in ("nothing", [1.0], np.full(6, np.nan), np.full(6, 1e9), OSError("no bus"), None):
+            arm.answers = answer
+            errors = connection.errors
+            assert until(lambda errors=errors: connection.errors > errors + 2)
+            assert kept.held.startswith("no reading of the arm yet")
+        assert len(arm.targets) == 0
+        arm.answers = "truth"
+        assert until(lambda: len(arm.targets) > 10)
+    checked(arm)
+
+
+def test_an_exception_holds_the_arm_names_the_error_and_the_arm_is_taken_over_anew() -> None:
+    arm = SimulatedArm(ARM)
+    loop, kept, _, _ = driven(arm)
+    with loop:
+        assert until(lambda: len(arm.targets) > 20)
+        arm.unplug()
+        assert until(lambda: "OSError: the arm is unplugged" in kept.held)
+        assert until(lambda: loop.stopped.startswith("the arm was lost"))
+        moved = arm.q + 0.3
+        arm.push(moved)
+        count = len(arm.targets)
+        arm.plug()
+        time.sleep(0.3)
+        assert loop.stopped
+        assert len(arm.targets) == count
+        loop.rearm()
+        assert until(lambda: len(arm.targets) > count + 5)
+        assert np.abs(arm.targets[count][1] - moved).max() < 0.02
+        assert until(lambda: kept.held == "")
+    assert arm.outside == 0
+    targets = np.array([target for _, target in arm.targets])
+    steps = np.abs(np.diff(targets, axis=0))
+    assert (np.delete(steps, count - 1, axis=0) <= ARM.speed * 0.02 + 1e-9).all()
+
+
+def test_a_bus_that_blocks_holds_the_arm_but_not_the_loop_and_short_gaps_pass() -> None:
+    arm = SimulatedArm(ARM)
+    loop, kept, _, _ = driven(arm)
+    with loop:
+        assert until(lambda: len(arm.targets) > 20)
+        arm.block(0.5)
+        assert until(lambda: kept.held.startswith("the arm does not answer"))
+        ticks = len(kept.ticks)
+        assert until(lambda: kept.held == "")
+        assert len(kept.ticks) > ticks + 20
+        assert not loop.stopped
+    checked(arm)
+
+
+def test_a_stop_latches_until_it_is_armed_again() -> None:
+    arm = SimulatedArm(ARM)
+    loop, kept, operator, _ = driven(arm)
+    with loop:
+        assert until(lambda: len(arm.targets) > 20)
+        loop.stop_arm("enough")
+        assert until(lambda: arm.state == "held")
+        assert kept.held == "enough"
+        q = loop.q
+        loop.pause()
+        loop.resume()
+        loop.move(ARM.rest)
+        operator.gripper = 1.0
+        time.sleep(0.3)
+        assert np.array_equal(loop.q, q)
+        loop.rearm()
+        assert until(lambda: kept.held == "" and arm.state == "on")
+        assert np.abs(arm.q - q).max() < 0.1
+    checked(arm)
+
+
+def test_a_silent_operator_stops_joints_and_gripper() -> None:
+    arm = SimulatedArm(ARM, gripper=True)
+    loop, kept, operator, _ = driven(arm)
+    with loop:
+        assert until(lambda: kept.held == "")
+        operator.gripper = 0.0
+        assert until(lambda: kept.ticks[-1].grippers[0] < 0.4)
+        operator.silent = True
+        assert until(lambda: kept.held.startswith("silent"))
+        ticks = len(kept.ticks)
+        assert until(lambda: len(kept.ticks) > ticks + 200)
+        stopped = kept.ticks[ticks + 1 :]
+        assert len({tuple(tick.grippers) for tick in stopped}) == 1
+    checked(arm)
+
+
+@pytest.mark.parametrize("outside", [0.3, -0.3])
+def test_an_arm_that_begins_outside_its_limits_is_never_written_farther_out(outside: float) -> None:
+    start = ARM.rest.copy()
+    start[2] = (ARM.upper if outside > 0 else ARM.lower)[2] + outside
+    arm = SimulatedArm(ARM, start, noise=0)
+    loop, *_ = driven(arm)
+    with loop:
+        assert until(lambda: len(arm.targets) > 60)
+    targets = np.array([target for _, target in arm.targets])[:, 2]
+    assert (np.abs(targets) <= abs(start[2]) + 1e-6).all()
+    assert abs(targets[-1]) < abs(start[2])  # it is brought back
+    assert arm.outside == 0
+
+
+def test_what_is_written_is_near_the_last_whatever_the_ticks_say() -> None:
+    rng = np.random.default_rng(0)
+    arm = SimulatedArm(ARM, lag=0.01)
+    connection = Connection(arm, ARM, [LINK], rate=400)
+    tracker = Solver().track(ARM, LINK)
+    assert until(lambda: connection.reading is not None)
+    assert until(lambda: connection.start() is not None)
+    step = tracker.step(np.full((4, 4), np.nan), 1 / 300)
+    for _ in range(400):
+        wild: Any = np.array(step._result)
+        wild[:6] = rng.choice([np.nan, np.inf, 0.0, 1.0, 1e6], size=6) * rng.normal(size=6)
+        made = type(step)(wild, tracker, 1 / 300)
+        fields = (0, 0.0, 0.0, 0.0, None, False, np.zeros((1, 4, 4)), 0.0, None)
+        connection.write(Tick(*fields, made, "", None, np.array([0.5])))
+        time.sleep(0.001)
+    connection.close()
+    assert len(arm.targets) > 5
+    checked(arm, rate=400)
+
+
+def test_a_connection_that_cannot_be_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"read\(\) and write"):
+        Connection(7, ARM)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="release"):
+        Connection(type("Stiff", (), {"read": lambda self: 0, "write": lambda self, q: 0})(), ARM, on_exit="release")
+    with pytest.raises(BadInput, match="not both"):
+        Loop([], Mapping(), Solver().track(ARM, LINK), print, arm=SimulatedArm(ARM), measured=lambda: ARM.rest)
+
+
+def test_a_function_connects_and_is_called_again_after_a_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(robot, "RETRY", 0.05)
+    made: list[SimulatedArm] = []
+
+    def connect() -> SimulatedArm:
+        if not made:
+            made.append(SimulatedArm(ARM))
+            raise OSError("no such port")
+        made.append(SimulatedArm(ARM))
+        return made[-1]
+
+    connection = Connection(connect, ARM, [LINK])
+    try:
+        assert until(lambda: connection.reading is not None)
+        assert len(made) == 2
+        made[-1].unplug()
+        assert until(lambda: len(made) == 3)
+        assert until(lambda: connection._error == "")
+        assert connection.needs_start
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("on_exit", ["hold", "release"])
+@pytest.mark.parametrize("ending", ["return", "raise", "SIGTERM"])
+def test_a_program_that_ends_leaves_the_arm_as_chosen(tmp_path: Path, on_exit: str, ending: str) -> None:
+    code = f"""
+        import os, signal, sys, time
+        from pathlib import Path
+        from supple import Frame, Solver, models
+        from supple.teleop import Command, Connection, Loop, Mapping, SimulatedArm, drive
+        arm = models.ur5()
+        class Real(SimulatedArm):
+            def hold(self): Path("said").write_text("hold"); super().hold()
+            def release(self): Path("said").write_text("release")
+        real = Real(arm)
+        link = Connection(real, arm, ["tool0"], on_exit={on_exit!r})
+        hands = iter(lambda: Command(Frame(), stamp=time.monotonic()), None)
+        def end(tick):
+            if len(real.targets) > 3:
+                if {ending!r} == "SIGTERM": os.kill(os.getpid(), signal.SIGTERM)
+                else: raise SystemExit(3) if {ending!r} == "raise" else KeyboardInterrupt
+        if {ending!r} == "return":
+            loop = Loop(hands, Mapping(), Solver().track(arm, "tool0"), print if False else lambda tick: None, arm=link)
+            loop.start()
+            while len(real.targets) < 3: time.sleep(0.01)
+        else:
+            drive(hands, Mapping(), Solver().track(arm, "tool0"), end, arm=link)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=tmp_path, timeout=120, check=False)
+    expected = {"return": 0, "raise": 3, "SIGTERM": 128 + signal.SIGTERM}
+    assert done.returncode == expected[ending]
+    assert (tmp_path / "said").read_text() == on_exit
