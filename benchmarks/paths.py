@@ -1,4 +1,4 @@
-"""Whole paths: those of CppFlow, random smooth ones of five arms, and many episodes; beside warm-started loops of others.
+"""Whole paths: those of CppFlow, random smooth ones of five arms, many episodes; beside warm-started loops of others.
 
     python benchmarks/paths.py [--paths N] [--peer-paths N] [--episodes N] [--seed S] [--json FILE]
     pip install 'supple[bench]' pytracik roboticstoolbox-python    # the loops that are there are run
@@ -93,16 +93,13 @@ def tracik(arm: Linkage, link: str) -> Follow:
 
     text = peers.urdf(SimpleNamespace(linkage=arm, name=arm.name))  # type: ignore[arg-type]
     solver = pytracik.TRAC_IK(arm.root, link, text, 0.005, 5.7e-7, pytracik.SolveType.Distance)
-    used = _chain(arm, link)
 
     def follow(frames: Array, q: Array) -> Array:
         rows = []
         for frame in frames:
             x, y, z, w = np.roll(Frame(frame).to_quaternion(), -1)
-            found = np.asarray(pytracik.ik(solver, q[used], *frame[:3, 3], x, y, z, w))
-            q = q.copy()
-            if len(found) and found[0] >= 0:
-                q[used] = found[1:]
+            found = np.asarray(pytracik.ik(solver, q, *frame[:3, 3], x, y, z, w))
+            q = found[1:] if found[0] >= 0 else q
             rows.append(q)
         return np.array(rows)
 
@@ -158,24 +155,16 @@ def mink_loop(arm: Linkage, link: str, steps: int = 10) -> Follow:
 
 
 def rtb(arm: Linkage, link: str) -> Follow:
-    import tempfile
+    from search.arms import Arm
+    from search.peers import Toolbox
 
-    import roboticstoolbox as toolbox
-
-    with tempfile.NamedTemporaryFile("w", suffix=".urdf") as file:
-        file.write(peers.urdf(SimpleNamespace(linkage=arm, name=arm.name)))  # type: ignore[arg-type]
-        file.flush()
-        links, *_ = toolbox.Robot.URDF_read(file.name)
-    ets = toolbox.ERobot(links).ets(end=link)
-    used = _chain(arm, link)
+    solver = Toolbox(Arm(arm, link, "frame"))
 
     def follow(frames: Array, q: Array) -> Array:
         rows = []
         for frame in frames:
-            found = ets.ik_LM(frame, q0=q[used], tol=1e-10)
-            q = q.copy()
-            if found[1]:
-                q[used] = found[0]
+            found = solver.robot.ik_LM(frame, q0=q, tol=1e-12)
+            q = np.array(found.q) if found.success else q
             rows.append(q)
         return np.array(rows)
 
@@ -205,19 +194,15 @@ LOOPS: dict[str, Callable[[Linkage, str], Follow]] = {
 }
 
 
-def _chain(arm: Linkage, link: str) -> list[int]:
-    """The values of q that move a link."""
-    jacobian = np.abs(arm.jacobian(arm.random(8, seed=0), link)).max(axis=(0, 1))
-    return [int(i) for i in np.flatnonzero(jacobian > 1e-12)]
-
-
 # -- tables -----------------------------------------------------------------------------------------------------
 
 
 def cppflow() -> list[list[str]]:
     """CppFlow's problems without obstacles: ours beside a greedy loop from 64 first answers."""
     fetch, panda = supple.load(DATA / "fetch_arm.urdf"), models.panda()
-    rows = [["path", "frames", "valid", "time, ms", "largest step, deg", "length", "greedy: followed", "its best length"]]
+    rows = [
+        ["path", "frames", "valid", "time, ms", "largest step, deg", "length", "greedy: followed", "its best length"]
+    ]
     for name, (robot, offset) in CPPFLOW.items():
         arm, link = (fetch, "gripper_link") if robot == "fetch" else (panda, "panda_hand")
         table = np.loadtxt(DATA / f"{name}.csv", delimiter=",", skiprows=1)
@@ -254,8 +239,9 @@ def random_paths(count: int, peer_count: int, seed: int) -> list[list[str]]:
     """Random paths: how many are continuous, and CPU time for each frame, of ours and of each loop."""
     rows = [["arm", "paths", "by", "continuous", "CPU, us a frame", "length / truth"]]
     for name, tip in ARMS.items():
-        arm = models.get(name)
-        link = tip or arm.tips[0]
+        whole = models.get(name)
+        link = tip or whole.tips[0]
+        arm = whole.part(whole.root, link)
         for closed in (False, True):
             random = np.random.default_rng([seed, list(ARMS).index(name), closed])
             truth = np.stack([smooth_motion(arm, random, closed) for _ in range(count)])

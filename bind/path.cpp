@@ -18,21 +18,22 @@ struct PathArrays {
   std::vector<double> speed;                     // of the joints that goals need
   double dt;
   bool closed;
-  int preference, smoothed;
+  int preference, smoothed, candidates;
   double *q, *distance, *angle;
   unsigned char *outcome;
   bool *reconfigured;
 
-  // how: (dt, closed, preference, smoothed)
+  // how: (dt, closed, preference, smoothed, candidates)
   PathArrays(const SearchSolver &solver, nb::handle given_goals, nb::handle given_offsets,
              nb::object given_times, nb::handle given_speed, nb::object given_start, nb::object given_end,
              nb::handle how, nb::handle given_out) {
     const int dof = solver.encoded.dof;
-    const Fields options(how, "how", 4), out(given_out, "out", 5);
+    const Fields options(how, "how", 5), out(given_out, "out", 5);
     dt = number(options[0]);
     closed = truth(options[1]);
     preference = whole(options[2], "preference", 0, 2);
     smoothed = whole(options[3], "smoothed", 0, 64);
+    candidates = whole(options[4], "candidates", 1, 64);
     read_offsets(given_offsets);
     read_outputs(out, dof);
     const std::vector<Fields> goals = EncodedProblem::rows_of(given_goals, "goal", 3);
@@ -159,6 +160,7 @@ struct PathWorker {
                         arrays.closed,
                         arrays.preference,
                         arrays.smoothed,
+                        arrays.candidates,
                         watch.deadline(solver.encoded.problem.n)};
     if (!rows.empty())
       kernels.solve(solver.encoded.problem, solver.search, request,
@@ -252,6 +254,7 @@ void bind_path(nb::module_ &m) {
               " | None, how: tuple[typing.Any, ...], out: tuple[typing.Any, ...], first: int, last: int, /) "
               "-> None"),
       "Paths first to last; rows offsets[i] to offsets[i + 1] are path i. Goals are (position, orientation, "
-      "direction) for each target; how is (dt, closed, preference, smoothed); out is q (rows, dof), outcome "
+      "direction) for each target; how is (dt, closed, preference, smoothed, candidates); out is q (rows, "
+      "dof), outcome "
       "(rows,) uint8, distance, angle (rows,), reconfigured (rows,) bool.");
 }

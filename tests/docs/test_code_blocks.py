@@ -100,6 +100,8 @@ def folder(tmp_path: Path, recording: Path, monkeypatch: pytest.MonkeyPatch) -> 
     shutil.copy(recording, tmp_path)
     shutil.copy(Path(supple.__file__).parent / "data" / "panda.urdf", tmp_path / "robot.urdf")
     (tmp_path / "goals.csv").write_text("x,y,z,roll,pitch,yaw\n0.4,0,0.5,3.1416,0,0\n0.3,0.2,0.4,3.1416,0,0\n")
+    rows = [f"{0.4 + 0.002 * k},{0.2 - 0.01 * k},0.3,0,1,0,0" for k in range(41)]
+    (tmp_path / "seam.csv").write_text("\n".join(["x,y,z,qw,qx,qy,qz", *rows]) + "\n")
     np.savez(tmp_path / "goals.npz", position=[[0.4, 0, 0.5], [0.3, 0.2, 0.4]])
     for name, motion_of in (("walk.bvh", "human"), ("wave.npz", "panda")):
         moved = supple.models.get(motion_of)

@@ -151,7 +151,7 @@ SUPPLE_FN Run run_from_seeds(const Problem &problem, const Search &search, const
   begin_population(problem, search, scratch.run.seeds, seed_count < count ? seed_count : count, count,
                    population);
   population.keeps_turns = fixed;
-  return continue_population(problem, search, path, begin, end, count > PathConstants::few,
+  return continue_population(problem, search, path, begin, end, count > path.candidates,
                              end == path.frames || (begin == path.frames - 1 && path.closed), scratch.run);
 }
 
@@ -162,11 +162,12 @@ SUPPLE_FN bool take_run(const Problem &problem, const Search &search, const Path
                         bool backward, PlanScratch<T, Narrow> &scratch, Stage &stage) {
   const bool compares = path.preference != well_conditioned && smoothed_directions(problem, search);
   const int compared = compares ? path.smoothed : 1;
+  const int tried = compared > PathConstants::least_choices ? compared : PathConstants::least_choices;
   bool perfect = false;
   while (run.best >= 0) {
     trace_back(problem, search, run, backward, scratch.run, scratch.rows);
     perfect |= take_attempt(problem, search, path, run.frames, scratch, stage);
-    if (run.tries >= (perfect ? compared : PathConstants::choices) || stage.begin + run.frames < path.frames)
+    if (run.tries >= (perfect ? compared : tried) || stage.begin + run.frames < path.frames)
       break;
     choose(problem, search, path, true, scratch.run, run);
   }
@@ -178,7 +179,7 @@ SUPPLE_FN bool take_run(const Problem &problem, const Search &search, const Path
 template <class T, class Narrow>
 SUPPLE_FN bool try_few(const Problem &problem, const Search &search, const PathRequest &path, int seed_count,
                        PlanScratch<T, Narrow> &scratch, Stage &stage) {
-  constexpr int few = PathConstants::few;
+  const int few = path.candidates;
   const int frames = path.frames, n = problem.n, begin = stage.begin;
   Run run =
       run_from_seeds(problem, search, path, begin, frames, seed_count, few, stage.start != nullptr, scratch);
@@ -202,25 +203,24 @@ SUPPLE_FN bool try_few(const Problem &problem, const Search &search, const PathR
   return take_attempt(problem, search, path, stop - begin + rest.frames, scratch, stage);
 }
 
-// Many candidates, spread over the redundancy: from the first frame forward, then from the last backward.
+// `count` candidates, spread over the redundancy: from the first frame forward, then from the last backward.
 template <class T, class Narrow>
-SUPPLE_FN bool try_many(const Problem &problem, const Search &search, const PathRequest &path,
-                        PlanScratch<T, Narrow> &scratch, Stage &stage) {
-  constexpr int many = PathConstants::many;
-  const int seeds = find_seeds(problem, search, path, stage.begin, stage.start, many, scratch);
+SUPPLE_FN bool try_spread(const Problem &problem, const Search &search, const PathRequest &path, int count,
+                          PlanScratch<T, Narrow> &scratch, Stage &stage) {
+  const int seeds = find_seeds(problem, search, path, stage.begin, stage.start, count, scratch);
   if (!seeds)
     return false;
-  Run run = run_from_seeds(problem, search, path, stage.begin, path.frames, seeds, many,
+  Run run = run_from_seeds(problem, search, path, stage.begin, path.frames, seeds, count,
                            stage.start != nullptr, scratch);
   if (take_run(problem, search, path, run, false, scratch, stage))
     return true;
   if (stage.start)
     return false;
   const int last = path.frames - 1;
-  const int last_seeds = find_seeds(problem, search, path, last, path.end, many, scratch);
+  const int last_seeds = find_seeds(problem, search, path, last, path.end, count, scratch);
   if (!last_seeds)
     return false;
-  run = run_from_seeds(problem, search, path, last, stage.begin - 1, last_seeds, many, false, scratch);
+  run = run_from_seeds(problem, search, path, last, stage.begin - 1, last_seeds, count, false, scratch);
   return run.frames == path.frames - stage.begin &&
          take_run(problem, search, path, run, true, scratch, stage);
 }
@@ -336,7 +336,7 @@ SUPPLE_FN void plan_frames(const Problem &problem, const Search &search, const P
   const int n = problem.n;
   const double *start = path.start;
   for (int frame = 0; frame < path.frames && !is_stopped(path, 0);) {
-    const int seeds = find_seeds(problem, search, path, frame, start, PathConstants::few, scratch);
+    const int seeds = find_seeds(problem, search, path, frame, start, path.candidates, scratch);
     if (!seeds) {
       bool found;
       frame = pass_unreachable(problem, search, path, frame, scratch, q, found);
@@ -348,7 +348,8 @@ SUPPLE_FN void plan_frames(const Problem &problem, const Search &search, const P
       const int stop = frame + stage.best.frames;
       const bool more = stop == path.frames || find_seeds(problem, search, path, stop, nullptr, 1, scratch);
       if (more && is_redundant(problem, search))
-        try_many(problem, search, path, scratch, stage);
+        try_spread(problem, search, path, PathConstants::some, scratch, stage) ||
+            try_spread(problem, search, path, PathConstants::many, scratch, stage);
       else if (more)
         try_branches(problem, search, path, scratch, stage);
     }

@@ -335,6 +335,7 @@ SUPPLE_FN void smooth_frames(const Problem &problem, const Search &search, const
       raise_weights(problem, search, path, begin, end, q, scratch);
     find_null_spaces(problem, search, path, r, begin, end, q, step.step, scratch);
     find_shifts(problem, search, path, r, begin, end, fixed_first, fixed_last, q, scratch);
+    const double before = now.excess;
     bool better = false;
     for (double part = 1; part > 0.2 && !better; part *= 0.5) {
       if (!move_frames(problem, search, path, r, begin, end, part, q, step, scratch))
@@ -350,6 +351,9 @@ SUPPLE_FN void smooth_frames(const Problem &problem, const Search &search, const
       return;
     for (std::size_t i = std::size_t(begin) * n; i < std::size_t(end) * n; ++i)
       q[i] = scratch.moved[i];
+    const bool slow = now.excess > 1 && now.excess - 1 > (1 - PathConstants::least_relief) * (before - 1);
+    if (slow && round >= PathConstants::usual_rounds)
+      return;
   }
 }
 

@@ -12,7 +12,7 @@ struct PathConstants {
   static constexpr double jump = 0.3, jump_speed = 6;
   static constexpr double rounding = 1e-9; // part of a bound by which a step may exceed it
 
-  static constexpr int few = 8, many = 256;   // candidates: at first, and where those fail
+  static constexpr int some = 48, many = 256; // candidates where the first ones fail
   static constexpr int newton_steps = 6;      // of a candidate in one frame, from where it is predicted
   static constexpr double longest_step = 0.5; // of a joint in one of them, in weighted sizes
 
@@ -24,14 +24,16 @@ struct PathConstants {
   // this, in weighted sizes, take the place of a copy of one that is better, and drift apart from it by this
   // part of a jump in each frame.
   static constexpr int spread_frames = 6;
-  static constexpr double spread_gap = 0.12, drift = 0.1;
+  static constexpr double spread_gap = 0.12, drift = 0.3;
 
   // Where few candidates fail without redundancy: so many answers of each key frame, every so many frames.
   static constexpr int key_answers = 16, key_frames = 12;
 
   static constexpr int gap_parts = 5; // in which the gap at the end of a path is closed
 
-  static constexpr int choices = 8;         // candidates at the end of a run that are tried
+  static constexpr int choices = 8,
+                       least_choices =
+                           3; // candidates at the end of a run that are tried, at most and where they fail
   static constexpr double choice_gap = 0.3; // between two of them, in weighted sizes
 
   // cost of a frame: the length of the step in weighted sizes, plus
@@ -51,6 +53,7 @@ struct PathConstants {
   // the range beyond which limits pull, and how strongly; from which part of the longest step on weights
   // grow, and how fast.
   static constexpr int usual_rounds = 2, smoothing_rounds = 24;
+  static constexpr double least_relief = 0.03; // part of the excess speed that a round must take away
   static constexpr double smooth_damping = 1e-4, smooth_zone = 0.9, limit_weight = 0.1,
                           centring_weight = 0.05;
   static constexpr double speed_zone = 0.85, weight_gain = 4;
@@ -70,6 +73,7 @@ struct PathRequest {
   bool closed;         // the last q is to be the first
   int preference;      // a PathPreference
   int smoothed;        // candidates of a redundant linkage that are smoothed and compared; 0: none
+  int candidates;      // at first; where they fail there are many
   Deadline deadline;
 };
 

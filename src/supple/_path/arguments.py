@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _COMPARED = 8
 """Candidates of a redundant linkage that are smoothed; the one of least motion is taken."""
+_CANDIDATES = 32
+"""Answers of a frame that are continued at first."""
 _TERMS = {TermKind.TOWARDS: "centred", TermKind.DEXTERITY: "conditioning"}
 
 
@@ -127,6 +129,7 @@ def plan(
         closed=closed,
         prefer=prefer,
         smoothed=_COMPARED,
+        candidates=_CANDIDATES,
         untimed_dt=float(even.mean()),
         progress=progress,
     )

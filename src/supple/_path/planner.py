@@ -59,6 +59,7 @@ def solve_many(
     prefer: str = "least motion",
     speed: Array | None = None,
     smoothed: int = 1,
+    candidates: int = 8,
     untimed_dt: float = 0.01,
     progress: bool | None = False,
 ) -> Rows:
@@ -79,6 +80,7 @@ def solve_many(
         prefer: one of `PREFERENCES`.
         speed: speed limits (dof,); by default those of the linkage.
         smoothed: how many candidates of a redundant linkage are smoothed to less joint motion, and compared; 0: none.
+        candidates: answers of a frame that are continued at first, at most 64; where they fail there are 256.
         untimed_dt: time between frames if neither dt nor times is given: it tells how far a jump goes.
         progress: whether to show a bar; None: on a terminal, after one second.
     """
@@ -97,7 +99,7 @@ def solve_many(
         np.empty(count),
         np.empty(count, np.bool_),
     )
-    how = (untimed_dt if dt is None else float(dt), closed, PREFERENCES[prefer], smoothed)
+    how = (untimed_dt if dt is None else float(dt), closed, PREFERENCES[prefer], smoothed, candidates)
     out = (rows.q, rows.outcome, rows.distance, rows.angle, rows.reconfigured)
     parts = [batch.parts(goal, (count,)) for goal in several]
     bounds = np.minimum(np.ascontiguousarray(limits, dtype=float), 1e300)

@@ -50,9 +50,11 @@ def path(
         Three | None,
         typer.Option("--axis", metavar="X Y Z", help="An axis of the link that points along ax, ay, az of the file."),
     ] = None,
-    offset: Annotated[
-        Three, typer.Option("--offset", metavar="X Y Z", help="Added to all positions, in metres.")
-    ] = (0.0, 0.0, 0.0),
+    offset: Annotated[Three, typer.Option("--offset", metavar="X Y Z", help="Added to all positions, in metres.")] = (
+        0.0,
+        0.0,
+        0.0,
+    ),
     rate: Annotated[float | None, typer.Option("--rate", metavar="HZ", help="Poses a second.")] = None,
     duration: Annotated[
         float | None, typer.Option("--duration", metavar="SECONDS", help="From the first pose to the last.")
@@ -148,9 +150,7 @@ def _check_files(out: Path | None, plot: Path | None, picture: Path | None) -> N
     check_picture(picture, "--draw")
 
 
-def _read(
-    file: str, link: str, axis: Three | None, degrees: bool, offset: Array
-) -> tuple[Goal, Array | None]:
+def _read(file: str, link: str, axis: Three | None, degrees: bool, offset: Array) -> tuple[Goal, Array | None]:
     try:
         goal, times = goal_file.read_path(file, link, axis, degrees)
     except FileNotFoundError:
@@ -192,9 +192,8 @@ def _lines(done: PathSolution, seconds: float) -> list[str]:
         f"{100 * worst.part:.0f} % of what it may"
     )
     lines.append(f"  joints move {done.length:.4g} in all, in {motion.duration:.4g} s")
-    lines.append(
-        f"  nearest limit {done.limit_margin.min():.3g} away; smallest singular value {done.singularity_margin.min():.3g}"
-    )
+    margin, value = done.limit_margin.min(), done.singularity_margin.min()
+    lines.append(f"  nearest limit {margin:.3g} away; smallest singular value {value:.3g}")
     lines += [f"  {reason}" for reason in done.why.split("; ") if reason]
     lines.append(f"  planned in {seconds:.3g} s, {len(motion) / max(seconds, 1e-9):,.0f} frames a second")
     return lines
