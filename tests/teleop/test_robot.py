@@ -207,6 +207,26 @@ def test_a_stop_latches_until_it_is_armed_again() -> None:
     checked(arm)
 
 
+def test_a_stop_just_after_re_arming_is_not_lost_and_re_arming_is_never_lost() -> None:
+    arm = SimulatedArm(ARM)
+    loop, kept, _, connection = driven(arm)
+    with loop:
+        assert until(lambda: kept.held == "")
+        for _ in range(20):
+            connection.latched = "the arm was lost"  # as after more than a second without a reading
+            assert until(lambda: loop.stopped)
+            loop.rearm()
+            assert until(lambda: not loop.stopped)
+            loop.stop_arm("enough")
+            loop.rearm()
+            loop.stop_arm("enough")
+            ticks = len(kept.ticks)
+            assert until(lambda ticks=ticks: len(kept.ticks) > ticks + 3)
+            assert kept.held == "enough"
+            loop.rearm()
+            assert until(lambda: not loop.stopped)
+
+
 def test_a_silent_operator_stops_joints_and_gripper() -> None:
     arm = SimulatedArm(ARM, gripper=True)
     loop, kept, operator, _ = driven(arm)

@@ -191,13 +191,11 @@ class Loop:
 
     def stop_arm(self, why: str = "stopped") -> None:
         """Stops the arm from the next tick on, within its bounds. It stays until `rearm`, whatever else happens."""
-        self._ticker.stopped = why or "stopped"
+        self._ticker.stop(why or "stopped")
 
     def rearm(self) -> None:
         """Ends `stop_arm`, and lets a real arm that was lost go on: from where it is measured, softly."""
-        self._ticker.stopped = ""
-        if self._arm is not None:
-            self._arm.arm()
+        self._ticker.rearm()
 
     def reset(self, q: ArrayLike) -> None:
         """Sets the joint values to q (dof,), at rest, in the next tick. Only for simulated arms: they jump there."""

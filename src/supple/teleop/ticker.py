@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -68,6 +69,7 @@ class Ticker:
         self.errands: deque[Errand] = deque()
         """Done one after the other, each when the arm stands."""
         self.paused = self.stopped = ""
+        self._stops, self._latch = 0, threading.Lock()
         self.held = "not begun"
         self.at_rest, self.stopping = True, False
         self._begin: Array | None = None  # joint values to which the tracker was reset in this tick
@@ -75,6 +77,27 @@ class Ticker:
         self._no_goals = np.full((len(tracker.goals), 4, 4), np.nan)
         self._no_goals.flags.writeable = False
         self._restart_goals = True  # whether the goals must start from the end effectors
+
+    # -- stop, from any thread ----------------------------------------------------------------------------------------
+
+    def stop(self, why: str) -> None:
+        """Stops the arm until `rearm`."""
+        with self._latch:
+            self._stops += 1
+            self.stopped = why
+
+    def rearm(self) -> None:
+        """Ends a stop in the next tick, unless there is another stop until then."""
+        stops = self._stops
+        self.requests.append(lambda: self._rearm(stops))
+
+    def _rearm(self, stops: int) -> None:
+        with self._latch:
+            if self._stops != stops:
+                return
+            if self.arm is not None:
+                self.arm.arm()
+            self.stopped = ""
 
     # -- requests, in the loop's thread -------------------------------------------------------------------------------
 
@@ -224,9 +247,11 @@ class Ticker:
                 reach = [self.tracker.linkage.reach(goal.link) for goal in self.tracker.goals if goal.link]
                 self._steering.soften(max(reach, default=1.0))
         except Lost as lost:
-            self.stopped = self.stopped or arm.latched
+            if arm.latched and not self.stopped:
+                self.stop(arm.latched)
             return None, str(lost)
-        self.stopped = self.stopped or arm.latched
+        if arm.latched and not self.stopped:
+            self.stop(arm.latched)
         fingers = arm.fingers.every
         q[fingers] = self.q[fingers]  # the loop opens the grippers, not the tracker
         return q, ""

@@ -110,7 +110,7 @@ def test_what_is_read_is_what_the_ticks_were(kept):
         for k, tick in enumerate(ticks):
             step = tick.step
             assert (rows.number[k], rows.fresh[k], rows.held[k]) == (tick.number, tick.fresh, tick.held)
-            assert (rows.why[k], rows.status[k], rows.lost[k]) == (step.why, step.status.value, 0)
+            assert (rows.why[k], rows.status[k], rows.lost[k]) == (tick.why, step.status.value, 0)
         for name, live in {
             "t": [tick.t for tick in ticks],
             "dt": [tick.dt for tick in ticks],

@@ -27,7 +27,7 @@ from supple.teleop.page.session import Session
 from supple.teleop.robot import Connection
 
 NOBODY = "nobody drives"
-STOPPED = "stopped: press re-arm to go on"
+STOPPED = "stopped by the emergency stop"
 _log = logging.getLogger(__name__)
 
 

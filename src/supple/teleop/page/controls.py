@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +81,7 @@ class Controls:
         )
         self._scale.on_update(self._by_user(actions.set_scale))
         self._grippers = [self._add_gripper(gui, k) for k in range(MAX_HANDLES)]
+        self._openings_shown = [math.nan] * MAX_HANDLES
         hint = "detach: move the handle without the arm; recentre: put the handle back at the end effector"
         self._attach = gui.add_button_group("handle", (DETACH, RECENTRE), hint=hint)
         self._attach.on_click(self._by_user(self._click_handle))
@@ -109,8 +111,8 @@ class Controls:
             if has:
                 wanted = session.source.openings[k]
                 value = round(float(openings[k]) if wanted is None else wanted, 2)
-                if abs(slider.value - value) > 0.004:
-                    slider.value = value
+                if value != self._openings_shown[k]:  # else it may be what the operator has just set
+                    self._openings_shown[k] = slider.value = value
 
     def _add_more(self, gui: Any) -> None:
         actions = self._actions

@@ -43,10 +43,10 @@ class StopPanel:
         if (why, drives) == self._shown:
             return
         self._shown = (why, drives)
-        advice = "" if drives else " Only the browser that drives can re-arm it."
+        advice = "Press re-arm to go on." if drives else "Only the browser that drives can re-arm it."
         self._text.content = (
             '<div data-stopped style="padding:0 0.9em 0.7em;font-size:0.875em;font-weight:600;color:#b3261e">'
-            f"{escape(why + advice)}</div>"
+            f"{escape(why[:1].upper() + why[1:])}. {advice}</div>"
         )
         self._text.visible, self._rearm.visible = bool(why), bool(why) and drives
 

@@ -54,6 +54,11 @@ def say_refused(client: Any, name: str, reason: str) -> None:
         return
     said = _messages.NotificationProps(f"{name[-60:]} was refused", reason[:300], False, True, 10.0, "red")
     message = _messages.NotificationUpdateMessage(f"upload-{uuid}", said)
-    send = threading.Timer(_LATER, client._websock_connection.queue_message, (message,))
-    send.daemon = True
-    send.start()
+
+    def send() -> None:
+        if client.client_id in client._viser_server.get_clients():
+            client._websock_connection.queue_message(message)
+
+    later = threading.Timer(_LATER, send)
+    later.daemon = True
+    later.start()
