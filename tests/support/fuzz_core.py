@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from supple import Frame, Goal, Joint, Linkage, Solver, _core, damping, method, models, prefer
+from supple import Frame, Goal, GoalPath, Joint, Linkage, Solver, _core, damping, method, models, prefer, solve_path
 
 CXX_TEXT = ("std::", "bad_cast", "bad_alloc", "vector::", "basic_string", "_M_", "terminate", "inside supple")
 
@@ -93,7 +93,7 @@ def odd_values(rng: random.Random) -> list[Any]:
 
 @contextmanager
 def recorded(name: str, calls: list[tuple[str, Any, tuple[Any, ...]]]) -> Any:
-    """Records the arguments with which a class of the core is made."""
+    """Records the arguments with which a class of the core is made, or a function of it called."""
     kind = getattr(_core, name)
 
     def make(*arguments: Any) -> Any:
@@ -112,7 +112,7 @@ def real_calls() -> list[tuple[str, Callable[..., Any], tuple[Any, ...]]]:
     calls: list[Any] = []
     hand = "panda_hand_tcp"
     with ExitStack() as all_recorded:
-        for name in ("Tree", "SearchSolver", "LocalSolver", "Tracker"):
+        for name in ("Tree", "SearchSolver", "LocalSolver", "Tracker", "solve_paths", "stretch_times"):
             all_recorded.enter_context(recorded(name, calls))
         panda = models.panda()
         ball = Linkage(
@@ -133,6 +133,8 @@ def real_calls() -> list[tuple[str, Callable[..., Any], tuple[Any, ...]]]:
         several = [Goal(link, panda.frame(panda.rest, link)) for link in (hand, "panda_link4")]
         Solver().solve(panda, several)
         Solver().track(panda, [hand, "panda_link4"], start=panda.random(3, seed=0))
+        along = GoalPath.line([0.4, -0.1, 0.5], [0.4, 0.1, 0.5])
+        solve_path(panda, along.goal(hand, 8), start=panda.rest, duration=0.1, retime=True)
     tree, q = panda._native, panda.random(5, seed=1)
     frames = panda.frame(q, hand).matrix
     calls += [
