@@ -13,6 +13,7 @@ struct PlanScratch {
   BranchScratch branches;
   double *rows, *best_rows; // frames x n: joint values of an attempt, and of the best one
   double *kept_rows;        // frames x n: joint values before a window is planned again
+  double *starts;           // starts x n: first joint values of a closed path
   double *steps;            // n
 };
 
@@ -26,6 +27,7 @@ SUPPLE_FN void lay_out(PlanScratch<T, Narrow> &scratch, ScratchLayout &layout, c
   layout.array(scratch.rows, std::size_t(frames) * problem.n);
   layout.array(scratch.best_rows, std::size_t(frames) * problem.n);
   layout.array(scratch.kept_rows, std::size_t(frames) * problem.n);
+  layout.array(scratch.starts, std::size_t(PathConstants::starts) * problem.n);
   layout.array(scratch.steps, problem.n);
 }
 
@@ -225,6 +227,43 @@ SUPPLE_FN bool try_spread(const Problem &problem, const Search &search, const Pa
          take_run(problem, search, path, run, true, scratch, stage);
 }
 
+// Of the answers in scratch.run.seeds, those that are apart from each other, into scratch.starts; how many.
+template <class T, class Narrow>
+SUPPLE_FN int keep_apart(const Problem &problem, const Search &search, int seeds,
+                         PlanScratch<T, Narrow> &scratch) {
+  constexpr double gap = PathConstants::start_gap;
+  const int n = problem.n;
+  int kept = 0;
+  for (int i = 0; i < seeds && kept < PathConstants::starts; ++i) {
+    const double *seed = scratch.run.seeds + std::size_t(i) * n;
+    bool apart = true;
+    for (int k = 0; k < kept && apart; ++k)
+      apart = squared_gap(problem, search, seed, scratch.starts + std::size_t(k) * n) >= gap * gap;
+    for (int l = 0; apart && l < n; ++l)
+      scratch.starts[std::size_t(kept) * n + l] = seed[l];
+    kept += apart;
+  }
+  return kept;
+}
+
+// A closed path from one first q after another: candidates that spread from it and come back to it.
+template <class T, class Narrow>
+SUPPLE_FN bool try_starts(const Problem &problem, const Search &search, const PathRequest &path,
+                          PlanScratch<T, Narrow> &scratch, Stage &stage) {
+  const int n = problem.n;
+  const int starts = keep_apart(
+      problem, search, find_seeds(problem, search, path, 0, nullptr, PathConstants::many, scratch), scratch);
+  for (int i = 0; i < starts; ++i) {
+    for (int l = 0; l < n; ++l)
+      scratch.run.seeds[l] = scratch.starts[std::size_t(i) * n + l];
+    Run run =
+        run_from_seeds(problem, search, path, 0, path.frames, 1, PathConstants::some, false, scratch);
+    if (run.frames == path.frames && take_run(problem, search, path, run, false, scratch, stage))
+      return true;
+  }
+  return false;
+}
+
 // Branches of key frames, joined where they meet.
 template <class T, class Narrow>
 SUPPLE_FN bool try_branches(const Problem &problem, const Search &search, const PathRequest &path,
@@ -349,7 +388,8 @@ SUPPLE_FN void plan_frames(const Problem &problem, const Search &search, const P
       const bool more = stop == path.frames || find_seeds(problem, search, path, stop, nullptr, 1, scratch);
       if (more && is_redundant(problem, search))
         try_spread(problem, search, path, PathConstants::some, scratch, stage) ||
-            try_spread(problem, search, path, PathConstants::many, scratch, stage);
+            try_spread(problem, search, path, PathConstants::many, scratch, stage) ||
+            (path.closed && frame == 0 && !start && try_starts(problem, search, path, scratch, stage));
       else if (more)
         try_branches(problem, search, path, scratch, stage);
     }

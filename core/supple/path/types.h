@@ -36,6 +36,10 @@ struct PathConstants {
                            3; // candidates at the end of a run that are tried, at most and where they fail
   static constexpr double choice_gap = 0.3; // between two of them, in weighted sizes
 
+  // Where a closed path is not closed: so many first q, and the least gap between them, in weighted sizes.
+  static constexpr int starts = 24;
+  static constexpr double start_gap = 0.3;
+
   // cost of a frame: the length of the step in weighted sizes, plus
   static constexpr double centring_cost = 0.05, conditioning_cost = 0.01, speed_cost = 1e4, jump_cost = 1e8;
 
