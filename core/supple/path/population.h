@@ -263,6 +263,12 @@ SUPPLE_FN void advance_pack(const Problem &problem, const Search &search, const 
   if (path.preference == well_conditioned)
     cost = cost + conditioning_cost(problem, search, scratch.found, scratch);
   alive &= arrived & ~broken;
+  // those that are too fast drift less
+  const Mask<T> fast = cost >= splat<T>(PathConstants::speed_cost);
+  for (int l = 0; redundant && l < n; ++l) {
+    T &drift = population.drift[pack * n + l];
+    drift = select(fast, splat<T>(PathConstants::drift_relief) * drift, drift);
+  }
   population.cost[pack] = population.cost[pack] + cost;
   for (int l = 0; l < n; ++l) {
     last[l] = q[l];

@@ -24,7 +24,7 @@ struct PathConstants {
   // this, in weighted sizes, take the place of a copy of one that is better, and drift apart from it by this
   // part of a jump in each frame.
   static constexpr int spread_frames = 6;
-  static constexpr double spread_gap = 0.12, drift = 0.3;
+  static constexpr double spread_gap = 0.12, drift = 0.3, drift_relief = 0.5;
 
   // Where few candidates fail without redundancy: so many answers of each key frame, every so many frames.
   static constexpr int key_answers = 16, key_frames = 12;
