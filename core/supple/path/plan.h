@@ -256,8 +256,7 @@ SUPPLE_FN bool try_starts(const Problem &problem, const Search &search, const Pa
   for (int i = 0; i < starts; ++i) {
     for (int l = 0; l < n; ++l)
       scratch.run.seeds[l] = scratch.starts[std::size_t(i) * n + l];
-    Run run =
-        run_from_seeds(problem, search, path, 0, path.frames, 1, PathConstants::some, false, scratch);
+    Run run = run_from_seeds(problem, search, path, 0, path.frames, 1, PathConstants::some, false, scratch);
     if (run.frames == path.frames && take_run(problem, search, path, run, false, scratch, stage))
       return true;
   }
@@ -295,7 +294,7 @@ SUPPLE_FN bool try_branches(const Problem &problem, const Search &search, const 
     ++end;
   if (end == stage.begin)
     return false;
-  join_branches(problem, search, path, stage.begin, end, branches, scratch.rows);
+  join_branches(problem, search, path, stage.begin, end, stage.start, branches, scratch.rows);
   return take_attempt(problem, search, path, end - stage.begin, scratch, stage);
 }
 
@@ -333,7 +332,7 @@ SUPPLE_FN bool approach_frame(const Problem &problem, const Search &search, cons
     }
     damping *= better ? 0.3 : 8;
     for (int l = 0; l < problem.n; ++l) {
-      const double most = longest_step(search.joints[l], path.speed[l], dt);
+      const double most = longest_given_step(search.joints[l], path.speed[l], dt);
       step.q[l] = splat<T>(clip(get(step.next[l], 0), before[l] - most, before[l] + most));
     }
   }
