@@ -39,6 +39,10 @@ struct PathConstants {
   // Where a closed path is not closed: so many first q, and the least gap between them, in weighted sizes.
   static constexpr int starts = 24;
   static constexpr double start_gap = 0.3;
+  // Candidates from both ends that are joined in the middle: pairs that are tried, the largest gap between
+  // two, in weighted sizes, and its cost.
+  static constexpr int pairs = 3;
+  static constexpr double meeting_gap = 1, meeting_cost = 100;
 
   // cost of a frame: the length of the step in weighted sizes, plus
   static constexpr double centring_cost = 0.05, conditioning_cost = 0.01, speed_cost = 1e4, jump_cost = 1e8;
