@@ -399,20 +399,22 @@ nb::object local_tick(LocalSolver &solver, nb::handle q, nb::handle goals, doubl
 nb::object local_evaluate(LocalSolver &solver, nb::handle q, nb::handle goals, bool alternative) {
   const LocalKernels &kernels = *instruction_set().local;
   const Rows from(q, "q", solver.encoded.dof), g(goals, "goals", solver.encoded.problem.target_count, 12);
-  if (from.lead || g.lead)
-    bad_input("a single evaluation takes one q and one row of goals");
-  const int k = solver.encoded.problem.n, m = solver.encoded.problem.rows;
+  if (from.lead != g.lead || from.n != g.n)
+    bad_input("an evaluation takes as many rows of goals as of q");
+  const int k = solver.encoded.problem.n, m = solver.encoded.problem.rows, dof = solver.encoded.dof;
+  const npy_intp targets = solver.encoded.problem.target_count;
   std::vector<double> part(k), J(std::size_t(m) * k);
-  solver.encoded.gather(from.data, part.data());
-  Fresh e(from, {m}), full(from, {m, solver.encoded.dof}),
-      distance(from, {solver.encoded.problem.target_count}),
-      angle(from, {solver.encoded.problem.target_count});
+  Fresh e(from, {m}), full(from, {m, dof}), distance(from, {targets}), angle(from, {targets});
   const Scratch scratch(kernels.scratch(solver.encoded.problem, solver.method));
-  kernels.evaluate(solver.encoded.problem, part.data(), g.data, alternative, e.data, J.data(), distance.data,
-                   angle.data, scratch.data);
-  std::fill_n(full.data, std::size_t(m) * solver.encoded.dof, 0.0);
-  for (int i = 0; i < m; ++i)
-    solver.encoded.scatter(J.data() + i * k, full.data + i * solver.encoded.dof);
+  std::fill_n(full.data, std::size_t(from.n) * m * dof, 0.0);
+  for (npy_intp row = 0; row < from.n; ++row) {
+    solver.encoded.gather(from.data + row * dof, part.data());
+    kernels.evaluate(solver.encoded.problem, part.data(), g.data + row * targets * 12, alternative,
+                     e.data + row * m, J.data(), distance.data + row * targets, angle.data + row * targets,
+                     scratch.data);
+    for (int i = 0; i < m; ++i)
+      solver.encoded.scatter(J.data() + i * k, full.data + (row * m + i) * dof);
+  }
   return nb::make_tuple(std::move(e.owner), std::move(full.owner), std::move(distance.owner),
                         std::move(angle.owner));
 }
@@ -483,5 +485,6 @@ void bind_local_solver(nb::module_ &m) {
       .def("evaluate", local_evaluate,
            nb::sig("def evaluate(self, q: " ARRAY ", goals: " ARRAY ", alternative: bool, /) -> tuple[" ARRAY
                    ", " ARRAY ", " ARRAY ", " ARRAY "]"),
-           "Weighted error (rows,), Jacobian (rows, dof), distance and angle of each target.");
+           "Weighted error (..., rows), Jacobian (..., rows, dof), distance and angle of each target, at each q "
+           "(..., dof).");
 }

@@ -68,6 +68,7 @@ class PathSolution:
     stretch: Array
     """Duration of each path (paths...) relative to the one given; 1 without `retime`."""
     _timed: bool
+    _last: Array | None = None  # the q (paths..., dof) where each path shall end
 
     # -- one or many --------------------------------------------------------------------------------------------
 
@@ -91,8 +92,9 @@ class PathSolution:
         if not self.shape:
             raise IndexError("a single path cannot be indexed; its frames are in done.q and done.solution")
         key = (slice(None), *(index if isinstance(index, tuple) else (index,)))
+        last = None if self._last is None else self._last[index]
         return PathSolution(
-            self.solution[key], self.times[key], self.reconfigured[key], self.stretch[index], self._timed
+            self.solution[key], self.times[key], self.reconfigured[key], self.stretch[index], self._timed, last
         )
 
     def _only(self, what: str) -> None:
@@ -111,8 +113,22 @@ class PathSolution:
         smooth = ~self.reconfigured.any(axis=0)
         return smooth if self.shape else bool(smooth)
 
+    @property
+    def gap(self) -> Array:
+        """What is left from the last joint values to those wanted (paths..., dof), in radians or metres.
+
+        With ``closed=True`` those wanted are the first, with ``end`` they are ``end``; without either all are 0.
+        """
+        return np.zeros_like(self.q[-1]) if self._last is None else self.linkage.difference(self.q[-1], self._last)
+
+    @property
+    def ended(self) -> Any:
+        """Whether no joint has a `gap` of more than 1e-6: a bool, or (paths...) for many."""
+        near = (np.abs(self.gap) <= reasons.LARGEST_GAP).all(axis=-1)
+        return near if self.shape else bool(near)
+
     def __bool__(self) -> bool:
-        return bool(np.all(self.arrived) and np.all(self.continuous))
+        return bool(np.all(self.arrived) and np.all(self.continuous) and np.all(self.ended))
 
     @property
     def distance(self) -> Array:
@@ -196,14 +212,17 @@ class PathSolution:
         'frames 5 to 20 (0.25 to 1 s): tip is out of reach by 414 mm along +x'
         """
         self._only("reasons")
-        return "; ".join(reasons.reasons(self.solution, self.times, self.reconfigured, self._timed))
+        jumps = reasons.reasons(self.solution, self.times, self.reconfigured, self._timed)
+        return "; ".join([*jumps, *reasons.open_end(self.linkage, self.gap)])
 
     def __str__(self) -> str:
         if self.shape:
             count = math.prod(self.shape)
             good, smooth = int(np.sum(self.arrived)), int(np.sum(self.continuous))
-            return f"{count:,} paths of {len(self.times):,} frames: {good:,} arrived everywhere, {smooth:,} continuous"
-        return reasons.text(self.solution, self.times, self.reconfigured, float(self.stretch), self._timed)
+            text = f"{count:,} paths of {len(self.times):,} frames: {good:,} arrived everywhere, {smooth:,} continuous"
+            return text if np.all(self.ended) else f"{text}, {count - int(np.sum(self.ended)):,} with a gap at the end"
+        text = reasons.text(self.solution, self.times, self.reconfigured, float(self.stretch), self._timed)
+        return "; ".join([text, *reasons.open_end(self.linkage, self.gap)])
 
     def __repr__(self) -> str:
         return f"<PathSolution: {self}>"
@@ -244,7 +263,8 @@ def solve_path(
         duration: time from the first frame to the last, in seconds. Without any of them it is one second, and speed
             limits do not count.
         end: last joint values (dof,), or (paths..., dof), as ``start``.
-        closed: whether the last joint values are to be the first, for paths whose last goal is their first.
+        closed: whether the last joint values are to be the first, for paths whose last goal is their first. Where no
+            such motion is found, the path has a `gap`, which is reported.
         prefer: "least motion"; "centred", away from limits; or "conditioning", away from singularities. `prefer.centre`
             and `prefer.dexterity` mean the last two.
         retime: whether to stretch the time, as little as possible, so that joint speeds and accelerations keep to
@@ -280,7 +300,8 @@ def solve_path(
     how = arguments.preference(prefer, chosen.prefer)
     plain = replace(chosen, prefer=preferences.nothing)
     done = arguments.plan(linkage, wanted, shape, plain, when, timed and not retime, first, last, closed, how, progress)
-    result = PathSolution(*done, np.ones(shape[1:]), timed)
+    ends = arguments.last_values(done[0].q, last, closed)
+    result = PathSolution(*done, np.ones(shape[1:]), timed, ends)
     return _retimed(result) if retime else result
 
 

@@ -71,26 +71,60 @@ SUPPLE_FN double branch_step_cost(const Problem &problem, const Search &search, 
   return std::sqrt(square) + over;
 }
 
-// Joints that wrap, made continuous along rows and moved into their limits.
-SUPPLE_FN void unwind(const Problem &problem, const Search &search, int frames, double *rows) {
+// A joint that wraps, made continuous along a column of rows, without regard to its limits.
+SUPPLE_FN void follow_turns(double period, int frames, int n, double *column) {
+  for (int k = 1; k < frames; ++k) {
+    double &x = column[std::size_t(k) * n];
+    x += period * std::round((column[std::size_t(k - 1) * n] - x) / period);
+  }
+}
+
+// The first frame from `begin` on before which a joint has to change its turn to stay in its limits; `low`
+// and `high` receive its range until then. With `fixed` it stays at the turn of the first frame.
+SUPPLE_FN int end_of_turn(const SearchJoint &joint, double lower, double upper, int begin, int end, int n,
+                          bool fixed, const double *column, double &low, double &high) {
+  low = high = column[std::size_t(begin) * n];
+  for (int k = begin + 1; k < end; ++k) {
+    const double x = column[std::size_t(k) * n], least = lesser(low, x), most = larger(high, x);
+    const double first = std::ceil((lower - least) / joint.period),
+                 last = std::floor((upper - most) / joint.period);
+    if (fixed ? first > 0 || last < 0 : first > last)
+      return k;
+    low = least;
+    high = most;
+  }
+  return end;
+}
+
+// Joints that wrap, made continuous along rows and moved into their limits. A given start (n) stays at its
+// turn. Where no turns fit all frames, all joints change theirs together, as late as possible.
+SUPPLE_FN void unwind(const Problem &problem, const Search &search, int frames, const double *start,
+                      double *rows) {
   const int n = problem.n;
   for (int l = 0; l < n; ++l) {
     const SearchJoint &joint = search.joints[l];
     if (!(joint.period > 0))
       continue;
-    double low = rows[l], high = rows[l];
-    for (int k = 1; k < frames; ++k) {
-      double &x = rows[std::size_t(k) * n + l];
-      x += joint.period * std::round((rows[std::size_t(k - 1) * n + l] - x) / joint.period);
-      low = lesser(low, x);
-      high = larger(high, x);
-    }
-    const double shift = turns_into_limits(joint, problem.lower[l], problem.upper[l], low, high);
-    for (int k = 0; k < frames; ++k) {
-      double &x = rows[std::size_t(k) * n + l];
-      x += shift;
-      // where no turn fits all frames, each has the turn that fits it
-      x = nearest_turn(x, x, joint.period, problem.lower[l], problem.upper[l]);
+    if (start)
+      rows[l] = nearest_turn(rows[l], start[l], joint.period, problem.lower[l], problem.upper[l]);
+    follow_turns(joint.period, frames, n, rows + l);
+  }
+  for (int begin = 0, end; begin < frames; begin = end) {
+    const bool fixed = start && begin == 0;
+    double low, high;
+    end = frames;
+    for (int l = 0; l < n; ++l)
+      if (search.joints[l].period > 0)
+        end = end_of_turn(search.joints[l], problem.lower[l], problem.upper[l], begin, end, n, fixed,
+                          rows + l, low, high);
+    for (int l = 0; l < n && !fixed; ++l) {
+      const SearchJoint &joint = search.joints[l];
+      if (!(joint.period > 0))
+        continue;
+      end_of_turn(joint, problem.lower[l], problem.upper[l], begin, end, n, false, rows + l, low, high);
+      const double shift = turns_into_limits(joint, problem.lower[l], problem.upper[l], low, high);
+      for (int k = begin; k < frames; ++k)
+        rows[std::size_t(k) * n + l] += shift;
     }
   }
 }
@@ -146,7 +180,7 @@ SUPPLE_FN double cheapest_end(const Problem &problem, const Search &search, cons
 // The cheapest way through the branches of frames begin to end, into rows. A path that shall be closed is
 // tried from each branch of its first frame.
 SUPPLE_FN void join_branches(const Problem &problem, const Search &search, const PathRequest &path, int begin,
-                             int end, BranchScratch &scratch, double *rows) {
+                             int end, const double *start, BranchScratch &scratch, double *rows) {
   constexpr int most = BranchScratch::most;
   const int n = problem.n;
   const bool closes = path.closed && begin == 0 && end == path.frames && end > 1;
@@ -175,7 +209,7 @@ SUPPLE_FN void join_branches(const Problem &problem, const Search &search, const
       rows[std::size_t(f - begin) * n + l] = scratch.q[(std::size_t(f) * most + best) * n + l];
     best = scratch.parent[std::size_t(f) * most + best];
   }
-  unwind(problem, search, end - begin, rows);
+  unwind(problem, search, end - begin, start, rows);
 }
 
 } // namespace SUPPLE_ISA

@@ -45,8 +45,12 @@ SUPPLE_FN void joint_steps(const Problem &problem, const T *q, const T *to, T *s
 SUPPLE_FN double longest_continuous_step(const SearchJoint &joint, double dt) {
   return joint.natural_size * larger(PathConstants::jump, PathConstants::jump_speed * dt);
 }
+// The longest step that a joint is given, and the longest that is no jump: rounding makes no jump.
+SUPPLE_FN double longest_given_step(const SearchJoint &joint, double speed, double dt) {
+  return lesser(longest_continuous_step(joint, dt), speed * dt);
+}
 SUPPLE_FN double longest_step(const SearchJoint &joint, double speed, double dt) {
-  return (1 + PathConstants::rounding) * lesser(longest_continuous_step(joint, dt), speed * dt);
+  return (1 + PathConstants::rounding) * longest_given_step(joint, speed, dt);
 }
 
 SUPPLE_FN double time_to(const PathRequest &path, int frame) {

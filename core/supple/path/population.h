@@ -9,12 +9,16 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
+// Where candidates of a redundant linkage shall be at the end of a run.
+enum class Home { none, first, end };
+
 template <class T>
 struct Population {
   static constexpr int W = Lane<T>::width;
-  int count = 0, packs = 0;         // candidates, alive or not, and the packs that hold them
-  int alive[PathConstants::many];   // lanes of each pack, as bits
-  bool keeps_turns;                 // joints that wrap stay at the turn where they began
+  int count = 0, packs = 0;       // candidates, alive or not, and the packs that hold them
+  int alive[PathConstants::many]; // lanes of each pack, as bits
+  bool keeps_turns;               // joints that wrap stay at the turn where they began
+  Home home;
   T *q, *last;                      // packs x n: in this frame and the one before
   T *first;                         // packs x n: where they began
   T *low, *high;                    // packs x n: least and largest q since the beginning
@@ -124,7 +128,6 @@ SUPPLE_FN void set_wish(const Problem &problem, const Search &search, const Path
                         int frames_left, Population<T> &population) {
   const T zero = splat<T>(0), one = splat<T>(1);
   const int preference = path.preference;
-  const bool homes = path.closed || path.end;
   const T *q = population.q + pack * problem.n, *drift = population.drift + pack * problem.n;
   const T *first = population.first + pack * problem.n;
   ContinuationScratch<T> &scratch = population.step;
@@ -143,8 +146,8 @@ SUPPLE_FN void set_wish(const Problem &problem, const Search &search, const Path
       const T gain = clip((part - zone) / (one - zone), zero, one) * splat<T>(PathConstants::limit_gain);
       wish = wish - gain * from_middle * per_size;
     }
-    if (homes) {
-      const T home = path.end ? splat<T>(path.end[l]) : first[l];
+    if (population.home != Home::none) {
+      const T home = population.home == Home::end ? splat<T>(path.end[l]) : first[l];
       const T most = splat<T>(PathConstants::drift * PathConstants::jump);
       wish = wish + clip((home - q[l]) * per_size * splat<T>(1.0 / frames_left), -most, most);
     }
@@ -260,6 +263,12 @@ SUPPLE_FN void advance_pack(const Problem &problem, const Search &search, const 
   if (path.preference == well_conditioned)
     cost = cost + conditioning_cost(problem, search, scratch.found, scratch);
   alive &= arrived & ~broken;
+  // those that are too fast drift less
+  const Mask<T> fast = cost >= splat<T>(PathConstants::speed_cost);
+  for (int l = 0; redundant && l < n; ++l) {
+    T &drift = population.drift[pack * n + l];
+    drift = select(fast, splat<T>(PathConstants::drift_relief) * drift, drift);
+  }
   population.cost[pack] = population.cost[pack] + cost;
   for (int l = 0; l < n; ++l) {
     last[l] = q[l];

@@ -128,6 +128,9 @@ SUPPLE_FN Run continue_population(const Problem &problem, const Search &search, 
   Population<T> &population = scratch.population;
   const int direction = end < begin ? -1 : 1, goal_numbers = 12 * problem.target_count;
   const bool redundant = is_redundant(problem, search);
+  const bool to_end = whole && direction > 0 && path.end;
+  const bool around = whole && !path.end && path.closed && (direction > 0 ? begin == 0 : end == -1);
+  population.home = to_end ? Home::end : around ? Home::first : Home::none;
   Run run;
   remember(problem, 0, scratch);
   run.frames = 1;
@@ -145,7 +148,7 @@ SUPPLE_FN Run continue_population(const Problem &problem, const Search &search, 
       population.step.step.goals[i] = splat<T>(path.goals[std::size_t(frame) * goal_numbers + i]);
     for (int p = 0; p < population.packs; ++p)
       if (population.alive[p])
-        advance_pack(problem, search, path, p, dt, last_dt, path.frames - frame, redundant, population);
+        advance_pack(problem, search, path, p, dt, last_dt, (end - frame) * direction, redundant, population);
     if (!is_alive(population))
       break;
     remember(problem, run.frames, scratch);

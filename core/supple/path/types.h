@@ -24,7 +24,7 @@ struct PathConstants {
   // this, in weighted sizes, take the place of a copy of one that is better, and drift apart from it by this
   // part of a jump in each frame.
   static constexpr int spread_frames = 6;
-  static constexpr double spread_gap = 0.12, drift = 0.3;
+  static constexpr double spread_gap = 0.12, drift = 0.3, drift_relief = 0.5;
 
   // Where few candidates fail without redundancy: so many answers of each key frame, every so many frames.
   static constexpr int key_answers = 16, key_frames = 12;
@@ -35,6 +35,14 @@ struct PathConstants {
                        least_choices =
                            3; // candidates at the end of a run that are tried, at most and where they fail
   static constexpr double choice_gap = 0.3; // between two of them, in weighted sizes
+
+  // Where a closed path is not closed: so many first q, and the least gap between them, in weighted sizes.
+  static constexpr int starts = 24;
+  static constexpr double start_gap = 0.3;
+  // Candidates from both ends that are joined in the middle: pairs that are tried, the largest gap between
+  // two, in weighted sizes, and its cost.
+  static constexpr int pairs = 3;
+  static constexpr double meeting_gap = 1, meeting_cost = 100;
 
   // cost of a frame: the length of the step in weighted sizes, plus
   static constexpr double centring_cost = 0.05, conditioning_cost = 0.01, speed_cost = 1e4, jump_cost = 1e8;

@@ -164,6 +164,13 @@ def _ends(linkage: Linkage, given: Array | None, shape: tuple[int, ...], what: s
     return np.ascontiguousarray(whole).reshape(-1, linkage.dof)
 
 
+def last_values(q: Array, end: Array | None, closed: bool) -> Array | None:
+    """The joint values (paths..., dof) where paths q (frames, paths..., dof) shall end; None if anywhere."""
+    if end is not None:
+        return np.broadcast_to(end, q.shape[1:])
+    return q[0] if closed else None
+
+
 def jumps(found: Solution, times: Array, timed: bool) -> NDArray[np.bool_]:
     """Whether the step to each frame (frames,) is a jump."""
     steps = np.abs(found.linkage.difference(found.q[:-1], found.q[1:]))

@@ -16,6 +16,8 @@ from supple.linkage import Linkage
 if TYPE_CHECKING:
     from supple.solver import Solver
 
+_CHUNK = 4096  # frames whose Jacobians are held at once
+
 
 def limit_margin(linkage: Linkage, goals: Sequence[Goal], solver: Solver, q: Array) -> Array:
     """How far each q (..., dof) is from the nearest position limit of a joint (...), in radians or metres.
@@ -39,8 +41,9 @@ def smallest_singular_value(linkage: Linkage, goals: Sequence[Goal], solver: Sol
     local_solver = compilation.compiled(linkage, goals, solver)
     rank = encoding.generic_rank(linkage, local_solver)
     numbers = batch.goal_numbers(goals, (len(q),))
-    values = np.empty(len(q))
-    for i, (row, goal) in enumerate(zip(q, numbers, strict=True)):
-        jacobian = local_solver.evaluate(row, goal, False)[1]
-        values[i] = np.linalg.svd(jacobian, compute_uv=False)[rank - 1] if rank else 0.0
+    values = np.zeros(len(q))
+    for first in range(0, len(q) if rank else 0, _CHUNK):
+        some = slice(first, first + _CHUNK)
+        jacobians = local_solver.evaluate(q[some], numbers[some], False)[1]
+        values[some] = np.linalg.svd(jacobians, compute_uv=False)[:, rank - 1]
     return values

@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 from supple._path import planner
 from supple._solve.text import angle_text, length_text
 from supple.frame import Array
+from supple.linkage import Linkage
 from supple.solution import Outcome, Solution
 
+LARGEST_GAP = 1e-6
+"""A path whose last joint values are farther from those wanted, in radians or metres, has not ended there."""
 _MOST = 3  # reasons and frames named, of each kind
 
 
@@ -23,6 +26,19 @@ def reasons(found: Solution, times: Array, reconfigured: NDArray[np.bool_], time
         yield f"{span} ({when}): {found[first].why}"
     for frame in np.flatnonzero(reconfigured)[:_MOST]:
         yield _jump(found, times, int(frame), timed)
+
+
+def open_end(linkage: Linkage, gap: Array) -> Iterator[str]:
+    """Why a path does not end where it shall: the joint that is farthest from there, and how far, from gap (dof,)."""
+    size = np.abs(gap)
+    joint = int(size.argmax()) if len(size) else 0
+    if len(size) and size[joint] > LARGEST_GAP:
+        count = int((size > LARGEST_GAP).sum())
+        others = f" (and {count - 1} more with less)" if count > 1 else ""
+        yield (
+            f"the last frame does not end where it shall: {linkage.names[joint]} is {size[joint]:.3g} "
+            f"{linkage.units[joint]} away{others}, no continuous way there was found"
+        )
 
 
 def _stretches(marks: NDArray[np.bool_]) -> list[tuple[int, int]]:
