@@ -76,7 +76,7 @@ class PathSolution:
         worst, goal = (int(i) for i in np.unravel_index(int(away.argmax()), away.shape))
         wanted = found.goals[goal]
         parts = [length_text(float(self.distance[worst, goal]))] if wanted.position is not None else []
-        if wanted.orientation is not None or wanted.axis is not None:
+        if wanted.orientation is not None or wanted.axis is not None or wanted.pole is not None:
             parts.append(angle_text(float(self.angle[worst, goal])))
         far = f"{wanted.link} at most {' and '.join(parts)} away, at frame {worst}"
         jump = f"largest change from frame to frame {_largest(self.motion)}"

@@ -300,6 +300,8 @@ SUPPLE_FN SearchStepResult<T> add_target(const Target &target, const Search &sea
   for (int i = 0; i < target.rows; ++i)
     result.squared_error = result.squared_error + e[i] * e[i];
   scratch.target_error[t] = result.squared_error;
+  if (target.has_pole)
+    make_pole_axes(target, r.rows, tip, scratch.axes);
   add_columns(target, search, t, tip.p, r.rows, weight, axis_column, scratch);
   return result;
 }
