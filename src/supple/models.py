@@ -1,4 +1,4 @@
-"""Bundled models: planar arms, robot arms, a two-armed robot and a humanoid, each with a usual rest pose.
+"""Bundled models: planar arms, robot arms, a two-armed robot, a humanoid and figures, each with a usual rest pose.
 
 Each function returns the same immutable `supple.Linkage` at every call; the first call reads it. Sources and licences
 are in ``data/LICENSES.md``. None of the models has acceleration limits.
@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import pi, radians
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ __all__ = [
     "baxter",
     "g1",
     "get",
+    "human",
     "iiwa14",
     "kraft",
     "names",
@@ -35,6 +36,7 @@ __all__ = [
     "planar2",
     "planar3",
     "puma560",
+    "puppet",
     "so101",
     "ur5",
     "ur10",
@@ -238,6 +240,56 @@ def kraft() -> Linkage:
     return _read("kraft", {"shoulder": 0.7, "elbow": -1.4, "wrist_pitch": 0.4})
 
 
+@lru_cache(maxsize=64)
+def human(
+    height: float = 1.75,
+    *,
+    mass: float = 70.0,
+    arms: float = 1.0,
+    legs: float = 1.0,
+    torso: float = 1.0,
+    shoulders: float = 1.0,
+    hips: float = 1.0,
+    head: float = 1.0,
+) -> Linkage:
+    """A human figure: 23 joints with anatomical ranges on a floating root, 56 degrees of freedom.
+
+    End effectors ``left_hand``, ``right_hand``, ``left_foot``, ``right_foot`` and ``head``. x is forward, y left, z up.
+    At rest it stands on the plane z = 0 with the arms a little away from the body.
+
+    Args:
+        height: from the sole to the top of the head, in metres.
+        mass: in kilograms.
+        arms: factor on the length of the arms.
+        legs: factor on the share of the height that the legs have.
+        torso: factor on the share of the height that the torso has.
+        shoulders: factor on the width of the shoulders.
+        hips: factor on the width of the hips.
+        head: factor on the share of the height that neck and head have.
+
+    >>> from supple.models import human
+    >>> human(1.9).frame(human(1.9).rest, "head_End").position[2].round(2)
+    1.9
+    """
+    from supple._figure import human as figure
+
+    factors = {"arms": arms, "legs": legs, "torso": torso, "shoulders": shoulders, "hips": hips, "head": head}
+    return figure.build(height, mass, factors)
+
+
+@cache
+def puppet() -> Linkage:
+    """A puppet, 0.5 m tall: a body with two arms of two revolute joints each. End effectors ``left_hand``, ``right_hand``.
+
+    >>> from supple.models import puppet
+    >>> puppet().dof
+    4
+    """
+    from supple._figure import puppet as figure
+
+    return figure.build()
+
+
 _UR = (
     "shoulder_pan_joint",
     "shoulder_lift_joint",
@@ -286,8 +338,16 @@ _ALL: dict[Callable[[], Linkage], tuple[str, str, str, str, str]] = {
         "BSD-3-Clause",
     ),
     kraft: ("Kraft-like arm, yaw pitch pitch pitch yaw roll", "6", "tool", _OWN, "CC0-1.0"),
+    human: (
+        "human figure, 23 joints with anatomical ranges on a floating root",
+        "56",
+        "left_hand, right_hand, left_foot, right_foot, head",
+        f"published proportions, {_OWN}",
+        "Apache-2.0",
+    ),
+    puppet: ("puppet, two arms of two joints", "4", "left_hand, right_hand", _OWN, "Apache-2.0"),
 }
-_DOF = (2, 3, 8, 6, 6, 7, 6, 6, 17, 29, 6)
+_DOF = (2, 3, 8, 6, 6, 7, 6, 6, 17, 29, 6, 56, 4)
 _NAMED = {made.__name__: made for made in _ALL}
 
 

@@ -234,11 +234,7 @@ class Motion:
         >>> nod.sampled(rate=4).times[:3]
         array([0.  , 0.25, 0.5 ])
         """
-        rate = _check.positive(rate, "rate")
-        count = self.duration * rate
-        if count > MAX_SAMPLES:
-            raise BadInput(f"a rate of {rate:g} a second makes {count:.3g} samples; at most {MAX_SAMPLES:,} are made")
-        times = self.start + np.arange(math.floor(count + 1e-9) + 1) / rate
+        times = self._times_at(rate)
         near = self.end - times[-1] <= 1e-9 / rate
         times = np.append(times[:-1] if near else times, self.end)
         return Motion(self.linkage, times, self.at(times))
@@ -315,28 +311,90 @@ class Motion:
 
     # -- files --------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the motion to a file: a .npz holds all of it, a .csv one line for each key, with the time first.
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        up: str | None = None,
+        unit: float | str | None = None,
+        rate: float | None = None,
+    ) -> None:
+        """Write the motion to a file.
 
-        ``motion.save("swing.npz")``, and later ``Motion.load("swing.npz", arm)``.
+        A .npz holds all of it, a .csv one line for each key, with the time first. A .bvh, .gltf or .glb holds the
+        linkage too, and its keys. ``motion.save("swing.npz")``, and later ``Motion.load("swing.npz", arm)``;
+        ``motion.save("swing.glb")`` opens in any viewer.
+
+        Args:
+            path: the file.
+            up: the axis of a .bvh, .gltf or .glb that the world's z becomes, as in `load`; .bvh: by default axes
+                stay as they are; .gltf, .glb: "y".
+            unit: length of the unit of that file in metres, or its name; by default numbers stay as they are.
+            rate: instead of the keys, write values at this many times a second from the start. A .bvh whose keys are
+                not at equal times needs it.
         """
-        writer.write(path, self.linkage.names, self.__dict__)
+        kept = self
+        if rate is not None:
+            times = self._times_at(rate)
+            kept = Motion(self.linkage, times, self.at(times))
+        if writer.is_figure(path):
+            writer.write_figure(path, self.linkage, kept.times, kept.q, up, unit)
+            return
+        if up is not None or unit is not None:
+            raise BadInput(f"up and unit are for {', '.join(writer.FIGURES)} files, not for {path}")
+        writer.write(path, self.linkage.names, kept.__dict__)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], linkage: Linkage, interpolation: Interpolation | None = None) -> Motion:
-        """The motion of a linkage in a .npz or .csv file.
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        linkage: Linkage | None = None,
+        interpolation: Interpolation | None = None,
+        *,
+        up: str | None = None,
+        unit: float | str | None = None,
+        animation: int | str = 0,
+    ) -> Motion:
+        """The motion in a .npz or .csv file, for a linkage; or in a .bvh, .gltf or .glb file, which has its own.
 
-        ``interpolation`` replaces that of the file; by default a .npz is as it was saved, and a .csv is linear.
+        ``clip = Motion.load("walk.bvh", up="y", unit="cm")`` reads an animation; ``clip.linkage`` is its figure.
+
+        Args:
+            path: the file.
+            linkage: the linkage that moves; for an animation file not needed, and otherwise of the same names.
+            interpolation: instead of that of the file; by default a .npz is as it was saved, all others are linear.
+            up: the axis of an animation file that points up, as in `supple.load`.
+            unit: length of its unit in metres, or its name, as in `supple.load`.
+            animation: number or name of the animation of a .gltf or .glb file that has several.
+
         Raises `BadInput`, with file and line, unless the names are those of the linkage, all numbers are finite and
-        the times increase.
+        the times increase; `BadLinkage` if an animation file does not describe a linkage.
         """
-        checked_linkage(linkage)
+        if linkage is not None:
+            checked_linkage(linkage)
+        if reader.is_figure(path):
+            figure, times, q = reader.read_figure(path, up, unit, animation)
+            if linkage is not None and linkage.names != figure.names:
+                raise BadInput(f"{path}: its joint values are not those of {linkage.name!r}")
+            return cls(linkage or figure, times, q, Interpolation.LINEAR if interpolation is None else interpolation)
+        if up is not None or unit is not None or animation != 0:
+            raise BadInput(f"up, unit and animation are for {', '.join(reader.FIGURES)} files, not for {path}")
+        if linkage is None:
+            raise BadInput(f"{path} does not hold its linkage: write Motion.load(path, linkage)")
         times, q, *velocities = reader.read(path, linkage.names)
         if interpolation is None and velocities:
             return cls._of(linkage, times, q, *velocities)
         return cls(linkage, times, q, Interpolation.LINEAR if interpolation is None else interpolation)
 
     # -- private ------------------------------------------------------------------------------------------------
+
+    def _times_at(self, rate: float) -> Array:
+        """Times 1 / rate apart, from the start as far as they go."""
+        count = self.duration * _check.positive(rate, "rate")
+        if count > MAX_SAMPLES:
+            raise BadInput(f"a rate of {rate:g} a second makes {count:.3g} samples; at most {MAX_SAMPLES:,} are made")
+        times: Array = self.start + np.arange(math.floor(count + 1e-9) + 1) / rate
+        return times
 
     @cached_property
     def _pieces(self) -> Pieces:

@@ -35,6 +35,8 @@ ENDS = {
         "right_ankle_roll_link": 6,
     },
     "kraft": {"tool": 6},
+    "human": {"left_hand": 6, "right_hand": 6, "left_foot": 6, "right_foot": 6, "head": 6},
+    "puppet": {"left_hand": 2, "right_hand": 2},
 }
 DOF = {
     "planar2": 2,
@@ -48,6 +50,8 @@ DOF = {
     "baxter": 17,
     "g1": 29,
     "kraft": 6,
+    "human": 56,
+    "puppet": 4,
 }
 EVERY = pytest.mark.parametrize("name", list(ENDS))
 

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from supple import _check
+from supple._figure.convention import convention
 from supple.errors import BadInput, UnknownName
 from supple.linkage import Linkage
 from supple.read.meshes import Finder, Folder
@@ -15,7 +16,10 @@ from supple.read.meshes import Finder, Folder
 _DATA = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data")
 _READERS = {".urdf": "urdf", ".xacro": "xacro", ".xml": "xml", ".mjcf": "mjcf"}
 """The module of `supple.read` for each ending; its ``read(file, finder, name, arguments)`` returns the linkage."""
-ENDINGS = tuple(_READERS)
+_FIGURES = {".bvh": ("bvh", "z"), ".gltf": ("gltf", "y"), ".glb": ("gltf", "y")}
+"""The module for each ending of an animation file, whose ``read(file, name, convention)`` returns the linkage; and the
+axis that points up if none is given."""
+ENDINGS = (*_READERS, *_FIGURES)
 """The endings of files that `load` reads."""
 
 
@@ -25,8 +29,10 @@ def load(
     search: Iterable[Folder] | Folder = (),
     name: str | None = None,
     arguments: Mapping[str, str] | None = None,
+    up: str | None = None,
+    unit: float | str | None = None,
 ) -> Linkage:
-    """The linkage in a file: .urdf, .xacro, .mjcf, or .xml with URDF or MJCF in it.
+    """The linkage in a file: .urdf, .xacro, .mjcf, .xml with URDF or MJCF in it, .bvh, .gltf or .glb.
 
     ``arm = supple.load("arm.urdf")`` reads one; `models` has bundled ones.
 
@@ -35,6 +41,10 @@ def load(
         search: more folders to search for packages and meshes.
         name: a name for the linkage instead of that in the file.
         arguments: values of the ``<xacro:arg>`` of a .xacro file, by name.
+        up: the axis of an animation file that points up, "x", "y" or "z": it becomes the world's z. By default the
+            axes of a .bvh stay as they are, and a .gltf or .glb has y up, as its specification says.
+        unit: length of the unit of an animation file in metres, or its name: "m", "cm", "mm", "in", "ft". By default
+            numbers stay as they are.
 
     Raises:
         BadLinkage: the file does not describe a linkage; names file, line and element.
@@ -50,6 +60,12 @@ def load(
         raise UnknownName(f"cannot read {file!r}: it ends in {ending!r}; supple reads " + ", ".join(ENDINGS))
     if arguments and ending != ".xacro":
         raise BadInput(f"arguments are for .xacro files, and {file!r} is not one")
+    if ending in _FIGURES:
+        module, default_up = _FIGURES[ending]
+        figure: Linkage = import_module(f"supple.read.{module}").read(file, name, convention(up, unit, default_up))
+        return figure
+    if up is not None or unit is not None:
+        raise BadInput(f"up and unit are for {', '.join(_FIGURES)}; {ending} files are in metres, with z up")
     reader = import_module(f"supple.read.{_READERS[ending]}")
     finder = Finder(os.path.dirname(file) or ".", _folders(search))
     linkage: Linkage = reader.read(file, finder, name, arguments)

@@ -1,4 +1,4 @@
-"""Reader of motions: times and joint values from a .npz or .csv file."""
+"""Reader of motions: times and joint values from a .npz or .csv file, or from an animation file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from supple import _check
+from supple._figure.convention import convention
 from supple.errors import BadInput
 from supple.frame import Array
+from supple.linkage import Linkage
 from supple.read import arrays, bounded
 from supple.read.bounded import MAX_NUMBER, MOST_BLANK
 
 _NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")  # in linear time
 ENDINGS = (".npz", ".csv")
+FIGURES = (".bvh", ".gltf", ".glb")
+"""Endings of animation files, which hold the linkage too."""
 _ARRAYS = ("times", "q", "leaving", "arriving")
 MOST = 10_000_000  # lines of a .csv
 _MOST_NUMBERS = 2**27  # in a .csv
@@ -31,8 +35,29 @@ def read(path: str | os.PathLike[str], names: Sequence[str]) -> list[Array]:
     Raises `BadInput`, with file and line, unless the names match, counts fit, numbers are finite and times increase.
     """
     file = _check.file_name(path)
-    ending = _check.ending(file, ENDINGS, "a motion is read from")
+    ending = _check.ending(file, (*ENDINGS, *FIGURES), "a motion is read from")
     return _read_npz(file, names) if ending == ".npz" else _read_csv(file, names)
+
+
+def is_figure(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is an animation file, by its ending."""
+    return os.path.splitext(_check.file_name(path))[1].lower() in FIGURES
+
+
+def read_figure(
+    path: str | os.PathLike[str], up: str | None, unit: float | str | None, animation: int | str
+) -> tuple[Linkage, Array, Array]:
+    """The linkage of an animation file, times (n,) and q (n, dof); between its keys values are linear."""
+    file = _check.file_name(path)
+    if os.path.splitext(file)[1].lower() == ".bvh":
+        from supple.read import bvh
+
+        if animation != 0:
+            raise BadInput(f"{file}: a .bvh file has one animation, number 0; got {_check.short(animation)}")
+        return bvh.read_motion(file, convention(up, unit))
+    from supple.read import gltf
+
+    return gltf.read_motion(file, convention(up, unit, "y"), animation)
 
 
 def _read_npz(file: str, names: Sequence[str]) -> list[Array]:
