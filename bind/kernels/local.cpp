@@ -24,8 +24,9 @@ static void solve_rows(const SolveJob &job, long long begin, long long end, void
   const SolveScratch scratch = place_scratch(*job.problem, job.method, block);
   const int n = job.problem->n, goal_size = 12 * job.problem->target_count;
   for (long long row = begin; row < end; ++row) {
+    const double *start = job.chained && row > begin ? job.q + (row - 1) * n : job.start + row * n;
     job.reports[row] =
-        solve(*job.problem, *job.method, job.stop, job.goals + row * goal_size, job.start + row * n, scratch);
+        solve(*job.problem, *job.method, job.stop, job.goals + row * goal_size, start, scratch);
     copy_values(scratch.best, n, job.q + row * n);
   }
 }

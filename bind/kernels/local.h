@@ -12,6 +12,7 @@ struct SolveJob {
   const double *goals, *start;
   double *q;
   supple::Report *reports;
+  bool chained = false; // each row starts where the one before it ended; `start` is for the first
 };
 
 // one raw step from q (n) after dt seconds, with the memory of the schemes; row_weights (rows) may be null
