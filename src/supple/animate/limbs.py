@@ -13,13 +13,14 @@ from supple._solve.tolerance import Tolerance
 from supple.animate.body import Body
 from supple.animate.pose_targets import PoseTargets
 from supple.frame import Array, Frame
-from supple.goal import Goal
+from supple.goal import Goal, take_rows
 from supple.joint import Joint, Kind
 from supple.link import Link
 from supple.linkage import Linkage
 from supple.solver import Solver
 
 _ITERATIONS = 12
+_SEARCH_ITERATIONS = 1000
 _DAMPING = 1e-5
 _POLE_WEIGHT = 0.3
 _HAND_TURN_WEIGHT = 0.15
@@ -54,6 +55,18 @@ class Limb:
         numbers = batch.goal_numbers(goals, (len(start),))
         q: Array = solver.solve(numbers, np.ascontiguousarray(start), None, None, chained)[0]
         return q
+
+
+    def search(self, goals: Sequence[Goal], q: Array, rows: Array) -> None:
+        """Searches again for some rows of joint values q (n, dof), from where they are; those that arrive are written
+        into q. A local solve can end at limits of ball joints although the goals can be met."""
+        if not len(rows) or not self.linkage.dof:
+            return
+        shape = (len(q),)
+        found = Solver(tolerance=_TOLERANCE, max_iterations=_SEARCH_ITERATIONS).solve(
+            self.linkage, [take_rows(goal, shape, rows) for goal in goals], q[rows], progress=False
+        )
+        q[rows[found.arrived]] = found.q[found.arrived]
 
 
 class Limbs:

@@ -114,7 +114,9 @@ def pose_targets(pair: Correspondence, q: Array, dt: float, width: float) -> Pos
     for part in turned:
         turned[part] = turned[part] @ pair.rest_offset(part)
     pelvis = _pelvis(pair, points, turned["pelvis"])
-    feet, ankles, pelvis = _feet(pair, points, turned, pelvis, contacts, dt)
+    lean = _lean(pair, points, pelvis, contacts)
+    pelvis[:, :3, 3] -= lean
+    feet, ankles, pelvis = _feet(pair, points, turned, pelvis, lean, contacts, dt)
     return PoseTargets(
         pelvis,
         turned["chest"],
@@ -154,6 +156,29 @@ def _pelvis(pair: Correspondence, points: dict[str, Array], rotation: Array) -> 
     return out
 
 
+def _lean(pair: Correspondence, points: dict[str, Array], pelvis: Array, contacts: dict[str, Contacts]) -> Array:
+    """How far (n, 3) the target's pelvis shall be behind the source's, so that it stands over its feet as at rest.
+
+    Skeletons of recorded clips often have the ankles behind where they are: standing figures lean forward. The median
+    of the frames in which a foot is flat tells how much.
+    """
+    target = pair.target
+    forward = (pelvis[:, :3, :3] @ target.rest["pelvis"][:3, :3].T @ target.upright)[:, :, 0] * [1.0, 1.0, 0.0]
+    forward /= np.maximum(np.linalg.norm(forward, axis=-1, keepdims=True), 0.3)
+    found = []
+    for side in SIDES:
+        flat = contacts[side].heel & contacts[side].toe
+        way = pair.scale * (points[f"{side}_thigh"] - points[f"{side}_foot"])
+        rest = (target.position(f"{side}_thigh") - target.position(f"{side}_foot")) @ target.upright[:, 0]
+        found.append((np.sum(way * forward, axis=-1) - rest)[flat])
+    ahead = np.concatenate(found)
+    if not len(ahead):
+        return np.zeros_like(forward)
+    most = 0.15 * target.leg
+    lean: Array = np.clip(np.median(ahead), -most, most) * forward
+    return lean
+
+
 def hip_position(target: Body, pelvis: Array, side: str) -> Array:
     """Positions (n, 3) of a hip of the target for frames of its pelvis (n, 4, 4)."""
     rest = target.rest["pelvis"]
@@ -167,6 +192,7 @@ def _feet(
     points: dict[str, Array],
     turned: dict[str, Array],
     pelvis: Array,
+    lean: Array,
     contacts: dict[str, Contacts],
     dt: float,
 ) -> tuple[dict[str, Array], dict[str, Array], Array]:
@@ -176,7 +202,7 @@ def _feet(
     feet, ankles = {}, {}
     for side in SIDES:
         hip = hip_position(target, pelvis, side)
-        ankle = hip + pair.scale * (points[f"{side}_foot"] - points[f"{side}_thigh"])
+        ankle = hip + lean + pair.scale * (points[f"{side}_foot"] - points[f"{side}_thigh"])
         flat = target.upright.T @ target.rest[f"{side}_foot"][:3, :3]
         whole = np.zeros((len(pelvis), 4, 4))
         whole[:, 3, 3] = 1.0
