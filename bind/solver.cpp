@@ -227,7 +227,7 @@ void run_watched(npy_intp rows, long long grain, const SolveJob &job,
 }
 
 nb::object local_solve(LocalSolver &solver, nb::handle goals, nb::handle start, nb::object preference,
-                       nb::object damping, bool chained) {
+                       nb::object damping, double pull) {
   const LocalKernels &kernels = *instruction_set().local;
   const Rows g(goals, "goals", solver.encoded.problem.target_count, 12),
       s(start, "start", solver.encoded.dof);
@@ -241,9 +241,9 @@ nb::object local_solve(LocalSolver &solver, nb::handle goals, nb::handle start, 
     solver.encoded.gather(s.data + i * solver.encoded.dof, from.data() + i * k);
   Method method = solver.method;
   SolveJob job{&solver.encoded.problem, &method, solver.stop, g.data, from.data(), to.data(),
-               reports.data(),          chained};
+               reports.data(),          pull};
   if (preference.is_none() && damping.is_none()) {
-    run_watched(n, chained ? n + 1 : 256, job, kernels.solve,
+    run_watched(n, pull >= 0 ? n + 1 : 256, job, kernels.solve,
                 kernels.scratch(solver.encoded.problem, solver.method));
   } else {
     const Scratch scratch(kernels.scratch(solver.encoded.problem, solver.method));
@@ -458,15 +458,14 @@ void bind_local_solver(nb::module_ &m) {
                    ", /) -> " ARRAY),
            "From q (rows, dof) that reach their goals (rows, goals, 12): along the preferences, for as "
            "long as the goals hold. Joints of weight 0 stay.")
-      .def(
-          "solve", local_solve, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none() = nb::none(),
-          nb::arg() = false,
-          nb::sig("def solve(self, goals: " ARRAY ", start: " ARRAY
-                  ", preference: typing.Any, damping: typing.Any = None, chained: bool = False, /) -> "
-                  "tuple[" ARRAY ", " ARRAY "]"),
-          "q (n, dof) for goals (n, targets, 12) from start (n, dof), and outcome, iterations, largest "
-          "step, path (n, 4). With `chained`, each row starts where the one before it ended, and values of q "
-          "that no goal needs are those of start.")
+      .def("solve", local_solve, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none() = nb::none(),
+           nb::arg() = -1.0,
+           nb::sig("def solve(self, goals: " ARRAY ", start: " ARRAY
+                   ", preference: typing.Any, damping: typing.Any = None, pull: float = -1.0, /) -> "
+                   "tuple[" ARRAY ", " ARRAY "]"),
+           "q (n, dof) for goals (n, targets, 12) from start (n, dof), and outcome, iterations, largest "
+           "step, path (n, 4). Where `pull` is not negative, each row starts from where the one before it "
+           "ended, moved by that part of the way to its own start.")
       .def("step", local_step, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none() = nb::none(),
            nb::sig("def step(self, q: " ARRAY ", goals: " ARRAY
                    ", preference: typing.Any, damping: typing.Any = None, /) -> " ARRAY " | None"),

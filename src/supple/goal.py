@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -433,6 +433,12 @@ def take_rows(goal: Goal, shape: tuple[int, ...], indices: Any) -> Goal:
     lasts = {"position": 1, "orientation": 2, "direction": 1, "look_at": 1, "pole": 1}
     fields = {name: getattr(goal, name) for name in _FIELDS}
     return _rebuilt(*({**fields, **{name: rows(fields[name], last) for name, last in lasts.items()}}.values()))
+
+
+def with_numbers(goal: Goal, numbers: Mapping[str, Array]) -> Goal:
+    """The same goal with other positions, orientations, directions, points to look at or poles."""
+    fields = {name: getattr(goal, name) for name in _FIELDS}
+    return _rebuilt(*({**fields, **numbers}.values()))
 
 
 def with_priority(goal: Goal, priority: int) -> Goal:

@@ -1,6 +1,9 @@
 """Animation: key poses in time, blends of poses, and clips of one figure for another or for a robot."""
 
+from supple.animate.blend import blend
 from supple.animate.body_map import BodyMap, load_maps, save_maps
+from supple.animate.planting import plant_feet
 from supple.animate.retarget import Retarget
+from supple.animate.timeline import Timeline
 
-__all__ = ["BodyMap", "Retarget", "load_maps", "save_maps"]
+__all__ = ["BodyMap", "Retarget", "Timeline", "blend", "load_maps", "plant_feet", "save_maps"]

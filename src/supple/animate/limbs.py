@@ -53,7 +53,7 @@ class Limb:
             return start
         solver = compilation.compiled(self.linkage, goals, self._solver)
         numbers = batch.goal_numbers(goals, (len(start),))
-        q: Array = solver.solve(numbers, np.ascontiguousarray(start), None, None, chained)[0]
+        q: Array = solver.solve(numbers, np.ascontiguousarray(start), None, None, 0.0 if chained else -1.0)[0]
         return q
 
 

@@ -91,10 +91,13 @@ def shortest_turn(a: Array, b: Array) -> Array:
     return turn
 
 
-def pose_targets(pair: Correspondence, q: Array, dt: float, width: float) -> PoseTargets:
+def pose_targets(
+    pair: Correspondence, q: Array, dt: float, width: float, *, upright: bool = True
+) -> PoseTargets:
     """What the source's joint values (n, dof) ask of the target.
 
-    ``width`` is the standard deviation of the filter in time, in frames; 0 for none.
+    ``width`` is the standard deviation of the filter in time, in frames; 0 for none. ``upright``: whether the target
+    stands over its feet as at rest, and not as the source does, and the ground is found from the source's feet.
     """
     source, target = pair.source, pair.target
     frames = source.linkage.frames(q)
@@ -104,7 +107,8 @@ def pose_targets(pair: Correspondence, q: Array, dt: float, width: float) -> Pos
         for side in SIDES
         for name, point in (("heel", source.heel[side]), ("toe", source.toe[side]))
     }
-    ground = ground_height(np.stack([points[:, 2] for points in soles.values()], axis=-1))
+    heights = np.stack([points[:, 2] for points in soles.values()], axis=-1)
+    ground = ground_height(heights) if upright else 0.0
     contacts = {
         side: Contacts(*(in_contact(soles[side, name], ground, dt) for name in ("heel", "toe"))) for side in SIDES
     }
@@ -114,7 +118,7 @@ def pose_targets(pair: Correspondence, q: Array, dt: float, width: float) -> Pos
     for part in turned:
         turned[part] = turned[part] @ pair.rest_offset(part)
     pelvis = _pelvis(pair, points, turned["pelvis"])
-    lean = _lean(pair, points, pelvis, contacts)
+    lean = _lean(pair, points, pelvis, contacts) if upright else np.zeros((len(q), 3))
     pelvis[:, :3, 3] -= lean
     feet, ankles, pelvis = _feet(pair, points, turned, pelvis, lean, contacts, dt)
     return PoseTargets(

@@ -37,7 +37,7 @@ class Retarget:
     >>> from supple.models import g1, human
     >>> wait = Motion(human(), [0, 1], [human().rest, human().rest])
     >>> Retarget(human(), g1()).motion(wait).linkage.name
-    'g1_29dof_rev_1_0'
+    'g1'
     """
 
     source: Linkage
@@ -101,7 +101,7 @@ class Retarget:
         only on a terminal.
         """
         self._check(clip)
-        times, dt = clip.times, _step(clip.times)
+        times, dt = clip.times, frame_time(clip.times)
         with Progress("retargeting", len(times), shown=progress is not False, anywhere=progress is True) as bar:
             targets = pose_targets(self._pair, clip.q, dt, self._smooth / dt)
             q = self._solve(targets, dt)
@@ -111,7 +111,7 @@ class Retarget:
     def contacts(self, clip: Motion) -> dict[str, Contacts]:
         """For each side, in which frames of a clip heel and toe touch the ground."""
         self._check(clip)
-        return pose_targets(self._pair, clip.q, _step(clip.times), 0.0).contacts
+        return pose_targets(self._pair, clip.q, frame_time(clip.times), 0.0).contacts
 
     def _check(self, clip: Motion) -> None:
         if not isinstance(clip, Motion) or clip.linkage.names != self.source.names:
@@ -190,7 +190,7 @@ def _orientation(limb: Limb, base: Array, wanted: Array) -> Goal:
     return Goal(limb.tip, orientation=np.swapaxes(base, -1, -2) @ wanted)
 
 
-def _step(times: Array) -> float:
+def frame_time(times: Array) -> float:
     """The time between frames, in seconds; `BadInput` unless it is always the same."""
     if len(times) < 2:
         raise BadInput("a clip needs two frames or more")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
+from supple import _core
 from supple.frame import Array
-from supple.joint import Kind
+from supple.joint import Joint, Kind
+from supple.link import Link
 from supple.linkage import Linkage
 
 
@@ -119,11 +123,11 @@ def raised(values: Array, width: int) -> Array:
 def within_speeds(linkage: Linkage, q: Array, dt: float) -> Array:
     """Joint values (n, dof) that change by no more than the speed limits from row to row, near the values given.
 
-    The mean of the largest values below and the smallest above that keep the limit. A ball joint that is too fast is
-    drawn towards the row after it.
+    The mean of the largest values below and the smallest above that keep the limit. A row of a ball joint that is too
+    far from the next one is drawn to it.
     """
     bound = linkage.speed * dt * (1 - 1e-9)
-    fast = np.abs(linkage.difference(q[:-1], q[1:])) > bound
+    fast = (np.abs(linkage.difference(q[:-1], q[1:])) > bound).any(axis=0)
     if not fast.any():
         return q
     out = q.copy()
@@ -131,14 +135,13 @@ def within_speeds(linkage: Linkage, q: Array, dt: float) -> Array:
         if joint.mimic is not None or not joint.dof:
             continue
         first = linkage._sources[joint.name].first
-        columns = slice(first, first + joint.dof)
-        if not fast[:, columns].any():
-            continue
-        if joint.kind in (Kind.BALL, Kind.FLOATING):
-            _slow_ball(linkage, out, columns, bound)
-        else:
-            for column in range(first, first + joint.dof):
+        turns = {Kind.BALL: 0, Kind.FLOATING: 3}.get(joint.kind, joint.dof)  # values before the rotation vector
+        for column in range(first, first + turns):
+            if fast[column]:
                 out[:, column] = _lipschitz(out[:, column], float(bound[column]))
+        if turns < joint.dof and fast[first + turns : first + joint.dof].any():
+            columns = slice(first + turns, first + joint.dof)
+            out[:, columns] = _slow_ball(joint, out[:, columns], bound[columns])
     return out
 
 
@@ -153,23 +156,32 @@ def _lipschitz(values: Array, bound: float) -> Array:
     return 0.5 * (below(values) - below(-values))
 
 
-def _slow_ball(linkage: Linkage, q: Array, columns: slice, bound: Array) -> None:
-    """Makes the values of one ball or floating joint, ``columns`` of q (n, dof), slow enough: from the end backward,
-    a row that is too far from the next one is drawn to it."""
-    limit = bound[columns]
+def _slow_ball(joint: Joint, values: Array, limit: Array) -> Array:
+    """Rotation vectors (n, 3) of a ball joint that turn by at most ``limit`` (3,) from row to row.
+
+    From the end backward, a row that is too far from the next one is drawn to it.
+    """
+    ball = _ball()
+    out = values.copy()
     for _ in range(4):
-        changes = np.abs(linkage.difference(q[:-1], q[1:]))[:, columns]
+        changes = np.abs(ball.difference(out[:-1], out[1:]))
         fast = np.flatnonzero((changes > limit).any(axis=-1))
         if not len(fast):
-            return
+            break
         for last in fast[::-1].tolist():
-            row = last
-            while row >= 0:
-                change = linkage.difference(q[row + 1], q[row])
-                part = np.zeros_like(change)
-                part[columns] = change[columns]
-                excess = float(np.max(np.abs(part[columns]) / limit))
+            for row in range(last, -1, -1):
+                change = ball.difference(out[row + 1], out[row])
+                excess = float(np.max(np.abs(change) / limit))
                 if excess <= 1:
                     break
-                q[row, columns] = linkage.clamp(linkage.integrate(q[row + 1], part / excess))[columns]
-                row -= 1
+                turned = ball.integrate(out[row + 1], change / excess)
+                if joint.kind is Kind.BALL:
+                    turned = _core.clamp_ball(turned, np.array(joint.axis), joint.swing, *joint.twist)
+                out[row] = turned
+    return out
+
+
+@cache
+def _ball() -> Linkage:
+    """One ball joint without limits."""
+    return Linkage("ball", [Joint.ball("ball", "base", "tip")], [Link("base"), Link("tip")])
