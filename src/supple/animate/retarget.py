@@ -17,6 +17,7 @@ from supple.animate.limbs import Limb, Limbs, floating, root_values
 from supple.animate.pose_targets import Correspondence, PoseTargets, pose_targets
 from supple.animate.smoothing import smoothed, within_speeds
 from supple.animate.stance import Stance
+from supple.animate.stream import RetargetStream
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.goal import Goal
@@ -107,6 +108,15 @@ class Retarget:
             q = self._solve(targets, dt)
             bar.step(len(times))
         return Motion(self.target, times, q)
+
+    def stream(self, rate: float, *, ground: float = 0.0) -> RetargetStream:
+        """A target that follows frame by frame, for clips that are not known before they come.
+
+        Args:
+            rate: frames a second.
+            ground: height at which the source's soles stand, in metres.
+        """
+        return RetargetStream(self, rate, ground)
 
     def contacts(self, clip: Motion) -> dict[str, Contacts]:
         """For each side, in which frames of a clip heel and toe touch the ground."""
