@@ -13,15 +13,17 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, wraps
 from math import pi, radians
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from supple import _renamed
+from supple import _check, _renamed
 from supple.errors import unknown
 from supple.frame import Frame
 from supple.joint import Joint
 from supple.linkage import Linkage
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = [
     "about",
@@ -41,6 +43,21 @@ __all__ = [
     "ur5",
     "ur10",
 ]
+
+
+def _remembered(build: F) -> F:
+    """The function with a memory of its last results; arguments that cannot be looked up reach its own checks."""
+    remembered = lru_cache(maxsize=64)(build)
+
+    @wraps(build)
+    def made(*values: Any, **named: Any) -> Any:
+        try:
+            return remembered(*values, **named)
+        except TypeError:
+            return build(*values, **named)
+
+    made.cache_info = remembered.cache_info  # type: ignore[attr-defined]
+    return made  # type: ignore[return-value]
 
 
 def names() -> tuple[str, ...]:
@@ -240,7 +257,8 @@ def kraft() -> Linkage:
     return _read("kraft", {"shoulder": 0.7, "elbow": -1.4, "wrist_pitch": 0.4})
 
 
-@lru_cache(maxsize=64)
+@_check.known_options()
+@_remembered
 def human(
     height: float = 1.75,
     *,
@@ -268,7 +286,7 @@ def human(
         head: factor on the share of the height that neck and head have.
 
     >>> from supple.models import human
-    >>> human(1.9).frame(human(1.9).rest, "head_End").position[2].round(2)
+    >>> print(human(1.9).frame(human(1.9).rest, "head_End").position[2].round(2))
     1.9
     """
     from supple._figure import human as figure
@@ -279,7 +297,9 @@ def human(
 
 @cache
 def puppet() -> Linkage:
-    """A puppet, 0.5 m tall: a body with two arms of two revolute joints each. End effectors ``left_hand``, ``right_hand``.
+    """A puppet, 0.5 m tall: a body with two arms of two revolute joints each.
+
+    End effectors ``left_hand`` and ``right_hand``.
 
     >>> from supple.models import puppet
     >>> puppet().dof

@@ -100,6 +100,9 @@ def folder(tmp_path: Path, recording: Path, monkeypatch: pytest.MonkeyPatch) -> 
     shutil.copy(Path(supple.__file__).parent / "data" / "panda.urdf", tmp_path / "robot.urdf")
     (tmp_path / "goals.csv").write_text("x,y,z,roll,pitch,yaw\n0.4,0,0.5,3.1416,0,0\n0.3,0.2,0.4,3.1416,0,0\n")
     np.savez(tmp_path / "goals.npz", position=[[0.4, 0, 0.5], [0.3, 0.2, 0.4]])
+    for name, motion_of in (("walk.bvh", "human"), ("wave.npz", "panda")):
+        moved = supple.models.get(motion_of)
+        supple.Motion(moved, [0, 0.1], [moved.rest, moved.rest]).save(tmp_path / name)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

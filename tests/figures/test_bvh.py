@@ -126,14 +126,14 @@ def test_few_channels_give_simpler_joints(tmp_path: Path) -> None:
         "nail": "fixed",
         "slider": "floating",
         "slider_End": "fixed",
-        "slider_End_": "fixed",
+        "slider_End_2": "fixed",
     }
     frames = motion.linkage.frames(motion.q[0])
     assert frames["knee"].position == pytest.approx([0, 0, 1])
     assert motion.q[0, motion.linkage.names.index("knee")] == pytest.approx(np.radians(750))
     # the position channel stands for the offset
     assert frames["slider"].position == pytest.approx([0, 0, 5])
-    assert frames["slider_End_"].position == pytest.approx([0, -2, 5])
+    assert frames["slider_End_2"].position == pytest.approx([0, -2, 5])
 
 
 @pytest.mark.parametrize("name", ["g1", "panda", "baxter"])

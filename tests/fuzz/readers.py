@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from supple import Linkage, Motion, Solver, models
+from supple import Frame, Joint, Linkage, Motion, Solver, models
 from supple.errors import SuppleError
 from supple.read import goal_file, isolated_child, mesh_file, mjcf, urdf_text, xacro
 
@@ -74,6 +74,21 @@ def _motion(ending: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, f"a{ending}")
         Motion(ARM, [0, 1, 2], [[0, 0], [1, 1], [0, 2]]).save(file)
+        return file.read_bytes()
+
+
+@cache
+def _figure(ending: str) -> bytes:
+    """A small figure that moves."""
+    joints = [
+        Joint.floating("root", "world", "hip"),
+        Joint.ball("knee", "hip", "shin", at=Frame.at([0, 0, -1])),
+        Joint.fixed("sole", "shin", "shin_End", at=Frame.at([0, 0, -1])),
+    ]
+    figure = Linkage("figure", joints)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, f"a{ending}")
+        Motion(figure, np.arange(5) / 10, figure.random(5, seed=1)).save(file)
         return file.read_bytes()
 
 
@@ -146,6 +161,8 @@ def seeds(target: str) -> list[tuple[str, bytes]]:
         return [(ending, _motion(ending)) for ending in (".csv", ".npz")]
     if target == "recording":
         return [(ending, _recording(ending)) for ending in (".csv", ".parquet", ".parquet.part")]
+    if target == "figure":
+        return [(ending, _figure(ending)) for ending in (".bvh", ".glb", ".gltf")]
     if target == "linkage":
         return [(".json", json.dumps(models.get(name).to_dict()).encode()) for name in ("planar3", "so101")]
     if target == "solver":
@@ -182,6 +199,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "goals": lambda file: goal_file.read(file, "hand"),
     "motion": lambda file: Motion.load(file, ARM),
     "recording": _read_recording,
+    "figure": lambda file: Motion.load(file),
     "linkage": _from_json(Linkage.from_dict),
     "solver": _from_json(Solver.from_dict),
     "xacro": lambda file: xacro.expand(str(file), {}, [str(DATA / "pkg_arm")], lambda may_open: None),

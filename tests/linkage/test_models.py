@@ -126,7 +126,7 @@ def test_frames_and_jacobians_agree_with_the_reference(file):
 def test_the_reference_covers_every_file():
     files = {entry.name[: -len(".urdf")] for entry in DATA.iterdir() if entry.name.endswith(".urdf")}
     assert files == {file.name.split(".")[0] for file in EXPECTED.glob("*.fk.json")}
-    assert files | {"planar2", "planar3", "puma560"} == set(ENDS)
+    assert files | {"planar2", "planar3", "puma560", "human", "puppet"} == set(ENDS)
 
 
 def test_planar_arms_reach_as_their_lengths_say():

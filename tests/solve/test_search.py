@@ -25,6 +25,8 @@ HANDS = {
     "kraft": "tool",
     "baxter": "left_gripper",
     "g1": "left_rubber_hand",
+    "human": "left_hand",
+    "puppet": "left_hand",
 }
 PANDA, HAND = models.panda(), "panda_hand_tcp"
 TAU = math.tau

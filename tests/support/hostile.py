@@ -46,6 +46,8 @@ MIMIC = supple.Mimic("a", 2.0, 0.5)
 FOLDER = tempfile.mkdtemp(prefix="hostile")
 SAVED = os.path.join(FOLDER, "swing.npz")
 MOTION.save(SAVED)
+CLIP = os.path.join(FOLDER, "clip.bvh")
+MOTION.save(CLIP)
 URDF = (
     '<robot name="one"><link name="a"/><link name="b"/><joint name="j" type="continuous">'
     '<parent link="a"/><child link="b"/></joint></robot>'
@@ -397,6 +399,21 @@ def calls() -> dict[str, Call]:
             supple.Motion.load,
             {"path": SAVED, "linkage": ARM, "interpolation": supple.Interpolation.LINEAR},
         ),
+        "supple.Motion.save, of a clip": (
+            MOTION.save,
+            {"path": os.path.join(FOLDER, "again.glb"), "up": "y", "unit": 0.01, "rate": 10.0},
+        ),
+        "supple.Motion.load, of a clip": (
+            supple.Motion.load,
+            {
+                "path": CLIP,
+                "linkage": None,
+                "interpolation": supple.Interpolation.LINEAR,
+                "up": "y",
+                "unit": "m",
+                "animation": 0,
+            },
+        ),
         # -- trackers
         "supple.Solver.track": (
             SOLVER.track,
@@ -454,6 +471,19 @@ def calls() -> dict[str, Call]:
         "supple.analysis.Annulus.nearest": (TWO_LINK.annulus.nearest, {"point": [10.0, 5, 0]}),
         # -- models and files
         "supple.models.get": (models.get, {"name": "planar2"}),
+        "supple.models.human": (
+            models.human,
+            {
+                "height": 1.8,
+                "mass": 75.0,
+                "arms": 1.1,
+                "legs": 1.0,
+                "torso": 0.9,
+                "shoulders": 1.0,
+                "hips": 1.2,
+                "head": 1.0,
+            },
+        ),
         "supple.models.about": (models.about, {"name": "planar2"}),
         "supple.DH": (
             lambda **row: supple.dh([supple.DH(**row)]),
@@ -462,6 +492,10 @@ def calls() -> dict[str, Call]:
         ),
         "supple.dh": (supple.dh, {"rows": [supple.DH(a=0.4), supple.DH(a=0.3)], "modified": False, "name": "dh"}),
         "supple.load": (supple.load, {"path": URDF_FILE, "search": [FOLDER], "name": "arm", "arguments": None}),
+        "supple.load, of a clip": (
+            supple.load,
+            {"path": CLIP, "search": [FOLDER], "name": "arm", "arguments": None, "up": "y", "unit": "cm"},
+        ),
         "supple.read.urdf_text": (
             read.urdf_text,
             {"text": URDF, "file": "<string>", "search": [FOLDER], "name": "arm"},

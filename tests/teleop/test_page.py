@@ -53,7 +53,8 @@ URDF = """<robot name="two_turns">
 # -- without a browser ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", models.names())
+# a figure on a floating root walks where an arm meets its limits
+@pytest.mark.parametrize("name", [name for name in models.names() if name != "human"])
 def test_every_stock_arm_can_be_driven_through_its_hazards_and_comes_home(name: str) -> None:
     arm = Arm.of(models.get(name))
     linkage, home = arm.linkage, arm.frames(arm.linkage.rest)

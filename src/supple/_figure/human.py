@@ -30,7 +30,7 @@ _LEAST, _MOST = 0.25, 4.0  # of a proportion
 
 @dataclass
 class _Sizes:
-    """Lengths in metres, from the ratios to the height in Drillis and Contini, as in Winter, Biomechanics, table 4.1."""
+    """Lengths in metres, from the ratios to the height of Drillis and Contini (1966)."""
 
     height: float
     arms: float = 1.0

@@ -28,7 +28,7 @@ def ball(
     rest: Frame | None = None,
     speed: float = 15.0,
 ) -> Joint:
-    """A ball joint at a place (3,) of its parent, whose axis stays within ``swing`` degrees of the direction ``centre``.
+    """A ball joint at a place (3,) of its parent; its axis stays within ``swing`` degrees of the direction ``centre``.
 
     ``axis`` (3,) is in the child's axes and ``centre`` (3,) in the parent's. ``rest`` is the child's rotation in its
     parent at rest. Values are zero when the axis points along ``centre``, and the twist, within ±``twist`` degrees,

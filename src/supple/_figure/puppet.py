@@ -18,7 +18,7 @@ _SHOULDER, _RANGE = 0.09, radians(150)
 
 
 def build() -> Linkage:
-    """A body 0.5 m tall in the plane x = 0, facing x; its joints turn about x."""
+    """A body about 0.5 m tall in the plane x = 0, facing x; its joints turn about x."""
     joints, links = [], [Link("body", (limb([0, 0, 0], [0, 0, 0.22], 0.06, BODY), _head()))]
     for side, sign in (("left", 1.0), ("right", -1.0)):
         down = Frame.turn([1, 0, 0], -sign * radians(35))  # arms point sideways and down while values are zero
@@ -55,4 +55,4 @@ def build() -> Linkage:
 
 
 def _head() -> Geometry:
-    return Geometry(Sphere(0.075), Frame.at([0, 0, 0.38]), HEAD)
+    return Geometry(Sphere(0.075), Frame.at([0, 0, 0.345]), HEAD)

@@ -16,8 +16,8 @@ from supple.linkage import Linkage
 Colour = tuple[float, float, float, float]
 LIMB: Colour = (0.89, 0.85, 0.78, 1.0)  # off-white
 SIDES, RINGS = 16, 4  # of round shapes: around, and from the pole of a half sphere to its equator
-_SLENDER = 0.1  # radius of a capsule along a link, in its length
-_THICKEST = 0.025  # greatest radius of such a capsule, in the size of the figure
+_SLENDER = 0.12  # radius of a capsule along a link, in its length
+_THINNEST, _THICKEST = 0.008, 0.025  # radius of such a capsule, in the size of the figure
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,10 @@ def limbs(linkage: Linkage, q: Array) -> list[tuple[int, Geometry]]:
         length = float(np.linalg.norm(ends))
         if length < 1e-6 * size:
             continue
-        radius = min(_SLENDER * length, _THICKEST * size)
+        radius = min(max(_SLENDER * length, _THINNEST * size), _THICKEST * size)
         axis = ends / length
         turn = Frame.at(ends / 2, z_to((float(axis[0]), float(axis[1]), float(axis[2])))[:3, :3])
-        shape = Capsule(radius, max(length - 2 * radius, 0.0))
-        found.append((index[joint.parent], Geometry(shape, turn)))
+        found.append((index[joint.parent], Geometry(Capsule(radius, length), turn)))
     if not found:
         found = [(i, Geometry(Sphere(0.05 * size))) for i in range(len(linkage.links))]
     return found

@@ -8,12 +8,13 @@ from typing import Annotated
 import typer
 
 from supple import __version__
-from supple.cli import figures, gauntlet, linkages, replay, solve, teleop
+from supple.cli import convert, figures, gauntlet, linkages, replay, solve, teleop
 
 app = typer.Typer(
     name="supple",
     help="Forward and inverse kinematics of linkages: robots and animated figures.\n\n"
-    "FILE|NAME is a file (.urdf, .xacro, MJCF as .xml or .mjcf) or the name of a bundled model (`supple models`). "
+    "FILE|NAME is a file (.urdf, .xacro, MJCF as .xml or .mjcf, .bvh, .gltf, .glb) or the name of a bundled model "
+    "(`supple models`). "
     "`supple COMMAND --help` shows options and examples.",
     epilog="""\b
 Examples:
@@ -23,6 +24,7 @@ Examples:
   supple solve planar3 --position -20 5 0  joint values that reach a position
   supple view panda                        the linkage in the browser
   supple teleop                            drive an arm in the browser
+  supple convert walk.bvh walk.glb         a motion in another file format
   supple --install-completion              complete commands, models and links
 
 \b
@@ -61,6 +63,7 @@ app.command(epilog=linkages.FK_EPILOG, short_help="Forward kinematics: poses of 
 app.command(epilog=solve.EPILOG, short_help="Inverse kinematics: joint values for a goal.")(solve.solve)
 app.command(epilog=linkages.VIEW_EPILOG, short_help="Show a linkage in the browser.")(linkages.view)
 app.command(epilog=teleop.EPILOG, short_help="Drive an arm in the browser.")(teleop.teleop)
+app.command(epilog=convert.EPILOG, short_help="Convert a motion to another file format.")(convert.convert)
 app.command(epilog=replay.EPILOG, short_help="Replay a recording and print the differences.")(replay.replay)
 app.command(epilog=gauntlet.EPILOG, short_help="Test the tracker with difficult commands.")(gauntlet.gauntlet)
 app.command(epilog=figures.EPILOG, short_help="Draw the figures of the textbook chapter.")(figures.figures)

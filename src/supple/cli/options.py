@@ -17,7 +17,8 @@ Source = Annotated[
     str,
     typer.Argument(
         metavar="FILE|NAME",
-        help="A file (.urdf, .xacro, MJCF as .xml or .mjcf) or the name of a bundled model, such as panda.",
+        help="A file (.urdf, .xacro, MJCF as .xml or .mjcf, .bvh, .gltf, .glb) or the name of a bundled model, "
+        "such as panda.",
         autocompletion=completion.models_and_files,
         show_default=False,
     ),

@@ -49,9 +49,12 @@ def check_status(status: os.stat_result, file: str, most: int) -> None:
         raise BadInput(f"{file}: the file is larger than {most // 2**20} MiB, the most that is read")
 
 
-def lines(text: TextIO, shown: str, most: int) -> Iterator[str]:
-    """The lines of a text; `BadInput`, with its number, for one of ``most`` characters or more."""
-    number = 0
+def lines(text: TextIO, shown: str, most: int, before: int = 0) -> Iterator[str]:
+    """The lines of a text; `BadInput`, with its number, for one of ``most`` characters or more.
+
+    ``before`` is the number of lines that were read before.
+    """
+    number = before
     while line := text.readline(most):
         number += 1
         if len(line) == most and not line.endswith("\n"):

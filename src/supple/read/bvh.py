@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain, islice
 from typing import TextIO
 
 import numpy as np
 
 from supple import _check
 from supple._figure.convention import Convention
+from supple._figure.names import Names
 from supple._linkage import limits
+from supple._progress import Progress
 from supple.errors import BadInput, BadLinkage
 from supple.frame import Array, Frame
 from supple.joint import Joint
 from supple.linkage import Linkage
 from supple.read import bounded, bvh_hierarchy
 from supple.read.bounded import MAX_NUMBER
-from supple.read.bvh_hierarchy import Node, Words, fresh
+from supple.read.bvh_hierarchy import Node, Words
 
 MAX_BYTES = 2 * 2**30
 """Largest file that is read."""
@@ -53,11 +57,10 @@ def read_motion(file: str, convention: Convention) -> tuple[Linkage, Array, Arra
 
 
 def _linkage(nodes: list[Node], file: str, name: str | None, convention: Convention) -> Linkage:
-    taken = {node.name for node in nodes}
-    world = fresh("world", taken)
-    joints = [_joint(node, world if node.parent is None else node.parent, convention.unit) for node in nodes]
+    world = Names(node.name for node in nodes).fresh("world")
     title = file.replace("\\", "/").rpartition("/")[2].rpartition(".")[0] if name is None else name
     try:
+        joints = [_joint(node, world if node.parent is None else node.parent, convention.unit) for node in nodes]
         return Linkage(title, joints, base=convention.turn)
     except BadLinkage as error:
         raise BadLinkage(error.reason, element=error.element, file=file) from None
@@ -100,23 +103,28 @@ def _head(words: Words) -> tuple[int, float]:
 def _table(text: TextIO, words: Words, count: int, width: int) -> Array:
     """Channel values (count, width), as in the file."""
     first = words.line + 1
-    lines = bounded.lines(text, words.file, 1000 + (MAX_NUMBER + 1) * width)
+    lines = bounded.lines(text, words.file, 1000 + (MAX_NUMBER + 1) * width, words.line)
     if width == 0:
         raise BadInput(f"{words.file}: no joint has a channel, so nothing moves")
     numbered = _Counted(lines, first)
+    rows = filter(str.strip, numbered)
     try:
-        table = np.loadtxt(numbered, comments=None, ndmin=2, max_rows=count)
+        line = next(rows, None)
+        if line is None:  # numpy would warn
+            raise BadInput(f"{words.file}: expected {count:,} frames, got none")
+        with Progress("reading", count) as numbered.progress:
+            # max_rows of numpy would reserve memory for all rows that the file claims to have
+            table = np.loadtxt(islice(chain([line], rows), count), comments=None, ndmin=2)
     except ValueError as error:
         if isinstance(error, BadInput | UnicodeDecodeError):
             raise
         raise BadInput(f"{words.file}:{numbered.line}: not a line of {width} numbers: {str(error)[:200]}") from None
-    if table.size and table.shape[1] != width:
+    if table.shape[1] != width:
         reason = f"expected {width} numbers, one for each channel, got {table.shape[1]}"
         raise BadInput(f"{words.file}:{first}: {reason}")
-    if len(table) != count or not table.size:
-        raise BadInput(f"{words.file}: expected {count:,} frames, got {len(table) if table.size else 0:,}")
-    rest = next((line for line in numbered if line.strip()), None)
-    if rest is not None:
+    if len(table) != count:
+        raise BadInput(f"{words.file}: expected {count:,} frames, got {len(table):,}")
+    if next(rows, None) is not None:
         raise BadInput(f"{words.file}:{numbered.line}: more lines than the {count:,} frames")
     bad = np.flatnonzero(~(np.abs(table) <= _check.LARGEST).all(axis=1))
     if len(bad):
@@ -125,17 +133,21 @@ def _table(text: TextIO, words: Words, count: int, width: int) -> Array:
 
 
 class _Counted:
-    """Lines, and the number of the last one."""
+    """Lines, the number of the last one, and the bar that shows it."""
 
-    def __init__(self, lines: object, first: int) -> None:
-        self._lines, self.line = iter(lines), first - 1  # type: ignore[call-overload]
+    progress: Progress
+
+    def __init__(self, lines: Iterator[str], first: int) -> None:
+        self._lines, self.line = lines, first - 1
+        self.progress = Progress("reading", 0, shown=False)
 
     def __iter__(self) -> _Counted:
         return self
 
     def __next__(self) -> str:
-        line: str = next(self._lines)
+        line = next(self._lines)
         self.line += 1
+        self.progress.step()
         return line
 
 

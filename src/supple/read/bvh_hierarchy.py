@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 from supple import _check
+from supple._figure.names import Names
 from supple.errors import BadLinkage, near_matches
 from supple.read.bounded import MAX_NUMBER
 
@@ -106,14 +107,6 @@ class Words:
         raise self.error(f"{what} must be a whole number from 0 to {most:,}, got {_check.short(word)}")
 
 
-def fresh(name: str, taken: set[str]) -> str:
-    """The name, or the name with underscores after it if it is taken; it is taken from now on."""
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
-
-
 def read(words: Words) -> list[Node]:
     """The joints and end sites, parents before children, up to the word MOTION or the end of the file."""
     words.expect("HIERARCHY")
@@ -132,10 +125,9 @@ def read(words: Words) -> list[Node]:
         else:
             word = words.next("ROOT" if not above else "'}'")
         _statement(words, word, nodes, above, names)
-    sites = {node.name for node in nodes if not node.ends}
-    renamed = {id(node): fresh(f"{node.parent}_End", sites) for node in nodes if node.ends}
+    free = Names(names)
     for node in nodes:
-        node.name = renamed.get(id(node), node.name)
+        node.name = free.fresh(f"{node.parent}_End") if node.ends else node.name
     return nodes
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from supple import _check
 from supple._figure.convention import Convention
+from supple._figure.names import Names
 from supple._linkage import limits
 from supple.errors import BadInput, BadLinkage
 from supple.frame import Array, Frame
@@ -16,7 +17,6 @@ from supple.joint import Joint, Kind
 from supple.link import Link
 from supple.linkage import Linkage
 from supple.read import gltf_nodes
-from supple.read.bvh_hierarchy import fresh
 from supple.read.gltf_file import Document
 from supple.read.gltf_nodes import Node
 from supple.read.gltf_sampler import Sampler
@@ -53,11 +53,11 @@ def _linkage(document: Document, nodes: dict[int, Node], name: str | None, conve
         root = roots[0].name
         base = base @ Frame.at(roots[0].position * convention.unit, roots[0].rotation)
     else:
-        root = fresh("world", {node.name for node in nodes.values()})
-    joints = [_joint(node, nodes, root, convention.unit) for node in nodes.values() if node.name != root]
+        root = Names(node.name for node in nodes.values()).fresh("world")
     title = os.path.splitext(os.path.basename(document.file))[0] if name is None else name
-    links = [Link(root), *(Link(node.name) for node in nodes.values() if node.name != root)]
     try:
+        joints = [_joint(node, nodes, root, convention.unit) for node in nodes.values() if node.name != root]
+        links = [Link(root), *(Link(node.name) for node in nodes.values() if node.name != root)]
         return Linkage(title, joints, links, base)
     except BadLinkage as error:
         raise BadLinkage(error.reason, element=error.element, file=document.file) from None

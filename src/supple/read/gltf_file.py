@@ -9,7 +9,7 @@ import math
 import os
 import struct
 import urllib.parse
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class Document:
     def __init__(self, file: str) -> None:
         self.file = file
         with bounded.open_binary(file, MAX_BYTES) as binary:
-            data = binary.read(MAX_BYTES + 1)
+            data = _all(binary, MAX_BYTES)
         self._binary: memoryview | None = None
         text = self._chunks(data) if data[:4] == b"glTF" else memoryview(data)
         self._json = self._parsed(bytes(text))
@@ -154,7 +154,7 @@ class Document:
         if "sparse" in accessor or "bufferView" not in accessor:
             self.refuse("sparse accessors, and those without a bufferView, are not read", place)
         component = accessor.get("componentType")
-        if component not in _COMPONENTS or not isinstance(component, int):
+        if not isinstance(component, int) or component not in _COMPONENTS:
             self.refuse(f"componentType must be one of {[*_COMPONENTS]}, got {_check.short(component)}", place)
         kind = accessor.get("type")
         if not isinstance(kind, str) or _WIDTHS.get(kind) != width:
@@ -228,6 +228,11 @@ class Document:
             self.refuse(f"a link leads out of the folder of this file: {_check.short(uri)}", place)
         try:
             with bounded.open_binary(path, MAX_BYTES) as binary:
-                return memoryview(binary.read(length))
+                return memoryview(_all(binary, length))
         except (BadInput, OSError) as error:
             self.refuse(f"its file {_check.short(uri)} cannot be read: {str(error)[:300]}", place)
+
+
+def _all(binary: BinaryIO, most: int) -> bytes:
+    """The bytes of an open file, at most so many; memory is reserved for what is there only."""
+    return binary.read(min(os.fstat(binary.fileno()).st_size, most))

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from supple import _check
+from supple._figure.names import Names
 from supple.frame import Array, Frame
-from supple.read.bvh_hierarchy import fresh
 from supple.read.gltf_file import Document
 
 _TOLERANCE = 1e-3  # of scale factors and of the angles between axes
@@ -53,7 +53,7 @@ def scene(document: Document) -> dict[int, Node]:
         if isinstance(joint, int)
     }
     found: dict[int, Node] = {}
-    names: set[str] = set()
+    names = Names()
     waiting = list(reversed(_roots(document, parents)))
     while waiting:
         index = waiting.pop()
@@ -63,7 +63,7 @@ def scene(document: Document) -> dict[int, Node]:
         parent = found.get(parents[index])
         node = _node(document, index, row, parent, bool(children[index]))
         name = row.get("name")
-        node.name = fresh((name if isinstance(name, str) and name else f"node{index}")[:_MAX_NAME], names)
+        node.name = names.fresh((name if isinstance(name, str) and name else f"node{index}")[:_MAX_NAME])
         node.is_joint, node.paths = index in joints, targets.get(index, set())
         node.below_joint = parent is not None and (parent.is_joint or parent.below_joint)
         found[index] = node

@@ -8,8 +8,9 @@ from typing import TextIO
 
 import numpy as np
 
-from supple._figure import locals as local_frames
+from supple._figure import local_frames
 from supple._figure.convention import Convention
+from supple._figure.names import Names
 from supple._progress import Progress
 from supple.errors import BadInput
 from supple.frame import Array, Frame
@@ -59,7 +60,7 @@ def _step(times: Array) -> float:
         return _SINGLE
     step = float(times[-1] - times[0]) / (len(times) - 1)
     off = np.abs(times - times[0] - step * np.arange(len(times))).max()
-    if off > 1e-3 * step:
+    if off > 0.01 * step:  # times of a .glb are in single precision
         raise BadInput("the keys of a .bvh must be at equal times: give a rate, such as save(path, rate=60)")
     return step
 
@@ -79,7 +80,7 @@ def _tree(linkage: Linkage, convention: Convention) -> _Node:
     first = below.get(linkage.root, [])
     skips = len(first) == 1 and first[0].kind is Kind.FLOATING and not linkage.links[0].geometry
     start = first[0].child if skips else linkage.root
-    taken: set[str] = set()
+    taken = Names()
     root = _Node(_file_name(start, taken), index[start], np.zeros(3), True)
     waiting = [(root, start)]
     while waiting:
@@ -98,18 +99,14 @@ def _tree(linkage: Linkage, convention: Convention) -> _Node:
 
 def _is_end(joint: Joint, below: dict[str, list[Joint]]) -> bool:
     """Whether a link is what an end site becomes when it is read: rigid, not turned, and named after its parent."""
-    named = joint.child.rstrip("_") == f"{joint.parent}_End".rstrip("_")
+    named = joint.child.startswith(f"{joint.parent}_End")
     still = joint.kind is Kind.FIXED and np.array_equal(joint.location.rotation, np.eye(3))
     return named and still and joint.child not in below
 
 
-def _file_name(link: str, taken: set[str]) -> str:
+def _file_name(link: str, taken: Names) -> str:
     """The name of a link without braces and line ends, which nothing else has."""
-    name = " ".join(re.sub(r"[{}]", "_", link).split())[:200] or "_"
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
+    return taken.fresh(" ".join(re.sub(r"[{}]", "_", link).split())[:190] or "_")
 
 
 def _flat(root: _Node) -> list[_Node]:

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from supple._figure import locals as local_frames
-from supple._figure import skin
+from supple._figure import local_frames, skin
 from supple._figure.convention import Convention
 from supple._progress import Progress
 from supple.frame import Array, Frame

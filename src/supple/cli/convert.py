@@ -1,0 +1,169 @@
+"""The command `supple convert`: a motion or a linkage in one file becomes another file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from supple.cli import completion, inputs, output
+from supple.cli.options import Json, Search, check_folder, epilog, errors_to_stderr
+from supple.errors import BadInput
+from supple.linkage import Linkage
+from supple.motion import Motion
+from supple.read import motion_file as reader
+
+EPILOG = epilog(
+    "supple convert walk.bvh walk.glb --unit cm          a clip in centimetres, for any viewer",
+    "supple convert walk.bvh slow.bvh --rate 30          the same clip with 30 frames a second",
+    "supple convert walk.glb walk.csv                    joint values in a table",
+    "supple convert wave.npz wave.glb --linkage panda    a motion of a bundled arm",
+    "supple convert robot.urdf robot.glb                 a robot at rest",
+    "supple convert walk.bvh part.bvh --start 2 --end 5  from 2 s to 5 s",
+)
+_TABLES = (".npz", ".csv")
+_UP = {".bvh": "y", ".gltf": "y", ".glb": "y"}
+
+
+def convert(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="A",
+            help="What is read: .bvh, .gltf, .glb, .npz, .csv, a robot description, or the name of a bundled model.",
+            autocompletion=completion.models_and_files,
+            show_default=False,
+        ),
+    ],
+    target: Annotated[
+        Path,
+        typer.Argument(metavar="B", help="What is written: .bvh, .gltf, .glb, .npz or .csv.", show_default=False),
+    ],
+    linkage: Annotated[
+        str | None,
+        typer.Option(
+            "--linkage",
+            metavar="FILE|NAME",
+            help="The linkage that moves, if A is .npz or .csv: these hold joint values only.",
+            autocompletion=completion.models_and_files,
+        ),
+    ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option("--unit", metavar="U", help="Unit of lengths in A: m, cm, mm, in, ft, or a number of metres."),
+    ] = None,
+    up: Annotated[
+        str | None, typer.Option("--up", metavar="AXIS", help="The axis of A that points up: x, y (default) or z.")
+    ] = None,
+    to_unit: Annotated[
+        str | None, typer.Option("--to-unit", metavar="U", help="Unit of lengths in B; metres by default.")
+    ] = None,
+    to_up: Annotated[
+        str | None, typer.Option("--to-up", metavar="AXIS", help="The axis of B that points up: x, y (default) or z.")
+    ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option("--rate", metavar="HZ", help="Write so many poses a second, instead of the keys of A."),
+    ] = None,
+    start: Annotated[
+        float | None, typer.Option("--start", metavar="S", help="Begin at the key of A nearest to this time.")
+    ] = None,
+    end: Annotated[
+        float | None, typer.Option("--end", metavar="S", help="End at the key of A nearest to this time.")
+    ] = None,
+    animation: Annotated[
+        str, typer.Option("--animation", metavar="N|NAME", help="Which animation of a .gltf or .glb with several.")
+    ] = "0",
+    search: Search = None,
+    as_json: Json = False,
+) -> None:
+    """Convert a motion, with the figure that moves, from one file format to another.
+
+    .bvh, .gltf and .glb hold a figure and its motion. .npz and .csv hold joint values in time: to read them, give the
+    linkage. A robot description or a bundled model has no motion: it is written at rest, with one key.
+
+    A .bvh does not say its unit. Without --unit its numbers are taken as metres, which makes a person in centimetres
+    170 m tall: give the unit. CMU's clips have a unit of 0.056444 m. A .glb is in metres with y up.
+    """
+    with errors_to_stderr():
+        ending = target.suffix.lower()
+        if ending not in (*_TABLES, *_UP):
+            raise BadInput(f"B must end in {', '.join((*_UP, *_TABLES))}; got {target}")
+        check_folder(target, "B")
+        motion = _read(source, linkage, search or [], unit, up, animation)
+        if start is not None or end is not None:
+            motion = _cut(motion, start, end)
+        if ending in _TABLES:
+            if to_unit is not None or to_up is not None:
+                raise BadInput(
+                    "--to-unit and --to-up are for .bvh, .gltf and .glb; joint values are in radians and metres"
+                )
+            motion.save(target, rate=rate)
+        else:
+            motion.save(target, rate=rate, up=to_up or _UP[ending], unit=_length(to_unit))
+    _report(source, target, motion, rate, as_json)
+
+
+def _read(
+    source: str, linkage: str | None, search: list[Path], unit: str | None, up: str | None, animation: str
+) -> Motion:
+    ending = Path(source).suffix.lower()
+    if reader.is_figure(source) and Path(source).exists():
+        if linkage is not None:
+            raise BadInput(f"--linkage is for .npz and .csv; {source} holds its own")
+        which = int(animation) if animation.isdecimal() and len(animation) < 10 else animation
+        return _figure(source, up or _UP[ending], _length(unit), which)
+    if unit is not None or up is not None:
+        raise BadInput(f"--unit and --up are for {', '.join(_UP)}; {source} is in metres with z up")
+    if ending in reader.ENDINGS:
+        if linkage is None:
+            raise BadInput(f"{source} holds joint values only: give the linkage that moves, with --linkage FILE|NAME")
+        return Motion.load(source, inputs.find(linkage, search))
+    return _at_rest(inputs.find(source, search))
+
+
+def _figure(source: str, up: str, unit: float | str | None, animation: int | str) -> Motion:
+    """The motion of an animation file; a file without any is at rest."""
+    try:
+        return Motion.load(source, up=up, unit=unit, animation=animation)
+    except BadInput as error:
+        if animation != 0 or "it has no animation" not in str(error):
+            raise
+    from supple.read import load
+
+    return _at_rest(load(source, up=up, unit=unit))
+
+
+def _cut(motion: Motion, start: float | None, end: float | None) -> Motion:
+    """The part from the key nearest to one time to the key nearest to another, from time 0 on."""
+    ends = [motion.start if start is None else start, motion.end if end is None else end]
+    first, last = (float(motion.times[int(abs(motion.times - time).argmin())]) for time in ends)
+    part = motion.part(first, last)
+    return part.retimed(part.duration, 0.0)
+
+
+def _at_rest(linkage: Linkage) -> Motion:
+    return Motion(linkage, [0.0], linkage.rest[None])
+
+
+def _length(unit: str | None) -> float | str | None:
+    """A unit of the command line: a name, or a number of metres."""
+    try:
+        return None if unit is None else float(unit)
+    except ValueError:
+        return unit
+
+
+def _report(source: str, target: Path, motion: Motion, rate: float | None, as_json: bool) -> None:
+    keys = len(motion) if rate is None else int(motion.duration * rate + 1e-9) + 1
+    moving = sum(1 for joint in motion.linkage.joints if joint.dof)
+    if as_json:
+        summary = {"from": source, "to": str(target), "joints": moving, "dof": motion.linkage.dof}
+        output.print_json({**summary, "keys": keys, "seconds": motion.duration})
+        return
+    size = f"{target.stat().st_size / 1024:,.0f} kB" if target.is_file() else ""
+    output.print_text(
+        f"{source} -> {target}: {moving} joints, {motion.linkage.dof} degrees of freedom, "
+        f"{keys:,} key{'s' * (keys > 1)}, {motion.duration:.4g} s, {size}"
+    )
