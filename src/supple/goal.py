@@ -435,10 +435,12 @@ def take_rows(goal: Goal, shape: tuple[int, ...], indices: Any) -> Goal:
     return _rebuilt(*({**fields, **{name: rows(fields[name], last) for name, last in lasts.items()}}.values()))
 
 
-def with_numbers(goal: Goal, numbers: Mapping[str, Array]) -> Goal:
-    """The same goal with other positions, orientations, directions, points to look at or poles."""
+def with_numbers(goal: Goal, numbers: Mapping[str, Array], relative_to: str | None = None) -> Goal:
+    """The same goal with other positions, orientations, directions, points to look at or poles, and in the axes of
+    another link if it is given."""
     fields = {name: getattr(goal, name) for name in _FIELDS}
-    return _rebuilt(*({**fields, **numbers}.values()))
+    link = fields["relative_to"] if relative_to is None else relative_to
+    return _rebuilt(*({**fields, **numbers, "relative_to": link}.values()))
 
 
 def with_priority(goal: Goal, priority: int) -> Goal:

@@ -148,8 +148,10 @@ def orientation_slack(value: float | Sequence[float], has_orientation: bool, con
     slack = three(value, "turn_slack", most=math.pi)
     if not has_orientation and slack != _ZERO:
         raise BadInput(
-            f"turn_slack belongs to an orientation, an axis or a pole, and this goal has none; got {_check.short(value)}"
+            f"turn_slack is for an orientation, an axis or a pole, and this goal has none; got {_check.short(value)}"
         )
     if cone and np.ndim(value):
-        raise BadInput(f"turn_slack of an axis or a pole is one number, the angle to either side; got {_check.short(value)}")
+        raise BadInput(
+            f"turn_slack of an axis or a pole is one number, the angle to either side; got {_check.short(value)}"
+        )
     return slack

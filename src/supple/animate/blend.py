@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,7 +38,7 @@ def blend(linkage: Linkage, first: ArrayLike, second: ArrayLike, weight: ArrayLi
     way = linkage.difference(start, end)
     share = np.zeros((*way.shape[:-1], linkage.dof))
     if isinstance(weight, Mapping):
-        for link in sorted(weight, key=lambda name: _depth(linkage, name)):
+        for link in sorted(weight, key=lambda name: link_depth(linkage, name)):
             share[..., limb_columns(linkage, link)] = _weight(weight[link], way)[..., None]
     else:
         share[...] = _weight(weight, way)[..., None]
@@ -45,11 +46,11 @@ def blend(linkage: Linkage, first: ArrayLike, second: ArrayLike, weight: ArrayLi
     return blended
 
 
-def limb_columns(linkage: Linkage, link: str) -> Array:
+def limb_columns(linkage: Linkage, link: str) -> Any:
     """The places in q of the joints that move what hangs on a link, and not the link itself."""
     if link not in linkage._link_named:
         raise unknown("link", link, linkage._link_named)
-    below, found = {link}, []
+    below, found = {link}, list[int]()
     for joint in linkage.joints:  # parents before children
         if joint.parent in below:
             below.add(joint.child)
@@ -59,7 +60,8 @@ def limb_columns(linkage: Linkage, link: str) -> Array:
     return np.array(found, dtype=int)
 
 
-def _depth(linkage: Linkage, link: str) -> int:
+def link_depth(linkage: Linkage, link: str) -> int:
+    """How many joints there are between the root and a link."""
     if link not in linkage._link_named:
         raise unknown("link", link, linkage._link_named)
     return len(linkage.part(linkage.root, link).joints)

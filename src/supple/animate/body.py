@@ -34,7 +34,7 @@ class Body:
 
     @classmethod
     def of(cls, linkage: Linkage, parts: BodyMap, rest: Array | None = None) -> Body:
-        """The body of a linkage; ``rest`` are its joint values (dof,) when it stands upright, those at rest by default."""
+        """The body of a linkage; ``rest`` are its joint values (dof,) when it stands upright, by default at rest."""
         q = linkage.rest if rest is None else rest
         frames = linkage.frames(q)
         at = {part: np.array(frames[link].matrix) for part, link in parts.links.items()}
@@ -57,7 +57,9 @@ class Body:
 
     def length(self, first: str, second: str) -> float:
         """The distance between the beginnings of two parts at rest, in metres; the mean of both sides."""
-        lengths = [np.linalg.norm(self.position(f"{side}_{first}") - self.position(f"{side}_{second}")) for side in SIDES]
+        lengths = [
+            np.linalg.norm(self.position(f"{side}_{first}") - self.position(f"{side}_{second}")) for side in SIDES
+        ]
         return float(np.mean(lengths))
 
     @property

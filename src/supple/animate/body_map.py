@@ -81,14 +81,18 @@ class BodyMap:
     def from_dict(cls, data: Mapping[str, Any], linkage: Linkage) -> BodyMap:
         """A map from plain data; parts that it leaves out are found by their names."""
         unexpected = set(data) - {"links", "soles"}
-        if unexpected or not isinstance(data.get("links", {}), Mapping) or not isinstance(data.get("soles", {}), Mapping):
+        if (
+            unexpected
+            or not isinstance(data.get("links", {}), Mapping)
+            or not isinstance(data.get("soles", {}), Mapping)
+        ):
             raise BadInput(f'a map has "links" and "soles", both objects; got {_check.short(dict(data))}')
         found = cls.of(linkage, data.get("links"))
         soles = {name: _point(value, name) for name, value in data.get("soles", {}).items()}
         return cls(found.links, {**found.soles, **soles})
 
 
-def _point(value: object, name: str) -> Point:
+def _point(value: Any, name: str) -> Point:
     array = _check.numbers(value, name, "(3,)")
     if array.shape != (3,):
         raise BadInput(f"{name} must be three numbers in metres, got {_check.short(value)}")

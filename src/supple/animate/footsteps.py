@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from supple import _core
 from supple.animate.smoothing import bridged, raised, runs
 from supple.frame import Array
 
+Mask = Any
+"""An array of bool."""
 CONTACT_HEIGHT = 0.05
 """A toe or heel lower than this above the ground, in metres, and slower than `CONTACT_SPEED` is in contact."""
 CONTACT_SPEED = 0.15
@@ -22,9 +25,9 @@ _FADE = 0.3  # s: in which corrections end before the first and after the last c
 class Contacts:
     """Which points of one foot touch the ground in each frame."""
 
-    heel: Array
+    heel: Mask
     """Whether the heel does (n,)."""
-    toe: Array
+    toe: Mask
     """Whether the toe does (n,)."""
 
 
@@ -33,7 +36,7 @@ def ground_height(heights: Array) -> float:
     return float(np.percentile(heights.min(axis=-1), 5))
 
 
-def in_contact(points: Array, ground: float, dt: float) -> Array:
+def in_contact(points: Array, ground: float, dt: float) -> Mask:
     """Whether a point (n, 3) of a foot touches the ground in each frame (n,)."""
     if len(points) < 2:
         return np.asarray(points[:, 2] - ground < CONTACT_HEIGHT)
@@ -42,7 +45,7 @@ def in_contact(points: Array, ground: float, dt: float) -> Array:
     longest = int(_SHORT_GAP / dt)
     for begin, end in runs(~touching):
         low = (points[begin:end, 2] - ground < CONTACT_HEIGHT).all()
-        if 0 < begin and end < len(points) and end - begin <= longest and low:
+        if begin > 0 and end < len(points) and end - begin <= longest and low:
             touching[begin:end] = True
     return np.asarray(touching)
 
@@ -80,7 +83,7 @@ def placed(
     return turned, out
 
 
-def _clear(standing: Array, fade: int) -> Array:
+def _clear(standing: Mask, fade: int) -> Array:
     """A factor (n,) that is 0 where a foot stands and grows to 1 within a third of ``fade`` frames from there."""
     index = np.arange(len(standing))
     at = np.flatnonzero(standing)
@@ -95,7 +98,7 @@ def _clear(standing: Array, fade: int) -> Array:
     return factor
 
 
-def _flattened(rotations: Array, both: Array, flat: Array, fade: int) -> Array:
+def _flattened(rotations: Array, both: Mask, flat: Array, fade: int) -> Array:
     """Rotations (n, 3, 3) that are flat and constant over each run of frames in which heel and toe touch."""
     corrections = np.zeros((len(rotations), 3))
     for begin, end in runs(both):
@@ -108,7 +111,7 @@ def _flattened(rotations: Array, both: Array, flat: Array, fade: int) -> Array:
     return rotations @ exponential(corrections)
 
 
-def _rolled(rotations: Array, heel_on: Array, toe_on: Array, heel: Array, toe: Array) -> Array:
+def _rolled(rotations: Array, heel_on: Mask, toe_on: Mask, heel: Array, toe: Array) -> Array:
     """The positions (n, 3), from zero, of a foot that turns about the point that touches the ground."""
     on_toe = toe_on[1:] & toe_on[:-1]
     on_heel = heel_on[1:] & heel_on[:-1]

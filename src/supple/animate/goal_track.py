@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from supple import _core
 from supple.errors import BadInput
-from supple.frame import Array
+from supple.frame import Array, Frame
 from supple.goal import Goal, with_numbers
 
 _NUMBERS = ("position", "orientation", "direction", "look_at", "pole")
@@ -76,7 +77,7 @@ class GoalTrack:
             numbers["direction"] /= np.linalg.norm(numbers["direction"], axis=-1, keepdims=True)
         return with_numbers(goals[0], numbers)
 
-    def _eased(self, first: Array, part: Array) -> Array:
+    def _eased(self, first: Any, part: Array) -> Array:
         """The share (n,) of the way between two keys, slow at keys with ease."""
         stops = np.array([key.ease for key in self.keys], dtype=float)
         if len(stops) == 1:
@@ -86,8 +87,8 @@ class GoalTrack:
         share: Array = u * u * (3 - 2 * u) + begin * u * (1 - u) ** 2 - end * u * u * (1 - u)
         return share
 
-    def _placed(self, times: Array, values: Array, first: Array, part: Array) -> Array:
-        """Positions (n, 3) on the cubic through the keys (m, 3), Catmull-Rom's; with ease its velocity is 0 at a key."""
+    def _placed(self, times: Array, values: Array, first: Any, part: Array) -> Array:
+        """Positions (n, 3) on Catmull and Rom's cubic through the keys (m, 3); at a key with ease it stops."""
         if len(times) == 1:
             return np.tile(values, (len(part), 1))
         slopes = np.zeros_like(values)
@@ -102,7 +103,7 @@ class GoalTrack:
         bent: Array = curve + span * (slopes[first] * u * (1 - u) ** 2 - slopes[first + 1] * u * u * (1 - u))
         return bent
 
-    def _turned(self, rotations: Array, first: Array, share: Array) -> Array:
+    def _turned(self, rotations: Array, first: Any, share: Array) -> Array:
         """Rotations (n, 3, 3) between those of the keys (m, 3, 3), about one axis from key to key."""
         if len(rotations) == 1:
             return np.tile(rotations, (len(share), 1, 1))
@@ -112,3 +113,19 @@ class GoalTrack:
         turns = _core.exp_rotation(np.ascontiguousarray(share[:, None] * _core.log_rotation(whole)[first]))
         turned: Array = rotations[first] @ turns[:, :3, :3]
         return turned
+
+
+def relative_goal(goal: Goal, base: str, frames: Frame) -> Goal:
+    """A goal (n,) in the world as one relative to a link with n frames."""
+    back, numbers = frames.inverse(), {}
+    for name in _NUMBERS:
+        value = getattr(goal, name)
+        if value is None:
+            continue
+        if name == "orientation":
+            numbers[name] = back.rotation @ value
+        elif name == "direction":
+            numbers[name] = np.einsum("nij,nj->ni", back.rotation, value)
+        else:
+            numbers[name] = np.einsum("nij,nj->ni", back.rotation, value) + back.position
+    return with_numbers(goal, numbers, relative_to=base)

@@ -56,8 +56,7 @@ class Limb:
         q: Array = solver.solve(numbers, np.ascontiguousarray(start), None, None, 0.0 if chained else -1.0)[0]
         return q
 
-
-    def search(self, goals: Sequence[Goal], q: Array, rows: Array) -> None:
+    def search(self, goals: Sequence[Goal], q: Array, rows: Any) -> None:
         """Searches again for some rows of joint values q (n, dof), from where they are; those that arrive are written
         into q. A local solve can end at limits of ball joints although the goals can be met."""
         if not len(rows) or not self.linkage.dof:
@@ -141,4 +140,3 @@ def root_values(linkage: Linkage, name: str, link: str, frames: Array) -> Array:
     parent = rest[joint.parent] @ joint.location
     local: Any = parent.inverse().matrix @ frames @ carried.inverse().matrix
     return np.concatenate([local[:, :3, 3], Frame._trusted(np.ascontiguousarray(local)).to_rotvec()], axis=1)
-

@@ -14,7 +14,9 @@ from supple.frame import Array
 
 _STRAIGHT = 0.99  # of the length of a leg: how far a foot may be from its hip
 _TURNED = ("pelvis", "chest", "head", "left_hand", "right_hand", "left_foot", "right_foot")
-_POINTS = tuple(f"{side}_{part}" for side in SIDES for part in ("thigh", "shank", "foot", "upper_arm", "forearm", "hand"))
+_POINTS = tuple(
+    f"{side}_{part}" for side in SIDES for part in ("thigh", "shank", "foot", "upper_arm", "forearm", "hand")
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +93,7 @@ def shortest_turn(a: Array, b: Array) -> Array:
     return turn
 
 
-def pose_targets(
-    pair: Correspondence, q: Array, dt: float, width: float, *, upright: bool = True
-) -> PoseTargets:
+def pose_targets(pair: Correspondence, q: Array, dt: float, width: float, *, upright: bool = True) -> PoseTargets:
     """What the source's joint values (n, dof) ask of the target.
 
     ``width`` is the standard deviation of the filter in time, in frames; 0 for none. ``upright``: whether the target
@@ -225,7 +225,7 @@ def within_reach(target: Body, pelvis: Array, feet: dict[str, Array], dt: float)
         way = hip_position(target, pelvis, side) - foot[:, :3, 3]
         beside = np.minimum(np.hypot(way[:, 0], way[:, 1]), 0.9 * longest)
         needed = np.maximum(needed, way[:, 2] - np.sqrt(longest**2 - beside**2))
-    lowered = pelvis.copy()
+    lowered: Array = pelvis.copy()
     lowered[:, 2, 3] -= raised(np.maximum(needed, 0.0), max(1, int(0.1 / dt)))
     return lowered
 

@@ -209,4 +209,3 @@ def frame_time(times: Array) -> float:
     if np.abs(steps - mean).max() > 1e-3 * mean:
         raise BadInput("the frames of a clip must be at equal times; use motion.sampled(rate) first")
     return mean
-

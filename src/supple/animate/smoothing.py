@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -37,34 +39,36 @@ def continuous(quaternions: Array) -> Array:
     """Quaternions (n, ..., 4) with the signs that make each near the one before."""
     dots = np.sum(quaternions[1:] * quaternions[:-1], axis=-1)
     signs = np.cumprod(np.where(dots < 0, -1.0, 1.0), axis=0)
-    out = quaternions.copy()
+    out: Array = quaternions.copy()
     out[1:] *= signs[..., None]
     return out
 
 
-def runs(mask: Array) -> list[tuple[int, int]]:
+def runs(mask: Any) -> list[tuple[int, int]]:
     """The first index and the index after the last of each run of True in a mask (n,)."""
     edges = np.diff(np.concatenate([[0], mask.astype(np.int8), [0]]))
     return list(zip(np.flatnonzero(edges == 1).tolist(), np.flatnonzero(edges == -1).tolist(), strict=True))
 
 
-def bridged(values: Array, known: Array, fade: int) -> Array:
+def bridged(values: Array, known: Any, fade: int) -> Array:
     """Values (n, k) where ``known`` (n,), and curves over the gaps between, which begin and end with their slopes.
 
     The curves are quintics with the values and slopes of both sides and no acceleration there. Before the first known
     run and after the last, the slope ends within ``fade`` samples and the value stays.
     """
-    out = values.copy()
+    out: Array = values.copy()
     pieces = runs(known)
     if not pieces:
         return np.zeros_like(values)
     first, last = pieces[0], pieces[-1]
-    ends = [(None, first), *zip(pieces[:-1], pieces[1:], strict=True), (last, None)]
+    ends: list[tuple[tuple[int, int] | None, tuple[int, int] | None]] = [(None, first), *pairwise(pieces), (last, None)]
     for before, after in ends:
         begin = before[1] - 1 if before else 0
         end = after[0] if after else len(values) - 1
         if before and after:
-            out[begin : end + 1] = _quintic(values, begin, end, _slope(values, before, True), _slope(values, after, False))
+            out[begin : end + 1] = _quintic(
+                values, begin, end, _slope(values, before, True), _slope(values, after, False)
+            )
         elif after and end > 0:
             start = max(0, end - fade)
             slope = _slope(values, after, False)
@@ -127,10 +131,10 @@ def within_speeds(linkage: Linkage, q: Array, dt: float) -> Array:
     far from the next one is drawn to it.
     """
     bound = linkage.speed * dt * (1 - 1e-9)
-    fast = (np.abs(linkage.difference(q[:-1], q[1:])) > bound).any(axis=0)
+    fast: Any = (np.abs(linkage.difference(q[:-1], q[1:])) > bound).any(axis=0)
     if not fast.any():
         return q
-    out = q.copy()
+    out: Array = q.copy()
     for joint in linkage.joints:
         if joint.mimic is not None or not joint.dof:
             continue
@@ -151,9 +155,11 @@ def _lipschitz(values: Array, bound: float) -> Array:
 
     def below(x: Array) -> Array:
         forward = np.minimum.accumulate(x - ramp) + ramp
-        return np.minimum(forward, np.minimum.accumulate((x + ramp)[::-1])[::-1] - ramp)
+        least: Array = np.minimum(forward, np.minimum.accumulate((x + ramp)[::-1])[::-1] - ramp)
+        return least
 
-    return 0.5 * (below(values) - below(-values))
+    mean: Array = 0.5 * (below(values) - below(-values))
+    return mean
 
 
 def _slow_ball(joint: Joint, values: Array, limit: Array) -> Array:
@@ -162,7 +168,7 @@ def _slow_ball(joint: Joint, values: Array, limit: Array) -> Array:
     From the end backward, a row that is too far from the next one is drawn to it.
     """
     ball = _ball()
-    out = values.copy()
+    out: Array = values.copy()
     for _ in range(4):
         changes = np.abs(ball.difference(out[:-1], out[1:]))
         fast = np.flatnonzero((changes > limit).any(axis=-1))

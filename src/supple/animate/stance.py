@@ -24,8 +24,8 @@ _LIFT = 0.03  # s: in which it is
 class Stance:
     """The legs of a body for n frames of time.
 
-    Where an ankle cannot bend as far as a flat foot needs, the pelvis moves back and up, so that the shank leans less. What is
-    left, as in a foot that is on its toes, makes the foot roll about the point that touches the ground.
+    Where an ankle cannot bend as far as a flat foot needs, the pelvis moves back and up, so that the shank leans less.
+    What is left, as in a foot that is on its toes, makes the foot roll about the point that touches the ground.
     """
 
     def __init__(self, pair: Correspondence, limbs: Limbs, targets: PoseTargets, dt: float, width: float) -> None:
@@ -131,7 +131,8 @@ class Stance:
             needed = np.maximum(needed, way[:, 2] * (np.tan(ahead) - np.tan(np.maximum(ahead - 1.1 * excess, -1.0))))
         gone = np.linalg.norm((self.pelvis - self.targets.pelvis)[:, :3, 3], axis=-1)
         back = self._bounded(needed, np.maximum(_FARTHEST * longest - gone, 0.0))
-        return -back[:, None] * forward
+        way_back: Array = -back[:, None] * forward
+        return way_back
 
     def _upward(self) -> Array:
         """How far (n, 3) the pelvis rises, in metres, for the same."""

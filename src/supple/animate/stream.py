@@ -17,6 +17,7 @@ from supple.frame import Array, Frame
 from supple.goal import Goal
 from supple.solver import Solver
 from supple.step import Step
+from supple.tracker import Tracker
 
 if TYPE_CHECKING:
     from supple.animate.retarget import Retarget
@@ -47,7 +48,8 @@ class RetargetStream:
         self._retarget, self._dt, self._ground = retarget, 1.0 / float(rate), float(ground)
         self._soles: Array | None = None
         self._feet: dict[str, tuple[Array, Array]] = {}
-        self._tracker = None
+        self._ankles: dict[str, Array] = {}
+        self._tracker: Tracker | None = None
 
     def step(self, q: ArrayLike) -> Step:
         """The next frame: joint values (dof,) of the source. Returns the tracker's step; its ``q`` are the target's."""
@@ -151,10 +153,10 @@ class RetargetStream:
             pivot = toe if touching[1] else heel
             position = before[1] + (before[0] - rotation) @ pivot
         else:
-            position = ankle + np.exp(-self._dt / _RELEASE) * (before[1] - self._last_ankle[side])
+            position = ankle + np.exp(-self._dt / _RELEASE) * (before[1] - self._ankles[side])
         position[2] = lowest if any(touching) else max(position[2], lowest)
         self._feet[side] = rotation, position
-        self._last_ankle = {**getattr(self, "_last_ankle", {}), side: ankle}
+        self._ankles[side] = ankle
         whole = np.eye(4)
         whole[:3, :3], whole[:3, 3] = rotation, position
         return Frame._trusted(whole)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,11 +15,11 @@ from supple._linkage.argument import checked_linkage
 from supple._motion.interpolation import Interpolation, velocities
 from supple._progress import Progress
 from supple._solve import batch, compilation
-from supple.animate.blend import limb_columns
-from supple.animate.goal_track import GoalKey, GoalTrack
+from supple.animate.blend import limb_columns, link_depth
+from supple.animate.goal_track import GoalKey, GoalTrack, relative_goal
 from supple.errors import BadInput, unknown
 from supple.frame import Array
-from supple.goal import Goal
+from supple.goal import Goal, take_rows
 from supple.linkage import Linkage
 from supple.motion import Motion
 from supple.solver import Solver
@@ -68,9 +68,7 @@ class Timeline:
         """Check the linkage."""
         checked_linkage(self.linkage)
 
-    def pose(
-        self, time: float, q: ArrayLike, *, joints: Iterable[str] | None = None, ease: bool = True
-    ) -> Timeline:
+    def pose(self, time: float, q: ArrayLike, *, joints: Iterable[str] | None = None, ease: bool = True) -> Timeline:
         """The timeline with one more key pose.
 
         Args:
@@ -120,6 +118,10 @@ class Timeline:
             raise BadInput(f"a key goal is one Goal without leading axes, got {_check.short(goal)}")
         if base is not None and base not in self.linkage._link_named:
             raise unknown("link", base, self.linkage._link_named)
+        if base is not None and (goal.relative_to is not None or goal.is_center_of_mass):
+            raise BadInput(
+                "base is for goals in the world of one link; this one is relative, or for the centre of mass"
+            )
         if not 0 <= _check.real(blend) <= 1e6:
             raise BadInput(f"blend must be a time in seconds, not negative; got {_check.short(blend)}")
         key = GoalKey(_moment(time), goal, bool(ease))
@@ -161,7 +163,7 @@ class Timeline:
         states = np.where(weights > 0, np.where(weights < 1, 1, 2), 0)  # of each track: off, blended, on
         edges = [0, *(np.flatnonzero((states[1:] != states[:-1]).any(axis=-1)) + 1).tolist(), len(when)]
         with Progress("solving", len(when), shown=progress is not False, anywhere=progress is True) as bar:
-            for begin, end in zip(edges[:-1], edges[1:], strict=True):
+            for begin, end in pairwise(edges):
                 rows, on = slice(begin, end), states[begin] > 0
                 if on.any():
                     chosen = [track for track, used in zip(self.tracks, on, strict=True) if used]
@@ -193,9 +195,7 @@ class Timeline:
                 q[:, columns] = _interpolated(self.linkage, [keys[i] for i in mine], when)[:, columns]
         return q
 
-    def _solved(
-        self, when: Array, q: Array, tracks: list[GoalTrack], weights: Array, before: Array | None
-    ) -> Array:
+    def _solved(self, when: Array, q: Array, tracks: list[GoalTrack], weights: Array, before: Array | None) -> Array:
         """Joint values (n, dof) that follow the paths of some tracks, which count by ``weights`` (n, tracks).
 
         Tracks that count in part are blended with what the others, or the poses q (n, dof), give: limb by limb. Then
@@ -206,7 +206,7 @@ class Timeline:
         alone = self._followed(when, q, full, before, _PULL) if full else q
         if whole.all():
             return alone
-        together = self._followed(when, alone, tracks, alone[0], _PULL)
+        together = self._followed(when, alone, tracks, alone[0] if before is None else before, _PULL)
         share = np.zeros_like(q)
         for track, weight in zip(tracks, weights.T, strict=True):
             if not (weight == 1).all():
@@ -216,35 +216,38 @@ class Timeline:
         return self._followed(when, mixed, full, mixed[0], 1.0) if full else mixed
 
     def _followed(self, when: Array, q: Array, tracks: list[GoalTrack], before: Array | None, pull: float) -> Array:
-        """Joint values (n, dof) that follow the paths of tracks.
+        """Joint values (n, dof) that follow the paths of tracks: first of those for all joints, then limb by limb."""
+        depth: dict[str | None, int] = {None: -1}
+        depth |= {track.base: link_depth(self.linkage, track.base) for track in tracks if track.base is not None}
+        for base in sorted({track.base for track in tracks}, key=lambda name: depth[name]):
+            goals = [track.at(when) for track in tracks if track.base == base]
+            if base is not None:
+                frames = self.linkage.frame(q, base)
+                goals = [relative_goal(goal, base, frames) for goal in goals]
+            q = self._solved_in_turn(goals, q, before, pull)
+        return q
+
+    def _solved_in_turn(self, goals: list[Goal], q: Array, before: Array | None, pull: float) -> Array:
+        """Joint values (n, dof) for n goals each.
 
         Each frame starts from the one before, drawn to its row of q (n, dof) by ``pull``, a part of the way; the first
         from ``before`` (dof,), or else where a search finds the goals met.
         """
-        free = np.zeros(self.linkage.dof, dtype=bool)
-        for track in tracks:
-            free[slice(None) if track.base is None else limb_columns(self.linkage, track.base)] = True
-        options: dict[str, Any] = {}
-        if not free.all():
-            movable = [joint for joint in self.linkage.joints if joint.dof and joint.mimic is None]
-            first = {joint.name: self.linkage._sources[joint.name].first for joint in movable}
-            options["joint_weights"] = {name: float(free[place]) for name, place in first.items()}
+        solver = Solver(method=method.damped(), damping=_DAMPING, max_iterations=_ITERATIONS)
+        local_solver = compilation.compiled(self.linkage, goals, solver)
+        columns = list(local_solver.columns)
         start = np.array(q)
         if before is not None:
-            start[0] = before
+            start[0, columns] = before[columns]
         else:
-            begin = [track.at(when[:1]) for track in tracks]
-            found = Solver(**options).solve(self.linkage, begin, q[:1], progress=False)
+            begin = [take_rows(goal, (len(q),), [0]) for goal in goals]
+            found = Solver().solve(self.linkage, begin, q[:1], progress=False)
             start[0] = found.q[0] if found.arrived[0] else q[0]
-        start[:, ~free] = q[:, ~free]
-        solver = Solver(method=method.damped(), damping=_DAMPING, max_iterations=_ITERATIONS, **options)
-        goals = [track.at(when) for track in tracks]
-        local_solver = compilation.compiled(self.linkage, goals, solver)
-        return local_solver.solve(batch.goal_numbers(goals, (len(when),)), start, None, None, pull)[0]
+        return local_solver.solve(batch.goal_numbers(goals, (len(q),)), start, None, None, pull)[0]
 
 
 def _interpolated(linkage: Linkage, keys: list[PoseKey], when: Array) -> Array:
-    """Joint values (n, dof) between key poses in the order of their times; before the first and after the last, theirs."""
+    """Joint values (n, dof) between key poses, which are in the order of their times; outside of them the nearest."""
     times, q = np.array([key.time for key in keys]), np.stack([key.q for key in keys])
     same = np.flatnonzero(np.diff(times) <= 0)
     if len(same):

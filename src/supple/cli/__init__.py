@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from supple import __version__
-from supple.cli import convert, figures, gauntlet, linkages, replay, solve, teleop
+from supple.cli import animate, convert, figures, gauntlet, linkages, replay, retarget, solve, teleop
 
 app = typer.Typer(
     name="supple",
@@ -66,6 +66,8 @@ app.command(epilog=teleop.EPILOG, short_help="Drive an arm in the browser.")(tel
 app.command(epilog=convert.EPILOG, short_help="Convert a motion to another file format.")(convert.convert)
 app.command(epilog=replay.EPILOG, short_help="Replay a recording and print the differences.")(replay.replay)
 app.command(epilog=gauntlet.EPILOG, short_help="Test the tracker with difficult commands.")(gauntlet.gauntlet)
+app.command(epilog=retarget.EPILOG, short_help="Make a figure or a robot move as a clip does.")(retarget.retarget)
+app.command(epilog=animate.EPILOG, short_help="Make a motion from key poses and key goals.")(animate.animate)
 app.command(epilog=figures.EPILOG, short_help="Draw the figures of the textbook chapter.")(figures.figures)
 
 
