@@ -22,6 +22,7 @@ from supple.solver import Solver
 _ITERATIONS = 12
 _SEARCH_ITERATIONS = 1000
 _DAMPING = 1e-5
+_PULL = 0.15  # part of the way to the rest pose that each frame begins with: it leads a limb out of a wrong fold
 _POLE_WEIGHT = 0.3
 _HAND_TURN_WEIGHT = 0.15
 """Of the orientation of a hand, beside its position: where both cannot be met, the position wins."""
@@ -47,13 +48,13 @@ class Limb:
     def solve(self, goals: Sequence[Goal], start: Array, chained: bool) -> Array:
         """Joint values (n, dof) of the limb for n goals each, from ``start`` (n, dof).
 
-        With ``chained`` each frame starts where the one before it ended.
+        With ``chained`` each frame starts where the one before it ended, drawn a little to its row of ``start``.
         """
         if not self.linkage.dof:
             return start
         solver = compilation.compiled(self.linkage, goals, self._solver)
         numbers = batch.goal_numbers(goals, (len(start),))
-        q: Array = solver.solve(numbers, np.ascontiguousarray(start), None, None, 0.0 if chained else -1.0)[0]
+        q: Array = solver.solve(numbers, np.ascontiguousarray(start), None, None, _PULL if chained else -1.0)[0]
         return q
 
     def search(self, goals: Sequence[Goal], q: Array, rows: Any) -> None:
