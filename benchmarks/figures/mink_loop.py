@@ -46,7 +46,7 @@ class MinkLoop:
     """mink's quadratic program for the tasks of a `Retarget`."""
 
     def __init__(self, retarget: Retarget, targets: PoseTargets, ours: Motion, dt: float, steps: int) -> None:
-        """The loop; where a hand and an elbow shall be is taken from the shoulders of our own motion."""
+        """The loop, with at most ``steps`` programs a frame, until the tasks' errors change by less than 1e-3; where a hand and an elbow shall be is taken from the shoulders of our own motion."""
         import mink
         import mujoco
 
@@ -98,11 +98,17 @@ class MinkLoop:
         for i in range(frames):
             for task, rows in zip(self.tasks, places, strict=True):
                 task.set_target(rows[i])
+            error = math.inf
             for _ in range(self.steps):
                 velocity = mink.solve_ik(
                     self.configuration, [*self.tasks, self.rest], self.dt, "daqp", damping=1e-6, limits=self.limits
                 )
                 self.configuration.integrate_inplace(velocity, self.dt)
+                if self.steps > 1:
+                    now = sum(float(np.linalg.norm(task.compute_error(self.configuration))) for task in self.tasks)
+                    if abs(error - now) < 1e-3:
+                        break
+                    error = now
             out[i] = self.values_from_mujoco(self.configuration.q)
         return out, frames / (time.process_time() - begin)
 

@@ -180,7 +180,7 @@ class Solver(metaclass=_renamed.HidesOldNames):
         if solutions is not None:
             raise BadInput(f"{self.method!r} finds one solution; the search finds several")
         local_solver, callbacks = compilation.compiled(linkage, several, self), self._callbacks()
-        prefer, damp = callbacks
+        prefer, damp = (*callbacks, None)[:2]
         return batch.solve_rows(request, lambda numbers, begin: local_solver.solve(numbers, begin, prefer, damp), self)
 
     def compile(self, linkage: Linkage, links: str | Goal | Sequence[str | Goal]) -> CompiledSolver:

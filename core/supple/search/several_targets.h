@@ -11,7 +11,7 @@ constexpr int most_joints_by_rows = 128;
 
 // Whether J J' of all rows is so much smaller than J'J that the step solves for it.
 SUPPLE_FN bool solves_by_all_rows(const Problem &problem) {
-  return problem.target_count > 1 && 2 * problem.rows <= problem.n && problem.n <= most_joints_by_rows;
+  return problem.target_count > 1 && 3 * problem.rows <= 2 * problem.n && problem.n <= most_joints_by_rows;
 }
 
 // Adds the products of columns of two targets in joints that move both to their block of A (rows x rows).
@@ -56,6 +56,8 @@ SUPPLE_FN void make_row_matrix(const Problem &problem, const Search &search, T d
       T *block = A + first.first * m + second.first;
       if (first.rows == 3 && second.rows == 3)
         add_block<3>(search, place, begin, end, 3, 3, J, block, m);
+      else if (first.rows == 6 && second.rows == 6)
+        add_block<6>(search, place, begin, end, 6, 6, J, block, m);
       else
         add_block<0>(search, place, begin, end, first.rows, second.rows, J, block, m);
     }

@@ -11,7 +11,7 @@ from typing import Any
 from supple import _check
 from supple._linkage.argument import checked_linkage
 from supple.animate.body_names import NEEDED, PARTS, matched
-from supple.errors import BadInput, unknown
+from supple.errors import BadInput, SuppleError, unknown
 from supple.linkage import Linkage
 
 Point = tuple[float, float, float]
@@ -128,6 +128,6 @@ def load_maps(path: str | os.PathLike[str], source: Linkage, target: Linkage) ->
             if not isinstance(part, Mapping):
                 raise BadInput("a map must be an object")
         first, second = (BodyMap.from_dict(part, linkage) for part, linkage in pairs)
-    except BadInput as error:
+    except SuppleError as error:
         raise BadInput(f"{name}: {error}") from None
     return first, second

@@ -17,6 +17,7 @@ from supple.goal import Goal, take_rows
 from supple.joint import Joint, Kind
 from supple.link import Link
 from supple.linkage import Linkage
+from supple.solution import Outcome
 from supple.solver import Solver
 
 _ITERATIONS = 12
@@ -41,6 +42,8 @@ class Limb:
         self.base, self.tip = base, tip
         places = {name: i for i, name in enumerate(linkage.names)}
         self.columns = np.array([places[name] for name in self.linkage.names], dtype=int)
+        self.all_arrived = False
+        """Whether all frames of the last `solve` met their goals."""
         self._solver = Solver(
             method=method.damped(), damping=_DAMPING, max_iterations=_ITERATIONS, tolerance=_TOLERANCE
         )
@@ -54,7 +57,8 @@ class Limb:
             return start
         solver = compilation.compiled(self.linkage, goals, self._solver)
         numbers = batch.goal_numbers(goals, (len(start),))
-        q: Array = solver.solve(numbers, np.ascontiguousarray(start), None, None, _PULL if chained else -1.0)[0]
+        q, report = solver.solve(numbers, np.ascontiguousarray(start), None, None, _PULL if chained else -1.0)
+        self.all_arrived = bool((report[:, 0] == Outcome.ARRIVED.value).all())
         return q
 
     def search(self, goals: Sequence[Goal], q: Array, rows: Any) -> None:

@@ -17,6 +17,7 @@ _SHIFT = 0.12  # s: in which it does
 _FARTHEST = 0.2  # of the length of a leg: most that it does
 _STRAIGHT = 0.97  # of the length of a leg: straighter ones do not move it
 _MISS = 5e-4  # m: a point of a foot that touches the ground may be so far from its place
+_MOST_SEARCHES = 50  # frames: where more are not met, their goals cannot be
 _LIFTS = 2  # most times that a swinging foot is lifted
 _LIFT = 0.03  # s: in which it is
 
@@ -46,6 +47,8 @@ class Stance:
         """Solves both legs."""
         for side in SIDES:
             self._solve_leg(side)
+        if all(self.limbs.legs[side].all_arrived or self._is_placed(side) for side in SIDES):
+            return
         for direction in (self._backward, self._backward, self._upward, self._upward):
             shift = direction()
             if np.abs(shift).max() < 1e-3:
@@ -101,11 +104,19 @@ class Stance:
         goals = self._goals(side)
         for some in (goals, goals[:1]):
             rows = np.flatnonzero(self._off(side)[0] > _MISS)
-            self.limbs.legs[side].search(some, self.q[side], rows)
+            if len(rows) <= _MOST_SEARCHES:
+                self.limbs.legs[side].search(some, self.q[side], rows)
 
     def _turns(self, side: str, reached: Frame) -> Array:
         """The turns (n, 3) by which a foot differs from what was asked."""
         return logarithm(np.swapaxes(self.feet[side][:, :3, :3], -1, -2) @ reached.rotation)
+
+    def _is_placed(self, side: str) -> bool:
+        """Whether points of a foot that touch the ground are at their places, and none is below it."""
+        off, reached = self._off(side)
+        body = self.pair.target
+        heights = [reached.apply(point[side])[:, 2].min() for point in (body.heel, body.toe)]
+        return bool(off.max() < _MISS and min(heights) > -_MISS)
 
     def _off(self, side: str) -> tuple[Array, Frame]:
         """How far the points of a foot that touch the ground are from their places (n,), in metres; and its frames."""
