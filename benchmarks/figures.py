@@ -105,7 +105,7 @@ def table(rows: list[dict[str, Any]]) -> str:
         )
         for row in rows
     ]
-    return text_table([head, *body])
+    return "\n".join(text_table([head, *body]))
 
 
 def main() -> None:

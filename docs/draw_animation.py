@@ -12,7 +12,6 @@ from supple import Linkage, Motion
 from supple.animate import Retarget, load_clip
 from supple.frame import Array
 from supple.models import g1, human
-from supple.view.solution import limbs
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "benchmarks"))
@@ -66,10 +65,11 @@ def sheet(rows: list[tuple[str, Motion, float]], times: Array, turn: float, name
 
 def retargeted(clip: Motion, times: Array, turn: float, name: str) -> None:
     """The sheet of a clip, and of the human figure and G1 that move as it does."""
-    ground = Retarget(clip.linkage, human())
     rows = [("the clip", clip, 1.6)]
-    rows += [(target.name, Retarget(clip.linkage, target).motion(clip), size) for target, size in ((human(), 1.7), (g1(), 1.25))]
-    del ground
+    rows += [
+        (target.name, Retarget(clip.linkage, target).motion(clip), size)
+        for target, size in ((human(), 1.7), (g1(), 1.25))
+    ]
     sheet(rows, times, turn, name)
 
 

@@ -24,6 +24,7 @@ LAYERS = (
     ("path_solution", "workspace", "analysis"),
     ("read", "write"),
     ("models",),
+    ("animate",),
     ("gauntlet",),
     ("view",),
     ("textbook", "teleop"),

@@ -46,7 +46,10 @@ class MinkLoop:
     """mink's quadratic program for the tasks of a `Retarget`."""
 
     def __init__(self, retarget: Retarget, targets: PoseTargets, ours: Motion, dt: float, steps: int) -> None:
-        """The loop, with at most ``steps`` programs a frame, until the tasks' errors change by less than 1e-3; where a hand and an elbow shall be is taken from the shoulders of our own motion."""
+        """The loop, with at most ``steps`` programs a frame, until the tasks' errors change by less than 1e-3.
+
+        Where a hand and an elbow shall be is taken from the shoulders of our own motion.
+        """
         import mink
         import mujoco
 

@@ -1,4 +1,4 @@
-"""Several end effectors of the human figure: met together, and where that cannot be, in the order of their priorities."""
+"""Several end effectors of the human figure: met together or, where that cannot be, by their priorities."""
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def test_a_hand_whose_goal_moves_past_reach_and_back_does_not_chatter():
     tracker = Solver().track(HUMAN, [*feet, Goal("right_hand", position=hand, priority=1)], HUMAN.rest)
     q, dt = [], 1 / 120
     for i in range(720):
-        reach = hand + [1.6 * np.sin(np.pi * i / 720) ** 2, 0, 0.3 * np.sin(np.pi * i / 720)]
+        reach = np.add(hand, [1.6 * np.sin(np.pi * i / 720) ** 2, 0, 0.3 * np.sin(np.pi * i / 720)])
         step = tracker.step([*feet, Goal("right_hand", position=reach, priority=1)], dt)
         q.append(step.q)
     q = np.array(q)
@@ -58,9 +58,11 @@ def test_a_hand_whose_goal_moves_past_reach_and_back_does_not_chatter():
 
 def test_a_posture_preference_makes_a_reach_more_natural():
     feet, hand = standing()
-    goals = [*feet, Goal("right_hand", position=hand + [0.3, 0.1, 0.2])]
+    goals = [*feet, Goal("right_hand", position=np.add(hand, [0.3, 0.1, 0.2]))]
     start = HUMAN.clamp(HUMAN.integrate(HUMAN.rest, 0.3 * np.random.default_rng(0).normal(size=HUMAN.dof)))
     plain = solve(HUMAN, goals, start)
     natural = Solver(prefer=prefer.rest(HUMAN.rest)).solve(HUMAN, goals, start)
     away = [np.linalg.norm(HUMAN.difference(HUMAN.rest, found.q)) for found in (plain, natural)]
-    assert plain.arrived and natural.arrived and away[1] < 0.8 * away[0]
+    assert plain.arrived
+    assert natural.arrived
+    assert away[1] < 0.8 * away[0]

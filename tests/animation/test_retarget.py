@@ -33,8 +33,10 @@ def test_feet_do_not_slide_and_limits_and_speeds_are_kept(clips, name, target):
     motion = retarget.motion(clip)
     found = measured(retarget, clip, motion.q)
     assert found.contacts > 8
-    assert found.slide < 3e-3 and found.depth < 5e-3
-    assert found.past_limits < 1e-9 and found.speed <= 1 + 1e-6
+    assert found.slide < 3e-3
+    assert found.depth < 5e-3
+    assert found.past_limits < 1e-9
+    assert found.speed <= 1 + 1e-6
 
 
 def test_a_jump_of_a_recorded_person_on_the_robot():
@@ -42,7 +44,10 @@ def test_a_jump_of_a_recorded_person_on_the_robot():
     clip = Motion(whole.linkage, whole.times[120:360], whole.q[120:360])
     retarget = Retarget(clip.linkage, G1)
     found = measured(retarget, clip, retarget.motion(clip).q)
-    assert found.slide < 3e-3 and found.depth < 5e-3 and found.past_limits < 1e-9 and found.speed <= 1 + 1e-6
+    assert found.slide < 3e-3
+    assert found.depth < 5e-3
+    assert found.past_limits < 1e-9
+    assert found.speed <= 1 + 1e-6
 
 
 def test_the_target_has_the_directions_of_the_clips_limbs(clips):
@@ -169,7 +174,8 @@ def test_a_bridge_has_the_values_and_slopes_of_both_sides():
 def test_a_raised_bound_is_above_and_smooth(seed):
     values = np.maximum(np.random.default_rng(seed).normal(size=300) - 1.5, 0)
     above = raised(values, 12)
-    assert (above >= values - 1e-12).all() and np.abs(np.diff(above)).max() < 0.5
+    assert (above >= values - 1e-12).all()
+    assert np.abs(np.diff(above)).max() < 0.5
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -27,7 +27,9 @@ def test_joints_stop_at_keys_with_ease_and_pass_others():
     arm = models.planar2()
     line = Timeline(arm).pose(0, [0, 0]).pose(1, [1, 1]).pose(2, [2, 2], ease=False).pose(3, [3, 3])
     speed = np.gradient(line.at(np.linspace(0, 3, 3001))[:, 0], 1e-3)
-    assert abs(speed[1000]) < 1e-2 and abs(speed[0]) < 1e-2 and abs(speed[-1]) < 1e-2
+    assert abs(speed[1000]) < 1e-2
+    assert abs(speed[0]) < 1e-2
+    assert abs(speed[-1]) < 1e-2
     assert speed[2000] > 0.5
 
 
@@ -42,8 +44,8 @@ def test_a_link_follows_its_key_goals_and_other_limbs_their_key_poses():
     wave = HUMAN.q(left_elbow=1.5)
     hand = HUMAN.frame(HUMAN.rest, "right_hand").position
     line = Timeline(HUMAN).pose(0, HUMAN.rest).pose(2, wave)
-    line = line.goal(0.5, Goal("right_hand", position=hand + [0.1, 0, 0.2]), base="chest")
-    line = line.goal(1.5, Goal("right_hand", position=hand + [0.2, 0.1, 0.3]), base="chest")
+    line = line.goal(0.5, Goal("right_hand", position=np.add(hand, [0.1, 0, 0.2])), base="chest")
+    line = line.goal(1.5, Goal("right_hand", position=np.add(hand, [0.2, 0.1, 0.3])), base="chest")
     motion = line.motion(100)
     at = motion.frame([0.5, 1.0, 1.5], "right_hand").position
     assert np.linalg.norm(at[0] - hand - [0.1, 0, 0.2]) < 1e-4
@@ -52,7 +54,8 @@ def test_a_link_follows_its_key_goals_and_other_limbs_their_key_poses():
     posed = Timeline(HUMAN).pose(0, HUMAN.rest).pose(2, wave).motion(100)
     left = [i for i, name in enumerate(HUMAN.names) if not name.startswith("right")]
     assert np.abs(motion.q[:, left] - posed.q[:, left]).max() < 1e-9  # only what hangs on the chest, on the right
-    assert np.abs(motion.q[0] - HUMAN.rest).max() < 1e-9 and np.abs(motion.q[-1] - wave).max() < 1e-6
+    assert np.abs(motion.q[0] - HUMAN.rest).max() < 1e-9
+    assert np.abs(motion.q[-1] - wave).max() < 1e-6
     steps = np.abs(HUMAN.difference(motion.q[:-1], motion.q[1:])).max()
     assert steps * 100 < 8  # rad/s: it enters and leaves the path without a jump
 
@@ -80,7 +83,8 @@ def test_a_blend_is_each_pose_at_its_end_and_turns_balls_the_shortest_way():
     assert np.allclose(HUMAN.difference(a, middle), HUMAN.difference(a, b) / 2, atol=1e-9)
     arm = blend(HUMAN, a, b, {"left_shoulder": 1.0})
     moved = {HUMAN.names[i] for i in np.flatnonzero(np.abs(arm - a) > 1e-12)}
-    assert moved and all(name.startswith("left_") for name in moved)
+    assert moved
+    assert all(name.startswith("left_") for name in moved)
     assert not any(name.startswith(("left_hip", "left_collar")) for name in moved)
 
 
