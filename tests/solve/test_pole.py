@@ -83,9 +83,8 @@ def test_a_straight_arm_has_no_plane_so_its_pole_is_met():
     q = HUMAN.q(left_elbow=0.0)
     wanted = Goal("left_hand", pole=[1.0, 1.0, 1.0])
     assert np.abs(goal_error.goal_error(HUMAN, wanted, q, ())).max() < 1e-3
-    angles = []
-    for bend in np.linspace(0, 0.4, 81):
-        angles.append(goal_error.goal_error(HUMAN, wanted, HUMAN.q(left_elbow=bend), ())[3])
+    bends = np.linspace(0, 0.4, 81)
+    angles = [goal_error.goal_error(HUMAN, wanted, HUMAN.q(left_elbow=bend), ())[3] for bend in bends]
     assert np.abs(np.diff(angles)).max() < 0.25  # it fades in
     assert abs(angles[-1]) > 0.5
 

@@ -80,8 +80,8 @@ def retarget(
 
     Parts of the bodies correspond by the names of their links; --write-map shows how, --map changes it. The target
     keeps the directions of the clip's limbs, with its own lengths. Its feet stand where those of the clip stand and do
-    not slide; joint limits and speed limits are kept. A robot without a floating joint gets one: the first six values of
-    each pose are where its root is.
+    not slide; joint limits and speed limits are kept. A robot without a floating joint gets one: the first six values
+    of each pose are where its root is.
     """
     with errors_to_stderr():
         target = inputs.find(to, search or [])
