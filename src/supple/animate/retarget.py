@@ -145,7 +145,11 @@ class Retarget:
             self._stand(q, targets, dt)
             for job in jobs:
                 job.result()
-        return within_speeds(self.target, self.target.clamp(q), dt)
+        fixed = np.zeros(q.shape, dtype=bool)
+        for side in SIDES:
+            contacts = targets.contacts[side]
+            fixed[:, limbs.legs[side].columns] = (contacts.heel | contacts.toe)[:, None]
+        return within_speeds(self.target, self.target.clamp(q), dt, fixed)
 
     def _reach(self, q: Array, side: str, targets: PoseTargets, chest: Array, dt: float) -> None:
         """Solves an arm for rotations of the chest (n, 3, 3)."""

@@ -124,12 +124,13 @@ def raised(values: Array, width: int) -> Array:
     return mean
 
 
-def within_speeds(linkage: Linkage, q: Array, dt: float) -> Array:
+def within_speeds(linkage: Linkage, q: Array, dt: float, fixed: Any = None) -> Array:
     """Joint values (n, dof) that change by no more than the speed limits from row to row, near the values given.
 
     The mean of the largest values below and the smallest above that keep the limit. A row of a ball joint that is too
-    far from the next one is drawn to it.
+    far from the next one is drawn to it. Values that are ``fixed`` (n, dof) stay, as far as the limits allow.
     """
+    held = np.zeros(q.shape, dtype=bool) if fixed is None else fixed
     bound = linkage.speed * dt * (1 - 1e-9)
     fast: Any = (np.abs(linkage.difference(q[:-1], q[1:])) > bound).any(axis=0)
     if not fast.any():
@@ -142,15 +143,18 @@ def within_speeds(linkage: Linkage, q: Array, dt: float) -> Array:
         turns = {Kind.BALL: 0, Kind.FLOATING: 3}.get(joint.kind, joint.dof)  # values before the rotation vector
         for column in range(first, first + turns):
             if fast[column]:
-                out[:, column] = _lipschitz(out[:, column], float(bound[column]))
+                out[:, column] = _lipschitz(out[:, column], float(bound[column]), held[:, column])
         if turns < joint.dof and fast[first + turns : first + joint.dof].any():
             columns = slice(first + turns, first + joint.dof)
-            out[:, columns] = _slow_ball(joint, out[:, columns], bound[columns])
+            out[:, columns] = _slow_ball(joint, out[:, columns], bound[columns], held[:, columns.start])
     return out
 
 
-def _lipschitz(values: Array, bound: float) -> Array:
-    """The mean of the greatest values (n,) below and the least above that change by at most ``bound`` a sample."""
+def _lipschitz(values: Array, bound: float, fixed: Any) -> Array:
+    """The mean of the greatest values (n,) below and the least above that change by at most ``bound`` a sample.
+
+    First values are brought within what the ``fixed`` ones (n,) allow, which then stay.
+    """
     ramp = bound * np.arange(len(values))
 
     def below(x: Array) -> Array:
@@ -158,32 +162,47 @@ def _lipschitz(values: Array, bound: float) -> Array:
         least: Array = np.minimum(forward, np.minimum.accumulate((x + ramp)[::-1])[::-1] - ramp)
         return least
 
+    if fixed.any():
+        highest, lowest = (below(np.where(fixed, sign * values, 1e300)) for sign in (1, -1))
+        values = np.where(fixed, values, np.minimum(np.maximum(values, -lowest), highest))
     mean: Array = 0.5 * (below(values) - below(-values))
     return mean
 
 
-def _slow_ball(joint: Joint, values: Array, limit: Array) -> Array:
+def _slow_ball(joint: Joint, values: Array, limit: Array, fixed: Any) -> Array:
     """Rotation vectors (n, 3) of a ball joint that turn by at most ``limit`` (3,) from row to row.
 
-    From the end backward, a row that is too far from the next one is drawn to it.
+    A row that is too far from the next one is drawn to it; after a ``fixed`` row (n,) the next one is drawn to that.
     """
     ball = _ball()
     out: Array = values.copy()
+
+    def drawn(row: int, anchor: int) -> bool:
+        """Draws a row to its neighbour where it is too far; whether it was."""
+        change = ball.difference(out[anchor], out[row])
+        excess = float(np.max(np.abs(change) / limit))
+        if excess <= 1:
+            return False
+        turned = ball.integrate(out[anchor], change / excess)
+        if joint.kind is Kind.BALL:
+            turned = _core.clamp_ball(turned, np.array(joint.axis), joint.swing, *joint.twist)
+        out[row] = turned
+        return True
+
     for _ in range(4):
         changes = np.abs(ball.difference(out[:-1], out[1:]))
         fast = np.flatnonzero((changes > limit).any(axis=-1))
         if not len(fast):
             break
+        for row in fast.tolist():
+            while row + 1 < len(out) and fixed[row] and not fixed[row + 1] and drawn(row + 1, row):
+                row += 1
+                while row + 1 < len(out) and not fixed[row + 1] and drawn(row + 1, row):
+                    row += 1
         for last in fast[::-1].tolist():
-            for row in range(last, -1, -1):
-                change = ball.difference(out[row + 1], out[row])
-                excess = float(np.max(np.abs(change) / limit))
-                if excess <= 1:
-                    break
-                turned = ball.integrate(out[row + 1], change / excess)
-                if joint.kind is Kind.BALL:
-                    turned = _core.clamp_ball(turned, np.array(joint.axis), joint.swing, *joint.twist)
-                out[row] = turned
+            row = last
+            while row >= 0 and drawn(row, row + 1):
+                row -= 1
     return out
 
 
