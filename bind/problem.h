@@ -16,7 +16,8 @@ struct EncodedProblem {
   std::vector<double> lower, upper;
   Problem problem;
 
-  // targets: (link, components, weights, point, axis, slacks, other link or None, shape, masses or None);
+  // targets: (link, components, weights, point, axis, slacks, other link or None, shape, masses or None,
+  // links whose joints are the shoulder and the elbow of a pole, or None);
   // balls: (index, axis, swing, low, high)
   EncodedProblem(nb::object tree, nb::handle given_targets, nb::handle low, nb::handle high,
                  nb::handle given_balls)
@@ -26,7 +27,7 @@ struct EncodedProblem {
     const Rows lows(low, "lower", dof), highs(high, "upper", dof);
     if (lows.n != 1 || highs.n != 1)
       bad_input("lower and upper must be one row each");
-    const std::vector<Fields> wanted = rows_of(given_targets, "target", 9);
+    const std::vector<Fields> wanted = rows_of(given_targets, "target", 10);
     const std::vector<Fields> ball_list = rows_of(given_balls, "ball", 5);
     if (wanted.empty())
       bad_input("at least one goal is needed");
@@ -89,6 +90,8 @@ struct EncodedProblem {
       target.distance = number(shape[1]);
       for (int k = 0; k < 3; ++k)
         target.line[k] = number(shape[2 + k]);
+      if (!w[9].is_none())
+        set_limb(t, Fields(w[9], "limb", 2), w[0], w[6], target);
       set_properties(target);
       rows += target.rows;
       targets.push_back(target);
@@ -107,6 +110,31 @@ struct EncodedProblem {
                lower.data(),   upper.data(),        balls.data(), int(balls.size())};
   }
   EncodedProblem(const EncodedProblem &) = delete;
+
+  // the axes of a chain at whose origins the shoulder and the elbow of a pole are
+  static void set_limb(const Tree &tree, const Fields &limb, nb::handle link, nb::handle other,
+                       Target &target) {
+    std::vector<int> way = tree.nodes_to(tree.place(link)), up;
+    if (!other.is_none())
+      up = tree.nodes_to(tree.place(other));
+    std::size_t common = 0;
+    while (common < way.size() && common < up.size() && way[common] == up[common])
+      ++common;
+    up.erase(up.begin(), up.begin() + common);
+    std::reverse(up.begin(), up.end());
+    up.insert(up.end(), way.begin() + common, way.end());
+    for (int k = 0; k < 2; ++k) {
+      const auto at = std::find(up.begin(), up.end(), tree.tips[tree.place(limb[k])].node);
+      if (at == up.end())
+        bad_input("a limb's links must be moved by joints between its base and its end");
+      target.limb[k] = 0;
+      for (auto i = up.begin(); i != at; ++i)
+        target.limb[k] += tree.nodes[*i].motion == supple::balls ? 3 : 1;
+    }
+    if (target.rows != 1 || target.component[0] != about_x)
+      bad_input("a pole has one row");
+    target.has_pole = true;
+  }
 
   static std::vector<Fields> rows_of(nb::handle given, const char *what, int fields) {
     const Fields items(given, what);

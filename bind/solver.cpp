@@ -227,7 +227,7 @@ void run_watched(npy_intp rows, long long grain, const SolveJob &job,
 }
 
 nb::object local_solve(LocalSolver &solver, nb::handle goals, nb::handle start, nb::object preference,
-                       nb::object damping) {
+                       nb::object damping, double pull) {
   const LocalKernels &kernels = *instruction_set().local;
   const Rows g(goals, "goals", solver.encoded.problem.target_count, 12),
       s(start, "start", solver.encoded.dof);
@@ -240,9 +240,11 @@ nb::object local_solve(LocalSolver &solver, nb::handle goals, nb::handle start, 
   for (npy_intp i = 0; i < n; ++i)
     solver.encoded.gather(s.data + i * solver.encoded.dof, from.data() + i * k);
   Method method = solver.method;
-  SolveJob job{&solver.encoded.problem, &method, solver.stop, g.data, from.data(), to.data(), reports.data()};
+  SolveJob job{&solver.encoded.problem, &method, solver.stop, g.data, from.data(), to.data(),
+               reports.data(),          pull};
   if (preference.is_none() && damping.is_none()) {
-    run_watched(n, 256, job, kernels.solve, kernels.scratch(solver.encoded.problem, solver.method));
+    run_watched(n, pull >= 0 ? n + 1 : 256, job, kernels.solve,
+                kernels.scratch(solver.encoded.problem, solver.method));
   } else {
     const Scratch scratch(kernels.scratch(solver.encoded.problem, solver.method));
     for (npy_intp i = 0; i < n; ++i) {
@@ -459,10 +461,13 @@ void bind_local_solver(nb::module_ &m) {
            "From q (rows, dof) that reach their goals (rows, goals, 12): along the preferences, for as "
            "long as the goals hold. Joints of weight 0 stay.")
       .def("solve", local_solve, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none() = nb::none(),
+           nb::arg() = -1.0,
            nb::sig("def solve(self, goals: " ARRAY ", start: " ARRAY
-                   ", preference: typing.Any, damping: typing.Any = None, /) -> tuple[" ARRAY ", " ARRAY "]"),
+                   ", preference: typing.Any, damping: typing.Any = None, pull: float = -1.0, /) -> "
+                   "tuple[" ARRAY ", " ARRAY "]"),
            "q (n, dof) for goals (n, targets, 12) from start (n, dof), and outcome, iterations, largest "
-           "step, path (n, 4).")
+           "step, path (n, 4). Where `pull` is not negative, each row starts from where the one before it "
+           "ended, moved by that part of the way to its own start.")
       .def("step", local_step, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none() = nb::none(),
            nb::sig("def step(self, q: " ARRAY ", goals: " ARRAY
                    ", preference: typing.Any, damping: typing.Any = None, /) -> " ARRAY " | None"),

@@ -208,7 +208,7 @@ struct Tracker {
       double &largest = is_position_component(target.component[i]) ? o.position_weight : o.rotation_weight;
       largest = larger(largest, weight_scale * target.weight[i]);
     }
-    if (target.looks) // what is a metre away turns by a radian when it moves by a metre
+    if (target.looks || target.has_pole) // what is a metre away turns by a radian when it moves by a metre
       o.position_weight = o.rotation_weight;
     o.has_direction = target.has_direction;
   }

@@ -24,6 +24,7 @@ LAYERS = (
     ("path_solution", "workspace", "analysis"),
     ("read", "write"),
     ("models",),
+    ("animate",),
     ("gauntlet", "jobs"),
     ("view",),
     ("textbook", "teleop"),

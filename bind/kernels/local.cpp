@@ -24,8 +24,17 @@ static void solve_rows(const SolveJob &job, long long begin, long long end, void
   const SolveScratch scratch = place_scratch(*job.problem, job.method, block);
   const int n = job.problem->n, goal_size = 12 * job.problem->target_count;
   for (long long row = begin; row < end; ++row) {
+    const double *start = job.start + row * n;
+    if (job.pull >= 0 && row > 0) { // the rows come in their order, from one thread
+      const double *last = job.q + (row - 1) * n;
+      difference(*job.problem, last, start, scratch.dq);
+      for (int l = 0; l < n; ++l)
+        scratch.dq[l] *= job.method->locked && job.method->locked[l] ? 1 : job.pull;
+      move(*job.problem, job.method->clamp, last, scratch.dq, scratch.trial);
+      start = scratch.trial;
+    }
     job.reports[row] =
-        solve(*job.problem, *job.method, job.stop, job.goals + row * goal_size, job.start + row * n, scratch);
+        solve(*job.problem, *job.method, job.stop, job.goals + row * goal_size, start, scratch);
     copy_values(scratch.best, n, job.q + row * n);
   }
 }

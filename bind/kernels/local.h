@@ -12,6 +12,9 @@ struct SolveJob {
   const double *goals, *start;
   double *q;
   supple::Report *reports;
+  // Where not negative, each row starts from where the one before it ended, moved by this part of the way to
+  // its own start.
+  double pull = -1;
 };
 
 // one raw step from q (n) after dt seconds, with the memory of the schemes; row_weights (rows) may be null

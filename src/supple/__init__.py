@@ -36,7 +36,7 @@ from supple.solution import Outcome, Solution
 from supple.solver import Solver, Tolerance, solve
 
 if TYPE_CHECKING:
-    from supple import analysis, gauntlet, jobs, models, read, teleop, textbook, view, workspace, write
+    from supple import analysis, animate, gauntlet, jobs, models, read, teleop, textbook, view, workspace, write
     from supple._motion.interpolation import Interpolation
     from supple.motion import Motion
     from supple.path import GoalPath
@@ -85,6 +85,7 @@ __all__ = [
     "UnknownName",
     "Workspace",
     "analysis",
+    "animate",
     "damping",
     "dexterous",
     "dh",
@@ -109,6 +110,7 @@ __all__ = [
 # Loaded when first used, so that `import supple` takes little longer than `import numpy`.
 _MODULES = (
     "analysis",
+    "animate",
     "gauntlet",
     "jobs",
     "models",

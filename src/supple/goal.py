@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,8 +14,18 @@ from supple._solve import goal_arguments
 from supple.errors import BadInput, unknown_option
 from supple.frame import Array, Frame
 
-_ARRAYS = ("position", "orientation", "axis", "direction", "look_at", "line", "point")
-_PLAIN = ("is_center_of_mass", "distance", "relative_to", "weight", "turn_weight", "slack", "turn_slack", "priority")
+_ARRAYS = ("position", "orientation", "axis", "direction", "look_at", "line", "pole", "point")
+_PLAIN = (
+    "is_center_of_mass",
+    "distance",
+    "limb",
+    "relative_to",
+    "weight",
+    "turn_weight",
+    "slack",
+    "turn_slack",
+    "priority",
+)
 _FIELDS = ("link", *_ARRAYS, *_PLAIN)
 _OPTIONS = ("frame", *(name for name in (*_ARRAYS, *_PLAIN) if name != "is_center_of_mass"))
 
@@ -58,12 +68,16 @@ class Goal:
     """Points (..., 3) in metres that the axis through the link's point shall pass through, ahead of it; or None."""
     line: Array | None
     """Direction (3,), of length 1, of a line through `position` that `distance` is from; None: from the point."""
+    pole: Array | None
+    """Points (..., 3) in metres that the elbow between a shoulder and the link's point shall point to; or None."""
     point: Array
     """The point (3,) of the link, in link axes, that `position` is for."""
     is_center_of_mass: bool
     """Whether the goal is for the centre of mass of the whole linkage; made by `center_of_mass`."""
     distance: float | None
     """Distance in metres that the link's point shall have from `position`, or from the line through it; or None."""
+    limb: tuple[str, str] | None
+    """The links whose joints are the shoulder and the elbow of `pole`; None: the two joints before the link's own."""
     relative_to: str | None
     """Name of another link whose axes take the place of the world's, or None."""
     weight: tuple[float, float, float] | None
@@ -90,6 +104,8 @@ class Goal:
         look_at: ArrayLike | None = None,
         distance: float | None = None,
         line: ArrayLike | None = None,
+        pole: ArrayLike | None = None,
+        limb: Sequence[str] | None = None,
         point: ArrayLike = _ORIGIN,
         relative_to: str | None = None,
         weight: float | Sequence[float] | None = None,
@@ -114,6 +130,12 @@ class Goal:
             distance: how far the link's ``point`` shall be from ``position``, in metres: anywhere on a sphere. With
                 ``line`` it is the distance from that line, 0 by default: on the line.
             line: the direction (3,) of a line through ``position``, of any length.
+            pole: points (..., 3) in metres, one for each problem, that an elbow or a knee shall point to: it lies in
+                the half-plane that ends at the line from the shoulder (or hip) to the link's ``point`` and contains
+                the pole. A goal with a pole has nothing else; give another goal for the hand. Where the limb is
+                nearly straight the pole counts less, and not at all where it is straight: it has no plane there.
+            limb: the two links that begin at the shoulder and at the elbow, such as ``("upper_arm", "forearm")``. By
+                default the two joints before the link's own, without those that share an origin.
             point: the point (3,) of the link, in link axes, that ``position`` is for; its origin by default.
             relative_to: another link, which may move too: the goal is then given in the axes of that link, at its
                 origin, and so are weights, slacks and errors. Joints that move both links alike take no part.
@@ -132,8 +154,9 @@ class Goal:
             type(frame) is Frame
             and type(link) is str
             and link
-            and position is orientation is axis is direction is look_at is distance is line is None
+            and position is orientation is axis is direction is look_at is distance is line is pole is None
             and relative_to is None
+            and limb is None
             and weight is None
             and point is _ORIGIN
             and turn_weight is _ONCE
@@ -174,8 +197,12 @@ class Goal:
         if radial and (position is None or frame is not None):
             raise BadInput(f"{'line' if distance is None else 'distance'} needs a position that it is measured from")
         oriented = orientation is not None or axis is not None
-        if place is None and not oriented:
-            raise BadInput("a goal needs a frame, a position, an orientation or an axis")
+        if pole is not None and (place is not None or oriented):
+            raise BadInput("a goal has a pole or something else, not both; give two goals")
+        if limb is not None and pole is None:
+            raise BadInput("limb says where the elbow of a pole is, and this goal has no pole")
+        if place is None and not oriented and pole is None:
+            raise BadInput("a goal needs a frame, a position, an orientation, an axis or a pole")
         _set(self, "link", link)
         _set(self, "is_center_of_mass", False)
         _set(self, "position", place)
@@ -184,19 +211,24 @@ class Goal:
         _set(self, "direction", None if direction is None else goal_arguments.unit_vectors(direction, "direction"))
         _set(self, "look_at", None if look_at is None else goal_arguments.vectors(look_at, "look_at"))
         _set(self, "line", None if line is None else goal_arguments.unit_vectors(line, "line", single=True))
+        _set(self, "pole", None if pole is None else goal_arguments.vectors(pole, "pole"))
         _set(self, "distance", goal_arguments.distance(distance) if radial else None)
+        _set(self, "limb", None if limb is None else goal_arguments.limb(limb, link))
         _set(self, "point", _ORIGIN if point is _ORIGIN else goal_arguments.vectors(point, "point", single=True))
         _set(self, "relative_to", relative_to)
         _set(self, "weight", None if weight is None else goal_arguments.three(weight, "weight"))
         _set(self, "turn_weight", goal_arguments.three(turn_weight, "turn_weight"))
         placed = place is not None and self.weight != _ZERO
-        oriented = oriented and (self.turn_weight != _ZERO if axis is None else self.turn_weight[0] > 0)
+        one_turn_weight = axis is not None or pole is not None
+        oriented = (oriented or pole is not None) and (
+            self.turn_weight[0] > 0 if one_turn_weight else self.turn_weight != _ZERO
+        )
         if not (placed or oriented):
             raise BadInput("a goal needs a weight that is not zero")
         _set(self, "slack", goal_arguments.position_slack(slack, placed))
         if radial:
             goal_arguments.check_distance(self.distance, line is not None, self.weight, self.slack)
-        _set(self, "turn_slack", goal_arguments.orientation_slack(turn_slack, oriented, axis is not None))
+        _set(self, "turn_slack", goal_arguments.orientation_slack(turn_slack, oriented, one_turn_weight))
         if type(priority) is not int or not -_HIGHEST_PRIORITY <= priority <= _HIGHEST_PRIORITY:
             priority = _check.whole(priority, "priority")
             if abs(priority) > _HIGHEST_PRIORITY:
@@ -260,13 +292,19 @@ class Goal:
         placed = () if self.position is None else self.position.shape[:-1]
         turned = () if self.orientation is None else self.orientation.shape[:-2]
         toward = self.direction if self.look_at is None else self.look_at
+        toward = toward if self.pole is None else self.pole
         directed = () if toward is None else toward.shape[:-1]
         return np.broadcast_shapes(placed, turned, directed) if placed or turned or directed else ()
 
     @property
     def _place(self) -> Array | None:
-        """The position that the core reads: of the goal, or of the point to look at."""
-        return self.position if self.look_at is None else self.look_at
+        """The position that the core reads: of the goal, of the point to look at, or of the pole."""
+        return next((place for place in (self.look_at, self.pole) if place is not None), self.position)
+
+    @property
+    def _special_kind(self) -> str:
+        """The argument of a goal that is not a frame, a position, an orientation or a direction; else ""."""
+        return next((name for name in ("look_at", "distance", "pole") if getattr(self, name) is not None), "")
 
     @property
     def _surface(self) -> tuple[bool, float, float, float, float]:
@@ -287,7 +325,8 @@ class Goal:
         surface = None if self.distance is None and self.look_at is None else self._surface
         link = None if self.is_center_of_mass else self.link
         parts = (link, self.relative_to, self.position is None, self.orientation is None, axis, point, surface)
-        return (*parts, self.weight, self.turn_weight, self.slack, self.turn_slack, self.priority)
+        pole = (self.pole is None, self.limb)
+        return (*parts, *pole, self.weight, self.turn_weight, self.slack, self.turn_slack, self.priority)
 
     def _rows(self, reach: float) -> tuple[list[int], list[float]]:
         """The error components that the goal uses and their weights, for an end effector of that reach in metres."""
@@ -309,6 +348,9 @@ class Goal:
                 if w:
                     components.append(3 + i)
                     weights.append(w)
+        elif self.pole is not None:
+            components.append(3)
+            weights.append(self.turn_weight[0])
         elif self.axis is not None and self.turn_weight[0]:
             components += [6, 7]
             weights += [self.turn_weight[0]] * 2
@@ -331,6 +373,8 @@ class Goal:
             slacks += [s for s, w in zip(self.slack, weight, strict=True) if w]
         if self.orientation is not None:
             slacks += [s for s, w in zip(self.turn_slack, self.turn_weight, strict=True) if w]
+        elif self.pole is not None:
+            slacks.append(self.turn_slack[0])
         elif self.axis is not None and self.turn_weight[0]:
             slacks += self.turn_slack[:2]
         return slacks
@@ -338,7 +382,7 @@ class Goal:
     def _encoded(self, shape: tuple[int, ...]) -> Array:
         """The goal as the core reads it (*shape, 12): rotation row by row, or the direction, then the position.
 
-        A point to look at stands in the place of the position.
+        A point to look at or a pole stands in the place of the position.
         """
         out = np.zeros((*shape, 12))
         if self.orientation is not None:
@@ -372,7 +416,7 @@ class Goal:
 
     def __repr__(self) -> str:
         parts = [] if self.is_center_of_mass else [repr(self.link)]
-        for name in ("position", "axis", "direction", "look_at", "line"):
+        for name in ("position", "axis", "direction", "look_at", "line", "pole"):
             value = getattr(self, name)
             if value is not None:
                 parts.append(f"{name}={_brief(value)}")
@@ -382,6 +426,8 @@ class Goal:
             many = self.orientation.shape[:-2]
             turn = f" of shape {many}" if many else f"={Frame.at(np.zeros(3), self.orientation)!r}"
             parts.append(f"orientation{turn}")
+        if self.limb is not None:
+            parts.append(f"limb={self.limb}")
         if self.point.any():
             parts.append(f"point={_brief(self.point)}")
         if self.relative_to is not None:
@@ -393,7 +439,7 @@ class Goal:
         if self.slack != _ZERO:
             parts.append(f"slack={self.slack}")
         if self.turn_slack != _ZERO:
-            parts.append(f"turn_slack={self.turn_slack if self.axis is None else self.turn_slack[0]}")
+            parts.append(f"turn_slack={self.turn_slack[0] if self.orientation is None else self.turn_slack}")
         if self.priority:
             parts.append(f"priority={self.priority}")
         return f"Goal{'.center_of_mass' if self.is_center_of_mass else ''}({', '.join(parts)})"
@@ -431,14 +477,29 @@ def take_rows(goal: Goal, shape: tuple[int, ...], indices: Any) -> Goal:
         chosen: Array = np.broadcast_to(array, (*shape, *tail)).reshape(math.prod(shape), *tail)[indices]
         return chosen
 
-    parts = rows(goal.position, 1), rows(goal.orientation, 2), goal.axis, rows(goal.direction, 1), rows(goal.look_at, 1)
-    return _rebuilt(goal.link, *parts, goal.line, goal.point, *(getattr(goal, name) for name in _PLAIN))
+    lasts = {"position": 1, "orientation": 2, "direction": 1, "look_at": 1, "pole": 1}
+    fields = {name: getattr(goal, name) for name in _FIELDS}
+    return _rebuilt(*({**fields, **{name: rows(fields[name], last) for name, last in lasts.items()}}.values()))
+
+
+def with_numbers(goal: Goal, numbers: Mapping[str, Array], relative_to: str | None = None) -> Goal:
+    """The same goal with other positions, orientations, directions, points to look at or poles, and in the axes of
+    another link if it is given."""
+    fields = {name: getattr(goal, name) for name in _FIELDS}
+    link = fields["relative_to"] if relative_to is None else relative_to
+    return _rebuilt(*({**fields, **numbers, "relative_to": link}.values()))
 
 
 def with_priority(goal: Goal, priority: int) -> Goal:
     """The same goal with another priority."""
     fields = {name: getattr(goal, name) for name in _FIELDS}
     return _rebuilt(*({**fields, "priority": priority}.values()))
+
+
+def replaced_link(goal: Goal, link: str) -> Goal:
+    """The goal's axes and numbers for the origin of another link."""
+    fields = {name: getattr(goal, name) for name in _FIELDS}
+    return _rebuilt(*({**fields, "link": link, "point": _ORIGIN}.values()))
 
 
 def _brief(a: Array) -> str:

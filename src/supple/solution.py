@@ -244,6 +244,6 @@ def _remaining(goal: Goal, distance: float, angle: float, tolerance: Tolerance) 
     parts = []
     if goal.position is not None and distance > tolerance.position:
         parts.append(length_text(distance))
-    if (goal.orientation is not None or goal.axis is not None) and angle > tolerance.angle:
+    if (goal.orientation is not None or goal.axis is not None or goal.pole is not None) and angle > tolerance.angle:
         parts.append(angle_text(angle))
     return f"{goal.link} {' and '.join(parts)} away" if parts else f"{goal.link} within tolerance"

@@ -183,7 +183,8 @@ class Solver(metaclass=_renamed.HidesOldNames):
         if solutions is not None:
             raise BadInput(f"{self.method!r} finds one solution; the search finds several")
         local_solver, callbacks = compilation.compiled(linkage, several, self), self._callbacks()
-        return batch.solve_rows(request, lambda numbers, begin: local_solver.solve(numbers, begin, *callbacks), self)
+        prefer, damp = (*callbacks, None)[:2]
+        return batch.solve_rows(request, lambda numbers, begin: local_solver.solve(numbers, begin, prefer, damp), self)
 
     def compile(self, linkage: Linkage, links: str | Goal | Sequence[str | Goal]) -> CompiledSolver:
         """The search compiled for a linkage and its goals, to be called with frames; see `CompiledSolver`.

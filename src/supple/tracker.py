@@ -36,6 +36,7 @@ _FASTEST_SLIDE = 10.0  # m/s^2: largest default acceleration of a prismatic join
 _LONGEST_RAMP = 0.04  # s: to reach the acceleration in use, where jerk is given
 _SHORTEST_END = 0.008  # s: in which an acceleration may end whatever the jerk, where jerk is given
 _SUDDEN = 1e9  # 1/s: else in any tick
+_WHOSE = ("link", "is_center_of_mass", "relative_to", "limb")  # attributes that a tracked goal keeps
 _NOT_A_FRAME = (Goal, list, tuple)  # a union type would be built at every tick, which takes as long as the rest of it
 
 
@@ -262,8 +263,8 @@ class Tracker:
         if self._local_solver is not None:
             raise BadInput("push needs the tracking law; with another method or a damping scheme, use step")
         for k, goal in enumerate(self.goals):
-            kind = "look_at" if goal.look_at is not None else "distance" if goal.distance is not None else ""
-            if kind:
+            if goal._special_kind:
+                kind = goal._special_kind
                 raise BadInput(f"push moves frames, positions and directions; goal {k} has {kind}: use step")
         rows = _numbers(twist, "twist")
         if rows.shape[-1:] == (6,) and len(self.goals) == 1 and rows.ndim == (1 if self._single else 2):
@@ -333,9 +334,10 @@ class Tracker:
         if not self.solver.keep_limits and not limits.are_the_linkages:
             raise BadInput("with keep_limits=False a tracker has no limits: give no speed, speed_scale or margin")
         for k, goal in enumerate(self.goals):
-            if goal.is_center_of_mass and min(limits.speed[k], limits.turn_speed[k]) < math.inf:
+            special = "the centre of mass" if goal.is_center_of_mass else "a pole" if goal.pole is not None else ""
+            if special and min(limits.speed[k], limits.turn_speed[k]) < math.inf:
                 raise BadInput(
-                    f"speed and turn_speed limit links, and goal {k} is for the centre of mass: give one for each "
+                    f"speed and turn_speed limit links, and goal {k} is for {special}: give one for each "
                     "goal, with math.inf for that one"
                 )
         limits.apply(self._track, self.linkage)
@@ -439,11 +441,7 @@ class Tracker:
     def _encode_goal(self, k: int, one: Any, shape: tuple[int, ...], out: Array) -> None:
         mine = self.goals[k]
         if isinstance(one, Goal):
-            if (one.link, one.is_center_of_mass, one.relative_to) != (
-                mine.link,
-                mine.is_center_of_mass,
-                mine.relative_to,
-            ):
+            if any(getattr(one, name) != getattr(mine, name) for name in _WHOSE):
                 raise BadInput(f"goal {k} is tracked for {_whose(mine)}, got one for {_whose(one)}")
             if one._surface != mine._surface:
                 raise BadInput(f"goal {k} must keep its distance and its line while it is tracked: {mine!r}")
@@ -458,6 +456,8 @@ class Tracker:
             out[...] = one._encoded(shape)
             return
         matrix = one.matrix if isinstance(one, Frame) else _numbers(one, f"goal {k}")
+        if mine.pole is not None:
+            raise BadInput(f"goal {k} has a pole: give a Goal with pole")
         if mine.axis is not None:
             toward = "direction" if mine.look_at is None else "look_at"
             raise BadInput(f"goal {k} has an axis: give a Goal with axis and {toward}")

@@ -20,6 +20,8 @@ import supple
 sys.path.insert(0, str(Path(__file__).parent))
 from pages import PAGES, blocks_of, name_of
 
+from supple.animate.timeline_file import EXAMPLE
+
 HERE = Path(__file__).parent
 WITH_CODE = [page for page in PAGES if any(block.language == "python" for block in blocks_of(page))]
 QUICK = ("README.md", "docs/index.md", "docs/linkages.md", "docs/solving.md")
@@ -107,6 +109,9 @@ def folder(tmp_path: Path, recording: Path, monkeypatch: pytest.MonkeyPatch) -> 
         moved = supple.models.get(motion_of)
         supple.Motion(moved, [0, 0.1], [moved.rest, moved.rest]).save(tmp_path / name)
     page_tables.write_all(tmp_path)
+    for name in ("keys.json", "wave.json"):
+        (tmp_path / name).write_text(EXAMPLE)
+    (tmp_path / "m.json").write_text("{}")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -204,7 +204,7 @@ def test_some_of_many_are_take_rows_by_number():
 REFUSED = {
     "a goal is for a link, by name; got ''": lambda: Goal("", position=[0, 0, 0]),
     "a goal is for a link, by name; got 3": lambda: Goal(3, position=[0, 0, 0]),
-    "a goal needs a frame, a position, an orientation or an axis": lambda: Goal("hand"),
+    "a goal needs a frame, a position, an orientation, an axis or a pole": lambda: Goal("hand"),
     "a frame, or position, orientation and axis; not both": lambda: Goal("hand", Frame(), position=[0, 0, 0]),
     "an orientation or an axis, not both": lambda: Goal("hand", orientation=TURN, axis=[0, 0, 1], direction=[0, 0, 1]),
     "axis (of the link) and direction or look_at (in the world) go together": lambda: Goal("hand", axis=[0, 0, 1]),
@@ -241,15 +241,15 @@ REFUSED = {
     "slack must be one number or three, got [1, 2]": lambda: Goal("hand", position=[0, 0, 0], slack=[1, 2]),
     "slack belongs to a position, and this goal has none; got 0.1": lambda: Goal("hand", orientation=TURN, slack=0.1),
     "slack belongs to a position": lambda: Goal("hand", Frame(), weight=0, slack=0.1),
-    "turn_slack belongs to an orientation or an axis, and this goal has neither; got 1": lambda: Goal(
+    "turn_slack is for an orientation, an axis or a pole, and this goal has none; got 1": lambda: Goal(
         "hand", position=[0, 0, 0], turn_slack=1
     ),
-    "has neither": lambda: Goal("hand", Frame(), turn_weight=0, turn_slack=(0, 0, 1)),
+    "has none": lambda: Goal("hand", Frame(), turn_weight=0, turn_slack=(0, 0, 1)),
     "turn_slack must be at most pi, got 4": lambda: Goal("hand", orientation=TURN, turn_slack=4),
     "turn_slack must be finite and not negative, got (1, 1, -1)": lambda: Goal(
         "hand", orientation=TURN, turn_slack=(1, 1, -1)
     ),
-    "turn_slack of an axis is one number, the half-angle of a cone; got (1, 1, 1)": lambda: Goal(
+    "turn_slack of an axis or a pole is one number, the angle to either side; got (1, 1, 1)": lambda: Goal(
         "hand", axis=[0, 0, 1], direction=[0, 0, 1], turn_slack=(1, 1, 1)
     ),
     "relative_to must be another link than the goal's own, 'hand'": lambda: Goal("hand", Frame(), relative_to="hand"),

@@ -19,6 +19,7 @@ MODULES = [
     "supple.analysis",
     "supple.damping",
     "supple.errors",
+    "supple.animate",
     "supple.gauntlet",
     "supple.jobs",
     "supple.integrations.lerobot",

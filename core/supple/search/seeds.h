@@ -1,5 +1,6 @@
 // The seeds that a table has for a goal: the samples of the goal's cell, best first.
 #pragma once
+#include "supple/search/floating_root.h"
 #include "supple/search/table.h"
 
 namespace supple {
@@ -247,6 +248,8 @@ SUPPLE_FN void make_seed(const Problem &problem, const Search &search, const Req
                                    : even_seed(joint, k);
     row[l] = joint.weighted_size > 0 ? clip(x, joint.lower, joint.upper) : reference(search, request, l);
   }
+  if (!is_start && search.aligns_root)
+    align_root(problem, request.goals, axes, row);
   clamp_balls(problem, search, row);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include "supple/math/scratch.h"
 #include "supple/model/chain.h"
+#include "supple/search/floating_root.h"
 #include "supple/search/types.h"
 #include "supple/task/goal.h"
 
@@ -311,6 +312,9 @@ SUPPLE_FN Search set_up_search(const Problem &problem, const SearchOptions &opti
   search.column_begin = arrays.column_begin;
   search.axis_column = arrays.axis_column;
   search.uses_frame_step = is_simple_chain(problem, arrays) && is_frame(target) && !target.has_slack;
+  search.aligns_root = can_align_root(problem);
+  for (int k = 0; k < 4 && search.aligns_root; ++k)
+    search.aligns_root = search.joints[target.chain.joints[k].index].weighted_size > 0;
   int moving = 0;
   for (int l = 0; l < problem.n; ++l)
     moving += search.joints[l].weighted_size > 0;

@@ -7,6 +7,7 @@
 #include "supple/math/dense.h"
 #include "supple/model/joint_limits.h"
 #include "supple/search/setup.h"
+#include "supple/search/several_targets.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -300,6 +301,8 @@ SUPPLE_FN SearchStepResult<T> add_target(const Target &target, const Search &sea
   for (int i = 0; i < target.rows; ++i)
     result.squared_error = result.squared_error + e[i] * e[i];
   scratch.target_error[t] = result.squared_error;
+  if (target.has_pole)
+    make_pole_axes(target, r.rows, tip, scratch.axes);
   add_columns(target, search, t, tip.p, r.rows, weight, axis_column, scratch);
   return result;
 }
@@ -328,7 +331,9 @@ SUPPLE_FN SearchStepResult<T> general_step(const Problem &problem, const Search 
   const SearchStepResult<T> result = add_targets(problem, search, exact, scratch);
   hold_joints(problem, search, scratch);
   const T damping = damping_part * result.squared_error + splat<T>(1e-12);
-  if (solves_by_rows(problem))
+  if (solves_by_all_rows(problem))
+    solve_by_all_rows(problem, search, damping, scratch.J, scratch.normal_matrix, scratch.e, scratch.change);
+  else if (solves_by_rows(problem))
     solve_by_rows(problem.rows, search, damping, scratch);
   else
     solve_by_joints(problem, search, damping, scratch);

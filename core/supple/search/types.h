@@ -123,6 +123,7 @@ struct Search {
   bool nearest; // with a start: the nearest answer, not the nearest of the first batch
   bool slides;  // the same for a redundant linkage: its answers are moved towards the start
   bool has_slack;
+  bool aligns_root;     // seeds move a floating root to where the end effectors are near their goals
   bool uses_frame_step; // one goal with six rows without slack, for a chain of simple joints
   int max_restarts;
   int max_iterations;          // of one solve, all restarts together

@@ -41,18 +41,25 @@ SUPPLE_FN void set_properties(Target &target) {
   }
   if (target.looks || target.has_radial)
     target.has_component[along_x] = target.has_component[along_y] = target.has_component[along_z] = true;
+  if (target.has_pole) {
+    target.has_position = true;
+    target.has_rotation = false;
+    target.has_component[along_x] = target.has_component[along_y] = target.has_component[along_z] = true;
+  }
   target.has_direction = target.points && !target.looks;
   target.needs_angle = target.points ? cone > 0 : exact_rotations < 3;
 }
 
 // Frame of the end effector at the target's point; `axes` receives those of its joints and needs space for
-// one extra element.
+// one extra element. Of a pole, the first two columns of the rotation are the shoulder and the elbow instead.
 template <class T>
 SUPPLE_FLAT Frame<T> end_effector(const Target &target, const T *q, Axis<T> *axes) {
   if (target.masses.count)
     return {identity<T>(), center_of_mass(target.masses, q, axes)};
   Frame<T> tip = frame<T>(traverse_chain(target.chain, q, axes));
   tip.p = tip * splat3<T>(target.point);
+  if (target.has_pole)
+    tip.r = {axes[target.limb[0]].p, axes[target.limb[1]].p, {splat<T>(0), splat<T>(0), splat<T>(0)}};
   return tip;
 }
 
@@ -160,7 +167,9 @@ struct RowVectors {
   Vec<T> radial[2]; // of radial rows: unit vectors
   Vec<T> look;      // of a point to look at: fade times the unit vector to it, over its distance
   T fade;           // of a point to look at: less than 1 where it is near
-  T bend; // of a radial row, 1/m: 1 / distance, the curvature of the sphere through the end effector
+  T bend;         // of a radial row, 1/m: 1 / distance, the curvature of the sphere through the end effector
+  Vec<T> limb[3]; // of a pole, 1/m: how the angle gets less as the shoulder, the elbow and the point move
+  Vec<T> pole;    // of a pole, 1/m: how the angle grows as the pole moves
 };
 
 // What is left from an end effector to its goal, in world axes; components that the goal does not have are 0.
@@ -212,9 +221,68 @@ SUPPLE_FLAT Vec<T> radial_residual(const Target &target, Vec<T> way, RowVectors<
   return (distance - splat<T>(target.distance)) * rows.radial[0];
 }
 
+// A pole counts less where the elbow, the pole or the point is within this part of the length of the upper
+// limb from the line or the shoulder, and not at all at them: a straight limb has no plane.
+constexpr double pole_part = 0.05;
+
+// The angle about the line u from the shoulder S to the point H, from the elbow E to the pole P. With e, c
+// and h the ways from S to E, P and H, a vector x at right angles to u turns about it by (u x x / x.x) . (its
+// velocity), and a way w seen from the turning line moves by its velocity minus (w . u / |h|) times that of
+// h.
+template <class T>
+SUPPLE_FN Residual<T> pole_residual(const Frame<T> &tip, Vec<T> pole) {
+  const T zero = splat<T>(0), one = splat<T>(1), tiny = splat<T>(1e-24);
+  const Vec<T> e = tip.r.y - tip.r.x, h = tip.p - tip.r.x, c = pole - tip.r.x;
+  const T square = larger(dot(h, h), tiny), per_length = one / root(square);
+  const Vec<T> u = per_length * h;
+  const T along_e = dot(e, u), along_c = dot(c, u);
+  const Vec<T> elbow = e - along_e * u, toward = c - along_c * u;
+  const T elbow_square = larger(dot(elbow, elbow), tiny), pole_square = larger(dot(toward, toward), tiny);
+  const T per_part = one / larger(splat<T>(pole_part * pole_part) * dot(e, e), tiny);
+  auto fade = [&](T x) {
+    const T part = lesser(x * per_part, one);
+    return part * part * (splat<T>(3) - splat<T>(2) * part);
+  };
+  const T counts = fade(elbow_square) * fade(pole_square) * fade(square);
+  const Vec<T> turn_e = (counts / elbow_square) * cross(u, elbow);
+  const Vec<T> turn_c = (counts / pole_square) * cross(u, toward);
+  const T part_e = along_e * per_length, part_c = along_c * per_length;
+  Residual<T> r;
+  r.position = r.pointing = {zero, zero, zero};
+  r.rotation = {counts * atan2(dot(u, cross(elbow, toward)), dot(elbow, toward)), zero, zero};
+  r.rows.limb[0] = (one - part_c) * turn_c - (one - part_e) * turn_e;
+  r.rows.limb[1] = turn_e;
+  r.rows.limb[2] = part_c * turn_c - part_e * turn_e;
+  r.rows.pole = turn_c;
+  return r;
+}
+
+// Replaces the axes of a pole's chain: a turn about the axis in its place, or a slide along it, changes the
+// angle of the pole as the joint does. All are along x: their second derivatives are zero.
+template <class T>
+SUPPLE_FN void make_pole_axes(const Target &target, const RowVectors<T> &rows, const Frame<T> &tip,
+                              Axis<T> *axes) {
+  const T zero = splat<T>(0);
+  const Vec<T> points[3] = {tip.r.x, tip.r.y, tip.p};
+  int at = 0;
+  for (int i = 0; i < target.chain.count; ++i) {
+    const int motion = target.chain.joints[i].motion;
+    for (int k = 0; k < (motion == balls ? 3 : 1); ++k, ++at) {
+      T rate = zero;
+      for (int j = 0; j < 3; ++j)
+        if (j == 2 || at <= target.limb[j])
+          rate = rate +
+                 dot(rows.limb[j], motion == slides ? axes[at].z : cross(axes[at].z, points[j] - axes[at].p));
+      axes[at] = {{rate, zero, zero}, tip.p};
+    }
+  }
+}
+
 template <class Metric, class T>
 SUPPLE_FLAT Residual<T> residual(const Target &target, const Frame<T> &tip, const Frame<T> &goal,
                                  Metric metric = {}) {
+  if (target.has_pole)
+    return pole_residual(tip, goal.p);
   const T zero = splat<T>(0);
   const Vec<T> none{zero, zero, zero};
   // a component that the goal does not have may be anything, even NaN
@@ -316,12 +384,15 @@ SUPPLE_FLAT void to_rows(const Target &target, const RowVectors<T> &vectors, con
 }
 
 // The rows of a velocity of the end effector at its point: how fast it makes the residual's rows less. With d
-// the unit vector to a point to look at, that turns by -d x linear / distance.
+// the unit vector to a point to look at, that turns by -d x linear / distance. Of a pole, both parts are
+// along x: see make_pole_axes.
 template <class T>
 SUPPLE_FLAT void velocity_rows(const Target &target, const RowVectors<T> &vectors, const T *weight,
                                Vec<T> linear, Vec<T> angular, T *rows) {
   if (target.looks)
     angular = vectors.fade * angular + cross(vectors.look, linear);
+  if (target.has_pole)
+    angular = angular + linear;
   to_rows(target, vectors, weight, linear, angular, rows);
 }
 

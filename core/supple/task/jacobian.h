@@ -68,6 +68,8 @@ SUPPLE_FN void evaluate_rows(const Target &target, Residual<double> &r, int n, c
     if (component < across_1) {
       for (int k = 0; k < n; ++k)
         row[k] = weight[i] * full[component * n + k];
+      for (int k = 0; k < n && target.has_pole; ++k)
+        row[k] += weight[i] * full[k];
     } else if (component < radial_1) {
       const Vec<double> a = r.rows.across[component - across_1];
       const double part = target.looks ? r.rows.fade * weight[i] : weight[i];
@@ -100,7 +102,9 @@ SUPPLE_FN void evaluate(const Problem &problem, const double *q, const double *g
     out.angle[t] = root(squared_angle(r));
     for (int i = 0; i < 6 * n; ++i)
       out.full[i] = 0;
-    geometric_jacobian(target.chain, axes, pull ? goal.p : tip.p, false, tip.r, out.full);
+    if (target.has_pole)
+      make_pole_axes(target, r.rows, tip, axes);
+    geometric_jacobian(target.chain, axes, pull && !target.has_pole ? goal.p : tip.p, false, tip.r, out.full);
     evaluate_rows(target, r, n, out.full, out.e + target.first, out.J + target.first * n);
     axes += target.chain.axes;
   }

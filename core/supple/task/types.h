@@ -24,7 +24,8 @@ inline bool is_position_component(int component) { return component < about_x ||
 
 // What is wanted of one end effector. Its chain counts only the joints that some goal needs, 0 to n - 1. The
 // goal itself is given for each problem as twelve numbers: the rotation row by row (its first row is the
-// direction, when has_direction) and the position (which is the point to look at, when looks).
+// direction, when has_direction) and the position (which is the point to look at, when looks, and
+// the pole, when has_pole).
 struct Target {
   Chain chain;      // for a centre of mass, all joints that move it
   MassTree masses;  // of a goal for the centre of mass of the linkage; else its count is 0
@@ -39,6 +40,9 @@ struct Target {
   double distance; // of radial rows: how far the point shall be from the goal's position, or from a line
                    // through it
   double line[3];  // direction of that line, of length 1; zero: there is none
+  bool has_pole;   // the one row, about_x, is the angle of the elbow about the line from the shoulder to the
+                   // point: the goal's position is to be on the elbow's side of that line
+  int limb[2];     // of a pole: the axes at whose origins the shoulder and the elbow are
   // derived from the rows by set_properties (task/goal.h)
   bool has_position;  // the goal's position counts
   bool has_rotation;  // some of about_x, about_y, about_z

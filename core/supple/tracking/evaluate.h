@@ -116,6 +116,8 @@ SUPPLE_FN CommandResidual command_residual(const Target &target, const Frame<dou
     moved[i] = target.has_component[i] ? command.displacement[i] : 0;
   r.position_displacement = load3(moved);
   r.rotation_displacement = load3(moved + about_x);
+  if (target.has_pole)
+    r.position_displacement = {dot(r.error.rows.pole, r.position_displacement), 0, 0};
   if (target.points) { // about the pointing axis itself nothing is asked
     const Vec<double> axis = r.error.pointing;
     r.rotation_displacement = r.rotation_displacement - dot(r.rotation_displacement, axis) * axis;
@@ -236,8 +238,10 @@ SUPPLE_FN EvaluationSummary evaluate_tick(const TickSetup<N, M> &setup, const Ar
   for (int k = 0; k < t.problem.target_count; ++k) {
     const Target &target = t.problem.targets[k];
     const Frame<double> tip = end_effector(target, memory.q, axes);
-    const int count = out.mover_count[k] = movers(target, axes, tip.p, t.unit, target_movers);
     const CommandResidual r = command_residual(target, tip, commands[k], t);
+    if (target.has_pole)
+      make_pole_axes(target, r.error.rows, tip, axes);
+    const int count = out.mover_count[k] = movers(target, axes, tip.p, t.unit, target_movers);
     out.rows[k] = r.rows;
     out.targets[k] = r;
     curved = evaluate_target(setup, target, r, target_movers, count, out) || curved;

@@ -106,7 +106,7 @@ def text(found: Solution, times: Array, reconfigured: NDArray[np.bool_], stretch
     worst, goal = (int(i) for i in np.unravel_index(int(away.argmax()), away.shape))
     wanted = found.goals[goal]
     parts = [length_text(float(found.distance[worst, goal]))] if wanted.position is not None else []
-    if wanted.orientation is not None or wanted.axis is not None:
+    if wanted.orientation is not None or wanted.axis is not None or wanted.pole is not None:
         parts.append(angle_text(float(found.angle[worst, goal])))
     far = f"{wanted.link} at most {' and '.join(parts)} away, at frame {worst}"
     left, count = int(np.argmin(found.arrived)), int((~found.arrived).sum())

@@ -124,8 +124,7 @@ def _check_kinds(linkage: Linkage, goals: Sequence[Goal], method: str) -> None:
     if method not in ("alternative_jacobian", "coordinate_descent"):
         return
     for goal in goals:
-        kind = "look_at" if goal.look_at is not None else "distance" if goal.distance is not None else ""
-        kind = "a centre of mass" if goal.is_center_of_mass else kind
+        kind = "a centre of mass" if goal.is_center_of_mass else goal._special_kind
         if not kind and goal.relative_to is not None and method == "coordinate_descent" and encoding.balls(linkage):
             kind = "relative_to and ball joints"
         if kind:

@@ -19,10 +19,19 @@ from supple.linkage import Linkage
 
 Row = tuple[float, float, float]
 Target = tuple[
-    str, tuple[int, ...], tuple[float, ...], Row, Row, tuple[float, ...], str | None, tuple[float, ...], Array | None
+    str,
+    tuple[int, ...],
+    tuple[float, ...],
+    Row,
+    Row,
+    tuple[float, ...],
+    str | None,
+    tuple[float, ...],
+    Array | None,
+    tuple[str, str] | None,
 ]
 """A link; the components of its error, their weights; its point and axis (3,); the slack of each component; the link
-that it is relative to; `Goal._surface`; for a centre of mass `masses.parts`."""
+that it is relative to; `Goal._surface`; for a centre of mass `masses.parts`; for a pole `limb`."""
 
 
 def targets(linkage: Linkage, goals: Sequence[Goal]) -> list[Target]:
@@ -38,8 +47,37 @@ def targets(linkage: Linkage, goals: Sequence[Goal]) -> list[Target]:
         point, slacks = tuple(goal.point.tolist()), tuple(goal._slacks())
         rows = tuple(components), tuple(weights), point, axis, slacks
         parts = masses.parts(linkage) if goal.is_center_of_mass else None
-        encoded.append((goal.link, *rows, goal.relative_to, goal._surface, parts))
+        encoded.append((goal.link, *rows, goal.relative_to, goal._surface, parts, limb(linkage, goal)))
     return encoded
+
+
+def limb(linkage: Linkage, goal: Goal) -> tuple[str, str] | None:
+    """The links whose joints are the shoulder and the elbow of a pole; None for a goal without one.
+
+    By default those of the first two joints above the link that have origins apart from it and from each other.
+    """
+    if goal.pole is None:
+        return None
+    above = linkage.part(linkage.root, goal.link).joints
+    shared = linkage.part(linkage.root, goal.relative_to).joints if goal.relative_to is not None else ()
+    carriers = [joint.child for joint in above if joint.kind is not Kind.FIXED and joint not in shared]
+    if goal.limb is not None:
+        for name in goal.limb:
+            if name not in linkage._link_named:
+                raise unknown("link", name, linkage._link_named)
+        places = [carriers.index(name) if name in carriers else -1 for name in goal.limb]
+        if not 0 <= places[0] < places[1]:
+            raise BadInput(f"limb must be two of the links that joints move on the way to {goal.link!r}: {carriers}")
+        return goal.limb
+    frames = linkage.frames(linkage.rest)
+    last, found = frames[goal.link].position, []
+    for name in reversed(carriers):
+        if np.linalg.norm(frames[name].position - last) > 1e-6:
+            last = frames[name].position
+            found.append(name)
+    if len(found) < 2:
+        raise BadInput(f"a pole needs a shoulder and an elbow: two joints apart on the way to {goal.link!r}; give limb")
+    return found[1], found[0]
 
 
 def goal_length(linkage: Linkage, goal: Goal) -> float:

@@ -280,6 +280,8 @@ def _unmet_part(linkage: Linkage, goal: Goal, q: Array, solve: Solve, tolerance:
     turned = any(3 <= c < 8 for c in components)
     placed = any(not 3 <= c < 8 for c in components)
     so = "turned so" if goal.axis is None else "pointed so"
+    if goal.pole is not None:
+        return [f"{link} not found with its elbow there: {_orientation_miss(goal, solve([goal], q, True))}"]
     if goal.look_at is not None:
         return [f"{link} not found looking there: {_orientation_miss(goal, solve([goal], q, True))}"]
     if not turned and goal.distance is not None:
@@ -363,6 +365,8 @@ def _distance_miss(goal: Goal, found: Solution, part: int = 0) -> str:
 
 def _orientation_miss(goal: Goal, found: Solution) -> str:
     """The angle from the orientation of a goal, and its axis."""
+    if goal.pole is not None:
+        return f"{angle_text(float(found.angle[0]))} short about the line of the limb"
     return f"{angle_text(float(found.angle[0]))} short about {_along(goal, found.error[0, 3:])}"
 
 

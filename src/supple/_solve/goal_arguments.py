@@ -23,6 +23,16 @@ def other_link(value: object, link: str) -> None:
         raise BadInput(f"relative_to must be another link than the goal's own, {link!r}")
 
 
+def limb(value: object, link: str) -> tuple[str, str]:
+    """The names of the links that begin at the shoulder and at the elbow of a goal for ``link`` with a pole."""
+    names = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else ()
+    if len(names) != 2 or not all(isinstance(name, str) and name for name in names):
+        raise BadInput(f"limb must be two names of links, at the shoulder and at the elbow; got {_check.short(value)}")
+    if len({*names, link}) != 3:
+        raise BadInput(f"shoulder, elbow and end of a limb must be different links, got {names} for {link!r}")
+    return names[0], names[1]
+
+
 def frames(value: ArrayLike, link: str = "link") -> Frame:
     """Frames from an array (..., 4, 4); of many, rows that are not finite stay, and the solve marks them INVALID."""
     array = _check.numbers(value, "a frame", "(..., 4, 4)")
@@ -138,8 +148,10 @@ def orientation_slack(value: float | Sequence[float], has_orientation: bool, con
     slack = three(value, "turn_slack", most=math.pi)
     if not has_orientation and slack != _ZERO:
         raise BadInput(
-            f"turn_slack belongs to an orientation or an axis, and this goal has neither; got {_check.short(value)}"
+            f"turn_slack is for an orientation, an axis or a pole, and this goal has none; got {_check.short(value)}"
         )
     if cone and np.ndim(value):
-        raise BadInput(f"turn_slack of an axis is one number, the half-angle of a cone; got {_check.short(value)}")
+        raise BadInput(
+            f"turn_slack of an axis or a pole is one number, the angle to either side; got {_check.short(value)}"
+        )
     return slack

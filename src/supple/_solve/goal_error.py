@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from supple import _core
+from supple._solve import encoding
 from supple.frame import Array, Frame
-from supple.goal import Goal
+from supple.goal import Goal, replaced_link
 from supple.linkage import Linkage
 
+_POLE_PART = 0.05  # part of an upper limb's length within which a pole counts less; pole_part in task/goal.h
 _LOOK_DISTANCE = 0.01  # metres within which a point to look at counts less; look_distance in task/goal.h
 
 
@@ -26,9 +28,12 @@ def goal_frame(linkage: Linkage, goal: Goal, q: Array) -> Frame:
 def goal_jacobian(linkage: Linkage, goal: Goal, q: Array) -> Array:
     """The Jacobian (..., 6, dof) of a goal's point in the axes of the goal: linear, then angular.
 
-    The angular part of a goal with a point to look at is relative to the way to that point, which turns too.
+    The angular part of a goal with a point to look at is relative to the way to that point, which turns too. That of a
+    pole is its angle about the limb's line, in the first angular row.
     """
     jacobian = point_jacobian(linkage, goal, q)
+    if goal.pole is not None:
+        return _pole_jacobian(linkage, goal, goal.pole, q, jacobian)
     if goal.look_at is None:
         return jacobian
     way = goal.look_at - goal_frame(linkage, goal, q).apply(goal.point)
@@ -57,7 +62,8 @@ def point_jacobian(linkage: Linkage, goal: Goal, q: Array) -> Array:
 def goal_error(linkage: Linkage, goal: Goal, q: Array, shape: tuple[int, ...]) -> Array:
     """Goal minus end effector (*shape, 6): metres, then a rotation vector in radians, in the axes of the goal.
 
-    A component that the goal leaves free is 0; with slack, only the part outside of the slack counts.
+    A component that the goal leaves free is 0; with slack, only the part outside of the slack counts. Of a pole, the
+    angle about the line from shoulder to point is the first of the rotation vector.
     """
     frame = goal_frame(linkage, goal, q)
     error = np.zeros((*shape, 6))
@@ -72,6 +78,9 @@ def goal_error(linkage: Linkage, goal: Goal, q: Array, shape: tuple[int, ...]) -
         relative[..., :3, :3] = goal.orientation @ np.swapaxes(frame.rotation, -1, -2)
         free = np.array(goal.turn_weight) == 0
         error[..., 3:] = _outside(np.where(free, 0.0, _core.log_rotation(relative)), goal.turn_slack)
+    elif goal.pole is not None:
+        angle = _pole_angle(_limb_points(linkage, goal, q), goal.pole)[0]
+        error[..., 3] = angle - np.clip(angle, -goal.turn_slack[0], goal.turn_slack[0])
     elif goal.axis is not None:
         direction: Array | None = goal.direction
         fade: float | Array = 1.0
@@ -80,6 +89,53 @@ def goal_error(linkage: Linkage, goal: Goal, q: Array, shape: tuple[int, ...]) -
         if direction is not None:
             error[..., 3:] = _axis_error(frame.rotation @ goal.axis, direction, goal.turn_slack[0], fade)
     return error
+
+
+def _limb_points(linkage: Linkage, goal: Goal, q: Array) -> tuple[Array, Array, Array]:
+    """Shoulder, elbow and end (..., 3) of the limb of a goal with a pole, in metres and the goal's axes."""
+    limb = encoding.limb(linkage, goal)
+    assert limb is not None
+    shoulder, elbow = (goal_frame(linkage, replaced_link(goal, name), q).position for name in limb)
+    return shoulder, elbow, goal_frame(linkage, goal, q).apply(goal.point)
+
+
+def _pole_angle(limb: tuple[Array, Array, Array], pole: Array) -> tuple[Array, Array]:
+    """The angle (...) in radians about the line of a limb from its elbow to a pole (..., 3), and how its decrease
+    depends on shoulder, elbow and end (3, ..., 3), in 1/m; both times what a straight limb leaves of them.
+
+    `pole_residual` in task/goal.h has the derivation.
+    """
+    shoulder, elbow, end = limb
+
+    def product(a: Array, b: Array) -> Array:
+        sums: Array = np.sum(a * b, axis=-1, keepdims=True)
+        return sums
+
+    upper, line, toward = elbow - shoulder, end - shoulder, pole - shoulder
+    length = np.sqrt(np.maximum(product(line, line), 1e-24))
+    unit = line / length
+    along, pole_along = product(upper, unit), product(toward, unit)
+    bent, aside = upper - along * unit, toward - pole_along * unit
+    squares = [np.maximum(product(x, x), 1e-24) for x in (bent, aside, line)]
+    parts = [np.minimum(x / np.maximum(_POLE_PART**2 * product(upper, upper), 1e-24), 1.0) for x in squares]
+    fade = np.prod([part * part * (3 - 2 * part) for part in parts], axis=0)
+    turn, pole_turn = (fade / s * np.cross(unit, x) for s, x in zip(squares, (bent, aside), strict=False))
+    share, pole_share = along / length, pole_along / length
+    angle = fade * np.arctan2(product(unit, np.cross(bent, aside)), product(bent, aside))
+    rates = [(1 - pole_share) * pole_turn - (1 - share) * turn, turn, pole_share * pole_turn - share * turn]
+    return angle[..., 0], np.stack(np.broadcast_arrays(*rates))
+
+
+def _pole_jacobian(linkage: Linkage, goal: Goal, pole: Array, q: Array, end: Array) -> Array:
+    """The Jacobian (..., 6, dof) of a goal with a pole; ``end`` is that of its point."""
+    limb = encoding.limb(linkage, goal)
+    assert limb is not None
+    rates = _pole_angle(_limb_points(linkage, goal, q), pole)[1]
+    jacobians = [point_jacobian(linkage, replaced_link(goal, name), q) for name in limb]
+    row = sum(np.einsum("...i,...ij->...j", g, j[..., :3, :]) for g, j in zip(rates, (*jacobians, end), strict=True))
+    out = np.zeros_like(np.broadcast_to(end, (*np.shape(row)[:-1], *end.shape[-2:])))
+    out[..., 3, :] = row
+    return out
 
 
 def _look_direction(way: Array) -> tuple[Array, Array]:

@@ -74,9 +74,7 @@ def solve_frame(solver: Solver, linkage: Linkage, goal: Goal) -> Solution:
 def solve_one(solver: Solver, linkage: Linkage, goal: Goal, start: Array | None) -> Solution:
     """The solution of one goal, by the shortest way: a solve takes microseconds."""
     search_solver = compiled(linkage, (goal,), solver)
-    answer = search_solver.answer(
-        goal.position if goal.look_at is None else goal.look_at, goal.orientation, goal.direction, start
-    )
+    answer = search_solver.answer(goal._place, goal.orientation, goal.direction, start)
     return Solution._from_answer(linkage, goal, answer, solver)
 
 

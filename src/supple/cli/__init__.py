@@ -8,7 +8,20 @@ from typing import Annotated
 import typer
 
 from supple import __version__
-from supple.cli import calibrate, convert, figures, gauntlet, linkages, path, replay, solve, table, teleop
+from supple.cli import (
+    animate,
+    calibrate,
+    convert,
+    figures,
+    gauntlet,
+    linkages,
+    path,
+    replay,
+    retarget,
+    solve,
+    table,
+    teleop,
+)
 
 app = typer.Typer(
     name="supple",
@@ -70,6 +83,8 @@ app.command(epilog=convert.EPILOG, short_help="Convert a motion to another file 
 app.command(epilog=calibrate.EPILOG, short_help="Calibrate the servo motors of an arm.")(calibrate.calibrate)
 app.command(epilog=replay.EPILOG, short_help="Replay a recording and print the differences.")(replay.replay)
 app.command(epilog=gauntlet.EPILOG, short_help="Test the tracker with difficult commands.")(gauntlet.gauntlet)
+app.command(epilog=retarget.EPILOG, short_help="Make a figure or a robot move as a clip does.")(retarget.retarget)
+app.command(epilog=animate.EPILOG, short_help="Make a motion from key poses and key goals.")(animate.animate)
 app.command(epilog=figures.EPILOG, short_help="Draw the figures of the textbook chapter.")(figures.figures)
 
 

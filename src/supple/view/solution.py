@@ -157,6 +157,8 @@ def _in_space(found: Solution, start: Array) -> _style.Figure:
         elif goal.direction is not None and goal.axis is not None:
             _style.axis_line(axes, wanted, 1.6 * size * (turn @ goal.direction), _style.GOAL, 0.45)
             _style.axis_line(axes, point, size * (frames[goal.link].rotation @ goal.axis), _style.JOINT, 1.0)
+        elif goal.pole is not None:
+            _style.axis_line(axes, point, _goal_axes(found, goal).apply(goal.pole) - point, _style.GOAL, 0.45)
         elif goal.look_at is not None and goal.axis is not None:
             seen = _goal_axes(found, goal).apply(goal.look_at)
             _style.axis_line(axes, point, seen - point, _style.GOAL, 0.45)

@@ -32,6 +32,7 @@ _GOAL_OPTIONS = (
     "axis",
     "distance",
     "line",
+    "limb",
     "point",
     "relative_to",
     "weight",
@@ -216,6 +217,7 @@ def _goal_to_dict(goal: Goal) -> dict[str, Any]:
         "position": goal.position is not None,
         "orientation": goal.orientation is not None,
         "look_at": goal.look_at is not None,
+        "pole": goal.pole is not None,
         **{name: np.asarray(x).tolist() if isinstance(x, np.ndarray | tuple) else x for name, x in options.items()},
     }
 
@@ -230,6 +232,9 @@ def _goal_from_dict(data: Any) -> Goal:
     if data.get("is_center_of_mass"):
         kept = ("distance", "line", "weight", "slack", "priority")
         return Goal.center_of_mass((0.0, 0.0, 0.0), **{name: options[name] for name in kept})
+    if data.get("pole"):
+        wanted["pole"] = (0.0, 0.0, 0.0)
+        options["turn_slack"] = options["turn_slack"][0]
     if options.get("axis") is not None:
         wanted["look_at" if data.get("look_at") else "direction"] = (0.0, 0.0, 1.0)
         options["turn_slack"] = options["turn_slack"][0]

@@ -1,0 +1,84 @@
+"""Draws the pictures of the page on animation: ``python docs/draw_animation.py``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from supple import Linkage, Motion
+from supple.animate import Retarget, load_clip
+from supple.frame import Array
+from supple.models import g1, human
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "benchmarks"))
+from figures.clips import reach_with_steps, turn_on_the_spot  # noqa: E402
+
+CLIP = HERE.parent / "tests" / "data" / "cmu_01_01.bvh"
+INK, SOFT, LEFT, RIGHT = "#1a2a3a", "#9aa7b4", "#c8553d", "#2f6f9f"
+
+
+def seen(points: Array, turn: float) -> Array:
+    """Points (..., 3) as a camera sees them that looks a little down from a direction, ``turn`` from x, in radians."""
+    c, s, tilt = np.cos(turn), np.sin(turn), 0.18
+    right = points @ np.array([-s, c, 0.0])
+    deep = points @ np.array([c, s, 0.0])
+    return np.stack([right, points[..., 2] - tilt * deep], axis=-1)
+
+
+def draw(axes: object, linkage: Linkage, q: Array, turn: float, height: float) -> None:
+    """A pose as lines between joints, at the middle of its axes, on a line for the ground."""
+    frames = linkage.frames(q)
+    root = next(joint.child for joint in linkage.joints if joint.dof)
+    middle = np.array(frames[root].position) * [1, 1, 0]
+    for joint in linkage.joints:
+        if joint.parent == linkage.root and joint.dof == 6:
+            continue
+        ends = np.stack([frames[joint.parent].position, frames[joint.child].position]) - middle
+        name = joint.child.lower()
+        side = LEFT if name.startswith(("left", "l")) and "lower" not in name else None
+        side = RIGHT if name.startswith(("right", "r")) and "root" not in name else side
+        line = seen(ends, turn)
+        axes.plot(line[:, 0], line[:, 1], color=side or INK, lw=2.2, solid_capstyle="round")  # type: ignore[attr-defined]
+    ring = np.linspace(0, 2 * np.pi, 60)
+    floor = seen(0.35 * height * np.stack([np.cos(ring), np.sin(ring), 0 * ring], axis=-1), turn)
+    axes.fill(floor[:, 0], floor[:, 1], color="#eef2f5", zorder=0)  # type: ignore[attr-defined]
+    axes.set(xlim=(-0.55 * height, 0.55 * height), ylim=(-0.15 * height, 1.3 * height), aspect="equal")  # type: ignore[attr-defined]
+    axes.axis("off")  # type: ignore[attr-defined]
+
+
+def sheet(rows: list[tuple[str, Motion, float]], times: Array, turn: float, name: str) -> None:
+    """A contact sheet: a row for each motion, a column for each time."""
+    figure = Figure(figsize=(1.55 * len(times), 2.25 * len(rows)), layout="constrained")
+    grid = figure.subplots(len(rows), len(times), squeeze=False)
+    for axes, (label, motion, height) in zip(grid, rows, strict=True):
+        for one, time in zip(axes, times, strict=True):
+            draw(one, motion.linkage, motion.at(time), turn, height)
+        axes[0].set_title(label, loc="left", size=10, color=INK)
+    for one, time in zip(grid[-1], times, strict=True):
+        one.text(0, -0.14 * rows[-1][2], f"{time:.2f} s", ha="center", va="top", size=8, color=SOFT)
+    figure.savefig(HERE / "images" / name, dpi=110)
+
+
+def retargeted(clip: Motion, times: Array, turn: float, name: str) -> None:
+    """The sheet of a clip, and of the human figure and G1 that move as it does."""
+    rows = [("the clip", clip, 1.6)]
+    rows += [
+        (target.name, Retarget(clip.linkage, target).motion(clip), size)
+        for target, size in ((human(), 1.7), (g1(), 1.25))
+    ]
+    sheet(rows, times, turn, name)
+
+
+def main() -> None:
+    """Draw all."""
+    retargeted(load_clip(CLIP), np.linspace(1.2, 2.35, 9), 0.5, "retarget-jump.png")
+    retargeted(reach_with_steps(), np.linspace(0.0, 5.5, 9), 1.2, "retarget-reach.png")
+    retargeted(turn_on_the_spot(), np.linspace(0.0, 4.2, 9), 0.6, "retarget-turn.png")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""BodyMap: which links of a linkage are the parts of a body, and where its soles are."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from supple import _check
+from supple._linkage.argument import checked_linkage
+from supple.animate.body_names import NEEDED, PARTS, matched
+from supple.errors import BadInput, SuppleError, unknown
+from supple.linkage import Linkage
+
+Point = tuple[float, float, float]
+_POINTS = ("left_heel", "left_toe", "right_heel", "right_toe")
+_MAX_BYTES = 1_000_000
+# soles of robots whose files say nothing about them: corners of the collision shapes of the maker's model
+_KNOWN_SOLES: Mapping[str, tuple[Point, Point]] = {
+    "left_ankle_roll_link": ((-0.05, 0.0, -0.035), (0.12, 0.0, -0.035)),
+    "right_ankle_roll_link": ((-0.05, 0.0, -0.035), (0.12, 0.0, -0.035)),
+}
+
+
+@dataclass(frozen=True)
+class BodyMap:
+    """Which links of a linkage are the parts of a body. A frozen value.
+
+    >>> from supple.animate import BodyMap
+    >>> from supple.models import g1
+    >>> BodyMap.of(g1()).links["left_forearm"]
+    'left_elbow_link'
+    """
+
+    links: Mapping[str, str]
+    """Name of the link of each body part, such as ``{"left_forearm": "left_elbow_link"}``. A part is the link that
+    begins at the joint it is named for: the forearm at the elbow, the hand at the wrist, the foot at the ankle."""
+    soles: Mapping[str, Point]
+    """Points of the feet that touch the ground, (3,) in metres and the foot's axes: ``left_heel``, ``left_toe`` and so
+    on; empty where they are found from the rest pose."""
+
+    def __post_init__(self) -> None:
+        """Check the names of the parts and the points."""
+        for part in self.links:
+            if part not in PARTS:
+                raise unknown("body part", part, PARTS)
+        missing = [part for part in NEEDED if part not in self.links]
+        if missing:
+            raise BadInput(f"a body needs links for {', '.join(missing)}; give them in a map")
+        for name, point in self.soles.items():
+            if name not in _POINTS:
+                raise unknown("point of a sole", name, _POINTS)
+            if len(point) != 3:
+                raise BadInput(f"{name} must be three numbers in metres, got {_check.short(point)}")
+
+    @classmethod
+    def of(cls, linkage: Linkage, changes: Mapping[str, str] | None = None) -> BodyMap:
+        """The map of a linkage by the names of its links; ``changes`` replaces or adds some parts.
+
+        Raises `BadInput` with the parts that no name fits, and `UnknownName` for links that are not there.
+        """
+        checked_linkage(linkage)
+        links = {**matched(link.name for link in linkage.links), **(changes or {})}
+        for name in links.values():
+            if name not in linkage._link_named:
+                raise unknown("link", name, linkage._link_named)
+        soles: dict[str, Point] = {}
+        for side in ("left", "right"):
+            known = _KNOWN_SOLES.get(links.get(f"{side}_foot", ""))
+            if known is not None:
+                soles[f"{side}_heel"], soles[f"{side}_toe"] = known
+        return cls(links, soles)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The map as plain data, for JSON."""
+        return {"links": dict(self.links), "soles": {name: list(point) for name, point in self.soles.items()}}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], linkage: Linkage) -> BodyMap:
+        """A map from plain data; parts that it leaves out are found by their names."""
+        unexpected = set(data) - {"links", "soles"}
+        if (
+            unexpected
+            or not isinstance(data.get("links", {}), Mapping)
+            or not isinstance(data.get("soles", {}), Mapping)
+        ):
+            raise BadInput(f'a map has "links" and "soles", both objects; got {_check.short(dict(data))}')
+        found = cls.of(linkage, data.get("links"))
+        soles = {name: _point(value, name) for name, value in data.get("soles", {}).items()}
+        return cls(found.links, {**found.soles, **soles})
+
+
+def _point(value: Any, name: str) -> Point:
+    array = _check.numbers(value, name, "(3,)")
+    if array.shape != (3,):
+        raise BadInput(f"{name} must be three numbers in metres, got {_check.short(value)}")
+    return float(array[0]), float(array[1]), float(array[2])
+
+
+def save_maps(path: str | os.PathLike[str], source: BodyMap, target: BodyMap) -> None:
+    """Write the maps of a source and a target to a JSON file, to be edited and read by `load_maps`."""
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"source": source.to_dict(), "target": target.to_dict()}, file, indent=2)
+        file.write("\n")
+
+
+def load_maps(path: str | os.PathLike[str], source: Linkage, target: Linkage) -> tuple[BodyMap, BodyMap]:
+    """The maps of a source and a target from a JSON file; what it leaves out is found by names.
+
+    Raises `BadInput` with the file.
+    """
+    name = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(_MAX_BYTES + 1)
+        if len(raw) > _MAX_BYTES:
+            raise BadInput(f"{name}: a map has at most {_MAX_BYTES} bytes")
+        data = json.loads(raw.decode("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadInput(f"{name}: cannot read the map: {error}") from None
+    if not isinstance(data, Mapping) or set(data) - {"source", "target"}:
+        raise BadInput(f'{name}: a file of maps is an object with "source" and "target"')
+    try:
+        pairs = [(data.get(key, {}), linkage) for key, linkage in (("source", source), ("target", target))]
+        for part, _ in pairs:
+            if not isinstance(part, Mapping):
+                raise BadInput("a map must be an object")
+        first, second = (BodyMap.from_dict(part, linkage) for part, linkage in pairs)
+    except SuppleError as error:
+        raise BadInput(f"{name}: {error}") from None
+    return first, second

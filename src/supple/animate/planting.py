@@ -1,0 +1,57 @@
+"""Planting: feet that slide on the ground in a motion stand still instead."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from supple.animate.body import SIDES, Body
+from supple.animate.body_map import BodyMap
+from supple.animate.limbs import Limbs, root_values
+from supple.animate.pose_targets import Correspondence, pose_targets
+from supple.animate.retarget import frame_time
+from supple.animate.smoothing import within_speeds
+from supple.animate.stance import Stance
+from supple.errors import BadInput
+from supple.joint import Kind
+from supple.motion import Motion
+
+
+def plant_feet(motion: Motion, parts: BodyMap | None = None) -> Motion:
+    """The motion of a figure with feet that do not slide while they touch the ground z = 0.
+
+    A heel or toe touches it where it is lower than 5 cm and slower than 0.15 m/s. The legs and the height of the root
+    change; all other joints stay as they are.
+
+    Args:
+        motion: of a figure with a floating root, at equal times.
+        parts: which links are which parts of the body; by default found by their names.
+
+    >>> import numpy as np
+    >>> from supple import Motion
+    >>> from supple.animate import plant_feet
+    >>> from supple.models import human
+    >>> slide = np.tile(human().rest, (61, 1))
+    >>> slide[:, 0] = np.linspace(0, 0.05, 61)  # the whole figure moves 5 cm in a second
+    >>> planted = plant_feet(Motion(human(), np.arange(61) / 60, slide))
+    >>> float(np.ptp(planted.frame(planted.times, "left_foot").position[:, 0]).round(4))
+    0.0
+    """
+    linkage = motion.linkage
+    root = next((joint for joint in linkage.joints if joint.kind is Kind.FLOATING), None)
+    if root is None:
+        raise BadInput(f"{linkage.name!r} has no floating root, so its feet do not slide")
+    dt = frame_time(motion.times)
+    body = Body.of(linkage, BodyMap.of(linkage) if parts is None else parts)
+    pair = Correspondence.of(body, body, 1.0)
+    targets = pose_targets(pair, motion.q, dt, 0.0, upright=False)
+    limbs = Limbs(body)
+    stance = Stance(pair, limbs, targets, dt, 0.0)
+    for side in SIDES:
+        stance.q[side] = np.array(motion.q[:, limbs.legs[side].columns])
+    stance.solve()
+    q = np.array(motion.q)
+    first = linkage._sources[root.name].first
+    q[:, first : first + 6] = root_values(linkage, root.name, body.links["pelvis"], stance.pelvis)
+    for side in SIDES:
+        q[:, limbs.legs[side].columns] = stance.q[side]
+    return Motion(linkage, motion.times, within_speeds(linkage, linkage.clamp(q), dt))

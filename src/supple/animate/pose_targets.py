@@ -1,0 +1,255 @@
+"""What a source body's frames ask of a target body: where its parts shall be, in the target's proportions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from supple import _core
+from supple.animate.body import SIDES, Body
+from supple.animate.footsteps import Contacts, ground_height, in_contact, placed
+from supple.animate.smoothing import continuous, raised, smoothed
+from supple.frame import Array
+
+_STRAIGHT = 0.99  # of the length of a leg: how far a foot may be from its hip
+_TURNED = ("pelvis", "chest", "head", "left_hand", "right_hand", "left_foot", "right_foot")
+_POINTS = tuple(
+    f"{side}_{part}" for side in SIDES for part in ("thigh", "shank", "foot", "upper_arm", "forearm", "hand")
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PoseTargets:
+    """Frames that parts of the target shall have, for each of n frames of time."""
+
+    pelvis: Array
+    """Frame of the pelvis (n, 4, 4)."""
+    chest: Array
+    """Rotation of the chest (n, 3, 3)."""
+    head: Array | None
+    """Rotation of the head (n, 3, 3), or None."""
+    feet: dict[str, Array]
+    """Frame of each foot (n, 4, 4)."""
+    knees: dict[str, Array]
+    """A point (n, 3) that each knee shall point to."""
+    arms: dict[str, tuple[Array, Array]]
+    """Ways (n, 3) from the shoulder to the elbow and from there to the wrist, in metres."""
+    hands: dict[str, Array]
+    """Rotation of each hand (n, 3, 3)."""
+    ankles: dict[str, Array]
+    """Where each foot's origin would be (n, 3) if it could slide."""
+    contacts: dict[str, Contacts]
+    """Which points of each foot touch the ground."""
+
+
+@dataclass(frozen=True, eq=False)
+class Correspondence:
+    """A source body and a target body, with what relates their rest poses."""
+
+    source: Body
+    target: Body
+    scale: float
+    """Length of the target's legs over that of the source's."""
+
+    @classmethod
+    def of(cls, source: Body, target: Body, scale: float | None) -> Correspondence:
+        """The relation of two bodies; ``scale`` by default that of their legs."""
+        return cls(source, target, target.leg / source.leg if scale is None else scale)
+
+    def rest_offset(self, part: str) -> Array:
+        """The rotation B (3, 3) such that a part's rotation R of the source becomes R B of the target.
+
+        With the bodies turned to face along x, both parts turn alike from rest. A hand at rest may point elsewhere than
+        that of the source: it is turned the shortest way to the direction of the source's forearm first.
+        """
+        first, second = self.source, self.target
+        rest_1, rest_2 = first.rest[part][:3, :3], second.rest[part][:3, :3]
+        bend = np.eye(3)
+        if part.endswith("_hand"):
+            forearm = part.replace("hand", "forearm")
+            ways = [body.upright.T @ (body.position(part) - body.position(forearm)) for body in (second, first)]
+            bend = shortest_turn(ways[0], ways[1])
+        offset: Array = rest_1.T @ first.upright @ bend @ second.upright.T @ rest_2
+        return offset
+
+    def parts(self) -> list[str]:
+        """Parts whose rotation both bodies have."""
+        return [part for part in _TURNED if part in self.source.rest and part in self.target.rest]
+
+
+def shortest_turn(a: Array, b: Array) -> Array:
+    """The rotation (3, 3) that takes the direction of a (3,) to that of b (3,) the shortest way."""
+    a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
+    axis, cosine = np.cross(a, b), float(a @ b)
+    sine = float(np.linalg.norm(axis))
+    if sine < 1e-9:
+        if cosine > 0:
+            return np.eye(3)
+        axis = np.cross(a, [1.0, 0, 0] if abs(a[0]) < 0.9 else [0, 1.0, 0])
+        axis, sine = axis / np.linalg.norm(axis), 1.0
+        return np.asarray(_core.exp_rotation(np.pi * axis)[:3, :3])
+    turn: Array = _core.exp_rotation(np.arctan2(sine, cosine) / sine * axis)[:3, :3]
+    return turn
+
+
+def pose_targets(pair: Correspondence, q: Array, dt: float, width: float, *, upright: bool = True) -> PoseTargets:
+    """What the source's joint values (n, dof) ask of the target.
+
+    ``width`` is the standard deviation of the filter in time, in frames; 0 for none. ``upright``: whether the target
+    stands over its feet as at rest, and not as the source does, and the ground is found from the source's feet.
+    """
+    source, target = pair.source, pair.target
+    frames = source.linkage.frames(q)
+    raw = {part: frames[source.links[part]].matrix for part in source.rest}
+    soles = {
+        (side, name): raw[f"{side}_foot"][:, :3, :3] @ point + raw[f"{side}_foot"][:, :3, 3]
+        for side in SIDES
+        for name, point in (("heel", source.heel[side]), ("toe", source.toe[side]))
+    }
+    heights = np.stack([points[:, 2] for points in soles.values()], axis=-1)
+    ground = ground_height(heights) if upright else 0.0
+    contacts = {
+        side: Contacts(*(in_contact(soles[side, name], ground, dt) for name in ("heel", "toe"))) for side in SIDES
+    }
+    points, turned = _filtered(raw, pair.parts(), width)
+    for values in points.values():
+        values[:, 2] -= ground
+    for part in turned:
+        turned[part] = turned[part] @ pair.rest_offset(part)
+    pelvis = _pelvis(pair, points, turned["pelvis"])
+    lean = _lean(pair, points, pelvis, contacts) if upright else np.zeros((len(q), 3))
+    pelvis[:, :3, 3] -= lean
+    feet, ankles, pelvis = _feet(pair, points, turned, pelvis, lean, contacts, dt)
+    return PoseTargets(
+        pelvis,
+        turned["chest"],
+        turned.get("head"),
+        feet,
+        {side: _knee(pair, points, pelvis, feet[side], side) for side in SIDES},
+        {side: _arm(target, points, side) for side in SIDES},
+        {side: turned[f"{side}_hand"] for side in SIDES},
+        ankles,
+        contacts,
+    )
+
+
+def _filtered(raw: dict[str, Array], parts: list[str], width: float) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Positions (n, 3) of points and rotations (n, 3, 3) of parts, filtered in time."""
+    count = len(raw["pelvis"])
+    positions = [raw[part][:, :3, 3] for part in _POINTS]
+    quaternions = [continuous(_core.to_quaternion(raw[part])) for part in parts]
+    columns = smoothed(np.concatenate([*positions, *quaternions], axis=1), width)
+    points = {part: columns[:, 3 * i : 3 * i + 3].copy() for i, part in enumerate(_POINTS)}
+    turns = columns[:, 3 * len(_POINTS) :].reshape(count, len(parts), 4)
+    turns = turns / np.linalg.norm(turns, axis=-1, keepdims=True)
+    rotations = _core.from_quaternion(np.ascontiguousarray(turns))[..., :3, :3]
+    return points, {part: rotations[:, i] for i, part in enumerate(parts)}
+
+
+def _pelvis(pair: Correspondence, points: dict[str, Array], rotation: Array) -> Array:
+    """Frames (n, 4, 4) of the target's pelvis: the middle of its hips where that of the source's is, scaled."""
+    target = pair.target
+    middle = pair.scale * 0.5 * (points["left_thigh"] + points["right_thigh"])
+    rest = target.rest["pelvis"]
+    hips = 0.5 * (target.position("left_thigh") + target.position("right_thigh"))
+    local = rest[:3, :3].T @ (hips - rest[:3, 3])
+    out = np.zeros((len(middle), 4, 4))
+    out[:, :3, :3], out[:, 3, 3] = rotation, 1.0
+    out[:, :3, 3] = middle - rotation @ local
+    return out
+
+
+def _lean(pair: Correspondence, points: dict[str, Array], pelvis: Array, contacts: dict[str, Contacts]) -> Array:
+    """How far (n, 3) the target's pelvis shall be behind the source's, so that it stands over its feet as at rest.
+
+    Skeletons of recorded clips often have the ankles behind where they are: standing figures lean forward. The median
+    of the frames in which a foot is flat tells how much.
+    """
+    target = pair.target
+    forward = (pelvis[:, :3, :3] @ target.rest["pelvis"][:3, :3].T @ target.upright)[:, :, 0] * [1.0, 1.0, 0.0]
+    forward /= np.maximum(np.linalg.norm(forward, axis=-1, keepdims=True), 0.3)
+    found = []
+    for side in SIDES:
+        flat = contacts[side].heel & contacts[side].toe
+        way = pair.scale * (points[f"{side}_thigh"] - points[f"{side}_foot"])
+        rest = (target.position(f"{side}_thigh") - target.position(f"{side}_foot")) @ target.upright[:, 0]
+        found.append((np.sum(way * forward, axis=-1) - rest)[flat])
+    ahead = np.concatenate(found)
+    if not len(ahead):
+        return np.zeros_like(forward)
+    most = 0.15 * target.leg
+    lean: Array = np.clip(np.median(ahead), -most, most) * forward
+    return lean
+
+
+def hip_position(target: Body, pelvis: Array, side: str) -> Array:
+    """Positions (n, 3) of a hip of the target for frames of its pelvis (n, 4, 4)."""
+    rest = target.rest["pelvis"]
+    local = rest[:3, :3].T @ (target.position(f"{side}_thigh") - rest[:3, 3])
+    at: Array = pelvis[:, :3, :3] @ local + pelvis[:, :3, 3]
+    return at
+
+
+def _feet(
+    pair: Correspondence,
+    points: dict[str, Array],
+    turned: dict[str, Array],
+    pelvis: Array,
+    lean: Array,
+    contacts: dict[str, Contacts],
+    dt: float,
+) -> tuple[dict[str, Array], dict[str, Array], Array]:
+    """Frames (n, 4, 4) of the feet, without sliding; where their origins would be if they could slide (n, 3); and
+    frames of the pelvis (n, 4, 4), lowered where a leg would be too short."""
+    target = pair.target
+    feet, ankles = {}, {}
+    for side in SIDES:
+        hip = hip_position(target, pelvis, side)
+        ankle = hip + lean + pair.scale * (points[f"{side}_foot"] - points[f"{side}_thigh"])
+        flat = target.upright.T @ target.rest[f"{side}_foot"][:3, :3]
+        whole = np.zeros((len(pelvis), 4, 4))
+        whole[:, 3, 3] = 1.0
+        whole[:, :3, :3], whole[:, :3, 3] = placed(
+            turned[f"{side}_foot"], ankle, contacts[side], target.heel[side], target.toe[side], flat, dt
+        )
+        feet[side], ankles[side] = whole, ankle
+    return feet, ankles, within_reach(target, pelvis, feet, dt)
+
+
+def within_reach(target: Body, pelvis: Array, feet: dict[str, Array], dt: float) -> Array:
+    """Frames of the pelvis (n, 4, 4), lowered where a foot is farther from its hip than the leg is long."""
+    longest = _STRAIGHT * (target.length("thigh", "shank") + target.length("shank", "foot"))
+    needed = np.zeros(len(pelvis))
+    for side, foot in feet.items():
+        way = hip_position(target, pelvis, side) - foot[:, :3, 3]
+        beside = np.minimum(np.hypot(way[:, 0], way[:, 1]), 0.9 * longest)
+        needed = np.maximum(needed, way[:, 2] - np.sqrt(longest**2 - beside**2))
+    lowered: Array = pelvis.copy()
+    lowered[:, 2, 3] -= raised(np.maximum(needed, 0.0), max(1, int(0.1 / dt)))
+    return lowered
+
+
+def _knee(pair: Correspondence, points: dict[str, Array], pelvis: Array, foot: Array, side: str) -> Array:
+    """Points (n, 3) that a knee shall point to: as far from the leg's line as the source's, and forward of it."""
+    source, target = pair.source, pair.target
+    hip, knee, ankle = (points[f"{side}_{part}"] for part in ("thigh", "shank", "foot"))
+    line = ankle - hip
+    along = np.sum((knee - hip) * line, axis=-1, keepdims=True) / np.sum(line * line, axis=-1, keepdims=True)
+    bent = knee - hip - along * line
+    forward = (pelvis[:, :3, :3] @ target.rest["pelvis"][:3, :3].T @ target.upright)[:, :, 0]
+    bent = bent + 0.1 * source.length("thigh", "shank") * forward
+    bent /= np.maximum(np.linalg.norm(bent, axis=-1, keepdims=True), 1e-9)
+    middle = 0.5 * (hip_position(target, pelvis, side) + foot[:, :3, 3])
+    at: Array = middle + target.leg * bent
+    return at
+
+
+def _arm(target: Body, points: dict[str, Array], side: str) -> tuple[Array, Array]:
+    """Ways (n, 3) along the upper arm and the forearm of the source, as long as those of the target."""
+    ways = []
+    for first, second in (("upper_arm", "forearm"), ("forearm", "hand")):
+        way = points[f"{side}_{second}"] - points[f"{side}_{first}"]
+        length = np.linalg.norm(target.position(f"{side}_{second}") - target.position(f"{side}_{first}"))
+        ways.append(length * way / np.maximum(np.linalg.norm(way, axis=-1, keepdims=True), 1e-9))
+    return ways[0], ways[1]

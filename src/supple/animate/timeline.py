@@ -1,0 +1,270 @@
+"""Timeline: key poses and key goals in time, which make a motion at any frame rate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple import _check, method
+from supple._linkage.argument import checked_linkage
+from supple._motion.interpolation import Interpolation, velocities
+from supple._progress import Progress
+from supple._solve import batch, compilation
+from supple.animate.blend import limb_columns, link_depth
+from supple.animate.goal_track import GoalKey, GoalTrack, relative_goal
+from supple.errors import BadInput, unknown
+from supple.frame import Array
+from supple.goal import Goal, take_rows
+from supple.linkage import Linkage
+from supple.motion import Motion
+from supple.solver import Solver
+
+_ITERATIONS = 20
+_DAMPING = 1e-4
+_PULL = 0.1  # part of the way to the keyed pose that each frame begins with, from the frame before
+MAX_FRAMES = 10_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class PoseKey:
+    """Joint values at a time."""
+
+    time: float
+    q: Array
+    joints: frozenset[str] | None
+    """Names of the joints that the key is for; None: all."""
+    ease: bool
+    """Whether the joints stop at the key."""
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """Key poses and key goals of a figure or a robot in time [K 5.2, 5.3]. A frozen value: its methods return others.
+
+    Joints go from key pose to key pose. Where a link has key goals, its limb follows the path between them instead:
+    inverse kinematics takes the interpolated pose as its start, so that what the goals leave free stays as it is keyed.
+
+    >>> from supple import Goal
+    >>> from supple.animate import Timeline
+    >>> from supple.models import puppet
+    >>> wave = Timeline(puppet()).pose(0, puppet().rest).pose(1, puppet().rest + 0.5)
+    >>> len(wave.motion(rate=30))
+    31
+    """
+
+    linkage: Linkage
+    """The linkage that moves."""
+    poses: tuple[PoseKey, ...] = ()
+    """Key poses, in any order."""
+    tracks: tuple[GoalTrack, ...] = ()
+    """Key goals, those of each link in a track of their own."""
+
+    def __post_init__(self) -> None:
+        """Check the linkage."""
+        checked_linkage(self.linkage)
+
+    def pose(self, time: float, q: ArrayLike, *, joints: Iterable[str] | None = None, ease: bool = True) -> Timeline:
+        """The timeline with one more key pose.
+
+        Args:
+            time: in seconds.
+            q: joint values (dof,), in radians or metres.
+            joints: names of the joints that the key is for; all by default. Others go on between their own keys.
+            ease: whether joints stop at the key: they ease in and out. Else they pass it without a stop.
+
+        >>> from supple.animate import Timeline
+        >>> from supple.models import planar2
+        >>> nod = Timeline(planar2()).pose(0, [0, 0]).pose(2, [1, 0.5], joints=["joint2"])
+        >>> nod.motion(rate=1).q[-1]
+        array([0. , 0.5])
+        """
+        when = _moment(time)
+        values = np.array(_check.numbers(q, "q"), dtype=float)
+        if values.shape != (self.linkage.dof,) or not np.isfinite(values).all():
+            raise BadInput(f"q must be {self.linkage.dof} finite numbers, got {_check.short(q)}")
+        names = None if joints is None else frozenset(joints)
+        for name in names or ():
+            if name not in self.linkage._joint_named:
+                raise unknown("joint", name, self.linkage._joint_named)
+        return replace(self, poses=(*self.poses, PoseKey(when, values, names, bool(ease))))
+
+    def goal(
+        self, time: float, goal: Goal, *, base: str | None = None, ease: bool = True, blend: float = 0.25
+    ) -> Timeline:
+        """The timeline with one more key goal. Goals of one link that differ only in their numbers make one path.
+
+        Args:
+            time: in seconds.
+            goal: what the link shall reach: one goal, of any kind.
+            base: the link that carries the limb, which only moves below it; by default all joints may move.
+            ease: whether the path stops at the key.
+            blend: time in seconds in which the limb goes over from its keyed pose to the path before the first key of
+                the path, and back after the last.
+
+        >>> from supple import Goal
+        >>> from supple.animate import Timeline
+        >>> from supple.models import planar3
+        >>> reach = Timeline(planar3()).goal(0, Goal("tip", position=[10, 10, 0]), blend=0)
+        >>> reach = reach.goal(1, Goal("tip", position=[-10, 12, 0]))
+        >>> reach.motion(rate=60).frame(1.0, "tip").position.round(3)
+        array([-10.,  12.,   0.])
+        """
+        if not isinstance(goal, Goal) or goal.shape != ():
+            raise BadInput(f"a key goal is one Goal without leading axes, got {_check.short(goal)}")
+        if base is not None and base not in self.linkage._link_named:
+            raise unknown("link", base, self.linkage._link_named)
+        if base is not None and (goal.relative_to is not None or goal.is_center_of_mass):
+            raise BadInput(
+                "base is for goals in the world of one link; this one is relative, or for the centre of mass"
+            )
+        if not 0 <= _check.real(blend) <= 1e6:
+            raise BadInput(f"blend must be a time in seconds, not negative; got {_check.short(blend)}")
+        key = GoalKey(_moment(time), goal, bool(ease))
+        for i, track in enumerate(self.tracks):
+            if track.takes(goal, base):
+                return replace(self, tracks=(*self.tracks[:i], track.with_key(key, blend), *self.tracks[i + 1 :]))
+        return replace(self, tracks=(*self.tracks, GoalTrack((key,), base, float(blend))))
+
+    @property
+    def start(self) -> float:
+        """Time of the first key, in seconds."""
+        return min(self._times())
+
+    @property
+    def end(self) -> float:
+        """Time of the last key, in seconds."""
+        return max(self._times())
+
+    def motion(self, rate: float = 60.0, *, progress: bool | None = None) -> Motion:
+        """The motion from the first key to the last at ``rate`` frames a second.
+
+        ``progress``: True and False show a bar always or never; None only on a terminal.
+        """
+        if not 0 < _check.real(rate) < math.inf:
+            raise BadInput(f"rate must be a positive number of frames a second, got {_check.short(rate)}")
+        length = (self.end - self.start) * rate
+        if length > MAX_FRAMES:
+            raise BadInput(f"{length:.0f} frames are too many; at most {MAX_FRAMES}")
+        times = self.start + np.arange(math.floor(length + 1e-9) + 1) / rate
+        return Motion(self.linkage, times, self.at(times, progress=progress))
+
+    def at(self, times: ArrayLike, *, progress: bool | None = None) -> Array:
+        """Joint values (n, dof) at times (n,) in seconds."""
+        when = np.atleast_1d(np.array(_check.numbers(times, "times"), dtype=float))
+        q = self._posed(when)
+        if not self.tracks:
+            return q
+        weights = np.stack([track.weight(when) for track in self.tracks], axis=-1)
+        states = np.where(weights > 0, np.where(weights < 1, 1, 2), 0)  # of each track: off, blended, on
+        edges = [0, *(np.flatnonzero((states[1:] != states[:-1]).any(axis=-1)) + 1).tolist(), len(when)]
+        with Progress("solving", len(when), shown=progress is not False, anywhere=progress is True) as bar:
+            for begin, end in pairwise(edges):
+                rows, on = slice(begin, end), states[begin] > 0
+                if on.any():
+                    chosen = [track for track, used in zip(self.tracks, on, strict=True) if used]
+                    before = q[begin - 1].copy() if begin and states[begin - 1].any() else None
+                    q[rows] = self._solved(when[rows], q[rows], chosen, weights[rows][:, on], before)
+                bar.step(end - begin)
+        return q
+
+    # -- private ------------------------------------------------------------------------------------------------
+
+    def _times(self) -> list[float]:
+        times = [key.time for key in self.poses] + [key.time for track in self.tracks for key in track.keys]
+        if not times:
+            raise BadInput("a timeline needs a key: write timeline.pose(time, q)")
+        return times
+
+    def _posed(self, when: Array) -> Array:
+        """Joint values (n, dof) from the key poses alone."""
+        q = np.tile(self.linkage.rest, (len(when), 1))
+        keys = sorted(self.poses, key=lambda key: key.time)
+        members: dict[tuple[int, ...], list[int]] = {}
+        for joint in self.linkage.joints:
+            if joint.dof and joint.mimic is None:
+                first = self.linkage._sources[joint.name].first
+                mine = tuple(i for i, key in enumerate(keys) if key.joints is None or joint.name in key.joints)
+                members.setdefault(mine, []).extend(range(first, first + joint.dof))
+        for mine, columns in members.items():
+            if mine:
+                q[:, columns] = _interpolated(self.linkage, [keys[i] for i in mine], when)[:, columns]
+        return q
+
+    def _solved(self, when: Array, q: Array, tracks: list[GoalTrack], weights: Array, before: Array | None) -> Array:
+        """Joint values (n, dof) that follow the paths of some tracks, which count by ``weights`` (n, tracks).
+
+        Tracks that count in part are blended with what the others, or the poses q (n, dof), give: limb by limb. Then
+        the others are met again.
+        """
+        whole = (weights == 1).all(axis=0)
+        full = [track for track, on in zip(tracks, whole, strict=True) if on]
+        alone = self._followed(when, q, full, before, _PULL) if full else q
+        if whole.all():
+            return alone
+        together = self._followed(when, alone, tracks, alone[0] if before is None else before, _PULL)
+        share = np.zeros_like(q)
+        for track, weight in zip(tracks, weights.T, strict=True):
+            if not (weight == 1).all():
+                columns = slice(None) if track.base is None else limb_columns(self.linkage, track.base)
+                share[:, columns] = np.maximum(share[:, columns], weight[:, None])
+        mixed = self.linkage.clamp(self.linkage.integrate(alone, share * self.linkage.difference(alone, together)))
+        return self._followed(when, mixed, full, mixed[0], 1.0) if full else mixed
+
+    def _followed(self, when: Array, q: Array, tracks: list[GoalTrack], before: Array | None, pull: float) -> Array:
+        """Joint values (n, dof) that follow the paths of tracks: first of those for all joints, then limb by limb."""
+        depth: dict[str | None, int] = {None: -1}
+        depth |= {track.base: link_depth(self.linkage, track.base) for track in tracks if track.base is not None}
+        for base in sorted({track.base for track in tracks}, key=lambda name: depth[name]):
+            goals = [track.at(when) for track in tracks if track.base == base]
+            if base is not None:
+                frames = self.linkage.frame(q, base)
+                goals = [relative_goal(goal, base, frames) for goal in goals]
+            q = self._solved_in_turn(goals, q, before, pull)
+        return q
+
+    def _solved_in_turn(self, goals: list[Goal], q: Array, before: Array | None, pull: float) -> Array:
+        """Joint values (n, dof) for n goals each.
+
+        Each frame starts from the one before, drawn to its row of q (n, dof) by ``pull``, a part of the way; the first
+        from ``before`` (dof,), or else where a search finds the goals met.
+        """
+        solver = Solver(method=method.damped(), damping=_DAMPING, max_iterations=_ITERATIONS)
+        local_solver = compilation.compiled(self.linkage, goals, solver)
+        columns = list(local_solver.columns)
+        start = np.array(q)
+        if before is not None:
+            start[0, columns] = before[columns]
+        else:
+            begin = [take_rows(goal, (len(q),), [0]) for goal in goals]
+            found = Solver().solve(self.linkage, begin, q[:1], progress=False)
+            start[0] = found.q[0] if found.arrived[0] else q[0]
+        return local_solver.solve(batch.goal_numbers(goals, (len(q),)), start, None, None, pull)[0]
+
+
+def _interpolated(linkage: Linkage, keys: list[PoseKey], when: Array) -> Array:
+    """Joint values (n, dof) between key poses, which are in the order of their times; outside of them the nearest."""
+    times, q = np.array([key.time for key in keys]), np.stack([key.q for key in keys])
+    same = np.flatnonzero(np.diff(times) <= 0)
+    if len(same):
+        raise BadInput(f"two key poses of one joint are at the same time, {times[same[0]]:g} s")
+    if len(keys) == 1:
+        return np.tile(q, (len(when), 1))
+    leaving, arriving = (np.array(v) for v in velocities(linkage, times, q, Interpolation.SMOOTH))
+    for i, key in enumerate(keys):
+        if key.ease and i < len(keys) - 1:
+            leaving[i] = 0.0
+        if key.ease and i > 0:
+            arriving[i - 1] = 0.0
+    return Motion._of(linkage, times, q, leaving, arriving).at(np.clip(when, times[0], times[-1]))
+
+
+def _moment(time: float) -> float:
+    value = _check.real(time)
+    if not abs(value) <= 1e9:
+        raise BadInput(f"time must be a finite number of seconds, got {_check.short(time)}")
+    return value

@@ -1,0 +1,139 @@
+"""Reader of timelines: key poses and key goals in a JSON file."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from supple import _check
+from supple.animate.timeline import Timeline
+from supple.errors import BadInput, SuppleError
+from supple.frame import Frame
+from supple.goal import Goal
+from supple.linkage import Linkage
+
+EXAMPLE = """{
+  "figure": "human",
+  "poses": [
+    {"time": 0, "joints": {}},
+    {"time": 1.5, "joints": {"left_elbow": 80, "left_shoulder": [0, 0, 60]}},
+    {"time": 3, "joints": {}}
+  ],
+  "goals": [
+    {"time": 1, "link": "right_hand", "position": [0.45, -0.2, 1.3], "base": "chest"},
+    {"time": 2, "link": "right_hand", "position": [0.45, 0.1, 1.4], "base": "chest"}
+  ]
+}
+"""
+"""A file with all that one needs; angles are in degrees."""
+_MAX_BYTES = 50_000_000
+_ARGUMENTS = ("position", "axis", "direction", "look_at", "pole", "limb", "point")
+_POSE = {"time", "joints", "ease"}
+_GOAL = {
+    "time",
+    "link",
+    "position",
+    "rpy",
+    "axis",
+    "direction",
+    "look_at",
+    "pole",
+    "limb",
+    "point",
+    "base",
+    "ease",
+    "blend",
+}
+
+
+def read(path: str | os.PathLike[str], find: Callable[[str], Linkage]) -> Timeline:
+    """The timeline in a JSON file; ``find`` gives the linkage of the name in ``figure``.
+
+    ``poses`` are objects with ``time`` in seconds and ``joints``: values by the names of joints, in degrees and metres,
+    three for a ball joint (a rotation vector). Joints that no pose names stay at rest. ``goals`` have ``time``,
+    ``link`` and the arguments of `Goal`: ``position``, ``rpy`` in degrees, ``axis`` and ``direction`` or ``look_at``,
+    or ``pole``; and those of `Timeline.goal`. Raises `BadInput` with the file and the entry.
+    """
+    name = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(_MAX_BYTES + 1)
+        if len(raw) > _MAX_BYTES:
+            raise BadInput(f"{name}: a timeline has at most {_MAX_BYTES} bytes")
+        data = json.loads(raw.decode("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadInput(f"{name}: cannot read the timeline: {error}") from None
+    if not isinstance(data, Mapping) or not isinstance(data.get("figure"), str):
+        raise BadInput(f'{name}: a timeline is an object with "figure", a file or the name of a model, and keys')
+    extra = set(data) - {"figure", "poses", "goals"}
+    if extra:
+        raise BadInput(f'{name}: a timeline has "figure", "poses" and "goals", not {sorted(extra)[0]!r}')
+    line = Timeline(find(data["figure"]))
+    for kind, add in (("poses", _with_pose), ("goals", _with_goal)):
+        entries = data.get(kind, [])
+        if not isinstance(entries, list):
+            raise BadInput(f'{name}: "{kind}" must be a list')
+        named = sorted({key for one in entries if isinstance(one, Mapping) for key in _names(one)})
+        for i, entry in enumerate(entries):
+            line = _added(line, add, entry, named, f"{name}: {kind}[{i}]")
+    return line
+
+
+def _added(line: Timeline, add: Any, entry: object, named: list[str], place: str) -> Timeline:
+    """The timeline with one more key; errors name the place in the file."""
+    try:
+        added: Timeline = add(line, entry, named)
+    except SuppleError as error:
+        raise BadInput(f"{place}: {error}") from None
+    return added
+
+
+def _names(entry: Mapping[str, Any]) -> list[str]:
+    joints = entry.get("joints", {})
+    return [key for key in joints if isinstance(key, str)] if isinstance(joints, Mapping) else []
+
+
+def _entry(entry: object, known: set[str], needed: tuple[str, ...]) -> Mapping[str, Any]:
+    if not isinstance(entry, Mapping):
+        raise BadInput(f"a key is an object, got {_check.short(entry)}")
+    for name in needed:
+        if name not in entry:
+            raise BadInput(f"a key needs {name!r}")
+    extra = set(entry) - known
+    if extra:
+        raise BadInput(f"{sorted(map(str, extra))[0]!r} is not one of {', '.join(sorted(known))}")
+    return entry
+
+
+def _with_pose(line: Timeline, entry: object, named: list[str]) -> Timeline:
+    key = _entry(entry, _POSE, ("time", "joints"))
+    if not isinstance(key["joints"], Mapping):
+        raise BadInput("joints must be an object: values by the names of joints")
+    values: dict[str, Any] = {}
+    for name, value in key["joints"].items():
+        joint = line.linkage.joint(name)
+        row = np.atleast_1d(_check.numbers(value, f"joint {name!r}"))
+        if row.shape != (joint.dof,):
+            raise BadInput(f"joint {name!r} takes {joint.dof} values, got {_check.short(value)}")
+        units = np.array([unit == "rad" for unit in joint.units])
+        values[name] = np.where(units, np.radians(row), row)
+    return line.pose(key["time"], line.linkage.q(values), joints=named or None, ease=bool(key.get("ease", True)))
+
+
+def _with_goal(line: Timeline, entry: object, named: list[str]) -> Timeline:
+    key = _entry(entry, _GOAL, ("time", "link"))
+    options = {
+        name: key[name] for name in ("position", "axis", "direction", "look_at", "pole", "limb", "point") if name in key
+    }
+    if "rpy" in key:
+        turn = _check.numbers(key["rpy"], "rpy")
+        if turn.shape != (3,):
+            raise BadInput(f"rpy must be three angles in degrees, got {_check.short(key['rpy'])}")
+        options["orientation"] = Frame.rpy(*(math.radians(x) for x in turn.tolist()))
+    settings = {name: key[name] for name in ("base", "blend") if name in key}
+    return line.goal(key["time"], Goal(key["link"], **options), ease=bool(key.get("ease", True)), **settings)

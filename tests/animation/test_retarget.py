@@ -1,0 +1,188 @@
+"""Clips of one figure for another and for a robot."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from supple import BadInput, Motion, models
+from supple.animate import BodyMap, Retarget, load_clip, load_maps, save_maps
+from supple.animate.body_names import matched
+from supple.animate.smoothing import bridged, raised, smoothed, within_speeds
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from figures.clips import reach_with_steps, turn_on_the_spot
+from figures.measures import measured
+
+CMU = Path(__file__).parents[1] / "data" / "cmu_01_01.bvh"
+HUMAN, G1 = models.human(), models.g1()
+
+
+@pytest.fixture(scope="module")
+def clips():
+    return {"reach": reach_with_steps(), "turn": turn_on_the_spot()}
+
+
+@pytest.mark.parametrize("target", [HUMAN, G1], ids=["human", "g1"])
+@pytest.mark.parametrize("name", ["reach", "turn"])
+def test_feet_do_not_slide_and_limits_and_speeds_are_kept(clips, name, target):
+    clip = clips[name]
+    retarget = Retarget(clip.linkage, target)
+    motion = retarget.motion(clip)
+    found = measured(retarget, clip, motion.q)
+    assert found.contacts > 8
+    assert found.slide < 3e-3
+    assert found.depth < 5e-3
+    assert found.past_limits < 1e-9
+    assert found.speed <= 1 + 1e-6
+
+
+def test_a_jump_of_a_recorded_person_on_the_robot():
+    whole = load_clip(CMU)
+    clip = Motion(whole.linkage, whole.times[120:360], whole.q[120:360])
+    retarget = Retarget(clip.linkage, G1)
+    found = measured(retarget, clip, retarget.motion(clip).q)
+    assert found.slide < 3e-3
+    assert found.depth < 5e-3
+    assert found.past_limits < 1e-9
+    assert found.speed <= 1 + 1e-6
+
+
+def test_the_target_has_the_directions_of_the_clips_limbs(clips):
+    clip = clips["reach"]
+    retarget = Retarget(clip.linkage, HUMAN, smooth=0)
+    motion = retarget.motion(clip)
+    for first, second in (("right_upper_arm", "right_forearm"), ("right_forearm", "right_hand")):
+        ways = []
+        for one in (clip, motion):
+            frames = one.linkage.frames(one.q)
+            way = frames[second].position - frames[first].position
+            ways.append(way / np.linalg.norm(way, axis=-1, keepdims=True))
+        angle = np.arccos(np.clip(np.sum(ways[0] * ways[1], axis=-1), -1, 1))
+        assert np.percentile(angle, 95) < 0.06
+
+
+def test_a_figure_retargeted_to_itself_moves_as_before(clips):
+    clip = clips["turn"]
+    motion = Retarget(clip.linkage, clip.linkage, smooth=0).motion(clip)
+    for link in ("pelvis", "left_hand", "right_hand", "left_foot", "head"):
+        before, after = (one.linkage.frame(one.q, link).position for one in (clip, motion))
+        assert np.percentile(np.linalg.norm(before - after, axis=-1), 95) < 0.03
+
+
+def test_a_stream_follows_with_small_errors_and_within_limits(clips):
+    clip = clips["turn"]
+    retarget = Retarget(clip.linkage, G1)
+    stream = retarget.stream(rate=120)
+    q = np.stack([stream.step(row).q for row in clip.q[:240]])
+    assert np.abs(retarget.target.clamp(q) - q).max() < 1e-9
+    assert (np.abs(np.diff(q[:, 6:], axis=0)) * 120 <= G1.speed + 1e-9).all()
+    whole = retarget.motion(clip)
+    ends = [retarget.target.frame(rows, "left_wrist_yaw_link").position for rows in (q, whole.q[:240])]
+    assert np.percentile(np.linalg.norm(ends[0] - ends[1], axis=-1), 90) < 0.08
+
+
+@pytest.mark.parametrize(
+    ("names", "part", "link"),
+    [
+        (["Hips", "LeftUpLeg", "LeftLeg", "LeftFoot", "LeftToeBase"], "left_toes", "LeftToeBase"),
+        (["mixamorig:Hips", "mixamorig:Spine2", "mixamorig:RightForeArm"], "right_forearm", "mixamorig:RightForeArm"),
+        (["pelvis", "l_hip_roll_link", "l_knee_link"], "left_shank", "l_knee_link"),
+        (["root", "R_Thigh", "R_Calf", "R_Foot"], "right_shank", "R_Calf"),
+        (["left_hip", "left_knee", "left_ankle", "spine3", "left_wrist"], "left_hand", "left_wrist"),
+    ],
+)
+def test_parts_are_found_by_the_names_that_people_give(names, part, link):
+    assert matched(names)[part] == link
+
+
+def test_maps_are_written_edited_and_read(tmp_path):
+    source, target = BodyMap.of(HUMAN), BodyMap.of(G1)
+    save_maps(tmp_path / "map.json", source, target)
+    assert load_maps(tmp_path / "map.json", HUMAN, G1) == (source, target)
+    data = json.loads((tmp_path / "map.json").read_text())
+    data["target"]["links"]["left_hand"] = "left_rubber_hand"
+    del data["source"]
+    (tmp_path / "map.json").write_text(json.dumps(data))
+    assert load_maps(tmp_path / "map.json", HUMAN, G1)[1].links["left_hand"] == "left_rubber_hand"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("{", "cannot read"),
+        ("[]", "an object"),
+        ('{"from": {}}', "source"),
+        ('{"source": []}', "object"),
+        ('{"source": {"links": []}}', "links"),
+        ('{"source": {"links": {"tail": "head"}}}', "tail"),
+        ('{"source": {"links": {"head": "nothing"}}}', "nothing"),
+        ('{"source": {"soles": {"left_toe": [1, 2]}}}', "left_toe"),
+        ('{"source": {"soles": {"left_ear": [1, 2, 3]}}}', "left_ear"),
+    ],
+)
+def test_a_bad_map_is_refused_with_its_file(tmp_path, text, found):
+    (tmp_path / "map.json").write_text(text)
+    with pytest.raises(BadInput, match=found) as caught:
+        load_maps(tmp_path / "map.json", HUMAN, G1)
+    assert "map.json" in str(caught.value)
+
+
+def test_bodies_and_clips_that_do_not_fit_are_refused():
+    with pytest.raises(BadInput, match="needs links for pelvis"):
+        Retarget(HUMAN, models.panda())
+    with pytest.raises(BadInput, match="scale"):
+        Retarget(HUMAN, G1, scale=0)
+    retarget = Retarget(HUMAN, G1)
+    with pytest.raises(BadInput, match="a clip must be"):
+        retarget.motion(Motion(models.panda(), [0, 1], np.zeros((2, 8))))
+    with pytest.raises(BadInput, match="equal times"):
+        retarget.motion(Motion(HUMAN, [0, 1, 3], np.tile(HUMAN.rest, (3, 1))))
+    with pytest.raises(BadInput, match="finite"):
+        retarget.stream(60).step(np.full(HUMAN.dof, np.nan))
+
+
+def test_the_unit_and_the_up_axis_of_a_clip_are_found():
+    clip = load_clip(CMU)
+    heights = clip.linkage.frames(clip.q)["Head"].position[:, 2]
+    assert 1.1 < np.median(heights) < 1.6
+
+
+# -- smoothing in time ------------------------------------------------------------------------------------------------
+
+
+def test_a_filter_keeps_lines_and_ends():
+    line = np.linspace(0, 3, 50)[:, None] * [1.0, -2.0]
+    assert np.abs(smoothed(line, 4.0) - line).max() < 1e-12
+    noise = np.random.default_rng(0).normal(size=(400, 3))
+    assert smoothed(noise, 3.0).std() < 0.4
+    assert np.abs(smoothed(noise, 3.0)[[0, -1]] - noise[[0, -1]]).max() < 1e-12
+
+
+def test_a_bridge_has_the_values_and_slopes_of_both_sides():
+    t = np.linspace(0, 1, 101)
+    values = np.stack([t**2, np.sin(3 * t)], axis=-1)
+    known = (t < 0.3) | (t > 0.7)
+    out = bridged(values, known, 10)
+    assert np.array_equal(out[known], values[known])
+    assert np.abs(np.diff(out, n=2, axis=0)).max() < 5e-3
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_raised_bound_is_above_and_smooth(seed):
+    values = np.maximum(np.random.default_rng(seed).normal(size=300) - 1.5, 0)
+    above = raised(values, 12)
+    assert (above >= values - 1e-12).all()
+    assert np.abs(np.diff(above)).max() < 0.5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_speeds_are_kept_from_row_to_row(seed):
+    rng = np.random.default_rng(seed)
+    q = HUMAN.random(200, seed=seed)
+    q = HUMAN.clamp(HUMAN.integrate(np.tile(HUMAN.rest, (200, 1)), 0.3 * rng.normal(size=q.shape)))
+    out = within_speeds(HUMAN, q, 1 / 120)
+    assert (np.abs(HUMAN.difference(out[:-1], out[1:])) * 120 <= HUMAN.speed * (1 + 1e-6)).mean() > 0.999
+    assert HUMAN.inside(out, 1e-9).all()

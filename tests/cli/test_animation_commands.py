@@ -1,0 +1,82 @@
+"""The commands `supple retarget` and `supple animate`."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from supple import Motion, models
+from supple.animate.timeline_file import EXAMPLE
+from supple.cli import app
+
+
+def run(*words):
+    return CliRunner().invoke(app, list(map(str, words)))
+
+
+@pytest.fixture
+def clip(tmp_path):
+    figure = models.human(1.9)
+    file = tmp_path / "wait.bvh"
+    Motion(figure, np.arange(13) / 60, np.tile(figure.rest, (13, 1))).save(file, up="y", unit="cm")
+    return file
+
+
+def test_a_clip_in_any_unit_and_axes_becomes_a_motion_of_a_robot(clip, tmp_path):
+    out = tmp_path / "out.npz"
+    done = run("retarget", clip, "--to", "g1", "--out", out, "--json")
+    assert done.exit_code == 0, done.output
+    report = json.loads(done.output)
+    assert report["frames"] == 13
+    assert report["within_limits"]
+    assert report["within_speeds"]
+    assert 0.6 < report["scale"] < 0.7
+    assert np.load(out)["q"].shape == (13, 35)
+
+
+@pytest.mark.parametrize("ending", ["csv", "bvh", "glb"])
+def test_a_motion_is_written_in_any_format(clip, tmp_path, ending):
+    out = tmp_path / f"out.{ending}"
+    done = run("retarget", clip, "--to", "human", "--out", out, "--rate", 30)
+    assert done.exit_code == 0, done.output
+    assert out.stat().st_size > 100
+
+
+def test_the_map_is_written_edited_and_used(clip, tmp_path):
+    maps = tmp_path / "map.json"
+    assert run("retarget", clip, "--to", "g1", "--write-map", maps).exit_code == 0
+    data = json.loads(maps.read_text())
+    assert data["target"]["links"]["left_forearm"] == "left_elbow_link"
+    data["target"]["links"]["left_hand"] = "left_rubber_hand"
+    maps.write_text(json.dumps(data))
+    assert run("retarget", clip, "--to", "g1", "--map", maps, "--out", tmp_path / "o.npz").exit_code == 0
+
+
+def test_keys_become_a_motion(tmp_path):
+    shown = run("animate", "--example")
+    assert shown.output == EXAMPLE
+    keys = tmp_path / "wave.json"
+    keys.write_text(shown.output)
+    done = run("animate", keys, "--rate", 30, "--plant", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.output)["frames"] == 91
+    assert (tmp_path / "wave.glb").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("retarget", "{clip}", "--to", "panda"), "needs links for pelvis"),
+        (("retarget", "{clip}", "--to", "g1", "--out", "x.txt"), "--out must end in"),
+        (("retarget", "{clip}", "--to", "g1", "--rate", "-1"), "--rate"),
+        (("retarget", "{clip}", "--to", "g1", "--map", "nothing.json"), "cannot read the map"),
+        (("retarget", "nothing.bvh", "--to", "g1"), "nothing.bvh"),
+        (("animate",), "--example"),
+        (("animate", "nothing.json"), "cannot read the timeline"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(clip, words, text):
+    done = run(*(word.replace("{clip}", str(clip)) for word in words))
+    assert done.exit_code in (1, 2)
+    assert text in done.output
