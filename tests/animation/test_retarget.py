@@ -1,5 +1,6 @@
 """Clips of one figure for another and for a robot."""
 
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -7,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from supple import BadInput, Motion, models
-from supple.animate import BodyMap, Retarget, load_clip, load_maps, save_maps
+from supple import BadInput, Goal, Motion, SuppleError, models
+from supple.animate import BodyMap, Retarget, Timeline, blend, load_clip, load_maps, plant_feet, save_maps
 from supple.animate.body_names import matched
 from supple.animate.smoothing import bridged, raised, smoothed, within_speeds
 
@@ -148,6 +149,39 @@ def test_the_unit_and_the_up_axis_of_a_clip_are_found():
     clip = load_clip(CMU)
     heights = clip.linkage.frames(clip.q)["Head"].position[:, 2]
     assert 1.1 < np.median(heights) < 1.6
+
+
+HOSTILE = ("x", None, [1, "a"], np.nan, np.inf, {}, object(), np.zeros((3, 3)), -1, True, [[1], [2, 3]])
+CALLS = {
+    "pose time": lambda bad: Timeline(HUMAN).pose(bad, HUMAN.rest),
+    "pose q": lambda bad: Timeline(HUMAN).pose(0, bad),
+    "pose joints": lambda bad: Timeline(HUMAN).pose(0, HUMAN.rest, joints=bad),
+    "goal": lambda bad: Timeline(HUMAN).goal(0, bad),
+    "goal base": lambda bad: Timeline(HUMAN).goal(0, Goal("head", position=[0, 0, 1]), base=bad),
+    "goal blend": lambda bad: Timeline(HUMAN).goal(0, Goal("head", position=[0, 0, 1]), blend=bad),
+    "rate": lambda bad: Timeline(HUMAN).pose(0, HUMAN.rest).pose(1, HUMAN.rest).motion(bad),
+    "blend": lambda bad: blend(HUMAN, bad, HUMAN.rest, 0.5),
+    "weight": lambda bad: blend(HUMAN, HUMAN.rest, HUMAN.rest, bad),
+    "plant": plant_feet,
+    "source": lambda bad: Retarget(bad, HUMAN),
+    "target": lambda bad: Retarget(HUMAN, bad),
+    "scale": lambda bad: Retarget(HUMAN, HUMAN, scale=bad),
+    "smooth": lambda bad: Retarget(HUMAN, HUMAN, smooth=bad),
+    "map": lambda bad: Retarget(HUMAN, HUMAN, source_map=bad),
+    "source rest": lambda bad: Retarget(HUMAN, HUMAN, source_rest=bad),
+    "clip": lambda bad: Retarget(HUMAN, HUMAN).motion(bad),
+    "stream": lambda bad: Retarget(HUMAN, HUMAN).stream(bad),
+    "ground": lambda bad: Retarget(HUMAN, HUMAN).stream(60, ground=bad),
+    "links": lambda bad: BodyMap(bad, {}),
+    "file": load_clip,
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_hostile_arguments_raise_nothing_but_errors_of_supple(name):
+    for bad in HOSTILE:
+        with contextlib.suppress(SuppleError):
+            CALLS[name](bad)
 
 
 # -- smoothing in time ------------------------------------------------------------------------------------------------

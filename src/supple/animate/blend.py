@@ -34,7 +34,14 @@ def blend(linkage: Linkage, first: ArrayLike, second: ArrayLike, weight: ArrayLi
     array([0.25, 0.25])
     """
     checked_linkage(linkage)
-    start, end = np.broadcast_arrays(_check.numbers(first, "first"), _check.numbers(second, "second"))
+    poses = [_check.numbers(first, "first"), _check.numbers(second, "second")]
+    for name, pose in zip(("first", "second"), poses, strict=True):
+        if pose.shape[-1:] != (linkage.dof,) or not np.isfinite(pose).all():
+            raise BadInput(f"{name} must be finite joint values (..., {linkage.dof}), its shape is {pose.shape}")
+    try:
+        start, end = np.broadcast_arrays(*poses)
+    except ValueError as error:
+        raise BadInput(f"the leading axes of first and second must broadcast: {error}") from None
     way = linkage.difference(start, end)
     share = np.zeros((*way.shape[:-1], linkage.dof))
     if isinstance(weight, Mapping):

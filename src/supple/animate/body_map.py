@@ -43,6 +43,8 @@ class BodyMap:
 
     def __post_init__(self) -> None:
         """Check the names of the parts and the points."""
+        if not isinstance(self.links, Mapping) or not isinstance(self.soles, Mapping):
+            raise BadInput("links and soles of a body must be mappings: links by parts, points by names")
         for part in self.links:
             if part not in PARTS:
                 raise unknown("body part", part, PARTS)

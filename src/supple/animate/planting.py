@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from supple import _check
 from supple.animate.body import SIDES, Body
 from supple.animate.body_map import BodyMap
 from supple.animate.limbs import Limbs, root_values
@@ -36,6 +37,8 @@ def plant_feet(motion: Motion, parts: BodyMap | None = None) -> Motion:
     >>> float(np.ptp(planted.frame(planted.times, "left_foot").position[:, 0]).round(4))
     0.0
     """
+    if not isinstance(motion, Motion):
+        raise BadInput(f"plant_feet takes a Motion, got {_check.short(motion)}")
     linkage = motion.linkage
     root = next((joint for joint in linkage.joints if joint.kind is Kind.FLOATING), None)
     if root is None:

@@ -74,6 +74,9 @@ class Retarget:
             raise BadInput(f"scale must be from 0.001 to 1000, got {_check.short(scale)}")
         if not 0 <= _check.real(smooth) <= 10:
             raise BadInput(f"smooth must be from 0 to 10 s, got {_check.short(smooth)}")
+        for name, given in (("source_map", source_map), ("target_map", target_map)):
+            if given is not None and not isinstance(given, BodyMap):
+                raise BadInput(f"{name} must be a BodyMap, got {_check.short(given)}")
         rest = None if source_rest is None else np.array(source.clamp(source_rest))
         self.source = source
         self.target, self._root = floating(target)

@@ -45,6 +45,8 @@ class RetargetStream:
         """A stream of ``rate`` frames a second; ``ground`` is the height of the source's ground in metres."""
         if not 1 <= _check.real(rate) <= 10_000:
             raise BadInput(f"rate must be from 1 to 10000 frames a second, got {_check.short(rate)}")
+        if not abs(_check.real(ground)) <= 1e6:
+            raise BadInput(f"ground must be a finite number of metres, got {_check.short(ground)}")
         self._retarget, self._dt, self._ground = retarget, 1.0 / float(rate), float(ground)
         self._soles: Array | None = None
         self._feet: dict[str, tuple[Array, Array]] = {}

@@ -87,7 +87,10 @@ class Timeline:
         values = np.array(_check.numbers(q, "q"), dtype=float)
         if values.shape != (self.linkage.dof,) or not np.isfinite(values).all():
             raise BadInput(f"q must be {self.linkage.dof} finite numbers, got {_check.short(q)}")
-        names = None if joints is None else frozenset(joints)
+        try:
+            names = None if joints is None else frozenset(joints)
+        except TypeError:
+            raise BadInput(f"joints must be names of joints, got {_check.short(joints)}") from None
         for name in names or ():
             if name not in self.linkage._joint_named:
                 raise unknown("joint", name, self.linkage._joint_named)
@@ -116,7 +119,7 @@ class Timeline:
         """
         if not isinstance(goal, Goal) or goal.shape != ():
             raise BadInput(f"a key goal is one Goal without leading axes, got {_check.short(goal)}")
-        if base is not None and base not in self.linkage._link_named:
+        if base is not None and (not isinstance(base, str) or base not in self.linkage._link_named):
             raise unknown("link", base, self.linkage._link_named)
         if base is not None and (goal.relative_to is not None or goal.is_center_of_mass):
             raise BadInput(
