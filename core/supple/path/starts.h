@@ -1,28 +1,33 @@
-// Closed paths of redundant linkages: from a first q candidates spread forward, from the same q at the last
-// frame backward, and where both come near each other in the middle they are joined.
+// Paths of redundant linkages from one first q after another. For a closed path candidates spread forward from
+// the first frame, from the same q at the last frame backward, and are joined in the middle.
 #pragma once
 #include "supple/path/attempt.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// Of the answers in scratch.run.seeds, those that are apart from each other, into scratch.starts; how many.
+// Of the answers in scratch.run.seeds, each time the one farthest from those taken before, into
+// scratch.starts; how many.
 template <class T, class Narrow>
-SUPPLE_FN int keep_apart(const Problem &problem, const Search &search, int seeds,
-                         PlanScratch<T, Narrow> &scratch) {
+SUPPLE_FN int order_starts(const Problem &problem, const Search &search, int seeds,
+                           PlanScratch<T, Narrow> &scratch) {
   constexpr double gap = PathConstants::start_gap;
   const int n = problem.n;
-  int kept = 0;
-  for (int i = 0; i < seeds && kept < PathConstants::starts; ++i) {
-    const double *seed = scratch.run.seeds + std::size_t(i) * n;
-    bool apart = true;
-    for (int k = 0; k < kept && apart; ++k)
-      apart = squared_gap(problem, search, seed, scratch.starts + std::size_t(k) * n) >= gap * gap;
-    for (int l = 0; apart && l < n; ++l)
-      scratch.starts[std::size_t(kept) * n + l] = seed[l];
-    kept += apart;
+  double *apart = scratch.met_cost;
+  for (int i = 0; i < seeds; ++i)
+    apart[i] = unbounded;
+  int taken = 0;
+  for (int next = 0; taken < PathConstants::starts && taken < seeds && apart[next] >= gap * gap;) {
+    double *start = scratch.starts + std::size_t(taken++) * n;
+    for (int l = 0; l < n; ++l)
+      start[l] = scratch.run.seeds[std::size_t(next) * n + l];
+    for (int i = 0; i < seeds; ++i)
+      apart[i] =
+          lesser(apart[i], squared_gap(problem, search, scratch.run.seeds + std::size_t(i) * n, start));
+    for (int i = 0; i < seeds; ++i)
+      next = apart[i] > apart[next] ? i : next;
   }
-  return kept;
+  return taken;
 }
 
 // Moves where runs are remembered by so many frames.
@@ -115,23 +120,44 @@ SUPPLE_FN bool join_pair(const Problem &problem, const Search &search, const Pat
                    scratch.run.population.step, scratch.smooth);
 }
 
-// A closed path from one first q after another; with a start, from that alone.
+// A closed path from a first q; whether it is perfect.
+template <class T, class Narrow>
+SUPPLE_FN bool try_closed(const Problem &problem, const Search &search, const PathRequest &path, int count,
+                          const double *start, PlanScratch<T, Narrow> &scratch, Stage &stage) {
+  Meeting meeting{path.frames / 2, {}, {}};
+  if (!run_from_both_ends(problem, search, path, start, count, scratch, meeting))
+    return false;
+  for (int k = 0; k < PathConstants::pairs && choose_pair(problem, meeting, search, scratch); ++k) {
+    if (join_pair(problem, search, path, meeting, scratch) &&
+        take_attempt(problem, search, path, path.frames, scratch, stage))
+      return true;
+    scratch.met_cost[meeting.ahead.best] = scratch.left_cost[meeting.back.best] = unbounded;
+  }
+  return false;
+}
+
+// From one first q of the stage after another, `count` candidates that spread from it; with a start, from that
+// alone.
 template <class T, class Narrow>
 SUPPLE_FN bool try_starts(const Problem &problem, const Search &search, const PathRequest &path, int count,
                           PlanScratch<T, Narrow> &scratch, Stage &stage) {
-  const int seeds = find_seeds(problem, search, path, 0, stage.start, PathConstants::many, scratch);
-  const int starts = keep_apart(problem, search, seeds, scratch);
+  const int n = problem.n, begin = stage.begin;
+  const bool closes = path.closed && !path.end && begin == 0 && path.frames > 3;
+  const int seeds = find_seeds(problem, search, path, begin, stage.start, PathConstants::many, scratch);
+  const int starts = order_starts(problem, search, seeds, scratch);
   for (int s = 0; s < starts && !is_stopped(path, 0); ++s) {
-    const double *start = scratch.starts + std::size_t(s) * problem.n;
-    Meeting meeting{path.frames / 2, {}, {}};
-    if (!run_from_both_ends(problem, search, path, start, count, scratch, meeting))
-      continue;
-    for (int k = 0; k < PathConstants::pairs && choose_pair(problem, meeting, search, scratch); ++k) {
-      if (join_pair(problem, search, path, meeting, scratch) &&
-          take_attempt(problem, search, path, path.frames, scratch, stage))
+    const double *start = scratch.starts + std::size_t(s) * n;
+    if (closes) {
+      if (try_closed(problem, search, path, count, start, scratch, stage))
         return true;
-      scratch.met_cost[meeting.ahead.best] = scratch.left_cost[meeting.back.best] = unbounded;
+      continue;
     }
+    for (int l = 0; l < n; ++l)
+      scratch.run.seeds[l] = start[l];
+    Run run = run_from_seeds(problem, search, path, begin, path.frames, 1, count, stage.start != nullptr,
+                             scratch);
+    if (run.frames == path.frames - begin && take_run(problem, search, path, run, false, scratch, stage))
+      return true;
   }
   return false;
 }
