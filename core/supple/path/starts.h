@@ -6,6 +6,38 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
+// Spreads the answers of a frame in scratch.run.seeds over its self-motion; how many there are then.
+template <class T, class Narrow>
+SUPPLE_FN int spread_seeds(const Problem &problem, const Search &search, const PathRequest &path, int frame,
+                           int seeds, PlanScratch<T, Narrow> &scratch) {
+  constexpr int W = Lane<T>::width, many = PathConstants::many;
+  Population<T> &population = scratch.run.population;
+  const int n = problem.n, numbers = 12 * problem.target_count;
+  begin_population(problem, search, scratch.run.seeds, seeds, many, population);
+  population.keeps_turns = false;
+  population.home = Home::none;
+  for (int i = 0; i < numbers; ++i)
+    population.step.step.goals[i] = splat<T>(path.goals[std::size_t(frame) * numbers + i]);
+  for (int k = 0; k < PathConstants::start_rounds * PathConstants::spread_frames; ++k) {
+    if (k % PathConstants::spread_frames == 0)
+      spread(problem, search, k, scratch.run.parent, population);
+    for (int p = 0; p < population.packs; ++p) {
+      if (population.alive[p])
+        advance_pack(problem, search, path, p, 1, 0, 1, true, population);
+      population.cost[p] = splat<T>(0);
+    }
+  }
+  int count = 0;
+  for (int i = 0; i < population.count; ++i) {
+    if (!(population.alive[i / W] >> i % W & 1))
+      continue;
+    for (int l = 0; l < n; ++l)
+      scratch.run.seeds[std::size_t(count) * n + l] = get(population.q[i / W * n + l], i % W);
+    ++count;
+  }
+  return count;
+}
+
 // Of the answers in scratch.run.seeds, each time the one farthest from those taken before, into
 // scratch.starts; how many.
 template <class T, class Narrow>
@@ -143,7 +175,9 @@ SUPPLE_FN bool try_starts(const Problem &problem, const Search &search, const Pa
                           PlanScratch<T, Narrow> &scratch, Stage &stage) {
   const int n = problem.n, begin = stage.begin;
   const bool closes = path.closed && !path.end && begin == 0 && path.frames > 3;
-  const int seeds = find_seeds(problem, search, path, begin, stage.start, PathConstants::many, scratch);
+  int seeds = find_seeds(problem, search, path, begin, stage.start, PathConstants::many, scratch);
+  if (seeds && !stage.start)
+    seeds = spread_seeds(problem, search, path, begin, seeds, scratch);
   const int starts = order_starts(problem, search, seeds, scratch);
   for (int s = 0; s < starts && !is_stopped(path, 0); ++s) {
     const double *start = scratch.starts + std::size_t(s) * n;
