@@ -181,11 +181,8 @@ SUPPLE_FN bool try_starts(const Problem &problem, const Search &search, const Pa
   const int starts = order_starts(problem, search, seeds, scratch);
   for (int s = 0; s < starts && !is_stopped(path, 0); ++s) {
     const double *start = scratch.starts + std::size_t(s) * n;
-    if (closes) {
-      if (try_closed(problem, search, path, count, start, scratch, stage))
-        return true;
-      continue;
-    }
+    if (closes && try_closed(problem, search, path, count, start, scratch, stage))
+      return true;
     for (int l = 0; l < n; ++l)
       scratch.run.seeds[l] = start[l];
     Run run = run_from_seeds(problem, search, path, begin, path.frames, 1, count, stage.start != nullptr,
