@@ -15,9 +15,9 @@ enum class Home { none, first, end };
 template <class T>
 struct Population {
   static constexpr int W = Lane<T>::width;
-  int count = 0, packs = 0;         // candidates, alive or not, and the packs that hold them
-  int alive[PathConstants::many];   // lanes of each pack, as bits
-  bool keeps_turns;                 // joints that wrap stay at the turn where they began
+  int count = 0, packs = 0;       // candidates, alive or not, and the packs that hold them
+  int alive[PathConstants::many]; // lanes of each pack, as bits
+  bool keeps_turns;               // joints that wrap stay at the turn where they began
   Home home;
   T *q, *last;                      // packs x n: in this frame and the one before
   T *first;                         // packs x n: where they began

@@ -1,5 +1,5 @@
-// Paths of redundant linkages from one first q after another. For a closed path candidates spread forward from
-// the first frame, from the same q at the last frame backward, and are joined in the middle.
+// Paths of redundant linkages from one first q after another. For a closed path candidates spread forward
+// from the first frame, from the same q at the last frame backward, and are joined in the middle.
 #pragma once
 #include "supple/path/attempt.h"
 
@@ -168,8 +168,8 @@ SUPPLE_FN bool try_closed(const Problem &problem, const Search &search, const Pa
   return false;
 }
 
-// From one first q of the stage after another, `count` candidates that spread from it; with a start, from that
-// alone.
+// From one first q of the stage after another, `count` candidates that spread from it; with a start, from
+// that alone.
 template <class T, class Narrow>
 SUPPLE_FN bool try_starts(const Problem &problem, const Search &search, const PathRequest &path, int count,
                           PlanScratch<T, Narrow> &scratch, Stage &stage) {
@@ -185,8 +185,8 @@ SUPPLE_FN bool try_starts(const Problem &problem, const Search &search, const Pa
       return true;
     for (int l = 0; l < n; ++l)
       scratch.run.seeds[l] = start[l];
-    Run run = run_from_seeds(problem, search, path, begin, path.frames, 1, count, stage.start != nullptr,
-                             scratch);
+    Run run =
+        run_from_seeds(problem, search, path, begin, path.frames, 1, count, stage.start != nullptr, scratch);
     if (run.frames == path.frames - begin && take_run(problem, search, path, run, false, scratch, stage))
       return true;
   }
