@@ -152,6 +152,16 @@ SUPPLE_FN bool join_pair(const Problem &problem, const Search &search, const Pat
                    scratch.run.population.step, scratch.smooth);
 }
 
+// Whether the goals of the last frame are those of the first, so that a path can be closed.
+SUPPLE_FN bool has_same_ends(const Problem &problem, const PathRequest &path) {
+  const int numbers = 12 * problem.target_count;
+  const double *last = path.goals + std::size_t(path.frames - 1) * numbers;
+  for (int i = 0; i < numbers; ++i)
+    if (!(std::fabs(last[i] - path.goals[i]) <= PathConstants::same_goal))
+      return false;
+  return true;
+}
+
 // A closed path from a first q; whether it is perfect.
 template <class T, class Narrow>
 SUPPLE_FN bool try_closed(const Problem &problem, const Search &search, const PathRequest &path, int count,
@@ -175,10 +185,14 @@ SUPPLE_FN bool try_starts(const Problem &problem, const Search &search, const Pa
                           PlanScratch<T, Narrow> &scratch, Stage &stage) {
   const int n = problem.n, begin = stage.begin;
   const bool closes = path.closed && !path.end && begin == 0 && path.frames > 3;
+  if (closes && !has_same_ends(problem, path))
+    return false;
   int seeds = find_seeds(problem, search, path, begin, stage.start, PathConstants::many, scratch);
   if (seeds && !stage.start)
     seeds = spread_seeds(problem, search, path, begin, seeds, scratch);
-  const int starts = order_starts(problem, search, seeds, scratch);
+  const int found = order_starts(problem, search, seeds, scratch);
+  const int most = 1 + PathConstants::start_frames / (path.frames - begin);
+  const int starts = found < most ? found : most;
   for (int s = 0; s < starts && !is_stopped(path, 0); ++s) {
     const double *start = scratch.starts + std::size_t(s) * n;
     if (closes && try_closed(problem, search, path, count, start, scratch, stage))
