@@ -490,6 +490,7 @@ void bind_local_solver(nb::module_ &m) {
       .def("evaluate", local_evaluate,
            nb::sig("def evaluate(self, q: " ARRAY ", goals: " ARRAY ", alternative: bool, /) -> tuple[" ARRAY
                    ", " ARRAY ", " ARRAY ", " ARRAY "]"),
-           "Weighted error (..., rows), Jacobian (..., rows, dof), distance and angle of each target, at each q "
+           "Weighted error (..., rows), Jacobian (..., rows, dof), distance and angle of each target, at "
+           "each q "
            "(..., dof).");
 }

@@ -37,6 +37,19 @@ def smooth_motion(arm: Linkage, frames: int, seed: int, closed: bool = False) ->
     return (lower + upper) / 2 + half * (wave + random.uniform(-room, room))
 
 
+def fast_closed_motion(arm: Linkage, frames: int, seed: int) -> np.ndarray:
+    """A closed motion (frames, dof): sums of three sines, within limits and 80 % of the speed limits at RATE."""
+    random = np.random.default_rng([seed, 7])
+    half, s = (arm.upper - arm.lower) / 2, np.linspace(0, 1, frames)[:, None, None]
+    turns = np.array([1, 2, 3])[:, None]
+    sines = np.sin(2 * np.pi * turns * s + random.uniform(0, 6.28, (3, arm.dof)))
+    wave = (random.normal(size=(3, arm.dof)) / turns * sines).sum(axis=1)
+    wave *= random.uniform(0.1, 0.9, arm.dof) / np.abs(wave).max(axis=0)
+    wave *= np.minimum(1, 0.8 * np.minimum(arm.speed, 3.0) / (np.abs(np.diff(wave, axis=0)).max(axis=0) * RATE * half))
+    room = 0.98 - np.abs(wave).max(axis=0)
+    return (arm.lower + arm.upper) / 2 + half * (wave + random.uniform(-room, room))
+
+
 def errors(arm: Linkage, link: str, q: np.ndarray, wanted: Frame) -> tuple[float, float]:
     at = arm.frame(q, link)
     turned = np.linalg.norm((wanted.inverse() @ at).to_rotvec(), axis=-1)
@@ -100,13 +113,62 @@ def test_the_paths_of_cppflow_are_valid(name: str) -> None:
     assert arm.inside(done.q).all()
 
 
-def test_one_path_or_many_and_any_number_of_threads_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_path_or_many_give_the_same_bits() -> None:
     arm, link = models.panda(), "panda_hand_tcp"
     truth = np.stack([smooth_motion(arm, 60, seed) for seed in range(6)], axis=1)
     together = solve_path(arm, Goal(link, arm.frame(truth, link)), rate=RATE)
     for i in range(6):
         alone = solve_path(arm, Goal(link, arm.frame(truth[:, i], link)), rate=RATE)
         assert np.array_equal(alone.q, together[i].q)
+
+
+def test_a_gap_at_the_end_is_reported_with_its_joint() -> None:
+    """Around the base a shoulder turns once: the last q is a turn away from the first."""
+    arm = Linkage(
+        "elbow",
+        [
+            Joint.continuous("shoulder", "base", "arm", axis=(0, 0, 1)),
+            Joint.revolute("elbow", "arm", "hand", at=Frame.at([1, 0, 0]), axis=(0, 0, 1), lower=0.1, upper=2.5),
+            Joint.fixed("tool", "hand", "tip", at=Frame.at([1, 0, 0])),
+        ],
+    )
+    around = GoalPath.circle([1.2, 0, 0], centre=[0, 0, 0]).goal("tip", 241, weight=(1, 1, 0))
+    free = solve_path(arm, around)
+    assert free
+    assert free.ended
+    assert not free.gap.any()
+    done = solve_path(arm, around, closed=True)
+    assert done.arrived
+    assert done.continuous
+    assert not done.ended
+    assert not done
+    assert abs(done.gap[0]) == pytest.approx(2 * np.pi, abs=1e-6)
+    assert "shoulder is 6.28 rad away" in done.why
+    assert "shoulder is 6.28 rad away" in str(done)
+    far = solve_path(arm, around, free.q[0], end=free.q[0])
+    assert not far
+    assert "shoulder is 6.28 rad away" in far.why
+
+
+def test_a_path_that_is_closed_has_no_gap() -> None:
+    arm, link = models.panda(), "panda_hand_tcp"
+    truth = np.stack([smooth_motion(arm, 120, seed, True) for seed in range(4)], axis=1)
+    done = solve_path(arm, Goal(link, arm.frame(truth, link)), rate=RATE, closed=True)
+    assert done.ended.all()
+    assert done
+    assert np.abs(done.q[0] - done.q[-1]).max() <= 1e-6
+    assert done[1].why == ""
+
+
+@pytest.mark.slow
+def test_closed_paths_of_a_redundant_arm_return() -> None:
+    """Closed paths at up to 80 % of the speed limits, some of which candidates that merge by cost do not close."""
+    arm = models.iiwa14()
+    link, frames = arm.tips[0], 300
+    truth = np.stack([fast_closed_motion(arm, frames, seed) for seed in range(40)], axis=1)
+    done = solve_path(arm, Goal(link, arm.frame(truth, link)), rate=RATE, closed=True)
+    assert done.arrived.all()
+    assert (done.continuous & done.ended).sum() >= 39
 
 
 def test_start_and_end_are_kept() -> None:

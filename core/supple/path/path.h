@@ -30,37 +30,43 @@ SUPPLE_FN void plan_window(const Problem &problem, const Search &search, const P
                            int end, PlanScratch<T, Narrow> &scratch, double *q) {
   PathRequest part = part_of(problem, path, begin, end);
   part.start = begin ? q + std::size_t(begin) * problem.n : path.start;
+  if (begin && end == path.frames && path.closed && !path.end)
+    part.end = q;
   plan_frames(problem, search, part, scratch, q + std::size_t(begin) * problem.n);
 }
 
-// Plans a path and measures it. Where a window that follows another one has jumps, it is planned again from
-// the middle of the one before; the better of the two stays.
+// Plans on from frames 0 to `end`, by half a window; returns the new end. The last quarter of a window is
+// planned again, so that the q where planning goes on has a known way on; where that has jumps, the last
+// half.
+template <class T, class Narrow>
+SUPPLE_FN int plan_on(const Problem &problem, const Search &search, const PathRequest &path, int end,
+                      PlanScratch<T, Narrow> &scratch, double *q) {
+  const int half = window_frames(problem) / 2, last = end - 1, low = last - half;
+  const int new_end = path.frames < last + half ? path.frames : last + half;
+  plan_window(problem, search, path, last - half / 2, new_end, scratch, q);
+  const int jumps = count_jumps(problem, search, path, low, new_end, q, scratch);
+  if (!jumps)
+    return new_end;
+  double *rows = q + std::size_t(low) * problem.n;
+  const std::size_t count = std::size_t(new_end - low) * problem.n;
+  for (std::size_t i = 0; i < count; ++i)
+    scratch.kept_rows[i] = rows[i];
+  plan_window(problem, search, path, low, new_end, scratch, q);
+  const bool better = count_jumps(problem, search, path, low, new_end, q, scratch) < jumps;
+  for (std::size_t i = 0; !better && i < count; ++i)
+    rows[i] = scratch.kept_rows[i];
+  return new_end;
+}
+
+// Plans a path and measures it.
 template <class T, class Narrow>
 SUPPLE_FN void solve_path(const Problem &problem, const Search &search, const PathRequest &path,
                           PlanScratch<T, Narrow> &scratch, PathRows rows) {
-  const int window = window_frames(problem), n = problem.n;
+  const int window = window_frames(problem);
   int end = path.frames < window ? path.frames : window;
   plan_window(problem, search, path, 0, end, scratch, rows.q);
-  while (end < path.frames && !is_stopped(path, 0)) {
-    const int begin = end - 1, back = begin - window / 2;
-    end = path.frames < begin + window ? path.frames : begin + window;
-    plan_window(problem, search, path, begin, end, scratch, rows.q);
-    const int jumps = count_jumps(problem, search, path, begin, end, rows.q, scratch);
-    if (!jumps)
-      continue;
-    const int again = path.frames < back + window ? path.frames : back + window;
-    const int before = count_jumps(problem, search, path, back, again, rows.q, scratch);
-    const std::size_t first = std::size_t(back) * n, count = std::size_t(again - back) * n;
-    for (std::size_t i = 0; i < count; ++i)
-      scratch.kept_rows[i] = rows.q[first + i];
-    plan_window(problem, search, path, back, again, scratch, rows.q);
-    if (count_jumps(problem, search, path, back, again, rows.q, scratch) < before) {
-      end = again;
-      continue;
-    }
-    for (std::size_t i = 0; i < count; ++i)
-      rows.q[first + i] = scratch.kept_rows[i];
-  }
+  while (end < path.frames && !is_stopped(path, 0))
+    end = plan_on(problem, search, path, end, scratch, rows.q);
   measure(problem, search, path, scratch, rows);
 }
 

@@ -1,6 +1,6 @@
 // The plan of a path: runs one after another, each as long as possible, with the fewest reconfigurations.
 #pragma once
-#include "supple/path/closing.h"
+#include "supple/path/starts.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -127,12 +127,11 @@ SUPPLE_FN void plan_frames(const Problem &problem, const Search &search, const P
     if (!try_few(problem, search, path, seeds, scratch, stage)) {
       const int stop = frame + stage.best.frames;
       const bool more = stop == path.frames || find_seeds(problem, search, path, stop, nullptr, 1, scratch);
-      const bool closes = path.closed && !path.end && frame == 0 && path.frames > 3;
       if (more && is_redundant(problem, search))
         try_spread(problem, search, path, PathConstants::some, scratch, stage) ||
             try_spread(problem, search, path, PathConstants::many, scratch, stage) ||
-            (closes && try_starts(problem, search, path, PathConstants::some, scratch, stage)) ||
-            (closes && try_starts(problem, search, path, PathConstants::many, scratch, stage));
+            (stage.best.frames == path.frames - frame &&
+             try_starts(problem, search, path, PathConstants::some, scratch, stage));
       else if (more)
         try_branches(problem, search, path, scratch, stage);
     }

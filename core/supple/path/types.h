@@ -36,9 +36,11 @@ struct PathConstants {
                            3; // candidates at the end of a run that are tried, at most and where they fail
   static constexpr double choice_gap = 0.3; // between two of them, in weighted sizes
 
-  // Where a closed path is not closed: so many first q, and the least gap between them, in weighted sizes.
-  static constexpr int starts = 24;
-  static constexpr double start_gap = 0.3;
+  // Where candidates from many first q fail: so many that are tried one by one, and the least gap between
+  // them, in weighted sizes; how often they are spread before; and frames of all runs from them.
+  static constexpr int starts = 128, start_rounds = 8, start_frames = 40000;
+  static constexpr double same_goal = 1e-4; // difference of two goals, in metres and entries of rotations
+  static constexpr double start_gap = 0.1;
   // Candidates from both ends that are joined in the middle: pairs that are tried, the largest gap between
   // two, in weighted sizes, and its cost.
   static constexpr int pairs = 3;

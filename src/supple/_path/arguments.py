@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from supple import _check
 from supple._path import planner
+from supple._solve import compilation
 from supple._solve.arguments import start_values
 from supple._solve.preference_term import TermKind
 from supple.errors import BadInput
@@ -164,11 +165,14 @@ def _ends(linkage: Linkage, given: Array | None, shape: tuple[int, ...], what: s
     return np.ascontiguousarray(whole).reshape(-1, linkage.dof)
 
 
-def last_values(q: Array, end: Array | None, closed: bool) -> Array | None:
-    """The joint values (paths..., dof) where paths q (frames, paths..., dof) shall end; None if anywhere."""
-    if end is not None:
-        return np.broadcast_to(end, q.shape[1:])
-    return q[0] if closed else None
+def last_values(found: Solution, end: Array | None, closed: bool) -> Array | None:
+    """The joint values (paths..., dof) where paths shall end, None if anywhere; joints that move no goal stay."""
+    if end is None:
+        return found.q[0] if closed else None
+    columns = list(compilation.compiled(found.linkage, found.goals, found.solver).columns)
+    last: Array = found.q[-1].copy()
+    last[..., columns] = np.broadcast_to(end, last.shape)[..., columns]
+    return last
 
 
 def jumps(found: Solution, times: Array, timed: bool) -> NDArray[np.bool_]:
