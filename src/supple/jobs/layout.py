@@ -61,10 +61,25 @@ class Layout:
             names = self.table.schema.names
             self.episode = job.episode or ("episode_index" if "episode_index" in names else None)
             if self.episode is not None:
-                self._index(self.episode)
+                self._check_episodes(self.episode)
             self.time = job.time
             if self.time is not None:
                 self._checked(self.time, 1)
+
+    def _check_episodes(self, column: str) -> None:
+        """Raises `BadInput` if the values of a column do not tell episodes apart."""
+        kind = self.table.schema.field(self._index(column)).type
+        if not arrow_arrays.tells_apart(kind):
+            raise BadInput(f"column {column!r} must tell episodes apart by numbers or texts, not {kind}")
+        if not arrow().types.is_floating(arrow_arrays.plain(kind)):
+            return
+        row = 0
+        for batch in self.table.batches([column]):
+            values = arrow_arrays.decoded(batch.column(0)).cast(arrow().float64())
+            is_nan = values.is_null(nan_is_null=True).to_numpy(False) & values.is_valid().to_numpy(False)
+            if is_nan.any():
+                raise BadInput(f"column {column!r} must tell episodes apart, and row {row + is_nan.argmax()} has nan")
+            row += batch.num_rows
 
     @property
     def needed(self) -> list[str]:

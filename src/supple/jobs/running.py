@@ -141,10 +141,10 @@ def _by_threads(
         while waiting:
             for future in _finished(waiting):
                 entry = waiting.pop(future)
-                try:
-                    yield entry, future.result()
-                except one_file.FAILURES as error:
-                    yield entry, one_file.reason(error)
+                error = future.exception()
+                if error is not None and not isinstance(error, Exception):
+                    raise error
+                yield entry, future.result() if error is None else one_file.reason(error)
     finally:
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
