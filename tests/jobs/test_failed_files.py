@@ -1,4 +1,4 @@
-"""What ends a row, a file or a job: damaged pages, missing times, columns that tell no episodes apart, any exception."""
+"""What ends a row, a file or a job: damaged pages, missing times, columns that tell no episodes apart, exceptions."""
 
 import numpy as np
 import pyarrow as pa

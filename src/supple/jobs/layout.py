@@ -166,6 +166,16 @@ class Layout:
         """Joint values (rows, dof) of a batch, and which rows are good."""
         return self.joint_map.q(self._numbers(batch, self.joint_columns, (self.joint_map.width,)))
 
+    @property
+    def joint_rounding(self) -> float:
+        """The largest relative error of rounding to the type of the joint columns; 0 for float64 and for texts."""
+        types = arrow().types
+        found = (self.table.schema.field(self._index(name)).type for name in self.joint_columns)
+        kinds = [kind for each in found if (kind := arrow_arrays.number_type(each)) is not None]
+        if any(types.is_float16(kind) for kind in kinds):
+            return float(np.finfo(np.float16).eps)
+        return float(np.finfo(np.float32).eps) if any(types.is_float32(kind) for kind in kinds) else 0.0
+
     def poses(self, batch: Any) -> dict[str, Array]:
         """The numbers (rows, n) of each part of the poses of a batch."""
         return {part: self._numbers(batch, columns, _SHAPES[part]) for part, columns in self.pose_columns.items()}
@@ -238,7 +248,10 @@ class Layout:
     def solve_arrays(self, q: Array, codes: Any, distance: Array, angle: Array, reconfigured: Any | None) -> list[Any]:
         """The columns to add (Arrow arrays) for joint values (rows, dof) and their errors."""
         pa = arrow()
-        arrays = self._number_arrays(self.job.joints.columns, self.joint_map.entries_of(q))
+        entries = self.joint_map.entries_of(q)
+        if self.single:
+            entries = self.joint_map.singles(entries)
+        arrays = self._number_arrays(self.job.joints.columns, entries)
         arrays.append(self._outcome_array(codes))
         arrays += [pa.array(np.asarray(each, dtype=np.float32)) for each in (distance, angle)]
         return arrays if reconfigured is None else [*arrays, pa.array(np.asarray(reconfigured, dtype=bool))]

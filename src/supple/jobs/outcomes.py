@@ -24,9 +24,15 @@ BY_WORK = {"forward": FORWARD, "solve": SOLVE, "path": SOLVE, "track": TRACK}
 _AT = 1e-9  # radians or metres: a joint is at its limit
 
 
-def forward_codes(linkage: Linkage, q: Array, good: Any) -> Any:
-    """Indices into `FORWARD` (rows,) for joint values (rows, dof), of which some rows are good."""
+def forward_codes(linkage: Linkage, q: Array, good: Any, rounding: float = 0.0) -> Any:
+    """Indices into `FORWARD` (rows,) for joint values (rows, dof), of which some rows are good.
+
+    ``rounding`` is the relative error of the joint values, such as that of float32.
+    """
     codes = np.zeros(len(q), dtype=np.int8)
+    if rounding:
+        nearest = np.clip(q, linkage.lower, linkage.upper)
+        q = np.where(np.abs(q - nearest) <= rounding * np.abs(q), nearest, q)
     codes[~linkage.inside(q, _AT)] = 1
     codes[~good] = 2
     return codes

@@ -60,12 +60,13 @@ class Forward:
 
     def __init__(self, job: Job, layout: Layout) -> None:
         self.job, self.layout = job, layout
+        self.rounding = layout.joint_rounding
 
     def rows(self, batch: Any) -> Result:
         """The result of a batch."""
         q, good = self.layout.joints(batch)
         frames = self.job.linkage.frame(q, self.job.link)
-        codes = outcomes.forward_codes(self.job.linkage, q, good)
+        codes = outcomes.forward_codes(self.job.linkage, q, good, self.rounding)
         arrays = self.layout.forward_arrays(frames, codes)
         return Result(arrays, np.bincount(codes, minlength=len(outcomes.FORWARD)))
 
