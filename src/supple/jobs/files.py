@@ -114,9 +114,14 @@ def _pairs(source: Source, target: Path, dataset: bool) -> Iterator[tuple[Path, 
         yield _existing(Path(text)), os.path.basename(text)
 
 
-def _existing(path: Path) -> Path:
+def check_link(path: Path) -> None:
+    """Raises `BadInput` for a link to a file that does not exist."""
     if path.is_symlink() and not path.exists():
         raise BadInput(f"{path} is a link to {os.readlink(path)}, which does not exist")
+
+
+def _existing(path: Path) -> Path:
+    check_link(path)
     if not path.is_file():
         raise BadInput(f"no file {os.fspath(path)!r}" if not path.exists() else f"{path} is no file")
     return path

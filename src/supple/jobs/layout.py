@@ -203,7 +203,7 @@ class Layout:
             fields.append(pa.field(job.prefix + "reconfigured", pa.bool_()))
         there = [field.name for field in fields if field.name in self.table.schema.names]
         if there:
-            raise BadInput(f"the table already has a column {there[0]!r}; name another, or give prefix=")
+            raise BadInput(f"the table already has a column {there[0]!r}; {self._other_name(there[0])}")
         twice = [field.name for field in fields if [each.name for each in fields].count(field.name) > 1]
         if twice:
             raise BadInput(f"two columns to add have the name {twice[0]!r}")
@@ -220,6 +220,15 @@ class Layout:
             from supple.jobs import lerobot
 
             self.schema = schema.with_metadata(lerobot.hugging_face(dict(schema.metadata), self))
+
+    def _other_name(self, taken: str) -> str:
+        """Which option gives another name to a column that is added; in csv a column of lists is several."""
+        job = self.job
+        options = job.pose.parts if job.work == "forward" else {"joints": job.joints.columns}
+        for option, columns in options.items():
+            if any(taken == name or taken.rpartition("_")[0] == name for name in columns):
+                return f"give {option}= another name"
+        return "give prefix= to rename the columns that are added"
 
     def _number_fields(self, columns: Names, width: int, number: Any) -> list[Any]:
         pa = arrow()
@@ -248,9 +257,8 @@ class Layout:
     def solve_arrays(self, q: Array, codes: Any, distance: Array, angle: Array, reconfigured: Any | None) -> list[Any]:
         """The columns to add (Arrow arrays) for joint values (rows, dof) and their errors."""
         pa = arrow()
-        entries = self.joint_map.entries_of(q)
-        if self.single:
-            entries = self.joint_map.singles(entries)
+        values = self.joint_map.entries_of(q)
+        entries: Any = self.joint_map.singles(values) if self.single else values
         arrays = self._number_arrays(self.job.joints.columns, entries)
         arrays.append(self._outcome_array(codes))
         arrays += [pa.array(np.asarray(each, dtype=np.float32)) for each in (distance, angle)]

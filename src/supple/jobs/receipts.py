@@ -114,8 +114,9 @@ class JobFolder:
     def stale(self) -> tuple[str, ...]:
         """Results of earlier runs that are still there, and whose tables are not among those of the job."""
         known = {entry.name for entry in self.files.entries}
-        named = (data.get("name") for place in (self.path / _DONE).glob("*.json") if (data := self._read(place)))
-        gone = (files.renamed(name, self.options["format"]) for name in named if _is_table(name) and name not in known)
+        read = (self._read(place) or {} for place in (self.path / _DONE).glob("*.json"))
+        named = {str(data.get("name", "")) for data in read} - known
+        gone = (files.renamed(name, self.options["format"]) for name in named if _is_table(name))
         results = {os.path.realpath(entry.target) for entry in self.files.entries}
         there = (name for name in gone if (self.path.parent / name).is_file())
         return tuple(sorted(name for name in there if os.path.realpath(self.path.parent / name) not in results))
@@ -140,14 +141,15 @@ class JobFolder:
         return data if isinstance(data, dict) else None
 
 
-def write_json(path: Path, data: dict[str, Any]) -> None:
-    """Write JSON whole or not at all."""
+def write_json(path: Path, data: dict[str, Any], indent: int = 1) -> None:
+    """Write JSON whole or not at all; its folder is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with atomic.replacing(path) as new:
-        new.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        new.write_text(json.dumps(data, indent=indent, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _is_table(name: object) -> bool:
-    return isinstance(name, str) and os.path.splitext(name)[1].lower() in tables.ENDINGS
+def _is_table(name: str) -> bool:
+    return os.path.splitext(name)[1].lower() in tables.ENDINGS
 
 
 def _short(name: str) -> str:
