@@ -110,3 +110,23 @@ def test_the_player_shows_the_motion_in_its_time() -> None:
     first = [(at, q) for at, q in shown if at < 1]
     assert len(first) > 50
     assert all(np.allclose(q, [at, 0.5 * at]) for at, q in first)
+
+
+def test_columns_that_a_path_does_not_have_are_ignored_with_a_note(run: Run) -> None:
+    lines = Path("seam.csv").read_text().splitlines()
+    marked = [f"{line},{word}" for line, word in zip(lines, ["note", *["a word"] * len(lines)], strict=False)]
+    Path("noted.csv").write_text("\n".join(marked))
+    plain, noted = (run("path", name, *LINK, "--json") for name in ("seam.csv", "noted.csv"))
+    assert data(plain)["q"] == data(noted)["q"]
+    assert plain.stderr == ""
+    assert noted.stderr == "supple: noted.csv: column 'note' is not read\n"
+
+
+def test_degrees_are_those_of_the_input_alone(run: Run) -> None:
+    first = data(run("path", "seam.csv", *LINK, "--json"))
+    assert first["units"] == ["rad"] * 6
+    start = ",".join(str(float(x)) for x in np.degrees(first["q"][0]))
+    again = data(run("path", "seam.csv", *LINK, "--degrees", "--start", start, "--json"))
+    assert np.abs(np.array(again["q"][0]) - first["q"][0]).max() < 1e-6
+    help_text = " ".join(run("path", "--help").stdout.split())
+    assert "Angles of FILE, --start and --end are in degrees; all output is in radians." in help_text

@@ -82,10 +82,15 @@ WRONG = {
     "no joints": (["forward", "panda"], 2, "give --joints"),
     "no pose": (["solve", "panda"], 2, "give --pose"),
     "rate": (["solve", "panda", "--pose", "ee", "--rate", "3"], 2, "--rate goes with path and track"),
-    "no rate": (["track", "panda", "--pose", "ee"], 2, "track needs rate="),
+    "no rate": (["track", "panda", "--pose", "ee"], 2, "track needs --rate, the rows in a second"),
     "address": (["solve", "panda", "--pose", "ee", "--address", "x"], 2, "--address goes with --ray"),
     "column": (["solve", "panda", "--pose", "eee"], 2, "no column 'eee'; did you mean 'ee'?"),
-    "model": (["solve", "pandda", "--pose", "ee"], 1, "did you mean 'panda'"),
+    "model": (["solve", "pandda", "--pose", "ee"], 2, "did you mean 'panda'"),
+    "order": (["solve", "panda", "--pose", "ee", "--order", "xyz"], 2, "did you mean"),
+    "format": (["solve", "panda", "--pose", "ee", "--format", "arow"], 2, "did you mean 'arrow'"),
+    "names": (["forward", "panda", "--joints", "joints", "--names", "a,b,c,d,e,f,g,h"], 2, "no joint value named 'a'"),
+    "taken": (["solve", "panda", "--pose", "ee", "--joints", "note"], 2, "give --joints another name"),
+    "time": (["path", "panda", "--pose", "ee", "--time", "t", "--rate", "3"], 2, "give --time or --rate, not both"),
     "work": (["fly", "panda"], 2, "fly"),
 }
 
@@ -97,6 +102,33 @@ def test_wrong_usage_is_refused_with_the_exit_code(folder, tmp_path, case):
     assert code == wanted
     assert message in text.replace("\n", " ")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_target_that_cannot_be_made_is_wrong_usage(folder, tmp_path):
+    (tmp_path / "file").write_text("x")
+    code, text = run("solve", "panda", folder, tmp_path / "file" / "out", "--link", LINK, "--pose", "ee")
+    assert code == 2
+    assert "the target cannot be made" in text
+
+
+def test_messages_have_the_spelling_of_the_options(folder, tmp_path):
+    words = ["panda", folder / "a.parquet", tmp_path / "out.csv", "--link", LINK, "--pose", "ee"]
+    code, text = run("solve", *words)
+    assert code == 2
+    assert "give --format csv to convert" in text
+    (tmp_path / "prefix=x").mkdir()
+    write(tmp_path / "prefix=x", {"a.parquet": joint_table(1).append_column("outcome", [[1] * 40])})
+    code, text = run("solve", "panda", tmp_path / "prefix=x", tmp_path / "out", "--link", LINK, "--pose", "ee")
+    assert code == 2
+    assert "give --prefix to rename the columns that are added" in text
+    assert "/prefix=x/a.parquet: the table" in text
+
+
+def test_stale_results_are_named(folder, tmp_path):
+    words = ["panda", folder, tmp_path / "out", "--link", LINK, "--pose", "ee", "--json"]
+    assert json.loads(run("solve", *words)[1])["stale"] == []
+    (folder / "deep/b.parquet").unlink()
+    assert json.loads(run("solve", *words)[1])["stale"] == ["deep/b.parquet"]
 
 
 def test_a_file_that_fails_gives_exit_code_1_and_the_others_are_made(folder, tmp_path):

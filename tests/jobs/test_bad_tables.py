@@ -48,8 +48,9 @@ BAD_COLUMNS = {
     "taken": (
         {"p": lists(SEVEN), "outcome": [1] * 5},
         "p",
-        "already has a column 'outcome'; name another, or give prefix=",
+        "already has a column 'outcome'; give prefix= to rename the columns that are added",
     ),
+    "joints taken": ({"p": lists(SEVEN), "q": [1] * 5}, "p", "already has a column 'q'; give joints= another name"),
 }
 
 
@@ -188,7 +189,7 @@ def test_a_changed_table_is_made_again(tmp_path):
 def test_a_folder_that_cannot_be_written_is_an_error_that_names_it(tmp_path):
     folder = write(tmp_path / "in", {"a.parquet": joint_table()})
     (tmp_path / "closed").mkdir(mode=0o500)
-    with pytest.raises(OSError, match="closed"):
+    with pytest.raises(BadInput, match=r"the target cannot be made: .*closed"):
         forward(folder, tmp_path / "closed" / "out").run()
 
 
@@ -282,7 +283,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 def test_a_target_below_a_file_is_an_error_that_names_it(tmp_path):
     folder = write(tmp_path / "in", {"a.parquet": joint_table()})
     (tmp_path / "file").write_text("x")
-    with pytest.raises(OSError, match="file"):
+    with pytest.raises(BadInput, match=r"the target cannot be made: .*file"):
         forward(folder, tmp_path / "file" / "out").run()
 
 

@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from job_tables import ARM, LINK, joint_table, lists, motion, numbers, poses, seven, write
-from supple import BadInput, Goal, jobs, models
-from supple.jobs import Joints, Pose
+from supple import BadInput, Goal, Outcome, Solver, jobs, models
+from supple.jobs import Joints, Pose, outcomes
 
 ROWS = 30
 Q = motion(1, frames=ROWS)
@@ -233,3 +233,12 @@ def test_wrong_arguments_are_refused(case):
     call, message = REFUSED[case]
     with pytest.raises((BadInput, KeyError), match=message):
         call()
+
+
+def test_a_row_whose_budget_is_used_up_says_so_also_at_a_limit():
+    """Only a goal that is proven out of reach is called so instead."""
+    q = np.stack([ARM.upper, ARM.upper, ARM.upper])
+    ended = np.array([Outcome.STUCK.value, Outcome.OUT_OF_BUDGET.value, Outcome.OUT_OF_BUDGET.value])
+    position = np.array([[0.3, 0, 0.3], [0.3, 0, 0.3], [30, 0, 0]])
+    codes = outcomes.solve_codes(ARM, Goal(LINK, np.eye(4)), Solver(), position, q, ended, list(range(8)))
+    assert [outcomes.SOLVE[code] for code in codes] == ["at_limits", "out_of_budget", "out_of_reach"]

@@ -119,6 +119,28 @@ def test_what_a_dataset_does_not_allow_is_refused_before_any_work(tmp_path, case
     assert not (tmp_path / "out").exists()
 
 
+def test_an_episode_in_two_files_is_refused_and_the_dataset_has_no_info(tmp_path):
+    source = dataset(tmp_path / "in")
+    place = source / "data/chunk-000/file-001.parquet"
+    table = pq.read_table(place)
+    index = table.schema.names.index("episode_index")
+    changed = np.where(table["episode_index"].to_numpy() == 2, 1, table["episode_index"].to_numpy())
+    pq.write_table(table.set_column(index, table.schema.field(index), pa.array(changed)), place)
+    with pytest.raises(BadInput, match=r"file-001\.parquet: episode 1 is also in .*file-000\.parquet"):
+        forward(source, tmp_path / "out").run()
+    assert not (tmp_path / "out/meta/info.json").exists()
+
+
+def test_a_link_to_nothing_in_a_dataset_is_named_before_any_work(tmp_path):
+    source = dataset(tmp_path / "in")
+    os.symlink("nowhere.mp4", source / "videos/other.mp4")
+    job = forward(source, tmp_path / "out")
+    for call in (job.plan, job.run):
+        with pytest.raises(BadInput, match=r"other\.mp4 is a link to nowhere\.mp4, which does not exist"):
+            call()
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_dataset_that_is_not_complete_has_no_info(tmp_path):
     source = dataset(tmp_path / "in")
     place = source / "data/chunk-000/file-001.parquet"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ import typer
 
 from supple.cli import completion
 from supple.cli.output import without_controls
-from supple.errors import BadInput, SuppleError
+from supple.errors import BadInput, SuppleError, UnknownName
 
 Source = Annotated[
     str,
@@ -52,8 +52,11 @@ def epilog(*examples: str, exit_codes: str = "") -> str:
 
 
 @contextmanager
-def errors_to_stderr() -> Iterator[None]:
-    """Errors of supple become one paragraph on stderr, with exit code 2 for bad arguments and 1 for all others."""
+def errors_to_stderr(unknown_name: int = 1, spelled: Callable[[str], str] = str) -> Iterator[None]:
+    """Errors of supple become one paragraph on stderr, with exit code 2 for bad arguments and 1 for all others.
+
+    ``unknown_name`` is the exit code for unknown names; ``spelled`` changes the names of options in a message.
+    """
     try:
         yield
     except BrokenPipeError:
@@ -63,7 +66,8 @@ def errors_to_stderr() -> Iterator[None]:
         text = f"{str(error.filename)[:_LONGEST_NAME]}: {error.strerror}" if named else str(error)
         _exit(text, 1)
     except SuppleError as error:
-        _exit(str(error), 2 if isinstance(error, BadInput) else 1)
+        code = unknown_name if isinstance(error, UnknownName) else 2 if isinstance(error, BadInput) else 1
+        _exit(spelled(str(error)), code)
 
 
 def _exit(text: str, code: int) -> None:

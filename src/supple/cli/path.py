@@ -12,8 +12,8 @@ import typer
 from supple import _check
 from supple._path.planner import PREFERENCES
 from supple.cli import completion, inputs
-from supple.cli.options import Degrees, Json, Link, Port, Search, check_folder, check_picture, epilog, errors_to_stderr
-from supple.cli.output import print_json, print_text
+from supple.cli.options import Json, Link, Port, Search, check_folder, check_picture, epilog, errors_to_stderr
+from supple.cli.output import print_json, print_text, without_controls
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.goal import Goal
@@ -75,7 +75,10 @@ def path(
     tolerance: Annotated[
         float | None, typer.Option("--tolerance", metavar="METRES", help="Largest position error that is accepted.")
     ] = None,
-    degrees: Degrees = False,
+    degrees: Annotated[
+        bool,
+        typer.Option("--degrees", help="Angles of FILE, --start and --end are in degrees; all output is in radians."),
+    ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the motion: .npz or .csv.")
     ] = None,
@@ -95,6 +98,7 @@ def path(
     The first line of a .csv file names its columns: time in seconds, if it is there; x,y,z; roll,pitch,yaw or
     qw,qx,qy,qz; or ax,ay,az, directions for --axis. A .npz file holds frames (n, 4, 4), or arrays named position, rpy,
     quaternion and direction; and times (n,), if it has them. --rate and --duration take the place of times.
+    Other columns are not read; one that looks like a misspelt name is refused.
 
     Prints a summary: how many poses are reached, the largest step of a joint, the way of the joints, the margins to
     limits and singularities, and, where the motion jumps or leaves the path, why. A jump is a step of a joint that is
@@ -152,9 +156,12 @@ def _check_files(out: Path | None, plot: Path | None, picture: Path | None) -> N
 
 def _read(file: str, link: str, axis: Three | None, degrees: bool, offset: Array) -> tuple[Goal, Array | None]:
     try:
-        goal, times = goal_file.read_path(file, link, axis, degrees)
+        goal, times, ignored = goal_file.read_path(file, link, axis, degrees)
     except FileNotFoundError:
         raise BadInput(f"no file {file!r}") from None
+    if ignored:
+        several = f"columns {', '.join(map(repr, ignored))} are" if len(ignored) > 1 else f"column {ignored[0]!r} is"
+        typer.echo(f"supple: {without_controls(f'{file}: {several} not read')}", err=True)
     if offset.any():
         if goal.position is None:
             raise BadInput("--offset moves positions, but the file has none")
@@ -216,6 +223,7 @@ def _data(done: PathSolution, seconds: float) -> dict[str, Any]:
         "angle": float(done.angle.max()),
         "why": done.why,
         "names": list(motion.linkage.names),
+        "units": list(motion.linkage.units),
         "times": motion.times,
         "q": motion.q,
         "seconds": seconds,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from typing import Annotated, Any
 
@@ -106,7 +107,7 @@ def table(
         typer.Option("--format", metavar="FORMAT", help=f"Of the results: {', '.join(FORMATS)}; as read by default."),
     ] = None,
     prefix: Annotated[
-        str, typer.Option("--prefix", metavar="TEXT", help="Before outcome, position_error, angle_error.")
+        str, typer.Option("--prefix", metavar="TEXT", help="Before outcome, position_error, angle_error, reconfigured.")
     ] = "",
     single: Annotated[bool, typer.Option("--float32", help="Write float32; float64 by default.")] = False,
     overwrite: Annotated[
@@ -135,7 +136,7 @@ def table(
     A file is written beside its place and renamed when it is whole. Run a job that was killed again: finished files
     are kept.
     """
-    with errors_to_stderr():
+    with errors_to_stderr(unknown_name=2, spelled=_spelled):
         if address is not None and not ray:
             raise BadInput("--address goes with --ray")
         linkage = inputs.find(source, search or ())
@@ -185,6 +186,8 @@ def _job(
     given: Any = {name: value for name, value in time.items() if value is not None}
     if work in (Work.forward, Work.solve) and given:
         raise BadInput(f"--{next(iter(given))} goes with path and track")
+    if "time" in given and "rate" in given:
+        raise BadInput("give --time or --rate, not both")
     if work is Work.track and "time" in given:
         raise BadInput("--time goes with path; track takes --rate")
     solver = None if tolerance is None else Solver(tolerance=Tolerance(position=tolerance))
@@ -199,6 +202,13 @@ def _job(
     if work is Work.solve:
         return solve(linkage, tables, target, joints=joints, pose=pose, link=link, solver=solver, **options)
     return path(linkage, tables, target, joints=joints, pose=pose, link=link, solver=solver, **given, **options)
+
+
+def _spelled(message: str) -> str:
+    """A message about arguments of functions with the options of the command: --format csv for format='csv'."""
+    return re.sub(
+        r"\b(give|needs) (\w+)=(?:'(\w+)')?", lambda m: f"{m[1]} --{m[2]}{' ' + m[3] if m[3] else ''}", message
+    )
 
 
 def _split(text: str) -> list[str]:
@@ -228,5 +238,6 @@ def _data(result: JobResult) -> dict[str, Any]:
         "rows": result.rows,
         "outcomes": dict(result.counts),
         "reconfigured": result.reconfigured,
+        "stale": list(result.stale),
         "seconds": result.seconds,
     }

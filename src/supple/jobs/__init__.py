@@ -11,10 +11,13 @@ pass through untouched; the results are added as new columns. Needs ``pip instal
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypedDict
 
+from supple.errors import unknown_option
 from supple.goal import Goal
 from supple.jobs import columns, job
 from supple.jobs.columns import Joints, Names, Pose
@@ -91,6 +94,7 @@ def forward(
     >>> jobs.forward(models.planar3(), "episodes", "poses", joints=jobs.Joints("q", degrees=True)).link
     'tip'
     """
+    _check_options(forward, options)
     read, written = columns.joints(joints), columns.pose(pose)
     return job.checked("forward", linkage, source, target, link, read, written, **options)
 
@@ -123,6 +127,7 @@ def solve(
     >>> jobs.solve(models.planar3(), "poses", "solved", pose=pose)
     <Job: solve, planar3, from poses to solved>
     """
+    _check_options(solve, options)
     read, written = columns.pose(pose), columns.joints(joints)
     return job.checked("solve", linkage, source, target, link, written, read, solver, **options)
 
@@ -161,6 +166,7 @@ def path(
     >>> jobs.path(models.planar3(), "poses", "solved", pose="ee_pose", rate=30).rate
     30.0
     """
+    _check_options(path, options)
     read, written = columns.pose(pose), columns.joints(joints)
     return job.checked(
         "path", linkage, source, target, link, written, read, solver, episode=episode, time=time, rate=rate, **options
@@ -196,5 +202,19 @@ def track(
     >>> jobs.track(models.planar3(), "poses", "tracked", pose="ee_pose", rate=30).work
     'track'
     """
+    _check_options(track, options)
     read, written = columns.pose(pose), columns.joints(joints)
     return job.checked("track", linkage, source, target, link, written, read, episode=episode, rate=rate, **options)
+
+
+def _check_options(work: Callable[..., Job], options: Mapping[str, object]) -> None:
+    """Raises `UnknownOption` for an option that a job does not have, with those jobs that have it or near matches."""
+    common = Options.__annotations__
+    own = {each: inspect.signature(each).parameters for each in (forward, solve, path, track)}
+    for name in options:
+        if name in common:
+            continue
+        others = [f"jobs.{each.__name__}" for each in own if name in own[each]]
+        belongs = f"it is an option of {' and '.join(others)}" if others else ""
+        known = [*(each for each in own[work] if each != "options"), *common]
+        raise unknown_option(f"jobs.{work.__name__}", name, known, belongs=belongs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -50,6 +49,23 @@ def number_type(kind: Any) -> Any | None:
     return kind if types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind) else None
 
 
+def tells_apart(kind: Any) -> bool:
+    """Whether values of an Arrow type tell episodes apart: single values that equal others."""
+    types = arrow().types
+    tests = (
+        "integer",
+        "floating",
+        "decimal",
+        "boolean",
+        "string",
+        "large_string",
+        "binary",
+        "large_binary",
+        "temporal",
+    )
+    return any(getattr(types, f"is_{test}")(plain(kind)) for test in tests)
+
+
 def list_size(kind: Any) -> int | None:
     """The number of numbers in each row, if the type says it; 1 for a column of numbers."""
     kind, size = plain(kind), 1
@@ -66,7 +82,7 @@ def numbers(array: Any, width: int, shape: tuple[int, ...] = ()) -> Array:
 
     ``shape`` is that of lists of lists, such as (4, 4).
     """
-    array = _decoded(array)
+    array = decoded(array)
     if not is_list(array.type):
         return _flat(array).reshape(-1, 1)
     outer = shape[0] if shape and is_list(plain(array.type.value_type)) else width
@@ -81,7 +97,8 @@ def numbers(array: Any, width: int, shape: tuple[int, ...] = ()) -> Array:
     return made
 
 
-def _decoded(array: Any) -> Any:
+def decoded(array: Any) -> Any:
+    """An array without extension and dictionary."""
     pa = arrow()
     while True:
         if isinstance(array.type, pa.BaseExtensionType):
@@ -95,7 +112,7 @@ def _decoded(array: Any) -> Any:
 def _flat(array: Any) -> Array:
     """Numbers (n,) of an array of numbers; nan for null."""
     pa = arrow()
-    array = _decoded(array)
+    array = decoded(array)
     if pa.types.is_string(array.type):
         array = _parsed(array)
     if pa.types.is_decimal(array.type) or pa.types.is_float16(array.type):
@@ -139,10 +156,10 @@ def _list_rows(array: Any, size: int) -> tuple[Any, Any]:
 
 def lengths(array: Any) -> Array:
     """The number of numbers in each row of a column of lists, with those of the lists inside; null counts as 0."""
-    array = _decoded(array)
+    array = decoded(array)
     if not is_list(array.type):
         return np.ones(len(array))
-    inner = _decoded(array.values)
+    inner = decoded(array.values)
     counts = np.append(0, np.cumsum(lengths(inner)))
     if arrow().types.is_fixed_size_list(array.type):
         size = array.type.list_size
@@ -171,11 +188,6 @@ def words(codes: Any, known: tuple[str, ...]) -> Any:
     """An Arrow column of a few words, from their indices (rows,)."""
     pa = arrow()
     return pa.DictionaryArray.from_arrays(pa.array(np.asarray(codes, dtype=np.int8)), pa.array(known, pa.string()))
-
-
-def row_bytes(batch: Any) -> float:
-    """Bytes of a row on average."""
-    return batch.nbytes / batch.num_rows if batch.num_rows else math.inf
 
 
 def refuse_type(name: str, kind: Any) -> BadInput:

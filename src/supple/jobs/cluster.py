@@ -80,7 +80,7 @@ def _task(shared: tuple[Job, JobFolder], entry: Entry) -> Receipt | str:
         return found
     try:
         return one_file.make(job, folder, entry, lambda rows: None)
-    except one_file.FAILURES as error:
+    except Exception as error:
         return one_file.reason(error)
 
 

@@ -16,6 +16,7 @@ from supple.linkage import Linkage
 
 Names = str | Sequence[str]
 _ORDERS = ("wxyz", "xyzw")
+_ROUNDING = 1e-9  # radians, degrees or metres: a joint value this far outside its limits is at them
 
 
 def _names(value: object, what: str) -> tuple[str, ...]:
@@ -218,6 +219,7 @@ class JointMap:
         self.values = np.array([k for _, k in pairs], dtype=int)
         if len(set(self.values.tolist())) != len(pairs):
             raise BadInput(f"names has a joint value twice: {', '.join(str(name) for name in names)}")
+        self._low, self._high = linkage.lower[self.values], linkage.upper[self.values]
         angular = np.array([linkage.units[k] == "rad" for k in self.values], dtype=bool)
         self._unit = np.where(angular & columns.degrees, np.pi / 180, 1.0)
         self._scaled = columns.degrees and bool(angular.any())
@@ -241,6 +243,17 @@ class JointMap:
         entries = np.full((len(q), self.width), np.nan)
         entries[:, self.entries] = q[:, self.values] / self._unit
         return entries
+
+    def singles(self, entries: Array) -> NDArray[np.float32]:
+        """Entries (rows, width) as float32; those within the limits are rounded to float32 within the limits."""
+        made = entries.astype(np.float32)
+        given, rounded = entries[:, self.entries], made[:, self.entries]
+        low, high = self._low / self._unit, self._high / self._unit
+        within = (given >= low - _ROUNDING) & (given <= high + _ROUNDING)
+        below, above = (np.nextafter(rounded, np.float32(side)) for side in (-np.inf, np.inf))
+        rounded = np.where(within & (rounded > high), below, np.where(within & (rounded < low), above, rounded))
+        made[:, self.entries] = rounded
+        return made
 
 
 def _default_names(linkage: Linkage, link: str, width: int, columns: Joints) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from supple.errors import BadInput
 from supple.frame import Array
-from supple.jobs.arrow_arrays import arrow
+from supple.jobs.arrow_arrays import arrow, decoded
 
 if TYPE_CHECKING:
     from supple.jobs.layout import Layout
@@ -85,8 +85,7 @@ class _Runs:
         import pyarrow.compute as compute
 
         values = batch.column(batch.schema.names.index(column))
-        if arrow().types.is_dictionary(values.type):
-            values = values.dictionary_decode()
+        values = decoded(values)
         before, after = values.slice(0, len(values) - 1), values.slice(1)
         same = compute.or_kleene(compute.equal(before, after), compute.and_(before.is_null(), after.is_null()))
         changes = 1 + np.flatnonzero(~same.fill_null(False).to_numpy(zero_copy_only=False))

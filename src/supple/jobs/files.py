@@ -53,14 +53,20 @@ def find(source: Source, target: str | os.PathLike[str], format: str | None, dat
     else:
         if goal.exists() and not goal.is_dir():
             raise BadInput(f"target must be a folder, and {goal} is a file")
+        if not single and goal.suffix.lower() in tables.ENDINGS and not goal.exists():
+            raise BadInput(
+                f"{goal} is the name of a file, and the source may have several tables; give a folder, such as "
+                f"{goal.with_suffix('')}"
+            )
         pairs = list(_pairs(source, goal, dataset))
-        entries = tuple(Entry(path, goal / _renamed(name, format), name) for path, name in pairs)
+        entries = tuple(Entry(path, goal / renamed(name, format), name) for path, name in pairs)
         folder = goal / JOB_FOLDER
     _check_distinct(entries)
     return Files(entries, folder)
 
 
-def _renamed(name: str, format: str | None) -> str:
+def renamed(name: str, format: str | None) -> str:
+    """The name of the result of a table."""
     if format is None or tables.format_of(name) == format:
         return name
     return os.path.splitext(name)[0] + tables.FORMATS[format]
@@ -92,23 +98,30 @@ def _pairs(source: Source, target: Path, dataset: bool) -> Iterator[tuple[Path, 
                 f"{os.path.join(text, '*.csv')}"
             )
         for path in found:
-            yield path, os.path.relpath(path, text)
+            yield _existing(path), os.path.relpath(path, text)
     elif any(c in text for c in _WILD) and not os.path.exists(text):
         parts = Path(text).parts
         fixed = next(i for i, part in enumerate(parts) if any(c in part for c in _WILD))
         root = os.path.join(*parts[:fixed]) if fixed else "."
         inside = os.path.realpath(target)
-        matches = sorted(p for p in glob.glob(text, recursive=True) if os.path.isfile(p))
+        matches = sorted(p for p in glob.glob(text, recursive=True) if os.path.isfile(p) or os.path.islink(p))
         matches = [p for p in matches if not _within(os.path.realpath(p), inside) or inside == os.path.realpath(root)]
         if not matches:
             raise BadInput(f"no file matches {text}")
         for match in matches:
-            yield Path(match), os.path.relpath(match, root)
+            yield _existing(Path(match)), os.path.relpath(match, root)
     else:
         yield _existing(Path(text)), os.path.basename(text)
 
 
+def check_link(path: Path) -> None:
+    """Raises `BadInput` for a link to a file that does not exist."""
+    if path.is_symlink() and not path.exists():
+        raise BadInput(f"{path} is a link to {os.readlink(path)}, which does not exist")
+
+
 def _existing(path: Path) -> Path:
+    check_link(path)
     if not path.is_file():
         raise BadInput(f"no file {os.fspath(path)!r}" if not path.exists() else f"{path} is no file")
     return path

@@ -111,10 +111,10 @@ class Job:
             "layout": _LAYOUT,
             "work": self.work,
             "linkage": self.linkage.to_dict(geometry=False),
-            "goal": repr(self.goal),
+            "goal": _exact(self.goal._value()),
             "joints": repr(self.joints),
             "pose": repr(self.pose),
-            "solver": repr(self.solver),
+            "solver": _solver_data(self.solver),
             "episode": self.episode,
             "time": self.time,
             "rate": self.rate,
@@ -126,6 +126,20 @@ class Job:
     def __repr__(self) -> str:
         source = self.source if isinstance(self.source, str | os.PathLike) else f"{len(self.source)} files"
         return f"<Job: {self.work}, {self.linkage.name}, from {source} to {self.target}>"
+
+
+def _exact(value: object) -> Any:
+    """Values as plain data with all digits of their numbers."""
+    if isinstance(value, tuple):
+        return [_exact(each) for each in value]
+    return value.hex() if isinstance(value, bytes | float) else value
+
+
+def _solver_data(solver: Solver) -> Any:
+    try:
+        return solver.to_dict()
+    except BadInput:  # it has functions
+        return repr(solver)
 
 
 def checked(
@@ -155,6 +169,8 @@ def checked(
     else:
         _check.file_name(source, "source")
     _check.file_name(target, "target")
+    if time is not None and rate is not None:
+        raise BadInput("give time or rate, not time and rate")
     if work == "path" and isinstance(solver, Solver) and not (solver.searches and not solver.prefer.terms):
         raise BadInput("path needs a solver with method.search(), without preferences")
     return Job(

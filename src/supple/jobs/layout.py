@@ -61,10 +61,25 @@ class Layout:
             names = self.table.schema.names
             self.episode = job.episode or ("episode_index" if "episode_index" in names else None)
             if self.episode is not None:
-                self._index(self.episode)
+                self._check_episodes(self.episode)
             self.time = job.time
             if self.time is not None:
                 self._checked(self.time, 1)
+
+    def _check_episodes(self, column: str) -> None:
+        """Raises `BadInput` if the values of a column do not tell episodes apart."""
+        kind = self.table.schema.field(self._index(column)).type
+        if not arrow_arrays.tells_apart(kind):
+            raise BadInput(f"column {column!r} must tell episodes apart by numbers or texts, not {kind}")
+        if not arrow().types.is_floating(arrow_arrays.plain(kind)):
+            return
+        row = 0
+        for batch in self.table.batches([column]):
+            values = arrow_arrays.decoded(batch.column(0)).cast(arrow().float64())
+            is_nan = values.is_null(nan_is_null=True).to_numpy(False) & values.is_valid().to_numpy(False)
+            if is_nan.any():
+                raise BadInput(f"column {column!r} must tell episodes apart, and row {row + is_nan.argmax()} has nan")
+            row += batch.num_rows
 
     @property
     def needed(self) -> list[str]:
@@ -151,6 +166,16 @@ class Layout:
         """Joint values (rows, dof) of a batch, and which rows are good."""
         return self.joint_map.q(self._numbers(batch, self.joint_columns, (self.joint_map.width,)))
 
+    @property
+    def joint_rounding(self) -> float:
+        """The largest relative error of rounding to the type of the joint columns; 0 for float64 and for texts."""
+        types = arrow().types
+        found = (self.table.schema.field(self._index(name)).type for name in self.joint_columns)
+        kinds = [kind for each in found if (kind := arrow_arrays.number_type(each)) is not None]
+        if any(types.is_float16(kind) for kind in kinds):
+            return float(np.finfo(np.float16).eps)
+        return float(np.finfo(np.float32).eps) if any(types.is_float32(kind) for kind in kinds) else 0.0
+
     def poses(self, batch: Any) -> dict[str, Array]:
         """The numbers (rows, n) of each part of the poses of a batch."""
         return {part: self._numbers(batch, columns, _SHAPES[part]) for part, columns in self.pose_columns.items()}
@@ -178,7 +203,7 @@ class Layout:
             fields.append(pa.field(job.prefix + "reconfigured", pa.bool_()))
         there = [field.name for field in fields if field.name in self.table.schema.names]
         if there:
-            raise BadInput(f"the table already has a column {there[0]!r}; name another, or give prefix=")
+            raise BadInput(f"the table already has a column {there[0]!r}; {self._other_name(there[0])}")
         twice = [field.name for field in fields if [each.name for each in fields].count(field.name) > 1]
         if twice:
             raise BadInput(f"two columns to add have the name {twice[0]!r}")
@@ -195,6 +220,15 @@ class Layout:
             from supple.jobs import lerobot
 
             self.schema = schema.with_metadata(lerobot.hugging_face(dict(schema.metadata), self))
+
+    def _other_name(self, taken: str) -> str:
+        """Which option gives another name to a column that is added; in csv a column of lists is several."""
+        job = self.job
+        options = job.pose.parts if job.work == "forward" else {"joints": job.joints.columns}
+        for option, columns in options.items():
+            if any(taken == name or taken.rpartition("_")[0] == name for name in columns):
+                return f"give {option}= another name"
+        return "give prefix= to rename the columns that are added"
 
     def _number_fields(self, columns: Names, width: int, number: Any) -> list[Any]:
         pa = arrow()
@@ -223,7 +257,9 @@ class Layout:
     def solve_arrays(self, q: Array, codes: Any, distance: Array, angle: Array, reconfigured: Any | None) -> list[Any]:
         """The columns to add (Arrow arrays) for joint values (rows, dof) and their errors."""
         pa = arrow()
-        arrays = self._number_arrays(self.job.joints.columns, self.joint_map.entries_of(q))
+        values = self.joint_map.entries_of(q)
+        entries: Any = self.joint_map.singles(values) if self.single else values
+        arrays = self._number_arrays(self.job.joints.columns, entries)
         arrays.append(self._outcome_array(codes))
         arrays += [pa.array(np.asarray(each, dtype=np.float32)) for each in (distance, angle)]
         return arrays if reconfigured is None else [*arrays, pa.array(np.asarray(reconfigured, dtype=bool))]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from supple.errors import BadInput
-from supple.jobs import arrow_arrays, outcomes
+from supple.jobs import arrow_arrays, files, outcomes
 
 if TYPE_CHECKING:
     from supple.jobs.job import Job
     from supple.jobs.layout import Layout
 
-INFO = "meta/info.json"
+INFO, STATS, EPISODES = "meta/info.json", "meta/stats.json", "meta/episodes"
+_MADE_FOLDERS = (EPISODES + "/", "data/")
 _POSE_NAMES = {
     "pose": ("x", "y", "z"),
     "position": ("x", "y", "z"),
@@ -51,10 +53,29 @@ def check(job: Job) -> None:
     info(os.fspath(job.source))  # type: ignore[arg-type]
     if job.format not in (None, "parquet"):
         raise BadInput(f"a LeRobot dataset is written as parquet, not {job.format}")
+    for place in others(Path(os.fspath(job.source)), Path(job.target)):  # type: ignore[arg-type]
+        files.check_link(place)
     written = [*(column for part in job.pose.parts.values() for column in part), *job.joints.columns, job.prefix]
     for name in written:
         if "/" in name:
             raise BadInput(f"a feature of a LeRobot dataset has no / in its name, got {name!r}")
+
+
+def others(source: Path, target: Path) -> Iterator[Path]:
+    """The files of a dataset that a job copies as they are, such as videos and tasks."""
+    seen = {os.path.realpath(target)}
+    for folder, folders, names in os.walk(source, followlinks=True):
+        if os.path.realpath(folder) in seen:
+            folders.clear()
+            continue
+        seen.add(os.path.realpath(folder))
+        folders[:] = sorted(name for name in folders if name != files.JOB_FOLDER)
+        for name in sorted(names):
+            place = Path(folder, name)
+            below = place.relative_to(source)
+            made = below.suffix == ".parquet" and below.as_posix().startswith(_MADE_FOLDERS)
+            if not made and below.as_posix() not in (INFO, STATS):
+                yield place
 
 
 def features(layout: Layout) -> dict[str, dict[str, Any]]:

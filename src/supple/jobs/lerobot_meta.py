@@ -15,16 +15,15 @@ from supple.errors import BadInput
 from supple.frame import Array
 from supple.jobs import arrow_arrays, lerobot
 from supple.jobs.arrow_arrays import arrow
-from supple.jobs.files import JOB_FOLDER, Files
+from supple.jobs.files import Files
 from supple.jobs.layout import Layout
+from supple.jobs.receipts import write_json
 from supple.jobs.tables import Table, TableWriter
 from supple.write import atomic
 
 if TYPE_CHECKING:
     from supple.jobs.job import Job
 
-STATS, EPISODES = "meta/stats.json", "meta/episodes"
-_MADE_FOLDERS = (EPISODES + "/", "data/")
 QUANTILES = {"q01": 0.01, "q10": 0.1, "q50": 0.5, "q90": 0.9, "q99": 0.99}
 Statistics = dict[str, dict[str, list[float]]]
 """Statistics by the name of a feature and of the statistic; each has one number for each entry."""
@@ -36,56 +35,44 @@ def write_meta(job: Job, files: Files) -> None:
     data = lerobot.info(source)
     layout = Layout(job, Table(files.entries[0].source))
     added = lerobot.features(layout)
-    by_episode: dict[int, Statistics] = {}
-    for entry in files.entries:
-        by_episode.update(_episode_statistics(entry.target, list(added)))
+    by_episode = _all_statistics(files, list(added))
     _copy_others(source, target)
-    for place in sorted((source / EPISODES).rglob("*.parquet")):
+    for place in sorted((source / lerobot.EPISODES).rglob("*.parquet")):
         _write_episodes(place, target / place.relative_to(source), by_episode, added)
-    stats = source / STATS
+    stats = source / lerobot.STATS
     if stats.is_file():
         known = json.loads(stats.read_text(encoding="utf-8"))
-        _write_json(target / STATS, {**known, **_aggregated(list(by_episode.values()), added)})
-    _write_json(target / lerobot.INFO, {**data, "features": {**data["features"], **added}})
+        write_json(target / lerobot.STATS, {**known, **_aggregated(list(by_episode.values()), added)}, 4)
+    write_json(target / lerobot.INFO, {**data, "features": {**data["features"], **added}}, 4)
 
 
 def _copy_others(source: Path, target: Path) -> None:
     """Copy what the job does not change, such as videos and tasks; a copy of the same size and time is kept."""
-    seen = {os.path.realpath(target)}
-    for folder, folders, names in os.walk(source, followlinks=True):
-        if os.path.realpath(folder) in seen:
-            folders.clear()
+    for place in lerobot.others(source, target):
+        copy, now = target / place.relative_to(source), place.stat()
+        if copy.is_file() and (copy.stat().st_size, copy.stat().st_mtime_ns) == (now.st_size, now.st_mtime_ns):
             continue
-        seen.add(os.path.realpath(folder))
-        folders[:] = sorted(name for name in folders if name != JOB_FOLDER)
-        for name in sorted(names):
-            place = Path(folder, name)
-            below = place.relative_to(source)
-            made = (lerobot.INFO, STATS)
-            if below.as_posix() in made or (below.suffix == ".parquet" and below.as_posix().startswith(_MADE_FOLDERS)):
-                continue
-            copy, now = target / below, place.stat()
-            if copy.is_file() and (copy.stat().st_size, copy.stat().st_mtime_ns) == (now.st_size, now.st_mtime_ns):
-                continue
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            with atomic.replacing(copy) as new:
-                shutil.copy2(place, new)
-
-
-def _write_json(place: Path, data: dict[str, Any]) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with atomic.replacing(place) as new:
-        new.write_text(json.dumps(data, indent=4, ensure_ascii=False), encoding="utf-8")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        with atomic.replacing(copy) as new:
+            shutil.copy2(place, new)
 
 
 # -- statistics -------------------------------------------------------------------------------------------------------
 
 
-def _episode_statistics(place: Path, names: list[str]) -> dict[int, Statistics]:
-    """The statistics of each episode in a data file."""
+def _all_statistics(files: Files, names: list[str]) -> dict[int, Statistics]:
+    """The statistics of each episode of a dataset; raises `BadInput` if the rows of one do not stand together."""
     made: dict[int, Statistics] = {}
-    for episode, values in _episodes(place, names):
-        made[episode] = {name: _statistics(rows) for name, rows in values.items()}
+    found: dict[int, Path] = {}
+    for entry in files.entries:
+        for episode, values in _episodes(entry.target, names):
+            if episode in found:
+                raise BadInput(
+                    f"{entry.source}: episode {episode} is also in {found[episode]}; the rows of an episode must stand "
+                    "together in one file"
+                )
+            found[episode] = entry.source
+            made[episode] = {name: _statistics(rows) for name, rows in values.items()}
     return made
 
 

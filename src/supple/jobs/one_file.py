@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 Report = Callable[[int], None]
 """Called with the number of rows that are done; it may raise to end the work."""
-FAILURES = (SuppleError, OSError, MemoryError)
-"""What ends one file and not the others."""
 
 
 def reason(error: BaseException) -> str:
     """Why a file failed, in a line."""
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror}"
-    return str(error) or type(error).__name__
+    if isinstance(error, SuppleError | OSError) and str(error):
+        return str(error)
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 class _Tally:
@@ -107,7 +107,9 @@ def _side_by_side(layout: Layout, batches: Iterator[Any], results: Iterator[Resu
         taken = 0
         while taken < batch.num_rows:
             if not left:
-                result = next(results)
+                result = next(results, None)
+                if result is None:
+                    raise BadInput(f"{layout.table.path}: it has more rows than were read; it changed meanwhile")
                 tally.add(result)
                 arrays, first, left = result.arrays, 0, result.rows
             count = min(left, batch.num_rows - taken)

@@ -24,9 +24,15 @@ BY_WORK = {"forward": FORWARD, "solve": SOLVE, "path": SOLVE, "track": TRACK}
 _AT = 1e-9  # radians or metres: a joint is at its limit
 
 
-def forward_codes(linkage: Linkage, q: Array, good: Any) -> Any:
-    """Indices into `FORWARD` (rows,) for joint values (rows, dof), of which some rows are good."""
+def forward_codes(linkage: Linkage, q: Array, good: Any, rounding: float = 0.0) -> Any:
+    """Indices into `FORWARD` (rows,) for joint values (rows, dof), of which some rows are good.
+
+    ``rounding`` is the relative error of the joint values, such as that of float32.
+    """
     codes = np.zeros(len(q), dtype=np.int8)
+    if rounding:
+        nearest = np.clip(q, linkage.lower, linkage.upper)
+        q = np.where(np.abs(q - nearest) <= rounding * np.abs(q), nearest, q)
     codes[~linkage.inside(q, _AT)] = 1
     codes[~good] = 2
     return codes
@@ -37,19 +43,19 @@ def solve_codes(
 ) -> Any:
     """Indices into `SOLVE` (rows,) for outcomes of a solver, with joint values (rows, dof) and goal positions.
 
-    A goal is out of reach if its position is farther than the reach, which is a proof; at limits, if the nearest q
-    has a joint at its limit, among those that are ``moving``.
+    A goal is out of reach if its position is farther than the reach, which is a proof. Else it is out of budget if the
+    solver ended so. Else it is at limits, if the nearest q has a joint at its limit, among those that are ``moving``.
     """
     codes = np.zeros(len(q), dtype=np.int8)
     missed = np.flatnonzero(outcomes != Outcome.ARRIVED.value)
     if not len(missed):
         return codes
     codes[missed] = SOLVE.index("stuck")
-    codes[outcomes == Outcome.OUT_OF_BUDGET.value] = SOLVE.index("out_of_budget")
     at = q[missed][:, moving]
     low, high = linkage.lower[moving], linkage.upper[moving]
     limited = ((at <= low + _AT) | (at >= high - _AT)).any(axis=1)
     codes[missed[limited]] = SOLVE.index("at_limits")
+    codes[outcomes == Outcome.OUT_OF_BUDGET.value] = SOLVE.index("out_of_budget")
     most, base = encoding.goal_reach(linkage, goal)
     if position is not None and solver.keep_limits and most < np.inf:
         away = np.linalg.norm(position[missed] - base, axis=1) - np.linalg.norm(goal.point)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from supple.errors import BadInput
+from supple.jobs import files, tables
 from supple.jobs.files import Entry, Files
 from supple.write import atomic
 
@@ -44,8 +45,8 @@ def options_hash(options: dict[str, Any]) -> str:
 class JobFolder:
     """The folder of a job's own files."""
 
-    def __init__(self, files: Files, options: dict[str, Any]) -> None:
-        self.path, self.files, self.options = files.folder, files, options
+    def __init__(self, found: Files, options: dict[str, Any]) -> None:
+        self.path, self.files, self.options = found.folder, found, options
         self.hash = options_hash(options)
 
     def check(self, overwrite: bool) -> None:
@@ -69,7 +70,10 @@ class JobFolder:
 
         With ``overwrite``, the receipts of another job are removed, so that nothing of it is kept.
         """
-        (self.path / _DONE).mkdir(parents=True, exist_ok=True)
+        try:
+            (self.path / _DONE).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"the target cannot be made: {error.filename}: {error.strerror}") from None
         with open(self.path / _LOCK, "a+b") as lock:
             if not _locked(lock):
                 raise BadInput(f"another process works on this job: {self.path / _LOCK} is locked")
@@ -107,6 +111,16 @@ class JobFolder:
             return None
         return receipt if receipt.result_size == result.st_size else None
 
+    def stale(self) -> tuple[str, ...]:
+        """Results of earlier runs that are still there, and whose tables are not among those of the job."""
+        known = {entry.name for entry in self.files.entries}
+        read = (self._read(place) or {} for place in (self.path / _DONE).glob("*.json"))
+        named = {str(data.get("name", "")) for data in read} - known
+        gone = (files.renamed(name, self.options["format"]) for name in named if _is_table(name))
+        results = {os.path.realpath(entry.target) for entry in self.files.entries}
+        there = (name for name in gone if (self.path.parent / name).is_file())
+        return tuple(sorted(name for name in there if os.path.realpath(self.path.parent / name) not in results))
+
     def write(self, entry: Entry, receipt: Receipt) -> None:
         """Note that a file is finished."""
         write_json(self._receipt(entry), asdict(receipt))
@@ -127,10 +141,15 @@ class JobFolder:
         return data if isinstance(data, dict) else None
 
 
-def write_json(path: Path, data: dict[str, Any]) -> None:
-    """Write JSON whole or not at all."""
+def write_json(path: Path, data: dict[str, Any], indent: int = 1) -> None:
+    """Write JSON whole or not at all; its folder is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with atomic.replacing(path) as new:
-        new.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        new.write_text(json.dumps(data, indent=indent, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _is_table(name: str) -> bool:
+    return os.path.splitext(name)[1].lower() in tables.ENDINGS
 
 
 def _short(name: str) -> str:

@@ -12,6 +12,11 @@ from supple.jobs.outcomes import BY_WORK
 _SHOWN = 20  # files of a plan, and errors of a result
 
 
+def _stale_lines(names: tuple[str, ...]) -> list[str]:
+    lines = [f"stale   {name}: its table is not among those of the job" for name in names[:_SHOWN]]
+    return [*lines, f"and {len(names) - _SHOWN:,} more stale files"] if len(names) > _SHOWN else lines
+
+
 @dataclass(frozen=True)
 class FilePlan:
     """What would be done with one table."""
@@ -36,6 +41,8 @@ class Plan:
     """The columns that are read, with their types, as in the first table."""
     adds: Mapping[str, str]
     """The columns that are added, with their types."""
+    stale: tuple[str, ...] = ()
+    """Results of earlier runs whose tables are not among those of the job; they stay."""
 
     @property
     def rows(self) -> int:
@@ -61,6 +68,7 @@ class Plan:
         lines += text_table([["file", "rows", ""], *rows], "<><")
         if len(self.files) > _SHOWN:
             lines.append(f"and {len(self.files) - _SHOWN:,} more files")
+        lines += _stale_lines(self.stale)
         return "\n".join(lines)
 
 
@@ -85,6 +93,8 @@ class JobResult:
     """Rows of the files that were made."""
     seconds: float = 0.0
     """The time it took."""
+    stale: tuple[str, ...] = ()
+    """Results of earlier runs whose tables are not among those of the job; they stay."""
 
     def __bool__(self) -> bool:
         return not self.failed
@@ -105,6 +115,7 @@ class JobResult:
         rows = f"{self.rows:,} row{'s' if self.rows != 1 else ''}: {', '.join(ended)}" if self.rows else "no rows"
         lines = [f"{files}{speed}", rows]
         lines += [f"failed  {name}: {reason}" for name, reason in list(self.failed.items())[:_SHOWN]]
+        lines += _stale_lines(self.stale)
         return "\n".join(lines)
 
 

@@ -38,17 +38,11 @@ def plan(job: Job, files: Files, folder: JobFolder) -> Plan:
         from supple.jobs import lerobot
 
         lerobot.check(job)
-    return _plan(job, files, folder, {})
-
-
-def _plan(job: Job, files: Files, folder: JobFolder, kept: dict[str, Receipt]) -> Plan:
-    """Check all tables that are to be read, and collect the receipts of those that are not."""
     first: Layout | None = None
     rows: list[FilePlan] = []
     for entry in files.entries:
         receipt = folder.kept(entry)
         if receipt is not None:
-            kept[entry.name] = receipt
             rows.append(FilePlan(entry.name, receipt.rows, True))
             if first is not None or entry is not files.entries[-1]:
                 continue
@@ -60,7 +54,7 @@ def _plan(job: Job, files: Files, folder: JobFolder, kept: dict[str, Receipt]) -
     schema = first.table.schema
     reads = {name: str(schema.field(schema.names.index(name)).type) for name in first.needed}
     adds = {field.name: str(field.type) for field in first.fields}
-    return Plan(job.work, os.fspath(job.target), tuple(rows), reads, adds)
+    return Plan(job.work, os.fspath(job.target), tuple(rows), reads, adds, folder.stale())
 
 
 def run(
@@ -68,16 +62,10 @@ def run(
 ) -> JobResult:
     """Do the work; see `Job.run`."""
     began = time.perf_counter()
-    kept: dict[str, Receipt] = {}
-    folder.check(job.overwrite)
-    if job.is_dataset:
-        from supple.jobs import lerobot
-
-        lerobot.check(job)
-    planned = _plan(job, files, folder, kept)
+    planned = plan(job, files, folder)
     with folder.opened(job.overwrite):
-        todo = [entry for entry in files.entries if folder.kept(entry) is None]
         kept = {entry.name: receipt for entry in files.entries if (receipt := folder.kept(entry)) is not None}
+        todo = [entry for entry in files.entries if entry.name not in kept]
         made: dict[str, Receipt] = {}
         failed: dict[str, str] = {}
         with _bar(job, planned, progress) as bar:
@@ -96,7 +84,7 @@ def run(
             from supple.jobs import lerobot_meta
 
             lerobot_meta.write_meta(job, files)
-    result = _result(job, made, kept, failed, time.perf_counter() - began)
+    result = _result(job, made, kept, failed, time.perf_counter() - began, planned.stale)
     if failed:
         raise JobFailed(result)
     return result
@@ -141,10 +129,10 @@ def _by_threads(
         while waiting:
             for future in _finished(waiting):
                 entry = waiting.pop(future)
-                try:
-                    yield entry, future.result()
-                except one_file.FAILURES as error:
-                    yield entry, one_file.reason(error)
+                error = future.exception()
+                if error is not None and not isinstance(error, Exception):
+                    raise error
+                yield entry, future.result() if error is None else one_file.reason(error)
     finally:
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
@@ -164,7 +152,12 @@ def cores() -> int:
 
 
 def _result(
-    job: Job, made: dict[str, Receipt], kept: dict[str, Receipt], failed: dict[str, str], seconds: float
+    job: Job,
+    made: dict[str, Receipt],
+    kept: dict[str, Receipt],
+    failed: dict[str, str],
+    seconds: float,
+    stale: tuple[str, ...],
 ) -> JobResult:
     receipts = [*made.values(), *kept.values()]
     counts: Counter[str] = Counter(dict.fromkeys(BY_WORK[job.work], 0))
@@ -180,4 +173,5 @@ def _result(
         sum(receipt.reconfigured for receipt in receipts),
         sum(receipt.rows for receipt in made.values()),
         seconds,
+        stale,
     )

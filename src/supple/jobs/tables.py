@@ -77,8 +77,8 @@ class Table:
     def _parquet_file(self) -> Any:
         import pyarrow.parquet as parquet
 
-        # without pre_buffer a row group of any size is read page by page
-        return parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=_BUFFER)
+        # without pre_buffer a row group of any size is read page by page; pages without checksum are read as they are
+        return parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=_BUFFER, page_checksum_verification=True)
 
     def _open_parquet(self) -> tuple[Any, int]:
         with self._parquet_file() as file:
@@ -97,19 +97,19 @@ class Table:
 
     # -- Arrow --------------------------------------------------------------------------------------------------
 
-    def _arrow_batches(self) -> tuple[Any, Iterator[Any], int | None]:
+    def _arrow_batches(self) -> tuple[Any, Iterator[Any]]:
         pa = arrow()
         source = pa.memory_map(os.fspath(self.path))
         if self.is_stream:
             stream = pa.ipc.open_stream(source)
-            return stream.schema, iter(stream), None
+            return stream.schema, iter(stream)
         file = pa.ipc.open_file(source)
-        return file.schema, (file.get_batch(i) for i in range(file.num_record_batches)), file.num_record_batches
+        return file.schema, (file.get_batch(i) for i in range(file.num_record_batches))
 
     def _open_arrow(self) -> tuple[Any, int]:
         with open(self.path, "rb") as file:
             self.is_stream = file.read(len(_MAGIC)) != _MAGIC
-        schema, batches, _ = self._arrow_batches()
+        schema, batches = self._arrow_batches()
         rows, widest = 0, 1.0
         for batch in batches:
             rows += batch.num_rows
@@ -119,7 +119,7 @@ class Table:
         return schema, max(1, min(BATCH_ROWS, int(BATCH_BYTES / widest)))
 
     def _arrow(self, columns: Sequence[str] | None, size: int) -> Iterator[Any]:
-        _, batches, _ = self._arrow_batches()
+        _, batches = self._arrow_batches()
         for batch in batches:
             chosen = batch if columns is None else batch.select(list(columns))
             for first in range(0, batch.num_rows, size):

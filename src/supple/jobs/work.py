@@ -60,12 +60,13 @@ class Forward:
 
     def __init__(self, job: Job, layout: Layout) -> None:
         self.job, self.layout = job, layout
+        self.rounding = layout.joint_rounding
 
     def rows(self, batch: Any) -> Result:
         """The result of a batch."""
         q, good = self.layout.joints(batch)
         frames = self.job.linkage.frame(q, self.job.link)
-        codes = outcomes.forward_codes(self.job.linkage, q, good)
+        codes = outcomes.forward_codes(self.job.linkage, q, good, self.rounding)
         arrays = self.layout.forward_arrays(frames, codes)
         return Result(arrays, np.bincount(codes, minlength=len(outcomes.FORWARD)))
 
@@ -142,7 +143,9 @@ class Continuous(EpisodeWork):
         """The result of some whole episodes."""
         job = self.job
         frames, good = job.pose.frames(episodes.numbers)
-        times = self._times(episodes)
+        if episodes.times is not None:
+            good = good & np.isfinite(episodes.times)
+        times = self._times(episodes, good)
         offsets = episodes.offsets
         if not good.all():
             frames, offsets = frames[good], np.append(0, np.cumsum(good))[offsets]
@@ -162,22 +165,22 @@ class Continuous(EpisodeWork):
         )
         return self.result(good, found.q, codes, found.distance, found.angle, found.reconfigured)
 
-    def _times(self, episodes: Episodes) -> Array | None:
-        """Times (rows,) in seconds, that increase within each episode; None if nothing tells them."""
+    def _times(self, episodes: Episodes, good: Any) -> Array | None:
+        """Times (rows,) in seconds, that increase over the good rows of each episode; None if nothing tells them."""
+        begins = np.repeat(episodes.offsets[:-1], np.diff(episodes.offsets))
         if episodes.times is None:
             if self.job.rate is None:
                 return None
-            begins = np.repeat(episodes.offsets[:-1], np.diff(episodes.offsets))
             even: Array = (np.arange(len(begins)) - begins) / self.job.rate
             return even
-        steps = np.diff(episodes.times)
-        steps[episodes.offsets[1:-1] - 1] = 1  # from one episode to the next
-        wrong = np.flatnonzero(~(steps > 0))
+        rows = np.flatnonzero(good)
+        same = begins[rows[1:]] == begins[rows[:-1]]
+        wrong = np.flatnonzero(same & (np.diff(episodes.times[rows]) <= 0))
         if len(wrong):
-            row = int(episodes.first + wrong[0] + 1)
+            before, row = rows[wrong[0]], rows[wrong[0] + 1]
             raise BadInput(
-                f"{self.layout.table.path}: row {row}: the time must increase within an episode, and column "
-                f"{self.layout.time!r} has {episodes.times[wrong[0]]:g}, then {episodes.times[wrong[0] + 1]:g}"
+                f"{self.layout.table.path}: row {episodes.first + row}: the time must increase within an episode, and "
+                f"column {self.layout.time!r} has {episodes.times[before]:g}, then {episodes.times[row]:g}"
             )
         return episodes.times
 

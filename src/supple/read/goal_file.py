@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _check
-from supple.errors import BadInput, unknown
+from supple.errors import BadInput, near_matches, unknown
 from supple.frame import Array, Frame
 from supple.goal import Goal
 from supple.read import arrays, bounded
@@ -38,16 +38,17 @@ _TIMED_SHAPES: dict[str, tuple[int, ...]] = {**_SHAPES, "times": ()}
 
 def read_path(
     path: str | os.PathLike[str], link: str, axis: ArrayLike | None = None, degrees: bool = False
-) -> tuple[Goal, Array | None]:
-    """The goals of a path (frames,), as `read`, and their times (frames,) in seconds or None.
+) -> tuple[Goal, Array | None, list[str]]:
+    """The goals of a path (frames,), as `read`, their times (frames,) in seconds or None, and the columns not read.
 
-    Times are in the column ``time`` of a .csv or in ``times`` (n,) of a .npz.
+    Times are in the column ``time`` of a .csv or in ``times`` (n,) of a .npz. Other columns of a .csv are not read.
     """
-    parts, place = _read_parts(path, _TIMED_PARTS, _TIMED_SHAPES)
+    ignored: list[str] = []
+    parts, place = _read_parts(path, _TIMED_PARTS, _TIMED_SHAPES, ignored)
     times = parts.pop("times", None)
     if not parts:
         raise BadInput(f"{place(None)} there are times, but no poses")
-    return _checked(parts, place, link, axis, degrees), None if times is None else times.reshape(-1)
+    return _checked(parts, place, link, axis, degrees), None if times is None else times.reshape(-1), ignored
 
 
 def read(path: str | os.PathLike[str], link: str, axis: ArrayLike | None = None, degrees: bool = False) -> Goal:
@@ -65,11 +66,14 @@ def read(path: str | os.PathLike[str], link: str, axis: ArrayLike | None = None,
 
 
 def _read_parts(
-    path: str | os.PathLike[str], known: Mapping[str, Sequence[str]], shapes: Mapping[str, tuple[int, ...]]
+    path: str | os.PathLike[str],
+    known: Mapping[str, Sequence[str]],
+    shapes: Mapping[str, tuple[int, ...]],
+    ignored: list[str] | None = None,
 ) -> tuple[dict[str, Array], _Place]:
     file = _check.file_name(path)
     ending = ".csv" if file == "-" else _check.ending(file, ENDINGS, "goals are read from")
-    return _read_npz(file, shapes) if ending == ".npz" else _read_csv(file, known)
+    return _read_npz(file, shapes) if ending == ".npz" else _read_csv(file, known, ignored)
 
 
 def _checked(parts: dict[str, Array], place: _Place, link: str, axis: ArrayLike | None, degrees: bool) -> Goal:
@@ -136,18 +140,25 @@ def _orientations(name: str, rows: Array, degrees: bool) -> Frame:
     return Frame._trusted(matrix)
 
 
-def _read_csv(file: str, known: Mapping[str, Sequence[str]]) -> tuple[dict[str, Array], _Place]:
+def _read_csv(
+    file: str, known: Mapping[str, Sequence[str]], ignored: list[str] | None = None
+) -> tuple[dict[str, Array], _Place]:
+    """The parts of a .csv; columns that are not known are added to ``ignored``, or refused without it."""
     shown = "standard input" if file == "-" else file
     numbers, lines_of = array("d"), array("q")
     line = blank = 0
     with nullcontext(sys.stdin) if file == "-" else bounded.open_text(file, arrays.MAX_BYTES) as text:
         lines = csv.reader(_without_mark(bounded.lines(text, shown, _MAX_LINE)), strict=True)
         try:
-            columns = _columns(shown, next(lines, []), known)
+            first = next(lines, [])
+            kept = _kept(first, known, ignored)
+            columns = _columns(shown, [first[i] for i in kept], known)
             line = lines.line_num
             for words in lines:
                 line = lines.line_num
                 if words:
+                    if len(words) == len(first):
+                        words = [words[i] for i in kept]
                     numbers.extend(_numbers(f"{shown}:{line}:", words, columns))
                     lines_of.append(line)
                 else:
@@ -170,6 +181,21 @@ def _without_mark(lines: Iterator[str]) -> Iterator[str]:
     """The lines without a byte order mark, which the standard input keeps."""
     yield next(lines, "").lstrip("\ufeff")
     yield from lines
+
+
+def _kept(words: Sequence[str], parts: Mapping[str, Sequence[str]], ignored: list[str] | None) -> Sequence[int]:
+    """The indices of the columns to read: those that are known, or like a known one that is not there.
+
+    They are all if none is known, since then the first line names no columns.
+    """
+    columns = [word.strip().lower() for word in words]
+    known = [name for names in parts.values() for name in names]
+    if ignored is None or not set(known) & set(columns):
+        return range(len(words))
+    lost = [name for name in known if name not in columns]
+    kept = [i for i, name in enumerate(columns) if name in known or near_matches(name[:40], lost)]
+    ignored += [word.strip()[:40] for i, word in enumerate(words) if i not in kept]
+    return kept
 
 
 def _columns(shown: str, words: Sequence[str], parts: Mapping[str, Sequence[str]]) -> list[str]:
