@@ -418,15 +418,15 @@ def test_a_description_of_ones_own_is_uploaded_and_driven_and_bad_ones_are_refus
 
     upload("bad.urdf", "<robot><b>no</robot>")
     driver.tab.get_by_text("bad.urdf").first.wait_for()
-    driver.tab.get_by_text("bad.urdf was refused").wait_for()  # in place of "uploaded successfully"
+    driver.tab.get_by_text("bad.urdf was refused").wait_for()  # and not "uploaded successfully"
     assert driver.until(lambda: driver.tab.get_by_text("uploaded successfully").count() == 0)
     before = driver.arm
     said = driver.tab.get_by_text("big.urdf was refused")
     for _ in range(3):  # a page that draws slowly may be without its seat for a moment, and is not answered then
         upload("big.urdf", URDF + " " * MAX_UPLOAD)
-        if driver.until(lambda: said.count() > 0):
+        if driver.until(lambda: said.count() > 0, 10):
             break
-    said.wait_for()
+    said.first.wait_for()
     assert driver.arm is before
     upload("two.urdf", URDF.replace("two_turns", "two &lt;i&gt;turns"))
     assert driver.until(lambda: driver.arm.linkage.name == "two <i>turns")
