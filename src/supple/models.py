@@ -155,7 +155,7 @@ def ur10() -> Linkage:
 
 @cache
 def iiwa14() -> Linkage:
-    """KUKA LBR iiwa 14 R820: seven revolute joints. End effector ``tool0``.
+    """KUKA LBR iiwa 14 R820: seven revolute joints, with meshes. End effector ``tool0``.
 
     >>> from supple.models import iiwa14
     >>> iiwa14().dof
@@ -201,7 +201,7 @@ def puma560() -> Linkage:
 
 @cache
 def so101() -> Linkage:
-    """SO-101, a low-cost arm: five revolute joints and a jaw. End effector ``gripper_frame_link``.
+    """SO-101, a low-cost arm: five revolute joints and a jaw, with meshes. End effector ``gripper_frame_link``.
 
     >>> from supple.models import so101
     >>> so101().dof
@@ -213,7 +213,7 @@ def so101() -> Linkage:
 
 @cache
 def baxter() -> Linkage:
-    """Rethink Baxter: a head, two arms of seven revolute joints, and grippers.
+    """Rethink Baxter: a head, two arms of seven revolute joints, and grippers, with meshes.
 
     End effectors ``left_gripper`` and ``right_gripper``.
 
@@ -230,7 +230,7 @@ def baxter() -> Linkage:
 
 @cache
 def g1() -> Linkage:
-    """Unitree G1: a humanoid of 29 revolute joints, with the pelvis as its root.
+    """Unitree G1: a humanoid of 29 revolute joints, with the pelvis as its root and with meshes.
 
     End effectors ``left_rubber_hand``, ``left_ankle_roll_link`` and the same on the right.
 

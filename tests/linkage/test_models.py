@@ -169,14 +169,15 @@ def test_the_two_arms_of_baxter_and_g1_rest_as_mirror_images():
     assert np.abs(g1.frame(g1.rest, "left_ankle_roll_link").rotation - np.eye(3)).max() < 1e-3  # flat on the floor
 
 
-@pytest.mark.parametrize("name", ["panda", "ur5"])
+@pytest.mark.parametrize("name", ["panda", "ur5", "so101", "iiwa14", "baxter", "g1"])
 def test_meshes_are_in_the_box(name):
     meshes = [g.shape for link in models.get(name).links for g in link.geometry]
     assert len(meshes) >= 7
     for mesh in meshes:
         assert isinstance(mesh, Mesh)
         assert mesh.found
-        assert Path(mesh.path).stat().st_size > 1000
+        assert Path(mesh.path).stat().st_size > 84  # more than the head of the file
+    assert sum(file.stat().st_size for file in Path(meshes[0].path).parent.iterdir()) <= 400_000
 
 
 def test_every_file_tells_its_source_and_licence():

@@ -65,7 +65,9 @@ class Browser:
     def more(self) -> None:
         """Open the folder with the rarer controls."""
         if not self.button("stop driving").is_visible():
-            self.tab.get_by_text("more", exact=True).click()
+            # as an event: a click would first scroll there and wait until two drawn frames are alike
+            self.tab.get_by_text("more", exact=True).dispatch_event("click")
+            self.button("stop driving").wait_for()
 
     def hand(self, k: int = 0) -> np.ndarray:
         """Where the arm's hand is (3,), by its joint values."""

@@ -229,6 +229,20 @@ def test_the_page_loads_without_a_complaint(driver: Browser) -> None:
 
 
 @browsed
+def test_the_controls_stay_where_they_are_when_notes_come_and_no_two_buttons_have_one_word(driver: Browser) -> None:
+    before = driver.button("detach").bounding_box()
+    driver.page._actions.show_message("a note", "with more words than there is room for in the card. " * 8)
+    driver.tab.get_by_text("a note", exact=True).wait_for()
+    assert driver.button("detach").bounding_box() == before
+    driver.page._actions.show_message("", "")
+    driver.tab.get_by_text("drag the handle", exact=True).wait_for()
+    assert driver.button("detach").bounding_box() == before
+    driver.more()
+    names = [name for name in driver.tab.get_by_role("button").all_inner_texts() if name.strip()]
+    assert len(names) == len(set(names)) > 8
+
+
+@browsed
 def test_dragging_the_handle_moves_the_arm_to_it(driver: Browser) -> None:
     before, seen, start = driver.hand(), driver.picture(), driver.handle()
     tip = start.position + 0.95 * 0.21 * driver.arm.size * start.rotation[:, 2]  # the blue arrow, which points down
@@ -333,11 +347,11 @@ def test_another_method_steps_from_where_the_arm_is(driver: Browser) -> None:
 def test_a_drive_is_recorded_in_the_folder_and_replayed_in_the_page(driver: Browser) -> None:
     driver.fresh()
     driver.button("record").click()
-    driver.button("stop").first.wait_for()
+    driver.button("finish").wait_for()
     driver.drag_ball((-60, -70))
     assert driver.still()
     end = driver.hand()
-    driver.button("stop").first.click()
+    driver.button("finish").click()
     driver.button("record").wait_for()
     folder = driver.page._actions._folder
     assert driver.until(lambda: [path.name for path in Path(folder).iterdir()] == ["panda-001.parquet"])
@@ -369,7 +383,7 @@ def test_the_tour_moves_the_handle_by_itself_and_can_be_stopped(driver: Browser)
         driver.tab.locator("[data-note]", has_text="of 5: ").wait_for()
         assert driver.until(lambda: any(tick.step.status is TrackingStatus.YIELDING for _, tick in seen))
         assert any(title == "1 of 5: push past reach" for title, _ in seen)
-        driver.button("stop").last.click()
+        driver.button("end tour").click()
         assert driver.until(lambda: not driver.page.session.source.scripted)
     assert driver.until(lambda: not driver.page.session.source.scripted)
 
@@ -404,15 +418,15 @@ def test_a_description_of_ones_own_is_uploaded_and_driven_and_bad_ones_are_refus
 
     upload("bad.urdf", "<robot><b>no</robot>")
     driver.tab.get_by_text("bad.urdf").first.wait_for()
-    driver.tab.get_by_text("bad.urdf was refused").wait_for()  # in place of "uploaded successfully"
+    driver.tab.get_by_text("bad.urdf was refused").wait_for()  # and not "uploaded successfully"
     assert driver.until(lambda: driver.tab.get_by_text("uploaded successfully").count() == 0)
     before = driver.arm
     said = driver.tab.get_by_text("big.urdf was refused")
     for _ in range(3):  # a page that draws slowly may be without its seat for a moment, and is not answered then
         upload("big.urdf", URDF + " " * MAX_UPLOAD)
-        if driver.until(lambda: said.count() > 0):
+        if driver.until(lambda: said.count() > 0, 10):
             break
-    said.wait_for()
+    said.first.wait_for()
     assert driver.arm is before
     upload("two.urdf", URDF.replace("two_turns", "two &lt;i&gt;turns"))
     assert driver.until(lambda: driver.arm.linkage.name == "two <i>turns")

@@ -15,9 +15,11 @@ from supple.cli import app
 from supple.cli.teleop import _arm, _places
 from supple.errors import BadInput
 from supple.teleop import Command, Recording, SimulatedArm, Tick
-from supple.teleop.page import serve
+from supple.teleop.methods import METHODS
+from supple.teleop.page import serve, words
 from supple.teleop.page.arm import Arm, from_upload
-from supple.teleop.page.panel import status
+from supple.teleop.page.panel import note, status
+from supple.teleop.page.tour import HAZARDS, RATE
 
 JOINT = """<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>
 <origin xyz="{x} 0 0"/><axis xyz="0 {y} {z}"/><limit lower="-1" upper="1" velocity="2"/>{mimic}</joint>"""
@@ -178,3 +180,49 @@ def test_an_attached_arm_cannot_be_changed_for_another(tmp_path: Path) -> None:
         serve(linkage, port=0, arm=SimulatedArm(linkage), tour=True)
     with pytest.raises(BadInput, match=r"read\(\) and write"):
         serve(linkage, port=0, arm=7)  # type: ignore[arg-type]
+
+
+def told(name: str, hazard: str) -> set[str]:
+    """What the panel says in a hazard of the tour."""
+    arm = Arm.of(models.get(name))
+    script = next(one for one in HAZARDS if one.name == hazard).script(arm)
+    assert script is not None
+    tracker, home, said = METHODS["supple"].track(arm.linkage, list(arm.goals)), arm.frames(arm.linkage.rest), set()
+    for number in range(int(script.seconds * RATE) + 1):
+        frames = [goal or rest for goal, rest in zip(script.at(number / RATE), home, strict=True)]
+        step = tracker.step(frames, 1 / RATE)
+        goals = np.array([goal.matrix for goal in frames])
+        said.add(words.reason(Tick(number, 0.0, 0.01, 0.0, Command(), True, goals, 0.0, None, step, "", None), arm))
+    return said
+
+
+@pytest.mark.parametrize(
+    ("name", "hazard", "expected"),
+    [
+        ("panda", "reach", "out of reach by"),
+        ("puma560", "wrist", "the wrist is straight: turning"),
+        ("kraft", "wrist", "the arm is stretched: moves in and out are slow"),
+        ("so101", "limit", "limit: move the handle another way"),
+        ("ur5", "speed", "the handle is faster than the arm: "),
+    ],
+)
+def test_reasons_are_for_an_operator_and_have_no_vectors(name: str, hazard: str, expected: str) -> None:
+    said = told(name, hazard)
+    assert any(expected in text for text in said), said
+    for text in said:
+        assert not any(mark in text for mark in ("(", " along ", "singular", " s at this speed")), text
+
+
+def test_notes_of_the_tour_fit_the_method_and_the_card_has_one_height(tmp_path: Path) -> None:
+    with serve(models.planar3(), port=0, folder=tmp_path) as page:
+        actions = page._actions
+        actions.set_present(True, lambda now: True)
+        actions.tour("wrist")
+        assert "stay slow" in actions._current_note()
+        actions.choose_method("pseudo-inverse")
+        assert "stay slow" not in actions._current_note()
+        assert "The method is pseudo-inverse." in actions._current_note()
+        actions.end_script()
+        actions.choose_method("supple")
+        assert "drag the handle" in actions._current_note()
+        assert actions._current_note().partition("<b")[0] == note("a", "b").partition("<b")[0]

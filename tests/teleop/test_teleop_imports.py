@@ -34,7 +34,8 @@ INSIDE = {
     "servo": (("bus", "motors"), ("arm", "guide")),
     "page": (
         ("arm", "drivers", "heartbeat", "keys", "queue"),
-        ("uploads", "handles", "arm_view", "panel", "plots", "waiting", "stop"),
+        ("uploads", "handles", "arm_view", "words", "plots", "waiting", "stop"),
+        ("panel",),
         ("tour", "session"),
         ("scripts",),
         ("handle_input", "actions", "controls"),

@@ -208,6 +208,7 @@ class Actions(Scripts):
         with self.lock:
             if method in METHODS and method != self.session.method:
                 self.session.use(method)
+                self.retell_hazard()
                 self.changed()
 
     def set_scale(self, value: float) -> None:
@@ -333,4 +334,12 @@ class Actions(Scripts):
 
     def _current_note(self) -> str:
         title, text, until = self._message
-        return note(title, text) if title and time.monotonic() < until else ""
+        return note(title, text) if title and time.monotonic() < until else note(*self._hint())
+
+    def _hint(self) -> tuple[str, str]:
+        """What the card says while there is no message."""
+        if self.session.source.other_drives:
+            return "another program drives", "The page shows the arm."
+        if not self._present:
+            return "", ""
+        return "drag the handle", "Its ball moves freely, its arrows and arcs along one axis. Keys: J L I K U O."

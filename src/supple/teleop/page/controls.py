@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from supple.teleop.page.actions import Actions
 
 DETACH, ATTACH, RECENTRE = "detach", "attach", "recentre"
-RECORD, REPLAY, RESET, STOP, ALL = "record", "replay", "reset", "stop", "all five"
+RECORD, FINISH, REPLAY, END_REPLAY, RESET = "record", "finish", "replay", "end replay", "reset"
+ALL, END_TOUR = "all five", "end tour"
 MAX_ACTIONS = 16  # of a browser that wait; values are read when they run, so that the newest counts
 BALL = (209, 102, 58)
 
@@ -87,9 +88,11 @@ class Controls:
         self._attach.on_click(self._by_user(self._click_handle))
         self._record = gui.add_button_group("drive", (RECORD, REPLAY, RESET))
         self._record.on_click(self._by_user(self._click_drive))
-        tour = (ALL, *(hazard.name for hazard in HAZARDS), STOP)
+        tour = (ALL, *(hazard.name for hazard in HAZARDS), END_TOUR)
         self._tour = gui.add_button_group("tour", tour, hint="five hazards: the handle moves by itself")
-        self._tour.on_click(self._by_user(lambda value: actions.end_script() if value == STOP else actions.tour(value)))
+        self._tour.on_click(
+            self._by_user(lambda value: actions.end_script() if value == END_TOUR else actions.tour(value))
+        )
         with gui.add_folder("more", expand_by_default=False):
             self._add_more(gui)
 
@@ -171,7 +174,7 @@ class Controls:
             self._actions.handles.toggle_attached()
 
     def _click_drive(self, value: str) -> None:
-        if value == REPLAY:
+        if value in (REPLAY, END_REPLAY):
             self._actions.replay()
         elif value == RESET:
             self._actions.reset()
@@ -198,11 +201,15 @@ class Controls:
             handle.visible = ball.visible = own
             handle.opacity = 1.0 if source.attached else 0.45
         _set_options(self._attach, (DETACH if source.attached else ATTACH, RECENTRE))
-        _set_options(self._record, (STOP if session.recording else RECORD, REPLAY, RESET))
+        _set_options(self._record, self._drive_options())
         if self._methods.value != session.method:
             self._methods.value = session.method
         if self._ellipsoid.value != actions.ellipsoids:
             self._ellipsoid.value = actions.ellipsoids
+
+    def _drive_options(self) -> tuple[str, str, str]:
+        recording, replaying = self._actions.session.recording, self._actions.replaying
+        return FINISH if recording else RECORD, END_REPLAY if replaying else REPLAY, RESET
 
     # -- handles ------------------------------------------------------------------------------------------------------
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-import numpy as np
-
 from supple.step import TrackingStatus
 from supple.teleop.command import Tick
+from supple.teleop.page import words
 from supple.teleop.page.arm import Arm
 from supple.teleop.statistics import Statistics
 
@@ -49,15 +48,9 @@ class Panel:
 def status(tick: Tick, arm: Arm) -> str:
     """The status in its colour and the reason, as HTML."""
     status = TrackingStatus.HELD if tick.held else tick.step.status
-    if status is TrackingStatus.FOLLOWING:
-        turned = f" and {np.degrees(tick.step.angle.max()):.1f}°" if all(arm.turns) else ""
-        why = f"{1e3 * tick.step.distance.max():.1f} mm{turned} away"
-    else:
-        why = tick.why
-    if not tick.held and tick.step.status is not TrackingStatus.HELD:
-        why = "; ".join([why, *tick.step.warnings])
+    why = words.reason(tick, arm)
     return (
-        f'<div style="padding:0.1em 0.9em 0.7em;font-size:0.875em;line-height:1.45;min-height:4.6em">'
+        f'<div style="padding:0.1em 0.9em 0;font-size:0.875em;line-height:1.4;height:6.2em;overflow-y:auto">'
         f'<span data-status="{status.name.lower()}" style="display:inline-block;background:{COLOURS[status]};'
         f'color:#fff;border-radius:1em;padding:0.05em 0.85em 0.1em;font-weight:600">{status.name.lower()}</span>'
         f'<div data-why style="color:#5b5751;margin-top:0.35em">{escape(why)}</div></div>'
@@ -65,10 +58,11 @@ def status(tick: Tick, arm: Arm) -> str:
 
 
 def note(title: str, sentence: str) -> str:
-    """A card with a title and a sentence, as HTML."""
+    """A card with a title and a sentence, as HTML. It is always there and has one height: the controls below stay."""
     return (
-        '<div style="margin:0 0.9em 0.8em;padding:0.5em 0.8em;border-left:3px solid #54888f;background:#f3f6f6;'
-        f'font-size:0.8125em;line-height:1.45"><b data-note>{escape(title)}</b>'
+        '<div data-notes style="margin:0 0.9em 0.8em;padding:0.4em 0.8em;border-left:3px solid #54888f;'
+        "background:#f3f6f6;height:6.2em;overflow-y:auto;box-sizing:border-box;"
+        f'font-size:0.8125em;line-height:1.4"><b data-note>{escape(title)}</b>'
         f'<div style="color:#5b5751">{escape(sentence)}</div></div>'
     )
 

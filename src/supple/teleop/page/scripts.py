@@ -28,6 +28,8 @@ class Scripts(ABC):
         self._last_recording: Path | None = None
         self._hazards: list[Hazard] = []
         self._tour_length = 0
+        self._told: tuple[str, Hazard] | None = None  # title and hazard of the note that is shown
+        self._replaying = False
         self._script_ended = threading.Event()
 
     @property
@@ -52,8 +54,11 @@ class Scripts(ABC):
             self.changed()
 
     def replay(self) -> None:
-        """Plays the goals of the last recording, with the method that is chosen now."""
+        """Plays the goals of the last recording, with the method that is chosen now; ends a replay that runs."""
         with self.lock:
+            if self.replaying:
+                self.end_script()
+                return
             self._try(self._replay)
 
     # -- the tour ------------------------------------------------------------------------------------------------------
@@ -72,11 +77,25 @@ class Scripts(ABC):
     def end_script(self) -> None:
         """Ends the tour or a replay."""
         with self.lock:
-            self._hazards = []
+            self._hazards, self._told = [], None
+            replayed, self._replaying = self._replaying, False
             if self.session.source.scripted:
                 self.session.end_script()
                 self.show_message("", "")
             self._script_ended.clear()
+            if replayed:
+                self.changed()
+
+    @property
+    def replaying(self) -> bool:
+        """Whether a recording is being replayed."""
+        return self._replaying and self.session.source.scripted
+
+    def retell_hazard(self) -> None:
+        """Shows the note of the present hazard again, for the method that is chosen now."""
+        if self._told is not None:
+            title, hazard = self._told
+            self.show_message(title, hazard.note(self.session.method), None)
 
     def _update_script(self) -> None:
         """Goes on with the tour after a script has ended."""
@@ -87,13 +106,18 @@ class Scripts(ABC):
     def _next_hazard(self) -> None:
         """Starts the next hazard of the tour, if there is one."""
         self.session.end_script()
+        self._told = None
+        if self._replaying:
+            self._replaying = False
+            self.changed()
         while self._hazards:
             hazard = self._hazards.pop(0)
             script = hazard.script(self.session.arm)
             if script is not None:
                 number = self._tour_length - len(self._hazards)
                 count = f"{number} of {self._tour_length}: " if self._tour_length > 1 else ""
-                self.show_message(count + hazard.title, hazard.text, None)
+                self._told = count + hazard.title, hazard
+                self.retell_hazard()
                 self.session.start_script(script, self.session.arm.linkage.rest, self._script_ended.set)
                 return
             self.show_message(hazard.title, "This arm has none.")
@@ -106,7 +130,7 @@ class Scripts(ABC):
             self._end_recording()
             self.changed()
         if self._last_recording is None:
-            raise BadInput("there is no recording yet: press record, drive, press stop")
+            raise BadInput("there is no recording yet: press record, drive, press finish")
         script, begin, name = script_of_recording(self._last_recording)
         arm = self.session.arm
         if name != arm.linkage.name or len(begin) != arm.linkage.dof or len(script.at(0.0)) != len(arm.links):
@@ -114,6 +138,8 @@ class Scripts(ABC):
         self.end_script()
         self.show_message("replay", f"{self._last_recording.name}, with the method {self.session.method}", None)
         self.session.start_script(script, begin, self._script_ended.set)
+        self._replaying = True
+        self.changed()
 
     def _begin_recording(self) -> None:
         self.end_script()

@@ -10,6 +10,7 @@ import numpy as np
 from supple._linkage import reach as _reach
 from supple.frame import Array, Frame
 from supple.solver import Solver
+from supple.teleop.methods import SUPPLE
 from supple.teleop.page.arm import Arm
 from supple.teleop.page.handles import Script
 
@@ -27,9 +28,15 @@ class Hazard:
     """One word, for a button."""
     title: str
     text: str
-    """What to look for."""
+    """What to look for with the method of this library."""
+    compare: str
+    """What to look for with another method."""
     frames: Callable[[Arm], Array | None]
     """Frames (n, 4, 4) of the first end effector, `RATE` a second; None if the arm has no such hazard."""
+
+    def note(self, method: str) -> str:
+        """What to look for with a method of `METHODS`."""
+        return self.text if method == SUPPLE else f"{self.compare} The method is {method}."
 
     def script(self, arm: Arm) -> Script | None:
         """The hazard as a script for an arm at rest."""
@@ -128,31 +135,36 @@ HAZARDS = (
         "push past reach",
         "The handle moves out of reach. The arm stretches towards it, stops, shows the remaining distance, and returns "
         "along the same path.",
+        "The handle moves out of reach. Does the arm stretch without shaking, and come back the same way?",
         _past_reach,
     ),
     Hazard(
         "wrist",
         "through the wrist singularity",
-        "Two joint axes line up, and one direction of motion is lost. Textbook methods turn the joints fast here; this "
-        "one keeps the speeds low.",
+        "Two joint axes line up, and one direction of motion is lost. The arm gives it "
+        "up there, and the joints stay slow.",
+        "Two joint axes line up, and one direction of motion is lost. Do joints turn fast here?",
         _through_wrist,
     ),
     Hazard(
         "limit",
         "into a joint limit",
         "A joint reaches its limit and is shown in orange. The other joints do the rest as well as they can.",
+        "A joint reaches its limit and is shown in orange. Do the others go on, and does it come free again?",
         _into_limit,
     ),
     Hazard(
         "speed",
         "faster than it can",
         "The handle moves faster than the joints may. The arm lags, keeps all limits, and catches up.",
+        "The handle moves faster than the joints may. Does the arm keep to the path, and catch up?",
         _too_fast,
     ),
     Hazard(
         "jump",
         "a jump and back",
         "The goal jumps, and jumps back. The arm follows as fast as its limits allow, without overshoot.",
+        "The goal jumps, and jumps back. Does the arm overshoot?",
         _jump,
     ),
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from supple.teleop.page.arm import MAX_UPLOAD
 
-_LATER = 0.4  # s; until viser has said that an upload was complete, which it says of one that was dropped too
+_HIDES = (0.4, 1.5, 5.0)  # s after an upload, when viser has said that one that was dropped is complete
 
 
 def limit(client: Any, refused: Callable[[str, int], None], most: int = MAX_UPLOAD) -> None:
@@ -46,19 +46,23 @@ def limit(client: Any, refused: Callable[[str, int], None], most: int = MAX_UPLO
 
 
 def say_refused(client: Any, name: str, reason: str) -> None:
-    """Replaces the notice of viser that the last upload of a client was successful, soon."""
+    """Shows that the last upload of a client was refused, and hides the notice of viser that it was successful.
+
+    The refusal is a notice of its own: viser draws its own when the browser has time, before or after this one.
+    """
     from viser import _messages
 
     uuid = getattr(client, "_supple_upload", None)
     if uuid is None:
         return
     said = _messages.NotificationProps(f"{name[-60:]} was refused", reason[:300], False, True, 10.0, "red")
-    message = _messages.NotificationUpdateMessage(f"upload-{uuid}", said)
+    _send(client, _messages.NotificationShowMessage(f"refused-{uuid}", said))
+    for seconds in _HIDES:
+        later = threading.Timer(seconds, _send, (client, _messages.RemoveNotificationMessage(f"upload-{uuid}")))
+        later.daemon = True
+        later.start()
 
-    def send() -> None:
-        if client.client_id in client._viser_server.get_clients():
-            client._websock_connection.queue_message(message)
 
-    later = threading.Timer(_LATER, send)
-    later.daemon = True
-    later.start()
+def _send(client: Any, message: Any) -> None:
+    if client.client_id in client._viser_server.get_clients():
+        client._websock_connection.queue_message(message)

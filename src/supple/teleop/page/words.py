@@ -1,0 +1,95 @@
+"""What the panel says to an operator: the reasons of a tick in plain words, without vectors and changing seconds."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from supple._linkage import reach as _reach
+from supple.frame import Array
+from supple.step import _SINGULAR_DIRECTION, Step, TrackingStatus
+from supple.teleop.command import Tick
+from supple.teleop.page.arm import Arm
+
+STRETCHED = 0.93  # of its reach: an arm that is out this far and singular is stretched
+FASTER = "the handle is faster than the arm: "
+FREE = 0.8  # joints of a smaller weight are those that line up
+_REACH = re.compile(r"^(?P<link>.+) is out of reach.* by (?P<far>.+?) along .+$")
+_LEFT = re.compile(r"^(?P<joint>.+) has (?P<way>.+) left to its (?P<side>\w+) limit, .+$")
+_SAME = {"no nearer from here": "as near as it gets: move the handle back, or round the other way"}
+_AT = re.compile(r"^(?P<what>.+) at (?P<whose>its|their) (?P<bound>.+)$")
+
+
+def reason(tick: Tick, arm: Arm) -> str:
+    """Why the arm of a tick is not at its goal and what comes soon, for an operator.
+
+    >>> from supple import models
+    >>> from supple.teleop.page.arm import Arm
+    >>> from supple.teleop.page.words import plain
+    >>> plain("panda_hand_tcp is out of reach by 12 cm along (0.6, 0.8, 0)", Arm.of(models.panda()))
+    'out of reach by 12 cm: move the handle back'
+    """
+    step = tick.step
+    status = TrackingStatus.HELD if tick.held else step.status
+    if status is TrackingStatus.HELD:
+        return tick.why
+    if status is TrackingStatus.FOLLOWING:
+        turned = f" and {np.degrees(step.angle.max()):.1f}°" if all(arm.turns) else ""
+        said = [f"{1e3 * step.distance.max():.1f} mm{turned} away"]
+    elif " singular: " in tick.why:
+        said = [singular(step, arm)]
+    else:
+        said = [plain(part, arm) for part in tick.why.split("; ")]
+        said = [said[0], *(text.removeprefix(FASTER) for text in said[1:])]
+    return "; ".join([*said, *(plain(warning, arm) for warning in step.warnings)])
+
+
+def plain(text: str, arm: Arm) -> str:
+    """A reason or a warning of a step in the words of an operator; one that has none stays."""
+    found = _REACH.match(text)
+    if found:
+        which = "" if len(arm.links) == 1 else f"{found['link']} "
+        return f"{which}out of reach by {found['far']}: move the handle back"
+    found = _LEFT.match(text)
+    if found:
+        return f"{found['joint']} is near its {found['side']} limit: {found['way']} left"
+    found = _AT.match(text)
+    if found and found["bound"] in ("upper limit", "lower limit", "limits"):
+        verb = "is" if found["whose"] == "its" else "are"
+        return f"{found['what']} {verb} at {found['whose']} {found['bound']}: move the handle another way"
+    if found and found["bound"] in ("speed limit", "acceleration limit", "limit of angular speed"):
+        return f"{FASTER}{text}"
+    return _SAME.get(text, text)
+
+
+def singular(step: Step, arm: Arm) -> str:
+    """Which part of the arm lines up, and which motion is slow there."""
+    first = step._tracker._numbers + _SINGULAR_DIRECTION
+    direction = np.asarray(step._result[first : first + 6])
+    base = _reach._measured(arm.linkage, arm.links[0])[1]
+    far = float(np.linalg.norm(arm.linkage.frame(step.q, arm.links[0]).position - base))
+    swinging = set(np.flatnonzero(np.asarray(step.joint_weights) < FREE))
+    if len(arm.links) == 1 and far > STRETCHED * arm.size:
+        what = "the arm is stretched"
+    elif swinging and swinging <= set(arm.columns[-3:]):
+        what = "the wrist is straight"
+    else:
+        what = "two joints line up"
+    return f"{what}: {_slow(direction, step, arm)}"
+
+
+def _slow(direction: Array, step: Step, arm: Arm) -> str:
+    """Which motion is slow along a direction (6,): linear, then angular."""
+    linear, angular = direction[:3], direction[3:]
+    if not direction.any():
+        return "moves in one direction are slow"
+    if np.linalg.norm(linear) < np.linalg.norm(angular):
+        return "turning the hand in one direction is slow"
+    hand = arm.linkage.frame(step.q, arm.links[0]).position
+    outward = np.append(hand[:2], 0.0)
+    outward /= max(float(np.linalg.norm(outward)), 1e-9)
+    up = np.array([0.0, 0.0, 1.0])
+    shares = np.abs(np.array([linear @ outward, linear @ np.cross(up, outward), linear @ up]))
+    moves = ("moves in and out", "sideways moves", "moves up and down")
+    return f"{moves[int(np.argmax(shares))]} are slow"
