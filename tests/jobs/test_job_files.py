@@ -24,6 +24,8 @@ def test_several_tables_need_a_folder_as_target(folder, tmp_path):
             with pytest.raises(BadInput, match=r"out\.parquet is the name of a file.*give a folder, such as .*out$"):
                 call()
     assert not (tmp_path / "out.parquet").exists()
+    with pytest.raises(BadInput, match="no file 'nowhere'"):
+        forward("nowhere", tmp_path / "out.parquet").plan()
     (tmp_path / "out.parquet").mkdir()
     assert forward(folder, tmp_path / "out.parquet").run().made == 2
 

@@ -186,10 +186,10 @@ def _job(
     given: Any = {name: value for name, value in time.items() if value is not None}
     if work in (Work.forward, Work.solve) and given:
         raise BadInput(f"--{next(iter(given))} goes with path and track")
-    if "time" in given and "rate" in given:
-        raise BadInput("give --time or --rate, not both")
     if work is Work.track and "time" in given:
         raise BadInput("--time goes with path; track takes --rate")
+    if "time" in given and "rate" in given:
+        raise BadInput("give --time or --rate, not both")
     solver = None if tolerance is None else Solver(tolerance=Tolerance(position=tolerance))
     if work is Work.forward:
         if isinstance(link, Goal) or solver is not None:

@@ -53,12 +53,12 @@ def find(source: Source, target: str | os.PathLike[str], format: str | None, dat
     else:
         if goal.exists() and not goal.is_dir():
             raise BadInput(f"target must be a folder, and {goal} is a file")
+        pairs = list(_pairs(source, goal, dataset))
         if not single and goal.suffix.lower() in tables.ENDINGS and not goal.exists():
             raise BadInput(
                 f"{goal} is the name of a file, and the source may have several tables; give a folder, such as "
                 f"{goal.with_suffix('')}"
             )
-        pairs = list(_pairs(source, goal, dataset))
         entries = tuple(Entry(path, goal / renamed(name, format), name) for path, name in pairs)
         folder = goal / JOB_FOLDER
     _check_distinct(entries)
