@@ -117,7 +117,7 @@ def along_a_path(arm: Linkage, link: str) -> bool:
         print(done.left, done.distance.max())
     q: NDArray[np.float64] = done.motion.at(0.5)
     print(q.shape, done.change.max())
-    return done.arrived
+    return bool(done.arrived)
 
 
 def teleop(arm: Linkage, link: str) -> int:
