@@ -37,6 +37,8 @@ from supple.solver import Solver, Tolerance, solve
 
 if TYPE_CHECKING:
     from supple import analysis, gauntlet, jobs, models, read, teleop, textbook, view, workspace, write
+    from supple import jax as jax
+    from supple import torch as torch
     from supple._motion.interpolation import Interpolation
     from supple.motion import Motion
     from supple.path import GoalPath
@@ -110,6 +112,7 @@ __all__ = [
 _MODULES = (
     "analysis",
     "gauntlet",
+    "jax",
     "jobs",
     "models",
     "motion",
@@ -119,6 +122,7 @@ _MODULES = (
     "step",
     "teleop",
     "textbook",
+    "torch",
     "tracker",
     "view",
     "workspace",
