@@ -38,8 +38,9 @@ def frame(linkage: Linkage, q: torch.Tensor, link: str) -> torch.Tensor:
     tensor([-4.7943, -4.7943])
     """
     chain = chain_of(linkage, link, "frame(linkage, q, link)")
-    found: torch.Tensor = _kinematics(chain, q)[0].to(q.dtype)
-    return found
+    _check_tensor(q, "q", (linkage.dof,))
+    found: torch.Tensor = _Frame.apply(q.double(), chain)
+    return found.to(q.dtype)
 
 
 def jacobian(linkage: Linkage, q: torch.Tensor, link: str) -> torch.Tensor:
@@ -56,7 +57,8 @@ def jacobian(linkage: Linkage, q: torch.Tensor, link: str) -> torch.Tensor:
     tensor([-4.7943, -4.7943])
     """
     chain = chain_of(linkage, link, "jacobian(linkage, q, link)")
-    movers = _kinematics(chain, q)[1]
+    _check_tensor(q, "q", (linkage.dof,))
+    movers = _Kinematics.apply(_values(chain, q.double()), chain)[1]
     return (movers if chain.is_q else movers @ torch.asarray(chain.spread)).to(q.dtype)
 
 
@@ -93,13 +95,9 @@ def solve(
     return found.to(goal_frames.dtype)
 
 
-def _kinematics(chain: Chain, q: torch.Tensor) -> Any:
-    """Frame and columns of a chain, in double precision."""
-    _check_tensor(q, "q", (chain.linkage.dof,))
-    values = q.double()
-    if not chain.is_q:
-        values = values[..., torch.asarray(chain.columns)] * torch.asarray(chain.gain) + torch.asarray(chain.offset)
-    return _Kinematics.apply(values, chain)
+def _values(chain: Chain, q: torch.Tensor) -> torch.Tensor:
+    """The values (..., count) of a chain for q (..., dof) of float64."""
+    return q if chain.is_q else q @ torch.asarray(chain.spread).T + torch.asarray(chain.offset)
 
 
 def _check_tensor(value: Any, what: str, last: tuple[int, ...]) -> None:
@@ -120,6 +118,58 @@ def _first(array: torch.Tensor | None, dim: int | None, size: int) -> Any:
     if array is None:
         return None
     return array.expand(size, *array.shape) if dim is None else array.movedim(dim, 0)
+
+
+class _Frame(torch.autograd.Function):  # type: ignore[misc]
+    """Frames (..., 4, 4) for q (..., dof). The core computes the first derivative, `_Kinematics` those above."""
+
+    @staticmethod
+    def forward(q: torch.Tensor, chain: Chain) -> torch.Tensor:
+        return torch.from_numpy(chain.frame(q.detach().numpy()))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
+        q, ctx.chain = inputs
+        ctx.save_for_backward(q)
+        ctx.save_for_forward(q)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
+        (q,), chain = ctx.saved_tensors, ctx.chain
+        if not torch.is_grad_enabled():
+            return _PulledFrame.apply(q, gradients[0], chain), None
+        values = _values(chain, q)
+        frames, movers = _Kinematics.apply(values, chain)
+        of_values = rules.pull(torch, chain, values, frames, movers, gradients[0], None)
+        return of_values if chain.is_q else of_values @ torch.asarray(chain.spread), None
+
+    @staticmethod
+    def jvp(ctx: Any, *changes: Any) -> Any:
+        (q,), chain = ctx.saved_tensors, ctx.chain
+        values, change = _values(chain, q), changes[0] @ torch.asarray(chain.spread).T
+        frames, movers = _Kinematics.apply(values, chain)
+        return rules.push(torch, chain, values, frames, movers, change)[0]
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None, ...], q: torch.Tensor, chain: Chain) -> Any:
+        return _Frame.apply(_first(q, in_dims[0], info.batch_size), chain), 0
+
+
+class _PulledFrame(torch.autograd.Function):  # type: ignore[misc]
+    """The gradient by q (..., dof) for one by frames (..., 4, 4), where no gradient of it is wanted."""
+
+    @staticmethod
+    def forward(q: torch.Tensor, gradient: torch.Tensor, chain: Chain) -> torch.Tensor:
+        return torch.from_numpy(rules.pull_frame(chain, q.detach().numpy(), gradient.detach().numpy()))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
+        pass
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None, ...], q: Any, gradient: Any, chain: Chain) -> Any:
+        q, gradient = (_first(each, dim, info.batch_size) for each, dim in zip((q, gradient), in_dims, strict=False))
+        return _PulledFrame.apply(q, gradient, chain), 0
 
 
 class _Kinematics(torch.autograd.Function):  # type: ignore[misc]

@@ -65,6 +65,23 @@ def test_pull_is_the_transpose_of_push():
         assert np.abs(there - back).max() < 1e-11
 
 
+def test_the_gradient_of_the_core_is_that_of_the_rules():
+    for _, chain, q, rng in cases():
+        values, of_frame = values_of(chain, q), rng.normal(size=(3, 4, 4))
+        frame, movers = chain.evaluated(values)
+        wanted = rules.pull(np, chain, values, frame, movers, of_frame, None) @ chain.spread
+        assert np.abs(rules.pull_frame(chain, q, of_frame) - wanted).max(initial=0) < 1e-12
+        for row in range(3):
+            assert np.abs(rules.pull_frame(chain, q[row], of_frame[row]) - wanted[row]).max(initial=0) < 1e-12
+    many = models.panda().random(1003, seed=0)
+    chain, of_frame = chain_of(models.panda(), "panda_hand_tcp"), np.random.default_rng(0).normal(size=(1003, 4, 4))
+    values = values_of(chain, many)
+    wanted = rules.pull(np, chain, values, *chain.evaluated(values), of_frame, None) @ chain.spread
+    assert np.abs(rules.pull_frame(chain, many, of_frame) - wanted).max() < 1e-12
+    with pytest.raises(BadInput, match="differ in their leading axes"):
+        rules.pull_frame(chain, many, of_frame[:5])
+
+
 def test_the_factors_of_the_right_jacobian_meet_where_the_series_ends():
     bound = rules._SMALL
     below, above = (rules._factors(np, np.array([bound * (1 + sign * 1e-15)])) for sign in (-1, 1))

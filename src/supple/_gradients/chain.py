@@ -8,12 +8,24 @@ from typing import Any
 import numpy as np
 
 from supple._linkage.argument import checked_linkage
+from supple._solve import encoding
 from supple.errors import unknown
 from supple.frame import Array
 from supple.joint import Joint, Kind
 from supple.linkage import Linkage
 
 _CACHE = "_gradient_chains"
+
+
+class Balls:
+    """Where the rotation vectors of balls are among values (..., size)."""
+
+    def __init__(self, at: list[int], size: int) -> None:
+        self.at = _row(at, int)
+        """Their columns, three by three."""
+        self.order = np.arange(size)
+        """Takes the values, then those of all balls, to values with those of the balls in their places."""
+        self.order[self.at] = size + np.arange(len(at))
 
 
 class Chain:
@@ -46,12 +58,17 @@ class Chain:
         self.spread[np.arange(self.count), self.columns] = self.gain
         self.is_q = np.array_equal(self.spread, np.eye(linkage.dof)) and not self.offset.any()
         """Whether the values are q itself."""
-        first, self.balls = _groups(moving)
+        first, balls = _groups(moving)
+        self.balls = Balls(balls, self.count)
+        self.balls_of_q = Balls([ball[0] + k for ball in encoding.balls(linkage) for k in range(3)], linkage.dof)
         self.turns_with = (np.arange(self.count)[:, None] >= first).astype(float)
         """1 at (k, i) where mover k turns with i, as it comes after i or is of the same ball, else 0 (count, count)."""
-        self.order = np.arange(self.count)
-        """Takes movers, then the values of all balls, to movers with the values of the balls in their places."""
-        self.order[self.balls] = self.count + np.arange(len(self.balls))
+
+    def frame(self, q: Array) -> Array:
+        """The link's frame (..., 4, 4) for q (..., dof)."""
+        frame = np.empty((*q.shape[:-1], 4, 4))
+        self.linkage._native.frame_into(q, self.link, frame)
+        return frame
 
     def evaluated(self, values: Any) -> tuple[Array, Array]:
         """The link's frame (..., 4, 4) and the movers' columns (..., 6, count) for values (..., count)."""
@@ -82,7 +99,7 @@ def _joints_to(linkage: Linkage, link: str) -> list[Joint]:
     return found[::-1]
 
 
-def _groups(joints: list[Joint]) -> tuple[Any, Any]:
+def _groups(joints: list[Joint]) -> tuple[Any, list[int]]:
     """For each mover the first of its ball, or itself; and the movers of balls, three by three."""
     first: list[int] = []
     balls: list[int] = []
@@ -94,7 +111,7 @@ def _groups(joints: list[Joint]) -> tuple[Any, Any]:
             balls += range(here + slides, here + slides + 3)
         else:
             first += range(here, here + joint.kind.dof)
-    return _row(first, int), _row(balls, int)
+    return _row(first, int), balls
 
 
 def _row(numbers: list[Any], kind: type) -> Any:

@@ -70,7 +70,7 @@ class Inverse:
         chain = self.chain
         values = chain.gain * q[:, chain.columns] + chain.offset
         _, movers = chain.evaluated(values)
-        found: Array = rules.to_gradient(np, chain, values[:, None, :], movers) @ chain.spread
+        found: Array = rules.to_gradient(np, chain.balls, values[:, None, :], movers) @ chain.spread
         return found
 
     def free(self, q: Array) -> Array:

@@ -17,7 +17,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from supple._gradients.chain import Chain
+import numpy as np
+
+from supple._gradients.chain import Balls, Chain
+from supple.frame import Array
 
 _SMALL = 1.0
 """Squared angle below which the factors of the right Jacobian are summed as series."""
@@ -34,7 +37,7 @@ def cross(xp: Any, a: Any, b: Any) -> Any:
 
 def push(xp: Any, chain: Chain, values: Any, frame: Any, movers: Any, change: Any) -> tuple[Any, Any]:
     """How the frame (..., 4, 4) and the movers' columns (..., 6, count) change with the values (..., count)."""
-    step = to_step(xp, chain, values, change)[..., None, :]
+    step = to_step(xp, chain.balls, values, change)[..., None, :]
     j, z = movers[..., :3, :], movers[..., 3:, :]
     linear, angular = j * step, z * step
     turn = angular.sum(-1)[..., None]
@@ -63,25 +66,32 @@ def pull(xp: Any, chain: Chain, values: Any, frame: Any, movers: Any, of_frame: 
         carried = cross(xp, of_j, z) @ (1 - with_it)
         more = (z * turned + j * carried).sum(-2)
         step = more if step is None else step + more
-    return to_gradient(xp, chain, values, step)
+    return to_gradient(xp, chain.balls, values, step)
 
 
-def to_step(xp: Any, chain: Chain, values: Any, change: Any) -> Any:
+def pull_frame(chain: Chain, q: Array, of_frame: Array) -> Array:
+    """The gradient by q (..., dof) for one by the frame (..., 4, 4): first order, by the core."""
+    step = chain.linkage._native.frame_gradient(q, chain.link, of_frame)
+    gradient: Array = to_gradient(np, chain.balls_of_q, q, step)
+    return gradient
+
+
+def to_step(xp: Any, balls: Balls, values: Any, change: Any) -> Any:
     """The step of each mover for a change of the values: Jr(v) dv for balls, the change itself for others."""
-    return _of_balls(xp, chain, values, change, -1)
+    return _of_balls(xp, balls, values, change, -1)
 
 
-def to_gradient(xp: Any, chain: Chain, values: Any, gradient: Any) -> Any:
+def to_gradient(xp: Any, balls: Balls, values: Any, gradient: Any) -> Any:
     """Gradients by the values for gradients by the step: Jr(v)' g for balls, the gradient itself for others."""
-    return _of_balls(xp, chain, values, gradient, 1)
+    return _of_balls(xp, balls, values, gradient, 1)
 
 
-def _of_balls(xp: Any, chain: Chain, values: Any, vectors: Any, sign: int) -> Any:
+def _of_balls(xp: Any, balls: Balls, values: Any, vectors: Any, sign: int) -> Any:
     """x + sign a v x x + b v x (v x x) for each ball, with a = (1 - cos t) / t^2, b = (t - sin t) / t^3, t = |v|."""
-    if not len(chain.balls):
+    if not len(balls.at):
         return vectors
-    at = xp.asarray(chain.balls)
-    lead, count = vectors.shape[:-1], len(chain.balls) // 3
+    at = xp.asarray(balls.at)
+    lead, count = vectors.shape[:-1], len(balls.at) // 3
     v = values[..., at].reshape(*values.shape[:-1], count, 3)
     v, x = _swapped(xp, v), _swapped(xp, vectors[..., at].reshape(*lead, count, 3))
     square = (v * v).sum(-2)
@@ -89,7 +99,7 @@ def _of_balls(xp: Any, chain: Chain, values: Any, vectors: Any, sign: int) -> An
     once = cross(xp, v, x)
     turned = x + sign * a[..., None, :] * once + b[..., None, :] * cross(xp, v, once)
     flat = _swapped(xp, turned).reshape(*lead, 3 * count)
-    return xp.concatenate([vectors, flat], -1)[..., xp.asarray(chain.order)]
+    return xp.concatenate([vectors, flat], -1)[..., xp.asarray(balls.order)]
 
 
 def _swapped(xp: Any, array: Any) -> Any:
