@@ -37,9 +37,9 @@ def agree(ours, theirs):
     assert np.abs(np.asarray(ours) - np.asarray(theirs)).max(initial=0) < BOUND
 
 
-@pytest.mark.slow
-def test_derivatives_of_first_and_second_order_are_those_of_jax():
-    for tree, link, q in trees(8):
+@pytest.mark.parametrize("count", [2, pytest.param(8, marks=pytest.mark.gate)])
+def test_derivatives_of_first_and_second_order_are_those_of_jax(count):
+    for tree, link, q in trees(count):
         weight = np.random.default_rng(0).normal(size=(4, 4))
 
         def ours(q):
@@ -52,7 +52,7 @@ def test_derivatives_of_first_and_second_order_are_those_of_jax():
         agree(jax.vmap(jax.hessian(ours))(q), jax.jit(jax.vmap(jax.hessian(theirs)))(q))
 
 
-@pytest.mark.slow
+@pytest.mark.gate  # JAX compiles its third derivatives for many seconds
 def test_the_derivative_of_the_jacobian_is_the_second_one_of_the_frame():
     """Where no joint is a ball, the linear rows of the Jacobian are the gradient of the position."""
     checked = 0
