@@ -42,7 +42,9 @@ ChainJob chain_job(const Path &path, const Rows &q) {
           nullptr,
           nullptr,
           0,
-          0};
+          0,
+          nullptr,
+          nullptr};
 }
 
 void run_chain(const Tree &tree, const ChainJob &job, npy_intp n) {
@@ -132,6 +134,21 @@ nb::object tree_frame_and_jacobian(Tree &tree, nb::handle q, nb::handle link, nb
   PyTuple_SetItem(pair, 0, frame_of(frames.frozen(frames_into.is_none())).release().ptr());
   PyTuple_SetItem(pair, 1, jacobians.owner.release().ptr());
   return nb::steal(pair);
+}
+
+nb::object tree_frame_gradient(Tree &tree, nb::handle q, nb::handle link, nb::handle of_frames) {
+  const Path &path = tree.path(tree.place(link));
+  const Rows rows = tree.values(q), given(of_frames, "gradient", 4, 4);
+  if (rows.lead != given.lead ||
+      !std::equal(PyArray_DIMS(rows.array), PyArray_DIMS(rows.array) + rows.lead, PyArray_DIMS(given.array)))
+    bad_input("q " + shape_text(rows.array) + " and gradient " + shape_text(given.array) +
+              " differ in their leading axes");
+  Fresh out(rows, {tree.dof});
+  ChainJob job = chain_job(path, rows);
+  job.of_frames = given.data;
+  job.gradients = out.data;
+  run_chain(tree, job, rows.n);
+  return std::move(out.owner);
 }
 
 nb::object tree_manipulability(Tree &tree, nb::handle q, nb::handle link, bool position, bool orientation) {
@@ -255,6 +272,10 @@ void bind_linkage(nb::module_ &m) {
            nb::sig("def frame_and_jacobian_into(self, q: " LIKE ", link: str, frames: " ARRAY
                    ", jacobians: " ARRAY ", /) -> tuple[typing.Any, " ARRAY "]"),
            "Frames and Jacobians of a link, written to arrays (..., 4, 4) and (..., 6, dof).")
+      .def("frame_gradient", tree_frame_gradient,
+           nb::sig("def frame_gradient(self, q: " LIKE ", link: str, of_frames: " LIKE ", /) -> " ARRAY),
+           "Gradients (..., dof) by the joints, a ball's about its child's axes, for gradients (..., 4, 4) "
+           "by the entries of a link's frames.")
       .def("manipulability", tree_manipulability,
            nb::sig("def manipulability(self, q: " LIKE
                    ", link: str, position: bool, orientation: bool, /) -> " ARRAY),

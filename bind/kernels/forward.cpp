@@ -88,6 +88,28 @@ SUPPLE_FLAT T manipulability_of(const ChainJob &job, const T *J, int dof) {
   return manipulability<T>(m, n, [&](int i, int l) { return rows[i * dof + job.columns[l]]; }, A);
 }
 
+// The gradient by the joints of a function of the frame's entries, given by those: d(R) = w x R and d(p) = v
+// for the twist (v, w) of each column of J.
+template <class T>
+SUPPLE_FLAT void frame_gradient(const ChainJob &job, long long row, int lanes, const Frame<T> &tip,
+                                const T *J, int dof) {
+  T g[16] = {T(0.0)};
+  const double *given = job.of_frames + 16 * row;
+  if (lanes == Lane<T>::width && lanes > 1)
+    load_blocks(g, given, 16, 0, 15);
+  else
+    load(g, given, 16, lanes, nullptr, 16);
+  const Vec<T> force{g[3], g[7], g[11]};
+  const Vec<T> torque = cross(tip.r.x, Vec<T>{g[0], g[4], g[8]}) + cross(tip.r.y, Vec<T>{g[1], g[5], g[9]}) +
+                        cross(tip.r.z, Vec<T>{g[2], g[6], g[10]});
+  for (int k = 0; k < dof; ++k) {
+    const T *j = J + k;
+    const T sum = dot(force, Vec<T>{j[0], j[dof], j[2 * dof]}) +
+                  dot(torque, Vec<T>{j[3 * dof], j[4 * dof], j[5 * dof]});
+    store(&sum, 1, job.gradients + row * dof + k, dof, lanes);
+  }
+}
+
 // of one chain; columns of J that no joint moves stay zero throughout
 template <class T>
 struct ChainScratch {
@@ -122,7 +144,7 @@ SUPPLE_FLAT void chain_rows(const ChainJob &job, long long row, int lanes, bool 
   const Frame<T> tip = frame<T>(columns);
   if (frames)
     store(columns, frames, 16, lanes);
-  if (!jacobians && !job.manipulability)
+  if (!jacobians && !job.manipulability && !job.gradients)
     return;
   Vec<T> point = tip.p;
   if (job.point) {
@@ -133,6 +155,8 @@ SUPPLE_FLAT void chain_rows(const ChainJob &job, long long row, int lanes, bool 
   geometric_jacobian(chain, scratch.axes, point, job.turned, tip.r, scratch.J);
   if (jacobians && Lane<T>::width > 1)
     store(scratch.J, 6 * dof, jacobians, 6 * dof, lanes);
+  if (job.gradients)
+    frame_gradient(job, row, lanes, tip, scratch.J, dof);
   if (job.manipulability) {
     const T v = manipulability_of(job, scratch.J, dof);
     store(&v, 1, job.manipulability + row, 1, lanes);

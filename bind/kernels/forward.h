@@ -18,6 +18,8 @@ struct ChainJob {
   double *jacobians;        // n x 6 x dof
   double *manipulability;   // n
   int first_row, row_count; // of the Jacobian, for manipulability
+  const double *of_frames;  // n x 16: gradients by the frames' entries
+  double *gradients;        // n x dof: the same by the joints, a ball's about its child's axes
 };
 
 // the frames of all links, for n rows of joint values

@@ -37,6 +37,8 @@ from supple.solver import Solver, Tolerance, solve
 
 if TYPE_CHECKING:
     from supple import analysis, animate, gauntlet, jobs, models, read, teleop, textbook, view, workspace, write
+    from supple import jax as jax
+    from supple import torch as torch
     from supple._motion.interpolation import Interpolation
     from supple.motion import Motion
     from supple.path import GoalPath
@@ -112,6 +114,7 @@ _MODULES = (
     "analysis",
     "animate",
     "gauntlet",
+    "jax",
     "jobs",
     "models",
     "motion",
@@ -121,6 +124,7 @@ _MODULES = (
     "step",
     "teleop",
     "textbook",
+    "torch",
     "tracker",
     "view",
     "workspace",

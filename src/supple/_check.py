@@ -185,6 +185,9 @@ def numbers(value: ArrayLike, what: str, shape: str | int = "") -> Array:
     numbers are refused, even where numpy could convert them.
     """
     try:
+        differentiated = _library_of_gradients(value)
+        if differentiated:
+            raise TypeError(f"gradients go through supple.{differentiated}, as in supple.{differentiated}.frame")
         array = np.asarray(value)
         kind = array.dtype.kind
         if type(value) is not np.ndarray and isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
@@ -199,6 +202,14 @@ def numbers(value: ArrayLike, what: str, shape: str | int = "") -> Array:
         reason = f": {str(error)[:200]}"
     wanted = f"(..., {shape})" if isinstance(shape, int) else shape
     raise BadInput(f"{what} must be numbers" + (f" of shape {wanted}" if wanted else "") + reason)
+
+
+def _library_of_gradients(value: object) -> str:
+    """The module of supple for an array whose gradient is being computed, which has no numbers to take: or ""."""
+    if getattr(value, "requires_grad", False) is True:
+        return "torch"
+    kind = type(value)
+    return "jax" if kind.__module__.startswith("jax.") and kind.__name__.endswith("Tracer") else ""
 
 
 def numbers_or_none(value: ArrayLike) -> Array | None:

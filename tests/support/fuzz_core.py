@@ -149,6 +149,7 @@ def real_calls() -> list[tuple[str, Callable[..., Any], tuple[Any, ...]]]:
             tree.frame_and_jacobian_into,
             (q, hand, np.empty((5, 4, 4)), np.empty((5, 6, 8))),
         ),
+        ("Tree.frame_gradient", tree.frame_gradient, (q, hand, frames.copy())),
         ("Tree.manipulability", tree.manipulability, (q, hand, True, True)),
         ("Tree.integrate", tree.integrate, (q, q.copy())),
         ("Tree.difference", tree.difference, (q, q.copy())),

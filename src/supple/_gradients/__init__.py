@@ -1,0 +1,1 @@
+"""Derivatives of forward and inverse kinematics, for `supple.torch` and `supple.jax`. Private."""

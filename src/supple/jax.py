@@ -1,0 +1,190 @@
+"""Forward and inverse kinematics of JAX arrays, with gradients. Needs ``pip install 'supple[jax]'``.
+
+The results are those of `Linkage.frame`, `Linkage.jacobian` and `Solver.solve`, computed in double precision by the
+same native core on the CPU, and returned in the precision of the array that was given. ``jit``, ``vmap``, ``grad``,
+``jacfwd``, ``jacrev`` and ``hessian`` work through them.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from supple import _check
+from supple._gradients import rules
+from supple._gradients.chain import Chain, chain_of
+from supple._gradients.inverse import Inverse, of_goal
+from supple.errors import BadInput, missing_extra
+from supple.linkage import Linkage
+from supple.solver import Solver
+
+try:
+    import jax
+    import jax.numpy as jnp
+except ImportError as error:
+    raise missing_extra("jax", "supple.jax") from error
+
+__all__ = ["frame", "jacobian", "solve"]
+
+
+def frame(linkage: Linkage, q: jax.Array, link: str) -> jax.Array:
+    """Frames (..., 4, 4) of a link in the world for joint values q (..., dof), differentiable to any order.
+
+    The gradient of a ball joint is by its values, a rotation vector.
+
+    >>> import jax, supple
+    >>> arm = supple.models.planar2()
+    >>> x = lambda q: supple.jax.frame(arm, q, "tip")[0, 3]
+    >>> jax.grad(x)(jax.numpy.array([0.0, 0.5])).round(4)
+    Array([-4.7943, -4.7943], dtype=float32)
+    """
+    found: jax.Array = _evaluated(chain_of(linkage, link, "frame(linkage, q, link)"), q)[0]
+    return found
+
+
+def jacobian(linkage: Linkage, q: jax.Array, link: str) -> jax.Array:
+    """Jacobians (..., 6, dof) of a link for joint values q (..., dof), as `Linkage.jacobian`, differentiable.
+
+    Its columns of a ball joint are for rotations about the child's axes; its gradient is by the values, a rotation
+    vector.
+
+    >>> import jax, supple
+    >>> arm = supple.models.planar2()
+    >>> y = lambda q: supple.jax.jacobian(arm, q, "tip")[1, 1]
+    >>> jax.grad(y)(jax.numpy.array([0.0, 0.5])).round(4)
+    Array([-4.7943, -4.7943], dtype=float32)
+    """
+    chain = chain_of(linkage, link, "jacobian(linkage, q, link)")
+    movers: jax.Array = _evaluated(chain, q)[1]
+    return movers if chain.is_q else movers @ jnp.asarray(chain.spread, dtype=movers.dtype)
+
+
+def solve(
+    linkage: Linkage,
+    goal_frames: jax.Array,
+    link: str,
+    start: jax.Array | None = None,
+    solver: Solver | None = None,
+) -> jax.Array:
+    """Joint values (..., dof) that bring a link to frames (..., 4, 4), differentiable once by the frames and the start.
+
+    ``start`` (..., dof) and ``solver`` are those of `Solver.solve`; leading axes broadcast. The gradient is by the
+    implicit function theorem, in reverse mode: exact for an arm that is not redundant. Joints at a limit do not move,
+    and near a singularity the gradient is damped; see the page on gradients. A goal that is out of reach is no error:
+    compare `frame` of the result with the goal.
+
+    >>> import jax, supple
+    >>> arm = supple.models.panda()
+    >>> goal = jax.numpy.array(arm.frame(arm.rest, "panda_hand_tcp").matrix)
+    >>> elbow = lambda goal: supple.jax.solve(arm, goal, "panda_hand_tcp", start=jax.numpy.array(arm.rest))[3]
+    >>> jax.grad(elbow)(goal).shape
+    (4, 4)
+    """
+    chain = chain_of(linkage, link, "solve(linkage, goal_frames, link)")
+    solver = Solver() if solver is None else _check.instance(solver, Solver, "solver", "Solver()")
+    goals = _checked(goal_frames, "goal_frames", (4, 4))
+    inverse = Inverse(chain, solver)
+    if start is None:
+        return _solve(inverse, goals)
+    begin = _checked(start, "start", (linkage.dof,))
+    lead = _check.leading_axes(goals.shape[:-2], begin.shape[:-1], "goal_frames and start")
+    begin = jnp.broadcast_to(begin, (*lead, linkage.dof)).astype(goals.dtype)
+    return _solve_from(inverse, jnp.broadcast_to(goals, (*lead, 4, 4)), begin)
+
+
+def _evaluated(chain: Chain, q: Any) -> Any:
+    """Frame and columns of a chain."""
+    values = _checked(q, "q", (chain.linkage.dof,))
+    if not chain.is_q:
+        gain, offset = (jnp.asarray(row, dtype=values.dtype) for row in (chain.gain, chain.offset))
+        values = values[..., chain.columns] * gain + offset
+    return _kinematics(chain, values)
+
+
+def _checked(value: Any, what: str, last: tuple[int, ...]) -> Any:
+    """An array of floats with these last axes; raises `BadInput` for anything else."""
+    wanted = f"(..., {', '.join(map(str, last))})"
+    if not isinstance(value, jax.Array | np.ndarray):
+        raise BadInput(f"{what} must be a JAX array of shape {wanted}, got {_check.short(value)}")
+    array = jnp.asarray(value)
+    if array.dtype not in (jnp.float32, jnp.float64):
+        raise BadInput(f"{what} must be of float32 or float64, got {array.dtype}")
+    if array.ndim < len(last) or array.shape[-len(last) :] != last:
+        raise BadInput(f"{what} must have shape {wanted}, not {array.shape}")
+    if not isinstance(array, jax.core.Tracer) and any(device.platform != "cpu" for device in array.devices()):
+        raise BadInput(f"{what} is on {array.device}; gradients are computed on the CPU: use jax.device_put")
+    return array
+
+
+def _shaped(like: Any, *shapes: tuple[int, ...]) -> list[Any]:
+    return [jax.ShapeDtypeStruct(shape, like.dtype) for shape in shapes]
+
+
+def _called(function: Any, results: Any, *arrays: Any) -> Any:
+    """The function of numpy arrays, called at run time; a batch of `jax.vmap` comes as one more leading axis."""
+    kind = results[0].dtype
+
+    def on_host(*given: Any) -> Any:
+        found = function(*map(np.asarray, given))
+        return tuple(np.asarray(each, dtype=kind) for each in found)
+
+    return jax.pure_callback(on_host, tuple(results), *arrays, vmap_method="broadcast_all")
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _kinematics(chain: Chain, values: Any) -> Any:
+    """Frame (..., 4, 4) and movers' columns (..., 6, count) of a chain for its values (..., count)."""
+    lead = values.shape[:-1]
+    return _called(chain.evaluated, _shaped(values, (*lead, 4, 4), (*lead, 6, chain.count)), values)
+
+
+@_kinematics.defjvp  # type: ignore[untyped-decorator]
+def _kinematics_jvp(chain: Chain, primals: Any, tangents: Any) -> Any:
+    frames, movers = _kinematics(chain, *primals)
+    return (frames, movers), rules.push(jnp, chain, primals[0], frames, movers, tangents[0])
+
+
+def _solved(inverse: Inverse, *given: Any) -> Any:
+    shape = (*given[0].shape[:-2], inverse.chain.linkage.dof)
+    return _called(lambda *arrays: (inverse.solved(*arrays),), _shaped(given[0], shape), *given)[0]
+
+
+def _pulled(inverse: Inverse, q: Any, gradient: Any) -> Any:
+    shapes = _shaped(q, (*q.shape[:-1], 6), q.shape)
+    return _called(inverse.pulled, shapes, q, gradient)
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _solve(inverse: Inverse, goal: Any) -> Any:
+    return _solved(inverse, goal)
+
+
+def _solve_forward(inverse: Inverse, goal: Any) -> Any:
+    q = _solved(inverse, goal)
+    return q, (goal, q)
+
+
+def _solve_backward(inverse: Inverse, kept: Any, gradient: Any) -> Any:
+    wrench, _ = _pulled(inverse, kept[1], gradient)
+    return (of_goal(jnp, kept[0], wrench),)
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _solve_from(inverse: Inverse, goal: Any, start: Any) -> Any:
+    return _solved(inverse, goal, start)
+
+
+def _solve_from_forward(inverse: Inverse, goal: Any, start: Any) -> Any:
+    q = _solved(inverse, goal, start)
+    return q, (goal, q)
+
+
+def _solve_from_backward(inverse: Inverse, kept: Any, gradient: Any) -> Any:
+    wrench, of_start = _pulled(inverse, kept[1], gradient)
+    return of_goal(jnp, kept[0], wrench), of_start
+
+
+_solve.defvjp(_solve_forward, _solve_backward)
+_solve_from.defvjp(_solve_from_forward, _solve_from_backward)
