@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -241,15 +241,17 @@ class Goal:
         if leading and len(leading) > _check.MOST_AXES:
             raise BadInput(f"a goal must have at most {_check.MOST_AXES} leading axes, got {len(leading)}")
 
-    def __getattr__(self, name: str) -> Any:
-        """A field of a goal that is one frame: all of them are set when the first is read."""
-        if name == "_frame" or name not in _FIELDS or self._frame is None:
-            raise AttributeError(f"a Goal has no {name!r}")
-        for field, value in _FRAME_FIELDS.items():
-            _set(self, field, value)
-        _set(self, "position", goal_arguments.frozen(self._frame.position))
-        _set(self, "orientation", goal_arguments.frozen(self._frame.rotation))
-        return object.__getattribute__(self, name)
+    if not TYPE_CHECKING:  # a misspelt name is found by type checkers
+
+        def __getattr__(self, name: str) -> Any:
+            """A field of a goal that is one frame: all of them are set when the first is read."""
+            if name == "_frame" or name not in _FIELDS or self._frame is None:
+                raise AttributeError(f"a Goal has no {name!r}")
+            for field, value in _FRAME_FIELDS.items():
+                _set(self, field, value)
+            _set(self, "position", goal_arguments.frozen(self._frame.position))
+            _set(self, "orientation", goal_arguments.frozen(self._frame.rotation))
+            return object.__getattribute__(self, name)
 
     @classmethod
     def center_of_mass(

@@ -133,14 +133,16 @@ class Solution:
         fields["_answer"] = answer
         return made
 
-    def __getattr__(self, name: str) -> Any:
-        """A field of a single answer that is not set yet: NumPy scalars are made when the first of them is read."""
-        answer = self.__dict__.get("_answer")
-        if answer is None or name not in _COUNTS:
-            raise AttributeError(f"a Solution has no {name!r}")
-        fields = dict(zip(_COUNTS, (*map(np.int64, answer[1:]), _ZERO, _ZERO), strict=True))
-        self.__dict__.update(fields)
-        return fields[name]
+    if not TYPE_CHECKING:  # a misspelt name is found by type checkers
+
+        def __getattr__(self, name: str) -> Any:
+            """A field of a single answer that is not set yet: NumPy scalars are made when the first of them is read."""
+            answer = self.__dict__.get("_answer")
+            if answer is None or name not in _COUNTS:
+                raise AttributeError(f"a Solution has no {name!r}")
+            fields = dict(zip(_COUNTS, (*map(np.int64, answer[1:]), _ZERO, _ZERO), strict=True))
+            self.__dict__.update(fields)
+            return fields[name]
 
     @cached_property
     def error(self) -> Array:
