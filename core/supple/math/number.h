@@ -14,11 +14,17 @@
 
 // SUPPLE_FN: a function for host and device; SUPPLE_FLAT: one so small, or so hot, that it must vanish into
 // its caller; SUPPLE_UNROLL: the next loop has at most this many rounds, all to be written out
+// SUPPLE_APART: a function that a device calls, so that it is compiled once
 #define SUPPLE_PRAGMA(text) _Pragma(#text)
 #if defined(__CUDACC__)
 #define SUPPLE_FN __host__ __device__ inline
+#if defined(SUPPLE_COMPACT) // for kernels that are seldom the hottest and must compile fast
+#define SUPPLE_FLAT __host__ __device__ inline
+#else
 #define SUPPLE_FLAT __host__ __device__ __forceinline__
+#endif
 #define SUPPLE_UNROLL(rounds) SUPPLE_PRAGMA(unroll)
+#define SUPPLE_APART __host__ __device__ __noinline__ inline
 #elif defined(__GNUC__)
 #define SUPPLE_FN inline
 #define SUPPLE_FLAT inline __attribute__((always_inline))
@@ -31,6 +37,10 @@
 #define SUPPLE_FN inline
 #define SUPPLE_FLAT inline
 #define SUPPLE_UNROLL(rounds)
+#endif
+
+#if !defined(SUPPLE_APART)
+#define SUPPLE_APART inline
 #endif
 
 namespace supple {
