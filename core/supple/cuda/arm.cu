@@ -1,8 +1,8 @@
 // Kernels of the search for one frame of an arm of SUPPLE_JOINTS joints.
 //
-// Many rows: clear, begin_rows, descend, polish_rows, search_hard, then the general search for what is left,
-// and finish_arm. Few rows: clear, search_few, the general search, finish_arm. Lists and their lengths stay on
-// the device.
+// Many rows: begin_rows, descend, polish_rows, search_in_warps for the hard ones, then the general
+// search for what is left, and finish_arm. Few rows: search_in_warps, the general search, finish_arm. Lists and
+// their lengths stay on the device.
 #include "supple/cuda/arm_search.h"
 #include "supple/cuda/kernel.h"
 
@@ -11,16 +11,10 @@ constexpr int N = SUPPLE_JOINTS;
 using SingleArm = Arm<float, N>;
 using DoubleArm = Arm<double, N>;
 
-// Counters of a solve.
+// Counters of a solve, all 0 when it begins.
 struct Counters {
   int next_row, hard_count, next_hard, left_count, next_left;
 };
-
-SUPPLE_KERNEL(1, clear, Counters *counters) {
-  SUPPLE_THREADS(t)
-  if (t == 0)
-    *counters = {};
-}
 
 // Goals: positions, and orientations whose lines and numbers have the strides given; seeds (count, seed_count,
 // N).
@@ -48,10 +42,11 @@ SUPPLE_KERNEL(128, polish_rows, const SolverBlock *block, SUPPLE_STRUCT(DoubleAr
     polish_row(*block, arm, rows, row, near_q, hard_rows, &counters->hard_count);
 }
 
-// Groups of 32 lanes take rows from the list of hard ones.
-SUPPLE_KERNEL(128, search_hard, const SolverBlock *block, SUPPLE_STRUCT(SingleArm, single_arm),
-              SUPPLE_STRUCT(DoubleArm, double_arm), SUPPLE_STRUCT(Rows, rows), const int *hard_rows,
-              int *left_rows, Counters *counters) {
+// Groups of 32 lanes take rows from the list of hard ones; without a list all rows, whose goals they read.
+SUPPLE_KERNEL(128, search_in_warps, const SolverBlock *block, SUPPLE_STRUCT(SingleArm, single_arm),
+              SUPPLE_STRUCT(DoubleArm, double_arm), SUPPLE_STRUCT(Numbers, position),
+              SUPPLE_STRUCT(Numbers, orientation), SUPPLE_STRUCT(Rows, rows), const int *hard_rows,
+              int *left_rows, Counters *counters, long long count) {
   using L = Lanes<32>;
   SUPPLE_THREADS(t)
   for (bool working = t % L::own == 0; working;) {
@@ -59,33 +54,24 @@ SUPPLE_KERNEL(128, search_hard, const SolverBlock *block, SUPPLE_STRUCT(SingleAr
     if (L::leads())
       next = take_one(&counters->next_hard);
     next = L::from(&next, 0, 0);
-    working = next < counters->hard_count;
-    if (working)
-      search_row<N, 32>(*block, single_arm, double_arm, rows, rows.goals + 12LL * hard_rows[next],
-                        hard_rows[next], left_rows, &counters->left_count);
-  }
-}
-
-// One row for each group of 32 lanes.
-SUPPLE_KERNEL(128, search_few, const SolverBlock *block, SUPPLE_STRUCT(SingleArm, single_arm),
-              SUPPLE_STRUCT(DoubleArm, double_arm), SUPPLE_STRUCT(Numbers, position),
-              SUPPLE_STRUCT(Numbers, orientation), SUPPLE_STRUCT(Rows, rows), int *left_rows,
-              Counters *counters, long long count) {
-  using L = Lanes<32>;
-  SUPPLE_THREADS(t) {
-    const long long row = t / 32;
-    if (t % L::own == 0 && row < count) {
-      const Target &target = block->problem.targets[0];
-      double goal[12];
-      const bool valid = read_goal_row(target, position, orientation, Numbers{}, row, goal);
-      if (L::leads()) {
-        for (int i = 0; i < 12; ++i)
-          rows.goals[12 * row + i] = goal[i];
-        rows.outcome[row] = valid ? pending : int(invalid);
-      }
-      if (valid)
-        search_row<N, 32>(*block, single_arm, double_arm, rows, goal, row, left_rows, &counters->left_count);
+    working = next < (hard_rows ? counters->hard_count : count);
+    if (!working)
+      break;
+    const long long row = hard_rows ? hard_rows[next] : next;
+    double goal[12];
+    bool valid = true;
+    if (hard_rows)
+      for (int i = 0; i < 12; ++i)
+        goal[i] = rows.goals[12 * row + i];
+    else
+      valid = read_goal_row(block->problem.targets[0], position, orientation, Numbers{}, row, goal);
+    if (L::leads() && !hard_rows) {
+      for (int i = 0; i < 12; ++i)
+        rows.goals[12 * row + i] = goal[i];
+      rows.outcome[row] = valid ? pending : int(invalid);
     }
+    if (valid)
+      search_row<N, 32>(*block, single_arm, double_arm, rows, goal, row, left_rows, &counters->left_count);
   }
 }
 

@@ -13,18 +13,6 @@ inline namespace SUPPLE_ISA {
 
 constexpr int most_arm_joints = SearchConstants::arc_joints - 1;
 
-// Damping that is always there, and the squared error from which on double precision takes over.
-template <class S>
-struct ArmPrecision;
-template <>
-struct ArmPrecision<float> {
-  static constexpr double least_damping = 1e-7, close_error = 1e-9;
-};
-template <>
-struct ArmPrecision<double> {
-  static constexpr double least_damping = 1e-12;
-};
-
 template <class S>
 SUPPLE_FLAT Frame<S> arm_frame(const S *r, const S *p) {
   return {{{r[0], r[3], r[6]}, {r[1], r[4], r[7]}, {r[2], r[5], r[8]}}, {p[0], p[1], p[2]}};
@@ -129,7 +117,7 @@ SUPPLE_FLAT ArmError<S> arm_step(const Arm<S, N> &arm, const Frame<S> &goal, con
   for (int i = 0; i < 21; ++i)
     A[i] = S(0);
   A[0] = A[2] = A[5] = A[9] = A[14] = A[20] =
-      S(SearchConstants::damping) * error.squared_error + S(ArmPrecision<S>::least_damping);
+      S(SearchConstants::damping) * error.squared_error + S(Precision<S>::least_damping);
   SUPPLE_UNROLL(16)
   for (int k = 0; k < N; ++k) {
     const ArmJoint<S> &joint = arm.joints[k];

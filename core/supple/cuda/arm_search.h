@@ -11,7 +11,8 @@ inline namespace SUPPLE_ISA {
 // Outcomes of rows on their way.
 constexpr int near_goal = -2, hard = -3; // a descent came near the goal; no descent did
 
-constexpr int polish_steps = 12; // in double precision, at most
+// The squared error from which on double precision takes over, and from which on it gives up.
+constexpr double near_error = 1e-9, lost_error = 1e-4;
 
 // ---- Seeds ----
 
@@ -64,7 +65,7 @@ SUPPLE_FLAT Progress advance_descent(const Arm<float, N> &arm, const Frame<float
   constexpr int window = SearchConstants::error_window;
   float next[N];
   const float error = arm_step(arm, goal, descent.q, next).squared_error;
-  if (error <= float(ArmPrecision<float>::close_error))
+  if (error <= float(near_error))
     return is_near;
   const float allowed = float(SearchConstants::error_ratio) * descent.recent_errors[0];
   if (!(error <= allowed) || descent.steps >= SearchConstants::restart_steps)
@@ -93,7 +94,7 @@ SUPPLE_FLAT Frame<float> single_goal(const double *goal) {
 // Steps from q (in the order of the chain) until it has arrived, inside limits; false if it does not. What is
 // judged is what is returned: joints that wrap are brought back first.
 template <int N>
-SUPPLE_FLAT bool polish(const SolverBlock &block, const Arm<double, N> &arm, const double *goal_numbers,
+SUPPLE_FLAT bool polish_arm(const SolverBlock &block, const Arm<double, N> &arm, const double *goal_numbers,
                         double *q, int &steps) {
   const Search &search = block.search;
   const Problem &problem = block.problem;
@@ -105,7 +106,7 @@ SUPPLE_FLAT bool polish(const SolverBlock &block, const Arm<double, N> &arm, con
     q[k] =
         joint.size > 0 ? clip(q[k], joint.lower, joint.upper) : reference(search, request, joint.index);
   }
-  for (steps = 0; steps < polish_steps; ++steps) {
+  for (steps = 0; steps < SearchConstants::polish_steps; ++steps) {
     SUPPLE_UNROLL(16)
     for (int k = 0; k < N; ++k) {
       const int l = arm.joints[k].index;
@@ -117,7 +118,7 @@ SUPPLE_FLAT bool polish(const SolverBlock &block, const Arm<double, N> &arm, con
     const ArmError<double> error = arm_step(arm, goal, q, next);
     if (is_within_tolerance(search, error.squared_distance, error.squared_angle))
       return true;
-    if (!(error.squared_error < 1e-4))
+    if (!(error.squared_error < lost_error))
       return false; // it leads away from what single precision has found
     SUPPLE_UNROLL(16)
     for (int k = 0; k < N; ++k)
@@ -212,7 +213,7 @@ SUPPLE_FN void polish_row(const SolverBlock &block, const Arm<double, N> &arm, c
     for (int k = 0; k < N; ++k)
       q[k] = near_q[row * N + k];
     int steps;
-    if (polish(block, arm, rows.goals + 12 * row, q, steps)) {
+    if (polish_arm(block, arm, rows.goals + 12 * row, q, steps)) {
       rows.outcome[row] = arrived;
       rows.iterations[row] += steps;
       store_answer(arm, q, rows.q + row * N);
@@ -267,7 +268,7 @@ SUPPLE_FN bool search_in_lanes(const SolverBlock &block, const Arm<float, N> &si
       for (int k = 0; k < N; ++k)
         q[k] = L::from(&descent[0].q[k], int(sizeof(Descent<N>) / sizeof(float)), winner);
       int steps;
-      if (polish(block, double_arm, goal_numbers, q, steps)) {
+      if (polish_arm(block, double_arm, goal_numbers, q, steps)) {
         iterations = steps + L::from(&descent[0].steps, int(sizeof(Descent<N>) / sizeof(int)), winner);
         restarts = 1 + L::from(restart, 1, winner);
         store_answer(double_arm, q, answer);

@@ -1,4 +1,4 @@
-// Blocks of set-up data: their pointers, and the numbers of an arm.
+// The numbers of an arm, from those of its chain and its search.
 #pragma once
 #include "supple/cuda/types.h"
 #include "supple/math/number.h"
@@ -6,14 +6,6 @@
 
 namespace supple {
 inline namespace SUPPLE_ISA {
-
-// Turns the k-th pointer of a block from an offset into an address. Each pointer must be turned once.
-SUPPLE_FN void relocate(void *block, long long k) {
-  char *base = static_cast<char *>(block);
-  const BlockHeader &header = *static_cast<const BlockHeader *>(block);
-  const long long at = reinterpret_cast<const long long *>(base + header.pointers)[k];
-  *reinterpret_cast<long long *>(base + at) += reinterpret_cast<long long>(base);
-}
 
 template <class S>
 SUPPLE_FLAT S bounded(double limit) {

@@ -8,14 +8,6 @@
 using namespace supple;
 using Real = SUPPLE_REAL;
 
-SUPPLE_KERNEL(1, relocate_block, void *block) {
-  SUPPLE_THREADS(t) {
-    const long long count = static_cast<const BlockHeader *>(block)->pointer_count;
-    for (long long k = t; k < count; ++k)
-      relocate(block, k);
-  }
-}
-
 #if defined(SUPPLE_AXES)
 constexpr int joint_count = SUPPLE_JOINTS, dof = SUPPLE_DOF, threads = SUPPLE_BLOCK;
 constexpr int widest = 6 * dof > 16 ? 6 * dof : 16;

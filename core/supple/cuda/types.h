@@ -1,7 +1,7 @@
 // The set-up data of a linkage and of a compiled solver as one block of bytes that a device can read.
 //
-// A block begins with its header. Its pointers are offsets from its first byte until `relocate` (block.h)
-// turns them into addresses, wherever the block lies.
+// A block begins with its header. Its pointers are offsets from its first byte; whoever places the block adds
+// the address of that byte to each of them.
 #pragma once
 #include "supple/search/types.h"
 

@@ -88,7 +88,7 @@ SUPPLE_FN SearchStepResult<T> frame_step(const Problem &problem, const Search &s
 // ---- Any step ----
 
 template <class T>
-SUPPLE_FN SearchStepResult<T> search_step(const Problem &problem, const Search &search, T damping_part,
+SUPPLE_APART SearchStepResult<T> search_step(const Problem &problem, const Search &search, T damping_part,
                                           bool exact, SearchStepScratch<T> &scratch) {
   if (search.uses_frame_step)
     return frame_step(problem, search, damping_part, exact, scratch);

@@ -136,7 +136,7 @@ struct Advance {
 // Ends lanes that arrived, stalled or took `max_steps`, and moves all others on. `active`: lanes with a
 // restart, as bits.
 template <class T>
-SUPPLE_FN Advance<T> move_on(const SearchStepResult<T> &result, int max_steps, int active,
+SUPPLE_APART Advance<T> move_on(const SearchStepResult<T> &result, int max_steps, int active,
                              RestartScratch<T> &scratch) {
   constexpr int window = SearchConstants::error_window;
   SearchStepScratch<T> &step = scratch.step;

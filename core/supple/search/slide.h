@@ -183,7 +183,7 @@ SUPPLE_FN T slide_gain(const Problem &problem, Mask<T> close, SlideScratch<T> &s
 // One step from q, into `next`; `slides`: lanes whose step slides. With slack, lanes slide from where the
 // goals are met: before, the rows that count change too often.
 template <class T>
-SUPPLE_FN SearchStepResult<T> sliding_step(const Problem &problem, const Search &search,
+SUPPLE_APART SearchStepResult<T> sliding_step(const Problem &problem, const Search &search,
                                            SearchStepScratch<T> &step, SlideScratch<T> &scratch,
                                            Mask<T> &slides) {
   const T zero = splat<T>(0);
