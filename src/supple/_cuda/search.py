@@ -95,9 +95,7 @@ class DeviceSolver:
             return driver.empty((*shape, *last), dtype, self._ordinal, stream)
 
         integers, reals = np.int32, np.float64
-        return Found(
-            made(kind, self._dof), made(integers), made(reals), made(reals), made(integers), made(integers)
-        )
+        return Found(made(kind, self._dof), made(integers), made(reals), made(reals), made(integers), made(integers))
 
 
 def _from(given: Numbers, first: int) -> Numbers:
@@ -120,9 +118,7 @@ class _Chunk:
         driver.fill_bytes(self._counters, 0, stream)
         outcome, iterations, restarts, answers = (self._state.pointer + 4 * count * i for i in range(4))
         several = answers if wanted > 1 else None
-        self._rows = Rows(
-            self._goals.pointer, None, self._q.pointer, outcome, iterations, restarts, several, wanted
-        )
+        self._rows = Rows(self._goals.pointer, None, self._q.pointer, outcome, iterations, restarts, several, wanted)
         at, size = first * wanted, found.q.dtype.itemsize
         self._answers = Answers(
             found.q.pointer + at * owner._dof * size,
