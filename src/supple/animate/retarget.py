@@ -18,6 +18,7 @@ from supple.animate.pose_targets import Correspondence, PoseTargets, pose_target
 from supple.animate.smoothing import smoothed, within_speeds
 from supple.animate.stance import Stance
 from supple.animate.stream import RetargetStream
+from supple.animate.timeline import MAX_FRAMES
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.goal import Goal
@@ -101,10 +102,11 @@ class Retarget:
     def motion(self, clip: Motion, *, progress: bool | None = None) -> Motion:
         """The clip as a motion of the target, with the times of the clip's keys.
 
-        The frames of the clip must be at equal times. ``progress``: True and False show a bar always or never; None
-        only on a terminal.
+        A clip whose keys are not at equal times is sampled at equal ones, as far apart as most of its keys.
+        ``progress``: True and False show a bar always or never; None only on a terminal.
         """
         self._check(clip)
+        clip = evenly_timed(clip)
         times, dt = clip.times, frame_time(clip.times)
         with Progress("retargeting", len(times), shown=progress is not False, anywhere=progress is True) as bar:
             targets = pose_targets(self._pair, clip.q, dt, self._smooth / dt)
@@ -124,6 +126,7 @@ class Retarget:
     def contacts(self, clip: Motion) -> dict[str, Contacts]:
         """For each side, in which frames of a clip heel and toe touch the ground."""
         self._check(clip)
+        clip = evenly_timed(clip)
         return pose_targets(self._pair, clip.q, frame_time(clip.times), 0.0).contacts
 
     def _check(self, clip: Motion) -> None:
@@ -207,12 +210,20 @@ def _orientation(limb: Limb, base: Array, wanted: Array) -> Goal:
     return Goal(limb.tip, orientation=np.swapaxes(base, -1, -2) @ wanted)
 
 
-def frame_time(times: Array) -> float:
-    """The time between frames, in seconds; `BadInput` unless it is always the same."""
-    if len(times) < 2:
+def evenly_timed(clip: Motion) -> Motion:
+    """A clip with frames at equal times: itself, or sampled from its start to its end by the median of its steps."""
+    if len(clip) < 2:
         raise BadInput("a clip needs two frames or more")
-    steps = np.diff(times)
-    mean = float((times[-1] - times[0]) / (len(times) - 1))
-    if np.abs(steps - mean).max() > 1e-3 * mean:
-        raise BadInput("the frames of a clip must be at equal times; use motion.sampled(rate) first")
-    return mean
+    steps, mean = np.diff(clip.times), frame_time(clip.times)
+    if np.abs(steps - mean).max() <= 1e-3 * mean:
+        return clip
+    count = max(round(clip.duration / float(np.median(steps))), 1)
+    if count > MAX_FRAMES:
+        raise BadInput(f"{count} frames are too many; at most {MAX_FRAMES}: use motion.sampled(rate) first")
+    times = np.linspace(clip.start, clip.end, count + 1)
+    return Motion(clip.linkage, times, clip.at(times))
+
+
+def frame_time(times: Array) -> float:
+    """The mean time between frames (n,), in seconds."""
+    return float((times[-1] - times[0]) / (len(times) - 1))
