@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 from supple import _check
 from supple._linkage import limits
 from supple._linkage.argument import checked_linkage
+from supple._linkage.text import value_rows
 from supple._motion.interpolation import Interpolation, Pieces, velocities
+from supple._table import html_table
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.linkage import Frames, Linkage
@@ -445,6 +447,11 @@ class Motion:
 
     def __repr__(self) -> str:
         return f"<Motion: {self}>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: where each joint begins and ends, and its greatest speed per second."""
+        columns = {"start": self.q[0], "end": self.q[-1], "speed": self.speed}
+        return html_table(str(self), value_rows(self.linkage, columns), "<<>")
 
 
 def _moments(value: ArrayLike, what: str) -> Array:
