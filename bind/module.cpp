@@ -12,6 +12,7 @@
 void bind_frames(nb::module_ &);
 void bind_linkage(nb::module_ &);
 void bind_search(nb::module_ &);
+void bind_device(nb::module_ &);
 void bind_path(nb::module_ &);
 void bind_local_solver(nb::module_ &);
 void bind_tracker(nb::module_ &);
@@ -86,6 +87,7 @@ NB_MODULE(_core, m) {
   bind_linkage(m);
   bind_local_solver(m);
   bind_search(m);
+  bind_device(m);
   bind_path(m);
   bind_tracker(m);
   const char *wanted = std::getenv("SUPPLE_ISA");

@@ -3,6 +3,7 @@
 #pragma once
 #include "kernels/search.h"
 #include "problem.h"
+#include "supple/cuda/types.h"
 #include "supple/model/limits.h"
 #include "supple/search/table.h"
 #include "threads.h"
@@ -73,12 +74,6 @@ struct SolveMemory {
   SolveMemory(const SearchKernels &used, const EncodedProblem &encoded)
       : kernels(used), scratch(used.scratch(encoded.problem, 0)), q(encoded.problem.n),
         goals(12 * encoded.targets.size()), start(encoded.problem.n), full(encoded.dof) {}
-};
-
-// a value of q and its limits
-struct Interval {
-  int index;
-  double lower, upper;
 };
 
 struct SearchSolver {

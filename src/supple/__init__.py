@@ -26,7 +26,7 @@ except ModuleNotFoundError as _error:  # there is no slower implementation to fa
 
 from supple import _renamed, damping, errors, method, prefer
 from supple._solve.compiled_solver import CompiledSolver
-from supple.errors import BadInput, BadLinkage, Interrupted, MissingExtra, SuppleError, UnknownName
+from supple.errors import BadInput, BadLinkage, DeviceError, Interrupted, MissingExtra, SuppleError, UnknownName
 from supple.frame import Frame
 from supple.goal import Goal
 from supple.joint import Joint, Kind, Mimic
@@ -59,6 +59,7 @@ __all__ = [
     "Capsule",
     "CompiledSolver",
     "Cylinder",
+    "DeviceError",
     "Frame",
     "Frames",
     "Geometry",

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from supple.solution import Solution
 
-__all__ = ["BadInput", "BadLinkage", "Interrupted", "MissingExtra", "SuppleError", "UnknownName", "UnknownOption"]
+__all__ = [
+    "BadInput",
+    "BadLinkage",
+    "DeviceError",
+    "Interrupted",
+    "MissingExtra",
+    "SuppleError",
+    "UnknownName",
+    "UnknownOption",
+]
 
 
 class SuppleError(Exception):
@@ -93,6 +102,17 @@ class MissingExtra(SuppleError, ImportError):
     >>> raise missing_extra("plot", "drawing")
     Traceback (most recent call last):
     supple.errors.MissingExtra: drawing needs an optional package: pip install 'supple[plot]'
+    """
+
+
+class DeviceError(SuppleError, RuntimeError):
+    """A GPU that cannot be used: no driver, an old one, no GPU, too little memory, or a failure on the GPU itself.
+
+    >>> import supple
+    >>> try:
+    ...     supple.solve(arm, goals_on_the_gpu)  # doctest: +SKIP
+    ... except supple.DeviceError as error:
+    ...     print(error)
     """
 
 

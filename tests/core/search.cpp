@@ -408,6 +408,62 @@ void scalar_search(Report &report, bool plain) {
              double(differ) / double(all), 0.01);
 }
 
+// The whole search in float, finished in double: the laws of a search, and as many goals reached.
+template <class T, class Alone>
+void float_search(Report &report, bool plain) {
+  Random random{plain ? 56u : 57u};
+  const std::string type = name_of<T>() + (plain ? ", one frame" : ", any goals");
+  Worst apart, limits, wrong_outcome;
+  long lost = 0, lost_in_double = 0, all = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const Tree tree = random_tree(random, plain, round);
+    const Cases cases(random, tree);
+    const int n = tree.n;
+    RestartScratch<T> scratch;
+    RestartScratch<Alone> alone_scratch;
+    std::vector<double> memory, lane_memory;
+    ScratchLayout count = ScratchLayout::count();
+    lay_out(scratch, count, tree.problem);
+    lay_out(alone_scratch, count, tree.problem);
+    void *block = Tree::allocate(memory, count.bytes());
+    ScratchLayout place = ScratchLayout::place(block);
+    lay_out(scratch, place, tree.problem);
+    lay_out(alone_scratch, place, tree.problem);
+    void *lanes = Tree::allocate(lane_memory, search_kernels.scratch(tree.problem, company));
+    std::vector<double> q(company * n), alone(n);
+    std::vector<Found> found(company), double_found(company);
+    int left[company];
+    const bool started = round % 4 > 1;
+    SearchBatch batch{company, cases.goals.data(), started ? cases.starts.data() : nullptr,
+                      {},      q.data(),           double_found.data()};
+    search_kernels.many(tree.problem, tree.search, batch, lanes);
+    batch.found = found.data();
+    search_many(tree.problem, tree.search, batch, scratch, alone_scratch, left);
+    for (int i = 0; i < company; ++i) {
+      const Request request = cases.request(i, started, 1);
+      const double *row = q.data() + i * n, away = tree.away(row, request.goals);
+      const bool solved = found[i].outcome == arrived;
+      limits.see(tree.outside(row), round);
+      if (solved != (away <= 1) && !(std::fabs(away - 1) < 1e-3))
+        wrong_outcome.see(larger(away, 1.0), round);
+      int answers = 0;
+      search_one(tree.problem, tree.search, request, alone_scratch, alone.data(), answers);
+      apart.see(answers == solved ? 0 : 1, round);
+      for (int l = 0; l < n; ++l)
+        apart.see(same_bits(alone[l], row[l]) ? 0 : 1, round);
+      all += !Cases::out_of_reach(i);
+      lost += !Cases::out_of_reach(i) && !solved;
+      lost_in_double += !Cases::out_of_reach(i) && double_found[i].outcome != arrived;
+    }
+  }
+  report.add("what a search in float finds is within limits", type, limits.error, 0, limits.at);
+  report.add("a search in float arrives where it says, and says so where it arrives", type,
+             wrong_outcome.error, 0, wrong_outcome.at);
+  report.add("a search in float, alone and in a batch, gives the same bits", type, apart.error, 0, apart.at);
+  report.add("a search in float reaches what one in double does, but for this share", type,
+             double(lost - lost_in_double) / double(all), 0.002);
+}
+
 // The step for one frame against that for any goals, from random joint values; some are at their limits.
 template <class T>
 void steps_agree(Report &report) {
@@ -478,6 +534,10 @@ int main() {
   test::searches(report, false);
   test::scalar_search(report, true);
   test::scalar_search(report, false);
+  for (const bool plain : {true, false}) {
+    test::float_search<supple::Pack<float, 2 * supple::native_width>, supple::Pack<float, 4>>(report, plain);
+    test::float_search<float, float>(report, plain);
+  }
   test::steps_agree<supple::Wide>(report);
   test::steps_agree<double>(report);
 }

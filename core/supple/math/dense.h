@@ -232,7 +232,7 @@ SUPPLE_FLAT void solve_packed(T *A, T *b) {
     SUPPLE_UNROLL(6)
     for (int k = 0; k < j; ++k)
       A[row + j] = A[row + j] - scaled[k] * A[row + k];
-    A[row + j] = splat<T>(1) / larger(A[row + j], splat<T>(1e-14));
+    A[row + j] = splat<T>(1) / larger(A[row + j], splat<T>(PrecisionOf<T>::least_pivot));
     SUPPLE_UNROLL(6)
     for (int i = j + 1; i < M; ++i)
       SUPPLE_UNROLL(6)

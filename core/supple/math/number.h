@@ -14,11 +14,17 @@
 
 // SUPPLE_FN: a function for host and device; SUPPLE_FLAT: one so small, or so hot, that it must vanish into
 // its caller; SUPPLE_UNROLL: the next loop has at most this many rounds, all to be written out
+// SUPPLE_APART: a function that a device calls, so that it is compiled once
 #define SUPPLE_PRAGMA(text) _Pragma(#text)
 #if defined(__CUDACC__)
 #define SUPPLE_FN __host__ __device__ inline
+#if defined(SUPPLE_COMPACT) // for kernels that are seldom the hottest and must compile fast
+#define SUPPLE_FLAT __host__ __device__ inline
+#else
 #define SUPPLE_FLAT __host__ __device__ __forceinline__
+#endif
 #define SUPPLE_UNROLL(rounds) SUPPLE_PRAGMA(unroll)
+#define SUPPLE_APART __host__ __device__ __noinline__ inline
 #elif defined(__GNUC__)
 #define SUPPLE_FN inline
 #define SUPPLE_FLAT inline __attribute__((always_inline))
@@ -31,6 +37,10 @@
 #define SUPPLE_FN inline
 #define SUPPLE_FLAT inline
 #define SUPPLE_UNROLL(rounds)
+#endif
+
+#if !defined(SUPPLE_APART)
+#define SUPPLE_APART inline
 #endif
 
 namespace supple {
@@ -52,6 +62,48 @@ using Mask = typename Lane<T>::Mask;
 template <class T>
 SUPPLE_FLAT T splat(double x) {
   return T(Scalar<T>(x));
+}
+
+// What depends on the precision of numbers. Lengths are in metres, angles in radians.
+template <class S>
+struct Precision;
+template <>
+struct Precision<double> {
+  static constexpr double unlimited = 1e300;     // a limit of this size or more is none
+  static constexpr double smallest = 1e-300;     // its inverse is finite
+  static constexpr double least_length = 1e-12;  // a shorter vector has no direction
+  static constexpr double least_square = 1e-24;  // its square
+  static constexpr double half_turn = 1e-12;     // of 2 + 2 cos(angle): less is half a turn
+  static constexpr double least_damping = 1e-12; // of a step of a search
+  static constexpr double least_pivot = 1e-14;   // of a factorisation
+  // squared angles: larger ones need care, smaller ones a series, for the exponential map, its inverse, and
+  // both of a frame
+  static constexpr double long_square = 1e300, exp_series = 1e-8, log_series = 1e-10, frame_series = 1e-2;
+  // A search ends here, in parts of the linkage's length and in radians, and double finishes; 0: it needs
+  // none
+  static constexpr double handover = 0;
+};
+template <>
+struct Precision<float> {
+  static constexpr double unlimited = 1e30, smallest = 1e-30;
+  static constexpr double least_length = 1e-7, least_square = 1e-14;
+  static constexpr double half_turn = 1e-6;
+  static constexpr double least_damping = 1e-7, least_pivot = 1e-8;
+  static constexpr double long_square = 1e30, exp_series = 1e-4, log_series = 1e-5, frame_series = 1e-1;
+  static constexpr double handover = 1e-3;
+};
+template <class T>
+using PrecisionOf = Precision<Scalar<T>>;
+template <class T>
+constexpr bool is_double = sizeof(Scalar<T>) == sizeof(double);
+
+// a limit as a number of type T; what is unlimited stays finite
+template <class T>
+SUPPLE_FLAT T splat_limit(double x) {
+  if constexpr (is_double<T>)
+    return splat<T>(x);
+  constexpr double most = PrecisionOf<T>::unlimited;
+  return splat<T>(x < -most ? -most : x > most ? most : x);
 }
 
 SUPPLE_FLAT int bits_of(bool m) { return m; } // a mask as bits, one for each lane

@@ -160,11 +160,10 @@ SUPPLE_FN Quat<T> exp_long(Vec<T> v) {
 // unit quaternion of a rotation vector
 template <class T>
 SUPPLE_FLAT Quat<T> exp_quaternion(Vec<T> v) {
-  using S = Scalar<T>;
   const T half = splat<T>(0.5), square = dot(v, v);
-  if (any(square > splat<T>(sizeof(S) == 8 ? 1e300 : 1e30)))
+  if (any(square > splat<T>(PrecisionOf<T>::long_square)))
     return exp_long(v);
-  const Mask<T> tiny = square < splat<T>(sizeof(S) == 8 ? 1e-8 : 1e-4);
+  const Mask<T> tiny = square < splat<T>(PrecisionOf<T>::exp_series);
   const T angle = root(square), safe = select(tiny, splat<T>(1), angle);
   T s, c;
   sincos(angle * half, s, c);
@@ -177,9 +176,8 @@ SUPPLE_FLAT Quat<T> exp_quaternion(Vec<T> v) {
 // rotation vector of a unit quaternion with w not negative, at most pi long
 template <class T>
 SUPPLE_FLAT Vec<T> log_quaternion(Quat<T> q) {
-  using S = Scalar<T>;
   const T square = q.x * q.x + q.y * q.y + q.z * q.z;
-  const Mask<T> tiny = square < splat<T>(sizeof(S) == 8 ? 1e-10 : 1e-5);
+  const Mask<T> tiny = square < splat<T>(PrecisionOf<T>::log_series);
   const T length = root(square), safe = select(tiny, splat<T>(1), length);
   const T series = splat<T>(2) + square * splat<T>(1.0 / 3);
   const T k = select(tiny, series, splat<T>(2) * atan2(length, q.w) / safe);
@@ -198,9 +196,8 @@ SUPPLE_FLAT Vec<T> log_rotation(const Rot<T> &r) {
 // where a constant twist (linear, angular) leads in one unit of time, and which twist leads there
 template <class T>
 SUPPLE_FLAT Frame<T> exp_frame(Vec<T> linear, Vec<T> angular) {
-  using S = Scalar<T>;
   const T one = splat<T>(1), square = dot(angular, angular);
-  const Mask<T> tiny = square < splat<T>(sizeof(S) == 8 ? 1e-2 : 1e-1);
+  const Mask<T> tiny = square < splat<T>(PrecisionOf<T>::frame_series);
   const T safe = select(tiny, one, square), angle = root(safe);
   T s, h, unused;
   sincos(angle, s, unused);
@@ -224,10 +221,9 @@ SUPPLE_FLAT Frame<T> exp_frame(Vec<T> linear, Vec<T> angular) {
 }
 template <class T>
 SUPPLE_FLAT void log_frame(const Frame<T> &f, Vec<T> &linear, Vec<T> &angular) {
-  using S = Scalar<T>;
   angular = log_rotation(f.r);
   const T one = splat<T>(1), square = dot(angular, angular);
-  const Mask<T> tiny = square < splat<T>(sizeof(S) == 8 ? 1e-2 : 1e-1);
+  const Mask<T> tiny = square < splat<T>(PrecisionOf<T>::frame_series);
   const T safe = select(tiny, one, square), half = root(safe) * splat<T>(0.5);
   T s, c;
   sincos(half, s, c);

@@ -208,7 +208,7 @@ SUPPLE_FLAT S get(const Pack<S, W> &x, int i) {
   return x.v[i];
 }
 template <class S, int W>
-SUPPLE_FLAT void put(Pack<S, W> &x, int i, S value) {
+SUPPLE_FLAT void put(Pack<S, W> &x, int i, typename Lane<Pack<S, W>>::Scalar value) {
   x.v[i] = value;
 }
 template <class S, int W>
@@ -220,14 +220,20 @@ SUPPLE_FLAT Pack<S, W> root(Pack<S, W> x) {
 #if defined(SUPPLE_VECTORS) && defined(__AVX512F__)
   if constexpr (sizeof(S) == 8 && W == 8)
     return Pack<S, W>::of((typename Pack<S, W>::V)_mm512_sqrt_pd((__m512d)x.v));
+  if constexpr (sizeof(S) == 4 && W == 16)
+    return Pack<S, W>::of((typename Pack<S, W>::V)_mm512_sqrt_ps((__m512)x.v));
 #endif
 #if defined(SUPPLE_VECTORS) && defined(__AVX__)
   if constexpr (sizeof(S) == 8 && W == 4)
     return Pack<S, W>::of((typename Pack<S, W>::V)_mm256_sqrt_pd((__m256d)x.v));
+  if constexpr (sizeof(S) == 4 && W == 8)
+    return Pack<S, W>::of((typename Pack<S, W>::V)_mm256_sqrt_ps((__m256)x.v));
 #endif
 #if defined(SUPPLE_VECTORS) && defined(__SSE2__)
   if constexpr (sizeof(S) == 8 && W == 2)
     return Pack<S, W>::of((typename Pack<S, W>::V)_mm_sqrt_pd((__m128d)x.v));
+  if constexpr (sizeof(S) == 4 && W == 4)
+    return Pack<S, W>::of((typename Pack<S, W>::V)_mm_sqrt_ps((__m128)x.v));
 #endif
   Pack<S, W> r;
   for (int i = 0; i < W; ++i)
@@ -243,6 +249,20 @@ SUPPLE_FLAT T reciprocal_root(T x) {
 #if defined(SUPPLE_VECTORS) && defined(__AVX512VL__)
 // from 14 bits, twice as many with each of Newton's steps; packs of any width give the same bits
 template <int W>
+SUPPLE_FLAT Pack<float, W> refine_reciprocal_root(Pack<float, W> x, Pack<float, W> y) {
+  const Pack<float, W> half(0.5f);
+  return y + y * (half - half * x * y * y);
+}
+SUPPLE_FLAT Pack<float, 16> reciprocal_root(Pack<float, 16> x) {
+  return refine_reciprocal_root(x, Pack<float, 16>::of((Pack<float, 16>::V)_mm512_rsqrt14_ps((__m512)x.v)));
+}
+SUPPLE_FLAT Pack<float, 8> reciprocal_root(Pack<float, 8> x) {
+  return refine_reciprocal_root(x, Pack<float, 8>::of((Pack<float, 8>::V)_mm256_rsqrt14_ps((__m256)x.v)));
+}
+SUPPLE_FLAT Pack<float, 4> reciprocal_root(Pack<float, 4> x) {
+  return refine_reciprocal_root(x, Pack<float, 4>::of((Pack<float, 4>::V)_mm_rsqrt14_ps((__m128)x.v)));
+}
+template <int W>
 SUPPLE_FLAT Pack<double, W> refine_reciprocal_root(Pack<double, W> x, Pack<double, W> y) {
   const Pack<double, W> half(0.5), less = half * x;
   y = y + y * (half - less * y * y);
@@ -254,6 +274,9 @@ SUPPLE_FLAT Pack<double, 8> reciprocal_root(Pack<double, 8> x) {
 SUPPLE_FLAT Pack<double, 4> reciprocal_root(Pack<double, 4> x) {
   return refine_reciprocal_root(x, Pack<double, 4>::of((Pack<double, 4>::V)_mm256_rsqrt14_pd((__m256d)x.v)));
 }
+SUPPLE_FLAT Pack<double, 2> reciprocal_root(Pack<double, 2> x) {
+  return refine_reciprocal_root(x, Pack<double, 2>::of((Pack<double, 2>::V)_mm_rsqrt14_pd((__m128d)x.v)));
+}
 #endif
 
 // one bit for each lane of a mask
@@ -262,14 +285,20 @@ SUPPLE_FLAT int bits_of(PackMask<S, W> m) {
 #if defined(SUPPLE_VECTORS) && defined(__AVX512DQ__)
   if constexpr (sizeof(S) == 8 && W == 8)
     return _mm512_movepi64_mask((__m512i)m.v);
+  if constexpr (sizeof(S) == 4 && W == 16)
+    return _mm512_movepi32_mask((__m512i)m.v);
 #endif
 #if defined(SUPPLE_VECTORS) && defined(__AVX__)
   if constexpr (sizeof(S) == 8 && W == 4)
     return _mm256_movemask_pd((__m256d)m.v);
+  if constexpr (sizeof(S) == 4 && W == 8)
+    return _mm256_movemask_ps((__m256)m.v);
 #endif
 #if defined(SUPPLE_VECTORS) && defined(__SSE2__)
   if constexpr (sizeof(S) == 8 && W == 2)
     return _mm_movemask_pd((__m128d)m.v);
+  if constexpr (sizeof(S) == 4 && W == 4)
+    return _mm_movemask_ps((__m128)m.v);
 #endif
   int found = 0;
   for (int i = 0; i < W; ++i)

@@ -60,7 +60,8 @@ SUPPLE_FN SearchStepResult<T> frame_step(const Problem &problem, const Search &s
   T A[21];
   for (int i = 0; i < 21; ++i)
     A[i] = splat<T>(0);
-  A[0] = A[2] = A[5] = A[9] = A[14] = A[20] = damping_part * result.squared_error + splat<T>(1e-12);
+  A[0] = A[2] = A[5] = A[9] = A[14] = A[20] =
+      damping_part * result.squared_error + splat<T>(PrecisionOf<T>::least_damping);
   for (int k = 0; k < chain.count; ++k) {
     const ChainJoint &chain_joint = chain.joints[k];
     const int l = chain_joint.index;
@@ -82,6 +83,23 @@ SUPPLE_FN SearchStepResult<T> frame_step(const Problem &problem, const Search &s
     scratch.change[l] = dot6(scratch.J + 6 * l, e);
   apply_change(problem, search, scratch);
   return result;
+}
+
+// ---- Any step ----
+
+template <class T>
+SUPPLE_APART SearchStepResult<T> search_step(const Problem &problem, const Search &search, T damping_part,
+                                          bool exact, SearchStepScratch<T> &scratch) {
+  if (search.uses_frame_step)
+    return frame_step(problem, search, damping_part, exact, scratch);
+  return general_step(problem, search, damping_part, exact, scratch);
+}
+
+template <class T>
+SUPPLE_FN void set_goals(const Problem &problem, int lane, const double *goals,
+                         SearchStepScratch<T> &scratch) {
+  for (int i = 0; i < 12 * problem.target_count; ++i)
+    put(scratch.goals[i], lane, goals[i]);
 }
 
 } // namespace SUPPLE_ISA

@@ -44,7 +44,9 @@ SUPPLE_FN void take_near_answer(const Problem &problem, const Search &search, co
                                 int lane, const T *q, NearState &state, RestartScratch<T> &scratch) {
   const int n = problem.n;
   constexpr double gap = SearchConstants::known_gap;
-  collect(problem, search, request, lane, q, scratch.answer);
+  int steps;
+  if (!collect(problem, search, request, lane, q, scratch.answer, steps, scratch))
+    return keep_candidate(problem, lane, q, scratch);
   const double distance = distance_from_reference(problem, search, request, scratch.answer);
   bool fresh = state.known < SearchConstants::known_answers;
   for (int i = 0; i < state.known && fresh; ++i)
@@ -55,7 +57,7 @@ SUPPLE_FN void take_near_answer(const Problem &problem, const Search &search, co
   if (!(distance < state.squared_distance))
     return;
   state.squared_distance = distance;
-  state.steps = int(get(scratch.steps, lane)) - 1;
+  state.steps = steps;
   for (int l = 0; l < n; ++l)
     state.answer[l] = scratch.answer[l];
 }

@@ -36,34 +36,56 @@ SUPPLE_FN void keep_candidate(const Problem &problem, int lane, const T *q, Rest
     scratch.candidates[place * problem.n + l] = get(q[l], lane);
 }
 
+// Candidates are refined in double.
+template <class T>
+using Refining = std::conditional_t<is_double<T>, T, typename Finishing<T>::Number>;
+template <class T>
+SUPPLE_FLAT SearchStepScratch<Refining<T>> &refining_step(RestartScratch<T> &scratch) {
+  if constexpr (is_double<T>)
+    return scratch.step;
+  else
+    return scratch.polish.step;
+}
+template <class T>
+SUPPLE_FLAT Refining<T> *refined(RestartScratch<T> &scratch) {
+  if constexpr (is_double<T>)
+    return scratch.best;
+  else
+    return scratch.polish.best;
+}
+
 // Puts candidates first, first + 1, ... into the lanes; lanes beyond the last repeat candidate 0.
 template <class T>
-SUPPLE_FN void load_candidates(const Problem &problem, int first, RestartScratch<T> &scratch) {
-  for (int lane = 0; lane < Lane<T>::width; ++lane) {
-    const int i = first + lane < scratch.candidate_count ? first + lane : 0;
+SUPPLE_FN void load_candidates(const Problem &problem, const Search &search, const Request &request,
+                               int first, RestartScratch<T> &scratch) {
+  SearchStepScratch<Refining<T>> &step = refining_step(scratch);
+  for (int lane = 0; lane < Lane<Refining<T>>::width; ++lane) {
+    double *row =
+        scratch.candidates + (first + lane < scratch.candidate_count ? first + lane : 0) * problem.n;
+    if constexpr (!is_double<T>)
+      bring_inside(problem, search, request, row);
     for (int l = 0; l < problem.n; ++l)
-      put(scratch.step.q[l], lane, scratch.candidates[i * problem.n + l]);
+      put(step.q[l], lane, row[l]);
   }
 }
 
 template <class T>
 struct CandidateDescent {
-  T squared_error; // of the best joint values, which are in scratch.best
+  T squared_error; // of the best joint values
   int arrived;     // lanes, as bits
 };
 
-// Descends from the joint values in the lanes, for at most `steps` steps, until one arrives or none improves
-// by more than 1e-6 of its error. A step that would raise the error is taken back and the damping grows by 8;
-// after one that lowers it the damping falls to 0.3 (Levenberg-Marquardt).
+// Descends from the joint values in the lanes to the best, into `best` (n), for at most `steps` steps, until
+// one arrives or none improves by more than 1e-6 of its error. A step that would raise the error is taken
+// back and the damping grows by 8; after one that lowers it the damping falls to 0.3 (Levenberg-Marquardt).
 //
 // Of a goal far away only the direction counts. There the error is |e| = D - u'x with the distance D, and
 // what steps gain is a change of x, not of D: where |e| exceeds three reaches, each pi in the weighted error,
 // gains are measured, and steps are damped, by 3 pi |e| instead of |e|^2.
 template <class T>
 SUPPLE_FN CandidateDescent<T> descend_lanes(const Problem &problem, const Search &search,
-                                            const Request &request, int steps, RestartScratch<T> &scratch,
-                                            Found &found) {
-  SearchStepScratch<T> &step = scratch.step;
+                                            const Request &request, int steps, SearchStepScratch<T> &step,
+                                            T *best, Found &found) {
   T damping_part = splat<T>(SearchConstants::damping);
   CandidateDescent<T> descent{splat<T>(1e30), 0};
   constexpr double far_error = 3 * 3.14159265358979323846;
@@ -74,7 +96,7 @@ SUPPLE_FN CandidateDescent<T> descend_lanes(const Problem &problem, const Search
   Mask<T> settled = damping_part < damping_part;
   Mask<T> stepped = settled; // whether q is new, not the best again after a step that was taken back
   for (int l = 0; l < problem.n; ++l)
-    scratch.best[l] = step.q[l];
+    best[l] = step.q[l];
   for (int k = 0; k <= steps && !descent.arrived && !all(settled); ++k) {
     if (k && budget_is_spent<T>(search, request, found))
       break;
@@ -95,8 +117,8 @@ SUPPLE_FN CandidateDescent<T> descend_lanes(const Problem &problem, const Search
     damping_part = select(better, select(stepped, less, damping_part), damping_part * splat<T>(8));
     stepped = better;
     for (int l = 0; l < problem.n; ++l) {
-      scratch.best[l] = select(better, step.q[l], scratch.best[l]);
-      step.q[l] = select(better, step.next[l], scratch.best[l]);
+      best[l] = select(better, step.q[l], best[l]);
+      step.q[l] = select(better, step.next[l], best[l]);
     }
     descent.arrived = bits_of(result.arrived & better);
   }
@@ -105,22 +127,23 @@ SUPPLE_FN CandidateDescent<T> descend_lanes(const Problem &problem, const Search
 
 // A few steps from each candidate, if there are more than lanes. Ends when one arrives.
 template <class T>
-SUPPLE_FN CandidateDescent<T> improve_candidates(const Problem &problem, const Search &search,
-                                                 const Request &request, RestartScratch<T> &scratch,
-                                                 Found &found) {
-  constexpr int W = Lane<T>::width;
-  CandidateDescent<T> descent{splat<T>(0), 0};
+SUPPLE_FN CandidateDescent<Refining<T>> improve_candidates(const Problem &problem, const Search &search,
+                                                           const Request &request, RestartScratch<T> &scratch,
+                                                           Found &found) {
+  constexpr int W = Lane<Refining<T>>::width;
+  CandidateDescent<Refining<T>> descent{splat<Refining<T>>(0), 0};
   if (scratch.candidate_count <= W)
     return descent;
   for (int first = 0; first < scratch.candidate_count && !descent.arrived; first += W) {
-    if (budget_is_spent<T>(search, request, found))
+    if (budget_is_spent<Refining<T>>(search, request, found))
       break;
-    load_candidates(problem, first, scratch);
-    descent = descend_lanes(problem, search, request, SearchConstants::short_descent, scratch, found);
+    load_candidates(problem, search, request, first, scratch);
+    descent = descend_lanes(problem, search, request, SearchConstants::short_descent, refining_step(scratch),
+                            refined(scratch), found);
     for (int lane = 0; lane < W && first + lane < scratch.candidate_count; ++lane) {
       scratch.candidate_error[first + lane] = get(descent.squared_error, lane);
       for (int l = 0; l < problem.n; ++l)
-        scratch.candidates[(first + lane) * problem.n + l] = get(scratch.best[l], lane);
+        scratch.candidates[(first + lane) * problem.n + l] = get(refined(scratch)[l], lane);
     }
   }
   return descent;
@@ -182,8 +205,10 @@ SUPPLE_FN int best_lane(const CandidateDescent<T> &descent, double bound) {
 template <class T>
 SUPPLE_FN void find_nearest(const Problem &problem, const Search &search, const Request &request,
                             RestartScratch<T> &scratch, Found &found, double *out) {
-  constexpr int W = Lane<T>::width;
-  CandidateDescent<T> descent = improve_candidates(problem, search, request, scratch, found);
+  constexpr int W = Lane<Refining<T>>::width;
+  for (int i = 0; i < 12 * problem.target_count && !is_double<T>; ++i)
+    refining_step(scratch).goals[i] = splat<Refining<T>>(request.goals[i]);
+  CandidateDescent<Refining<T>> descent = improve_candidates(problem, search, request, scratch, found);
   if (!descent.arrived) {
     select_candidates(problem, scratch);
     if (request.start)
@@ -193,13 +218,15 @@ SUPPLE_FN void find_nearest(const Problem &problem, const Search &search, const 
   for (int first = 0; first < SearchConstants::best_candidates && first < scratch.candidate_count;
        first += W) {
     if (!descent.arrived) {
-      load_candidates(problem, first, scratch);
-      descent = descend_lanes(problem, search, request, SearchConstants::long_descent, scratch, found);
+      load_candidates(problem, search, request, first, scratch);
+      descent = descend_lanes(problem, search, request, SearchConstants::long_descent, refining_step(scratch),
+                              refined(scratch), found);
     }
     const int lane = best_lane(descent, found.squared_error);
     if (lane >= 0) {
       found.squared_error = get(descent.squared_error, lane);
-      collect(problem, search, request, lane, scratch.best, out);
+      read_lane(problem, search, request, lane, refined(scratch), out);
+      wrap_joints(problem, search, request, out);
     }
     if (descent.arrived) {
       found.outcome = arrived;

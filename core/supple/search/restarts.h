@@ -1,7 +1,7 @@
 // The restarts of a search, one in each lane: where each begins, how it advances, when it is abandoned.
 #pragma once
-#include "supple/search/frame_step.h"
 #include "supple/search/near_seeds.h"
+#include "supple/search/polish.h"
 #include "supple/search/slide.h"
 
 namespace supple {
@@ -24,6 +24,7 @@ struct RestartScratch {
   double candidate_error[SearchConstants::candidates]; // squared error of each
   int candidate_count;
   T *best; // n: least error so far, when candidates are refined
+  PolishScratch<T> polish;
   SlideScratch<T> slide;
   NearScratch nearby;
 };
@@ -38,23 +39,9 @@ SUPPLE_FN void lay_out(RestartScratch<T> &scratch, ScratchLayout &layout, const 
   layout.array(scratch.moved, n);
   layout.array(scratch.candidates, SearchConstants::candidates * n);
   layout.array(scratch.best, n);
+  lay_out(scratch.polish, layout, problem);
   lay_out(scratch.slide, layout, problem);
   lay_out(scratch.nearby, layout, problem);
-}
-
-template <class T>
-SUPPLE_FN SearchStepResult<T> search_step(const Problem &problem, const Search &search, T damping_part,
-                                          bool exact, SearchStepScratch<T> &scratch) {
-  if (search.uses_frame_step)
-    return frame_step(problem, search, damping_part, exact, scratch);
-  return general_step(problem, search, damping_part, exact, scratch);
-}
-
-template <class T>
-SUPPLE_FN void set_goals(const Problem &problem, int lane, const double *goals,
-                         SearchStepScratch<T> &scratch) {
-  for (int i = 0; i < 12 * problem.target_count; ++i)
-    put(scratch.goals[i], lane, goals[i]);
 }
 
 // ---- Begin ----
@@ -149,7 +136,7 @@ struct Advance {
 // Ends lanes that arrived, stalled or took `max_steps`, and moves all others on. `active`: lanes with a
 // restart, as bits.
 template <class T>
-SUPPLE_FN Advance<T> move_on(const SearchStepResult<T> &result, int max_steps, int active,
+SUPPLE_APART Advance<T> move_on(const SearchStepResult<T> &result, int max_steps, int active,
                              RestartScratch<T> &scratch) {
   constexpr int window = SearchConstants::error_window;
   SearchStepScratch<T> &step = scratch.step;
@@ -211,17 +198,27 @@ SUPPLE_FN double distance_from_reference(const Problem &problem, const Search &s
   return sum;
 }
 
-// The joint values of a lane into `out` (n), with joints that wrap as near to the reference as their limits
-// allow.
-template <class T>
-SUPPLE_FN void collect(const Problem &problem, const Search &search, const Request &request, int lane,
-                       const T *q, double *out) {
+// Moves joints that wrap by whole turns, as near to the reference as their limits allow.
+SUPPLE_FN void wrap_joints(const Problem &problem, const Search &search, const Request &request, double *q) {
   for (int l = 0; l < problem.n; ++l) {
-    const double x = get(q[l], lane), period = search.joints[l].period;
-    out[l] = period > 0
-                 ? nearest_turn(x, reference(search, request, l), period, problem.lower[l], problem.upper[l])
-                 : x;
+    const double period = search.joints[l].period;
+    if (period > 0)
+      q[l] = nearest_turn(q[l], reference(search, request, l), period, problem.lower[l], problem.upper[l]);
   }
+}
+
+// The joint values of a lane that arrived, into `out` (n), finished in double. False: they do not arrive
+// there. `steps`: how many the lane took; those of the finish are added.
+template <class T>
+SUPPLE_FN bool collect(const Problem &problem, const Search &search, const Request &request, int lane,
+                       const T *q, double *out, int &steps, RestartScratch<T> &scratch) {
+  steps = int(get(scratch.steps, lane)) - 1;
+  read_lane(problem, search, request, lane, q, out);
+  if constexpr (!is_double<T>)
+    if (!polish(problem, search, request.goals, out, steps, scratch.polish))
+      return false;
+  wrap_joints(problem, search, request, out);
+  return true;
 }
 
 } // namespace SUPPLE_ISA

@@ -131,7 +131,11 @@ template <class T>
 SUPPLE_FN void take_answer(const Problem &problem, const Search &search, const Request &request, int lane,
                            const T *q, SolveState &state, RestartScratch<T> &scratch, double *answers) {
   const int n = problem.n, restart = scratch.restart[lane];
-  collect(problem, search, request, lane, q, scratch.answer);
+  int steps;
+  if (!collect(problem, search, request, lane, q, scratch.answer, steps, scratch)) {
+    keep_candidate(problem, lane, q, scratch);
+    return;
+  }
   const double measured = distance_from_reference(problem, search, request, scratch.answer);
   const double distance = measured < 1e199 ? measured : 1e199;
   const bool accepted =
@@ -151,7 +155,7 @@ SUPPLE_FN void take_answer(const Problem &problem, const Search &search, const R
   state.count = row + 1;
   state.rank = rank;
   state.winner = restart;
-  state.winner_steps = int(get(scratch.steps, lane)) - 1;
+  state.winner_steps = steps;
   if (accepted)
     state.decided = state.whole_batch();
   else if (!request.start && restart < state.first_batch)
@@ -237,9 +241,11 @@ SUPPLE_FN bool search_round_nearest(const Problem &problem, const Search &search
   for (; active && !budget_is_spent<T>(search, request, found); ++found.iterations) {
     const Advance<T> step = advance(problem, search, active, scratch);
     active &= ~(step.arrived | step.abandoned);
-    for (int lane = 0; lane < W; ++lane)
-      if (step.arrived >> lane & 1) {
-        collect(problem, search, request, lane, step.q, answer);
+    for (int lane = 0, steps; lane < W; ++lane)
+      if (step.arrived >> lane & 1 &&
+          collect(problem, search, request, lane, step.q, scratch.answer, steps, scratch)) {
+        for (int l = 0; l < problem.n; ++l)
+          answer[l] = scratch.answer[l];
         found.restarts += begun;
         return true;
       }
@@ -367,13 +373,12 @@ SUPPLE_FN void end_lane(const Problem &problem, const Search &search, const Sear
                         RestartScratch<T> &scratch) {
   const long long i = state.problem_of[lane];
   const Request request = request_of(problem, batch, i);
-  const int restart = scratch.restart[lane], steps = int(get(scratch.steps, lane)) - 1;
+  const int restart = scratch.restart[lane];
+  int steps = 0;
   double *answer = batch.q + i * problem.n;
   state.active &= ~(1 << lane);
-  bool solved = lane_arrived;
-  if (lane_arrived)
-    collect(problem, search, request, lane, q, answer);
-  if (lane_arrived && request.start)
+  bool solved = lane_arrived && collect(problem, search, request, lane, q, answer, steps, scratch);
+  if (solved && request.start)
     solved = !(search.nearest && search.has_slack) && // there search_one keeps the nearest of several
              distance_from_reference(problem, search, request, answer) <
                  search.accept_distance * search.accept_distance;

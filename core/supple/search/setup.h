@@ -287,6 +287,15 @@ SUPPLE_FN bool can_have_table(const Problem &problem, const SearchArrays &arrays
          !target.masses.count;
 }
 
+// metres from the first joint of a chain to the point of its target, stretched
+SUPPLE_FN double chain_length(const Target &target) {
+  auto length = [](const double *v) { return root(dot(load3(v), load3(v))); };
+  double sum = length(target.chain.position) + length(target.point);
+  for (int i = 1; i < target.chain.count; ++i)
+    sum += length(target.chain.joints[i].position);
+  return sum;
+}
+
 // bytes of memory for set_up_search
 SUPPLE_FN std::size_t search_bytes(const Problem &problem) {
   ScratchLayout layout = ScratchLayout::count();
@@ -331,6 +340,8 @@ SUPPLE_FN Search set_up_search(const Problem &problem, const SearchOptions &opti
   search.accept_distance = options.accept_distance;
   search.position_tolerance = SearchConstants::tolerance_part * options.position_tolerance;
   search.angle_tolerance = SearchConstants::tolerance_part * options.angle_tolerance;
+  for (int t = 0; t < problem.target_count; ++t)
+    search.length = larger(search.length, chain_length(problem.targets[t]));
   search.reach = 10 * unbounded;
   if (problem.target_count == 1 && !target.has_slack && is_position(target) && options.reach < unbounded) {
     search.reach = options.reach * (1 + 1e-6) + 1e-9;

@@ -183,13 +183,14 @@ SUPPLE_FN T slide_gain(const Problem &problem, Mask<T> close, SlideScratch<T> &s
 // One step from q, into `next`; `slides`: lanes whose step slides. With slack, lanes slide from where the
 // goals are met: before, the rows that count change too often.
 template <class T>
-SUPPLE_FN SearchStepResult<T> sliding_step(const Problem &problem, const Search &search,
+SUPPLE_APART SearchStepResult<T> sliding_step(const Problem &problem, const Search &search,
                                            SearchStepScratch<T> &step, SlideScratch<T> &scratch,
                                            Mask<T> &slides) {
   const T zero = splat<T>(0);
   const SearchStepResult<T> result = add_targets(problem, search, false, step);
   find_way(problem, search, step.q, scratch);
-  const T damping = splat<T>(SearchConstants::damping) * result.squared_error + splat<T>(1e-12);
+  const T damping =
+      splat<T>(SearchConstants::damping) * result.squared_error + splat<T>(PrecisionOf<T>::least_damping);
   find_slide(problem, search, damping, step, scratch);
   const Mask<T> close = result.squared_error < splat<T>(SearchConstants::slide_error);
   const T gain = slide_gain(problem, search.has_slack ? result.arrived : close, scratch);

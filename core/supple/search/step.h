@@ -61,14 +61,18 @@ SUPPLE_FN void lay_out(SearchStepScratch<T> &scratch, ScratchLayout &layout, con
 template <class T>
 struct SearchStepResult {
   T squared_error; // weighted, of all targets
-  Mask<T> arrived; // within tolerance
+  Mask<T> arrived; // within tolerance; in float, within what double finishes
 };
 
 template <class T>
 SUPPLE_FLAT Mask<T> is_within_tolerance(const Search &search, T squared_distance, T squared_angle) {
-  const Mask<T> at_position =
-      squared_distance <= splat<T>(search.position_tolerance * search.position_tolerance);
-  const Mask<T> at_angle = squared_angle <= splat<T>(search.angle_tolerance * search.angle_tolerance);
+  double position = search.position_tolerance, angle = search.angle_tolerance;
+  if constexpr (!is_double<T>) {
+    position = larger(position, PrecisionOf<T>::handover * search.length);
+    angle = larger(angle, PrecisionOf<T>::handover);
+  }
+  const Mask<T> at_position = squared_distance <= splat<T>(position * position);
+  const Mask<T> at_angle = squared_angle <= splat<T>(angle * angle);
   return at_position & at_angle;
 }
 
@@ -113,7 +117,7 @@ SUPPLE_FN void add_columns(const Target &target, const Search &search, int t, Ve
 // whether a joint is at a limit and J'e points outward
 template <class T>
 SUPPLE_FLAT Mask<T> is_held(const SearchJoint &joint, T q, T gradient) {
-  return pressed_outward(q, splat<T>(joint.lower), splat<T>(joint.upper), gradient);
+  return pressed_outward(q, splat_limit<T>(joint.lower), splat_limit<T>(joint.upper), gradient);
 }
 
 // 1 for a joint that moves, 0 for one that is held
@@ -238,7 +242,7 @@ SUPPLE_FN void solve_by_joints(const Problem &problem, const Search &search, T d
         x[i] = splat<T>(0);
       return;
     }
-    const T inverse = splat<T>(1) / larger(H[k * n + k], splat<T>(1e-14));
+    const T inverse = splat<T>(1) / larger(H[k * n + k], splat<T>(PrecisionOf<T>::least_pivot));
     H[k * n + k] = inverse;
     for (int i = joints[k].parent; i >= 0; i = joints[i].parent) {
       const T a = H[k * n + i] * inverse;
@@ -260,7 +264,7 @@ SUPPLE_FN void solve_by_joints(const Problem &problem, const Search &search, T d
 // may go far at once.
 template <class T>
 SUPPLE_FLAT void apply_change(const Problem &problem, const Search &search, SearchStepScratch<T> &scratch) {
-  const T max_step = splat<T>(search.max_step);
+  const T max_step = splat_limit<T>(search.max_step);
   T largest = max_step;
   for (int l = 0; l < problem.n; ++l)
     if (!search.joints[l].slides)
@@ -270,8 +274,9 @@ SUPPLE_FLAT void apply_change(const Problem &problem, const Search &search, Sear
     const SearchJoint &joint = search.joints[l];
     const T part = joint.slides ? scratch.change[l] : factor * scratch.change[l];
     const T to = scratch.q[l] + (joint.weighted_size == 1 ? part : part * splat<T>(joint.weighted_size));
-    scratch.next[l] =
-        joint.weighted_size > 0 ? clip(to, splat<T>(joint.lower), splat<T>(joint.upper)) : scratch.q[l];
+    scratch.next[l] = joint.weighted_size > 0
+                          ? clip(to, splat_limit<T>(joint.lower), splat_limit<T>(joint.upper))
+                          : scratch.q[l];
   }
   for (int i = 0; i < problem.ball_count; ++i) {
     const Ball &ball = problem.balls[i];
@@ -330,7 +335,7 @@ SUPPLE_FN SearchStepResult<T> general_step(const Problem &problem, const Search 
                                            bool exact, SearchStepScratch<T> &scratch) {
   const SearchStepResult<T> result = add_targets(problem, search, exact, scratch);
   hold_joints(problem, search, scratch);
-  const T damping = damping_part * result.squared_error + splat<T>(1e-12);
+  const T damping = damping_part * result.squared_error + splat<T>(PrecisionOf<T>::least_damping);
   if (solves_by_all_rows(problem))
     solve_by_all_rows(problem, search, damping, scratch.J, scratch.normal_matrix, scratch.e, scratch.change);
   else if (solves_by_rows(problem))

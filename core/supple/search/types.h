@@ -67,6 +67,9 @@ struct SearchConstants {
   // many, halvings of that angle, joints that point the seed to the goal
   static constexpr int arc_joints = 12, arc_seeds = 4, arc_halvings = 40, pointing_joints = 3;
 
+  // steps in double, at most, that finish what a search in float has found
+  static constexpr int polish_steps = 8;
+
   // table
   static constexpr int table_samples = 20000;
   static constexpr int table_trials = 256;      // solves that decide whether the table stays
@@ -130,6 +133,7 @@ struct Search {
   double max_step;             // largest change of a joint in a step, in weighted sizes
   double accept_distance;      // an answer from the caller's start that is nearer ends the solve
   double reach, reach_base[3]; // the end effector stays within this distance; unbounded: not known
+  double length;               // of the longest chain, in metres: what float can resolve is a part of it
   double position_tolerance, angle_tolerance; // metres, radians
 };
 

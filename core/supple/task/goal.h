@@ -129,7 +129,7 @@ struct HalfSine {
     const Vec<T> v = cross(from.x, to.x) + cross(from.y, to.y) + cross(from.z, to.z);
     const T cosines = dot(from.x, to.x) + dot(from.y, to.y) + dot(from.z, to.z) - one;
     const T square = cosines + two;
-    const Mask<T> half_turn = square < splat<T>(1e-12);
+    const Mask<T> half_turn = square < splat<T>(PrecisionOf<T>::half_turn);
     const T k = reciprocal_root(select(half_turn, one, square));
     return select3<T>(half_turn, {two, zero, zero}, k * v);
   }
@@ -138,7 +138,7 @@ struct HalfSine {
     const T one = splat<T>(1);
     const Vec<T> v = cross(from, to);
     const T square = splat<T>(0.5) * (one + dot(from, to));
-    const Mask<T> half_turn = square < splat<T>(1e-12);
+    const Mask<T> half_turn = square < splat<T>(PrecisionOf<T>::half_turn);
     const T k = reciprocal_root(select(half_turn, one, square));
     return select3<T>(half_turn, splat<T>(2) * across, k * v);
   }
@@ -191,10 +191,10 @@ SUPPLE_FLAT Vec<T> look_direction(Vec<T> to, RowVectors<T> &rows) {
   const T one = splat<T>(1), per_distance = splat<T>(1 / look_distance);
   const T distance = root(dot(to, to));
   const T part = lesser(distance * per_distance, one);
-  const Vec<T> direction = (one / larger(distance, splat<T>(1e-12))) * to;
+  const Vec<T> direction = (one / larger(distance, splat<T>(PrecisionOf<T>::least_length))) * to;
   rows.bend = splat<T>(0);
   rows.fade = part * part * (splat<T>(3) - splat<T>(2) * part);
-  rows.look = (rows.fade / larger(distance, splat<T>(1e-12))) * direction;
+  rows.look = (rows.fade / larger(distance, splat<T>(PrecisionOf<T>::least_length))) * direction;
   return direction;
 }
 
@@ -214,7 +214,7 @@ SUPPLE_FLAT Vec<T> radial_residual(const Target &target, Vec<T> way, RowVectors<
   if (target.component[1] == radial_2)
     return way;
   const T distance = root(dot(way, way));
-  const Mask<T> apart = distance > splat<T>(1e-12);
+  const Mask<T> apart = distance > splat<T>(PrecisionOf<T>::least_length);
   const T safe = select(apart, distance, splat<T>(1));
   rows.radial[0] = select3<T>(apart, (splat<T>(1) / safe) * way, rows.radial[0]);
   rows.bend = splat<T>(1) / larger(distance, splat<T>(0.1 * target.distance + 1e-6));
@@ -231,7 +231,7 @@ constexpr double pole_part = 0.05;
 // h.
 template <class T>
 SUPPLE_FN Residual<T> pole_residual(const Frame<T> &tip, Vec<T> pole) {
-  const T zero = splat<T>(0), one = splat<T>(1), tiny = splat<T>(1e-24);
+  const T zero = splat<T>(0), one = splat<T>(1), tiny = splat<T>(PrecisionOf<T>::least_square);
   const Vec<T> e = tip.r.y - tip.r.x, h = tip.p - tip.r.x, c = pole - tip.r.x;
   const T square = larger(dot(h, h), tiny), per_length = one / root(square);
   const Vec<T> u = per_length * h;
@@ -333,7 +333,7 @@ SUPPLE_FLAT void remove_slack(const Target &target, Residual<T> &r) {
     const T cone = splat<T>(target.slack[target.rows - 1]);
     const T size = root(dot(r.rotation, r.rotation));
     const Mask<T> outside = size > cone;
-    const Vec<T> toward = (splat<T>(1) / larger(size, splat<T>(1e-300))) * r.rotation;
+    const Vec<T> toward = (splat<T>(1) / larger(size, splat<T>(PrecisionOf<T>::smallest))) * r.rotation;
     r.rows.across[0] = select3<T>(outside, toward, none);
     r.rows.across[1] = none;
     r.rotation = select(outside, size - cone, zero) * r.rows.across[0];

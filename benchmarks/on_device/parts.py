@@ -1,0 +1,239 @@
+"""The parts: each yields rows with what was measured."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from search.arms import ARMS, TREES
+
+from supple import Goal, Solver
+from supple._cuda import blocks, driver, forward, nvrtc, search
+from supple._solve import batch
+from supple._solve import search as core_search
+
+Row = dict[str, Any]
+BANDWIDTH = 4.3e12
+"""Bytes a second that a copy on an H200 moves."""
+ORDINAL = 0
+
+
+def line(row: Row) -> str:
+    """A row as text."""
+    if "failed" in row:
+        return f"{row['part']:8} FAILED {row['failed'].strip().splitlines()[-1]}"
+    shown = (f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in row.items())
+    return "  ".join(shown)
+
+
+def stream() -> int:
+    return driver.device(ORDINAL).stream
+
+
+def seconds(work: Callable[[], object], repeats: int = 5) -> float:
+    """The least time of some rounds of work on the GPU, in seconds."""
+    owner = driver.device(ORDINAL)
+    work()
+    owner.synchronize(stream())
+    best = float("inf")
+    for _ in range(repeats):
+        begin, end = driver.Event(owner, timing=True), driver.Event(owner, timing=True)
+        begin.record(stream())
+        held = work()
+        end.record(stream())
+        best = min(best, begin.seconds_until(end))
+        del held
+    return best
+
+
+def device_solver(linkage: Any, goals: list[Goal]) -> tuple[Any, search.DeviceSolver]:
+    """The compiled solver of the processor, and the same on the GPU."""
+    compiled = core_search.compiled(linkage, goals, Solver())
+    return compiled, search.DeviceSolver(compiled, ORDINAL)
+
+
+def goals_of(arm: Any, frames: Any) -> list[Goal]:
+    if arm.kind == "frame":
+        return [Goal(arm.link, frames)]
+    return [Goal(arm.link, position=frames[..., :3, 3], axis=(0, 0, 1), direction=frames[..., :3, 2])]
+
+
+def uploaded(goal: Goal) -> blocks.Part:
+    """The parts of a goal on the GPU; they are kept for the process."""
+    made = []
+    for array, tail in zip(batch.parts(goal, goal.shape), (1, 2, 1), strict=True):
+        if array is None:
+            made.append(blocks.NONE)
+            continue
+        on_gpu = driver.upload(np.ascontiguousarray(array), ORDINAL)
+        _kept.append(on_gpu)
+        made.append(blocks.numbers(on_gpu, tail))
+    return made[0], made[1], made[2]
+
+
+_kept: list[Any] = []
+
+
+def compile_part(_: int) -> Iterator[Row]:
+    """Time to compile each module, and to load it from the cache."""
+    owner = driver.device(ORDINAL)
+    yield {"gpu": owner.name, "capability": owner.capability, "nvrtc": str(nvrtc.compiler())}
+    with tempfile.TemporaryDirectory() as folder:
+        import os
+
+        before = os.environ.get("SUPPLE_CACHE")
+        os.environ["SUPPLE_CACHE"] = folder
+        cases: dict[str, tuple[str, dict[str, object], tuple[str, ...]]] = {
+            "arm": ("arm.cu", {"SUPPLE_JOINTS": 7}, ()),
+            "general": ("general.cu", {"SUPPLE_AXES": 7, "SUPPLE_COMPACT": 1}, search._OPTIONS),
+        }
+        for name, (source, defines, options) in cases.items():
+            times = []
+            for _ in range(2):
+                began = time.perf_counter()
+                code = driver.compiled(source, defines, owner.capability, options)
+                driver.Module(owner, code, source)
+                times.append(time.perf_counter() - began)
+            yield {"module": name, "compile s": times[0], "cached s": times[1], "bytes": len(code)}
+        if before is None:
+            del os.environ["SUPPLE_CACHE"]
+        else:
+            os.environ["SUPPLE_CACHE"] = before
+
+
+def forward_part(_: int) -> Iterator[Row]:
+    """Frame and Jacobian of ten million q: right, and how near to the bandwidth of the memory."""
+    arm = ARMS["panda"]()
+    rows, dof = 10_000_000, arm.linkage.dof
+    some = arm.linkage.random(1000, seed=3)
+    for kind in (np.float64, np.float32):
+        chain = forward.DeviceChain(arm.linkage._native, arm.link, dof, ORDINAL)
+        q = driver.upload(np.tile(some, (rows // 1000, 1)).astype(kind), ORDINAL)
+        frames, jacobians = chain.frame_and_jacobian(driver.upload(some.astype(kind), ORDINAL), stream())
+        exact, J = arm.linkage.frame_and_jacobian(some.astype(kind).astype(float), arm.link)
+        worst = max(np.abs(frames.numpy() - exact.matrix).max(), np.abs(jacobians.numpy() - J).max())
+        best = seconds(lambda chain=chain, q=q: chain.frame_and_jacobian(q, stream()))
+        moved = rows * (dof + 16 + 6 * dof) * np.dtype(kind).itemsize
+        yield {
+            "dtype": np.dtype(kind).name,
+            "error": float(worst),
+            "ms": 1e3 * best,
+            "TB/s": moved / best / 1e12,
+            "of bandwidth": moved / best / BANDWIDTH,
+        }
+
+
+def check(linkage: Any, goals: list[Goal], found: search.Found) -> Row:
+    """Success, limits, and arrivals that another forward kinematics does not confirm."""
+    q, outcome = found.q.numpy().astype(float), found.outcome.numpy()
+    arrived = outcome == 0
+    wrong = np.zeros(len(q), bool)
+    for goal in goals:
+        tip = np.asarray(linkage.frame(q, goal.link).matrix)
+        if goal.direction is not None:
+            far = np.linalg.norm(tip[:, :3, 3] - goal.position, axis=1)
+            turn = np.linalg.norm(np.cross(tip[:, :3, 2], goal.direction), axis=1)
+        else:
+            far = np.linalg.norm(tip[:, :3, 3] - goal.position, axis=1)
+            turned = tip[:, :3, :3] @ np.swapaxes(goal.orientation, -1, -2)
+            skew = turned - np.swapaxes(turned, -1, -2)
+            turn = np.linalg.norm(skew[:, (2, 0, 1), (1, 2, 0)], axis=1) / 2
+        wrong |= arrived & ((far > 1.001e-6) | (turn > 1.001e-6))
+    beyond = np.maximum(linkage.lower - q, q - linkage.upper)
+    return {
+        "success": float(arrived.mean()),
+        "failed": int((~arrived).sum()),
+        "wrong": int(wrong.sum()),
+        "beyond limits": float(max(0.0, beyond.max())),
+    }
+
+
+def laws_part(count: int) -> Iterator[Row]:
+    """The laws of the search for each arm."""
+    for name, make in ARMS.items():
+        arm = make()
+        frames = np.array(arm.linkage.frame(arm.linkage.random(count, seed=11), arm.link).matrix)
+        goals = goals_of(arm, frames)
+        _, solver = device_solver(arm.linkage, goals)
+        parts = [uploaded(goal) for goal in goals]
+        began = time.perf_counter()
+        found = solver.solve(parts, count, stream())
+        row = check(arm.linkage, goals, found)
+        yield {"arm": name, "fast": solver.has_arm, "goals": count, **row, "s": time.perf_counter() - began}
+
+
+def speed_part(_: int) -> Iterator[Row]:
+    """Goals a second, resident on the GPU and from the host."""
+    for name in ("panda", "ur5", "iiwa14", "torso", "so101"):
+        arm = ARMS[name]()
+        most = 1_000_000 if arm.kind == "frame" else 100_000
+        frames = np.array(arm.linkage.frame(arm.linkage.random(most, seed=12), arm.link).matrix)
+        _, solver = device_solver(arm.linkage, goals_of(arm, frames))
+        for rows in (most, 100_000, 10_000, 1000):
+            parts = [uploaded(goal) for goal in goals_of(arm, frames[:rows])]
+            repeats = 20 if rows <= 10_000 else 5
+            best = seconds(lambda parts=parts, rows=rows, solver=solver: solver.solve(parts, rows, stream()), repeats)
+            yield {"arm": name, "rows": rows, "ms": 1e3 * best, "million/s": rows / best / 1e6}
+            if rows == most and name == "panda":
+                yield {"arm": name, "rows": rows, **stages(solver, parts, rows)}
+                yield {"arm": name, "rows": rows, **with_copies(solver, frames)}
+
+
+def stages(solver: search.DeviceSolver, parts: list[blocks.Part], rows: int) -> Row:
+    """Milliseconds of each kernel of a solve."""
+    owner, times, launch = driver.device(ORDINAL), [], driver.Module.launch
+
+    def timed(self: driver.Module, name: str, *args: Any, **named: Any) -> None:
+        begin, end = driver.Event(owner, timing=True), driver.Event(owner, timing=True)
+        begin.record(stream())
+        launch(self, name, *args, **named)
+        end.record(stream())
+        times.append((name, begin, end))
+
+    driver.Module.launch = timed  # type: ignore[method-assign]
+    try:
+        solver.solve(parts, rows, stream())
+    finally:
+        driver.Module.launch = launch  # type: ignore[method-assign]
+    return {f"{name} ms": 1e3 * begin.seconds_until(end) for name, begin, end in times}
+
+
+def with_copies(solver: search.DeviceSolver, frames: Any) -> Row:
+    """Goals from the host and answers to the host."""
+    q, outcome = np.empty((len(frames), solver._dof)), np.empty(len(frames), np.int32)
+
+    def work(given: list[Any], on: int) -> list[Any]:
+        found = solver.solve([blocks.frame_goal(given[0])], given[0].shape[0], on)
+        return [found.q, found.outcome]
+
+    best = float("inf")
+    for _ in range(3):
+        began = time.perf_counter()
+        driver.in_chunks([frames], [q, outcome], work, ORDINAL)
+        best = min(best, time.perf_counter() - began)
+    return {"with copies ms": 1e3 * best, "million/s": len(frames) / best / 1e6}
+
+
+def trees_part(_: int) -> Iterator[Row]:
+    """Several end effectors."""
+    for name, make in TREES.items():
+        tree, count = make(), 2000
+        q = tree.linkage.random(count, seed=13)
+        goals = [Goal(link, np.array(tree.linkage.frame(q, link).matrix)) for link in tree.links]
+        _, solver = device_solver(tree.linkage, goals)
+        parts = [uploaded(goal) for goal in goals]
+        found = solver.solve(parts, count, stream())
+        best = seconds(lambda solver=solver, parts=parts, count=count: solver.solve(parts, count, stream()), 1)
+        yield {"tree": name, "rows": count, **check(tree.linkage, goals, found), "rows/s": count / best}
+
+
+PARTS: dict[str, Callable[[int], Iterator[Row]]] = {
+    "compile": compile_part,
+    "forward": forward_part,
+    "laws": laws_part,
+    "speed": speed_part,
+    "trees": trees_part,
+}

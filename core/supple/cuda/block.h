@@ -1,0 +1,81 @@
+// The numbers of an arm, from those of its chain and its search.
+#pragma once
+#include "supple/cuda/types.h"
+#include "supple/math/number.h"
+#include "supple/task/goal.h"
+
+namespace supple {
+inline namespace SUPPLE_ISA {
+
+template <class S>
+SUPPLE_FLAT S bounded(double limit) {
+  return S(clip(limit, -1e30, 1e30)); // in float, an unlimited joint has a finite limit too
+}
+
+// The numbers of an arm; `joints`: of the search, or null where only its frames are wanted; `joints_of_arm`
+// has room for the joints. False if the chain is no arm: it has balls, or a value with several joints.
+template <class S>
+SUPPLE_FN bool make_arm(const Chain &chain, const SearchJoint *joints, ArmBase<S> &arm, ArmJoint<S> *joints_of_arm) {
+  arm = {};
+  if (chain.count < 1)
+    return false;
+  for (int k = 0; k < chain.count; ++k) {
+    const ChainJoint &from = chain.joints[k];
+    if (from.motion == balls || from.shared || (k > 0 && from.whole))
+      return false;
+    ArmJoint<S> &to = joints_of_arm[k];
+    for (int i = 0; i < 3; ++i)
+      to.shift[i] = S(from.shift[i]);
+    to.tilt_cos = S(from.tilt_cos);
+    to.tilt_sin = S(from.tilt_sin);
+    to.turn_gain = S(from.turn_gain);
+    to.turn_offset = S(from.turn_offset);
+    to.slide_gain = S(from.slide_gain);
+    to.slide_offset = S(from.slide_offset);
+    to.motion = from.motion;
+    to.tilt = from.tilt;
+    to.index = from.index;
+    to.lower = joints ? bounded<S>(joints[from.index].lower) : S(-1e30);
+    to.upper = joints ? bounded<S>(joints[from.index].upper) : S(1e30);
+    to.size = joints ? S(joints[from.index].weighted_size) : S(1);
+  }
+  for (int i = 0; i < 9; ++i) {
+    arm.rotation[i] = S(chain.joints[0].rotation[i]);
+    arm.tip_rotation[i] = S(chain.rotation[i]);
+  }
+  for (int i = 0; i < 3; ++i) {
+    arm.position[i] = S(chain.joints[0].position[i]);
+    arm.tip_position[i] = S(chain.position[i]);
+  }
+  arm.joint_count = chain.count;
+  return true;
+}
+
+// The arm of a search for one frame. False if the search has no such arm, or if its angles are too large for
+// single precision.
+template <class S>
+SUPPLE_FN bool make_arm(const Problem &problem, const Search &search, ArmBase<S> &arm, ArmJoint<S> *joints_of_arm) {
+  const Target &target = problem.targets[0];
+  constexpr double largest = 64; // radians or metres
+  if (!search.uses_frame_step || search.aligns_root || problem.n >= SearchConstants::arc_joints || target.chain.count != problem.n ||
+      !make_arm(target.chain, search.joints, arm, joints_of_arm))
+    return false;
+  const Frame<double> tip = constant<double>(target.chain.rotation, target.chain.position);
+  const Vec<double> point = tip * load3(target.point);
+  arm.tip_position[0] = S(point.x);
+  arm.tip_position[1] = S(point.y);
+  arm.tip_position[2] = S(point.z);
+  for (int i = 0; i < 6; ++i)
+    arm.weight[i] = S(target.weight[i]);
+  arm.max_step = bounded<S>(search.max_step);
+  for (int l = 0; l < problem.n; ++l) {
+    const SearchJoint &joint = search.joints[l];
+    if (!(std::fabs(joint.range_begin) < largest && joint.range_size < largest &&
+          std::fabs(joint.middle) < largest))
+      return false;
+  }
+  return true;
+}
+
+} // namespace SUPPLE_ISA
+} // namespace supple

@@ -1,0 +1,89 @@
+// The search for any goals, in double precision: one row in one thread, or in the lanes of a warp.
+#pragma once
+#include "supple/cuda/lane_group.h"
+#include "supple/cuda/rows.h"
+
+namespace supple {
+inline namespace SUPPLE_ISA {
+
+// The scratch of a thread. Where lanes are threads, each has all of it: what all lanes share is then never
+// written by one thread while another reads it.
+template <class T>
+struct GeneralScratch {
+  RestartScratch<T> *restarts;
+  double *answers; // wanted x n
+};
+template <class T>
+SUPPLE_FN void lay_out(GeneralScratch<T> &scratch, ScratchLayout &layout, const Problem &problem,
+                       int wanted) {
+  layout.array(scratch.restarts, 1);
+  layout.array(scratch.answers, std::size_t(wanted) * problem.n);
+}
+template <class T>
+SUPPLE_FN std::size_t general_scratch_bytes(const Problem &problem, int wanted) {
+  ScratchLayout layout = ScratchLayout::count();
+  GeneralScratch<T> scratch;
+  RestartScratch<T> restarts;
+  lay_out(scratch, layout, problem, wanted);
+  lay_out(restarts, layout, problem);
+  return layout.bytes();
+}
+
+// One row; the answers go to rows.q, those that are not found repeat the first. `most_restarts`: 0, or fewer
+// than the search has, where a row has had many already.
+template <class T>
+SUPPLE_FN void solve_row(const SolverBlock &block, const Rows &rows, long long row, int most_restarts,
+                         bool leads, void *memory) {
+  const Problem &problem = block.problem;
+  ScratchLayout layout = ScratchLayout::place(memory);
+  GeneralScratch<T> scratch;
+  lay_out(scratch, layout, problem, rows.wanted);
+  *scratch.restarts = RestartScratch<T>();
+  lay_out(*scratch.restarts, layout, problem);
+  Search search = block.search;
+  if (most_restarts && most_restarts < search.max_restarts)
+    search.max_restarts = most_restarts;
+  const Request request = request_of_row(block, rows, row, rows.wanted);
+  int count = 0;
+  const Found found = search_one(problem, search, request, *scratch.restarts, scratch.answers, count);
+  if (!leads)
+    return;
+  const int written = (count > 1 ? count : 1) * problem.n;
+  for (int i = 0; i < written; ++i)
+    rows.q[row * rows.wanted * problem.n + i] = scratch.answers[i];
+  rows.outcome[row] = found.outcome;
+  rows.iterations[row] = found.iterations;
+  rows.restarts[row] = found.restarts;
+  if (rows.answers)
+    rows.answers[row] = count;
+}
+
+// Writes the answers of a row; `axes`: scratch for the longest chain.
+SUPPLE_FN void finish_row(const SolverBlock &block, const Numbers &starts, const Rows &rows, long long row,
+                          const Answers &answers, Axis<double> *axes) {
+  const Problem &problem = block.problem;
+  const int outcome = rows.outcome[row], found = rows.answers ? rows.answers[row] : 1;
+  for (int i = 0; i < rows.wanted; ++i) {
+    const long long answer = row * rows.wanted + i;
+    set_others(block, starts, row, answer * block.dof, answers);
+    RowError error{0, 0};
+    if (outcome != invalid) {
+      double *values = rows.q + answer * problem.n;
+      if (i > 0 && i >= found)
+        for (int l = 0; l < problem.n; ++l)
+          values[l] = rows.q[row * rows.wanted * problem.n + l];
+      set_values(block, answer * block.dof, values, answers);
+      error = row_error(problem, rows.goals + row * 12 * problem.target_count, values, axes);
+    }
+    answers.outcome[answer] = i > 0 && i >= found && outcome != invalid
+                                  ? int(out_of_budget)
+                                  : judged(block.search, outcome, error);
+    answers.iterations[answer] = outcome == invalid ? 0 : rows.iterations[row];
+    answers.restarts[answer] = outcome == invalid ? 0 : rows.restarts[row];
+    answers.position_error[answer] = error.position;
+    answers.angle_error[answer] = error.angle;
+  }
+}
+
+} // namespace SUPPLE_ISA
+} // namespace supple

@@ -1,0 +1,167 @@
+"""The kernels and their launches, run by this machine's processor: the laws of the search and of forward kinematics."""
+
+import numpy as np
+import pytest
+from host_device import HostArray, stand_in
+from search.arms import ARMS
+
+from supple import Goal, Solver, models
+from supple._cuda import blocks, forward, search
+from supple._solve import search as core_search
+
+ARRIVED, OUT_OF_BUDGET, INVALID = 0, 2, 3
+
+
+@pytest.fixture(autouse=True)
+def host_device(monkeypatch):
+    stand_in(monkeypatch)
+
+
+def device_solver(linkage, goals, **options):
+    return search.DeviceSolver(core_search.compiled(linkage, goals, Solver(**options)), 0)
+
+
+def reachable(linkage, link, count, seed):
+    return np.array(linkage.frame(linkage.random(count, seed=seed), link).matrix)
+
+
+def angle_between(a, b):
+    skew = a @ np.swapaxes(b, -1, -2)
+    skew = skew - np.swapaxes(skew, -1, -2)
+    return np.linalg.norm(skew[..., (2, 0, 1), (1, 2, 0)], axis=-1) / 2
+
+
+def check_laws(linkage, link, frames, found, least_success, single=False):
+    """Arrivals are confirmed by the forward kinematics of the processor; no limit is exceeded, by nothing at all."""
+    q, arrived = found.q.numpy(), found.outcome.numpy() == ARRIVED
+    assert arrived.mean() >= least_success
+    tip = linkage.frame(q.astype(float), link).matrix
+    far = np.linalg.norm(tip[:, :3, 3] - frames[:, :3, 3], axis=1)
+    turn = angle_between(tip[:, :3, :3], frames[:, :3, :3])
+    assert far[arrived].max() <= 1e-6
+    assert turn[arrived].max() <= 1e-6
+    assert np.abs(far - found.position_error.numpy()).max() <= (1e-6 if single else 1e-12)
+    assert (q >= linkage.lower).all()
+    assert (q <= linkage.upper).all()
+
+
+ONE_ARM = [pytest.param("panda", marks=pytest.mark.slow)]
+OTHERS = [pytest.param(name, marks=pytest.mark.gate) for name in ("ur5", "iiwa14", "torso", "kinova", "puma560")]
+
+
+@pytest.mark.parametrize("name", ONE_ARM + OTHERS)
+def test_many_reachable_goals_of_an_arm_are_met_within_limits(name, monkeypatch):
+    monkeypatch.setattr(search, "FEW_ROWS", 0)
+    monkeypatch.setattr(search, "CHUNK", 4096)
+    arm, count = ARMS[name](), 10_000
+    frames = reachable(arm.linkage, arm.link, count, 5)
+    solver = device_solver(arm.linkage, [Goal(arm.link, frames)])
+    assert solver.has_arm
+    found = solver.solve([blocks.frame_goal(HostArray(frames))], count, 0)
+    check_laws(arm.linkage, arm.link, frames, found, 0.9999)
+
+
+@pytest.mark.slow
+def test_few_goals_are_met_by_lanes():
+    arm = ARMS["panda"]()
+    frames = reachable(arm.linkage, arm.link, 300, 6)
+    solver = device_solver(arm.linkage, [Goal(arm.link, frames)])
+    found = solver.solve([blocks.frame_goal(HostArray(frames))], 300, 0)
+    check_laws(arm.linkage, arm.link, frames, found, 1)
+
+
+@pytest.mark.slow
+def test_single_precision_keeps_limits_and_says_what_it_returns(monkeypatch):
+    arm = ARMS["panda"]()
+    frames = reachable(arm.linkage, arm.link, 300, 7).astype(np.float32)
+    solver = device_solver(arm.linkage, [Goal(arm.link, frames.astype(float))])
+    found = solver.solve([blocks.frame_goal(HostArray(frames))], 300, 0, dtype=np.float32)
+    assert found.q.dtype == np.float32
+    check_laws(arm.linkage, arm.link, frames.astype(float), found, 0.98, single=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("few", [True, False])
+def test_goals_out_of_reach_get_the_nearest_answer_of_the_processor(few, monkeypatch):
+    monkeypatch.setattr(search, "FEW_ROWS", 100 if few else 0)
+    arm = ARMS["ur5"]()
+    frames = reachable(arm.linkage, arm.link, 12, 8)
+    frames[:6, :3, 3] *= 3  # beyond reach
+    frames[6:9, :3, 3] *= 0.02  # inside the base
+    goal = Goal(arm.link, frames)
+    solver = device_solver(arm.linkage, [goal])
+    found = solver.solve([blocks.frame_goal(HostArray(frames))], 12, 0)
+    ours = Solver().solve(arm.linkage, goal)
+    assert (found.outcome.numpy() == ours.outcomes).all()
+    assert (found.outcome.numpy()[9:] == ARRIVED).all()
+    assert (found.outcome.numpy()[:6] != ARRIVED).all()
+
+    def weighted(q):
+        tip = arm.linkage.frame(q, arm.link).matrix
+        far = np.linalg.norm(tip[:, :3, 3] - frames[:, :3, 3], axis=1)
+        return far
+
+    assert (weighted(found.q.numpy())[:6] <= weighted(ours.q)[:6] + 1e-3).all()
+
+
+@pytest.mark.slow
+def test_a_row_that_is_no_frame_is_invalid_and_the_others_are_solved():
+    arm = ARMS["panda"]()
+    frames = reachable(arm.linkage, arm.link, 20, 9)
+    frames[3, 0, 3] = np.nan
+    frames[7, :3, :3] *= 2
+    solver = device_solver(arm.linkage, [Goal(arm.link, frames[0])])
+    found = solver.solve([blocks.frame_goal(HostArray(frames))], 20, 0)
+    outcome = found.outcome.numpy()
+    assert set(np.flatnonzero(outcome == INVALID)) == {3, 7}
+    assert (np.delete(outcome, [3, 7]) == ARRIVED).all()
+    assert np.isfinite(found.q.numpy()).all()
+
+
+@pytest.mark.slow
+def test_a_start_and_several_answers_are_those_of_the_processor():
+    arm = ARMS["ur5"]()
+    frames, starts = reachable(arm.linkage, arm.link, 10, 10), arm.linkage.random(10, seed=11)
+    goal = Goal(arm.link, frames)
+    solver = device_solver(arm.linkage, [goal])
+    parts = [blocks.frame_goal(HostArray(frames))]
+    found = solver.solve(parts, 10, 0, starts=HostArray(starts))
+    ours = Solver().solve(arm.linkage, goal, starts)
+    assert (found.outcome.numpy() == ARRIVED).all()
+    assert np.abs(found.q.numpy() - ours.q).max() < 1e-6
+    several = solver.solve(parts, 10, 0, wanted=3)
+    ours = Solver().solve(arm.linkage, goal, solutions=3)
+    assert (several.outcome.numpy() == ours.outcomes).all()
+    assert np.abs(several.q.numpy() - ours.q).max() < 1e-6
+
+
+@pytest.mark.slow
+def test_several_goals_of_a_tree_are_met():
+    linkage = models.baxter().part("base", "left_gripper", "right_gripper")
+    q = linkage.random(20, seed=12)
+    goals = [Goal(link, linkage.frame(q, link)) for link in ("left_gripper", "right_gripper")]
+    solver = device_solver(linkage, goals)
+    assert not solver.has_arm
+    found = solver.solve([blocks.frame_goal(HostArray(np.array(goal._frame.matrix))) for goal in goals], 20, 0)
+    for goal in goals:
+        check_laws(linkage, goal.link, np.array(goal._frame.matrix), found, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["panda", "g1", "so101"])
+def test_frames_and_jacobians_are_those_of_the_processor(name, kind):
+    linkage = models.get(name)
+    q = linkage.random(150, seed=13).astype(kind)
+    allowed = 1e-5 if kind == np.float32 else 1e-13
+    links = [link for link in linkage.links][-3:]
+    names = [getattr(link, "name", link) for link in links]
+    for link in names:
+        chain = forward.DeviceChain(linkage._native, link, linkage.dof, 0)
+        frames, jacobians = chain.frame_and_jacobian(HostArray(q), 0)
+        expected, J = linkage.frame_and_jacobian(q.astype(float), link)
+        assert frames.dtype == jacobians.dtype == kind
+        assert np.abs(frames.numpy() - expected.matrix).max() <= allowed
+        assert np.abs(jacobians.numpy() - J).max() <= allowed
+    tree = forward.DeviceTree(linkage._native, names, linkage.dof, 0)
+    assert np.abs(tree.frames(HostArray(q), 0).numpy() - linkage.frames(q.astype(float), names)).max() <= allowed
