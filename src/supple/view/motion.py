@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from supple.linkage import Linkage
     from supple.motion import Motion
 
+__all__ = ["animated_picture", "contact_sheet"]
+
 _LIMB = (0.89, 0.85, 0.78)  # off-white
 _EDGE = 0.62  # of its colour: the outline of a capsule
 _TILT = 0.22  # rad: how far a camera looks down

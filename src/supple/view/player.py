@@ -10,6 +10,8 @@ from supple.view.animator.worker import Worker
 if TYPE_CHECKING:
     from supple.motion import Motion
 
+__all__ = ["Player", "play"]
+
 PLAY, PAUSE = "▶ play", "❚❚ pause"
 _PERIOD = 1 / 30  # s: how often a motion that plays is drawn
 _SPEEDS = ("0.1", "0.25", "0.5", "1", "2")
