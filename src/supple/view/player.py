@@ -90,5 +90,12 @@ class Player:
 def play(
     motion: Motion, *, host: str = "127.0.0.1", port: int = 8080, frames: bool = False, open_browser: bool = False
 ) -> Player:
-    """Serve a page on which a motion plays, and return at once; the arguments are those of `supple.view.serve`."""
+    """Serve a page on which a motion plays, and return at once; the arguments are those of `supple.view.serve`.
+
+    >>> from supple import Motion, models
+    >>> from supple.view.player import play
+    >>> with play(Motion(models.planar2(), [0, 1], [[0, 0], [1, 0.5]]), port=0) as player:
+    ...     player.playing
+    True
+    """
     return Player(motion, serve(motion.linkage, host=host, port=port, frames=frames, open_browser=open_browser))
