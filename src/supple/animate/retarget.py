@@ -27,6 +27,7 @@ from supple.motion import Motion
 
 _TARGETS, _SPINE, _LEGS, _ARM = 20, 5, 55, 10  # of the work, for the progress bar
 _ALL = _TARGETS + _SPINE + _LEGS + 2 * _ARM
+_TOE_WIDTHS = 2.0  # the filter of toes, in widths of that of the clip
 _TOE_FADE = 0.05  # m: height of the toe's point at which a toe joint no longer bends to the ground
 
 
@@ -177,7 +178,7 @@ class Retarget:
         q[:, first : first + 6] = root_values(self.target, self._root, link, stance.pelvis)
         for side in SIDES:
             q[:, self._limbs.legs[side].columns] = stance.q[side]
-            self._bend_toes(q, side, stance.feet[side])
+            self._bend_toes(q, side, stance.feet[side], dt)
 
     def _put(self, q: Array, limb: Limb, goals: list[Goal], chained: bool) -> None:
         """Solves a limb and writes its values into its columns of q (n, dof)."""
@@ -194,7 +195,7 @@ class Retarget:
         moved = smoothed(changes, 0.5 * self._smooth / dt) - changes
         q[:, limb.columns] = limb.linkage.clamp(limb.linkage.integrate(part, moved))
 
-    def _bend_toes(self, q: Array, side: str, feet: Array) -> None:
+    def _bend_toes(self, q: Array, side: str, feet: Array, dt: float) -> None:
         """Turns a toe joint of one axis so that the toes lie on the ground while the ball of the foot is on it."""
         body = self._body
         link = body.links.get(f"{side}_toes")
@@ -207,7 +208,8 @@ class Retarget:
         down, across = (feet[:, 2, :3] @ vector for vector in (forward, np.cross(axis, forward)))
         height = feet[:, 2, :3] @ body.toe[side] + feet[:, 2, 3]
         part = np.clip(1 - height / _TOE_FADE, 0.0, 1.0)
-        q[:, column] += part * part * (3 - 2 * part) * np.arctan2(-down, across)
+        bend = part * part * (3 - 2 * part) * np.arctan2(-down, across)
+        q[:, column] += smoothed(bend[:, None], _TOE_WIDTHS * self._smooth / dt)[:, 0]
 
 
 def _orientation(limb: Limb, base: Array, wanted: Array) -> Goal:
