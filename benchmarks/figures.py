@@ -102,7 +102,7 @@ def table(rows: list[dict[str, Any]]) -> str:
             f"{1e3 * row['depth']:.2f} mm",
             f"{row['past_limits']:.1e}",
             f"{row['speed']:.3f}",
-            f"{row['jerk']:,.0f}",
+            f"{row['jerk']:,.0f}" + (f" (ours {row['jerk_ratio']:.2f} of it)" if "jerk_ratio" in row else ""),
         )
         for row in rows
     ]

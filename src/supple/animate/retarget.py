@@ -25,6 +25,9 @@ from supple.goal import Goal
 from supple.linkage import Linkage
 from supple.motion import Motion
 
+_TARGETS, _SPINE, _LEGS, _ARM = 20, 5, 55, 10  # of the work, for the progress bar
+_ALL = _TARGETS + _SPINE + _LEGS + 2 * _ARM
+_TOE_WIDTHS = 2.0  # the filter of toes, in widths of that of the clip
 _TOE_FADE = 0.05  # m: height of the toe's point at which a toe joint no longer bends to the ground
 
 
@@ -108,10 +111,10 @@ class Retarget:
         self._check(clip)
         clip = evenly_timed(clip)
         times, dt = clip.times, frame_time(clip.times)
-        with Progress("retargeting", len(times), shown=progress is not False, anywhere=progress is True) as bar:
+        with Progress("retargeting", _ALL, shown=progress is not False, anywhere=progress is True) as bar:
             targets = pose_targets(self._pair, clip.q, dt, self._smooth / dt)
-            q = self._solve(targets, dt)
-            bar.step(len(times))
+            bar.step(_TARGETS)
+            q = self._solve(targets, dt, bar)
         return Motion(self.target, times, q)
 
     def stream(self, rate: float, *, ground: float = 0.0) -> RetargetStream:
@@ -135,13 +138,14 @@ class Retarget:
 
     # -- the pose of the target -----------------------------------------------------------------------------------
 
-    def _solve(self, targets: PoseTargets, dt: float) -> Array:
+    def _solve(self, targets: PoseTargets, dt: float, bar: Progress) -> Array:
         """Joint values (n, dof) of the target."""
         limbs = self._limbs
         q = np.tile(self.target.rest, (len(targets.pelvis), 1))
         turn = targets.pelvis[:, :3, :3]
         self._put(q, limbs.spine, [_orientation(limbs.spine, turn, targets.chest)], chained=False)
         self._smoothed(q, limbs.spine, dt)
+        bar.step(_SPINE)
         chest = turn @ limbs.spine.linkage.frame(q[:, limbs.spine.columns], limbs.spine.tip).rotation
         with ThreadPoolExecutor(2) as pool:
             jobs = [pool.submit(self._reach, q, side, targets, chest, dt) for side in SIDES]
@@ -149,8 +153,10 @@ class Retarget:
                 self._put(q, limbs.neck, [_orientation(limbs.neck, chest, targets.head)], chained=False)
                 self._smoothed(q, limbs.neck, dt)
             self._stand(q, targets, dt)
+            bar.step(_LEGS)
             for job in jobs:
                 job.result()
+                bar.step(_ARM)
         fixed = np.zeros(q.shape, dtype=bool)
         for side in SIDES:
             contacts = targets.contacts[side]
@@ -172,7 +178,7 @@ class Retarget:
         q[:, first : first + 6] = root_values(self.target, self._root, link, stance.pelvis)
         for side in SIDES:
             q[:, self._limbs.legs[side].columns] = stance.q[side]
-            self._bend_toes(q, side, stance.feet[side])
+            self._bend_toes(q, side, stance.feet[side], dt)
 
     def _put(self, q: Array, limb: Limb, goals: list[Goal], chained: bool) -> None:
         """Solves a limb and writes its values into its columns of q (n, dof)."""
@@ -189,7 +195,7 @@ class Retarget:
         moved = smoothed(changes, 0.5 * self._smooth / dt) - changes
         q[:, limb.columns] = limb.linkage.clamp(limb.linkage.integrate(part, moved))
 
-    def _bend_toes(self, q: Array, side: str, feet: Array) -> None:
+    def _bend_toes(self, q: Array, side: str, feet: Array, dt: float) -> None:
         """Turns a toe joint of one axis so that the toes lie on the ground while the ball of the foot is on it."""
         body = self._body
         link = body.links.get(f"{side}_toes")
@@ -202,7 +208,8 @@ class Retarget:
         down, across = (feet[:, 2, :3] @ vector for vector in (forward, np.cross(axis, forward)))
         height = feet[:, 2, :3] @ body.toe[side] + feet[:, 2, 3]
         part = np.clip(1 - height / _TOE_FADE, 0.0, 1.0)
-        q[:, column] += part * part * (3 - 2 * part) * np.arctan2(-down, across)
+        bend = part * part * (3 - 2 * part) * np.arctan2(-down, across)
+        q[:, column] += smoothed(bend[:, None], _TOE_WIDTHS * self._smooth / dt)[:, 0]
 
 
 def _orientation(limb: Limb, base: Array, wanted: Array) -> Goal:

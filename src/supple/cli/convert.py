@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
+from supple.animate.limbs import floating
 from supple.cli import completion, inputs, output
 from supple.cli.options import Json, Search, check_folder, epilog, errors_to_stderr
 from supple.errors import BadInput
@@ -27,6 +29,7 @@ EPILOG = epilog(
 _TABLES = (".npz", ".csv")
 _PICTURES = (".gif", ".webp", ".png", ".svg", ".pdf")
 _SHEETS = (".png", ".svg", ".pdf")
+_SMALL, _TALL = 0.1, 6.0  # m: figures beyond are noted
 _PICTURE_RATE = 25.0  # a second, of an animated picture
 _UP = {".bvh": "y", ".gltf": "y", ".glb": "y"}
 
@@ -114,7 +117,18 @@ def convert(
             motion.save(target, rate=rate)
         else:
             motion.save(target, rate=rate, up=to_up or _UP[ending], unit=_length(to_unit))
+    if unit is None and reader.is_figure(source) and not as_json:
+        _note_size(motion.linkage)
     _report(source, target, motion, rate, as_json)
+
+
+def _note_size(linkage: Linkage) -> None:
+    """Say on stderr how tall a figure is that is no person's size: its unit may not be metres."""
+    size = float(np.ptp(linkage.frames(linkage.rest).matrix[1:, :3, 3], axis=0).max(initial=0.0))
+    if size > _TALL or 0 < size < _SMALL:
+        typer.echo(
+            f"supple: note: the figure measures {size:.3g} m; if that is wrong, give --unit, such as cm", err=True
+        )
 
 
 def _draw(motion: Motion, target: Path, rate: float | None) -> None:
@@ -144,8 +158,23 @@ def _read(
     if ending in reader.ENDINGS:
         if linkage is None:
             raise BadInput(f"{source} holds joint values only: give the linkage that moves, with --linkage FILE|NAME")
-        return Motion.load(source, inputs.find(linkage, search))
+        return _table(source, inputs.find(linkage, search))
     return _at_rest(inputs.find(source, search))
+
+
+def _table(source: str, linkage: Linkage) -> Motion:
+    """The motion of joint values of a linkage; or of the same with a floating root, as `supple retarget` writes it."""
+    try:
+        return Motion.load(source, linkage)
+    except BadInput:
+        loose = floating(linkage)[0]
+        if loose is linkage:
+            raise
+        try:
+            return Motion.load(source, loose)
+        except BadInput:
+            pass
+        raise
 
 
 def _figure(source: str, up: str, unit: float | str | None, animation: int | str) -> Motion:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from supple.linkage import Linkage
     from supple.motion import Motion
 
+__all__ = ["animated_picture", "contact_sheet"]
+
 _LIMB = (0.89, 0.85, 0.78)  # off-white
 _EDGE = 0.62  # of its colour: the outline of a capsule
 _TILT = 0.22  # rad: how far a camera looks down
@@ -155,6 +157,12 @@ def contact_sheet(
         times: in seconds; by default eight at equal distances from the start to the end.
         columns: pictures in a row.
         turn: angle from the x axis at which the camera stands, in radians.
+
+    >>> from supple import Motion, models
+    >>> from supple.view.motion import contact_sheet
+    >>> nod = Motion(models.puppet(), [0, 1], [models.puppet().rest, models.puppet().rest + 0.5])
+    >>> len(contact_sheet(nod, [0, 0.5, 1]).axes)
+    3
     """
     if columns < 1:
         raise BadInput(f"columns must be 1 or more, got {columns}")
@@ -201,6 +209,14 @@ def animated_picture(
         height: of the picture in pixels.
         turn: angle from the x axis at which the camera stands, in radians.
         progress: True and False show a bar always or never; None only on a terminal.
+
+    >>> from pathlib import Path
+    >>> from supple import Motion, models
+    >>> from supple.view.motion import animated_picture
+    >>> nod = Motion(models.puppet(), [0, 1], [models.puppet().rest, models.puppet().rest + 0.5])
+    >>> animated_picture(nod, "nod.gif", rate=5, height=80)
+    >>> Path("nod.gif").stat().st_size > 1000
+    True
     """
     file = Path(path)
     if file.suffix.lower() not in (".gif", ".png", ".webp"):

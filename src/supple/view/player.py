@@ -10,6 +10,8 @@ from supple.view.animator.worker import Worker
 if TYPE_CHECKING:
     from supple.motion import Motion
 
+__all__ = ["Player", "play"]
+
 PLAY, PAUSE = "▶ play", "❚❚ pause"
 _PERIOD = 1 / 30  # s: how often a motion that plays is drawn
 _SPEEDS = ("0.1", "0.25", "0.5", "1", "2")
@@ -88,5 +90,12 @@ class Player:
 def play(
     motion: Motion, *, host: str = "127.0.0.1", port: int = 8080, frames: bool = False, open_browser: bool = False
 ) -> Player:
-    """Serve a page on which a motion plays, and return at once; the arguments are those of `supple.view.serve`."""
+    """Serve a page on which a motion plays, and return at once; the arguments are those of `supple.view.serve`.
+
+    >>> from supple import Motion, models
+    >>> from supple.view.player import play
+    >>> with play(Motion(models.planar2(), [0, 1], [[0, 0], [1, 0.5]]), port=0) as player:
+    ...     player.playing
+    True
+    """
     return Player(motion, serve(motion.linkage, host=host, port=port, frames=frames, open_browser=open_browser))

@@ -268,6 +268,12 @@ def serve(
         port: port to listen on, or the next free one; 0 for any.
         open_browser: open the page in a browser.
         name: what an exported file of keys calls the figure: a model or a file; by default the linkage's name.
+
+    >>> from supple.models import puppet
+    >>> from supple.view import animator
+    >>> with animator.serve(puppet(), port=0) as page:
+    ...     list(page.rig.handles)
+    ['left_hand', 'right_hand']
     """
     from supple._linkage.argument import checked_linkage
     from supple.animate.timeline import Timeline
