@@ -87,7 +87,7 @@ struct Rows {
         PyArray_ISCARRAY_RO((PyArrayObject *)o)) {
       owner = nb::borrow(given);
     } else { // also texts, dates and masked arrays, which are refused
-      owner = nb::module_::import_("supple._check").attr("numbers")(given, what);
+      owner = nb::module_::import_("supple._check").attr("core_numbers")(given, what);
       PyObject *made = PyArray_FROM_OTF(owner.ptr(), NPY_DOUBLE, NPY_ARRAY_CARRAY_RO);
       if (!made)
         refuse_conversion(std::string(what) + " must be numbers");

@@ -240,7 +240,14 @@ PyObject *call_search(PyObject *self, PyObject *args, PyObject *names) {
       throw nb::python_error();
     }
     check_made(self);
-    return nb::inst_ptr<DirectSearch>(self)->solver->solve_frames(given[0], given[1], given[2]);
+    try {
+      return nb::inst_ptr<DirectSearch>(self)->solver->solve_frames(given[0], given[1], given[2]);
+    } catch (const nb::python_error &error) {
+      if (!error.matches(nb::module_::import_("supple._check").attr("ForeignArray")))
+        throw;
+    } // a goal that is an array of another library
+    return nb::module_::import_("supple._solve.foreign")
+        .attr("solve_compiled")(nb::handle(self), nb::handle(given[0]), nb::handle(given[1]), nb::handle(given[2]));
   });
 }
 PyType_Slot call_slots[] = {{Py_tp_call, reinterpret_cast<void *>(call_search)}, {0, nullptr}};

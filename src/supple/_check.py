@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple._arrays.library import library_of
+from supple._cuda.place import CPU
 from supple.errors import BadInput, unknown, unknown_option
 from supple.errors import short as short
 
@@ -28,6 +30,8 @@ LARGEST = 1e12
 A finite limit beyond it is no limit."""
 MOST_AXES = 24
 """Most axes of an array: numpy's own functions take 32, and results have some more than what they are made of."""
+_PLAIN = frozenset((np.ndarray, list, tuple, float, int))
+"""Types whose values are certainly no arrays of other libraries."""
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
@@ -185,9 +189,8 @@ def numbers(value: ArrayLike, what: str, shape: str | int = "") -> Array:
     numbers are refused, even where numpy could convert them.
     """
     try:
-        differentiated = _library_of_gradients(value)
-        if differentiated:
-            raise TypeError(f"gradients go through supple.{differentiated}, as in supple.{differentiated}.frame")
+        if type(value) not in _PLAIN:
+            _check_foreign(value)
         array = np.asarray(value)
         kind = array.dtype.kind
         if type(value) is not np.ndarray and isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
@@ -204,7 +207,33 @@ def numbers(value: ArrayLike, what: str, shape: str | int = "") -> Array:
     raise BadInput(f"{what} must be numbers" + (f" of shape {wanted}" if wanted else "") + reason)
 
 
-def _library_of_gradients(value: object) -> str:
+def core_numbers(value: ArrayLike, what: str) -> Array:
+    """`numbers` for the core; joint values and goals of another array library raise `ForeignArray`."""
+    if what in ("q", "goal") and type(value) not in _PLAIN and library_of(value) is not None:
+        raise ForeignArray(f"{what} is an array of another library")
+    return numbers(value, what)
+
+
+def own(value: ArrayLike) -> ArrayLike:
+    """The numbers of an array of another library, for calls that give NumPy arrays back; anything else as it is."""
+    return value if type(value) in _PLAIN or library_of(value) is None else numbers(value, "q")
+
+
+class ForeignArray(TypeError):
+    """An array of another library where the core wants numbers: the entry point takes the way for such arrays."""
+
+
+def _check_foreign(value: object) -> None:
+    """Refuses arrays that have no numbers to take: those of gradients, and of a GPU, which need a copy."""
+    differentiated = library_of_gradients(value)
+    if differentiated:
+        raise TypeError(f"gradients go through supple.{differentiated}, as in supple.{differentiated}.frame")
+    library = library_of(value)
+    if library is not None and library.place(value)[0] != CPU:
+        raise TypeError("the array is in the memory of a GPU, and here numbers of the CPU are needed")
+
+
+def library_of_gradients(value: object) -> str:
     """The module of supple for an array whose gradient is being computed, which has no numbers to take: or ""."""
     if getattr(value, "requires_grad", False) is True:
         return "torch"

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _check
+from supple._arrays import goals as foreign
+from supple._arrays.given import PLAIN, Given
 from supple._solve import goal_arguments
 from supple.errors import BadInput, unknown_option
 from supple.frame import Array, Frame
@@ -38,6 +40,7 @@ _ONCE = 1.0
 _EXACT = 0.0
 _FIRST = 0
 _HIGHEST_PRIORITY = (1 << 31) - 1
+_NO_FOREIGN = PLAIN | {Frame}  # types of arrays that are certainly of no other library
 CENTER_OF_MASS = "centre of mass"
 
 
@@ -52,7 +55,8 @@ class Goal:
     Goal('hand', position=(0.3, 0, 0.5))
     """
 
-    __slots__ = (*_FIELDS, "_frame")
+    __slots__ = (*_FIELDS, "_frame", "_given")
+    _given: Given | None  # of a goal without _frame: what arrays of another library had in common
     _frame: Frame | None  # of a goal that is one frame and nothing else: the fields come from it when they are read
     link: str
     """Name of the end effector; "centre of mass" of a goal for that."""
@@ -178,6 +182,16 @@ class Goal:
             raise BadInput(f"a goal is for a link, by name; got {_check.short(link)}")
         if relative_to is not None:
             goal_arguments.other_link(relative_to, link)
+        _set(self, "_given", None)
+        on_gpu = None
+        if not _NO_FOREIGN.issuperset(map(type, (frame, position, orientation, direction, look_at, pole))):
+            values = {"frame": frame, "position": position, "orientation": orientation}
+            values |= {"direction": direction, "look_at": look_at, "pole": pole}
+            given = foreign.given_of(values)
+            _set(self, "_given", given)
+            if given is not None and given.is_on_gpu:
+                frame, position, orientation, direction, look_at, pole = foreign.stand_ins(values).values()
+                on_gpu = foreign.fields(given, values)
         if frame is not None:
             if position is not None or orientation is not None or axis is not None:
                 raise BadInput("a goal is a frame, or position, orientation and axis; not both")
@@ -234,6 +248,8 @@ class Goal:
             if abs(priority) > _HIGHEST_PRIORITY:
                 raise BadInput(f"priority must be within 2^31, got {_check.short(priority)}")
         _set(self, "priority", priority)
+        for name, array in (on_gpu or {}).items():
+            _set(self, name, array)
         try:
             leading = self.shape
         except (ValueError, RuntimeError) as error:  # numpy raises the latter for too many axes
@@ -461,6 +477,7 @@ _FRAME_FIELDS: dict[str, Any] = {
 def _rebuilt(*fields: Any) -> Goal:
     goal = object.__new__(Goal)
     _set(goal, "_frame", None)
+    _set(goal, "_given", None)
     for name, value in zip(_FIELDS, fields, strict=True):
         if isinstance(value, np.ndarray):
             value = value.view()

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _check, _renamed
+from supple._arrays import forward
+from supple._arrays.library import library_of
 from supple._linkage import condition, edit, limits, masses, reach, serialization, text
 from supple._linkage.frames import Frames as Frames
 from supple._linkage.structure import Structure
@@ -64,6 +66,8 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         try:
             tree = self._compiled or self._native
             frame: Frame = tree.frame(q, link) if out is None else tree.frame_into(q, link, out)
+        except _check.ForeignArray:
+            return forward.frame(self, q, link, out)  # type: ignore[no-any-return]
         except (TypeError, UnknownName):
             raise self._refused("frame", q, link, out) from None
         return frame
@@ -77,6 +81,8 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         """
         try:
             return Frames(self, self._native.frames(q))
+        except _check.ForeignArray:
+            return Frames(self, forward.frames(self, q))
         except (TypeError, UnknownName):
             raise self._refused("frames", q, self.root) from None
 
@@ -106,11 +112,15 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
             if axes is not _WORLD and axes is not _LINK:
                 raise BadInput(f"axes must be Axes.WORLD or Axes.LINK, got {_check.short(axes)}")
             if point is not None:
+                if library_of(q) or library_of(point):
+                    raise _check.ForeignArray
                 point = _check.numbers(point, "point", "(..., 3)")
                 if point.ndim > 1 and point.shape[-1] == 3 and np.ndim(q):
                     lead = _check.leading_axes(np.shape(q)[:-1], point.shape[:-1], "q and point")
                     q, point = np.broadcast_to(q, (*lead, np.shape(q)[-1])), np.broadcast_to(point, (*lead, 3))
             return self._native.jacobian_at(q, link, point, axes is _LINK, out)
+        except _check.ForeignArray:
+            return forward.jacobian(self, q, link, point, axes, axes is _LINK, out)  # type: ignore[no-any-return]
         except (TypeError, UnknownName):
             raise self._refused("jacobian", q, link) from None
 
@@ -127,6 +137,8 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         try:
             tree = self._compiled or self._native
             return tree.frame_and_jacobian(q, link) if out is None else tree.frame_and_jacobian_into(q, link, *out)
+        except _check.ForeignArray:
+            return forward.frame_and_jacobian(self, q, link, out)
         except (TypeError, UnknownName):
             raise self._refused("frame_and_jacobian", q, link, out) from None
 
@@ -145,6 +157,8 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
             raise BadInput("manipulability needs position, orientation or both")
         try:
             return self._native.manipulability(q, link, position, orientation)
+        except _check.ForeignArray:
+            return self._native.manipulability(_check.own(q), link, position, orientation)
         except (TypeError, UnknownName):
             raise self._refused("manipulability", q, link) from None
 
@@ -176,6 +190,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         >>> models.planar2().transform_points([0, 0], [1, 0, 0], "tip")
         array([26.,  0.,  0.])
         """
+        q = _check.own(q)
         frame = self.frame(q, link)
         if to is not None:
             frame = self.frame(q, to).inverse() @ frame
@@ -200,7 +215,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         >>> link
         'base_link'
         """
-        frames = self.frames(q)
+        frames = self.frames(_check.own(q))
         for link in self.links:
             for geometry in link.geometry:
                 yield link.name, geometry, frames[link.name] @ geometry.frame

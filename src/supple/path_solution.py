@@ -13,9 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from supple import _check
 from supple import prefer as preferences
+from supple._arrays.result import exchanged
+from supple._arrays.solve import given_to_solve, is_foreign
 from supple._linkage.argument import checked_linkage
 from supple._path import arguments, follower, measures, planner, reasons, timing
 from supple._solve.arguments import goal_list, start_values
+from supple._solve.foreign import own_goals, rounded
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.goal import Goal, take_rows
@@ -280,6 +283,27 @@ def solve_path(
     >>> done.motion.q.shape
     (11, 3)
     """
+    if is_foreign(goals, start) or is_foreign((), end):
+        several = goal_list(linkage, goals, "solve_path(linkage, goals)")
+        arrays = given_to_solve(several, {"start": start, "end": end})
+        if arrays is None or arrays.is_on_gpu:
+            raise BadInput("solve_path takes arrays of the CPU; copy goals, start and end there")
+        own: PathSolution = solve_path(
+            linkage,
+            own_goals(several),
+            arrays.host(start),
+            times=times,
+            rate=rate,
+            duration=duration,
+            end=arrays.host(end),
+            closed=closed,
+            prefer=prefer,
+            retime=retime,
+            solver=solver,
+            steps=steps,
+            progress=progress,
+        )
+        return exchanged(replace(own, solution=rounded(own.solution, arrays)), arrays)
     chosen = arguments.solver(solver, Solver(), steps, preferences.Preference, prefer)
     if isinstance(goals, GoalPath):
         raise BadInput(

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _check, _renamed, method, prefer
+from supple._arrays.given import PLAIN
+from supple._arrays.solve import is_foreign
 from supple._linkage.argument import checked_linkage
-from supple._solve import batch, compilation, damping_schemes, margins, options, search, serialization
+from supple._solve import batch, compilation, damping_schemes, foreign, margins, options, search, serialization
 from supple._solve.arguments import goal_list, preferred_step, start_values
 from supple._solve.compiled_solver import CompiledSolver
 from supple._solve.options import JointWeights, SolverOptions, not_of_solve
@@ -92,6 +94,9 @@ class Solver(metaclass=_renamed.HidesOldNames):
     margin: ArrayLike = 0.0
     """How far joints stay from their position limits, in radians or metres: one number, or one for each value of q. One
     number takes at most a quarter of a joint's range from each end. A start may be outside."""
+    device: str = "cpu"
+    """Where many NumPy goals are solved: "cpu", "cuda", or "cuda:1" for a GPU by its number. A single goal is always
+    solved by the CPU, and goals that are arrays of a GPU on that GPU."""
 
     if not TYPE_CHECKING:
 
@@ -165,6 +170,15 @@ class Solver(metaclass=_renamed.HidesOldNames):
         bare = start is None and solutions is None and out is None and progress is None
         if bare and self.searches and not self.prefer.terms and type(goals) is Goal and goals._frame is not None:
             return search.solve_frame(self, linkage, goals)
+        unknown_arrays = type(goals) is not Goal or (goals._frame is None and goals._given is not None)
+        if (unknown_arrays or type(start) not in PLAIN) and is_foreign(goals, start):
+            if out is not None:
+                raise BadInput("out is for NumPy arrays; leave it out, and q is an array of the goals' library")
+
+            def run(goals: list[Goal], start: Any) -> Solution:
+                return self.solve(linkage, goals, start, solutions=solutions, progress=progress)
+
+            return foreign.solve(self, linkage, goal_list(linkage, goals), start, solutions, run)
         begin = None if start is None else start_values(linkage, start, rows=True)
         if progress is not None:
             _check.flag(progress, "progress")
@@ -178,6 +192,10 @@ class Solver(metaclass=_renamed.HidesOldNames):
         except ValueError as error:
             raise BadInput(f"the leading axes of goals and start must broadcast: {error}") from None
         request = batch.Request(linkage, several, begin, shape, solutions, out, progress)
+        if shape and self.device != "cpu":
+            from supple._solve import on_gpu
+
+            return on_gpu.solve_chunks(self, request)
         if self.searches:
             return search.solve(self, request)
         if solutions is not None:

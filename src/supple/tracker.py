@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple import _check, _core
+from supple._arrays.given import given
+from supple._arrays.result import exchanged
 from supple._linkage.argument import checked_linkage
 from supple._linkage.limits import LARGEST_ANGLE
 from supple._solve import compilation, encoding
 from supple._solve.arguments import start_values
+from supple._solve.foreign import in_precision
 from supple._solve.limits_in_use import LimitsInUse, unlimited
 from supple._solve.margins import narrowed
 from supple.damping import Damping
@@ -215,11 +219,24 @@ class Tracker:
             if self._plain and not isinstance(goal, _NOT_A_FRAME):
                 return Step(self._track.frame(goal, dt, when, measured), self, dt)
             return Step(self._track.goals(self._encoded(goal), dt, when, measured), self, dt)
+        except _check.ForeignArray:
+            return self._foreign_step(goal, dt, stamp, measured)
         except (TypeError, BadInput) as error:
             self._check_count(goal)
             if isinstance(error, BadInput):
                 raise
             raise _not_numbers(dt=dt, stamp=0.0 if stamp is None else stamp) from None
+
+    def _foreign_step(self, goal: Any, dt: float, stamp: float | None, measured: Any) -> Step:
+        """A tick towards a goal that is an array of another library."""
+        arrays = given({"goal": goal, "measured": measured})
+        if arrays is None or arrays.is_on_gpu:
+            raise BadInput("a tracker takes arrays of the CPU; copy the goal there")
+        made = self.step(arrays.host(goal), dt, stamp, arrays.host(measured))
+        result, dof = made._result.copy(), self._dof
+        single = replace(self.solver, margin=self._limits.margin)
+        result[..., :dof] = in_precision(self.linkage, result[..., :dof], single, arrays)
+        return exchanged(Step(result, self, dt), arrays)
 
     def _prefer(self) -> None:
         """Give the core the step that the preferences ask here."""

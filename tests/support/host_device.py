@@ -77,7 +77,9 @@ def _compiled(source_name, defines):
     made = _folder / f"{abs(hash((source_name, defines)))}.so"
     words = [f"-D{name}={value}" for name, value in defines]
     command = [shutil.which("c++") or "g++", *FLAGS, f"-I{CORE}", *words]
-    done = subprocess.run([*command, str(CORE / "supple" / "cuda" / source_name), "-o", str(made)], capture_output=True, text=True)
+    done = subprocess.run(
+        [*command, str(CORE / "supple" / "cuda" / source_name), "-o", str(made)], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr[:5000]
     return HostModule(ctypes.CDLL(str(made)))
 

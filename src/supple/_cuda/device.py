@@ -8,14 +8,11 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
-from collections.abc import Callable
 from ctypes import byref, c_float, c_int, c_size_t, c_ulonglong, c_void_p
 from types import TracebackType
-from typing import Any
-
-import numpy as np
 
 from supple._cuda.library import NOT_READY, call, cuda, failure
+from supple._cuda.place import Stream as Stream
 from supple.errors import BadInput
 
 LEGACY_STREAM = 1
@@ -38,13 +35,6 @@ class _PoolProperties(ctypes.Structure):
         ("most_bytes", c_size_t),
         ("reserved", ctypes.c_ubyte * 56),
     )
-
-
-class Stream(int):
-    """The handle of a stream. Arrays asked for on it come from ``allocate``, if that is set: see `memory.empty`."""
-
-    allocate: Callable[[tuple[int, ...], np.dtype[Any]], tuple[int, Any]] | None = None
-    """Returns the address and the owner of new memory, such as a torch tensor."""
 
 
 class Device:

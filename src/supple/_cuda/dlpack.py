@@ -11,9 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
-"""Kinds of devices: the memory of the CPU, of a GPU, pinned memory of the CPU, managed memory."""
-
 _KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
 _CODES = {kind: code for code, kind in _KINDS.items()}
 _NAME = b"dltensor"

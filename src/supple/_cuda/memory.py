@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from supple._cuda import dlpack
 from supple._cuda.device import LEGACY_STREAM, Device, Stream, device, in_order
 from supple._cuda.library import OUT_OF_MEMORY, call, cuda, failure
+from supple._cuda.place import CUDA
 from supple.errors import BadInput, DeviceError
 
 
@@ -52,7 +53,7 @@ class DeviceArray:
         return download(self)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (dlpack.CUDA, self.ordinal)
+        return (CUDA, self.ordinal)
 
     def __dlpack__(
         self,
@@ -63,11 +64,11 @@ class DeviceArray:
         copy: bool | None = None,
     ) -> Any:
         """The array for another library, ready for later work of ``stream``, a handle; -1 is for no order."""
-        if dl_device not in (None, (dlpack.CUDA, self.ordinal)) or copy:
+        if dl_device not in (None, (CUDA, self.ordinal)) or copy:
             raise BufferError("an array of supple is given as it is: not copied, and not to another device")
         if stream != -1:
             self._ready_for(LEGACY_STREAM if stream is None else stream)
-        return dlpack.exported(self, self.pointer, self.shape, self.dtype, (dlpack.CUDA, self.ordinal))
+        return dlpack.exported(self, self.pointer, self.shape, self.dtype, (CUDA, self.ordinal))
 
     def _ready_for(self, stream: int) -> None:
         """Orders the array before later work of a stream, and the freeing of its memory after it."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from supple import _check
 from supple._linkage.tree import z_to
 from supple.frame import Array, Frame
 from supple.joint import Kind
@@ -35,7 +36,7 @@ class Surface:
 
 def surfaces(linkage: Linkage, q: Array) -> list[Surface]:
     """The surfaces of all shapes of a linkage in the world, for joint values q (dof,). Mesh files are left out."""
-    frames = linkage.frames(q)
+    frames = linkage.frames(_check.own(q))
     pieces: list[tuple[int, Frame, Shape, Colour]] = [
         (index, frames[link.name] @ piece.frame, piece.shape, piece.colour or LIMB)
         for index, link in enumerate(linkage.links)
@@ -53,7 +54,7 @@ def surfaces(linkage: Linkage, q: Array) -> list[Surface]:
 def limbs(linkage: Linkage, q: Array) -> list[tuple[int, Geometry]]:
     """Capsules from each link's origin to those of its children, as geometry of the link with that index."""
     index = {link.name: i for i, link in enumerate(linkage.links)}
-    frames = linkage.frames(q)
+    frames = linkage.frames(_check.own(q))
     places = frames.matrix[:, :3, 3]
     free = {joint.child for joint in linkage.joints if joint.kind is Kind.FLOATING}
     moved = np.array([link.name in free or i > 0 for i, link in enumerate(linkage.links)])

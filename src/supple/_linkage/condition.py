@@ -26,7 +26,7 @@ def condition(
         raise BadInput(f"alpha and weight must be at most {_check.LARGEST:g}, got {alpha:g} and {weight:g}")
     if isinstance(q, str):
         raise linkage._refused("condition", q, link)
-    jacobian = linkage.jacobian(q, link)
+    jacobian = linkage.jacobian(_check.own(q), link)
     rows = [*(weight * jacobian[..., i, :] for i in range(3) if position)]
     rows += [*(jacobian[..., i, :] for i in range(3, 6) if orientation)]
     directions = min(len(rows), len(moving(linkage, link)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from supple.errors import unknown
 from supple.frame import Array, Frame
 
@@ -34,7 +36,8 @@ class Frames(Mapping[str, Frame]):
     def __getitem__(self, link: str) -> Frame:
         if not isinstance(link, str) or link not in self._index:
             raise unknown("link", link, self._index)
-        return Frame._trusted(self.matrix[..., self._index[link], :, :])
+        part = self.matrix[..., self._index[link], :, :]
+        return Frame._trusted(part) if isinstance(part, np.ndarray) else part
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._index)

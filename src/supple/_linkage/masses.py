@@ -49,6 +49,6 @@ def center_of_mass(linkage: Linkage, q: ArrayLike) -> Array:
 
 
 def _mean(linkage: Linkage, q: Array, heavy: list[int], weighted: Array) -> Array:
-    frames = linkage.frames(q).matrix[..., heavy, :3, :]
+    frames = linkage.frames(_check.own(q)).matrix[..., heavy, :3, :]
     mean: Array = np.einsum("...lij,lj->...i", frames, weighted)
     return mean

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from supple import _check, _core
 from supple._solve import encoding
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _LARGEST_SHARE = 0.25
 """Of a joint's range that one margin for all joints takes from each end at most."""
+_ROUNDED_BALL = 1e-6
+"""Radians that a ball at its limit is turned back, so that it is within the limit in float32 too."""
 
 
 def checked_margin(given: ArrayLike) -> tuple[float, ...]:
@@ -71,8 +73,38 @@ def clamp(linkage: Linkage, q: Array, margin: Any) -> Array:
         return linkage.clamp(q)
     lower, upper, balls = narrowed(linkage, margin)
     nearest: Array = np.clip(q, lower, upper)
-    for first, axis, *bounds in balls:
-        part = np.ascontiguousarray(nearest[..., first : first + 3])
-        clamped = _core.clamp_ball(part.reshape(-1, 3), np.array(axis), *bounds)
-        nearest[..., first : first + 3] = np.asarray(clamped).reshape(part.shape)
+    for ball in balls:
+        nearest[..., ball[0] : ball[0] + 3] = _clamped_ball(ball, nearest[..., ball[0] : ball[0] + 3])
     return nearest
+
+
+def _clamped_ball(ball: tuple[Any, ...], vectors: Array) -> Array:
+    """The nearest rotation vectors (..., 3) within the limits of a ball."""
+    _, axis, *bounds = ball
+    part = np.ascontiguousarray(vectors)
+    clamped: Array = np.asarray(_core.clamp_ball(part.reshape(-1, 3), np.array(axis, float), *bounds))
+    return clamped.reshape(part.shape)
+
+
+def in_single_precision(linkage: Linkage, q: Array, margin: Any) -> NDArray[np.float32]:
+    """Joint values (..., dof) in float32; those within limits narrower by a margin are within them in float32 too.
+
+    A value that would be rounded beyond its limit becomes the next one inside.
+    """
+    lower, upper, balls = narrowed(linkage, margin)
+    found = q.astype(np.float32)
+    below, above = (found < lower) & (q >= lower), (found > upper) & (q <= upper)
+    if below.any() or above.any():
+        up, down = np.nextafter(found, np.float32(np.inf)), np.nextafter(found, np.float32(-np.inf))
+        found = np.where(below, up, np.where(above, down, found))
+    for ball in balls:
+        at = slice(ball[0], ball[0] + 3)
+        beyond = _beyond(ball, found[..., at].astype(float)) & ~_beyond(ball, q[..., at])
+        if beyond.any():
+            found[beyond, at] = _clamped_ball(_narrowed_ball(ball, _ROUNDED_BALL), q[beyond, at])
+    return found
+
+
+def _beyond(ball: tuple[Any, ...], vectors: Array) -> Any:
+    """Which rotation vectors (..., 3) are beyond the limits of a ball (...); rounding of float64 does not count."""
+    return np.abs(_clamped_ball(ball, vectors) - vectors).max(axis=-1) > 1e-12

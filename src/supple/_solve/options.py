@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
@@ -45,6 +46,7 @@ class SolverOptions(TypedDict, total=False):
     keep_limits: bool
     patience: int
     margin: ArrayLike
+    device: str
 
 
 def not_of_solve(owner: str, name: str) -> UnknownOption:
@@ -90,6 +92,9 @@ def checked(solver: Solver) -> dict[str, Any]:
     converted["margin"] = checked_margin(solver.margin)
     if any(converted["margin"]) and not solver.keep_limits:
         raise BadInput("a margin needs limits: keep_limits must be True")
+    if not isinstance(solver.device, str) or not re.fullmatch(r"cpu|cuda(:\d{1,3})?", solver.device):
+        wanted = '"cpu", "cuda", or a GPU by its number, such as "cuda:1"'
+        raise BadInput(f"device must be {wanted}; got {_check.short(solver.device)}")
     return converted
 
 
@@ -119,6 +124,8 @@ def check_method(solver: Solver) -> None:
             raise BadInput(
                 f"{chosen!r} takes no damping; write Solver(method=method.damped(), damping={solver.damping!r})"
             )
+        if solver.device != "cpu":
+            raise BadInput(f"{chosen!r} runs on the CPU; the search can run on a GPU")
         for name in ("timeout", "joint_weights"):
             if getattr(solver, name) is not None:
                 raise BadInput(f"{chosen!r} takes no {name}; the search does")
@@ -127,3 +134,5 @@ def check_method(solver: Solver) -> None:
     if options:
         line = ", ".join(f"{name}={getattr(solver, name)!r}" for name in options)
         raise BadInput(f"method.search() takes no {options[0]}; write Solver(method=method.damped(), {line})")
+    if solver.device != "cpu" and (solver.timeout is not None or solver.prefer.terms):
+        raise BadInput("on a GPU a solve has no timeout and no preferences")

@@ -47,6 +47,7 @@ def to_dict(solver: Solver) -> dict[str, Any]:
         "keep_limits": bool(solver.keep_limits),
         "patience": int(solver.patience),
         "margin": list(margin),
+        "device": str(solver.device),
     }
 
 
@@ -58,7 +59,7 @@ def from_dict(cls: type[Solver], data: Mapping[str, Any]) -> Solver:
     if type(data.get("version")) is not int or data["version"] != VERSION:
         version = _check.short(data.get("version"))
         raise BadInput(f"version {version} of the data is not known; this supple reads {VERSION}")
-    data = {"margin": [0.0], **data}  # older data have none
+    data = {"margin": [0.0], "device": "cpu", **data}  # older data have none
     values = fields.checked(data, "the data of a solver", ("format", "version", *cls.__dataclass_fields__))
     del values["format"], values["version"]
     values["method"] = chosen = Method.from_dict(values["method"])

@@ -1,0 +1,194 @@
+"""Solves on a GPU: of goals in its memory, asynchronous until a result is looked at; of NumPy goals, in chunks."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from supple import _check
+from supple._arrays.given import Given
+from supple._arrays.gpu import Call
+from supple._arrays.result import exchanged_later
+from supple._cuda import driver
+from supple._cuda.blocks import NONE, numbers
+from supple._cuda.driver import DeviceArray
+from supple._cuda.search import DeviceSolver
+from supple._solve import batch, search
+from supple.errors import BadInput
+from supple.frame import Array
+from supple.goal import Goal, with_numbers
+from supple.linkage import Linkage
+from supple.solution import Outcome, Solution
+
+if TYPE_CHECKING:
+    from supple.solver import Solver
+
+_CACHE = "_solvers_on_gpus"
+_MOST = 16  # compiled solvers on GPUs that a linkage keeps
+_TAILS = (("_place", 1), ("orientation", 2), ("direction", 1))
+
+
+def solve(
+    solver: Solver, linkage: Linkage, goals: Sequence[Goal], start: Any, solutions: int | None, arrays: Given
+) -> Solution:
+    """The solution of goals in the memory of a GPU; its arrays are there too, and of the goals' library.
+
+    It returns as soon as the work is in the caller's stream. Rows that are not finite are INVALID.
+    """
+    device_solver = _solver_on(linkage, goals, solver, arrays.place[1], solutions)
+    dof, call = linkage.dof, Call(arrays)
+    if start is not None and tuple(start.shape[-1:]) != (dof,):
+        raise BadInput(f"start must have shape (..., {dof}), not {tuple(start.shape)}")
+    shape = _shape([goal.shape for goal in goals], None if start is None else tuple(start.shape[:-1]))
+    parts = [tuple(call.numbers(getattr(goal, name), tail, shape) for name, tail in _TAILS) for goal in goals]
+    begin = None
+    if start is not None:
+        begin = call.rows(start, 1).reshape(dof) if start.ndim == 1 else call.rows(start, 1, shape)
+    found = device_solver.solve(
+        parts, math.prod(shape), call.stream, starts=begin, wanted=solutions or 0, dtype=arrays.dtype
+    )
+    call.finish()
+    tail = () if solutions is None else (solutions,)
+    made = {
+        "q": call.back(found.q, *shape, *tail, dof),
+        "outcomes": call.back(found.outcome, *shape, *tail),
+        "iterations": call.back(found.iterations, *shape, *tail),
+        "starts": call.back(found.restarts, *shape, *tail),
+    }
+    made["arrived"] = made["outcomes"] == Outcome.ARRIVED.value
+    if len(goals) == 1 and not solutions:
+        for name, errors in (("distance", found.position_error), ("angle", found.angle_error)):
+            made[name] = arrays.library.contiguous(call.back(errors, *shape, 1), arrays.dtype)
+    return exchanged_later(Solution, _Later(linkage, goals, shape, tail, found, solver, arrays), made, arrays)
+
+
+class _Later:
+    """Makes the NumPy solution when it is needed, once: waits for the GPU and copies from it."""
+
+    def __init__(
+        self,
+        linkage: Linkage,
+        goals: Sequence[Goal],
+        shape: tuple[int, ...],
+        tail: tuple[int, ...],
+        found: Any,
+        solver: Solver,
+        arrays: Given,
+    ) -> None:
+        self._facts = linkage, goals, shape, tail, found, solver, arrays
+        self._made: Solution | None = None
+
+    def __call__(self) -> Solution:
+        if self._made is None:
+            warnings.warn(
+                "this part of a solution is computed on the CPU, where q and the goals are copied to; q, outcomes, "
+                "arrived, iterations, starts, distance and angle are on the GPU",
+                stacklevel=4,
+            )
+            linkage, goals, shape, tail, found, solver, arrays = self._facts
+            own = [_own(goal, arrays) for goal in goals]
+            counts = (found.outcome, found.iterations, found.restarts)
+            report = np.stack([each.numpy().astype(np.int64) for each in counts])
+            q = found.q.numpy().astype(float)
+            self._made = Solution._from_rows(linkage, own, shape, tail, q, report, solver)
+        return self._made
+
+
+def _own(goal: Goal, arrays: Given) -> Goal:
+    """A goal whose arrays are on a GPU, with copies of them as NumPy arrays."""
+    numbers, call = {}, Call(arrays)
+    for name in ("position", "orientation", "direction", "look_at", "pole"):
+        array = getattr(goal, name)
+        if array is not None:
+            rows = call.rows(array, 2 if name == "orientation" else 1)
+            numbers[name] = driver.download(rows).astype(float).reshape(tuple(array.shape))
+    return with_numbers(goal, numbers)
+
+
+def solve_chunks(solver: Solver, request: batch.Request) -> Solution:
+    """The solution of NumPy goals by a GPU: chunks come, are solved and go at the same time."""
+    linkage, goals, shape = request.linkage, request.goals, request.shape
+    ordinal = ordinal_of(solver.device)
+    device_solver = _solver_on(linkage, goals, solver, ordinal, request.solutions)
+    count, dof, wanted = math.prod(shape), linkage.dof, request.solutions or 0
+    tail = (wanted,) if wanted else ()
+    inputs: list[Array] = []
+    places: list[list[Any]] = []
+    for goal in goals:
+        places.append([])
+        for array, last in zip(batch.parts(goal, shape), (1, 2, 1), strict=True):
+            rows = None if array is None else np.ascontiguousarray(array)
+            if rows is None or rows.ndim == last:  # none, or one for all rows
+                places[-1].append(None if rows is None else _for_all(rows, last, ordinal))
+            else:
+                places[-1].append((len(inputs), last))
+                inputs.append(rows)
+    begin = request.start_rows
+    if begin is not None:
+        inputs.append(begin)
+    q = np.empty((count, *tail, dof)) if request.out is None else request.out.reshape(count, dof)
+    report = [np.empty((count, *tail), np.int32) for _ in range(3)]
+
+    def work(given: list[DeviceArray], stream: int) -> list[DeviceArray]:
+        rows = given[0].shape[0] if given else 1
+        parts = [tuple(_part(given, place) for place in goal) for goal in places]
+        starts = None if begin is None else given[-1]
+        found = device_solver.solve(parts, rows, stream, starts=starts, wanted=wanted)
+        return [found.q, found.outcome, found.iterations, found.restarts]
+
+    driver.in_chunks(inputs, [q, *report], work, ordinal)
+    columns = np.stack([column.astype(np.int64) for column in report])
+    return Solution._from_rows(linkage, goals, shape, tail, q, columns, solver)
+
+
+def _for_all(row: Array, last: int, ordinal: int) -> Any:
+    """Numbers of the host that all rows have in common, on a GPU."""
+    array = driver.upload(row, ordinal)
+    found = numbers(array, last)
+    found.owner = array  # a struct keeps no reference to the memory
+    return found
+
+
+def _part(given: list[DeviceArray], place: Any) -> Any:
+    if place is None:
+        return NONE
+    return numbers(given[place[0]], place[1]) if isinstance(place, tuple) else place
+
+
+def ordinal_of(device: str) -> int:
+    """The number of the GPU that a device such as "cuda" or "cuda:1" means."""
+    return int(device.partition(":")[2] or 0)
+
+
+def _shape(goals: list[tuple[int, ...]], start: tuple[int, ...] | None) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*goals, *(() if start is None else (start,)))
+    except ValueError as error:
+        raise BadInput(f"the leading axes of goals and start must broadcast: {error}") from None
+
+
+def _solver_on(
+    linkage: Linkage, goals: Sequence[Goal], solver: Solver, ordinal: int, solutions: int | None
+) -> DeviceSolver:
+    """The compiled search on a GPU, from the linkage's cache."""
+    if solutions is not None:
+        _check.whole(solutions, "solutions", 1, 1000)
+    if not solver.searches or solver.prefer.terms:
+        raise BadInput("on a GPU there is method.search(), without preferences; solve on the CPU")
+    if solver.timeout is not None:
+        raise BadInput("on a GPU a solve has no timeout; give max_iterations, or solve on the CPU")
+    if len({goal.priority for goal in goals}) > 1:
+        raise BadInput("on a GPU goals have one priority; solve on the CPU")
+    compiled = search.compiled(linkage, goals, solver)
+    cache: dict[Any, Any] = linkage.__dict__.setdefault(_CACHE, {})
+    known = cache.get((id(compiled), ordinal))
+    if known is None:
+        if len(cache) >= _MOST:
+            cache.clear()
+        known = cache[id(compiled), ordinal] = (compiled, DeviceSolver(compiled, ordinal))
+    found: DeviceSolver = known[1]
+    return found
