@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 CORE = next(parent for parent in Path(__file__).parents if (parent / "core" / "supple").is_dir()) / "core"
-ORDER = ("math", "model", "task", "local", "search", "path", "tracking")
+ORDER = ("math", "model", "task", "local", "search", "path", "tracking", "cuda")
 BIND = CORE.parent / "bind"
 KERNELS = sorted(path.name for path in (BIND / "kernels").glob("*.cpp"))
 HEADERS = sorted(path.relative_to(CORE).as_posix() for path in CORE.rglob("*.h"))

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from host_device import HostArray, stand_in
 from search.arms import ARMS
 
+from host_device import HostArray, stand_in
 from supple import Goal, Solver, models
 from supple._cuda import blocks, forward, search
 from supple._solve import search as core_search
@@ -154,7 +154,7 @@ def test_frames_and_jacobians_are_those_of_the_processor(name, kind):
     linkage = models.get(name)
     q = linkage.random(150, seed=13).astype(kind)
     allowed = 1e-5 if kind == np.float32 else 1e-13
-    links = [link for link in linkage.links][-3:]
+    links = list(linkage.links)[-3:]
     names = [getattr(link, "name", link) for link in links]
     for link in names:
         chain = forward.DeviceChain(linkage._native, link, linkage.dof, 0)

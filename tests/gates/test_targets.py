@@ -2,7 +2,7 @@
 
 Compiled, not run. `*-windows-gnu` has MinGW's headers. Visual C++ and its standard library are not on the package
 index: for `windows-msvc` clang reads the core as Visual C++ would (its macros, no compiler vectors, no GNU extension),
-with the few standard declarations that the core needs in `headers/`.
+with the few standard declarations that the core needs, from `headers/` and from those of the CUDA kernels.
 """
 
 import importlib.util
@@ -19,6 +19,7 @@ pytestmark = pytest.mark.gate
 
 ROOT = Path(__file__).parents[2]
 HEADERS = Path(__file__).parent / "headers"
+STANDARD = ROOT / "core" / "supple" / "cuda" / "standard"
 KERNELS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "bind" / "kernels").glob("*.cpp"))
 BINDING = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "bind").glob("*.cpp"))
 SETS = {
@@ -110,7 +111,7 @@ def test_the_binding_compiles_for(target, source, python_headers, tmp_path):
 # Visual C++ has no vectors of GNU C; __clang__ is hidden, so that code for it alone is not seen. dispatch.cpp is the
 # one file of the binding that needs no Python.
 MSVC = ["-nostdinc++", "-fsyntax-only", "-fno-delayed-template-parsing", "-fms-compatibility-version=19.30"]
-MSVC += ["-pedantic-errors", "-Werror=gnu", "-U__clang__", "-DSUPPLE_PLAIN_ARRAYS", f"-I{HEADERS}"]
+MSVC += ["-pedantic-errors", "-Werror=gnu", "-U__clang__", "-DSUPPLE_PLAIN_ARRAYS", f"-I{HEADERS}", f"-I{STANDARD}"]
 
 
 @pytest.mark.parametrize("source", [*KERNELS, "bind/dispatch.cpp"])

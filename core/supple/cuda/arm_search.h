@@ -14,6 +14,11 @@ constexpr int near_goal = -2, hard = -3; // a descent came near the goal; no des
 // The squared error from which on double precision takes over, and from which on it gives up.
 constexpr double near_error = 1e-9, lost_error = 1e-4;
 
+// Counters of a solve, all 0 when it begins.
+struct Counters {
+  int next_row, hard_count, next_hard, left_count, next_left;
+};
+
 // ---- Seeds ----
 
 // Seed k of a row, in the order of the chain: make_seed of an arm, which has neither arcs nor a floating root.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import threading
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from ctypes import byref, c_int, c_uint64, c_void_p
 from pathlib import Path
@@ -37,7 +38,6 @@ OPTIONS = ("-std=c++17", "-default-device")
 """Options of every compilation."""
 _LOCAL_BYTES, _REGISTERS, _MOST_SHARED = 3, 4, 8  # attributes of a function
 _SHARED_BY_DEFAULT = 48 * 1024
-_compiling = threading.Lock()
 
 
 class Module:
@@ -117,11 +117,14 @@ def module(
 
     ``defines`` are macros: True is a macro without a value. The machine code is kept in the user's cache folder.
     """
-    with _compiling:  # of several threads that need it first, one compiles
-        return _loaded(ordinal, source_name, tuple(sorted((defines or {}).items())), tuple(options))
+    wanted = (ordinal, source_name, tuple(sorted((defines or {}).items())), tuple(options))
+    with _locks[wanted]:  # of several threads that need it first, one compiles
+        return _loaded(*wanted)
 
 
 Defines = tuple[tuple[str, object], ...]
+_locks: defaultdict[object, threading.Lock] = defaultdict(threading.Lock)
+"""One for each module, so that threads may compile different ones side by side."""
 
 
 @functools.cache

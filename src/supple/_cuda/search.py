@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from ctypes import c_int, c_longlong
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +28,7 @@ LEFT_RESTARTS = 96
 _THREADS = 128  # of a block
 _COUNTERS = 8  # of a solve: next row, hard rows, next hard row, rows left, next of them
 _LEFT, _NEXT_LEFT = 3, 4  # places of counters
-_OPTIONS = ("--Ofast-compile=max",)
+_FAST_COMPILATION = ("--Ofast-compile=max",)  # of kernels that solve what others leave, or goals of any kind
 _POOL_BYTES = 1 << 30  # scratch of the general search, at most
 
 
@@ -56,6 +58,19 @@ class DeviceSolver:
         self._dof, self._n, self._targets, self._axes, self._thread_bytes, self._warp_bytes = sizes
         self._block, self._ordinal = placed(block, ordinal), ordinal
         self._single, self._double = single, double
+
+    @functools.cached_property
+    def modules(self) -> dict[str, driver.Module]:
+        """The kernels by name, compiled side by side when they are first used."""
+        wanted: dict[str, tuple[str, dict[str, object], tuple[str, ...]]] = {
+            "general": ("general.cu", {"SUPPLE_AXES": self._axes, "SUPPLE_COMPACT": 1}, _FAST_COMPILATION)
+        }
+        if self.has_arm:
+            wanted["arm"] = ("arm.cu", {"SUPPLE_JOINTS": self._n}, ())
+            wanted["warps"] = ("arm_warps.cu", {"SUPPLE_JOINTS": self._n}, ())
+        with ThreadPoolExecutor(len(wanted)) as pool:
+            made = pool.map(lambda each: driver.module(self._ordinal, *each), wanted.values())
+            return dict(zip(wanted, made, strict=True))
 
     @property
     def has_arm(self) -> bool:
@@ -136,13 +151,13 @@ class _Chunk:
         assert owner._single is not None
         assert owner._double is not None
         single, double = by_value(owner._single), by_value(owner._double)
-        module = driver.module(owner._ordinal, "arm.cu", {"SUPPLE_JOINTS": owner._n})
+        module, warps = owner.modules["arm"], owner.modules["warps"]
         lists = self._empty(2 * self._count, np.int32)
         hard, left = lists.pointer, lists.pointer + 4 * self._count
         each = -(-self._count // _THREADS)
 
         def launch(name: str, grid: int, *args: Any) -> None:
-            module.launch(name, grid, _THREADS, args, self._stream)
+            (warps if name == "search_in_warps" else module).launch(name, grid, _THREADS, args, self._stream)
 
         position, orientation, _ = goal
         few = self._count <= FEW_ROWS
@@ -154,7 +169,7 @@ class _Chunk:
             grid = min(each, module.blocks_at_once("descend", _THREADS))
             launch("descend", grid, single, rows, tried, seeds, near, self._counters, count)
             launch("polish_rows", each, owner._block, double, rows, near, hard, self._counters, count)
-        grid = min(-(-self._count * 32 // _THREADS), module.blocks_at_once("search_in_warps", _THREADS))
+        grid = min(-(-self._count * 32 // _THREADS), warps.blocks_at_once("search_in_warps", _THREADS))
         shared = (owner._block, single, double, position, orientation, rows)
         launch("search_in_warps", grid, *shared, 0 if few else hard, left, self._counters, count)
         counters = self._counters.pointer
@@ -164,7 +179,7 @@ class _Chunk:
     def solve_general(self, goals: Sequence[Part], starts: Numbers) -> None:
         """Any goals, in double precision."""
         owner, count, rows = self._owner, c_longlong(self._count), self._rows
-        module, each = self._general(), -(-self._count // _THREADS)
+        module, each = owner.modules["general"], -(-self._count // _THREADS)
         begin = self._empty(self._count * owner._n if starts.data else 0, np.float64)
         rows.starts = begin.pointer or None
         for target, (position, orientation, direction) in enumerate(goals):
@@ -193,7 +208,7 @@ class _Chunk:
         args = [owner._block, self._rows, rows, row_count, c_int(restarts), scratch, c_longlong(size), next_row]
         args.append(c_longlong(self._count))
         block = _THREADS // 2
-        self._general().launch("solve_in_warps", threads // block, block, args, self._stream)
+        self._owner.modules["general"].launch("solve_in_warps", threads // block, block, args, self._stream)
 
     def _padded(self, scratch_bytes: int) -> int:
         """Bytes of scratch of a thread, with room for all answers."""
@@ -203,7 +218,3 @@ class _Chunk:
         """Threads that may work at a time, ``each`` on a multiprocessor at most, in whole blocks."""
         most = driver.device(self._owner._ordinal).multiprocessors * each
         return max(_THREADS, min(most, _POOL_BYTES // thread_bytes) // _THREADS * _THREADS)
-
-    def _general(self) -> driver.Module:
-        defines = {"SUPPLE_AXES": self._owner._axes, "SUPPLE_COMPACT": 1}
-        return driver.module(self._owner._ordinal, "general.cu", defines, _OPTIONS)
