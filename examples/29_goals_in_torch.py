@@ -25,4 +25,5 @@ for first in range(0, count, 1_000_000):
     away = (arm.frame(found.q, hand)[:, :3, 3] - goals[:, :3, 3]).norm(dim=-1)[found.arrived].max()
     worst = max(worst, float(away))
     assert bool((found.q >= lower).all() and (found.q <= upper).all())
-print(f"{solved:,.0f} of {count:,} goals solved on {device}, {count / seconds:,.0f} a second, within {1e6 * worst:.1f} um")
+rate = f"{count / seconds:,.0f} a second"
+print(f"{solved:,.0f} of {count:,} goals solved on {device}, {rate}, within {1e6 * worst:.1f} um")
