@@ -16,6 +16,7 @@ from supple.errors import BadInput, SuppleError
 from supple.frame import Frame
 from supple.goal import Goal
 from supple.linkage import Linkage
+from supple.read import bounded
 
 EXAMPLE = """{
   "figure": "human",
@@ -59,13 +60,10 @@ def read(path: str | os.PathLike[str], find: Callable[[str], Linkage]) -> Timeli
     ``link`` and the arguments of `Goal`: ``position``, ``rpy`` in degrees, ``axis`` and ``direction`` or ``look_at``,
     or ``pole``; and those of `Timeline.goal`. Raises `BadInput` with the file and the entry.
     """
-    name = os.fspath(path)
+    name = _check.file_name(path)
     try:
-        with open(path, "rb") as file:
-            raw = file.read(_MAX_BYTES + 1)
-        if len(raw) > _MAX_BYTES:
-            raise BadInput(f"{name}: a timeline has at most {_MAX_BYTES} bytes")
-        data = json.loads(raw.decode("utf-8"))
+        with bounded.open_binary(name, _MAX_BYTES) as opened:
+            data = json.loads(opened.read(_MAX_BYTES).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{name}: cannot read the timeline: {error}") from None
     if not isinstance(data, Mapping) or not isinstance(data.get("figure"), str):
