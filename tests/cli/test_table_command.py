@@ -4,12 +4,13 @@ import json
 import subprocess
 import sys
 
-import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from job_tables import LINK, contents, joint_table, write
-from supple.cli import app
+pq = pytest.importorskip("pyarrow.parquet")  # an installed wheel is tested without the extras
+
+from job_tables import LINK, contents, joint_table, write  # noqa: E402
+from supple.cli import app  # noqa: E402
 
 
 def run(*words: object) -> tuple[int, str]:
