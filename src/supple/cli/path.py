@@ -198,9 +198,11 @@ def _lines(done: PathSolution, seconds: float) -> list[str]:
         f"  worst step: {worst.joint} moves {worst.change:.3g} {unit} to frame {worst.frame}, "
         f"{100 * worst.part:.0f} % of what it may"
     )
-    lines.append(f"  joints move {done.length:.4g} in all, in {motion.duration:.4g} s")
+    units = set(motion.linkage.units)
+    common = f" {units.pop()}" if len(units) == 1 else ""  # radians and metres add up to no unit
+    lines.append(f"  joints move {done.length:.4g}{common} in all, in {motion.duration:.4g} s")
     margin, value = done.limit_margin.min(), done.singularity_margin.min()
-    lines.append(f"  nearest limit {margin:.3g} away; smallest singular value {value:.3g}")
+    lines.append(f"  nearest limit {margin:.3g}{common} away; smallest singular value {value:.3g}")
     lines += [f"  {reason}" for reason in done.why.split("; ") if reason]
     lines.append(f"  planned in {seconds:.3g} s, {len(motion) / max(seconds, 1e-9):,.0f} frames a second")
     return lines

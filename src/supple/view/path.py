@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 
 _SHOWN = 9  # arms along the path
 _MOST = 4000  # points of a line
+_NAMED = 8  # joints that do not move
 
 
 def joints(done: PathSolution) -> Figure:
     """Joint values over time as a matplotlib Figure: a panel for each joint that moves, with its limits.
 
-    Frames to which the arm jumps have a line, frames that are not reached a mark below.
+    Frames to which the arm jumps have a line, frames that are not reached a mark below. Joints that do not move are
+    named at the bottom.
     """
     motion = done.motion
     moving = np.flatnonzero(np.ptp(motion.q, axis=0) > 1e-9)
@@ -44,6 +46,10 @@ def joints(done: PathSolution) -> Figure:
             panel.axis("off")
         for panel in axes[-1]:
             panel.set_xlabel("s", size=7, color=_style.SOFT, labelpad=1)
+        still = [name for joint, name in enumerate(motion.linkage.names) if joint not in shown]
+        if still:
+            named = ", ".join(still[:_NAMED]) + (f" and {len(still) - _NAMED} more" if len(still) > _NAMED else "")
+            figure.supxlabel(f"not moving: {named}", size=7, color=_style.SOFT, x=0.01, ha="left")
     return figure
 
 
