@@ -81,6 +81,8 @@ def test_both_pictures_are_drawn(run: Run, tmp_path: Path) -> None:
         (("seam.csv", *LINK, "--plot", "joints.bmp"), "--plot takes a file"),
         (("seam.csv", *LINK, "--start", "1,2"), "--start needs 6 values"),
         (("seam.csv", *LINK, "--axis", "0", "0", "1"), "an axis needs directions"),
+        (("seam.csv", *LINK, "--prefer", "fast"), "'least motion', 'centred', 'conditioning'"),
+        (("seam.csv", "--robot", "ur5", "--link", "tool"), "did you mean 'tool0'"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(run: Run, arguments: tuple[str, ...], said: str) -> None:

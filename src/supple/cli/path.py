@@ -104,7 +104,7 @@ def path(
     limits and singularities, and, where the motion jumps or leaves the path, why. A jump is a step of a joint that is
     longer than its speed limit allows, or longer than 0.3 rad.
     """
-    with errors_to_stderr():
+    with errors_to_stderr(unknown_name=2):
         linkage = inputs.find(robot, search or ())
         end_effector = inputs.end_effector(linkage, link)
         ends = [
