@@ -52,6 +52,7 @@ def test_a_path_that_is_too_fast_says_so_and_can_be_retimed(run: Run) -> None:
     assert fast.exit_code == 1
     assert "comes too soon" in fast.stdout
     assert "too fast, at frames" in fast.stdout
+    assert fast.stdout.count("  --retime stretches the time\n") == 1
     slower = run("path", "seam.csv", *LINK, "--duration", "0.3", "--retime")
     assert slower.exit_code == 0
     assert "time stretched by" in slower.stdout

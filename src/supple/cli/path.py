@@ -11,6 +11,7 @@ import typer
 
 from supple import _check
 from supple._path.planner import PREFERENCES
+from supple._path.reasons import RETIME
 from supple.cli import completion, inputs
 from supple.cli.options import Json, Link, Port, Search, check_folder, check_picture, epilog, errors_to_stderr
 from supple.cli.output import print_json, print_text, without_controls
@@ -203,7 +204,8 @@ def _lines(done: PathSolution, seconds: float) -> list[str]:
     lines.append(f"  joints move {done.length:.4g}{common} in all, in {motion.duration:.4g} s")
     margin, value = done.limit_margin.min(), done.singularity_margin.min()
     lines.append(f"  nearest limit {margin:.3g}{common} away; smallest singular value {value:.3g}")
-    lines += [f"  {reason}" for reason in done.why.split("; ") if reason]
+    why = done.why.replace(RETIME, RETIME.replace("retime=True", "--retime"))
+    lines += [f"  {reason}" for reason in why.split("; ") if reason]
     lines.append(f"  planned in {seconds:.3g} s, {len(motion) / max(seconds, 1e-9):,.0f} frames a second")
     return lines
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _SHOWN = 9  # arms along the path
 _MOST = 4000  # points of a line
 _NAMED = 8  # joints that do not move
+_STILL = 1e-5  # radians or metres: a joint that moves less does not move
 
 
 def joints(done: PathSolution) -> Figure:
@@ -31,7 +32,7 @@ def joints(done: PathSolution) -> Figure:
     named at the bottom.
     """
     motion = done.motion
-    moving = np.flatnonzero(np.ptp(motion.q, axis=0) > 1e-9)
+    moving = np.flatnonzero(np.ptp(motion.q, axis=0) > _STILL)
     shown = moving if len(moving) else np.arange(min(1, motion.linkage.dof))
     rows = (len(shown) + 1) // 2
     with _style.plot_style():
@@ -72,6 +73,7 @@ def _joint(axes: Any, done: PathSolution, joint: int) -> None:
     axes.grid(True, color=_style.GRID, linewidth=0.7)
     axes.set_axisbelow(True)
     axes.tick_params(length=0, labelsize=7, pad=3)
+    axes.ticklabel_format(axis="y", useOffset=False)
     _style.heading(axes, motion.linkage.names[joint], motion.linkage.units[joint])
 
 
