@@ -56,6 +56,16 @@ def test_each_kind_of_work_writes_its_columns(folder, tmp_path):
     assert (data["made"], data["kept"], data["outcomes"]["arrived"]) == (0, 2, 120)
 
 
+def test_results_of_another_job_are_refused_in_the_spelling_of_the_command(folder, tmp_path):
+    words = ["panda", folder, tmp_path / "out", "--link", LINK, "--pose", "ee", "--rate"]
+    assert run("path", *words, "30")[0] == 0
+    code, text = run("path", *words, "60")
+    assert code == 2
+    assert "(rate differs): choose another target, or give --overwrite" in text
+    assert "True" not in text
+    assert run("path", *words, "60", "--overwrite")[0] == 0
+
+
 def test_a_dry_run_says_what_would_be_done_and_writes_nothing(folder, tmp_path):
     code, text = run("solve", "panda", folder, tmp_path / "out", "--link", LINK, "--pose", "ee", "--dry-run")
     assert code == 0
