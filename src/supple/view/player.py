@@ -42,6 +42,7 @@ class Player:
             self._button.on_click(lambda _: self._worker.put(self._toggle))
             speed = gui.add_dropdown("speed", _SPEEDS, initial_value="1")
             speed.on_update(lambda event: self._worker.put(lambda: self._set_speed(float(event.target.value))))
+        self._go(motion.start)
         self._worker = Worker(_PERIOD, self._tick)
 
     @property
