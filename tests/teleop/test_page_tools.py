@@ -1,16 +1,13 @@
-"""The rarer tools of the page in a real Chromium: joint sliders, legends, arrow, gamepad, more handles, a zip file."""
+"""The rarer tools of the page in a real Chromium: legends, arrow, gamepad."""
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-import trimesh
 
 from browser import PATIENCE
 from driven_page import Browser, browsed, plainly
@@ -101,11 +98,6 @@ def driver(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         browser.context.close()
 
 
-def opened(driver: Browser, folder: str) -> None:
-    """Opens or closes a folder, as an event: a click would wait until two drawn frames are alike."""
-    driver.tab.get_by_text(folder, exact=True).dispatch_event("click")
-
-
 @browsed
 def test_the_plots_name_their_lines_units_and_time(driver: Browser) -> None:
     legend = driver.tab.locator("[data-legend]").first
@@ -118,30 +110,6 @@ def test_the_plots_name_their_lines_units_and_time(driver: Browser) -> None:
     driver.tab.get_by_text("error in mm, and in degrees on the right").wait_for()
     assert "mm of left_rubber_hand" in driver.tab.locator("[data-legend]").last.inner_text()
     plainly(driver.page)
-
-
-@browsed
-def test_a_joint_slider_moves_its_joint_and_shows_its_number(driver: Browser) -> None:
-    opened(driver, "move joints")
-    columns = list(driver.arm.columns)
-    place = columns.index(driver.arm.linkage.names.index("left_elbow_joint"))
-    column, thumbs = columns[place], driver.tab.get_by_role("slider")
-    assert driver.until(lambda: thumbs.count() > len(columns))
-    thumb = thumbs.nth(thumbs.count() - len(columns) + place)
-
-    def shown() -> float:
-        return float(thumb.get_attribute("aria-valuenow") or "nan")
-
-    before = driver.page.session.q
-    assert driver.until(lambda: abs(shown() - np.degrees(before[column])) < 0.11)
-    thumb.focus()
-    thumb.press("End")
-    assert driver.until(lambda: driver.page.session.q[column] == driver.arm.linkage.upper[column])
-    others = np.delete(np.abs(driver.page.session.q - before), column)
-    assert others.max() < 1e-6
-    assert driver.until(lambda: driver.page.session.newest.held == "")
-    assert driver.until(lambda: abs(shown() - np.degrees(driver.arm.linkage.upper[column])) < 0.11)
-    opened(driver, "move joints")
 
 
 @browsed
@@ -176,41 +144,3 @@ def test_an_arrow_shows_where_the_handle_is_that_is_out_of_view(driver: Browser)
     assert driver.until(lambda: mark.count() == 1)
     camera.position, camera.look_at = looked
     assert driver.until(lambda: mark.count() == 0)
-
-
-@browsed
-def test_a_box_adds_a_handle_for_a_foot(driver: Browser) -> None:
-    driver.more()
-    opened(driver, "handles")
-    boxes = driver.tab.get_by_role("checkbox")  # the first is that of the ellipsoid
-    assert driver.until(lambda: boxes.count() > len(driver.arm.candidates))
-    boxes.nth(boxes.count() - len(driver.arm.candidates) + 2).dispatch_event("click")
-    assert driver.until(lambda: len(driver.arm.links) == 3)
-    assert set(driver.arm.links) == set(driver.arm.candidates[:3])
-    plainly(driver.page)
-
-
-@browsed
-def test_a_zip_file_is_uploaded_and_drawn_with_its_mesh(driver: Browser) -> None:
-    driver.more()
-    urdf = (
-        '<robot name="zipped"><link name="base"/><link name="arm"><visual><geometry><mesh filename="arm.stl"/>'
-        '</geometry></visual></link><joint name="j" type="revolute"><parent link="base"/><child link="arm"/>'
-        '<origin xyz="0.3 0 0"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" velocity="1"/></joint>'
-        '<link name="tip"/><joint name="end" type="fixed"><parent link="arm"/><child link="tip"/>'
-        '<origin xyz="0.3 0 0"/></joint></robot>'
-    )
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as file:
-        file.writestr("robot/arm.urdf", urdf)
-        file.writestr("robot/meshes/arm.stl", trimesh.creation.box((0.3, 0.1, 0.1)).export(file_type="stl"))
-    sent = {"name": "robot.zip", "mimeType": "application/zip", "buffer": made.getvalue()}
-    for _ in range(3):  # a page that draws slowly may be without its seat for a moment
-        driver.button("your own URDF").wait_for()
-        driver.tab.locator("input[type=file]").set_input_files([sent])
-        if driver.until(lambda: driver.arm.linkage.name == "zipped", 20):
-            break
-    assert driver.arm.linkage.name == "zipped"
-    (solid,) = driver.arm.bodies[1]
-    assert np.ptp(solid.vertices, axis=0) == pytest.approx([0.3, 0.1, 0.1])
-    assert driver.says("following")
