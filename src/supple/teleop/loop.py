@@ -163,6 +163,11 @@ class Loop:
         return self._ticker.stopped
 
     @property
+    def moves(self) -> tuple[str, ...]:
+        """The reasons of the moves that were requested and have not ended; see `move`."""
+        return tuple(errand.why for errand in list(self._ticker.errands) if not errand.cancelled)
+
+    @property
     def running(self) -> bool:
         """Whether it has begun and not ended."""
         return self._runner is not None and not self._ended.is_set()
@@ -228,10 +233,10 @@ class Loop:
         errand = Errand(_check.text(why, "why"), end, _check.fraction(speed, "speed"), _check.function(done, "done"))
         self._ticker.errands.append(errand)
 
-    def cancel_moves(self) -> None:
-        """Ends the moves that were requested: the arm brakes, and ``done`` is not called."""
+    def cancel_moves(self, why: str | None = None) -> None:
+        """Ends the moves that were requested, or those with this reason: the arm brakes, and ``done`` is not called."""
         for errand in list(self._ticker.errands):
-            errand.cancelled = True
+            errand.cancelled |= why in (None, errand.why)
 
     def use(self, tracker: Tracker) -> None:
         """Uses another tracker, of the same linkage and number of links, from the next tick on, starting at rest.
