@@ -46,6 +46,18 @@ SUPPLE_FN bool is_kept_near(const Tracking &t, const Target &target) {
   return components == 3 && 2 * target.weight[0] >= largest;
 }
 
+// Metres for one unit of the weighted error of a target.
+SUPPLE_FLAT double metres(const Tracking &t, const Target &target) {
+  return 1 / larger(t.weight_scale * target.weight[0], 1e-12);
+}
+
+// How far a target's command moves in this tick, in metres: a turn by a radian counts as reach/pi, since a
+// command that turns may take the nearest place with it.
+SUPPLE_FN double command_way(const Tracking &t, const Target &target, const TickEvaluation &at) {
+  const double *rows = at.command + target.first;
+  return metres(t, target) * root(dot_rows<0>(rows, rows, target.rows));
+}
+
 // The least distance from the origin on the way from a to b.
 SUPPLE_FN double least_on_the_way(Vec<double> a, Vec<double> b) {
   const Vec<double> way = b - a;
@@ -66,8 +78,9 @@ SUPPLE_FN double distance_excess(const Tracking &t, const Command *commands, con
   for (int k = 0; k < t.problem.target_count; ++k) {
     if (!is_kept_near(t, t.problem.targets[k]))
       continue;
-    const Vec<double> command = load3(commands[k].displacement), goal = load3(commands[k].goal + 9);
-    const double allowed = t.law.distance_margin + root(dot(command, command)) / dt * T;
+    const Target &target = t.problem.targets[k];
+    const Vec<double> goal = load3(commands[k].goal + 9);
+    const double allowed = t.law.distance_margin * metres(t, target) + command_way(t, target, at) / dt * T;
     double least = memory.least_distance[k];
     Vec<double> away = at.targets[k].error.position;
     for (int sample = 1; sample <= braking_samples; ++sample) {
@@ -83,8 +96,8 @@ SUPPLE_FN double distance_excess(const Tracking &t, const Command *commands, con
 
 // Remembers the least distances from the commands; returns whether the arm, as fast as it is with the step x,
 // might exceed them.
-SUPPLE_FN bool watch_distances(const Tracking &t, const Command *commands, bool anew, double dt,
-                               const TickEvaluation &at, const ArmMemory &memory, const double *x) {
+SUPPLE_FN bool watch_distances(const Tracking &t, bool anew, double dt, const TickEvaluation &at,
+                               const ArmMemory &memory, const double *x) {
   bool might = false;
   const Mover *mover = at.movers;
   double T = 0;
@@ -92,14 +105,15 @@ SUPPLE_FN bool watch_distances(const Tracking &t, const Command *commands, bool 
     if (x[i] != 0)
       T = larger(T, std::fabs(x[i]) / (dt * planned_braking * t.bounds[i].acceleration));
   for (int k = 0; k < t.problem.target_count; ++k) {
-    const Vec<double> error = at.targets[k].error.position, command = load3(commands[k].displacement);
-    const double distance = root(dot(error, error)), moved = root(dot(command, command));
+    const Target &target = t.problem.targets[k];
+    const Vec<double> error = at.targets[k].error.position;
+    const double distance = root(dot(error, error)), moved = command_way(t, target, at);
     double way = 0;
     for (const Mover *end = mover + at.mover_count[k]; mover < end; ++mover)
       way += std::fabs(x[mover->index]) * root(dot(mover->j, mover->j));
     double &least = memory.least_distance[k];
     least = anew ? distance : lesser(distance, least + moved);
-    might = might || distance + way * (1 + 0.6 * T / dt) > least + t.law.distance_margin;
+    might = might || distance + way * (1 + 0.6 * T / dt) > least + t.law.distance_margin * metres(t, target);
   }
   return might;
 }
@@ -111,7 +125,7 @@ SUPPLE_FN void keep_near(const Tracking &t, const Command *commands, bool anew, 
   const int n = t.problem.n;
   const EffectorScratch &scratch = bounds.effector;
   double *x = bounds.step;
-  if (!watch_distances(t, commands, anew, dt, at, memory, x))
+  if (!watch_distances(t, anew, dt, at, memory, x))
     return;
   auto excess = [&](const double *step) {
     return distance_excess(t, commands, memory, step, dt, at, scratch);
