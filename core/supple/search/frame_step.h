@@ -89,7 +89,7 @@ SUPPLE_FN SearchStepResult<T> frame_step(const Problem &problem, const Search &s
 
 template <class T>
 SUPPLE_APART SearchStepResult<T> search_step(const Problem &problem, const Search &search, T damping_part,
-                                          bool exact, SearchStepScratch<T> &scratch) {
+                                             bool exact, SearchStepScratch<T> &scratch) {
   if (search.uses_frame_step)
     return frame_step(problem, search, damping_part, exact, scratch);
   return general_step(problem, search, damping_part, exact, scratch);

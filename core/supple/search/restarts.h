@@ -137,7 +137,7 @@ struct Advance {
 // restart, as bits.
 template <class T>
 SUPPLE_APART Advance<T> move_on(const SearchStepResult<T> &result, int max_steps, int active,
-                             RestartScratch<T> &scratch) {
+                                RestartScratch<T> &scratch) {
   constexpr int window = SearchConstants::error_window;
   SearchStepScratch<T> &step = scratch.step;
   const T error = scratch.squared_error = result.squared_error;

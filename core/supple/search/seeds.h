@@ -228,7 +228,7 @@ SUPPLE_FN void make_arc(const Problem &problem, const Search &search, const Requ
 // Seed k of a solve, into `row` (n): the caller's start if there is one, the samples of the table, the middle
 // of the ranges, arcs for chains of many joints, then evenly spaced ones. `axes`: scratch for one chain.
 SUPPLE_APART void make_seed(const Problem &problem, const Search &search, const Request &request, int k,
-                         TableSeeds &seeds, Axis<double> *axes, double *row) {
+                            TableSeeds &seeds, Axis<double> *axes, double *row) {
   const bool is_start = request.start && k == 0;
   if (request.start)
     --k;

@@ -187,7 +187,7 @@ class _Chunk:
             module.launch("read_goals", each, _THREADS, args, self._stream)
         if starts.data:
             module.launch("read_starts", each, _THREADS, (owner._block, starts, rows, count), self._stream)
-        if self._count <= FEW_ROWS:
+        if self._count <= FEW_ROWS and self._wanted == 1:  # which several answers are found depends on the lanes
             self._in_warps(0, 0, self._counters.pointer, 0)
         else:
             size = self._padded(owner._thread_bytes)
