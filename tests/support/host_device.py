@@ -21,8 +21,8 @@ _folder = Path(tempfile.mkdtemp(prefix="supple-host-device-"))
 class HostArray:
     """An array with the interface of a device array."""
 
-    def __init__(self, array):
-        self.array = np.ascontiguousarray(array)
+    def __init__(self, array, owner=None):
+        self.array, self.owner = np.ascontiguousarray(array), owner
 
     @property
     def pointer(self):
@@ -98,6 +98,12 @@ def empty(shape, dtype, ordinal, stream):
     return HostArray(made)
 
 
+def wrapped(pointer, shape, dtype, ordinal, stream, owner):
+    del ordinal, stream
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    return HostArray(np.frombuffer((ctypes.c_char * size).from_address(pointer), dtype).reshape(shape), owner)
+
+
 def fill_bytes(array, value, stream):
     del stream
     array.array.view(np.uint8)[:] = value
@@ -117,7 +123,13 @@ def stand_in(monkeypatch):
     from supple._cuda import blocks, forward, search
 
     this = SimpleNamespace(
-        module=module, empty=empty, fill_bytes=fill_bytes, device=device, DeviceArray=HostArray, Module=HostModule
+        module=module,
+        empty=empty,
+        fill_bytes=fill_bytes,
+        wrapped=wrapped,
+        device=device,
+        DeviceArray=HostArray,
+        Module=HostModule,
     )
     for each in (blocks, forward, search):
         monkeypatch.setattr(each, "driver", this)
