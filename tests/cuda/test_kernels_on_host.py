@@ -5,7 +5,7 @@ import pytest
 from search.arms import ARMS
 
 from host_device import HostArray, stand_in
-from supple import Goal, Solver, models
+from supple import Frame, Goal, Solver, models
 from supple._cuda import blocks, forward, search
 from supple._solve import search as core_search
 
@@ -94,14 +94,18 @@ def test_goals_out_of_reach_get_the_nearest_answer_of_the_processor(few, monkeyp
     ours = Solver().solve(arm.linkage, goal)
     assert (found.outcome.numpy() == ours.outcomes).all()
     assert (found.outcome.numpy()[9:] == ARRIVED).all()
-    assert (found.outcome.numpy()[:6] != ARRIVED).all()
+    missed = found.outcome.numpy() != ARRIVED
+    assert missed.sum() >= 4
 
     def weighted(q):
+        """The squared error that the search makes least, with metres as pi / reach."""
         tip = arm.linkage.frame(q, arm.link).matrix
         far = np.linalg.norm(tip[:, :3, 3] - frames[:, :3, 3], axis=1)
-        return far
+        turned = Frame.at(np.zeros(3), tip[:, :3, :3] @ np.swapaxes(frames[:, :3, :3], 1, 2))
+        turn = np.linalg.norm(turned.to_rotvec(), axis=1)
+        return (np.pi / arm.linkage.reach(arm.link) * far) ** 2 + turn**2
 
-    assert (weighted(found.q.numpy())[:6] <= weighted(ours.q)[:6] + 1e-3).all()
+    assert (weighted(found.q.numpy())[missed] <= 1.01 * weighted(ours.q)[missed] + 1e-9).all()
 
 
 @pytest.mark.slow
