@@ -14,7 +14,8 @@
 
 // SUPPLE_FN: a function for host and device; SUPPLE_FLAT: one so small, or so hot, that it must vanish into
 // its caller; SUPPLE_UNROLL: the next loop has at most this many rounds, all to be written out
-// SUPPLE_APART: a function that a device calls, so that it is compiled once
+// SUPPLE_APART: one that a device calls, so that it is compiled once; SUPPLE_FLAT_APART: the same on a
+// device, else SUPPLE_FLAT
 #define SUPPLE_PRAGMA(text) _Pragma(#text)
 #if defined(__CUDACC__)
 #define SUPPLE_FN __host__ __device__ inline
@@ -25,6 +26,7 @@
 #endif
 #define SUPPLE_UNROLL(rounds) SUPPLE_PRAGMA(unroll)
 #define SUPPLE_APART __host__ __device__ __noinline__ inline
+#define SUPPLE_FLAT_APART SUPPLE_APART
 #elif defined(__GNUC__)
 #define SUPPLE_FN inline
 #define SUPPLE_FLAT inline __attribute__((always_inline))
@@ -41,6 +43,7 @@
 
 #if !defined(SUPPLE_APART)
 #define SUPPLE_APART inline
+#define SUPPLE_FLAT_APART SUPPLE_FLAT
 #endif
 
 namespace supple {

@@ -128,8 +128,8 @@ SUPPLE_FN void begin_lanes(const Problem &problem, const Search &search, const R
 // runs its restarts one after another, gives the same answers. With a start of the caller's the nearest
 // answer wins, unless the start itself leads to one within accept_distance. Later, the first to arrive wins.
 template <class T>
-SUPPLE_FN void take_answer(const Problem &problem, const Search &search, const Request &request, int lane,
-                           const T *q, SolveState &state, RestartScratch<T> &scratch, double *answers) {
+SUPPLE_APART void take_answer(const Problem &problem, const Search &search, const Request &request, int lane,
+                              const T *q, SolveState &state, RestartScratch<T> &scratch, double *answers) {
   const int n = problem.n, restart = scratch.restart[lane];
   int steps;
   if (!collect(problem, search, request, lane, q, scratch.answer, steps, scratch)) {

@@ -71,8 +71,8 @@ struct TableSeeds {
   }
 
   // The samples of one cell, with their distances from the goal that has this key.
-  SUPPLE_FN void look_up(const Problem &problem, const Search &search, const TableKey<double> &key,
-                         int cell) {
+  SUPPLE_APART void look_up(const Problem &problem, const Search &search, const TableKey<double> &key,
+                            int cell) {
     const Table &table = search.table;
     const Target &target = problem.targets[0];
     samples = table.samples + cell * table.fields * Table::cell_samples;
