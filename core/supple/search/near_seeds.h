@@ -74,7 +74,7 @@ struct SampleSeeds {
       const Vec<double> at{key.position.x + shift[0] * part * table.cell_size[0],
                            key.position.y + shift[1] * part * table.cell_size[1], key.position.z};
       const Vec<double> tilted = direction + (tilt * shift[2]) * side + (tilt * shift[3]) * up;
-      add_cell(problem, search, request.start, key, table_cell(table, at, tilted), samples);
+      add_cell(problem, search, request.start, key, int(table_cell(table, at, tilted)), samples);
     };
     double shift[4] = {};
     add(shift);
