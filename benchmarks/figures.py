@@ -1,6 +1,6 @@
 """Figures: inverse kinematics of a human figure, and clips retargeted to it and to a robot, beside mink.
 
-    python benchmarks/figures.py [--sets N] [--frames N] [--clip FILE.bvh] [--skip-mink] [--json FILE]
+    python benchmarks/figures.py [--sets N] [--frames N] [--clip FILE.bvh | --other] [--skip-mink] [--json FILE]
 
 Times are process times, the minimum of some rounds. mink solves a quadratic program for each frame: once a frame, and
 as often as its errors change (at most ten times), as retargeting programs do. It has the same tasks: frames of pelvis
@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from figures.clips import reach_with_steps, turn_on_the_spot
 from figures.measures import Measures, measured
 from figures.mink_loop import MinkLoop
+from figures.other_clips import crouch, dance, kick
 
 from supple import Goal, Linkage, Motion, solve
 from supple._table import text_table
@@ -101,7 +102,7 @@ def table(rows: list[dict[str, Any]]) -> str:
             f"{1e3 * row['depth']:.2f} mm",
             f"{row['past_limits']:.1e}",
             f"{row['speed']:.3f}",
-            f"{row['jerk']:,.0f}",
+            f"{row['jerk']:,.0f}" + (f" (ours {row['jerk_ratio']:.2f} of it)" if "jerk_ratio" in row else ""),
         )
         for row in rows
     ]
@@ -114,13 +115,17 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=10_000)
     parser.add_argument("--frames", type=int, default=600, help="frames of a clip that mink gets")
     parser.add_argument("--clip", type=Path, default=CLIP)
+    parser.add_argument("--other", action="store_true", help="the clips that retargeting was not built with")
     parser.add_argument("--skip-mink", action="store_true")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     sets = figure_ik(options.sets)
     for row in sets:
         print(f"{row['goals']}: {100 * row['arrived']:.2f} % arrive, {row['us']:.0f} us, limits by {row['past']:.1e}")
-    clips = {"CMU jump": load_clip(options.clip), "reach": reach_with_steps(), "turn": turn_on_the_spot()}
+    if options.other:
+        clips = {"crouch": crouch(), "kick": kick(), "dance": dance()}
+    else:
+        clips = {"CMU jump": load_clip(options.clip), "reach": reach_with_steps(), "turn": turn_on_the_spot()}
     rows = []
     for name, clip in clips.items():
         for target in (human(), g1()):

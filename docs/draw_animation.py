@@ -1,23 +1,31 @@
-"""Draws the pictures of the page on animation: ``python docs/draw_animation.py``."""
+"""Draws the pictures of the page on animation, one in a headless Chromium: ``python docs/draw_animation.py``."""
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from PIL import Image, ImageSequence
+from playwright.sync_api import sync_playwright
 
-from supple import Linkage, Motion
+from supple import Frame, Linkage, Motion
 from supple.animate import Retarget, load_clip
 from supple.frame import Array
 from supple.models import g1, human
+from supple.view import animator
+from supple.view.motion import animated_picture
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "benchmarks"))
 from figures.clips import reach_with_steps, turn_on_the_spot  # noqa: E402
 
 CLIP = HERE.parent / "tests" / "data" / "cmu_01_01.bvh"
+SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+PATIENCE = 120_000  # milliseconds
 INK, SOFT, LEFT, RIGHT = "#1a2a3a", "#9aa7b4", "#c8553d", "#2f6f9f"
 
 
@@ -73,8 +81,63 @@ def retargeted(clip: Motion, times: Array, turn: float, name: str) -> None:
     sheet(rows, times, turn, name)
 
 
+def side_by_side(clip: Motion, begin: float, end: float, turn: float, name: str) -> None:
+    """An animated picture of a clip, and of the human figure and G1 that move as it does."""
+    motions = [clip, *(Retarget(clip.linkage, target).motion(clip) for target in (human(), g1()))]
+    columns = []
+    for motion in motions:
+        first, last = (float(motion.times[int(np.abs(motion.times - t).argmin())]) for t in (begin, end))
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "one.png"
+            animated_picture(motion.part(first, last), file, rate=20, height=300, turn=turn, progress=False)
+            with Image.open(file) as picture:
+                columns.append([frame.convert("RGB") for frame in ImageSequence.Iterator(picture)])
+    pictures = []
+    for row in zip(*columns, strict=False):
+        whole = Image.new("RGB", (sum(one.width for one in row), 300))
+        left = 0
+        for one in row:
+            whole.paste(one, (left, 0))
+            left += one.width
+        pictures.append(whole.quantize(64))
+    path = HERE / "images" / name
+    pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=50, loop=0)
+
+
+def page() -> None:
+    """The page of `supple animate human`, with a pose of some handles, in a browser."""
+    figure = human()
+    with animator.serve(figure, port=0) as served, sync_playwright() as playwright:
+        path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+        browser = playwright.chromium.launch(executable_path=path, args=SOFTWARE)
+        tab = browser.new_page(viewport={"width": 1180, "height": 740})
+        tab.goto(served.url)
+        tab.get_by_text("key pose").first.wait_for(timeout=PATIENCE)
+
+        def pose(time: float, moves: dict[str, list[float]]) -> None:
+            served._scrub(time)
+            for handle, way in moves.items():
+                start = served.rig.at(handle)
+                for part in np.linspace(0, 1, 30):
+                    served._drag(handle, "update", Frame.at(start.position + part * np.array(way), start))
+            served._key("key pose")
+
+        pose(0.0, {})
+        pose(0.8, {"right hand": [0.45, -0.2, 0.5], "pelvis": [0.0, 0.06, -0.08]})
+        pose(1.6, {"right hand": [0.1, -0.25, 0.3], "gaze": [0.0, -0.5, 0.2]})
+        served._scrub(0.8)
+        served._drag("right hand", "update", served.rig.at("right hand"))
+        served._select("right hand")
+        tab.wait_for_timeout(2500)
+        tab.add_style_tag(content=".mantine-Notifications-root { display: none }")
+        tab.screenshot(path=HERE / "images" / "animate-page.png", timeout=PATIENCE)
+        browser.close()
+
+
 def main() -> None:
     """Draw all."""
+    side_by_side(load_clip(CLIP), 1.2, 2.9, 0.5, "retarget.gif")
+    page()
     retargeted(load_clip(CLIP), np.linspace(1.2, 2.35, 9), 0.5, "retarget-jump.png")
     retargeted(reach_with_steps(), np.linspace(0.0, 5.5, 9), 1.2, "retarget-reach.png")
     retargeted(turn_on_the_spot(), np.linspace(0.0, 4.2, 9), 0.6, "retarget-turn.png")

@@ -41,6 +41,7 @@ VALUES = LAYERS[:7]
 FACADES = {
     ("_linkage.argument", "models"): "the message that names a bundled model",
     ("motion", "read.motion_file"): "Motion.load",
+    ("motion", "view.motion"): "a motion in a notebook",
     ("motion", "write.motion_file"): "Motion.save",
     ("solver", "tracker"): "Solver.track",
     ("workspace", "view.cloud"): "Workspace.draw",

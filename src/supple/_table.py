@@ -1,4 +1,4 @@
-"""Rows of cells as a table: aligned text for a terminal, Markdown for a page."""
+"""Rows of cells as a table: aligned text for a terminal, Markdown for a page, HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -25,6 +25,26 @@ def markdown_table(rows: Rows, align: str = "<") -> str:
     signs = _signs(align, len(widths))
     rule = ["-" * width if sign == "<" else "-" * (width - 1) + ":" for sign, width in zip(signs, widths, strict=True)]
     return "\n".join(f"| {' | '.join(row)} |" for row in (cells[0], rule, *cells[1:]))
+
+
+def html_table(caption: str, rows: Rows, align: str = "<") -> str:
+    """The rows as an HTML table with a caption, whose first row is the head; ``align`` as in `text_table`."""
+    from html import escape  # here, since most programs never need it
+
+    head, *body = rows
+    sides = [{"<": "left", ">": "right"}[sign] for sign in _signs(align, len(head))]
+    heads = "".join(
+        f'<th style="text-align: {side}">{escape(cell)}</th>' for cell, side in zip(head, sides, strict=True)
+    )
+    cells = (
+        "".join(
+            f'<td style="text-align: {side}; white-space: pre">{escape(cell)}</td>'
+            for cell, side in zip(row, sides, strict=True)
+        )
+        for row in body
+    )
+    lines = "".join(f"<tr>{row}</tr>" for row in cells)
+    return f"<table><caption>{escape(caption)}</caption><tr>{heads}</tr>{lines}</table>"
 
 
 def _signs(align: str, count: int) -> str:

@@ -22,6 +22,8 @@ from supple.write import motion_file as writer
 
 MAX_SAMPLES = 100_000_000  # in one motion; more is taken for a mistake
 
+_SHOWN = 1e-6  # rad or m, and of a speed: excesses that a text does not mention, as of a ball joint between two keys
+
 
 class Motion:
     """Joint values in time: keys, and the interpolation between them. Immutable.
@@ -437,14 +439,19 @@ class Motion:
             return f"{self.linkage.name} stands still for {self.duration:.4g} s, {keys}"
         i = int(self.speed.argmax())
         top = f"{self.linkage.names[i]} the fastest at {self.speed[i]:.3g} {self.linkage.units[i]}/s"
-        exceeded = [
-            word for word, good in (("limits", self.within_limits()), ("speeds", self.within_speeds())) if not good
-        ]
+        checks = ("limits", self.within_limits(_SHOWN)), ("speeds", self.within_speeds(_SHOWN))
+        exceeded = [word for word, good in checks if not good]
         good = f"beyond its {' and '.join(exceeded)}" if exceeded else "within its limits"
         return f"{self.linkage.name} moves for {self.duration:.4g} s through {keys}, {top}, {good}"
 
     def __repr__(self) -> str:
         return f"<Motion: {self}>"
+
+    def _repr_html_(self) -> str:
+        """The motion for a notebook: it plays there."""
+        from supple.view.motion import notebook_page  # upward: a notebook asks the motion itself
+
+        return notebook_page(self)
 
 
 def _moments(value: ArrayLike, what: str) -> Array:

@@ -323,7 +323,7 @@ def solve_path(
         return PathSolution(found, when, marks, np.ones(()), timed)
     how = arguments.preference(prefer, chosen.prefer)
     plain = replace(chosen, prefer=preferences.nothing)
-    done = arguments.plan(linkage, wanted, shape, plain, when, timed and not retime, first, last, closed, how, progress)
+    done = arguments.plan(linkage, wanted, shape, plain, when, timed, retime, first, last, closed, how, progress)
     ends = arguments.last_values(done[0], last, closed)
     result = PathSolution(*done, np.ones(shape[1:]), timed, ends)
     return _retimed(result) if retime else result

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple._linkage.text import value_rows
 from supple._solve import explanation
 from supple._solve.goal_error import goal_error
 from supple._solve.text import angle_text, length_text
 from supple._solve.tolerance import Tolerance
+from supple._table import html_table
 from supple.frame import Array
 from supple.goal import Goal, take_rows
 from supple.linkage import Linkage
@@ -239,6 +241,14 @@ class Solution:
 
     def __repr__(self) -> str:
         return f"<Solution: {self}>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the joint values of one solution, or the counts of many."""
+        if self.outcomes.ndim:
+            count = np.bincount(self.outcomes.ravel(), minlength=4)
+            ended = [(in_words(o), f"{count[o.value]:,}") for o in Outcome if count[o.value]]
+            return html_table(str(self), [("outcome", "solves"), *ended], "<>")
+        return html_table(str(self), value_rows(self.linkage, {"value": self.q}), "<<>")
 
 
 def _remaining(goal: Goal, distance: float, angle: float, tolerance: Tolerance) -> str:

@@ -139,10 +139,17 @@ def test_bodies_and_clips_that_do_not_fit_are_refused():
     retarget = Retarget(HUMAN, G1)
     with pytest.raises(BadInput, match="a clip must be"):
         retarget.motion(Motion(models.panda(), [0, 1], np.zeros((2, 8))))
-    with pytest.raises(BadInput, match="equal times"):
-        retarget.motion(Motion(HUMAN, [0, 1, 3], np.tile(HUMAN.rest, (3, 1))))
+    with pytest.raises(BadInput, match="two frames"):
+        retarget.motion(Motion(HUMAN, [0], HUMAN.rest[None]))
     with pytest.raises(BadInput, match="finite"):
         retarget.stream(60).step(np.full(HUMAN.dof, np.nan))
+
+
+def test_a_clip_that_was_cut_between_its_frames_is_sampled_at_equal_times():
+    clip = Motion(HUMAN, [0, 0.1, 0.2, 0.3, 0.35], np.tile(HUMAN.rest, (5, 1)))
+    motion = Retarget(HUMAN, G1).motion(clip)
+    assert (motion.start, motion.end) == (0, 0.35)
+    assert np.ptp(np.diff(motion.times)) < 1e-12
 
 
 def test_the_unit_and_the_up_axis_of_a_clip_are_found():

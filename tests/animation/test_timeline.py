@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from supple import BadInput, Goal, Motion, UnknownName, models
+from supple import BadInput, Frame, Goal, Motion, UnknownName, models
 from supple.animate import Timeline, blend, plant_feet
 from supple.animate.timeline_file import EXAMPLE, read
 
@@ -145,3 +145,19 @@ def test_a_bad_file_of_keys_is_refused_with_its_place(tmp_path, text, found):
     with pytest.raises(BadInput, match=found) as caught:
         read(file, models.get)
     assert "keys.json" in str(caught.value)
+
+
+def test_goals_that_cannot_be_met_together_make_no_joint_jump():
+    """A crouch in which the ankles reach their limits, so that flat feet and the pelvis cannot all be met."""
+    human = models.human(1.75, legs=1.05)
+    rest = human.frames(human.rest)
+    line = Timeline(human).pose(0, human.rest)
+    for time, depth in ((0.0, 0.03), (0.6, 0.22), (1.6, 0.03)):
+        place = rest["pelvis"].position - np.array([0.36 * depth, 0, depth])
+        line = line.goal(time, Goal("pelvis", Frame.at(place)), blend=0)
+    for time in (0.0, 1.6):
+        for link in ("left_foot", "right_foot"):
+            line = line.goal(time, Goal(link, rest[link]), blend=0)
+    motion = line.motion(120, progress=False)
+    assert motion.within_limits(1e-6)
+    assert motion.speed.max() < 10  # rad/s

@@ -80,3 +80,35 @@ def test_what_cannot_be_meant_is_refused(clip, words, text):
     done = run(*(word.replace("{clip}", str(clip)) for word in words))
     assert done.exit_code in (1, 2)
     assert text in done.output
+
+
+def test_a_figure_or_a_file_of_keys_opens_the_page(tmp_path, monkeypatch):
+    pytest.importorskip("viser")
+    from supple.view import animator
+
+    pages = []
+    monkeypatch.setattr(animator.Animator, "wait", lambda page: (pages.append(page), page.close()))
+    keys = tmp_path / "wave.json"
+    keys.write_text(EXAMPLE)
+    for words in (["human"], [keys, "--page"]):
+        done = run("animate", *words, "--port", 0, "--no-open")
+        assert done.exit_code == 0, done.output
+        assert "http://127.0.0.1:" in done.output
+    assert [page.keys.times for page in pages] == [[], [0.0, 1.0, 1.5, 2.0, 3.0]]
+    assert list(tmp_path.iterdir()) == [keys]
+
+
+def test_a_clip_plays_in_the_viewer(clip, monkeypatch):
+    pytest.importorskip("viser")
+    from supple import view
+    from supple.view import player
+
+    played = []
+    make = player.play
+    monkeypatch.setattr(player, "play", lambda motion, **options: played.append(make(motion, **options)) or played[-1])
+    monkeypatch.setattr(view.Viewer, "wait", lambda viewer: None)
+    done = run("view", clip, "--port", 0, "--no-open")
+    assert done.exit_code == 0, done.output
+    with played[0] as shown:
+        assert shown.playing
+        assert abs(shown.viewer.linkage.frame(shown.viewer.q, "head_End").position[2] - 1.9) < 0.1

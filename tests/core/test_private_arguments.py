@@ -133,7 +133,7 @@ def test_a_chain_of_65_600_joints_needs_no_square_of_its_joints():
     location[:, 0, 3] = 1e-5
     ones, order = np.ones(n), np.arange(n)
     tree = _core.Tree(0 * order, order - 1, order, ones, 0 * ones, location, ("tip",), [n - 1], np.eye(4)[None], n)
-    target = ("tip", (0, 1), (1.0, 1.0), (0, 0, 0), (0, 0, 0), (0, 0), None, (False, 0, 0, 0, 0), None)
+    target = ("tip", (0, 1), (1.0, 1.0), (0, 0, 0), (0, 0, 0), (0, 0), None, (False, 0, 0, 0, 0), None, None)
     arguments = (ones, ones, 0 * ones), (4, 40, 0.5, 0.5, 0.0, 0), (1e-3, 1e-3), (1e301, 0, 0, 0)
     solver = _core.SearchSolver(tree, [target], -ones, ones, [], *arguments)
     q, outcome, *_ = solver.answer(np.array([0.5, 0.2, 0.0]), None, None, None)
@@ -141,7 +141,7 @@ def test_a_chain_of_65_600_joints_needs_no_square_of_its_joints():
     assert outcome in (0, 1, 2)
     shares = np.zeros((1, 4))
     shares[0, 0] = 1
-    mass = (None, (0, 1), *target[2:8], shares)
+    mass = (None, (0, 1), *target[2:8], shares, None)
     _core.LocalSolver(tree, [mass], -ones, ones, [], (2, 0, 0, 1, 1e-4, 0, 1, 1, 0, 0, 0), [], (1, 1, 1e-3, 1e-3))
 
 

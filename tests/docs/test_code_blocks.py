@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 WITH_CODE = [page for page in PAGES if any(block.language == "python" for block in blocks_of(page))]
 QUICK = ("README.md", "docs/index.md", "docs/linkages.md", "docs/solving.md")
 REAL_TIME = "teleop.drive("  # a loop by the clock
-SERVES = ("supple view", "supple teleop")  # commands that run until Ctrl-C
+SERVES = ("supple view", "supple teleop", "supple animate human")  # commands that run until Ctrl-C
 ENVIRONMENT = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONUTF8": "1"}
 
 

@@ -102,3 +102,24 @@ def test_help_teaches_with_examples() -> None:
     said = run("--help")
     for word in (".bvh", ".glb", "--unit", "--rate", "Examples:", "supple convert walk.bvh walk.glb"):
         assert word in said
+
+
+def test_a_retargeted_motion_of_a_robot_without_a_root_is_converted(tmp_path):
+    from supple.animate import Retarget
+
+    figure = models.human()
+    clip = Motion(figure, np.arange(5) / 60, np.tile(figure.rest, (5, 1)))
+    Retarget(figure, models.g1()).motion(clip).save(tmp_path / "walk.npz")
+    run(tmp_path / "walk.npz", tmp_path / "w.glb", "--linkage", "g1")
+    assert len(Motion.load(tmp_path / "w.glb")) == 5
+
+
+@pytest.mark.parametrize("ending", ["gif", "png"])
+def test_a_motion_becomes_a_picture(tmp_path, ending):
+    pytest.importorskip("matplotlib")
+    figure = models.human()
+    clip = Motion(figure, [0, 0.2], [figure.rest, figure.q(left_elbow=1.0)])
+    clip.save(tmp_path / "wave.bvh", rate=20, up="y", unit="cm")
+    said = run(tmp_path / "wave.bvh", tmp_path / f"wave.{ending}")
+    assert "give --unit" in said  # 170 m tall
+    assert (tmp_path / f"wave.{ending}").stat().st_size > 1000

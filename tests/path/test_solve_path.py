@@ -239,6 +239,33 @@ def test_retiming_keeps_to_speeds_and_accelerations_and_stretches_as_little_as_s
     assert slow.times == pytest.approx(np.linspace(0, 100, 200))
 
 
+def test_retiming_leaves_the_time_of_paths_that_keep_to_speeds_as_they_are() -> None:
+    arm = models.iiwa14()
+    truth = np.stack([fast_closed_motion(arm, 150, seed) for seed in range(12)], axis=1)
+    wanted = Goal(arm.tips[0], arm.frame(truth, arm.tips[0]))
+    within = solve_path(arm, wanted, rate=RATE)
+    done = solve_path(arm, wanted, rate=RATE, retime=True)
+    assert within.continuous.all()
+    assert done.continuous.all()
+    np.testing.assert_allclose(done.stretch, 1, rtol=1e-8)
+
+
+def test_retiming_takes_for_each_path_the_plan_that_needs_less_time() -> None:
+    arm = models.iiwa14()
+    truth = np.stack([fast_closed_motion(arm, 150, seed) for seed in range(4)], axis=1)
+    wanted = Goal(arm.tips[0], arm.frame(truth, arm.tips[0]))
+    done = solve_path(arm, wanted, rate=4 * RATE, retime=True)
+    free = solve_path(arm, wanted)  # without times, speed limits do not count
+    assert done.arrived.all()
+    assert done.continuous.all()
+    for i in range(4):
+        assert done[i].motion.within_speeds(1e-6)
+        rushed = Motion(arm, free.times[:, i] * 149 / (4 * RATE), free.q[:, i])
+        speed = np.abs(np.diff(rushed.q, axis=0)) / np.diff(rushed.times)[:, None] / arm.speed
+        needed = np.maximum(speed.max(axis=1), 1).mean()  # each step at its speed limit, or as it was
+        assert 1 < done.stretch[i] < 1.2 * needed
+
+
 def test_retiming_bounds_accelerations() -> None:
     joints = [Joint.revolute(f"j{i}", a, b, axis=(0, 0, 1), speed=2.0, acceleration=3.0) for i, (a, b) in LINKS]
     arm = Linkage("three", joints)

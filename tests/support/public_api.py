@@ -29,6 +29,9 @@ MODULES = [
     "supple.read",
     "supple.teleop",
     "supple.view",
+    "supple.view.animator",
+    "supple.view.motion",
+    "supple.view.player",
     "supple.workspace",
     "supple.write",
 ]

@@ -104,8 +104,8 @@ SUPPLE_FN void choose(const Problem &problem, const Search &search, const PathRe
     if (!(scratch.alive[i / W] >> i % W & 1) || is_like_tried(problem, search, i, scratch, run))
       continue;
     const double gap = whole ? end_gap(problem, search, path, i, scratch.population) : 0;
-    const double far = gap > most_gap ? PathConstants::speed_cost : 0;
-    const double cost = scratch.cost[i] + gap + far * gap;
+    const double gap_cost = gap > most_gap ? 1 + PathConstants::speed_cost : 1;
+    const double cost = scratch.cost[i] + gap_cost * gap;
     if (cost < run.cost) {
       run.cost = cost;
       run.best = i;

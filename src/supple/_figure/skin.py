@@ -18,6 +18,7 @@ Colour = tuple[float, float, float, float]
 LIMB: Colour = (0.89, 0.85, 0.78, 1.0)  # off-white
 SIDES, RINGS = 16, 4  # of round shapes: around, and from the pole of a half sphere to its equator
 _SLENDER = 0.12  # radius of a capsule along a link, in its length
+_MARKER = 0.35  # of such a radius
 _THINNEST, _THICKEST = 0.008, 0.025  # radius of such a capsule, in the size of the figure
 
 
@@ -59,6 +60,8 @@ def limbs(linkage: Linkage, q: Array) -> list[tuple[int, Geometry]]:
     moved = np.array([link.name in free or i > 0 for i, link in enumerate(linkage.links)])
     size = float(np.ptp(places[moved], axis=0).max()) if moved.any() else 0.0
     size = size or 1.0
+    parents = {joint.parent for joint in linkage.joints}
+    movers = {joint.parent for joint in linkage.joints if joint.dof}
     found = []
     for joint in linkage.joints:
         if joint.child in free:
@@ -68,6 +71,8 @@ def limbs(linkage: Linkage, q: Array) -> list[tuple[int, Geometry]]:
         if length < 1e-6 * size:
             continue
         radius = min(max(_SLENDER * length, _THINNEST * size), _THICKEST * size)
+        if not joint.dof and joint.child not in parents and joint.parent in movers:
+            radius *= _MARKER  # a fixed link at the end of a side branch is a sensor or a marker
         axis = ends / length
         turn = Frame.at(ends / 2, z_to((float(axis[0]), float(axis[1]), float(axis[2])))[:3, :3])
         found.append((index[joint.parent], Geometry(Capsule(radius, length), turn)))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from supple._table import html_table
 from supple.joint import Joint, Kind
 
 if TYPE_CHECKING:
+    from supple.frame import Array
     from supple.linkage import Linkage
 
 _HEADS = ("link", "joint", "kind", "axis", "limits", "speed")
@@ -35,15 +38,14 @@ def tree(linkage: Linkage) -> str:
 
 def html(linkage: Linkage) -> str:
     """The tree as a table for a notebook."""
-    from html import escape  # here, since most programs never need it
+    return html_table(_title(linkage), _rows(linkage))
 
-    head, *rows = _rows(linkage)
-    cells = [
-        "".join(f'<td style="text-align: left; white-space: pre">{escape(cell)}</td>' for cell in row) for row in rows
-    ]
-    body = "".join(f"<tr>{row}</tr>" for row in cells)
-    heads = "".join(f'<th style="text-align: left">{name}</th>' for name in head)
-    return f"<table><caption>{escape(_title(linkage))}</caption><tr>{heads}</tr>{body}</table>"
+
+def value_rows(linkage: Linkage, columns: Mapping[str, Array]) -> list[tuple[str, ...]]:
+    """A heading, and a row for each joint value: its name, its unit, and its number in each column (dof,)."""
+    values = zip(*columns.values(), strict=True)
+    named = zip(linkage.names, linkage.units, values, strict=True)
+    return [("joint", "unit", *columns), *((name, unit, *(f"{x:.4g}" for x in row)) for name, unit, row in named)]
 
 
 def _rows(linkage: Linkage) -> list[tuple[str, ...]]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple import _check
-from supple._path import planner
+from supple._path import planner, timing
 from supple._solve import compilation
 from supple._solve.arguments import start_values
 from supple._solve.preference_term import TermKind
@@ -103,37 +103,46 @@ def plan(
     chosen: Solver,
     times: Array,
     timed: bool,
+    retime: bool,
     start: Array | None,
     end: Array | None,
     closed: bool,
     prefer: str,
     progress: bool | None,
 ) -> tuple[Solution, Array, NDArray[np.bool_]]:
-    """The solution of all frames (frames, paths...), their times and their jumps."""
+    """The solution of all frames (frames, paths...), their times and their jumps.
+
+    With ``retime`` speed limits make no jumps. Paths that cannot keep to them are also planned without regard to them.
+    """
     frames, paths = shape[0], math.prod(shape[1:])
     order = np.arange(frames * paths).reshape(frames, paths).T.ravel()  # one path after another
     rows = goals if paths == 1 and len(shape) == 1 else [_rows(goal, shape, order) for goal in goals]
     even = np.diff(times)
-    dt = float(even[0]) if np.allclose(even, even[0], rtol=1e-9, atol=0) else None
-    if not timed:
-        dt = None
-    when = np.tile(times, paths) if timed and dt is None else None
-    found = planner.solve_many(
-        linkage,
-        rows,
-        np.arange(paths + 1) * frames,
-        chosen,
-        dt=dt,
-        times=when,
-        start=_ends(linkage, start, shape, "start"),
-        end=_ends(linkage, end, shape, "end"),
-        closed=closed,
-        prefer=prefer,
-        smoothed=_COMPARED,
-        candidates=_CANDIDATES,
-        untimed_dt=float(even.mean()),
-        progress=progress,
-    )
+    offsets = np.arange(paths + 1) * frames
+    ends = (_ends(linkage, start, shape, "start"), _ends(linkage, end, shape, "end"))
+
+    def planned(timed: bool) -> planner.Rows:
+        is_even = np.allclose(even, even[0], rtol=1e-9, atol=0)
+        return planner.solve_many(
+            linkage,
+            rows,
+            offsets,
+            chosen,
+            dt=float(even[0]) if timed and is_even else None,
+            times=np.tile(times, paths) if timed and not is_even else None,
+            start=ends[0],
+            end=ends[1],
+            closed=closed,
+            prefer=prefer,
+            smoothed=_COMPARED,
+            candidates=_CANDIDATES,
+            untimed_dt=float(even.mean()),
+            progress=progress,
+        )
+
+    found = planned(timed)
+    if timed and retime:
+        found = timing.least_stretched(linkage, goals, times, found, lambda: planned(False))
 
     def back(array: Any) -> Any:
         return np.ascontiguousarray(np.moveaxis(array.reshape(paths, frames, *array.shape[1:]), 0, 1)).reshape(

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _check, _core
+from supple._path import planner
+from supple._path.planner import Rows
 from supple.errors import BadInput
 from supple.frame import Array
+from supple.goal import Goal
 from supple.linkage import Linkage
+
+_ROUNDING = 1e-9  # part of the duration; less is no stretch
 
 
 def frame_times(frames: int, times: ArrayLike | None, rate: float | None, duration: float | None) -> tuple[Array, bool]:
@@ -40,3 +48,37 @@ def retimed(linkage: Linkage, times: Array, q: Array) -> Array:
     bounds = [np.minimum(limit, 1e300) for limit in (linkage.speed, linkage.acceleration)]
     stretched: Array = _core.stretch_times(np.ascontiguousarray(times)[:, None], steps, *bounds)
     return stretched
+
+
+def least_stretched(
+    linkage: Linkage, goals: Sequence[Goal], times: Array, found: Rows, plan_again: Callable[[], Rows]
+) -> Rows:
+    """Of two plans of paths with the same times (frames,), for each path the one whose time is stretched less.
+
+    ``found`` keeps to speed limits where it can. If it has to be stretched, ``plan_again`` makes one that has no regard
+    to them, so it may move less. Of both, that with fewer jumps is taken first; speed limits make no jumps.
+    """
+    most = planner.longest_steps(linkage, goals, np.diff(times), False)
+    found, cost = _judged(linkage, times, most, found)
+    allowed = (times[-1] - times[0]) * (1 + _ROUNDING)
+    if all(jumps == 0 and duration <= allowed for jumps, duration in cost):
+        return found
+    other, other_cost = _judged(linkage, times, most, plan_again())
+    is_better = np.repeat([b < a for a, b in zip(cost, other_cost, strict=True)], len(times))
+    return Rows(
+        np.where(is_better[:, None], other.q, found.q),
+        np.where(is_better, other.outcome, found.outcome),
+        np.where(is_better, other.distance, found.distance),
+        np.where(is_better, other.angle, found.angle),
+        np.where(is_better, other.reconfigured, found.reconfigured),
+    )
+
+
+def _judged(linkage: Linkage, times: Array, most: Array, rows: Rows) -> tuple[Rows, list[tuple[int, float]]]:
+    """The rows with their jumps beyond the steps ``most`` (frames - 1, dof); jumps and duration of each path."""
+    q = rows.q.reshape(-1, len(times), linkage.dof)
+    jumps = np.zeros(q.shape[:2], np.bool_)
+    jumps[:, 1:] = (np.abs(linkage.difference(q[:, :-1], q[:, 1:])) > (1 + _ROUNDING) * most).any(axis=-1)
+    later = [retimed(linkage, times, one) for one in q]
+    cost = [(int(marks.sum()), float(when[-1] - when[0])) for marks, when in zip(jumps, later, strict=True)]
+    return replace(rows, reconfigured=jumps.ravel()), cost

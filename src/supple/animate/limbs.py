@@ -45,7 +45,11 @@ class Limb:
         self.all_arrived = False
         """Whether all frames of the last `solve` met their goals."""
         self._solver = Solver(
-            method=method.damped(), damping=_DAMPING, max_iterations=_ITERATIONS, tolerance=_TOLERANCE
+            method=method.damped(),
+            damping=_DAMPING,
+            max_iterations=_ITERATIONS,
+            tolerance=_TOLERANCE,
+            limit_escapes=0,  # a jump to the other end of a joint's range is not a motion
         )
 
     def solve(self, goals: Sequence[Goal], start: Array, chained: bool) -> Array:

@@ -9,7 +9,7 @@ from supple.animate.body import SIDES, Body
 from supple.animate.body_map import BodyMap
 from supple.animate.limbs import Limbs, root_values
 from supple.animate.pose_targets import Correspondence, pose_targets
-from supple.animate.retarget import frame_time
+from supple.animate.retarget import evenly_timed, frame_time
 from supple.animate.smoothing import within_speeds
 from supple.animate.stance import Stance
 from supple.errors import BadInput
@@ -24,7 +24,7 @@ def plant_feet(motion: Motion, parts: BodyMap | None = None) -> Motion:
     change; all other joints stay as they are.
 
     Args:
-        motion: of a figure with a floating root, at equal times.
+        motion: of a figure with a floating root; if its keys are not at equal times, it is sampled.
         parts: which links are which parts of the body; by default found by their names.
 
     >>> import numpy as np
@@ -43,6 +43,7 @@ def plant_feet(motion: Motion, parts: BodyMap | None = None) -> Motion:
     root = next((joint for joint in linkage.joints if joint.kind is Kind.FLOATING), None)
     if root is None:
         raise BadInput(f"{linkage.name!r} has no floating root, so its feet do not slide")
+    motion = evenly_timed(motion)
     dt = frame_time(motion.times)
     body = Body.of(linkage, BodyMap.of(linkage) if parts is None else parts)
     pair = Correspondence.of(body, body, 1.0)

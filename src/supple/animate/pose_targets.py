@@ -13,6 +13,7 @@ from supple.animate.smoothing import continuous, raised, smoothed
 from supple.frame import Array
 
 _STRAIGHT = 0.99  # of the length of a leg: how far a foot may be from its hip
+_KNEE_WIDTHS = 2.0
 _TURNED = ("pelvis", "chest", "head", "left_hand", "right_hand", "left_foot", "right_foot")
 _POINTS = tuple(
     f"{side}_{part}" for side in SIDES for part in ("thigh", "shank", "foot", "upper_arm", "forearm", "hand")
@@ -126,7 +127,7 @@ def pose_targets(pair: Correspondence, q: Array, dt: float, width: float, *, upr
         turned["chest"],
         turned.get("head"),
         feet,
-        {side: _knee(pair, points, pelvis, feet[side], side) for side in SIDES},
+        {side: _knee(pair, points, pelvis, feet[side], side, width) for side in SIDES},
         {side: _arm(target, points, side) for side in SIDES},
         {side: turned[f"{side}_hand"] for side in SIDES},
         ankles,
@@ -230,8 +231,12 @@ def within_reach(target: Body, pelvis: Array, feet: dict[str, Array], dt: float)
     return lowered
 
 
-def _knee(pair: Correspondence, points: dict[str, Array], pelvis: Array, foot: Array, side: str) -> Array:
-    """Points (n, 3) that a knee shall point to: as far from the leg's line as the source's, and forward of it."""
+def _knee(pair: Correspondence, points: dict[str, Array], pelvis: Array, foot: Array, side: str, width: float) -> Array:
+    """Points (n, 3) that a knee shall point to: as far from the leg's line as the source's, and forward of it.
+
+    Where a leg is nearly straight a small motion of the source's knee is a large turn: the direction is filtered once
+    more, with a standard deviation of `_KNEE_WIDTHS` times ``width`` frames.
+    """
     source, target = pair.source, pair.target
     hip, knee, ankle = (points[f"{side}_{part}"] for part in ("thigh", "shank", "foot"))
     line = ankle - hip
@@ -240,6 +245,7 @@ def _knee(pair: Correspondence, points: dict[str, Array], pelvis: Array, foot: A
     forward = (pelvis[:, :3, :3] @ target.rest["pelvis"][:3, :3].T @ target.upright)[:, :, 0]
     bent = bent + 0.1 * source.length("thigh", "shank") * forward
     bent /= np.maximum(np.linalg.norm(bent, axis=-1, keepdims=True), 1e-9)
+    bent = smoothed(bent, _KNEE_WIDTHS * width)
     middle = 0.5 * (hip_position(target, pelvis, side) + foot[:, :3, 3])
     at: Array = middle + target.leg * bent
     return at

@@ -18,12 +18,16 @@ from supple.animate.pose_targets import Correspondence, PoseTargets, pose_target
 from supple.animate.smoothing import smoothed, within_speeds
 from supple.animate.stance import Stance
 from supple.animate.stream import RetargetStream
+from supple.animate.timeline import MAX_FRAMES
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.goal import Goal
 from supple.linkage import Linkage
 from supple.motion import Motion
 
+_TARGETS, _SPINE, _LEGS, _ARM = 20, 5, 55, 10  # of the work, for the progress bar
+_ALL = _TARGETS + _SPINE + _LEGS + 2 * _ARM
+_TOE_WIDTHS = 2.0  # the filter of toes, in widths of that of the clip
 _TOE_FADE = 0.05  # m: height of the toe's point at which a toe joint no longer bends to the ground
 
 
@@ -101,15 +105,16 @@ class Retarget:
     def motion(self, clip: Motion, *, progress: bool | None = None) -> Motion:
         """The clip as a motion of the target, with the times of the clip's keys.
 
-        The frames of the clip must be at equal times. ``progress``: True and False show a bar always or never; None
-        only on a terminal.
+        A clip whose keys are not at equal times is sampled at equal ones, as far apart as most of its keys.
+        ``progress``: True and False show a bar always or never; None only on a terminal.
         """
         self._check(clip)
+        clip = evenly_timed(clip)
         times, dt = clip.times, frame_time(clip.times)
-        with Progress("retargeting", len(times), shown=progress is not False, anywhere=progress is True) as bar:
+        with Progress("retargeting", _ALL, shown=progress is not False, anywhere=progress is True) as bar:
             targets = pose_targets(self._pair, clip.q, dt, self._smooth / dt)
-            q = self._solve(targets, dt)
-            bar.step(len(times))
+            bar.step(_TARGETS)
+            q = self._solve(targets, dt, bar)
         return Motion(self.target, times, q)
 
     def stream(self, rate: float, *, ground: float = 0.0) -> RetargetStream:
@@ -124,6 +129,7 @@ class Retarget:
     def contacts(self, clip: Motion) -> dict[str, Contacts]:
         """For each side, in which frames of a clip heel and toe touch the ground."""
         self._check(clip)
+        clip = evenly_timed(clip)
         return pose_targets(self._pair, clip.q, frame_time(clip.times), 0.0).contacts
 
     def _check(self, clip: Motion) -> None:
@@ -132,13 +138,14 @@ class Retarget:
 
     # -- the pose of the target -----------------------------------------------------------------------------------
 
-    def _solve(self, targets: PoseTargets, dt: float) -> Array:
+    def _solve(self, targets: PoseTargets, dt: float, bar: Progress) -> Array:
         """Joint values (n, dof) of the target."""
         limbs = self._limbs
         q = np.tile(self.target.rest, (len(targets.pelvis), 1))
         turn = targets.pelvis[:, :3, :3]
         self._put(q, limbs.spine, [_orientation(limbs.spine, turn, targets.chest)], chained=False)
         self._smoothed(q, limbs.spine, dt)
+        bar.step(_SPINE)
         chest = turn @ limbs.spine.linkage.frame(q[:, limbs.spine.columns], limbs.spine.tip).rotation
         with ThreadPoolExecutor(2) as pool:
             jobs = [pool.submit(self._reach, q, side, targets, chest, dt) for side in SIDES]
@@ -146,8 +153,10 @@ class Retarget:
                 self._put(q, limbs.neck, [_orientation(limbs.neck, chest, targets.head)], chained=False)
                 self._smoothed(q, limbs.neck, dt)
             self._stand(q, targets, dt)
+            bar.step(_LEGS)
             for job in jobs:
                 job.result()
+                bar.step(_ARM)
         fixed = np.zeros(q.shape, dtype=bool)
         for side in SIDES:
             contacts = targets.contacts[side]
@@ -169,7 +178,7 @@ class Retarget:
         q[:, first : first + 6] = root_values(self.target, self._root, link, stance.pelvis)
         for side in SIDES:
             q[:, self._limbs.legs[side].columns] = stance.q[side]
-            self._bend_toes(q, side, stance.feet[side])
+            self._bend_toes(q, side, stance.feet[side], dt)
 
     def _put(self, q: Array, limb: Limb, goals: list[Goal], chained: bool) -> None:
         """Solves a limb and writes its values into its columns of q (n, dof)."""
@@ -186,7 +195,7 @@ class Retarget:
         moved = smoothed(changes, 0.5 * self._smooth / dt) - changes
         q[:, limb.columns] = limb.linkage.clamp(limb.linkage.integrate(part, moved))
 
-    def _bend_toes(self, q: Array, side: str, feet: Array) -> None:
+    def _bend_toes(self, q: Array, side: str, feet: Array, dt: float) -> None:
         """Turns a toe joint of one axis so that the toes lie on the ground while the ball of the foot is on it."""
         body = self._body
         link = body.links.get(f"{side}_toes")
@@ -199,7 +208,8 @@ class Retarget:
         down, across = (feet[:, 2, :3] @ vector for vector in (forward, np.cross(axis, forward)))
         height = feet[:, 2, :3] @ body.toe[side] + feet[:, 2, 3]
         part = np.clip(1 - height / _TOE_FADE, 0.0, 1.0)
-        q[:, column] += part * part * (3 - 2 * part) * np.arctan2(-down, across)
+        bend = part * part * (3 - 2 * part) * np.arctan2(-down, across)
+        q[:, column] += smoothed(bend[:, None], _TOE_WIDTHS * self._smooth / dt)[:, 0]
 
 
 def _orientation(limb: Limb, base: Array, wanted: Array) -> Goal:
@@ -207,12 +217,20 @@ def _orientation(limb: Limb, base: Array, wanted: Array) -> Goal:
     return Goal(limb.tip, orientation=np.swapaxes(base, -1, -2) @ wanted)
 
 
-def frame_time(times: Array) -> float:
-    """The time between frames, in seconds; `BadInput` unless it is always the same."""
-    if len(times) < 2:
+def evenly_timed(clip: Motion) -> Motion:
+    """A clip with frames at equal times: itself, or sampled from its start to its end by the median of its steps."""
+    if len(clip) < 2:
         raise BadInput("a clip needs two frames or more")
-    steps = np.diff(times)
-    mean = float((times[-1] - times[0]) / (len(times) - 1))
-    if np.abs(steps - mean).max() > 1e-3 * mean:
-        raise BadInput("the frames of a clip must be at equal times; use motion.sampled(rate) first")
-    return mean
+    steps, mean = np.diff(clip.times), frame_time(clip.times)
+    if np.abs(steps - mean).max() <= 1e-3 * mean:
+        return clip
+    count = max(round(clip.duration / float(np.median(steps))), 1)
+    if count > MAX_FRAMES:
+        raise BadInput(f"{count} frames are too many; at most {MAX_FRAMES}: use motion.sampled(rate) first")
+    times = np.linspace(clip.start, clip.end, count + 1)
+    return Motion(clip.linkage, times, clip.at(times))
+
+
+def frame_time(times: Array) -> float:
+    """The mean time between frames (n,), in seconds."""
+    return float((times[-1] - times[0]) / (len(times) - 1))

@@ -236,7 +236,7 @@ class Timeline:
         Each frame starts from the one before, drawn to its row of q (n, dof) by ``pull``, a part of the way; the first
         from ``before`` (dof,), or else where a search finds the goals met.
         """
-        solver = Solver(method=method.damped(), damping=_DAMPING, max_iterations=_ITERATIONS)
+        solver = Solver(method=method.damped(), damping=_DAMPING, max_iterations=_ITERATIONS, limit_escapes=0)
         local_solver = compilation.compiled(self.linkage, goals, solver)
         columns = list(local_solver.columns)
         start = np.array(q)

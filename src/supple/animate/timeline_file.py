@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from supple import _check
-from supple.animate.timeline import Timeline
+from supple.animate.goal_track import GoalKey, GoalTrack
+from supple.animate.timeline import PoseKey, Timeline
 from supple.errors import BadInput, SuppleError
 from supple.frame import Frame
 from supple.goal import Goal
@@ -33,6 +34,7 @@ EXAMPLE = """{
 """A file with all that one needs; angles are in degrees."""
 _MAX_BYTES = 50_000_000
 _ARGUMENTS = ("position", "axis", "direction", "look_at", "pole", "limb", "point")
+"""Arguments of `Goal` that a file gives as they are."""
 _POSE = {"time", "joints", "ease"}
 _GOAL = {
     "time",
@@ -59,17 +61,7 @@ def read(path: str | os.PathLike[str], find: Callable[[str], Linkage]) -> Timeli
     ``link`` and the arguments of `Goal`: ``position``, ``rpy`` in degrees, ``axis`` and ``direction`` or ``look_at``,
     or ``pole``; and those of `Timeline.goal`. Raises `BadInput` with the file and the entry.
     """
-    name = os.fspath(path)
-    try:
-        with open(path, "rb") as file:
-            raw = file.read(_MAX_BYTES + 1)
-        if len(raw) > _MAX_BYTES:
-            raise BadInput(f"{name}: a timeline has at most {_MAX_BYTES} bytes")
-        data = json.loads(raw.decode("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise BadInput(f"{name}: cannot read the timeline: {error}") from None
-    if not isinstance(data, Mapping) or not isinstance(data.get("figure"), str):
-        raise BadInput(f'{name}: a timeline is an object with "figure", a file or the name of a model, and keys')
+    name, data = os.fspath(path), _loaded(path)
     extra = set(data) - {"figure", "poses", "goals"}
     if extra:
         raise BadInput(f'{name}: a timeline has "figure", "poses" and "goals", not {sorted(extra)[0]!r}')
@@ -82,6 +74,27 @@ def read(path: str | os.PathLike[str], find: Callable[[str], Linkage]) -> Timeli
         for i, entry in enumerate(entries):
             line = _added(line, add, entry, named, f"{name}: {kind}[{i}]")
     return line
+
+
+def figure_name(path: str | os.PathLike[str]) -> str:
+    """What a JSON file of keys calls its figure: a file or the name of a model."""
+    return str(_loaded(path)["figure"])
+
+
+def _loaded(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """The object in a JSON file of keys, whose ``figure`` is text."""
+    name = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(_MAX_BYTES + 1)
+        if len(raw) > _MAX_BYTES:
+            raise BadInput(f"{name}: a timeline has at most {_MAX_BYTES} bytes")
+        data = json.loads(raw.decode("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadInput(f"{name}: cannot read the timeline: {error}") from None
+    if not isinstance(data, Mapping) or not isinstance(data.get("figure"), str):
+        raise BadInput(f'{name}: a timeline is an object with "figure", a file or the name of a model, and keys')
+    return data
 
 
 def _added(line: Timeline, add: Any, entry: object, named: list[str], place: str) -> Timeline:
@@ -127,9 +140,7 @@ def _with_pose(line: Timeline, entry: object, named: list[str]) -> Timeline:
 
 def _with_goal(line: Timeline, entry: object, named: list[str]) -> Timeline:
     key = _entry(entry, _GOAL, ("time", "link"))
-    options = {
-        name: key[name] for name in ("position", "axis", "direction", "look_at", "pole", "limb", "point") if name in key
-    }
+    options = {name: key[name] for name in _ARGUMENTS if name in key}
     if "rpy" in key:
         turn = _check.numbers(key["rpy"], "rpy")
         if turn.shape != (3,):
@@ -137,3 +148,55 @@ def _with_goal(line: Timeline, entry: object, named: list[str]) -> Timeline:
         options["orientation"] = Frame.rpy(*(math.radians(x) for x in turn.tolist()))
     settings = {name: key[name] for name in ("base", "blend") if name in key}
     return line.goal(key["time"], Goal(key["link"], **options), ease=bool(key.get("ease", True)), **settings)
+
+
+def written(line: Timeline, figure: str) -> str:
+    """A timeline as the text of a file that `read` reads; ``figure`` is the file or the name of the linkage.
+
+    Raises `BadInput` for goals that a file cannot hold: those relative to a link, and those for the centre of mass.
+    """
+    poses = [_pose_entry(line.linkage, key) for key in sorted(line.poses, key=lambda key: key.time)]
+    goals = [_goal_entry(key, track) for track in line.tracks for key in track.keys]
+    lists = {"poses": poses, "goals": goals}
+    rows = [f'  "figure": {json.dumps(figure)}']
+    for name, entries in lists.items():
+        if entries:
+            inside = ",\n".join(f"    {json.dumps(entry)}" for entry in entries)
+            rows.append(f'  "{name}": [\n{inside}\n  ]')
+    return "{\n" + ",\n".join(rows) + "\n}\n"
+
+
+def _pose_entry(linkage: Linkage, key: PoseKey) -> dict[str, Any]:
+    """A key pose as an entry of a file, with angles in degrees."""
+    values: dict[str, Any] = {}
+    for joint in linkage.joints:
+        if joint.dof and joint.mimic is None and (key.joints is None or joint.name in key.joints):
+            first = linkage._sources[joint.name].first
+            row = key.q[first : first + joint.dof]
+            shown = [_digits(math.degrees(x) if unit == "rad" else x) for x, unit in zip(row, joint.units, strict=True)]
+            values[joint.name] = shown[0] if joint.dof == 1 else shown
+    return {"time": key.time, "joints": values, **({} if key.ease else {"ease": False})}
+
+
+def _goal_entry(key: GoalKey, track: GoalTrack) -> dict[str, Any]:
+    """A key goal as an entry of a file."""
+    goal = key.goal
+    if goal.relative_to is not None or goal.is_center_of_mass:
+        raise BadInput("a file of keys has goals in the world of one link; one is relative, or for the centre of mass")
+    entry: dict[str, Any] = {"time": key.time, "link": goal.link}
+    for name in _ARGUMENTS:
+        value = getattr(goal, name)
+        if name == "limb" and value is not None:
+            entry[name] = list(value)
+        elif value is not None and not (name == "point" and not np.any(value)):
+            entry[name] = [_digits(float(x)) for x in value]
+    if goal.orientation is not None:
+        turn = Frame.at([0, 0, 0], goal.orientation).to_rpy()
+        entry["rpy"] = [_digits(math.degrees(x)) for x in turn]
+    if track.base is not None:
+        entry["base"] = track.base
+    return {**entry, "blend": track.blend, **({} if key.ease else {"ease": False})}
+
+
+def _digits(value: float) -> float:
+    return round(float(value), 9) + 0.0

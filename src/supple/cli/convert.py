@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
+from supple.animate.limbs import floating
 from supple.cli import completion, inputs, output
 from supple.cli.options import Json, Search, check_folder, epilog, errors_to_stderr
 from supple.errors import BadInput
@@ -21,8 +23,14 @@ EPILOG = epilog(
     "supple convert wave.npz wave.glb --linkage panda    a motion of a bundled arm",
     "supple convert robot.urdf robot.glb                 a robot at rest",
     "supple convert walk.bvh part.bvh --start 2 --end 5  from 2 s to 5 s",
+    "supple convert walk.bvh walk.gif --unit cm          an animated picture",
+    "supple convert walk.bvh walk.png --unit cm          eight poses side by side",
 )
 _TABLES = (".npz", ".csv")
+_PICTURES = (".gif", ".webp", ".png", ".svg", ".pdf")
+_SHEETS = (".png", ".svg", ".pdf")
+_SMALL, _TALL = 0.1, 6.0  # m: figures beyond are noted
+_PICTURE_RATE = 25.0  # a second, of an animated picture
 _UP = {".bvh": "y", ".gltf": "y", ".glb": "y"}
 
 
@@ -38,7 +46,9 @@ def convert(
     ],
     target: Annotated[
         Path,
-        typer.Argument(metavar="B", help="What is written: .bvh, .gltf, .glb, .npz or .csv.", show_default=False),
+        typer.Argument(
+            metavar="B", help="What is written: .bvh, .gltf, .glb, .npz, .csv or a picture.", show_default=False
+        ),
     ],
     linkage: Annotated[
         str | None,
@@ -85,24 +95,53 @@ def convert(
 
     A .bvh does not say its unit. Without --unit its numbers are taken as metres, which makes a person in centimetres
     170 m tall: give the unit. CMU's clips have a unit of 0.056444 m. A .glb is in metres with y up.
+
+    .gif and .webp are animated pictures, with --rate pictures a second (25); .png, .svg and .pdf show eight poses side
+    by side. Pictures need the extra "plot".
     """
     with errors_to_stderr():
         ending = target.suffix.lower()
-        if ending not in (*_TABLES, *_UP):
-            raise BadInput(f"B must end in {', '.join((*_UP, *_TABLES))}; got {target}")
+        if ending not in (*_TABLES, *_UP, *_PICTURES):
+            raise BadInput(f"B must end in {', '.join((*_UP, *_TABLES, *_PICTURES))}; got {target}")
         check_folder(target, "B")
         motion = _read(source, linkage, search or [], unit, up, animation)
         if start is not None or end is not None:
             motion = _cut(motion, start, end)
-        if ending in _TABLES:
-            if to_unit is not None or to_up is not None:
-                raise BadInput(
-                    "--to-unit and --to-up are for .bvh, .gltf and .glb; joint values are in radians and metres"
-                )
+        if ending not in _UP and (to_unit is not None or to_up is not None):
+            raise BadInput(
+                "--to-unit and --to-up are for .bvh, .gltf and .glb; all else is in radians and metres, z up"
+            )
+        if ending in _PICTURES:
+            _draw(motion, target, rate)
+        elif ending in _TABLES:
             motion.save(target, rate=rate)
         else:
             motion.save(target, rate=rate, up=to_up or _UP[ending], unit=_length(to_unit))
+    if unit is None and reader.is_figure(source) and not as_json:
+        _note_size(motion.linkage)
     _report(source, target, motion, rate, as_json)
+
+
+def _note_size(linkage: Linkage) -> None:
+    """Say on stderr how tall a figure is that is no person's size: its unit may not be metres."""
+    size = float(np.ptp(linkage.frames(linkage.rest).matrix[1:, :3, 3], axis=0).max(initial=0.0))
+    if size > _TALL or 0 < size < _SMALL:
+        typer.echo(
+            f"supple: note: the figure measures {size:.3g} m; if that is wrong, give --unit, such as cm", err=True
+        )
+
+
+def _draw(motion: Motion, target: Path, rate: float | None) -> None:
+    """Write a picture: animated, or a contact sheet."""
+    from supple.view import image
+    from supple.view.motion import animated_picture, contact_sheet
+
+    if target.suffix.lower() not in _SHEETS:
+        animated_picture(motion, target, rate=_PICTURE_RATE if rate is None else rate)
+    elif rate is not None:
+        raise BadInput("--rate is not for a sheet of poses; .gif and .webp are animated")
+    else:
+        image.write(contact_sheet(motion), target)
 
 
 def _read(
@@ -119,8 +158,23 @@ def _read(
     if ending in reader.ENDINGS:
         if linkage is None:
             raise BadInput(f"{source} holds joint values only: give the linkage that moves, with --linkage FILE|NAME")
-        return Motion.load(source, inputs.find(linkage, search))
+        return _table(source, inputs.find(linkage, search))
     return _at_rest(inputs.find(source, search))
+
+
+def _table(source: str, linkage: Linkage) -> Motion:
+    """The motion of joint values of a linkage; or of the same with a floating root, as `supple retarget` writes it."""
+    try:
+        return Motion.load(source, linkage)
+    except BadInput:
+        loose = floating(linkage)[0]
+        if loose is linkage:
+            raise
+        try:
+            return Motion.load(source, loose)
+        except BadInput:
+            pass
+        raise
 
 
 def _figure(source: str, up: str, unit: float | str | None, animation: int | str) -> Motion:

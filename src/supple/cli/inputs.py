@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from supple import models, read
-from supple.errors import BadInput, unknown
+from supple.animate import load_clip
+from supple.errors import BadInput, SuppleError, unknown
 from supple.frame import Array
 from supple.linkage import Linkage
+from supple.motion import Motion
 
 
 def find(source: str, search: Sequence[Path] = ()) -> Linkage:
@@ -22,6 +24,21 @@ def find(source: str, search: Sequence[Path] = ()) -> Linkage:
     if source in models.names():
         return models.get(source)
     raise unknown("file or bundled model", source, (*models.names(), *_readable_files(path.parent)))
+
+
+def motion_of(source: str) -> Motion | None:
+    """The motion in an animation file, in metres with z up; None for other files, and for a figure without motion."""
+    path = Path(source)
+    if path.suffix.lower() not in (".bvh", ".gltf", ".glb") or not path.is_file():
+        return None
+    try:
+        motion = load_clip(path, up=None)
+    except BadInput:  # not the figure of a person, or without motion
+        try:
+            motion = Motion.load(path, up="y")
+        except SuppleError:
+            return None
+    return motion if len(motion) > 1 else None
 
 
 def _readable_files(folder: Path) -> list[str]:

@@ -24,6 +24,7 @@ FK_EPILOG = epilog(
 VIEW_EPILOG = epilog(
     "supple view panda",
     "supple view robot.urdf --frames",
+    "supple view walk.bvh                          a clip plays",
     "supple view g1 --port 9000 --no-open",
 )
 MODELS_EPILOG = epilog("supple models", "supple models --json")
@@ -117,13 +118,20 @@ def view(
 ) -> None:
     """Show a linkage in the browser, with a slider for each joint, until Ctrl-C.
 
-    Needs the extra "view": pip install 'supple[view]'.
+    The motion of an animation file (.bvh, .gltf, .glb) plays; its unit and up axis are found as by `supple retarget`.
+    To pose a figure, see `supple animate`. Needs the extra "view": pip install 'supple[view]'.
     """
     with errors_to_stderr():
-        linkage = inputs.find(source, search or ())
+        motion = inputs.motion_of(source)
+        linkage = inputs.find(source, search or ()) if motion is None else motion.linkage
         from supple.view import serve  # slow to import
 
-        viewer = serve(linkage, host=host, port=port, frames=frames, open_browser=open_browser)
+        if motion is None:
+            viewer = serve(linkage, host=host, port=port, frames=frames, open_browser=open_browser)
+        else:
+            from supple.view.player import play
+
+            viewer = play(motion, host=host, port=port, frames=frames, open_browser=open_browser).viewer
     try:
         print_address(linkage.name, viewer.url, port, viewer.port)
         viewer.wait()

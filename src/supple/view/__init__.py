@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import io
 import threading
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _check, _renamed
-from supple.errors import missing_extra
-from supple.view import address
+from supple.view import address, extra, notebook
 
 if TYPE_CHECKING:
     from supple.frame import Array
@@ -33,7 +33,7 @@ class Viewer:
 
     def __init__(self, linkage: Linkage, host: str, port: int, frames: bool) -> None:
         """Start serving; the arguments are those of `serve`."""
-        _check_extra()
+        extra.check("view", "the browser viewer")
         from supple.view import messages, server
         from supple.view.panel import Panel
         from supple.view.scene import Scene
@@ -41,7 +41,7 @@ class Viewer:
         self.linkage = linkage
         self._lock, self._closed = threading.RLock(), threading.Event()
         self._q: Array = linkage.rest
-        self._server = server.start(host, port, messages.VIEW)
+        self._server = server.start(host, port, messages.VIEW, framed=notebook.is_running())
         try:
             self.port = int(self._server.get_port())
             self.url = f"http://{address.shown(host)}:{self.port}"
@@ -88,6 +88,10 @@ class Viewer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _repr_html_(self) -> str:
+        """For a notebook: the page itself, in a frame, while it is served."""
+        return f"<p>{escape(repr(self))}</p>" if self._closed.is_set() else notebook.frame(self.url)
+
     def __repr__(self) -> str:
         return f"<Viewer of {self.linkage.name!r} at {self.url}{', closed' if self._closed.is_set() else ''}>"
 
@@ -118,23 +122,22 @@ def show(
     host: str = "127.0.0.1",
     port: int = 8080,
     frames: bool = False,
-    open_browser: bool = True,
-    block: bool = True,
+    open_browser: bool | None = None,
+    block: bool | None = None,
 ) -> Viewer:
-    """Show a linkage in the browser until Ctrl-C, or, with ``block=False``, return at once. Arguments as in `serve`."""
-    viewer = serve(linkage, host=host, port=port, frames=frames, open_browser=open_browser)
-    if block:
+    """Show a linkage in the browser until Ctrl-C, or, with ``block=False``, return at once. Arguments as in `serve`.
+
+    In a notebook it returns at once and opens no browser, unless told otherwise: as the last line of a cell the page
+    appears below it. The notebook must run on the machine of its browser.
+    """
+    inline = notebook.is_running()
+    viewer = serve(
+        linkage, host=host, port=port, frames=frames, open_browser=not inline if open_browser is None else open_browser
+    )
+    if not inline if block is None else block:
         print(f"{linkage.name}: {viewer.url} (Ctrl-C ends)")
         viewer.wait()
     return viewer
-
-
-def _check_extra() -> None:
-    try:
-        import trimesh  # noqa: F401
-        import viser  # noqa: F401
-    except ImportError as error:
-        raise missing_extra("view", "the browser viewer") from error
 
 
 def __dir__() -> list[str]:

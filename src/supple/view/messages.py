@@ -120,17 +120,21 @@ class FileTransferPart(_Accepted, tag=True):
 
 VIEW = (ViewerCameraMessage, GuiUpdateMessage)
 """The messages of a page with controls."""
-DRIVE = (
+POSE = (
     *VIEW,
-    CommandTriggerMessage,
     TransformControlsUpdateMessage,
     TransformControlsDragStartMessage,
     TransformControlsDragEndMessage,
     SceneNodeDragMessage,
+)
+"""The messages of a page with controls and handles."""
+DRIVE = (
+    *POSE,
+    CommandTriggerMessage,
     FileTransferStartUpload,
     FileTransferPart,
 )
-"""The messages of a page with handles, keys and uploads as well."""
+"""The messages of a page with keys and uploads as well."""
 
 
 def decoder(accepted: Iterable[type[_Accepted]]) -> Callable[[bytes], Any]:

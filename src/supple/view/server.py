@@ -47,11 +47,12 @@ _HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
 }
+_LOCAL_FRAMES = "frame-ancestors 'self' http://localhost:* http://127.0.0.1:* https://localhost:* vscode-webview:"
 _log = logging.getLogger(__name__)
 _log.addFilter(lambda record: record.getMessage() != "opening handshake failed")  # strangers must not fill the log
 
 
-def start(host: str, port: int, accepted: Iterable[type], max_size: int = 2**16) -> Any:
+def start(host: str, port: int, accepted: Iterable[type], max_size: int = 2**16, *, framed: bool = False) -> Any:
     """A server of viser on the first free port from ``port`` on, with its gate as the attribute ``gate``.
 
     Args:
@@ -59,8 +60,9 @@ def start(host: str, port: int, accepted: Iterable[type], max_size: int = 2**16)
         port: port to listen on, or the next free one; 0 for any.
         accepted: the messages that browsers may send, such as `messages.VIEW`.
         max_size: largest message of a browser, in bytes.
+        framed: whether web pages of this machine, such as a notebook, may show this one in a frame.
     """
-    gate = Gate(host, messages.decoder(accepted), max_size)
+    gate = Gate(host, messages.decoder(accepted), max_size, framed)
     with contextlib.redirect_stdout(io.StringIO()):  # without viser's banner
         server = _guarded(gate)(host=host, port=address.free_port(host, port), verbose=False)
     gate.server = server
@@ -80,8 +82,8 @@ class Gate:
     - Messages that are malformed, not expected, or for no control of the page are dropped.
     """
 
-    def __init__(self, host: str, decode: Callable[[bytes], Any], max_size: int) -> None:
-        """A gate of a page that listens on ``host``, with a decoder of messages."""
+    def __init__(self, host: str, decode: Callable[[bytes], Any], max_size: int, framed: bool = False) -> None:
+        """A gate of a page that listens on ``host``, with a decoder of messages; ``framed`` as in `start`."""
         self.listening = False
         """Whether it is in use."""
         self.server: Any = None
@@ -91,7 +93,8 @@ class Gate:
         """Whether a browser, by its number, may be disconnected in favour of a new one."""
         self.channels: dict[str, Callable[[Any], Awaitable[None]]] = {}
         """Handlers of WebSockets that are not viser's, by their secret paths; each is used once."""
-        self._host, self._decode, self._max_size = host, decode, max_size
+        self._host, self._decode, self._max_size, self._framed = host, decode, max_size, framed
+        self._headers = _HEADERS | ({"Content-Security-Policy": _LOCAL_FRAMES} if framed else {})
         self._browsers: dict[Any, bool] = {}  # whether each has sent something, the oldest first
         self._since: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()  # when each connected (s)
         self.sockets = Sockets(lambda connection: self._browsers.pop(connection, None))
@@ -126,7 +129,7 @@ class Gate:
         if not all(is_same_origin(origin, hosts[0]) for origin in origins):
             return self._refuse(connection, 403, "only this page itself may connect")
         if "websocket" not in request.headers.get("Upgrade", "").lower():
-            if _is_foreign_part(request.headers):
+            if _is_foreign_part(request.headers, self._framed):
                 return self._refuse(connection, 403, "only this page itself may load its files")
             try:
                 response = files(connection, request)
@@ -134,7 +137,7 @@ class Gate:
                 response = self._refuse(connection, 404, "there is no such file")
             else:
                 self.sockets.admit(connection)
-            for name, value in _HEADERS.items():
+            for name, value in self._headers.items():
                 response.headers[name] = value
             return response
         if len(origins) != 1:
@@ -256,10 +259,14 @@ def _with_globals(function: Any, **changed: Any) -> Any:
     return made
 
 
-def _is_foreign_part(headers: Any) -> bool:
-    """Whether a web page of another site asks for a file, other than by a link that a person follows."""
+def _is_foreign_part(headers: Any, framed: bool) -> bool:
+    """Whether a web page of another site asks for a file, other than by a link that a person follows, or in a frame.
+
+    The browser itself refuses frames in pages that the header Content-Security-Policy does not name.
+    """
     foreign = not set(headers.get_all("Sec-Fetch-Site")) <= {"none", "same-origin"}
-    return foreign and headers.get_all("Sec-Fetch-Dest") != ["document"]
+    allowed = (["document"], ["iframe"]) if framed else (["document"],)
+    return foreign and headers.get_all("Sec-Fetch-Dest") not in allowed
 
 
 def _address(connection: Any) -> str:

@@ -1,0 +1,101 @@
+"""Player: a motion on a page of the viewer, with play, scrub and speed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from supple.view import Viewer, serve
+from supple.view.animator.worker import Worker
+
+if TYPE_CHECKING:
+    from supple.motion import Motion
+
+__all__ = ["Player", "play"]
+
+PLAY, PAUSE = "▶ play", "❚❚ pause"
+_PERIOD = 1 / 30  # s: how often a motion that plays is drawn
+_SPEEDS = ("0.1", "0.25", "0.5", "1", "2")
+
+
+class Player:
+    """A motion that plays in a viewer again and again. A context manager; `close` closes the viewer too."""
+
+    def __init__(self, motion: Motion, viewer: Viewer) -> None:
+        """Add the controls to a viewer, and play."""
+        self.viewer = viewer
+        """The page."""
+        self._motion, self._time, self._speed, self._playing = motion, motion.start, 1.0, True
+        self._worker: Worker
+        gui = viewer._server.gui
+        with gui.add_folder("motion", order=-1):
+            length = max(motion.duration, 1e-3)
+            self._slider = gui.add_slider(
+                "time (s)", min=0.0, max=length, step=min(0.01, length), initial_value=0.0, hint=str(motion)
+            )
+            self._slider.on_update(self._on_time)
+            self._button = gui.add_button_group("", (PAUSE,))
+            self._button.on_click(lambda _: self._worker.put(self._toggle))
+            speed = gui.add_dropdown("speed", _SPEEDS, initial_value="1")
+            speed.on_update(lambda event: self._worker.put(lambda: self._set_speed(float(event.target.value))))
+        self._worker = Worker(_PERIOD, self._tick)
+
+    @property
+    def time(self) -> float:
+        """The time that is shown, in seconds of the motion."""
+        return self._time
+
+    @property
+    def playing(self) -> bool:
+        """Whether it plays."""
+        return self._playing
+
+    def close(self) -> None:
+        """Stop playing and serving."""
+        self._worker.close()
+        self.viewer.close()
+
+    def __enter__(self) -> Player:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _on_time(self, event: Any) -> None:
+        if event.client_id is not None:
+            self._worker.put(lambda: self._scrub(self._slider.value), "scrub")
+
+    def _scrub(self, value: float) -> None:
+        if self._playing:
+            self._toggle()
+        self._go(self._motion.start + value)
+
+    def _toggle(self) -> None:
+        self._playing = not self._playing
+        self._button.options = (PAUSE if self._playing else PLAY,)
+
+    def _set_speed(self, speed: float) -> None:
+        self._speed = speed
+
+    def _tick(self, passed: float) -> None:
+        if self._playing:
+            later = self._time + self._speed * passed
+            self._go(later if later <= self._motion.end else self._motion.start)
+
+    def _go(self, time: float) -> None:
+        self._time = time
+        self.viewer.q = self._motion.at(time)
+        self._slider.value = min(max(round(time - self._motion.start, 3), 0.0), float(self._slider.max))
+
+
+def play(
+    motion: Motion, *, host: str = "127.0.0.1", port: int = 8080, frames: bool = False, open_browser: bool = False
+) -> Player:
+    """Serve a page on which a motion plays, and return at once; the arguments are those of `supple.view.serve`.
+
+    >>> from supple import Motion, models
+    >>> from supple.view.player import play
+    >>> with play(Motion(models.planar2(), [0, 1], [[0, 0], [1, 0.5]]), port=0) as player:
+    ...     player.playing
+    True
+    """
+    return Player(motion, serve(motion.linkage, host=host, port=port, frames=frames, open_browser=open_browser))

@@ -1,0 +1,117 @@
+"""In a notebook: results print as tables, and a viewer shows its page in a frame that only this machine may use."""
+
+from __future__ import annotations
+
+import http.server
+import sys
+import threading
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from lxml import html
+
+import supple
+from browser import PATIENCE, launched
+from driven_page import browsed
+from supple import Goal, Motion, models
+from supple.view import notebook
+
+
+def cells(shown: Any) -> list[list[str]]:
+    """The rows of the table that a notebook shows."""
+    return [[cell.text_content() for cell in row] for row in html.fromstring(shown._repr_html_()).iter("tr")]
+
+
+def test_a_solution_is_a_table_of_its_joint_values() -> None:
+    arm = models.ur5()
+    found = supple.solve(arm, Goal("tool0", arm.frame(arm.rest + 0.1, "tool0")))
+    head, *rows = cells(found)
+    assert head == ["joint", "unit", "value"]
+    assert [row[0] for row in rows] == list(arm.names)
+    assert np.allclose([float(row[2]) for row in rows], found.q, atol=1e-3)
+    assert str(found) in html.fromstring(found._repr_html_()).findtext("caption")
+
+
+def test_many_solutions_are_counted() -> None:
+    arm = models.ur5()
+    frames = arm.frame(arm.rest + np.linspace(0, 0.2, 7)[:, None], "tool0")
+    assert cells(supple.solve(arm, Goal("tool0", frames))) == [["outcome", "solves"], ["arrived", "7"]]
+
+
+def test_names_of_a_file_cannot_add_elements() -> None:
+    arm = models.planar2()
+    hostile = supple.Linkage("<b>x</b>", arm.joints, arm.links, arm.base)
+    motion = Motion(hostile, [0.0, 1.0], [hostile.rest, hostile.rest])
+    assert "<b>" not in motion._repr_html_() + hostile._repr_html_()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture
+def in_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+
+
+def test_only_a_kernel_counts_as_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    for shell, expected in ((None, False), (SimpleNamespace(), False), (SimpleNamespace(kernel=object()), True)):
+        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda shell=shell: shell))
+        assert notebook.is_running() is expected
+
+
+def test_in_a_notebook_show_returns_at_once_and_its_result_is_the_page(
+    in_notebook: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(supple.view.address, "open_page", opened.append)
+    with supple.view.show(models.planar2(), port=0) as viewer:
+        assert f'src="{viewer.url}"' in viewer._repr_html_()
+        assert opened == []
+    assert "closed" in viewer._repr_html_()
+    assert "iframe" not in viewer._repr_html_()
+
+
+@browsed
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_local_page_shows_the_viewer_in_a_frame_only_if_it_was_made_in_a_notebook(
+    allowed: bool, chromium: Any, request: pytest.FixtureRequest
+) -> None:
+    if allowed:
+        request.getfixturevalue("in_notebook")
+    with supple.view.serve(models.planar2(), port=0) as viewer:
+        outer = f"<html><body>{notebook.frame(viewer.url)}</body></html>".encode()
+
+        class Notebook(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(outer)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Notebook)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        tab = chromium.new_page()
+        try:
+            tab.goto(f"http://localhost:{server.server_port}/", timeout=1000 * PATIENCE)
+            shown = tab.frame_locator("iframe").get_by_text("joint1").first
+            if allowed:
+                shown.wait_for(timeout=1000 * PATIENCE)
+                assert len(viewer._server.get_clients()) == 1
+            else:
+                tab.wait_for_timeout(3000)
+                assert not shown.is_visible()
+                assert viewer._server.get_clients() == {}
+        finally:
+            tab.close()
+            server.shutdown()
+            server.server_close()
