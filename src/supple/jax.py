@@ -7,6 +7,7 @@ same native core on the CPU, and returned in the precision of the array that was
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import Any
 
@@ -85,7 +86,7 @@ def solve(
     chain = chain_of(linkage, link, "solve(linkage, goal_frames, link)")
     solver = Solver() if solver is None else _check.instance(solver, Solver, "solver", "Solver()")
     goals = _checked(goal_frames, "goal_frames", (4, 4))
-    inverse = Inverse(chain, solver)
+    inverse = Inverse(chain, solver, single=goals.dtype == jnp.float32)
     if start is None:
         return _solve(inverse, goals)
     begin = _checked(start, "start", (linkage.dof,))
@@ -114,7 +115,7 @@ def _checked(value: Any, what: str, last: tuple[int, ...]) -> Any:
     if array.ndim < len(last) or array.shape[-len(last) :] != last:
         raise BadInput(f"{what} must have shape {wanted}, not {array.shape}")
     if not isinstance(array, jax.core.Tracer) and any(device.platform != "cpu" for device in array.devices()):
-        raise BadInput(f"{what} is on {array.device}; gradients are computed on the CPU: use jax.device_put")
+        warnings.warn(f"supple.jax computes on the CPU; {what} is copied there and the result back", stacklevel=3)
     return array
 
 

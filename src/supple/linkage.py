@@ -66,11 +66,12 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         try:
             tree = self._compiled or self._native
             frame: Frame = tree.frame(q, link) if out is None else tree.frame_into(q, link, out)
+            return frame
         except _check.ForeignArray:
-            return forward.frame(self, q, link, out)  # type: ignore[no-any-return]
+            pass
         except (TypeError, UnknownName):
             raise self._refused("frame", q, link, out) from None
-        return frame
+        return forward.frame(self, q, link, out)  # type: ignore[no-any-return]
 
     def frames(self, q: ArrayLike) -> Frames:
         """Frames of all links in the world for joint values q (..., dof), by the names of the links.
@@ -82,9 +83,10 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         try:
             return Frames(self, self._native.frames(q))
         except _check.ForeignArray:
-            return Frames(self, forward.frames(self, q))
+            pass
         except (TypeError, UnknownName):
             raise self._refused("frames", q, self.root) from None
+        return Frames(self, forward.frames(self, q))
 
     def jacobian(
         self,
@@ -120,9 +122,10 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
                     q, point = np.broadcast_to(q, (*lead, np.shape(q)[-1])), np.broadcast_to(point, (*lead, 3))
             return self._native.jacobian_at(q, link, point, axes is _LINK, out)
         except _check.ForeignArray:
-            return forward.jacobian(self, q, link, point, axes, axes is _LINK, out)  # type: ignore[no-any-return]
+            pass
         except (TypeError, UnknownName):
             raise self._refused("jacobian", q, link) from None
+        return forward.jacobian(self, q, link, point, axes, axes is _LINK, out)  # type: ignore[no-any-return]
 
     def frame_and_jacobian(
         self, q: ArrayLike, link: str, *, out: tuple[Array, Array] | None = None
@@ -138,9 +141,10 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
             tree = self._compiled or self._native
             return tree.frame_and_jacobian(q, link) if out is None else tree.frame_and_jacobian_into(q, link, *out)
         except _check.ForeignArray:
-            return forward.frame_and_jacobian(self, q, link, out)
+            pass
         except (TypeError, UnknownName):
             raise self._refused("frame_and_jacobian", q, link, out) from None
+        return forward.frame_and_jacobian(self, q, link, out)
 
     def manipulability(self, q: ArrayLike, link: str, *, position: bool = True, orientation: bool = True) -> Array:
         """Manipulability (...) of a link: the volume that its velocity spans for unit joint speed; 0 where singular.
@@ -158,9 +162,10 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         try:
             return self._native.manipulability(q, link, position, orientation)
         except _check.ForeignArray:
-            return self._native.manipulability(_check.own(q), link, position, orientation)
+            pass
         except (TypeError, UnknownName):
             raise self._refused("manipulability", q, link) from None
+        return self._native.manipulability(_check.own(q), link, position, orientation)
 
     def condition(
         self,

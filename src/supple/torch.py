@@ -1,12 +1,14 @@
 """Forward and inverse kinematics of torch tensors, with gradients. Needs ``pip install 'supple[torch]'``.
 
 The results are those of `Linkage.frame`, `Linkage.jacobian` and `Solver.solve`, computed in double precision by the
-same native core, and returned in the precision of the tensor that was given. `torch.func` (grad, jacrev, jacfwd,
-hessian, vmap) works through them. Tensors must be in the memory of the CPU.
+same source, and returned in the precision of the tensor that was given. `torch.func` (grad, jacrev, jacfwd, hessian,
+vmap) works through them. Tensors are on the CPU or on a CUDA device, where they stay; only the gradient of `solve` is
+computed on the CPU, and a warning says so once.
 """
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from supple import _check
@@ -14,6 +16,7 @@ from supple._gradients import rules
 from supple._gradients.chain import Chain, chain_of
 from supple._gradients.inverse import Inverse, of_goal
 from supple.errors import BadInput, missing_extra
+from supple.goal import Goal
 from supple.linkage import Linkage
 from supple.solver import Solver
 
@@ -59,7 +62,7 @@ def jacobian(linkage: Linkage, q: torch.Tensor, link: str) -> torch.Tensor:
     chain = chain_of(linkage, link, "jacobian(linkage, q, link)")
     _check_tensor(q, "q", (linkage.dof,))
     movers = _Kinematics.apply(_values(chain, q.double()), chain)[1]
-    return (movers if chain.is_q else movers @ torch.asarray(chain.spread)).to(q.dtype)
+    return (movers if chain.is_q else movers @ _space(q).asarray(chain.spread)).to(q.dtype)
 
 
 def solve(
@@ -91,24 +94,46 @@ def solve(
         _check_tensor(start, "start", (linkage.dof,))
         lead = _check.leading_axes(tuple(goal_frames.shape[:-2]), tuple(start.shape[:-1]), "goal_frames and start")
         goal_frames, start = goal_frames.expand(*lead, 4, 4), start.expand(*lead, linkage.dof).double()
-    found: torch.Tensor = _Solve.apply(goal_frames.double(), start, Inverse(chain, solver))
+        if start.device != goal_frames.device:
+            raise BadInput(f"goal_frames is on {goal_frames.device} and start on {start.device}")
+    inverse = Inverse(chain, solver, single=goal_frames.dtype == torch.float32)
+    found: torch.Tensor = _Solve.apply(goal_frames.double(), start, inverse)
     return found.to(goal_frames.dtype)
 
 
 def _values(chain: Chain, q: torch.Tensor) -> torch.Tensor:
     """The values (..., count) of a chain for q (..., dof) of float64."""
-    return q if chain.is_q else q @ torch.asarray(chain.spread).T + torch.asarray(chain.offset)
+    space = _space(q)
+    return q if chain.is_q else q @ space.asarray(chain.spread).T + space.asarray(chain.offset)
+
+
+class _Space:
+    """The functions of torch, with constants on one device."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(torch, name)
+
+    def asarray(self, value: Any, dtype: torch.dtype | None = None) -> torch.Tensor:
+        """Numbers as a tensor on the device."""
+        return torch.asarray(value, dtype=dtype, device=self._device)
+
+
+def _space(array: torch.Tensor) -> Any:
+    return _Space(array.device)
 
 
 def _check_tensor(value: Any, what: str, last: tuple[int, ...]) -> None:
-    """Raises `BadInput` unless a value is a tensor of floats on the CPU with these last axes."""
+    """Raises `BadInput` unless a value is a tensor of floats on the CPU or on a CUDA device with these last axes."""
     wanted = f"(..., {', '.join(map(str, last))})"
     if not isinstance(value, torch.Tensor):
         raise BadInput(f"{what} must be a torch.Tensor of shape {wanted}, got {_check.short(value)}")
     if value.dtype not in (torch.float32, torch.float64):
         raise BadInput(f"{what} must be of float32 or float64, got {value.dtype}")
-    if value.device.type != "cpu":
-        raise BadInput(f"{what} is on {value.device}; gradients are computed on the CPU: write {what}.cpu()")
+    if value.device.type not in ("cpu", "cuda"):
+        raise BadInput(f"{what} is on {value.device}; tensors of the CPU and of CUDA are taken: write {what}.cpu()")
     if tuple(value.shape[-len(last) :]) != last or value.ndim < len(last):
         raise BadInput(f"{what} must have shape {wanted}, not {tuple(value.shape)}")
 
@@ -125,6 +150,8 @@ class _Frame(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(q: torch.Tensor, chain: Chain) -> torch.Tensor:
+        if q.is_cuda:
+            return chain.linkage.frame(q.detach(), chain.link)
         return torch.from_numpy(chain.frame(q.detach().numpy()))
 
     @staticmethod
@@ -140,15 +167,15 @@ class _Frame(torch.autograd.Function):  # type: ignore[misc]
             return _PulledFrame.apply(q, gradients[0], chain), None
         values = _values(chain, q)
         frames, movers = _Kinematics.apply(values, chain)
-        of_values = rules.pull(torch, chain, values, frames, movers, gradients[0], None)
-        return of_values if chain.is_q else of_values @ torch.asarray(chain.spread), None
+        of_values = rules.pull(_space(q), chain, values, frames, movers, gradients[0], None)
+        return of_values if chain.is_q else of_values @ _space(q).asarray(chain.spread), None
 
     @staticmethod
     def jvp(ctx: Any, *changes: Any) -> Any:
         (q,), chain = ctx.saved_tensors, ctx.chain
-        values, change = _values(chain, q), changes[0] @ torch.asarray(chain.spread).T
+        values, change = _values(chain, q), changes[0] @ _space(q).asarray(chain.spread).T
         frames, movers = _Kinematics.apply(values, chain)
-        return rules.push(torch, chain, values, frames, movers, change)[0]
+        return rules.push(_space(q), chain, values, frames, movers, change)[0]
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], q: torch.Tensor, chain: Chain) -> Any:
@@ -160,7 +187,12 @@ class _PulledFrame(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(q: torch.Tensor, gradient: torch.Tensor, chain: Chain) -> torch.Tensor:
-        return torch.from_numpy(rules.pull_frame(chain, q.detach().numpy(), gradient.detach().numpy()))
+        if not q.is_cuda:
+            return torch.from_numpy(rules.pull_frame(chain, q.detach().numpy(), gradient.detach().numpy()))
+        space, values = _space(q), _values(chain, q.detach())
+        frames, movers = chain.alone.frame_and_jacobian(values, chain.link)
+        of_values = rules.pull(space, chain, values, frames, movers, gradient.detach(), None)
+        return of_values if chain.is_q else of_values @ space.asarray(chain.spread)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
@@ -177,6 +209,8 @@ class _Kinematics(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(values: torch.Tensor, chain: Chain) -> tuple[torch.Tensor, torch.Tensor]:
+        if values.is_cuda:
+            return chain.alone.frame_and_jacobian(values.detach(), chain.link)
         frames, movers = chain.evaluated(values.detach().numpy())  # numpy's memory has huge pages, torch's has not
         return torch.from_numpy(frames), torch.from_numpy(movers)
 
@@ -191,12 +225,12 @@ class _Kinematics(torch.autograd.Function):  # type: ignore[misc]
     def backward(ctx: Any, *gradients: torch.Tensor | None) -> tuple[torch.Tensor | None, None]:
         if gradients[0] is None and gradients[1] is None:
             return None, None
-        return rules.pull(torch, ctx.chain, *ctx.saved_tensors, *gradients), None
+        return rules.pull(_space(ctx.saved_tensors[0]), ctx.chain, *ctx.saved_tensors, *gradients), None
 
     @staticmethod
     def jvp(ctx: Any, *changes: Any) -> Any:
         values, frames, movers = ctx.saved_tensors
-        return rules.push(torch, ctx.chain, values, frames, movers, changes[0])
+        return rules.push(_space(values), ctx.chain, values, frames, movers, changes[0])
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], values: torch.Tensor, chain: Chain) -> Any:
@@ -208,6 +242,11 @@ class _Solve(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(goal: torch.Tensor, start: torch.Tensor | None, inverse: Inverse) -> torch.Tensor:
+        if goal.is_cuda:
+            kind = torch.float32 if inverse.single else torch.float64
+            there = [None if each is None else each.detach().to(kind) for each in (goal, start)]
+            found = inverse.solver.solve(inverse.chain.linkage, Goal(inverse.chain.link, there[0]), there[1])
+            return torch.asarray(found.q, dtype=torch.float64)
         begin = None if start is None else start.detach().numpy()
         return torch.from_numpy(inverse.solved(goal.detach().numpy(), begin))
 
@@ -221,7 +260,7 @@ class _Solve(torch.autograd.Function):  # type: ignore[misc]
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None, None]:
         goal, q = ctx.saved_tensors
         wrench, of_start = _Pulled.apply(q, gradients[0], ctx.inverse)
-        return of_goal(torch, goal, wrench), of_start if ctx.has_start else None, None
+        return of_goal(_space(goal), goal, wrench), of_start if ctx.has_start else None, None
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], goal: Any, start: Any, inverse: Inverse) -> Any:
@@ -234,8 +273,10 @@ class _Pulled(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(q: torch.Tensor, gradient: torch.Tensor, inverse: Inverse) -> tuple[torch.Tensor, torch.Tensor]:
-        wrench, of_start = inverse.pulled(q.detach().numpy(), gradient.detach().numpy())
-        return torch.from_numpy(wrench), torch.from_numpy(of_start)
+        if q.is_cuda:
+            warnings.warn("the gradient of supple.torch.solve is computed on the CPU; q is copied there", stacklevel=2)
+        wrench, of_start = inverse.pulled(q.detach().cpu().numpy(), gradient.detach().cpu().numpy())
+        return torch.from_numpy(wrench).to(q.device), torch.from_numpy(of_start).to(q.device)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:

@@ -195,12 +195,13 @@ class Tracker:
                 return Step(self._track.frame(goal, dt, when, measured), self, dt)
             return Step(self._track.goals(self._encoded(goal), dt, when, measured), self, dt)
         except _check.ForeignArray:
-            return self._foreign_step(goal, dt, stamp, measured)
+            pass
         except (TypeError, BadInput) as error:
             self._check_count(goal)
             if isinstance(error, BadInput):
                 raise
             raise _not_numbers(dt=dt, stamp=0.0 if stamp is None else stamp) from None
+        return self._foreign_step(goal, dt, stamp, measured)
 
     def _foreign_step(self, goal: Any, dt: float, stamp: float | None, measured: Any) -> Step:
         """A tick towards a goal that is an array of another library."""

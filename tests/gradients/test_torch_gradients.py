@@ -113,7 +113,7 @@ def test_the_gradient_of_solve_has_no_gradient():
         ([0.0] * 8, r"q must be a torch.Tensor of shape \(..., 8\)"),
         (torch.zeros(7), r"q must have shape \(..., 8\), not \(7,\)"),
         (torch.zeros(8, dtype=torch.int64), "q must be of float32 or float64"),
-        (torch.zeros(8, device="meta"), r"q is on meta; gradients are computed on the CPU: write q\.cpu\(\)"),
+        (torch.zeros(8, device="meta"), r"q is on meta; tensors of the CPU and of CUDA are taken: write q\.cpu\(\)"),
         (torch.full((2, 8), float("nan")), "q must be finite"),
     ],
 )

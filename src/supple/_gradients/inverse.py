@@ -34,8 +34,10 @@ AT_LIMIT = 1e-9
 class Inverse:
     """Inverse kinematics of one link by one solver, and the transpose of its derivative."""
 
-    def __init__(self, chain: Chain, solver: Any) -> None:
+    def __init__(self, chain: Chain, solver: Any, *, single: bool = False) -> None:
         linkage = chain.linkage
+        self.single = single
+        """Whether joint values are to be within limits in float32 too."""
         self.chain = chain
         self.solver = solver
         reach = linkage.reach(chain.link)
@@ -50,7 +52,9 @@ class Inverse:
         frames = Frame(np.asarray(goal, dtype=float))
         begin = None if start is None else np.asarray(start, dtype=float)
         found: Array = self.solver.solve(self.chain.linkage, Goal(self.chain.link, frames), begin).q
-        return found
+        if not self.single or not self.solver.keep_limits:
+            return found
+        return margins.in_single_precision(self.chain.linkage, found, self.solver.margin).astype(float)
 
     def pulled(self, q: Any, gradient: Any) -> tuple[Array, Array]:
         """Gradients by the goal (..., 6), as a wrench, and by the start (..., dof), for one by q (..., dof)."""

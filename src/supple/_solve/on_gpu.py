@@ -14,7 +14,7 @@ from supple._arrays.given import Given
 from supple._arrays.gpu import Call
 from supple._arrays.result import exchanged_later
 from supple._cuda import driver
-from supple._cuda.blocks import NONE, numbers
+from supple._cuda.blocks import NONE, Part, numbers
 from supple._cuda.driver import DeviceArray
 from supple._cuda.search import DeviceSolver
 from supple._solve import batch, search
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _CACHE = "_solvers_on_gpus"
 _MOST = 16  # compiled solvers on GPUs that a linkage keeps
-_TAILS = (("_place", 1), ("orientation", 2), ("direction", 1))
 
 
 def solve(
@@ -44,7 +43,7 @@ def solve(
     if start is not None and tuple(start.shape[-1:]) != (dof,):
         raise BadInput(f"start must have shape (..., {dof}), not {tuple(start.shape)}")
     shape = _shape([goal.shape for goal in goals], None if start is None else tuple(start.shape[:-1]))
-    parts = [tuple(call.numbers(getattr(goal, name), tail, shape) for name, tail in _TAILS) for goal in goals]
+    parts = [_parts(call, goal, shape) for goal in goals]
     begin = None
     if start is not None:
         begin = call.rows(start, 1).reshape(dof) if start.ndim == 1 else call.rows(start, 1, shape)
@@ -64,6 +63,12 @@ def solve(
         for name, errors in (("distance", found.position_error), ("angle", found.angle_error)):
             made[name] = arrays.library.contiguous(call.back(errors, *shape, 1), arrays.dtype)
     return exchanged_later(Solution, _Later(linkage, goals, shape, tail, found, solver, arrays), made, arrays)
+
+
+def _parts(call: Call, goal: Goal, shape: tuple[int, ...]) -> Part:
+    """Position (or point to look at, or pole), orientation and direction of a goal, as the kernels take them."""
+    position, orientation = call.numbers(goal._place, 1, shape), call.numbers(goal.orientation, 2, shape)
+    return position, orientation, call.numbers(goal.direction, 1, shape)
 
 
 class _Later:
@@ -135,7 +140,7 @@ def solve_chunks(solver: Solver, request: batch.Request) -> Solution:
 
     def work(given: list[DeviceArray], stream: int) -> list[DeviceArray]:
         rows = given[0].shape[0] if given else 1
-        parts = [tuple(_part(given, place) for place in goal) for goal in places]
+        parts = [(_part(given, a), _part(given, b), _part(given, c)) for a, b, c in places]
         starts = None if begin is None else given[-1]
         found = device_solver.solve(parts, rows, stream, starts=starts, wanted=wanted)
         return [found.q, found.outcome, found.iterations, found.restarts]
