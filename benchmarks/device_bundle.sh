@@ -1,9 +1,16 @@
 #!/usr/bin/env bash
 # Makes a folder with supple and what it needs, for a machine with a GPU, Python 3.12 and no network:
-#   benchmarks/device_bundle.sh build/bundle
+#   benchmarks/device_bundle.sh build/bundle            all of it
+#   benchmarks/device_bundle.sh build/bundle refresh    only Python files and headers of the kernels
 # There: PYTHONPATH=build/bundle/site python3 benchmarks/device.py
 set -eu
 folder=${1:-build/bundle}
+if [ "${2:-}" = refresh ]; then
+  cp -r src/supple/. "$folder/site/supple/"
+  mkdir -p "$folder/site/supple/core"
+  cp -r core/supple "$folder/site/supple/core/"
+  exit
+fi
 rm -rf "$folder"
 mkdir -p "$folder"
 python=${PYTHON:-.venv/bin/python}

@@ -129,9 +129,8 @@ nb::tuple solver_block(const SearchSolver &solver) {
   writer.append_to(offsetof(SolverBlock, rest), solver.rest.data(), block.dof);
   writer.append_to(offsetof(SolverBlock, others), solver.others.data(), solver.others.size());
   writer.append_to(offsetof(SolverBlock, other_balls), solver.other_balls.data(), solver.other_balls.size());
-  const nb::tuple arms = arm_pair(problem.n, [&](auto &base, auto *joints) {
-    return make_arm(problem, search, base, joints);
-  });
+  const nb::tuple arms =
+      arm_pair(problem.n, [&](auto &base, auto *joints) { return make_arm(problem, search, base, joints); });
   using Warp = LaneGroup<double, 32>;
   const nb::tuple sizes =
       nb::make_tuple(block.dof, problem.n, problem.target_count, longest_chain(problem),
@@ -171,15 +170,18 @@ nb::tuple tree_block(Tree &tree, nb::handle links) {
 } // namespace
 
 void bind_device(nb::module_ &m) {
-  m.def("solver_block", solver_block,
-        nb::sig("def solver_block(solver: SearchSolver, /) -> "
-                "tuple[bytes, bytes | None, bytes | None, tuple[int, int, int, int, int, int]]"),
-        "A compiled solver for a device: its block, its arm in single and in double precision, or None, and (dof, "
-        "values that goals need, goals, axes of the longest chain, scratch bytes of a thread, of a thread in a "
-        "warp).");
-  m.def("chain_block", chain_block,
-        nb::sig("def chain_block(tree: Tree, link: str, /) -> tuple[bytes, bytes | None, bytes | None, int]"),
-        "One link for a device: its block, its arm in single and in double precision, or None, and its axes.");
+  m.def(
+      "solver_block", solver_block,
+      nb::sig("def solver_block(solver: SearchSolver, /) -> "
+              "tuple[bytes, bytes | None, bytes | None, tuple[int, int, int, int, int, int]]"),
+      "A compiled solver for a device: its block, its arm in single and in double precision, or None, and "
+      "(dof, "
+      "values that goals need, goals, axes of the longest chain, scratch bytes of a thread, of a thread in a "
+      "warp).");
+  m.def(
+      "chain_block", chain_block,
+      nb::sig("def chain_block(tree: Tree, link: str, /) -> tuple[bytes, bytes | None, bytes | None, int]"),
+      "One link for a device: its block, its arm in single and in double precision, or None, and its axes.");
   m.def("tree_block", tree_block,
         nb::sig("def tree_block(tree: Tree, links: list[str], /) -> tuple[bytes, int]"),
         "Some links for a device: their block, and the number of nodes of the tree.");

@@ -130,6 +130,7 @@ struct ManyWorker {
         q(chunk_rows * a.answers * f.encoded.problem.n), found(chunk_rows), stopped(stop),
         watch(f.microseconds, role, stop) {
     rows.reserve(chunk_rows);
+    kernels.place(f.encoded.problem, chunk_rows, scratch.data);
   }
 
   // rows `begin` to at most begin + chunk or `end`
@@ -177,7 +178,8 @@ void search_many(SearchSolver &solver, nb::handle goals, nb::object start, nb::h
     bad_input("begin to end must be rows of q");
   const SearchKernels &kernels = *instruction_set().search;
   const bool long_steps = solver.encoded.problem.n > many_joints;
-  const long long chunk = wanted ? 1 : long_steps ? 8 : 256;
+  // at the end of a chunk lanes wait for the last: a large one has less of that, a small one is shared better
+  const long long chunk = wanted ? 1 : long_steps ? 8 : end - begin < 16384 ? 256 : 1024;
   std::atomic<long long> next{begin};
   std::atomic<bool> stopped{false};
   const std::thread::id caller = std::this_thread::get_id();

@@ -73,7 +73,9 @@ struct SolveMemory {
 
   SolveMemory(const SearchKernels &used, const EncodedProblem &encoded)
       : kernels(used), scratch(used.scratch(encoded.problem, 0)), q(encoded.problem.n),
-        goals(12 * encoded.targets.size()), start(encoded.problem.n), full(encoded.dof) {}
+        goals(12 * encoded.targets.size()), start(encoded.problem.n), full(encoded.dof) {
+    used.place(encoded.problem, 0, scratch.data);
+  }
 };
 
 struct SearchSolver {

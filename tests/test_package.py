@@ -24,7 +24,8 @@ MEGABYTE = 1_000_000
 
 
 def size(files: Iterable[Path]) -> int:
-    return sum(file.stat().st_size for file in files if file.is_file())
+    """Bytes of the files, without what Python compiles them to when they are installed."""
+    return sum(file.stat().st_size for file in files if file.is_file() and file.suffix != ".pyc")
 
 
 def run(*command: str | Path, cwd: Path, inherit: bool = False, **variables: str) -> str:

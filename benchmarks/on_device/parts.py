@@ -146,7 +146,7 @@ def check(linkage: Any, goals: list[Goal], found: search.Found) -> Row:
     beyond = np.maximum(linkage.lower - q, q - linkage.upper)
     return {
         "success": float(arrived.mean()),
-        "failed": int((~arrived).sum()),
+        "missed": int((~arrived).sum()),
         "wrong": int(wrong.sum()),
         "beyond limits": float(max(0.0, beyond.max())),
     }

@@ -1,7 +1,9 @@
 // The search, compiled for one instruction set.
 #include "kernels/search.h"
 
-#include "supple/search/search.h"
+#include <new>
+
+#include "supple/search/many.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -10,16 +12,26 @@ inline namespace SUPPLE_ISA {
 // arrives.
 using Wide = Pack<double, native_width>;
 using Narrow = Pack<double, (native_width < 4 ? native_width : 4)>;
+// The same of first restarts, in float.
+using WideFloat = Pack<float, 2 * native_width>;
+using NarrowFloat = Pack<float, 4>;
 
 struct SearchScratch {
+  RestartScratch<NarrowFloat> narrow_float;
   RestartScratch<Narrow> narrow;
+  RestartScratch<WideFloat> wide_float;
   RestartScratch<Wide> wide;
   int *left;
 };
 
+// The arrays, after the struct that has their places.
 static void lay_out(SearchScratch &scratch, ScratchLayout &layout, const Problem &problem,
                     long long batch_size) {
+  SearchScratch *places;
+  layout.array(places, 1);
+  lay_out(scratch.narrow_float, layout, problem);
   lay_out(scratch.narrow, layout, problem);
+  lay_out(scratch.wide_float, layout, problem);
   lay_out(scratch.wide, layout, problem);
   layout.array(scratch.left, std::size_t(batch_size));
 }
@@ -31,30 +43,35 @@ static std::size_t scratch_bytes(const Problem &problem, long long batch_size) {
   return layout.bytes();
 }
 
+static void place(const Problem &problem, long long batch_size, void *memory) {
+  ScratchLayout layout = ScratchLayout::place(memory);
+  lay_out(*new (memory) SearchScratch{}, layout, problem, batch_size);
+}
+
+static SearchScratch &placed(void *memory) { return *static_cast<SearchScratch *>(memory); }
+
 static Found solve_one(const Problem &problem, const Search &search, const Request &request, double *q,
                        int &count, void *memory) {
-  ScratchLayout layout = ScratchLayout::place(memory);
-  RestartScratch<Narrow> scratch; // comes first in the layout
-  lay_out(scratch, layout, problem);
-  return search_one(problem, search, request, scratch, q, count);
+  SearchScratch &scratch = placed(memory);
+  return search_one(problem, search, request, scratch.narrow_float, scratch.narrow, q, count);
 }
 
 static void solve_many(const Problem &problem, const Search &search, const SearchBatch &batch, void *memory) {
-  ScratchLayout layout = ScratchLayout::place(memory);
-  SearchScratch scratch{};
-  lay_out(scratch, layout, problem, batch.count);
-  search_many(problem, search, batch, scratch.wide, scratch.narrow, scratch.left);
+  SearchScratch &scratch = placed(memory);
+  if (begins_in_float(problem, search, batch.starts, 1))
+    search_many_frames(problem, search, batch, scratch.wide_float, scratch.narrow_float, scratch.narrow,
+                       scratch.left);
+  else
+    search_many(problem, search, batch, scratch.wide, scratch.narrow, scratch.left);
 }
 
 static void sample(const Problem &problem, const Search &search, int count, float *rows, void *memory) {
-  ScratchLayout layout = ScratchLayout::place(memory);
-  SearchScratch scratch{};
-  lay_out(scratch, layout, problem, 0);
-  sample_table(problem, search, count, scratch.wide.step.q, scratch.wide.step.axes, rows);
+  SearchStepScratch<Wide> &step = placed(memory).wide.step;
+  sample_table(problem, search, count, step.q, step.axes, rows);
 }
 
 extern const SearchKernels search_kernels;
-const SearchKernels search_kernels = {scratch_bytes, solve_one, solve_many, sample};
+const SearchKernels search_kernels = {scratch_bytes, place, solve_one, solve_many, sample};
 
 } // namespace SUPPLE_ISA
 } // namespace supple

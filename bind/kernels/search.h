@@ -7,6 +7,8 @@
 struct SearchKernels {
   // bytes for one solve or a batch of so many; the caller aligns them to 64
   std::size_t (*scratch)(const supple::Problem &, long long batch_size);
+  // lays out that memory, once for all solves of the problem
+  void (*place)(const supple::Problem &, long long batch_size, void *scratch);
   // one solve: up to request.wanted answers into rows of q, nearest first, and their number into count
   supple::Found (*one)(const supple::Problem &, const supple::Search &, const supple::Request &, double *q,
                        int &count, void *scratch);

@@ -28,6 +28,8 @@ LARGEST = 1e12
 """Greatest length in metres, angle in radians and mass in kilograms of a linkage: its squares and products are finite.
 
 A finite limit beyond it is no limit."""
+LONGEST_PATH = 32_767
+"""Most characters of a path on any system."""
 MOST_AXES = 24
 """Most axes of an array: numpy's own functions take 32, and results have some more than what they are made of."""
 _PLAIN = frozenset((np.ndarray, list, tuple, float, int))
@@ -38,7 +40,7 @@ T = TypeVar("T")
 
 def is_number(value: object) -> bool:
     """Whether a value is one real number: of Python or numpy, finite or not; True and False are not numbers."""
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool | np.timedelta64)
 
 
 def real(value: object) -> float:
@@ -145,7 +147,7 @@ def file_name(value: str | os.PathLike[str], what: str = "path") -> str:
     'arm.urdf'
     """
     name = value if isinstance(value, str) else os.fspath(value) if isinstance(value, os.PathLike) else None
-    if not isinstance(name, str) or not name or "\0" in name:
+    if not isinstance(name, str) or not name or "\0" in name or len(name) > LONGEST_PATH:
         raise BadInput(f"{what} must be the path of a file, got {short(value)}")
     try:
         os.fsencode(name)

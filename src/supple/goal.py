@@ -168,10 +168,9 @@ class Goal:
             and priority is _FIRST
             and not unknown
             and frame.matrix.ndim == 2
-            and frame.matrix.base is None
         ):
             _set(self, "link", link)
-            _set(self, "_frame", frame)
+            _set(self, "_frame", frame if frame.matrix.base is None else frame._kept())
             return
         _set(self, "_frame", None)
         if unknown:

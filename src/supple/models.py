@@ -52,9 +52,10 @@ def _remembered(build: F) -> F:
     @wraps(build)
     def made(*values: Any, **named: Any) -> Any:
         try:
-            return remembered(*values, **named)
-        except TypeError:
+            hash((values, *named.values()))
+        except (TypeError, ValueError):
             return build(*values, **named)
+        return remembered(*values, **named)
 
     made.cache_info = remembered.cache_info  # type: ignore[attr-defined]
     return made  # type: ignore[return-value]

@@ -374,6 +374,8 @@ class Motion:
         """
         if linkage is not None:
             checked_linkage(linkage)
+        if not isinstance(animation, str):
+            animation = _check.whole(animation, "animation")
         if reader.is_figure(path):
             figure, times, q = reader.read_figure(path, up, unit, animation)
             if linkage is not None and linkage.names != figure.names:

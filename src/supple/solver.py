@@ -379,11 +379,14 @@ def solve(
     >>> bool(found), found.q.shape
     (True, (8,))
     """
+    bare = start is None and solutions is None and out is None and progress is None
+    if bare and not options and type(goals) is Goal and goals._frame is not None and isinstance(linkage, Linkage):
+        return search.solve_frame(_DEFAULT, linkage, goals)  # the everyday call, by the shortest way
     for name in options:
         if name not in _DEFAULT.__dataclass_fields__:
             raise not_of_solve("solve", name)
     solver = replace(_DEFAULT, **options) if options else _DEFAULT
-    if start is None and solutions is None and out is None and progress is None:
+    if bare:
         return solver.solve(linkage, goals)
     return solver.solve(linkage, goals, start, solutions=solutions, out=out, progress=progress)
 

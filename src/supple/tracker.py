@@ -14,12 +14,12 @@ from supple import _check, _core
 from supple._arrays.given import given
 from supple._arrays.result import exchanged
 from supple._linkage.argument import checked_linkage
-from supple._linkage.limits import LARGEST_ANGLE
 from supple._solve import compilation, encoding
-from supple._solve.arguments import start_values
 from supple._solve.foreign import in_precision
 from supple._solve.limits_in_use import LimitsInUse, unlimited
 from supple._solve.margins import narrowed
+from supple._solve.tracker_arguments import bounds, seconds, status_slack, tracker_start
+from supple._solve.tracker_levels import ROTATIONS, levels_of
 from supple.damping import Damping
 from supple.errors import BadInput
 from supple.frame import Array, Frame
@@ -35,7 +35,6 @@ _RECOVER = get_args(Recover)
 _NAN = math.nan
 _MAX_DELAY = 1.0  # s
 _MAX_PREDICTION = 0.1  # s
-_ROTATIONS = range(3, 8)  # the components of an error that are angles
 _FASTEST_SLIDE = 10.0  # m/s^2: largest default acceleration of a prismatic joint
 _LONGEST_RAMP = 0.04  # s: to reach the acceleration in use, where jerk is given
 _SHORTEST_END = 0.008  # s: in which an acceleration may end whatever the jerk, where jerk is given
@@ -109,11 +108,11 @@ class Tracker:
         size = encoding.natural_units(linkage, max(usable) if usable else math.pi)
         speed = linkage.speed
         usual = np.where([unit == "m" for unit in linkage.units], np.minimum(15.0 * size, _FASTEST_SLIDE), 15.0)
-        limit = _bounds(linkage, acceleration, "acceleration", linkage.acceleration, usual)
-        jerks = _bounds(linkage, jerk, "jerk", np.full(linkage.dof, math.inf), limit / 6e-3)
+        limit = bounds(linkage, acceleration, "acceleration", linkage.acceleration, usual)
+        jerks = bounds(linkage, jerk, "jerk", np.full(linkage.dof, math.inf), limit / 6e-3)
         limit = np.minimum(limit, _LONGEST_RAMP * jerks)
         strongest = max(
-            weight * (length / math.pi if component not in _ROTATIONS and 0 < length < math.inf else 1.0)
+            weight * (length / math.pi if component not in ROTATIONS and 0 < length < math.inf else 1.0)
             for (_, components, weights, *_), length in zip(targets, reaches, strict=True)
             for component, weight in zip(components, weights, strict=True)
         )
@@ -134,6 +133,8 @@ class Tracker:
             raise BadInput("the tracking law takes many arms; another method or a damping scheme takes one")
         self._schemes = isinstance(solver.damping, Damping)
         self._memory = local_solver.memory() if self._schemes else None
+        samples = [encoding.jacobian_at(tight_solver, q) for q in linkage.random(8, seed=0)]
+        self._moved = np.any(samples, axis=(0, 1))  # (dof,): the joints that move some end effector
         self._track = _core.Tracker(
             linkage._native,
             list(targets),
@@ -145,8 +146,8 @@ class Tracker:
             1.0 / strongest,
             (tolerance.position, tolerance.angle),
             _RECOVER.index(recover),
-            self._levels(tight_solver),
-            [_status_slack(goal, target) for goal, target in zip(goals, targets, strict=True)],
+            tuple(levels_of(goals, reaches, samples)),
+            [status_slack(goal, target) for goal, target in zip(goals, targets, strict=True)],
             np.ascontiguousarray(start),
             smooth,
             predict,
@@ -155,32 +156,6 @@ class Tracker:
         if not limits.are_the_linkages:
             self._use(limits)
         self._numbers = 4 * self._dof + 18 * len(goals)
-
-    def _levels(self, local_solver: _core.LocalSolver) -> tuple[list[int], list[int], int, list[int], list[int]]:
-        """The level of each row, the rank that each level adds, how many levels are of the first goals.
-
-        Then the level of each row and the ranks where position comes before orientation.
-
-        Goals with a lower priority number come first. Where a goal asks for more rows than the joints can meet, as of
-        an arm with five joints, its position comes before its orientation.
-        """
-        samples = [encoding.jacobian_at(local_solver, q) for q in self.linkage.random(8, seed=0)]
-        self._moved = np.any(samples, axis=(0, 1))  # (dof,): the joints that move some end effector
-        keys: list[tuple[int, int]] = []
-        for goal, length in zip(self.goals, self._reaches, strict=True):
-            components = goal._without_slack()._rows(length)[0]
-            first = len(keys)
-            rows = [sample[first : first + len(components)] for sample in samples]
-            split = max(map(encoding.rank_of, rows)) < len(components)
-            keys += [(goal.priority, int(split and component in _ROTATIONS)) for component in components]
-        order = sorted(set(keys))
-        levels = [order.index(key) for key in keys]
-        first = sum(priority == order[0][0] for priority, _ in order)
-        pairs = zip(self.goals, self._reaches, strict=True)
-        components = [c for goal, length in pairs for c in goal._without_slack()._rows(length)[0]]
-        turns = [int(component in _ROTATIONS) for component in components]
-        position_first = turns if len(order) == 1 and len(set(turns)) == 2 else []
-        return levels, _ranks(samples, levels), first, position_first, _ranks(samples, position_first)
 
     def step(
         self,
@@ -369,7 +344,7 @@ class Tracker:
         >>> tracker = Solver().track(arm, "panda_hand_tcp")
         >>> tracker.reset(arm.rest)
         """
-        self._track.reset(np.ascontiguousarray(_tracker_start(self.linkage, q)))
+        self._track.reset(np.ascontiguousarray(tracker_start(self.linkage, q)))
         if self._memory is not None:
             self._memory.reset()
 
@@ -525,50 +500,16 @@ def make_tracker(
     goals = [one if isinstance(one, Goal) else Goal(one, Frame()) for one in given]
     if any(goal.shape for goal in goals):
         raise BadInput("a tracker takes single goals; many arms come with start of shape (arms, dof)")
-    begin = _tracker_start(linkage, start)
+    begin = tracker_start(linkage, start)
     if begin.ndim > 2:
         raise BadInput(f"start must have shape (dof,) or (arms, dof), not {begin.shape}")
     near = Tolerance(1e-3, math.radians(0.5)) if tolerance is None else tolerance
     if not isinstance(recover, str) or recover not in _RECOVER:
         raise BadInput(f"recover must be 'off', 'slow' or 'free', got {_check.short(recover)}")
     in_use = unlimited(len(goals), solver.margin).changed(linkage, **limits)
-    delay, ahead = _seconds(solver, smooth, "smooth", _MAX_DELAY), _seconds(solver, predict, "predict", _MAX_PREDICTION)
+    delay = seconds(smooth, "smooth", _MAX_DELAY, solver.searches)
+    ahead = seconds(predict, "predict", _MAX_PREDICTION, solver.searches)
     return Tracker(linkage, goals, solver, begin, acceleration, jerk, near, delay, ahead, recover, in_use)
-
-
-def _seconds(solver: Solver, value: float, name: str, most: float) -> float:
-    """A time of an option that filters commands, checked."""
-    number = _check.real(value)
-    if not 0 <= number <= most:
-        raise BadInput(f"{name} must be a number of seconds from 0 to {most:g}, got {_check.short(value)}")
-    if number and not solver.searches:
-        raise BadInput(f"{name} needs the tracking law; another method or a damping scheme does not filter commands")
-    return number
-
-
-def _tracker_start(linkage: Linkage, start: ArrayLike | None) -> Array:
-    """Joint values to begin at. Far outside there is no way back in a reasonable time, and angles are not exact."""
-    begin = start_values(linkage, start)
-    far = np.abs(begin) > LARGEST_ANGLE
-    if far.any():
-        index = tuple(int(i) for i in np.argwhere(far)[0])
-        name, value = linkage.names[index[-1]], begin[index]
-        raise BadInput(f"start: {name} is {value:g}; a tracker begins within {LARGEST_ANGLE:g} rad or m of 0")
-    return begin
-
-
-def _ranks(samples: Sequence[Array], levels: Sequence[int]) -> list[int]:
-    """The rank that each level of rows adds to those before."""
-    ranks = [
-        max(encoding.rank_of(sample[np.array(levels) <= level]) for sample in samples) for level in sorted(set(levels))
-    ]
-    return [rank - before for before, rank in zip([0, *ranks], ranks, strict=False)]
-
-
-def _status_slack(goal: Goal, target: encoding.Target) -> list[float]:
-    """The slack of each row that the tracker has; a line has two rows without slack, and one with it."""
-    slacks, rows = goal._slacks(), len(target[1])
-    return slacks if len(slacks) == rows else slacks[:1] + slacks
 
 
 def _whose(goal: Goal) -> str:
@@ -587,14 +528,3 @@ def _not_numbers(**given: object) -> BadInput:
         if not isinstance(value, int | float)
     ]
     return BadInput("; ".join(wrong) or "a goal must be a frame, a Goal, or one for each end effector")
-
-
-def _bounds(linkage: Linkage, given: ArrayLike | None, what: str, known: Array, otherwise: Array) -> Array:
-    """Bounds (dof,): the smaller of those given and known, or else a default."""
-    if given is None:
-        return np.where(np.isfinite(known), known, otherwise)
-    row = _check.one_or_each(given, linkage.dof, what)
-    if not (np.isfinite(row) & (row > 0)).all():
-        raise BadInput(f"{what} must be finite and positive, got {_check.short(given)}")
-    smaller: Array = np.minimum(row, known)
-    return smaller

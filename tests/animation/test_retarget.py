@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -9,7 +10,17 @@ import numpy as np
 import pytest
 
 from supple import BadInput, Goal, Motion, SuppleError, models
-from supple.animate import BodyMap, Retarget, Timeline, blend, load_clip, load_maps, plant_feet, save_maps
+from supple.animate import (
+    BodyMap,
+    Retarget,
+    Timeline,
+    blend,
+    load_clip,
+    load_maps,
+    plant_feet,
+    save_maps,
+    timeline_file,
+)
 from supple.animate.body_names import matched
 from supple.animate.smoothing import bridged, raised, smoothed, within_speeds
 
@@ -189,6 +200,20 @@ def test_hostile_arguments_raise_nothing_but_errors_of_supple(name):
     for bad in HOSTILE:
         with contextlib.suppress(SuppleError):
             CALLS[name](bad)
+
+
+def test_maps_are_written_to_files_only_and_read_from_ordinary_ones(tmp_path):
+    parts = BodyMap.of(HUMAN)
+    for wrong in (1, True, None, "", b"maps.json", "a\0b"):  # the number of an open file would be written and closed
+        with pytest.raises(BadInput, match="path must be the path of a file"):
+            save_maps(wrong, parts, parts)
+    with pytest.raises(BadInput, match="target must be a BodyMap"):
+        save_maps(tmp_path / "maps.json", parts, None)
+    assert not list(tmp_path.iterdir())
+    os.mkfifo(tmp_path / "pipe.json")
+    for read in (lambda file: load_maps(file, HUMAN, HUMAN), lambda file: timeline_file.read(file, models.get)):
+        with pytest.raises(BadInput, match="a device or a pipe is not read"):
+            read(tmp_path / "pipe.json")
 
 
 # -- smoothing in time ------------------------------------------------------------------------------------------------

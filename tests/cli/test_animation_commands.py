@@ -98,11 +98,13 @@ def test_a_figure_or_a_file_of_keys_opens_the_page(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [keys]
 
 
-def test_a_clip_plays_in_the_viewer(clip, monkeypatch):
+def test_a_clip_plays_in_the_viewer(tmp_path, monkeypatch):
     pytest.importorskip("viser")
     from supple import view
     from supple.view import player
 
+    figure, clip = models.human(1.9), tmp_path / "wait.bvh"
+    Motion(figure, np.arange(13) / 60, np.tile(figure.rest, (13, 1))).save(clip, up="z", unit="cm")
     played = []
     make = player.play
     monkeypatch.setattr(player, "play", lambda motion, **options: played.append(make(motion, **options)) or played[-1])

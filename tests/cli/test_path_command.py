@@ -52,6 +52,7 @@ def test_a_path_that_is_too_fast_says_so_and_can_be_retimed(run: Run) -> None:
     assert fast.exit_code == 1
     assert "comes too soon" in fast.stdout
     assert "too fast, at frames" in fast.stdout
+    assert fast.stdout.count("  --retime stretches the time\n") == 1
     slower = run("path", "seam.csv", *LINK, "--duration", "0.3", "--retime")
     assert slower.exit_code == 0
     assert "time stretched by" in slower.stdout
@@ -81,6 +82,8 @@ def test_both_pictures_are_drawn(run: Run, tmp_path: Path) -> None:
         (("seam.csv", *LINK, "--plot", "joints.bmp"), "--plot takes a file"),
         (("seam.csv", *LINK, "--start", "1,2"), "--start needs 6 values"),
         (("seam.csv", *LINK, "--axis", "0", "0", "1"), "an axis needs directions"),
+        (("seam.csv", *LINK, "--prefer", "fast"), "'least motion', 'centred', 'conditioning'"),
+        (("seam.csv", "--robot", "ur5", "--link", "tool"), "did you mean 'tool0'"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(run: Run, arguments: tuple[str, ...], said: str) -> None:

@@ -4,12 +4,13 @@ import json
 import subprocess
 import sys
 
-import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from job_tables import LINK, contents, joint_table, write
-from supple.cli import app
+pq = pytest.importorskip("pyarrow.parquet")  # an installed wheel is tested without the extras
+
+from job_tables import LINK, contents, joint_table, write  # noqa: E402
+from supple.cli import app  # noqa: E402
 
 
 def run(*words: object) -> tuple[int, str]:
@@ -53,6 +54,16 @@ def test_each_kind_of_work_writes_its_columns(folder, tmp_path):
     assert code == 0
     data = json.loads(text)
     assert (data["made"], data["kept"], data["outcomes"]["arrived"]) == (0, 2, 120)
+
+
+def test_results_of_another_job_are_refused_in_the_spelling_of_the_command(folder, tmp_path):
+    words = ["panda", folder, tmp_path / "out", "--link", LINK, "--pose", "ee", "--rate"]
+    assert run("path", *words, "30")[0] == 0
+    code, text = run("path", *words, "60")
+    assert code == 2
+    assert "(rate differs): choose another target, or give --overwrite" in text
+    assert "True" not in text
+    assert run("path", *words, "60", "--overwrite")[0] == 0
 
 
 def test_a_dry_run_says_what_would_be_done_and_writes_nothing(folder, tmp_path):

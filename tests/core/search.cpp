@@ -100,6 +100,7 @@ struct Tree {
                                 nearest};
     void *memory = allocate(search_memory, search_bytes(problem));
     void *scratch = allocate(scratch_memory, search_kernels.scratch(problem, company));
+    search_kernels.place(problem, company, scratch);
     bool table_possible;
     long before = allocations;
     search = set_up_search(problem, options, memory, table_possible);
@@ -305,6 +306,7 @@ void check_round(const Tree &tree, const Cases &cases, bool started, int round, 
   std::vector<Found> found(company);
   std::vector<double> memory;
   void *scratch = Tree::allocate(memory, search_kernels.scratch(tree.problem, company));
+  search_kernels.place(tree.problem, company, scratch);
   const SearchBatch batch{company, cases.goals.data(), started ? cases.starts.data() : nullptr,
                           {},      q.data(),           found.data()};
   long before = allocations;
@@ -358,6 +360,19 @@ void searches(Report &report, bool plain) {
     report.add("of chains that may have a table, some have one", type, laws.tables > 0 ? 0 : 1, 0);
 }
 
+// Scratch arrays of a search in T.
+template <class T>
+struct Placed {
+  std::vector<double> memory;
+  RestartScratch<T> scratch;
+  explicit Placed(const Problem &problem) {
+    ScratchLayout count = ScratchLayout::count();
+    lay_out(scratch, count, problem);
+    ScratchLayout place = ScratchLayout::place(Tree::allocate(memory, count.bytes()));
+    lay_out(scratch, place, problem);
+  }
+};
+
 // The whole search for plain doubles: arrives where lanes do, at the same joint values if one of the first
 // restarts arrives there and each restart is on its own.
 void scalar_search(Report &report, bool plain) {
@@ -369,29 +384,22 @@ void scalar_search(Report &report, bool plain) {
     const Tree tree = random_tree(random, plain, round);
     const Cases cases(random, tree);
     const int n = tree.n;
-    RestartScratch<double> scratch, alone_scratch;
-    std::vector<double> memory, lane_memory;
-    ScratchLayout count = ScratchLayout::count();
-    lay_out(scratch, count, tree.problem);
-    lay_out(alone_scratch, count, tree.problem);
-    ScratchLayout place = ScratchLayout::place(Tree::allocate(memory, count.bytes()));
-    lay_out(scratch, place, tree.problem);
-    lay_out(alone_scratch, place, tree.problem);
-    void *lanes = Tree::allocate(lane_memory, search_kernels.scratch(tree.problem, company));
+    Placed<double> many(tree.problem), one(tree.problem);
+    Placed<Wide> wide(tree.problem);
+    Placed<Narrow> narrow(tree.problem);
     std::vector<double> q(company * n), lane_q(company * n), alone(n);
     std::vector<Found> found(company), lane_found(company);
     int left[company];
     const bool started = round % 4 > 1;
     SearchBatch batch{company, cases.goals.data(), started ? cases.starts.data() : nullptr,
                       {},      lane_q.data(),      lane_found.data()};
-    search_kernels.many(tree.problem, tree.search, batch, lanes);
+    search_many(tree.problem, tree.search, batch, wide.scratch, narrow.scratch, left);
     batch.q = q.data();
     batch.found = found.data();
-    search_many(tree.problem, tree.search, batch, scratch, alone_scratch, left);
+    search_many(tree.problem, tree.search, batch, many.scratch, one.scratch, left);
     for (int i = 0; i < company; ++i) {
       int answers = 0;
-      search_one(tree.problem, tree.search, cases.request(i, started, 1), alone_scratch, alone.data(),
-                 answers);
+      search_one(tree.problem, tree.search, cases.request(i, started, 1), one.scratch, alone.data(), answers);
       bool same = found[i].outcome == lane_found[i].outcome;
       for (int l = 0; l < n; ++l)
         apart.see(same_bits(alone[l], q[i * n + l]) ? 0 : 1, round);
@@ -419,26 +427,19 @@ void float_search(Report &report, bool plain) {
     const Tree tree = random_tree(random, plain, round);
     const Cases cases(random, tree);
     const int n = tree.n;
-    RestartScratch<T> scratch;
-    RestartScratch<Alone> alone_scratch;
-    std::vector<double> memory, lane_memory;
-    ScratchLayout count = ScratchLayout::count();
-    lay_out(scratch, count, tree.problem);
-    lay_out(alone_scratch, count, tree.problem);
-    void *block = Tree::allocate(memory, count.bytes());
-    ScratchLayout place = ScratchLayout::place(block);
-    lay_out(scratch, place, tree.problem);
-    lay_out(alone_scratch, place, tree.problem);
-    void *lanes = Tree::allocate(lane_memory, search_kernels.scratch(tree.problem, company));
+    Placed<T> many(tree.problem);
+    Placed<Alone> one(tree.problem);
+    Placed<Wide> wide(tree.problem);
+    Placed<Narrow> narrow(tree.problem);
     std::vector<double> q(company * n), alone(n);
     std::vector<Found> found(company), double_found(company);
     int left[company];
     const bool started = round % 4 > 1;
     SearchBatch batch{company, cases.goals.data(), started ? cases.starts.data() : nullptr,
                       {},      q.data(),           double_found.data()};
-    search_kernels.many(tree.problem, tree.search, batch, lanes);
+    search_many(tree.problem, tree.search, batch, wide.scratch, narrow.scratch, left);
     batch.found = found.data();
-    search_many(tree.problem, tree.search, batch, scratch, alone_scratch, left);
+    search_many(tree.problem, tree.search, batch, many.scratch, one.scratch, left);
     for (int i = 0; i < company; ++i) {
       const Request request = cases.request(i, started, 1);
       const double *row = q.data() + i * n, away = tree.away(row, request.goals);
@@ -447,7 +448,7 @@ void float_search(Report &report, bool plain) {
       if (solved != (away <= 1) && !(std::fabs(away - 1) < 1e-3))
         wrong_outcome.see(larger(away, 1.0), round);
       int answers = 0;
-      search_one(tree.problem, tree.search, request, alone_scratch, alone.data(), answers);
+      search_one(tree.problem, tree.search, request, one.scratch, alone.data(), answers);
       apart.see(answers == solved ? 0 : 1, round);
       for (int l = 0; l < n; ++l)
         apart.see(same_bits(alone[l], row[l]) ? 0 : 1, round);

@@ -5,7 +5,8 @@ import pytest
 from search.arms import ARMS
 
 from host_device import HostArray, stand_in
-from supple import Goal, Solver, models
+from random_trees import random_tree
+from supple import Frame, Goal, Solver, models
 from supple._cuda import blocks, forward, search
 from supple._solve import search as core_search
 
@@ -94,14 +95,18 @@ def test_goals_out_of_reach_get_the_nearest_answer_of_the_processor(few, monkeyp
     ours = Solver().solve(arm.linkage, goal)
     assert (found.outcome.numpy() == ours.outcomes).all()
     assert (found.outcome.numpy()[9:] == ARRIVED).all()
-    assert (found.outcome.numpy()[:6] != ARRIVED).all()
+    missed = found.outcome.numpy() != ARRIVED
+    assert missed.sum() >= 4
 
     def weighted(q):
+        """The squared error that the search makes least, with metres as pi / reach."""
         tip = arm.linkage.frame(q, arm.link).matrix
         far = np.linalg.norm(tip[:, :3, 3] - frames[:, :3, 3], axis=1)
-        return far
+        turned = Frame.at(np.zeros(3), tip[:, :3, :3] @ np.swapaxes(frames[:, :3, :3], 1, 2))
+        turn = np.linalg.norm(turned.to_rotvec(), axis=1)
+        return (np.pi / arm.linkage.reach(arm.link) * far) ** 2 + turn**2
 
-    assert (weighted(found.q.numpy())[:6] <= weighted(ours.q)[:6] + 1e-3).all()
+    assert (weighted(found.q.numpy())[missed] <= 1.01 * weighted(ours.q)[missed] + 1e-9).all()
 
 
 @pytest.mark.slow
@@ -119,7 +124,7 @@ def test_a_row_that_is_no_frame_is_invalid_and_the_others_are_solved():
 
 
 @pytest.mark.slow
-def test_a_start_and_several_answers_are_those_of_the_processor():
+def test_the_answer_nearest_to_a_start_is_that_of_the_processor():
     arm = ARMS["ur5"]()
     frames, starts = reachable(arm.linkage, arm.link, 10, 10), arm.linkage.random(10, seed=11)
     goal = Goal(arm.link, frames)
@@ -129,34 +134,48 @@ def test_a_start_and_several_answers_are_those_of_the_processor():
     ours = Solver().solve(arm.linkage, goal, starts)
     assert (found.outcome.numpy() == ARRIVED).all()
     assert np.abs(found.q.numpy() - ours.q).max() < 1e-6
-    several = solver.solve(parts, 10, 0, wanted=3)
-    ours = Solver().solve(arm.linkage, goal, solutions=3)
-    assert (several.outcome.numpy() == ours.outcomes).all()
-    assert np.abs(several.q.numpy() - ours.q).max() < 1e-6
+
+
+@pytest.mark.slow
+def test_several_answers_differ_and_are_met():
+    arm = ARMS["ur5"]()
+    frames = reachable(arm.linkage, arm.link, 10, 10)
+    solver = device_solver(arm.linkage, [Goal(arm.link, frames)])
+    found = solver.solve([blocks.frame_goal(HostArray(frames))], 10, 0, wanted=3)
+    q, met = found.q.numpy(), found.outcome.numpy() == ARRIVED
+    assert met[:, 0].all()
+    assert met.mean() > 0.9
+    assert set(np.unique(found.outcome.numpy())) <= {ARRIVED, OUT_OF_BUDGET}
+    tip = arm.linkage.frame(q, arm.link).matrix
+    assert np.linalg.norm(tip[..., :3, 3] - frames[:, None, :3, 3], axis=-1).max() <= 1e-6
+    for i, k in ((0, 1), (0, 2), (1, 2)):
+        assert (np.abs(q[:, i] - q[:, k]).max(axis=1)[met[:, i] & met[:, k]] > 0.01).all()
 
 
 @pytest.mark.slow
 def test_several_goals_of_a_tree_are_met():
-    linkage = models.baxter().part("base", "left_gripper", "right_gripper")
+    links = ("left_gripper", "right_gripper")
+    linkage = models.baxter().part("base", *links)
     q = linkage.random(20, seed=12)
-    goals = [Goal(link, linkage.frame(q, link)) for link in ("left_gripper", "right_gripper")]
-    solver = device_solver(linkage, goals)
+    frames = [np.array(linkage.frame(q, link).matrix) for link in links]
+    solver = device_solver(linkage, [Goal(link, each) for link, each in zip(links, frames, strict=True)])
     assert not solver.has_arm
-    found = solver.solve([blocks.frame_goal(HostArray(np.array(goal._frame.matrix))) for goal in goals], 20, 0)
-    for goal in goals:
-        check_laws(linkage, goal.link, np.array(goal._frame.matrix), found, 1)
+    found = solver.solve([blocks.frame_goal(HostArray(each)) for each in frames], 20, 0)
+    for link, each in zip(links, frames, strict=True):
+        met = np.linalg.norm(linkage.frame(found.q.numpy(), link).position - each[:, :3, 3], axis=1)
+        assert met.max() <= 1e-6
+    assert (found.outcome.numpy() == ARRIVED).all()
+    assert (found.q.numpy() >= linkage.lower).all()
+    assert (found.q.numpy() <= linkage.upper).all()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-@pytest.mark.parametrize("name", ["panda", "g1", "so101"])
-def test_frames_and_jacobians_are_those_of_the_processor(name, kind):
-    linkage = models.get(name)
+def check_forward(linkage, kind, links):
     q = linkage.random(150, seed=13).astype(kind)
-    allowed = 1e-5 if kind == np.float32 else 1e-13
-    links = list(linkage.links)[-3:]
-    names = [getattr(link, "name", link) for link in links]
-    for link in names:
+    whole = linkage.frames(q.astype(float))
+    size = max(1.0, np.abs(whole).max())
+    allowed = size * (1e-5 if kind == np.float32 else 1e-13)
+    names = [link.name for link in linkage.links]
+    for link in links:
         chain = forward.DeviceChain(linkage._native, link, linkage.dof, 0)
         frames, jacobians = chain.frame_and_jacobian(HostArray(q), 0)
         expected, J = linkage.frame_and_jacobian(q.astype(float), link)
@@ -164,4 +183,17 @@ def test_frames_and_jacobians_are_those_of_the_processor(name, kind):
         assert np.abs(frames.numpy() - expected.matrix).max() <= allowed
         assert np.abs(jacobians.numpy() - J).max() <= allowed
     tree = forward.DeviceTree(linkage._native, names, linkage.dof, 0)
-    assert np.abs(tree.frames(HostArray(q), 0).numpy() - linkage.frames(q.astype(float), names)).max() <= allowed
+    assert np.abs(tree.frames(HostArray(q), 0).numpy() - whole).max() <= allowed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_frames_and_jacobians_of_an_arm_are_those_of_the_processor(kind):
+    check_forward(models.panda(), kind, ["panda_hand_tcp", "panda_link4"])
+
+
+@pytest.mark.gate
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_frames_and_jacobians_of_all_kinds_of_joints_are_those_of_the_processor(seed):
+    linkage = random_tree(seed, 12)
+    check_forward(linkage, np.float64, [linkage.links[-1].name])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,14 +14,15 @@ from typer.testing import CliRunner
 
 from supple import models
 from supple.cli import app
-from supple.cli.teleop import _arm, _places
+from supple.cli.teleop import _arm
 from supple.errors import BadInput
 from supple.teleop import Command, Recording, SimulatedArm, Tick
 from supple.teleop.methods import METHODS
-from supple.teleop.page import serve, words
+from supple.teleop.page import invitation, serve, words
 from supple.teleop.page.arm import Arm, from_upload
 from supple.teleop.page.panel import note, status
 from supple.teleop.page.tour import HAZARDS, RATE
+from supple.view import address, qr
 
 JOINT = """<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>
 <origin xyz="{x} 0 0"/><axis xyz="0 {y} {z}"/><limit lower="-1" upper="1" velocity="2"/>{mimic}</joint>"""
@@ -119,11 +122,41 @@ def test_why_names_the_reason_of_a_hold(tmp_path: Path) -> None:
 
 def test_the_address_for_other_machines_is_not_localhost() -> None:
     for host in ("0.0.0.0", "::", ""):
-        places = _places(host)
-        assert places
-        assert not any(place.startswith(("localhost", "127.", "0.", "[::]", "[::1]")) for place in places)
-    assert _places("192.168.7.3") == ["192.168.7.3"]
-    assert _places("fe80::1") == ["[fe80::1]"]
+        urls = address.network_urls(host, 80)
+        assert urls
+        assert not any(url.startswith(("http://localhost", "http://127.", "http://0.", "http://[::")) for url in urls)
+    assert address.network_urls("192.168.7.3", 8080) == ["http://192.168.7.3:8080"]
+    assert address.network_urls("fe80::1", 8080) == ["http://[fe80::1]:8080"]
+
+
+def modules(lines: list[str]) -> np.ndarray:
+    """The dark modules of a QR code that is drawn with half blocks (rows, columns)."""
+    halves = {"█": (0, 0), "▀": (0, 1), "▄": (1, 0), " ": (1, 1)}
+    return np.array([[halves[sign][k] for sign in line] for line in lines for k in (0, 1)], dtype=bool)
+
+
+def test_a_qr_code_has_its_finders_and_a_border_and_depends_on_the_address() -> None:
+    codes = [modules(qr.for_terminal(f"http://192.168.7.{k}:8080").split("\n")) for k in (3, 4)]
+    finder = np.ones((7, 7), dtype=bool)
+    finder[1:6, 1:6], finder[2:5, 2:5] = False, True
+    for code in codes:
+        n = code.shape[1]
+        assert not any(side.any() for side in (code[:2], code[:, :2], code[n - 2 :]))
+        for row, column in ((2, 2), (2, n - 9), (n - 9, 2)):
+            assert np.array_equal(code[row : row + 7, column : column + 7], finder)
+    assert (codes[0] != codes[1]).any()
+
+
+def test_a_page_shows_its_address_for_other_machines_only_if_they_can_reach_it() -> None:
+    shown: list[str] = []
+    gui = SimpleNamespace(add_folder=lambda *_, **__: contextlib.nullcontext(), add_html=shown.append)
+    invitation.add(gui, "127.0.0.1", 8080)
+    invitation.add(gui, "::1", 8080)
+    assert shown == []
+    invitation.add(gui, "192.168.7.3", 8080)
+    (text,) = shown
+    assert 'href="http://192.168.7.3:8080"' in text
+    assert "<svg" in text
 
 
 def test_the_arm_of_the_command_line(tmp_path: Path) -> None:
@@ -168,7 +201,7 @@ def test_an_attached_arm_cannot_be_changed_for_another(tmp_path: Path) -> None:
     with serve(linkage, port=0, folder=tmp_path, arm=SimulatedArm(linkage)) as page:
         for act in (
             lambda: page._actions.choose_arm("panda"),
-            lambda: page._actions.choose_link("moving_jaw_so101_v1_link"),
+            lambda: page._actions.choose_links(("moving_jaw_so101_v1_link",)),
             lambda: page._actions.upload("a.urdf", urdf(*ARM)),
         ):
             act()

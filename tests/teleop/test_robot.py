@@ -339,3 +339,65 @@ def test_a_program_that_ends_leaves_the_arm_as_chosen(tmp_path: Path, on_exit: s
     expected = {"return": 0, "raise": 3, "SIGTERM": 128 + signal.SIGTERM}
     assert done.returncode == expected[ending]
     assert (tmp_path / "said").read_text() == on_exit
+
+
+# -- arms that misbehave ----------------------------------------------------------------------------------------------
+
+
+class Mute(Exception):
+    """An error that cannot be printed."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class Odd:
+    """An arm whose rate, or whose reading, is odd."""
+
+    def __init__(self, rate: object, error: type[Exception] | None = None) -> None:
+        self._rate, self._error, self.held = rate, error, 0
+
+    @property
+    def rate(self) -> Any:
+        if isinstance(self._rate, Exception):
+            raise self._rate
+        return self._rate
+
+    def read(self) -> Any:
+        if self._error is not None:
+            raise self._error
+        return ARM.rest
+
+    def write(self, q: Any) -> None:
+        pass
+
+    def hold(self) -> None:
+        self.held += 1
+
+
+@pytest.mark.parametrize("rate", [OSError("unplugged"), 1e-320, 1e300, -1, "fast", None, float("nan")])
+def test_an_odd_rate_does_not_end_the_thread_of_an_arm(rate: object) -> None:
+    odd = Odd(rate)
+    connection = Connection(odd, ARM)
+    assert until(lambda: connection.cycles > 3)
+    assert connection.rate == robot.RATE
+    connection.close()
+    assert odd.held == 1
+
+
+def test_an_error_that_cannot_be_printed_does_not_end_the_thread_of_an_arm() -> None:
+    odd = Odd(100.0, Mute)
+    connection = Connection(odd, ARM)
+    assert until(lambda: connection.errors > 1)
+    assert "Mute" in repr(connection)
+    connection.close()
+    assert odd.held == 1
+
+
+@pytest.mark.parametrize("rate", [1e-3, 1e6, 5e-324, 1e300])
+def test_a_rate_that_no_clock_can_keep_is_refused(rate: float) -> None:
+    with pytest.raises(BadInput, match=r"from 0\.01 to 100,000"):
+        Connection(Odd(100.0), ARM, rate=rate)
+    tracker = Solver().track(ARM, LINK)
+    with pytest.raises(BadInput, match=r"from 0\.01 to 100,000"):
+        Loop([Frame()], Mapping(), tracker, print, rate)

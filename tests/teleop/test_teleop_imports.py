@@ -33,8 +33,9 @@ INSIDE = {
     ),
     "servo": (("bus", "motors"), ("arm", "guide")),
     "page": (
-        ("arm", "drivers", "heartbeat", "keys", "queue"),
-        ("uploads", "handles", "arm_view", "words", "plots", "waiting", "stop"),
+        ("archive", "arrow", "drivers", "gamepad", "heartbeat", "invitation", "keys", "queue"),
+        ("arm",),
+        ("uploads", "handles", "arm_view", "words", "plots", "waiting", "stop", "handle_choice", "joints"),
         ("panel",),
         ("tour", "session"),
         ("scripts",),

@@ -451,3 +451,21 @@ def test_no_arm_is_reported_singular_far_from_singularities(name):
             reach = max(arm.reach(link) for link in links)
             assert step.distance.max() <= 1e-4 * reach
             assert step.angle.max() <= 1e-4
+
+
+@pytest.mark.parametrize("speed", [0.05, 0.2])
+def test_a_circle_beside_full_stretch_is_followed_where_the_joints_can(speed):
+    """The UR5 passes 5 mm inside its full reach. The exact motion needs 55 % of its bounds at 20 cm/s."""
+    rate, radius = 300, 0.0947823
+    start = np.array([-0.916585, 1.633909, 1.412599, -4.835565, 1.724794, 0.785613])
+    here = UR5.frame(start, "tool0")
+    u, w = np.array([0.288943, -0.501206, 0.815662]), np.array([0.939406, -0.015731, -0.342445])
+    tracker = Solver().track(UR5, "tool0", start=start, acceleration=15.0)
+    angle, farthest = 0.0, 0.0
+    for tick in range(round((2 * np.pi * radius / speed + 1) * rate)):
+        v = min(tick / rate, 1.0)
+        angle += v**3 * (10 + v * (6 * v - 15)) * speed / radius / rate
+        way = radius * ((np.cos(angle) - 1) * u + np.sin(angle) * w)
+        step = tracker.step(Frame.at(way) @ here, 1 / rate)
+        farthest = max(farthest, float(np.ravel(step.distance)[0]))
+    assert farthest < 5e-5

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -33,6 +35,7 @@ pytest.importorskip("viser", reason="the view extra is not installed")
 trimesh = pytest.importorskip("trimesh")
 
 from supple.view import bodies, panel, solids  # noqa: E402
+from supple.view.server import _SharedEvent  # noqa: E402
 
 ALL = models.names()
 WHITE = (1.0, 1.0, 1.0, 1.0)
@@ -267,3 +270,21 @@ def test_the_caption_of_a_drawn_solution_ends_above_its_axes(name: str) -> None:
     canvas.draw()
     renderer = canvas.get_renderer()
     assert figure.texts[0].get_window_extent(renderer).y0 >= figure.axes[0].get_tightbbox(renderer).y1
+
+
+def test_any_thread_may_set_the_event_of_a_server_while_others_wait_for_it() -> None:
+    async def woken() -> bool:
+        event = _SharedEvent()
+        waits = asyncio.ensure_future(event.wait())
+        await asyncio.sleep(0)
+        outside = threading.Thread(target=event.set)
+        waiters, event._waiters = event._waiters, None  # another thread must not touch those who wait
+        outside.start()
+        outside.join()
+        assert event.is_set()
+        event._waiters = waiters
+        assert not waits.done()
+        event.set()  # viser calls it in the thread of the server too
+        return await asyncio.wait_for(waits, 5.0)
+
+    assert asyncio.run(woken())

@@ -21,7 +21,8 @@ struct Counters {
 
 // ---- Seeds ----
 
-// Seed k of a row, in the order of the chain: make_seed of an arm, which has neither arcs nor a floating root.
+// Seed k of a row, in the order of the chain: make_seed of an arm, which has neither arcs nor a floating
+// root.
 template <int N>
 SUPPLE_FLAT void load_arm_seed(const SolverBlock &block, const Arm<float, N> &arm, TableSeeds &seeds, int k,
                                float *q) {
@@ -31,9 +32,9 @@ SUPPLE_FLAT void load_arm_seed(const SolverBlock &block, const Arm<float, N> &ar
   for (int i = 0; i < N; ++i) {
     const int l = arm.joints[i].index;
     const SearchJoint &joint = search.joints[l];
-    const double x = sample >= 0         ? seeds.value(search.table, sample, l)
+    const double x = sample >= 0        ? seeds.value(search.table, sample, l)
                      : k == seeds.count ? joint.middle
-                                         : even_seed(joint, k - seeds.count);
+                                        : even_seed(joint, k - seeds.count);
     q[i] = float(joint.weighted_size > 0 ? clip(x, joint.lower, joint.upper) : joint.middle);
   }
 }
@@ -66,7 +67,8 @@ SUPPLE_FLAT void begin_descent(Descent<N> &descent) {
 
 // One step; where the descent ends, its q stays.
 template <int N>
-SUPPLE_FLAT Progress advance_descent(const Arm<float, N> &arm, const Frame<float> &goal, Descent<N> &descent) {
+SUPPLE_FLAT Progress advance_descent(const Arm<float, N> &arm, const Frame<float> &goal,
+                                     Descent<N> &descent) {
   constexpr int window = SearchConstants::error_window;
   float next[N];
   const float error = arm_step(arm, goal, descent.q, next).squared_error;
@@ -100,7 +102,7 @@ SUPPLE_FLAT Frame<float> single_goal(const double *goal) {
 // judged is what is returned: joints that wrap are brought back first.
 template <int N>
 SUPPLE_FLAT bool polish_arm(const SolverBlock &block, const Arm<double, N> &arm, const double *goal_numbers,
-                        double *q, int &steps) {
+                            double *q, int &steps) {
   const Search &search = block.search;
   const Problem &problem = block.problem;
   const Request request{goal_numbers, nullptr, 1, Deadline{}};
@@ -108,8 +110,7 @@ SUPPLE_FLAT bool polish_arm(const SolverBlock &block, const Arm<double, N> &arm,
   SUPPLE_UNROLL(16)
   for (int k = 0; k < N; ++k) {
     const ArmJoint<double> &joint = arm.joints[k];
-    q[k] =
-        joint.size > 0 ? clip(q[k], joint.lower, joint.upper) : reference(search, request, joint.index);
+    q[k] = joint.size > 0 ? clip(q[k], joint.lower, joint.upper) : reference(search, request, joint.index);
   }
   for (steps = 0; steps < SearchConstants::polish_steps; ++steps) {
     SUPPLE_UNROLL(16)
@@ -145,8 +146,9 @@ SUPPLE_FLAT void store_answer(const Arm<double, N> &arm, const double *q, double
 // Reads the goal of a row, and makes its first seeds: `seeds` has room for seed_count x N numbers. A goal
 // beyond reach needs none.
 template <int N>
-SUPPLE_FN void begin_row(const SolverBlock &block, const Arm<float, N> &arm, const Rows &rows, const Numbers &position,
-                         const Numbers &orientation, long long row, int seed_count, float *seeds) {
+SUPPLE_FN void begin_row(const SolverBlock &block, const Arm<float, N> &arm, const Rows &rows,
+                         const Numbers &position, const Numbers &orientation, long long row, int seed_count,
+                         float *seeds) {
   const Problem &problem = block.problem;
   double *goal = rows.goals + 12 * row;
   const Numbers none{};
@@ -210,8 +212,8 @@ SUPPLE_FN void descend_rows(const Arm<float, N> &arm, const Rows &rows, int row_
 
 // Finishes a row that came near its goal; rows that are not solved go to the list of hard rows.
 template <int N>
-SUPPLE_FN void polish_row(const SolverBlock &block, const Arm<double, N> &arm, const Rows &rows, long long row,
-                          const float *near_q, int *hard_rows, int *hard_count) {
+SUPPLE_FN void polish_row(const SolverBlock &block, const Arm<double, N> &arm, const Rows &rows,
+                          long long row, const float *near_q, int *hard_rows, int *hard_count) {
   if (rows.outcome[row] == near_goal) {
     double q[N];
     SUPPLE_UNROLL(16)
@@ -298,9 +300,8 @@ SUPPLE_FN void search_row(const SolverBlock &block, const Arm<float, N> &single_
                           long long row, int *left_rows, int *left_count) {
   int iterations = 0, restarts = 0;
   double answer[N];
-  const bool found =
-      !is_beyond_reach(block.search, goal) &&
-      search_in_lanes<N, W>(block, single_arm, double_arm, goal, answer, iterations, restarts);
+  const bool found = !is_beyond_reach(block.search, goal) &&
+                     search_in_lanes<N, W>(block, single_arm, double_arm, goal, answer, iterations, restarts);
   if (!Lanes<W>::leads())
     return;
   if (!found) {
@@ -340,8 +341,7 @@ SUPPLE_FN void finish_arm_row(const SolverBlock &block, const Arm<double, N> &ar
     const ArmError<double> left =
         arm_error(arm, traverse_arm(arm, q, axes), goal_frame(rows.goals + 12 * row), e);
     const double half_sine = 0.5 * root(left.squared_angle);
-    error = {root(left.squared_distance),
-             2 * atan2(half_sine, root(larger(0.0, 1 - half_sine * half_sine)))};
+    error = {root(left.squared_distance), 2 * atan2(half_sine, root(larger(0.0, 1 - half_sine * half_sine)))};
   }
   answers.outcome[row] = judged(block.search, outcome, error);
   answers.iterations[row] = outcome == invalid ? 0 : rows.iterations[row];

@@ -15,7 +15,8 @@ SUPPLE_FLAT S bounded(double limit) {
 // The numbers of an arm; `joints`: of the search, or null where only its frames are wanted; `joints_of_arm`
 // has room for the joints. False if the chain is no arm: it has balls, or a value with several joints.
 template <class S>
-SUPPLE_FN bool make_arm(const Chain &chain, const SearchJoint *joints, ArmBase<S> &arm, ArmJoint<S> *joints_of_arm) {
+SUPPLE_FN bool make_arm(const Chain &chain, const SearchJoint *joints, ArmBase<S> &arm,
+                        ArmJoint<S> *joints_of_arm) {
   arm = {};
   if (chain.count < 1)
     return false;
@@ -54,11 +55,12 @@ SUPPLE_FN bool make_arm(const Chain &chain, const SearchJoint *joints, ArmBase<S
 // The arm of a search for one frame. False if the search has no such arm, or if its angles are too large for
 // single precision.
 template <class S>
-SUPPLE_FN bool make_arm(const Problem &problem, const Search &search, ArmBase<S> &arm, ArmJoint<S> *joints_of_arm) {
+SUPPLE_FN bool make_arm(const Problem &problem, const Search &search, ArmBase<S> &arm,
+                        ArmJoint<S> *joints_of_arm) {
   const Target &target = problem.targets[0];
   constexpr double largest = 64; // radians or metres
-  if (!search.uses_frame_step || search.aligns_root || problem.n >= SearchConstants::arc_joints || target.chain.count != problem.n ||
-      !make_arm(target.chain, search.joints, arm, joints_of_arm))
+  if (!search.uses_frame_step || search.aligns_root || problem.n >= SearchConstants::arc_joints ||
+      target.chain.count != problem.n || !make_arm(target.chain, search.joints, arm, joints_of_arm))
     return false;
   const Frame<double> tip = constant<double>(target.chain.rotation, target.chain.position);
   const Vec<double> point = tip * load3(target.point);

@@ -13,8 +13,8 @@ constexpr int joint_count = SUPPLE_JOINTS, dof = SUPPLE_DOF, threads = SUPPLE_BL
 constexpr int widest = 6 * dof > 16 ? 6 * dof : 16;
 using RealArm = Arm<Real, (joint_count ? joint_count : 1)>;
 
-// Frames (count, 4, 4) and Jacobians (count, 6, dof) of q (count, dof); either may be null. `points`: null, or
-// points in the link's axes, point_stride apart.
+// Frames (count, 4, 4) and Jacobians (count, 6, dof) of q (count, dof); either may be null. `points`: null,
+// or points in the link's axes, point_stride apart.
 SUPPLE_KERNEL(SUPPLE_BLOCK, frame_and_jacobian, const ChainBlock *block, SUPPLE_STRUCT(RealArm, arm),
               const Real *q, const Real *points, long long point_stride, int in_link_axes, Real *frames,
               Real *jacobians, long long count) {

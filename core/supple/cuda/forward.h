@@ -72,8 +72,8 @@ SUPPLE_FLAT Frame<S> row_frame(const ChainBlock &block, const Arm<S, N> &arm, co
 
 // The Jacobian (6 x dof) of a row, in shared memory, which is zero where no joint moves the link.
 template <int joint_count, class S, int N>
-SUPPLE_FLAT void row_jacobian(const ChainBlock &block, const Arm<S, N> &arm, const Axis<S> *axes, Vec<S> point,
-                              bool in_link_axes, const Rot<S> &rotation, int dof, S *J) {
+SUPPLE_FLAT void row_jacobian(const ChainBlock &block, const Arm<S, N> &arm, const Axis<S> *axes,
+                              Vec<S> point, bool in_link_axes, const Rot<S> &rotation, int dof, S *J) {
   if constexpr (joint_count > 0) {
     SUPPLE_UNROLL(16)
     for (int k = 0; k < N; ++k) {

@@ -16,8 +16,8 @@ using WarpNumber = Pack<double, 32>;
 
 // One goal of each row: its position, orientation and direction, each given or not.
 SUPPLE_KERNEL(128, read_goals, const SolverBlock *block, int target, SUPPLE_STRUCT(Numbers, position),
-              SUPPLE_STRUCT(Numbers, orientation), SUPPLE_STRUCT(Numbers, direction), SUPPLE_STRUCT(Rows, rows),
-              long long count) {
+              SUPPLE_STRUCT(Numbers, orientation), SUPPLE_STRUCT(Numbers, direction),
+              SUPPLE_STRUCT(Rows, rows), long long count) {
   SUPPLE_THREADS(row)
   if (row < count) {
     const Problem &problem = block->problem;

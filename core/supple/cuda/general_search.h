@@ -38,7 +38,6 @@ SUPPLE_FN void solve_row(const SolverBlock &block, const Rows &rows, long long r
   ScratchLayout layout = ScratchLayout::place(memory);
   GeneralScratch<T> scratch;
   lay_out(scratch, layout, problem, rows.wanted);
-  *scratch.restarts = RestartScratch<T>();
   lay_out(*scratch.restarts, layout, problem);
   Search search = block.search;
   if (most_restarts && most_restarts < search.max_restarts)
@@ -75,9 +74,8 @@ SUPPLE_FN void finish_row(const SolverBlock &block, const Numbers &starts, const
       set_values(block, answer * block.dof, values, answers);
       error = row_error(problem, rows.goals + row * 12 * problem.target_count, values, axes);
     }
-    answers.outcome[answer] = i > 0 && i >= found && outcome != invalid
-                                  ? int(out_of_budget)
-                                  : judged(block.search, outcome, error);
+    answers.outcome[answer] =
+        i > 0 && i >= found && outcome != invalid ? int(out_of_budget) : judged(block.search, outcome, error);
     answers.iterations[answer] = outcome == invalid ? 0 : rows.iterations[row];
     answers.restarts[answer] = outcome == invalid ? 0 : rows.restarts[row];
     answers.position_error[answer] = error.position;

@@ -250,7 +250,7 @@ SUPPLE_FLAT void solve_packed(T *A, T *b) {
   SUPPLE_UNROLL(6)
   for (int i = M - 2; i >= 0; --i)
     SUPPLE_UNROLL(6)
-  for (int k = i + 1; k < M; ++k)
+  for (int k = M - 1; k > i; --k) // what is known last comes last
     b[i] = b[i] - A[k * (k + 1) / 2 + i] * b[k];
 }
 

@@ -14,8 +14,15 @@
 
 // SUPPLE_FN: a function for host and device; SUPPLE_FLAT: one so small, or so hot, that it must vanish into
 // its caller; SUPPLE_UNROLL: the next loop has at most this many rounds, all to be written out
-// SUPPLE_APART: a function that a device calls, so that it is compiled once
+// SUPPLE_APART: one that a device calls, so that it is compiled once; SUPPLE_FLAT_APART: the same on a
+// device, else SUPPLE_FLAT
+// SUPPLE_PREFETCH: memory that is needed soon
 #define SUPPLE_PRAGMA(text) _Pragma(#text)
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#define SUPPLE_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define SUPPLE_PREFETCH(address)
+#endif
 #if defined(__CUDACC__)
 #define SUPPLE_FN __host__ __device__ inline
 #if defined(SUPPLE_COMPACT) // for kernels that are seldom the hottest and must compile fast
@@ -25,6 +32,7 @@
 #endif
 #define SUPPLE_UNROLL(rounds) SUPPLE_PRAGMA(unroll)
 #define SUPPLE_APART __host__ __device__ __noinline__ inline
+#define SUPPLE_FLAT_APART SUPPLE_APART
 #elif defined(__GNUC__)
 #define SUPPLE_FN inline
 #define SUPPLE_FLAT inline __attribute__((always_inline))
@@ -41,6 +49,7 @@
 
 #if !defined(SUPPLE_APART)
 #define SUPPLE_APART inline
+#define SUPPLE_FLAT_APART SUPPLE_FLAT
 #endif
 
 namespace supple {
@@ -90,21 +99,12 @@ struct Precision<float> {
   static constexpr double half_turn = 1e-6;
   static constexpr double least_damping = 1e-7, least_pivot = 1e-8;
   static constexpr double long_square = 1e30, exp_series = 1e-4, log_series = 1e-5, frame_series = 1e-1;
-  static constexpr double handover = 1e-3;
+  static constexpr double handover = 1e-4;
 };
 template <class T>
 using PrecisionOf = Precision<Scalar<T>>;
 template <class T>
 constexpr bool is_double = sizeof(Scalar<T>) == sizeof(double);
-
-// a limit as a number of type T; what is unlimited stays finite
-template <class T>
-SUPPLE_FLAT T splat_limit(double x) {
-  if constexpr (is_double<T>)
-    return splat<T>(x);
-  constexpr double most = PrecisionOf<T>::unlimited;
-  return splat<T>(x < -most ? -most : x > most ? most : x);
-}
 
 SUPPLE_FLAT int bits_of(bool m) { return m; } // a mask as bits, one for each lane
 SUPPLE_FLAT double select(bool m, double a, double b) { return m ? a : b; }
@@ -133,10 +133,29 @@ SUPPLE_FLAT T clip(T x, T low, T high) {
   return lesser(larger(x, low), high);
 }
 
+// the first bit of a number that is not 0
+SUPPLE_FLAT int first_bit(int bits) {
+#if defined(__GNUC__) && !defined(__CUDACC__)
+  return __builtin_ctz(unsigned(bits));
+#else
+  int i = 0;
+  while (!(bits >> i & 1))
+    ++i;
+  return i;
+#endif
+}
+
 // 1.5 * 2^52 (2^23 in float): added to a small number it leaves no room for a fraction, and the last bits of
 // the sum count in whole numbers
 template <class S>
 constexpr S big = sizeof(S) == 8 ? S(6755399441055744.0) : S(12582912.0);
+
+// the whole part of a number that is not negative and less than 2^21
+template <class T>
+SUPPLE_FLAT T whole_part(T x) {
+  const T nearest = (x + T(big<Scalar<T>>)) - T(big<Scalar<T>>);
+  return select(nearest > x, nearest - splat<T>(1), nearest);
+}
 
 // of a sum with `big`: whether its whole number is odd; and x with its sign turned where that number, plus
 // `ahead`, is 2 or 3 modulo 4

@@ -42,7 +42,7 @@ struct Pack {
   typedef S V __attribute__((vector_size(W * sizeof(S))));
   V v;
   Pack() = default;
-  SUPPLE_FLAT explicit Pack(S x) : v(V{} + x) {}
+  SUPPLE_FLAT explicit Pack(S x) : v(x - V{}) {} // x - 0 is x, without an operation
   static SUPPLE_FLAT Pack of(V x) {
     Pack p;
     p.v = x;

@@ -17,6 +17,7 @@ struct ContinuationScratch {
   T *found;    // n: where the lanes arrived
   T *is_free;  // n: 1, or 0 for a joint that goes to its limit
   bool has_wish;
+  bool keeps_turns; // joints that wrap have limits too: they stay at the turn where they are
 };
 
 template <class T>
@@ -29,6 +30,16 @@ SUPPLE_FN void lay_out(ContinuationScratch<T> &scratch, ScratchLayout &layout, c
 }
 
 // ---- Steps of joints ----
+
+// The limits of a joint value; those of one that wraps count where it stays at its turn.
+SUPPLE_FN double lower_limit(const Problem &problem, const Search &search, int l, bool keeps_turns) {
+  const SearchJoint &joint = search.joints[l];
+  return joint.period > 0 && keeps_turns ? problem.lower[l] : joint.lower;
+}
+SUPPLE_FN double upper_limit(const Problem &problem, const Search &search, int l, bool keeps_turns) {
+  const SearchJoint &joint = search.joints[l];
+  return joint.period > 0 && keeps_turns ? problem.upper[l] : joint.upper;
+}
 
 // The step from q to `to` (n), in radians or metres.
 template <class T>
@@ -115,9 +126,11 @@ SUPPLE_FN bool force_to_limits(const Problem &problem, const Search &search,
   bool forced_any = false;
   for (int l = 0; l < problem.n; ++l) {
     const SearchJoint &joint = search.joints[l];
-    if (!(joint.weighted_size > 0) || (joint.lower <= -unbounded && joint.upper >= unbounded))
+    const double least = lower_limit(problem, search, l, scratch.keeps_turns),
+                 most = upper_limit(problem, search, l, scratch.keeps_turns);
+    if (!(joint.weighted_size > 0) || (least <= -unbounded && most >= unbounded))
       continue;
-    const T lower = splat<T>(joint.lower), upper = splat<T>(joint.upper);
+    const T lower = splat<T>(least), upper = splat<T>(most);
     const T to = step.q[l] + splat<T>(joint.weighted_size) * step.change[l];
     const Mask<T> free = scratch.is_free[l] > zero, low = to < lower;
     const Mask<T> forced = free & (low | (to > upper));
@@ -154,6 +167,9 @@ SUPPLE_FN SearchStepResult<T> wished_step(const Problem &problem, const Search &
       break;
   }
   apply_change(problem, search, step);
+  for (int l = 0; scratch.keeps_turns && l < problem.n; ++l)
+    if (search.joints[l].period > 0 && search.joints[l].weighted_size > 0)
+      step.next[l] = clip(step.next[l], splat<T>(problem.lower[l]), splat<T>(problem.upper[l]));
   return result;
 }
 

@@ -75,7 +75,9 @@ SUPPLE_FN bool approach_frame(const Problem &problem, const Search &search, cons
     damping *= better ? 0.3 : 8;
     for (int l = 0; l < problem.n; ++l) {
       const double most = longest_given_step(search.joints[l], path.speed[l], dt);
-      step.q[l] = splat<T>(clip(get(step.next[l], 0), before[l] - most, before[l] + most));
+      const double lower = larger(before[l] - most, lower_limit(problem, search, l, true)),
+                   upper = lesser(before[l] + most, upper_limit(problem, search, l, true));
+      step.q[l] = splat<T>(clip(get(step.next[l], 0), lower, upper));
     }
   }
   return false;

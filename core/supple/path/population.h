@@ -112,9 +112,9 @@ SUPPLE_FN void predict(const Problem &problem, const Search &search, int pack, T
                        Population<T> &population) {
   const T *q = population.q + pack * problem.n, *last = population.last + pack * problem.n;
   for (int l = 0; l < problem.n; ++l) {
-    const SearchJoint &joint = search.joints[l];
-    population.step.step.q[l] =
-        clip(q[l] + ratio * (q[l] - last[l]), splat<T>(joint.lower), splat<T>(joint.upper));
+    const T lower = splat<T>(lower_limit(problem, search, l, population.keeps_turns)),
+            upper = splat<T>(upper_limit(problem, search, l, population.keeps_turns));
+    population.step.step.q[l] = clip(q[l] + ratio * (q[l] - last[l]), lower, upper);
   }
   for (int i = 0; i < problem.ball_count; ++i)
     for (int l = problem.balls[i].index; l < problem.balls[i].index + 3; ++l)
@@ -139,7 +139,8 @@ SUPPLE_FN void set_wish(const Problem &problem, const Search &search, const Path
     const T per_size = splat<T>(1 / joint.weighted_size);
     T wish = (q[l] - scratch.step.q[l]) * per_size + drift[l];
     const double half = 0.5 * (problem.upper[l] - problem.lower[l]);
-    if (joint.period == 0 && half < 0.5 * unbounded && half > 0) {
+    const bool wraps = joint.period > 0 && !population.keeps_turns;
+    if (!wraps && half < 0.5 * unbounded && half > 0) {
       const T from_middle = q[l] - splat<T>(problem.lower[l] + half);
       const T part = magnitude(from_middle) * splat<T>(1 / half);
       const T zone = splat<T>(preference == centred ? 0 : PathConstants::limit_zone);
@@ -243,6 +244,7 @@ SUPPLE_FN void advance_pack(const Problem &problem, const Search &search, const 
   int &alive = population.alive[pack];
   predict(problem, search, pack, splat<T>(last_dt > 0 ? dt / last_dt : 0), population);
   scratch.has_wish = redundant;
+  scratch.keeps_turns = population.keeps_turns;
   for (int l = 0; l < n; ++l)
     scratch.wish[l] = splat<T>(0);
   if (redundant)

@@ -104,8 +104,8 @@ SUPPLE_FN void choose(const Problem &problem, const Search &search, const PathRe
     if (!(scratch.alive[i / W] >> i % W & 1) || is_like_tried(problem, search, i, scratch, run))
       continue;
     const double gap = whole ? end_gap(problem, search, path, i, scratch.population) : 0;
-    const double gap_cost = gap > most_gap ? 1 + PathConstants::speed_cost : 1;
-    const double cost = scratch.cost[i] + gap_cost * gap;
+    const double penalty = gap > most_gap ? PathConstants::speed_cost : 0;
+    const double cost = scratch.cost[i] + gap + penalty * gap;
     if (cost < run.cost) {
       run.cost = cost;
       run.best = i;
@@ -168,10 +168,41 @@ SUPPLE_FN double turns_into_limits(const SearchJoint &joint, double lower, doubl
   return joint.period * (first > 0 ? first : last < 0 ? last : 0);
 }
 
-// The joint values of the best candidate of a run, in the order of the path, into rows (run.frames x n).
+// Whether all joints that wrap are within their limits in all rows (frames x n), but for rounding of turns.
+SUPPLE_FN bool are_within_limits(const Problem &problem, const Search &search, int frames,
+                                 const double *rows) {
+  for (int l = 0; l < problem.n; ++l) {
+    const double rounding = PathConstants::rounding * search.joints[l].period;
+    for (int k = 0; rounding > 0 && k < frames; ++k) {
+      const double x = rows[std::size_t(k) * problem.n + l];
+      if (x < problem.lower[l] - rounding || x > problem.upper[l] + rounding)
+        return false;
+    }
+  }
+  return true;
+}
+
+// Moves joints that wrap by whole turns into their limits, the same in all rows (frames x n).
+SUPPLE_FN void move_into_limits(const Problem &problem, const Search &search, int frames, double *rows) {
+  const int n = problem.n;
+  for (int l = 0; l < n; ++l) {
+    double low = rows[l], high = rows[l];
+    for (int k = 1; k < frames; ++k) {
+      const double x = rows[std::size_t(k) * n + l];
+      low = lesser(low, x);
+      high = larger(high, x);
+    }
+    const double shift = turns_into_limits(search.joints[l], problem.lower[l], problem.upper[l], low, high);
+    for (int k = 0; shift != 0 && k < frames; ++k)
+      rows[std::size_t(k) * n + l] += shift;
+  }
+}
+
+// The joint values of the best candidate of a run, in the order of the path, into rows (run.frames x n), at
+// the turns where the run began.
 template <class T>
-SUPPLE_FN void trace_back(const Problem &problem, const Search &search, const Run &run, bool backward,
-                          const RunScratch<T> &scratch, double *rows) {
+SUPPLE_FN void trace_turns(const Problem &problem, const Run &run, bool backward,
+                           const RunScratch<T> &scratch, double *rows) {
   constexpr int W = Lane<T>::width;
   const int n = problem.n;
   const std::size_t numbers = std::size_t(PathConstants::many / W) * n;
@@ -183,17 +214,14 @@ SUPPLE_FN void trace_back(const Problem &problem, const Search &search, const Ru
     if (k > 0)
       i = scratch.parent[std::size_t(k) * PathConstants::many + i];
   }
-  for (int l = 0; l < n; ++l) {
-    double low = rows[l], high = rows[l];
-    for (int k = 1; k < run.frames; ++k) {
-      const double x = rows[std::size_t(k) * n + l];
-      low = lesser(low, x);
-      high = larger(high, x);
-    }
-    const double shift = turns_into_limits(search.joints[l], problem.lower[l], problem.upper[l], low, high);
-    for (int k = 0; shift != 0 && k < run.frames; ++k)
-      rows[std::size_t(k) * n + l] += shift;
-  }
+}
+
+// The same, within the limits.
+template <class T>
+SUPPLE_FN void trace_back(const Problem &problem, const Search &search, const Run &run, bool backward,
+                          const RunScratch<T> &scratch, double *rows) {
+  trace_turns(problem, run, backward, scratch, rows);
+  move_into_limits(problem, search, run.frames, rows);
 }
 
 } // namespace SUPPLE_ISA

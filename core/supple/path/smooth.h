@@ -148,7 +148,7 @@ SUPPLE_FN void add_limits(const Problem &problem, const Search &search, int pref
   for (int l = 0; l < problem.n; ++l) {
     const SearchJoint &joint = search.joints[l];
     const double half = 0.5 * (problem.upper[l] - problem.lower[l]);
-    if (!(joint.weighted_size > 0) || joint.period > 0 || !(half < 0.5 * unbounded) || !(half > 0))
+    if (!(joint.weighted_size > 0) || !(half < 0.5 * unbounded) || !(half > 0))
       continue;
     const double middle = problem.lower[l] + half;
     const double bound = PathConstants::smooth_zone * half;
@@ -237,7 +237,8 @@ SUPPLE_FN void find_shifts(const Problem &problem, const Search &search, const P
             scratch.coupling[std::size_t(f) * r * r + i * r + j] * scratch.shift[std::size_t(f + 1) * r + j];
 }
 
-// Brings frames begin to end of q back to their goals by Newton's steps; false if one does not arrive.
+// Brings frames begin to end of q back to their goals by Newton's steps, with joints that wrap at their
+// turns; false if one does not arrive.
 template <class T>
 SUPPLE_FN bool return_to_goals(const Problem &problem, const Search &search, const PathRequest &path,
                                int begin, int end, double *q, ContinuationScratch<T> &step) {
@@ -245,6 +246,7 @@ SUPPLE_FN bool return_to_goals(const Problem &problem, const Search &search, con
   for (int first = begin; first < end; first += W) {
     load_frames(problem, path, first, end, q, step.step);
     step.has_wish = false;
+    step.keeps_turns = true;
     for (int l = 0; l < problem.n; ++l)
       step.wish[l] = splat<T>(0);
     const int count = end - first < W ? end - first : W, wanted = (1 << count) - 1;
@@ -271,7 +273,8 @@ SUPPLE_FN bool move_frames(const Problem &problem, const Search &search, const P
       for (int i = 0; i < r; ++i)
         sum += scratch.null_space[f * size + l * r + i] * scratch.shift[std::size_t(f) * r + i];
       const std::size_t at = std::size_t(f) * n + l;
-      scratch.moved[at] = clip(q[at] + part * sum * joint.weighted_size, joint.lower, joint.upper);
+      scratch.moved[at] = clip(q[at] + part * sum * joint.weighted_size,
+                               lower_limit(problem, search, l, true), upper_limit(problem, search, l, true));
     }
   return return_to_goals(problem, search, path, begin, end, scratch.moved, step);
 }

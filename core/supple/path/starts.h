@@ -31,8 +31,11 @@ SUPPLE_FN int spread_seeds(const Problem &problem, const Search &search, const P
   for (int i = 0; i < population.count; ++i) {
     if (!(population.alive[i / W] >> i % W & 1))
       continue;
-    for (int l = 0; l < n; ++l)
-      scratch.run.seeds[std::size_t(count) * n + l] = get(population.q[i / W * n + l], i % W);
+    for (int l = 0; l < n; ++l) {
+      const double x = get(population.q[i / W * n + l], i % W), period = search.joints[l].period;
+      scratch.run.seeds[std::size_t(count) * n + l] =
+          period > 0 ? nearest_turn(x, x, period, problem.lower[l], problem.upper[l]) : x;
+    }
     ++count;
   }
   return count;
@@ -84,14 +87,14 @@ struct Meeting {
 };
 template <class T, class Narrow>
 SUPPLE_FN bool run_from_both_ends(const Problem &problem, const Search &search, const PathRequest &path,
-                                  const double *start, int count, PlanScratch<T, Narrow> &scratch,
+                                  const double *start, bool fixed, int count, PlanScratch<T, Narrow> &scratch,
                                   Meeting &meeting) {
   constexpr int W = Lane<T>::width;
   const int n = problem.n, middle = meeting.middle, last = path.frames - 1;
   RunScratch<T> &run = scratch.run;
   for (int l = 0; l < n; ++l)
     run.seeds[l] = start[l];
-  meeting.ahead = run_from_seeds(problem, search, path, 0, middle + 1, 1, count, true, scratch);
+  meeting.ahead = run_from_seeds(problem, search, path, 0, middle + 1, 1, count, fixed, scratch);
   if (meeting.ahead.frames != middle + 1)
     return false;
   read_costs(run, scratch.met_cost);
@@ -99,10 +102,21 @@ SUPPLE_FN bool run_from_both_ends(const Problem &problem, const Search &search, 
     for (int l = 0; l < n; ++l)
       scratch.met[std::size_t(i) * n + l] = get(run.population.q[i / W * n + l], i % W);
   move_history(problem, middle + 1, run);
-  meeting.back = run_from_seeds(problem, search, path, last, middle - 1, 1, count, true, scratch);
+  meeting.back = run_from_seeds(problem, search, path, last, middle - 1, 1, count, fixed, scratch);
   move_history(problem, -(middle + 1), run);
   read_costs(run, scratch.left_cost);
   return meeting.back.frames == last - middle + 1;
+}
+
+// The square of the way from one q to another, in weighted sizes; turns count.
+SUPPLE_FN double squared_way(const Problem &problem, const Search &search, const double *q,
+                             const double *to) {
+  double sum = 0;
+  for (int l = 0; l < problem.n; ++l) {
+    const double size = search.joints[l].weighted_size;
+    sum += size > 0 ? (to[l] - q[l]) * (to[l] - q[l]) / (size * size) : 0;
+  }
+  return sum;
 }
 
 // The cheapest pair of candidates that meet; false if none are near each other.
@@ -122,7 +136,7 @@ SUPPLE_FN bool choose_pair(const Problem &problem, Meeting &meeting, const Searc
       if (!(scratch.met_cost[i] < unbounded))
         continue;
       const double square =
-          squared_gap(problem, search, scratch.met + std::size_t(i) * problem.n, scratch.steps);
+          squared_way(problem, search, scratch.met + std::size_t(i) * problem.n, scratch.steps);
       const double cost =
           scratch.met_cost[i] + scratch.left_cost[j] + PathConstants::meeting_cost * std::sqrt(square);
       if (square < most * most && cost < least) {
@@ -135,18 +149,28 @@ SUPPLE_FN bool choose_pair(const Problem &problem, Meeting &meeting, const Searc
   return least < unbounded;
 }
 
-// Joins the chosen candidates of a meeting: the gap between them is spread over the frames before the middle.
+// Joins the chosen candidates of a meeting, at turns that are within the limits: the gap between them is
+// spread over the frames before the middle.
 template <class T, class Narrow>
 SUPPLE_FN bool join_pair(const Problem &problem, const Search &search, const PathRequest &path,
                          const Meeting &meeting, PlanScratch<T, Narrow> &scratch) {
   const int n = problem.n, middle = meeting.middle;
-  double *join = scratch.rows + std::size_t(middle) * n;
+  double *join = scratch.rows + std::size_t(middle) * n, *gap = scratch.steps;
+  trace_turns(problem, meeting.ahead, false, scratch.run, scratch.rows);
+  for (int l = 0; l < n; ++l)
+    gap[l] = join[l];
   move_history(problem, middle + 1, scratch.run);
-  trace_back(problem, search, meeting.back, true, scratch.run, join);
+  trace_turns(problem, meeting.back, true, scratch.run, join);
   move_history(problem, -(middle + 1), scratch.run);
   for (int l = 0; l < n; ++l)
+    gap[l] -= join[l];
+  move_into_limits(problem, search, path.frames, scratch.rows);
+  if (!are_within_limits(problem, search, path.frames, scratch.rows))
+    return false;
+  for (int l = 0; l < n; ++l) {
     scratch.run.seeds[l] = join[l];
-  trace_back(problem, search, meeting.ahead, false, scratch.run, scratch.rows);
+    join[l] += gap[l];
+  }
   const PathRequest half = part_of(problem, path, 0, middle + 1);
   return close_gap(problem, search, half, 0, middle + 1, scratch.run.seeds, scratch.rows,
                    scratch.run.population.step, scratch.smooth);
@@ -167,7 +191,7 @@ template <class T, class Narrow>
 SUPPLE_FN bool try_closed(const Problem &problem, const Search &search, const PathRequest &path, int count,
                           const double *start, PlanScratch<T, Narrow> &scratch, Stage &stage) {
   Meeting meeting{path.frames / 2, {}, {}};
-  if (!run_from_both_ends(problem, search, path, start, count, scratch, meeting))
+  if (!run_from_both_ends(problem, search, path, start, stage.start != nullptr, count, scratch, meeting))
     return false;
   for (int k = 0; k < PathConstants::pairs && choose_pair(problem, meeting, search, scratch); ++k) {
     if (join_pair(problem, search, path, meeting, scratch) &&

@@ -73,7 +73,7 @@ SUPPLE_FN Vec<double> aligning_turn(const Vec<double> *a, const Vec<double> *b, 
 
 // Moves the root in `row` (n) so that the end effectors are as near to their positions as a rigid body's
 // points can be. `axes`: scratch for one chain.
-SUPPLE_FN void align_root(const Problem &problem, const double *goals, Axis<double> *axes, double *row) {
+SUPPLE_APART void align_root(const Problem &problem, const double *goals, Axis<double> *axes, double *row) {
   Vec<double> from[most_root_targets], to[most_root_targets];
   Vec<double> from_mean{0, 0, 0}, to_mean{0, 0, 0};
   int count = 0;

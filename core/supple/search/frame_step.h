@@ -35,29 +35,42 @@ SUPPLE_FLAT T dot6(const T *a, const T *b) {
   return (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]) + (a[4] * b[4] + a[5] * b[5]);
 }
 
+// Where the end effector is, and how far from its goal.
+template <class T>
+struct FrameState {
+  Vec<T> point, shift, half_sine;
+  Mask<T> arrived;
+};
+template <class T>
+SUPPLE_FLAT FrameState<T> frame_state(const Problem &problem, const Search &search,
+                                      SearchStepScratch<T> &scratch) {
+  const Frame<T> tip = end_effector(problem.targets[0], scratch.q, scratch.axes);
+  const Frame<T> goal = goal_frame(scratch.goals);
+  FrameState<T> state{tip.p, goal.p - tip.p, HalfSine{}.between(tip.r, goal.r), {}};
+  state.arrived =
+      is_within_tolerance(search, dot(state.shift, state.shift), dot(state.half_sine, state.half_sine));
+  return state;
+}
+
 template <class T>
 SUPPLE_FN SearchStepResult<T> frame_step(const Problem &problem, const Search &search, T damping_part,
                                          bool exact, SearchStepScratch<T> &scratch) {
   const Target &target = problem.targets[0];
   const Chain &chain = target.chain;
-  const Frame<T> tip = end_effector(target, scratch.q, scratch.axes);
-  const Frame<T> goal = goal_frame(scratch.goals);
-  const HalfSine metric{exact};
-  const Vec<T> shift = goal.p - tip.p, half_sine = metric.between(tip.r, goal.r);
-  const Vec<T> turn = metric.finish(half_sine, false);
+  const FrameState<T> state = frame_state(problem, search, scratch);
+  const Vec<T> shift = state.shift, turn = HalfSine{exact}.finish(state.half_sine, false);
   SearchStepResult<T> result;
-  result.arrived = is_within_tolerance(search, dot(shift, shift), dot(half_sine, half_sine));
+  result.arrived = state.arrived;
   T weight[6];
   for (int i = 0; i < 6; ++i)
     weight[i] = splat<T>(target.weight[i]);
   T e[6] = {weight[0] * shift.x, weight[1] * shift.y, weight[2] * shift.z,
             weight[3] * turn.x,  weight[4] * turn.y,  weight[5] * turn.z};
   const bool weighted_rotation = target.weight[3] != 1 || target.weight[4] != 1 || target.weight[5] != 1;
-  result.squared_error = splat<T>(0);
-  for (int i = 0; i < 6; ++i)
-    result.squared_error = result.squared_error + e[i] * e[i];
+  result.squared_error = dot6(e, e);
   // J J' + damping, lower triangle
   T A[21];
+  SUPPLE_UNROLL(21)
   for (int i = 0; i < 21; ++i)
     A[i] = splat<T>(0);
   A[0] = A[2] = A[5] = A[9] = A[14] = A[20] =
@@ -67,7 +80,8 @@ SUPPLE_FN SearchStepResult<T> frame_step(const Problem &problem, const Search &s
     const int l = chain_joint.index;
     const SearchJoint &joint = search.joints[l];
     T c[6];
-    frame_column(chain_joint, scratch.axes[k], tip.p, joint.weighted_size, weight, weighted_rotation, c);
+    frame_column(chain_joint, scratch.axes[k], state.point, joint.weighted_size, weight, weighted_rotation,
+                 c);
     const T factor = free_factor<T>(is_held(joint, scratch.q[l], dot6(c, e)));
     SUPPLE_UNROLL(6)
     for (int i = 0; i < 6; ++i)
@@ -89,10 +103,18 @@ SUPPLE_FN SearchStepResult<T> frame_step(const Problem &problem, const Search &s
 
 template <class T>
 SUPPLE_APART SearchStepResult<T> search_step(const Problem &problem, const Search &search, T damping_part,
-                                          bool exact, SearchStepScratch<T> &scratch) {
+                                             bool exact, SearchStepScratch<T> &scratch) {
   if (search.uses_frame_step)
     return frame_step(problem, search, damping_part, exact, scratch);
   return general_step(problem, search, damping_part, exact, scratch);
+}
+
+// Lanes that are within tolerance at q; where that costs as much as a step, such a step is taken.
+template <class T>
+SUPPLE_FN Mask<T> has_arrived(const Problem &problem, const Search &search, SearchStepScratch<T> &scratch) {
+  if (search.uses_frame_step)
+    return frame_state(problem, search, scratch).arrived;
+  return general_step(problem, search, splat<T>(SearchConstants::damping), false, scratch).arrived;
 }
 
 template <class T>

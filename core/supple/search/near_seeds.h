@@ -60,8 +60,8 @@ struct SampleSeeds {
   }
 
   // Adds the cells of the goal and of goals beside it: shifted in one or two of radius, height and two tilts.
-  SUPPLE_FN void add_cells(const Problem &problem, const Search &search, const Request &request,
-                           TableSeeds &samples) {
+  SUPPLE_APART void add_cells(const Problem &problem, const Search &search, const Request &request,
+                              TableSeeds &samples) {
     const Table &table = search.table;
     const TableKey<double> key = TableSeeds::goal_key(problem.targets[0], table, request.goals);
     const Vec<double> direction = key.direction;
@@ -74,7 +74,7 @@ struct SampleSeeds {
       const Vec<double> at{key.position.x + shift[0] * part * table.cell_size[0],
                            key.position.y + shift[1] * part * table.cell_size[1], key.position.z};
       const Vec<double> tilted = direction + (tilt * shift[2]) * side + (tilt * shift[3]) * up;
-      add_cell(problem, search, request.start, key, table_cell(table, at, tilted), samples);
+      add_cell(problem, search, request.start, key, int(table_cell(table, at, tilted)), samples);
     };
     double shift[4] = {};
     add(shift);
@@ -137,8 +137,8 @@ struct SampleSeeds {
 
 // The k-th seed of an even sequence in a box round the start, into `row` (n). Its half side is `size`, in
 // weighted sizes, and no more than half the range of a joint.
-SUPPLE_FN void seed_round_start(const Problem &problem, const Search &search, const double *start, int k,
-                                double size, double *row) {
+SUPPLE_APART void seed_round_start(const Problem &problem, const Search &search, const double *start, int k,
+                                   double size, double *row) {
   for (int l = 0; l < problem.n; ++l) {
     const SearchJoint &joint = search.joints[l];
     const double part = 0.5 + (k + 1) * joint.stride, even = 2 * (part - std::floor(part)) - 1;

@@ -108,8 +108,8 @@ SUPPLE_FN void run_round(const Problem &problem, const Search &search, const Req
 // Wrists of an answer turned over, those within `bound` of the start, into scratch.nearby.flipped; returns
 // how many.
 template <class T>
-SUPPLE_FN int flip_wrists(const Problem &problem, const Search &search, const double *answer,
-                          const double *start, double bound, RestartScratch<T> &scratch) {
+SUPPLE_APART int flip_wrists(const Problem &problem, const Search &search, const double *answer,
+                             const double *start, double bound, RestartScratch<T> &scratch) {
   int count = 0;
   for (int t = 0; t < problem.target_count; ++t) {
     const Chain &chain = problem.targets[t].chain;

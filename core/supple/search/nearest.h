@@ -17,7 +17,7 @@ SUPPLE_FN bool budget_is_spent(const Search &search, const Request &request, con
 
 // Keeps the joint values of an abandoned lane if they are among the best.
 template <class T>
-SUPPLE_FN void keep_candidate(const Problem &problem, int lane, const T *q, RestartScratch<T> &scratch) {
+SUPPLE_APART void keep_candidate(const Problem &problem, int lane, const T *q, RestartScratch<T> &scratch) {
   const double seen = get(scratch.squared_error, lane);
   const double error = seen < unbounded ? seen : unbounded; // not a number: last
   int place = scratch.candidate_count;
@@ -83,9 +83,9 @@ struct CandidateDescent {
 // what steps gain is a change of x, not of D: where |e| exceeds three reaches, each pi in the weighted error,
 // gains are measured, and steps are damped, by 3 pi |e| instead of |e|^2.
 template <class T>
-SUPPLE_FN CandidateDescent<T> descend_lanes(const Problem &problem, const Search &search,
-                                            const Request &request, int steps, SearchStepScratch<T> &step,
-                                            T *best, Found &found) {
+SUPPLE_APART CandidateDescent<T> descend_lanes(const Problem &problem, const Search &search,
+                                               const Request &request, int steps, SearchStepScratch<T> &step,
+                                               T *best, Found &found) {
   T damping_part = splat<T>(SearchConstants::damping);
   CandidateDescent<T> descent{splat<T>(1e30), 0};
   constexpr double far_error = 3 * 3.14159265358979323846;

@@ -24,7 +24,7 @@ template <class T>
 struct PolishScratch {
   using Number = typename Finishing<T>::Number;
   SearchStepScratch<Number> step;
-  Number *best; // n: of lanes that arrived
+  Number *best; // n: least error so far, when candidates are refined
 };
 
 template <class T>
@@ -55,52 +55,33 @@ SUPPLE_FN void read_lane(const Problem &problem, const Search &search, const Req
     bring_inside(problem, search, request, row);
 }
 
-// Steps from step.q until each lane arrives, at most polish_steps. Where a lane arrived, its joint values go
-// to `best` and the number of its steps to `steps`. Returns the lanes that arrived, as bits. What a lane
-// finds does not depend on the others.
+// One step of all lanes from step.q, which becomes where they come to. Returns the lanes that are within
+// tolerance there, as bits.
 template <class T>
-SUPPLE_FN int polish_lanes(const Problem &problem, const Search &search, int active,
-                           SearchStepScratch<T> &step, T *best, int *steps) {
-  Mask<T> ended = splat<T>(0) > splat<T>(0);
-  int all_arrived = 0;
-  for (int k = 0; k <= SearchConstants::polish_steps; ++k) {
-    const SearchStepResult<T> result =
-        search_step(problem, search, splat<T>(SearchConstants::damping), false, step);
-    const Mask<T> ends = result.arrived & !ended;
-    const int arrived_now = bits_of(ends) & active;
-    ended = ended | result.arrived;
-    for (int l = 0; l < problem.n && arrived_now; ++l)
-      best[l] = select(ends, step.q[l], best[l]);
-    for (int lane = 0; lane < Lane<T>::width && arrived_now; ++lane)
-      if (arrived_now >> lane & 1)
-        steps[lane] = k;
-    all_arrived |= arrived_now;
-    if (all_arrived == active)
-      break;
-    T *before = step.q;
-    step.q = step.next;
-    step.next = before;
-  }
-  return all_arrived;
+SUPPLE_FN int polish_step(const Problem &problem, const Search &search, SearchStepScratch<T> &step) {
+  search_step(problem, search, splat<T>(SearchConstants::damping), false, step);
+  T *before = step.q;
+  step.q = step.next;
+  step.next = before;
+  return bits_of(has_arrived(problem, search, step));
 }
 
 // Finishes one row of joint values (n) in place; false, and nothing changes, if it does not arrive. `steps`
 // grows by those it takes.
 template <class T>
 SUPPLE_FN bool polish(const Problem &problem, const Search &search, const double *goals, double *row,
-                      int &steps, PolishScratch<T> &scratch) {
-  using Number = typename PolishScratch<T>::Number;
+                      int &steps, SearchStepScratch<T> &step) {
   for (int i = 0; i < 12 * problem.target_count; ++i)
-    scratch.step.goals[i] = splat<Number>(goals[i]);
+    step.goals[i] = splat<T>(goals[i]);
   for (int l = 0; l < problem.n; ++l)
-    scratch.best[l] = scratch.step.q[l] = splat<Number>(row[l]);
-  int taken[Lane<Number>::width] = {};
-  const bool arrives = polish_lanes(problem, search, 1, scratch.step, scratch.best, taken);
-  if (!arrives)
-    return false;
-  steps += taken[0];
+    step.q[l] = splat<T>(row[l]);
+  int taken = 1;
+  while (!(polish_step(problem, search, step) & 1))
+    if (++taken > SearchConstants::polish_steps)
+      return false;
+  steps += taken;
   for (int l = 0; l < problem.n; ++l)
-    row[l] = get(scratch.best[l], 0);
+    row[l] = get(step.q[l], 0);
   return true;
 }
 

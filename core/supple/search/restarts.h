@@ -137,7 +137,7 @@ struct Advance {
 // restart, as bits.
 template <class T>
 SUPPLE_APART Advance<T> move_on(const SearchStepResult<T> &result, int max_steps, int active,
-                             RestartScratch<T> &scratch) {
+                                RestartScratch<T> &scratch) {
   constexpr int window = SearchConstants::error_window;
   SearchStepScratch<T> &step = scratch.step;
   const T error = scratch.squared_error = result.squared_error;
@@ -213,9 +213,10 @@ template <class T>
 SUPPLE_FN bool collect(const Problem &problem, const Search &search, const Request &request, int lane,
                        const T *q, double *out, int &steps, RestartScratch<T> &scratch) {
   steps = int(get(scratch.steps, lane)) - 1;
-  read_lane(problem, search, request, lane, q, out);
+  // a step was taken from q: in float, what follows it is nearer to the goals
+  read_lane(problem, search, request, lane, is_double<T> ? q : scratch.step.q, out);
   if constexpr (!is_double<T>)
-    if (!polish(problem, search, request.goals, out, steps, scratch.polish))
+    if (!polish(problem, search, request.goals, out, steps, scratch.polish.step))
       return false;
   wrap_joints(problem, search, request, out);
   return true;

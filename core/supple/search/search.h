@@ -1,5 +1,4 @@
-// A solve by search: restarts in lanes, each abandoned when it stalls; and many solves, one problem in each
-// lane.
+// A solve by search: restarts in lanes, each abandoned when it stalls.
 #pragma once
 #include "supple/search/near_start.h"
 
@@ -128,8 +127,8 @@ SUPPLE_FN void begin_lanes(const Problem &problem, const Search &search, const R
 // runs its restarts one after another, gives the same answers. With a start of the caller's the nearest
 // answer wins, unless the start itself leads to one within accept_distance. Later, the first to arrive wins.
 template <class T>
-SUPPLE_FN void take_answer(const Problem &problem, const Search &search, const Request &request, int lane,
-                           const T *q, SolveState &state, RestartScratch<T> &scratch, double *answers) {
+SUPPLE_APART void take_answer(const Problem &problem, const Search &search, const Request &request, int lane,
+                              const T *q, SolveState &state, RestartScratch<T> &scratch, double *answers) {
   const int n = problem.n, restart = scratch.restart[lane];
   int steps;
   if (!collect(problem, search, request, lane, q, scratch.answer, steps, scratch)) {
@@ -327,119 +326,6 @@ SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const R
   for (int l = 0; l < problem.n; ++l)
     answers[l] = other[l];
   return restarted;
-}
-
-// ---- Many solves ----
-
-// The state of many solves: one problem in each lane of T.
-template <class T>
-struct BatchState {
-  int lane_restarts;  // restarts of a problem in its lane; those that need more are left for search_one
-  bool limited;       // little budget or a time limit: one step in a lane, then search_one
-  long long next = 0; // problem to begin
-  long long problem_of[Lane<T>::width]; // in each lane
-  int active = 0;                       // lanes, as bits
-  int left_count = 0;                   // problems left for search_one
-};
-
-SUPPLE_FN Request request_of(const Problem &problem, const SearchBatch &batch, long long i) {
-  const double *start = batch.starts ? batch.starts + i * problem.n : nullptr;
-  return {batch.goals + i * 12 * problem.target_count, start, 1, batch.deadline};
-}
-
-// Begins the next problem in a lane, if there is one.
-template <class T>
-SUPPLE_FN void begin_problem(const Problem &problem, const Search &search, const SearchBatch &batch, int lane,
-                             BatchState<T> &state, RestartScratch<T> &scratch) {
-  if (state.next >= batch.count)
-    return;
-  state.problem_of[lane] = state.next++;
-  const Request request = request_of(problem, batch, state.problem_of[lane]);
-  TableSeeds &seeds = scratch.seeds[lane];
-  seeds.count = 0;
-  if (search.has_table && !request.start)
-    seeds.look_up(problem, search, request.goals);
-  set_goals(problem, lane, request.goals, scratch.step);
-  for (int l = 0; l < problem.n && request.start; ++l)
-    put(scratch.slide.start[l], lane, request.start[l]);
-  begin_restart(problem, search, request, 0, lane, seeds, scratch);
-  state.active |= 1 << lane;
-}
-
-// A lane ended at q: its problem is solved, tried from the next seed, or left for search_one.
-template <class T>
-SUPPLE_FN void end_lane(const Problem &problem, const Search &search, const SearchBatch &batch, int lane,
-                        bool lane_arrived, const T *q, int *left, BatchState<T> &state,
-                        RestartScratch<T> &scratch) {
-  const long long i = state.problem_of[lane];
-  const Request request = request_of(problem, batch, i);
-  const int restart = scratch.restart[lane];
-  int steps = 0;
-  double *answer = batch.q + i * problem.n;
-  state.active &= ~(1 << lane);
-  bool solved = lane_arrived && collect(problem, search, request, lane, q, answer, steps, scratch);
-  if (solved && request.start)
-    solved = !(search.nearest && search.has_slack) && // there search_one keeps the nearest of several
-             distance_from_reference(problem, search, request, answer) <
-                 search.accept_distance * search.accept_distance;
-  if (solved) {
-    const bool whole_batch = request.start && !search.nearest;
-    batch.found[i] = {arrived, steps, whole_batch ? first_batch_for(search, request) : restart + 1, 0};
-  } else if (!state.limited && restart + 1 < state.lane_restarts) {
-    begin_restart(problem, search, request, restart + 1, lane, scratch.seeds[lane], scratch);
-    state.active |= 1 << lane;
-    return;
-  } else {
-    left[state.left_count++] = int(i);
-  }
-  begin_problem(problem, search, batch, lane, state, scratch);
-}
-
-// Many solves: one problem in each lane, its first batch of restarts one after another; a lane takes the next
-// problem the moment it ends. What the first batch does not solve goes to search_one, in lanes of Narrow, and
-// so does what needs its lanes together: problems with a start, if the answer from it is not near, and with
-// several targets. `left` has room for the numbers of all problems.
-template <class T, class Narrow>
-SUPPLE_FN void search_many(const Problem &problem, const Search &search, const SearchBatch &batch,
-                           RestartScratch<T> &scratch, RestartScratch<Narrow> &narrow, int *left) {
-  constexpr int W = Lane<T>::width;
-  constexpr int full_batch = SearchConstants::first_batch;
-  BatchState<T> state;
-  state.lane_restarts = batch.starts || problem.target_count > 1 ? 1
-                        : full_batch < search.max_restarts       ? full_batch
-                                                                 : search.max_restarts;
-  state.limited =
-      batch.deadline.timed || search.max_iterations < full_batch * W * (SearchConstants::restart_steps + 1);
-  const Deadline &deadline = batch.deadline;
-  if (deadline.timed && problem.n > many_joints) // a step of all lanes may take longer than the limit
-    for (; state.next < batch.count; ++state.next)
-      left[state.left_count++] = int(state.next);
-  for (int lane = 0; lane < W; ++lane) {
-    if (state.next < batch.count) {
-      begin_problem(problem, search, batch, lane, state, scratch);
-    } else {
-      set_goals(problem, lane, batch.goals, scratch.step);
-      idle_lane(problem, lane, scratch);
-    }
-  }
-  scratch.slide.limits = coarse_slide;
-  scratch.step.deadline = deadline.timed ? nullptr : &deadline;
-  for (int steps = 0; state.active; ++steps) {
-    if (scratch.step.deadline && (steps & deadline.interval) == deadline.interval && scratch.step.is_to_end())
-      return; // what is found is not complete
-    const Advance<T> step = batch.starts ? advance_near_start(problem, search, state.active, scratch)
-                                         : advance(problem, search, state.active, scratch);
-    const int ended = step.arrived | (state.limited ? state.active : step.abandoned);
-    for (int lane = 0; lane < W && ended; ++lane)
-      if (ended >> lane & 1)
-        end_lane(problem, search, batch, lane, step.arrived >> lane & 1, step.q, left, state, scratch);
-  }
-  for (int k = 0; k < state.left_count; ++k) {
-    const int i = left[k];
-    int count;
-    batch.found[i] = search_one(problem, search, request_of(problem, batch, i), narrow,
-                                batch.q + std::size_t(i) * problem.n, count);
-  }
 }
 
 } // namespace SUPPLE_ISA

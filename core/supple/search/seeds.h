@@ -13,8 +13,8 @@ struct TableSeeds {
   int count = 0;
   float distance[Table::cell_samples];
   float first_angle[Table::cell_samples], last_angle[Table::cell_samples]; // as joint values
-  bool sorted;
-  int order[Table::cell_samples]; // by distance, once sorted
+  int taken = 0;                                                           // samples, best first
+  int order[Table::cell_samples];                                          // those
 
   SUPPLE_FLAT Samples field(int f) const {
     Samples x;
@@ -39,20 +39,22 @@ struct TableSeeds {
   }
 
   // The table's key of a goal. A goal without a rotation is looked up as if the end effector had none.
-  static SUPPLE_FN TableKey<double> goal_key(const Target &target, const Table &table, const double *goal) {
-    Frame<double> tip = goal_frame(goal);
+  template <class T>
+  static SUPPLE_FN TableKey<T> goal_key(const Target &target, const Table &table, const T *goal) {
+    Frame<T> tip = goal_frame(goal);
     const bool pointing = target.has_direction;
     if (pointing || !table.has_direction) {
-      tip.r = identity<double>();
-      tip.p = tip.p - load3(table.point);
+      tip.r = identity<T>();
+      tip.p = tip.p - splat3<T>(table.point);
     } else {
-      tip.p = tip.p - tip.r * load3(target.point);
+      tip.p = tip.p - tip.r * splat3<T>(target.point);
     }
-    return table_key(table, tip, pointing ? load3(goal) : tip.r * load3(table.direction));
+    return table_key(table, tip, pointing ? load3(goal) : tip.r * splat3<T>(table.direction));
   }
 
   // the angle of the last joint that turns the side of each sample to that of the goal
-  SUPPLE_FLAT Samples last_joint_angle(const TableKey<double> &key) const {
+  template <class S>
+  SUPPLE_FLAT Samples last_joint_angle(const TableKey<S> &key) const {
     const Samples x = field(side_field), y = field(side_field + 1), z = field(side_field + 2);
     const Samples gx = constant(key.side.x), gy = constant(key.side.y), gz = constant(key.side.z);
     const Samples dx = constant(key.direction.x), dy = constant(key.direction.y),
@@ -67,24 +69,24 @@ struct TableSeeds {
     const Table &table = search.table;
     const Target &target = problem.targets[0];
     const TableKey<double> key = goal_key(target, table, goal);
-    look_up(problem, search, key, table_cell(table, key.position, key.direction));
+    look_up(problem, search, key, int(table_cell(table, key.position, key.direction)));
   }
 
   // The samples of one cell, with their distances from the goal that has this key.
-  SUPPLE_FN void look_up(const Problem &problem, const Search &search, const TableKey<double> &key,
-                         int cell) {
+  template <class S>
+  SUPPLE_APART void look_up(const Problem &problem, const Search &search, const TableKey<S> &key, int cell) {
     const Table &table = search.table;
     const Target &target = problem.targets[0];
     samples = table.samples + cell * table.fields * Table::cell_samples;
     count = table.counts[cell];
-    sorted = false;
+    taken = 0;
     if (!count)
       return;
-    auto squared = [&](int f, Vec<double> v) {
+    auto squared = [&](int f, Vec<S> v) {
       return square(field(f) - constant(v.x)) + square(field(f + 1) - constant(v.y)) +
              square(field(f + 2) - constant(v.z));
     };
-    auto plus_squared = [&](Samples sum, int f, Vec<double> v) {
+    auto plus_squared = [&](Samples sum, int f, Vec<S> v) {
       return sum + square(field(f) - constant(v.x)) + square(field(f + 1) - constant(v.y)) +
              square(field(f + 2) - constant(v.z));
     };
@@ -108,35 +110,35 @@ struct TableSeeds {
     } else if (table.has_direction && !target.has_direction) {
       sum = plus_squared(sum, side_field, key.side);
     }
-    sum = select(sum < Samples(worst), sum, Samples(worst)); // not a number: last
+    sum = select(sum < Samples(farthest), sum, Samples(farthest)); // not a number: last
     std::memcpy(distance, &sum, sizeof sum);
+    for (int i = count; i < Table::cell_samples; ++i)
+      distance[i] = worst;
   }
-  static constexpr float worst = 1e30f;
+  static constexpr float farthest = 1e30f, worst = 2e30f; // worst: not a sample, or taken
 
-  // the k-th best sample; only the first is found without sorting
+  // The k-th best sample; of equal ones the first is better. Samples are taken one after another, best first.
   SUPPLE_FN int sample(int k) {
-    if (k == 0) {
-      int best = 0;
-      for (int i = 1; i < count; ++i)
-        best = distance[i] < distance[best] ? i : best;
-      return best;
+    for (; taken <= k; ++taken) {
+      order[taken] = best();
+      distance[order[taken]] = worst;
     }
-    if (!sorted)
-      sort();
     return order[k];
   }
 
-  // The rank of a sample is the number of better ones; of equal ones the first is better.
-  SUPPLE_FN void sort() {
-    sorted = true;
-    float rank[Table::cell_samples] = {};
-    for (int i = count; i < Table::cell_samples; ++i)
-      distance[i] = worst;
-    for (int i = 0; i < count; ++i)
-      for (int k = 0; k < Table::cell_samples; ++k)
-        rank[k] += distance[i] < distance[k] || (distance[i] == distance[k] && i < k) ? 1.0f : 0.0f;
-    for (int k = 0; k < count; ++k)
-      order[int(rank[k])] = k;
+  // the first of the samples with the least distance that is not taken
+  SUPPLE_FN int best() const {
+    static_assert(Table::cell_samples == 16, "halved to 8 and to 4");
+    Samples all;
+    Pack<float, 8> eight[2];
+    Pack<float, 4> four[2];
+    std::memcpy(&all, distance, sizeof all);
+    std::memcpy(eight, distance, sizeof eight);
+    const Pack<float, 8> least_eight = lesser(eight[0], eight[1]);
+    std::memcpy(four, &least_eight, sizeof four);
+    const Pack<float, 4> least = lesser(four[0], four[1]);
+    const float lowest = lesser(lesser(get(least, 0), get(least, 1)), lesser(get(least, 2), get(least, 3)));
+    return first_bit(bits_of(all == Samples(lowest)));
   }
 
   // joint value l of a sample
@@ -146,6 +148,34 @@ struct TableSeeds {
     if (table.solves_last && l == table.last_index)
       return last_angle[sample];
     return samples[(q_field + l) * Table::cell_samples + sample];
+  }
+};
+
+// Where the table is to be looked up, for the goal of each lane.
+template <class T>
+struct TablePlace {
+  TableKey<T> key;
+  T cell;
+
+  SUPPLE_FN static TablePlace of(const Target &target, const Table &table, const T *goals) {
+    const TableKey<T> key = TableSeeds::goal_key(target, table, goals);
+    return {key, table_cell(table, key.position, key.direction)};
+  }
+  SUPPLE_FN TableKey<Scalar<T>> key_of(int lane) const {
+    auto vector = [lane](const Vec<T> &v) {
+      return Vec<Scalar<T>>{get(v.x, lane), get(v.y, lane), get(v.z, lane)};
+    };
+    return {vector(key.position), vector(key.direction), vector(key.side), get(key.azimuth, lane)};
+  }
+  SUPPLE_FN void look_up(const Problem &problem, const Search &search, int lane, TableSeeds &seeds) const {
+    seeds.look_up(problem, search, key_of(lane), int(get(cell, lane)));
+  }
+  // Fetches the samples that look_up will need.
+  SUPPLE_FN void prefetch(const Table &table, int lane) const {
+    const int size = table.fields * Table::cell_samples;
+    [[maybe_unused]] const float *samples = table.samples + int(get(cell, lane)) * size;
+    for (int i = 0; i < size; i += 16)
+      SUPPLE_PREFETCH(samples + i);
   }
 };
 
@@ -228,7 +258,7 @@ SUPPLE_FN void make_arc(const Problem &problem, const Search &search, const Requ
 // Seed k of a solve, into `row` (n): the caller's start if there is one, the samples of the table, the middle
 // of the ranges, arcs for chains of many joints, then evenly spaced ones. `axes`: scratch for one chain.
 SUPPLE_APART void make_seed(const Problem &problem, const Search &search, const Request &request, int k,
-                         TableSeeds &seeds, Axis<double> *axes, double *row) {
+                            TableSeeds &seeds, Axis<double> *axes, double *row) {
   const bool is_start = request.start && k == 0;
   if (request.start)
     --k;

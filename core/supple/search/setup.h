@@ -165,6 +165,15 @@ SUPPLE_FN SearchJoint set_up_joint(double lower, double upper, int motion, doubl
   return joint;
 }
 
+// Rounds the limits of a joint inward to float; what is unlimited stays finite.
+SUPPLE_FN void round_limits(SearchJoint &joint) {
+  constexpr double most = Precision<float>::unlimited;
+  const float lower = float(clip(joint.lower, -most, most)), upper = float(clip(joint.upper, -most, most));
+  auto last_place = [](float x) { return std::fabs(x) * 1.2e-7f + 1e-37f; };
+  joint.float_lower = lower < joint.lower ? lower + last_place(lower) : lower;
+  joint.float_upper = upper > joint.upper ? upper - last_place(upper) : upper;
+}
+
 SUPPLE_FN void set_up_joints(const Problem &problem, const SearchOptions &options, SearchArrays &arrays) {
   find_motions(problem, arrays);
   const double x = roberts_root(problem.n);
@@ -189,6 +198,8 @@ SUPPLE_FN void set_up_joints(const Problem &problem, const SearchOptions &option
       joint.upper = unbounded;
       joint.period = 0;
     }
+  for (int l = 0; l < problem.n; ++l)
+    round_limits(arrays.joints[l]);
 }
 
 // The joints of a search for the nearest answer; whether they differ.
@@ -203,6 +214,7 @@ SUPPLE_FN bool set_up_near_joints(const Problem &problem, SearchArrays &arrays) 
     joint.lower = lower;
     joint.upper = upper;
     joint.period = 0;
+    round_limits(joint);
     differ = true;
   }
   return differ;

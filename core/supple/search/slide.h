@@ -184,8 +184,8 @@ SUPPLE_FN T slide_gain(const Problem &problem, Mask<T> close, SlideScratch<T> &s
 // goals are met: before, the rows that count change too often.
 template <class T>
 SUPPLE_APART SearchStepResult<T> sliding_step(const Problem &problem, const Search &search,
-                                           SearchStepScratch<T> &step, SlideScratch<T> &scratch,
-                                           Mask<T> &slides) {
+                                              SearchStepScratch<T> &step, SlideScratch<T> &scratch,
+                                              Mask<T> &slides) {
   const T zero = splat<T>(0);
   const SearchStepResult<T> result = add_targets(problem, search, false, step);
   find_way(problem, search, step.q, scratch);

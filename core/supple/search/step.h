@@ -114,10 +114,26 @@ SUPPLE_FN void add_columns(const Target &target, const Search &search, int t, Ve
   }
 }
 
+// limits of a joint
+template <class T>
+SUPPLE_FLAT T lower_limit(const SearchJoint &joint) {
+  if constexpr (is_double<T>)
+    return T(joint.lower);
+  else
+    return T(joint.float_lower);
+}
+template <class T>
+SUPPLE_FLAT T upper_limit(const SearchJoint &joint) {
+  if constexpr (is_double<T>)
+    return T(joint.upper);
+  else
+    return T(joint.float_upper);
+}
+
 // whether a joint is at a limit and J'e points outward
 template <class T>
 SUPPLE_FLAT Mask<T> is_held(const SearchJoint &joint, T q, T gradient) {
-  return pressed_outward(q, splat_limit<T>(joint.lower), splat_limit<T>(joint.upper), gradient);
+  return pressed_outward(q, lower_limit<T>(joint), upper_limit<T>(joint), gradient);
 }
 
 // 1 for a joint that moves, 0 for one that is held
@@ -264,7 +280,7 @@ SUPPLE_FN void solve_by_joints(const Problem &problem, const Search &search, T d
 // may go far at once.
 template <class T>
 SUPPLE_FLAT void apply_change(const Problem &problem, const Search &search, SearchStepScratch<T> &scratch) {
-  const T max_step = splat_limit<T>(search.max_step);
+  const T max_step = splat<T>(lesser(search.max_step, PrecisionOf<T>::unlimited));
   T largest = max_step;
   for (int l = 0; l < problem.n; ++l)
     if (!search.joints[l].slides)
@@ -274,9 +290,8 @@ SUPPLE_FLAT void apply_change(const Problem &problem, const Search &search, Sear
     const SearchJoint &joint = search.joints[l];
     const T part = joint.slides ? scratch.change[l] : factor * scratch.change[l];
     const T to = scratch.q[l] + (joint.weighted_size == 1 ? part : part * splat<T>(joint.weighted_size));
-    scratch.next[l] = joint.weighted_size > 0
-                          ? clip(to, splat_limit<T>(joint.lower), splat_limit<T>(joint.upper))
-                          : scratch.q[l];
+    scratch.next[l] =
+        joint.weighted_size > 0 ? clip(to, lower_limit<T>(joint), upper_limit<T>(joint)) : scratch.q[l];
   }
   for (int i = 0; i < problem.ball_count; ++i) {
     const Ball &ball = problem.balls[i];

@@ -45,26 +45,29 @@ SUPPLE_FLAT TableKey<T> table_key(const Table &table, const Frame<T> &tip, Vec<T
   return {{radius, p.z, zero}, turned_back(key.direction), turned_back(key.side), key.azimuth};
 }
 
-// the cell of a position and a direction: a grid, times an octahedron unfolded into a square
-SUPPLE_FN int table_cell(const Table &table, Vec<double> position, Vec<double> direction) {
-  auto slot = [](double x, int count) { return int(clip(x, 0.0, double(count - 1))); };
-  double at[3];
+// the cell of a position and a direction, as a whole number: a grid, times an octahedron unfolded into a
+// square
+template <class T>
+SUPPLE_FLAT T table_cell(const Table &table, Vec<T> position, Vec<T> direction) {
+  const T zero = splat<T>(0), one = splat<T>(1), half = splat<T>(0.5);
+  auto slot = [&](T x, int count) { return whole_part(clip(x, zero, splat<T>(double(count - 1)))); };
+  T at[3];
   store3(position, at);
-  int cell = 0;
+  T cell = zero;
   for (int i = 0; i < 3; ++i)
-    cell = cell * table.position_cells[i] +
-           slot((at[i] - table.cell_origin[i]) / table.cell_size[i], table.position_cells[i]);
-  const int sides = table.direction_cells;
-  if (sides == 1)
+    cell = cell * splat<T>(double(table.position_cells[i])) +
+           slot((at[i] - splat<T>(table.cell_origin[i])) * splat<T>(1 / table.cell_size[i]),
+                table.position_cells[i]);
+  if (table.direction_cells == 1)
     return cell;
-  const double size = std::fabs(direction.x) + std::fabs(direction.y) + std::fabs(direction.z);
-  double u = direction.x / size, v = direction.y / size;
-  if (direction.z < 0) {
-    const double fold = (1 - std::fabs(v)) * (u < 0 ? -1 : 1);
-    v = (1 - std::fabs(u)) * (v < 0 ? -1 : 1);
-    u = fold;
-  }
-  return (cell * sides + slot((u + 1) * 0.5 * sides, sides)) * sides + slot((v + 1) * 0.5 * sides, sides);
+  const T sides = splat<T>(double(table.direction_cells));
+  const T size = magnitude(direction.x) + magnitude(direction.y) + magnitude(direction.z);
+  const T u = direction.x / size, v = direction.y / size;
+  const Mask<T> below = direction.z < zero;
+  const T folded_u = select(u < zero, magnitude(v) - one, one - magnitude(v));
+  const T folded_v = select(v < zero, magnitude(u) - one, one - magnitude(u));
+  auto along = [&](T x) { return slot((x + one) * half * sides, table.direction_cells); };
+  return (cell * sides + along(select(below, folded_u, u))) * sides + along(select(below, folded_v, v));
 }
 
 // The numbers of `count` samples, one sample after another; q and axes are scratch. This runs in the
@@ -194,7 +197,8 @@ SUPPLE_FN void fill_table(Table &table, const float *rows, const TableArrays &ar
   std::memset(arrays.counts, 0, sizeof(int) * cells);
   for (int i = 0; i < SearchConstants::table_samples; ++i) {
     const float *row = rows + std::size_t(i) * table.fields;
-    const int cell = table_cell(table, {row[0], row[1], row[2]}, {row[3], row[4], row[5]});
+    const int cell =
+        int(table_cell(table, Vec<double>{row[0], row[1], row[2]}, Vec<double>{row[3], row[4], row[5]}));
     if (arrays.counts[cell] >= Table::cell_samples)
       continue;
     float *sample = arrays.samples + cell * table.fields * Table::cell_samples + arrays.counts[cell]++;

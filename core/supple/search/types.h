@@ -69,6 +69,8 @@ struct SearchConstants {
 
   // steps in double, at most, that finish what a search in float has found
   static constexpr int polish_steps = 8;
+  // most iterations of the first batch of restarts in float, with their finish
+  static constexpr int float_iterations = first_batch * (restart_steps + 1 + polish_steps);
 
   // table
   static constexpr int table_samples = 20000;
@@ -81,6 +83,7 @@ struct SearchJoint {
   double natural_size;            // natural size of a change: 1 rad, or a length that moves as much
   double weighted_size;           // the same times the joint weight; 0: locked
   double lower, upper;            // a step stays within; -unbounded and unbounded where the joint wraps
+  float float_lower, float_upper; // the same, rounded inward
   double range_begin, range_size; // of seeds
   double stride;                  // part of the range by which each seed differs from the one before
   double middle;                  // the first seed if there is no table

@@ -53,7 +53,7 @@ SUPPLE_FN void set_properties(Target &target) {
 // Frame of the end effector at the target's point; `axes` receives those of its joints and needs space for
 // one extra element. Of a pole, the first two columns of the rotation are the shoulder and the elbow instead.
 template <class T>
-SUPPLE_FLAT Frame<T> end_effector(const Target &target, const T *q, Axis<T> *axes) {
+SUPPLE_FLAT_APART Frame<T> end_effector(const Target &target, const T *q, Axis<T> *axes) {
   if (target.masses.count)
     return {identity<T>(), center_of_mass(target.masses, q, axes)};
   Frame<T> tip = frame<T>(traverse_chain(target.chain, q, axes));

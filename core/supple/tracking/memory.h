@@ -33,6 +33,7 @@ SUPPLE_FN void lay_out(ArmMemory &memory, ScratchLayout &layout, const Tracking 
   layout.array(memory.reduced_basis, n * n);
   layout.array(memory.weakest_row, m);
   layout.array(memory.command_drift, m);
+  layout.array(memory.least_distance, targets);
   layout.array(memory.twist_goals, 12 * targets);
 }
 
@@ -73,8 +74,8 @@ SUPPLE_FN void lay_out(RegularScratch &regular, SingularScratch &singular, Scrat
        {&regular.reduced, &regular.factor, &singular.hessian, &singular.products, &singular.basis})
     layout.array(*matrix, n * n);
   layout.array(singular.images, n * m);
-  for (double **row :
-       {&regular.solution, &singular.gamma, &singular.joint_direction, &singular.climb, &singular.curvatures})
+  for (double **row : {&regular.solution, &singular.gamma, &singular.joint_direction, &singular.climb,
+                       &singular.curvatures, &singular.gradient})
     layout.array(*row, n);
   for (double **row : {&singular.curvature_rows, &singular.remainder})
     layout.array(*row, m);

@@ -28,6 +28,7 @@ SUPPLE_FN bool watch_swing(double cost, double gain, Swing &swing) {
   } else if (cost < swing.extreme - 1e-3 * swing.extreme - gain) {
     swing.falls = true;
     swing.gains = swing.extreme < 0.5 * swing.last_peak;
+    swing.repeats = swing.gains ? 0 : swing.repeats + 1;
     if (swing.gains)
       swing.last_peak = swing.extreme;
     swing.extreme = cost;
@@ -35,83 +36,109 @@ SUPPLE_FN bool watch_swing(double cost, double gain, Swing &swing) {
   return false;
 }
 
+// Adds this tick to the rest of the command, for a return. Small motions add up: one that has moved by
+// Law::rest_drift does not rest.
+SUPPLE_FN void watch_command(const Law &law, const double *command, int m, bool jumped, double dt,
+                             const ArmMemory &memory) {
+  double drift = 0;
+  for (int i = 0; i < m; ++i) {
+    memory.command_drift[i] += command[i];
+    drift += squared(memory.command_drift[i]);
+  }
+  memory.scalars->command_rest_time += dt;
+  if (!jumped && !(drift > squared(law.rest_drift)))
+    return;
+  memory.scalars->command_rest_time = 0;
+  for (int i = 0; i < m; ++i)
+    memory.command_drift[i] = 0;
+}
+
+// Share of the cost that must be gained: the longer the command rests, in units of Law::rest_patience, the
+// more.
+SUPPLE_FLAT double least_gain_share(double patience) {
+  return patience < 1 ? 0 : patience < 1.25 ? 1e-3 : patience < 1.5 ? 1e-2 : 3e-2;
+}
+// Part of the preferred displacement that may be left without having gained: before and after the patience
+constexpr double preferred_left = 0.999, preferred_left_later = 0.8;
+// a shorter preferred displacement is none
+constexpr double least_preferred_step = 1e-6;
+// Law::rest_time is extended by so many times the time that the joints need to brake: they may come back
+constexpr double momentum_factor = 3;
+
+// Whether the displacement that the caller prefers became shorter.
+SUPPLE_FN bool gains_preferred(double left, ArmScalars &scalars) {
+  if (!(scalars.preferred > least_preferred_step) ||
+      !(scalars.least_preferred == 0 || scalars.preferred < left * scalars.least_preferred))
+    return false;
+  scalars.least_preferred = scalars.preferred;
+  return true;
+}
+
+// Whether a level became better, and none before it worse.
+SUPPLE_FN bool gains_level(const double *cost, int level_count, double least_gain, double gain_share,
+                           ArmScalars &scalars) {
+  for (int level = 0; level < level_count; ++level) {
+    double &least = scalars.least_cost[level];
+    const double gain = larger(least_gain, gain_share * cost[level]);
+    if (cost[level] < least - gain) {
+      std::memcpy(&least, cost + level, (level_count - level) * sizeof(double));
+      return true;
+    }
+    if (cost[level] > least + gain)
+      return false; // later levels gain at the cost of this one
+  }
+  return false;
+}
+
+// Whether the arm came nearer in this tick. One that swings again and again gains nothing, though each swing
+// may come a little nearer.
+SUPPLE_FN bool watch_gain(const Law &law, const double *cost, double total, int level_count,
+                          ArmScalars &scalars) {
+  const double patience = scalars.command_rest_time / law.rest_patience, share = least_gain_share(patience);
+  watch_swing(total, law.rest_gain, scalars.cycle);
+  const bool swing = watch_swing(total, larger(law.rest_gain, share * total), scalars.swing);
+  const bool preferred = gains_preferred(patience < 1 ? preferred_left : preferred_left_later, scalars);
+  const bool level = gains_level(cost, level_count, law.rest_gain, share, scalars);
+  const bool cycles = !(patience < 1) && scalars.cycle.repeats >= law.rest_swings;
+  return !cycles && (swing || preferred || level);
+}
+
 // Watches the command and the residual of this tick; returns whether the arm is to stand still.
 template <int N, int M>
 SUPPLE_FN bool watch_rest(const TickSetup<N, M> &setup, const TickEvaluation &at,
-                          const EvaluationSummary &summary, const Command *commands,
-                          const ArmMemory &memory) {
+                          const EvaluationSummary &summary, bool jumped, const ArmMemory &memory) {
   const Law &law = setup.law;
-  const int m = setup.m();
   ArmScalars &scalars = *memory.scalars;
-  bool jumped = false;
-  for (int k = 0; k < setup.tracking.problem.target_count; ++k)
-    jumped = jumped || commands[k].jumped;
-  // the command, for a return: small motions add up
-  double drift = 0;
-  for (int i = 0; i < m; ++i) {
-    memory.command_drift[i] += at.command[i];
-    drift += squared(memory.command_drift[i]);
-  }
-  scalars.command_rest_time += setup.dt;
-  if (jumped || drift > squared(law.rest_drift)) {
-    scalars.command_rest_time = 0;
-    for (int i = 0; i < m; ++i)
-      memory.command_drift[i] = 0;
-  }
-  // the residual, for standing still: any motion of the command begins anew
-  double cost[most_levels] = {};
-  for (int i = 0; i < m; ++i)
+  watch_command(law, at.command, setup.m(), jumped, setup.dt, memory);
+  double cost[most_levels] = {}, total = 0;
+  for (int i = 0; i < setup.m(); ++i)
     cost[setup.tracking.row_level[i]] += 0.5 * squared(at.residual[i]);
+  for (double of_level : cost)
+    total += of_level;
   // an arm that stands still and yet has another residual has other weights
   bool stands = scalars.no_gain_time >= law.rest_time;
   for (int i = 0; i < setup.n(); ++i)
     stands = stands && memory.velocity[i] == 0;
-  double total = 0;
-  for (double of_level : cost)
-    total += of_level;
   const bool reweighed = stands && std::fabs(total - scalars.last_cost) > 1e-9 * (total + 1e-3);
   scalars.last_cost = total;
   const bool moves = jumped || reweighed || summary.command_speed > 0;
-  if (moves || !(scalars.no_gain_time > 0)) {
+  if (moves || !(scalars.no_gain_time > 0)) { // it begins anew
     std::memcpy(scalars.least_cost, cost, sizeof cost);
     scalars.least_preferred = scalars.preferred;
     scalars.no_gain_time = moves ? 0 : setup.dt;
     scalars.momentum_time = 0;
     if (moves) {
-      scalars.swing = {true, false, total, total};
+      scalars.swing = scalars.cycle = {true, false, total, total, 0};
       scalars.short_waits = 0;
     }
     return false;
   }
   const double braking = braking_time(setup.tracking, memory.velocity);
-  const double last_gain_time = scalars.no_gain_time;
-  scalars.no_gain_time += setup.dt;
-  // the longer the command rests, the more must be gained to go on
-  const double patience = scalars.command_rest_time / law.rest_patience;
-  const double gain_share = patience < 1 ? 0 : patience < 1.25 ? 1e-3 : patience < 1.5 ? 1e-2 : 3e-2;
-  if (watch_swing(total, larger(law.rest_gain, gain_share * total), scalars.swing))
-    scalars.no_gain_time = setup.dt;
-  const double kept = scalars.command_rest_time < law.rest_patience ? 0.999 : 0.8; // share that is no gain
-  if (scalars.preferred > 1e-6 &&
-      (scalars.least_preferred == 0 || scalars.preferred < kept * scalars.least_preferred)) {
-    scalars.least_preferred = scalars.preferred;
-    scalars.no_gain_time = setup.dt;
-  }
-  for (int level = 0; level < setup.tracking.level_count; ++level) {
-    double &least = scalars.least_cost[level];
-    const double gain = larger(law.rest_gain, gain_share * cost[level]);
-    if (cost[level] < least - gain) {
-      std::memcpy(&least, cost + level, (setup.tracking.level_count - level) * sizeof(double));
-      scalars.no_gain_time = setup.dt;
-      break;
-    }
-    if (cost[level] > least + gain)
-      break; // later levels gain at the cost of this one
-  }
+  const bool gained = watch_gain(law, cost, total, setup.tracking.level_count, scalars);
+  scalars.no_gain_time = gained ? setup.dt : scalars.no_gain_time + setup.dt;
   // what moved when it last gained must brake, and may come back
-  const bool gained = scalars.no_gain_time < last_gain_time;
   scalars.momentum_time = gained ? braking : larger(scalars.momentum_time, braking);
-  return scalars.no_gain_time >= law.rest_time + 3 * scalars.momentum_time;
+  return scalars.no_gain_time >= law.rest_time + momentum_factor * scalars.momentum_time;
 }
 
 } // namespace SUPPLE_ISA

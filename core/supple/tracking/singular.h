@@ -28,6 +28,7 @@ struct SingularScratch {
   double *remainder;      // m: residual minus the part that regular directions can remove
   double *climb;          // n: gradient of small singular values
   double *curvatures;     // count: d of each direction
+  double *gradient;       // n: of one singular value
 };
 
 // The directions of the free joints.
@@ -248,10 +249,57 @@ SUPPLE_FN void report_weakest(const TickSetup<N, M> &setup, const TickEvaluation
   }
 }
 
+// What following the command exactly past a singularity would ask of a joint along z, over its speed or
+// acceleration limit. With u = J z / sigma, the command has the speed v_u = u.c / dt along the lost motion,
+// and sigma changes by v_s a second.
+//   Passing through, sigma is the distance from the singularity. A command that goes on straight passes at
+//   the distance m = sigma |v_u| / s, s^2 = v_u^2 + v_s^2. The angle along z, atan(s t / m), then has the
+//   speed s / m and the acceleration 0.65 (s / m)^2 at most. In a fold the task is kappa x^2 / 2 with x =
+//   sigma / kappa: the speed is v_u / sigma, and the acceleration kappa v_u^2 / sigma^3. Twice of that leaves
+//   time to brake before the fold.
+template <int N, int M>
+SUPPLE_FN double demand_of_pass(const TickSetup<N, M> &setup, const TickEvaluation &at, const double *image,
+                                double gamma, const Fold &fold, const SingularScratch &scratch) {
+  const int n = setup.n();
+  const double sigma = root(gamma) + 1e-12, *z = scratch.joint_direction;
+  for (int i = 0; i < n; ++i)
+    scratch.gradient[i] = 0;
+  add_singular_value_gradient(setup, at, z, image, sigma, 1.0, scratch.gradient);
+  const double v_s = dot_rows<N>(scratch.gradient, at.last_step, n) / setup.dt;
+  const double v_u = std::fabs(dot_rows<M>(image, at.command, setup.m())) / (sigma * setup.dt);
+  const double turn = (squared(v_u) + squared(v_s)) / (sigma * v_u + 1e-12); // s / m
+  const double speed = turn + fold.weight * (v_u / sigma - turn);
+  const double through = 0.65 * squared(turn), folding = 2 * fold.kappa * squared(v_u) / (gamma * sigma);
+  const double acceleration = through + fold.weight * (folding - through);
+  double most = 0;
+  for (int i = 0; i < n; ++i) {
+    const JointBounds &joint = setup.tracking.bounds[i];
+    if (joint.acceleration > 0 && joint.speed > 0)
+      most = larger(most, std::fabs(z[i]) * larger(speed / joint.speed, acceleration / joint.acceleration));
+  }
+  return most;
+}
+
+// How much of damping and pull is not needed, 0 to 1: the arm follows the command, and the joints can do what
+// passing the singularity exactly asks of them.
+template <int N, int M>
+SUPPLE_FN double exact_share(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                             const EvaluationSummary &summary, const double *image, double gamma,
+                             const Fold &fold, const SingularScratch &scratch) {
+  const Law &law = setup.law;
+  const double follows = positive(1 - squared(summary.residual_norm / law.lost_error));
+  if (!(follows * summary.command_speed > 0))
+    return 0;
+  const double demand = demand_of_pass(setup, at, image, gamma, fold, scratch);
+  const double x = clip((law.damped_demand - demand) / (law.damped_demand - law.exact_demand), 0.0, 1.0);
+  return follows * x * x * (3 - 2 * x);
+}
+
 // The step along the near-singular direction c, and what the tick reports of it:
 //   lambda' = gamma + (1 - psi + psi omega)(lambda - gamma)          curvature counts where there is a fold
 //   chi = (1 - |lambda'|/sigma_0^2)^2 or 0, d = |lambda'| + (alpha_0 + alpha_1 kappa^2) chi
-//   x_b = [z.J'r + (p_0 + p_1 omega) chi activity z.(posture - q)] / max(d + (beta - 1) alpha_0 chi, lambda)
+//   x_b = [z.J'r + (p_0 + p_1 omega) chi activity z.(posture - q)] / max(d + (beta - 1) alpha_0 chi, lambda);
+//   damping and pull only as much as the joints' bounds need (exact_share)
 //   x_f = z.J'(c - b/2) / d, c = displacement of the command, b = second derivative along the last step
 // The divisor is at least lambda, so that no step is longer than Newton's.
 template <int N, int M>
@@ -275,11 +323,14 @@ SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const T
                   squared(1 - gamma / threshold)};
   const double blended = gamma + (1 - fold.psi + fold.psi * fold.weight) * (lambda - gamma);
   const double chi = squared(positive(1 - std::fabs(blended) / threshold));
-  const double damping = (law.damping + law.fold_damping * squared(kappa)) * chi * summary.haste;
+  const double exact = free.level < 0 ? exact_share(setup, at, summary, image, gamma, fold, scratch) : 0;
+  const double needed = 1 - summary.activity * exact; // at rest all of the damping is
+  const double damping = (law.damping + law.fold_damping * squared(kappa)) * chi * needed * summary.haste;
   const double d = std::fabs(blended) + damping + 1e-9;
-  const double divisor = larger(d + (law.feedback_damping_ratio - 1) * law.damping * chi, lambda);
-  const double pull =
-      (law.posture_pull + law.fold_posture_pull * fold.weight) * chi * summary.haste * summary.activity;
+  const double feedback_damping = (law.feedback_damping_ratio - 1) * law.damping * chi * needed;
+  const double divisor = larger(d + feedback_damping, lambda);
+  const double pull = (law.posture_pull + law.fold_posture_pull * fold.weight) * chi * (1 - exact) *
+                      summary.haste * summary.activity;
   double feedback = (along.feedback_gradient + pull * along.to_posture) / divisor;
   feedback = at_least(feedback, rest_displacement(setup, summary.haste, along.feedback_gradient, lambda));
   // of several levels, one with a joint held may not reach the other side of the fold

@@ -5,7 +5,7 @@
 // directions; and stay in a box of position, speed, acceleration, braking and jerk. docs/tracking.md tells
 // what each part is for.
 #pragma once
-#include "supple/tracking/effector_speed.h"
+#include "supple/tracking/keep_near.h"
 #include "supple/tracking/measured.h"
 #include "supple/tracking/memory.h"
 
@@ -157,7 +157,8 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
   // the desired step: of the law, out of a local minimum, or none
   if (measured)
     watch_waiting(is_waiting(t, bounds), setup.dt, scalars);
-  const bool settled = watch_rest(setup, at, summary, scratch.commands, memory);
+  const bool jumped = command_change(scratch.commands, t.problem.target_count).jumped;
+  const bool settled = watch_rest(setup, at, summary, jumped, memory);
   update_recovery(setup, at, summary, scratch.commands, settled && !(scalars.waiting_time > 0), memory,
                   scratch.recovery);
   DesiredStep desired;
@@ -184,6 +185,8 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
   TickResult result;
   result.bounded = bound_step(n, approach.step, bounds,
                               [&](double *cost) { deviation_cost(setup, at, desired, memory, cost); });
+  const bool anew = jumped || scalars.reweighed || !scalars.distance_known || is_recovering(t, scalars);
+  keep_near(t, scratch.commands, anew, setup.dt, at, memory, bounds);
   // what is remembered of q where it was good
   const double smallest = desired.report.smallest_singular_value;
   remember_posture(t, memory, at.to_posture, smallest, setup.dt);
@@ -259,21 +262,6 @@ SUPPLE_FN double acceleration_demand(const Tracking &t, const double *before, co
   return most / dt;
 }
 
-// What the commands did in this tick.
-struct CommandChange {
-  bool jumped, moved;
-};
-
-SUPPLE_FN CommandChange command_change(const Command *commands, int target_count) {
-  CommandChange change{false, false};
-  for (int k = 0; k < target_count; ++k) {
-    change.jumped = change.jumped || commands[k].jumped;
-    for (double x : commands[k].displacement)
-      change.moved = change.moved || x != 0;
-  }
-  return change;
-}
-
 // Whether position is to come before orientation until the command moves, so that the end effector does not
 // swing aside to turn: after a jump that turns 1.6 times more than it shifts, weighted; or when the distance
 // to a command at rest has grown by Law::distance_growth. `t` has position before orientation.
@@ -285,7 +273,6 @@ SUPPLE_FN bool needs_position_first(const Tracking &t, const double *residual, C
   const double distance = root(square[0]);
   if (!scalars.distance_known || change.jumped || change.moved || distance < scalars.least_distance)
     scalars.least_distance = distance;
-  scalars.distance_known = true;
   if (change.jumped)
     return square[1] > squared(1.6) * square[0];
   return scalars.position_first ||
@@ -319,6 +306,7 @@ SUPPLE_FN TickResult take_tick(const TickSetup<N, M> &setup, const TickRequest &
   if (t.position_first)
     scalars.position_first =
         needs_position_first(*t.position_first, scratch.evaluation.residual, change, scalars);
+  scalars.distance_known = true;
   scalars.demand =
       acceleration_demand(setup.tracking, scratch.last_feedforward, memory.feedforward_velocity, setup.dt);
   return result;

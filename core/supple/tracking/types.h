@@ -38,20 +38,24 @@ struct Law {
   double following_error = 0.005;    // a smaller weighted residual follows the command
   double lost_error = 0.0277;        // a larger one has lost it
   double full_damping_speed = 0.8; // s_1, 1/s: speed of the command from which near-singular damping is full
-  double rest_rate = 20;           // 1/s: least rate of approach along any direction, command at rest
-  double rest_step = 0.1;          // rad: longest displacement that this rate adds
-  double rest_gain = 1e-10;        // a smaller decrease of the squared residual is none
-  double distance_growth = 0.01;   // of the weighted distance, command at rest: then position comes first
-  double rest_time = 0.4;          // s without decrease after which the arm stands still
-  double rest_patience = 1.6;      // s: rest of the command after which small decreases count as none
-  double recovery_delay = 0.12;    // s: in a local minimum before the arm recovers freely
-  double return_delay = 1;         // s: rest of the command before the arm returns slowly
-  double announcement = 0.25;      // s: for which a slow return is announced before it moves
-  double rest_drift = 0.01;        // weighted: a command that moves less counts as at rest for a return
-  double return_detour = 0.3;      // weighted: how much the residual may grow on a slow return
-  double return_speed = 0.4;       // weighted 1/s: of the end effectors on a slow return
-  double return_turn = 3.5;        // rad: how far a joint may go on a slow return
-  double max_lead = 0.35;          // rad: how far a joint may be ahead of the measured one
+  double exact_demand = 0.5;      // of joint limits, for passing a singularity exactly: then it is not damped
+  double damped_demand = 1;       // the same from which damping is full
+  double rest_rate = 20;          // 1/s: least rate of approach along any direction, command at rest
+  double rest_step = 0.1;         // rad: longest displacement that this rate adds
+  double rest_gain = 1e-10;       // a smaller decrease of the squared residual is none
+  double distance_growth = 0.01;  // of the weighted distance, command at rest: then position comes first
+  double distance_margin = 0.033; // weighted: growth of the distance to a command at rest that is allowed
+  double rest_time = 0.4;         // s without decrease after which the arm stands still
+  int rest_swings = 4;            // repeated swings without gain after which the arm stands still
+  double rest_patience = 1.6;     // s: rest of the command after which small decreases count as none
+  double recovery_delay = 0.12;   // s: in a local minimum before the arm recovers freely
+  double return_delay = 1;        // s: rest of the command before the arm returns slowly
+  double announcement = 0.25;     // s: for which a slow return is announced before it moves
+  double rest_drift = 0.01;       // weighted: a command that moves less counts as at rest for a return
+  double return_detour = 0.3;     // weighted: how much the residual may grow on a slow return
+  double return_speed = 0.4;      // weighted 1/s: of the end effectors on a slow return
+  double return_turn = 3.5;       // rad: how far a joint may go on a slow return
+  double max_lead = 0.35;         // rad: how far a joint may be ahead of the measured one
 };
 
 // Bounds of one joint in its natural unit (radians, or reach/pi for a prismatic joint) and seconds.
@@ -223,6 +227,7 @@ struct Swing {
   bool falls, gains; // gains: the fall began at a peak that counts
   double extreme;    // the least of this fall, or the most of this rise
   double last_peak;  // the last that counted
+  int repeats;       // rises one after another whose peak was no gain
 };
 
 // the single numbers that an arm remembers; zero is their start
@@ -248,16 +253,16 @@ struct ArmScalars {
   double preferred, least_preferred; // length of the preferred displacement in the last tick, and its least
   double last_cost;                  // of all levels, in the last tick
   double no_gain_time;               // s: how long it has not decreased
-  Swing swing;
-  double momentum_time;           // s: in which the joints, as fast as since the last gain, can brake
-  double waiting_time;            // s: how long some joint has waited for the measured one
-  int short_waits;                // since the command rests
-  bool twist_active;              // the goals are those that twists move
-  double measured_age;            // s: of the newest measured joints
-  bool measured_known;            // the last tick had measured joints
-  double lag_product, lag_square; // of lead and measured velocity: their ratio is the lag of the arm, s
-  bool measured_within;           // the measured arm was within tolerance
-  double demand;                  // the largest acceleration of the last feed-forward over its joint's limit
+  Swing swing, cycle;                // the second counts every rise, however small
+  double momentum_time;              // s: in which the joints, as fast as since the last gain, can brake
+  double waiting_time;               // s: how long some joint has waited for the measured one
+  int short_waits;                   // since the command rests
+  bool twist_active;                 // the goals are those that twists move
+  double measured_age;               // s: of the newest measured joints
+  bool measured_known;               // the last tick had measured joints
+  double lag_product, lag_square;    // of lead and measured velocity: their ratio is the lag of the arm, s
+  bool measured_within;              // the measured arm was within tolerance
+  double demand; // the largest acceleration of the last feed-forward over its joint's limit
 };
 
 // What one arm remembers between ticks. Rows of n are padded to Tracking::stride. Velocities and
@@ -276,6 +281,7 @@ struct ArmMemory {
   double *recovery_anchor;    // where the arm last followed well
   double *recovery_q, *recovery_previous_q;      // joint values that approach the command, and a tick earlier
   double *command_drift;                         // m: of the command since it rests, weighted
+  double *least_distance;                        // one a target: from its command, m
   double *twist_goals;                           // 12 a target
   double *last_measured;                         // n
   double *lead_fast, *lead_slow, *velocity_fast; // low-passed: q less the measured joints, and velocity

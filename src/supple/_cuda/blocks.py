@@ -19,9 +19,8 @@ def relocated(block: bytes, base: int) -> NDArray[Any]:
     """A block whose pointers, offsets so far, are addresses of a block that begins at ``base``."""
     _, count, pointers = struct.unpack_from("<3q", block)
     places = np.frombuffer(block, np.int64, count, pointers)
-    made = np.frombuffer(block, np.uint8).copy()
-    words = np.frombuffer(made[: len(made) // 8 * 8], np.int64)
-    words[places // 8] += base
+    made: NDArray[Any] = np.frombuffer(block, np.uint8).copy()
+    made[: len(made) // 8 * 8].view(np.int64)[places // 8] += base
     return made
 
 

@@ -51,18 +51,17 @@ class DeviceChain:
         frames = driver.empty((rows, 4, 4), kind, self._ordinal, stream) if frame else None
         jacobians = driver.empty((rows, 6, dof), kind, self._ordinal, stream) if jacobian else None
         threads = block_size(max(6 * dof, 16), kind.itemsize)
-        arm = self._arms[kind]
-        in_registers = arm is not None and self._axes <= _MOST_ARM_JOINTS
+        arm = self._arms[kind] if self._axes <= _MOST_ARM_JOINTS else None
         defines = {
             "SUPPLE_REAL": "float" if kind.itemsize == 4 else "double",
             "SUPPLE_BLOCK": threads,
-            "SUPPLE_JOINTS": self._axes if in_registers else 0,
+            "SUPPLE_JOINTS": self._axes if arm else 0,
             "SUPPLE_DOF": dof,
             "SUPPLE_AXES": self._axes,
         }
         module = driver.module(self._ordinal, "forward.cu", defines)
         stride = 0 if point is None or len(point.shape) == 1 else 3
-        args: list[Any] = [self._block, by_value(arm if in_registers else bytes(_ARM_BYTES)), q]
+        args: list[Any] = [self._block, by_value(arm or bytes(_ARM_BYTES)), q]
         args += [point or 0, c_longlong(stride), c_int(in_link_axes), frames or 0, jacobians or 0, c_longlong(rows)]
         module.launch("frame_and_jacobian", -(-rows // threads), threads, args, stream)
         return frames, jacobians

@@ -108,12 +108,21 @@ def _found() -> tuple[Compiler, ...]:
     for path in _places():
         with contextlib.suppress(OSError, AttributeError):
             library = ctypes.CDLL(path)
+            _load_builtins(path)
             major, minor = c_int(), c_int()
             if library.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)) == 0:
                 library.nvrtcGetErrorString.restype = c_char_p
                 library.nvrtcCreateProgram.argtypes = (POINTER(c_void_p), c_char_p, c_char_p, c_int, c_void_p, c_void_p)
                 opened.setdefault((major.value, minor.value), Compiler(library, (major.value, minor.value)))
     return tuple(opened[version] for version in sorted(opened, reverse=True) if version >= (12, 0))
+
+
+def _load_builtins(path: str) -> None:
+    """Loads the library beside NVRTC that it looks for by name when it compiles: older ones do not look there."""
+    for beside in glob.glob(os.path.join(glob.escape(os.path.dirname(path) or "."), "*nvrtc-builtins*")):
+        if ".alt." not in beside and os.path.dirname(path):
+            with contextlib.suppress(OSError):
+                ctypes.CDLL(beside)
 
 
 def _places() -> Iterator[str]:

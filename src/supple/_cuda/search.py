@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import c_int, c_longlong
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ LEFT_RESTARTS = 96
 _THREADS = 128  # of a block
 _COUNTERS = 8  # of a solve: next row, hard rows, next hard row, rows left, next of them
 _LEFT, _NEXT_LEFT = 3, 4  # places of counters
+_ROWS = ("goals", "starts", "q", "outcome", "iterations", "restarts", "answers")  # fields of `Rows`, in order
 _FAST_COMPILATION = ("--Ofast-compile=max",)  # of kernels that solve what others leave, or goals of any kind
 _POOL_BYTES = 1 << 30  # scratch of the general search, at most
 
@@ -95,12 +97,9 @@ class DeviceSolver:
         found = self._results(rows, wanted, np.dtype(dtype), stream)
         begin = NONE if starts is None else numbers(starts, 1)
         for first in range(0, rows, CHUNK):
-            part = _Chunk(self, found, first, min(CHUNK, rows - first), max(wanted, 1), stream)
-            ours = [tuple(_from(each, first) for each in goal) for goal in goals]
-            if self.has_arm and starts is None and not wanted:
-                part.solve_arm(ours[0])
-            else:
-                part.solve_general(ours, _from(begin, first))
+            count = min(CHUNK, rows - first)
+            part = _Chunk(self, found, first, count, max(wanted, 1), _from(begin, first), stream)
+            part.solve([(_from(goal[0], first), _from(goal[1], first), _from(goal[2], first)) for goal in goals])
         return found
 
     def _results(self, rows: int, wanted: int, kind: np.dtype[Any], stream: int) -> Found:
@@ -122,18 +121,34 @@ def _from(given: Numbers, first: int) -> Numbers:
 
 
 class _Chunk:
-    """Some rows of a solve: their work arrays, and the launches of their kernels."""
+    """Some rows of a solve: their work arrays, in one block of memory, and the launches of their kernels."""
 
-    def __init__(self, owner: DeviceSolver, found: Found, first: int, count: int, wanted: int, stream: int) -> None:
-        self._owner, self._count, self._stream, self._wanted = owner, count, stream, wanted
-        self._goals = self._empty(count * owner._targets * 12, np.float64)
-        self._q = self._empty(count * wanted * owner._n, np.float64)
-        self._state = self._empty(4 * count, np.int32)
-        self._counters = self._empty(_COUNTERS, np.int32)
-        driver.fill_bytes(self._counters, 0, stream)
-        outcome, iterations, restarts, answers = (self._state.pointer + 4 * count * i for i in range(4))
-        several = answers if wanted > 1 else None
-        self._rows = Rows(self._goals.pointer, None, self._q.pointer, outcome, iterations, restarts, several, wanted)
+    def __init__(
+        self, owner: DeviceSolver, found: Found, first: int, count: int, wanted: int, starts: Numbers, stream: int
+    ) -> None:
+        self._owner, self._count, self._wanted, self._starts, self._stream = owner, count, wanted, starts, stream
+        self._in_arm = owner.has_arm and not starts.data and wanted == 1
+        self._few = count <= FEW_ROWS
+        n, many = owner._n, self._in_arm and not self._few
+        sizes = {
+            "counters": 4 * _COUNTERS,
+            "goals": 8 * 12 * count * owner._targets,
+            "q": 8 * n * count * wanted,
+            **dict.fromkeys(("outcome", "iterations", "restarts"), 4 * count),
+            "answers": 4 * count if wanted > 1 else 0,
+            "starts": 8 * n * count if starts.data else 0,
+            "left": 4 * count if self._in_arm else 0,
+            "hard": 4 * count if many else 0,
+            "seeds": 4 * n * count * SEEDS if many else 0,
+            "near": 4 * n * count if many else 0,
+        }
+        *begins, whole = accumulate(((size + 255) // 256 * 256 for size in sizes.values()), initial=0)
+        self._memory = driver.empty((whole,), np.uint8, owner._ordinal, stream)
+        self._at = dict(zip(sizes, (self._memory.pointer + begin for begin in begins), strict=True))
+        self._at.update((name, 0) for name, size in sizes.items() if not size)
+        counters = driver.wrapped(self._at["counters"], (_COUNTERS,), np.int32, owner._ordinal, stream, self._memory)
+        driver.fill_bytes(counters, 0, stream)
+        self._rows = Rows(*(self._at[name] or None for name in _ROWS), wanted)
         at, size = first * wanted, found.q.dtype.itemsize
         self._answers = Answers(
             found.q.pointer + at * owner._dof * size,
@@ -142,73 +157,66 @@ class _Chunk:
             *(each.pointer + 8 * at for each in (found.position_error, found.angle_error)),
         )
 
-    def _empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
-        return driver.empty((size,), dtype, self._owner._ordinal, self._stream)
+    def solve(self, goals: Sequence[Part]) -> None:
+        """Starts the kernels."""
+        if self._in_arm:
+            self._solve_arm(goals[0])
+        else:
+            self._solve_general(goals)
 
-    def solve_arm(self, goal: Part) -> None:
+    def _launch(self, module: str, name: str, grid: int, *args: Any, block: int = _THREADS) -> None:
+        self._owner.modules[module].launch(name, grid, block, args, self._stream)
+
+    def _solve_arm(self, goal: Part) -> None:
         """One frame of an arm: in single precision, what that does not solve in double precision."""
-        owner, count, rows = self._owner, c_longlong(self._count), self._rows
+        owner, rows, at, count = self._owner, self._rows, self._at, c_longlong(self._count)
         assert owner._single is not None
         assert owner._double is not None
         single, double = by_value(owner._single), by_value(owner._double)
-        module, warps = owner.modules["arm"], owner.modules["warps"]
-        lists = self._empty(2 * self._count, np.int32)
-        hard, left = lists.pointer, lists.pointer + 4 * self._count
         each = -(-self._count // _THREADS)
-
-        def launch(name: str, grid: int, *args: Any) -> None:
-            (warps if name == "search_in_warps" else module).launch(name, grid, _THREADS, args, self._stream)
-
         position, orientation, _ = goal
-        few = self._count <= FEW_ROWS
-        if not few:
-            seeds = self._empty(self._count * SEEDS * owner._n, np.float32)
-            near = self._empty(self._count * owner._n, np.float32)
-            tried = c_int(SEEDS)
-            launch("begin_rows", each, owner._block, single, position, orientation, rows, tried, seeds, count)
-            grid = min(each, module.blocks_at_once("descend", _THREADS))
-            launch("descend", grid, single, rows, tried, seeds, near, self._counters, count)
-            launch("polish_rows", each, owner._block, double, rows, near, hard, self._counters, count)
-        grid = min(-(-self._count * 32 // _THREADS), warps.blocks_at_once("search_in_warps", _THREADS))
-        shared = (owner._block, single, double, position, orientation, rows)
-        launch("search_in_warps", grid, *shared, 0 if few else hard, left, self._counters, count)
-        counters = self._counters.pointer
-        self._in_warps(left, counters + 4 * _LEFT, counters + 4 * _NEXT_LEFT, LEFT_RESTARTS)
-        launch("finish_arm", each, owner._block, double, rows, self._answers, count)
+        counters = at["counters"]
+        if not self._few:
+            seeds = (c_int(SEEDS), at["seeds"])
+            self._launch("arm", "begin_rows", each, owner._block, single, position, orientation, rows, *seeds, count)
+            grid = min(each, owner.modules["arm"].blocks_at_once("descend", _THREADS))
+            self._launch("arm", "descend", grid, single, rows, *seeds, at["near"], counters, count)
+            lists = (at["near"], at["hard"], counters)
+            self._launch("arm", "polish_rows", each, owner._block, double, rows, *lists, count)
+        at_once = owner.modules["warps"].blocks_at_once("search_in_warps", _THREADS)
+        grid = min(-(-self._count * 32 // _THREADS), at_once)
+        args = (single, double, position, orientation, rows, at["hard"], at["left"], counters, count)
+        self._launch("warps", "search_in_warps", grid, owner._block, *args)
+        self._in_warps(at["left"], counters + 4 * _LEFT, counters + 4 * _NEXT_LEFT, LEFT_RESTARTS)
+        self._launch("arm", "finish_arm", each, owner._block, double, rows, self._answers, count)
 
-    def solve_general(self, goals: Sequence[Part], starts: Numbers) -> None:
+    def _solve_general(self, goals: Sequence[Part]) -> None:
         """Any goals, in double precision."""
-        owner, count, rows = self._owner, c_longlong(self._count), self._rows
-        module, each = owner.modules["general"], -(-self._count // _THREADS)
-        begin = self._empty(self._count * owner._n if starts.data else 0, np.float64)
-        rows.starts = begin.pointer or None
-        for target, (position, orientation, direction) in enumerate(goals):
-            args = (owner._block, c_int(target), position, orientation, direction, rows, count)
-            module.launch("read_goals", each, _THREADS, args, self._stream)
-        if starts.data:
-            module.launch("read_starts", each, _THREADS, (owner._block, starts, rows, count), self._stream)
-        if self._count <= FEW_ROWS:
-            self._in_warps(0, 0, self._counters.pointer, 0)
+        owner, rows, count = self._owner, self._rows, c_longlong(self._count)
+        each = -(-self._count // _THREADS)
+        for target, parts in enumerate(goals):
+            self._launch("general", "read_goals", each, owner._block, c_int(target), *parts, rows, count)
+        if self._starts.data:
+            self._launch("general", "read_starts", each, owner._block, self._starts, rows, count)
+        if self._few and self._wanted == 1:  # which several answers are found depends on the lanes
+            self._in_warps(0, 0, self._at["counters"], 0)
         else:
             size = self._padded(owner._thread_bytes)
             threads = min(_THREADS * each, self._pool(size, 2 * _THREADS))
-            scratch = self._empty(threads * size, np.uint8)
-            args = (owner._block, rows, scratch, c_longlong(size), self._counters, count)
-            module.launch("solve_rows", threads // _THREADS, _THREADS, args, self._stream)
-        args = (owner._block, starts, rows, self._answers, count)
-        module.launch("finish_rows", each, _THREADS, args, self._stream)
+            scratch = driver.empty((threads * size,), np.uint8, owner._ordinal, self._stream)
+            args = (rows, scratch, c_longlong(size), self._at["counters"], count)
+            self._launch("general", "solve_rows", threads // _THREADS, owner._block, *args)
+        self._launch("general", "finish_rows", each, owner._block, self._starts, rows, self._answers, count)
 
     def _in_warps(self, rows: int, row_count: int, next_row: int, restarts: int) -> None:
         """Solves the rows of a list, or all, each in the threads of a warp."""
-        owner = self._owner
+        owner, block = self._owner, _THREADS // 2
         size = self._padded(owner._warp_bytes)
-        threads = min(32 * self._count, self._pool(size, 64)) // 32 * 32
-        threads = max(_THREADS // 2, threads // (_THREADS // 2) * (_THREADS // 2))
-        scratch = self._empty(threads * size, np.uint8)
-        args = [owner._block, self._rows, rows, row_count, c_int(restarts), scratch, c_longlong(size), next_row]
-        args.append(c_longlong(self._count))
-        block = _THREADS // 2
-        self._owner.modules["general"].launch("solve_in_warps", threads // block, block, args, self._stream)
+        threads = max(block, min(32 * self._count, self._pool(size, block)) // block * block)
+        scratch = driver.empty((threads * size,), np.uint8, owner._ordinal, self._stream)
+        args = (self._rows, rows, row_count, c_int(restarts), scratch, c_longlong(size), next_row)
+        grid = threads // block
+        self._launch("general", "solve_in_warps", grid, owner._block, *args, c_longlong(self._count), block=block)
 
     def _padded(self, scratch_bytes: int) -> int:
         """Bytes of scratch of a thread, with room for all answers."""

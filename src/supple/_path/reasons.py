@@ -15,6 +15,8 @@ from supple.solution import Outcome, Solution
 
 LARGEST_GAP = 1e-6
 """A path whose last joint values are farther from those wanted, in radians or metres, has not ended there."""
+RETIME = "retime=True stretches the time"
+"""What helps where steps are only too fast; the last reason but a gap at the end."""
 _MOST = 3  # reasons and frames named, of each kind
 
 
@@ -26,6 +28,8 @@ def reasons(found: Solution, times: Array, reconfigured: NDArray[np.bool_], time
         yield f"{span} ({when}): {found[first].why}"
     for frame in np.flatnonzero(reconfigured)[:_MOST]:
         yield _jump(found, times, int(frame), timed)
+    if (reconfigured & ~_breaks(found, times)).any():
+        yield RETIME
 
 
 def open_end(linkage: Linkage, gap: Array) -> Iterator[str]:
@@ -68,11 +72,11 @@ def _jump(found: Solution, times: Array, frame: int, timed: bool) -> str:
         speed, most = step[joint] / seconds, linkage.speed[joint]
         return (
             f"frame {frame} ({times[frame]:.4g} s) comes too soon: {name} would need {speed:.3g} {unit}/s, and its "
-            f"limit is {most:.3g}; retime=True stretches the time"
+            f"limit is {most:.3g}"
         )
     near = _at_limit(found, frame - 1)
     why = " is at its limit and" if near == name else f" changes by {step[joint]:.3g} {unit},"
-    lead = f"{near} is at its limit; " if near and near != name else ""
+    lead = f"{near} is at its limit, " if near and near != name else ""
     return f"frame {frame} ({times[frame]:.4g} s) begins another configuration: {lead}{name}{why} no continuous way on"
 
 

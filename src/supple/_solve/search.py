@@ -61,14 +61,17 @@ def solve(solver: Solver, request: batch.Request) -> Solution:
 
 def solve_frame(solver: Solver, linkage: Linkage, goal: Goal) -> Solution:
     """The solution of a goal that is one frame. Only its link is looked up, so that the search is most of the time."""
-    searches = linkage.__dict__.setdefault("_frame_searches", {})
-    known = searches.get(goal.link)
-    if known is None or known[0] is not solver:
+    try:
+        known, answer = linkage.__dict__["_frame_searches"][goal.link]
+    except KeyError:
+        known = None
+    if known is not solver:
         answer = compiled(linkage, (goal,), solver).answer
+        searches = linkage.__dict__.setdefault("_frame_searches", {})
         if len(searches) > 64:
             searches.clear()
-        searches[goal.link] = known = (solver, answer)
-    return Solution._from_answer(linkage, goal, known[1](goal._frame.matrix, None), solver)  # type: ignore[union-attr]
+        searches[goal.link] = (solver, answer)
+    return Solution._from_answer(linkage, goal, answer(goal._frame.matrix, None), solver)  # type: ignore[union-attr]
 
 
 def solve_one(solver: Solver, linkage: Linkage, goal: Goal, start: Array | None) -> Solution:

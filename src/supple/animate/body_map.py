@@ -13,6 +13,8 @@ from supple._linkage.argument import checked_linkage
 from supple.animate.body_names import NEEDED, PARTS, matched
 from supple.errors import BadInput, SuppleError, unknown
 from supple.linkage import Linkage
+from supple.read import bounded
+from supple.write import atomic
 
 Point = tuple[float, float, float]
 _POINTS = ("left_heel", "left_toe", "right_heel", "right_toe")
@@ -64,9 +66,12 @@ class BodyMap:
         Raises `BadInput` with the parts that no name fits, and `UnknownName` for links that are not there.
         """
         checked_linkage(linkage)
-        links = {**matched(link.name for link in linkage.links), **(changes or {})}
+        changed = {} if changes is None else changes
+        if not isinstance(changed, Mapping):
+            raise BadInput(f"changes must be a mapping: links by parts, got {_check.short(changes)}")
+        links = {**matched(link.name for link in linkage.links), **changed}
         for name in links.values():
-            if name not in linkage._link_named:
+            if not isinstance(name, str) or name not in linkage._link_named:
                 raise unknown("link", name, linkage._link_named)
         soles: dict[str, Point] = {}
         for side in ("left", "right"):
@@ -82,13 +87,13 @@ class BodyMap:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], linkage: Linkage) -> BodyMap:
         """A map from plain data; parts that it leaves out are found by their names."""
-        unexpected = set(data) - {"links", "soles"}
         if (
-            unexpected
+            not isinstance(data, Mapping)
+            or set(data) - {"links", "soles"}
             or not isinstance(data.get("links", {}), Mapping)
             or not isinstance(data.get("soles", {}), Mapping)
         ):
-            raise BadInput(f'a map has "links" and "soles", both objects; got {_check.short(dict(data))}')
+            raise BadInput(f'a map has "links" and "soles", both objects; got {_check.short(data)}')
         found = cls.of(linkage, data.get("links"))
         soles = {name: _point(value, name) for name, value in data.get("soles", {}).items()}
         return cls(found.links, {**found.soles, **soles})
@@ -103,9 +108,10 @@ def _point(value: Any, name: str) -> Point:
 
 def save_maps(path: str | os.PathLike[str], source: BodyMap, target: BodyMap) -> None:
     """Write the maps of a source and a target to a JSON file, to be edited and read by `load_maps`."""
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump({"source": source.to_dict(), "target": target.to_dict()}, file, indent=2)
-        file.write("\n")
+    maps = [_check.instance(one, BodyMap, what) for one, what in ((source, "source"), (target, "target"))]
+    text = json.dumps(dict(zip(("source", "target"), (one.to_dict() for one in maps), strict=True)), indent=2)
+    with atomic.replacing(_check.file_name(path)) as new:
+        new.write_text(text + "\n", encoding="utf-8")
 
 
 def load_maps(path: str | os.PathLike[str], source: Linkage, target: Linkage) -> tuple[BodyMap, BodyMap]:
@@ -113,13 +119,10 @@ def load_maps(path: str | os.PathLike[str], source: Linkage, target: Linkage) ->
 
     Raises `BadInput` with the file.
     """
-    name = os.fspath(path)
+    name = _check.file_name(path)
     try:
-        with open(path, "rb") as file:
-            raw = file.read(_MAX_BYTES + 1)
-        if len(raw) > _MAX_BYTES:
-            raise BadInput(f"{name}: a map has at most {_MAX_BYTES} bytes")
-        data = json.loads(raw.decode("utf-8"))
+        with bounded.open_binary(name, _MAX_BYTES) as opened:
+            data = json.loads(opened.read(_MAX_BYTES).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{name}: cannot read the map: {error}") from None
     if not isinstance(data, Mapping) or set(data) - {"source", "target"}:

@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 
+from supple import _check
 from supple._figure.convention import UNITS
 from supple.animate.body_names import matched
 from supple.errors import BadInput
@@ -28,6 +29,8 @@ def load_clip(path: str | os.PathLike[str], *, up: str | None = None, unit: floa
         unit: length of its unit in metres, or its name; by default metres if the legs are between 0.25 and 1.5 m long,
             else the unit with which they are nearest to a person's: cm, mm, in, ft, dm or CMU's 0.056444 m.
     """
+    if up is not None:
+        _check.one_of(up, "up", ("x", "y", "z"))
     clip = Motion.load(path)
     leg = _leg(clip.linkage)
     axis = up if up is not None else "xyz"[int(np.argmax(np.abs(leg)))]

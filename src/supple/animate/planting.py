@@ -39,6 +39,8 @@ def plant_feet(motion: Motion, parts: BodyMap | None = None) -> Motion:
     """
     if not isinstance(motion, Motion):
         raise BadInput(f"plant_feet takes a Motion, got {_check.short(motion)}")
+    if parts is not None:
+        _check.instance(parts, BodyMap, "parts")
     linkage = motion.linkage
     root = next((joint for joint in linkage.joints if joint.kind is Kind.FLOATING), None)
     if root is None:

@@ -81,7 +81,7 @@ class Retarget:
         for name, given in (("source_map", source_map), ("target_map", target_map)):
             if given is not None and not isinstance(given, BodyMap):
                 raise BadInput(f"{name} must be a BodyMap, got {_check.short(given)}")
-        rest = None if source_rest is None else np.array(source.clamp(source_rest))
+        rest = None if source_rest is None else source.clamp(_check.vector(source_rest, source.dof, "source_rest"))
         self.source = source
         self.target, self._root = floating(target)
         self.source_map = BodyMap.of(source) if source_map is None else source_map

@@ -67,6 +67,9 @@ class Timeline:
     def __post_init__(self) -> None:
         """Check the linkage."""
         checked_linkage(self.linkage)
+        for what, kind, keys in (("poses", PoseKey, self.poses), ("tracks", GoalTrack, self.tracks)):
+            if not isinstance(keys, tuple) or not all(isinstance(key, kind) for key in keys):
+                raise BadInput(f"{what} must be a tuple of {kind.__name__}, got {_check.short(keys)}")
 
     def pose(self, time: float, q: ArrayLike, *, joints: Iterable[str] | None = None, ease: bool = True) -> Timeline:
         """The timeline with one more key pose.
@@ -94,7 +97,7 @@ class Timeline:
         for name in names or ():
             if name not in self.linkage._joint_named:
                 raise unknown("joint", name, self.linkage._joint_named)
-        return replace(self, poses=(*self.poses, PoseKey(when, values, names, bool(ease))))
+        return replace(self, poses=(*self.poses, PoseKey(when, values, names, _check.flag(ease, "ease"))))
 
     def goal(
         self, time: float, goal: Goal, *, base: str | None = None, ease: bool = True, blend: float = 0.25
@@ -127,7 +130,7 @@ class Timeline:
             )
         if not 0 <= _check.real(blend) <= 1e6:
             raise BadInput(f"blend must be a time in seconds, not negative; got {_check.short(blend)}")
-        key = GoalKey(_moment(time), goal, bool(ease))
+        key = GoalKey(_moment(time), goal, _check.flag(ease, "ease"))
         for i, track in enumerate(self.tracks):
             if track.takes(goal, base):
                 return replace(self, tracks=(*self.tracks[:i], track.with_key(key, blend), *self.tracks[i + 1 :]))
@@ -158,7 +161,9 @@ class Timeline:
 
     def at(self, times: ArrayLike, *, progress: bool | None = None) -> Array:
         """Joint values (n, dof) at times (n,) in seconds."""
-        when = np.atleast_1d(np.array(_check.numbers(times, "times"), dtype=float))
+        when = np.atleast_1d(np.array(_check.finite(_check.numbers(times, "times"), "times")))
+        if when.ndim > 1:
+            raise BadInput(f"times must have shape (n,), not {when.shape}")
         q = self._posed(when)
         if not self.tracks:
             return q

@@ -17,6 +17,7 @@ from supple.errors import BadInput, SuppleError
 from supple.frame import Frame
 from supple.goal import Goal
 from supple.linkage import Linkage
+from supple.read import bounded
 
 EXAMPLE = """{
   "figure": "human",
@@ -61,7 +62,7 @@ def read(path: str | os.PathLike[str], find: Callable[[str], Linkage]) -> Timeli
     ``link`` and the arguments of `Goal`: ``position``, ``rpy`` in degrees, ``axis`` and ``direction`` or ``look_at``,
     or ``pole``; and those of `Timeline.goal`. Raises `BadInput` with the file and the entry.
     """
-    name, data = os.fspath(path), _loaded(path)
+    name, data = _loaded(path)
     extra = set(data) - {"figure", "poses", "goals"}
     if extra:
         raise BadInput(f'{name}: a timeline has "figure", "poses" and "goals", not {sorted(extra)[0]!r}')
@@ -78,23 +79,20 @@ def read(path: str | os.PathLike[str], find: Callable[[str], Linkage]) -> Timeli
 
 def figure_name(path: str | os.PathLike[str]) -> str:
     """What a JSON file of keys calls its figure: a file or the name of a model."""
-    return str(_loaded(path)["figure"])
+    return str(_loaded(path)[1]["figure"])
 
 
-def _loaded(path: str | os.PathLike[str]) -> Mapping[str, Any]:
-    """The object in a JSON file of keys, whose ``figure`` is text."""
-    name = os.fspath(path)
+def _loaded(path: str | os.PathLike[str]) -> tuple[str, Mapping[str, Any]]:
+    """The name of a JSON file of keys, and the object in it, whose ``figure`` is text."""
+    name = _check.file_name(path)
     try:
-        with open(path, "rb") as file:
-            raw = file.read(_MAX_BYTES + 1)
-        if len(raw) > _MAX_BYTES:
-            raise BadInput(f"{name}: a timeline has at most {_MAX_BYTES} bytes")
-        data = json.loads(raw.decode("utf-8"))
+        with bounded.open_binary(name, _MAX_BYTES) as opened:
+            data = json.loads(opened.read(_MAX_BYTES).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{name}: cannot read the timeline: {error}") from None
     if not isinstance(data, Mapping) or not isinstance(data.get("figure"), str):
         raise BadInput(f'{name}: a timeline is an object with "figure", a file or the name of a model, and keys')
-    return data
+    return name, data
 
 
 def _added(line: Timeline, add: Any, entry: object, named: list[str], place: str) -> Timeline:

@@ -11,6 +11,7 @@ import typer
 
 from supple import _check
 from supple._path.planner import PREFERENCES
+from supple._path.reasons import RETIME
 from supple.cli import completion, inputs
 from supple.cli.options import Json, Link, Port, Search, check_folder, check_picture, epilog, errors_to_stderr
 from supple.cli.output import print_json, print_text, without_controls
@@ -104,7 +105,7 @@ def path(
     limits and singularities, and, where the motion jumps or leaves the path, why. A jump is a step of a joint that is
     longer than its speed limit allows, or longer than 0.3 rad.
     """
-    with errors_to_stderr():
+    with errors_to_stderr(unknown_name=2):
         linkage = inputs.find(robot, search or ())
         end_effector = inputs.end_effector(linkage, link)
         ends = [
@@ -198,10 +199,13 @@ def _lines(done: PathSolution, seconds: float) -> list[str]:
         f"  worst step: {worst.joint} moves {worst.change:.3g} {unit} to frame {worst.frame}, "
         f"{100 * worst.part:.0f} % of what it may"
     )
-    lines.append(f"  joints move {done.length:.4g} in all, in {motion.duration:.4g} s")
+    units = set(motion.linkage.units)
+    common = f" {units.pop()}" if len(units) == 1 else ""  # radians and metres add up to no unit
+    lines.append(f"  joints move {done.length:.4g}{common} in all, in {motion.duration:.4g} s")
     margin, value = done.limit_margin.min(), done.singularity_margin.min()
-    lines.append(f"  nearest limit {margin:.3g} away; smallest singular value {value:.3g}")
-    lines += [f"  {reason}" for reason in done.why.split("; ") if reason]
+    lines.append(f"  nearest limit {margin:.3g}{common} away; smallest singular value {value:.3g}")
+    why = done.why.replace(RETIME, RETIME.replace("retime=True", "--retime"))
+    lines += [f"  {reason}" for reason in why.split("; ") if reason]
     lines.append(f"  planned in {seconds:.3g} s, {len(motion) / max(seconds, 1e-9):,.0f} frames a second")
     return lines
 

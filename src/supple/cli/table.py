@@ -207,7 +207,7 @@ def _job(
 def _spelled(message: str) -> str:
     """A message about arguments of functions with the options of the command: --format csv for format='csv'."""
     return re.sub(
-        r"\b(give|needs) (\w+)=(?:'(\w+)')?", lambda m: f"{m[1]} --{m[2]}{' ' + m[3] if m[3] else ''}", message
+        r"\b(give|needs) (\w+)=(?:'(\w+)'|True)?", lambda m: f"{m[1]} --{m[2]}{' ' + m[3] if m[3] else ''}", message
     )
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import runpy
 import secrets
-import socket
+import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -126,6 +125,7 @@ def teleop(
         from supple.teleop import page as pages  # slow to import
         from supple.teleop.page.drivers import loopback
         from supple.teleop.process import ending_signals
+        from supple.view import address, qr
 
         _check_method(method)
         if tour and driver != "browser":
@@ -163,27 +163,15 @@ def teleop(
     with ending_signals(), page:
         linkages.print_address(linkage.name, page.url, port, page.port)
         if not local:
-            for place in _places(host):
-                output.print_text(f"from other machines: http://{place}:{page.port}")
+            for url in address.network_urls(host, page.port):
+                output.print_text(f"from other machines: {url}")
             output.print_text(f"WARNING: whoever reaches {host}:{page.port} and knows the token drives the arm")
             output.print_text(f"token: {token}")
+            if sys.stdout.isatty():
+                output.print_text(qr.for_terminal(address.network_urls(host, page.port)[0]))
         with errors_to_stderr():
             page.wait()
         output.print_text(str(page.session.loop.statistics))
-
-
-def _places(host: str) -> list[str]:
-    """How a browser of another machine names this one: the address it listens on, or this machine's in its network."""
-    if host not in ("", "0.0.0.0", "::"):
-        return [f"[{host}]" if ":" in host else host]
-    found = []
-    for family, far in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
-        # asks the system which of its addresses it would use; no packet is sent
-        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
-            probe.connect((far, 9))
-            found.append(str(probe.getsockname()[0]))
-    chosen = [place for place in found if ":" not in place] if host != "::" else found
-    return [f"[{place}]" if ":" in place else place for place in chosen] or [socket.gethostname()]
 
 
 def _check_method(name: str) -> None:

@@ -57,12 +57,15 @@ class JobFolder:
         if there is not None and there.get("hash") != self.hash:
             changed = _changed(there.get("options", {}), self.options)
             raise BadInput(
-                f"{self.path.parent} has the results of another job ({changed}): choose another target, or overwrite"
+                f"{self.path.parent} has the results of another job ({changed}): choose another target, or "
+                "give overwrite=True"
             )
         if there is None:
             for entry in self.files.entries:
                 if os.path.lexists(entry.target):
-                    raise BadInput(f"{entry.target} is there, and not of this job: choose another target, or overwrite")
+                    raise BadInput(
+                        f"{entry.target} is there, and not of this job: choose another target, or give overwrite=True"
+                    )
 
     @contextmanager
     def opened(self, overwrite: bool) -> Iterator[None]:

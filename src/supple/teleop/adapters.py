@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _check
@@ -24,7 +23,7 @@ class _Frames:
         item = next(self._items)  # its StopIteration ends this source too
         if item is None or isinstance(item, Command):
             return item
-        hands = np.asarray(item, dtype=float)
+        hands = _check.numbers(item, "an item of a source", "(4, 4)")
         return Command(hands=list(hands) if hands.ndim == 3 else [hands])
 
     def close(self) -> None:
@@ -65,7 +64,7 @@ def frames(items: Iterable[CommandLike]) -> Source:
     `Command`; or None for nothing new.
     """
     if not isinstance(items, Iterable):
-        raise BadInput(f"frames must be an iterable of frames or commands, got {items!r}")
+        raise BadInput(f"frames must be an iterable of frames or commands, got {_check.short(items)}")
     return _Frames(items)
 
 
@@ -85,7 +84,7 @@ def source_of(source: Source | Iterable[CommandLike]) -> Source:
         return source
     if isinstance(source, Iterable):
         return frames(source)
-    raise BadInput(f"a source has read() and close(), or is an iterable of frames; got {source!r}")
+    raise BadInput(f"a source has read() and close(), or is an iterable of frames; got {_check.short(source)}")
 
 
 def sink_of(sink: Sink | Callable[[Tick], object]) -> Sink:
@@ -94,4 +93,4 @@ def sink_of(sink: Sink | Callable[[Tick], object]) -> Sink:
         return sink
     if callable(sink):
         return callback(sink)
-    raise BadInput(f"a sink has write(tick) and close(), or is a function of a tick; got {sink!r}")
+    raise BadInput(f"a sink has write(tick) and close(), or is a function of a tick; got {_check.short(sink)}")

@@ -5,6 +5,12 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
+from supple import _check
+from supple.errors import BadInput
+
+SLOWEST, FASTEST = 0.01, 100_000.0
+"""Least and most ticks a second of a loop, and readings a second of an arm."""
+
 _MAX_OVERSLEEP = 1e-3  # s; a single long stall must not make the clock spin for long ever after
 
 
@@ -18,6 +24,14 @@ class Timer(Protocol):
     def wait(self, until: float) -> None:
         """Returns at that time, or at once if it has passed."""
         ...
+
+
+def checked_rate(value: float, what: str = "rate") -> float:
+    """Ticks a second, within what a clock can wait for."""
+    rate = _check.positive(value, what)
+    if not SLOWEST <= rate <= FASTEST:
+        raise BadInput(f"{what} must be from {SLOWEST:g} to {FASTEST:,.0f} a second, got {_check.short(value)}")
+    return rate
 
 
 class Clock:

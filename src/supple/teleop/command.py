@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _ROTATION_TOLERANCE = 1e-6  # largest deviation of R R' from I; the tracker uses the same bound
 _OPTIONS = ("hand", "engaged", "stamp", "sequence", "buttons", "hands", "gripper", "grippers")
+_LARGEST_COUNT = 2**63 - 1
 _MAX_DISTANCE = 1e6  # m along an axis; larger numbers may overflow later
 
 
@@ -71,6 +72,8 @@ class Command(metaclass=_renamed.HidesOldNames):
         grippers: Sequence[float | None] = (),
     ) -> None:
         """A hand is a Frame or an array (4, 4); `hand` is short for `hands` with one element, as is `gripper`."""
+        _check_sequence(hands, "hands", "frames")
+        _check_sequence(grippers, "grippers", "openings")
         if hand is not None and len(hands):
             raise BadInput("give hand or hands, not both")
         if gripper is not None and len(grippers):
@@ -78,10 +81,10 @@ class Command(metaclass=_renamed.HidesOldNames):
         given = hands if hand is None else (hand,)
         put = object.__setattr__
         put(self, "hands", tuple(None if one is None else _frame(one) for one in given))
-        put(self, "engaged", bool(engaged))
-        put(self, "stamp", float(stamp))
-        put(self, "sequence", int(sequence))
-        put(self, "buttons", int(buttons))
+        put(self, "engaged", _check.flag(engaged, "engaged"))
+        put(self, "stamp", _check.finite_or_not(stamp, "stamp"))
+        put(self, "sequence", _check.whole(sequence, "sequence", -_LARGEST_COUNT, _LARGEST_COUNT))
+        put(self, "buttons", _check.whole(buttons, "buttons", -_LARGEST_COUNT, _LARGEST_COUNT))
         openings = grippers if gripper is None else (gripper,)
         put(self, "grippers", tuple(None if one is None else _check.finite_or_not(one, "gripper") for one in openings))
 
@@ -192,15 +195,17 @@ class Sink(Protocol):
         ...
 
 
+def _check_sequence(values: object, what: str, of: str) -> None:
+    if not isinstance(values, Sequence | np.ndarray) or (isinstance(values, np.ndarray) and not values.ndim):
+        raise BadInput(f"{what} must be a sequence of {of}, got {_check.short(values)}")
+
+
 def _frame(value: Frame | ArrayLike) -> Frame:
     """A hand as a frame; its numbers are not checked."""
     if isinstance(value, Frame):
         matrix = value.matrix
     else:
-        try:
-            matrix = np.array(value, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise BadInput(f"a hand must be a frame or numbers of shape (4, 4): {error}") from None
+        matrix = np.array(_check.numbers(value, "a hand", "(4, 4)"))
         matrix.flags.writeable = False
     if matrix.shape != (4, 4):
         raise BadInput(f"a hand must be a single frame of shape (4, 4), not {matrix.shape}")

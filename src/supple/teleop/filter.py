@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from supple import _check
+from supple.errors import BadInput
 from supple.frame import Array, Frame
 
 _METRES_PER_RADIAN = 0.2  # weight of rotation in a speed: about the length of a hand
@@ -43,16 +44,18 @@ class OneEuro:
 
     def lag(self, speed: float = 0.0) -> float:
         """Lag in seconds of a hand in steady motion at a speed in m/s (a rad/s counts as 0.2 m/s)."""
+        speed = _check.positive(speed, "speed", "m/s", zero=True)
         return 1 / (2 * math.pi * (self.cutoff + self.gain * speed))
 
     def begin(self, hand: Frame, t: float = math.nan) -> None:
         """Starts again from a hand at rest at time t (s)."""
-        self._raw = self._out = hand
-        self._t = t
+        self._raw = self._out = _single(hand)
+        self._t = _check.finite_or_not(t, "t")
         self._speed: Array = np.zeros(6)
 
     def smooth(self, hand: Frame, t: float) -> Frame:
         """The hand at time t (s), smoothed; unchanged if t is not later than before."""
+        hand, t = _single(hand), _check.finite_or_not(t, "t")
         dt = t - self._t
         if not dt > 0:
             if math.isnan(dt):
@@ -71,6 +74,12 @@ class OneEuro:
 
     def __repr__(self) -> str:
         return f"OneEuro(cutoff={self.cutoff:g}, gain={self.gain:g}, speed_cutoff={self.speed_cutoff:g})"
+
+
+def _single(hand: Frame) -> Frame:
+    if not (isinstance(hand, Frame) and hand.shape == ()):
+        raise BadInput(f"hand must be a single Frame, got {_check.short(hand)}")
+    return hand
 
 
 def _gain(cutoff: float, dt: float) -> float:

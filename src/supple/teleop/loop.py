@@ -15,13 +15,13 @@ from supple._solve.arguments import start_values
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.teleop.adapters import CommandLike, sink_of, source_of
-from supple.teleop.clock import Clock, Timer
+from supple.teleop.clock import Clock, Timer, checked_rate
 from supple.teleop.command import Sink, Source, Tick
 from supple.teleop.mapping import Mapping
 from supple.teleop.process import low_latency, stop_on_interrupt
 from supple.teleop.robot import Connection, Robot
 from supple.teleop.statistics import Statistics
-from supple.teleop.steering import Steering
+from supple.teleop.steering import Steering, one_for_each
 from supple.teleop.ticker import Errand, Ticker
 from supple.teleop.watchdog import Watchdog
 from supple.tracker import Tracker
@@ -116,12 +116,14 @@ class Loop:
             grippers: how far the grippers are open at first (links,), 0 closed to 1 open; those of ``arm`` are read.
             clock: a clock in place of the machine's.
         """
-        self._rate, patience = _check.positive(rate, "rate"), _check.positive(patience, "patience")
-        mappings = [mapping] if isinstance(mapping, Mapping) else list(mapping)
+        self._rate, patience = checked_rate(rate), _check.positive(patience, "patience", "seconds")
+        mappings = one_for_each(mapping)
         steering = Steering(mappings, grippers)
         _checked(tracker, len(mappings))
         if arm is not None and measured is not None:
             raise BadInput("give arm or measured, not both: an arm is measured")
+        if measured is not None:
+            _check.function(measured, "measured")
         self._source, self._sink = source_of(source), sink_of(sink)
         self._clock = Clock() if clock is None else clock
         self._arm = _connected(arm, tracker)
@@ -161,6 +163,11 @@ class Loop:
         return self._ticker.stopped
 
     @property
+    def moves(self) -> tuple[str, ...]:
+        """The reasons of the moves that were requested and have not ended; see `move`."""
+        return tuple(errand.why for errand in list(self._ticker.errands) if not errand.cancelled)
+
+    @property
     def running(self) -> bool:
         """Whether it has begun and not ended."""
         return self._runner is not None and not self._ended.is_set()
@@ -174,16 +181,17 @@ class Loop:
 
     def run(self, seconds: float | None = None) -> Statistics:
         """Runs in this thread until `stop`, the end of the source, `seconds` have passed, or Ctrl-C."""
-        if not (seconds is None or seconds > 0):  # inf is allowed
-            raise BadInput(f"seconds must be positive, got {seconds!r}")
+        longest = math.inf if seconds is None else _check.real(seconds)
+        if not longest > 0:  # inf is allowed
+            raise BadInput(f"seconds must be positive, got {_check.short(seconds)}")
         self._start_once()
         self._runner = threading.current_thread()
-        self._run(math.inf if seconds is None else seconds)
+        self._run(longest)
         return self.statistics
 
     def pause(self, why: str = "paused") -> None:
         """Holds the arm from the next tick on. The loop keeps ticking."""
-        self._ticker.paused = why or "paused"
+        self._ticker.paused = _check.text(why, "why", empty=True) or "paused"
 
     def resume(self) -> None:
         """Ends a pause: the goals start from the end effectors."""
@@ -191,7 +199,7 @@ class Loop:
 
     def stop_arm(self, why: str = "stopped") -> None:
         """Stops the arm from the next tick on, within its bounds. It stays until `rearm`, whatever else happens."""
-        self._ticker.stop(why or "stopped")
+        self._ticker.stop(_check.text(why, "why", empty=True) or "stopped")
 
     def rearm(self) -> None:
         """Ends `stop_arm`, and lets a real arm that was lost go on: from where it is measured, softly."""
@@ -222,12 +230,13 @@ class Loop:
             why: the reason to hold that is shown meanwhile.
         """
         end = None if q is None else self._ticker.tracker.linkage.clamp(self._joint_values(q))
-        self._ticker.errands.append(Errand(why, end, _check.fraction(speed, "speed"), done))
+        errand = Errand(_check.text(why, "why"), end, _check.fraction(speed, "speed"), _check.function(done, "done"))
+        self._ticker.errands.append(errand)
 
-    def cancel_moves(self) -> None:
-        """Ends the moves that were requested: the arm brakes, and ``done`` is not called."""
+    def cancel_moves(self, why: str | None = None) -> None:
+        """Ends the moves that were requested, or those with this reason: the arm brakes, and ``done`` is not called."""
         for errand in list(self._ticker.errands):
-            errand.cancelled = True
+            errand.cancelled |= why in (None, errand.why)
 
     def use(self, tracker: Tracker) -> None:
         """Uses another tracker, of the same linkage and number of links, from the next tick on, starting at rest.
@@ -334,7 +343,7 @@ class Loop:
 
 def _checked(tracker: Tracker, mappings: int) -> Tracker:
     if not (isinstance(tracker, Tracker) and tracker._single):
-        raise BadInput(f"tracker must be a Tracker of one arm, got {tracker!r}")
+        raise BadInput(f"tracker must be a Tracker of one arm, got {_check.short(tracker)}")
     if len(tracker.goals) != mappings:
         raise BadInput(f"one mapping for each link is needed: {len(tracker.goals)} links, {mappings} mappings")
     return tracker

@@ -70,8 +70,8 @@ class Mapping(metaclass=_renamed.HidesOldNames):
                 ``(0.2, 0.8)`` for less than its whole way, ``(1, 0)`` for a lever that works the other way round.
         """
         self.scale, self.axes, self.calibration, self.view = scale, axes, calibration, view
-        self.filter = filter
-        self.box = None if box is None else _box(*box)
+        self.filter = None if filter is None else _check.instance(filter, OneEuro, "filter", "OneEuro()")
+        self.box = None if box is None else _box(box)
         self.gripper_speed, self.gripper_range = gripper_speed, gripper_range
         self._engaged = False
 
@@ -93,7 +93,7 @@ class Mapping(metaclass=_renamed.HidesOldNames):
     def gripper_range(self, value: tuple[float, float]) -> None:
         low, high = (float(end) for end in _check.vector(value, 2, "gripper_range"))
         if not (0 <= low <= 1 and 0 <= high <= 1):
-            raise BadInput(f"gripper_range must lie within 0 (closed) and 1 (open), got {value!r}")
+            raise BadInput(f"gripper_range must lie within 0 (closed) and 1 (open), got {_check.short(value)}")
         self._gripper_range = (low, high)
 
     @property
@@ -146,6 +146,7 @@ class Mapping(metaclass=_renamed.HidesOldNames):
             goal: the goal's frame in the world.
             t: seconds on any clock; used by the filter only.
         """
+        hand, goal = _single(hand, "hand"), _single(goal, "goal")
         if self.filter is not None:
             self.filter.begin(hand, t)
         self._position = goal.position
@@ -160,6 +161,7 @@ class Mapping(metaclass=_renamed.HidesOldNames):
         """The goal's frame in the world for an engaged hand; arguments as in `engage`."""
         if not self._engaged:
             raise BadInput("no hand is engaged: call engage first")
+        hand = _single(hand, "hand")
         if self._settings() != self._used:
             self._connect(self._hand, self._unbounded, self._rotation)
         self._hand = hand = hand if self.filter is None else self.filter.smooth(hand, t)
@@ -181,6 +183,8 @@ class Mapping(metaclass=_renamed.HidesOldNames):
             wanted: the operator's value, 0 to 1; `gripper_range` says what it means for the gripper.
             dt: time step in seconds.
         """
+        opening, dt = _check.finite_or_not(opening, "opening"), _check.finite_or_not(dt, "dt")
+        wanted = _check.finite_or_not(wanted, "wanted")
         low, high = self._gripper_range
         end = low + (high - low) * min(max(wanted, 0.0), 1.0)
         if math.isnan(opening):
@@ -224,13 +228,16 @@ class Mapping(metaclass=_renamed.HidesOldNames):
 
 def _single(value: Frame, what: str) -> Frame:
     if not (isinstance(value, Frame) and value.shape == ()):
-        raise BadInput(f"{what} must be a single Frame, got {value!r}")
+        raise BadInput(f"{what} must be a single Frame, got {_check.short(value)}")
     return value._kept()
 
 
-def _box(low: ArrayLike, high: ArrayLike) -> tuple[Array, Array]:
+def _box(box: tuple[ArrayLike, ArrayLike]) -> tuple[Array, Array]:
+    if not isinstance(box, tuple | list | np.ndarray) or len(box) != 2:
+        raise BadInput(f"a box is its lowest and its highest corner, got {_check.short(box)}")
+    low, high = box
     lowest = _check.vector(low, 3, "lowest corner of the box")
     highest = _check.vector(high, 3, "highest corner of the box")
     if not (lowest <= highest).all():
-        raise BadInput(f"a box is its lowest and its highest corner, got {low!r} and {high!r}")
+        raise BadInput(f"a box is its lowest and its highest corner, got {_check.short(low)} and {_check.short(high)}")
     return lowest, highest

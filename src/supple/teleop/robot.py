@@ -18,6 +18,7 @@ from supple import _check
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.linkage import Linkage
+from supple.teleop.clock import checked_rate
 from supple.teleop.command import Tick
 from supple.teleop.gripper import GripperJoints
 from supple.teleop.process import real_time_priority
@@ -105,15 +106,19 @@ class Connection:
         _check.one_of(on_exit, "on_exit", get_args(OnExit))
         made = not isinstance(robot, Robot)
         if made and not callable(robot):
-            raise BadInput(f"an arm has read() and write(q), or is a function that returns one; got {robot!r}")
+            raise BadInput(
+                f"an arm has read() and write(q), or is a function that returns one; got {_check.short(robot)}"
+            )
         if not made:
             _check_robot(robot, on_exit)
         self._open: Callable[[], Any] | None = robot if made else getattr(robot, "connect", None)  # type: ignore[assignment]
         self._robot: Any = None if made else robot
-        self._made, self._linkage, self._on_exit = made, linkage, on_exit
-        self.fingers = GripperJoints(linkage, links)
+        self._made, self._linkage, self._on_exit = made, _check.instance(linkage, Linkage, "linkage"), on_exit
+        if not isinstance(links, Sequence) or isinstance(links, str):
+            raise BadInput(f"links must be a sequence of names of links, got {_check.short(links)}")
+        self.fingers = GripperJoints(linkage, [linkage.link(link).name for link in links])
         """The joint values that are grippers."""
-        self._given_rate = None if rate is None else _check.positive(rate, "rate")
+        self._given_rate = None if rate is None else checked_rate(rate)
         self._readings: deque[Reading] = deque(maxlen=256)
         self._good, self._since = -math.inf, time.monotonic()  # the last good cycle; connected or trying since
         self._error = ""
@@ -137,8 +142,12 @@ class Connection:
     @property
     def rate(self) -> float:
         """Readings a second."""
-        found = self._given_rate or _check.real(getattr(self._robot, "rate", RATE))
-        return found if 0 < found < math.inf else RATE
+        if self._given_rate is not None:
+            return self._given_rate
+        try:
+            return checked_rate(getattr(self._robot, "rate", RATE))
+        except Exception:  # of an arm that cannot tell: its thread must go on
+            return RATE
 
     @property
     def reading(self) -> Reading | None:
@@ -225,8 +234,8 @@ class Connection:
                         self._fail(error)
                     due = max(due + 1 / self.rate, time.monotonic())
                     self._end.wait(max(due - time.monotonic(), 0.0))
-                self._finish()
         finally:
+            self._finish()
             self._ended.set()
 
     def _cycle(self) -> None:
@@ -293,7 +302,10 @@ class Connection:
 
     def _fail(self, error: Exception) -> None:
         self.errors += 1
-        self._error = f"{type(error).__name__}: {error}"[:200]
+        try:
+            self._error = f"{type(error).__name__}: {error}"[:200]
+        except Exception:  # an error that cannot be printed
+            self._error = type(error).__name__
         if time.monotonic() - self._good > MAX_AGE:
             if not self._lost:
                 self._lost, self._since = True, time.monotonic()
@@ -313,10 +325,10 @@ class Connection:
 
 def _check_robot(robot: Any, on_exit: str) -> None:
     if on_exit == "release" and not callable(getattr(robot, "release", None)):
-        raise BadInput(f"on_exit='release' needs an arm with release(), got {robot!r}")
+        raise BadInput(f"on_exit='release' needs an arm with release(), got {_check.short(robot)}")
     gripper = getattr(robot, "gripper", None)
     if gripper is not None and not isinstance(gripper, Robot):
-        raise BadInput(f"the gripper of an arm has read() and write(opening), got {gripper!r}")
+        raise BadInput(f"the gripper of an arm has read() and write(opening), got {_check.short(gripper)}")
 
 
 def _because(error: str) -> str:

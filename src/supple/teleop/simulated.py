@@ -63,20 +63,19 @@ class SimulatedArm:
             seed: of the noise.
             clock: returns the time in seconds.
         """
-        self._linkage, self._clock = linkage, clock
+        self._linkage = _check.instance(linkage, Linkage, "linkage")
+        self._clock = _check.function(clock, "clock")
         self._lag = _check.positive(lag, "lag", "seconds")
         self._friction = _check.positive(friction, "friction", zero=True)
         self._noise = _check.positive(noise, "noise", zero=True)
-        self._random = np.random.default_rng(seed)
-        self._q: Array = np.array(linkage.rest if start is None else start, dtype=float)
-        if self._q.shape != (linkage.dof,):
-            raise BadInput(f"start must have shape ({linkage.dof},), not {self._q.shape}")
+        self._random = np.random.default_rng(_check.whole(seed, "seed", 0))
+        self._q: Array = np.array(linkage.rest if start is None else _check.vector(start, linkage.dof, "start"))
         self._velocity: Array = np.zeros(linkage.dof)
         self._target = self._q.copy()
         self._t = clock()
         self._lock = threading.RLock()
         self._plugged, self._blocked = True, 0.0
-        self.gripper = SimulatedGripper(self) if gripper else None
+        self.gripper = SimulatedGripper(self) if _check.flag(gripper, "gripper") else None
         """Its gripper: ``read()`` and ``write(opening)``, 0 closed to 1 open; None without one."""
         self.speed: Array = np.zeros(linkage.dof)
         """The greatest speed of each joint so far (dof,), per second."""
@@ -108,14 +107,14 @@ class SimulatedArm:
 
     def write(self, q: ArrayLike) -> None:
         """Moves towards joint values q (dof,); OSError if it is unplugged."""
-        target: Array = np.array(q, dtype=float)
+        target: Array = np.array(_check.numbers(q, "q", self._linkage.dof))
         with self._lock:
             self._use_bus()
             low, high = np.minimum(self._linkage.lower, self._q), np.maximum(self._linkage.upper, self._q)
             slack = 6 * self._noise + 1e-9
             if target.shape != self._q.shape or not ((target >= low - slack) & (target <= high + slack)).all():
                 self.outside += 1
-                raise ValueError(f"a target outside the limits: {target}")
+                raise BadInput(f"a target outside the limits: {_check.short(target)}")
             if self.targets:
                 self.step = np.maximum(self.step, np.abs(target - self._target))
             self.targets.append((self._t, target))
@@ -145,13 +144,14 @@ class SimulatedArm:
 
     def block(self, seconds: float) -> None:
         """The next call of `read` or `write` takes so many seconds, as on a bus that hangs."""
-        self._blocked = seconds
+        self._blocked = _check.positive(seconds, "seconds", zero=True)
 
     def push(self, q: ArrayLike) -> None:
         """Someone moves it to joint values q (dof,) by hand."""
+        pushed = np.array(_check.vector(q, self._linkage.dof, "q"))
         with self._lock:
             self._advance()
-            self._q = self._target = np.array(q, dtype=float)
+            self._q = self._target = pushed
             self._velocity = np.zeros(len(self._q))
 
     def _use_bus(self) -> None:
@@ -203,10 +203,9 @@ class SimulatedGripper:
         """Opens it so far."""
         with self._arm._lock:
             self._arm._use_bus()
-            if not 0 <= opening <= 1:
-                raise ValueError(f"a gripper opens by 0 to 1, got {opening!r}")
+            opening = _check.fraction(opening, "opening", zero=True)
             self.step = max(self.step, abs(opening - self._target))
-            self._target = float(opening)
+            self._target = opening
 
     def _advance(self, dt: float) -> None:
         way = self._fastest * dt

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+from supple import _check
+
+_LONGEST = 1e9  # s
 _SHORTEST, _WIDTH, _BINS = 1e-7, math.log(1.02), 1050  # histogram of lateness: 0.1 us to 100 s, bins 2 % wide
 
 
@@ -14,7 +17,7 @@ class Statistics:
     """
 
     def __init__(self, rate: float) -> None:
-        self.rate = rate
+        self.rate = _check.positive(rate, "rate")
         """Requested ticks a second."""
         self.ticks = 0
         """Ticks that ran."""
@@ -57,7 +60,7 @@ class Statistics:
 
     def jitter(self, share: float = 0.999) -> float:
         """Quantile of the delay of ticks, in seconds: ``share`` of them (0 to 1) are not later. Exact to 2 %."""
-        left = share * self.ticks
+        left = _check.fraction(share, "share", zero=True) * self.ticks
         for k, count in enumerate(self._late):
             left -= count
             if count and left <= 1e-9:
@@ -66,6 +69,7 @@ class Statistics:
 
     def count(self, late: float) -> None:
         """Counts a tick that ran; ``late`` is its delay in seconds, from the first skipped tick before it."""
+        late = min(_check.finite_or_not(late, "late"), _LONGEST)
         self.ticks += 1
         if late > self.latest:
             self.latest = late

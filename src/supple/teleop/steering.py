@@ -8,11 +8,21 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple import _check
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.teleop.command import Command
 from supple.teleop.mapping import Mapping
 from supple.teleop.soft_start import SoftStart
+
+
+def one_for_each(mapping: Mapping | Sequence[Mapping]) -> list[Mapping]:
+    """The mappings, one for each driven link."""
+    if isinstance(mapping, Mapping):
+        return [mapping]
+    if isinstance(mapping, Sequence) and all(isinstance(one, Mapping) for one in mapping):
+        return list(mapping)
+    raise BadInput(f"mapping must be a Mapping, or a sequence with one for each link, got {_check.short(mapping)}")
 
 
 class Steering:
@@ -27,8 +37,6 @@ class Steering:
 
     def __init__(self, mappings: Sequence[Mapping], grippers: ArrayLike | None = None) -> None:
         """Mappings without goals; `begin` sets the goals. The grippers are open so far at first (links,)."""
-        if not all(isinstance(one, Mapping) for one in mappings):
-            raise BadInput(f"mapping must be a Mapping, or a sequence with one for each link, got {mappings!r}")
         if len(set(map(id, mappings))) < len(mappings):
             raise BadInput("each link needs a mapping of its own: a mapping stores the frame of its hand")
         self._mappings = tuple(mappings)
@@ -54,13 +62,13 @@ class Steering:
     def set_grippers(self, grippers: ArrayLike) -> None:
         """The grippers are open so far (links,), or all of them; nan if that is not known."""
         try:
-            openings = np.array(np.broadcast_to(np.asarray(grippers, dtype=float), (len(self._mappings),)))
-        except (TypeError, ValueError):
+            openings = np.array(np.broadcast_to(_check.numbers(grippers, "grippers"), (len(self._mappings),)))
+        except ValueError:
             raise BadInput(
-                f"grippers must be {len(self._mappings)} numbers, one for each link, got {grippers!r}"
+                f"grippers must be {len(self._mappings)} numbers, one for each link, got {_check.short(grippers)}"
             ) from None
         if ((openings < 0) | (openings > 1)).any():
-            raise BadInput(f"a gripper is open by 0 (closed) to 1 (open), got {grippers!r}")
+            raise BadInput(f"a gripper is open by 0 (closed) to 1 (open), got {_check.short(grippers)}")
         openings.flags.writeable = False
         self.grippers = openings
         self._wanted = [None] * len(self._mappings)

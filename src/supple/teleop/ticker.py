@@ -191,9 +191,9 @@ class Ticker:
         self.reset(errand.move.q)
         if not errand.move.arrived:
             return held or errand.why
+        errand.done()  # which may add the next
         self.errands.popleft()
-        errand.done()
-        return held
+        return held or (self.errands[0].why if self.errands else "")
 
     # -- inputs -------------------------------------------------------------------------------------------------------
 

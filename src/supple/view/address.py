@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 import threading
+from contextlib import suppress
 
 from supple import _check
 from supple.errors import BadInput
@@ -45,6 +46,20 @@ def shown(host: str) -> str:
     if host in ("", "0.0.0.0", "::"):
         return "localhost"
     return f"[{host}]" if ":" in host else host
+
+
+def network_urls(host: str, port: int) -> list[str]:
+    """URLs for browsers of other machines: with the address it listens on, or this machine's own in its network."""
+    if host not in ("", "0.0.0.0", "::"):
+        return [f"http://{shown(host)}:{port}"]
+    found = []
+    for family, far in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
+        # asks the system which of its addresses it would use; no packet is sent
+        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((far, 9))
+            found.append(str(probe.getsockname()[0]))
+    chosen = [place for place in found if ":" not in place] if host != "::" else found
+    return [f"http://{shown(place)}:{port}" for place in chosen or [socket.gethostname()]]
 
 
 def open_page(url: str) -> None:

@@ -22,16 +22,19 @@ if TYPE_CHECKING:
 
 _SHOWN = 9  # arms along the path
 _MOST = 4000  # points of a line
+_NAMED = 8  # joints that do not move
+_STILL = 1e-5  # radians or metres: a joint that moves less does not move
 
 
 def joints(done: PathSolution) -> Figure:
     """Joint values over time as a matplotlib Figure: a panel for each joint that moves, with its limits.
 
-    Frames to which the arm jumps have a line, frames that are not reached a mark below.
+    Frames to which the arm jumps have a line, frames that are not reached a mark below. Joints that do not move are
+    named at the bottom.
     """
     done = plain(done)
     motion = done.motion
-    moving = np.flatnonzero(np.ptp(motion.q, axis=0) > 1e-9)
+    moving = np.flatnonzero(np.ptp(motion.q, axis=0) > _STILL)
     shown = moving if len(moving) else np.arange(min(1, motion.linkage.dof))
     rows = (len(shown) + 1) // 2
     with _style.plot_style():
@@ -46,6 +49,10 @@ def joints(done: PathSolution) -> Figure:
             panel.axis("off")
         for panel in axes[-1]:
             panel.set_xlabel("s", size=7, color=_style.SOFT, labelpad=1)
+        still = [name for joint, name in enumerate(motion.linkage.names) if joint not in shown]
+        if still:
+            named = ", ".join(still[:_NAMED]) + (f" and {len(still) - _NAMED} more" if len(still) > _NAMED else "")
+            figure.supxlabel(f"not moving: {named}", size=7, color=_style.SOFT, x=0.01, ha="left")
     return figure
 
 
@@ -68,6 +75,7 @@ def _joint(axes: Any, done: PathSolution, joint: int) -> None:
     axes.grid(True, color=_style.GRID, linewidth=0.7)
     axes.set_axisbelow(True)
     axes.tick_params(length=0, labelsize=7, pad=3)
+    axes.ticklabel_format(axis="y", useOffset=False)
     _style.heading(axes, motion.linkage.names[joint], motion.linkage.units[joint])
 
 

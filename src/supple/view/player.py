@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from supple.view import Viewer, serve
 from supple.view.animator.worker import Worker
 
 if TYPE_CHECKING:
+    from supple.frame import Array
     from supple.motion import Motion
 
 __all__ = ["Player", "play"]
 
 PLAY, PAUSE = "▶ play", "❚❚ pause"
 _PERIOD = 1 / 30  # s: how often a motion that plays is drawn
+_LOOKS = 200  # times at which a motion is looked at to find where it takes place
 _SPEEDS = ("0.1", "0.25", "0.5", "1", "2")
 
 
@@ -26,9 +30,10 @@ class Player:
         """The page."""
         self._motion, self._time, self._speed, self._playing = motion, motion.start, 1.0, True
         self._worker: Worker
+        viewer._scene.show_around(*_bounds(motion))
         gui = viewer._server.gui
         with gui.add_folder("motion", order=-1):
-            length = max(motion.duration, 1e-3)
+            length = max(round(motion.duration, 2), 1e-2)
             self._slider = gui.add_slider(
                 "time (s)", min=0.0, max=length, step=min(0.01, length), initial_value=0.0, hint=str(motion)
             )
@@ -37,6 +42,7 @@ class Player:
             self._button.on_click(lambda _: self._worker.put(self._toggle))
             speed = gui.add_dropdown("speed", _SPEEDS, initial_value="1")
             speed.on_update(lambda event: self._worker.put(lambda: self._set_speed(float(event.target.value))))
+        self._go(motion.start)
         self._worker = Worker(_PERIOD, self._tick)
 
     @property
@@ -85,6 +91,14 @@ class Player:
         self._time = time
         self.viewer.q = self._motion.at(time)
         self._slider.value = min(max(round(time - self._motion.start, 3), 0.0), float(self._slider.max))
+
+
+def _bounds(motion: Motion) -> tuple[Array, Array]:
+    """Corners (3,) of the box in which the links of a motion are, in metres."""
+    times = np.linspace(motion.start, motion.end, _LOOKS)
+    matrices = motion.linkage.frames(motion.at(times)).matrix
+    points = matrices[:, 1:, :3, 3].reshape(-1, 3) if matrices.shape[1] > 1 else matrices[:, :, :3, 3].reshape(-1, 3)
+    return points.min(axis=0), points.max(axis=0)
 
 
 def play(

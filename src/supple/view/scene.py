@@ -50,6 +50,11 @@ class Scene:
                 self._nodes[i].position = matrix[i, :3, 3]
         self._shown = matrix
 
+    def show_around(self, low: Array, high: Array) -> None:
+        """Place ground and camera for a linkage that moves within a box, with corners (3,) in metres."""
+        self.low, self.high = low, high
+        self._surround()
+
     @property
     def frames(self) -> bool:
         """Whether the axes of every link are drawn."""

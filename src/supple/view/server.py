@@ -67,6 +67,8 @@ def start(host: str, port: int, accepted: Iterable[type], max_size: int = 2**16,
         server = _guarded(gate)(host=host, port=address.free_port(host, port), verbose=False)
     gate.server = server
     server.gate = gate
+    _share_event(server._websock_server)
+    server.on_client_connect(lambda client: _share_event(client._websock_connection))
     server.request_share_url = lambda verbose=True: None  # nobody publishes this machine on the internet
     if not gate.listening:  # a version of viser that is built differently
         server.stop()
@@ -232,6 +234,26 @@ class Gate:
         client = self.server.get_clients().get(number)
         scopes = (self.server.gui,) if client is None else (client.gui, self.server.gui)
         return next((found for one in scopes if (found := one._gui_input_handle_from_uuid.get(uuid))), None)
+
+
+class _SharedEvent(asyncio.Event):
+    """An event that any thread may set, as viser does, while coroutines wait for it.
+
+    With one of asyncio a thread raises RuntimeError if a coroutine begins or ends to wait at that moment. Viser sets it
+    again in the thread of the server; that call wakes the coroutines.
+    """
+
+    def set(self) -> None:
+        """Sets it; in the thread of the server also wakes who waits."""
+        self._value = True
+        if asyncio._get_running_loop() is not None:
+            for waiter in self._waiters:
+                if not waiter.done():
+                    waiter.set_result(True)
+
+
+def _share_event(connection: Any) -> None:
+    connection.get_message_buffer().message_event.__class__ = _SharedEvent
 
 
 def _guarded(gate: Gate) -> type:

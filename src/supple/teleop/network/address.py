@@ -7,6 +7,7 @@ import os
 import socket
 from typing import Any
 
+from supple import _check
 from supple.errors import BadInput
 from supple.view.origin import is_loopback
 
@@ -17,10 +18,11 @@ _log = logging.getLogger(__name__)
 
 def bind(host: str, port: int, token: str, kind: socket.SocketKind) -> tuple[socket.socket, str, int]:
     """A socket bound to an address, and that address; BadInput if that fails or a token is needed and missing."""
+    _check.text(host, "host", empty=True)
     try:
         family, address = _look_up(host or None, port, kind)
-    except (OSError, TypeError, ValueError) as error:
-        raise BadInput(f"cannot listen at host {host!r}, port {port!r}: {error}") from None
+    except (OSError, UnicodeError) as error:
+        raise BadInput(f"cannot listen at host {_check.short(host)}, port {port}: {error}") from None
     shown = f"{host or '*'}:{port}"
     local = is_loopback(address[0])
     if not (local or token):
@@ -46,14 +48,13 @@ def datagram_socket(to: tuple[str, int]) -> tuple[socket.socket, Any]:
         host, port = to
         family, address = _look_up(host, port, socket.SOCK_DGRAM)
     except (OSError, TypeError, ValueError) as error:
-        raise BadInput(f"an address is (host, port), got {to!r}: {error}") from None
+        raise BadInput(f"an address is (host, port), got {_check.short(to)}: {error}") from None
     made = socket.socket(family, socket.SOCK_DGRAM)
     made.setblocking(False)
     return made, address
 
 
 def _look_up(host: str | None, port: int, kind: socket.SocketKind) -> tuple[socket.AddressFamily, Any]:
-    if not 0 <= port <= 65535:
-        raise ValueError("a port is 0 to 65535")
+    _check.whole(port, "port", 0, 65535)
     family, _, _, _, address = socket.getaddrinfo(host, port, type=kind, flags=socket.AI_PASSIVE)[0]
     return family, address

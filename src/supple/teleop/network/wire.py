@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from supple import _core
+from supple import _check, _core
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.step import TrackingStatus
@@ -187,8 +187,9 @@ def packet(tick: Tick, form: Form) -> bytes | None:
 
 def check_token(token: str) -> str:
     """The token, if it fits into a packet; else BadInput."""
+    _check.text(token, "token", empty=True)
     if len(token) > MAX_TOKEN or not (token.isascii() and token.isprintable()):
-        raise BadInput(f"a token is at most {MAX_TOKEN} printable ASCII characters, got {token!r}")
+        raise BadInput(f"a token is at most {MAX_TOKEN} printable ASCII characters, got {_check.short(token)}")
     return token
 
 

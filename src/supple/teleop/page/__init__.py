@@ -12,12 +12,12 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from supple.errors import BadInput, missing_extra
+from supple.errors import BadInput
 from supple.teleop.page import heartbeat as heartbeats
 from supple.teleop.page.heartbeat import Heartbeat
 from supple.teleop.process import ending_signals
 from supple.teleop.robot import Connection, OnExit, Robot
-from supple.view import address
+from supple.view import address, extra
 
 if TYPE_CHECKING:
     from supple.linkage import Linkage
@@ -44,11 +44,13 @@ class Page:
 
     def __init__(self, server: Any, host: str, actions: Any, token: str | None, tour: bool) -> None:
         """Connects a server with its actions; `serve` makes both."""
+        from supple.teleop.page import invitation
         from supple.teleop.page.drivers import Drivers
 
         self._server, self._host, self._actions = server, host, actions
         self.port = int(server.get_port())
         self.url = f"http://{address.shown(host)}:{self.port}"
+        invitation.add(server.gui, host, self.port)
         self._tour = tour
         self._lock, self._closed = actions.lock, threading.Event()
         self._clients: dict[int, tuple[Any, Controls | WaitingPanel]] = {}  # client and what it shows, by its number
@@ -238,7 +240,7 @@ class Page:
                 _, shown = (None, None) if self._driver is None else self._clients.get(self._driver, (None, None))
                 if isinstance(shown, Controls):
                     shown.place_handles()
-                    shown.show_grippers()
+                    shown.show_values()
                 for stop in list(self._stops.values()):
                     _refresh(stop)
         except Exception:
@@ -272,7 +274,7 @@ def serve(
 
     Args:
         linkage: the first linkage; browsers may choose another.
-        links: end effectors to drive, at most two; by default those of a bundled model, or the farthest hand.
+        links: end effectors to drive, at most eight; by default those of a bundled model, or the farthest hand.
         method: method at first: "supple", "the paper", "damped" or "pseudo-inverse".
         source: a source in place of the page's handles: a network, a SpaceMouse, a recording.
         rate: ticks of the loop a second.
@@ -291,7 +293,7 @@ def serve(
         arm_rate: readings and writes a second of that arm; by default its ``rate``, or 100.
         on_exit: at the end that arm keeps its pose ("hold"), or its torque is switched off ("release").
     """
-    _check_extra()
+    extra.check("teleop", "the page")
     from supple.teleop.methods import full_name
     from supple.teleop.network.access import MIN_TOKEN
     from supple.teleop.page.actions import Actions
@@ -343,11 +345,3 @@ def _refresh(shown: Any) -> None:
         return
     except Exception:  # one browser must not keep the others from theirs
         _log.exception("the controls of a browser could not be refreshed")
-
-
-def _check_extra() -> None:
-    try:
-        import trimesh  # noqa: F401
-        import viser  # noqa: F401
-    except ImportError as error:
-        raise missing_extra("teleop", "the page") from error

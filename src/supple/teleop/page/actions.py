@@ -17,7 +17,7 @@ from supple.errors import SuppleError
 from supple.teleop.command import Source, Tick
 from supple.teleop.methods import METHODS, SUPPLE
 from supple.teleop.page import uploads
-from supple.teleop.page.arm import MAX_UPLOAD, Arm, from_upload
+from supple.teleop.page.arm import MAX_HANDLES, Arm, from_upload
 from supple.teleop.page.arm_view import ArmView, is_tall
 from supple.teleop.page.handle_input import HandleInput
 from supple.teleop.page.panel import Panel, note
@@ -183,11 +183,12 @@ class Actions(Scripts):
         elif name in models.names() and name != self.session.arm.linkage.name:
             self._change(lambda: Arm.of(models.get(name)), drives)
 
-    def choose_link(self, link: str, drives: Callable[[], bool] = lambda: True) -> None:
-        """Drives another link of the same linkage; ``drives`` as in `choose_arm`."""
-        linkage = self.session.arm.linkage
-        if any(link == one.name for one in linkage.links) and self.session.arm.links != (link,):
-            self._change(lambda: Arm.of(linkage, (link,)), drives)
+    def choose_links(self, links: tuple[str, ...], drives: Callable[[], bool] = lambda: True) -> None:
+        """Drives other links of the same linkage, from where it is; ``drives`` as in `choose_arm`."""
+        arm = self.session.arm
+        known = {one.name for one in arm.linkage.links}
+        if 0 < len(links) <= MAX_HANDLES and known.issuperset(links) and set(links) != set(arm.links):
+            self._change(lambda: arm.with_links(links), drives)
 
     def upload(self, name: str, content: bytes, drives: Callable[[], bool] = lambda: True, client: Any = None) -> None:
         """Changes to an arm from a robot description that a client of viser sent; ``drives`` as in `choose_arm`."""
@@ -198,8 +199,8 @@ class Actions(Scripts):
         self._change(lambda: from_upload(name[-60:], content), drives, uploaded=True, failed=refused)
 
     def refuse_upload(self, name: str, size: int, client: Any) -> None:
-        """Shows that a robot description is too large."""
-        reason = f"{name[-60:]} has {size:,} bytes; a description may have {MAX_UPLOAD:,}"
+        """Shows that an uploaded file is too large."""
+        reason = f"{name[-60:]} has {size:,} bytes; it may have {uploads.largest(name):,}"
         self.show_message(FAILED, reason)
         uploads.say_refused(client, name, reason)
 
@@ -290,6 +291,8 @@ class Actions(Scripts):
             self.changed()
             raise
         self._try(before.loop.stop)  # it may fail to complete a recording; the change goes on
+        if session.arm.linkage is before.arm.linkage:
+            session.begin_at(before.q)
         self._start(session)
         if uploaded:
             self._uploaded = session.arm

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +16,11 @@ from supple.errors import BadInput, BadLinkage
 from supple.frame import Array, Frame
 from supple.goal import Goal
 from supple.joint import Joint, Kind
-from supple.link import Mesh, Shape
+from supple.link import Link, Mesh, Shape
 from supple.linkage import Linkage
 from supple.read import isolated
 from supple.teleop.gripper import GripperJoints, is_finger
+from supple.teleop.page.archive import Archive, is_archive
 from supple.teleop.reachable import turning_freedom
 from supple.view.bodies import bodies, ways
 from supple.view.solids import Solid
@@ -29,8 +33,10 @@ MAX_DOF = 64
 """Most joint values of a linkage that a page drives: a tick of more does not fit into its time."""
 SIZES = (1e-3, 1e3)
 """Smallest and largest reach of an arm from a browser, in metres; no length in its file may be larger."""
-MAX_HANDLES = 2
-"""Most end effectors driven at once: a person has two hands."""
+MAX_HANDLES = 8
+"""Most end effectors driven at once: hands, feet, head, and some more."""
+FIRST_HANDLES = 2
+"""Most end effectors that a bundled model begins with: a person has two hands."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +52,22 @@ class Arm:
         """The linkage with these end effectors; by default those of a bundled model, or the farthest hand."""
         if linkage.dof > MAX_DOF:
             raise BadInput(f"{linkage.name} has {linkage.dof} joint values; the page drives at most {MAX_DOF}")
-        chosen = links or _model_links(linkage) or (_hand(linkage),)
+        chosen = links or _model_links(linkage)[:FIRST_HANDLES] or (_hand(linkage),)
         for link in chosen:
             linkage.link(link)
         return cls(linkage, tuple(chosen))
+
+    def with_links(self, links: tuple[str, ...]) -> Arm:
+        """The same linkage, drawn in the same way, with other end effectors."""
+        arm = Arm.of(self.linkage, links)
+        arm.__dict__["bodies"] = self.bodies
+        return arm
+
+    @cached_property
+    def candidates(self) -> tuple[str, ...]:
+        """The end effectors that may be driven, at most `MAX_HANDLES`: those now, then hands, feet and heads."""
+        known = tuple(dict.fromkeys((*self.links, *_model_links(self.linkage))))
+        return (*known, *_end_effectors(self.linkage, known))[:MAX_HANDLES]
 
     @cached_property
     def goals(self) -> tuple[Goal, ...]:
@@ -117,30 +135,43 @@ def _nonzero(rows: Array) -> tuple[bool, bool, bool]:
 
 
 def from_upload(name: str, content: bytes) -> Arm:
-    """The arm that a URDF text from a browser describes; raises `BadInput` or `BadLinkage` with the reason.
+    """The arm that a URDF text from a browser describes, alone or in a zip file with its meshes.
 
-    No file is written or opened. Meshes are left out, and the links are drawn as simple solids. An arm with the name of
-    a bundled model gets another name.
+    Raises `BadInput` or `BadLinkage` with the reason. No file that the text names is opened. Meshes of a zip file are
+    unpacked into a folder that is removed again; without them the links are drawn as simple solids. An arm with the
+    name of a bundled model gets another name.
     """
-    if len(content) > MAX_UPLOAD:
-        raise BadInput(f"{name} has {len(content):,} bytes; a description may have {MAX_UPLOAD:,}")
-    linkage = isolated.urdf(content, name, MAX_LINKS)  # in a separate process: a loop may run in this one
+    with tempfile.TemporaryDirectory(prefix="supple-") as folder:
+        archive = Archive(name, content, Path(folder)) if is_archive(name) else None
+        linkage = _uploaded_linkage(name, content if archive is None else archive.description)
+        shapes = [geometry.shape for link in linkage.links for geometry in link.geometry]
+        if not any(isinstance(shape, Mesh) for shape in shapes):
+            arm = Arm.of(linkage)
+        else:
+            arm = Arm.of(_with_links(linkage, [replace(link, geometry=()) for link in linkage.links]))
+            if archive is not None and (found := archive.with_meshes(linkage.links)):
+                arm.__dict__["bodies"] = bodies(_with_links(linkage, found))  # while the files are there
+    if not SIZES[0] <= arm.size <= SIZES[1]:
+        raise BadLinkage(f"its reach is {arm.size:.3g} m; from a browser {SIZES[0]:g} to {SIZES[1]:g} m", file=name)
+    return arm
+
+
+def _uploaded_linkage(name: str, description: bytes) -> Linkage:
+    if len(description) > MAX_UPLOAD:
+        raise BadInput(f"{name} has {len(description):,} bytes; a description may have {MAX_UPLOAD:,}")
+    linkage = isolated.urdf(description, name, MAX_LINKS)  # in a separate process: a loop may run in this one
     if not linkage.dof:
         raise BadLinkage("it has no joint that moves", file=name)
     if linkage.dof > MAX_DOF:
         raise BadLinkage(f"it has {linkage.dof} joint values; the page drives at most {MAX_DOF}", file=name)
     _check_lengths(linkage, name)
-    shapes = [geometry.shape for link in linkage.links for geometry in link.geometry]
-    links = linkage.links
-    if any(isinstance(shape, Mesh) for shape in shapes):
-        links = tuple(replace(link, geometry=()) for link in links)
-    called = f"{linkage.name} (uploaded)" if linkage.name in models.names() else linkage.name
-    if links is not linkage.links or called != linkage.name:
-        linkage = Linkage(called, linkage.joints, links, linkage.base)
-    arm = Arm.of(linkage)
-    if not SIZES[0] <= arm.size <= SIZES[1]:
-        raise BadLinkage(f"its reach is {arm.size:.3g} m; from a browser {SIZES[0]:g} to {SIZES[1]:g} m", file=name)
-    return arm
+    if linkage.name in models.names():
+        linkage = Linkage(f"{linkage.name} (uploaded)", linkage.joints, linkage.links, linkage.base)
+    return linkage
+
+
+def _with_links(linkage: Linkage, links: Sequence[Link]) -> Linkage:
+    return Linkage(linkage.name, linkage.joints, links, linkage.base)
 
 
 def _check_lengths(linkage: Linkage, file: str) -> None:
@@ -191,9 +222,38 @@ def _hand(linkage: Linkage) -> str:
         tip = max(fixed, key=way.__getitem__, default=palm)
 
 
+def _end_effectors(linkage: Linkage, taken: tuple[str, ...]) -> list[str]:
+    """A tip of each rigid body that a joint moves and no finger is, without those of the ``taken`` links.
+
+    Bodies where a branch of the tree ends come first, then others, if one of their tips is named a head.
+    """
+    above = {joint.child: joint for joint in linkage.joints}
+
+    def body(link: str) -> str:
+        while link in above and above[link].kind is Kind.FIXED:
+            link = above[link].parent
+        return link
+
+    goes_on = {body(joint.parent) for joint in linkage.joints if joint.kind is not Kind.FIXED}
+    tips: dict[str, list[str]] = {}
+    for tip in linkage.tips:
+        tips.setdefault(body(tip), []).append(tip)
+    used = {body(link) for link in taken}
+    ends, heads = [], []
+    for part, on in tips.items():
+        if part not in above or part in used or is_finger(linkage, above[part]):
+            continue
+        head = next((tip for tip in on if "head" in tip.lower()), None)
+        if part not in goes_on:
+            ends.append(head or min(on, key=len))
+        elif head is not None:
+            heads.append(head)
+    return [*ends, *heads]
+
+
 def _model_links(linkage: Linkage) -> tuple[str, ...]:
     """The end effectors of a bundled model, from its description; none for any other linkage."""
     if linkage.name not in models.names() or linkage != models.get(linkage.name):
         return ()
     named = models.about(linkage.name).partition("end effector ")[2].partition(";")[0]
-    return tuple(named.split(", "))[:MAX_HANDLES]
+    return tuple(named.split(", "))

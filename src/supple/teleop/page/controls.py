@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from supple.frame import Array, Frame
+from supple.teleop.devices import Reading
 from supple.teleop.methods import DESCRIPTIONS, METHODS
 from supple.teleop.page import keys
 from supple.teleop.page.arm import MAX_HANDLES, Arm
+from supple.teleop.page.arrow import Arrow
+from supple.teleop.page.gamepad import PageGamepad
+from supple.teleop.page.handle_choice import HandleChoice
+from supple.teleop.page.joints import JointSliders
 from supple.teleop.page.queue import Queue
 from supple.teleop.page.tour import HAZARDS
 
@@ -51,11 +56,15 @@ class Controls:
             lambda: self._put(actions.handles.switch_handle),
             lambda change: self._put(lambda: actions.handles.grip(change)),
         )
+        self._gamepad = PageGamepad(client, self._steer, actions.stop_arm if actions.has_robot else lambda: None)
+        self._arrow = Arrow(client)
         self.refresh()
 
     def remove(self) -> None:
         """Removes all of it; what waits is dropped."""
         self._shown_here = False
+        self._gamepad.close()
+        self._arrow.remove()
         self._queue.close()
         self._uploads.close()
         self._remove_handles()
@@ -93,6 +102,7 @@ class Controls:
         self._tour.on_click(
             self._by_user(lambda value: actions.end_script() if value == END_TOUR else actions.tour(value))
         )
+        self._joints = JointSliders(gui, actions, self._by_user)
         with gui.add_folder("more", expand_by_default=False):
             self._add_more(gui)
 
@@ -103,8 +113,9 @@ class Controls:
         slider.on_update(self._by_user(lambda value: self._actions.set_gripper(k, float(value))))
         return slider
 
-    def show_grippers(self) -> None:
-        """Shows how far the grippers are open, and hides the sliders of end effectors without one."""
+    def show_values(self) -> None:
+        """Shows joint values, and how far grippers are open; hides the sliders of end effectors without one."""
+        self._joints.show()
         session = self._actions.session
         openings = session.grippers
         for k, slider in enumerate(self._grippers):
@@ -121,12 +132,13 @@ class Controls:
         actions = self._actions
         tips = actions.session.arm.linkage.tips
         self._links = gui.add_dropdown("end effector", tips, hint="the link that is driven")
-        self._links.on_update(self._by_user(lambda link: actions.choose_link(link, self._drives), locked=False))
+        self._links.on_update(self._by_user(lambda link: actions.choose_links((link,), self._drives), locked=False))
+        self._choice = HandleChoice(gui, lambda links: actions.choose_links(links, self._drives), self._by_user)
         hint = "how fast the end effector can move in each direction"
         self._ellipsoid = gui.add_checkbox("ellipsoid", actions.ellipsoids, hint=hint)
         self._ellipsoid.on_update(self._by_user(actions.show_ellipsoids))
-        hint = "shown without its meshes; the file stays on this machine"
-        self._upload = gui.add_upload_button("your own URDF", mime_type=".urdf,.xml", hint=hint)
+        hint = "a URDF file, or a zip file of it and its meshes; it stays on this machine"
+        self._upload = gui.add_upload_button("your own URDF", mime_type=".urdf,.xml,.zip", hint=hint)
         self._upload.on_upload(self._on_upload)
         self._stop_driving = gui.add_button("stop driving", hint="lets another browser drive", color="gray")
         self._stop_driving.on_click(lambda event: self._release(event.client_id))
@@ -190,6 +202,8 @@ class Controls:
             _set_value(self._arms, actions.arms, arm.linkage.name)
             tips = tuple(dict.fromkeys((*arm.links, *arm.linkage.tips)))
             _set_value(self._links, tips, arm.links[0])
+            self._joints.begin(arm)
+            self._choice.begin(arm)
             self._add_handles(arm)
         own, real = not source.other_drives, actions.has_robot
         several = len(arm.links) == 1 and len(self._links.options) > 1
@@ -197,6 +211,7 @@ class Controls:
         for control, visible in (*shown, (self._attach, own), (self._links, own and several and not real)):
             if control.visible != visible:
                 control.visible = visible
+        self._choice.visible = own and not real
         for handle, ball in self._handles:
             handle.visible = ball.visible = own
             handle.opacity = 1.0 if source.attached else 0.45
@@ -242,6 +257,10 @@ class Controls:
         ball.on_drag("left")(events.on_ball)
         return handle, ball
 
+    def _steer(self, state: Reading, dt: float) -> None:
+        if self._drives():
+            self._actions.handles.steer(state, dt, self.client.camera)
+
     def place_handles(self) -> None:
         """Draws the handles at their frames, except the one that the pointer drags."""
         handles = self._actions.session.source.handles
@@ -254,6 +273,7 @@ class Controls:
                 ball.position = frame.position
                 if not handle.dragged or self._actions.handles.dragged_ball == k:
                     node.position, node.wxyz = frame.position, frame.to_quaternion()
+        self._arrow.show(handle.frame.position for handle in handles)
 
 
 class _HandleEvents:

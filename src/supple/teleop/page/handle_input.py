@@ -1,23 +1,27 @@
-"""HandleInput: moves the handles of the page by pointer and by key."""
+"""HandleInput: moves the handles of the page by pointer, by key and by gamepad."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.frame import Array, Frame
+from supple.teleop.devices import Reading, move_hand
+from supple.teleop.page.keys import to_world
 
 if TYPE_CHECKING:
     from supple.teleop.page.actions import Actions
 
 DETACHED = "handle detached"
+STICK = (0.25, 0.8)  # of the arm's size, and radians, a second at full deflection
 NUDGE = (0.012, 0.05)  # of the arm's size, and radians, for a key press
 
 
 class HandleInput:
-    """Applies pointer and keys to the handles of the current session. No method blocks."""
+    """Applies pointer, keys and gamepad to the handles of the current session. No method blocks."""
 
     def __init__(self, actions: Actions) -> None:
         """For the session of these actions."""
@@ -61,6 +65,23 @@ class HandleInput:
             handle.move(handle.frame.position, turned.to_quaternion())
         elif not turn:
             handle.move(handle.frame.position + step * direction * session.arm.axes[k])
+
+    def steer(self, state: Reading, dt: float, camera: Any) -> None:
+        """Moves the active handle for dt seconds as a gamepad says, in the axes of the view, and its gripper."""
+        session = self._actions.session
+        source, arm = session.source, session.arm
+        if source.scripted or source.other_drives:
+            return
+        k = min(self._active, len(source.handles) - 1)
+        if state.grip:
+            self._actions.set_gripper(k, 0.0 if state.grip < 0 else 1.0)
+        moved = move_hand(Frame(), state.axes, dt, STICK[0] * arm.size, STICK[1])
+        if state.engaged and moved != Frame():
+            handle = source.handles[k]
+            world = np.stack([to_world(camera, axis) for axis in ((0, 1, 0), (-1, 0, 0), (0, 0, 1))], axis=-1)
+            turned = Frame.rotvec(world @ moved.to_rotvec() * arm.turn_axes[k]) @ handle.frame
+            wxyz = turned.to_quaternion() if arm.turns[k] else None
+            handle.move(handle.frame.position + world @ moved.position * arm.axes[k], wxyz)
 
     def grip(self, change: float) -> None:
         """Opens the gripper of the active handle a little more, or closes it."""

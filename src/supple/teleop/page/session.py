@@ -21,6 +21,7 @@ from supple.teleop.recording import Recorder, Recording
 from supple.teleop.robot import Connection
 from supple.tracker import Tracker
 
+JOGGING = "moving a joint"
 REAL_SPEED = 0.25
 """Share of the bounds of speed and acceleration with which a real arm moves to the start."""
 
@@ -55,7 +56,9 @@ class Session:
         self.begins = 0
         """How often a real arm has been taken over where it was: at first, and after it was lost or stopped."""
         self.robot = robot
-        self._scale = scale
+        self._scale, self._start = scale, arm.linkage.rest
+        self._jog_target: Array | None = None
+        self._jogs = threading.RLock()
         self._mappings = [Mapping(scale) for _ in arm.links]
         self._recorder: Recorder | None = None
         self._begun = threading.Event()  # whether the arm stands where the recording begins
@@ -86,7 +89,7 @@ class Session:
     @property
     def q(self) -> Array:
         """Current joint values (dof,)."""
-        return np.array(self.arm.linkage.rest if self.newest is None else self.newest.step.q)
+        return np.array(self._start if self.newest is None else self.newest.step.q)
 
     @property
     def grippers(self) -> Array:
@@ -115,6 +118,7 @@ class Session:
         It moves within the bounds, a real arm at a part of them; ``done`` is called in the loop's thread when it is
         there.
         """
+        self.end_jog()
         self.source.end()
         self._set_scale(self._scale)
         end = self.arm.linkage.clamp(self.arm.linkage.rest if q is None else q)
@@ -124,10 +128,58 @@ class Session:
             self.place_handles(end)
             done()
 
-        self.loop.move(end, arrived, speed=1.0 if self.robot is None else REAL_SPEED, why="moving to the start")
+        self.loop.move(end, arrived, speed=self._move_speed, why="moving to the start")
+
+    def begin_at(self, q: Array) -> None:
+        """Begins at joint values q (dof,) in place of rest; before the loop is started, and not with a real arm."""
+        self._start = np.array(q)
+        self.loop.reset(q)
+        self.place_handles(q)
+
+    @property
+    def jogged(self) -> Array | None:
+        """The joint values (dof,) that `jog` moves to; None if it does not."""
+        target = self._jog_target
+        return np.array(target) if target is not None and JOGGING in self.loop.moves else None
+
+    def jog(self, column: int, value: float) -> None:
+        """Moves one joint value towards another, within the bounds, a real arm at a part of them.
+
+        While it moves, a new value is taken up when the one before is reached.
+        """
+        with self._jogs:
+            before = self.jogged
+            target = self.q if before is None else before
+            target[column] = value
+            wanted = self._jog_target = self.arm.linkage.clamp(target)
+            if before is None:
+                self._jog_on(wanted)
+
+    def end_jog(self) -> None:
+        """Ends the motion of a joint: the arm brakes."""
+        self._jog_target = None
+        self.loop.cancel_moves(JOGGING)
+
+    def _jog_on(self, target: Array) -> None:
+        self.source.end()
+
+        def arrived() -> None:
+            self.place_handles(target)
+            with self._jogs:
+                wanted = self._jog_target
+                self._jog_target = None if wanted is target else wanted
+                if self._jog_target is not None:
+                    self._jog_on(self._jog_target)
+
+        self.loop.move(target, arrived, speed=self._move_speed, why=JOGGING)
+
+    @property
+    def _move_speed(self) -> float:
+        return 1.0 if self.robot is None else REAL_SPEED
 
     def recentre(self, done: Callable[[], None] = lambda: None) -> None:
         """Brakes, and puts handles and goals at the end effectors; ``done`` as in `reset`."""
+        self.end_jog()
         self.source.end()
         self._set_scale(self._scale)
 

@@ -6,13 +6,19 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from supple.teleop.page.archive import MAX_ARCHIVE, is_archive
 from supple.teleop.page.arm import MAX_UPLOAD
 
 _HIDES = (0.4, 1.5, 5.0)  # s after an upload, when viser has said that one that was dropped is complete
 
 
-def limit(client: Any, refused: Callable[[str, int], None], most: int = MAX_UPLOAD) -> None:
-    """Drops uploads of a client of viser that are larger than ``most`` bytes, and all but one at a time.
+def largest(name: str) -> int:
+    """How many bytes an uploaded file of this name may have."""
+    return MAX_ARCHIVE if is_archive(name) else MAX_UPLOAD
+
+
+def limit(client: Any, refused: Callable[[str, int], None]) -> None:
+    """Drops uploads of a client of viser that are larger than `largest`, and all but one at a time.
 
     Both the declared and the received size count. Viser itself stores everything until it is complete. ``refused`` is
     called with the name and the number of bytes.
@@ -33,12 +39,12 @@ def limit(client: Any, refused: Callable[[str, int], None], most: int = MAX_UPLO
         client._supple_upload = message.transfer_uuid
         for other in [key for key in states if key != message.transfer_uuid]:
             states.pop(other, None)
-        if message.size_bytes > most:
+        if message.size_bytes > largest(message.filename):
             drop(message, message.filename, message.size_bytes)
 
     async def received(_: Any, message: Any) -> None:
         state = states.get(message.transfer_uuid)
-        if state is not None and state["transferred_bytes"] > most:
+        if state is not None and state["transferred_bytes"] > largest(state["filename"]):
             drop(message, state["filename"], state["transferred_bytes"])
 
     connection.register_handler(_messages.FileTransferStartUpload, begun)

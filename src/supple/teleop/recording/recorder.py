@@ -50,10 +50,11 @@ class Recorder:
             rate: ticks a second, for the metadata.
             overwrite: whether an existing file may be overwritten.
         """
-        self.path, self.lost, self.failure = Path(path), 0, ""
+        self.path, self.lost, self.failure = Path(_check.file_name(path)), 0, ""
         _check_tracker(tracker)
         rate = _check.positive(rate, "rate")
         _check_path(self.path)
+        overwrite = _check.flag(overwrite, "overwrite")
         self._tracker = tracker
         layout = Layout(tracker.linkage.names, [goal.link for goal in tracker.goals])
         self._writer = writer.create(self.path, layout, metadata.Metadata.of(tracker, rate).to_json(), overwrite)
@@ -71,6 +72,8 @@ class Recorder:
 
         No name of a linkage leads out of the folder, and no existing file is overwritten.
         """
+        _check_tracker(tracker)
+        folder, ending = _check.file_name(folder, "folder"), _check.text(ending, "ending")
         name = re.sub(r"[^A-Za-z0-9_-]+", "_", tracker.linkage.name)[:60] or "arm"
         number = 1
         while True:
@@ -156,7 +159,7 @@ class Recorder:
 
 def _check_tracker(tracker: Tracker) -> None:
     if not isinstance(tracker, Tracker) or not tracker._single:
-        raise BadInput(f"tracker must be a Tracker of one arm, got {tracker!r}")
+        raise BadInput(f"tracker must be a Tracker of one arm, got {_check.short(tracker)}")
 
 
 def _check_path(path: Path) -> None:

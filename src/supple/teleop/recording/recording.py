@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from supple import _check
 from supple.errors import BadInput, SuppleError
 from supple.frame import Array
 from supple.linkage import Linkage
@@ -47,7 +48,7 @@ class Recording:
 
         Raises `BadInput`, with file and column, if it is not a recording.
         """
-        self.path = Path(path)
+        self.path = Path(_check.file_name(path))
         data = reader.metadata(self.path)
         try:
             self._metadata = found = metadata.Metadata.from_dict(data)
@@ -62,7 +63,7 @@ class Recording:
 
     def blocks(self, size: int = _BLOCK) -> Iterator[Rows]:
         """Its ticks, up to ``size`` at a time; raises `BadInput` with file, column and row of invalid data."""
-        for block in reader.blocks(self.path, self._layout, size):
+        for block in reader.blocks(self.path, self._layout, _check.whole(size, "size", 1)):
             yield self._layout.rows(*block)
 
     def rows(self) -> Rows:

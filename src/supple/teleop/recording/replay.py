@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from supple import _core
+from supple import _check, _core
 from supple._solve.text import angle_text, length_text
 from supple.errors import BadInput, SuppleError
 from supple.frame import Array
@@ -122,7 +122,9 @@ def replay(
             tick.
     """
     opened = recording if isinstance(recording, Recording) else Recording(recording)
-    if linkage is not None and linkage.names != opened.linkage.names:
+    if watch is not None:
+        _check.function(watch, "watch")
+    if linkage is not None and _check.instance(linkage, Linkage, "linkage").names != opened.linkage.names:
         raise BadInput(f"{linkage.name} has joint values {', '.join(linkage.names)}; the recording has others")
     chosen = linkage or opened.linkage
     solvers = [opened.solver]

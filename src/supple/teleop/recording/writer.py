@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from supple import _check
 from supple.errors import BadInput, missing_extra
 from supple.teleop.command import Tick
 from supple.teleop.recording.columns import FLAGS, INTEGERS, TEXTS, Layout
@@ -55,7 +56,7 @@ def suffix(path: Path) -> str:
         return path.suffix.lower()
     if name.endswith(".parquet" + PART):
         return PART
-    raise BadInput(f"a recording is a file that ends in {' or '.join(SUFFIXES)}, not {os.fspath(path)!r}")
+    raise BadInput(f"a recording is a file that ends in {' or '.join(SUFFIXES)}, not {_check.short(os.fspath(path))}")
 
 
 class ParquetWriter:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from supple.errors import BadInput, SuppleError
-from supple.view import _check_extra, address
+from supple.view import address, extra
 
 if TYPE_CHECKING:
     from supple.animate.timeline import Timeline
@@ -35,7 +35,7 @@ class Animator:
 
     def __init__(self, timeline: Timeline, host: str, port: int, figure: str | None) -> None:
         """Start serving; ``figure`` is what a file of keys calls the figure."""
-        _check_extra()
+        extra.check("view", "the page for figures")
         from supple.view import messages, server
         from supple.view.animator.controls import Actions, Controls
         from supple.view.animator.handles import Handles
