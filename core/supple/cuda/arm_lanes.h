@@ -6,6 +6,9 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
+// Restarts until one arrives; lane k runs the restarts k, k + W, k + 2 W, ... Of descents that come near the
+// goal in the same step, the first lane whose steps in double precision arrive gives the answer, so that it
+// depends on the goal alone.
 template <int N, int W>
 SUPPLE_FN bool search_in_lanes(const SolverBlock &block, const Arm<float, N> &single_arm,
                                const Arm<double, N> &double_arm, const double *goal_numbers, double *answer,
