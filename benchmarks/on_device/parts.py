@@ -89,7 +89,7 @@ def compile_part(_: int) -> Iterator[Row]:
         cases: dict[str, tuple[str, dict[str, object], tuple[str, ...]]] = {
             "arm": ("arm.cu", {"SUPPLE_JOINTS": 7}, ()),
             "warps": ("arm_warps.cu", {"SUPPLE_JOINTS": 7}, ()),
-            "general": ("general.cu", {"SUPPLE_AXES": 7, "SUPPLE_COMPACT": 1}, search._FAST_COMPILATION),
+            "general": ("general.cu", {"SUPPLE_AXES": 16, "SUPPLE_COMPACT": 1}, search._FAST_COMPILATION),
         }
         for name, (source, defines, options) in cases.items():
             times = []

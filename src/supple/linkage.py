@@ -56,7 +56,8 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
 
         Many q are computed with vector instructions, very many on all cores. ``out``, a float64 array (..., 4, 4),
         receives the result instead of new memory; the Frame then shows what is in ``out``, also later. Goals, joints
-        and whatever else keeps a Frame copy such a one.
+        and whatever else keeps a Frame copy such a one. For a q of torch, JAX or CuPy the result is an array
+        (..., 4, 4) of that library, not a Frame; it is computed where q is, also on a GPU.
 
         >>> from supple import models
         >>> models.planar2().frame([[0, 0], [0, 0]], "tip").position
@@ -75,6 +76,8 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
 
     def frames(self, q: ArrayLike) -> Frames:
         """Frames of all links in the world for joint values q (..., dof), by the names of the links.
+
+        For a q of torch, JAX or CuPy they are arrays (..., 4, 4) of that library.
 
         >>> from supple import models
         >>> models.planar2().frames([0, 0])["link2"].position
@@ -102,7 +105,8 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         Rows are linear velocity in m/s, then angular velocity in rad/s; there is one column for each value of q. The
         velocity is that of the link's origin, or of a ``point`` (..., 3) in the link's axes, in metres. It is written
         in the world's axes or in the link's (``Axes.LINK``). The columns of a ball joint are for rotations about its
-        child's axes, as in `integrate`. ``out``, a float64 array of the result's shape, receives the result.
+        child's axes, as in `integrate`. ``out``, a float64 array of the result's shape, receives the result. For a q of
+        torch, JAX or CuPy the result is an array of that library.
 
         >>> from supple import models
         >>> models.planar2().jacobian([0, 0], "tip")[1]

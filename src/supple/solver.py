@@ -155,6 +155,8 @@ class Solver(metaclass=_renamed.HidesOldNames):
             progress: whether to show a bar on stderr; by default on a terminal, after one second.
 
         Many problems are shared among all cores. Ctrl-C raises `Interrupted`, whose ``found`` has the rows done.
+        Goals and starts that are arrays of torch, JAX or CuPy give a solution with such arrays; those on a GPU are
+        solved there.
 
         >>> from supple import Goal, Solver, models
         >>> arm = models.panda()

@@ -134,3 +134,13 @@ def test_other_bad_arguments_are_refused():
         supple.torch.solve(arm, torch.eye(4), HAND, solver=q)
     with pytest.raises(BadInput, match=r"supple\.torch\.frame"):
         arm.frame(q.requires_grad_(True), HAND)
+
+
+def test_single_precision_solutions_are_within_limits():
+    arm = models.panda()
+    q = arm.random(100, seed=3)
+    q[:50, :7] = np.where(np.arange(50)[:, None] % 2, arm.lower, arm.upper)[:, :7]
+    goal = torch.tensor(arm.frame(q, HAND).matrix, dtype=torch.float32)
+    found = supple.torch.solve(arm, goal, HAND, torch.tensor(q, dtype=torch.float32))
+    assert found.dtype == torch.float32
+    assert arm.inside(found.double().numpy(), 0).all()

@@ -72,6 +72,12 @@ def exchanged_later(kind: type[T], plain: Callable[[], T], made: dict[str, Any],
     return found
 
 
+def plain(result: T) -> T:
+    """The NumPy result behind one of the caller's library; any other as it is."""
+    found: T = result._plain() if isinstance(result, _Exchanged) else result
+    return found
+
+
 @functools.cache
 def _class_for(kind: type) -> type:
     base = kind.__mro__[1] if issubclass(kind, _Exchanged) else kind

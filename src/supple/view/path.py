@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from supple._arrays.result import plain
 from supple.frame import Array
 from supple.view import Viewer, _style
 from supple.view.replay import LINES
@@ -31,6 +32,7 @@ def joints(done: PathSolution) -> Figure:
     Frames to which the arm jumps have a line, frames that are not reached a mark below. Joints that do not move are
     named at the bottom.
     """
+    done = plain(done)
     motion = done.motion
     moving = np.flatnonzero(np.ptp(motion.q, axis=0) > _STILL)
     shown = moving if len(moving) else np.arange(min(1, motion.linkage.dof))
@@ -79,6 +81,7 @@ def _joint(axes: Any, done: PathSolution, joint: int) -> None:
 
 def arm(done: PathSolution) -> Figure:
     """The arm at some times of the path and the way of its end effectors, as a matplotlib Figure."""
+    done = plain(done)
     motion = done.motion
     keys = np.unique(np.linspace(0, len(motion) - 1, _SHOWN).astype(int))
     every = max(1, len(motion) // _MOST)

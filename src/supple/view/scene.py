@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple import _check
 from supple.frame import Array, Frame
 from supple.linkage import Linkage
 from supple.view.bodies import bodies, thickness
@@ -40,7 +41,7 @@ class Scene:
 
     def show(self, q: ArrayLike) -> None:
         """Move every link to its pose at joint values q (dof,)."""
-        matrix = self._linkage.frames(q).matrix
+        matrix = self._linkage.frames(_check.own(q)).matrix
         moved = np.flatnonzero(np.any(matrix != self._shown, axis=(-2, -1)))
         quaternions = Frame(matrix).to_quaternion()
         with self._server.atomic():  # clients receive all links at once

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple._arrays.result import plain
 from supple._solve.goal_error import goal_frame
 from supple.errors import BadInput
 from supple.frame import Array, Frame
@@ -28,6 +29,7 @@ def draw(found: Solution, start: ArrayLike | None = None) -> Figure:
 
     The start (dof,), by default rest, is drawn in the background. The title is the text of the solution.
     """
+    found = plain(found)
     if found.outcomes.ndim:
         raise BadInput("only one solution can be drawn; choose one: found[i]")
     first_q = found.linkage.rest if start is None else np.asarray(start, dtype=float)

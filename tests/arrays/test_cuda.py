@@ -1,0 +1,174 @@
+"""Arrays of torch, CuPy and JAX on a real GPU. Also a program: `python tests/arrays/test_cuda.py` says what holds."""
+
+import importlib
+import inspect
+import itertools
+import time
+import traceback
+import unittest
+
+import numpy as np
+
+try:
+    import pytest
+except ImportError:  # on a machine that is lent for minutes
+    pytest = None
+
+import supple
+from supple import Goal, Solver, models
+
+HAND = "panda_hand_tcp"
+ROWS = 2000
+
+
+LIBRARIES = ("torch", "cupy", "jax")
+KINDS = (np.float64, np.float32)
+
+
+def library(name):
+    """A library that has a GPU here; the test is skipped where there is none."""
+    try:
+        found = importlib.import_module(name)
+        has = {
+            "torch": lambda: found.cuda.is_available(),
+            "cupy": lambda: found.cuda.runtime.getDeviceCount() > 0,
+            "jax": lambda: any(device.platform in ("gpu", "cuda") for device in found.devices()),
+        }[name]()
+    except Exception:  # not installed, no driver, or one that does not fit
+        has = False
+    if not has:
+        raise unittest.SkipTest(f"{name} has no GPU here")
+    return found
+
+
+def for_each(*choices):
+    """Decorator: the test with each choice of its arguments; under pytest, one test for each."""
+
+    def decorated(test):
+        test.cases = list(itertools.product(*choices))
+        if pytest is None:
+            return test
+        names = ",".join(inspect.signature(test).parameters)
+        return pytest.mark.parametrize(names, test.cases if len(choices) > 1 else [case[0] for case in test.cases])(
+            test
+        )
+
+    return decorated
+
+
+def placed(name, numbers):
+    """NumPy numbers on the first GPU, and how to get numbers back."""
+    module = library(name)
+    if name == "torch":
+        return module.tensor(numbers, device="cuda"), lambda array: array.cpu().numpy()
+    if name == "cupy":
+        return module.asarray(numbers), lambda array: array.get()
+    module.config.update("jax_enable_x64", True)
+    return module.device_put(numbers, module.devices()[0]), np.asarray
+
+
+@for_each(LIBRARIES, KINDS)
+def test_forward_kinematics(name, kind):
+    for arm, link in ((models.panda(), HAND), (models.g1(), models.g1().tips[0]), (models.human(), "left_hand")):
+        rows = arm.random(ROWS, seed=0).astype(kind)
+        q, back = placed(name, rows)
+        bound = 1e-11 if kind == np.float64 else 3e-5
+        pairs = [(arm.frame(q, link), arm.frame(rows, link).matrix), (arm.jacobian(q, link), arm.jacobian(rows, link))]
+        pairs.append((arm.frames(q).matrix, arm.frames(rows).matrix))
+        pairs += zip(arm.frame_and_jacobian(q, link), arm.frame_and_jacobian(rows, link), strict=True)
+        for found, expected in pairs:
+            assert type(found) is type(q)
+            assert np.abs(back(found) - np.asarray(expected)).max() < bound
+        assert back(arm.frame(q[:0], link)).shape == (0, 4, 4)
+
+
+@for_each(LIBRARIES, KINDS, (1, ROWS, 20_000))
+def test_goals_are_met_within_limits(name, kind, rows):
+    arm = models.panda()
+    frames = np.array(arm.frame(arm.random(rows, seed=1), HAND).matrix, kind)
+    goals, back = placed(name, frames)
+    found = supple.solve(arm, Goal(HAND, goals))
+    q = back(found.q).astype(float)
+    assert type(found.q) is type(goals)
+    assert back(found.arrived).mean() >= 0.9999
+    assert arm.inside(q, 0).all()
+    away = np.linalg.norm(arm.frame(q, HAND).position - frames[:, :3, 3], axis=-1)
+    assert away[back(found.arrived)].max() <= (1e-6 if kind == np.float64 else 1.2e-6)
+
+
+@for_each(LIBRARIES)
+def test_starts_parts_and_several_solutions(name):
+    arm = models.panda()
+    frames, start = arm.frame(arm.random(300, seed=2), HAND), arm.random(300, seed=3)
+    position, back = placed(name, np.array(frames.position))
+    begin, _ = placed(name, start)
+    found = supple.solve(arm, Goal(HAND, position=position), begin)
+    assert back(found.arrived).all()
+    assert np.linalg.norm(arm.frame(back(found.q), HAND).position - frames.position, axis=-1).max() <= 1e-6
+    several = supple.solve(arm, Goal(HAND, placed(name, np.array(frames.matrix))[0]), solutions=4)
+    assert several.q.shape == (300, 4, 8)
+
+
+def test_the_callers_stream_is_used():
+    torch = library("torch")
+    arm, stream = models.panda(), torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for seed in range(5):
+            q = torch.tensor(arm.random(ROWS, seed=seed), device="cuda")
+            busy = torch.randn(2000, 2000, device="cuda")
+            for _ in range(20):
+                busy = busy @ busy * 1e-3
+            later = q + 0 * busy.sum().double().nan_to_num()
+            found = arm.frame(later, HAND)
+            expected = arm.frame(arm.random(ROWS, seed=seed), HAND).matrix
+            assert np.abs(found.cpu().numpy() - expected).max() < 1e-11
+
+
+def test_gradients_of_cuda_tensors():
+    torch = library("torch")
+    import supple.torch
+
+    arm = models.panda()
+    rows = torch.tensor(arm.random(50, seed=4), requires_grad=True)
+    there = rows.detach().cuda().requires_grad_()
+    for function in (supple.torch.frame, supple.torch.jacobian):
+        for q in (rows, there):
+            q.grad = None
+            function(arm, q, HAND).square().sum().backward()
+        assert torch.allclose(rows.grad, there.grad.cpu(), rtol=0, atol=1e-9)
+    goal = torch.tensor(arm.frame(arm.random(20, seed=5), HAND).matrix, device="cuda", requires_grad=True)
+    supple.torch.solve(arm, goal, HAND).sum().backward()
+    assert goal.grad.is_cuda
+    assert bool(goal.grad.isfinite().all())
+
+
+@for_each((10, 300_000))
+def test_numpy_goals_through_the_gpu(rows):
+    library("torch")
+    arm = models.panda()
+    frames = arm.frame(arm.random(rows, seed=6), HAND)
+    found = Solver(device="cuda").solve(arm, Goal(HAND, frames))
+    assert found.arrived.mean() >= 0.9999
+    assert found.distance[found.arrived].max() <= 1e-6
+    assert arm.inside(found.q, 0).all()
+
+
+def main():
+    """Runs every test that can run here; prints a line for each."""
+    tests = [test for name, test in sorted(globals().items()) if name.startswith("test_")]
+    cases = [(test, arguments) for test in tests for arguments in getattr(test, "cases", [()])]
+    for test, arguments in cases:
+        began = time.perf_counter()
+        try:
+            test(*arguments)
+            said = "holds"
+        except unittest.SkipTest as skipped:
+            said = f"skipped: {skipped}"
+        except BaseException:
+            said = "FAILS\n" + traceback.format_exc(limit=-6)
+        words = ", ".join(getattr(each, "__name__", str(each)) for each in arguments)
+        print(f"{test.__name__}({words}): {said} ({time.perf_counter() - began:.1f} s)", flush=True)
+
+
+if __name__ == "__main__":
+    main()
