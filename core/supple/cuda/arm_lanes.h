@@ -15,7 +15,8 @@ SUPPLE_FN bool search_in_lanes(const SolverBlock &block, const Arm<float, N> &si
                                int &iterations, int &restarts) {
   using L = Lanes<W>;
   const Frame<float> goal = single_goal(goal_numbers);
-  const int most = restarts_for(block.search, goal_numbers);
+  // as many as the general search has, with those round the nearest answer: here they cost much less
+  const int most = restarts_for(block.search, goal_numbers) + SearchConstants::near_miss_restarts;
   TableSeeds seeds;
   look_up_seeds(block, goal_numbers, seeds);
   Descent<N> descent[L::own];
