@@ -6,10 +6,6 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// So many times the restarts of the search: in single precision they cost far less than the general search
-// of a row that is left.
-constexpr int single_restarts = 8;
-
 // Restarts until one arrives; lane k runs the restarts k, k + W, k + 2 W, ... Of descents that come near the
 // goal in the same step, the first lane whose steps in double precision arrive gives the answer, so that it
 // depends on the goal alone.
@@ -19,7 +15,8 @@ SUPPLE_FN bool search_in_lanes(const SolverBlock &block, const Arm<float, N> &si
                                int &iterations, int &restarts) {
   using L = Lanes<W>;
   const Frame<float> goal = single_goal(goal_numbers);
-  const int most = single_restarts * restarts_for(block.search, goal_numbers);
+  // as many as the general search has, with those round the nearest answer: here they cost much less
+  const int most = restarts_for(block.search, goal_numbers) + SearchConstants::near_miss_restarts;
   TableSeeds seeds;
   look_up_seeds(block, goal_numbers, seeds);
   Descent<N> descent[L::own];

@@ -143,12 +143,12 @@ SUPPLE_FLAT void store_answer(const Arm<double, N> &arm, const double *q, double
 
 // ---- Many rows: one row in each thread ----
 
-// Reads the goal of a row, and makes its first seeds: `seeds` has room for seed_count x N numbers. A goal
-// beyond reach needs none.
+// Reads the goal of a row, and makes its first seeds: number k of seed s goes to seeds[(s N + k) count +
+// row], so that neighbouring threads write neighbouring numbers. A goal beyond reach needs none.
 template <int N>
 SUPPLE_FN void begin_row(const SolverBlock &block, const Arm<float, N> &arm, const Rows &rows,
-                         const Numbers &position, const Numbers &orientation, long long row, int seed_count,
-                         float *seeds) {
+                         const Numbers &position, const Numbers &orientation, long long row, long long count,
+                         int seed_count, float *seeds) {
   const Problem &problem = block.problem;
   double *goal = rows.goals + 12 * row;
   const Numbers none{};
@@ -162,8 +162,13 @@ SUPPLE_FN void begin_row(const SolverBlock &block, const Arm<float, N> &arm, con
     return;
   TableSeeds found;
   look_up_seeds(block, goal, found);
-  for (int s = 0; s < seed_count; ++s)
-    load_arm_seed(block, arm, found, s, seeds + s * N);
+  for (int s = 0; s < seed_count; ++s) {
+    float q[N];
+    load_arm_seed(block, arm, found, s, q);
+    SUPPLE_UNROLL(16)
+    for (int k = 0; k < N; ++k)
+      seeds[(static_cast<long long>(s) * N + k) * count + row] = q[k];
+  }
 }
 
 // Descends from the seeds of row after row. What came near goes to `near_q` (rows x N).
@@ -174,10 +179,9 @@ SUPPLE_FN void descend_rows(const Arm<float, N> &arm, const Rows &rows, int row_
   Frame<float> goal;
   int row = -1, seed = 0;
   auto load_seed = [&] {
-    const float *from = seeds + (static_cast<long long>(row) * seed_count + seed) * N;
     SUPPLE_UNROLL(16)
     for (int k = 0; k < N; ++k)
-      descent.q[k] = from[k];
+      descent.q[k] = seeds[(static_cast<long long>(seed) * N + k) * row_count + row];
     begin_descent(descent);
   };
   for (;;) {

@@ -21,7 +21,7 @@ from supple._cuda.driver import DeviceArray
 
 FEW_ROWS = 4096
 """Up to so many rows each is solved by a warp of its own; of more, each is solved by one thread."""
-SEEDS = 4
+SEEDS = 8
 """Seeds of a row that its thread tries; a row that needs more gets a warp."""
 CHUNK = 1 << 21
 """Rows that are solved together, at most."""
