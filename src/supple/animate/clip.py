@@ -13,6 +13,7 @@ from supple.errors import BadInput
 from supple.frame import Array
 from supple.linkage import Linkage
 from supple.motion import Motion
+from supple.read import motion_file as reader
 
 CMU_UNIT = 0.056444
 """Length of the unit of clips from CMU's motion capture database, in metres."""
@@ -31,7 +32,9 @@ def load_clip(path: str | os.PathLike[str], *, up: str | None = None, unit: floa
     """
     if up is not None:
         _check.one_of(up, "up", ("x", "y", "z"))
-    clip = Motion.load(path)
+    if up is not None and unit is not None:
+        return Motion.load(path, up=up, unit=unit)
+    clip = Motion.load(path, up="z" if reader.is_figure(path) else None)  # with the axes of the file
     leg = _leg(clip.linkage)
     axis = up if up is not None else "xyz"[int(np.argmax(np.abs(leg)))]
     length = float(np.linalg.norm(leg))
@@ -47,7 +50,7 @@ def _leg(linkage: Linkage) -> Array:
     """How far the bones of a leg reach along each axis at rest (3,), in the file's units."""
     parts = matched(link.name for link in linkage.links)
     if "left_thigh" not in parts or "left_foot" not in parts or "left_shank" not in parts:
-        raise BadInput(f"{linkage.name!r} has no links named as thighs, shanks and feet; give up and unit")
+        raise BadInput(f"{linkage.name!r} has no links named as thighs, shanks and feet; give its up axis and its unit")
     frames = linkage.frames(linkage.rest)
     ways = np.zeros(3)
     for first, second in (("thigh", "shank"), ("shank", "foot")):
