@@ -73,7 +73,8 @@ def test_keys_become_a_motion(tmp_path):
         (("retarget", "{clip}", "--to", "g1", "--map", "nothing.json"), "cannot read the map"),
         (("retarget", "nothing.bvh", "--to", "g1"), "nothing.bvh"),
         (("animate",), "--example"),
-        (("animate", "nothing.json"), "cannot read the timeline"),
+        (("animate", "nothing.json"), "no file 'nothing.json'"),
+        (("retarget", "g1", "--to", "human"), "CLIP must be a file with a figure and its motion"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(clip, words, text):

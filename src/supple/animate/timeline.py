@@ -71,6 +71,12 @@ class Timeline:
             if not isinstance(keys, tuple) or not all(isinstance(key, kind) for key in keys):
                 raise BadInput(f"{what} must be a tuple of {kind.__name__}, got {_check.short(keys)}")
 
+    def __repr__(self) -> str:
+        keys = sum(len(track.keys) for track in self.tracks)
+        counts = f"{len(self.poses)} key pose{'s' * (len(self.poses) != 1)}, {keys} key goal{'s' * (keys != 1)}"
+        span = f" from {self.start:.4g} to {self.end:.4g} s" if self.poses or self.tracks else ""
+        return f"<Timeline of {self.linkage.name!r}: {counts}{span}>"
+
     def pose(self, time: float, q: ArrayLike, *, joints: Iterable[str] | None = None, ease: bool = True) -> Timeline:
         """The timeline with one more key pose.
 
@@ -122,6 +128,8 @@ class Timeline:
         """
         if not isinstance(goal, Goal) or goal.shape != ():
             raise BadInput(f"a key goal is one Goal without leading axes, got {_check.short(goal)}")
+        if not goal.is_center_of_mass and goal.link not in self.linkage._link_named:
+            raise unknown("link", goal.link, self.linkage._link_named)
         if base is not None and (not isinstance(base, str) or base not in self.linkage._link_named):
             raise unknown("link", base, self.linkage._link_named)
         if base is not None and (goal.relative_to is not None or goal.is_center_of_mass):

@@ -23,6 +23,7 @@ EPILOG = epilog(
     "supple retarget walk.bvh --to g1 --map m.json       ... and use it",
     "supple retarget cmu.bvh --to g1 --unit 0.056444     a clip whose unit is not found by itself",
 )
+_CLIPS = (".bvh", ".gltf", ".glb")
 _ENDINGS = (".npz", ".csv", ".bvh", ".gltf", ".glb")
 
 
@@ -89,6 +90,8 @@ def retarget(
         if path.suffix.lower() not in _ENDINGS:
             raise BadInput(f"--out must end in {', '.join(_ENDINGS)}; got {path}")
         check_folder(path, "--out")
+        if clip.suffix.lower() not in _CLIPS:
+            raise BadInput(f"CLIP must be a file with a figure and its motion, {', '.join(_CLIPS)}; got {clip}")
         source = load_clip(clip, up=up, unit=_length(unit))
         if rate is not None:
             source = _resampled(source, rate)
