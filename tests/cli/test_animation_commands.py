@@ -33,6 +33,7 @@ def test_a_clip_in_any_unit_and_axes_becomes_a_motion_of_a_robot(clip, tmp_path)
     assert report["within_speeds"]
     assert 0.6 < report["scale"] < 0.7
     assert np.load(out)["q"].shape == (13, 35)
+    assert np.load(out)["q"][:, 2].min() > 0.7  # it stands
 
 
 @pytest.mark.parametrize("ending", ["csv", "bvh", "glb"])
