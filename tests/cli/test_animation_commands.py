@@ -84,6 +84,17 @@ def test_what_cannot_be_meant_is_refused(clip, words, text):
     assert text in done.output
 
 
+def test_key_goals_that_are_not_reached_are_named(tmp_path):
+    keys = tmp_path / "far.json"
+    keys.write_text(EXAMPLE.replace("[0.45, 0.1, 1.4]", "[45, 0.1, 1.4]"))
+    done = run("animate", keys, "--rate", 30)
+    assert done.exit_code == 0
+    assert done.output.count("away from its key goal") == 1
+    assert "supple: at 2 s right_hand is 44" in done.output
+    keys.write_text('{"figure": "human"}')
+    assert "there are no keys in it" in run("animate", keys).output
+
+
 def test_a_figure_or_a_file_of_keys_opens_the_page(tmp_path, monkeypatch):
     pytest.importorskip("viser")
     from supple.view import animator
