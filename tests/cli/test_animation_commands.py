@@ -34,6 +34,7 @@ def test_a_clip_in_any_unit_and_axes_becomes_a_motion_of_a_robot(clip, tmp_path)
     assert 0.6 < report["scale"] < 0.7
     assert np.load(out)["q"].shape == (13, 35)
     assert np.load(out)["q"][:, 2].min() > 0.7  # it stands
+    assert "check --unit" in run("retarget", clip, "--to", "g1", "--out", out, "--unit", "mm").output
 
 
 @pytest.mark.parametrize("ending", ["csv", "bvh", "glb"])
