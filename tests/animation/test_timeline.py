@@ -173,3 +173,9 @@ def test_a_timeline_shows_its_counts_and_not_its_arrays():
 def test_a_key_goal_of_an_unknown_link_is_refused_at_once():
     with pytest.raises(UnknownName, match="did you mean 'right_hand'"):
         Timeline(models.human()).goal(1, Goal("right_han", position=[1, 0, 1]))
+
+
+@pytest.mark.parametrize("base", ["left_foot", "right_hand", "left_hand"])
+def test_a_base_that_does_not_carry_the_link_is_refused(base):
+    with pytest.raises(BadInput, match="base must be a link that carries 'right_hand'"):
+        Timeline(HUMAN).goal(1, Goal("right_hand", position=[0.4, 0, 1.2]), base=base)

@@ -136,6 +136,8 @@ class Timeline:
             raise BadInput(
                 "base is for goals in the world of one link; this one is relative, or for the centre of mass"
             )
+        if base is not None and base not in _above(self.linkage, goal.link):
+            raise BadInput(f"base must be a link that carries {goal.link!r}; {base!r} does not")
         if not 0 <= _check.real(blend) <= 1e6:
             raise BadInput(f"blend must be a time in seconds, not negative; got {_check.short(blend)}")
         key = GoalKey(_moment(time), goal, _check.flag(ease, "ease"))
@@ -277,6 +279,16 @@ def _interpolated(linkage: Linkage, keys: list[PoseKey], when: Array) -> Array:
         if key.ease and i > 0:
             arriving[i - 1] = 0.0
     return Motion._of(linkage, times, q, leaving, arriving).at(np.clip(when, times[0], times[-1]))
+
+
+def _above(linkage: Linkage, link: str) -> set[str]:
+    """The links that carry a link."""
+    parents = {joint.child: joint.parent for joint in linkage.joints}
+    found = set()
+    while link in parents:
+        link = parents[link]
+        found.add(link)
+    return found
 
 
 def _moment(time: float) -> float:
