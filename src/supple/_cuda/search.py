@@ -31,8 +31,7 @@ _THREADS, _WARP_THREADS = 128, 64  # of a block; of one that solves a row in eac
 _COUNTERS = 8  # of a solve: next row, hard rows, next hard row, rows left, next of them
 _LEFT, _NEXT_LEFT = 3, 4  # places of counters
 _ROWS = ("goals", "starts", "q", "outcome", "iterations", "restarts", "answers")  # fields of `Rows`, in order
-_FAST_COMPILATION = ("--Ofast-compile=max",)  # of kernels that solve what others leave: all optimisations take minutes
-_COMPILATION = ("--Ofast-compile=mid",)  # of the same kernels where they solve everything
+_FAST_COMPILATION = ("--Ofast-compile=max",)  # of the general kernels: all optimisations take minutes
 _POOL_BYTES = 1 << 30  # scratch of the general search, at most
 
 
@@ -85,10 +84,9 @@ class DeviceSolver:
     @functools.cached_property
     def modules(self) -> dict[str, driver.Module]:
         """The kernels by name, compiled side by side when they are first used."""
-        options = _FAST_COMPILATION if self.has_arm else _COMPILATION
         axes = -(-self._axes // 16) * 16  # rounded up, so that one module serves many linkages
         wanted: dict[str, tuple[str, dict[str, object], tuple[str, ...]]] = {
-            "general": ("general.cu", {"SUPPLE_AXES": axes, "SUPPLE_COMPACT": 1}, options)
+            "general": ("general.cu", {"SUPPLE_AXES": axes, "SUPPLE_COMPACT": 1}, _FAST_COMPILATION)
         }
         if self.has_arm:
             wanted["arm"] = ("arm.cu", {"SUPPLE_JOINTS": self._n}, ())
