@@ -150,9 +150,13 @@ SUPPLE_FN void begin_row(const SolverBlock &block, const Arm<float, N> &arm, con
                          const Numbers &position, const Numbers &orientation, long long row, long long count,
                          int seed_count, float *seeds) {
   const Problem &problem = block.problem;
-  double *goal = rows.goals + 12 * row;
   const Numbers none{};
-  if (!read_goal_row(problem.targets[0], position, orientation, none, row, goal)) {
+  double goal[12]; // in registers; written once
+  const bool valid = read_goal_row(problem.targets[0], position, orientation, none, row, goal);
+  SUPPLE_UNROLL(12)
+  for (int i = 0; i < 12; ++i)
+    rows.goals[12 * row + i] = goal[i];
+  if (!valid) {
     rows.outcome[row] = invalid;
     return;
   }

@@ -31,7 +31,7 @@ _THREADS, _WARP_THREADS = 128, 64  # of a block; of one that solves a row in eac
 _COUNTERS = 8  # of a solve: next row, hard rows, next hard row, rows left, next of them
 _LEFT, _NEXT_LEFT = 3, 4  # places of counters
 _ROWS = ("goals", "starts", "q", "outcome", "iterations", "restarts", "answers")  # fields of `Rows`, in order
-_FAST_COMPILATION = ("--Ofast-compile=max",)  # of kernels that solve what others leave, or goals of any kind
+_FAST_COMPILATION = ("--Ofast-compile=max",)  # of the general kernels: all optimisations take minutes
 _POOL_BYTES = 1 << 30  # scratch of the general search, at most
 
 
@@ -158,9 +158,18 @@ class _Layout:
     def __init__(self, owner: DeviceSolver, count: int, wanted: int, has_starts: bool, few: bool) -> None:
         self.in_arm, self.few = owner.has_arm and not has_starts and wanted == 1, few
         self.in_warps = self.in_arm or (few and wanted == 1)  # which of several answers are found depends on the lanes
-        size = (owner._warp_bytes if self.in_warps else owner._thread_bytes) + 8 * wanted * owner._n
-        self.thread_bytes = (size + 63) // 64 * 64
-        self.threads = self._pool(owner._ordinal, count)
+        self.in_turn = (
+            not self.in_warps and wanted == 1 and not has_starts
+        )  # first in threads, then what is left in warps
+        self.thread_bytes, self.warp_bytes = (
+            (size + 8 * wanted * owner._n + 63) // 64 * 64 for size in (owner._thread_bytes, owner._warp_bytes)
+        )
+        multiprocessors = driver.device(owner._ordinal).multiprocessors
+        self.threads = 0 if self.in_warps else _pool(count, _THREADS, 2 * _THREADS * multiprocessors, self.thread_bytes)
+        self.warp_threads = 0
+        if self.in_warps or self.in_turn:
+            most = _WARP_THREADS * multiprocessors
+            self.warp_threads = _pool(32 * count, _WARP_THREADS, most, self.warp_bytes)
         n, many = owner._n, self.in_arm and not few
         sizes = {
             "counters": 4 * _COUNTERS,
@@ -169,23 +178,21 @@ class _Layout:
             **dict.fromkeys(("outcome", "iterations", "restarts"), 4 * count),
             "answers": 4 * count if wanted > 1 else 0,
             "starts": 8 * n * count if has_starts else 0,
-            "left": 4 * count if self.in_arm else 0,
+            "left": 4 * count if self.in_arm or self.in_turn else 0,
             "hard": 4 * count if many else 0,
             "seeds": 4 * n * count * SEEDS if many else 0,
             "near": 4 * n * count if many else 0,
             "scratch": self.threads * self.thread_bytes,
+            "warp_scratch": self.warp_threads * self.warp_bytes,
         }
         begins, self.bytes = _placed(sizes.values())
         self.begins = {name: begin for (name, size), begin in zip(sizes.items(), begins, strict=True) if size}
         self.missing = dict.fromkeys((name for name, size in sizes.items() if not size), 0)
 
-    def _pool(self, ordinal: int, count: int) -> int:
-        """Threads of the general search that work at a time, in whole blocks: as many as rows need, at most."""
-        block = _WARP_THREADS if self.in_warps else _THREADS
-        needed = -(-count * (32 if self.in_warps else 1) // block) * block
-        each = _WARP_THREADS if self.in_warps else 2 * _THREADS  # on a multiprocessor
-        most = min(driver.device(ordinal).multiprocessors * each, _POOL_BYTES // self.thread_bytes)
-        return max(block, min(needed, int(most)) // block * block)
+
+def _pool(needed: int, block: int, most: int, thread_bytes: int) -> int:
+    """Threads of the general search that work at a time, in whole blocks."""
+    return max(block, min(-(-needed // block) * block, most, _POOL_BYTES // thread_bytes) // block * block)
 
 
 class _Chunk:
@@ -251,13 +258,16 @@ class _Chunk:
         if self._layout.in_warps:
             self._search_in_warps(0, 0, self._at["counters"], 0)
         else:
-            args = (rows, self._at["scratch"], c_longlong(self._layout.thread_bytes), self._at["counters"], count)
+            at, left = self._at, self._at["counters"] + 4 * _LEFT
+            args = (rows, at["scratch"], c_longlong(self._layout.thread_bytes), at["counters"], at["left"], left, count)
             self._launch("general", "solve_rows", self._layout.threads // _THREADS, owner._block, *args)
+        if self._layout.in_turn:
+            self._search_in_warps(at["left"], left, self._at["counters"] + 4 * _NEXT_LEFT, 0)
         self._launch("general", "finish_rows", each, owner._block, self._starts, rows, self._answers, count)
 
     def _search_in_warps(self, rows: int, row_count: int, next_row: int, restarts: int) -> None:
         """Solves the rows of a list, or all, each in the threads of a warp."""
-        scratch, size = self._at["scratch"], c_longlong(self._layout.thread_bytes)
+        scratch, size = self._at["warp_scratch"], c_longlong(self._layout.warp_bytes)
         args = (self._rows, rows, row_count, c_int(restarts), scratch, size, next_row, c_longlong(self._count))
-        grid = self._layout.threads // _WARP_THREADS
+        grid = self._layout.warp_threads // _WARP_THREADS
         self._launch("general", "solve_in_warps", grid, self._owner._block, *args, block=_WARP_THREADS)
