@@ -249,7 +249,8 @@ PyObject *call_search(PyObject *self, PyObject *args, PyObject *names) {
         throw;
     } // a goal that is an array of another library
     return nb::module_::import_("supple._solve.foreign")
-        .attr("solve_compiled")(nb::handle(self), nb::handle(given[0]), nb::handle(given[1]), nb::handle(given[2]));
+        .attr("solve_compiled")(nb::handle(self), nb::handle(given[0]), nb::handle(given[1]),
+                                nb::handle(given[2]));
   });
 }
 PyType_Slot call_slots[] = {{Py_tp_call, reinterpret_cast<void *>(call_search)}, {0, nullptr}};

@@ -146,7 +146,7 @@ class Tracker:
             1.0 / strongest,
             (tolerance.position, tolerance.angle),
             _RECOVER.index(recover),
-            tuple(levels_of(goals, reaches, samples)),
+            levels_of(goals, reaches, samples),
             [status_slack(goal, target) for goal, target in zip(goals, targets, strict=True)],
             np.ascontiguousarray(start),
             smooth,

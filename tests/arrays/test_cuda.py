@@ -11,7 +11,7 @@ import numpy as np
 
 try:
     import pytest
-except ImportError:  # on a machine that is lent for minutes
+except ImportError:  # the program runs without it
     pytest = None
 
 import supple

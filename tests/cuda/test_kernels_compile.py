@@ -11,7 +11,7 @@ MODULES = {
     "arm of 7": ("arm.cu", {"SUPPLE_JOINTS": 7}, ()),
     "arm of 6": ("arm.cu", {"SUPPLE_JOINTS": 6}, ()),
     "warps, 7": ("arm_warps.cu", {"SUPPLE_JOINTS": 7}, ()),
-    "general": ("general.cu", {"SUPPLE_AXES": 7, "SUPPLE_COMPACT": 1}, search._FAST_COMPILATION),
+    "general": ("general.cu", {"SUPPLE_AXES": 16, "SUPPLE_COMPACT": 1}, search._FAST_COMPILATION),
     "frames of an arm": (
         "forward.cu",
         {"SUPPLE_REAL": "double", "SUPPLE_BLOCK": 64, "SUPPLE_JOINTS": 7, "SUPPLE_DOF": 8, "SUPPLE_AXES": 7},

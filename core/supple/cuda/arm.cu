@@ -11,14 +11,14 @@ constexpr int N = SUPPLE_JOINTS;
 using SingleArm = Arm<float, N>;
 using DoubleArm = Arm<double, N>;
 
-// Goals: positions, and orientations whose lines and numbers have the strides given; seeds (count,
-// seed_count, N).
+// Goals: positions, and orientations whose lines and numbers have the strides given; seeds
+// (seed_count, N, count).
 SUPPLE_KERNEL(128, begin_rows, const SolverBlock *block, SUPPLE_STRUCT(SingleArm, arm),
               SUPPLE_STRUCT(Numbers, position), SUPPLE_STRUCT(Numbers, orientation),
               SUPPLE_STRUCT(Rows, rows), int seed_count, float *seeds, long long count) {
   SUPPLE_THREADS(row)
   if (row < count)
-    begin_row(*block, arm, rows, position, orientation, row, seed_count, seeds + row * seed_count * N);
+    begin_row(*block, arm, rows, position, orientation, row, count, seed_count, seeds);
 }
 
 SUPPLE_KERNEL(128, descend, SUPPLE_STRUCT(SingleArm, arm), SUPPLE_STRUCT(Rows, rows), int seed_count,

@@ -143,16 +143,20 @@ SUPPLE_FLAT void store_answer(const Arm<double, N> &arm, const double *q, double
 
 // ---- Many rows: one row in each thread ----
 
-// Reads the goal of a row, and makes its first seeds: `seeds` has room for seed_count x N numbers. A goal
-// beyond reach needs none.
+// Reads the goal of a row, and makes its first seeds: number k of seed s goes to seeds[(s N + k) count +
+// row], so that neighbouring threads write neighbouring numbers. A goal beyond reach needs none.
 template <int N>
 SUPPLE_FN void begin_row(const SolverBlock &block, const Arm<float, N> &arm, const Rows &rows,
-                         const Numbers &position, const Numbers &orientation, long long row, int seed_count,
-                         float *seeds) {
+                         const Numbers &position, const Numbers &orientation, long long row, long long count,
+                         int seed_count, float *seeds) {
   const Problem &problem = block.problem;
-  double *goal = rows.goals + 12 * row;
   const Numbers none{};
-  if (!read_goal_row(problem.targets[0], position, orientation, none, row, goal)) {
+  double goal[12]; // in registers; written once
+  const bool valid = read_goal_row(problem.targets[0], position, orientation, none, row, goal);
+  SUPPLE_UNROLL(12)
+  for (int i = 0; i < 12; ++i)
+    rows.goals[12 * row + i] = goal[i];
+  if (!valid) {
     rows.outcome[row] = invalid;
     return;
   }
@@ -162,8 +166,13 @@ SUPPLE_FN void begin_row(const SolverBlock &block, const Arm<float, N> &arm, con
     return;
   TableSeeds found;
   look_up_seeds(block, goal, found);
-  for (int s = 0; s < seed_count; ++s)
-    load_arm_seed(block, arm, found, s, seeds + s * N);
+  for (int s = 0; s < seed_count; ++s) {
+    float q[N];
+    load_arm_seed(block, arm, found, s, q);
+    SUPPLE_UNROLL(16)
+    for (int k = 0; k < N; ++k)
+      seeds[(static_cast<long long>(s) * N + k) * count + row] = q[k];
+  }
 }
 
 // Descends from the seeds of row after row. What came near goes to `near_q` (rows x N).
@@ -174,10 +183,9 @@ SUPPLE_FN void descend_rows(const Arm<float, N> &arm, const Rows &rows, int row_
   Frame<float> goal;
   int row = -1, seed = 0;
   auto load_seed = [&] {
-    const float *from = seeds + (static_cast<long long>(row) * seed_count + seed) * N;
     SUPPLE_UNROLL(16)
     for (int k = 0; k < N; ++k)
-      descent.q[k] = from[k];
+      descent.q[k] = seeds[(static_cast<long long>(seed) * N + k) * row_count + row];
     begin_descent(descent);
   };
   for (;;) {
@@ -230,90 +238,6 @@ SUPPLE_FN void polish_row(const SolverBlock &block, const Arm<double, N> &arm, c
   }
   if (rows.outcome[row] == hard)
     hard_rows[take_one(hard_count)] = int(row);
-}
-
-// ---- Few rows, or hard ones: one row in W lanes, each with restarts of its own ----
-
-template <int N, int W>
-SUPPLE_FN bool search_in_lanes(const SolverBlock &block, const Arm<float, N> &single_arm,
-                               const Arm<double, N> &double_arm, const double *goal_numbers, double *answer,
-                               int &iterations, int &restarts) {
-  using L = Lanes<W>;
-  const Frame<float> goal = single_goal(goal_numbers);
-  const int most = restarts_for(block.search, goal_numbers);
-  TableSeeds seeds;
-  look_up_seeds(block, goal_numbers, seeds);
-  Descent<N> descent[L::own];
-  int restart[L::own];
-  bool near_it[L::own], over[L::own];
-  auto begin = [&](int i) {
-    over[i] = restart[i] >= most;
-    if (over[i])
-      return;
-    load_arm_seed(block, single_arm, seeds, restart[i], descent[i].q);
-    begin_descent(descent[i]);
-  };
-  for (int i = 0; i < L::own; ++i) {
-    restart[i] = L::lane(i);
-    begin(i);
-  }
-  for (;;) {
-    for (int i = 0; i < L::own; ++i) {
-      near_it[i] = false;
-      if (over[i])
-        continue;
-      const Progress progress = advance_descent(single_arm, goal, descent[i]);
-      near_it[i] = progress == is_near;
-      if (progress == abandoned) {
-        restart[i] += W;
-        begin(i);
-      }
-    }
-    for (unsigned near_lanes = L::where(near_it); near_lanes; near_lanes &= near_lanes - 1) {
-      const int winner = first_of(near_lanes);
-      double q[N];
-      for (int k = 0; k < N; ++k)
-        q[k] = L::from(&descent[0].q[k], int(sizeof(Descent<N>) / sizeof(float)), winner);
-      int steps;
-      if (polish_arm(block, double_arm, goal_numbers, q, steps)) {
-        iterations = steps + L::from(&descent[0].steps, int(sizeof(Descent<N>) / sizeof(int)), winner);
-        restarts = 1 + L::from(restart, 1, winner);
-        store_answer(double_arm, q, answer);
-        return true;
-      }
-      for (int i = 0; i < L::own; ++i)
-        if (L::lane(i) == winner) {
-          restart[i] += W;
-          begin(i);
-        }
-    }
-    if (L::where(over) == (W == 32 ? 0xffffffffu : (1u << (W % 32)) - 1))
-      return false;
-  }
-}
-
-// One row in W lanes, with the goal that all of them know; one that is not solved goes to the list of rows
-// for the general search.
-template <int N, int W>
-SUPPLE_FN void search_row(const SolverBlock &block, const Arm<float, N> &single_arm,
-                          const Arm<double, N> &double_arm, const Rows &rows, const double *goal,
-                          long long row, int *left_rows, int *left_count) {
-  int iterations = 0, restarts = 0;
-  double answer[N];
-  const bool found = !is_beyond_reach(block.search, goal) &&
-                     search_in_lanes<N, W>(block, single_arm, double_arm, goal, answer, iterations, restarts);
-  if (!Lanes<W>::leads())
-    return;
-  if (!found) {
-    rows.outcome[row] = pending;
-    left_rows[take_one(left_count)] = int(row);
-    return;
-  }
-  rows.outcome[row] = arrived;
-  rows.iterations[row] = iterations;
-  rows.restarts[row] = restarts;
-  for (int l = 0; l < N; ++l)
-    rows.q[row * N + l] = answer[l];
 }
 
 // ---- Answers ----

@@ -1,5 +1,5 @@
 // The kernel that searches one frame of an arm of SUPPLE_JOINTS joints with a warp for each row.
-#include "supple/cuda/arm_search.h"
+#include "supple/cuda/arm_lanes.h"
 #include "supple/cuda/kernel.h"
 
 using namespace supple;

@@ -58,9 +58,11 @@ template <class S>
 SUPPLE_FN bool make_arm(const Problem &problem, const Search &search, ArmBase<S> &arm,
                         ArmJoint<S> *joints_of_arm) {
   const Target &target = problem.targets[0];
-  constexpr double largest = 64; // radians or metres
-  if (!search.uses_frame_step || search.aligns_root || problem.n >= SearchConstants::arc_joints ||
-      target.chain.count != problem.n || !make_arm(target.chain, search.joints, arm, joints_of_arm))
+  constexpr double largest = 64;          // radians or metres
+  constexpr int least_iterations = 10000; // fewer are counted by the general search
+  if (!search.uses_frame_step || search.aligns_root || search.max_iterations < least_iterations ||
+      problem.n >= SearchConstants::arc_joints || target.chain.count != problem.n ||
+      !make_arm(target.chain, search.joints, arm, joints_of_arm))
     return false;
   const Frame<double> tip = constant<double>(target.chain.rotation, target.chain.position);
   const Vec<double> point = tip * load3(target.point);

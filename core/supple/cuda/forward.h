@@ -60,10 +60,11 @@ SUPPLE_FLAT Frame<S> row_frame(const ChainBlock &block, const Arm<S, N> &arm, co
       values[k] = q[arm.joints[k].index];
       far = far || beyond_polynomials(arm.joints[k].turn_gain * values[k] + arm.joints[k].turn_offset);
     }
-    if (far)
+    if (far) {
       SUPPLE_UNROLL(16)
-    for (int k = 0; k < N; ++k)
-      values[k] = near_angle(arm.joints[k], values[k]);
+      for (int k = 0; k < N; ++k)
+        values[k] = near_angle(arm.joints[k], values[k]);
+    }
     return traverse_arm(arm, values, axes);
   } else {
     return frame<S>(traverse_chain(block.chain, q, axes));

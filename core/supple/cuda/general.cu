@@ -36,12 +36,20 @@ SUPPLE_KERNEL(128, read_starts, const SolverBlock *block, SUPPLE_STRUCT(Numbers,
 }
 
 // A row in each thread; threads take row after row. Each has `scratch_bytes` of scratch.
+//
+// With a list of rows that are left, a row has only its first restarts here; one that needs more goes to the
+// list: a thread would run hundreds of restarts one after another while all others wait.
 SUPPLE_KERNEL(128, solve_rows, const SolverBlock *block, SUPPLE_STRUCT(Rows, rows), char *scratch,
-              long long scratch_bytes, int *next_row, long long count) {
+              long long scratch_bytes, int *next_row, int *left_rows, int *left_count, long long count) {
   SUPPLE_THREADS(t)
-  for (long long row = take_one(next_row); row < count; row = take_one(next_row))
-    if (rows.outcome[row] == pending)
+  for (long long row = take_one(next_row); row < count; row = take_one(next_row)) {
+    if (rows.outcome[row] != pending)
+      continue;
+    if (!left_rows)
       solve_row<double>(*block, rows, row, 0, true, scratch + t * scratch_bytes);
+    else if (!begin_solve<double>(*block, rows, row, scratch + t * scratch_bytes))
+      left_rows[take_one(left_count)] = int(row);
+  }
 }
 
 // A row in each group of 32 threads: the rows of a list, or all if it is null.

@@ -57,6 +57,41 @@ SUPPLE_FN void solve_row(const SolverBlock &block, const Rows &rows, long long r
     rows.answers[row] = count;
 }
 
+// The first restarts of one row, without a start; false if none arrives. Which answer wins is as in
+// search_one.
+template <class T>
+SUPPLE_FN bool begin_solve(const SolverBlock &block, const Rows &rows, long long row, void *memory) {
+  const Problem &problem = block.problem;
+  const Search &search = block.search;
+  if (search.max_iterations < SearchConstants::first_batch * (SearchConstants::restart_steps + 1))
+    return false; // search_one counts them
+  ScratchLayout layout = ScratchLayout::place(memory);
+  GeneralScratch<T> scratch;
+  lay_out(scratch, layout, problem, rows.wanted);
+  lay_out(*scratch.restarts, layout, problem);
+  const Request request = request_of_row(block, rows, row, 1);
+  const int first = first_batch_for(search, request);
+  SolveState state{first, first};
+  scratch.restarts->step.deadline = &request.deadline;
+  scratch.restarts->candidate_count = 0;
+  begin_lanes(problem, search, request, state, *scratch.restarts);
+  while (state.active) {
+    const Advance<T> step = advance(problem, search, state.active, *scratch.restarts);
+    collect_lanes(problem, search, request, step, state, *scratch.restarts, scratch.answers);
+    if (state.count && state.decided == state.whole_batch())
+      break;
+    refill_lanes(problem, search, request, step, state, *scratch.restarts);
+  }
+  if (!state.count)
+    return false;
+  rows.outcome[row] = arrived;
+  rows.iterations[row] = state.winner_steps;
+  rows.restarts[row] = state.winner + 1;
+  for (int l = 0; l < problem.n; ++l)
+    rows.q[row * problem.n + l] = scratch.answers[l];
+  return true;
+}
+
 // Writes the answers of a row; `axes`: scratch for the longest chain.
 SUPPLE_FN void finish_row(const SolverBlock &block, const Numbers &starts, const Rows &rows, long long row,
                           const Answers &answers, Axis<double> *axes) {

@@ -35,12 +35,19 @@ constexpr int pending = -1; // outcome of a row that is not solved yet
 SUPPLE_FN bool read_goal_row(const Target &target, const Numbers &position, const Numbers &orientation,
                              const Numbers &direction, long long row, double *goal) {
   double zero = 0; // nothing but a finite number gives 0 times 0
+  SUPPLE_UNROLL(12)
   for (int i = 0; i < 12; ++i)
     goal[i] = 0;
-  for (int i = 0; i < 3 && position.data; ++i)
-    goal[9 + i] = position.at(row, 0, i);
-  for (int i = 0; i < 9 && orientation.data; ++i)
-    goal[i] = orientation.at(row, i / 3, i % 3);
+  if (position.data) {
+    SUPPLE_UNROLL(3)
+    for (int i = 0; i < 3; ++i)
+      goal[9 + i] = position.at(row, 0, i);
+  }
+  if (orientation.data) {
+    SUPPLE_UNROLL(9)
+    for (int i = 0; i < 9; ++i)
+      goal[i] = orientation.at(row, i / 3, i % 3);
+  }
   if (orientation.data && target.has_direction) { // a frame that stands for a direction
     Vec<double> axis = goal_frame(goal).r * load3(target.axis);
     for (int i = 0; i < 9; ++i)
@@ -49,6 +56,7 @@ SUPPLE_FN bool read_goal_row(const Target &target, const Numbers &position, cons
   }
   for (int i = 0; i < 3 && direction.data; ++i)
     goal[i] = direction.at(row, 0, i);
+  SUPPLE_UNROLL(12)
   for (int i = 0; i < 12; ++i)
     zero += goal[i] * 0.0;
   if (!(zero == 0))

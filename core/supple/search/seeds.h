@@ -18,7 +18,19 @@ struct TableSeeds {
 
   SUPPLE_FLAT Samples field(int f) const {
     Samples x;
+#if defined(__CUDA_ARCH__) // four numbers at a time: threads read different cells
+    const float4 *from = reinterpret_cast<const float4 *>(samples + f * Table::cell_samples);
+    SUPPLE_UNROLL(4)
+    for (int i = 0; i < Table::cell_samples / 4; ++i) {
+      const float4 four = from[i];
+      x.v[4 * i] = four.x;
+      x.v[4 * i + 1] = four.y;
+      x.v[4 * i + 2] = four.z;
+      x.v[4 * i + 3] = four.w;
+    }
+#else
     std::memcpy(&x, samples + f * Table::cell_samples, sizeof x);
+#endif
     return x;
   }
   static SUPPLE_FLAT Samples constant(double x) { return Samples(float(x)); }

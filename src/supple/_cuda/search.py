@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import c_int, c_longlong
 from dataclasses import dataclass
@@ -20,17 +21,17 @@ from supple._cuda.driver import DeviceArray
 
 FEW_ROWS = 4096
 """Up to so many rows each is solved by a warp of its own; of more, each is solved by one thread."""
-SEEDS = 4
+SEEDS = 8
 """Seeds of a row that its thread tries; a row that needs more gets a warp."""
 CHUNK = 1 << 21
 """Rows that are solved together, at most."""
 LEFT_RESTARTS = 96
 """Restarts in double precision of a row that has had all of its restarts in single precision."""
-_THREADS = 128  # of a block
+_THREADS, _WARP_THREADS = 128, 64  # of a block; of one that solves a row in each warp
 _COUNTERS = 8  # of a solve: next row, hard rows, next hard row, rows left, next of them
 _LEFT, _NEXT_LEFT = 3, 4  # places of counters
 _ROWS = ("goals", "starts", "q", "outcome", "iterations", "restarts", "answers")  # fields of `Rows`, in order
-_FAST_COMPILATION = ("--Ofast-compile=max",)  # of kernels that solve what others leave, or goals of any kind
+_FAST_COMPILATION = ("--Ofast-compile=max",)  # of the general kernels: all optimisations take minutes
 _POOL_BYTES = 1 << 30  # scratch of the general search, at most
 
 
@@ -59,13 +60,33 @@ class DeviceSolver:
         block, single, double, sizes = _core.solver_block(solver)
         self._dof, self._n, self._targets, self._axes, self._thread_bytes, self._warp_bytes = sizes
         self._block, self._ordinal = placed(block, ordinal), ordinal
-        self._single, self._double = single, double
+        self._single = None if single is None else by_value(single)
+        self._double = None if double is None else by_value(double)
+        self._layouts: dict[tuple[int, int, bool, bool], _Layout] = {}
+        self._at_once: dict[str, int] = {}
+
+    def layout(self, count: int, wanted: int, has_starts: bool, few: bool) -> _Layout:
+        """The layout of some rows, made once; see `_Layout`."""
+        rows = (count, wanted, has_starts, few)
+        known = self._layouts.get(rows)
+        if known is None:
+            if len(self._layouts) > 64:
+                self._layouts.clear()
+            known = self._layouts[rows] = _Layout(self, *rows)
+        return known
+
+    def blocks_at_once(self, module: str, kernel: str) -> int:
+        """How many blocks of a kernel the GPU runs at a time; asked once."""
+        if kernel not in self._at_once:
+            self._at_once[kernel] = self.modules[module].blocks_at_once(kernel, _THREADS)
+        return self._at_once[kernel]
 
     @functools.cached_property
     def modules(self) -> dict[str, driver.Module]:
         """The kernels by name, compiled side by side when they are first used."""
+        axes = -(-self._axes // 16) * 16  # rounded up, so that one module serves many linkages
         wanted: dict[str, tuple[str, dict[str, object], tuple[str, ...]]] = {
-            "general": ("general.cu", {"SUPPLE_AXES": self._axes, "SUPPLE_COMPACT": 1}, _FAST_COMPILATION)
+            "general": ("general.cu", {"SUPPLE_AXES": axes, "SUPPLE_COMPACT": 1}, _FAST_COMPILATION)
         }
         if self.has_arm:
             wanted["arm"] = ("arm.cu", {"SUPPLE_JOINTS": self._n}, ())
@@ -104,12 +125,23 @@ class DeviceSolver:
 
     def _results(self, rows: int, wanted: int, kind: np.dtype[Any], stream: int) -> Found:
         shape = (rows, wanted) if wanted else (rows,)
+        reals, integers = np.dtype(np.float64), np.dtype(np.int32)
+        layout = [((*shape, self._dof), kind), (shape, integers), *[(shape, reals)] * 2, *[(shape, integers)] * 2]
+        if getattr(stream, "allocate", None) is not None:  # of another library: each array is one of its own
+            return Found(*(driver.empty(*each, self._ordinal, stream) for each in layout))
+        places, whole = _placed([math.prod(each) * dtype.itemsize for each, dtype in layout])
+        memory = driver.empty((whole,), np.uint8, self._ordinal, stream)
 
-        def made(dtype: DTypeLike, *last: int) -> DeviceArray:
-            return driver.empty((*shape, *last), dtype, self._ordinal, stream)
+        def made(place: int, array_shape: tuple[int, ...], dtype: np.dtype[Any]) -> DeviceArray:
+            return driver.wrapped(memory.pointer + place, array_shape, dtype, self._ordinal, stream, memory)
 
-        integers, reals = np.int32, np.float64
-        return Found(made(kind, self._dof), made(integers), made(reals), made(reals), made(integers), made(integers))
+        return Found(*(made(place, *each) for place, each in zip(places, layout, strict=True)))
+
+
+def _placed(sizes: Iterable[int]) -> tuple[list[int], int]:
+    """Where parts of so many bytes begin in one block of memory, and the bytes of the block."""
+    *begins, whole = accumulate(((size + 255) // 256 * 256 for size in sizes), initial=0)
+    return begins, whole
 
 
 def _from(given: Numbers, first: int) -> Numbers:
@@ -120,46 +152,74 @@ def _from(given: Numbers, first: int) -> Numbers:
     return Numbers(given.data + offset, given.row, given.step, given.inner, given.single)
 
 
-class _Chunk:
-    """Some rows of a solve: their work arrays, in one block of memory, and the launches of their kernels."""
+class _Layout:
+    """How some rows are solved, and where their work arrays are in one block of memory."""
 
-    def __init__(
-        self, owner: DeviceSolver, found: Found, first: int, count: int, wanted: int, starts: Numbers, stream: int
-    ) -> None:
-        self._owner, self._count, self._wanted, self._starts, self._stream = owner, count, wanted, starts, stream
-        self._in_arm = owner.has_arm and not starts.data and wanted == 1
-        self._few = count <= FEW_ROWS
-        n, many = owner._n, self._in_arm and not self._few
+    def __init__(self, owner: DeviceSolver, count: int, wanted: int, has_starts: bool, few: bool) -> None:
+        self.in_arm, self.few = owner.has_arm and not has_starts and wanted == 1, few
+        self.in_warps = self.in_arm or (few and wanted == 1)  # which of several answers are found depends on the lanes
+        self.in_turn = (
+            not self.in_warps and wanted == 1 and not has_starts
+        )  # first in threads, then what is left in warps
+        self.thread_bytes, self.warp_bytes = (
+            (size + 8 * wanted * owner._n + 63) // 64 * 64 for size in (owner._thread_bytes, owner._warp_bytes)
+        )
+        multiprocessors = driver.device(owner._ordinal).multiprocessors
+        self.threads = 0 if self.in_warps else _pool(count, _THREADS, 2 * _THREADS * multiprocessors, self.thread_bytes)
+        self.warp_threads = 0
+        if self.in_warps or self.in_turn:
+            most = _WARP_THREADS * multiprocessors
+            self.warp_threads = _pool(32 * count, _WARP_THREADS, most, self.warp_bytes)
+        n, many = owner._n, self.in_arm and not few
         sizes = {
             "counters": 4 * _COUNTERS,
             "goals": 8 * 12 * count * owner._targets,
             "q": 8 * n * count * wanted,
             **dict.fromkeys(("outcome", "iterations", "restarts"), 4 * count),
             "answers": 4 * count if wanted > 1 else 0,
-            "starts": 8 * n * count if starts.data else 0,
-            "left": 4 * count if self._in_arm else 0,
+            "starts": 8 * n * count if has_starts else 0,
+            "left": 4 * count if self.in_arm or self.in_turn else 0,
             "hard": 4 * count if many else 0,
             "seeds": 4 * n * count * SEEDS if many else 0,
             "near": 4 * n * count if many else 0,
+            "scratch": self.threads * self.thread_bytes,
+            "warp_scratch": self.warp_threads * self.warp_bytes,
         }
-        *begins, whole = accumulate(((size + 255) // 256 * 256 for size in sizes.values()), initial=0)
-        self._memory = driver.empty((whole,), np.uint8, owner._ordinal, stream)
-        self._at = dict(zip(sizes, (self._memory.pointer + begin for begin in begins), strict=True))
-        self._at.update((name, 0) for name, size in sizes.items() if not size)
+        begins, self.bytes = _placed(sizes.values())
+        self.begins = {name: begin for (name, size), begin in zip(sizes.items(), begins, strict=True) if size}
+        self.missing = dict.fromkeys((name for name, size in sizes.items() if not size), 0)
+
+
+def _pool(needed: int, block: int, most: int, thread_bytes: int) -> int:
+    """Threads of the general search that work at a time, in whole blocks."""
+    return max(block, min(-(-needed // block) * block, most, _POOL_BYTES // thread_bytes) // block * block)
+
+
+class _Chunk:
+    """Some rows of a solve: their work arrays, and the launches of their kernels."""
+
+    def __init__(
+        self, owner: DeviceSolver, found: Found, first: int, count: int, wanted: int, starts: Numbers, stream: int
+    ) -> None:
+        self._owner, self._count, self._starts, self._stream = owner, count, starts, stream
+        self._layout = layout = owner.layout(count, wanted, bool(starts.data), count <= FEW_ROWS)
+        self._memory = driver.empty((layout.bytes,), np.uint8, owner._ordinal, stream)
+        base = self._memory.pointer
+        self._at = {name: base + begin for name, begin in layout.begins.items()} | layout.missing
         counters = driver.wrapped(self._at["counters"], (_COUNTERS,), np.int32, owner._ordinal, stream, self._memory)
         driver.fill_bytes(counters, 0, stream)
-        self._rows = Rows(*(self._at[name] or None for name in _ROWS), wanted)
+        self._rows = Rows(*[self._at[name] or None for name in _ROWS], wanted)
         at, size = first * wanted, found.q.dtype.itemsize
         self._answers = Answers(
             found.q.pointer + at * owner._dof * size,
             size == 4,
-            *(each.pointer + 4 * at for each in (found.outcome, found.iterations, found.restarts)),
-            *(each.pointer + 8 * at for each in (found.position_error, found.angle_error)),
+            *[each.pointer + 4 * at for each in (found.outcome, found.iterations, found.restarts)],
+            *[each.pointer + 8 * at for each in (found.position_error, found.angle_error)],
         )
 
     def solve(self, goals: Sequence[Part]) -> None:
         """Starts the kernels."""
-        if self._in_arm:
+        if self._layout.in_arm:
             self._solve_arm(goals[0])
         else:
             self._solve_general(goals)
@@ -170,24 +230,21 @@ class _Chunk:
     def _solve_arm(self, goal: Part) -> None:
         """One frame of an arm: in single precision, what that does not solve in double precision."""
         owner, rows, at, count = self._owner, self._rows, self._at, c_longlong(self._count)
-        assert owner._single is not None
-        assert owner._double is not None
-        single, double = by_value(owner._single), by_value(owner._double)
+        single, double = owner._single, owner._double
         each = -(-self._count // _THREADS)
         position, orientation, _ = goal
         counters = at["counters"]
-        if not self._few:
+        if not self._layout.few:
             seeds = (c_int(SEEDS), at["seeds"])
             self._launch("arm", "begin_rows", each, owner._block, single, position, orientation, rows, *seeds, count)
-            grid = min(each, owner.modules["arm"].blocks_at_once("descend", _THREADS))
+            grid = min(each, owner.blocks_at_once("arm", "descend"))
             self._launch("arm", "descend", grid, single, rows, *seeds, at["near"], counters, count)
             lists = (at["near"], at["hard"], counters)
             self._launch("arm", "polish_rows", each, owner._block, double, rows, *lists, count)
-        at_once = owner.modules["warps"].blocks_at_once("search_in_warps", _THREADS)
-        grid = min(-(-self._count * 32 // _THREADS), at_once)
+        grid = min(-(-self._count * 32 // _THREADS), owner.blocks_at_once("warps", "search_in_warps"))
         args = (single, double, position, orientation, rows, at["hard"], at["left"], counters, count)
         self._launch("warps", "search_in_warps", grid, owner._block, *args)
-        self._in_warps(at["left"], counters + 4 * _LEFT, counters + 4 * _NEXT_LEFT, LEFT_RESTARTS)
+        self._search_in_warps(at["left"], counters + 4 * _LEFT, counters + 4 * _NEXT_LEFT, LEFT_RESTARTS)
         self._launch("arm", "finish_arm", each, owner._block, double, rows, self._answers, count)
 
     def _solve_general(self, goals: Sequence[Part]) -> None:
@@ -198,31 +255,19 @@ class _Chunk:
             self._launch("general", "read_goals", each, owner._block, c_int(target), *parts, rows, count)
         if self._starts.data:
             self._launch("general", "read_starts", each, owner._block, self._starts, rows, count)
-        if self._few and self._wanted == 1:  # which several answers are found depends on the lanes
-            self._in_warps(0, 0, self._at["counters"], 0)
+        if self._layout.in_warps:
+            self._search_in_warps(0, 0, self._at["counters"], 0)
         else:
-            size = self._padded(owner._thread_bytes)
-            threads = min(_THREADS * each, self._pool(size, 2 * _THREADS))
-            scratch = driver.empty((threads * size,), np.uint8, owner._ordinal, self._stream)
-            args = (rows, scratch, c_longlong(size), self._at["counters"], count)
-            self._launch("general", "solve_rows", threads // _THREADS, owner._block, *args)
+            at, left = self._at, self._at["counters"] + 4 * _LEFT
+            args = (rows, at["scratch"], c_longlong(self._layout.thread_bytes), at["counters"], at["left"], left, count)
+            self._launch("general", "solve_rows", self._layout.threads // _THREADS, owner._block, *args)
+        if self._layout.in_turn:
+            self._search_in_warps(at["left"], left, self._at["counters"] + 4 * _NEXT_LEFT, 0)
         self._launch("general", "finish_rows", each, owner._block, self._starts, rows, self._answers, count)
 
-    def _in_warps(self, rows: int, row_count: int, next_row: int, restarts: int) -> None:
+    def _search_in_warps(self, rows: int, row_count: int, next_row: int, restarts: int) -> None:
         """Solves the rows of a list, or all, each in the threads of a warp."""
-        owner, block = self._owner, _THREADS // 2
-        size = self._padded(owner._warp_bytes)
-        threads = max(block, min(32 * self._count, self._pool(size, block)) // block * block)
-        scratch = driver.empty((threads * size,), np.uint8, owner._ordinal, self._stream)
-        args = (self._rows, rows, row_count, c_int(restarts), scratch, c_longlong(size), next_row)
-        grid = threads // block
-        self._launch("general", "solve_in_warps", grid, owner._block, *args, c_longlong(self._count), block=block)
-
-    def _padded(self, scratch_bytes: int) -> int:
-        """Bytes of scratch of a thread, with room for all answers."""
-        return (scratch_bytes + 8 * self._wanted * self._owner._n + 63) // 64 * 64
-
-    def _pool(self, thread_bytes: int, each: int) -> int:
-        """Threads that may work at a time, ``each`` on a multiprocessor at most, in whole blocks."""
-        most = driver.device(self._owner._ordinal).multiprocessors * each
-        return max(_THREADS, min(most, _POOL_BYTES // thread_bytes) // _THREADS * _THREADS)
+        scratch, size = self._at["warp_scratch"], c_longlong(self._layout.warp_bytes)
+        args = (self._rows, rows, row_count, c_int(restarts), scratch, size, next_row, c_longlong(self._count))
+        grid = self._layout.warp_threads // _WARP_THREADS
+        self._launch("general", "solve_in_warps", grid, self._owner._block, *args, block=_WARP_THREADS)
