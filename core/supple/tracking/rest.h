@@ -84,7 +84,7 @@ SUPPLE_FN bool gains_level(const double *cost, int level_count, double least_gai
       std::memcpy(&least, cost + level, (level_count - level) * sizeof(double));
       return true;
     }
-    if (cost[level] > least + gain)
+    if (cost[level] > least + least_gain)
       return false; // later levels gain at the cost of this one
   }
   return false;

@@ -20,6 +20,8 @@ SUPPLE_FLAT double largest_filter_speed(const CommandOptions &o) {
 // stayed where it was; true where that is tremor.
 SUPPLE_FN bool watch_tremor(CommandFilter &f, const CommandOptions &o, const Command &command, double clock) {
   double value[value_size], way[6], product = 0;
+  if (weighted_norm(o, command.acceleration) < o.tremor_acceleration)
+    return false; // on a steady way the acceleration is rounding, which turns at random
   goal_to_value(o, command.goal, value);
   value_difference(o, f.value, value, way);
   const double distance = weighted_norm(o, way);

@@ -132,16 +132,17 @@ struct CommandOptions {
   double tremor_distance = 0.06; // weighted: a command farther from its low-pass is no tremor
   double tremor_speed = 0.2;     // weighted 1/s: a command that is faster on average is no tremor
   double tremor_average = 0.2;   // s: of that average
-  double tremor_begin = 0.85;    // of the acceleration limits: a smaller demand is no tremor
-  double tremor_demand = 0.6;    // of the acceleration limits: what the low-pass of a tremor may ask
-  double demand_memory = 0.3;    // s: how long the largest demand is remembered
-  double filter_attack = 8;      // 1/s: how fast the low-pass slows down, for each e-fold of demand
-  double filter_release = 1;     // 1/s: how fast it quickens again
-  double filter_end = 8;         // 1/s: the same where the command rests or moves away
-  double filter_start = 250;     // 1/s: its speed w when it begins
-  double filter_slowest = 3;     // 1/s
-  double filter_off = 3000;      // 1/s: where it ends
-  double clock_restart = 0.25;   // s: a stamp older by less is a late sample; by more, a clock set anew
+  double tremor_acceleration = 0.01; // weighted 1/s^2: a command that accelerates less does not tremble
+  double tremor_begin = 0.85;        // of the acceleration limits: a smaller demand is no tremor
+  double tremor_demand = 0.6;        // of the acceleration limits: what the low-pass of a tremor may ask
+  double demand_memory = 0.3;        // s: how long the largest demand is remembered
+  double filter_attack = 8;          // 1/s: how fast the low-pass slows down, for each e-fold of demand
+  double filter_release = 1;         // 1/s: how fast it quickens again
+  double filter_end = 8;             // 1/s: the same where the command rests or moves away
+  double filter_start = 250;         // 1/s: its speed w when it begins
+  double filter_slowest = 3;         // 1/s
+  double filter_off = 3000;          // 1/s: where it ends
+  double clock_restart = 0.25;       // s: a stamp older by less is a late sample; by more, a clock set anew
 };
 
 // The low-pass of a command (smoothing.h); zero bytes are its start.
