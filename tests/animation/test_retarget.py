@@ -169,6 +169,33 @@ def test_the_unit_and_the_up_axis_of_a_clip_are_found():
     assert 1.1 < np.median(heights) < 1.6
 
 
+@pytest.mark.parametrize("options", [{}, {"unit": "m"}, {"up": "y"}, {"up": "y", "unit": "m"}])
+def test_a_person_in_gltf_stands_whatever_is_given(tmp_path, options):
+    Motion(HUMAN, [0, 1], [HUMAN.rest, HUMAN.rest]).save(tmp_path / "still.glb")
+    assert load_clip(tmp_path / "still.glb", **options).frame(0.5, "head").position[2] > 1.4
+
+
+@pytest.mark.parametrize("ending", [".bvh", ".glb"])
+def test_a_figure_that_stands_in_the_motion_but_not_at_rest(tmp_path, ending):
+    path = tmp_path / f"still{ending}"
+    Motion(HUMAN, [0, 1], [HUMAN.rest, HUMAN.rest]).save(tmp_path / "still.bvh", up="y", unit="cm")
+    if ending == ".glb":
+        Motion.load(tmp_path / "still.bvh", up="y", unit="cm").save(path)
+    clip = load_clip(path)
+    assert clip.frame(0.5, "head").position[2] > 1.4
+    assert clip.linkage.frame(clip.linkage.rest, "head").position[2] > 0.5
+    motion = Retarget(clip.linkage, G1).motion(clip)
+    assert motion.frame(0.5, "pelvis").position[2] > 0.7
+
+
+def test_a_clip_without_legs_is_read_if_up_and_unit_are_given(tmp_path):
+    arm = models.ur5()
+    Motion(arm, [0, 1], [arm.rest, arm.rest]).save(tmp_path / "arm.glb")
+    with pytest.raises(BadInput, match="give its up axis and its unit"):
+        load_clip(tmp_path / "arm.glb")
+    assert len(load_clip(tmp_path / "arm.glb", up="y", unit="m")) == 2
+
+
 HOSTILE = ("x", None, [1, "a"], np.nan, np.inf, {}, object(), np.zeros((3, 3)), -1, True, [[1], [2, 3]])
 CALLS = {
     "pose time": lambda bad: Timeline(HUMAN).pose(bad, HUMAN.rest),

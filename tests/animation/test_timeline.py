@@ -132,7 +132,7 @@ def test_the_example_file_reads(tmp_path):
         ('{"figure": "human", "poses": [1]}', r"poses\[0\]: a key is an object"),
         ('{"figure": "human", "poses": [{"time": 0}]}', r"poses\[0\]: a key needs 'joints'"),
         ('{"figure": "human", "poses": [{"time": 0, "joints": {"x": 1}}]}', r"poses\[0\].*x"),
-        ('{"figure": "human", "poses": [{"time": 0, "joints": {"left_elbow": [1, 2]}}]}', "takes 1 values"),
+        ('{"figure": "human", "poses": [{"time": 0, "joints": {"left_elbow": [1, 2]}}]}', "takes one number"),
         ('{"figure": "human", "goals": [{"time": 0, "link": "head"}]}', r"goals\[0\]: a goal needs"),
         ('{"figure": "human", "goals": [{"time": 0, "link": "head", "rpy": [1]}]}', "three angles"),
         ('{"figure": "human", "goals": [{"time": 0, "link": "head", "pose": [1]}]}', "'pose'"),
@@ -161,3 +161,21 @@ def test_goals_that_cannot_be_met_together_make_no_joint_jump():
     motion = line.motion(120, progress=False)
     assert motion.within_limits(1e-6)
     assert motion.speed.max() < 10  # rad/s
+
+
+def test_a_timeline_shows_its_counts_and_not_its_arrays():
+    line = Timeline(models.human())
+    assert repr(line) == "<Timeline of 'human': 0 key poses, 0 key goals>"
+    line = line.pose(0, line.linkage.rest).goal(1.5, Goal("head", position=[0, 0, 1.5]))
+    assert repr(line) == "<Timeline of 'human': 1 key pose, 1 key goal from 0 to 1.5 s>"
+
+
+def test_a_key_goal_of_an_unknown_link_is_refused_at_once():
+    with pytest.raises(UnknownName, match="did you mean 'right_hand'"):
+        Timeline(models.human()).goal(1, Goal("right_han", position=[1, 0, 1]))
+
+
+@pytest.mark.parametrize("base", ["left_foot", "right_hand", "left_hand"])
+def test_a_base_that_does_not_carry_the_link_is_refused(base):
+    with pytest.raises(BadInput, match="base must be a link that carries 'right_hand'"):
+        Timeline(HUMAN).goal(1, Goal("right_hand", position=[0.4, 0, 1.2]), base=base)

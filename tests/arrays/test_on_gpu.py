@@ -15,6 +15,7 @@ from supple._solve import on_gpu
 from supple.errors import BadInput
 
 HAND = "panda_hand_tcp"
+pytestmark = pytest.mark.slow  # the kernels are compiled for this machine
 
 
 class GpuArray:
@@ -98,13 +99,6 @@ class OwnedArray(host_device.HostArray):
         self.array, self.owner = array, owner
 
 
-def wrapped(pointer, shape, dtype, ordinal, stream, owner):
-    inner = owner
-    while isinstance(inner, tuple):
-        inner = inner[0]
-    return OwnedArray(inner.inner.reshape(shape), owner)
-
-
 def empty(shape, dtype, ordinal, stream):
     made = host_device.empty(shape, dtype, ordinal, stream)
     if isinstance(stream, Stream) and stream.allocate is not None:
@@ -118,7 +112,7 @@ def device(monkeypatch):
     from supple._cuda import blocks
 
     this = blocks.driver
-    this.empty, this.wrapped, this.download = empty, wrapped, lambda array: array.array
+    this.empty, this.wrapped, this.download = empty, host_device.wrapped, lambda array: array.array
     this.upload = lambda numbers, ordinal: host_device.HostArray(numbers)
     this.in_chunks = in_chunks
     for each in (gpu, on_gpu):

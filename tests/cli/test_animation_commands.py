@@ -33,6 +33,8 @@ def test_a_clip_in_any_unit_and_axes_becomes_a_motion_of_a_robot(clip, tmp_path)
     assert report["within_speeds"]
     assert 0.6 < report["scale"] < 0.7
     assert np.load(out)["q"].shape == (13, 35)
+    assert np.load(out)["q"][:, 2].min() > 0.7  # it stands
+    assert "check --unit" in run("retarget", clip, "--to", "g1", "--out", out, "--unit", "mm").output
 
 
 @pytest.mark.parametrize("ending", ["csv", "bvh", "glb"])
@@ -73,13 +75,25 @@ def test_keys_become_a_motion(tmp_path):
         (("retarget", "{clip}", "--to", "g1", "--map", "nothing.json"), "cannot read the map"),
         (("retarget", "nothing.bvh", "--to", "g1"), "nothing.bvh"),
         (("animate",), "--example"),
-        (("animate", "nothing.json"), "cannot read the timeline"),
+        (("animate", "nothing.json"), "no file 'nothing.json'"),
+        (("retarget", "g1", "--to", "human"), "CLIP must be a file with a figure and its motion"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(clip, words, text):
     done = run(*(word.replace("{clip}", str(clip)) for word in words))
     assert done.exit_code in (1, 2)
     assert text in done.output
+
+
+def test_key_goals_that_are_not_reached_are_named(tmp_path):
+    keys = tmp_path / "far.json"
+    keys.write_text(EXAMPLE.replace("[0.45, 0.1, 1.4]", "[45, 0.1, 1.4]"))
+    done = run("animate", keys, "--rate", 30)
+    assert done.exit_code == 0
+    assert done.output.count("away from its key goal") == 1
+    assert "supple: at 2 s right_hand is 44" in done.output
+    keys.write_text('{"figure": "human"}')
+    assert "there are no keys in it" in run("animate", keys).output
 
 
 def test_a_figure_or_a_file_of_keys_opens_the_page(tmp_path, monkeypatch):

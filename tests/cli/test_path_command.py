@@ -32,6 +32,8 @@ def test_a_path_is_summed_up_and_written(run: Run) -> None:
     assert "ur5 followed all 61 frames within tolerance" in result.stdout
     assert "worst step:" in result.stdout
     assert "nearest limit" in result.stdout
+    assert "in 6.283 s\n" in result.stdout
+    assert "  wrote weld.npz\n" in result.stdout
     motion = Motion.load("weld.npz", models.ur5())
     assert len(motion) == 61
     assert motion.duration == pytest.approx(2 * np.pi)
@@ -133,3 +135,20 @@ def test_degrees_are_those_of_the_input_alone(run: Run) -> None:
     assert np.abs(np.array(again["q"][0]) - first["q"][0]).max() < 1e-6
     help_text = " ".join(run("path", "--help").stdout.split())
     assert "Angles of FILE, --start and --end are in degrees; all output is in radians." in help_text
+
+
+def test_what_may_be_a_mistake_is_noted(run: Run) -> None:
+    Path("degrees.csv").write_text("x,y,z,roll,pitch,yaw\n0.4,0,0.3,180,0,0\n0.4,0.01,0.3,180,0,0\n")
+    result = run("path", "degrees.csv", *LINK)
+    assert "angles up to 180 are read as radians; --degrees" in result.stderr
+    assert "as no times were given; speeds are not checked" in result.stdout
+    assert run("path", "degrees.csv", *LINK, "--degrees").stderr == ""
+    outside = run("path", "seam.csv", *LINK, "--start", "0,-90,90,0,0,0")
+    assert "--start is outside the joint limits of ur5" in outside.stderr
+
+
+def test_rows_that_make_no_path_are_refused_with_their_line(run: Run) -> None:
+    Path("nan.csv").write_text("x,y,z\n0.4,0,0.3\nnan,0,0.3\n0.4,0,0.4\n")
+    Path("one.csv").write_text("x,y,z\n0.4,0,0.3\n")
+    assert "nan.csv:3: the pose is not finite" in run("path", "nan.csv", *LINK).stderr
+    assert "one.csv: a path needs two poses or more" in run("path", "one.csv", *LINK).stderr

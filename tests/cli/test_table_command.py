@@ -47,6 +47,7 @@ def test_each_kind_of_work_writes_its_columns(folder, tmp_path):
         code, text = run(work, "panda", folder, tmp_path / work, "--link", LINK, *more)
         assert code == 0, text
         assert "2 files made" in text
+        assert "\ntarget  " in text
         assert "120 rows" in text
         assert sorted(contents(tmp_path / work)) == ["a.parquet", "deep/b.parquet"]
         assert pq.read_table(tmp_path / work / "a.parquet").column_names[4:] == added[work]

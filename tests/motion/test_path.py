@@ -393,6 +393,7 @@ def test_a_place_without_a_step_is_stuck_not_an_error():
     ("change", "said"),
     [
         ({"goals": Goal("tip", position=[1, 1, 0])}, "goals along a path need one leading axis"),
+        ({"goals": [Goal("tip", position=[1, y, 0]) for y in (0, 1)]}, "write one Goal with all frames"),
         ({"goals": Goal("tip", position=np.ones((1, 3)))}, "with two frames or more"),
         ({"times": [0, 1], "rate": 30}, "give times, rate or duration, not times and rate"),
         ({"times": [0, 1, 2]}, "5 frames need times of shape (5,), not (3,)"),

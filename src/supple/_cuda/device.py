@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
+from collections.abc import Callable
 from ctypes import byref, c_float, c_int, c_size_t, c_ulonglong, c_void_p
 from types import TracebackType
 
@@ -168,9 +169,9 @@ class Event:
         call("cuEventElapsedTime", byref(between), self.handle, later.handle)
         return 1e-3 * between.value
 
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:  # at exit `sys` may be gone
         handle = getattr(self, "handle", None)
-        if handle is not None and not sys.is_finalizing():
+        if handle is not None and not is_finalizing():
             cuda().cuEventDestroy_v2(handle)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from ctypes import byref, c_ulonglong, c_void_p
 from typing import Any
 
@@ -118,8 +119,8 @@ class _Block:
             raise failure(failed, "cuMemAlloc", "taking memory")
         self.pointer = found.value
 
-    def __del__(self) -> None:
-        if not self.pointer or sys.is_finalizing():
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:  # at exit `sys` may be gone
+        if not self.pointer or is_finalizing():
             return
         with self._device.current():
             if self._from_pool:

@@ -139,8 +139,8 @@ class _HostBlock:
     def __init__(self, owner: Device, address: int) -> None:
         self._device, self._address = owner, address
 
-    def __del__(self) -> None:
-        if not sys.is_finalizing():
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:  # at exit `sys` may be gone
+        if not is_finalizing():
             with self._device.current():
                 cuda().cuMemFreeHost(self._address)
 

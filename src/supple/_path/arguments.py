@@ -60,6 +60,11 @@ def shape_of(goals: list[Goal]) -> tuple[int, ...]:
         shape = np.broadcast_shapes(*(goal.shape for goal in goals))
     except ValueError:
         raise BadInput(f"goals must have the same number of frames, got {[goal.shape for goal in goals]}") from None
+    if not shape and len(goals) > 1 and len({goal.link for goal in goals}) == 1:
+        raise BadInput(
+            "goals along a path have a leading axis: write one Goal with all frames, such as "
+            f"Goal({goals[0].link!r}, position=positions), positions (n, 3). A list is for several links"
+        )
     if not shape or shape[0] < 2:
         raise BadInput(
             f"goals along a path need one leading axis, with two frames or more, "

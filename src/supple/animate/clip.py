@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 
 import numpy as np
@@ -10,14 +11,17 @@ from supple import _check
 from supple._figure.convention import UNITS
 from supple.animate.body_names import matched
 from supple.errors import BadInput
-from supple.frame import Array
+from supple.frame import Array, Frame
+from supple.joint import Kind
 from supple.linkage import Linkage
 from supple.motion import Motion
+from supple.read import motion_file as reader
 
 CMU_UNIT = 0.056444
 """Length of the unit of clips from CMU's motion capture database, in metres."""
 _LEG = 0.85  # m: from hip to ankle, of a person
 _LEGS = (0.25, 1.5)  # m: of a figure whose numbers are taken as metres
+_ALONG, _ACROSS = 0.9, 0.3  # cosines: of a direction that is along an axis, and of one that is nearly across
 
 
 def load_clip(path: str | os.PathLike[str], *, up: str | None = None, unit: float | str | None = None) -> Motion:
@@ -25,29 +29,76 @@ def load_clip(path: str | os.PathLike[str], *, up: str | None = None, unit: floa
 
     Args:
         path: the file.
-        up: its axis that points up; by default the one along which the figure's legs are longest.
+        up: its axis that points up; by default the one along which the figure's legs are longest at rest; y, if the
+            figure stands along y in the motion. A figure that does not stand at rest is turned there, so that it does.
         unit: length of its unit in metres, or its name; by default metres if the legs are between 0.25 and 1.5 m long,
             else the unit with which they are nearest to a person's: cm, mm, in, ft, dm or CMU's 0.056444 m.
     """
     if up is not None:
         _check.one_of(up, "up", ("x", "y", "z"))
-    clip = Motion.load(path)
+        if unit is not None:
+            return _standing(Motion.load(path, up=up, unit=unit))
+    clip = Motion.load(path, up="z" if reader.is_figure(path) else None)  # with the axes of the file
     leg = _leg(clip.linkage)
-    axis = up if up is not None else "xyz"[int(np.argmax(np.abs(leg)))]
+    axis = up if up is not None else _up(clip, "xyz"[int(np.argmax(np.abs(leg)))])
     length = float(np.linalg.norm(leg))
     if unit is None:
         unit = 1.0
         if not _LEGS[0] <= length <= _LEGS[1]:
             known = [*UNITS.values(), CMU_UNIT]
             unit = min(known, key=lambda size: abs(np.log(max(size * length, 1e-9) / _LEG)))
-    return clip if axis == "z" and unit == 1.0 else Motion.load(path, up=axis, unit=unit)
+    loaded = clip if axis == "z" and unit == 1.0 else Motion.load(path, up=axis, unit=unit)
+    return _standing(loaded)
+
+
+def _up(clip: Motion, axis: str) -> str:
+    """The axis of the legs at rest; or y, if they are along it in the motion and across it at rest.
+
+    Such are files that were turned to y up by their root channels alone. Both formats mostly have y up.
+    """
+    mean = _from_feet_to_hips(clip.linkage, clip.q[:: max(1, len(clip) // 100)]).mean(axis=0)
+    return "y" if mean[1] > _ALONG else axis
+
+
+def _standing(clip: Motion) -> Motion:
+    """The clip, with a figure that stands at rest: its floating root is turned there if the legs are not upright."""
+    root = clip.linkage.joints[0]
+    if root.kind is not Kind.FLOATING or not _has_legs(clip.linkage):
+        return clip
+    way = _from_feet_to_hips(clip.linkage, clip.linkage.rest)
+    if way[2] > _ACROSS:
+        return clip
+    axis = np.cross(way, [0.0, 0.0, 1.0])
+    turn = Frame.turn(axis if np.linalg.norm(axis) > 1e-9 else [1.0, 0.0, 0.0], np.arccos(np.clip(way[2], -1, 1)))
+    before = clip.linkage.base @ root.location
+    wanted = turn @ clip.linkage.frame(clip.linkage.rest, root.child)
+    rest = (*root.rest[:3], *(before.inverse() @ wanted).to_rotvec().tolist())
+    joints = (dataclasses.replace(root, rest=rest), *clip.linkage.joints[1:])
+    linkage = Linkage(clip.linkage.name, joints, clip.linkage.links, clip.linkage.base)
+    return Motion(linkage, clip.times, clip.q)
+
+
+def _has_legs(linkage: Linkage) -> bool:
+    return {"left_thigh", "left_shank", "left_foot"} <= set(matched(link.name for link in linkage.links))
+
+
+def _from_feet_to_hips(linkage: Linkage, q: Array) -> Array:
+    """The mean direction (..., 3) from the feet to the hips, of length 1."""
+    parts = matched(link.name for link in linkage.links)
+    frames = linkage.frames(q)
+    ways = sum(
+        frames[parts[f"{side}_thigh"]].position - frames[parts[f"{side}_foot"]].position for side in ("left", "right")
+    )
+    length = np.linalg.norm(ways, axis=-1, keepdims=True)
+    directions: Array = ways / np.maximum(length, 1e-12)
+    return directions
 
 
 def _leg(linkage: Linkage) -> Array:
     """How far the bones of a leg reach along each axis at rest (3,), in the file's units."""
     parts = matched(link.name for link in linkage.links)
-    if "left_thigh" not in parts or "left_foot" not in parts or "left_shank" not in parts:
-        raise BadInput(f"{linkage.name!r} has no links named as thighs, shanks and feet; give up and unit")
+    if not _has_legs(linkage):
+        raise BadInput(f"{linkage.name!r} has no links named as thighs, shanks and feet; give its up axis and its unit")
     frames = linkage.frames(linkage.rest)
     ways = np.zeros(3)
     for first, second in (("thigh", "shank"), ("shank", "foot")):

@@ -71,6 +71,12 @@ class Timeline:
             if not isinstance(keys, tuple) or not all(isinstance(key, kind) for key in keys):
                 raise BadInput(f"{what} must be a tuple of {kind.__name__}, got {_check.short(keys)}")
 
+    def __repr__(self) -> str:
+        keys = sum(len(track.keys) for track in self.tracks)
+        counts = f"{len(self.poses)} key pose{'s' * (len(self.poses) != 1)}, {keys} key goal{'s' * (keys != 1)}"
+        span = f" from {self.start:.4g} to {self.end:.4g} s" if self.poses or self.tracks else ""
+        return f"<Timeline of {self.linkage.name!r}: {counts}{span}>"
+
     def pose(self, time: float, q: ArrayLike, *, joints: Iterable[str] | None = None, ease: bool = True) -> Timeline:
         """The timeline with one more key pose.
 
@@ -122,12 +128,16 @@ class Timeline:
         """
         if not isinstance(goal, Goal) or goal.shape != ():
             raise BadInput(f"a key goal is one Goal without leading axes, got {_check.short(goal)}")
+        if not goal.is_center_of_mass and goal.link not in self.linkage._link_named:
+            raise unknown("link", goal.link, self.linkage._link_named)
         if base is not None and (not isinstance(base, str) or base not in self.linkage._link_named):
             raise unknown("link", base, self.linkage._link_named)
         if base is not None and (goal.relative_to is not None or goal.is_center_of_mass):
             raise BadInput(
                 "base is for goals in the world of one link; this one is relative, or for the centre of mass"
             )
+        if base is not None and base not in _above(self.linkage, goal.link):
+            raise BadInput(f"base must be a link that carries {goal.link!r}; {base!r} does not")
         if not 0 <= _check.real(blend) <= 1e6:
             raise BadInput(f"blend must be a time in seconds, not negative; got {_check.short(blend)}")
         key = GoalKey(_moment(time), goal, _check.flag(ease, "ease"))
@@ -269,6 +279,16 @@ def _interpolated(linkage: Linkage, keys: list[PoseKey], when: Array) -> Array:
         if key.ease and i > 0:
             arriving[i - 1] = 0.0
     return Motion._of(linkage, times, q, leaving, arriving).at(np.clip(when, times[0], times[-1]))
+
+
+def _above(linkage: Linkage, link: str) -> set[str]:
+    """The links that carry a link."""
+    parents = {joint.child: joint.parent for joint in linkage.joints}
+    found = set()
+    while link in parents:
+        link = parents[link]
+        found.add(link)
+    return found
 
 
 def _moment(time: float) -> float:

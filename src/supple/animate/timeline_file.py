@@ -88,6 +88,8 @@ def _loaded(path: str | os.PathLike[str]) -> tuple[str, Mapping[str, Any]]:
     try:
         with bounded.open_binary(name, _MAX_BYTES) as opened:
             data = json.loads(opened.read(_MAX_BYTES).decode("utf-8"))
+    except FileNotFoundError:
+        raise BadInput(f"no file {name!r}") from None
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{name}: cannot read the timeline: {error}") from None
     if not isinstance(data, Mapping) or not isinstance(data.get("figure"), str):
@@ -130,7 +132,8 @@ def _with_pose(line: Timeline, entry: object, named: list[str]) -> Timeline:
         joint = line.linkage.joint(name)
         row = np.atleast_1d(_check.numbers(value, f"joint {name!r}"))
         if row.shape != (joint.dof,):
-            raise BadInput(f"joint {name!r} takes {joint.dof} values, got {_check.short(value)}")
+            takes = "one number" if joint.dof == 1 else f"a list of {joint.dof} numbers"
+            raise BadInput(f"joint {name!r} takes {takes}, got {_check.short(value)}")
         units = np.array([unit == "rad" for unit in joint.units])
         values[name] = np.where(units, np.radians(row), row)
     return line.pose(key["time"], line.linkage.q(values), joints=named or None, ease=bool(key.get("ease", True)))

@@ -24,6 +24,7 @@ from supple.solver import Solver, Tolerance
 
 Three = tuple[float, float, float]
 ENDINGS = (".npz", ".csv")
+_UNTIMED = ", as no times were given; speeds are not checked"
 EPILOG = epilog(
     "supple path weld.csv --robot ur5 --link tool0 --rate 30 -o weld.npz",
     "supple path weld.csv --robot ur5 --link tool0 --duration 8 --retime --plot joints.png --draw arm.png",
@@ -112,6 +113,11 @@ def path(
             None if given is None else inputs.joint_values(linkage, given, (), degrees, option)
             for given, option in ((start, "--start"), (end, "--end"))
         ]
+        for values, option in zip(ends, ("--start", "--end"), strict=True):
+            if values is not None and not linkage.inside(values):
+                _note(
+                    f"{option} is outside the joint limits of {linkage.name}; angles are in radians, or with --degrees"
+                )
         _check_files(out, plot, picture)
         goal, times = _read(file, end_effector, axis, degrees, np.array(offset))
         if rate is not None or duration is not None:
@@ -136,10 +142,15 @@ def path(
     if as_json:
         print_json(_data(done, seconds))
     else:
-        print_text("\n".join(_lines(done, seconds)))
+        timed = times is not None or rate is not None or duration is not None
+        print_text("\n".join([*_lines(done, seconds, timed), *(f"  wrote {f}" for f in (out, plot, picture) if f)]))
     if show:
         _show(done, port)
     raise typer.Exit(0 if done else 1)
+
+
+def _note(text: str) -> None:
+    typer.echo(f"supple: {without_controls(text)}", err=True)
 
 
 def _tolerance(metres: float) -> Tolerance:
@@ -157,12 +168,14 @@ def _check_files(out: Path | None, plot: Path | None, picture: Path | None) -> N
 
 def _read(file: str, link: str, axis: Three | None, degrees: bool, offset: Array) -> tuple[Goal, Array | None]:
     try:
-        goal, times, ignored = goal_file.read_path(file, link, axis, degrees)
+        goal, times, ignored, angle = goal_file.read_path(file, link, axis, degrees)
     except FileNotFoundError:
         raise BadInput(f"no file {file!r}") from None
     if ignored:
         several = f"columns {', '.join(map(repr, ignored))} are" if len(ignored) > 1 else f"column {ignored[0]!r} is"
-        typer.echo(f"supple: {without_controls(f'{file}: {several} not read')}", err=True)
+        _note(f"{file}: {several} not read")
+    if not degrees and angle > 2 * np.pi:
+        _note(f"{file}: angles up to {angle:.4g} are read as radians; --degrees reads them as degrees")
     if offset.any():
         if goal.position is None:
             raise BadInput("--offset moves positions, but the file has none")
@@ -190,7 +203,7 @@ def _write(done: PathSolution, out: Path | None, plot: Path | None, picture: Pat
         image.write(pictures.arm(done), picture)
 
 
-def _lines(done: PathSolution, seconds: float) -> list[str]:
+def _lines(done: PathSolution, seconds: float, timed: bool) -> list[str]:
     """The summary in words."""
     worst, motion = done.worst_step, done.motion
     unit = motion.linkage.units[motion.linkage.names.index(worst.joint)]
@@ -201,7 +214,9 @@ def _lines(done: PathSolution, seconds: float) -> list[str]:
     )
     units = set(motion.linkage.units)
     common = f" {units.pop()}" if len(units) == 1 else ""  # radians and metres add up to no unit
-    lines.append(f"  joints move {done.length:.4g}{common} in all, in {motion.duration:.4g} s")
+    lines.append(
+        f"  joints move {done.length:.4g}{common} in all, in {motion.duration:.4g} s{'' if timed else _UNTIMED}"
+    )
     margin, value = done.limit_margin.min(), done.singularity_margin.min()
     lines.append(f"  nearest limit {margin:.3g}{common} away; smallest singular value {value:.3g}")
     why = done.why.replace(RETIME, RETIME.replace("retime=True", "--retime"))

@@ -23,6 +23,8 @@ EPILOG = epilog(
     "supple retarget walk.bvh --to g1 --map m.json       ... and use it",
     "supple retarget cmu.bvh --to g1 --unit 0.056444     a clip whose unit is not found by itself",
 )
+_ODD = 4.0  # a scale that is more than this, or less than its inverse, is noted
+_CLIPS = (".bvh", ".gltf", ".glb")
 _ENDINGS = (".npz", ".csv", ".bvh", ".gltf", ".glb")
 
 
@@ -89,6 +91,8 @@ def retarget(
         if path.suffix.lower() not in _ENDINGS:
             raise BadInput(f"--out must end in {', '.join(_ENDINGS)}; got {path}")
         check_folder(path, "--out")
+        if clip.suffix.lower() not in _CLIPS:
+            raise BadInput(f"CLIP must be a file with a figure and its motion, {', '.join(_CLIPS)}; got {clip}")
         source = load_clip(clip, up=up, unit=_length(unit))
         if rate is not None:
             source = _resampled(source, rate)
@@ -99,6 +103,8 @@ def retarget(
             output.print_text(f"{write_map}: edit it, then: supple retarget {clip} --to {to} --map {write_map}")
             return
         begin = time.perf_counter()
+        if unit is not None and scale is None and not 1 / _ODD < made.scale < _ODD:
+            typer.echo(f"supple: a scale of {made.scale:.3g} is odd; check --unit, or leave it out", err=True)
         motion = made.motion(source)
         seconds = time.perf_counter() - begin
         _save(motion, path)

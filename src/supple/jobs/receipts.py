@@ -57,7 +57,7 @@ class JobFolder:
         if there is not None and there.get("hash") != self.hash:
             changed = _changed(there.get("options", {}), self.options)
             raise BadInput(
-                f"{self.path.parent} has the results of another job ({changed}): choose another target, or "
+                f"{self._target} has the results of another job ({changed}): choose another target, or "
                 "give overwrite=True"
             )
         if there is None:
@@ -66,6 +66,11 @@ class JobFolder:
                     raise BadInput(
                         f"{entry.target} is there, and not of this job: choose another target, or give overwrite=True"
                     )
+
+    @property
+    def _target(self) -> Path:
+        """What the job makes: a folder, or the one file that its own folder is named after."""
+        return self.path.parent if self.path.name == files.JOB_FOLDER else self.files.entries[0].target
 
     @contextmanager
     def opened(self, overwrite: bool) -> Iterator[None]:
