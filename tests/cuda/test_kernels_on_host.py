@@ -169,6 +169,27 @@ def test_several_goals_of_a_tree_are_met():
     assert (found.q.numpy() <= linkage.upper).all()
 
 
+@pytest.mark.slow
+def test_many_goals_of_another_kind_are_met_in_threads_and_then_in_warps(monkeypatch):
+    monkeypatch.setattr(search, "FEW_ROWS", 0)
+    arm, count = ARMS["so101"](), 400
+    frames = reachable(arm.linkage, arm.link, count, 14)
+    position, direction = np.ascontiguousarray(frames[:, :3, 3]), np.ascontiguousarray(frames[:, :3, 2])
+    solver = device_solver(arm.linkage, [Goal(arm.link, position=position, axis=(0, 0, 1), direction=direction)])
+    assert not solver.has_arm
+    parts = (blocks.numbers(HostArray(position), 1), blocks.NONE, blocks.numbers(HostArray(direction), 1))
+    found = solver.solve([parts], count, 0)
+    q = found.q.numpy()
+    assert (found.outcome.numpy() == ARRIVED).mean() >= 0.9975
+    assert found.restarts.numpy().max() > 8  # some row needs a warp
+    tip = arm.linkage.frame(q, arm.link).matrix
+    met = found.outcome.numpy() == ARRIVED
+    assert np.linalg.norm(tip[met, :3, 3] - position[met], axis=1).max() <= 1e-6
+    assert np.linalg.norm(np.cross(tip[met, :3, 2], direction[met]), axis=1).max() <= 1e-6
+    assert (q >= arm.linkage.lower).all()
+    assert (q <= arm.linkage.upper).all()
+
+
 def check_forward(linkage, kind, links):
     q = linkage.random(150, seed=13).astype(kind)
     by_name = linkage.frames(q.astype(float))
