@@ -25,7 +25,7 @@ Work = Callable[[list[DeviceArray], int], list[DeviceArray]]
 
 _SLOTS = 3
 """Chunks under way at a time: one comes, one is worked on, one goes."""
-_CHUNK_BYTES = 24 << 20
+_CHUNK_BYTES = 48 << 20
 _PIECE_BYTES = 1 << 20  # least part of a chunk that a thread copies
 _MEMORY_TYPE, _PINNED = 2, 1
 _FOR_ALL_CONTEXTS = 1
