@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from pages import Block, blocks_of
 
 TIMEOUT = 300  # s, for one block
+OPTIONAL = ("torch", "jax", "cupy")  # libraries of a reader, which the package does not need
 
 
 def execute(code: str, page: str, line: int) -> int:
@@ -31,6 +32,9 @@ def execute(code: str, page: str, line: int) -> int:
     except MissingExtra as missing:
         print(missing, file=sys.stderr)
         return 3
+    except ModuleNotFoundError as missing:
+        print(missing, file=sys.stderr)
+        return 3 if missing.name in OPTIONAL else 1
     except BaseException:
         traceback.print_exc()
         return 1

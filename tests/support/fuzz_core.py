@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from supple import Frame, Goal, GoalPath, Joint, Linkage, Solver, _core, damping, method, models, prefer, solve_path
+from supple._solve import search as core_search
 
 CXX_TEXT = ("std::", "bad_cast", "bad_alloc", "vector::", "basic_string", "_M_", "terminate", "inside supple")
 
@@ -164,6 +165,9 @@ def real_calls() -> list[tuple[str, Callable[..., Any], tuple[Any, ...]]]:
         ("log_frame", _core.log_frame, (frames.copy(),)),
         ("clamp_ball", _core.clamp_ball, (np.ones((2, 3)), np.array([0, 0, 1.0]), 0.5, -1.0, 1.0)),
         ("use", _core.use, (None,)),
+        ("chain_block", _core.chain_block, (tree, hand)),
+        ("tree_block", _core.tree_block, (tree, [hand])),
+        ("solver_block", _core.solver_block, (core_search.compiled(models.ur5(), [Goal("tool0", Frame())], Solver()),)),
     ]
     for name, kind, arguments in list(calls):
         if isinstance(kind, type) and name != "Tree":

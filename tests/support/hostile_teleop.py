@@ -177,6 +177,7 @@ def calls(folder: str) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         "supple.teleop.Loop.stop_arm": (loop("stop_arm"), {"why": "tea"}),
         "supple.teleop.Loop.reset": (loop("reset"), {"q": Q}),
         "supple.teleop.Loop.move": (loop("move"), {"q": Q, "speed": 0.5, "why": "home"}),
+        "supple.teleop.Loop.cancel_moves": (loop("cancel_moves"), {"why": "home"}),
         "supple.teleop.Loop.use": (loop("use"), {"tracker": tracker()}),
         "supple.teleop.drive": (
             drive,

@@ -13,13 +13,13 @@ template <int N, int W>
 SUPPLE_FN bool search_in_lanes(const SolverBlock &block, const Arm<float, N> &single_arm,
                                const Arm<double, N> &double_arm, const double *goal_numbers, double *answer,
                                int &iterations, int &restarts) {
-  using L = Lanes<W>;
+  using L = RowLanes<W>;
   const Frame<float> goal = single_goal(goal_numbers);
   // as many as the general search has, with those round the nearest answer: here they cost much less
   const int most = restarts_for(block.search, goal_numbers) + SearchConstants::near_miss_restarts;
   TableSeeds seeds;
   look_up_seeds(block, goal_numbers, seeds);
-  Descent<N> descent[L::own];
+  ArmDescent<N> descent[L::own];
   int restart[L::own];
   bool near_it[L::own], over[L::own];
   auto begin = [&](int i) {
@@ -49,10 +49,10 @@ SUPPLE_FN bool search_in_lanes(const SolverBlock &block, const Arm<float, N> &si
       const int winner = first_of(near_lanes);
       double q[N];
       for (int k = 0; k < N; ++k)
-        q[k] = L::from(&descent[0].q[k], int(sizeof(Descent<N>) / sizeof(float)), winner);
+        q[k] = L::from(&descent[0].q[k], int(sizeof(ArmDescent<N>) / sizeof(float)), winner);
       int steps;
       if (polish_arm(block, double_arm, goal_numbers, q, steps)) {
-        iterations = steps + L::from(&descent[0].steps, int(sizeof(Descent<N>) / sizeof(int)), winner);
+        iterations = steps + L::from(&descent[0].steps, int(sizeof(ArmDescent<N>) / sizeof(int)), winner);
         restarts = 1 + L::from(restart, 1, winner);
         store_answer(double_arm, q, answer);
         return true;
@@ -78,7 +78,7 @@ SUPPLE_FN void search_row(const SolverBlock &block, const Arm<float, N> &single_
   double answer[N];
   const bool found = !is_beyond_reach(block.search, goal) &&
                      search_in_lanes<N, W>(block, single_arm, double_arm, goal, answer, iterations, restarts);
-  if (!Lanes<W>::leads())
+  if (!RowLanes<W>::leads())
     return;
   if (!found) {
     rows.outcome[row] = pending;

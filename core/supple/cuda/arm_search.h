@@ -49,7 +49,7 @@ SUPPLE_APART void look_up_seeds(const SolverBlock &block, const double *goal, Ta
 
 // One descent; values are in the order of the chain.
 template <int N>
-struct Descent {
+struct ArmDescent {
   float q[N];
   float recent_errors[SearchConstants::error_window]; // squared, oldest first
   int steps;
@@ -58,7 +58,7 @@ struct Descent {
 enum Progress : int { goes_on, is_near, abandoned };
 
 template <int N>
-SUPPLE_FLAT void begin_descent(Descent<N> &descent) {
+SUPPLE_FLAT void begin_descent(ArmDescent<N> &descent) {
   descent.steps = 0;
   SUPPLE_UNROLL(4)
   for (float &error : descent.recent_errors)
@@ -68,7 +68,7 @@ SUPPLE_FLAT void begin_descent(Descent<N> &descent) {
 // One step; where the descent ends, its q stays.
 template <int N>
 SUPPLE_FLAT Progress advance_descent(const Arm<float, N> &arm, const Frame<float> &goal,
-                                     Descent<N> &descent) {
+                                     ArmDescent<N> &descent) {
   constexpr int window = SearchConstants::error_window;
   float next[N];
   const float error = arm_step(arm, goal, descent.q, next).squared_error;
@@ -179,7 +179,7 @@ SUPPLE_FN void begin_row(const SolverBlock &block, const Arm<float, N> &arm, con
 template <int N>
 SUPPLE_FN void descend_rows(const Arm<float, N> &arm, const Rows &rows, int row_count, int seed_count,
                             const float *seeds, float *near_q, int *next_row) {
-  Descent<N> descent;
+  ArmDescent<N> descent;
   Frame<float> goal;
   int row = -1, seed = 0;
   auto load_seed = [&] {

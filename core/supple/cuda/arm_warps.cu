@@ -12,7 +12,7 @@ SUPPLE_KERNEL(128, search_in_warps, const SolverBlock *block, SUPPLE_STRUCT(Sing
               SUPPLE_STRUCT(DoubleArm, double_arm), SUPPLE_STRUCT(Numbers, position),
               SUPPLE_STRUCT(Numbers, orientation), SUPPLE_STRUCT(Rows, rows), const int *hard_rows,
               int *left_rows, Counters *counters, long long count) {
-  using L = Lanes<32>;
+  using L = RowLanes<32>;
   SUPPLE_THREADS(t)
   for (bool working = t % L::own == 0; working;) {
     int next = 0;

@@ -56,7 +56,7 @@ SUPPLE_KERNEL(128, solve_rows, const SolverBlock *block, SUPPLE_STRUCT(Rows, row
 SUPPLE_KERNEL(128, solve_in_warps, const SolverBlock *block, SUPPLE_STRUCT(Rows, rows), const int *list,
               const int *list_count, int most_restarts, char *scratch, long long scratch_bytes, int *next_row,
               long long count) {
-  using L = Lanes<32>;
+  using L = RowLanes<32>;
   SUPPLE_THREADS(t)
   for (bool working = t % L::own == 0; working;) {
     int next = 0;

@@ -14,7 +14,7 @@ SUPPLE_FLAT int take_one(int *counter) { return atomicAdd(counter, 1); }
 
 // W lanes of a warp. A thread is one of them.
 template <int W>
-struct Lanes {
+struct RowLanes {
   static constexpr int own = 1; // lanes of a thread
   SUPPLE_FLAT static int lane(int) { return threadIdx.x % W; }
   SUPPLE_FLAT static unsigned members() {
@@ -38,7 +38,7 @@ struct Lanes {
 SUPPLE_FLAT int take_one(int *counter) { return (*counter)++; }
 
 template <int W>
-struct Lanes {
+struct RowLanes {
   static constexpr int own = W;
   static int lane(int i) { return i; }
   static unsigned where(const bool *condition) {

@@ -235,8 +235,9 @@ class Loop:
 
     def cancel_moves(self, why: str | None = None) -> None:
         """Ends the moves that were requested, or those with this reason: the arm brakes, and ``done`` is not called."""
+        reason = None if why is None else _check.text(why, "why")
         for errand in list(self._ticker.errands):
-            errand.cancelled |= why in (None, errand.why)
+            errand.cancelled |= reason in (None, errand.why)
 
     def use(self, tracker: Tracker) -> None:
         """Uses another tracker, of the same linkage and number of links, from the next tick on, starting at rest.
