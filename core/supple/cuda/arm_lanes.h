@@ -38,7 +38,7 @@ SUPPLE_FN bool search_in_lanes(const SolverBlock &block, const Arm<float, N> &si
       near_it[i] = false;
       if (over[i])
         continue;
-      const Progress progress = advance_descent(single_arm, goal, descent[i]);
+      const DescentProgress progress = advance_descent(single_arm, goal, descent[i]);
       near_it[i] = progress == is_near;
       if (progress == abandoned) {
         restart[i] += W;

@@ -55,7 +55,7 @@ struct ArmDescent {
   int steps;
 };
 
-enum Progress : int { goes_on, is_near, abandoned };
+enum DescentProgress : int { goes_on, is_near, abandoned };
 
 template <int N>
 SUPPLE_FLAT void begin_descent(ArmDescent<N> &descent) {
@@ -67,8 +67,8 @@ SUPPLE_FLAT void begin_descent(ArmDescent<N> &descent) {
 
 // One step; where the descent ends, its q stays.
 template <int N>
-SUPPLE_FLAT Progress advance_descent(const Arm<float, N> &arm, const Frame<float> &goal,
-                                     ArmDescent<N> &descent) {
+SUPPLE_FLAT DescentProgress advance_descent(const Arm<float, N> &arm, const Frame<float> &goal,
+                                            ArmDescent<N> &descent) {
   constexpr int window = SearchConstants::error_window;
   float next[N];
   const float error = arm_step(arm, goal, descent.q, next).squared_error;
@@ -201,7 +201,7 @@ SUPPLE_FN void descend_rows(const Arm<float, N> &arm, const Rows &rows, int row_
       seed = 0;
       load_seed();
     }
-    const Progress progress = advance_descent(arm, goal, descent);
+    const DescentProgress progress = advance_descent(arm, goal, descent);
     if (progress == goes_on)
       continue;
     if (progress == abandoned && ++seed < seed_count) {
