@@ -14,6 +14,8 @@ PATIENCE = 120  # seconds until something that must happen counts as not happeni
 SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 OFFLINE = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
 
+_open: list[Any] = []  # the browser of this process
+
 
 def missing(reason: str) -> None:
     """No browser: a reason to skip on a person's machine, a failure where the tests are to prove something."""
@@ -24,7 +26,10 @@ def missing(reason: str) -> None:
 
 @contextmanager
 def launched() -> Iterator[Any]:
-    """A headless Chromium that draws without a GPU."""
+    """A headless Chromium that draws without a GPU: the one that is open already, or a new one."""
+    if _open:  # Playwright runs once in a process
+        yield _open[0]
+        return
     try:
         import viser  # noqa: F401
         from playwright.sync_api import sync_playwright
@@ -37,8 +42,12 @@ def launched() -> Iterator[Any]:
         missing("no Chromium found; run python tests/setup_browser.py")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=SOFTWARE + OFFLINE)
-        yield browser
-        browser.close()
+        _open.append(browser)
+        try:
+            yield browser
+        finally:
+            _open.clear()
+            browser.close()
 
 
 def differing(one: np.ndarray, other: np.ndarray) -> int:

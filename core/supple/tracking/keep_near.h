@@ -1,6 +1,7 @@
-// No end effector goes away from a command that rests, not even by its momentum.
+// An end effector that is alone does not go away from a command that rests, not even by its momentum. Of
+// several, one may have to, so that another comes near.
 //
-// The least distance of each end effector from its command is remembered; the way of a command that moves is
+// The least distance of the end effector from its command is remembered; the way of a command that moves is
 // added to it. A step is allowed if the distance stays within Law::distance_margin of that when all joints
 // brake afterwards, along a straight line in joint space, in the time T = max |v_i| / a_i. Where no allowed
 // step is in the box, as after a jump in mid-flight, none that leads farther away than braking is.
@@ -32,18 +33,16 @@ SUPPLE_FN CommandChange command_change(const Command *commands, int target_count
   return change;
 }
 
-// Whether the distance of a target's point from its command is one that counts: all of its position is asked
-// for, before anything else, and no other target has twice its weight.
+// Whether the distance of a target's point from its command is one that counts: it is the only target, and
+// all of its position is asked for, before anything else.
 SUPPLE_FN bool is_kept_near(const Tracking &t, const Target &target) {
-  if (target.looks || target.has_radial || target.has_pole || t.row_level[target.first] != 0)
+  if (t.problem.target_count > 1 || target.looks || target.has_radial || target.has_pole ||
+      t.row_level[target.first] != 0)
     return false;
   int components = 0;
-  double largest = 0;
   for (int i = 0; i < target.rows; ++i)
     components += target.component[i] <= along_z;
-  for (int k = 0; k < t.problem.target_count; ++k)
-    largest = larger(largest, t.problem.targets[k].weight[0]);
-  return components == 3 && 2 * target.weight[0] >= largest;
+  return components == 3;
 }
 
 // Metres for one unit of the weighted error of a target.
@@ -125,7 +124,7 @@ SUPPLE_FN void keep_near(const Tracking &t, const Command *commands, bool anew, 
   const int n = t.problem.n;
   const EffectorScratch &scratch = bounds.effector;
   double *x = bounds.step;
-  if (!watch_distances(t, anew, dt, at, memory, x))
+  if (!is_kept_near(t, t.problem.targets[0]) || !watch_distances(t, anew, dt, at, memory, x))
     return;
   auto excess = [&](const double *step) {
     return distance_excess(t, commands, memory, step, dt, at, scratch);
