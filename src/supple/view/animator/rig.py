@@ -119,8 +119,8 @@ class Rig:
         """Joint values (dof,) for all pins, from the present ones."""
         goals = [self.goal(name) for name in self.pins]
         if goals:
-            wish = prefer.rest(self._natural, NATURAL) if self.natural else prefer.nothing
-            found = replace(_NEAR, prefer=wish).solve(self.linkage, goals, self.q, progress=False)
+            preference = prefer.rest(self._natural, NATURAL) if self.natural else prefer.nothing
+            found = replace(_NEAR, prefer=preference).solve(self.linkage, goals, self.q, progress=False)
             if np.isfinite(found.q).all():
                 self.q = self.linkage.clamp(found.q)
         return self.q
