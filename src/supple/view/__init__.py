@@ -127,8 +127,8 @@ def show(
 ) -> Viewer:
     """Show a linkage in the browser until Ctrl-C, or, with ``block=False``, return at once. Arguments as in `serve`.
 
-    In a notebook it returns at once and opens no browser, unless told otherwise: as the last line of a cell the page
-    appears below it. The notebook must run on the machine of its browser.
+    In a notebook it returns at once and opens no browser, unless an argument says so. As the last line of a cell it
+    shows the page below the cell. The notebook must run on the machine of its browser.
     """
     inline = notebook.is_running()
     viewer = serve(
