@@ -34,10 +34,10 @@ $(READY): $(NATIVE)
 teleop: setup ## drive the Panda in the browser
 	$(BIN)/supple teleop panda
 
-test: setup ## run every test: first those that may run side by side, then those that need the machine alone
+test: setup ## run every test: first those that may run side by side, then those that need a browser
 	$(BIN)/python tests/setup_browser.py
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not alone and not gate"
-	$(BIN)/python -m pytest -m "alone and not gate"
+	$(BIN)/python -m pytest -n auto --dist worksteal --durations=10 -m "not alone and not gate"
+	$(BIN)/python -m pytest --durations=10 -m "alone and not gate"
 
 quick: setup ## the tests that take no time: a verdict in 90 seconds
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not alone and not slow and not gate"
@@ -73,12 +73,12 @@ $(VENV)/.gates: $(READY)
 	@touch $@
 
 gates: $(VENV)/.gates ## long checks: other compilers and systems, each instruction set, fuzzers, memory; tens of minutes
-	CXX="$(CLANG)" $(BIN)/python -m pytest -n auto --dist worksteal tests/core
+	CXX="$(CLANG)" $(BIN)/python -m pytest -n auto --dist worksteal -m "not alone" tests/core/test_core.py
 	for set in $$($(BIN)/python -c "from supple import _core; print(*_core.instruction_sets())"); do \
 	  SUPPLE_ISA=$$set $(BIN)/python -m pytest -n auto --dist worksteal -m "not alone and not slow and not gate" \
 	    tests/linkage tests/solve tests/tracking tests/motion || exit 1; \
 	done
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "gate and not alone"
+	$(BIN)/python -m pytest -n auto --dist worksteal --hypothesis-profile=default -m "gate and not alone"
 	$(BIN)/python -m pytest -m "gate and alone"; status=$$?; test $$status -eq 0 -o $$status -eq 5
 
 sanitize: setup ## the tests of the native code under AddressSanitizer and UndefinedBehaviorSanitizer (GCC or clang, Linux)

@@ -1,6 +1,6 @@
 """Checks and measures the kernels on a GPU: one command, a table at the end, details in the folder OUT if it is set.
 
-    python benchmarks/device.py [--parts compile,forward,laws,speed,trees] [--goals 100000]
+    python benchmarks/device.py [--parts compile,forward,laws,speed,others,calls,trees] [--goals 100000]
 
 Each part is guarded: a failure is printed, and the next part runs.
 """

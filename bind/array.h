@@ -14,6 +14,7 @@
 #include <string>
 
 #include "dispatch.h"
+#include "supple/math/se3.h"
 #include "threads.h"
 
 namespace nb = nanobind;
@@ -193,6 +194,16 @@ struct Fresh {
     return std::move(owner);
   }
 };
+
+// frames as arrays of 16 numbers, row by row
+inline supple::Frame<double> read_frame(const double *m) {
+  return {{{m[0], m[4], m[8]}, {m[1], m[5], m[9]}, {m[2], m[6], m[10]}}, {m[3], m[7], m[11]}};
+}
+inline void write_frame(const supple::Frame<double> &f, double *m) {
+  const double row[16] = {f.r.x.x, f.r.y.x, f.r.z.x, f.p.x, f.r.x.y, f.r.y.y, f.r.z.y, f.p.y,
+                          f.r.x.z, f.r.y.z, f.r.z.z, f.p.z, 0,       0,       0,       1};
+  std::memcpy(m, row, sizeof row);
+}
 
 // the Python class Frame, made known at import, and a value of it around an array, put straight into its one
 // slot

@@ -1,5 +1,6 @@
 // Arrays of rotations and frames, converted one by one.
 #include "supple/math/se3.h"
+#include "supple/motion/ball_rows.h"
 
 #include "array.h"
 
@@ -10,22 +11,12 @@ using namespace supple;
 
 namespace {
 
-Frame<double> frame(const double *m) {
-  return {{{m[0], m[4], m[8]}, {m[1], m[5], m[9]}, {m[2], m[6], m[10]}}, {m[3], m[7], m[11]}};
-}
-
-void write(const Frame<double> &f, double *m) {
-  const double row[16] = {f.r.x.x, f.r.y.x, f.r.z.x, f.p.x, f.r.x.y, f.r.y.y, f.r.z.y, f.p.y,
-                          f.r.x.z, f.r.y.z, f.r.z.z, f.p.z, 0,       0,       0,       1};
-  std::memcpy(m, row, sizeof row);
-}
-
 template <class F>
 nb::object to_frames(nb::handle given, const char *what, int size, F convert) {
   const Rows rows(given, what, size);
   Fresh out(rows, {4, 4});
   for (npy_intp i = 0; i < rows.n; ++i)
-    write(convert(rows.data + size * i), out.data + 16 * i);
+    write_frame(convert(rows.data + size * i), out.data + 16 * i);
   return out.frozen();
 }
 
@@ -34,7 +25,7 @@ nb::object from_frames(nb::handle given, int size, F convert) {
   const Rows rows(given, "frame", 4, 4);
   Fresh out(rows, {size});
   for (npy_intp i = 0; i < rows.n; ++i)
-    convert(frame(rows.data + 16 * i), out.data + size * i);
+    convert(read_frame(rows.data + 16 * i), out.data + size * i);
   return std::move(out.owner);
 }
 
@@ -43,8 +34,12 @@ nb::object clamp(nb::handle given, nb::handle axis, double swing, double low, do
   if (about.n != 1)
     bad_input("axis must have shape (3,), not " + shape_text(about.array));
   Fresh out(rows, {3});
-  for (npy_intp i = 0; i < rows.n; ++i)
-    store3(clamp_ball(load3(rows.data + 3 * i), load3(about.data), swing, low, high), out.data + 3 * i);
+  Ball ball{};
+  store3(load3(about.data), ball.axis);
+  ball.swing = swing;
+  ball.low = low;
+  ball.high = high;
+  clamp_ball_rows(ball, rows.data, rows.n, out.data);
   return std::move(out.owner);
 }
 

@@ -163,28 +163,17 @@ nb::object tree_manipulability(Tree &tree, nb::handle q, nb::handle link, bool p
   return std::move(out.owner);
 }
 
-template <class F>
 nb::object pairwise(Tree &tree, nb::handle a, nb::handle b, const char *first, const char *second,
-                    double sign, F ball) {
+                    bool integrates) {
   const Rows x = tree.values(a, first), y = tree.values(b, second);
   if (x.lead != y.lead ||
       !std::equal(PyArray_DIMS(x.array), PyArray_DIMS(x.array) + x.lead, PyArray_DIMS(y.array)))
     bad_input(std::string(first) + " " + shape_text(x.array) + " and " + second + " " + shape_text(y.array) +
               " differ in shape");
   Fresh out(x, {tree.dof});
-  for (npy_intp i = 0; i < x.n; ++i) {
-    const double *p = x.data + i * tree.dof, *r = y.data + i * tree.dof;
-    double *o = out.data + i * tree.dof;
-    for (int k = 0; k < tree.dof; ++k)
-      o[k] = sign > 0 ? p[k] + r[k] : r[k] - p[k];
-    for (int k : tree.balls_at) {
-      const Vec<double> v =
-          ball(Vec<double>{p[k], p[k + 1], p[k + 2]}, Vec<double>{r[k], r[k + 1], r[k + 2]});
-      o[k] = v.x;
-      o[k + 1] = v.y;
-      o[k + 2] = v.z;
-    }
-  }
+  const std::vector<int> &balls = tree.balls_at;
+  instruction_set().forward->pairs(
+      {integrates, balls.data(), int(balls.size()), tree.dof, x.data, y.data, out.data}, 0, x.n);
   return std::move(out.owner);
 }
 
@@ -194,7 +183,7 @@ nb::object tree_reach(Tree &tree, nb::handle link, nb::handle lower, nb::handle 
   if (low.n != 1 || high.n != 1)
     bad_input("reach takes one row of limits");
   if (path.chain.count != tree.dof || !tree.balls_at.empty())
-    bad_input("reach needs a chain of turns and slides");
+    bad_input("reach needs a chain of revolute and prismatic joints");
   std::vector<double> scratch(reach_scratch(tree.dof));
   std::vector<Axis<double>> axes(tree.dof + 1);
   Vec<double> base{0, 0, 0};
@@ -282,22 +271,19 @@ void bind_linkage(nb::module_ &m) {
            "Product of the singular values (...) of the linear rows, the angular rows or both.")
       .def(
           "integrate",
-          [](Tree &t, nb::handle q, nb::handle step) {
-            return pairwise(t, q, step, "q", "step", 1, turned<double>);
-          },
+          [](Tree &t, nb::handle q, nb::handle step) { return pairwise(t, q, step, "q", "step", true); },
           nb::sig("def integrate(self, q: " LIKE ", step: " LIKE ", /) -> " ARRAY),
           "q after a step, both (..., dof).")
       .def(
           "difference",
-          [](Tree &t, nb::handle a, nb::handle b) {
-            return pairwise(t, a, b, "start", "end", -1, between<double>);
-          },
+          [](Tree &t, nb::handle a, nb::handle b) { return pairwise(t, a, b, "start", "end", false); },
           nb::sig("def difference(self, start: " LIKE ", end: " LIKE ", /) -> " ARRAY),
           "The step from one q to another, all (..., dof).")
       .def("reach", tree_reach,
            nb::sig("def reach(self, link: str, lower: " LIKE ", upper: " LIKE
                    ", /) -> tuple[float, float, float, float]"),
-           "Greatest distance of a link from its base, for a chain of turns and slides, and the base.")
+           "Greatest distance of a link from its base, for a chain of revolute and prismatic joints, and the "
+           "base.")
       .def(
           "core_cost",
           [](Tree &t, nb::handle q, nb::handle link, int repeats) {

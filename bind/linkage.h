@@ -35,7 +35,7 @@ struct Path {
   // `tip` is the frame of the link on the last node
   Path(const std::vector<Node> &way, const Frame<double> &tip, int dof) {
     for (const Node &node : way)
-      for (int k = 0; k < (node.motion == balls ? 3 : 1); ++k)
+      for (int k = 0; k < (node.motion == spherical ? 3 : 1); ++k)
         columns.push_back(node.index + k);
     const int axes = int(columns.size());
     std::sort(columns.begin(), columns.end());
@@ -80,10 +80,10 @@ struct Tree {
     for (int i = 0; i < n; ++i) {
       Node node{{}, {}, g.data[i], o.data[i], ints(p)[i], ints(k)[i], ints(m)[i]};
       split(at.data + 16 * i, node.rotation, node.position);
-      if (node.parent < -1 || node.parent >= i || node.motion < turns || node.motion > balls ||
-          node.index < 0 || node.index + (node.motion == balls ? 3 : 1) > dof)
+      if (node.parent < -1 || node.parent >= i || node.motion < revolute || node.motion > spherical ||
+          node.index < 0 || node.index + (node.motion == spherical ? 3 : 1) > dof)
         bad_input("node " + std::to_string(i) + " of a tree is out of range");
-      if (node.motion == balls)
+      if (node.motion == spherical)
         balls_at.push_back(node.index);
       nodes.push_back(node);
     }

@@ -13,6 +13,7 @@ void bind_frames(nb::module_ &);
 void bind_linkage(nb::module_ &);
 void bind_search(nb::module_ &);
 void bind_device(nb::module_ &);
+void bind_motion(nb::module_ &);
 void bind_path(nb::module_ &);
 void bind_local_solver(nb::module_ &);
 void bind_tracker(nb::module_ &);
@@ -84,6 +85,7 @@ NB_MODULE(_core, m) {
     }
   });
   bind_frames(m);
+  bind_motion(m);
   bind_linkage(m);
   bind_local_solver(m);
   bind_search(m);

@@ -150,6 +150,8 @@ struct PathWorker {
     read(begin, last);
     const bool even = !arrays.times && (long long)rows.size() == last - begin;
     const double *from = read_values(arrays.start, path, start), *to = read_values(arrays.end, path, end);
+    if (to)
+      move_inside(solver.encoded.problem, solver.search, end.data());
     PathRequest request{int(rows.size()),
                         goals.data(),
                         even ? nullptr : times.data(),

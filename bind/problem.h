@@ -129,7 +129,7 @@ struct EncodedProblem {
         bad_input("a limb's links must be moved by joints between its base and its end");
       target.limb[k] = 0;
       for (auto i = up.begin(); i != at; ++i)
-        target.limb[k] += tree.nodes[*i].motion == supple::balls ? 3 : 1;
+        target.limb[k] += tree.nodes[*i].motion == supple::spherical ? 3 : 1;
     }
     if (target.rows != 1 || target.component[0] != about_x)
       bad_input("a pole has one row");

@@ -11,10 +11,10 @@ struct ManyArrays {
   std::vector<Part> parts; // position, orientation and direction of each target
   nb::object start_owner;
   const double *start = nullptr; // rows x dof, or null
-  double *q;                     // rows x answers x dof
-  npy_int64 *report;             // 3 x rows x answers: outcome, iterations, restarts
+  double *q;                     // rows x solutions x dof
+  npy_int64 *report;             // 3 x rows x solutions: outcome, iterations, restarts
   long long rows;
-  int answers; // of each row
+  int solutions; // of each row
 
   ManyArrays(const SearchSolver &solver, nb::handle given_goals, nb::object given_start, nb::handle into,
              nb::handle reported, int wanted) {
@@ -23,14 +23,14 @@ struct ManyArrays {
     if (int(goals.size()) != solver.encoded.problem.target_count)
       bad_input("there must be as many goals as were planned for");
     if (wanted < 0)
-      bad_input("a number of answers must not be negative");
+      bad_input("a number of solutions must not be negative");
     if (!is_writable(into))
       bad_input("q must be a writable, C-contiguous float64 array");
     PyArrayObject *numbers = reinterpret_cast<PyArrayObject *>(reported.ptr());
     const Rows out = wanted ? Rows(into, "q", wanted, dof) : Rows(into, "q", dof);
     rows = out.n;
-    answers = wanted ? wanted : 1;
-    if (!is_writable(reported, NPY_INT64) || PyArray_SIZE(numbers) != 3 * rows * answers || out.lead != 1)
+    solutions = wanted ? wanted : 1;
+    if (!is_writable(reported, NPY_INT64) || PyArray_SIZE(numbers) != 3 * rows * solutions || out.lead != 1)
       bad_input("q and report must have the same number of rows");
     if (share_memory(out.array, numbers))
       bad_input("q and report must not share memory");
@@ -58,8 +58,8 @@ struct ManyArrays {
 
   void set_report(long long place, int outcome, int iterations, int restarts) const {
     report[place] = outcome;
-    report[rows * answers + place] = iterations;
-    report[2 * rows * answers + place] = restarts;
+    report[rows * solutions + place] = iterations;
+    report[2 * rows * solutions + place] = restarts;
   }
 
   // the goals of a row (12 for each target); false if they, or the start, are not finite
@@ -82,8 +82,8 @@ struct ManyArrays {
   // a row that cannot be solved: its start where that is finite, else the rest position
   void set_invalid(const SearchSolver &solver, long long row) const {
     const int dof = solver.encoded.dof;
-    for (int k = 0; k < answers; ++k) {
-      const long long place = row * answers + k;
+    for (int k = 0; k < solutions; ++k) {
+      const long long place = row * solutions + k;
       set_report(place, invalid, 0, 0);
       for (int i = 0; i < dof; ++i) {
         const bool given = start && std::isfinite(start[row * dof + i]);
@@ -92,17 +92,16 @@ struct ManyArrays {
     }
   }
 
-  // a solved row: `found_count` answers; further places repeat the first as out_of_budget
-  void set_answers(const SearchSolver &solver, long long row, const Found &found, int found_count,
-                   const double *values) const {
+  // a solved row: `found_count` solutions; further places repeat the first as no_more
+  void set_solutions(const SearchSolver &solver, long long row, const Found &found, int found_count,
+                     const double *values) const {
     const int dof = solver.encoded.dof, n = solver.encoded.problem.n;
-    for (int k = 0; k < answers; ++k) {
-      const long long place = row * answers + k;
+    for (int k = 0; k < solutions; ++k) {
+      const long long place = row * solutions + k;
       std::copy_n(start ? start + row * dof : solver.rest.data(), dof, q + place * dof);
       solver.clamp_others(q + place * dof);
       solver.encoded.scatter(values + (k < found_count ? k : 0) * n, q + place * dof);
-      set_report(place, k && k >= found_count ? out_of_budget : found.outcome, found.iterations,
-                 found.restarts);
+      set_report(place, k && k >= found_count ? no_more : found.outcome, found.iterations, found.restarts);
     }
   }
 };
@@ -122,12 +121,12 @@ struct ManyWorker {
   Watch watch;
 
   ManyWorker(const SearchSolver &f, const SearchKernels &k, const ManyArrays &a, long long chunk_rows,
-             int answers, Watch::Role role, std::atomic<bool> &stop)
-      : solver(f), kernels(k), arrays(a), chunk(chunk_rows), wanted(answers),
+             int solutions, Watch::Role role, std::atomic<bool> &stop)
+      : solver(f), kernels(k), arrays(a), chunk(chunk_rows), wanted(solutions),
         scratch(kernels.scratch(f.encoded.problem, chunk_rows)),
         goals(chunk_rows * 12 * f.encoded.problem.target_count),
         start(a.start ? chunk_rows * f.encoded.problem.n : 0),
-        q(chunk_rows * a.answers * f.encoded.problem.n), found(chunk_rows), stopped(stop),
+        q(chunk_rows * a.solutions * f.encoded.problem.n), found(chunk_rows), stopped(stop),
         watch(f.microseconds, role, stop) {
     rows.reserve(chunk_rows);
     kernels.place(f.encoded.problem, chunk_rows, scratch.data);
@@ -163,14 +162,14 @@ struct ManyWorker {
     if (stopped)
       return; // the rows of this chunk stay undone
     for (std::size_t i = 0; i < rows.size(); ++i)
-      arrays.set_answers(solver, rows[i], found[i], count, q.data() + i * arrays.answers * n);
+      arrays.set_solutions(solver, rows[i], found[i], count, q.data() + i * arrays.solutions * n);
   }
 };
 
 // Rows begin to end: goals is a list of (position, orientation, direction), each an array or None; start
 // (rows, dof) or None. Fills q (rows, dof) and report (3, rows): outcome, iterations, restarts. With
-// `wanted`, up to so many answers for each: q (rows, wanted, dof), report (3, rows, wanted), where what is
-// beyond those found repeats the first and counts as out_of_budget.
+// `wanted`, up to so many solutions for each: q (rows, wanted, dof), report (3, rows, wanted), where what is
+// beyond those found repeats the first and counts as no_more.
 void search_many(SearchSolver &solver, nb::handle goals, nb::object start, nb::handle into, nb::handle report,
                  int wanted, long long begin, long long end) {
   const ManyArrays arrays(solver, goals, start, into, report, wanted);
@@ -195,6 +194,43 @@ void search_many(SearchSolver &solver, nb::handle goals, nb::object start, nb::h
     });
   }
   raise_signal();
+}
+
+// Descents from starts (rows, dof) for goals (rows, targets, 12), without restarts: (q, arrived). With `part`
+// >= 0 each row begins where the one before it ended, drawn by that part to its start.
+nb::tuple search_descend(SearchSolver &solver, nb::handle goals, nb::handle start, double part,
+                         int max_steps) {
+  const EncodedProblem &encoded = solver.encoded;
+  const Rows g(goals, "goals", encoded.problem.target_count, 12), s(start, "start", encoded.dof);
+  if (g.lead != 1 || s.lead != 1 || g.n != s.n)
+    bad_input("goals and start must have one leading axis of the same length");
+  if (g.not_finite() >= 0 || s.not_finite() >= 0)
+    bad_input("goals and start must be finite");
+  if (!(part <= 1) || max_steps < 1 || max_steps > 10000)
+    bad_input("part must be at most 1, and max_steps from 1 to 10000");
+  const npy_intp rows = g.n;
+  const int n = encoded.problem.n;
+  std::vector<double> from(std::size_t(rows) * n), to(std::size_t(rows) * n);
+  std::vector<int> outcomes(rows);
+  Fresh q(s, {encoded.dof}), there(s, {});
+  {
+    const SearchSolver::TakenMemory memory = solver.take_memory();
+    const nb::gil_scoped_release free;
+    for (npy_intp i = 0; i < rows; ++i)
+      encoded.gather(s.data + i * encoded.dof, from.data() + i * n);
+    if (rows)
+      memory->kernels.descend(encoded.problem, solver.search,
+                              {rows, g.data, from.data(), part, max_steps, to.data(), outcomes.data()},
+                              memory->scratch.data);
+    for (npy_intp i = 0; i < rows; ++i) {
+      double *row = q.data + i * encoded.dof;
+      std::copy_n(s.data + i * encoded.dof, encoded.dof, row);
+      solver.clamp_others(row);
+      encoded.scatter(to.data() + i * n, row);
+      there.data[i] = outcomes[i] == arrived;
+    }
+  }
+  return nb::make_tuple(std::move(q.owner), std::move(there.owner));
 }
 
 // Entry points that Python calls directly, without the binding's conversion of arguments.
@@ -257,7 +293,7 @@ PyType_Slot call_slots[] = {{Py_tp_call, reinterpret_cast<void *>(call_search)},
 PyObject *call_answer(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   return guarded([&] {
     if (count != 2 && count != 4)
-      bad_input("answer takes a frame and a start, or position, orientation, direction and start");
+      bad_input("solution takes a frame and a start, or position, orientation, direction and start");
     check_made(self);
     if (count == 2)
       return nb::inst_ptr<SearchSolver>(self)->solve_frame(args[0], args[1]);
@@ -268,7 +304,7 @@ using FastCall = PyObject *(*)(PyObject *, PyObject *const *, Py_ssize_t);
 PyMethodDef answer_method = {
     "answer", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)(void)>(FastCall(call_answer))),
     METH_FASTCALL,
-    "answer(frame, start) or answer(position, orientation, direction, start): (q, outcome, iterations, "
+    "solution(frame, start) or solution(position, orientation, direction, start): (q, outcome, iterations, "
     "restarts) of one goal."};
 
 } // namespace
@@ -277,7 +313,7 @@ PyMethodDef answer_method = {
 
 void bind_search(nb::module_ &m) {
   nb::class_<DirectSearch>(m, "DirectSearch", nb::type_slots(call_slots),
-                           "Called with a goal, a start and an array for the answer; see supple.solver.")
+                           "Called with a goal, a start and an array for the solution; see supple.solver.")
       .def(nb::init<nb::object>(), nb::sig("def __init__(self, solver: SearchSolver, /) -> None"));
   nb::class_<SearchSolver>(m, "SearchSolver", "A linkage and its goals, compiled together for the search.")
       .def(nb::init<nb::object, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle,
@@ -310,5 +346,12 @@ void bind_search(nb::module_ &m) {
                ", report: numpy.typing.NDArray[numpy.int64], wanted: int, begin: int, end: int, /) -> None"),
            "Rows begin to end into q (rows, dof) and report (3, rows): outcome, iterations, restarts. Goals "
            "are (position, orientation, direction) for "
-           "each; with `wanted`, q (rows, wanted, dof) and report (3, rows, wanted), nearest first.");
+           "each; with `wanted`, q (rows, wanted, dof) and report (3, rows, wanted), nearest first.")
+      .def("descend", search_descend, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+           nb::sig("def descend(self, goals: " ARRAY ", start: " ARRAY
+                   ", part: float, max_steps: int, /) -> tuple[" ARRAY ", " ARRAY "]"),
+           "Descents without restarts for goals (rows, targets, 12) from start (rows, dof): q (rows, dof), "
+           "and 1 "
+           "for each row that arrived, else 0. With part >= 0 each row begins where the one before it ended, "
+           "drawn by that part to its start.");
 }

@@ -89,7 +89,7 @@ struct SearchSolver {
   SolveMemory *spare = nullptr; // taken and brought back under the interpreter lock
 
   // sizes: natural size, weight and rest of each value of q; options: (restarts, iterations, longest step,
-  // accept distance, microseconds, whether the nearest answer is wanted); tolerance: (position, angle);
+  // accept distance, microseconds, whether the nearest solution is wanted); tolerance: (position, angle);
   // reach: (distance, x, y, z)
   SearchSolver(nb::object tree, nb::handle targets, nb::handle lower, nb::handle upper, nb::handle balls,
                nb::handle given_sizes, nb::handle given_options, nb::handle tolerances,
@@ -222,7 +222,7 @@ struct SearchSolver {
     return found;
   }
 
-  // One frame, or one for each goal; a start and a place for the answer, or none. All that may run Python
+  // One frame, or one for each goal; a start and a place for the solution, or none. All that may run Python
   // comes before the solve.
   nb::object solve_frames(PyObject *given, PyObject *start, PyObject *into) {
     const TakenMemory memory = take_memory();
@@ -275,7 +275,7 @@ struct SearchSolver {
       if (!read_goal(encoded.targets[0], given.data, memory->goals.data()))
         bad_input("goal must be a finite frame: a rotation and a position above 0 0 0 1");
     }
-    return answer(start, *memory);
+    return solution(start, *memory);
   }
 
   // the parts of one goal, each an array or none: (q, outcome, iterations, restarts)
@@ -294,11 +294,11 @@ struct SearchSolver {
     for (int i = 0; i < 12; ++i)
       if (!std::isfinite(goals[i]))
         bad_input("a goal must be finite");
-    return answer(start, *memory);
+    return solution(start, *memory);
   }
 
   // the goals in `memory`, from a start or none: (q, outcome, iterations, restarts)
-  nb::object answer(PyObject *start, SolveMemory &memory) const {
+  nb::object solution(PyObject *start, SolveMemory &memory) const {
     const double *from = read_start(start, memory);
     int count;
     const Found found = solve_one(from, memory, count);

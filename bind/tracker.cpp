@@ -51,8 +51,7 @@ struct Tracker {
   std::vector<double> unit, bound_rows;
   std::vector<CommandOptions> options;
   std::vector<EffectorBound> effector_bounds;
-  Tracking tracking, position_first;
-  std::vector<int> position_row_level, position_level_rank;
+  Tracking tracking;
   Stop tolerance;
   npy_intp arms;
   bool many;
@@ -64,18 +63,20 @@ struct Tracker {
   std::vector<double> results; // arms x result_size: over the joints that goals need, before `spread`
   std::vector<double> measured, preferred;
   std::vector<int> row_level, level_rank;
+  std::vector<double> reach;
   std::vector<Target> status_targets;
 
   // joint_bounds: (speed, acceleration, jerk, unit), each (dof), then the rate at which accelerations end;
   // tolerances: (position, angle); levels: (level of each row, rank of each level, levels of the first
-  // goals); slacks: of each target's rows, for the status; start: (dof) or (arms, dof); smooth: delay of the
-  // low-pass of commands in s, or 0; predict: prediction of stamped commands in s
+  // goals); slacks: of each target's rows, for the status; reaches: of each target; start: (dof) or (arms,
+  // dof); smooth: delay of the low-pass of commands in s, or 0; predict: prediction of stamped commands in s
   Tracker(nb::object tree, nb::handle targets, nb::handle low, nb::handle high, nb::handle balls,
           nb::handle given_bounds, int rank, double weight_scale, nb::handle tolerances, int recovery,
-          nb::handle given_levels, nb::handle given_slacks, nb::handle start, double smooth, double predict)
+          nb::handle given_levels, nb::handle given_slacks, nb::handle reaches, nb::handle start,
+          double smooth, double predict)
       : encoded(tree, targets, low, high, balls), memory(0), scratch(0) {
     const int n = encoded.problem.n, dof = encoded.dof;
-    const Fields joint_bounds(given_bounds, "bounds", 5), levels(given_levels, "levels", 5),
+    const Fields joint_bounds(given_bounds, "bounds", 5), levels(given_levels, "levels", 3),
         slacks(given_slacks, "slacks", encoded.problem.target_count);
     if (n > most_tracked)
       bad_input("a tracker moves at most " + std::to_string(most_tracked) +
@@ -137,12 +138,15 @@ struct Tracker {
       set_properties(target);
     }
     read_levels(levels[0], levels[1], row_level, level_rank);
+    reach.resize(encoded.targets.size());
+    numbers(reaches, "reaches", encoded.problem.target_count, reach.data());
     tracking = {encoded.problem,
                 bounds.data(),
                 bound_rows.data(),
                 stride,
                 unit.data(),
                 weight_scale,
+                reach.data(),
                 rank,
                 status_targets.data(),
                 row_level.data(),
@@ -155,15 +159,6 @@ struct Tracker {
     tracking.end_rate = number(joint_bounds[4]);
     if (tracking.end_rate < 1e9)
       lower_gains();
-    if (Fields(levels[3], "levels").size() > 0) {
-      read_levels(levels[3], levels[4], position_row_level, position_level_rank);
-      position_first = tracking;
-      position_first.row_level = position_row_level.data();
-      position_first.level_rank = position_level_rank.data();
-      position_first.level_count = position_first.first_levels = int(position_level_rank.size());
-      position_first.law.level_share = position_first.law.deceleration_share; // no goal comes before another
-      tracking.position_first = &position_first;
-    }
     double pair[2];
     numbers(tolerances, "tolerance", 2, pair);
     tolerance = {0, 0, pair[0], pair[1]};
@@ -258,7 +253,7 @@ struct Tracker {
       effector_bounds.push_back({pairs.data[2 * k], pairs.data[2 * k + 1]});
       bounded = bounded || effector_bounds[k].speed < INFINITY || effector_bounds[k].turn_speed < INFINITY;
     }
-    tracking.effector_bounds = position_first.effector_bounds = bounded ? effector_bounds.data() : nullptr;
+    tracking.effector_bounds = bounded ? effector_bounds.data() : nullptr;
   }
 
   double *row(npy_intp i) { return static_cast<double *>(memory.data) + i * kernels.memory(tracking); }
@@ -413,6 +408,41 @@ nb::object track_tick(Tracker &track, nb::handle goal, double dt) {
   return track_frame(track, goal, dt, NAN, nb::none());
 }
 
+// the twelve numbers of an array (4, 4), into `out`; false for anything else
+bool read_frame(nb::handle matrix, double *out) {
+  if (!PyArray_CheckExact(matrix.ptr()))
+    return false;
+  PyArrayObject *a = (PyArrayObject *)matrix.ptr();
+  if (PyArray_NDIM(a) != 2 || PyArray_DIM(a, 0) != 4 || PyArray_DIM(a, 1) != 4 ||
+      PyArray_TYPE(a) != NPY_DOUBLE || !PyArray_ISCARRAY_RO(a))
+    return false;
+  const double *frame = (const double *)PyArray_DATA(a);
+  for (int i = 0; i < 3; ++i) {
+    std::memcpy(out + 3 * i, frame + 4 * i, 3 * sizeof(double));
+    out[9 + i] = frame[4 * i + 3];
+  }
+  return true;
+}
+
+// one arm, several goals: a list or tuple of Frames or of arrays (4, 4). None for anything else: the general
+// way reads it, or says what is wrong.
+nb::object track_frames(Tracker &track, nb::handle goals, double dt) {
+  const int targets = track.encoded.problem.target_count;
+  const bool listed = PyList_CheckExact(goals.ptr()) || PyTuple_CheckExact(goals.ptr());
+  if (track.many || !listed)
+    return nb::none();
+  const nb::object frames = nb::steal(PySequence_Tuple(goals.ptr())); // a list may change while it is read
+  if (!frames.is_valid())
+    throw nb::python_error();
+  if (PyTuple_Size(frames.ptr()) != targets)
+    return nb::none();
+  std::vector<double> numbers(12 * targets);
+  for (int k = 0; k < targets; ++k)
+    if (!read_frame(matrix_of(PyTuple_GetItem(frames.ptr(), k)), numbers.data() + 12 * k))
+      return nb::none();
+  return track.run(numbers.data(), nullptr, nb::none(), nullptr, dt);
+}
+
 // goals as twelve numbers a target, (targets, 12) or (arms, targets, 12)
 nb::object track_goals(Tracker &track, nb::handle goals, double dt, double stamp, nb::handle measured) {
   const Rows rows(goals, "goals", track.encoded.problem.target_count, 12);
@@ -508,13 +538,12 @@ nb::object track_replay(Tracker &track, nb::handle goals, double dt, nb::object 
 void bind_tracker(nb::module_ &m) {
   nb::class_<Tracker>(m, "Tracker", "The memory of one arm or many, and the law that moves them.")
       .def(nb::init<nb::object, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, int, double,
-                    nb::handle, int, nb::handle, nb::handle, nb::handle, double, double>(),
+                    nb::handle, int, nb::handle, nb::handle, nb::handle, nb::handle, double, double>(),
            nb::sig(
                "def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
                ", balls: list[typing.Any], bounds: tuple[typing.Any, ...], rank: int, weight_scale: float, "
-               "tolerance: tuple[float, float], recover: int, levels: tuple[list[int], list[int], int, "
-               "list[int], list[int]], "
-               "slacks: list[list[float]], "
+               "tolerance: tuple[float, float], recover: int, levels: tuple[list[int], list[int], int], "
+               "slacks: list[list[float]], reaches: list[float], "
                "start: " ARRAY ", smooth: float, predict: float, /) -> None"))
       .def("tick", track_tick, nb::sig("def tick(self, goal: typing.Any, dt: float, /) -> " ARRAY),
            "A tick of arms with one goal each, a frame.")
@@ -522,6 +551,9 @@ void bind_tracker(nb::module_ &m) {
            nb::sig("def frame(self, goal: typing.Any, dt: float, stamp: float, measured: typing.Any, /) "
                    "-> " ARRAY),
            "The same, with a stamp or measured joint values.")
+      .def("frames", track_frames,
+           nb::sig("def frames(self, goals: typing.Any, dt: float, /) -> " ARRAY " | None"),
+           "A tick of one arm with a list of frames; None where it is no such list.")
       .def("goals", track_goals, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
            nb::sig("def goals(self, goals: " ARRAY
                    ", dt: float, stamp: float, measured: typing.Any, /) -> " ARRAY),

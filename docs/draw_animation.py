@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from PIL import Image, ImageSequence
 from playwright.sync_api import sync_playwright
 
-from supple import Frame, Linkage, Motion
+from supple import Capsule, Frame, Geometry, Link, Linkage, Motion
 from supple.animate import Retarget, load_clip
+from supple.animate.pose_targets import shortest_turn
 from supple.frame import Array
 from supple.models import g1, human
 from supple.view import animator
@@ -37,13 +38,53 @@ def seen(points: Array, turn: float) -> Array:
     return np.stack([right, points[..., 2] - tilt * deep], axis=-1)
 
 
+def dressed(robot: Linkage) -> Linkage:
+    """A G1 with round shapes: its file has meshes alone, which these pictures do not draw."""
+    shell, dark = (0.80, 0.82, 0.85, 1.0), (0.20, 0.22, 0.26, 1.0)
+
+    def capsule(a: list[float], b: list[float], radius: float, colour: tuple[float, float, float, float]) -> Geometry:
+        start, way = np.array(a), np.array(b) - np.array(a)
+        frame = Frame.at(start + way / 2, shortest_turn(np.array([0.0, 0.0, 1.0]), way))
+        return Geometry(Capsule(radius, float(np.linalg.norm(way))), frame, colour)
+
+    shapes = {
+        "torso_link": [
+            capsule([0, 0, 0.06], [0, 0, 0.24], 0.085, shell),
+            capsule([0, -0.07, 0.24], [0, 0.07, 0.24], 0.06, shell),
+            capsule([0.01, 0, 0.40], [0.02, 0, 0.44], 0.07, dark),
+        ],
+        "pelvis": [capsule([0, -0.05, -0.05], [0, 0.05, -0.05], 0.07, dark)],
+    }
+    bones = {
+        "hip_pitch": 0.05,
+        "hip_roll": 0.06,
+        "hip_yaw": 0.06,
+        "knee": 0.05,
+        "shoulder_yaw": 0.042,
+        "elbow": 0.036,
+        "wrist_roll": 0.034,
+    }
+    for joint in robot.joints:
+        _, _, part = joint.parent.removesuffix("_link").partition("_")
+        if part in bones and joint.dof:
+            end = (robot.frame(robot.rest, joint.parent).inverse() @ robot.frame(robot.rest, joint.child)).position
+            piece = capsule([0, 0, 0], end.tolist(), bones[part], dark if part in ("knee", "elbow") else shell)
+            shapes.setdefault(joint.parent, []).append(piece)
+    for side in ("left", "right"):
+        shapes[f"{side}_ankle_roll_link"] = [capsule([-0.04, 0, -0.02], [0.11, 0, -0.02], 0.022, dark)]
+        shapes[f"{side}_wrist_yaw_link"] = [capsule([0.02, 0, 0], [0.10, 0, 0], 0.03, dark)]
+    links = [Link(link.name, tuple(shapes.get(link.name, ()))) for link in robot.links]
+    return Linkage(robot.name, robot.joints, links, robot.base)
+
+
 def draw(axes: object, linkage: Linkage, q: Array, turn: float, height: float) -> None:
     """A pose as lines between joints, at the middle of its axes, on a line for the ground."""
     frames = linkage.frames(q)
     root = next(joint.child for joint in linkage.joints if joint.dof)
     middle = np.array(frames[root].position) * [1, 1, 0]
     for joint in linkage.joints:
-        if joint.parent == linkage.root and joint.dof == 6:
+        sensor = not joint.dof and any(word in joint.child for word in ("d435", "imu", "logo"))
+        if sensor or (joint.parent == linkage.root and joint.dof == 6):
             continue
         ends = np.stack([frames[joint.parent].position, frames[joint.child].position]) - middle
         name = joint.child.lower()
@@ -83,7 +124,7 @@ def retargeted(clip: Motion, times: Array, turn: float, name: str) -> None:
 
 def side_by_side(clip: Motion, begin: float, end: float, turn: float, name: str) -> None:
     """An animated picture of a clip, and of the human figure and G1 that move as it does."""
-    motions = [clip, *(Retarget(clip.linkage, target).motion(clip) for target in (human(), g1()))]
+    motions = [clip, *(Retarget(clip.linkage, target).motion(clip) for target in (human(), dressed(g1())))]
     columns = []
     for motion in motions:
         first, last = (float(motion.times[int(np.abs(motion.times - t).argmin())]) for t in (begin, end))

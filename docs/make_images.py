@@ -24,7 +24,7 @@ IMAGES = Path(__file__).parent / "images"
 SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 PATIENCE = 120_000  # milliseconds
 PANEL = 410  # width of the viewer's panel on the right, in the page's pixels
-ASIDE = 0.16  # how far left of the middle the viewer puts a linkage to make room for it, in heights of the page
+ASIDE = 0.16  # how far left of the middle the viewer puts a linkage to leave space for it, in heights of the page
 
 
 def photograph(

@@ -19,10 +19,13 @@ import trimesh
 from lxml import etree
 
 DATA = Path(__file__).parents[1] / "src" / "supple" / "data"
-BUDGET = {"so101": 260_000, "iiwa14": 260_000, "g1": 320_000, "baxter": 390_000}  # bytes, at most 400 kB a robot
-TRIANGLE = 50  # bytes in a binary STL file
+BUDGET = {"so101": 260_000, "iiwa14": 260_000, "g1": 380_000, "baxter": 385_000}  # bytes, at most 400 kB a robot
+TRIANGLE = {".stl": 50, ".ply": 19}  # bytes in a binary file; a PLY file has each vertex once
+FORMAT = {"so101": ".stl", "iiwa14": ".stl", "g1": ".ply", "baxter": ".ply"}
+LEFT_OUT = {"g1": ("logo_link",)}  # links that cannot be recognised after simplification: letters
 SMALL = 0.04  # parts below this share of the size of their link are left out: screws, gears inside
 MINOR = 0.05  # colours below this share of the surface of a link take the main one
+WRAPPED = {"baxter": (1.2, 0.1)}  # robots whose meshes have torn and inner surfaces: size and distance of their wrap, %
 LIGHTER = {  # colours of the source, 0 to 255, that would be too dark under the lights of the page
     "iiwa14": {(163, 163, 163): (224, 224, 222), (101, 101, 101): (90, 90, 92)},
     "baxter": {(4, 4, 4): (48, 48, 51), (0, 0, 0): (48, 48, 51), (25, 25, 25): (66, 66, 70)},
@@ -95,8 +98,11 @@ def read(name: str, link: Any, named: dict[str, str], folder: Path) -> Groups:
     return groups
 
 
-def simplified(body: Any, count: int) -> Any:
-    """The mesh with at most about that many triangles. Its holes and handles may close."""
+def simplified(body: Any, count: int, wrap: tuple[float, float] | None = None) -> Any:
+    """The mesh with at most about that many triangles. Its holes and handles may close.
+
+    With ``wrap`` only its outside is left, as a closed surface: what is torn cannot be simplified well.
+    """
     body.merge_vertices(digits_vertex=6)
     body.update_faces(body.nondegenerate_faces() & body.unique_faces())
     body.remove_unreferenced_vertices()
@@ -105,6 +111,9 @@ def simplified(body: Any, count: int) -> Any:
         return body
     work = pymeshlab.MeshSet()
     work.add_mesh(pymeshlab.Mesh(np.asarray(body.vertices, float), np.asarray(body.faces, np.int32)))
+    if wrap is not None:
+        alpha, offset = map(pymeshlab.PercentageValue, wrap)
+        work.generate_alpha_wrap(alpha=alpha, offset=offset)
     work.meshing_decimation_quadric_edge_collapse(targetfacenum=count, preservenormal=True, planarquadric=True)
     made = work.current_mesh()
     return trimesh.Trimesh(made.vertex_matrix(), made.face_matrix())
@@ -119,7 +128,11 @@ def main(name: str, source: Path, folder: Path) -> None:
     own = DATA / f"{name}.urdf"
     text = own.read_text(encoding="utf-8")
     links = {link.get("name"): link for link in urdf.findall("link")}
-    wanted = [link for link in re.findall(r'<link name="([^"]+)"', text) if link in links]
+    wanted = [
+        link
+        for link in re.findall(r'<link name="([^"]+)"', text)
+        if link in links and link not in LEFT_OUT.get(name, ())
+    ]
     keys = {
         link: b"".join(etree.tostring(visual, method="c14n") for visual in links[link].findall("visual"))
         for link in wanted
@@ -127,15 +140,16 @@ def main(name: str, source: Path, folder: Path) -> None:
     first = {keys[link]: link for link in reversed(wanted)}  # links with the same meshes share their files
     groups = {link: read(name, links[link], named, folder) for link in first.values()}
     share = {(link, colour): body.area**0.5 for link, found in groups.items() for colour, body in found.items()}
-    count = BUDGET[name] / TRIANGLE / sum(share.values())
+    count = BUDGET[name] / TRIANGLE[FORMAT[name]] / sum(share.values())
     target = DATA / "meshes" / name
     target.mkdir(parents=True, exist_ok=True)
     elements = defaultdict(str)
     for (link, colour), area in share.items():
-        body = simplified(groups[link][colour], int(count * area))
+        body = simplified(groups[link][colour], int(count * area), WRAPPED.get(name))
         several = len(groups[link]) > 1
-        file = f"{link}{'_' + str(list(groups[link]).index(colour) + 1) if several else ''}.stl"
-        (target / file).write_bytes(trimesh.exchange.stl.export_stl(body))
+        file = f"{link}{'_' + str(list(groups[link]).index(colour) + 1) if several else ''}{FORMAT[name]}"
+        write = trimesh.exchange.stl.export_stl if FORMAT[name] == ".stl" else trimesh.exchange.ply.export_ply
+        (target / file).write_bytes(write(body))
         rgba = " ".join(f"{x / 255:.3g}" for x in colour)
         elements[link] += (
             f'\n    <visual>\n      <geometry>\n        <mesh filename="meshes/{name}/{file}"/>\n      </geometry>\n'

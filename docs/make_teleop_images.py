@@ -15,7 +15,7 @@ from playwright.sync_api import sync_playwright
 
 import supple
 from supple.teleop import page as pages
-from supple.teleop.page import panel
+from supple.teleop.page import heartbeat, panel
 
 IMAGES = Path(__file__).parent / "images"
 SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
@@ -53,8 +53,7 @@ class Studio:
         while self.page.session.source.scripted and time.monotonic() < end:
             self.tab.wait_for_timeout(50)
         self.page.session.write = write  # type: ignore[method-assign]
-        first = next(i for i, tick in enumerate(kept) if tick.begin is not None)
-        self.ticks = kept[first:]
+        self.ticks = [tick for tick in kept if not tick.held]  # without the way to the start
         self.actions.end_script()
         self.actions.update = lambda: None  # from now on nothing is drawn but what `show` shows
 
@@ -79,10 +78,11 @@ class Studio:
     def still(self, seconds: float) -> Any:
         """The picture at a time of the stored ticks, in seconds, with the earlier ticks in the plots."""
         self.actions.plots.begin(self.page.session.arm)
-        for number in range(0, round(300 * seconds), 10):
+        end = next(k for k, tick in enumerate(self.ticks) if tick.t - self.ticks[0].t >= seconds)  # some are skipped
+        for number in range(0, end, 10):
             self.show(number)
         self.actions._frames = 0
-        self.show(round(300 * seconds))
+        self.show(end)
         self.tab.wait_for_timeout(500)
         return self.photograph()
 
@@ -161,6 +161,7 @@ def _palette(frames: list[Any]) -> Any:
 def main() -> None:
     """Take all pictures."""
     IMAGES.mkdir(exist_ok=True)
+    heartbeat.PATIENCE = heartbeat.SEAT_SECONDS = PATIENCE / 1000  # a page that is drawn by the processor is late
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=SOFTWARE)

@@ -36,7 +36,7 @@ class MyArm:
         return self.real.read()  # measured joint values (dof,), in radians
 
     def write(self, q):
-        self.real.write(q)  # move there: close to where it was told before, within all limits
+        self.real.write(q)  # move there: close to where it was sent before, within all limits
 
     def hold(self):
         self.real.hold()  # optional: called after a stop, and at the end

@@ -18,7 +18,15 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build" / "sanitize"
 SITE = BUILD / "site"
-TESTS = ["tests/linkage", "tests/solve", "tests/tracking", "tests/motion", "-m", "not alone and not gate and not slow"]
+TESTS = [
+    "tests/linkage",
+    "tests/solve",
+    "tests/tracking",
+    "tests/motion",
+    "tests/animation",
+    "-m",
+    "not alone and not gate and not slow",
+]
 TESTS += ["-n", "auto", "--deselect"]  # checked code is too slow for this one
 TESTS += ["tests/solve/test_search_batch.py::test_no_bar_is_shown_for_what_takes_no_second"]
 

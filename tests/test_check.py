@@ -40,7 +40,7 @@ from supple import BadInput, UnknownName, _check
         (lambda: _check.one_or_each([1, 2], 3, "speed"), "speed must be one number or 3, got [1, 2]"),
         (lambda: _check.one_or_each(None, 3, "speed"), "speed must be one number or 3, got None"),
         (lambda: _check.unit_vector([0, 0, 0], 3, "axis"), "axis must not be zero"),
-        (lambda: _check.leading_axes((2,), (3,), "q and point"), "q and point have leading axes (2,) and (3,)"),
+        (lambda: _check.leading_axes((2,), (3,), what="q and point"), "q and point have leading axes (2,) and (3,)"),
     ],
 )
 def test_a_refusal_names_the_argument_what_was_expected_and_what_came(call, message):

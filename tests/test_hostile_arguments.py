@@ -253,3 +253,58 @@ def test_paths_of_meshes_are_relative_to_the_folder_of_the_file(tmp_path):
 
 def test_the_degrees_of_freedom_of_bundled_models_are_known_without_reading_them():
     assert {name: models.dof_of(name) for name in models.names()} == {n: models.get(n).dof for n in models.names()}
+
+
+def _in_itself():
+    """Lists that numpy would convert with time and memory without bound."""
+    twice: list = []
+    twice += [twice, twice]
+    pair: list = []
+    pair += [(pair, pair), (pair, pair)]
+    shared = [0.0]
+    for _ in range(20):
+        shared = [shared] * 10  # 1e20 numbers in a kilobyte
+    deep = [1.0]
+    for _ in range(30):
+        deep = [deep]
+    ragged: list = [[1.0, 2.0, 3.0]]
+    ragged += [ragged, ragged]
+    return {"twice": twice, "pair": pair, "shared": shared, "deep": deep, "ragged": ragged}
+
+
+IN_ITSELF = _in_itself()
+
+
+@pytest.mark.parametrize("name", IN_ITSELF)
+def test_a_list_that_contains_itself_is_refused_before_it_is_converted(name):
+    wrong = IN_ITSELF[name]
+    tracker = Solver().track(ARM, "tip")
+    many = solve(ARM, Goal("tip", position=[[12, 6, 0], [10, 8, 0]]))
+    for call in (
+        lambda: ARM.frame(wrong, "tip"),
+        lambda: ARM.jacobian(wrong, "tip"),
+        lambda: ARM.jacobian(wrong, "tip", point=[0, 0, 1]),
+        lambda: Frame(wrong),
+        lambda: Frame.at(wrong),
+        lambda: Goal("tip", wrong),
+        lambda: Goal("tip", position=wrong),
+        lambda: Goal("tip", position=[12, 6, 0], weight=wrong),
+        lambda: solve(ARM, wrong),
+        lambda: solve(ARM, Goal("tip", position=[12, 6, 0]), wrong),
+        lambda: Solver(margin=wrong),
+        lambda: Solver(joint_weights=wrong),
+        lambda: tracker.step(wrong, 0.01),
+        lambda: tracker.step(Frame.at([12, 6, 0]), 0.01, measured=wrong),
+        lambda: tracker.push(wrong, 0.01),
+        lambda: supple.Motion(ARM, wrong, wrong),
+        lambda: GoalPath.line(wrong, [1, 2, 3]),
+    ):
+        with pytest.raises(BadInput):
+            call()
+    for index in wrong, (wrong,):
+        with pytest.raises(IndexError, match="is none of them"):
+            many[index]
+        with pytest.raises(IndexError, match="is none of them"):
+            Frame.at(np.zeros((2, 3)))[index]
+    with pytest.raises(TypeError):
+        Frame.at([0, 0, 0]) @ wrong

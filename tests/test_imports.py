@@ -10,7 +10,7 @@ import supple
 
 SOURCE = Path(supple.__file__).parent
 LAYERS = (
-    ("errors", "_core", "_progress", "_table"),
+    ("errors", "_core", "_progress", "_table", "_threads"),
     ("_check", "_renamed"),
     ("frame",),
     ("joint", "link"),
@@ -24,6 +24,7 @@ LAYERS = (
     ("path_solution", "workspace", "analysis", "torch", "jax"),
     ("read", "write"),
     ("models",),
+    ("_find",),
     ("animate",),
     ("gauntlet", "jobs"),
     ("view",),

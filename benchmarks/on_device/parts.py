@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from search.arms import ARMS, TREES
 
+import supple
 from supple import Goal, Solver
-from supple._cuda import blocks, driver, forward, nvrtc, search
+from supple._cuda import blocks, driver, forward, general_search, nvrtc, search
 from supple._solve import batch
 from supple._solve import search as core_search
 
@@ -46,6 +49,20 @@ def seconds(work: Callable[[], object], repeats: int = 5) -> float:
         end.record(stream())
         best = min(best, begin.seconds_until(end))
         del held
+    return best
+
+
+def seconds_in_a_row(work: Callable[[], object], count: int = 40, repeats: int = 5) -> float:
+    """The least time of one of many rounds of work, one after another without waiting, in seconds."""
+    owner = driver.device(ORDINAL)
+    best = float("inf")
+    for _ in range(repeats):
+        begin, end = driver.Event(owner, timing=True), driver.Event(owner, timing=True)
+        begin.record(stream())
+        for _ in range(count):
+            work()
+        end.record(stream())
+        best = min(best, begin.seconds_until(end) / count)
     return best
 
 
@@ -86,19 +103,25 @@ def compile_part(_: int) -> Iterator[Row]:
 
         before = os.environ.get("SUPPLE_CACHE")
         os.environ["SUPPLE_CACHE"] = folder
-        arm, times = ARMS["panda"](), []
-        for _ in range(2):
-            frame = np.array(arm.linkage.frame(arm.linkage.rest, arm.link).matrix)
-            _, solver = device_solver(arm.linkage, [Goal(arm.link, frame)])
-            driver._loaded.cache_clear()
-            began = time.perf_counter()
-            solver.solve([uploaded(goal) for goal in goals_of(arm, frame[None])], 1, stream()).q.numpy()
-            times.append(time.perf_counter() - began)
-        yield {"first solve of a Panda s": times[0], "from the cache s": times[1]}
+        arm = ARMS["panda"]()
+        for rows in (1, 10_000):
+            times = []
+            for _ in range(2):
+                frames = np.array(arm.linkage.frame(arm.linkage.random(rows, seed=1), arm.link).matrix)
+                _, solver = device_solver(arm.linkage, [Goal(arm.link, frames)])
+                driver._loaded.cache_clear()
+                began = time.perf_counter()
+                solver.solve([uploaded(goal) for goal in goals_of(arm, frames)], rows, stream()).q.numpy()
+                times.append(time.perf_counter() - began)
+            yield {"first solve of a Panda, rows": rows, "s": times[0], "from the cache s": times[1]}
+            driver._fingerprint.cache_clear()
+            for file in Path(folder).iterdir():
+                file.unlink()
         cases: dict[str, tuple[str, dict[str, object], tuple[str, ...]]] = {
             "arm": ("arm.cu", {"SUPPLE_JOINTS": 7}, ()),
             "warps": ("arm_warps.cu", {"SUPPLE_JOINTS": 7}, ()),
-            "general": ("general.cu", {"SUPPLE_AXES": 16, "SUPPLE_COMPACT": 1}, search._FAST_COMPILATION),
+            "left": ("arm_left.cu", {"SUPPLE_JOINTS": 7}, ()),
+            "general": ("general.cu", {"SUPPLE_AXES": 16, "SUPPLE_COMPACT": 1}, general_search.FAST_COMPILATION),
         }
         for name, (source, defines, options) in cases.items():
             times = []
@@ -178,43 +201,130 @@ def laws_part(count: int) -> Iterator[Row]:
 def speed_part(_: int) -> Iterator[Row]:
     """Goals a second, resident on the GPU and from the host."""
     for name in ("panda", "ur5", "iiwa14", "torso", "so101"):
-        arm = ARMS[name]()
-        most = 1_000_000 if arm.kind == "frame" else 20_000
+        arm, most = ARMS[name](), 1_000_000
         frames = np.array(arm.linkage.frame(arm.linkage.random(most, seed=12), arm.link).matrix)
         _, solver = device_solver(arm.linkage, goals_of(arm, frames))
-        for rows in sorted({most, min(most, 100_000), 10_000, 1000}, reverse=True):
+        for rows in (most, 100_000, 10_000, 1000):
             parts = [uploaded(goal) for goal in goals_of(arm, frames[:rows])]
-            repeats = 2 if not solver.has_arm else 20 if rows <= 10_000 else 5
-            best = seconds(lambda parts=parts, rows=rows, solver=solver: solver.solve(parts, rows, stream()), repeats)
+            work = functools.partial(solver.solve, parts, rows, stream())
+            best = seconds(work, 10)
             yield {"arm": name, "rows": rows, "ms": 1e3 * best, "million/s": rows / best / 1e6}
-            if name == "panda" or rows == most:
-                yield {"arm": name, "rows": rows, **stages(solver, parts, rows)}
-            if rows == most and name == "panda":
-                yield {"arm": name, "rows": rows, **with_copies(solver, frames)}
+            if rows <= 10_000:
+                each = seconds_in_a_row(work)
+                yield {"arm": name, "rows in a row": rows, "ms": 1e3 * each, "million/s": rows / each / 1e6}
+            yield {"arm": name, "rows": rows, **stages(solver, parts, rows)}
+        if name == "panda":
+            yield {"arm": name, "rows": most, **with_copies(solver, frames)}
+            ten = np.tile(frames, (10, 1, 1))
+            yield {"arm": name, "rows": len(ten), **with_copies(solver, ten)}
+
+
+def others_part(_: int) -> Iterator[Row]:
+    """Positions alone, and goals that cannot be met."""
+    arm, count = ARMS["panda"](), 100_000
+    frames = np.array(arm.linkage.frame(arm.linkage.random(count, seed=14), arm.link).matrix)
+    far = frames.copy()
+    far[:, :3, 3] *= 3 / np.linalg.norm(far[:, :3, 3], axis=1)[:, None]
+    turned = frames[:20_000].copy()
+    turned[:, :3, 3] = frames[20_000:40_000, :3, 3] * 1.02  # mostly another orientation than it can have there
+    cases = {
+        "position": [Goal(arm.link, position=np.ascontiguousarray(frames[:, :3, 3]))],
+        "beyond reach": [Goal(arm.link, far)],
+        "some out of reach": [Goal(arm.link, turned)],
+    }
+    for name, goals in cases.items():
+        compiled, solver = device_solver(arm.linkage, goals)
+        parts, rows = [uploaded(goal) for goal in goals], goals[0].shape[0]
+        best = seconds(lambda solver=solver, parts=parts, rows=rows: solver.solve(parts, rows, stream()), 3)
+        found = solver.solve(parts, rows, stream())
+        some = 300
+        goal = goals[0]
+        mine = Solver().solve(arm.linkage, goal[:some] if hasattr(goal, "__getitem__") else part_of(goal, some))
+        outcome, error = found.outcome.numpy()[:some], found.position_error.numpy()[:some]
+        del compiled
+        yield {
+            "goals": name,
+            "rows": rows,
+            "million/s": rows / best / 1e6,
+            "arrived": float((found.outcome.numpy() == 0).mean()),
+            "same outcome as the CPU": float((outcome == mine.outcomes).mean()),
+            "mean distance m": float(error.mean()),
+            "of the CPU m": float(np.asarray(mine.distance).mean()),
+        }
+
+
+def part_of(goal: Goal, count: int) -> Goal:
+    """The first problems of a goal."""
+    if goal.orientation is None:
+        return Goal(goal.link, position=goal.position[:count])
+    frames = np.tile(np.eye(4), (count, 1, 1))
+    frames[:, :3, :3], frames[:, :3, 3] = goal.orientation[:count], goal.position[:count]
+    return Goal(goal.link, frames)
+
+
+def calls_part(_: int) -> Iterator[Row]:
+    """The public calls, with torch tensors and NumPy arrays: wall time of one call, of calls in a row."""
+    import torch
+
+    arm, solver = ARMS["panda"](), Solver(device="cuda")
+    frames = np.array(arm.linkage.frame(arm.linkage.random(1_000_000, seed=15), arm.link).matrix)
+    for rows in (1000, 10_000, 100_000, 1_000_000):
+        there = torch.tensor(frames[:rows], device="cuda")
+
+        def call(there: Any = there) -> Any:
+            return supple.solve(arm.linkage, Goal(arm.link, there)).q
+
+        call()
+        torch.cuda.synchronize()
+        single = []
+        for _ in range(20):
+            began = time.perf_counter()
+            call()
+            torch.cuda.synchronize()
+            single.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        for _ in range(50):
+            call()
+        host = (time.perf_counter() - began) / 50
+        torch.cuda.synchronize()
+        many = (time.perf_counter() - began) / 50
+        yield {
+            "torch rows": rows,
+            "one call us": 1e6 * min(single),
+            "host us": 1e6 * host,
+            "in a row us": 1e6 * many,
+            "million/s": rows / many / 1e6,
+        }
+    goal, times = Goal(arm.link, frames), []
+    for _ in range(4):
+        began = time.perf_counter()
+        solver.solve(arm.linkage, goal)
+        times.append(time.perf_counter() - began)
+    yield {"NumPy rows": len(frames), "ms": 1e3 * min(times), "million/s": len(frames) / min(times) / 1e6}
 
 
 def stages(solver: search.DeviceSolver, parts: list[blocks.Part], rows: int) -> Row:
     """Milliseconds of each kernel of a solve."""
-    owner, times, launch = driver.device(ORDINAL), [], driver.Module.launch
+    owner, times, launch = driver.device(ORDINAL), [], driver.Kernel.launch
 
-    def timed(self: driver.Module, name: str, *args: Any, **named: Any) -> None:
+    def timed(self: driver.Kernel, *args: Any) -> None:
         begin, end = driver.Event(owner, timing=True), driver.Event(owner, timing=True)
         begin.record(stream())
-        launch(self, name, *args, **named)
+        launch(self, *args)
         end.record(stream())
-        times.append((name, begin, end))
+        times.append((f"{len(times) + 1} {self.name}", begin, end))
 
-    driver.Module.launch = timed  # type: ignore[method-assign]
+    driver.Kernel.launch = timed  # type: ignore[method-assign]
     try:
         solver.solve(parts, rows, stream())
     finally:
-        driver.Module.launch = launch  # type: ignore[method-assign]
+        driver.Kernel.launch = launch  # type: ignore[method-assign]
     return {f"{name} ms": 1e3 * begin.seconds_until(end) for name, begin, end in times}
 
 
 def with_copies(solver: search.DeviceSolver, frames: Any) -> Row:
     """Goals from the host and answers to the host."""
-    q, outcome = np.empty((len(frames), solver._dof)), np.empty(len(frames), np.int32)
+    q, outcome = np.empty((len(frames), solver.dof)), np.empty(len(frames), np.int32)
 
     def work(given: list[Any], on: int) -> list[Any]:
         found = solver.solve([blocks.frame_goal(given[0])], given[0].shape[0], on)
@@ -223,7 +333,7 @@ def with_copies(solver: search.DeviceSolver, frames: Any) -> Row:
     best = float("inf")
     for _ in range(3):
         began = time.perf_counter()
-        driver.in_chunks([frames], [q, outcome], work, ORDINAL)
+        driver.in_chunks([frames[:, :3]], [q, outcome], work, ORDINAL)
         best = min(best, time.perf_counter() - began)
     return {"with copies ms": 1e3 * best, "million/s": len(frames) / best / 1e6}
 
@@ -246,5 +356,7 @@ PARTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "forward": forward_part,
     "laws": laws_part,
     "speed": speed_part,
+    "others": others_part,
+    "calls": calls_part,
     "trees": trees_part,
 }

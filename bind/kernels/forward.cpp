@@ -274,6 +274,48 @@ void tree(const TreeJob &job, long long begin, long long end, void *block) {
     tree_rows<Wide>(job, row, int(end - row < native_width ? end - row : native_width), scratch);
 }
 
+// the rotation vectors of some rows in lanes, from one column on; lanes without a row take the last
+template <class T>
+SUPPLE_FLAT Vec<T> load_vectors(const double *rows, int step, int lanes) {
+  constexpr int W = Lane<T>::width;
+  double v[3][W];
+  for (int lane = 0; lane < W; ++lane)
+    for (int i = 0; i < 3; ++i)
+      v[i][lane] = rows[(lane < lanes ? lane : lanes - 1) * step + i];
+  Vec<T> out;
+  std::memcpy(&out.x, v[0], sizeof(T));
+  std::memcpy(&out.y, v[1], sizeof(T));
+  std::memcpy(&out.z, v[2], sizeof(T));
+  return out;
+}
+
+template <class T>
+void pair_rows(const PairJob &job, long long row, int lanes) {
+  const double *first = job.first + row * job.dof, *second = job.second + row * job.dof;
+  double *out = job.out + row * job.dof;
+  const int count = lanes * job.dof;
+  if (job.integrates)
+    for (int i = 0; i < count; ++i)
+      out[i] = first[i] + second[i];
+  else
+    for (int i = 0; i < count; ++i)
+      out[i] = second[i] - first[i];
+  for (int b = 0; b < job.ball_count; ++b) {
+    const int column = job.balls[b];
+    const Vec<T> p = load_vectors<T>(first + column, job.dof, lanes);
+    const Vec<T> r = load_vectors<T>(second + column, job.dof, lanes);
+    const Vec<T> found = job.integrates ? turned(p, r) : between(p, r);
+    const T numbers[3] = {found.x, found.y, found.z};
+    store(numbers, 3, out + column, job.dof, lanes);
+  }
+}
+
+// single rows are in lanes too: a row has the same bits alone and among others
+void pairs(const PairJob &job, long long begin, long long end) {
+  for (long long row = begin; row < end; row += native_width)
+    pair_rows<Wide>(job, row, int(end - row < native_width ? end - row : native_width));
+}
+
 // enough for any chain of a tree of that size, which has at most three axes a joint, and for the whole tree
 std::size_t scratch(int count, int dof) {
   ChainBatchScratch batch;
@@ -285,7 +327,7 @@ std::size_t scratch(int count, int dof) {
 }
 
 extern const ForwardKernels forward_kernels;
-const ForwardKernels forward_kernels = {native_width, finite, scratch, chain, tree};
+const ForwardKernels forward_kernels = {native_width, finite, scratch, chain, tree, pairs};
 
 } // namespace SUPPLE_ISA
 } // namespace supple

@@ -32,6 +32,16 @@ struct TreeJob {
   double *frames;  // n x tips x 16
 };
 
+// Joint values of n rows, two by two: the step from the first to the second, or the first after the second, a
+// step.
+struct PairJob {
+  bool integrates;
+  const int *balls; // columns at which rotation vectors begin
+  int ball_count, dof;
+  const double *first, *second; // n x dof
+  double *out;                  // n x dof
+};
+
 struct ForwardKernels {
   int width;                                              // doubles in a vector
   bool (*finite)(const double *numbers, long long count); // whether all are
@@ -40,4 +50,5 @@ struct ForwardKernels {
   // rows begin to end of a job, as scalars or in lanes
   void (*chain)(const ChainJob &, long long begin, long long end, void *scratch);
   void (*tree)(const TreeJob &, long long begin, long long end, void *scratch);
+  void (*pairs)(const PairJob &, long long begin, long long end);
 };

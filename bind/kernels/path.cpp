@@ -1,13 +1,11 @@
 // The path planner, compiled for one instruction set.
 #include "kernels/path.h"
 
+#include "kernels/lanes.h"
 #include "supple/path/path.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
-
-using Wide = Pack<double, native_width>;
-using Narrow = Pack<double, (native_width < 4 ? native_width : 4)>;
 
 static int frames_at_once(const Problem &problem, int frames) {
   const int window = window_frames(problem);

@@ -3,16 +3,19 @@
 
 #include <new>
 
+#include "kernels/lanes.h"
+#include "supple/search/descend.h"
 #include "supple/search/many.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// Many problems fill the widest lanes. One solve runs its first restarts in fewer: the first of all mostly
-// arrives.
-using Wide = Pack<double, native_width>;
-using Narrow = Pack<double, (native_width < 4 ? native_width : 4)>;
-// The same of first restarts, in float.
+template SearchStepResult<Wide> general_step<Wide>(const Problem &, const Search &, Wide, bool,
+                                                   SearchStepScratch<Wide> &);
+template Found search_one<Narrow>(const Problem &, const Search &, const Request &, RestartScratch<Narrow> &,
+                                  double *, int &);
+
+// Wide and Narrow of first restarts, in float.
 using WideFloat = Pack<float, 2 * native_width>;
 using NarrowFloat = Pack<float, 4>;
 
@@ -65,13 +68,20 @@ static void solve_many(const Problem &problem, const Search &search, const Searc
     search_many(problem, search, batch, scratch.wide, scratch.narrow, scratch.left);
 }
 
+static void descend(const Problem &problem, const Search &search, const Descents &descents, void *memory) {
+  RestartScratch<Wide> &wide = placed(memory).wide;
+  static_assert(native_width + 2 <= SearchConstants::candidates, "solutions lie in the place of candidates");
+  wide.step.deadline = nullptr;
+  descend_rows(problem, search, descents, wide.step, wide.best, wide.seed, wide.candidates);
+}
+
 static void sample(const Problem &problem, const Search &search, int count, float *rows, void *memory) {
   SearchStepScratch<Wide> &step = placed(memory).wide.step;
   sample_table(problem, search, count, step.q, step.axes, rows);
 }
 
 extern const SearchKernels search_kernels;
-const SearchKernels search_kernels = {scratch_bytes, place, solve_one, solve_many, sample};
+const SearchKernels search_kernels = {scratch_bytes, place, solve_one, solve_many, descend, sample};
 
 } // namespace SUPPLE_ISA
 } // namespace supple

@@ -71,7 +71,8 @@ static void write_result(const Tracking &t, const ArmMemory &memory, const Comma
       std::memcpy(goal, request.goals + 12 * k, 12 * sizeof(double));
     } else {
       std::memset(goal, 0, 12 * sizeof(double));
-      std::memcpy(goal, request.twist + 6 * k, 6 * sizeof(double));
+      if (request.twist)
+        std::memcpy(goal, request.twist + 6 * k, 6 * sizeof(double));
     }
   }
   const SingularReport &report = result.singular;

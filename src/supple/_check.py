@@ -16,22 +16,21 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple._arrays import nesting
+from supple._arrays.library import NOT_CONVERTED as NOT_CONVERTED
 from supple._arrays.library import library_of
+from supple._arrays.nesting import MOST_AXES as MOST_AXES
 from supple._cuda.place import CPU
 from supple.errors import BadInput, unknown, unknown_option
 from supple.errors import short as short
 
 Array = NDArray[np.float64]
-NOT_CONVERTED = (TypeError, ValueError, ArithmeticError, AttributeError, BufferError)
-"""What numpy and Python raise for a value that is no number; exceptions of a caller's own classes pass through."""
 LARGEST = 1e12
 """Greatest length in metres, angle in radians and mass in kilograms of a linkage: its squares and products are finite.
 
 A finite limit beyond it is no limit."""
 LONGEST_PATH = 32_767
 """Most characters of a path on any system."""
-MOST_AXES = 24
-"""Most axes of an array: numpy's own functions take 32, and results have some more than what they are made of."""
 _PLAIN = frozenset((np.ndarray, list, tuple, float, int))
 """Types whose values are certainly no arrays of other libraries."""
 F = TypeVar("F", bound=Callable[..., Any])
@@ -193,6 +192,8 @@ def numbers(value: ArrayLike, what: str, shape: str | int = "") -> Array:
     try:
         if type(value) not in _PLAIN:
             _check_foreign(value)
+        if type(value) is not np.ndarray:
+            nesting.check(value)
         array = np.asarray(value)
         kind = array.dtype.kind
         if type(value) is not np.ndarray and isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
@@ -321,12 +322,39 @@ def which_rows(wrong: Any) -> str:
     return f"; wrong are rows {', '.join(rows)} and {count - 3:,} more"
 
 
-def leading_axes(a: tuple[int, ...], b: tuple[int, ...], what: str) -> tuple[int, ...]:
-    """The leading axes that two arrays broadcast to."""
+def leading_axes(*shapes: tuple[int, ...], what: str) -> tuple[int, ...]:
+    """The leading axes that arrays broadcast to, from those of each.
+
+    >>> leading_axes((7,), (3,), what="goals and start")
+    Traceback (most recent call last):
+    supple.errors.BadInput: goals and start have leading axes (7,) and (3,), which do not broadcast
+    """
     try:
-        return np.broadcast_shapes(a, b)
-    except ValueError:
-        raise BadInput(f"{what} have leading axes {a} and {b}, which do not broadcast") from None
+        return np.broadcast_shapes(*shapes)
+    except (ValueError, RuntimeError):  # numpy raises the latter for too many axes
+        several = " and ".join(str(shape) for shape in dict.fromkeys(shapes))
+        raise BadInput(f"{what} have leading axes {several}, which do not broadcast") from None
+
+
+def index(value: Any) -> Any:
+    """An index for NumPy, as it is; IndexError for lists that NumPy cannot convert, or not within bounds."""
+    for part in value if isinstance(value, tuple) else (value,):
+        if isinstance(part, list | tuple):
+            try:
+                nesting.shape(part)
+            except ValueError as error:
+                raise IndexError(str(error)) from None
+    return value
+
+
+def no_such_index(index: object, shape: tuple[int, ...], what: str) -> IndexError:
+    """The error of an index that NumPy refuses, of things with leading axes of a shape.
+
+    >>> no_such_index(4, (4,), "solutions")
+    IndexError('there are 4 solutions: [4] is none of them')
+    """
+    count = f"{shape[0]:,} {what}" if len(shape) == 1 else f"{what} of shape {shape}"
+    return IndexError(f"there are {count}: [{short(index)}] is none of them")
 
 
 def unit(vectors: Array) -> Array:

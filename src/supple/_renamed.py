@@ -14,6 +14,20 @@ METHODS = {
     "selective": "selectively_damped",
 }
 """Functions of `supple.method`, and the names that the command line knows."""
+OTHER_WORDS_FOR_METHODS = {
+    "ccd": "coordinate_descent",
+    "cyclic_coordinate_descent": "coordinate_descent",
+    "damped_least_squares": "damped",
+    "dls": "damped",
+    "jacobian_transpose": "transpose",
+    "levenberg_marquardt": "damped",
+    "lm": "damped",
+    "moore_penrose": "pseudoinverse",
+    "newton": "pseudoinverse",
+    "pinv": "pseudoinverse",
+    "sdls": "selectively_damped",
+}
+"""Words of other libraries for functions of `supple.method`."""
 DAMPING = {
     "manipulability": "nakamura_hanafusa",
     "falling": "kelmar_khosla",
@@ -64,7 +78,9 @@ def no_attribute(module: str, name: str) -> Exception:
     """
     new = _NAMES.get(module, {}).get(name)
     if new is None:
-        near = [] if name.startswith("_") else near_matches(name, sys.modules[module].__all__)
+        known: list[str] = [] if name.startswith("_") else sys.modules[module].__all__
+        other_word = OTHER_WORDS_FOR_METHODS.get(name.lower()) if module == "supple.method" else None
+        near = [other_word] if other_word in known else near_matches(name, known)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         return AttributeError(f"module {module!r} has no attribute {name!r}{hint}")
     message = f"`{module}.{name}` is now `{module}.{new}`"

@@ -28,7 +28,7 @@ def markdown_table(rows: Rows, align: str = "<") -> str:
 
 
 def html_table(caption: str, rows: Rows, align: str = "<") -> str:
-    """The rows as an HTML table with a caption, whose first row is the head; ``align`` as in `text_table`."""
+    """The rows as an HTML table below a caption; the first row is the head; ``align`` as in `text_table`."""
     from html import escape  # here, since most programs never need it
 
     head, *body = rows
@@ -44,7 +44,8 @@ def html_table(caption: str, rows: Rows, align: str = "<") -> str:
         for row in body
     )
     lines = "".join(f"<tr>{row}</tr>" for row in cells)
-    return f"<table><caption>{escape(caption)}</caption><tr>{heads}</tr>{lines}</table>"
+    # not a <caption>, which would be as narrow as its table
+    return f"<div>{escape(caption)}</div><table><tr>{heads}</tr>{lines}</table>"
 
 
 def _signs(align: str, count: int) -> str:

@@ -363,6 +363,9 @@ def from_option(value: object) -> Damping | float:
             raise BadInput(f"damping must be a number, not negative, got {_check.short(value)}")
         return value if type(value) in (int, float) else number  # type: ignore[return-value]
     if callable(value):
+        name = getattr(value, "__name__", "")
+        if name in __all__ and getattr(value, "__module__", "") == __name__:
+            raise BadInput(f"damping must be a value, not a function that makes one; write damping.{name}()")
         return function(value)
     raise BadInput(
         f"damping must be a number, not negative, got {_check.short(value)}; "

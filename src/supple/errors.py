@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from supple.solution import Solution
@@ -74,7 +75,7 @@ class BadInput(SuppleError, ValueError):
 
 
 class UnknownOption(BadInput, TypeError):
-    """A keyword that a class does not have; the message has near matches, or its new name.
+    """A keyword that a class or a function does not have; the message has near matches, or its new name.
 
     >>> import supple
     >>> supple.Solver(iteratons=50)
@@ -136,13 +137,17 @@ class Interrupted(KeyboardInterrupt):
         super().__init__(f"interrupted: {found._counts()}")
 
 
+_MOST_COMPARED, _LONGEST_COMPARED = 2000, 100
+
+
 def near_matches(name: str, known: Iterable[str], cutoff: float = 0.6) -> list[str]:
     """Up to three names like a misspelt one, best first. The beginning of a name counts, and words in another order.
 
     >>> near_matches("tol", ["timeout", "tolerance"]), near_matches("slack_turn", ["slack", "turn_slack"])
     (['tolerance'], ['turn_slack', 'slack'])
     """
-    scores = {each: _likeness(name.lower(), each.lower()) for each in known}
+    first = itertools.islice(known, _MOST_COMPARED)  # files have any number of names, of any length
+    scores = {each: _likeness(name[:_LONGEST_COMPARED].lower(), each[:_LONGEST_COMPARED].lower()) for each in first}
     return sorted((each for each in scores if scores[each] >= cutoff), key=lambda each: -scores[each])[:3]
 
 
@@ -154,10 +159,22 @@ def _likeness(given: str, known: str) -> float:
     return max(ratio, 0.8 + 0.1 * ratio) if len(given) >= 3 and known.startswith(given) else ratio
 
 
+def _is_long(value: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether nested lists have more than 10,000 entries: lists that hold one list many times may have any number."""
+    count, waiting = 0, [value]
+    while waiting and count <= 10_000:
+        entries = waiting.pop()
+        count += len(entries)
+        waiting.extend(entry for entry in entries[:10_000] if isinstance(entry, list | tuple))
+    return count > 10_000
+
+
 def short(value: object) -> str:
     """The text of a value in a message, at most 100 characters; that of large collections is their size."""
     if isinstance(value, list | tuple | dict | set | frozenset) and len(value) > 1000:
         return f"a {type(value).__name__} of {len(value):,}"
+    if isinstance(value, list | tuple) and _is_long(value):
+        return f"a {type(value).__name__} of {len(value):,}, nested"
     if isinstance(value, str | bytes | bytearray) and len(value) > 1000:
         value = value[:1000]
     try:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple import _check, _core
+from supple._arrays import nesting
 from supple._linkage import angles, frame_rows
 from supple.errors import BadInput
 
@@ -16,6 +17,7 @@ _new = object.__new__
 _set = object.__setattr__
 _MISSING: Any = None
 _ORDERS = ("wxyz", "xyzw")
+_FROM_PARTS = "with a position and a quaternion write Frame.at(position, Frame.quaternion(quaternion, order='wxyz'))"
 _LONG_ANGLE = 1e3  # radians; longer ones are reduced to within half a turn before they become a rotation vector
 
 
@@ -37,7 +39,7 @@ class Frame:
     """The array (..., 4, 4), read-only."""
     __array_priority__ = 100.0  # numpy array @ Frame calls Frame.__rmatmul__
 
-    def __init__(self, matrix: ArrayLike | Frame | None = None) -> None:
+    def __init__(self, matrix: ArrayLike | Frame | None = None, *more: NoReturn) -> None:
         """A frame from an array (..., 4, 4); without one, the identity.
 
         A rotation R that is nearly one, such as rounded numbers, becomes the nearest rotation. Where an entry of
@@ -46,6 +48,8 @@ class Frame:
         >>> Frame(np.eye(4)) == Frame()
         True
         """
+        if more:
+            raise BadInput(f"a frame is made from one array (..., 4, 4); {_FROM_PARTS}")
         array = np.eye(4) if matrix is None else _checked(matrix)
         array.flags.writeable = False
         _set(self, "matrix", array)
@@ -118,7 +122,7 @@ class Frame:
 
     @classmethod
     def quaternion(cls, quaternion: ArrayLike, order: str = "wxyz") -> Frame:
-        """A quaternion (..., 4), of any length but zero; ``order`` is "wxyz" or "xyzw".
+        """The rotation of a quaternion (..., 4), of any length but zero; ``order`` is "wxyz" or "xyzw" (ROS, SciPy).
 
         >>> from supple import Frame
         >>> Frame.quaternion([0, 0, 1, 1], order="xyzw") == Frame.quaternion([1, 0, 0, 1])
@@ -128,6 +132,8 @@ class Frame:
         zero = np.abs(q).max(axis=-1, initial=0) < frame_rows.SHORTEST
         if np.any(zero):
             raise BadInput(f"quaternion must not be zero{_check.which_rows(zero)}")
+        if not isinstance(order, str):
+            raise BadInput(f"order must be 'wxyz' or 'xyzw', got {_check.short(order)}; {_FROM_PARTS}")
         if _check.one_of(order, "order", _ORDERS) == "xyzw":
             q = np.roll(q, 1, axis=-1)
         return cls._trusted(_core.from_quaternion(_check.unit(q)))
@@ -315,13 +321,14 @@ class Frame:
         array([2., 2., 3.])
         """
         p = _check.rows(points, 3, "points")
+        _check.leading_axes(self.shape, p.shape[:-1], what="frame and points")
         return np.squeeze(self.rotation @ p[..., None], -1) + self.position
 
     # -- operators ----------------------------------------------------------------------------------------------
 
     def __matmul__(self, other: Any) -> Frame:
         if not isinstance(other, Frame):
-            if np.shape(other)[-2:] != (4, 4):
+            if _shape(other)[-2:] != (4, 4):
                 return NotImplemented
             other = Frame(other)
         try:
@@ -337,7 +344,7 @@ class Frame:
         return Frame._trusted(product)
 
     def __rmatmul__(self, other: Any) -> Frame:
-        if np.shape(other)[-2:] != (4, 4):
+        if _shape(other)[-2:] != (4, 4):
             return NotImplemented
         return Frame(other) @ self
 
@@ -346,7 +353,10 @@ class Frame:
             raise BadInput("a single frame cannot be indexed; its array is .matrix")
         leading = index if isinstance(index, tuple) else (index,)
         whole = (*leading, slice(None), slice(None))  # an index is over the leading axes only
-        chosen = self.matrix[whole]
+        try:
+            chosen = self.matrix[_check.index(whole)]
+        except IndexError:
+            raise _check.no_such_index(index, self.shape, "frames") from None
         chosen.flags.writeable = False
         return Frame._trusted(chosen)
 
@@ -437,13 +447,29 @@ _WRONG = (
 )
 
 
+def _shape_hint(array: Array) -> str:
+    """What to write for an array of the wrong shape, if its last axis shows what it holds."""
+    size = array.shape[-1] if array.ndim else 0
+    if size == 7:
+        return f"; {_FROM_PARTS}"
+    return "; write array.reshape(*array.shape[:-1], 4, 4), if it has the rows of a matrix" if size == 16 else ""
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """The shape of what stands beside a frame in a product; () for what is no array, which cannot stand there."""
+    try:
+        return nesting.shape(value)
+    except _check.NOT_CONVERTED:
+        return ()
+
+
 def _checked(value: ArrayLike | Frame) -> Array:
     if isinstance(value, Frame):
         return value._kept().matrix
     plain = type(value) is np.ndarray and value.dtype == np.float64
     array = np.array(value if plain else _check.numbers(value, "a frame", "(..., 4, 4)"), order="C")
     if array.shape[-2:] != (4, 4):
-        raise BadInput(f"a frame must have shape (..., 4, 4), not {array.shape}")
+        raise BadInput(f"a frame must have shape (..., 4, 4), not {array.shape}{_shape_hint(array)}")
     if array.ndim > _check.MOST_AXES:
         raise BadInput(f"a frame must have at most {_check.MOST_AXES} axes, got {array.ndim}")
     wrong, off = _core.mend_frames(array)

@@ -31,6 +31,7 @@ _PLAIN = (
 _FIELDS = ("link", *_ARRAYS, *_PLAIN)
 _OPTIONS = ("frame", *(name for name in (*_ARRAYS, *_PLAIN) if name != "is_center_of_mass"))
 
+_QUATERNIONS = ("quaternion", "quat", "wxyz", "xyzw")  # options of other libraries
 _set = object.__setattr__
 _ORIGIN: Array = np.zeros(3)
 _ORIGIN.flags.writeable = False
@@ -55,9 +56,10 @@ class Goal:
     Goal('hand', position=(0.3, 0, 0.5))
     """
 
-    __slots__ = (*_FIELDS, "_frame", "_given")
+    __slots__ = (*_FIELDS, "_frame", "_frames", "_given")
     _given: Given | None  # of a goal without _frame: what arrays of another library had in common
     _frame: Frame | None  # of a goal that is one frame and nothing else: the fields come from it when they are read
+    _frames: Any  # of a goal without _frame: the same, frames (..., 4, 4) in the memory of a GPU; or None
     link: str
     """Name of the end effector; "centre of mass" of a goal for that."""
     position: Array | None
@@ -154,9 +156,10 @@ class Goal:
                 to ``look_at``.
             priority: goals with a lower number are met first, later ones as far as those allow.
         """
-        if (
-            type(frame) is Frame
-            and type(link) is str
+        if type(frame) is np.ndarray and frame.shape == (4, 4) and frame.dtype == np.float64:
+            frame = Frame(frame)
+        bare = (
+            type(link) is str
             and link
             and position is orientation is axis is direction is look_at is distance is line is pole is None
             and relative_to is None
@@ -167,14 +170,24 @@ class Goal:
             and slack is turn_slack is _EXACT
             and priority is _FIRST
             and not unknown
-            and frame.matrix.ndim == 2
-        ):
+        )
+        if bare and type(frame) is Frame and frame.matrix.ndim == 2:
             _set(self, "link", link)
             _set(self, "_frame", frame if frame.matrix.base is None else frame._kept())
             return
         _set(self, "_frame", None)
+        _set(self, "_frames", None)
+        if bare and frame is not None and type(frame) not in _NO_FOREIGN:
+            given = foreign.frames_on_gpu(frame)
+            if given is not None:
+                _set(self, "link", link)
+                _set(self, "_given", given)
+                _set(self, "_frames", frame)
+                return
         if unknown:
-            raise unknown_option("Goal", next(iter(unknown)), _OPTIONS, {"along": "direction"})
+            name = next(iter(unknown))
+            quaternion = "write orientation=Frame.quaternion([w, x, y, z])" if name in _QUATERNIONS else ""
+            raise unknown_option("Goal", name, _OPTIONS, {"along": "direction"}, quaternion)
         if not isinstance(link, str) or not link:
             if isinstance(frame, str):
                 raise BadInput(f"the link comes first: write Goal({frame!r}, frame)")
@@ -259,13 +272,16 @@ class Goal:
     if not TYPE_CHECKING:  # a misspelt name is found by type checkers
 
         def __getattr__(self, name: str) -> Any:
-            """A field of a goal that is one frame: all of them are set when the first is read."""
-            if name == "_frame" or name not in _FIELDS or self._frame is None:
+            """A field of a goal that is frames and nothing else: all of them are set when the first is read."""
+            if name not in _FIELDS or (self._frame is None and self._frames is None):
                 raise AttributeError(f"a Goal has no {name!r}")
-            for field, value in _FRAME_FIELDS.items():
+            if self._frame is not None:
+                place = goal_arguments.frozen(self._frame.position)
+                turn = goal_arguments.frozen(self._frame.rotation)
+            else:
+                place, turn = foreign.frame_parts(self._frames)
+            for field, value in {**_FRAME_FIELDS, "position": place, "orientation": turn}.items():
                 _set(self, field, value)
-            _set(self, "position", goal_arguments.frozen(self._frame.position))
-            _set(self, "orientation", goal_arguments.frozen(self._frame.rotation))
             return object.__getattribute__(self, name)
 
     @classmethod
@@ -475,8 +491,8 @@ _FRAME_FIELDS: dict[str, Any] = {
 
 def _rebuilt(*fields: Any) -> Goal:
     goal = object.__new__(Goal)
-    _set(goal, "_frame", None)
-    _set(goal, "_given", None)
+    for name in ("_frame", "_frames", "_given"):
+        _set(goal, name, None)
     for name, value in zip(_FIELDS, fields, strict=True):
         if isinstance(value, np.ndarray):
             value = value.view()

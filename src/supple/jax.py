@@ -90,7 +90,7 @@ def solve(
     if start is None:
         return _solve(inverse, goals)
     begin = _checked(start, "start", (linkage.dof,))
-    lead = _check.leading_axes(goals.shape[:-2], begin.shape[:-1], "goal_frames and start")
+    lead = _check.leading_axes(goals.shape[:-2], begin.shape[:-1], what="goal_frames and start")
     begin = jnp.broadcast_to(begin, (*lead, linkage.dof)).astype(goals.dtype)
     return _solve_from(inverse, jnp.broadcast_to(goals, (*lead, 4, 4)), begin)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike
 from supple import _check, _renamed
 from supple._arrays import forward
 from supple._arrays.library import library_of
-from supple._linkage import condition, edit, limits, masses, reach, serialization, text
+from supple._linkage import condition, degrees, edit, limits, masses, reach, serialization, text
 from supple._linkage.frames import Frames as Frames
 from supple._linkage.structure import Structure
 from supple.errors import BadInput, UnknownName
@@ -33,7 +34,7 @@ _WORLD, _LINK = Axes.WORLD, Axes.LINK  # looking up a member takes as long as a 
 
 @_renamed.answers_old_names
 class Linkage(Structure, metaclass=_renamed.HidesOldNames):
-    """A tree of links and joints: a robot or an animated figure. It is immutable and knows no file.
+    """A tree of links and joints: a robot or an animated figure. It is immutable and holds no joint values.
 
     ``q`` holds one value for each degree of freedom, in the depth-first order of the joints (see `names` and `units`),
     and may have leading axes: (..., dof). The three values of a ball joint are a rotation vector; use `integrate` and
@@ -120,9 +121,9 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
             if point is not None:
                 if library_of(q) or library_of(point):
                     raise _check.ForeignArray
-                point = _check.numbers(point, "point", "(..., 3)")
+                q, point = _check.numbers(q, "q", self.dof), _check.numbers(point, "point", "(..., 3)")
                 if point.ndim > 1 and point.shape[-1] == 3 and np.ndim(q):
-                    lead = _check.leading_axes(np.shape(q)[:-1], point.shape[:-1], "q and point")
+                    lead = _check.leading_axes(np.shape(q)[:-1], point.shape[:-1], what="q and point")
                     q, point = np.broadcast_to(q, (*lead, np.shape(q)[-1])), np.broadcast_to(point, (*lead, 3))
             return self._native.jacobian_at(q, link, point, axes is _LINK, out)
         except _check.ForeignArray:
@@ -262,6 +263,11 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         """
         return self._native.difference(*self._same_leading_axes(start, end))
 
+    @cached_property
+    def _largest_square(self) -> float:
+        """The largest sum of squares of joint values within limits: most starts are known by it to be within them."""
+        return degrees.largest_square(self)
+
     def inside(self, q: ArrayLike, tolerance: float = 1e-12) -> Any:
         """Whether q (..., dof) is within all position limits: a bool, or an array (...).
 
@@ -271,7 +277,10 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         >>> models.panda().inside(models.panda().rest)
         True
         """
-        return limits.inside(self, q, tolerance)
+        within = limits.inside(self, q, tolerance)
+        if within is False:
+            degrees.warn(self, _check.numbers(q, "q"), "q")
+        return within
 
     def clamp(self, q: ArrayLike) -> Array:
         """The nearest q (..., dof) within all position limits, joint by joint.

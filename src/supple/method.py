@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from supple import _check, _renamed
 from supple._solve import fields
-from supple.errors import BadInput, UnknownName, unknown
+from supple.errors import BadInput, UnknownName, UnknownOption, unknown
 
 __all__ = [
     "Method",
@@ -24,6 +26,7 @@ __all__ = [
     "selectively_damped",
     "transpose",
 ]
+_Maker = TypeVar("_Maker", bound=Callable[..., Any])
 
 
 class Rank(Enum):
@@ -112,16 +115,30 @@ class Method:
         return f"method.{self.name}({argument})"
 
 
+def _without_options(maker: _Maker) -> _Maker:
+    """Decorator: arguments of a method that takes none are answered with where they belong, the solver."""
+
+    @functools.wraps(maker)
+    def checked(*values: object, **options: object) -> Any:
+        if values or options:
+            name = next(iter(options), "damping")
+            own = f"method.{maker.__name__}()"
+            raise UnknownOption(f"{own} has no options; they belong to the solver: Solver(method={own}, {name}=...)")
+        return maker()
+
+    return checked  # type: ignore[return-value]
+
+
 @_check.known_options()
 def search(*, nearest: bool = True) -> Method:
     """Damped descent from many seeds, each dropped when it stalls, until one arrives; the default.
 
     With a start, the solution is the nearest to it among all within limits: the smallest root of the sum of squared
     joint changes, each divided by its joint weight and, for a prismatic joint, by its natural size. Whole turns within
-    limits count. It is found in 99 of 100 solves on most arms, in 94 on an xArm 7 with goals anywhere. Goals near the
-    start take about as long as with ``nearest=False``; goals anywhere take 4 to 13 times as long: 20 to 30 us for six
-    joints, 40 to 80 us for seven, up to 0.8 ms for two hands. ``nearest=False`` returns the nearest solution of the
-    first eight seeds, and does not move that of a redundant arm towards the start. Without a start both are the same.
+    limits count. It is found in 99 of 100 solves on the arms that were measured. Goals near the start take about as
+    long as with ``nearest=False``; goals anywhere take 4 to 13 times as long: 20 to 30 us for six joints, 40 to 80 us
+    for seven, up to 0.8 ms for two hands. ``nearest=False`` returns the nearest solution of the first eight seeds, and
+    does not move that of a redundant arm towards the start. Without a start both are the same.
 
     >>> from supple import Solver, method
     >>> Solver().method == method.search()
@@ -132,6 +149,7 @@ def search(*, nearest: bool = True) -> Method:
     return Method("search", nearest=_check.flag(nearest, "nearest"))
 
 
+@_without_options
 def inverse() -> Method:
     """Solve J dq = e for a square Jacobian [K5.19]; other Jacobians are refused.
 
@@ -142,6 +160,7 @@ def inverse() -> Method:
     return Method("inverse")
 
 
+@_without_options
 def pseudoinverse() -> Method:
     """The smallest step with J dq = e, J'(J J')^-1 e, by a linear solve [K5.20-5.23].
 
@@ -152,6 +171,7 @@ def pseudoinverse() -> Method:
     return Method("pseudoinverse")
 
 
+@_without_options
 def damped() -> Method:
     """Damped least squares, J'(J J' + alpha)^-1 e [K5.24]; ``Solver.damping`` is alpha (lambda squared in textbooks).
 
@@ -162,6 +182,7 @@ def damped() -> Method:
     return Method("damped")
 
 
+@_without_options
 def alternative_jacobian() -> Method:
     """Damped least squares with the alternative Jacobian: its columns use the goal in place of the end effector.
 
@@ -198,6 +219,7 @@ def coordinate_descent(rank: Rank = Rank.OUTERMOST) -> Method:
     return Method("coordinate_descent", rank=rank)
 
 
+@_without_options
 def selectively_damped() -> Method:
     """Selectively damped least squares (Buss and Kim): each singular direction has its own damping.
 
@@ -227,6 +249,8 @@ def get(name: str) -> Method:
     """
     if isinstance(name, str) and name in _renamed.METHODS:
         raise UnknownName(f"method {name!r} is now {_renamed.METHODS[name]!r}")
+    if isinstance(name, str) and name.lower() in _renamed.OTHER_WORDS_FOR_METHODS:
+        raise UnknownName(f"no method named {name!r}; it is {_renamed.OTHER_WORDS_FOR_METHODS[name.lower()]!r} here")
     if not isinstance(name, str) or name not in _MAKERS:
         raise unknown("method", name, _MAKERS)
     return _MAKERS[name]()

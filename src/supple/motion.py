@@ -22,16 +22,16 @@ from supple.write import motion_file as writer
 
 MAX_SAMPLES = 100_000_000  # in one motion; more is taken for a mistake
 
-_SHOWN = 1e-6  # rad or m, and of a speed: excesses that a text does not mention, as of a ball joint between two keys
+_SHOWN = 1e-4  # rad or m, and share of a speed: smaller excesses, as of a ball joint between two keys, are not printed
 
 
 class Motion:
     """Joint values in time: keys, and the interpolation between them. Immutable.
 
-    Times are in seconds, strictly increasing. Between two keys each value follows a cubic that stays in the range of
-    the two. A ball joint, and the rotation of a floating joint, follows a cubic rotation vector in the frame halfway
-    between its keys; its angle about the axis between the keys is monotone, and it takes the shortest way. A
-    continuous joint does not wrap: keys 0 and 7 rad are more than a full turn apart.
+    Times are in seconds, strictly increasing. Between two keys each value follows a straight line, or with
+    `Interpolation.SMOOTH` a cubic that stays in the range of the two. A ball joint, and the rotation of a floating
+    joint, takes the shortest way (slerp); with SMOOTH it follows a cubic rotation vector in the frame halfway between
+    its keys. A continuous joint does not wrap: keys 0 and 7 rad are more than a full turn apart.
 
     >>> from supple import Interpolation, Motion, models
     >>> nod = Motion(models.planar2(), [0, 1, 2], [[0, 0], [0.5, 1], [0, 0]], Interpolation.SMOOTH)
@@ -347,6 +347,7 @@ class Motion:
         writer.write(path, self.linkage.names, kept.__dict__)
 
     @classmethod
+    @_check.known_options()
     def load(
         cls,
         path: str | os.PathLike[str],

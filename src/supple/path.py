@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _check
+from supple._arrays import nesting
 from supple._motion import curve as curves
 from supple._motion.curve import Arc, Cubics
 from supple.errors import BadInput
@@ -264,6 +265,6 @@ def _turn(value: Frame | ArrayLike) -> Frame:
 
 def _shape(value: Any) -> tuple[int, ...]:
     try:
-        return np.shape(value)
+        return nesting.shape(value)
     except _check.NOT_CONVERTED:  # rows of different lengths
         return ()

@@ -13,12 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from supple import _check
 from supple import prefer as preferences
+from supple._arrays.given import warn_of_copy
 from supple._arrays.result import exchanged
 from supple._arrays.solve import given_to_solve, is_foreign
 from supple._linkage.argument import checked_linkage
+from supple._linkage.text import value_rows
 from supple._path import arguments, follower, measures, planner, reasons, timing
 from supple._solve.arguments import goal_list, start_values
 from supple._solve.foreign import own_goals, rounded
+from supple._table import html_table
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.goal import Goal, take_rows
@@ -67,11 +70,13 @@ class PathSolution:
     reconfigured: NDArray[np.bool_]
     """Whether the step to each frame (frames, paths...) is a jump: a step of a joint that is longer than its speed
     limit allows, or longer than 0.3 rad; where frames are more than 1/20 s apart, longer than 6 rad/s allow. Without
-    times, rate or duration speed limits do not count."""
+    times, rate or duration speed limits do not count. With `retime` the times before they were stretched count, and
+    speed limits do not."""
     stretch: Array
     """Duration of each path (paths...) relative to the one given; 1 without `retime`."""
     _timed: bool
     _last: Array | None = None  # the q (paths..., dof) where each path shall end
+    _given: Array | None = None  # times (frames, paths...) before `retime` stretched them; None: as they are
 
     # -- one or many --------------------------------------------------------------------------------------------
 
@@ -95,10 +100,20 @@ class PathSolution:
         if not self.shape:
             raise IndexError("a single path cannot be indexed; its frames are in done.q and done.solution")
         key = (slice(None), *(index if isinstance(index, tuple) else (index,)))
+        try:
+            stretch = self.stretch[_check.index(index)]
+        except IndexError:
+            raise _check.no_such_index(index, self.shape, "paths") from None
         last = None if self._last is None else self._last[index]
+        given = None if self._given is None else self._given[key]
         return PathSolution(
-            self.solution[key], self.times[key], self.reconfigured[key], self.stretch[index], self._timed, last
+            self.solution[key], self.times[key], self.reconfigured[key], stretch, self._timed, last, given
         )
+
+    @property
+    def _timing(self) -> reasons.Timing:
+        given = self.times if self._given is None else self._given
+        return reasons.Timing(self.times, given, self._timed or self._given is not None)
 
     def _only(self, what: str) -> None:
         if self.shape:
@@ -164,7 +179,8 @@ class PathSolution:
     def limit_margin(self) -> Array:
         """Distance to the nearest position limit of a joint (frames, paths...), in radians or metres.
 
-        Joints that move no goal do not count.
+        Of a ball joint the distance to its cone or to its twist range, whichever is nearer. Negative outside. Joints
+        that move no goal do not count.
         """
         return measures.limit_margin(self.linkage, self.solution.goals, self.solution.solver, self.q)
 
@@ -181,7 +197,7 @@ class PathSolution:
 
     @cached_property
     def motion(self) -> Motion:
-        """Joint values over time: one key for each frame, linear between them."""
+        """Joint values over time: one key for each frame, linear between them; in one second if no times were given."""
         self._only("motions")
         return Motion(self.linkage, self.times, self.q)
 
@@ -201,8 +217,11 @@ class PathSolution:
     def worst_step(self) -> WorstStep:
         """The step that uses most of what its joint may move in that time."""
         self._only("worst steps")
-        steps = np.abs(self.steps)
-        part = steps / planner.longest_steps(self.linkage, self.solution.goals, np.diff(self.times), self._timed)
+        steps, timing = np.abs(self.steps), self._timing
+        most = planner.longest_steps(self.linkage, self.solution.goals, np.diff(timing.given), False)
+        if timing.is_known:
+            most = np.minimum(most, self.linkage.speed * np.diff(timing.times)[:, None])
+        part = steps / most
         frame, joint = (int(i) for i in np.unravel_index(int(part.argmax()), part.shape))
         return WorstStep(frame + 1, self.linkage.names[joint], float(steps[frame, joint]), float(part[frame, joint]))
 
@@ -212,10 +231,10 @@ class PathSolution:
 
         >>> from supple import GoalPath, models, solve_path
         >>> solve_path(models.planar3(), GoalPath.line([25, 5, 0], [45, 5, 0]).goal("tip", 21)).why
-        'frames 5 to 20 (0.25 to 1 s): tip is out of reach by 414 mm along +x'
+        'frames 5 to 20: tip is out of reach by up to 15.3 m along +x'
         """
         self._only("reasons")
-        jumps = reasons.reasons(self.solution, self.times, self.reconfigured, self._timed)
+        jumps = reasons.reasons(self.solution, self._timing, self.reconfigured)
         return "; ".join([*jumps, *reasons.open_end(self.linkage, self.gap)])
 
     def __str__(self) -> str:
@@ -224,11 +243,20 @@ class PathSolution:
             good, smooth = int(np.sum(self.arrived)), int(np.sum(self.continuous))
             text = f"{count:,} paths of {len(self.times):,} frames: {good:,} arrived everywhere, {smooth:,} continuous"
             return text if np.all(self.ended) else f"{text}, {count - int(np.sum(self.ended)):,} with a gap at the end"
-        text = reasons.text(self.solution, self.times, self.reconfigured, float(self.stretch), self._timed)
+        text = reasons.text(self.solution, self._timing, self.reconfigured, float(self.stretch))
         return "; ".join([text, *reasons.open_end(self.linkage, self.gap)])
 
     def __repr__(self) -> str:
         return f"<PathSolution: {self}>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the joint values at the ends of one path, or the counts of many."""
+        if not self.shape:
+            ends = value_rows(self.linkage, {"first": self.q[0], "last": self.q[-1]})
+            return html_table(str(self), ends, "<<>>")
+        counts = {"arrived everywhere": self.arrived, "continuous": self.continuous, "ended as wanted": self.ended}
+        rows = [(word, f"{int(np.sum(good)):,}") for word, good in counts.items()]
+        return html_table(str(self), [("outcome", "paths"), *rows], "<>")
 
 
 @_check.known_options(SolverOptions.__annotations__, "solver=Solver({}=...)")
@@ -250,24 +278,24 @@ def solve_path(
 ) -> PathSolution:
     """Joint values along whole paths of goals: continuous, within limits and speeds, with little joint motion.
 
-    Many answers for a frame are continued through all others, and joined where they meet. Where no continuous motion
-    is found, the path has few reconfigurations, each marked. The result is the same for any number of threads, and for
-    one path or many.
+    Many solutions of one frame are continued through all other frames, and joined where they meet. Where no continuous
+    motion is found, the path has few reconfigurations, each marked. The result is the same for any number of threads,
+    and for one path or many.
 
     Args:
         linkage: the linkage that moves.
         goals: goals with a leading axis (frames,), such as ``path.goal("hand", 101)`` or ``Goal("hand", frames)``; with
             more axes (frames, paths...), many paths. Several goals are met together; a goal without a leading axis
             stays the same in all frames.
-        start: first joint values (dof,), or (paths..., dof); the nearest answer to them, where they are none. By
+        start: first joint values (dof,), or (paths..., dof); the nearest solution to them, where they are none. By
             default the planner chooses.
         times: times of the frames (frames,), in seconds, increasing; or
         rate: frames a second; or
         duration: time from the first frame to the last, in seconds. Without any of them it is one second, and speed
             limits do not count.
         end: last joint values (dof,), or (paths..., dof), as ``start``.
-        closed: whether the last joint values are to be the first, for paths whose last goal is their first. Where no
-            such motion is found, the path has a `gap`, which is reported.
+        closed: whether the last joint values are to be the first. The last goals must be the first. Where no such
+            motion is found, the path has a `gap`, which is reported.
         prefer: "least motion"; "centred", away from limits; or "conditioning", away from singularities. `prefer.centre`
             and `prefer.dexterity` mean the last two.
         retime: whether to stretch the time, as little as possible, so that joint speeds and accelerations keep to
@@ -286,8 +314,9 @@ def solve_path(
     if is_foreign(goals, start) or is_foreign((), end):
         several = goal_list(linkage, goals, "solve_path(linkage, goals)")
         arrays = given_to_solve(several, {"start": start, "end": end})
-        if arrays is None or arrays.is_on_gpu:
-            raise BadInput("solve_path takes arrays of the CPU; copy goals, start and end there")
+        if arrays is None:
+            raise BadInput("goals, start and end must be numbers")
+        warn_of_copy(arrays, "solve_path")
         own: PathSolution = solve_path(
             linkage,
             own_goals(several),
@@ -321,6 +350,8 @@ def solve_path(
         found = _follow(linkage, wanted, shape, chosen, first, steps, (closed, retime, last is not None))
         marks = arguments.jumps(found, when, timed)
         return PathSolution(found, when, marks, np.ones(()), timed)
+    if closed and end is None:
+        arguments.check_closed(wanted, shape)
     how = arguments.preference(prefer, chosen.prefer)
     plain = replace(chosen, prefer=preferences.nothing)
     done = arguments.plan(linkage, wanted, shape, plain, when, timed, retime, first, last, closed, how, progress)
@@ -357,4 +388,4 @@ def _retimed(done: PathSolution) -> PathSolution:
     q = done.q.reshape(len(given), count, -1)
     later = np.stack([timing.retimed(done.linkage, given[:, i], q[:, i]) for i in range(count)], axis=1)
     stretch = (later[-1] - later[0]) / (given[-1] - given[0])
-    return replace(done, times=later.reshape(done.times.shape), stretch=stretch.reshape(done.shape))
+    return replace(done, times=later.reshape(done.times.shape), stretch=stretch.reshape(done.shape), _given=done.times)

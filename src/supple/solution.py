@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple import _check
 from supple._linkage.text import value_rows
 from supple._solve import explanation
 from supple._solve.goal_error import goal_error
@@ -25,6 +26,20 @@ if TYPE_CHECKING:
     from supple.solver import Solver
 
 _ZERO: Any = np.float64(0)
+_OTHER_WORDS = {
+    "converged": "arrived",
+    "joints": "q",
+    "orientation_error": "angle",
+    "position_error": "distance",
+    "reason": "why",
+    "residual": "error",
+    "rotation_error": "angle",
+    "solved": "arrived",
+    "status": "outcome",
+    "success": "arrived",
+    "x": "q",
+}
+"""Attributes of the results of other libraries."""
 _COUNTS = ("outcomes", "iterations", "starts", "largest_step", "path")
 
 
@@ -45,6 +60,8 @@ class Outcome(Enum):
     """The iterations or the time are used up."""
     INVALID = 3
     """This row of a batch has a goal or a start that is not finite."""
+    NO_MORE = 4
+    """With ``solutions=``: no further solution was found for this goal. The row repeats the first one."""
 
 
 def in_words(outcome: Outcome) -> str:
@@ -141,7 +158,8 @@ class Solution:
             """A field of a single answer that is not set yet: NumPy scalars are made when the first of them is read."""
             answer = self.__dict__.get("_answer")
             if answer is None or name not in _COUNTS:
-                raise AttributeError(f"a Solution has no {name!r}")
+                hint = f"; did you mean {_OTHER_WORDS[name]}?" if name in _OTHER_WORDS else ""
+                raise AttributeError(f"a Solution has no {name!r}{hint}")
             fields = dict(zip(_COUNTS, (*map(np.int64, answer[1:]), _ZERO, _ZERO), strict=True))
             self.__dict__.update(fields)
             return fields[name]
@@ -201,6 +219,8 @@ class Solution:
             return ""
         if self.outcome is Outcome.INVALID:
             return "the goal or the start is not finite"
+        if self.outcome is Outcome.NO_MORE:
+            return "no further solution was found; this row repeats the first"
         return "; ".join(explanation.solution_reasons(self)) or "no nearer from this start"
 
     def __getitem__(self, index: Any) -> Solution:
@@ -208,7 +228,10 @@ class Solution:
         if not self.outcomes.ndim:
             raise IndexError("a single solution cannot be indexed")
         shape, size = self.outcomes.shape, self.outcomes.size
-        rows = np.arange(size).reshape(shape)[index]
+        try:
+            rows = np.arange(size).reshape(shape)[_check.index(index)]
+        except IndexError:
+            raise _check.no_such_index(index, shape, "solutions") from None
         arrays = (self.q, self.outcomes, self.iterations, self.starts, self.largest_step, self.path)
         taken: Any = (array.reshape(size, *array.shape[len(shape) :])[rows] for array in arrays)
         q, outcomes, iterations, starts, largest, path = taken
@@ -232,12 +255,22 @@ class Solution:
         """The outcomes and iterations in words, without any reason: nothing is solved for this text."""
         if not self.outcomes.ndim:
             return f"{in_words(self.outcome)} after {self.iterations} iteration{'s' if self.iterations != 1 else ''}"
-        count = np.bincount(self.outcomes.ravel(), minlength=4)
-        parts = [f"{count[o.value]:,} {in_words(o)}" for o in Outcome if count[o.value]]
-        if not parts:
+        if not self.outcomes.size:
             return "0 solves"
-        mean = f"{self.iterations.mean():.1f} iterations on average"
-        return f"{self.outcomes.size:,} solves: {', '.join(parts)}; {mean}"
+        counts = self._outcome_counts()
+        repeats = counts.pop(Outcome.NO_MORE, 0)
+        parts = [f"{count:,} {in_words(outcome)}" for outcome, count in counts.items()] or ["0 arrived"]
+        mean = self.iterations[self.outcomes != Outcome.NO_MORE.value].mean() if counts else 0.0
+        text = f"{sum(counts.values()):,} solves: {', '.join(parts)}; {mean:.1f} iterations on average"
+        if not repeats:
+            return text
+        rows = f"{repeats:,} rows repeat" if repeats > 1 else "1 row repeats"
+        return f"{text}; no more solutions were found: {rows} the first of the same goal"
+
+    def _outcome_counts(self) -> dict[Outcome, int]:
+        """How many solves ended in each way, of those ways that occur."""
+        counts = np.bincount(self.outcomes.ravel(), minlength=len(Outcome))
+        return {outcome: int(counts[outcome.value]) for outcome in Outcome if counts[outcome.value]}
 
     def __repr__(self) -> str:
         return f"<Solution: {self}>"
@@ -245,8 +278,7 @@ class Solution:
     def _repr_html_(self) -> str:
         """For a notebook: the joint values of one solution, or the counts of many."""
         if self.outcomes.ndim:
-            count = np.bincount(self.outcomes.ravel(), minlength=4)
-            ended = [(in_words(o), f"{count[o.value]:,}") for o in Outcome if count[o.value]]
+            ended = [(in_words(outcome), f"{count:,}") for outcome, count in self._outcome_counts().items()]
             return html_table(str(self), [("outcome", "solves"), *ended], "<>")
         return html_table(str(self), value_rows(self.linkage, {"value": self.q}), "<<>")
 

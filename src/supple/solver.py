@@ -150,7 +150,7 @@ class Solver(metaclass=_renamed.HidesOldNames):
             solutions: the number of distinct solutions to look for, nearest to the start (or to the middle of the
                 limits) first. For a single goal the result has one leading axis, with the solutions found; for many
                 goals it has one more axis (..., solutions), whose rows beyond those found repeat the first, as
-                OUT_OF_BUDGET.
+                NO_MORE.
             out: an array (..., dof) of float64 to write q to.
             progress: whether to show a bar on stderr; by default on a terminal, after one second.
 
@@ -172,6 +172,10 @@ class Solver(metaclass=_renamed.HidesOldNames):
         bare = start is None and solutions is None and out is None and progress is None
         if bare and self.searches and not self.prefer.terms and type(goals) is Goal and goals._frame is not None:
             return search.solve_frame(self, linkage, goals)
+        if bare and type(goals) is Goal and goals._frame is None and goals._frames is not None:
+            from supple._solve import on_gpu
+
+            return on_gpu.solve_frames(self, linkage, goals)
         unknown_arrays = type(goals) is not Goal or (goals._frame is None and goals._given is not None)
         if (unknown_arrays or type(start) not in PLAIN) and is_foreign(goals, start):
             if out is not None:
@@ -189,10 +193,7 @@ class Solver(metaclass=_renamed.HidesOldNames):
             return search.solve_one(self, linkage, goals, begin)
         several = goal_list(linkage, goals)
         shapes = [goal.shape for goal in several] + ([] if begin is None else [begin.shape[:-1]])
-        try:
-            shape = np.broadcast_shapes(*shapes)
-        except ValueError as error:
-            raise BadInput(f"the leading axes of goals and start must broadcast: {error}") from None
+        shape = _check.leading_axes(*shapes, what="goals and start")
         request = batch.Request(linkage, several, begin, shape, solutions, out, progress)
         if shape and self.device != "cpu":
             from supple._solve import on_gpu
@@ -276,7 +277,8 @@ class Solver(metaclass=_renamed.HidesOldNames):
 
         With the default method it uses the tracking law: exact where that is possible, the best feasible motion
         elsewhere. With another method, or a damping scheme such as ``damping.schinstock()``, each tick takes the step
-        of that method within the same bounds; with ``keep_limits=False``, without position limits.
+        of that method within the same bounds; with ``keep_limits=False`` it takes the step as it is, without any bound
+        of position, speed, acceleration or jerk.
 
         Args:
             linkage: the linkage that moves.

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supple import _renamed
+from supple import _check, _renamed
 from supple._solve import explanation
 from supple._solve.text import angle_text, length_text
 from supple.frame import Array
 
 if TYPE_CHECKING:
+    from supple._solve.tolerance import Tolerance
+    from supple.goal import Goal
+    from supple.linkage import Linkage
+    from supple.solver import Solver
     from supple.tracker import Tracker
 
 LONGEST_TICK = 0.25
@@ -40,13 +45,35 @@ class TrackingStatus(Enum):
     FOLLOWING = 0
     """The end effectors are within tolerance of the command (after its stated lag)."""
     YIELDING = 1
-    """The command is out of reach, beyond limits or along a singular direction; the motion is the best feasible one."""
+    """The end effectors come no nearer: out of reach, at limits or along a singular direction."""
     LAGGING = 2
-    """The bounds of speed, acceleration or jerk delay the end effectors."""
+    """The end effectors come nearer; bounds of speed, acceleration or jerk delay them."""
     HELD = 3
-    """No motion: the command is not finite or not a frame, or dt is shorter than 1 us, 1e9 s or longer, or nan."""
+    """The arm brakes, then stands: the command is not finite, not a frame or beyond 1e12 m. Where dt is shorter than
+    1 us, 1e9 s or longer, or nan, nothing moves."""
     RETURNING = 4
     """The arm goes, or is about to go, by itself to other joint values that reach the command; see `Solver.track`."""
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """What a step reads of its tracker: a step that was pickled has this in its place."""
+
+    linkage: Linkage
+    goals: tuple[Goal, ...]
+    solver: Solver
+    tolerance: Tolerance
+    speed: Array
+    turn_speed: Array
+    lower: Array
+    upper: Array
+    _dof: int
+    _numbers: int
+    _moved: NDArray[np.bool_]
+
+
+def _restored(result: Array, settings: Any, dt: float | None, blind: bool) -> Step:
+    return Step(result, settings, dt, blind)
 
 
 @_renamed.answers_old_names
@@ -63,9 +90,10 @@ class Step(metaclass=_renamed.HidesOldNames):
     ((8,), 'FOLLOWING', '')
     """
 
-    __slots__ = ("_dt", "_result", "_tracker")
+    __slots__ = ("_blind", "_dt", "_result", "_tracker")
 
-    def __init__(self, result: Array, tracker: Tracker, dt: float | None = None) -> None:
+    def __init__(self, result: Array, tracker: Tracker, dt: float | None = None, blind: bool = False) -> None:
+        self._blind = blind  # measured values were not finite
         self._result = result
         self._tracker = tracker
         self._dt = dt  # only for the reason of a step that is held
@@ -107,6 +135,7 @@ class Step(metaclass=_renamed.HidesOldNames):
     def error(self) -> Array:
         """Goal minus end effector (goals, 6), at q or at ``measured`` if given: metres, then radians.
 
+        The goal is the command as it is followed, `goal`, after its lag and filters.
         In world axes; of a goal with ``relative_to``, in the axes of that link.
         """
         k, count = 4 * self._tracker._dof, len(self._tracker.goals)
@@ -172,7 +201,8 @@ class Step(metaclass=_renamed.HidesOldNames):
 
         Which joints move towards a limit that is near, with the way and the time left: near is a twelfth of the joint's
         range, 60 degrees of two turns, and half a minute. One that is at its limit already is named by `why`. Which
-        joints are outside their limits and are brought back; and a dt that counts as a shorter one.
+        joints are outside their limits and are brought back; a dt that counts as a shorter one; and measured
+        values that are not finite, which are not used.
         """
         self._single("warnings")
         tracker = self._tracker
@@ -180,13 +210,29 @@ class Step(metaclass=_renamed.HidesOldNames):
             return ()
         dt = float(self._dt or 0)
         paused = [f"dt of {dt:.3g} s counts as {LONGEST_TICK} s"] if dt > LONGEST_TICK else []
+        if self._blind:
+            paused.append("measured values that are not finite are not used")
         return tuple(paused + explanation.approaching_limits(tracker.linkage, tracker.lower, tracker.upper, self))
 
     def __getitem__(self, arm: int) -> Step:
         """The step of one arm of many."""
         if self._result.ndim == 1:
             raise IndexError("the step of a single arm cannot be indexed")
-        return Step(self._result[arm], self._tracker, self._dt)
+        leading = arm if isinstance(arm, tuple) else (arm,)
+        whole = (*leading, slice(None))  # an index is over the arms only
+        try:
+            taken = self._result[_check.index(whole)]
+        except IndexError:
+            taken = None
+        if taken is None or not 1 <= taken.ndim <= 2:
+            raise _check.no_such_index(arm, (len(self),), "arms")
+        return Step(taken, self._tracker, self._dt, self._blind)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickled without the state of the tracker."""
+        tracker = self._tracker
+        settings = _Settings(**{field.name: getattr(tracker, field.name) for field in fields(_Settings)})
+        return _restored, (self._result, settings, self._dt, self._blind)
 
     def __len__(self) -> int:
         if self._result.ndim == 1:
@@ -237,7 +283,7 @@ def _reasons(step: Step) -> list[str]:
     if status is TrackingStatus.HELD:
         return [explanation.held(step.goal, step._dt)]
     if status is TrackingStatus.RETURNING:
-        return ["the arm came no nearer to its command, and goes to other joint values that reach it"]
+        return ["the arm was in a local minimum: it moves to other joint values that reach the command"]
     if status is TrackingStatus.LAGGING:
         slow = explanation.effectors_too_slow(linkage, tracker.goals, (tracker.speed, tracker.turn_speed), step)
         return slow + explanation.too_slow(linkage.names, step.sides) or [_late(step)]
@@ -246,20 +292,20 @@ def _reasons(step: Step) -> list[str]:
     for goal, row, error in zip(tracker.goals, step.goal, step.error, strict=True):
         if goal.position is not None and goal.distance is None and not goal.point.any():
             reasons += explanation.out_of_reach(linkage, goal, row[9:], error[:3], outside)
-    reasons += explanation.at_limits(linkage.names, step.sides)
+    reasons += explanation.at_limits(linkage.names, step.sides, explanation.margins_in_use(step))
     if not reasons and step._number(_IS_SINGULAR):
         first = tracker._numbers + _SINGULAR_DIRECTION
         direction = step._result[first : first + 6]
         goal = tracker.goals[int(step._number(_SINGULAR_GOAL))]
         link = goal.link if len(tracker.goals) > 1 else ""
         reasons += explanation.singular(linkage.names, step.joint_weights, direction, link, goal)
-    return reasons or _giving_way(step) or ["no nearer from here"]
+    return reasons or _giving_way(step) or ["local minimum: no small joint motion reduces the error"]
 
 
 def _late(step: Step) -> str:
     """Why an arm that is at no bound is late."""
     standing = not np.abs(step.velocity).max() > 1e-6
-    return "the measured arm is not where it was led" if standing else "catching up"
+    return "the measured arm does not follow its commanded joint values" if standing else "catching up"
 
 
 def _giving_way(step: Step) -> list[str]:

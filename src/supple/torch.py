@@ -2,8 +2,8 @@
 
 The results are those of `Linkage.frame`, `Linkage.jacobian` and `Solver.solve`, computed in double precision by the
 same source, and returned in the precision of the tensor that was given. `torch.func` (grad, jacrev, jacfwd, hessian,
-vmap) works through them. Tensors are on the CPU or on a CUDA device, where they stay; only the gradient of `solve` is
-computed on the CPU, and a warning says so once.
+vmap) works through them. Tensors are on the CPU or on a CUDA device, where they stay; only the gradient of `solve` for
+a linkage whose ball joints have limits is computed on the CPU, and a warning says so once.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ def solve(
     _check_tensor(goal_frames, "goal_frames", (4, 4))
     if start is not None:
         _check_tensor(start, "start", (linkage.dof,))
-        lead = _check.leading_axes(tuple(goal_frames.shape[:-2]), tuple(start.shape[:-1]), "goal_frames and start")
+        axes = tuple(goal_frames.shape[:-2]), tuple(start.shape[:-1])
+        lead = _check.leading_axes(*axes, what="goal_frames and start")
         goal_frames, start = goal_frames.expand(*lead, 4, 4), start.expand(*lead, linkage.dof).double()
         if start.device != goal_frames.device:
             raise BadInput(f"goal_frames is on {goal_frames.device} and start on {start.device}")
@@ -273,8 +274,11 @@ class _Pulled(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(q: torch.Tensor, gradient: torch.Tensor, inverse: Inverse) -> tuple[torch.Tensor, torch.Tensor]:
+        if q.is_cuda and not inverse.balls:
+            rows = torch.broadcast_shapes(q.shape, gradient.shape)
+            return inverse.pulled_in(_space(q), q.detach().expand(rows), gradient.detach().expand(rows))
         if q.is_cuda:
-            warnings.warn("the gradient of supple.torch.solve is computed on the CPU; q is copied there", stacklevel=2)
+            warnings.warn("the gradient of solve with limits of ball joints is computed on the CPU", stacklevel=2)
         wrench, of_start = inverse.pulled(q.detach().cpu().numpy(), gradient.detach().cpu().numpy())
         return torch.from_numpy(wrench).to(q.device), torch.from_numpy(of_start).to(q.device)
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple import _check, _core
-from supple._arrays.given import given
+from supple._arrays import nesting
+from supple._arrays.given import given, warn_of_copy
 from supple._arrays.result import exchanged
 from supple._linkage.argument import checked_linkage
 from supple._solve import compilation, encoding
@@ -19,7 +20,7 @@ from supple._solve.foreign import in_precision
 from supple._solve.limits_in_use import LimitsInUse, unlimited
 from supple._solve.margins import narrowed
 from supple._solve.tracker_arguments import bounds, seconds, status_slack, tracker_start
-from supple._solve.tracker_levels import ROTATIONS, levels_of
+from supple._solve.tracker_levels import levels_of
 from supple.damping import Damping
 from supple.errors import BadInput
 from supple.frame import Array, Frame
@@ -47,7 +48,8 @@ class Tracker:
     """Follows commands tick by tick: `step` for a goal, `push` for a twist. Made by `Solver.track`.
 
     It moves one arm, or many in one call if ``start`` has a leading axis. Joints stay within their limits of position,
-    speed, acceleration and jerk. A command that is not finite or out of reach does not raise: the `Step` says why.
+    speed and acceleration; the jerk limit yields to these. A command that is not finite or out of reach does not raise:
+    the `Step` says why.
 
     Threads: a tracker changes with every tick, so only one thread may use it.
 
@@ -104,18 +106,13 @@ class Tracker:
         tight = [goal._without_slack() for goal in goals] if solver.searches else list(goals)
         targets, balls = encoding.targets(linkage, tight), encoding.balls(linkage)
         self._weights = [list(target[2]) for target in targets]
-        usable = [r for r in reaches if 0 < r < math.inf]
-        size = encoding.natural_units(linkage, max(usable) if usable else math.pi)
+        size = encoding.natural_units(linkage, reaches)
         speed = linkage.speed
         usual = np.where([unit == "m" for unit in linkage.units], np.minimum(15.0 * size, _FASTEST_SLIDE), 15.0)
         limit = bounds(linkage, acceleration, "acceleration", linkage.acceleration, usual)
         jerks = bounds(linkage, jerk, "jerk", np.full(linkage.dof, math.inf), limit / 6e-3)
         limit = np.minimum(limit, _LONGEST_RAMP * jerks)
-        strongest = max(
-            weight * (length / math.pi if component not in ROTATIONS and 0 < length < math.inf else 1.0)
-            for (_, components, weights, *_), length in zip(targets, reaches, strict=True)
-            for component, weight in zip(components, weights, strict=True)
-        )
+        strongest = encoding.strongest_weight(targets, reaches)
         local_solver, tight_solver = (compilation.compiled(linkage, some, solver) for some in (goals, tight))
         rank = max(encoding.generic_rank(linkage, tight_solver), 1)
         self.solver, self.tolerance = solver, tolerance
@@ -129,6 +126,8 @@ class Tracker:
         if self._preferring is not None and start.ndim > 1:
             raise BadInput("preferences take a single arm; track each arm, or none")
         self._quick = self._quick and self._preferring is None
+        of_frames = all(goal.pole is None and goal.axis is None for goal in goals)
+        self._quick_frames = tracking_law and len(goals) > 1 and of_frames and self._preferring is None
         if not tracking_law and start.ndim > 1:
             raise BadInput("the tracking law takes many arms; another method or a damping scheme takes one")
         self._schemes = isinstance(solver.damping, Damping)
@@ -148,6 +147,7 @@ class Tracker:
             _RECOVER.index(recover),
             levels_of(goals, reaches, samples),
             [status_slack(goal, target) for goal, target in zip(goals, targets, strict=True)],
+            [length if 0 < length < math.inf else math.pi for length in reaches],
             np.ascontiguousarray(start),
             smooth,
             predict,
@@ -175,7 +175,8 @@ class Tracker:
                 in one shorter than 1 us nothing moves, and 1e9 s or longer holds the arm.
             stamp: when the command was made, in seconds on any clock; slow or irregular commands are then smoothed.
             measured: joint values (dof,) measured on the real arm. The tracker continues from its own values, but waits
-                for an arm that falls far behind, and the step has the error of the real arm.
+                for an arm that falls far behind, and the step has the error of the real arm. Values that are not finite
+                are not used, with a warning in the step.
 
         >>> from supple import Solver, models
         >>> arm = models.panda()
@@ -190,10 +191,14 @@ class Tracker:
         try:
             if self._quick and measured is None and stamp is None and not isinstance(goal, _NOT_A_FRAME):
                 return Step(self._track.tick(goal, dt), self, dt)
+            if self._quick_frames and measured is None and stamp is None:
+                result = self._track.frames(goal, dt)
+                if result is not None:
+                    return Step(result, self, dt)
             when = _NAN if stamp is None else stamp
             if self._plain and not isinstance(goal, _NOT_A_FRAME):
-                return Step(self._track.frame(goal, dt, when, measured), self, dt)
-            return Step(self._track.goals(self._encoded(goal), dt, when, measured), self, dt)
+                return Step(self._track.frame(goal, dt, when, measured), self, dt, _is_blind(measured))
+            return Step(self._track.goals(self._encoded(goal), dt, when, measured), self, dt, _is_blind(measured))
         except _check.ForeignArray:
             pass
         except (TypeError, BadInput) as error:
@@ -206,8 +211,9 @@ class Tracker:
     def _foreign_step(self, goal: Any, dt: float, stamp: float | None, measured: Any) -> Step:
         """A tick towards a goal that is an array of another library."""
         arrays = given({"goal": goal, "measured": measured})
-        if arrays is None or arrays.is_on_gpu:
-            raise BadInput("a tracker takes arrays of the CPU; copy the goal there")
+        if arrays is None:
+            raise BadInput(f"goal must be a frame, got {_check.short(goal)}")
+        warn_of_copy(arrays, "a tracker")
         made = self.step(arrays.host(goal), dt, stamp, arrays.host(measured))
         result, dof = made._result.copy(), self._dof
         single = replace(self.solver, margin=self._limits.margin)
@@ -265,7 +271,7 @@ class Tracker:
         if self._preferring is not None:
             self._prefer()
         try:
-            return Step(self._track.push(rows, dt, measured), self, dt)
+            return Step(self._track.push(rows, dt, measured), self, dt, _is_blind(measured))
         except TypeError:
             raise _not_numbers(dt=dt) from None
 
@@ -398,6 +404,7 @@ class Tracker:
 
     def _encoded(self, goal: Any) -> Array:
         """Goals as the core reads them, (goals, 12) or (arms, goals, 12); changed weights are passed on to the core."""
+        _check_made(goal)
         several = isinstance(goal, list | tuple)
         if not (several and len(goal) == len(self.goals)):
             self._check_count(goal)
@@ -411,6 +418,7 @@ class Tracker:
     def _check_count(self, goal: Any) -> None:
         """Refuse one frame for several end effectors, and several for one."""
         count = len(self.goals)
+        _check_made(goal)
         listed = isinstance(goal, list | tuple) and any(isinstance(one, Frame | Goal | np.ndarray) for one in goal)
         if listed:
             given = len(goal)
@@ -418,7 +426,7 @@ class Tracker:
             given = 1 if not goal.shape or count == 1 else goal.shape[0]
         else:
             try:
-                shape = np.shape(goal)
+                shape = nesting.shape(goal)
             except _check.NOT_CONVERTED as error:
                 raise BadInput(f"goal must be numbers: {str(error)[:200]}") from None
             leading = len(shape) - 2 - (0 if self._single else 1)
@@ -455,7 +463,8 @@ class Tracker:
             toward = "direction" if mine.look_at is None else "look_at"
             raise BadInput(f"goal {k} has an axis: give a Goal with axis and {toward}")
         if matrix.shape != (*shape, 4, 4):
-            raise BadInput(f"goal {k} must be a frame of shape {(*shape, 4, 4)}, got {matrix.shape}")
+            hint = f"; for a position give Goal({mine.link!r}, position=[...])" if matrix.shape[-1:] == (3,) else ""
+            raise BadInput(f"goal {k} must be a frame of shape {(*shape, 4, 4)}, got {matrix.shape}{hint}")
         out[..., :9] = matrix[..., :3, :3].reshape(*shape, 9)
         out[..., 9:] = matrix[..., :3, 3]
 
@@ -514,6 +523,18 @@ def make_tracker(
 
 def _whose(goal: Goal) -> str:
     return repr(goal.link) if goal.relative_to is None else f"{goal.link!r} relative to {goal.relative_to!r}"
+
+
+def _check_made(goal: Any) -> None:
+    """Refuse a frame that was made without its constructor, alone or in a list."""
+    for one in goal if isinstance(goal, list | tuple) else (goal,):
+        if isinstance(one, Frame) and not hasattr(one, "matrix"):
+            raise BadInput("this Frame has no matrix: it was made without Frame(...)")
+
+
+def _is_blind(measured: ArrayLike | None) -> bool:
+    """Whether some measured values are not finite; the core has taken them as numbers already."""
+    return measured is not None and not np.isfinite(np.asarray(measured, dtype=float)).all()
 
 
 def _numbers(value: ArrayLike, what: str) -> Array:

@@ -22,6 +22,16 @@ def test_sets_of_five_goals_that_a_pose_meets_are_met_within_limits():
     assert np.abs(HUMAN.clamp(found.q) - found.q).max() < 1e-9
 
 
+def test_ball_joints_at_their_limits_do_not_stop_the_descent_from_the_first_seed():
+    q = HUMAN.random(300, seed=8)
+    frames = HUMAN.frames(q)
+    ends = ("left_hand", "right_hand", "left_foot", "right_foot", "head")
+    found = solve(HUMAN, [Goal(link, frames[link]) for link in ends], progress=False)
+    assert found.arrived.all()
+    assert (found.starts == 1).mean() > 0.6
+    assert (solve(HUMAN, sets_of_five(300, 8), progress=False).starts == 1).mean() > 0.9
+
+
 def standing():
     rest = HUMAN.frames(HUMAN.rest)
     feet = [Goal(f"{side}_foot", rest[f"{side}_foot"]) for side in ("left", "right")]

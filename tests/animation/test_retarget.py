@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from oracle_footsteps import placed as placed_by_reference
 from supple import BadInput, Goal, Motion, SuppleError, models
 from supple.animate import (
     BodyMap,
@@ -22,7 +23,9 @@ from supple.animate import (
     timeline_file,
 )
 from supple.animate.body_names import matched
-from supple.animate.smoothing import bridged, raised, smoothed, within_speeds
+from supple.animate.footsteps import Contacts, exponential, placed
+from supple.animate.rows import joined
+from supple.animate.smoothing import raised, smoothed, within_speeds
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from figures.clips import reach_with_steps, turn_on_the_spot
@@ -47,6 +50,18 @@ def test_feet_do_not_slide_and_limits_and_speeds_are_kept(clips, name, target):
     assert found.contacts > 8
     assert found.slide < 3e-3
     assert found.depth < 5e-3
+    assert found.past_limits < 1e-9
+    assert found.speed <= 1 + 1e-6
+
+
+def test_a_recorded_jump_stays_above_the_floor_and_stands_where_ankles_reach_their_limits():
+    whole = load_clip(CMU)
+    clip = Motion(whole.linkage, whole.times[600:1000], whole.q[600:1000])
+    retarget = Retarget(clip.linkage, HUMAN)
+    found = measured(retarget, clip, retarget.motion(clip).q)
+    assert found.contacts > 20
+    assert found.slide < 3e-3
+    assert found.depth < 3e-3
     assert found.past_limits < 1e-9
     assert found.speed <= 1 + 1e-6
 
@@ -143,7 +158,7 @@ def test_a_bad_map_is_refused_with_its_file(tmp_path, text, found):
 
 
 def test_bodies_and_clips_that_do_not_fit_are_refused():
-    with pytest.raises(BadInput, match="needs links for pelvis"):
+    with pytest.raises(BadInput, match=r"no link of .panda. is named"):
         Retarget(HUMAN, models.panda())
     with pytest.raises(BadInput, match="scale"):
         Retarget(HUMAN, G1, scale=0)
@@ -154,6 +169,20 @@ def test_bodies_and_clips_that_do_not_fit_are_refused():
         retarget.motion(Motion(HUMAN, [0], HUMAN.rest[None]))
     with pytest.raises(BadInput, match="finite"):
         retarget.stream(60).step(np.full(HUMAN.dof, np.nan))
+
+
+def test_what_a_body_lacks_is_named_with_the_line_to_write():
+    with pytest.raises(BadInput, match=r"no link of 'ur5' is named like a part of a body.*BodyMap.of\(linkage, "):
+        BodyMap.of(models.ur5())
+    handless = models.human().part("world", "head", "left_hand", "left_foot", "right_foot")
+    with pytest.raises(BadInput, match="is no whole body: no link is named like its right upper arm, right forearm, "):
+        BodyMap.of(handless)
+    with pytest.raises(BadInput, match="load_clip"):
+        Retarget(HUMAN, G1).motion("walk.bvh")
+
+
+def test_retarget_prints_its_bodies():
+    assert repr(Retarget(HUMAN, G1)).startswith("<Retarget from 'human' to 'g1': scale 0.")
 
 
 def test_a_clip_that_was_cut_between_its_frames_is_sampled_at_equal_times():
@@ -191,7 +220,7 @@ def test_a_figure_that_stands_in_the_motion_but_not_at_rest(tmp_path, ending):
 def test_a_clip_without_legs_is_read_if_up_and_unit_are_given(tmp_path):
     arm = models.ur5()
     Motion(arm, [0, 1], [arm.rest, arm.rest]).save(tmp_path / "arm.glb")
-    with pytest.raises(BadInput, match="give its up axis and its unit"):
+    with pytest.raises(BadInput, match=r"no links named like thighs.*--up y --unit cm.*Its links are"):
         load_clip(tmp_path / "arm.glb")
     assert len(load_clip(tmp_path / "arm.glb", up="y", unit="m")) == 2
 
@@ -254,13 +283,35 @@ def test_a_filter_keeps_lines_and_ends():
     assert np.abs(smoothed(noise, 3.0)[[0, -1]] - noise[[0, -1]]).max() < 1e-12
 
 
-def test_a_bridge_has_the_values_and_slopes_of_both_sides():
-    t = np.linspace(0, 1, 101)
-    values = np.stack([t**2, np.sin(3 * t)], axis=-1)
-    known = (t < 0.3) | (t > 0.7)
-    out = bridged(values, known, 10)
-    assert np.array_equal(out[known], values[known])
-    assert np.abs(np.diff(out, n=2, axis=0)).max() < 5e-3
+@pytest.mark.parametrize("seed", range(20))
+def test_a_foot_is_placed_as_by_the_reference(seed):
+    """Random contacts, also none and all, feet below the ground, and steps that stay in some frames."""
+    rng = np.random.default_rng(seed)
+    count, dt = int(rng.integers(2, 200)), float(rng.choice([1 / 120, 1 / 30, 0.5]))
+    heel_on, toe_on, anchors = (np.repeat(rng.random(count), rng.integers(1, 30))[:count] < p for p in rng.random(3))
+    contacts = Contacts(heel_on, toe_on if seed else heel_on)
+    walk = np.cumsum(rng.normal(0, 0.02, (count, 6)), axis=0)
+    walk[:, 2] += 0.05
+    frames = joined(exponential(walk[:, 3:]), walk[:, :3])
+    points = np.array([-0.05, 0.01, -0.08]), np.array([0.15, 0.0, -0.08])
+    flat = None if seed % 2 else exponential(rng.normal(0, 0.3, (1, 3)))[0]
+    got = placed(frames, contacts.numbers(anchors), *points, dt, flat)
+    turns, positions = placed_by_reference(frames[:, :3, :3], frames[:, :3, 3], contacts, points, flat, dt, anchors)
+    np.testing.assert_allclose(got, joined(turns, positions), rtol=0, atol=1e-12)
+
+
+def test_a_foot_of_no_frames_has_none():
+    nothing = np.zeros(0, dtype=bool)
+    points = np.zeros(3), np.ones(3)
+    assert placed(np.zeros((0, 4, 4)), Contacts(nothing, nothing).numbers(), *points, 0.1).shape == (0, 4, 4)
+
+
+@pytest.mark.parametrize("width", [0.4, 2.4, 24.0, 60.0])
+def test_short_and_long_filters_agree(width, monkeypatch):
+    rows = np.random.default_rng(1).normal(size=(250, 4)).cumsum(axis=0)
+    short = smoothed(rows, width)
+    monkeypatch.setattr("supple.animate.smoothing._SHORT", 0 if width < 25 else 1000)
+    np.testing.assert_allclose(smoothed(rows, width), short, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -279,3 +330,61 @@ def test_speeds_are_kept_from_row_to_row(seed):
     out = within_speeds(HUMAN, q, 1 / 120)
     assert (np.abs(HUMAN.difference(out[:-1], out[1:])) * 120 <= HUMAN.speed * (1 + 1e-6)).mean() > 0.999
     assert HUMAN.inside(out, 1e-9).all()
+
+
+def swinging_arms(elbow):
+    """The arms of a human swing to the side and forward for 3 s, with elbows bent as a function of time says."""
+    times = np.arange(361) / 120
+    q = np.tile(HUMAN.rest, (361, 1))
+    step = np.zeros_like(q)
+    for side in ("left", "right"):
+        first = HUMAN._sources[f"{side}_shoulder"].first
+        step[:, first] = 0.2 * np.sin(4 * np.pi * times / 3)
+        step[:, first + 1] = 0.6 * np.sin(2 * np.pi * times / 3)
+        q[:, HUMAN._sources[f"{side}_elbow"].first] = elbow(times)
+    return Motion(HUMAN, times, HUMAN.clamp(HUMAN.integrate(q, step)))
+
+
+@pytest.mark.parametrize("target", [models.human(1.6), G1], ids=["human", "g1"])
+@pytest.mark.parametrize(
+    "elbow",
+    [
+        lambda t: 0 * t,
+        lambda t: np.maximum(0, 0.5 * np.cos(np.pi * t)),
+        lambda t: 0.002 * np.random.default_rng(1).random(len(t)),
+    ],
+    ids=["straight", "straight at times", "shaking"],
+)
+def test_a_straight_arm_does_not_turn_fast_about_itself(elbow, target):
+    clip = swinging_arms(elbow)
+    retarget = Retarget(HUMAN, target)
+    motion = retarget.motion(clip)
+    arms = [i for limb in retarget._limbs.arms.values() for i in limb.columns]
+    speed = np.abs(motion.linkage.difference(motion.q[:-1], motion.q[1:]))[:, arms].max() * 120
+    assert speed < 10.5
+    hands = [motion.frame(motion.times, retarget.target_map.links[f"{side}_hand"]) for side in ("left", "right")]
+    assert max(np.abs(np.diff(hand.position, axis=0)).max() for hand in hands) * 120 < 2.0
+
+
+def test_a_clip_of_few_keys_far_apart_is_refused_before_it_fills_the_memory():
+    clip = Motion(HUMAN, [0, 0.1, 0.2, 1e6], np.tile(HUMAN.rest, (4, 1)))
+    with pytest.raises(BadInput, match=r"10,000,000 frames need about [\d,.]+ GB"):
+        Retarget(HUMAN, G1).motion(clip)
+
+
+@pytest.mark.parametrize("point", [(0, 0, np.nan), (np.inf, 0, 0), (0, 0), "abc", None])
+def test_soles_that_are_no_points_are_refused(point):
+    whole = BodyMap.of(HUMAN)
+    with pytest.raises(BadInput, match="left_heel"):
+        BodyMap(whole.links, {**whole.soles, "left_heel": point})
+
+
+@pytest.mark.parametrize("rows", [1, 2, 7, 8, 9, 41])
+def test_differences_of_many_rows_are_those_of_single_rows(rows):
+    rng = np.random.default_rng(rows)
+    start, end = HUMAN.random(rows, seed=rng), HUMAN.random(rows, seed=rng)
+    step = HUMAN.difference(start, end)
+    for i in range(rows):
+        assert np.allclose(step[i], HUMAN.difference(start[i], end[i]), rtol=0, atol=1e-14)
+    there = HUMAN.frames(HUMAN.integrate(start, step)).matrix
+    assert np.allclose(there, HUMAN.frames(end).matrix, rtol=0, atol=1e-12)

@@ -198,7 +198,7 @@ def test_compiled_solvers_trackers_and_paths(library):
     assert bool(done) == bool(plain)
 
 
-def test_what_is_refused(library):
+def test_arrays_that_do_not_fit_together_are_refused_by_name(library):
     arm = models.ur5()
     q = library.array(arm.rest)
     with pytest.raises(BadInput, match=r"q must have shape \(..., 6\), not \(5,\)"):

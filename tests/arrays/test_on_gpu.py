@@ -1,6 +1,8 @@
 """Arrays of a GPU through the public calls, with the kernels run by this machine's processor and a library to match."""
 
+import gc
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -51,6 +53,9 @@ class GpuArray:
     def reshape(self, *shape):
         return GpuArray(self.inner.reshape(*shape), self.number)
 
+    def view(self, dtype):
+        return GpuArray(self.inner.view(dtype), self.number)
+
     def __dlpack__(self, **options):
         raise AssertionError("the address is known without it")
 
@@ -77,6 +82,12 @@ class Gpu(library.Library):
 
     def address(self, array):
         return array.inner.ctypes.data
+
+    def host(self, array):
+        return array.inner.copy()
+
+    def made(self, numbers, like):
+        return GpuArray(numbers, like.number)
 
     def strides(self, array):
         return tuple(stride // array.inner.itemsize for stride in array.inner.strides)
@@ -117,6 +128,7 @@ def device(monkeypatch):
     this.in_chunks = in_chunks
     for each in (gpu, on_gpu):
         monkeypatch.setattr(each, "driver", this)
+    monkeypatch.setattr(gpu, "DeviceArray", host_device.HostArray)
     monkeypatch.setitem(library._by_type, GpuArray, Gpu())
     monkeypatch.setattr(host_device.HostArray, "reshape", reshaped, raising=False)
 
@@ -133,7 +145,7 @@ def in_chunks(inputs, outputs, work, ordinal, chunk_rows=7):
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
-def test_forward_kinematics(kind):
+def test_frames_and_jacobians_on_a_gpu_are_those_of_the_cpu(kind):
     bound = 1e-12 if kind == np.float64 else 3e-5
     for tree, link in ((models.panda(), HAND), (random_tree(3), random_tree(3).tips[0])):
         q = tree.random(2, 3, seed=1).astype(kind)
@@ -177,22 +189,71 @@ def test_goals_are_met_and_results_stay_on_the_gpu():
     assert text.startswith("20 solves: 20 arrived")
 
 
+def test_frames_are_solved_with_the_strides_they_have_and_taken_apart_only_when_a_part_is_read(monkeypatch):
+    arm = models.panda()
+    frames = np.array(arm.frame(arm.random(6, seed=12), HAND).matrix)
+    spread = np.zeros((12, 4, 8))
+    spread[::2, :, ::2] = frames
+    single = frames.astype(np.float32)
+    cases = [(spread[::2, :, ::2], frames), (np.asfortranarray(frames), frames), (frames[2], frames[2])]
+    cases += [(frames.reshape(2, 3, 4, 4), frames), (frames[:0], frames[:0]), (single, single.astype(float))]
+
+    supple.solve(arm, Goal(HAND, GpuArray(frames)))  # compiles for this kind of goal
+
+    def taken_apart(array, index):
+        raise AssertionError("the frames were taken apart")
+
+    for given, expected in cases:
+        with monkeypatch.context() as patch:
+            if given.ndim < 4:
+                patch.setattr(GpuArray, "__getitem__", taken_apart)
+            goal = Goal(HAND, GpuArray(given))
+            found = supple.solve(arm, goal)
+        assert found.q.shape == (*given.shape[:-2], 8)
+        assert found.q.dtype == given.dtype
+        tip = arm.frame(found.q.inner.astype(float), HAND).matrix.reshape(expected.shape)
+        assert np.abs(tip - expected).max(initial=0) <= 2e-6
+        assert goal.shape == given.shape[:-2]
+        assert np.array_equal(goal.position.inner, given[..., :3, 3])
+        assert np.array_equal(goal.orientation.inner, given[..., :3, :3])
+        assert (goal.priority, goal.weight, goal.slack) == (0, None, (0.0, 0.0, 0.0))
+    several = Goal(HAND, GpuArray(frames))
+    for position in (1e-3, 1e-9):
+        distance = Solver(tolerance=supple.Tolerance(position=position)).solve(arm, several).distance.inner
+        assert distance.max() <= position, "another solver is compiled anew"
+    with pytest.raises(BadInput, match="frame must be of float32 or float64, got complex"):
+        Goal(HAND, GpuArray(frames.astype(complex)))
+
+
+def test_a_solution_is_freed_when_it_is_dropped():
+    arm = models.panda()
+    goal = Goal(HAND, GpuArray(np.array(arm.frame(arm.random(3, seed=13), HAND).matrix)))
+    gc.disable()  # nothing may wait for it: the memory of a GPU is scarce
+    try:
+        found = supple.solve(arm, goal)
+        assert found.arrived.inner.all()
+        memory = weakref.ref(found.q)
+        del found
+        assert memory() is None
+    finally:
+        gc.enable()
+
+
 def test_parts_of_goals_starts_and_several_solutions():
     arm = models.panda()
     frames, start = arm.frame(arm.random(6, seed=4), HAND), arm.random(6, seed=5)
     position, along = GpuArray(np.array(frames.position)), GpuArray(2 * frames.rotation[..., 2])
-    for goal in (
-        Goal(HAND, position=position),
-        Goal(HAND, position=position, axis=[0, 0, 1], direction=along),
-        Goal(HAND, GpuArray(np.array(frames.matrix, np.float32))),
+    for goal, begin in (
+        (Goal(HAND, position=position), None),
+        (Goal(HAND, position=position, axis=[0, 0, 1], direction=along), GpuArray(start)),
+        (Goal(HAND, GpuArray(np.array(frames.matrix, np.float32))), GpuArray(start[0])),
     ):
-        for begin in (None, GpuArray(start), GpuArray(start[0])):
-            found = supple.solve(arm, goal, begin)
-            assert found.q.shape == (6, 8)
-            arrived = found.arrived.inner
-            assert arrived.all()
-            assert np.abs(arm.frame(found.q.inner.astype(float), HAND).position - frames.position)[arrived].max() < 2e-6
-            assert arm.inside(found.q.inner.astype(float), 0).all()
+        found = supple.solve(arm, goal, begin)
+        assert found.q.shape == (6, 8)
+        arrived = found.arrived.inner
+        assert arrived.all()
+        assert np.abs(arm.frame(found.q.inner.astype(float), HAND).position - frames.position)[arrived].max() < 2e-6
+        assert arm.inside(found.q.inner.astype(float), 0).all()
     several = supple.solve(arm, Goal(HAND, GpuArray(np.array(frames.matrix))), solutions=2)
     assert several.q.shape == (6, 2, 8)
     assert np.abs(arm.frame(several.q.inner[:, 0], HAND).position - frames.position).max() < 1e-6
@@ -216,7 +277,37 @@ def test_many_numpy_goals_go_through_the_gpu_that_is_asked_for():
     assert Solver.from_dict(solver.to_dict()) == solver
 
 
-def test_what_is_refused():
+def test_a_compiled_solver_solves_one_goal_there():
+    arm = models.panda()
+    find = Solver().compile(arm, HAND)
+    frame = np.array(arm.frame(arm.random(seed=11), HAND).matrix)
+    for start in (None, GpuArray(arm.rest)):
+        q = find(GpuArray(frame), start)
+        assert isinstance(q, GpuArray)
+        assert q.shape == (8,)
+        assert np.abs(arm.frame(q.inner, HAND).position - frame[:3, 3]).max() <= 1e-6
+    frame[:3, 3] = 5
+    assert find(GpuArray(frame)) is None
+
+
+def test_paths_and_trackers_go_through_the_cpu_with_a_warning():
+    arm = models.panda()
+    way = np.linspace(arm.rest, arm.rest + 0.1, 12).clip(arm.lower, arm.upper)
+    frames = np.array(arm.frame(way, HAND).matrix)
+    with pytest.warns(UserWarning, match="solve_path computes on the CPU"):
+        done = supple.solve_path(arm, Goal(HAND, GpuArray(frames)), GpuArray(way[0]))
+    assert isinstance(done.q, GpuArray)
+    assert bool(done)
+    tracker = Solver().track(arm, HAND, way[0])
+    with pytest.warns(UserWarning, match="a tracker computes on the CPU"):
+        step = tracker.step(GpuArray(frames[1]), 0.01)
+    assert isinstance(step.q, GpuArray)
+    frames[3, 0, 3] = np.nan
+    with pytest.warns(UserWarning, match="solve_path"), pytest.raises(BadInput, match="must be finite"):
+        supple.solve_path(arm, Goal(HAND, GpuArray(frames)))
+
+
+def test_mixed_devices_and_wrong_shapes_are_refused_by_name():
     arm = models.panda()
     frames = GpuArray(np.array(arm.frame(arm.random(3, seed=8), HAND).matrix))
     goal = Goal(HAND, frames)
@@ -233,9 +324,8 @@ def test_what_is_refused():
         (lambda: arm.frame(GpuArray(np.zeros(8, np.float16)), HAND), "must be of float32 or float64, got float16"),
         (lambda: arm.manipulability(GpuArray(arm.rest), HAND), "in the memory of a GPU"),
         (lambda: arm.clamp(GpuArray(arm.rest)), "in the memory of a GPU"),
-        (lambda: Solver().track(arm, HAND).step(frames[0], 0.01), "a tracker takes arrays of the CPU"),
-        (lambda: Solver().compile(arm, HAND)(frames[0]), "a compiled solver takes one goal of the CPU"),
-        (lambda: supple.solve_path(arm, goal), "solve_path takes arrays of the CPU"),
+        (lambda: Solver().compile(arm, HAND)(frames), r"goal must have shape \(4, 4\)"),
+        (lambda: Solver().compile(arm, HAND)(frames[0], GpuArray(arm.rest[:3])), r"start must have shape \(8,\)"),
         (lambda: Solver(device="gpu"), 'device must be "cpu", "cuda"'),
         (lambda: Solver(device="cuda", timeout=1), "no timeout"),
         (lambda: Solver(device="cuda", method=supple.method.damped()), "runs on the CPU"),

@@ -55,6 +55,25 @@ def test_the_map_is_written_edited_and_used(clip, tmp_path):
     assert run("retarget", clip, "--to", "g1", "--map", maps, "--out", tmp_path / "o.npz").exit_code == 0
 
 
+def test_a_map_with_parts_that_no_name_fits_is_written_to_be_filled_in(clip, tmp_path):
+    file = tmp_path / "map.json"
+    robot = tmp_path / "robot.urdf"
+    text = "".join(f'<link name="part{i}"/>' for i in range(2))
+    joint = '<joint name="j" type="revolute"><parent link="part0"/><child link="part1"/><axis xyz="0 0 1"/>'
+    joint += '<limit lower="-1" upper="1" velocity="1" effort="1"/></joint>'
+    robot.write_text(f'<robot name="odd">{text}{joint}</robot>')
+    done = run("retarget", clip, "--to", robot, "--write-map", file)
+    assert done.exit_code == 0
+    assert "fill in pelvis" in done.output
+    assert "part0, part1" in done.output
+    maps = json.loads(file.read_text())
+    assert maps["target"]["links"]["left_hand"] == ""
+    assert maps["source"]["links"]["left_hand"] == "left_hand"
+    again = run("retarget", clip, "--to", robot, "--map", file)
+    assert again.exit_code == 2
+    assert "no link of 'odd'" in again.output
+
+
 def test_keys_become_a_motion(tmp_path):
     shown = run("animate", "--example")
     assert shown.output == EXAMPLE
@@ -69,7 +88,7 @@ def test_keys_become_a_motion(tmp_path):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (("retarget", "{clip}", "--to", "panda"), "needs links for pelvis"),
+        (("retarget", "{clip}", "--to", "panda"), "is named like a part of a body"),
         (("retarget", "{clip}", "--to", "g1", "--out", "x.txt"), "--out must end in"),
         (("retarget", "{clip}", "--to", "g1", "--rate", "-1"), "--rate"),
         (("retarget", "{clip}", "--to", "g1", "--map", "nothing.json"), "cannot read the map"),

@@ -26,6 +26,9 @@ def test_figures_are_written_into_out_only_and_the_methods_are_compared(run: Run
     assert sorted(str(path) for path in Path().rglob("*") if path.is_file()) == sorted(expected)
     for name in method.names():
         assert f"| {name} " in result.stdout
+    searches = [line for line in result.stdout.splitlines() if line.startswith("| search ")]
+    assert searches
+    assert all(line.count("| - ") + line.count(" - |") > 1 for line in searches), "a search has no step and no path"
 
 
 def test_figures_as_json_name_their_files_and_their_tables(run: Run) -> None:

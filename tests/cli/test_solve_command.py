@@ -125,6 +125,20 @@ def test_degrees_are_for_turns_and_not_for_slides(run: Run) -> None:
     assert [line.split()[-1] for line in lines[1:]] == ["deg"] * 7 + ["m"]
 
 
+def test_angles_that_look_like_degrees_are_noted(run: Run) -> None:
+    words = (*HAND, "--position", 0.4, -0.2, 0.5)
+    read_as_radians = "angles up to 90 are read as radians; --degrees reads them as degrees"
+    for line in (
+        (*words, "--rpy", 90, 0, 0),
+        (*words, "--start", "90,0,0,0,0,0,0,0"),
+        ("fk", "ur5", "--joint", "elbow_joint=90"),
+        ("fk", "ur5", "--q", "90,0,0,0,0,0"),
+    ):
+        assert read_as_radians in run(*line).stderr
+        assert "note" not in run(*line, "--degrees").stderr
+    assert "note" not in run(*words, "--rpy", 3.14, 0, 0).stderr
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
@@ -182,7 +196,7 @@ def test_of_several_tips_one_must_be_named(run: Run) -> None:
 def test_bad_files_and_names_are_refused(run: Run) -> None:
     Path("bad.urdf").write_text("<robot>")
     refused(run("solve", "bad.urdf", "--position", 0, 0, 0), 1, "bad.urdf")
-    refused(run("solve", "pandas", "--position", 0, 0, 0), 1, "did you mean 'panda'")
+    refused(run("solve", "pandas", "--position", 0, 0, 0), 2, "did you mean 'panda'")
 
 
 def test_an_answer_is_drawn_where_asked_and_nowhere_else(run: Run) -> None:
@@ -418,6 +432,11 @@ def test_answers_and_tables_need_no_special_signs(tmp_path: Path) -> None:
         (("teleop", "--source", "joystick"), "it takes browser, udp:PORT, ws:PORT, spacemouse, gamepad, or a file"),
         ((*HAND, "--goals", "missing.csv"), "--goals: no file 'missing.csv'"),
         ((*NEAR, "--method", "pseudoinverse", "--damping", "0.1"), "write --method damped --damping 0.1"),
+        (("show", "missing.urdf"), "no file or bundled model named 'missing.urdf'"),
+        (("convert", "missing.bvh", "out.glb"), "no file or bundled model named 'missing.bvh'"),
+        (("retarget", "missing.bvh", "--to", "human", "-o", "out.npz"), "missing.bvh"),
+        (("replay", "missing.csv"), "missing.csv"),
+        (("path", "missing.csv", "--robot", "planar3"), "missing.csv"),
     ],
 )
 def test_wrong_usage_ends_with_code_2_and_what_to_write(run: Run, words: tuple[str, ...], said: str) -> None:

@@ -31,7 +31,7 @@ struct Arm {
     Node nodes[joints];
     for (int i = 0; i < joints; ++i) {
       const double right[9] = {1, 0, 0, 0, 0, -1, 0, 1, 0}, level[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-      nodes[i] = {{}, {i == 2 || i == 3 ? 0.4 : 0.05, 0, i ? 0 : 0.3}, 1, 0, i - 1, i, turns};
+      nodes[i] = {{}, {i == 2 || i == 3 ? 0.4 : 0.05, 0, i ? 0 : 0.3}, 1, 0, i - 1, i, revolute};
       for (int k = 0; k < 9; ++k)
         nodes[i].rotation[k] = i == 2 || i == 3 || !i ? level[k] : right[k];
       lower[i] = -2;

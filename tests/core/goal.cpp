@@ -30,7 +30,7 @@ struct Case {
                   0,
                   i - 1,
                   i,
-                  random.below(4) ? turns : slides};
+                  random.below(4) ? revolute : prismatic};
       write(random_rotation(random, 2), nodes[i].rotation);
       lower[i] = -3;
       upper[i] = 3;

@@ -1,5 +1,5 @@
 // Properties of the search on random trees: it allocates nothing, stays in its scratch memory, keeps limits,
-// and gives the same answers alone, in a batch and with any number type.
+// and gives the same solutions alone, in a batch and with any number type.
 #define SUPPLE_CANARIES // between scratch arrays
 #include "counted.h"
 
@@ -14,7 +14,7 @@ constexpr int rounds = 2, company = 7; // that build is not optimised
 constexpr int rounds = 60, company = 24; // trees, and goals at once for each
 #endif
 
-// A random chain, or two that share a trunk, with a goal at the end of each: turns, slides and balls within
+// A random chain, or two that share a trunk, with a goal at the end of each: revolute, slides and balls within
 // limits.
 struct Tree {
   Node nodes[most];
@@ -29,25 +29,25 @@ struct Tree {
   bool nearest;
   int n = 0;
 
-  Tree(Random &random, int count, int ends, bool plain, bool with_table, bool nearest_answer)
-      : nearest(nearest_answer) {
+  Tree(Random &random, int count, int ends, bool plain, bool with_table, bool nearest_solution)
+      : nearest(nearest_solution) {
     const int trunk = ends == 1 ? count : 1 + random.below(count - 1);
     std::vector<int> path[2];
     for (int i = 0; i < count; ++i) {
       Node &node = nodes[i];
       node = {};
       place(random, node.rotation, node.position);
-      node.motion = plain ? turns : random.below(7) == 0 ? balls : random.below(3) ? turns : slides;
+      node.motion = plain ? revolute : random.below(7) == 0 ? spherical : random.below(3) ? revolute : prismatic;
       node.index = n;
       node.gain = 1;
       const int whose = i < trunk ? -1 : i % ends;
       for (int k = 0; k < ends; ++k)
         if (whose < 0 || whose == k)
           path[k].push_back(i);
-      if (node.motion == balls)
+      if (node.motion == spherical)
         ball_list.push_back(
             {n, {0, 0, 1}, random.between(0.5, 3), random.between(-3, -0.5), random.between(0.5, 3)});
-      for (int k = 0; k < (node.motion == balls ? 3 : 1); ++k)
+      for (int k = 0; k < (node.motion == spherical ? 3 : 1); ++k)
         add(random, node.motion);
     }
     int row_count = 0;
@@ -118,8 +118,8 @@ struct Tree {
   long set_up_allocations = 0;
 
   void add(Random &random, int motion) {
-    const bool endless = motion == balls || (motion == turns && random.below(4) == 0);
-    const double size = motion == slides ? 0.3 : 1, a = random.between(-3, 0) * size,
+    const bool endless = motion == spherical || (motion == revolute && random.below(4) == 0);
+    const double size = motion == prismatic ? 0.3 : 1, a = random.between(-3, 0) * size,
                  b = random.between(0.1, 3) * size;
     lower.push_back(endless ? -INFINITY : a);
     upper.push_back(endless ? INFINITY : b);
@@ -259,7 +259,7 @@ struct Cases {
 };
 
 // The tree of a round: a chain with a frame for its goal, or any; every other one has a table if it can, and
-// two of three look for the answer nearest to a start.
+// two of three look for the solution nearest to a start.
 Tree random_tree(Random &random, bool plain, int round) {
   const int count = plain ? 6 + random.below(3) : 2 + random.below(most - 2);
   return Tree(random, count, plain ? 1 : 1 + random.below(2), plain, round % 2, round % 3 > 0);
@@ -287,12 +287,12 @@ void check_several(const Tree &tree, const Request &request, void *scratch, int 
   laws.made += allocations - before;
   double last = 0;
   for (int k = 0; k < count; ++k) {
-    const double *answer = q.data() + k * n;
-    laws.limits.see(tree.outside(answer), round);
-    laws.wrong_outcome.see(tree.away(answer, request.goals) <= 1.001 ? 0 : 1, round);
+    const double *solution = q.data() + k * n;
+    laws.limits.see(tree.outside(solution), round);
+    laws.wrong_outcome.see(tree.away(solution, request.goals) <= 1.001 ? 0 : 1, round);
     double distance = 0;
     for (int l = 0; l < n; ++l) {
-      const double d = (answer[l] - reference(tree.search, request, l)) / tree.natural[l];
+      const double d = (solution[l] - reference(tree.search, request, l)) / tree.natural[l];
       distance += d * d;
     }
     laws.unsorted.see(larger(last - distance - 1e-9 * distance, 0.0), round);
@@ -353,7 +353,7 @@ void searches(Report &report, bool plain) {
   report.add("a search arrives where it says, and says so where it arrives", type, laws.wrong_outcome.error,
              0, laws.wrong_outcome.at);
   report.add("a search alone and in a batch gives the same bits", type, laws.apart.error, 0, laws.apart.at);
-  report.add("answers are sorted by nearness", type, laws.unsorted.error, 0, laws.unsorted.at);
+  report.add("solutions are sorted by nearness", type, laws.unsorted.error, 0, laws.unsorted.at);
   report.add("what can be reached is found, but for this share", type, double(laws.lost) / double(laws.all),
              0.01);
   if (plain)
@@ -398,8 +398,8 @@ void scalar_search(Report &report, bool plain) {
     batch.found = found.data();
     search_many(tree.problem, tree.search, batch, many.scratch, one.scratch, left);
     for (int i = 0; i < company; ++i) {
-      int answers = 0;
-      search_one(tree.problem, tree.search, cases.request(i, started, 1), one.scratch, alone.data(), answers);
+      int solutions = 0;
+      search_one(tree.problem, tree.search, cases.request(i, started, 1), one.scratch, alone.data(), solutions);
       bool same = found[i].outcome == lane_found[i].outcome;
       for (int l = 0; l < n; ++l)
         apart.see(same_bits(alone[l], q[i * n + l]) ? 0 : 1, round);
@@ -412,7 +412,7 @@ void scalar_search(Report &report, bool plain) {
     }
   }
   report.add("a search alone and in a batch gives the same bits", type, apart.error, 0, apart.at);
-  report.add("a search of doubles answers as lanes do, but for this share", type,
+  report.add("a search of doubles solutions as lanes do, but for this share", type,
              double(differ) / double(all), 0.01);
 }
 
@@ -447,9 +447,9 @@ void float_search(Report &report, bool plain) {
       limits.see(tree.outside(row), round);
       if (solved != (away <= 1) && !(std::fabs(away - 1) < 1e-3))
         wrong_outcome.see(larger(away, 1.0), round);
-      int answers = 0;
-      search_one(tree.problem, tree.search, request, one.scratch, alone.data(), answers);
-      apart.see(answers == solved ? 0 : 1, round);
+      int solutions = 0;
+      search_one(tree.problem, tree.search, request, one.scratch, alone.data(), solutions);
+      apart.see(solutions == solved ? 0 : 1, round);
       for (int l = 0; l < n; ++l)
         apart.see(same_bits(alone[l], row[l]) ? 0 : 1, round);
       all += !Cases::out_of_reach(i);

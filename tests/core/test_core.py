@@ -29,7 +29,12 @@ BUILDS["avx512"] += ["-Wno-uninitialized", "-Wno-maybe-uninitialized"]  # gcc's 
 BUILDS = {name: flags for name, flags in BUILDS.items() if name in _core.instruction_sets()}
 NATIVE = list(BUILDS)[-1]  # the widest instruction set of this machine
 BUILDS["plain arrays"] = ["-DSUPPLE_PLAIN_ARRAYS"]
-QUICK = [("numbers", NATIVE), ("goal", NATIVE)]  # what takes a second or two; Python's tests see the rest
+QUICK = [("numbers", NATIVE), ("goal", NATIVE)]  # what takes a second or two
+
+
+def marks(kind, quick=False):
+    """`make test` runs each program for plain arrays, Python's tests run the vectors, `make gates` runs all."""
+    return () if quick else pytest.mark.slow if kind == "plain arrays" else pytest.mark.gate
 
 
 def level(name, kind):
@@ -76,11 +81,7 @@ def laws(made):
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [
-        pytest.param(name, kind, marks=() if (name, kind) in QUICK else pytest.mark.slow)
-        for name in PROGRAMS
-        for kind in BUILDS
-    ],
+    [pytest.param(name, kind, marks=marks(kind, (name, kind) in QUICK)) for name in PROGRAMS for kind in BUILDS],
 )
 def test_every_property_that_a_program_measures_holds(name, kind, program):
     found = laws(program(name, kind))
@@ -89,8 +90,7 @@ def test_every_property_that_a_program_measures_holds(name, kind, program):
     assert not broken, "\n".join(map(str, broken))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", BUILDS)
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=marks(kind)) for kind in BUILDS])
 def test_the_nearest_step_in_a_box_is_the_one_a_search_of_all_sides_finds(kind, program):
     ran = subprocess.run([program("track", kind), "boxes"], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr

@@ -177,3 +177,48 @@ def test_out_of_a_solve_may_be_its_start():
     expected = find(FRAME, one.copy())
     assert find(FRAME, one, one) is one
     assert np.array_equal(one, expected)
+
+
+def test_motions_of_wrong_shapes_are_refused():
+    rows, frames, contacts, point = np.zeros((5, 2)), np.tile(np.eye(4), (5, 1, 1)), np.zeros((5, 3)), np.zeros(3)
+    turns = np.tile(np.eye(3), (5, 1, 1))
+    leg = (frames, contacts, np.zeros((5, 5)), np.ones((5, 1)), np.ones((2, 3)))
+    calls = [
+        lambda: _core.filter_rows(rows, np.ones(6)),
+        lambda: _core.filter_rows(rows, np.ones(0)),
+        lambda: _core.filter_rows(rows[0], np.ones(1)),
+        lambda: _core.filter_rows([[1.0]], np.ones(1)),
+        lambda: _core.filter_rows(np.array([["a"]]), np.ones(1)),
+        lambda: _core.bound_above(rows, 3),
+        lambda: _core.bound_above(rows[:, 0], 0),
+        lambda: _core.bound_above(rows[:, 0], 2**40),
+        lambda: _core.leg_goals(frames, frames[:3], None),
+        lambda: _core.leg_goals(frames, frames, contacts[:3]),
+        lambda: _core.turn_goals(turns, turns[:3]),
+        lambda: _core.arm_goals(turns, contacts, contacts, None, point, point, 0.1, np.ones(0)),
+        lambda: _core.arm_goals(turns, contacts, contacts, None, point, point, 0.0, np.ones(1)),
+        lambda: _core.arm_goals(turns, contacts, contacts, turns[:2], point, point, 0.1, np.ones(1)),
+        lambda: _core.foot_states(frames, frames, frames[:2], contacts, point, point),
+        lambda: _core.lean(frames, frames, point, 0.4, 0.4, 0, True, leg, leg),
+        lambda: _core.lean(frames, frames, point, 0.4, 0.4, 3, True, leg[:4], leg),
+        lambda: _core.lean(frames, frames, point, 0.4, 0.4, 3, True, leg, (*leg[:4], np.ones((0, 2, 3)))),
+        lambda: _core.pose_columns(frames, [0], [0]),
+        lambda: _core.pose_columns(frames[:, None], [1], [0]),
+        lambda: _core.pose_columns(frames[:, None], [0], [2**80]),
+        lambda: _core.pose_columns(frames[:, None], [0], ["0"]),
+        lambda: _core.column_poses(np.ones((5, 9)), turns[:1]),
+        lambda: _core.find_contacts(contacts[0], 0.05, 0.01, 3),
+        lambda: _core.bound_changes_below(rows, 0.1),
+        lambda: _core.rows_differ(rows, rows[:3], 0.1),
+        lambda: _core.slow_ball(contacts, contacts, rows[:, :1], None, 0.1, 0.0, 0.0),
+        lambda: _core.slow_ball(contacts, point, rows[:3, :1], None, 0.1, 0.0, 0.0),
+        lambda: _core.place_foot(frames, contacts[:4], point, point, None, 3, 3),
+        lambda: _core.place_foot(frames[0], contacts[0], point, point, None, 3, 3),
+        lambda: _core.place_foot(frames, contacts, point, contacts, None, 3, 3),
+        lambda: _core.place_foot(frames, contacts, point, point, frames, 3, 3),
+        lambda: _core.place_foot(frames, contacts, point, point, None, 0, 3),
+        lambda: _core.place_foot(frames, contacts, point, point, None, 3, 2**60),
+    ]
+    for call in calls:
+        with pytest.raises(BadInput):
+            call()

@@ -238,7 +238,7 @@ struct Arm {
   std::vector<Target> targets;
   std::vector<Ball> ball_list;
   std::vector<JointBounds> bounds;
-  std::vector<double> lower, upper, size, goals, rows; // rows: all bounds, a stride apart
+  std::vector<double> reach, lower, upper, size, goals, rows; // rows: all bounds, a stride apart
   std::vector<CommandOptions> options;
   Tracking tracking{};
   std::vector<int> row_level, level_rank;
@@ -252,17 +252,17 @@ struct Arm {
     for (int i = 0; i < count; ++i) {
       Node &node = nodes[i];
       place(random, node.rotation, node.position);
-      node.motion = plain ? turns : random.below(7) == 0 ? balls : random.below(3) ? turns : slides;
-      const bool mimic = !plain && node.motion != balls && singles && random.below(5) == 0;
+      node.motion = plain ? revolute : random.below(7) == 0 ? spherical : random.below(3) ? revolute : prismatic;
+      const bool mimic = !plain && node.motion != spherical && singles && random.below(5) == 0;
       node.index = mimic ? single[random.below(singles)] : n;
       node.gain = mimic ? random.between(-1.5, 1.5) : 1;
       node.offset = mimic ? random.between(-1, 1) : 0;
-      if (!mimic && node.motion != balls)
+      if (!mimic && node.motion != spherical)
         single[singles++] = n;
-      if (mimic && (node.motion == slides) != is_slide(node.index))
-        node.motion = is_slide(node.index) ? slides : turns;
+      if (mimic && (node.motion == prismatic) != is_slide(node.index))
+        node.motion = is_slide(node.index) ? prismatic : revolute;
       if (!mimic) {
-        const int wide = node.motion == balls ? 3 : 1;
+        const int wide = node.motion == spherical ? 3 : 1;
         const double pi = 3.14159265358979323846;
         const bool coned = random.below(2);
         if (wide == 3)
@@ -298,7 +298,7 @@ struct Arm {
       for (ChainJoint &joint : chain_joints[k]) {
         joint.shared = seen[joint.index];
         seen[joint.index] = true;
-        axes += joint.motion == balls ? 3 : 1;
+        axes += joint.motion == spherical ? 3 : 1;
       }
       target.chain.joints = chain_joints[k].data();
       target.chain.count = lengths[k];
@@ -343,6 +343,8 @@ struct Arm {
     tracking.bound_rows = rows.data();
     tracking.unit = size.data();
     tracking.weight_scale = 1;
+    reach.assign(targets.size(), 3.14159265358979323846);
+    tracking.reach = reach.data();
     tracking.rank = n < asked ? n : asked;
     row_level.assign(asked, 0);
     level_rank.assign(1, tracking.rank);
@@ -406,8 +408,8 @@ struct Arm {
   bool is_slide(int index) const { return size[index] != 1; }
 
   void add_value(Random &random, int motion) {
-    const double unit = motion == slides ? 0.4 : 1;
-    const bool limited = motion != balls && random.below(4);
+    const double unit = motion == prismatic ? 0.4 : 1;
+    const bool limited = motion != spherical && random.below(4);
     lower.push_back(limited ? random.between(-2.5, 0) * unit : -INFINITY);
     upper.push_back(limited ? random.between(0, 2.5) * unit : INFINITY);
     const double a = log_between(random, 1, 100);
@@ -751,11 +753,11 @@ void directions(Random &random, Worst &rows, Worst &values, Worst &square, Worst
   double gap = 1e300;
   for (int i = 0; i < n; ++i)
     below += eigenvalues[i] < shift, gap = lesser(gap, std::fabs(eigenvalues[i] - shift));
-  auto answers = [&](auto &&solve) {
+  auto solutions = [&](auto &&solve) {
     double b[largest] = {};
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j)
-        b[i] += A[i * n + j] - (i == j ? shift : 0); // the answer is all ones
+        b[i] += A[i * n + j] - (i == j ? shift : 0); // the solution is all ones
     solve(b);
     for (int i = 0; i < n; ++i)
       solved.see((b[i] - 1) * gap / size, n);
@@ -763,12 +765,12 @@ void directions(Random &random, Worst &rows, Worst &values, Worst &square, Worst
   if (gap > 1e-4 * size) {
     count.see(factor_shifted<N>(A, n, shift, F) - below, n);
     if (below == 0)
-      answers([&](double *b) { solve_shifted<N>(F, n, b); });
+      solutions([&](double *b) { solve_shifted<N>(F, n, b); });
     if constexpr (N > 0) { // the same in registers
       Factored<N> factored;
       count.see(factored.factor(A, shift) - below, n);
       if (below == 0)
-        answers([&](double *b) { factored.solve(b); });
+        solutions([&](double *b) { factored.solve(b); });
     }
   }
   // directions, from any
@@ -971,7 +973,7 @@ void sizes(Report &report) {
   report.add("a size known when compiling changes nothing", "double", apart.error, 1e-9, apart.at);
 }
 
-// box problems and their answers as JSON, for a slow search to check
+// box problems and their solutions as JSON, for a slow search to check
 void print_boxes() {
   Random random{37};
   std::printf("[");

@@ -21,15 +21,15 @@ struct Case {
       Node &node = nodes[i];
       place(random, node.rotation, node.position);
       node.parent = i - 1;
-      node.motion = balls_too && random.below(6) == 0 ? balls : random.below(3) ? turns : slides;
-      const bool mimic = node.motion != balls && singles && random.below(4) == 0;
+      node.motion = balls_too && random.below(6) == 0 ? spherical : random.below(3) ? revolute : prismatic;
+      const bool mimic = node.motion != spherical && singles && random.below(4) == 0;
       node.index = mimic ? single[random.below(singles)] : dof;
       node.gain = mimic ? random.between(-1.5, 1.5) : 1;
       node.offset = mimic ? random.between(-1, 1) : 0;
-      if (!mimic && node.motion != balls)
+      if (!mimic && node.motion != spherical)
         single[singles++] = dof;
       if (!mimic)
-        dof += node.motion == balls ? 3 : 1;
+        dof += node.motion == spherical ? 3 : 1;
     }
     make_chain(nodes, count, chain_joints);
     bool seen[room] = {};
@@ -37,7 +37,7 @@ struct Case {
     for (int i = 0; i < count; ++i) {
       chain_joints[i].shared = seen[chain_joints[i].index];
       seen[chain_joints[i].index] = true;
-      axes += chain_joints[i].motion == balls ? 3 : 1;
+      axes += chain_joints[i].motion == spherical ? 3 : 1;
     }
     chain = {chain_joints, count, axes, dof, {}, {}};
     place(random, chain.rotation, chain.position);
@@ -182,7 +182,7 @@ void reaches(Report &report) {
   Node nodes[3];
   ChainJoint chain_joints[3];
   for (int i = 0; i < 3; ++i)
-    nodes[i] = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {i ? 20.0 - 5 * i : 0, 0, 0}, 1, 0, i - 1, i, turns};
+    nodes[i] = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {i ? 20.0 - 5 * i : 0, 0, 0}, 1, 0, i - 1, i, revolute};
   make_chain(nodes, 3, chain_joints);
   const Chain chain{chain_joints, 3, 3, 3, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {5, 0, 0}};
   const double low[3] = {-1, -1, -1}, high[3] = {1, 1, 1};

@@ -1,6 +1,9 @@
 """Memory, streams, launches and copies, on a simulated driver that checks contexts, addresses and what is freed."""
 
+import numpy as np
 import pytest
+
+from supple._cuda import transfer
 
 HEAD = """
 import ctypes, gc, numpy as np
@@ -83,6 +86,19 @@ gc.collect()
 print(used(), depth())
 """
     assert with_driver(MODULE + program) == "0 0"
+
+
+def test_chunks_are_whole_and_the_first_and_the_last_are_short():
+    rng = np.random.default_rng(0)
+    for rows, row_bytes in zip(rng.integers(1, 10**8, 300).tolist(), rng.integers(1, 10**4, 300).tolist(), strict=True):
+        borders = transfer.chunk_borders(rows, row_bytes)
+        sizes = np.diff(borders)
+        assert borders[0] == 0
+        assert borders[-1] == rows
+        assert sizes.min() > 0
+        assert sizes.max() * row_bytes <= transfer._MOST_CHUNK_BYTES + row_bytes
+        if len(sizes) > 1:
+            assert max(sizes[0], sizes[-1]) <= sizes.max() / 2 + 1
 
 
 def test_an_array_goes_to_other_libraries_and_is_freed_after_them(with_driver):

@@ -4,14 +4,27 @@ import re
 
 import pytest
 
-from supple._cuda import driver, nvrtc, search
+from supple._cuda import arm_search, driver, general_search, nvrtc
 from supple.errors import MissingExtra
 
+SHAPE = {
+    "SUPPLE_SLIDES": "1ULL",
+    "SUPPLE_TILTS": "10920ULL",
+    "SUPPLE_SHIFTS": "275072ULL",
+    "SUPPLE_UNIT_GAINS": "126ULL",
+    "SUPPLE_UNIT_SIZES": "126ULL",
+    "SUPPLE_UNIT_TURNS": 1,
+}
 MODULES = {
-    "arm of 7": ("arm.cu", {"SUPPLE_JOINTS": 7}, ()),
-    "arm of 6": ("arm.cu", {"SUPPLE_JOINTS": 6}, ()),
-    "warps, 7": ("arm_warps.cu", {"SUPPLE_JOINTS": 7}, ()),
-    "general": ("general.cu", {"SUPPLE_AXES": 16, "SUPPLE_COMPACT": 1}, search._FAST_COMPILATION),
+    "arm of 7": ("arm.cu", {"SUPPLE_JOINTS": 7, **SHAPE}, arm_search.OPTIONS),
+    "arm of 6": ("arm.cu", {"SUPPLE_JOINTS": 6}, arm_search.OPTIONS),
+    "positions of 5": ("arm.cu", {"SUPPLE_JOINTS": 5, "SUPPLE_GOAL": 1}, arm_search.OPTIONS),
+    "axes of 5": ("arm.cu", {"SUPPLE_JOINTS": 5, "SUPPLE_GOAL": 2}, arm_search.OPTIONS),
+    "warps, 7": ("arm_warps.cu", {"SUPPLE_JOINTS": 7, **SHAPE}, arm_search.OPTIONS),
+    "warps, axes of 5": ("arm_warps.cu", {"SUPPLE_JOINTS": 5, "SUPPLE_GOAL": 2}, arm_search.OPTIONS),
+    "left, 7": ("arm_left.cu", {"SUPPLE_JOINTS": 7, **SHAPE}, arm_search.OPTIONS),
+    "left, axes of 5": ("arm_left.cu", {"SUPPLE_JOINTS": 5, "SUPPLE_GOAL": 2}, arm_search.OPTIONS),
+    "general": ("general.cu", {"SUPPLE_AXES": 16, "SUPPLE_COMPACT": 1}, general_search.FAST_COMPILATION),
     "frames of an arm": (
         "forward.cu",
         {"SUPPLE_REAL": "double", "SUPPLE_BLOCK": 64, "SUPPLE_JOINTS": 7, "SUPPLE_DOF": 8, "SUPPLE_AXES": 7},
@@ -39,7 +52,13 @@ def log_of(name, capability):
     except MissingExtra:
         pytest.skip("NVRTC is not installed: pip install nvidia-cuda-nvrtc")
     source, defines, options = MODULES[name]
-    words = [*driver.OPTIONS, "--ptxas-options=-v", *options, *(f"-D{key}={value}" for key, value in defines.items())]
+    words = [
+        *driver.OPTIONS,
+        "--ptxas-options=-v",
+        "--no-cache",
+        *options,
+        *(f"-D{key}={value}" for key, value in defines.items()),
+    ]
     code, log = driver.compile_now(source, capability, words, compiler)
     assert code[:4] == b"\x7fELF"
     return log

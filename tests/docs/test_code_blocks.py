@@ -16,6 +16,7 @@ import pytest
 
 import page_tables
 import supple
+from commands import invoke
 
 sys.path.insert(0, str(Path(__file__).parent))
 from pages import PAGES, blocks_of, name_of
@@ -25,7 +26,6 @@ from supple.animate.timeline_file import EXAMPLE
 HERE = Path(__file__).parent
 WITH_CODE = [page for page in PAGES if any(block.language == "python" for block in blocks_of(page))]
 QUICK = ("README.md", "docs/index.md", "docs/linkages.md", "docs/solving.md")
-REAL_TIME = "teleop.drive("  # a loop by the clock
 SERVES = ("supple view", "supple teleop", "supple animate human")  # commands that run until Ctrl-C
 ENVIRONMENT = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONUTF8": "1"}
 
@@ -33,8 +33,6 @@ ENVIRONMENT = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONUTF8": "1"}
 def marked(page: Path) -> object:
     """A page as a parameter, with the marks of its test."""
     marks = [] if name_of(page) in QUICK else [pytest.mark.slow]
-    if REAL_TIME in page.read_text(encoding="utf-8"):
-        marks.append(pytest.mark.alone)
     return pytest.param(page, marks=marks, id=name_of(page))
 
 
@@ -83,37 +81,38 @@ def commands() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A short recording, as the pages call it."""
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that the commands on the pages read; drive.parquet is a short recording."""
     from supple import Frame, Solver, teleop
 
     pytest.importorskip("pyarrow")
-    file = tmp_path_factory.mktemp("recording") / "drive.parquet"
+    made = tmp_path_factory.mktemp("files")
     arm = supple.models.ur5()
     tracker = Solver().track(arm, "tool0", start=arm.q(elbow_joint=1.0))
     hands = (Frame.at([0, 0.001 * k, 0]) for k in range(30))
-    teleop.drive(hands, teleop.Mapping(), tracker, teleop.Recorder(file, tracker))
-    return file
+    teleop.drive(hands, teleop.Mapping(), tracker, teleop.Recorder(made / "drive.parquet", tracker))
+    shutil.copy(Path(supple.__file__).parent / "data" / "panda.urdf", made / "robot.urdf")
+    (made / "goals.csv").write_text("x,y,z,roll,pitch,yaw\n0.4,0,0.5,3.1416,0,0\n0.3,0.2,0.4,3.1416,0,0\n")
+    rows = [f"{0.4 + 0.002 * k},{0.2 - 0.01 * k},0.3,0,1,0,0" for k in range(41)]
+    (made / "seam.csv").write_text("\n".join(["x,y,z,qw,qx,qy,qz", *rows]) + "\n")
+    np.savez(made / "goals.npz", position=[[0.4, 0, 0.5], [0.3, 0.2, 0.4]])
+    for name, motion_of in (("walk.bvh", "human"), ("wave.npz", "panda")):
+        moved = supple.models.get(motion_of)
+        supple.Motion(moved, [0, 0.1], [moved.rest, moved.rest]).save(made / name)
+    page_tables.write_all(made)
+    for name in ("keys.json", "wave.json"):
+        (made / name).write_text(EXAMPLE)
+    (made / "m.json").write_text("{}")
+    return made
 
 
 @pytest.fixture
-def folder(tmp_path: Path, recording: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the files that the commands on the pages read."""
-    shutil.copy(recording, tmp_path)
-    shutil.copy(Path(supple.__file__).parent / "data" / "panda.urdf", tmp_path / "robot.urdf")
-    (tmp_path / "goals.csv").write_text("x,y,z,roll,pitch,yaw\n0.4,0,0.5,3.1416,0,0\n0.3,0.2,0.4,3.1416,0,0\n")
-    rows = [f"{0.4 + 0.002 * k},{0.2 - 0.01 * k},0.3,0,1,0,0" for k in range(41)]
-    (tmp_path / "seam.csv").write_text("\n".join(["x,y,z,qw,qx,qy,qz", *rows]) + "\n")
-    np.savez(tmp_path / "goals.npz", position=[[0.4, 0, 0.5], [0.3, 0.2, 0.4]])
-    for name, motion_of in (("walk.bvh", "human"), ("wave.npz", "panda")):
-        moved = supple.models.get(motion_of)
-        supple.Motion(moved, [0, 0.1], [moved.rest, moved.rest]).save(tmp_path / name)
-    page_tables.write_all(tmp_path)
-    for name in ("keys.json", "wave.json"):
-        (tmp_path / name).write_text(EXAMPLE)
-    (tmp_path / "m.json").write_text("{}")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def folder(tmp_path: Path, files: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of these files, in which a command runs."""
+    copied = tmp_path / "files"
+    shutil.copytree(files, copied)
+    monkeypatch.chdir(copied)
+    return copied
 
 
 def test_the_pages_show_commands() -> None:
@@ -123,13 +122,8 @@ def test_the_pages_show_commands() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", commands())
 def test_a_command_on_a_page_runs(command: str, folder: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", *shlex.split(command)],
-        capture_output=True,
-        encoding="utf-8",
-        env=ENVIRONMENT,
-        check=False,
-    )
+    _, *words = shlex.split(command)
+    done = invoke(*words)  # in this process: a new one takes a second, and tests/cli starts some
     differs = "replay" in command and "--solver" in command  # exit code 1: the replay differs from the recording
-    assert done.returncode == (1 if differs else 0), done.stderr
+    assert done.exit_code == (1 if differs else 0), done.output
     assert done.stdout.strip()

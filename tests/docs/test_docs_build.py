@@ -39,12 +39,10 @@ MODULES = (
 )
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(out: Path) -> Path:
     """The built site."""
     for name in ("sphinx", "furo", "myst_parser", "sphinx_copybutton"):
         pytest.importorskip(name)
-    out = tmp_path_factory.mktemp("site")
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", str(out / "doctrees"), "docs", str(out)],
         cwd=ROOT,
@@ -80,18 +78,19 @@ def also_named(thing: object) -> set[str]:
 
 
 @pytest.mark.slow
-def test_the_site_builds_without_a_warning(site: Path) -> None:
+def test_the_site_builds_without_a_warning_and_is_whole(tmp_path: Path) -> None:
+    """One test, so that the site is built once however many processes share the tests."""
+    site = built(tmp_path)
     assert (site / "index.html").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("module", MODULES)
-def test_the_reference_describes_every_public_name(site: Path, module: str) -> None:
     found = documented(site)
-    names = public(module)
-    assert len(names) >= 3
-    there = importlib.import_module(module)
-    assert [name for name in names if not {f"{module}.{name}", *also_named(getattr(there, name))} & found] == []
+    for module in MODULES:
+        names = public(module)
+        assert len(names) >= 3
+        there = importlib.import_module(module)
+        missing = [name for name in names if not {f"{module}.{name}", *also_named(getattr(there, name))} & found]
+        assert missing == [], module
+    assert tags_without_a_link(site) == []
+    assert links_without_an_anchor(site) == []
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -103,17 +102,17 @@ def test_every_public_function_and_class_has_an_example(module: str) -> None:
     assert [name for name in without if name not in used] == []
 
 
-@pytest.mark.slow
-def test_every_tag_of_the_source_texts_is_a_link(site: Path) -> None:
+def tags_without_a_link(site: Path) -> list[str]:
+    """Tags of the source texts, such as [K 5.3], that are not links."""
     bare = []
     for page in site.rglob("*.html"):
         text = re.sub(r"<(pre|code|title|a)\b.*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
         bare += [f"{page.name}: {tag}" for tag in re.findall(r"\[[KD]\d[^\]<]*\]", text)]
-    assert bare == []
+    return bare
 
 
-@pytest.mark.slow
-def test_every_link_inside_the_site_leads_to_an_anchor(site: Path) -> None:
+def links_without_an_anchor(site: Path) -> list[str]:
+    """Links inside the site that lead nowhere."""
     texts = {page: page.read_text(encoding="utf-8") for page in site.rglob("*.html")}
     lost = []
     for page, text in texts.items():
@@ -128,4 +127,4 @@ def test_every_link_inside_the_site_leads_to_an_anchor(site: Path) -> None:
                     lost.append(f"{page.name}: {link}")
             elif anchor and f'id="{anchor}"' not in texts[there]:
                 lost.append(f"{page.name}: {link}")
-    assert lost == []
+    return lost

@@ -7,6 +7,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ def modules() -> list[str]:
 
 
 @pytest.mark.parametrize("name", modules())
-def test_docstrings_of_a_module_do_what_they_show(name: str) -> None:
+def test_docstrings_of_a_module_do_what_they_show(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         module = importlib.import_module(name)
     except ImportError as missing:
@@ -29,6 +30,7 @@ def test_docstrings_of_a_module_do_what_they_show(name: str) -> None:
             raise
         pytest.skip(f"{missing.name} is not installed")
     assert module.__doc__, f"{name} does not say what it is"
+    monkeypatch.chdir(tmp_path)  # some write files
     assert doctest.testmod(module).failed == 0
 
 

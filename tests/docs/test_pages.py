@@ -23,6 +23,20 @@ def test_the_readme_leads_with_a_picture_and_the_loop() -> None:
     assert len(text.splitlines()) <= 170
 
 
+FOR_DEVELOPERS = {"docs", "test", "dev", "bench", "gates"}
+
+
+def test_every_extra_is_named_where_a_user_installs() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    section = project.split("[project.optional-dependencies]")[1].split("\n[")[0]
+    extras = set(re.findall(r"^(\w+) = \[", section, re.MULTILINE))
+    assert len(extras) > 12
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert [extra for extra in sorted(extras) if f"`{extra}`" not in index] == []
+    (line,) = (line for line in PAGES[0].read_text(encoding="utf-8").splitlines() if line.startswith("pip install '.["))
+    assert [extra for extra in sorted(extras - FOR_DEVELOPERS) if not re.search(rf"\b{extra}\b", line)] == []
+
+
 NAMED = re.compile(r"`((?:core|bind|src|tests|docs|benchmarks|examples)/[\w./-]+)`")
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browser import PATIENCE, launched
+from browser import PATIENCE
 from supple import Frame, Motion, models
 
 pytestmark = pytest.mark.gate
@@ -127,31 +127,30 @@ def address(packages: Path) -> Iterator[str]:
 
 
 @pytest.mark.browser
-def test_a_browser_plays_what_is_written(packages: Path, address: str) -> None:
+def test_a_browser_plays_what_is_written(packages: Path, address: str, chromium: Any) -> None:
     from PIL import Image
 
     (packages / "player.html").write_text(PLAYER)
-    with launched() as browser:
-        for name, motion in motions().items():
-            motion.save(packages / "clip.glb")
-            page: Any = browser.new_page(viewport={"width": 480, "height": 480})
-            page.goto(f"{address}/player.html")
-            page.wait_for_function("Boolean(window.pose || window.failure)", timeout=1000 * PATIENCE)
-            assert page.evaluate("window.failure ?? null") is None
-            assert page.evaluate("window.duration") == pytest.approx(motion.duration, abs=1e-5)
-            links = [link.name for link in motion.linkage.links]
-            to_file = Frame.at([0, 0, 0], [[1, 0, 0], [0, 0, 1], [0, -1, 0]])  # z of the world is y of the file
-            pictures = []
-            for time in TIMES:
-                found = np.array(page.evaluate("([t, names]) => window.pose(t, names)", [time, links]))
-                expected = to_file.apply(motion.frames(time).matrix[:, :3, 3])
-                # three.js computes in double precision from the single precision of the file
-                reach = max(1.0, float(np.abs(expected).max()))
-                assert np.abs(found - expected).max() < 2e-6 * reach, (name, time)
-                shot = page.locator("canvas").screenshot(timeout=1000 * PATIENCE)
-                pictures.append(np.asarray(Image.open(io.BytesIO(shot)).convert("RGB"), dtype=int))
-            for picture in pictures:
-                drawn = np.abs(picture - picture[0, 0]).max(axis=-1) > 40
-                assert 0.003 < drawn.mean() < 0.8, name  # there is a figure, and it does not fill the picture
-            assert (np.abs(pictures[1] - pictures[-1]).max(axis=-1) > 40).mean() > 0.001  # it has moved
-            page.close()
+    for name, motion in motions().items():
+        motion.save(packages / "clip.glb")
+        page: Any = chromium.new_page(viewport={"width": 480, "height": 480})
+        page.goto(f"{address}/player.html")
+        page.wait_for_function("Boolean(window.pose || window.failure)", timeout=1000 * PATIENCE)
+        assert page.evaluate("window.failure ?? null") is None
+        assert page.evaluate("window.duration") == pytest.approx(motion.duration, abs=1e-5)
+        links = [link.name for link in motion.linkage.links]
+        to_file = Frame.at([0, 0, 0], [[1, 0, 0], [0, 0, 1], [0, -1, 0]])  # z of the world is y of the file
+        pictures = []
+        for time in TIMES:
+            found = np.array(page.evaluate("([t, names]) => window.pose(t, names)", [time, links]))
+            expected = to_file.apply(motion.frames(time).matrix[:, :3, 3])
+            # three.js computes in double precision from the single precision of the file
+            reach = max(1.0, float(np.abs(expected).max()))
+            assert np.abs(found - expected).max() < 2e-6 * reach, (name, time)
+            shot = page.locator("canvas").screenshot(timeout=1000 * PATIENCE)
+            pictures.append(np.asarray(Image.open(io.BytesIO(shot)).convert("RGB"), dtype=int))
+        for picture in pictures:
+            drawn = np.abs(picture - picture[0, 0]).max(axis=-1) > 40
+            assert 0.003 < drawn.mean() < 0.8, name  # there is a figure, and it does not fill the picture
+        assert (np.abs(pictures[1] - pictures[-1]).max(axis=-1) > 40).mean() > 0.001  # it has moved
+        page.close()

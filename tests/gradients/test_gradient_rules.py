@@ -199,3 +199,14 @@ class Differentiated:
 def test_a_tensor_with_gradients_given_to_the_linkage_names_the_module_to_use():
     with pytest.raises(BadInput, match=r"supple\.torch\.frame"):
         models.planar2().frame(Differentiated(), "tip")
+
+
+def test_the_gradient_of_solve_for_any_library_is_that_for_numpy():
+    for _, chain, q, rng in cases():
+        of_inverse = inverse.Inverse(chain, Solver())
+        if of_inverse.balls:
+            continue
+        gradient = rng.normal(size=q.shape)
+        expected = of_inverse.pulled(q, gradient)
+        for got, wanted in zip(of_inverse.pulled_in(np, q, gradient), expected, strict=True):
+            assert np.abs(got - wanted).max(initial=0) <= 1e-7 * (1 + np.abs(wanted).max(initial=0))

@@ -10,7 +10,6 @@ from importlib import util
 import numpy as np
 import pytest
 
-from browser import launched
 from driven_page import Browser
 from supple import models
 
@@ -99,43 +98,42 @@ def running(tmp_path, monkeypatch):
     made.close()
 
 
-def test_keys_of_the_browser_move_the_follower_stop_latches_and_a_pause_does_not(running):
+def test_keys_of_the_browser_move_the_follower_stop_latches_and_a_pause_does_not(running, chromium):
     arm, simulation = models.so101(), running.follower.simulation
 
     def height():
         return float(arm.frame(simulation.q, "gripper_frame_link").position[2])
 
     running.run()
-    with launched() as chromium:
-        browser = Browser(running.teleoperator.page, chromium)
-        assert browser.until(lambda: not running.held), running.held
-        browser.tab.mouse.click(330, 250)  # the scene: keys are for it
+    browser = Browser(running.teleoperator.page, chromium)
+    assert browser.until(lambda: not running.held), running.held
+    browser.tab.mouse.click(330, 250)  # the scene: keys are for it
 
-        def moves_up():
-            before = height()
+    def moves_up():
+        before = height()
 
-            def press():
-                browser.tab.keyboard.press("u")
-                return height() > before + 0.02
-
-            return browser.until(press)
-
-        assert moves_up()
-        browser.tab.keyboard.press("Escape")
-        assert browser.until(lambda: running.teleoperator.loop.stopped)
-        time.sleep(0.7)
-        stopped = simulation.q
-        for _ in range(10):
+        def press():
             browser.tab.keyboard.press("u")
-        time.sleep(0.5)
-        np.testing.assert_allclose(simulation.q, stopped, atol=0.01)
-        browser.button("re-arm").first.click()
-        assert browser.until(lambda: not running.held), running.held
-        running.pause()
-        assert browser.until(lambda: "no actions" in running.held)
-        time.sleep(1.5)  # longer than what counts as a lost arm
-        running.run()
-        assert browser.until(lambda: not running.held), running.held
-        browser.tab.mouse.click(330, 250)
-        assert moves_up()
+            return height() > before + 0.02
+
+        return browser.until(press)
+
+    assert moves_up()
+    browser.tab.keyboard.press("Escape")
+    assert browser.until(lambda: running.teleoperator.loop.stopped)
+    time.sleep(0.7)
+    stopped = simulation.q
+    for _ in range(10):
+        browser.tab.keyboard.press("u")
+    time.sleep(0.5)
+    np.testing.assert_allclose(simulation.q, stopped, atol=0.01)
+    browser.button("re-arm").first.click()
+    assert browser.until(lambda: not running.held), running.held
+    running.pause()
+    assert browser.until(lambda: "no actions" in running.held)
+    time.sleep(1.5)  # longer than what counts as a lost arm
+    running.run()
+    assert browser.until(lambda: not running.held), running.held
+    browser.tab.mouse.click(330, 250)
+    assert moves_up()
     assert simulation.outside == 0

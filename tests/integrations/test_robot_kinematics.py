@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from supple.integrations.lerobot import RobotKinematics
 from supple.teleop import SimulatedArm
 
 JOINTS = ["shoulder_pan", "shoulder_lift", "elbow_flex", "wrist_flex", "wrist_roll"]
+DATA = Path(models.__file__).parent / "data"
 LINK, FPS = "gripper_frame_link", 30.0
 ARM = models.so101()
 START = np.array([0.0, -20.0, 35.0, 40.0, 5.0, 42.0])
@@ -246,6 +248,9 @@ def test_a_copy_begins_anew():
         ({"joint_names": ["elbow_flex", "elbow_flex"]}, BadInput, "twice"),
         ({"target_frame_name": "gripper"}, UnknownName, "gripper_link"),
         ({"urdf_path": "nowhere.urdf"}, FileNotFoundError, "nowhere.urdf"),
+        ({"urdf_path": "so100"}, FileNotFoundError, "no file or bundled model named 'so100'; did you mean 'so101'"),
+        ({"urdf_path": f"{DATA}/so10.urdf"}, FileNotFoundError, "did you mean '.*so101.urdf'"),
+        ({"urdf_path": "SO101/so101_new_calib.urdf"}, FileNotFoundError, "there is a bundled model 'so101'"),
         ({"urdf_path": "panda", "target_frame_name": "panda_leftfinger"}, BadInput, "slides"),
         ({"sign": 0}, BadInput, "a sign is 1 or -1"),
         ({"sign": {"elbow": -1}}, UnknownName, "joint .in sign. named 'elbow'"),

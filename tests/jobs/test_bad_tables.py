@@ -260,7 +260,6 @@ def test_csv_rows_that_are_no_numbers_are_marked(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.alone
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of a process is read from /proc")
 def test_memory_does_not_grow_with_the_row_group(tmp_path):
     rows = 400_000

@@ -301,10 +301,9 @@ def test_indexing_picks_frames_whatever_their_number(n):
     assert f[[2, 0]] == Frame.at([[6, 7, 8], [0, 1, 2]])
     assert [x.position[0] for x in f] == list(range(0, 3 * n, 3))
     assert len(f) == n
-    with pytest.raises(IndexError):
-        f[n]
-    with pytest.raises(IndexError):
-        f[0, 0]
+    for wrong in (n, (0, 0), "x"):
+        with pytest.raises(IndexError, match=f"there are {n} frames"):
+            f[wrong]
 
 
 def test_arrays_stand_on_either_side_of_a_product():
@@ -587,3 +586,8 @@ def test_an_error_about_many_frames_names_the_rows(call, message):
     m[9, 0, 0] += 1
     with pytest.raises(BadInput, match=message):
         call(p, q, m)
+
+
+def test_frames_and_points_whose_axes_do_not_broadcast_are_refused_in_words():
+    with pytest.raises(BadInput, match=r"frame and points have leading axes \(2,\) and \(3,\)"):
+        Frame(np.tile(np.eye(4), (2, 1, 1))).apply(np.zeros((3, 3)))

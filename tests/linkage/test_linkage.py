@@ -228,7 +228,8 @@ def test_q_takes_values_by_name_and_leaves_the_others_at_rest():
     [
         (lambda a: a.q(elbo=1), UnknownName, "no joint named 'elbo'; did you mean 'elbow'?"),
         (lambda a: a.q(wrist=1), BadInput, "joint 'wrist' has no value of its own: it is fixed"),
-        (lambda a: a.q(elbow=[1, 2]), BadInput, "joint 'elbow' takes 1 value(s), got [1, 2]"),
+        (lambda a: models.human().q(left_shoulder=0.5), BadInput, "joint 'left_shoulder' takes 3 values, got 0.5"),
+        (lambda a: a.q(elbow=[1, 2]), BadInput, "joint 'elbow' takes one value, got [1, 2]"),
         (lambda a: a.q(elbow=math.nan), BadInput, "the value of joint 'elbow' must be finite, got nan"),
         (lambda a: a.joint("wrst"), UnknownName, "no joint named 'wrst'; did you mean 'wrist'?"),
         (lambda a: a.link("hnd"), UnknownName, "no link named 'hnd'; did you mean 'hand'?"),
@@ -270,7 +271,7 @@ def test_q_takes_values_by_name_and_leaves_the_others_at_rest():
         (lambda a: a.attach("hand", hand(), at=[0, 0, 1]), BadInput, "at must be a single Frame"),
         (lambda a: a.locked(["elbo"]), UnknownName, "no joint named 'elbo'; did you mean 'elbow'?"),
         (lambda a: a.locked({"elbow": math.inf}), BadInput, "the value of joint 'elbow' must be finite, got inf"),
-        (lambda a: a.locked({"elbow": "bent"}), BadInput, "joint 'elbow' takes 1 value(s), got 'bent'"),
+        (lambda a: a.locked({"elbow": "bent"}), BadInput, "joint 'elbow' takes one value, got 'bent'"),
         (lambda a: a.locked(["wrist"]), BadInput, "joint 'wrist' has no value of its own: it is fixed"),
         (lambda _: hand().locked(["thumb"]), BadInput, "joint 'thumb' has no value of its own: it mimics 'finger'"),
     ],

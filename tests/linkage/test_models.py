@@ -170,7 +170,7 @@ def test_the_two_arms_of_baxter_and_g1_rest_as_mirror_images():
 
 
 @pytest.mark.parametrize("name", ["panda", "ur5", "so101", "iiwa14", "baxter", "g1"])
-def test_meshes_are_in_the_box(name):
+def test_meshes_are_bundled(name):
     meshes = [g.shape for link in models.get(name).links for g in link.geometry]
     assert len(meshes) >= 7
     for mesh in meshes:
@@ -195,7 +195,7 @@ def test_every_file_tells_its_source_and_licence():
         assert (DATA / "licenses" / text).is_file()
 
 
-def test_a_name_that_is_not_in_the_box_is_answered_with_near_ones():
+def test_a_name_that_is_not_bundled_is_answered_with_near_ones():
     with pytest.raises(UnknownName, match="no bundled model named 'pandas'; did you mean 'panda'"):
         models.get("pandas")
     with pytest.raises(UnknownName, match="no bundled model named 'ur55'; did you mean 'ur5'"):

@@ -44,3 +44,67 @@ def test_too_little_memory_for_64_threads_is_no_crash(room):
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.strip() in ("done", "MemoryError")
+
+
+WITHOUT_THREADS = """
+import os
+import pathlib
+import resource
+import tempfile
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+import supple
+from supple import Goal, Solver, jobs
+
+arm, link = supple.models.panda(), "panda_hand_tcp"
+q = arm.random(40_000, seed=0)
+folder = pathlib.Path(tempfile.mkdtemp())
+folder.chmod(0o777)
+values = pa.FixedSizeListArray.from_arrays(pa.array(q[:200].reshape(-1)), 8)
+pyarrow.parquet.write_table(pa.table({"q": values}), folder / "in.parquet")
+
+
+def everything(count):
+    space = supple.reachable(arm, link, samples=count, progress=False)
+    path = supple.solve_path(arm, Goal(link, arm.frame(np.linspace(arm.rest, arm.rest + 0.1, 20), link)))
+    found = supple.solve(arm, Goal(link, arm.frame(q[: count // 10], link)))
+    arms = Solver().track(arm, link, start=q[:500]).step(arm.frame(q[500:1000], link), 0.01)
+    made = folder / f"out{threading.active_count()}{os.getuid()}"
+    jobs.forward(arm, folder / "in.parquet", made, joints="q", link=link).run(progress=False)
+    table = pyarrow.parquet.read_table(next(made.glob("*.parquet"))).column("pose").to_pylist()
+    return [space.counts, path.q, found.q, arms.q, arm.frame(q, link).matrix, np.array(table)]
+
+
+expected = everything(20_000)  # also imports what it needs: the next user may not be able to read it
+if os.getuid() == 0:
+    os.setgid(54321)  # limits do not hold for the superuser
+    os.setuid(54321)
+resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+try:
+    threading.Thread(target=int).start()
+    print("threads start nevertheless")
+except RuntimeError:
+    for found, wanted in zip(everything(20_000), expected, strict=True):
+        assert np.array_equal(found, wanted)
+    print("done")
+"""
+
+
+@pytest.mark.slow
+def test_where_no_thread_can_start_the_results_are_the_same():
+    pytest.importorskip("pyarrow", reason="jobs need pyarrow")
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_THREADS],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "SUPPLE_THREADS": "16"},
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    if done.stdout.strip() == "threads start nevertheless":
+        pytest.skip("RLIMIT_NPROC does not hold here")
+    assert done.stdout.strip() == "done"

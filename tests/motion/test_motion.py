@@ -318,6 +318,10 @@ def test_a_motion_says_what_it_is():
     motion = Motion(SLIDE, [0, 2, 9], [[0.0], [5], [4]])
     assert str(motion) == "slide moves for 9 s through 3 keys, slide the fastest at 2.5 m/s, beyond its speeds"
     assert repr(motion) == f"<Motion: {motion}>"
+    for excess, said in ((5e-5, "within its limits"), (1e-3, "beyond its limits")):  # as far as the text is precise
+        beyond = Motion(SLIDE, [0, 9], [[0.0], [9 + excess]])
+        assert not beyond.within_limits()
+        assert str(beyond).endswith(said)
     assert str(Motion(SLIDE, [0], [[0.0]])) == "slide stands still for 0 s, 1 key"
     assert "within its limits" in str(motion.retimed(60))
 

@@ -316,10 +316,20 @@ def test_it_says_where_it_left_the_path():
     )
     assert f"left the path at frame {done.left} ({done.left / 10:g} s), {beyond.sum()} of 31 not arrived" in str(done)
     assert "tip is out of reach by 15.3 m" in str(done)
+    assert done.why.startswith(f"frames {done.left} to 30 ({done.left / 10:g} to 3 s): ")
     assert repr(done) == f"<PathSolution: {done}>"
 
 
-def test_what_followed_says_so():
+def test_without_times_it_says_none():
+    arm = models.planar3()
+    here = arm.frame(START, "tip").position
+    done = solve_path(arm, GoalPath.line(here, [-45, 5, 0]).goal("tip", 31), START)
+    assert f"left the path at frame {done.left}, " in str(done)
+    assert done.why.startswith(f"frames {done.left} to 30: ")
+    assert " s)" not in f"{done} {done.why}"
+
+
+def test_a_path_solution_prints_whether_it_arrived():
     arm = models.planar3()
     here = arm.frame(START, "tip").position
     done = solve_path(arm, GoalPath.line(here, here - 0.1 * here).goal("tip", 11), START)

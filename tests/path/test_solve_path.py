@@ -33,8 +33,8 @@ def smooth_motion(arm: Linkage, frames: int, seed: int, closed: bool = False) ->
     wave = np.sin(2 * np.pi * turns * s + random.uniform(0, 6.28, (1, arm.dof))) * random.uniform(0.1, 0.6, arm.dof)
     fastest = np.abs(np.diff(wave, axis=0)).max(axis=0) * RATE * half[0]
     wave *= np.minimum(1, 0.6 * np.minimum(arm.speed, 3.0) / fastest)
-    room = 0.95 - np.abs(wave).max(axis=0)
-    return (lower + upper) / 2 + half * (wave + random.uniform(-room, room))
+    left = 0.95 - np.abs(wave).max(axis=0)
+    return (lower + upper) / 2 + half * (wave + random.uniform(-left, left))
 
 
 def fast_closed_motion(arm: Linkage, frames: int, seed: int) -> np.ndarray:
@@ -46,8 +46,8 @@ def fast_closed_motion(arm: Linkage, frames: int, seed: int) -> np.ndarray:
     wave = (random.normal(size=(3, arm.dof)) / turns * sines).sum(axis=1)
     wave *= random.uniform(0.1, 0.9, arm.dof) / np.abs(wave).max(axis=0)
     wave *= np.minimum(1, 0.8 * np.minimum(arm.speed, 3.0) / (np.abs(np.diff(wave, axis=0)).max(axis=0) * RATE * half))
-    room = 0.98 - np.abs(wave).max(axis=0)
-    return (arm.lower + arm.upper) / 2 + half * (wave + random.uniform(-room, room))
+    left = 0.98 - np.abs(wave).max(axis=0)
+    return (arm.lower + arm.upper) / 2 + half * (wave + random.uniform(-left, left))
 
 
 def errors(arm: Linkage, link: str, q: np.ndarray, wanted: Frame) -> tuple[float, float]:
@@ -383,5 +383,20 @@ def test_many_paths_have_no_single_motion() -> None:
     for name in ("motion", "left", "reconfigurations", "worst_step", "why"):
         with pytest.raises(ValueError, match=r"use done\[i\]"):
             getattr(done, name)
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="a single path cannot be indexed"):
         done[0][0]
+    with pytest.raises(IndexError, match=r"there are 2 paths: \[2\]"):
+        done[2]
+    assert len(list(done)) == 2
+
+
+def test_frames_that_come_too_soon_after_one_out_of_reach_are_not_called_out_of_reach() -> None:
+    arm = models.panda()
+    angle = np.linspace(0, np.pi / 2, 60)
+    position = np.stack([0.45 * np.cos(angle), 0.45 * np.sin(angle), np.full_like(angle, 0.35)], -1)
+    position[30] = [5, 0, 0]
+    done = solve_path(arm, Goal("panda_hand_tcp", Frame.at(position, Frame.rpy(np.pi, 0, 0))), rate=10)
+    assert done.why.startswith("frame 30 (3 s): panda_hand_tcp is out of reach by 4")
+    assert "frames 30" not in done.why
+    away = solve_path(arm, Goal("panda_hand_tcp", position=[[0.5 + 0.05 * k, 0, 0.3] for k in range(30)]), rate=10)
+    assert "is out of reach by up to 1" in away.why

@@ -77,14 +77,14 @@ def test_the_seed_itself_is_read() -> None:
 
 @quick
 @given(st.binary(max_size=400))
-def test_random_bytes(data: bytes) -> None:
+def test_random_bytes_are_read_or_refused(data: bytes) -> None:
     reads_or_refuses(data)
 
 
 @pytest.mark.slow
 @quick
 @given(st.text(max_size=400))
-def test_random_text(text: str) -> None:
+def test_random_text_is_read_or_refused(text: str) -> None:
     reads_or_refuses(text)
     reads_or_refuses(f"<robot>{text}</robot>")
 

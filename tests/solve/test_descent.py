@@ -61,7 +61,7 @@ def check(compared, least):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("keep", [True, False], ids=["limits", "no limits"])
-@pytest.mark.parametrize("block", range(2))
+@pytest.mark.parametrize("block", [0, pytest.param(1, marks=pytest.mark.gate)])
 def test_a_sweep_is_the_oracles(block, keep):
     check([(*compare(c, Rank.OUTERMOST, keep), c.seed) for c in cases(250 * block, 250)], 0.5)
 
@@ -90,7 +90,7 @@ def left(c, q):
 @pytest.mark.parametrize("rank", RANKS)
 def test_no_sweep_raises_its_error_or_leaves_the_limits(rank):
     fell = steps = 0
-    for c in cases(0, 1000):
+    for c in cases(0, 400):
         solver = Solver(method=method.coordinate_descent(rank), max_step=1e9)
         q, before = c.q, left(c, c.q)
         for _ in range(2):
@@ -101,8 +101,8 @@ def test_no_sweep_raises_its_error_or_leaves_the_limits(rank):
             fell += after < 0.99 * before
             steps += 1
             before = after
-    assert steps > 1900
-    assert fell > 1000
+    assert steps > 700
+    assert fell > 350
 
 
 def arm(*joints):

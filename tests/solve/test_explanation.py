@@ -368,3 +368,35 @@ def test_the_speed_of_a_relative_goal_is_the_relative_one():
         step._result[arm.dof : 2 * arm.dof] = velocity
         said = explanation.effectors_too_slow(arm, tracker.goals, speeds, step)
         assert said == (["hand at its speed limit"] if limited else [])
+
+
+def test_a_margin_is_called_a_margin_and_not_a_limit():
+    arm = chain([1.0], [1.0])
+    for solver in Solver(margin=0.1), Solver(method=method.damped(), margin=0.1):
+        for angle, end in (0.95, "50 mrad inside the margin of its upper limit"), (1.2, "0.2 rad past its upper limit"):
+            goal = Goal("tip", position=[math.cos(angle), math.sin(angle), 0], weight=(1, 1, 0))
+            found = solver.solve(arm, goal)
+            assert found.q[0] == pytest.approx(0.9)
+            assert found.why.endswith(f"{arm.names[0]} would have to be {end}")
+            assert found.why in str(found)
+    ball = Linkage("ball", [Joint.ball("b", "base", "tip", swing=0.5)])
+    tilted = Goal("tip", orientation=Frame.turn([1, 0, 0], 0.45).rotation)
+    said = Solver(margin=0.1).solve(ball, tilted).why
+    assert said.endswith("b would have to be 50 mrad past the margin of its limits")
+    assert Solver().solve(ball, tilted).arrived
+
+
+def test_a_tracker_counts_the_way_left_to_a_margin():
+    arm = chain([1.0], [1.0])
+    goal = Goal("tip", position=[1, 0, 0], weight=(1, 1, 0))
+    for margin, words in (0.0, "its upper limit"), (0.1, "the margin of its upper limit"):
+        tracker = Solver().track(arm, goal, margin=margin)
+        said = set()
+        for angle in 0.004 * np.arange(400):
+            step = tracker.step(Frame.at([math.cos(angle), math.sin(angle), 0]), 0.01)
+            said.update(step.warnings)
+        name = arm.names[0]
+        assert said
+        assert all(text.startswith(f"{name} has ") for text in said)
+        assert all(f" left to {words}, " in text for text in said)
+        assert step.why == f"{name} at {words}"

@@ -313,7 +313,7 @@ def test_a_cone_around_a_point_is_enough():
 
 def test_a_point_to_look_at_that_is_passed_through_makes_no_jump():
     place = HEAD.frame(HEAD.rest, TOOL).position
-    for way in np.random.default_rng(2).normal(size=(20, 3)):
+    for way in np.random.default_rng(2).normal(size=(6, 3)):
         along = np.linspace(-0.02, 0.02, 4001)[:, None] * way / np.linalg.norm(way)
         rows = np.array([evaluated(HEAD, [Goal(TOOL, axis=[0, 0, 1], look_at=place + x)], HEAD.rest)[0] for x in along])
         assert np.isfinite(rows).all()

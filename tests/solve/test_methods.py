@@ -75,21 +75,21 @@ def agree(found, wanted, condition):
 
 @pytest.mark.slow
 def test_random_goals_cover_every_kind_of_goal():
-    found = [c for block in BLOCKS for c in cases(block)]
-    assert len(found) > 1900
+    found = [c for block in BLOCKS[:3] for c in cases(block)]
+    assert len(found) > 700
     assert {joint.kind for c in found for joint in c.tree.joints} == set(oracle.Kind)
     assert {len(c.goals) for c in found} == {1, 2, 3}
-    assert sum(c.rank < min(c.J.shape) for c in found) > 300  # singular ones too
-    assert sum(c.J.shape[0] > c.J.shape[1] for c in found) > 300
-    assert sum(c.J.shape[0] < c.J.shape[1] for c in found) > 300
-    assert sum(c.unclear for c in found) < 40
-    assert sum(c.feeble for c in found) < 100
+    assert sum(c.rank < min(c.J.shape) for c in found) > 110  # singular ones too
+    assert sum(c.J.shape[0] > c.J.shape[1] for c in found) > 110
+    assert sum(c.J.shape[0] < c.J.shape[1] for c in found) > 110
+    assert sum(c.unclear for c in found) < 15
+    assert sum(c.feeble for c in found) < 40
 
 
 # -- each against the oracle ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("block", first_is_quick(BLOCKS))
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS, 3))
 def test_error_and_jacobian_are_the_oracles(block):
     for c in cases(block):
         plan = compilation.compiled(c.tree, c.goals, Solver())
@@ -132,7 +132,7 @@ def wanted_steps(c):
         )
 
 
-@pytest.mark.parametrize("block", first_is_quick(BLOCKS))
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS, 3))
 def test_each_method_takes_the_oracles_step(block):
     compared = {}
     for c in cases(block):
@@ -197,7 +197,7 @@ def test_an_arm_that_is_straight_but_for_rounding_has_no_inverse():
     assert np.abs(bent - [0.3, 0.5] - np.linalg.solve(J, e)).max() < 1e-12
 
 
-@pytest.mark.parametrize("block", first_is_quick(BLOCKS[:4]))
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS[:4], 2))
 def test_a_joint_at_its_limit_that_is_pressed_outward_takes_no_part(block):
     ways = {
         "damped": lambda e, J, ends: oracle.damped(e, J, 0.01),
@@ -244,7 +244,7 @@ def test_a_step_is_taken_by_turning_on_and_brought_within_limits():
 # -- pseudo-inverse and damping ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("block", first_is_quick(BLOCKS))
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS, 3))
 def test_the_pseudoinverse_gives_the_shortest_step_that_does_most(block):
     rng = np.random.default_rng(block)
     for c in cases(block):
@@ -263,7 +263,7 @@ def test_the_pseudoinverse_gives_the_shortest_step_that_does_most(block):
         assert (np.linalg.norm(aside, axis=1) >= size * (1 - 1e-12)).all(), c.seed
 
 
-@pytest.mark.parametrize("block", first_is_quick(BLOCKS))
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS, 3))
 def test_damping_tends_to_the_pseudoinverse(block):
     for c in cases(block):
         if c.unclear or c.feeble or c.condition > 1e3 or not c.rank:
@@ -321,7 +321,7 @@ def elbows(c, gain, wanted):
     yield prefer.elbow(link, gain=gain, point=wanted), gain * unit**2 * (J.T @ to) / length, 1e-10
 
 
-@pytest.mark.parametrize("block", first_is_quick(BLOCKS[:4]))
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS[:4], 2))
 def test_a_preference_is_the_control_expression_and_adds_nothing_to_the_hand(block):
     kinds = set()
     for c in cases(block):
@@ -345,7 +345,7 @@ def test_a_preference_is_the_control_expression_and_adds_nothing_to_the_hand(blo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", first_is_quick(BLOCKS[:4]))
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS[:4], 2))
 @pytest.mark.parametrize("way", ["damped", "alternative_jacobian"])
 def test_damping_lets_no_preference_into_the_hand(way, block):
     moved = 0
@@ -365,7 +365,7 @@ def test_damping_lets_no_preference_into_the_hand(way, block):
     assert moved > 100
 
 
-@pytest.mark.parametrize("block", first_is_quick(BLOCKS[:4]))
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS[:4], 2))
 def test_a_preference_leads_towards_its_values_from_either_side(block):
     sides = [0, 0]
     for c in cases(block):
@@ -402,7 +402,7 @@ def test_a_mirrored_arm_prefers_the_mirror_image():
 # -- transpose, and steps that do not raise the error -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("block", first_is_quick(BLOCKS))
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS, 3))
 def test_the_transpose_with_its_best_scale_never_raises_the_linearised_error(block):
     for c in cases(block):
         step = change(c, Solver(method=method.transpose(), **FREE))
@@ -413,7 +413,7 @@ def test_the_transpose_with_its_best_scale_never_raises_the_linearised_error(blo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", first_is_quick(BLOCKS[:4]))
+@pytest.mark.parametrize("block", first_is_quick(BLOCKS[:4], 2))
 @pytest.mark.parametrize("way", ["transpose", "coordinate_descent", "damped", "selectively_damped"])
 def test_with_halving_no_step_raises_the_true_error(way, block):
     fell = steps = 0

@@ -4,7 +4,23 @@ import numpy as np
 import pytest
 
 import supple
-from supple import BadInput, Goal, GoalPath, Outcome, Solver, damping, method, models, prefer, solve, solve_path, view
+from supple import (
+    BadInput,
+    Frame,
+    Goal,
+    GoalPath,
+    Motion,
+    Outcome,
+    Solver,
+    UnknownName,
+    damping,
+    method,
+    models,
+    prefer,
+    solve,
+    solve_path,
+    view,
+)
 
 PANDA = models.panda()
 TIP = "panda_hand_tcp"
@@ -147,3 +163,28 @@ def test_a_ragged_command_is_named():
     arm = models.ur5()
     with pytest.raises(BadInput, match="goal must be numbers"):
         Solver().track(arm, "tool0").step([[1], [2, 3]], 0.01)
+
+
+OTHER_LIBRARIES = {
+    "method.pinv": (lambda: method.pinv(), "did you mean pseudoinverse?"),
+    "method.DLS": (lambda: method.DLS(), "did you mean damped?"),
+    "method.get": (lambda: method.get("ccd"), "it is 'coordinate_descent' here"),
+    "damped(25)": (lambda: method.damped(25), "belong to the solver: Solver(method=method.damped(), damping=...)"),
+    "inverse(tol=)": (lambda: method.inverse(max_step=1), "Solver(method=method.inverse(), max_step=...)"),
+    "damping.mayorga": (lambda: Solver(method=method.damped(), damping=damping.mayorga), "damping.mayorga()"),
+    "found.success": (lambda: solve(PANDA, Goal(TIP, FRAME)).success, "did you mean arrived?"),
+    "Frame(p, r)": (lambda: Frame([0, 0, 1], [1, 0, 0, 0]), "Frame.at(position, Frame.quaternion("),
+    "Frame.quaternion(r, p)": (lambda: Frame.quaternion([1, 0, 0, 0], [0, 0, 1]), "Frame.at(position, "),
+    "seven numbers": (lambda: Goal(TIP, np.zeros((5, 7))), "not (5, 7); with a position and a quaternion write"),
+    "sixteen numbers": (lambda: Goal(TIP, np.zeros((5, 16))), "write array.reshape(*array.shape[:-1], 4, 4)"),
+    "quaternion=": (lambda: Goal(TIP, position=[0, 0, 1], quaternion=[1, 0, 0, 0]), "orientation=Frame.quaternion("),
+    "Motion.load(fps=)": (lambda: Motion.load("walk.bvh", fps=30), "load has no option 'fps'"),
+}
+
+
+@pytest.mark.parametrize("what", OTHER_LIBRARIES)
+def test_words_of_other_libraries_are_answered_with_what_to_write(what):
+    call, said = OTHER_LIBRARIES[what]
+    with pytest.raises((BadInput, UnknownName, AttributeError)) as refused:
+        call()
+    assert said in str(refused.value)

@@ -51,12 +51,12 @@ def judged(arm, goals, found, lost=0.0):
 # -- what can be reached is found -------------------------------------------------------------------------------
 
 
-def test_the_search_knows_every_stock_linkage():
+def test_the_search_knows_every_bundled_linkage():
     assert set(HANDS) == set(models.names())
 
 
 @pytest.mark.parametrize("name", HANDS)
-def test_every_frame_that_a_stock_arm_can_reach_is_found(name):
+def test_every_frame_that_a_bundled_arm_can_reach_is_found(name):
     arm, link = models.get(name), HANDS[name]
     goal = Goal(link, arm.frame(arm.random(2000, seed=1), link))
     judged(arm, [goal], solve(arm, goal), 0.0005)
@@ -380,7 +380,7 @@ def test_several_answers_differ_arrive_and_are_sorted(name, started):
         mine = found.q[i][found.arrived[i]]
         assert (np.flatnonzero(found.arrived[i]) == np.arange(len(mine))).all()  # those found come first
         beyond = found[i][len(mine) :]
-        assert (beyond.outcomes == Outcome.OUT_OF_BUDGET.value).all()
+        assert (beyond.outcomes == Outcome.NO_MORE.value).all()
         assert (beyond.q == mine[0]).all()
         far = np.linalg.norm((mine - (start[i] if started else middle))[:, moved], axis=1)
         assert (np.diff(far) >= -1e-9).all()

@@ -301,7 +301,7 @@ def test_goals_and_starts_are_read_and_never_changed():
 # -- the bar, and Ctrl-C ----------------------------------------------------------------------------------------
 
 LONG = """
-import sys, time
+import sys, threading, time
 import numpy as np
 from supple import Goal, Outcome, errors, solve, models
 arm, hand = models.panda(), "panda_hand_tcp"
@@ -310,7 +310,11 @@ frames[:, :3, 3] *= 1.15
 frames = np.tile(frames, (count // 1000, 1, 1))
 out, start = np.zeros((count, 8)), np.broadcast_to(arm.rest + 0.01, (count, 8))
 goals = Goal(hand, frames)
-print("ready", flush=True)
+def report():
+    while not out[:1000].any(axis=1).all():
+        time.sleep(0.01)
+    print("ready", flush=True)
+threading.Thread(target=report, daemon=True).start()
 try:
     solve(arm, goals, start, out=out, progress=PROGRESS)
 except errors.Interrupted as stop:
@@ -334,7 +338,7 @@ def interrupted(progress, wait):
         assert child.stdout.readline() == b"ready\n"
         seen = wait(child)
         child.send_signal(signal.SIGINT)
-        said, more = child.communicate(timeout=60)
+        said, more = child.communicate(timeout=300)
     assert child.returncode == 0, more.decode()[-2000:]
     word, done, *_ = said.decode().split()
     assert word == "done"

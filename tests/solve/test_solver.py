@@ -41,9 +41,12 @@ def test_some_of_many_solutions_are_a_solution():
         assert some.error[..., 0, :3] == pytest.approx(there * [1, 1, 0], abs=1e-12)
     assert found[2, 3].outcome is Outcome.STUCK
     assert found[2, 3].why.startswith("tip is out of reach by 20 m along ")
-    for wrong in ((0, 0, 0), 3, (0, 4)):
-        with pytest.raises(IndexError):
+    for wrong in ((0, 0, 0), 3, (0, 4), "x", 2**70):
+        with pytest.raises(IndexError, match=r"there are solutions of shape \(3, 4\)"):
             found[wrong]
+    with pytest.raises(IndexError, match=r"there are 4 solutions: \[4\]"):
+        found[0][4]
+    assert len(list(found[0])) == 4
     with pytest.raises(IndexError, match="a single solution cannot be indexed"):
         found[0, 0][0]
     with pytest.raises(TypeError, match="a single solution has no length"):
@@ -132,20 +135,25 @@ REFUSED = {
     "goals must be a Goal or several, got None": lambda: solve(ARM, None),
     "linkage must be a Linkage, got 'panda'": lambda: solve("panda", flat(1, 2)),
     "start must have shape (..., 3), not (2,)": lambda: solve(ARM, flat(1, 2), [1, 2]),
+    "not (4, 4); a goal's frame belongs to the goal: write Goal(link, frame)": lambda: solve(
+        ARM, flat(1, 2), np.eye(4)
+    ),
     "start must have shape (..., 3), not ()": lambda: solve(ARM, flat(1, 2), 1.0),
     "start must be numbers of shape (..., 3)": lambda: solve(ARM, flat(1, 2), "rest"),
     "start must be finite": lambda: solve(ARM, flat(1, 2), [1, np.nan, 2]),
-    "the leading axes of goals and start must broadcast": lambda: solve(
+    "goals and start have leading axes (5,) and (4,), which do not broadcast": lambda: solve(
         ARM, Goal("tip", position=np.ones((5, 3))), np.ones((4, 3))
     ),
-    "goals and start must broadcast": lambda: solve(
+    "have leading axes (5,) and (4,), which": lambda: solve(
         ARM, [Goal("tip", position=np.ones((5, 3))), Goal("link2", position=np.ones((4, 3)))]
     ),
     "needs a square Jacobian, but the goals have 2 rows and 3 joint values move them; use method.pseudoinverse()": (
         lambda: solve(ARM, flat(1, 2), method=method.inverse())
     ),
     "goals have 6 rows and 7 joint values": lambda: solve(PANDA, Goal(HAND, Frame()), method=method.inverse()),
-    "method must be a value of supple.method, such as method.damped(), got 'damped'": lambda: Solver(method="damped"),
+    "method must be a value of supple.method, such as method.damped(), got 3": lambda: Solver(method=3),
+    "method must be a value of supple.method; write method.damped()": lambda: Solver(method="damped"),
+    "method must be a value of supple.method; write method.pseudoinverse()": lambda: Solver(method="pinv"),
     "prefer must be a value of supple.prefer, such as prefer.centre(), got 0.1": lambda: Solver(prefer=0.1),
     "damping must be a number, not negative, got -1": lambda: Solver(damping=-1),
     "damping must be a number, not negative, got nan": lambda: Solver(damping=float("nan")),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,8 +14,6 @@ import pytest
 PATIENCE = 120  # seconds until something that must happen counts as not happening; usually it takes one or two
 SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 OFFLINE = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
-
-_open: list[Any] = []  # the browser of this process
 
 
 def missing(reason: str) -> None:
@@ -26,10 +25,7 @@ def missing(reason: str) -> None:
 
 @contextmanager
 def launched() -> Iterator[Any]:
-    """A headless Chromium that draws without a GPU: the one that is open already, or a new one."""
-    if _open:  # Playwright runs once in a process
-        yield _open[0]
-        return
+    """A headless Chromium that draws without a GPU. Playwright runs once in a process: see the fixture `chromium`."""
     try:
         import viser  # noqa: F401
         from playwright.sync_api import sync_playwright
@@ -42,12 +38,46 @@ def launched() -> Iterator[Any]:
         missing("no Chromium found; run python tests/setup_browser.py")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=SOFTWARE + OFFLINE)
-        _open.append(browser)
         try:
             yield browser
         finally:
-            _open.clear()
             browser.close()
+
+
+@contextmanager
+def patient() -> Iterator[pytest.MonkeyPatch]:
+    """The servers of pages wait for their browser as long as the tests do; make them inside.
+
+    A browser that draws on a busy processor may be silent for many seconds. Else it would lose its connection, and the
+    page its seat.
+    """
+    from supple.teleop.page import heartbeat
+    from supple.view import server, sockets
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(server, "PING", (5.0, PATIENCE))
+        patched.setattr(server, "SILENT_SECONDS", PATIENCE)
+        for module in (server, sockets):
+            patched.setattr(module, "HANDSHAKE_SECONDS", PATIENCE)
+        patched.setattr(heartbeat, "PATIENCE", PATIENCE)
+        patched.setattr(heartbeat, "SEAT_SECONDS", PATIENCE)
+        yield patched
+
+
+def until(tab: Any, happened: Callable[[], Any], seconds: float = PATIENCE) -> bool:
+    """Whether something happens in time; the events of the tab are served meanwhile."""
+    end = time.monotonic() + seconds
+    while not happened():
+        if time.monotonic() > end:
+            return False
+        tab.wait_for_timeout(20)
+    return True
+
+
+def plain(server: Any) -> None:
+    """Without shadows and reflections: drawn by the processor, the reflections alone take 7 s when a page opens."""
+    server.scene.configure_default_lights(cast_shadow=False)
+    server.scene.configure_environment_map(hdri=None)
 
 
 def differing(one: np.ndarray, other: np.ndarray) -> int:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import io
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
+import browser
 from browser import PATIENCE
 from supple import Frame
 from supple.teleop.command import Tick
 from supple.teleop.page.arm import Arm
 
 SIZE = {"width": 900, "height": 560}
+_TWO_FRAMES = """() => new Promise((done) => {
+  setTimeout(done, 5000);
+  requestAnimationFrame(() => requestAnimationFrame(done));
+})"""
 VISER_ERRORS = (
     "Unable to preventDefault inside passive event listener invocation.",  # when a ball is pressed
-    "Tried to update non-existent component",  # data of a plot that was just replaced
+    "Tried to update non-existent component",  # of a plot or panel that was replaced before a busy browser made it
 )
 
 
@@ -40,16 +44,16 @@ class Browser:
         (self.id,) = set(page._server.get_clients()) - before
 
     @property
+    def complaints(self) -> list[str]:
+        """What the tab complained about, but for known lines of viser."""
+        return [error for error in self.errors if not error.startswith(VISER_ERRORS)]
+
+    @property
     def arm(self) -> Arm:
         return self.page.session.arm
 
     def until(self, happened: Callable[[], Any], seconds: float = PATIENCE) -> bool:
-        end = time.monotonic() + seconds
-        while not happened():
-            if time.monotonic() > end:
-                return False
-            self.tab.wait_for_timeout(40)
-        return True
+        return browser.until(self.tab, happened, seconds)
 
     def says(self, status: str) -> bool:
         """Whether the status word comes to be this."""
@@ -83,30 +87,46 @@ class Browser:
         scale = camera.image_height / 2 / np.tan(camera.fov / 2)
         return np.array([camera.image_width, camera.image_height]) / 2 + scale * seen[:2] / seen[2]
 
+    def drawn(self) -> None:
+        """Waits until the page has drawn what it knows now."""
+        self.tab.evaluate(_TWO_FRAMES)
+
     def press(self, place: np.ndarray, patience: float = 150) -> None:
         self.tab.mouse.move(*place)
         self.tab.wait_for_timeout(patience)  # the pointer must be seen to be over the handle
+        self.drawn()
         self.tab.mouse.down()
 
-    def drag(self, start: np.ndarray, end: np.ndarray, *, hold: bool = False) -> None:
-        """From one place on the screen to another, in some steps, as a hand does."""
-        for k in range(8):  # again if a busy browser had not yet seen the pointer over the handle
+    def drag(self, place: Callable[[], np.ndarray], by: np.ndarray, *, hold: bool = False) -> None:
+        """From a place on the screen by so many pixels (2,), in some steps, as a hand does.
+
+        A busy browser may not yet draw the handle where the program has put it. Then what moves is the camera, and it
+        is tried again.
+        """
+        for k in range(12):
+            assert self.until(lambda: not self._taken)  # by the try before
+            start = place()
             self.press(start, 150 * (k + 1))
-            self.tab.mouse.move(*(start + (end - start) / 7))
-            if self.until(lambda: any(handle.dragged for handle in self.page.session.source.handles), 2 + k):
+            self.tab.mouse.move(*(start + by / 7))
+            if self.until(lambda: self._taken, 2 + k):
                 break
-            self.tab.mouse.move(*start)  # what moved was the camera
+            self.tab.mouse.move(*start)
             self.tab.mouse.up()
+        else:
+            raise AssertionError(f"no handle could be dragged at {start}")
         for u in np.linspace(0, 1, 8)[2:]:
-            self.tab.mouse.move(*(start + u * (end - start)))
+            self.tab.mouse.move(*(start + u * by))
             self.tab.wait_for_timeout(25)
         if not hold:
             self.tab.mouse.up()
 
     def drag_ball(self, by: tuple[float, float], *, hold: bool = False) -> None:
         """The ball of the first handle, by so many pixels."""
-        start = self.on_screen(self.handle().position)
-        self.drag(start, start + np.array(by), hold=hold)
+        self.drag(lambda: self.on_screen(self.handle().position), np.array(by), hold=hold)
+
+    @property
+    def _taken(self) -> bool:
+        return any(handle.dragged for handle in self.page.session.source.handles)
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[list[tuple[str, Tick]]]:
@@ -131,18 +151,44 @@ class Browser:
         return float(np.linalg.norm(places - start, axis=-1).max())
 
     def still(self) -> bool:
-        """Whether the arm comes to rest."""
-        return self.until(lambda: not self.dragged and np.abs(self.page.session.newest.step.velocity).max() < 1e-6)
+        """Whether the arm comes to rest, by ticks after the last command of a handle."""
+        if not self.until(lambda: not self.dragged):
+            return False
+        session = self.page.session
+        last = session.newest.number
+        return self.until(
+            lambda: session.newest.number > last + 1 and np.abs(session.newest.step.velocity).max() < 1e-6
+        )
 
     @property
     def dragged(self) -> bool:
         return any(hand.moving for hand in self.page.session.source.handles)
 
+    def ready(self) -> None:
+        """What a test that failed may have left: a button that is down, no seat, another scale."""
+        if self._taken:
+            self.tab.mouse.up()
+        if self.page.drivers.driver != self.id:
+            self.button("drive").click()
+            assert self.until(lambda: self.page.drivers.driver == self.id)
+        self.page._actions.set_scale(1.0)
+
     def fresh(self) -> None:
         """The arm at rest, by the button."""
+        session, actions = self.page.session, self.page._actions
+        before, rest = self.handle(), self.arm.linkage.rest
         self.button("reset").click()
-        rest = self.arm.linkage.rest
-        assert self.until(lambda: np.abs(self.page.session.q - rest).max() < 1e-9 and not self.dragged)
+
+        def done() -> bool:
+            with actions.lock:  # an arm that is at rest already is reset too, and its handles are placed anew
+                ended = self.handle() is not before and not session.loop.moves
+            return ended and bool(np.abs(session.q - rest).max() < 1e-9) and not self.dragged
+
+        assert self.until(done)
+
+    def idle(self) -> bool:
+        """Whether the page takes the next upload: it has not answered before, though the last one is shown."""
+        return self.until(lambda: self.page._clients[self.id][1]._uploads._count == 0)
 
     def picture(self) -> np.ndarray:
         from PIL import Image
@@ -153,9 +199,9 @@ class Browser:
 
 
 def plainly(page: Any) -> None:
-    """Without shadows and with the plots put away: drawn by the processor, they cost the tests their time."""
+    """Without shadows and reflections, and with the plots put away: they cost the tests their time."""
+    browser.plain(page._server)
     page._actions.plots.panel.minimize()
-    page._server.scene.configure_default_lights(cast_shadow=False)
 
 
 def browsed(test: Any) -> Any:

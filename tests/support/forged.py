@@ -32,7 +32,8 @@ def connect(port: int, path: str = "", **more: Any) -> Any:
     import viser
     from websockets.sync.client import connect as open_socket
 
-    options = {"origin": f"http://127.0.0.1:{port}", "subprotocols": [f"viser-v{viser.__version__}"], **more}
+    options = {"origin": f"http://127.0.0.1:{port}", "subprotocols": [f"viser-v{viser.__version__}"]}
+    options |= {"open_timeout": 60.0, "ping_interval": None, **more}
     return open_socket(f"ws://127.0.0.1:{port}{path}", max_size=None, **options)
 
 
@@ -44,11 +45,11 @@ def browser(port: int, **more: Any) -> Iterator[Any]:
         yield made
 
 
-def ask(port: int, request: bytes, seconds: float = 10.0) -> bytes:
-    """The beginning of the response to a request, byte by byte as given."""
+def ask(port: int, request: bytes, seconds: float = 60.0) -> bytes:
+    """The beginning of the response to a request, byte by byte as given; empty if there is none."""
     with socket.create_connection(("127.0.0.1", port), timeout=seconds) as made:
-        made.sendall(request)
         try:
+            made.sendall(request)
             return made.recv(4096)
         except (ConnectionError, TimeoutError):
             return b""

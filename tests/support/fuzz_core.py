@@ -108,6 +108,13 @@ def recorded(name: str, calls: list[tuple[str, Any, tuple[Any, ...]]]) -> Any:
         setattr(_core, name, kind)
 
 
+def foot_path() -> tuple[np.ndarray, ...]:
+    """Frames (40, 4, 4) of a foot, its contacts (40, 3), its heel and its toe."""
+    contacts = np.zeros((40, 3))
+    contacts[10:25, :2] = 1
+    return np.tile(np.eye(4), (40, 1, 1)), contacts, np.array([-0.1, 0, 0]), np.array([0.1, 0, 0])
+
+
 def real_calls() -> list[tuple[str, Callable[..., Any], tuple[Any, ...]]]:
     """One or more good calls of every entry point: name, function, arguments."""
     calls: list[Any] = []
@@ -167,12 +174,41 @@ def real_calls() -> list[tuple[str, Callable[..., Any], tuple[Any, ...]]]:
         ("use", _core.use, (None,)),
         ("chain_block", _core.chain_block, (tree, hand)),
         ("tree_block", _core.tree_block, (tree, [hand])),
+        ("filter_rows", _core.filter_rows, (np.ones((40, 3)), np.array([0.5, 0.25]))),
+        ("bound_above", _core.bound_above, (np.ones(40), 5)),
+        ("bound_changes_below", _core.bound_changes_below, (np.ones(40), 0.5)),
+        ("find_contacts", _core.find_contacts, (np.zeros((40, 3)), 0.05, 0.01, 3)),
+        ("rows_differ", _core.rows_differ, (np.zeros((7, 4)), np.ones((7, 4)), 0.1)),
+        ("slow_ball", _core.slow_ball, (np.ones((7, 3)), np.ones(3), np.zeros((7, 1)), np.ones(3), 0.5, -1.0, 1.0)),
+        *_limb_calls(7),
+        ("place_foot", _core.place_foot, (*foot_path(), None, 4, 2)),
+        ("copy_rows", _core.copy_rows, (np.zeros((40, 12)), np.ones((40, 16))[:, :12])),
         ("solver_block", _core.solver_block, (core_search.compiled(models.ur5(), [Goal("tool0", Frame())], Solver()),)),
     ]
     for name, kind, arguments in list(calls):
         if isinstance(kind, type) and name != "Tree":
             calls += _methods(name, kind(*arguments), arguments[0])
     return calls
+
+
+def _limb_calls(n: int) -> list[Any]:
+    """Good calls of functions for n frames of a body."""
+    frames, turns, points = np.tile(np.eye(4), (n, 1, 1)), np.tile(np.eye(3), (n, 1, 1)), np.ones((n, 3))
+    point, weights = np.ones(3), np.array([0.5, 0.25])
+    leg = (frames.copy(), points.copy(), np.zeros((n, 5)), np.ones((n, 1)), np.ones((2, 3)))
+    return [
+        ("leg_goals", _core.leg_goals, (frames.copy(), frames.copy(), points.copy())),
+        ("turn_goals", _core.turn_goals, (turns.copy(), turns.copy())),
+        (
+            "arm_goals",
+            _core.arm_goals,
+            (turns.copy(), points.copy(), points[::-1] + 0.1, turns, point, point, 0.1, weights),
+        ),
+        ("foot_states", _core.foot_states, (*(frames.copy() for _ in range(3)), points.copy(), point, -point)),
+        ("lean", _core.lean, (frames.copy(), frames.copy(), point, 0.4, 0.4, 5, True, leg, leg)),
+        ("pose_columns", _core.pose_columns, (np.tile(np.eye(4), (n, 3, 1, 1)), [0, 2], [1])),
+        ("column_poses", _core.column_poses, (np.ones((n, 10)), turns[:1].copy())),
+    ]
 
 
 def _methods(name: str, made: Any, tree: Any) -> list[Any]:

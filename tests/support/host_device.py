@@ -40,6 +40,8 @@ class HostArray:
     def size(self):
         return self.array.size
 
+    ordinal, stream = 0, 0
+
     def numpy(self):
         return self.array.copy()
 
@@ -53,12 +55,24 @@ class HostModule:
         self._library = library
 
     def launch(self, name, grid, block, args, stream, shared=0):
-        del stream, shared
-        if grid:
-            getattr(self._library, name)(ctypes.byref(Grid(grid, block)), *map(_value, args))
+        self.kernel(name, args, shared).launch(grid, block, stream)
 
-    def blocks_at_once(self, name, block, shared=0):
-        del name, block, shared
+    def kernel(self, name, args, shared=0):
+        del shared
+        return HostKernel(getattr(self._library, name), args)
+
+
+class HostKernel:
+    def __init__(self, function, args):
+        self._function, self._args = function, args
+
+    def launch(self, grid, block, stream):
+        del stream
+        if grid:
+            self._function(ctypes.byref(Grid(grid, block)), *map(_value, self._args))
+
+    def blocks_at_once(self, block):
+        del block
         return 3
 
 
@@ -104,9 +118,9 @@ def wrapped(pointer, shape, dtype, ordinal, stream, owner):
     return HostArray(np.frombuffer((ctypes.c_char * size).from_address(pointer), dtype).reshape(shape), owner)
 
 
-def fill_bytes(array, value, stream):
-    del stream
-    array.array.view(np.uint8)[:] = value
+def fill(pointer, size, ordinal, stream):
+    del ordinal, stream
+    ctypes.memset(pointer, 0, size)
 
 
 def copy_in(array, host, stream):
@@ -120,17 +134,18 @@ def device(ordinal):
 
 def stand_in(monkeypatch):
     """Lets the modules of `supple._cuda` use this device."""
-    from supple._cuda import blocks, forward, search
+    from supple._cuda import arm_search, blocks, forward, general_search, search
 
     this = SimpleNamespace(
         module=module,
         empty=empty,
-        fill_bytes=fill_bytes,
+        fill=fill,
         wrapped=wrapped,
+        upload=lambda numbers, ordinal: HostArray(numbers),
         device=device,
         DeviceArray=HostArray,
         Module=HostModule,
     )
-    for each in (blocks, forward, search):
+    for each in (arm_search, blocks, forward, general_search, search):
         monkeypatch.setattr(each, "driver", this)
     monkeypatch.setattr(blocks, "copy_in", copy_in)

@@ -52,6 +52,7 @@ def calls(folder: str) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
             {"time": 0.2, "goal": GOAL, "base": "pelvis", "ease": True, "blend": 0.25},
         ),
         "supple.animate.Timeline.motion": (timeline.motion, {"rate": 30.0, "progress": False}),
+        "supple.animate.Timeline.missed": (timeline.missed, {"motion": timeline.motion(progress=False)}),
         "supple.animate.Timeline.at": (timeline.at, {"times": [0.0, 0.05], "progress": False}),
         "supple.animate.blend": (
             animate.blend,

@@ -23,7 +23,7 @@ def packet(sequence: int, x: float = 0.0, token: str = "", form: wire.Form = wir
 
 def until(true: Callable[[], bool]) -> bool:
     """Waits for something that another thread does."""
-    end = time.monotonic() + 60  # far more than it takes, for a busy machine
+    end = time.monotonic() + 120  # far more than it takes, for a busy machine
     while time.monotonic() < end:
         if true():
             return True
@@ -33,8 +33,8 @@ def until(true: Callable[[], bool]) -> bool:
 
 @contextmanager
 def sender() -> Iterator[socket.socket]:
-    """A socket that sends and hears datagrams, and waits 10 s at most."""
+    """A socket that sends and hears datagrams, and waits 60 s at most."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as made:
-        made.settimeout(10)
+        made.settimeout(60)
         made.bind(("127.0.0.1", 0))
         yield made

@@ -132,3 +132,16 @@ def test_what_a_five_joint_arm_cannot_turn_does_not_make_it_yield_or_leave_its_p
         assert (np.abs(np.diff(velocity, axis=0)) * RATE <= 15 * (1 + 1e-6) + 1e-6).all()
         assert np.abs(velocity[-30:]).max() < 1e-3  # it comes to rest
     assert following >= 10
+
+
+def test_a_hand_that_was_rounded_is_mended_and_a_bad_one_is_named() -> None:
+    turned = Frame.turn([1, 2, 3], 0.7)
+    for decimals in range(3, 8):
+        command = Command(turned.matrix.round(decimals))
+        assert command.flaw == ""
+        assert command.hand is not None
+        r = command.hand.rotation
+        assert np.abs(r @ r.T - np.eye(3)).max() < 1e-11
+        assert np.abs(r - turned.rotation).max() < 10.0**-decimals
+    assert "rotation of hand 0" in Command(np.diag([1.1, 1, 1, 1])).flaw
+    assert "position of hand 0" in Command(np.full((4, 4), np.nan)).flaw

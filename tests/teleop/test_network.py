@@ -87,8 +87,10 @@ def test_a_flood_of_strangers_does_not_drown_the_operator() -> None:
             for _ in range(400):
                 stranger.sendto(packet(k, 5.0), there)
             operator.sendto(packet(k), there)
-            time.sleep(0.02)
-            said = source.read()
+            end, said = time.monotonic() + 1.0, None
+            while said is None and time.monotonic() < end:  # it may have been lost in the flood
+                time.sleep(0.002)
+                said = source.read()
             assert said is None or said.hand == Frame()
             read += said is not None
         assert read >= 10
@@ -157,7 +159,8 @@ def connect() -> Callable[..., Any]:
     client = pytest.importorskip("websockets.sync.client")
 
     def connected(source: WebSocketSource, **more: Any) -> Any:
-        return client.connect(f"ws://{source.host}:{source.port}", **more)
+        options = {"open_timeout": 60.0, "ping_interval": None, **more}
+        return client.connect(f"ws://{source.host}:{source.port}", **options)
 
     return connected
 
@@ -259,7 +262,7 @@ def test_a_flood_of_bare_connections_does_not_keep_the_operator_out(connect: Cal
             one.setblocking(False)
             one.connect_ex((source.host, source.port))
             if k % 15 == 14:
-                with contextlib.suppress(Exception), connect(source, open_timeout=2.0) as operator:
+                with contextlib.suppress(Exception), connect(source) as operator:
                     operator.send(packet(k + 1))
                     inside += until(lambda: source.read() is not None)
         assert inside >= 18
@@ -275,13 +278,13 @@ def test_connections_that_say_nothing_do_not_keep_the_operator_out(connect: Call
         operator.send(packet(1))
         assert until(lambda: source.read() is not None)
         with pytest.raises(websockets.ConnectionClosed):
-            idle[0].recv(timeout=10)
+            idle[0].recv(timeout=60)
         for _ in range(20):  # a crowd takes no place from the operator
-            with contextlib.suppress(websockets.InvalidStatus):
+            with contextlib.suppress(websockets.InvalidStatus, websockets.ConnectionClosed):
                 stack.enter_context(connect(source)).send(packet(1))
         operator.send(packet(2))
         assert until(lambda: (said := source.read()) is not None and said.sequence == 2)
-        assert len(source._heard) <= 8
+        assert until(lambda: len(source._last_packet) <= 8)
 
 
 def test_a_sink_sends_to_an_arm_by_websocket_and_again_when_it_comes_back() -> None:

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,21 +17,23 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from browser import PATIENCE, differing
-from driven_page import VISER_ERRORS, Browser, browsed, plainly
+from browser import PATIENCE, differing, patient
+from driven_page import Browser, browsed, plainly
+from packets import until
 from supple import Frame, models
 from supple.cli import app
 from supple.errors import BadInput, BadLinkage
 from supple.step import TrackingStatus
 from supple.teleop.adapters import frames
 from supple.teleop.methods import METHODS
-from supple.teleop.page import heartbeat, serve
+from supple.teleop.page import Page, serve
 from supple.teleop.page.arm import MAX_UPLOAD, Arm, from_upload
 from supple.teleop.page.drivers import TRIES, Drivers
 from supple.teleop.page.handles import INTERPOLATION, Handle, HandleSource, valid_frame
 from supple.teleop.page.tour import HAZARDS, RATE
 from supple.teleop.recording import Recording
 from supple.teleop.recording.replay import replay
+from supple.view import address, qr
 
 URDF = """<robot name="two_turns">
 <link name="base"/><link name="upper"/><link name="fore"/><link name="tip"/>
@@ -204,17 +205,10 @@ def test_an_uploaded_description_is_read_without_opening_any_file() -> None:
 
 
 @pytest.fixture(scope="module")
-def driver(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """The Panda's page, and the browser that drives it.
-
-    Its heartbeat may have long gaps: the scene is drawn by the processor, which other tests need too.
-    """
-    with (
-        pytest.MonkeyPatch.context() as patched,
-        serve(models.panda(), port=0, folder=tmp_path_factory.mktemp("drives") / "recordings") as page,
-    ):
-        patched.setattr(heartbeat, "PATIENCE", PATIENCE)
-        patched.setattr(heartbeat, "SEAT_SECONDS", PATIENCE)
+def opened(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """The Panda's page, and the browser that drives it."""
+    folder = tmp_path_factory.mktemp("drives") / "recordings"
+    with patient(), serve(models.panda(), port=0, folder=folder) as page:
         plainly(page)
         browser = Browser(page, chromium)
         browser.tab.get_by_text("method", exact=True).wait_for()
@@ -222,16 +216,37 @@ def driver(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         browser.context.close()
 
 
+@pytest.fixture
+def driver(opened: Browser) -> Browser:
+    """The same, whatever the test before has left."""
+    opened.ready()
+    return opened
+
+
 @browsed
 def test_the_page_loads_without_a_complaint(driver: Browser) -> None:
     assert driver.says("following")
-    assert driver.errors == []
+    assert driver.complaints == []
+
+
+def steady_box(driver: Browser) -> dict[str, float]:
+    """Where a button of the panel is, once all that is above it has come."""
+    boxes: list[Any] = [None]
+
+    def same() -> bool:
+        driver.drawn()
+        boxes.append(driver.button("detach").bounding_box())
+        return boxes[-1] is not None and boxes[-2] == boxes[-1]
+
+    assert driver.until(same)
+    return dict(boxes[-1])
 
 
 @browsed
 def test_the_controls_stay_where_they_are_when_notes_come_and_no_two_buttons_have_one_word(driver: Browser) -> None:
-    before = driver.button("detach").bounding_box()
-    driver.page._actions.show_message("a note", "with more words than there is room for in the card. " * 8)
+    driver.tab.get_by_text("drag the handle", exact=True).wait_for()
+    before = steady_box(driver)
+    driver.page._actions.show_message("a note", "with more words than there is room for in the card. " * 8, None)
     driver.tab.get_by_text("a note", exact=True).wait_for()
     assert driver.button("detach").bounding_box() == before
     driver.page._actions.show_message("", "")
@@ -246,8 +261,8 @@ def test_the_controls_stay_where_they_are_when_notes_come_and_no_two_buttons_hav
 def test_dragging_the_handle_moves_the_arm_to_it(driver: Browser) -> None:
     before, seen, start = driver.hand(), driver.picture(), driver.handle()
     tip = start.position + 0.95 * 0.21 * driver.arm.size * start.rotation[:, 2]  # the blue arrow, which points down
-    end, tip = driver.on_screen(tip - np.array([0, 0, 0.2])), driver.on_screen(tip)
-    driver.drag(tip, end)
+    way = driver.on_screen(tip - np.array([0, 0, 0.2])) - driver.on_screen(tip)
+    driver.drag(lambda: driver.on_screen(tip), way)
     assert driver.still()
     moved = driver.handle().position - start.position
     assert moved[2] < -0.1  # along the arrow, and not across
@@ -271,12 +286,12 @@ def test_out_of_reach_the_status_says_yielding_and_why_and_the_arm_is_stretched(
     assert np.linalg.norm(driver.hand() - base) > 0.9 * arm.linkage.reach(arm.links[0])
     towards = tick.goals[0, :3, 3] - base
     assert (driver.hand() - base) @ towards > 0.97 * np.linalg.norm(driver.hand() - base) * np.linalg.norm(towards)
-    assert driver.page._actions.view._goal_marks[0][0].visible  # the goal, where the arm is not
+    assert driver.until(lambda: driver.page._actions.view._goal_marks[0][0].visible)  # the goal, where the arm is not
     assert driver.until(lambda: differing(driver.picture(), seen) > 3_000)
     driver.tab.mouse.up()
     driver.button("recentre").click()
     assert driver.says("following")
-    assert np.allclose(driver.hand(), driver.handle().position, atol=1e-6)
+    assert driver.until(lambda: np.allclose(driver.hand(), driver.handle().position, atol=1e-6))
 
 
 @browsed
@@ -316,7 +331,6 @@ def test_scale_makes_large_moves_of_the_handle_small_ones_of_the_arm(driver: Bro
     driver.drag_ball((-80, -40))
     assert driver.still()
     assert np.allclose(driver.hand() - hand, 0.1 * (driver.handle().position - start), atol=1e-4)
-    driver.page._actions.set_scale(1.0)
 
 
 @browsed
@@ -326,10 +340,39 @@ def test_keys_move_the_hand_as_the_eye_sees_it(driver: Browser) -> None:
     hand, x = driver.hand(), driver.on_screen(driver.hand())[0]
     for _ in range(5):
         driver.tab.keyboard.press("l")
-    assert driver.still()
     assert driver.until(lambda: np.linalg.norm(driver.hand() - hand) > 0.03)
-    assert driver.on_screen(driver.hand())[0] > x + 10
+    assert driver.until(lambda: driver.on_screen(driver.hand())[0] > x + 10)
+    assert driver.still()
     assert driver.hand()[2] == pytest.approx(hand[2], abs=1e-3)
+
+
+@browsed
+def test_a_slider_and_a_number_move_one_joint_and_show_where_it_is(driver: Browser) -> None:
+    tab, session = driver.tab, driver.page.session
+    tab.get_by_text("move joints", exact=True).dispatch_event("click")
+    name = "panda_joint4"
+    column = driver.arm.linkage.names.index(name)
+    label = tab.locator("label", has_text=f"{name}, °")
+    label.wait_for()
+    slider = tab.locator(f"[id='{label.get_attribute('for')}']")
+    number, thumb = slider.locator("xpath=following-sibling::*//input"), slider.get_by_role("slider")
+    assert driver.still()
+    assert driver.until(lambda: float(number.input_value()) == pytest.approx(np.degrees(session.q[column]), abs=0.06))
+    start = session.q
+    number.fill("-100")
+    number.press("Enter")
+    assert driver.until(lambda: abs(session.q[column] - np.radians(-100)) < 1e-6)
+    others = np.delete(np.arange(len(start)), column)
+    assert np.abs(session.q - start)[others].max() < 1e-9
+    thumb.focus()
+    for _ in range(5):
+        thumb.press("ArrowLeft")
+    assert driver.until(lambda: abs(session.q[column] - np.radians(-100.5)) < 1e-6)
+    assert driver.until(lambda: float(number.input_value()) == pytest.approx(-100.5))
+    driver.fresh()
+    rest = float(np.degrees(driver.arm.linkage.rest[column]))
+    assert driver.until(lambda: float(number.input_value()) == pytest.approx(rest, abs=0.06))
+    tab.get_by_text("move joints", exact=True).dispatch_event("click")
 
 
 @browsed
@@ -344,6 +387,7 @@ def test_another_method_steps_from_where_the_arm_is(driver: Browser) -> None:
 
 
 @browsed
+@pytest.mark.gate  # on a busy machine the drag may miss the ball
 def test_a_drive_is_recorded_in_the_folder_and_replayed_in_the_page(driver: Browser) -> None:
     driver.fresh()
     driver.button("record").click()
@@ -377,7 +421,7 @@ def test_the_tour_moves_the_handle_by_itself_and_can_be_stopped(driver: Browser)
         assert driver.until(lambda: any(title == "a jump and back" for title, _ in seen))
         assert driver.until(lambda: not driver.page.session.source.scripted)
     assert driver.went(seen, home) > 0.2
-    assert np.allclose(driver.hand(), home, atol=1e-3)
+    assert driver.until(lambda: np.allclose(driver.hand(), home, atol=1e-3))
     with driver.watched() as seen:
         driver.button("all five").click()
         driver.tab.locator("[data-note]", has_text="of 5: ").wait_for()
@@ -413,20 +457,16 @@ def test_a_description_of_ones_own_is_uploaded_and_driven_and_bad_ones_are_refus
 
     def upload(name: str, content: str) -> None:
         driver.button("your own URDF").wait_for()
+        assert driver.idle()
         file = {"name": name, "mimeType": "text/xml", "buffer": content.encode()}
         driver.tab.locator("input[type=file]").set_input_files([file])  # what the button asks for
 
     upload("bad.urdf", "<robot><b>no</robot>")
-    driver.tab.get_by_text("bad.urdf").first.wait_for()
     driver.tab.get_by_text("bad.urdf was refused").wait_for()  # and not "uploaded successfully"
     assert driver.until(lambda: driver.tab.get_by_text("uploaded successfully").count() == 0)
     before = driver.arm
-    said = driver.tab.get_by_text("big.urdf was refused")
-    for _ in range(3):  # a page that draws slowly may be without its seat for a moment, and is not answered then
-        upload("big.urdf", URDF + " " * MAX_UPLOAD)
-        if driver.until(lambda: said.count() > 0, 10):
-            break
-    said.first.wait_for()
+    upload("big.urdf", URDF + " " * MAX_UPLOAD)
+    driver.tab.get_by_text("big.urdf was refused").first.wait_for()
     assert driver.arm is before
     upload("two.urdf", URDF.replace("two_turns", "two &lt;i&gt;turns"))
     assert driver.until(lambda: driver.arm.linkage.name == "two <i>turns")
@@ -438,7 +478,6 @@ def test_a_description_of_ones_own_is_uploaded_and_driven_and_bad_ones_are_refus
     driver.tab.mouse.click(60, 500)
     for _ in range(4):
         driver.tab.keyboard.press("k")
-    assert driver.still()
     assert driver.until(lambda: np.linalg.norm(driver.hand() - start) > 0.005)
     assert driver.tab.locator("i", has_text="turns").count() == 0
     driver.choose("arm", "panda")
@@ -458,14 +497,19 @@ def test_a_second_browser_watches_until_the_first_lets_go(driver: Browser, chrom
         second.tab.get_by_text("method", exact=True).wait_for()
         assert driver.page.drivers.driver == second.id
         driver.tab.get_by_text("Someone else is driving").wait_for()
-        assert driver.button("detach").count() == 0
-        # on a phone the panel leaves the upper part to the arm
-        place = second.tab.locator("[data-status]").bounding_box()
-        assert place is not None
-        top = place["y"] - 60  # the panel's own head is above it
-        assert top > 0.38 * 844
-        assert 0 < second.on_screen(second.hand())[0] < 390
-        assert 0 < second.on_screen(second.hand())[1] < top
+        assert driver.until(lambda: driver.button("detach").count() == 0)
+
+        def above() -> float:
+            """How many pixels are above the panel, which has the whole width of a phone; 0 while it is not there."""
+            place, foot = (second.tab.locator(part).bounding_box() for part in ("[data-status]", "[data-foot]"))
+            wide = place is not None and foot is not None and foot["width"] > 0.9 * 390
+            return place["y"] - 60 if wide else 0.0  # the panel's own head is above it
+
+        def in_the_open() -> bool:  # the page takes the phone's camera some time after it has loaded
+            (x, y), top = second.on_screen(second.hand()), above()
+            return 0 < x < 390 and 0 < y < top and top > 0.38 * 844
+
+        assert second.until(in_the_open), (second.on_screen(second.hand()), above())
         second.drag_ball((-40, -40))
         assert second.still()
         assert np.allclose(second.hand(), second.handle().position, atol=1e-3)
@@ -482,30 +526,29 @@ def test_a_browser_that_disconnects_while_driving_holds_the_arm(driver: Browser)
     driver.drag_ball((200, 0), hold=True)
     assert driver.until(lambda: driver.dragged)
     driver.tab.close()
-    end = time.monotonic() + PATIENCE
     session = driver.page.session
-    while not session.newest.held and time.monotonic() < end:
-        time.sleep(0.02)
-    assert session.newest.held == "nobody drives"
-    while driver.page.drivers.driver is not None and time.monotonic() < end:
-        time.sleep(0.02)  # the tab is silent first, then gone
-    assert driver.page.drivers.driver is None
-    while np.abs(session.newest.step.velocity).max() > 1e-9 and time.monotonic() < end:
-        time.sleep(0.02)
+    assert until(lambda: session.newest.held == "nobody drives")
+    assert until(lambda: driver.page.drivers.driver is None)  # the tab is silent first, then gone
+    assert until(lambda: not session.newest.step.velocity.any())
     q, ticks = session.q, session.newest.number
-    while session.newest.number < ticks + 100 and time.monotonic() < end:
-        time.sleep(0.02)
+    assert until(lambda: session.newest.number > ticks + 100)
     assert np.array_equal(session.q, q)
-    assert [error for error in driver.errors if not error.startswith(VISER_ERRORS)] == []
+    assert driver.complaints == []
 
 
 @browsed
 def test_beyond_this_machine_a_browser_is_asked_for_the_token(chromium: Any, tmp_path: Path) -> None:
-    with serve(models.planar2(), host="0.0.0.0", port=0, folder=tmp_path) as page:
+    with patient(), serve(models.planar2(), host="0.0.0.0", port=0, folder=tmp_path) as page:
         plainly(page)
         browser = Browser(page, chromium)
         browser.tab.get_by_text("enter the token").wait_for()
         assert page.drivers.driver is None
+        browser.tab.get_by_text("on another machine", exact=True).dispatch_event("click")
+        shown = browser.tab.locator("[data-invitation]")
+        shown.locator("svg").wait_for()  # the QR code
+        (link, *_) = address.network_urls("0.0.0.0", page.port)
+        assert shown.get_by_role("link").first.get_attribute("href") == link
+        assert page.token not in shown.inner_html()
         field = browser.tab.get_by_role("textbox").first
         field.fill("wrong")
         browser.button("drive").click()
@@ -568,6 +611,41 @@ def test_the_command_serves_until_ctrl_c_and_says_whom_it_lets_in(host: str, tmp
     assert re.match(r"300 Hz for .*\n$", rest)  # how its loop did, and nothing else
     assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
     assert Recording(tmp_path / "a.parquet").linkage.name == "planar2"
+
+
+def test_ctrl_c_before_the_page_waits_ends_the_command_in_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(page: Page) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Page, "wait", interrupted)
+    result = CliRunner().invoke(app, ["teleop", "planar2", "--port", "0", "--no-browser"])
+    assert result.exit_code == 0
+    assert re.search(r"\n300 Hz for .*\n$", result.output)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no pseudo-terminal")
+def test_in_a_terminal_the_command_prints_a_qr_code_of_the_address_for_other_machines(tmp_path: Path) -> None:
+    import pty
+
+    terminal, end = pty.openpty()
+    words = ["teleop", "planar2", "--port", "0", "--no-browser", "--host", "0.0.0.0"]
+    with subprocess.Popen([sys.executable, "-m", "supple", *words], cwd=tmp_path, stdout=end) as running:
+        os.close(end)  # when the command ends, reading does too
+        limit = threading.Timer(PATIENCE, running.kill)
+        limit.start()
+        try:
+            said, code = b"", {"the address is not known yet"}
+            while not code <= set(said.decode(errors="ignore").replace("\r", "").split("\n")):
+                said += os.read(terminal, 4096)  # raises when the command ends
+                link = re.search(r"from other machines: (\S+)\r?\n", said.decode(errors="ignore"))
+                code = set(qr.for_terminal(link[1]).splitlines()) if link else code
+        finally:
+            limit.cancel()
+            running.kill()
+            os.close(terminal)
+    assert link
+    assert not re.match(r"http://(localhost|127\.|0\.)", link[1])
+    assert len(code) > 5
 
 
 @pytest.mark.parametrize(

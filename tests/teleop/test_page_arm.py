@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from browser import PATIENCE
-from driven_page import VISER_ERRORS, Browser, browsed, plainly
+from browser import PATIENCE, patient
+from driven_page import Browser, browsed, plainly
 from supple import models
-from supple.teleop import SimulatedArm
-from supple.teleop.page import heartbeat, serve
+from supple.teleop import SimulatedArm, robot
+from supple.teleop.page import serve, session
 
 LINKAGE = models.so101()
 START = LINKAGE.rest + np.array([0.2, -0.1, 0.1, 0.0, 0.3, 0.2])
@@ -32,6 +34,21 @@ class Driven:
     def until(self, happened: Callable[[], Any]) -> bool:
         return self.tab.until(happened)
 
+    def ready(self) -> None:
+        """What a test that failed may have left: an arm that is unplugged or stopped, keys that are down."""
+        self.arm.plug()
+        if self.page.session.loop.stopped:
+            self.rearmed()
+        for key in ("Shift", "I"):
+            self.tab.tab.keyboard.up(key)
+        self.tab.ready()
+        assert self.until(lambda: self.held == "")
+
+    def held_where(self) -> np.ndarray:
+        """Where a stopped arm stands (dof,), once it does: it may be far behind the loop when it is held."""
+        assert self.until(lambda: self.arm.state == "held" and np.abs(self.arm._velocity).max() < 1e-4)
+        return self.arm.q
+
     def stands(self) -> bool:
         """Whether the arm comes to rest where it is led."""
         assert self.tab.still()
@@ -43,17 +60,28 @@ class Driven:
         return float(np.abs(self.arm.q - self.page.session.q)[:5].max())
 
     def rearmed(self) -> None:
-        self.tab.button("re-arm").click()
+        button = self.tab.button("re-arm")
+        button.click()
         assert self.until(lambda: not self.page.session.loop.stopped and self.held == "")
+        button.wait_for(state="hidden")  # the browser knows it too
+
+
+def age_counts(patched: pytest.MonkeyPatch, counts: bool) -> None:
+    """Whether the arm is held when its readings are old. A busy machine reads late, which is no failure of an arm."""
+    patched.setattr(robot, "MAX_AGE", 0.1 if counts else PATIENCE)
 
 
 @pytest.fixture(scope="module")
-def driven(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driven]:
+def opened(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driven]:
     arm = SimulatedArm(LINKAGE, START)
     folder = tmp_path_factory.mktemp("drives")
-    with pytest.MonkeyPatch.context() as patched, serve(LINKAGE, port=0, folder=folder, arm=arm) as page:
-        patched.setattr(heartbeat, "PATIENCE", PATIENCE)
-        patched.setattr(heartbeat, "SEAT_SECONDS", PATIENCE)
+    with patient() as patched:
+        age_counts(patched, False)
+        yield from _opened(chromium, folder, arm)
+
+
+def _opened(chromium: Any, folder: Path, arm: SimulatedArm) -> Iterator[Driven]:
+    with serve(LINKAGE, port=0, folder=folder, arm=arm) as page:
         plainly(page)
         tab = Browser(page, chromium)
         tab.tab.get_by_text("method", exact=True).wait_for()
@@ -67,16 +95,23 @@ def driven(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     assert all(np.isfinite(target).all() for _, target in arm.targets)
 
 
+@pytest.fixture
+def driven(opened: Driven) -> Driven:
+    """The page of the arm, whatever the test before has left."""
+    opened.ready()
+    return opened
+
+
 @browsed
 def test_the_page_begins_where_the_arm_is(driven: Driven) -> None:
-    assert driven.until(lambda: driven.held == "")
     assert np.abs(driven.page.session.q - START)[:5].max() < MEASURED
+    assert driven.until(lambda: len(driven.arm.targets) > 0)
     first = driven.arm.targets[0][1]
     assert np.abs(first - START).max() < MEASURED
     tab = driven.tab.tab
     for absent in ("your own URDF", "tour", "arm"):  # only this arm, and no tour
         assert driven.until(tab.get_by_text(absent, exact=True).is_hidden), absent
-    assert [error for error in driven.tab.errors if not error.startswith(VISER_ERRORS)] == []
+    assert driven.tab.complaints == []
 
 
 @browsed
@@ -98,7 +133,6 @@ def test_slider_and_keys_open_the_gripper_within_its_speed(driven: Driven) -> No
         return float((driven.arm.q[jaw] - low) / (high - low))
 
     thumb = driven.tab.tab.get_by_role("slider").nth(1)
-    assert thumb.is_visible()
     thumb.focus()
     with driven.tab.watched() as seen:
         thumb.press("End")
@@ -118,8 +152,8 @@ def test_a_second_browser_stops_the_arm_and_only_the_driver_arms_it_again(driven
         driven.tab.drag_ball((60, 30), hold=True)
         second.button("emergency stop").click()
         assert driven.until(lambda: driven.held.startswith("stopped"))
-        assert driven.until(lambda: np.abs(driven.page.session.newest.step.velocity).max() < 1e-6)
-        assert driven.until(lambda: driven.arm.state == "held")
+        assert driven.until(lambda: not driven.page.session.newest.step.velocity.any())
+        stood = driven.held_where()
         q = driven.page.session.q
         for _ in range(3):  # the operator drags on, and presses keys
             driven.tab.tab.mouse.move(300, 300)
@@ -133,10 +167,9 @@ def test_a_second_browser_stops_the_arm_and_only_the_driver_arms_it_again(driven
         assert np.array_equal(driven.page.session.q, q)
         second.tab.get_by_text("Only the browser that drives").wait_for()
         assert second.button("re-arm").is_hidden()
-        before = driven.arm.q
         driven.rearmed()
         driven.tab.tab.wait_for_timeout(200)
-        assert np.abs(driven.arm.q - before).max() < MEASURED  # nothing moves by itself
+        assert np.abs(driven.arm.q - stood).max() < MEASURED  # nothing moves by itself
         second.tab.mouse.click(60, 500)
         second.tab.keyboard.press("Escape")  # the key, from a browser that only watches
         assert driven.until(lambda: driven.held.startswith("stopped"))
@@ -146,13 +179,75 @@ def test_a_second_browser_stops_the_arm_and_only_the_driver_arms_it_again(driven
 
 
 @browsed
-def test_an_unplugged_arm_is_held_named_and_taken_over_where_it_is_then(driven: Driven) -> None:
+@pytest.mark.parametrize("focus", ["field", "shift"])
+def test_escape_stops_also_from_a_field_and_with_a_key_held_which_moves_nothing_after_re_arming(
+    driven: Driven, focus: str
+) -> None:
+    keyboard, session = driven.tab.tab.keyboard, driven.page.session
+    if focus == "field":
+        field = driven.tab.tab.get_by_role("textbox").last
+        field.focus()
+        field.press("Escape")
+        assert driven.until(lambda: driven.held.startswith("stopped"))
+        driven.rearmed()
+        return
+    driven.tab.tab.mouse.click(60, 500)
+    with driven.tab.watched() as seen:
+        keyboard.down("Shift")
+        keyboard.down("I")  # turns
+        assert driven.until(lambda: any(np.abs(tick.step.velocity).max() > 1e-3 for _, tick in seen))
+        keyboard.press("Escape")
+        assert driven.until(lambda: driven.held.startswith("stopped"))
+    stood = driven.held_where()
+    keyboard.down("I")  # as a keyboard repeats it
+    rearm = driven.tab.button("re-arm")
+    rearm.click()
+    assert driven.until(lambda: keyboard.down("I") or (not session.loop.stopped and driven.held == ""))
+    for pause in (40, 40, 400, 40):  # ms; a busy browser repeats a key late
+        keyboard.down("I")
+        driven.tab.tab.wait_for_timeout(pause)
+    assert np.abs(session.q - stood)[:5].max() < MEASURED
+    assert np.abs(driven.arm.q - stood)[:5].max() < MEASURED
+    keyboard.up("I")
+    keyboard.up("Shift")
+    rearm.wait_for(state="hidden")
+    place = driven.tab.handle().position
+    keyboard.press("u")  # released and pressed again
+    assert driven.until(lambda: driven.tab.handle().position[2] > place[2] + 1e-3)
+
+
+@browsed
+def test_a_stop_during_a_reset_ends_it(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "REAL_SPEED", 0.02)  # so slow that the stop comes in the middle
+    driven.tab.drag_ball((-40, -30))
+    assert driven.stands()
+    driven.tab.button("reset").dispatch_event("click")
+    assert driven.until(lambda: driven.held == "moving to the start")
+    driven.tab.button("emergency stop").dispatch_event("click")
+    assert driven.until(lambda: driven.held.startswith("stopped"))
+    stood = driven.held_where()
+    assert np.abs(stood - LINKAGE.rest)[:5].max() > 3 * MEASURED
+    driven.rearmed()
+    driven.tab.tab.wait_for_timeout(300)
+    assert np.abs(driven.arm.q - stood)[:5].max() < MEASURED  # the reset does not go on
+
+
+@browsed
+def test_an_unplugged_arm_is_held_named_and_taken_over_where_it_is_then(
+    driven: Driven, monkeypatch: pytest.MonkeyPatch
+) -> None:
     driven.tab.drag_ball((-30, 0), hold=True)
     driven.arm.unplug()
+    assert driven.until(lambda: "unplugged" in driven.page.session.robot._error)
+    age_counts(monkeypatch, True)
     assert driven.until(lambda: "OSError: the arm is unplugged" in driven.held)
     driven.tab.tab.get_by_text("the arm is unplugged").first.wait_for()
     assert driven.until(lambda: driven.page.session.loop.stopped)  # after a second it must be armed again
-    moved = driven.arm.q + np.array([0.3, 0.1, -0.2, 0.1, 0.2, 0.0])
+    age_counts(monkeypatch, False)
+    push = np.array([0.3, 0.1, -0.2, 0.1, 0.2, 0.0])
+    inward = np.where(driven.arm.q + push > LINKAGE.upper - 0.05, -push, push)  # beyond a limit it would be led back
+    moved = LINKAGE.clamp(driven.arm.q + inward)
+    assert LINKAGE.inside(moved)
     driven.arm.push(moved)  # someone moves it meanwhile
     count = len(driven.arm.targets)
     driven.arm.plug()
@@ -160,19 +255,26 @@ def test_an_unplugged_arm_is_held_named_and_taken_over_where_it_is_then(driven: 
     assert driven.until(lambda: driven.page.session.robot.cycles and driven.page.session.robot._error == "")
     driven.tab.tab.wait_for_timeout(300)
     assert len(driven.arm.targets) == count  # nothing is written before it is armed again
-    driven.rearmed()
-    assert driven.until(lambda: len(driven.arm.targets) > count)
+    with driven.tab.watched() as seen:
+        driven.rearmed()
+        assert driven.until(lambda: len(driven.arm.targets) > count)
+        driven.tab.tab.wait_for_timeout(500)
     assert np.abs(driven.arm.targets[count][1] - moved)[:5].max() < MEASURED
-    assert np.abs(driven.page.session.q - moved)[:5].max() < MEASURED
+    driving = [tick.step.q for _, tick in seen if not tick.held]
+    assert np.abs(np.array(driving) - moved)[:, :5].max() < MEASURED, "it stays where it is"
 
 
 @browsed
-def test_a_bus_that_hangs_holds_the_arm_and_not_the_loop(driven: Driven) -> None:
-    ticks = driven.page.session.newest.number
-    driven.arm.block(0.6)
-    assert driven.until(lambda: driven.held.startswith("the arm does not answer"))
-    assert driven.until(lambda: driven.held == "")  # it goes on by itself after so short a time
-    assert driven.page.session.newest.number > ticks + 60
+def test_a_bus_that_hangs_holds_the_arm_and_not_the_loop(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(robot, "LATCH_AFTER", PATIENCE)  # it goes on by itself after so short a time
+    free, read = threading.Event(), driven.arm.read
+    monkeypatch.setattr(driven.arm, "read", lambda: (free.wait(PATIENCE), read())[1])
+    age_counts(monkeypatch, True)
+    with driven.tab.watched() as seen:
+        assert driven.until(lambda: sum(tick.held.startswith("the arm does not answer") for _, tick in seen) > 60)
+        free.set()
+        assert driven.until(lambda: driven.held == "")
+    assert not driven.page.session.loop.stopped
 
 
 @browsed
@@ -188,4 +290,4 @@ def test_reset_moves_there_within_bounds(driven: Driven) -> None:
     assert np.abs(np.diff(velocity, axis=0) / between).max() <= 0.25 * 15 + 1e-6
     assert driven.stands()
     assert any(tick.held == "moving to the start" for _, tick in seen)
-    assert driven.held == ""
+    assert driven.until(lambda: driven.held == "")

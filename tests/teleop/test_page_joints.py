@@ -15,13 +15,13 @@ from supple.errors import BadInput
 from supple.teleop import SimulatedArm
 from supple.teleop.page import serve
 from supple.teleop.page.arm import MAX_HANDLES, Arm
-from supple.teleop.page.session import JOGGING
+from supple.teleop.page.session import JOGGING, Session
 
-BEHIND = 0.02  # rad: how far the simulated arm may be behind when it is stopped
-pytestmark = pytest.mark.alone  # threads in real time
+MEASURED = 5e-3  # rad: noise and friction of the simulated arm
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("ages")]  # threads in real time
 
 
-def until(happened: Callable[[], Any], seconds: float = 30.0) -> bool:
+def until(happened: Callable[[], Any], seconds: float = 120.0) -> bool:
     end = time.monotonic() + seconds
     while not happened():
         if time.monotonic() > end:
@@ -46,16 +46,18 @@ def test_a_joint_is_moved_alone_within_its_bounds_and_the_last_target_counts(rea
     robot = SimulatedArm(linkage) if real else None
     with serve(linkage, port=0, folder=tmp_path, arm=robot) as page:
         session, ticks = driven(page)
+        ticks.clear()  # while a real arm's first readings come, the page shows its own start
         start = session.q
         for value in np.linspace(0.0, 0.7, 8):  # a slider that is dragged
             session.jog(0, start[0] + value)
             time.sleep(0.04)
         session.jog(2, 99.0)  # beyond its limit
-        assert until(lambda: session.newest.held == "" and abs(session.q[0] - start[0] - 0.7) < 1e-9)
-        assert session.q[2] == pytest.approx(linkage.upper[2])
+        assert until(lambda: session.newest.held == "" and abs(session.q[2] - linkage.upper[2]) < 1e-9)
+        assert session.q[0] == pytest.approx(start[0] + 0.7)
         others = [1, 3, 4]
-        q = np.array([tick.step.q for tick in ticks])
-        dt = np.array([tick.dt for tick in ticks])[1:, None]
+        taken = list(ticks)  # the loop goes on
+        q = np.array([tick.step.q for tick in taken])
+        dt = np.array([tick.dt for tick in taken])[1:, None]
         assert np.abs(q[:, others] - start[others]).max() < 1e-9
         assert (np.abs(np.diff(q, axis=0) / dt) <= (0.25 if real else 1.0) * linkage.speed + 1e-9).all()
         assert any(tick.held == JOGGING for tick in ticks)
@@ -65,24 +67,29 @@ def test_a_joint_is_moved_alone_within_its_bounds_and_the_last_target_counts(rea
 
 
 def test_a_stop_ends_the_motion_of_a_joint_and_re_arming_does_not_go_on_with_it(tmp_path: Path) -> None:
-    with serve(models.so101(), port=0, folder=tmp_path, arm=SimulatedArm(models.so101())) as page:
+    arm = SimulatedArm(models.so101())
+    with serve(models.so101(), port=0, folder=tmp_path, arm=arm) as page:
         session, _ = driven(page)
         start = session.q
         session.jog(0, start[0] + 1.5)
         assert until(lambda: abs(session.q[0] - start[0]) > 0.05)
         page._actions.stop_arm()
-        assert until(lambda: np.abs(session.newest.step.velocity).max() < 1e-6 and session.newest.held != JOGGING)
-        stood = session.q
+        assert until(lambda: arm.state == "held" and np.abs(arm._velocity).max() < 1e-4)
+        stood = arm.q
+        assert abs(stood[0] - start[0]) < 1.4
         page._actions.rearm()
         assert until(lambda: session.newest.held == "")
         time.sleep(0.3)
-        assert np.abs(session.q - stood).max() < BEHIND  # taken over where it was measured
+        assert np.abs(session.q - stood)[:5].max() < MEASURED  # taken over where it was measured
         session.jog(1, stood[1] + 0.1)  # and only that joint moves now
-        assert until(lambda: abs(session.q[1] - stood[1] - 0.1) < BEHIND and session.newest.held == "")
-        assert abs(session.q[0] - stood[0]) < BEHIND
+        assert until(lambda: abs(session.q[1] - stood[1] - 0.1) < MEASURED and session.newest.held == "")
+        assert abs(session.q[0] - stood[0]) < MEASURED
 
 
-def test_a_reset_ends_the_motion_of_a_joint_and_is_the_last_word(tmp_path: Path) -> None:
+def test_a_reset_ends_the_motion_of_a_joint_and_is_the_last_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Session, "_move_speed", 0.05)  # so slow that the reset comes before the first target
     with serve(models.ur5(), port=0, folder=tmp_path) as page:
         session, ticks = driven(page)
         rest = session.q

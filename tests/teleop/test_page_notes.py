@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +20,7 @@ from supple.cli.teleop import _arm
 from supple.errors import BadInput
 from supple.teleop import Command, Recording, SimulatedArm, Tick
 from supple.teleop.methods import METHODS
-from supple.teleop.page import invitation, serve, words
+from supple.teleop.page import invitation, phone_camera, serve, words
 from supple.teleop.page.arm import Arm, from_upload
 from supple.teleop.page.panel import note, status
 from supple.teleop.page.tour import HAZARDS, RATE
@@ -79,7 +81,7 @@ def test_bundled_models_have_the_end_effectors_of_their_descriptions(name: str) 
 
 
 def until(happened: Any) -> bool:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while not happened():
         if time.monotonic() > end:
             return False
@@ -259,3 +261,20 @@ def test_notes_of_the_tour_fit_the_method_and_the_card_has_one_height(tmp_path: 
         actions.choose_method("supple")
         assert "drag the handle" in actions._current_note()
         assert actions._current_note().partition("<b")[0] == note("a", "b").partition("<b")[0]
+
+
+def test_the_camera_of_a_phone_is_set_until_its_page_has_moved_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(phone_camera, "PAUSE", 0.005)
+    monkeypatch.setattr(phone_camera, "TRIES", 10**6)
+    heard: list[Any] = []
+    tries: list[bool] = []
+    camera = SimpleNamespace(position=(3.0, 0.0, 1.0), on_update=heard.append)
+    for tall in (False, True):
+        phone_camera.PhoneCamera(SimpleNamespace(camera=camera), lambda tall=tall: tries.append(tall) or tall)
+    assert until(lambda: tries.count(True) > 3)  # while the page loads it ignores them
+    assert tries.count(False) == 1  # a laptop
+    asyncio.run(heard[1](SimpleNamespace(position=(5.0, 0.0, 2.0))))
+    assert until(lambda: not any(isinstance(thread, threading.Timer) for thread in threading.enumerate()))
+    count = len(tries)
+    time.sleep(0.1)
+    assert len(tries) == count

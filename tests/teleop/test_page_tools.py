@@ -1,4 +1,4 @@
-"""The rarer tools of the page in a real Chromium: legends, arrow, gamepad."""
+"""The rarer tools of the page in a real Chromium: legends, arrow, gamepad, boxes of handles, uploads."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_page_uploads import box, packed, sizes, urdf
 
-from browser import PATIENCE
+from browser import patient, plain
 from driven_page import Browser, browsed, plainly
 from supple import Frame, models
 from supple.teleop.devices import Reading
-from supple.teleop.page import heartbeat, serve
+from supple.teleop.page import serve
 from supple.teleop.page.arrow import out_of_view
 from supple.teleop.page.gamepad import PageGamepad, sample
 
@@ -22,6 +23,7 @@ PAD = """([axes, pressed]) => {
   const pad = {connected: true, mapping: "standard", axes, buttons};
   navigator.getGamepads = () => [null, pad];
 }"""
+NO_NOTICES = ".mantine-Notifications-root { display: none }"
 SHOULDER, START = 5, 9
 
 # -- without a browser ------------------------------------------------------------------------------------------------
@@ -84,18 +86,21 @@ def test_an_arrow_points_to_where_a_place_out_of_view_is() -> None:
 
 
 @pytest.fixture(scope="module")
-def driver(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with (
-        pytest.MonkeyPatch.context() as patched,
-        serve(models.g1(), port=0, folder=tmp_path_factory.mktemp("drives") / "recordings") as page,
-    ):
-        patched.setattr(heartbeat, "PATIENCE", PATIENCE)
-        patched.setattr(heartbeat, "SEAT_SECONDS", PATIENCE)
-        page._server.scene.configure_default_lights(cast_shadow=False)
+def opened(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    folder = tmp_path_factory.mktemp("drives") / "recordings"
+    with patient(), serve(models.g1(), port=0, folder=folder) as page:
+        plain(page._server)
         browser = Browser(page, chromium)
         browser.tab.get_by_text("method", exact=True).wait_for()
         yield browser
         browser.context.close()
+
+
+@pytest.fixture
+def driver(opened: Browser) -> Browser:
+    """The G1's page, and the browser that drives it, whatever the test before has left."""
+    opened.ready()
+    return opened
 
 
 @browsed
@@ -103,26 +108,36 @@ def test_the_plots_name_their_lines_units_and_time(driver: Browser) -> None:
     legend = driver.tab.locator("[data-legend]").first
     legend.wait_for()
     names = [driver.arm.linkage.names[k] for k in driver.arm.columns]
-    assert legend.inner_text().split() == names
+    assert driver.until(lambda: legend.inner_text().split() == names)
     driver.tab.get_by_text("joint positions, ±1: limits").wait_for()
-    driver.tab.add_style_tag(content=".mantine-Notifications-root { display: none }")
+    numbers = "() => Object.values(window.__viserTestpoints.uplots).map((one) => one.chart.axes[0]._values)"
+    drawn = ["-8", "-6", "-4", "-2", "0"]
+    assert driver.until(lambda: all(values == drawn for values in driver.tab.evaluate(numbers)))
+    hidden = driver.tab.add_style_tag(content=NO_NOTICES)  # one may be over it
     driver.tab.get_by_text("damping and error", exact=True).click()
+    hidden.evaluate("style => style.remove()")
     driver.tab.get_by_text("error in mm, and in degrees on the right").wait_for()
-    assert "mm of left_rubber_hand" in driver.tab.locator("[data-legend]").last.inner_text()
+    last = driver.tab.locator("[data-legend]").last
+    assert driver.until(lambda: "mm of left_rubber_hand" in last.inner_text())
     plainly(driver.page)
 
 
 @browsed
-def test_a_gamepad_moves_the_handle_while_a_shoulder_button_is_down(driver: Browser) -> None:
+def test_a_gamepad_moves_the_handle_while_a_shoulder_button_is_down(
+    driver: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert driver.still()
-    start = driver.handle().position
-    driver.tab.evaluate(PAD, [[0, 0, 0, 0], []])
+    start, heard = driver.handle().position, list[Reading]()
+    pad = driver.page._clients[driver.id][1]._gamepad
+    hear = pad.hear
+    monkeypatch.setattr(pad, "hear", lambda state, stops: (hear(state, stops), heard.append(state)))
     driver.tab.evaluate(PAD, [[0, -1, 0, 0], []])  # away, without the button
-    driver.tab.wait_for_timeout(1200)
+    assert driver.until(lambda: sum(state.axes[0] == 1.0 for state in heard) > 10)
     assert np.array_equal(driver.handle().position, start)
     driver.tab.evaluate(PAD, [[0, -0.6, 0, 0], [SHOULDER]])
     assert driver.until(lambda: np.linalg.norm(driver.handle().position - start) > 0.03)
     driver.tab.evaluate(PAD, [[0, 0, 0, 0], []])
+    assert driver.until(lambda: not heard[-1].engaged)
     assert driver.still()
     end = driver.handle().position
     driver.tab.wait_for_timeout(300)
@@ -144,3 +159,71 @@ def test_an_arrow_shows_where_the_handle_is_that_is_out_of_view(driver: Browser)
     assert driver.until(lambda: mark.count() == 1)
     camera.position, camera.look_at = looked
     assert driver.until(lambda: mark.count() == 0)
+
+
+@browsed
+def test_a_box_for_each_hand_foot_and_head_gives_it_a_handle(driver: Browser) -> None:
+    driver.more()
+    tab, before = driver.tab, driver.page.session.q
+    tab.get_by_text("handles", exact=True).dispatch_event("click")
+    box = tab.get_by_label("head_link", exact=True)
+    box.wait_for()
+    box.evaluate("one => { one.dataset.same = 'yes'; }")
+    box.dispatch_event("click")
+    links = ("left_rubber_hand", "right_rubber_hand", "head_link")
+    assert driver.until(lambda: driver.arm.links == links and driver.page.session.newest is not None)
+    assert driver.until(lambda: len(driver.page._clients[driver.id][1]._handles) == 3)
+    assert np.abs(driver.page.session.q - before).max() < 1e-9  # it did not jump
+    assert driver.until(tab.locator("[data-same=yes]").is_checked)  # the box is still there
+    box.dispatch_event("click")
+    assert driver.until(lambda: driver.arm.links == links[:2])
+
+
+@browsed
+def test_a_description_is_uploaded_with_its_meshes_as_a_zip_file_or_as_several_files(driver: Browser) -> None:
+    driver.more()
+    files = {"zipped.urdf": urdf("meshes/a.stl", "meshes/b.stl").encode(), "a.stl": box(0.1), "b.stl": box(0.2)}
+
+    def upload(**chosen: bytes) -> None:
+        assert driver.idle()
+        with driver.tab.expect_file_chooser() as asked:
+            driver.button("your own URDF").dispatch_event("click")
+        assert asked.value.is_multiple()
+        kind = "application/octet-stream"
+        asked.value.set_files([{"name": name, "mimeType": kind, "buffer": data} for name, data in chosen.items()])
+
+    upload(**{"robot.zip": packed(**{f"robot/{name}": data for name, data in files.items()})})
+    assert driver.until(lambda: driver.arm.linkage.name == "zipped" and sizes(driver.arm)[1:] == [0.1, 0.2])
+    first = driver.arm
+    names = {"a.stl": "ä.stl"}  # names are UTF-8
+    files["zipped.urdf"] = files["zipped.urdf"].replace(b"zipped", b"several").replace(b"a.stl", "ä.stl".encode())
+    upload(**{names.get(name, name): data for name, data in files.items()})
+    assert driver.until(lambda: driver.arm is not first and driver.arm.linkage.name == "several")
+    assert sizes(driver.arm)[1:] == [0.1, 0.2]
+    plainly(driver.page)
+    upload(**{"a.urdf": files["zipped.urdf"], "b.urdf": files["zipped.urdf"]})
+    driver.tab.get_by_text("a.urdf and 1 more.zip was refused").wait_for()
+    driver.tab.get_by_text("must have one .urdf file, it has 2").first.wait_for()
+    driver.tab.mouse.click(60, 500)
+    start = driver.hand()
+    driver.tab.keyboard.press("k")
+    assert driver.until(lambda: np.linalg.norm(driver.hand() - start) > 0.002)
+
+
+@browsed
+def test_a_new_tab_after_detaching_says_nothing_of_it_and_its_keys_move_the_arm(driver: Browser, chromium: Any) -> None:
+    driver.button("detach").click()
+    driver.tab.get_by_text("the arm stays").wait_for()
+    second = Browser(driver.page, chromium)
+    try:
+        driver.tab.close()
+        second.tab.get_by_text("method", exact=True).wait_for()
+        second.tab.get_by_text("drag the handle", exact=True).wait_for()
+        assert second.tab.get_by_text("the arm stays").count() == 0
+        second.button("detach").wait_for()
+        start = second.hand()
+        second.tab.mouse.click(60, 500)
+        second.tab.keyboard.press("i")
+        assert second.until(lambda: np.linalg.norm(second.hand() - start) > 0.002)
+    finally:
+        second.context.close()

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +21,7 @@ from supple.teleop import Command, Connection, Loop, Mapping, SimulatedArm, Tick
 ARM = models.ur5()
 LINK = "tool0"
 PATIENCE = 60.0
-pytestmark = pytest.mark.alone  # threads in real time
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("ages")]  # threads in real time
 
 
 def until(happened: Callable[[], Any]) -> bool:
@@ -80,6 +81,12 @@ def follows(arm: SimulatedArm, kept: Kept) -> bool:
     return kept.held == "" and float(np.abs(arm.q - q).max()) < 0.2
 
 
+def held_where(arm: SimulatedArm) -> np.ndarray:
+    """Where a stopped arm stands (dof,), once it does: it may be far behind the loop when it is held."""
+    assert until(lambda: arm.state == "held" and np.abs(arm._velocity).max() < 1e-4)
+    return arm.q
+
+
 def checked(arm: SimulatedArm, rate: float = 100.0) -> None:
     """Every target was finite, within the limits, and as near to the last one as the speed limits ask."""
     assert arm.outside == 0
@@ -91,17 +98,23 @@ def checked(arm: SimulatedArm, rate: float = 100.0) -> None:
 def test_the_loop_begins_where_the_arm_is_and_the_arm_follows_within_bounds() -> None:
     start = ARM.rest + 0.4
     arm = SimulatedArm(ARM, start, gripper=True)
+    assert arm.gripper is not None
+    opened, write = list[float](), arm.gripper.write
+    arm.gripper.write = lambda opening: (write(opening), opened.append(opening))[0]  # type: ignore[method-assign]
     loop, kept, operator, _ = driven(arm)
     operator.gripper = 0.5
     with loop:
         assert until(lambda: kept.held == "")
         assert until(lambda: len(arm.targets) > 100)
         assert np.abs(arm.targets[0][1] - start).max() < 0.02
-        assert follows(arm, kept)
-        assert arm.gripper is not None
+        assert until(lambda: follows(arm, kept))
         operator.gripper = 1.0
         assert until(lambda: arm.gripper.read() > 0.99)
-    assert arm.gripper.step < 2.0 * 0.1  # two openings a second, and a bus that was late now and then
+    grippers = np.array([tick.grippers[0] for tick in kept.ticks])
+    dt = np.array([tick.dt for tick in kept.ticks])[1:]
+    begins = max(k for k, tick in enumerate(kept.ticks) if tick.begin is not None)
+    assert (np.abs(np.diff(grippers)) <= 2.0 * dt + 1e-9)[begins:].all()  # two openings a second
+    assert set(opened) <= set(grippers.tolist())
     checked(arm)
     begins = [tick.begin for tick in kept.ticks if tick.begin is not None]
     assert np.abs(begins[-1] - start).max() < 0.01
@@ -120,7 +133,7 @@ def test_the_first_motions_are_slow() -> None:
     t = np.cumsum(dt)
     reach = ARM.reach(LINK)
     assert (speeds <= reach * (0.05 + np.minimum(t / 2 + 0.02, 1.0))).all()
-    assert speeds[: len(speeds) // 10].max() < 0.5 * 0.3  # the hand itself moves at 0.3 m/s
+    assert (speeds[t < 0.1] < 0.5 * 0.3).all()  # the hand itself moves at 0.3 m/s
 
 
 def test_nothing_is_written_before_a_valid_reading() -> None:
@@ -140,21 +153,24 @@ def test_nothing_is_written_before_a_valid_reading() -> None:
             arm.answers = answer
             errors = connection.errors
             assert until(lambda errors=errors: connection.errors > errors + 2)
-            assert kept.held.startswith("no reading of the arm yet")
+            assert until(lambda: kept.held.startswith("no reading of the arm yet"))
         assert len(arm.targets) == 0
         arm.answers = "truth"
         assert until(lambda: len(arm.targets) > 10)
     checked(arm)
 
 
-def test_an_exception_holds_the_arm_names_the_error_and_the_arm_is_taken_over_anew() -> None:
+def test_an_exception_holds_the_arm_names_the_error_and_the_arm_is_taken_over_anew(ages: Callable[..., None]) -> None:
     arm = SimulatedArm(ARM)
-    loop, kept, _, _ = driven(arm)
+    loop, kept, _, connection = driven(arm)
     with loop:
         assert until(lambda: len(arm.targets) > 20)
         arm.unplug()
+        assert until(lambda: "unplugged" in connection._error)
+        ages(True, latched=True)
         assert until(lambda: "OSError: the arm is unplugged" in kept.held)
         assert until(lambda: loop.stopped.startswith("the arm was lost"))
+        ages(False)
         moved = arm.q + 0.3
         arm.push(moved)
         count = len(arm.targets)
@@ -172,16 +188,22 @@ def test_an_exception_holds_the_arm_names_the_error_and_the_arm_is_taken_over_an
     assert (np.delete(steps, count - 1, axis=0) <= ARM.speed * 0.02 + 1e-9).all()
 
 
-def test_a_bus_that_blocks_holds_the_arm_but_not_the_loop_and_short_gaps_pass() -> None:
+def test_a_bus_that_blocks_holds_the_arm_but_not_the_loop_and_short_gaps_pass(ages: Callable[..., None]) -> None:
     arm = SimulatedArm(ARM)
     loop, kept, _, _ = driven(arm)
     with loop:
         assert until(lambda: len(arm.targets) > 20)
+        ages(True)
         arm.block(0.5)
-        assert until(lambda: kept.held.startswith("the arm does not answer"))
-        ticks = len(kept.ticks)
+        silent = "the arm does not answer"
+        assert until(lambda: any(tick.held.startswith(silent) for tick in kept.ticks))
         assert until(lambda: kept.held == "")
-        assert len(kept.ticks) > ticks + 20
+        free, read = threading.Event(), arm.read
+        arm.read = lambda: (free.wait(PATIENCE), read())[1]  # type: ignore[method-assign]
+        ticks = len(kept.ticks)
+        assert until(lambda: sum(tick.held.startswith(silent) for tick in kept.ticks[ticks:]) > 100)
+        free.set()
+        assert until(lambda: kept.held == "")
         assert not loop.stopped
     checked(arm)
 
@@ -192,9 +214,9 @@ def test_a_stop_latches_until_it_is_armed_again() -> None:
     with loop:
         assert until(lambda: len(arm.targets) > 20)
         loop.stop_arm("enough")
-        assert until(lambda: arm.state == "held")
+        stood = held_where(arm)
         assert kept.held == "enough"
-        q = loop.q
+        q, count = loop.q, len(arm.targets)
         loop.pause()
         loop.resume()
         loop.move(ARM.rest)
@@ -202,8 +224,8 @@ def test_a_stop_latches_until_it_is_armed_again() -> None:
         time.sleep(0.3)
         assert np.array_equal(loop.q, q)
         loop.rearm()
-        assert until(lambda: kept.held == "" and arm.state == "on")
-        assert np.abs(arm.q - q).max() < 0.1
+        assert until(lambda: kept.held == "" and len(arm.targets) > count)
+        assert np.abs(arm.targets[count][1] - stood).max() < 0.02
     checked(arm)
 
 
@@ -286,7 +308,10 @@ def test_a_connection_that_cannot_be_is_refused() -> None:
         Loop([], Mapping(), Solver().track(ARM, LINK), print, arm=SimulatedArm(ARM), measured=lambda: ARM.rest)
 
 
-def test_a_function_connects_and_is_called_again_after_a_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_function_connects_and_is_called_again_after_a_loss(
+    monkeypatch: pytest.MonkeyPatch, ages: Callable[..., None]
+) -> None:
+    ages(True)
     monkeypatch.setattr(robot, "RETRY", 0.05)
     made: list[SimulatedArm] = []
 
@@ -316,7 +341,8 @@ def test_a_program_that_ends_leaves_the_arm_as_chosen(tmp_path: Path, on_exit: s
         import os, signal, sys, time
         from pathlib import Path
         from supple import Frame, Solver, models
-        from supple.teleop import Command, Connection, Loop, Mapping, SimulatedArm, drive
+        from supple.teleop import Command, Connection, Loop, Mapping, SimulatedArm, drive, robot
+        robot.LATCH_AFTER = 60.0
         arm = models.ur5()
         class Real(SimulatedArm):
             def hold(self): Path("said").write_text("hold"); super().hold()

@@ -15,7 +15,7 @@ import supple.teleop
 FOLDER = Path(supple.teleop.__file__).parent
 LAYERS = (
     ("command", "filter", "clock", "process", "statistics"),
-    ("mapping", "watchdog", "adapters", "gripper", "goals", "joint_move", "reachable", "soft_start"),
+    ("mapping", "watchdog", "adapters", "gripper", "goals", "joint_move", "reachable", "readings", "soft_start"),
     ("robot", "simulated", "steering"),
     ("ticker",),
     ("loop", "methods"),
@@ -33,8 +33,9 @@ INSIDE = {
     ),
     "servo": (("bus", "motors"), ("arm", "guide")),
     "page": (
-        ("archive", "arrow", "drivers", "gamepad", "heartbeat", "invitation", "keys", "queue"),
-        ("arm",),
+        ("archive", "arrow", "drivers", "framing", "gamepad"),
+        ("heartbeat", "invitation", "keys", "phone_camera", "queue"),
+        ("arm", "several_files"),
         ("uploads", "handles", "arm_view", "words", "plots", "waiting", "stop", "handle_choice", "joints"),
         ("panel",),
         ("tour", "session"),

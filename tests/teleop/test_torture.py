@@ -178,7 +178,6 @@ def test_when_operators_change_places_without_a_pause_nothing_jumps() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.alone
 def test_in_real_time_over_udp_no_bound_breaks_and_the_arm_is_held_and_goes_on() -> None:
     operator, kept = Operator(), Kept()
     operator.silent, operator.jump, operator.seconds = (1.0, 3.0), (3.6, 3.9), 5.0

@@ -68,7 +68,7 @@ def test_a_command_that_is_written_is_read_again(form: wire.Form) -> None:
         read, token, how = wire.decode(wire.encode(command, TOKEN, form))
         assert (token, how) == (TOKEN, form)
         assert (read.engaged, read.sequence, read.buttons) == (command.engaged, command.sequence, command.buttons)
-        assert read.stamp == command.stamp or math.isnan(read.stamp) == math.isnan(command.stamp) is True
+        assert read.stamp == command.stamp or (math.isnan(read.stamp) and math.isnan(command.stamp))
         assert len(read.hands) == len(command.hands)
         for ours, theirs in zip(read.hands, command.hands, strict=True):
             assert (ours is None) == (theirs is None)

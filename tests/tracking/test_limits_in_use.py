@@ -211,9 +211,9 @@ random_tasks = given(count=st.integers(1, 20), seed=st.integers(0, 2**32 - 1), m
 @pytest.mark.slow
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @random_tasks
-def test_in_200_000_random_ticks_no_limit_in_use_is_broken(count, seed, measures):
+def test_in_100_000_random_ticks_no_limit_in_use_is_broken(count, seed, measures):
     linkage = paced(moving_tree(seed, count), np.random.default_rng([seed, 5]))
-    ride(linkage, random_task(linkage, seed), seed, ticks=100, arms=100, measures=measures)
+    ride(linkage, random_task(linkage, seed), seed, ticks=100, arms=50, measures=measures)
 
 
 @pytest.mark.gate
@@ -366,14 +366,14 @@ def test_a_joint_stays_a_margin_away_from_its_limit():
         step = follow.step(Frame.turn([0, 0, 1], 0.001 * tick) @ tool, 1 / 300)
     assert 0 <= follow.upper[0] - step.q[0] < 1e-3
     assert UR5.upper[0] - step.q[0] >= 0.2 - 1e-12
-    assert "shoulder_pan_joint at its upper limit" in step.why
+    assert "shoulder_pan_joint at the margin of its upper limit" in step.why
 
 
 def test_one_margin_leaves_every_joint_half_of_its_range_and_one_of_its_own_may_not_take_all():
     follow = Solver().track(PANDA, "panda_hand_tcp", margin=0.3)  # the fingers have 0.04 m
     assert (follow.upper - follow.lower >= 0.5 * (PANDA.upper - PANDA.lower) - 1e-12).all()
     assert (follow.lower[:7] == PANDA.lower[:7] + 0.3).all()
-    with pytest.raises(BadInput, match="no room"):
+    with pytest.raises(BadInput, match="no range"):
         Solver().track(PANDA, "panda_hand_tcp", margin=[0, 0, 0, 5.0, 0, 0, 0, 0])
 
 

@@ -35,6 +35,26 @@ def test_a_later_goal_does_not_move_an_earlier_one(name, seed):
     assert np.abs(step.velocity).max() < 1e-6
 
 
+@pytest.mark.parametrize("trial", first_is_quick([1, 2, 11]))
+@pytest.mark.parametrize(("name", "elbow"), [("iiwa14", "link_4"), ("panda", "panda_link4")])
+def test_an_elbow_that_swings_does_not_move_the_hand(name, elbow, trial):
+    """Also near singularities of the hand, and where the elbow's command is faster than the arm."""
+    arm, rng = getattr(supple.models, name)(), np.random.default_rng([7, trial])
+    hand = {"iiwa14": "tool0", "panda": "panda_hand_tcp"}[name]
+    middle, half = 0.5 * (arm.lower + arm.upper), 0.3 * (arm.upper - arm.lower)
+    start, way = rng.uniform(middle - half, middle + half), rng.normal(size=3)
+    way *= rng.uniform(0.2, 0.5) / np.linalg.norm(way)
+    here, place, hertz = arm.frame(start, hand), arm.frame(start, elbow).position, rng.uniform(0.3, 1.0)
+    goals = [Goal(hand, np.eye(4)), Goal(elbow, position=place, priority=1)]
+    tracker = Solver().track(arm, goals, start=start)
+    for tick in range(4 * RATE):
+        t = tick / RATE
+        there = Goal(elbow, position=place + smooth(t) * np.sin(2 * np.pi * hertz * t) * way, priority=1)
+        step = tracker.step([here, there], 1 / RATE)
+        assert step.distance[0] < 1e-3
+        assert step.angle[0] < np.radians(0.5)
+
+
 def test_the_reason_names_the_goal_that_gives_way():
     baxter = supple.models.baxter()
     arm = ["left_gripper"]

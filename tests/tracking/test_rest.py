@@ -120,7 +120,7 @@ def distance_grown(tracker, command, rate, seconds):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["panda", "ur5", "puma560"])
 def test_after_a_jump_no_hand_goes_away_from_the_command(name):
-    """60 random jumps, in and out of reach: momentum and turns carry the hand by less than 20 mm, once by up to 25."""
+    """60 random jumps, in and out of reach: momentum and turns carry the hand by less than 15 mm."""
     arm, rate = getattr(supple.models, name)(), 125
     link, rng = arm.tips[0], np.random.default_rng(11)
     grown = []
@@ -131,8 +131,42 @@ def test_after_a_jump_no_hand_goes_away_from_the_command(name):
         tracker = supple.Solver().track(arm, link, start=start)
         tracker.step(arm.frame(start, link), 1 / rate)
         grown.append(distance_grown(tracker, command, rate, 4))
-    assert sorted(grown)[-2] < 0.02
-    assert max(grown) < 0.025
+    assert max(grown) < 0.015
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 3, 6])
+def test_of_several_hands_none_goes_away_from_a_command_at_rest(seed):
+    """The waist of a G1 carries both hands: where one is sent out of reach, the other stays."""
+    figure, rate = supple.models.g1(), 125
+    hands = ["left_rubber_hand", "right_rubber_hand"]
+    figure = figure.part(figure.root, *hands)
+    start, there = figure.random(2, seed=seed)
+    commands = [figure.frame(start, hands[0]).matrix, figure.frame(there, hands[1]).matrix.copy()]
+    commands[1][:3, 3] *= 1.5
+    tracker = supple.Solver().track(figure, hands, start=start)
+    tracker.step([figure.frame(start, hand).matrix for hand in hands], 1 / rate)
+    near, grown = np.full(2, np.inf), np.zeros(2)
+    for _ in range(4 * rate):
+        step = tracker.step(commands, 1 / rate)
+        if step.status is supple.TrackingStatus.RETURNING:
+            break
+        near = np.minimum(near, step.distance)
+        grown = np.maximum(grown, step.distance - near)
+    assert grown.max() < 0.01
+
+
+def test_an_arm_that_must_go_slowly_does_not_stand_still_on_the_way():
+    """10 mm a second, half a metre to go: what is gained in a tick is little, but no motion is wasted."""
+    arm, rate = supple.models.ur5(), 100
+    start = ur5_start(arm)
+    here = arm.frame(start, "tool0")
+    tracker = supple.Solver().track(arm, "tool0", start=start, speed=0.01, recover="off")
+    tracker.step(here, 1 / rate)
+    for tick in range(10 * rate):
+        step = tracker.step(Frame.at([0, 0.5, -0.1]) @ here, 1 / rate)
+        assert step.status is supple.TrackingStatus.LAGGING or tick < 3
+    assert float(step.distance[0]) < 0.45
 
 
 PASSES = {

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
+from random_commands import moving_tree
 from supple import Frame, Goal, Joint, Linkage, Solver, Tolerance, damping, method, models
 from supple.errors import BadInput, UnknownName
 from supple.step import TrackingStatus
@@ -357,6 +358,35 @@ def test_two_hands_are_followed_at_once():
     assert step.goal.shape == (2, 12)
     arms = np.array([name.startswith(("left", "right")) for name in BAXTER.names])
     assert np.array_equal(step.q[~arms], BOTH[~arms])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_frames_for_several_end_effectors_are_read_in_every_form(seed):
+    rng = np.random.default_rng([seed, 14])
+    linkage = moving_tree(seed, 6 + seed)
+    links = [linkage.links[-1].name, linkage.joints[rng.integers(len(linkage.joints) - 1)].child]
+    start = linkage.random(seed=seed)
+    forms = {
+        "frames": lambda frames: frames,
+        "tuple": tuple,
+        "arrays": lambda frames: [frame.matrix for frame in frames],
+        "columns": lambda frames: [np.asfortranarray(frame.matrix) for frame in frames],
+        "nested lists": lambda frames: [frame.matrix.tolist() for frame in frames],
+        "goals": lambda frames: [Goal(link, frame) for link, frame in zip(links, frames, strict=True)],
+    }
+    trackers = {name: Solver().track(linkage, [Goal(link, HERE) for link in links], start) for name in forms}
+    for _ in range(20):
+        q = start + rng.normal(0, 0.01, start.shape)
+        frames = [linkage.frame(q, link) for link in links]
+        steps = [trackers[name].step(form(frames), DT) for name, form in forms.items()]
+        for step in steps[1:]:
+            assert np.array_equal(step.q, steps[0].q)
+            assert np.array_equal(step.error, steps[0].error)
+    broken = [frames[0].matrix, np.full((4, 4), math.nan)]
+    assert trackers["arrays"].step(broken, DT).status is TrackingStatus.HELD
+    for wrong in ([frames[0], np.eye(3)], [frames[0], "here"], [frames[0], Goal("nowhere", HERE)], frames[:1]):
+        with pytest.raises(BadInput):
+            trackers["frames"].step(wrong, DT)
 
 
 def test_weights_may_change_from_tick_to_tick():
@@ -712,3 +742,59 @@ def test_a_tracker_is_not_copied(duplicate):
     """A shallow copy would share the state of the core, so that one arm moves with the other's ticks."""
     with pytest.raises(TypeError, match="cannot pickle or copy a 'Tracker'"):
         duplicate(tracker())
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda step: pickle.loads(pickle.dumps(step))])
+def test_a_copy_of_a_step_says_the_same_without_its_tracker(duplicate):
+    follow = tracker()
+    late = tracker(speed=0.1).step(shifted(0.1, 0, 0), DT)
+    steps = [late, settle(follow, shifted(9, 0, 0)), follow.step(np.eye(4), math.nan)]
+    assert {step.status.name for step in steps} == {"LAGGING", "YIELDING", "HELD"}
+    many = tracker(np.stack([START, START + 0.1])).step(np.stack([HERE.matrix] * 2), DT)
+    for step in [*steps, many[1]]:
+        made = duplicate(step)
+        assert made._tracker is not step._tracker
+        assert (str(made), made.why, made.warnings, made.at_bounds) == (
+            str(step),
+            step.why,
+            step.warnings,
+            step.at_bounds,
+        )
+        for name in ("q", "velocity", "joint_weights", "sides", "error", "goal", "statuses", "damping", "lag"):
+            assert np.array_equal(getattr(made, name), getattr(step, name))
+    assert len(duplicate(many)) == 2
+
+
+@pytest.mark.parametrize("index", [2, -3, (0, 0), "x", 1.5, None, 2**70, [5]])
+def test_an_arm_that_is_not_there_is_named_with_how_many_there_are(index):
+    many = tracker(np.stack([START, START])).step(np.stack([HERE.matrix] * 2), DT)
+    with pytest.raises(IndexError, match="there are 2 arms"):
+        many[index]
+    assert len(list(many)) == 2
+
+
+def test_measured_values_that_are_not_finite_are_named():
+    arm = models.ur5()
+    tracker = Solver().track(arm, "tool0")
+    frame = arm.frame(arm.rest, "tool0")
+    assert tracker.step(frame, 0.01, measured=arm.rest).warnings == ()
+    blind = tracker.step(frame, 0.01, measured=[*arm.rest[:5], math.nan])
+    assert blind.warnings == ("measured values that are not finite are not used",)
+    assert pickle.loads(pickle.dumps(blind)).warnings == blind.warnings
+    assert np.isfinite(blind.q).all()
+
+
+@pytest.mark.parametrize("far", [1e13, 1e100, -1e300])
+def test_a_command_that_cannot_be_meant_holds_the_arm(far):
+    arm = models.panda()
+    tracker = Solver().track(arm, "panda_hand_tcp")
+    frame = arm.frame(arm.rest, "panda_hand_tcp").matrix.copy()
+    for begins_there in (False, True):
+        if not begins_there:
+            tracker.step(frame, 0.01)
+        frame[0, 3] = far
+        step = tracker.step(frame, 0.01)
+        assert step.status is TrackingStatus.HELD
+        assert step.why == f"held: the command is too far away, it has {far:g} m; 1e+12 m is most"
+        assert (step.q == arm.rest).all()
+        tracker = Solver().track(arm, "panda_hand_tcp")

@@ -54,7 +54,8 @@ def ride(linkage, goals, seed, ticks, arms, *, pushes, measures):
     given = 10 ** rng.uniform(0, 2) if rng.random() < 0.3 else None
     follow = Solver().track(linkage, goals, start, acceleration=given)
     reaches = [linkage.reach(goal.link) for goal in goals]
-    natural = max((r for r in reaches if 0 < r < math.inf), default=math.pi) / math.pi
+    measures_of = [math.pi if math.isinf(reach) else reach for reach in reaches if reach > 1e-6]
+    natural = max(measures_of, default=math.pi) / math.pi
     slides = np.array([unit == "m" for joint in linkage.joints if joint.dof for unit in joint.units])
     bound = np.where(
         np.isfinite(linkage.acceleration), linkage.acceleration, np.where(slides, min(15 * natural, 10), 15.0)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,24 +12,29 @@ import numpy as np
 import pytest
 
 import supple.view
-from browser import PATIENCE, changed_part, differing, launched
+from browser import PATIENCE, changed_part, differing, patient, until
 from supple import models
 
 pytestmark = pytest.mark.browser
+SIZE = {"width": 800, "height": 500}
 MIDDLE = {"x": 130, "y": 155, "width": 265, "height": 330}  # of the page, clear of the panel and of notices
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[SimpleNamespace]:
+def page(chromium: Any) -> Iterator[SimpleNamespace]:
     """The Panda's page in a browser, its viewer on the server, and what the browser complained about."""
     errors: list[str] = []
-    with supple.view.serve(models.panda(), port=0) as viewer, launched() as browser:
-        tab = browser.new_page(viewport={"width": 800, "height": 500})
+    with (
+        patient(),
+        supple.view.serve(models.panda(), port=0) as viewer,
+        closing(chromium.new_page(viewport=SIZE)) as tab,
+    ):
+        tab.set_default_timeout(PATIENCE * 1000)
         tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         tab.on("pageerror", lambda error: errors.append(str(error)))
         tab.on("requestfailed", lambda request: errors.append(f"{request.url} failed"))
         tab.goto(viewer.url)
-        tab.get_by_text("panda_joint1 (rad)").wait_for(timeout=PATIENCE * 1000)
+        tab.get_by_text("panda_joint1 (rad)").wait_for()
         yield SimpleNamespace(tab=tab, viewer=viewer, errors=errors)
 
 
@@ -40,15 +45,6 @@ def picture(page: SimpleNamespace) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"), dtype=int)
 
 
-def until(happened: Callable[[], Any]) -> bool:
-    """Whether something happens before patience ends; the browser's events are served meanwhile."""
-    end = time.monotonic() + PATIENCE
-    while not happened():
-        if time.monotonic() > end:
-            return False
-    return True
-
-
 def steady(page: SimpleNamespace) -> np.ndarray:
     """The picture once it has stopped changing."""
     last = [picture(page)]
@@ -57,7 +53,7 @@ def steady(page: SimpleNamespace) -> np.ndarray:
         last.append(picture(page))
         return differing(last[-1], last[-2]) == 0
 
-    assert until(same)
+    assert until(page.tab, same)
     return last[-1]
 
 
@@ -75,7 +71,7 @@ def test_the_arm_is_drawn_in_the_middle_of_the_page(page: SimpleNamespace) -> No
     for node in nodes:
         node.visible = True
     # at rest the arm is most of the height of the picture; ground and grid do not change
-    assert until(lambda: covers(picture(page), empty, 0.5, 0.3))
+    assert until(page.tab, lambda: covers(picture(page), empty, 0.5, 0.3))
 
 
 def test_a_slider_moved_in_the_page_moves_the_arm(page: SimpleNamespace) -> None:
@@ -84,32 +80,31 @@ def test_a_slider_moved_in_the_page_moves_the_arm(page: SimpleNamespace) -> None
     thumb.focus()
     thumb.press("Home")  # the joint's lower limit
     arm = page.viewer.linkage
-    assert until(lambda: page.tab.wait_for_timeout(50) or page.viewer.q[1] != start[1])
-    assert page.viewer.q[1] == pytest.approx(arm.lower[1], abs=1e-3)
+    assert until(page.tab, lambda: abs(page.viewer.q[1] - arm.lower[1]) < 1e-3)
     assert np.array_equal(np.delete(page.viewer.q, 1), np.delete(start, 1))
-    assert until(lambda: covers(picture(page), before, 0.3, 0.3))
+    assert until(page.tab, lambda: covers(picture(page), before, 0.3, 0.3))
 
 
 def test_joint_values_set_in_the_program_move_the_sliders_of_the_page(page: SimpleNamespace) -> None:
     page.viewer.q = page.viewer.linkage.q(panda_joint1=1.25)
     thumb = page.tab.get_by_role("slider").first
-    assert until(lambda: page.tab.wait_for_timeout(50) or float(thumb.get_attribute("aria-valuenow") or 0) == 1.25)
+    assert until(page.tab, lambda: float(thumb.get_attribute("aria-valuenow") or 0) == 1.25)
 
 
 def test_the_frames_switch_changes_the_picture(page: SimpleNamespace) -> None:
     before = steady(page)
     page.tab.get_by_role("checkbox").first.click()
-    assert until(lambda: covers(picture(page), before, 0.3, 0.1))  # axes at every link
-    assert page.viewer._scene.frames
+    assert until(page.tab, lambda: covers(picture(page), before, 0.3, 0.1))  # axes at every link
+    assert until(page.tab, lambda: page.viewer._scene.frames)
 
 
 def test_the_rest_button_brings_the_arm_back(page: SimpleNamespace) -> None:
     page.tab.get_by_role("button", name="zero", exact=True).click()
     arm = page.viewer.linkage
     zero = arm.clamp(np.zeros(arm.dof))
-    assert until(lambda: page.tab.wait_for_timeout(50) or np.array_equal(page.viewer.q, zero))
+    assert until(page.tab, lambda: np.array_equal(page.viewer.q, zero))
     page.tab.get_by_role("button", name="rest", exact=True).click()
-    assert until(lambda: page.tab.wait_for_timeout(50) or np.array_equal(page.viewer.q, arm.rest))
+    assert until(page.tab, lambda: np.array_equal(page.viewer.q, arm.rest))
 
 
 def test_the_browser_has_no_complaint(page: SimpleNamespace) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.server
 import sys
 import threading
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 from lxml import html
 
 import supple
-from browser import PATIENCE, launched
+from browser import PATIENCE, patient, plain, until
 from driven_page import browsed
 from supple import Goal, Motion, models
 from supple.view import notebook
@@ -32,7 +31,7 @@ def test_a_solution_is_a_table_of_its_joint_values() -> None:
     assert head == ["joint", "unit", "value"]
     assert [row[0] for row in rows] == list(arm.names)
     assert np.allclose([float(row[2]) for row in rows], found.q, atol=1e-3)
-    assert str(found) in html.fromstring(found._repr_html_()).findtext("caption")
+    assert str(found) in html.fromstring(found._repr_html_()).findtext("div"), "the text is as wide as the page"
 
 
 def test_many_solutions_are_counted() -> None:
@@ -41,17 +40,24 @@ def test_many_solutions_are_counted() -> None:
     assert cells(supple.solve(arm, Goal("tool0", frames))) == [["outcome", "solves"], ["arrived", "7"]]
 
 
+def test_a_path_is_a_table_of_the_joint_values_at_its_ends_and_many_paths_are_counted() -> None:
+    arm = models.planar3()
+    done = supple.solve_path(arm, supple.GoalPath.line([12, 6, 0], [10, 8, 0]).goal("tip", 11), duration=2.0)
+    head, *rows = cells(done)
+    assert head == ["joint", "unit", "first", "last"]
+    assert [row[0] for row in rows] == list(arm.names)
+    assert np.allclose([[float(cell) for cell in row[2:]] for row in rows], done.q[[0, -1]].T, atol=1e-3)
+    assert html.fromstring(done._repr_html_()).findtext("div") == str(done)
+    ways = np.linspace([[12, 6, 0], [25, 5, 0]], [[10, 8, 0], [45, 5, 0]], 11)  # the second leaves the reach
+    many = supple.solve_path(arm, Goal("tip", position=ways))
+    assert cells(many)[1:] == [["arrived everywhere", "1"], ["continuous", "2"], ["ended as wanted", "2"]]
+
+
 def test_names_of_a_file_cannot_add_elements() -> None:
     arm = models.planar2()
     hostile = supple.Linkage("<b>x</b>", arm.joints, arm.links, arm.base)
     motion = Motion(hostile, [0.0, 1.0], [hostile.rest, hostile.rest])
     assert "<b>" not in motion._repr_html_() + hostile._repr_html_()
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with launched() as browser:
-        yield browser
 
 
 @pytest.fixture
@@ -85,7 +91,7 @@ def test_a_local_page_shows_the_viewer_in_a_frame_only_if_it_was_made_in_a_noteb
 ) -> None:
     if allowed:
         request.getfixturevalue("in_notebook")
-    with supple.view.serve(models.planar2(), port=0) as viewer:
+    with patient(), supple.view.serve(models.planar2(), port=0) as viewer:
         outer = f"<html><body>{notebook.frame(viewer.url)}</body></html>".encode()
 
         class Notebook(http.server.BaseHTTPRequestHandler):
@@ -100,15 +106,19 @@ def test_a_local_page_shows_the_viewer_in_a_frame_only_if_it_was_made_in_a_noteb
 
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Notebook)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        tab = chromium.new_page()
+        plain(viewer._server)
+        tab, answers = chromium.new_page(), list[int]()
+        tab.on("response", lambda said: answers.append(said.status) if said.url == f"{viewer.url}/" else None)
         try:
             tab.goto(f"http://localhost:{server.server_port}/", timeout=1000 * PATIENCE)
             shown = tab.frame_locator("iframe").get_by_text("joint1").first
             if allowed:
                 shown.wait_for(timeout=1000 * PATIENCE)
-                assert len(viewer._server.get_clients()) == 1
+                assert until(tab, lambda: len(viewer._server.get_clients()) == 1)
+                assert answers == [200]
             else:
-                tab.wait_for_timeout(3000)
+                assert until(tab, lambda: answers)
+                assert answers == [403]
                 assert not shown.is_visible()
                 assert viewer._server.get_clients() == {}
         finally:

@@ -1,8 +1,8 @@
-// The search for one frame of an arm: descents in single precision from several seeds, then a few steps and
+// The search for one goal of an arm: descents in single precision from several seeds, then a few steps and
 // the judgement in double precision.
 #pragma once
 #include "supple/cuda/arm.h"
-#include "supple/cuda/lanes.h"
+#include "supple/cuda/lane_seeds.h"
 #include "supple/cuda/rows.h"
 
 namespace supple {
@@ -16,33 +16,23 @@ constexpr double near_error = 1e-9, lost_error = 1e-4;
 
 // Counters of a solve, all 0 when it begins.
 struct Counters {
-  int next_row, hard_count, next_hard, left_count, next_left;
+  int next_row, hard_count, next_hard, left_count, next_left, blocks_done;
 };
 
-// ---- Seeds ----
+// The goals of an arm as they are given: positions, orientations and directions, each or not.
+struct GoalNumbers {
+  Numbers position, orientation, direction;
+};
 
-// Seed k of a row, in the order of the chain: make_seed of an arm, which has neither arcs nor a floating
-// root.
-template <int N>
-SUPPLE_FLAT void load_arm_seed(const SolverBlock &block, const Arm<float, N> &arm, TableSeeds &seeds, int k,
-                               float *q) {
-  const Search &search = block.search;
-  const int sample = k < seeds.count ? seeds.sample(k) : -1;
-  SUPPLE_UNROLL(16)
-  for (int i = 0; i < N; ++i) {
-    const int l = arm.joints[i].index;
-    const SearchJoint &joint = search.joints[l];
-    const double x = sample >= 0        ? seeds.value(search.table, sample, l)
-                     : k == seeds.count ? joint.middle
-                                        : even_seed(joint, k - seeds.count);
-    q[i] = float(joint.weighted_size > 0 ? clip(x, joint.lower, joint.upper) : joint.middle);
-  }
-}
-
-SUPPLE_APART void look_up_seeds(const SolverBlock &block, const double *goal, TableSeeds &seeds) {
-  seeds.count = 0;
-  if (block.search.has_table)
-    seeds.look_up(block.problem, block.search, goal);
+// Reads the goal of a row; false if it is not valid.
+SUPPLE_FLAT bool read_arm_goal(const SolverBlock &block, const GoalNumbers &given, long long row,
+                               double *goal) {
+  Numbers orientation = given.orientation, direction = given.direction;
+  if (arm_goal != position_and_axis)
+    direction.data = nullptr; // known to the compiler
+  if (arm_goal == only_position)
+    orientation.data = nullptr;
+  return read_goal_row(block.problem.targets[0], given.position, orientation, direction, row, goal);
 }
 
 // ---- Descents ----
@@ -52,6 +42,7 @@ template <int N>
 struct ArmDescent {
   float q[N];
   float recent_errors[SearchConstants::error_window]; // squared, oldest first
+  float error;                                        // squared, at q
   int steps;
 };
 
@@ -71,7 +62,10 @@ SUPPLE_FLAT DescentProgress advance_descent(const Arm<float, N> &arm, const Fram
                                             ArmDescent<N> &descent) {
   constexpr int window = SearchConstants::error_window;
   float next[N];
-  const float error = arm_step(arm, goal, descent.q, next).squared_error;
+  ArmState<float, N> state;
+  evaluate_arm(arm, goal, descent.q, false, state);
+  step_arm(arm, arm, state, descent.q, float(SearchConstants::damping), next);
+  const float error = descent.error = state.error.squared_error;
   if (error <= float(near_error))
     return is_near;
   const float allowed = float(SearchConstants::error_ratio) * descent.recent_errors[0];
@@ -98,113 +92,189 @@ SUPPLE_FLAT Frame<float> single_goal(const double *goal) {
 
 // ---- Double precision ----
 
-// Steps from q (in the order of the chain) until it has arrived, inside limits; false if it does not. What is
-// judged is what is returned: joints that wrap are brought back first.
+// What a search has found: joint values in the order of the chain, and their error.
 template <int N>
-SUPPLE_FLAT bool polish_arm(const SolverBlock &block, const Arm<double, N> &arm, const double *goal_numbers,
-                            double *q, int &steps) {
-  const Search &search = block.search;
-  const Problem &problem = block.problem;
-  const Request request{goal_numbers, nullptr, 1, Deadline{}};
-  const Frame<double> goal = goal_frame(goal_numbers);
+struct ArmFound {
+  double q[N];
+  ArmError<double> error;
+  int outcome, iterations, restarts;
+};
+
+// Brings joints that wrap back by whole turns, as near to the middle as their limits allow.
+template <int N>
+SUPPLE_FLAT void wrap_arm(const Arm<double, N> &arm, double *q) {
   SUPPLE_UNROLL(16)
   for (int k = 0; k < N; ++k) {
     const ArmJoint<double> &joint = arm.joints[k];
-    q[k] = joint.size > 0 ? clip(q[k], joint.lower, joint.upper) : reference(search, request, joint.index);
+    if (joint.period > 0)
+      q[k] = nearest_turn(q[k], joint.middle, joint.period, joint.wrap_lower, joint.wrap_upper);
   }
-  for (steps = 0; steps < SearchConstants::polish_steps; ++steps) {
-    SUPPLE_UNROLL(16)
-    for (int k = 0; k < N; ++k) {
-      const int l = arm.joints[k].index;
-      const double period = search.joints[l].period;
-      if (period > 0)
-        q[k] = nearest_turn(q[k], reference(search, request, l), period, problem.lower[l], problem.upper[l]);
-    }
+}
+
+// Joint values of a search in single precision, inside limits.
+template <int N>
+SUPPLE_FLAT void to_double(const Arm<double, N> &arm, double *q) {
+  SUPPLE_UNROLL(16)
+  for (int k = 0; k < N; ++k) {
+    const ArmJoint<double> &joint = arm.joints[k];
+    q[k] = joint.size > 0 ? clip(q[k], joint.lower, joint.upper) : joint.middle;
+  }
+}
+
+// A step of double precision throughout, for where single precision does not lead to the goal; returns the
+// error before it.
+template <int N>
+SUPPLE_APART ArmError<double> step_in_double(const Arm<double, N> &arm, const Frame<double> &goal,
+                                             const double *q, bool exact, double damping_part, double *next) {
+  ArmState<double, N> state;
+  evaluate_arm(arm, goal, q, exact, state);
+  step_arm(arm, arm, state, q, damping_part, next);
+  return state.error;
+}
+
+// Steps from the joint values of `found` until they have arrived, inside limits; false if they do not. What
+// is judged is what is returned: joints that wrap are brought back first. `refine`: to a quarter of the
+// tolerance if they can, for joint values that will be rounded to single precision: the rest is for the
+// rounding.
+template <int N>
+SUPPLE_FLAT bool polish_arm(const SolverBlock &block, const Arm<float, N> &single_arm,
+                            const Arm<double, N> &arm, const double *goal_numbers, bool refine,
+                            ArmFound<N> &found, int &steps) {
+  constexpr int steps_in_single = 3;
+  const Search &search = block.search;
+  const Frame<double> goal = goal_frame(goal_numbers);
+  constexpr int most = SearchConstants::polish_steps;
+  to_double(arm, found.q);
+  for (steps = 0; steps < most; ++steps) {
     double next[N];
-    const ArmError<double> error = arm_step(arm, goal, q, next);
-    if (is_within_tolerance(search, error.squared_distance, error.squared_angle))
+    ArmState<double, N> state;
+    wrap_arm(arm, found.q);
+    evaluate_arm(arm, goal, found.q, false, state);
+    const ArmError<double> error = found.error = state.error;
+    const bool within = is_within_tolerance(search, error.squared_distance, error.squared_angle);
+    const bool well_within =
+        !refine || is_within_tolerance(search, 16 * error.squared_distance, 16 * error.squared_angle);
+    if (within && (well_within || steps + 1 == most))
       return true;
-    if (!(error.squared_error < lost_error))
+    if (!within && !(error.squared_error < lost_error))
       return false; // it leads away from what single precision has found
+    if (steps < steps_in_single)
+      step_arm(arm, single_arm, state, found.q, SearchConstants::damping, next);
+    else
+      step_in_double(arm, goal, found.q, false, SearchConstants::damping, next);
     SUPPLE_UNROLL(16)
     for (int k = 0; k < N; ++k)
-      q[k] = next[k];
+      found.q[k] = next[k];
   }
   return false;
 }
 
-// Stores an answer in the order of the problem.
-template <int N>
-SUPPLE_FLAT void store_answer(const Arm<double, N> &arm, const double *q, double *answer) {
-  SUPPLE_UNROLL(16)
-  for (int k = 0; k < N; ++k)
-    answer[arm.joints[k].index] = q[k];
-}
+// ---- Solutions ----
 
-// ---- Many rows: one row in each thread ----
-
-// Reads the goal of a row, and makes its first seeds: number k of seed s goes to seeds[(s N + k) count +
-// row], so that neighbouring threads write neighbouring numbers. A goal beyond reach needs none.
+// Writes the solution of a row. In single precision, its error is that of the joint values as they are
+// written.
 template <int N>
-SUPPLE_FN void begin_row(const SolverBlock &block, const Arm<float, N> &arm, const Rows &rows,
-                         const Numbers &position, const Numbers &orientation, long long row, long long count,
-                         int seed_count, float *seeds) {
+SUPPLE_FN void write_solution(const SolverBlock &block, const Arm<double, N> &arm, const double *goal,
+                              long long row, const ArmFound<N> &found, const Solutions &solutions) {
   const Problem &problem = block.problem;
   const Numbers none{};
-  double goal[12]; // in registers; written once
-  const bool valid = read_goal_row(problem.targets[0], position, orientation, none, row, goal);
-  SUPPLE_UNROLL(12)
-  for (int i = 0; i < 12; ++i)
-    rows.goals[12 * row + i] = goal[i];
-  if (!valid) {
-    rows.outcome[row] = invalid;
-    return;
-  }
-  const bool beyond = is_beyond_reach(block.search, goal);
-  rows.outcome[row] = beyond ? hard : pending;
-  if (beyond)
-    return;
-  TableSeeds found;
-  look_up_seeds(block, goal, found);
-  for (int s = 0; s < seed_count; ++s) {
-    float q[N];
-    load_arm_seed(block, arm, found, s, q);
+  const long long place = row * block.dof;
+  set_others(block, none, row, place, solutions);
+  RowError error{0, 0};
+  if (found.outcome != invalid) {
+    double q[N], e[6];
     SUPPLE_UNROLL(16)
-    for (int k = 0; k < N; ++k)
-      seeds[(static_cast<long long>(s) * N + k) * count + row] = q[k];
+    for (int k = 0; k < N; ++k) {
+      const int l = arm.joints[k].index;
+      q[k] = solutions.set(place + block.columns[l], found.q[k], problem.lower[l], problem.upper[l]);
+    }
+    ArmError<double> left = found.error;
+    if (solutions.single) {
+      Axis<double> axes[N];
+      Vec<double> pointing;
+      left = arm_error(arm, traverse_arm(arm, q, axes), goal_frame(goal), false, e, pointing);
+    }
+    const double half_sine = 0.5 * root(left.squared_angle);
+    error = {root(left.squared_distance), 2 * atan2(half_sine, root(larger(0.0, 1 - half_sine * half_sine)))};
   }
+  solutions.outcome[row] = judged(block.search, found.outcome, error);
+  solutions.iterations[row] = found.iterations;
+  solutions.restarts[row] = found.restarts;
+  solutions.position_error[row] = error.position;
+  solutions.angle_error[row] = error.angle;
 }
 
-// Descends from the seeds of row after row. What came near goes to `near_q` (rows x N).
 template <int N>
-SUPPLE_FN void descend_rows(const Arm<float, N> &arm, const Rows &rows, int row_count, int seed_count,
-                            const float *seeds, float *near_q, int *next_row) {
+SUPPLE_FN void write_invalid(const SolverBlock &block, const Arm<double, N> &arm, const double *goal,
+                             long long row, const Solutions &solutions) {
+  ArmFound<N> nothing;
+  nothing.outcome = invalid;
+  nothing.iterations = nothing.restarts = 0;
+  write_solution(block, arm, goal, row, nothing, solutions);
+}
+
+// ---- Many rows ----
+
+// Arrays of many rows on their way, one row after another.
+struct ArmRows {
+  double *goals;       // 12
+  float *single_goals; // 12
+  float *seeds;        // seed_count x N
+  float *near_q;       // N: what a descent has found, in the order of the chain
+  int *outcome, *iterations, *restarts;
+  int *hard_rows, *left_rows; // lists: rows that need a warp, and those that need more
+  Counters *counters;
+  int seed_count;
+};
+
+// Reads the goal of a row; true if it needs seeds: a goal beyond reach, or one that is not valid, does not.
+SUPPLE_FN bool begin_row(const SolverBlock &block, const ArmRows &rows, const GoalNumbers &given,
+                         long long row, LaneKey &key) {
+  double goal[12]; // in registers; written once
+  const bool valid = read_arm_goal(block, given, row, goal);
+  SUPPLE_UNROLL(12)
+  for (int i = 0; i < 12; ++i) {
+    rows.goals[12 * row + i] = goal[i];
+    rows.single_goals[12 * row + i] = float(goal[i]);
+  }
+  const bool beyond = valid && is_beyond_reach(block.search, goal);
+  rows.outcome[row] = !valid ? int(invalid) : beyond ? hard : pending;
+  if (!valid || beyond)
+    return false;
+  key = key_of_goal(block, goal);
+  return true;
+}
+
+// Descends from the seeds of row after row.
+template <int N>
+SUPPLE_FN void descend_rows(const Arm<float, N> &arm, const ArmRows &rows, int row_count) {
   ArmDescent<N> descent;
   Frame<float> goal;
   int row = -1, seed = 0;
   auto load_seed = [&] {
+    const float *from = rows.seeds + (static_cast<long long>(row) * rows.seed_count + seed) * N;
     SUPPLE_UNROLL(16)
     for (int k = 0; k < N; ++k)
-      descent.q[k] = seeds[(static_cast<long long>(seed) * N + k) * row_count + row];
+      descent.q[k] = from[k];
     begin_descent(descent);
   };
   for (;;) {
     if (row < 0) {
-      row = take_one(next_row);
+      row = take_one(&rows.counters->next_row);
       if (row >= row_count)
         return;
       if (rows.outcome[row] != pending) {
         row = -1;
         continue;
       }
-      goal = single_goal(rows.goals + 12LL * row);
+      goal = goal_frame(rows.single_goals + 12LL * row);
       seed = 0;
       load_seed();
     }
     const DescentProgress progress = advance_descent(arm, goal, descent);
     if (progress == goes_on)
       continue;
-    if (progress == abandoned && ++seed < seed_count) {
+    if (progress == abandoned && ++seed < rows.seed_count) {
       load_seed();
       continue;
     }
@@ -213,65 +283,34 @@ SUPPLE_FN void descend_rows(const Arm<float, N> &arm, const Rows &rows, int row_
     rows.restarts[row] = seed + 1;
     SUPPLE_UNROLL(16)
     for (int k = 0; k < N; ++k)
-      near_q[static_cast<long long>(row) * N + k] = descent.q[k];
+      rows.near_q[static_cast<long long>(row) * N + k] = descent.q[k];
     row = -1;
   }
 }
 
 // Finishes a row that came near its goal; rows that are not solved go to the list of hard rows.
 template <int N>
-SUPPLE_FN void polish_row(const SolverBlock &block, const Arm<double, N> &arm, const Rows &rows,
-                          long long row, const float *near_q, int *hard_rows, int *hard_count) {
-  if (rows.outcome[row] == near_goal) {
-    double q[N];
-    SUPPLE_UNROLL(16)
-    for (int k = 0; k < N; ++k)
-      q[k] = near_q[row * N + k];
-    int steps;
-    if (polish_arm(block, arm, rows.goals + 12 * row, q, steps)) {
-      rows.outcome[row] = arrived;
-      rows.iterations[row] += steps;
-      store_answer(arm, q, rows.q + row * N);
-      return;
-    }
-    rows.outcome[row] = hard;
-  }
-  if (rows.outcome[row] == hard)
-    hard_rows[take_one(hard_count)] = int(row);
-}
-
-// ---- Answers ----
-
-// Writes the answer of a row.
-template <int N>
-SUPPLE_FN void finish_arm_row(const SolverBlock &block, const Arm<double, N> &arm, const Rows &rows,
-                              long long row, const Answers &answers) {
-  const Numbers none{};
-  const long long place = row * block.dof;
-  double values[N], q[N], e[6];
-  Axis<double> axes[N];
-  set_others(block, none, row, place, answers);
+SUPPLE_FN void polish_row(const SolverBlock &block, const Arm<float, N> &single_arm,
+                          const Arm<double, N> &arm, const ArmRows &rows, long long row,
+                          const Solutions &solutions) {
+  const double *goal = rows.goals + 12 * row;
   const int outcome = rows.outcome[row];
-  if (outcome != invalid) {
-    for (int l = 0; l < N; ++l)
-      values[l] = rows.q[row * N + l];
-    set_values(block, place, values, answers);
+  if (outcome == invalid)
+    return write_invalid(block, arm, goal, row, solutions);
+  if (outcome == near_goal) {
+    ArmFound<N> found;
     SUPPLE_UNROLL(16)
     for (int k = 0; k < N; ++k)
-      q[k] = values[arm.joints[k].index];
+      found.q[k] = rows.near_q[row * N + k];
+    int steps;
+    if (polish_arm(block, single_arm, arm, goal, solutions.single, found, steps)) {
+      found.outcome = arrived;
+      found.iterations = rows.iterations[row] + steps;
+      found.restarts = rows.restarts[row];
+      return write_solution(block, arm, goal, row, found, solutions);
+    }
   }
-  RowError error{0, 0};
-  if (outcome != invalid) {
-    const ArmError<double> left =
-        arm_error(arm, traverse_arm(arm, q, axes), goal_frame(rows.goals + 12 * row), e);
-    const double half_sine = 0.5 * root(left.squared_angle);
-    error = {root(left.squared_distance), 2 * atan2(half_sine, root(larger(0.0, 1 - half_sine * half_sine)))};
-  }
-  answers.outcome[row] = judged(block.search, outcome, error);
-  answers.iterations[row] = outcome == invalid ? 0 : rows.iterations[row];
-  answers.restarts[row] = outcome == invalid ? 0 : rows.restarts[row];
-  answers.position_error[row] = error.position;
-  answers.angle_error[row] = error.angle;
+  rows.hard_rows[take_one(&rows.counters->hard_count)] = int(row);
 }
 
 } // namespace SUPPLE_ISA

@@ -43,7 +43,7 @@ SUPPLE_FLAT void place_frame(const Frame<S> &f, S *m) {
 template <class S>
 SUPPLE_FN S near_angle(const ArmJoint<S> &joint, S value) {
   const S angle = joint.turn_gain * value + joint.turn_offset;
-  if (joint.motion != turns || !beyond_polynomials(angle))
+  if (joint.motion != revolute || !beyond_polynomials(angle))
     return value;
   return (S(std::atan2(std::sin(angle), std::cos(angle))) - joint.turn_offset) / joint.turn_gain;
 }
@@ -54,13 +54,14 @@ template <int joint_count, class S, int N>
 SUPPLE_FLAT Frame<S> row_frame(const ChainBlock &block, const Arm<S, N> &arm, const S *q, Axis<S> *axes) {
   if constexpr (joint_count > 0) {
     S values[N];
-    bool far = false;
+    bool large_angle = false;
     SUPPLE_UNROLL(16)
     for (int k = 0; k < N; ++k) {
       values[k] = q[arm.joints[k].index];
-      far = far || beyond_polynomials(arm.joints[k].turn_gain * values[k] + arm.joints[k].turn_offset);
+      large_angle =
+          large_angle || beyond_polynomials(arm.joints[k].turn_gain * values[k] + arm.joints[k].turn_offset);
     }
-    if (far) {
+    if (large_angle) {
       SUPPLE_UNROLL(16)
       for (int k = 0; k < N; ++k)
         values[k] = near_angle(arm.joints[k], values[k]);
@@ -79,7 +80,7 @@ SUPPLE_FLAT void row_jacobian(const ChainBlock &block, const Arm<S, N> &arm, con
     SUPPLE_UNROLL(16)
     for (int k = 0; k < N; ++k) {
       const ArmJoint<S> &joint = arm.joints[k];
-      const bool turning = joint.motion == turns;
+      const bool turning = joint.motion == revolute;
       const Vec<S> z = (turning ? joint.turn_gain : joint.slide_gain) * axes[k].z;
       Vec<S> v = turning ? cross(z, point - axes[k].p) : z;
       Vec<S> w = turning ? z : Vec<S>{S(0), S(0), S(0)};

@@ -71,9 +71,9 @@ SUPPLE_KERNEL(128, solve_in_warps, const SolverBlock *block, SUPPLE_STRUCT(Rows,
 }
 
 SUPPLE_KERNEL(128, finish_rows, const SolverBlock *block, SUPPLE_STRUCT(Numbers, starts),
-              SUPPLE_STRUCT(Rows, rows), SUPPLE_STRUCT(Answers, answers), long long count) {
+              SUPPLE_STRUCT(Rows, rows), SUPPLE_STRUCT(Solutions, solutions), long long count) {
   Axis<double> axes[SUPPLE_AXES + 1];
   SUPPLE_THREADS(row)
   if (row < count)
-    finish_row(*block, starts, rows, row, answers, axes);
+    finish_row(*block, starts, rows, row, solutions, axes);
 }

@@ -11,13 +11,13 @@ inline namespace SUPPLE_ISA {
 template <class T>
 struct GeneralScratch {
   RestartScratch<T> *restarts;
-  double *answers; // wanted x n
+  double *solutions; // wanted x n
 };
 template <class T>
 SUPPLE_FN void lay_out(GeneralScratch<T> &scratch, ScratchLayout &layout, const Problem &problem,
                        int wanted) {
   layout.array(scratch.restarts, 1);
-  layout.array(scratch.answers, std::size_t(wanted) * problem.n);
+  layout.array(scratch.solutions, std::size_t(wanted) * problem.n);
 }
 template <class T>
 SUPPLE_FN std::size_t general_scratch_bytes(const Problem &problem, int wanted) {
@@ -29,8 +29,8 @@ SUPPLE_FN std::size_t general_scratch_bytes(const Problem &problem, int wanted) 
   return layout.bytes();
 }
 
-// One row; the answers go to rows.q, those that are not found repeat the first. `most_restarts`: 0, or fewer
-// than the search has, where a row has had many already.
+// One row; the solutions go to rows.q, those that are not found repeat the first. `most_restarts`: 0, or
+// fewer than the search has, where a row has had many already.
 template <class T>
 SUPPLE_FN void solve_row(const SolverBlock &block, const Rows &rows, long long row, int most_restarts,
                          bool leads, void *memory) {
@@ -44,20 +44,20 @@ SUPPLE_FN void solve_row(const SolverBlock &block, const Rows &rows, long long r
     search.max_restarts = most_restarts;
   const Request request = request_of_row(block, rows, row, rows.wanted);
   int count = 0;
-  const Found found = search_one(problem, search, request, *scratch.restarts, scratch.answers, count);
+  const Found found = search_one(problem, search, request, *scratch.restarts, scratch.solutions, count);
   if (!leads)
     return;
   const int written = (count > 1 ? count : 1) * problem.n;
   for (int i = 0; i < written; ++i)
-    rows.q[row * rows.wanted * problem.n + i] = scratch.answers[i];
+    rows.q[row * rows.wanted * problem.n + i] = scratch.solutions[i];
   rows.outcome[row] = found.outcome;
   rows.iterations[row] = found.iterations;
   rows.restarts[row] = found.restarts;
-  if (rows.answers)
-    rows.answers[row] = count;
+  if (rows.solutions)
+    rows.solutions[row] = count;
 }
 
-// The first restarts of one row, without a start; false if none arrives. Which answer wins is as in
+// The first restarts of one row, without a start; false if none arrives. Which solution wins is as in
 // search_one.
 template <class T>
 SUPPLE_FN bool begin_solve(const SolverBlock &block, const Rows &rows, long long row, void *memory) {
@@ -77,7 +77,7 @@ SUPPLE_FN bool begin_solve(const SolverBlock &block, const Rows &rows, long long
   begin_lanes(problem, search, request, state, *scratch.restarts);
   while (state.active) {
     const Advance<T> step = advance(problem, search, state.active, *scratch.restarts);
-    collect_lanes(problem, search, request, step, state, *scratch.restarts, scratch.answers);
+    collect_lanes(problem, search, request, step, state, *scratch.restarts, scratch.solutions);
     if (state.count && state.decided == state.whole_batch())
       break;
     refill_lanes(problem, search, request, step, state, *scratch.restarts);
@@ -88,33 +88,33 @@ SUPPLE_FN bool begin_solve(const SolverBlock &block, const Rows &rows, long long
   rows.iterations[row] = state.winner_steps;
   rows.restarts[row] = state.winner + 1;
   for (int l = 0; l < problem.n; ++l)
-    rows.q[row * problem.n + l] = scratch.answers[l];
+    rows.q[row * problem.n + l] = scratch.solutions[l];
   return true;
 }
 
-// Writes the answers of a row; `axes`: scratch for the longest chain.
+// Writes the solutions of a row; `axes`: scratch for the longest chain.
 SUPPLE_FN void finish_row(const SolverBlock &block, const Numbers &starts, const Rows &rows, long long row,
-                          const Answers &answers, Axis<double> *axes) {
+                          const Solutions &solutions, Axis<double> *axes) {
   const Problem &problem = block.problem;
-  const int outcome = rows.outcome[row], found = rows.answers ? rows.answers[row] : 1;
+  const int outcome = rows.outcome[row], found = rows.solutions ? rows.solutions[row] : 1;
   for (int i = 0; i < rows.wanted; ++i) {
-    const long long answer = row * rows.wanted + i;
-    set_others(block, starts, row, answer * block.dof, answers);
+    const long long solution = row * rows.wanted + i;
+    set_others(block, starts, row, solution * block.dof, solutions);
     RowError error{0, 0};
     if (outcome != invalid) {
-      double *values = rows.q + answer * problem.n;
+      double *values = rows.q + solution * problem.n;
       if (i > 0 && i >= found)
         for (int l = 0; l < problem.n; ++l)
           values[l] = rows.q[row * rows.wanted * problem.n + l];
-      set_values(block, answer * block.dof, values, answers);
+      set_values(block, solution * block.dof, values, solutions);
       error = row_error(problem, rows.goals + row * 12 * problem.target_count, values, axes);
     }
-    answers.outcome[answer] =
-        i > 0 && i >= found && outcome != invalid ? int(out_of_budget) : judged(block.search, outcome, error);
-    answers.iterations[answer] = outcome == invalid ? 0 : rows.iterations[row];
-    answers.restarts[answer] = outcome == invalid ? 0 : rows.restarts[row];
-    answers.position_error[answer] = error.position;
-    answers.angle_error[answer] = error.angle;
+    solutions.outcome[solution] =
+        i > 0 && i >= found && outcome != invalid ? int(no_more) : judged(block.search, outcome, error);
+    solutions.iterations[solution] = outcome == invalid ? 0 : rows.iterations[row];
+    solutions.restarts[solution] = outcome == invalid ? 0 : rows.restarts[row];
+    solutions.position_error[solution] = error.position;
+    solutions.angle_error[solution] = error.angle;
   }
 }
 

@@ -1,4 +1,4 @@
-// Rows of a solve on a device: goals and starts as they come in, answers as they go out.
+// Rows of a solve on a device: goals and starts as they come in, solutions as they go out.
 #pragma once
 #include "supple/cuda/block.h"
 #include "supple/search/search.h"
@@ -25,7 +25,7 @@ struct Rows {
   double *starts; // n, or null
   double *q;      // wanted x n
   int *outcome, *iterations, *restarts;
-  int *answers; // how many there are, or null if one is wanted
+  int *solutions; // how many there are, or null if one is wanted
   int wanted;
 };
 
@@ -94,7 +94,7 @@ SUPPLE_FN Request request_of_row(const SolverBlock &block, const Rows &rows, lon
           rows.starts ? rows.starts + row * block.problem.n : nullptr, wanted, Deadline{}};
 }
 
-// ---- Answers ----
+// ---- Solutions ----
 
 struct RowError {
   double position, angle; // metres and radians, the largest of all goals
@@ -134,8 +134,8 @@ SUPPLE_FLAT float inward(double x, double lower, double upper) {
   return y;
 }
 
-// An array of answers, of single or double precision: wanted x dof for each row.
-struct Answers {
+// An array of solutions, of single or double precision: wanted x dof for each row.
+struct Solutions {
   void *q;
   bool single;
   int *outcome, *iterations, *restarts; // wanted for each row
@@ -150,17 +150,17 @@ struct Answers {
 };
 
 // The joints of a row that no goal needs: from its start, or at rest, within their limits. `place`: of the
-// row in the answers.
+// row in the solutions.
 SUPPLE_FN void set_others(const SolverBlock &block, const Numbers &starts, long long row, long long place,
-                          const Answers &answers) {
+                          const Solutions &solutions) {
   for (int l = 0; l < block.dof; ++l) {
     const double given = starts.data ? starts.at(row, 0, l) : block.rest[l];
-    answers.set(place + l, given * 0.0 == 0 ? given : block.rest[l], -unbounded, unbounded);
+    solutions.set(place + l, given * 0.0 == 0 ? given : block.rest[l], -unbounded, unbounded);
   }
   for (int i = 0; i < block.other_count; ++i) {
     const Interval &other = block.others[i];
     const double given = starts.data ? starts.at(row, 0, other.index) : block.rest[other.index];
-    answers.set(place + other.index, clip(given, other.lower, other.upper), other.lower, other.upper);
+    solutions.set(place + other.index, clip(given, other.lower, other.upper), other.lower, other.upper);
   }
   for (int i = 0; i < block.other_ball_count; ++i) {
     const Ball &ball = block.other_balls[i];
@@ -169,15 +169,16 @@ SUPPLE_FN void set_others(const SolverBlock &block, const Numbers &starts, long 
       v[k] = starts.data ? starts.at(row, 0, ball.index + k) : block.rest[ball.index + k];
     store3(clamp_ball(load3(v), load3(ball.axis), ball.swing, ball.low, ball.high), v);
     for (int k = 0; k < 3; ++k)
-      answers.set(place + ball.index + k, v[k], -unbounded, unbounded);
+      solutions.set(place + ball.index + k, v[k], -unbounded, unbounded);
   }
 }
 
 // Writes the joints that goals need, and changes `values` (n) to what was written.
-SUPPLE_FN void set_values(const SolverBlock &block, long long place, double *values, const Answers &answers) {
+SUPPLE_FN void set_values(const SolverBlock &block, long long place, double *values,
+                          const Solutions &solutions) {
   const Problem &problem = block.problem;
   for (int l = 0; l < problem.n; ++l)
-    values[l] = answers.set(place + block.columns[l], values[l], problem.lower[l], problem.upper[l]);
+    values[l] = solutions.set(place + block.columns[l], values[l], problem.lower[l], problem.upper[l]);
 }
 
 // The outcome of what is returned: it has arrived only if its error says so.

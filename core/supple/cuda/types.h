@@ -18,21 +18,27 @@ template <class S>
 struct ArmJoint {
   S shift[3], tilt_cos, tilt_sin;
   S turn_gain, turn_offset, slide_gain, slide_offset;
-  S lower, upper, size; // size: the weighted size of a change; 0: locked
+  S lower, upper, size;                      // size: the weighted size of a change; 0: locked
+  S range_begin, range_size, stride, middle; // of seeds
+  S period, wrap_lower, wrap_upper;          // of a joint that wraps: its limits; else the period is 0
   int motion, tilt, index;
 };
+
+// What the goal of an arm is. Kernels are compiled for one of these, SUPPLE_GOAL.
+enum ArmGoal : int { whole_frame, only_position, position_and_axis };
 
 // What an arm has beside its joints.
 template <class S>
 struct ArmBase {
   S rotation[9], position[3];         // the location of the first joint
   S tip_rotation[9], tip_position[3]; // the end effector at its point, as seen from the last joint
+  S axis[3];                          // of a goal with an axis: that axis, in the end effector's axes
   S weight[6];                        // of the rows of its error
   S max_step;
-  int joint_count;
+  int joint_count, goal; // goal: an ArmGoal
 };
 
-// One frame of a chain of N simple joints, each with a value of its own. Values are in the order of the
+// One goal of a chain of N simple joints, each with a value of its own. Values are in the order of the
 // chain; `index` of a joint is its place in q. Kernels take an arm by value: its numbers then lie where an
 // instruction reads them at no cost.
 template <class S, int N>

@@ -125,14 +125,14 @@ struct ErrorOfJoint {
   double pull = 0,
          stiffness = 0; // minus half the slope, and half the second derivative, along a prismatic axis
   double size = 0;      // of the terms, to judge rounding
-  bool revolute = false, prismatic = false;
+  bool has_revolute = false, has_prismatic = false;
   bool shared = false; // several joints have this value, with no closed form
   double gain = 1;     // angle or length for a change of the value
 
   SUPPLE_FN void add_prismatic(const ChainJoint &joint, const Axis<double> &axis, const Frame<double> &tip,
                                Vec<double> goal, const double *w) {
-    shared = shared || revolute || (prismatic && joint.slide_gain != gain);
-    prismatic = true;
+    shared = shared || has_revolute || (has_prismatic && joint.slide_gain != gain);
+    has_prismatic = true;
     gain = joint.slide_gain;
     const Vec<double> z = axis.z, d = goal - tip.p;
     pull += gain * (w[0] * z.x * d.x + w[1] * z.y * d.y + w[2] * z.z * d.z);
@@ -143,8 +143,8 @@ struct ErrorOfJoint {
   // of the position p(a) = p_0 + cos(a) u + sin(a) v
   SUPPLE_FN void add_revolute(const ChainJoint &joint, const Axis<double> &axis, const Frame<double> &tip,
                               Vec<double> goal, const double *w) {
-    shared = shared || prismatic || (revolute && joint.turn_gain != gain);
-    revolute = true;
+    shared = shared || has_prismatic || (has_revolute && joint.turn_gain != gain);
+    has_revolute = true;
     gain = joint.turn_gain;
     const Vec<double> z = axis.z, arm = tip.p - axis.p, along = dot(z, arm) * z, u = arm - along,
                       v = cross(z, u), d = goal - axis.p - along;
@@ -213,7 +213,7 @@ struct Descent {
         found = &joint;
         axis = axes;
       }
-      axes += joint.motion == balls ? 3 : 1;
+      axes += joint.motion == spherical ? 3 : 1;
     }
     return found;
   }
@@ -229,10 +229,10 @@ struct Descent {
       const Axis<double> *axis = axes + target.chain.axes;
       for (int i = target.chain.count - 1; i >= 0; --i) {
         const ChainJoint &joint = target.chain.joints[i];
-        axis -= joint.motion == balls ? 3 : 1;
+        axis -= joint.motion == spherical ? 3 : 1;
         if (joint.index != k)
           continue;
-        if (joint.motion == slides) {
+        if (joint.motion == prismatic) {
           after[t].p = after[t].p + (joint.slide_gain * change) * axis->z;
         } else {
           const Rot<double> r = Q ? *Q : exp_rotation((joint.turn_gain * change) * axis->z);
@@ -258,7 +258,7 @@ struct Descent {
       error.shared = error.shared || count > 1;
       position_weights(target, w);
       const Vec<double> goal = goal_frame(goals + 12 * t).p;
-      if (joint->motion == slides) {
+      if (joint->motion == prismatic) {
         error.add_prismatic(*joint, *axis, tips[t], goal, w);
         continue;
       }
@@ -277,7 +277,7 @@ struct Descent {
   SUPPLE_FN double best_change(int k, double q, const Axis<double> *axes, const Frame<double> *tips,
                                Frame<double> *after) const {
     const ErrorOfJoint error = error_of_joint(k, axes, tips);
-    if (!error.revolute && !error.prismatic)
+    if (!error.has_revolute && !error.has_prismatic)
       return 0;
     const double low = clamp ? problem.lower[k] - q : -1e301, high = clamp ? problem.upper[k] - q : 1e301;
     // where it makes no difference but for rounding, a joint stays
@@ -285,9 +285,9 @@ struct Descent {
     double change = 0;
     if (error.shared || gain == 0)
       change = clip(newton_change(k, axes, tips, after), low, high);
-    else if (error.prismatic ? error.stiffness <= least : error.harmonics.size() <= least)
+    else if (error.has_prismatic ? error.stiffness <= least : error.harmonics.size() <= least)
       change = clip(0.0, low, high);
-    else if (error.prismatic)
+    else if (error.has_prismatic)
       change = clip(error.pull / error.stiffness, low, high);
     else
       change =
@@ -470,10 +470,10 @@ struct Descent {
       const double gained = move_joint(k, trial, axes, tips, after);
       if (!(gained > 1e-12 * chordal_error(problem, goals, tips)))
         continue;
-      const double room = lesser(q[k] - problem.lower[k], problem.upper[k] - q[k]);
+      const double to_limit = lesser(q[k] - problem.lower[k], problem.upper[k] - q[k]);
       const double score = order == largest_gain_first   ? gained
                            : order == least_recent_first ? -last_moved[k]
-                                                         : lesser(room, 1e300);
+                                                         : lesser(to_limit, 1e300);
       if (chosen < 0 || score > highest) {
         chosen = k;
         highest = score;

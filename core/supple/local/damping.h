@@ -163,8 +163,8 @@ SUPPLE_FN double joint_limit_part(const Problem &problem, const DampingScheme &d
     const double above = problem.upper[l] - q[l], below = q[l] - problem.lower[l];
     double &u = ramps[l];
     if (d.as_printed) {
-      const double room = memory.last_change[l] >= 0 ? above : below;
-      u = room < d.joints[l] ? larger(u - step, room / d.joints[l]) : lesser(u + step, 1.0);
+      const double to_limit = memory.last_change[l] >= 0 ? above : below;
+      u = to_limit < d.joints[l] ? larger(u - step, to_limit / d.joints[l]) : lesser(u + step, 1.0);
       part = larger(part, 1 - u * u);
       w[l] = lesser(w[l], d.min_weight + (1 - d.min_weight) * u);
     } else {

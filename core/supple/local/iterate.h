@@ -235,19 +235,21 @@ SUPPLE_FN void extrapolate(const Problem &problem, const Method &method, const d
 // Leaves a local minimum at limits. First, every joint that presses against a limit goes to the other side of
 // its range; the second time, or where none presses (a straight arm that should fold), every joint does; the
 // third time every joint goes to its middle. False if no joint has two limits.
-SUPPLE_FN bool escape(const Problem &problem, const double *goals, int count, const SolveScratch &scratch) {
+SUPPLE_FN bool escape(const Problem &problem, const double *goals, int escapes_before,
+                      const SolveScratch &scratch) {
   const int n = problem.n;
   const Evaluation &evaluation = scratch.evaluation;
   evaluate(problem, scratch.q, goals, false, evaluation);
   enum Pass : int { pressed_joints, all_joints };
-  for (int pass = count % 3 == 0 ? pressed_joints : all_joints; pass <= all_joints; ++pass) {
+  const bool pressed_joints_first = escapes_before % 3 == 0, to_middle = escapes_before % 3 == 2;
+  for (int pass = pressed_joints_first ? pressed_joints : all_joints; pass <= all_joints; ++pass) {
     bool moved = false;
     for (int l = 0; l < n; ++l) {
       const double low = problem.lower[l], high = problem.upper[l], q = scratch.q[l];
       const double descent = descent_along(problem, evaluation.J, evaluation.e, l);
       if (!(high - low < 1e300) || !(pass == all_joints || pressed_outward(q, low, high, descent)))
         continue;
-      scratch.q[l] = count % 3 == 2 ? (low + high) / 2 : low + high - q;
+      scratch.q[l] = to_middle ? (low + high) / 2 : low + high - q;
       moved = true;
     }
     if (moved)

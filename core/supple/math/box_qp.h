@@ -1,4 +1,5 @@
-// A quadratic programme in a box: the nearest point of the box, as a positive matrix measures.
+// A quadratic programme in a box: the point of the box nearest to a given one, in the norm of a positive
+// definite matrix.
 #pragma once
 #include "supple/math/dense.h"
 #include "supple/math/simd.h"
@@ -40,17 +41,17 @@ SUPPLE_FN int free_step(const double *M, int n, const double *desired, const dou
   return count;
 }
 
-// Goes along scratch.p as far as the box allows. Returns whether a component came to its bound, and keeps the
-// first that does there.
+// Moves x along scratch.p as far as the box allows. Returns whether a component stopped at its bound; the
+// first to do so is then marked as being at that bound.
 SUPPLE_FN bool go_to_bound(int count, const double *low, const double *high, const BoxScratch &scratch,
                            double *x) {
   double share = 1;
   int stopped = -1;
   for (int i = 0; i < count; ++i) {
     const int k = scratch.free[i];
-    const double p = scratch.p[i], room = p > 0 ? high[k] - x[k] : low[k] - x[k];
-    if ((p > 0 && p * share > room) || (p < 0 && p * share < room)) {
-      share = larger(room / p, 0.0);
+    const double p = scratch.p[i], distance = p > 0 ? high[k] - x[k] : low[k] - x[k];
+    if ((p > 0 && p * share > distance) || (p < 0 && p * share < distance)) {
+      share = larger(distance / p, 0.0);
       stopped = k;
     }
   }

@@ -85,6 +85,7 @@ struct Precision<double> {
   static constexpr double half_turn = 1e-12;     // of 2 + 2 cos(angle): less is half a turn
   static constexpr double least_damping = 1e-12; // of a step of a search
   static constexpr double least_pivot = 1e-14;   // of a factorisation
+  static constexpr double inside_margin = 1e-12; // of a ball joint, in sines and cosines
   // squared angles: larger ones need care, smaller ones a series, for the exponential map, its inverse, and
   // both of a frame
   static constexpr double long_square = 1e300, exp_series = 1e-8, log_series = 1e-10, frame_series = 1e-2;
@@ -98,6 +99,7 @@ struct Precision<float> {
   static constexpr double least_length = 1e-7, least_square = 1e-14;
   static constexpr double half_turn = 1e-6;
   static constexpr double least_damping = 1e-7, least_pivot = 1e-8;
+  static constexpr double inside_margin = 1e-5;
   static constexpr double long_square = 1e30, exp_series = 1e-4, log_series = 1e-5, frame_series = 1e-1;
   static constexpr double handover = 1e-4;
 };
@@ -145,7 +147,7 @@ SUPPLE_FLAT int first_bit(int bits) {
 #endif
 }
 
-// 1.5 * 2^52 (2^23 in float): added to a small number it leaves no room for a fraction, and the last bits of
+// 1.5 * 2^52 (2^23 in float): added to a small number it leaves no bits for a fraction, and the last bits of
 // the sum count in whole numbers
 template <class S>
 constexpr S big = sizeof(S) == 8 ? S(6755399441055744.0) : S(12582912.0);

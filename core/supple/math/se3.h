@@ -173,6 +173,13 @@ SUPPLE_FLAT Quat<T> exp_quaternion(Vec<T> v) {
   return {c, k * v.x, k * v.y, k * v.z};
 }
 
+// the quaternion of the same rotation whose w is not negative
+template <class T>
+SUPPLE_FLAT Quat<T> with_positive_w(Quat<T> q) {
+  const T sign = select(q.w < splat<T>(0), splat<T>(-1), splat<T>(1));
+  return {sign * q.w, sign * q.x, sign * q.y, sign * q.z};
+}
+
 // rotation vector of a unit quaternion with w not negative, at most pi long
 template <class T>
 SUPPLE_FLAT Vec<T> log_quaternion(Quat<T> q) {
@@ -239,15 +246,29 @@ SUPPLE_FLAT void log_frame(const Frame<T> &f, Vec<T> &linear, Vec<T> &angular) {
   linear = f.p - splat<T>(0.5) * across + k * cross(angular, across);
 }
 
+// Whether a rotation is within a swing and a range of twist by more than rounding. Half the twist is
+// atan2(along, w), with w not negative, and w^2 + along^2 is the squared cosine of half the swing.
+template <class T>
+SUPPLE_FLAT Mask<T> is_inside_ball(T w, T along, T swing, T low, T high) {
+  const T half = splat<T>(0.5), margin = splat<T>(PrecisionOf<T>::inside_margin);
+  T s, c;
+  sincos(half * lesser(swing, splat<T>(3.14159265358979323846)), s, c);
+  const Mask<T> leans_less = w * w + along * along > c * c + margin;
+  sincos(half * high, s, c);
+  const Mask<T> below = w * s - along * c > margin;
+  sincos(half * low, s, c);
+  return leans_less & below & (along * c - w * s > margin);
+}
+
 // the nearest rotation vector whose axis leans at most `swing` and whose twist about that axis, which comes
 // first, lies in a range
 template <class T>
 SUPPLE_FN Vec<T> clamp_ball(Vec<T> v, Vec<T> axis, T swing, T low, T high) {
   const T zero = splat<T>(0), one = splat<T>(1), half = splat<T>(0.5);
-  Quat<T> q = exp_quaternion(v);
-  const T flip = select(q.w < zero, -one, one);
-  q = {flip * q.w, flip * q.x, flip * q.y, flip * q.z};
+  const Quat<T> q = with_positive_w(exp_quaternion(v));
   const T along = q.x * axis.x + q.y * axis.y + q.z * axis.z;
+  if (all(is_inside_ball(q.w, along, swing, low, high)))
+    return v;
   const T twist = splat<T>(2) * atan2(along, q.w), pi = splat<T>(3.14159265358979323846);
   // outside the range, the nearer end the way round the circle
   const T to_low = magnitude(twist - low), to_high = magnitude(twist - high);
@@ -264,9 +285,8 @@ SUPPLE_FN Vec<T> clamp_ball(Vec<T> v, Vec<T> axis, T swing, T low, T high) {
   const T k = select(sine > zero, s / safe, zero);
   swing_part = {c, k * swing_part.x, k * swing_part.y, k * swing_part.z};
   sincos(clamped_twist * half, s, c);
-  Quat<T> r = swing_part * Quat<T>{c, s * axis.x, s * axis.y, s * axis.z};
-  const T sign = select(r.w < zero, -one, one);
-  const Vec<T> clamped = log_quaternion(Quat<T>{sign * r.w, sign * r.x, sign * r.y, sign * r.z});
+  const Quat<T> r = swing_part * Quat<T>{c, s * axis.x, s * axis.y, s * axis.z};
+  const Vec<T> clamped = log_quaternion(with_positive_w(r));
   // what is inside already stays as it is, to the last bit
   const Mask<T> same = (clamped_twist == twist) & (clamped_swing == angle);
   return select3<T>(same, v, clamped);
@@ -308,8 +328,8 @@ SUPPLE_FN void mend_rotation(double *r, int stride, double *gram, double off) {
   }
 }
 
-// Checks a 4 x 4 matrix, row by row, and mends its rotation. `worst` grows to the largest entry of |R R' -
-// I|.
+// Checks a 4 x 4 matrix, row by row, and mends its rotation. `worst` grows to the largest entry of
+// |R R' - I|.
 SUPPLE_FN FrameDefect repair_frame(double *m, double &worst) {
   double zero = 0; // nothing but finite numbers give 0 times 0
   for (int i = 0; i < 16; ++i)

@@ -348,12 +348,49 @@ SUPPLE_FLAT void transpose(Pack<S, W> *rows) {
 }
 #endif
 
-// Sines and cosines of a run of n angles, at most `block`; there must be room for `block` of each. Scalars go
-// through the widest register together.
+// The numbers of two packs, one after another.
+#if defined(SUPPLE_VECTORS) && (defined(__clang__) || __GNUC__ >= 12)
+template <class S, int W, int... i>
+SUPPLE_FLAT Pack<S, 2 * W> join(Pack<S, W> a, Pack<S, W> b, std::integer_sequence<int, i...>) {
+  return Pack<S, 2 * W>::of(__builtin_shufflevector(a.v, b.v, i...));
+}
+template <class S, int W>
+SUPPLE_FLAT Pack<S, 2 * W> join(Pack<S, W> a, Pack<S, W> b) {
+  return join(a, b, std::make_integer_sequence<int, 2 * W>());
+}
+#else
+template <class S, int W>
+SUPPLE_FLAT Pack<S, 2 * W> join(Pack<S, W> a, Pack<S, W> b) {
+  Pack<S, 2 * W> both;
+  std::memcpy(&both, &a, sizeof a);
+  std::memcpy(reinterpret_cast<char *>(&both) + sizeof a, &b, sizeof b);
+  return both;
+}
+#endif
+
+// `count` values, one after another in one register: at(0), at(1), ... It is filled as a register: memory
+// that was written in pieces cannot be read as a whole at once.
+template <int count, class T, class At>
+SUPPLE_FLAT auto gathered(int first, At at) {
+  if constexpr (Lane<T>::width == 1) {
+    Pack<T, count> all(T(0));
+    for (int k = 0; k < count; ++k)
+      put(all, k, at(first + k));
+    return all;
+  } else if constexpr (count == 1) {
+    return at(first);
+  } else {
+    return join(gathered<count / 2, T>(first, at), gathered<count / 2, T>(first + count / 2, at));
+  }
+}
+
+// Sines and cosines of a run of n angles, at most `block`; the arrays hold `block` of each. Angles that do
+// not fill the widest register go through it together.
 constexpr int block = 16;
 template <class T, class Angle>
 SUPPLE_FLAT void sincos_run(int n, T *s, T *c, Angle angle) {
-  if constexpr (Lane<T>::width > 1) {
+  constexpr int together = native_width * int(8 / sizeof(Scalar<T>)) / Lane<T>::width;
+  if constexpr (together < 2) {
     T x[block];
     Mask<T> beyond = beyond_polynomials(x[0] = angle(0));
     for (int i = 0; i < n; ++i) {
@@ -365,16 +402,12 @@ SUPPLE_FLAT void sincos_run(int n, T *s, T *c, Angle angle) {
       for (int i = 0; i < n; ++i)
         sincos_library(x[i], s[i], c[i]);
   } else {
-    // filled in the register: memory that was written in pieces cannot be read as a whole at once
-    constexpr int W = native_width * int(8 / sizeof(T));
-    for (int i = 0; i < n; i += W) {
-      Pack<T, W> p(T(0)), ps, pc;
-      for (int k = 0; k < W; ++k)
-        if (i + k < n)
-          put(p, k, angle(i + k));
-      sincos(p, ps, pc);
-      std::memcpy(s + i, &ps, sizeof p);
-      std::memcpy(c + i, &pc, sizeof p);
+    for (int i = 0; i < n; i += together) {
+      const auto x = gathered<together, T>(i, [&](int k) { return angle(k < n ? k : n - 1); });
+      auto xs = x, xc = x;
+      sincos(x, xs, xc);
+      std::memcpy(s + i, &xs, sizeof xs);
+      std::memcpy(c + i, &xc, sizeof xc);
     }
   }
 }

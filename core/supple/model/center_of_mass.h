@@ -46,7 +46,7 @@ SUPPLE_FN Vec<T> center_of_mass(const MassTree &tree, const T *q, Axis<T> *axes)
     const T carried = splat<T>(node.carried);
     const Vec<T> lever = (splat<T>(1 / node.carried)) * scratch[mass_scratch * i + 2].z - at.p;
     const Vec<T> through = center - lever;
-    if (node.joint.motion == balls) {
+    if (node.joint.motion == spherical) {
       *axes++ = {carried * at.r.x, through};
       *axes++ = {carried * at.r.y, through};
     }

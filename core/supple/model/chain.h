@@ -20,7 +20,7 @@ inline void make_chain(const Node *nodes, int count, ChainJoint *joints) {
     joint.index = node.index;
     joint.motion = node.motion;
     joint.inverted = node.inverted;
-    joint.whole = i == 0 || nodes[i - 1].motion == balls || node.motion == balls;
+    joint.whole = i == 0 || nodes[i - 1].motion == spherical || node.motion == spherical;
     double before = 0, after = 0;
     if (!joint.whole) {
       // R = Rz(before) Rx(tilt) Rz(after)
@@ -47,10 +47,10 @@ inline void make_chain(const Node *nodes, int count, ChainJoint *joints) {
       else if (joint.tilt_cos > 0 && std::fabs(joint.tilt_sin) < 1e-16)
         joint.tilt = no_tilt;
     }
-    joint.turn_offset = after + (node.motion == turns ? node.offset : 0);
-    joint.turn_gain = node.motion == turns ? node.gain : 0;
-    joint.slide_offset = node.motion == slides ? node.offset : 0;
-    joint.slide_gain = node.motion == slides ? node.gain : 0;
+    joint.turn_offset = after + (node.motion == revolute ? node.offset : 0);
+    joint.turn_gain = node.motion == revolute ? node.gain : 0;
+    joint.slide_offset = node.motion == prismatic ? node.offset : 0;
+    joint.slide_gain = node.motion == prismatic ? node.gain : 0;
   }
 }
 
@@ -146,7 +146,7 @@ inline void make_relative_nodes(const Node *up, int up_count, const Node *down, 
   to = before * to;
 }
 
-// Frame of the end effector, and the axes of all joints on the way to it; there must be room for one axis
+// Frame of the end effector, and the axes of all joints on the way to it; the array must hold one axis
 // more.
 template <class T>
 SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, Axis<T> *axes) {
@@ -186,11 +186,11 @@ SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, 
           at.z = splat<T>(joint.tilt_cos) * z - splat<T>(joint.tilt_sin) * y;
         }
       }
-      if (joint.motion != balls) {
+      if (joint.motion != spherical) {
         const Col x = at.x;
         at.x = c[i] * x + s[i] * at.y;
         at.y = c[i] * at.y - s[i] * x;
-        if (joint.motion == slides)
+        if (joint.motion == prismatic)
           at.p = at.p + (splat<T>(joint.slide_gain) * q[joint.index] + splat<T>(joint.slide_offset)) * at.z;
         store_axis(axes++, at.z, at.p);
       } else {

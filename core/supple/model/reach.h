@@ -10,7 +10,7 @@ inline namespace SUPPLE_ISA {
 // nothing.
 SUPPLE_FN Vec<double> base_point(const ChainJoint *joints, int count, Vec<double> end) {
   const Frame<double> first = constant<double>(joints[0].rotation, joints[0].position);
-  if (joints[0].motion != turns)
+  if (joints[0].motion != revolute)
     return first.p;
   Vec<double> to = end - first.p, axis = first.r.z;
   double along = dot(axis, to);
@@ -19,7 +19,7 @@ SUPPLE_FN Vec<double> base_point(const ChainJoint *joints, int count, Vec<double
     to = next.p - first.p;
     const double lean = dot(axis, next.r.z), square = 1 - lean * lean;
     along = dot(axis, to);
-    if (joints[1].motion == turns && square > 1e-4)
+    if (joints[1].motion == revolute && square > 1e-4)
       along = (along - lean * dot(next.r.z, to)) / square;
   }
   return first.p + along * axis;
@@ -142,7 +142,7 @@ SUPPLE_FN double rigid_reach(const Chain &chain, const double *q, ReachPath &pat
   path.end = vec(traverse_chain(chain, q, path.axes).p);
   path.count = 0;
   for (int i = 0; i < chain.count; ++i) // the base is a point of the first axis, if that turns
-    if (i && chain.joints[i].motion == turns)
+    if (i && chain.joints[i].motion == revolute)
       path.axes[path.count++] = path.axes[i];
   double size = 0;
   for (int i = 0; i < path.count; ++i)
@@ -187,7 +187,7 @@ SUPPLE_FN double reach(const Chain &chain, const double *lower, const double *up
   int slide_count = 0;
   double travel = 0;
   for (int i = 0; i < n; ++i) {
-    const bool slide = chain.joints[i].motion != turns;
+    const bool slide = chain.joints[i].motion != revolute;
     q[i] = slide ? 0.5 * lower[i] + 0.5 * upper[i] : 0;
     slide_count += slide;
     travel += slide ? 0.5 * upper[i] - 0.5 * lower[i] : 0;
@@ -198,7 +198,7 @@ SUPPLE_FN double reach(const Chain &chain, const double *lower, const double *up
   double most = 0;
   for (int ends = 0; ends < 1 << slide_count; ++ends) {
     for (int i = 0, slide = 0; i < n; ++i)
-      if (chain.joints[i].motion != turns)
+      if (chain.joints[i].motion != revolute)
         q[i] = ends >> slide++ & 1 ? upper[i] : lower[i];
     most = larger(most, rigid_reach(chain, q, path));
   }

@@ -29,11 +29,11 @@ SUPPLE_FLAT T value(const Node &node, const T *q) {
 template <class T>
 SUPPLE_FLAT Frame<T> articulated(const Node &node, const T *q, T s, T c) {
   Frame<T> at = constant<T>(node.rotation, node.position);
-  if (node.motion == turns) {
+  if (node.motion == revolute) {
     const Vec<T> x = at.r.x, y = at.r.y;
     at.r.x = c * x + s * y;
     at.r.y = c * y - s * x;
-  } else if (node.motion == slides) {
+  } else if (node.motion == prismatic) {
     at.p = at.p + value(node, q) * at.r.z;
   } else {
     at.r = at.r * exp_rotation(load3(q + node.index));
@@ -59,11 +59,11 @@ SUPPLE_FLAT void traverse(const Node *nodes, int count, const T *q, Frame<T> *wo
 // a ball joint's values after a turn about its child's axes, and the shortest such turn between two values
 template <class T>
 SUPPLE_FLAT Vec<T> turned(Vec<T> q, Vec<T> step) {
-  return log_rotation(exp_rotation(q) * exp_rotation(step));
+  return log_quaternion(with_positive_w(exp_quaternion(q) * exp_quaternion(step)));
 }
 template <class T>
 SUPPLE_FLAT Vec<T> between(Vec<T> start, Vec<T> end) {
-  return log_rotation(transpose(exp_rotation(start)) * exp_rotation(end));
+  return log_quaternion(with_positive_w(conjugate(exp_quaternion(start)) * exp_quaternion(end)));
 }
 
 } // namespace SUPPLE_ISA

@@ -4,7 +4,7 @@
 namespace supple {
 
 // how a joint moves its child: a rotation about z, a translation along z, or any rotation about its origin
-enum Motion : int { turns = 0, slides = 1, balls = 2 };
+enum Motion : int { revolute = 0, prismatic = 1, spherical = 2 };
 
 // one simple joint; its location has the axis turned to z and fixed joints folded in
 struct Node {

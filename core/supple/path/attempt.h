@@ -13,6 +13,9 @@ struct PlanScratch {
   BranchScratch branches;
   double *rows, *best_rows; // frames x n: joint values of an attempt, and of the best one
   double *kept_rows;        // frames x n: joint values before a window is planned again
+  double *rotated_goals;    // frames x 12 for each target: of a closed path from another frame on
+  double *rotated_times;    // frames
+  double *rotated_rows;     // frames x n: its joint values
   double *starts;           // starts x n: first joint values of a closed path
   double *met;              // many x n: candidates that a run forward took to the middle
   double *met_cost;         // many; unbounded: none
@@ -30,6 +33,9 @@ SUPPLE_FN void lay_out(PlanScratch<T, Narrow> &scratch, ScratchLayout &layout, c
   layout.array(scratch.rows, std::size_t(frames) * problem.n);
   layout.array(scratch.best_rows, std::size_t(frames) * problem.n);
   layout.array(scratch.kept_rows, std::size_t(frames) * problem.n);
+  layout.array(scratch.rotated_goals, std::size_t(frames) * 12 * problem.target_count);
+  layout.array(scratch.rotated_times, std::size_t(frames));
+  layout.array(scratch.rotated_rows, std::size_t(frames) * problem.n);
   layout.array(scratch.starts, std::size_t(PathConstants::starts) * problem.n);
   layout.array(scratch.met, std::size_t(PathConstants::many) * problem.n);
   layout.array(scratch.met_cost, PathConstants::many);
@@ -43,8 +49,10 @@ struct Attempt {
   double length = unbounded;
 
   SUPPLE_FN bool is_perfect(int wanted) const { return frames == wanted && jumps == 0; }
-  // more frames; where all are there fewer jumps, and less motion
+  // any before none; then more frames; where all are there fewer jumps, and less motion
   SUPPLE_FN bool is_better_than(const Attempt &other) const {
+    if (!frames || !other.frames)
+      return frames > 0 && !other.frames;
     if (frames - jumps != other.frames - other.jumps)
       return frames - jumps > other.frames - other.jumps;
     return jumps != other.jumps ? jumps < other.jumps : length < other.length;
@@ -58,17 +66,7 @@ struct Stage {
   Attempt best;        // its rows are in scratch.best_rows
 };
 
-// Whether the step from one row to the next is a jump.
-SUPPLE_FN bool is_jump(const Problem &problem, const Search &search, const PathRequest &path, double dt,
-                       const double *q, const double *next, double *steps) {
-  joint_steps(problem, q, next, steps);
-  for (int l = 0; l < problem.n; ++l)
-    if (!(std::fabs(steps[l]) <= longest_step(search.joints[l], path.speed[l], dt)))
-      return true;
-  return false;
-}
-
-// Up to `wanted` answers for a frame into scratch.run.seeds; with `start`, the nearest to it alone. Returns
+// Up to `wanted` solutions for a frame into scratch.run.seeds; with `start`, the nearest to it alone. Returns
 // how many; if that is 0, row 0 has the nearest joint values.
 template <class T, class Narrow>
 SUPPLE_FN int find_seeds(const Problem &problem, const Search &search, const PathRequest &path, int frame,
@@ -128,6 +126,8 @@ SUPPLE_FN bool take_attempt(const Problem &problem, const Search &search, const 
   Attempt attempt;
   attempt.frames = frames;
   attempt.jumps = !finish_rows(problem, search, path, stage, frames, scratch, scratch.rows);
+  bridge_jumps(problem, search, part_of(problem, path, stage.begin, stage.begin + frames), scratch.rows,
+               scratch.run.population.step, scratch.smooth);
   attempt.length = 0;
   for (int k = 1; k < frames; ++k) {
     const double *row = scratch.rows + std::size_t(k) * n;

@@ -1,21 +1,21 @@
-// Dynamic programming over branches: answers of key frames, continued to the key frames before and after, and
-// joined where they come near each other.
+// Dynamic programming over branches: solutions of key frames, continued to the key frames before and after,
+// and joined where they come near each other.
 //
 // Branches of a linkage that is not redundant meet at its singularities. There a joint motion may pass from
 // one to the other, and a continuation alone cannot tell which of them it is on.
 #pragma once
-#include "supple/path/smooth.h"
+#include "supple/path/bridge.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
 struct BranchScratch {
-  static constexpr int most = 2 * PathConstants::key_answers; // branches of a frame
-  double *q;                                                  // frames x most x n
-  unsigned char *parent;                                      // frames x most
-  int *count;                                                 // frames
-  double *cost;                                               // 2 x most: of this frame and the one before
-  double *steps;                                              // n
+  static constexpr int most = 2 * PathConstants::key_solutions; // branches of a frame
+  double *q;                                                    // frames x most x n
+  unsigned char *parent;                                        // frames x most
+  int *count;                                                   // frames
+  double *cost;                                                 // 2 x most: of this frame and the one before
+  double *steps;                                                // n
 };
 
 SUPPLE_FN void lay_out(BranchScratch &scratch, ScratchLayout &layout, const Problem &problem, int frames) {

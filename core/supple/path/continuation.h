@@ -1,7 +1,8 @@
 // One frame of a continuation: candidates, one in each lane, follow the goals of a path to its next frame.
 //
 // A step is z + J'A^-1 (e - J z) with A = J J' + damping: Newton's to the goals, and of all such steps the
-// one nearest to the wish z. Joints that would leave their limits go to the limit and take no further part.
+// one nearest to the preferred step z. Joints that would leave their limits go to the limit and take no
+// further part.
 #pragma once
 #include "supple/path/types.h"
 #include "supple/search/search.h"
@@ -12,18 +13,18 @@ inline namespace SUPPLE_ISA {
 template <class T>
 struct ContinuationScratch {
   SearchStepScratch<T> step;
-  T *wish;     // n: z, in weighted sizes
-  T *residual; // rows: e
-  T *found;    // n: where the lanes arrived
-  T *is_free;  // n: 1, or 0 for a joint that goes to its limit
-  bool has_wish;
+  T *preferred; // n: z, in weighted sizes
+  T *residual;  // rows: e
+  T *found;     // n: where the lanes arrived
+  T *is_free;   // n: 1, or 0 for a joint that goes to its limit
+  bool has_preferred;
   bool keeps_turns; // joints that wrap have limits too: they stay at the turn where they are
 };
 
 template <class T>
 SUPPLE_FN void lay_out(ContinuationScratch<T> &scratch, ScratchLayout &layout, const Problem &problem) {
   lay_out(scratch.step, layout, problem);
-  layout.array(scratch.wish, problem.n);
+  layout.array(scratch.preferred, problem.n);
   layout.array(scratch.residual, problem.rows);
   layout.array(scratch.found, problem.n);
   layout.array(scratch.is_free, problem.n);
@@ -64,6 +65,16 @@ SUPPLE_FN double longest_step(const SearchJoint &joint, double speed, double dt)
   return (1 + PathConstants::rounding) * longest_given_step(joint, speed, dt);
 }
 
+// Whether the step from one row to the next is a jump.
+SUPPLE_FN bool is_jump(const Problem &problem, const Search &search, const PathRequest &path, double dt,
+                       const double *q, const double *next, double *steps) {
+  joint_steps(problem, q, next, steps);
+  for (int l = 0; l < problem.n; ++l)
+    if (!(std::fabs(steps[l]) <= longest_step(search.joints[l], path.speed[l], dt)))
+      return true;
+  return false;
+}
+
 SUPPLE_FN double time_to(const PathRequest &path, int frame) {
   return path.times ? path.times[frame] - path.times[frame - 1] : path.dt;
 }
@@ -84,8 +95,8 @@ SUPPLE_FN PathRequest part_of(const Problem &problem, const PathRequest &path, i
 
 // e = residual - J z
 template <class T>
-SUPPLE_FN void set_wished_rows(const Problem &problem, const Search &search,
-                               ContinuationScratch<T> &scratch) {
+SUPPLE_FN void set_rows_to_meet(const Problem &problem, const Search &search,
+                                ContinuationScratch<T> &scratch) {
   SearchStepScratch<T> &step = scratch.step;
   for (int i = 0; i < problem.rows; ++i)
     step.e[i] = scratch.residual[i];
@@ -94,7 +105,7 @@ SUPPLE_FN void set_wished_rows(const Problem &problem, const Search &search,
     T *e = step.e + target.first;
     for (int c = search.column_begin[t]; c < search.column_begin[t + 1]; ++c)
       for (int i = 0; i < target.rows; ++i)
-        e[i] = e[i] - step.J[6 * c + i] * scratch.wish[search.columns[c]];
+        e[i] = e[i] - step.J[6 * c + i] * scratch.preferred[search.columns[c]];
   }
 }
 
@@ -110,7 +121,7 @@ SUPPLE_FN void force_joint(const Problem &problem, const Search &search, int l, 
         continue;
       for (int i = 0; i < problem.targets[t].rows; ++i) {
         T &entry = scratch.step.J[6 * c + i];
-        residual[i] = residual[i] - select(forced, entry * scratch.wish[l], zero);
+        residual[i] = residual[i] - select(forced, entry * scratch.preferred[l], zero);
         entry = select(forced, zero, entry);
       }
     }
@@ -139,17 +150,17 @@ SUPPLE_FN bool force_to_limits(const Problem &problem, const Search &search,
     forced_any = true;
     const T limit = select(low, lower, upper);
     scratch.is_free[l] = select(forced, zero, scratch.is_free[l]);
-    scratch.wish[l] =
-        select(forced, (limit - step.q[l]) * splat<T>(1 / joint.weighted_size), scratch.wish[l]);
+    scratch.preferred[l] =
+        select(forced, (limit - step.q[l]) * splat<T>(1 / joint.weighted_size), scratch.preferred[l]);
     force_joint(problem, search, l, forced, scratch);
   }
   return forced_any;
 }
 
-// One step of all lanes from step.q, into step.next. The wish is given; it changes at limits.
+// One step of all lanes from step.q, into step.next. The preferred step is given; it changes at limits.
 template <class T>
-SUPPLE_FN SearchStepResult<T> wished_step(const Problem &problem, const Search &search,
-                                          ContinuationScratch<T> &scratch) {
+SUPPLE_FN SearchStepResult<T> step_to_goals(const Problem &problem, const Search &search,
+                                            ContinuationScratch<T> &scratch) {
   constexpr int passes = 3; // a joint at its limit can push another one out
   SearchStepScratch<T> &step = scratch.step;
   const SearchStepResult<T> result = add_targets(problem, search, false, step);
@@ -159,10 +170,10 @@ SUPPLE_FN SearchStepResult<T> wished_step(const Problem &problem, const Search &
   for (int l = 0; l < problem.n; ++l)
     scratch.is_free[l] = splat<T>(1);
   for (int pass = 1;; ++pass) {
-    set_wished_rows(problem, search, scratch);
+    set_rows_to_meet(problem, search, scratch);
     solve_for_change(problem, search, damping, step);
     for (int l = 0; l < problem.n; ++l)
-      step.change[l] = scratch.wish[l] + scratch.is_free[l] * step.change[l];
+      step.change[l] = scratch.preferred[l] + scratch.is_free[l] * step.change[l];
     if (pass == passes || !force_to_limits(problem, search, scratch))
       break;
   }
@@ -174,18 +185,18 @@ SUPPLE_FN SearchStepResult<T> wished_step(const Problem &problem, const Search &
 }
 
 // Newton's steps of all lanes from step.q until those of `wanted` (bits) arrive; returns which did. Their
-// joint values go to scratch.found; the wish is that of the first step.
+// joint values go to scratch.found; the preferred step is that of the first step.
 template <class T>
 SUPPLE_FN int arrive(const Problem &problem, const Search &search, int wanted,
                      ContinuationScratch<T> &scratch) {
   SearchStepScratch<T> &step = scratch.step;
   int arrived = 0;
   for (int k = 0; k <= PathConstants::newton_steps; ++k) {
-    const SearchStepResult<T> result = wished_step(problem, search, scratch);
+    const SearchStepResult<T> result = step_to_goals(problem, search, scratch);
     const int now = bits_of(result.arrived) & wanted & ~arrived;
-    // the wish moves a lane that has arrived already: it is taken first
-    const bool wishes = k == 0 && scratch.has_wish;
-    if (!wishes && now) {
+    // the preferred step moves a lane that has arrived already: it is taken first
+    const bool prefers = k == 0 && scratch.has_preferred;
+    if (!prefers && now) {
       for (int lane = 0; lane < Lane<T>::width; ++lane)
         for (int l = 0; now >> lane & 1 && l < problem.n; ++l)
           put(scratch.found[l], lane, get(step.q[l], lane));
@@ -197,7 +208,7 @@ SUPPLE_FN int arrive(const Problem &problem, const Search &search, int wanted,
     step.q = step.next;
     step.next = before;
     for (int l = 0; l < problem.n; ++l)
-      scratch.wish[l] = splat<T>(0);
+      scratch.preferred[l] = splat<T>(0);
   }
   return arrived;
 }

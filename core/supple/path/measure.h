@@ -1,6 +1,6 @@
 // What a planned path is: the error of each frame, and where it jumps.
 #pragma once
-#include "supple/path/plan.h"
+#include "supple/path/rotation.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {

@@ -12,18 +12,6 @@ SUPPLE_FN int window_frames(const Problem &problem) {
   return int(frames < PathConstants::least_window ? PathConstants::least_window : frames);
 }
 
-// The jumps of frames begin to end, with the one to the first.
-template <class T, class Narrow>
-SUPPLE_FN int count_jumps(const Problem &problem, const Search &search, const PathRequest &path, int begin,
-                          int end, const double *q, PlanScratch<T, Narrow> &scratch) {
-  int jumps = 0;
-  for (int f = begin > 0 ? begin : 1; f < end; ++f) {
-    const double *row = q + std::size_t(f) * problem.n;
-    jumps += is_jump(problem, search, path, time_to(path, f), row - problem.n, row, scratch.steps);
-  }
-  return jumps;
-}
-
 // Plans frames begin to end of a path; the first is where it is already, unless it is the first of all.
 template <class T, class Narrow>
 SUPPLE_FN void plan_window(const Problem &problem, const Search &search, const PathRequest &path, int begin,
@@ -44,7 +32,7 @@ SUPPLE_FN int plan_on(const Problem &problem, const Search &search, const PathRe
   const int half = window_frames(problem) / 2, last = end - 1, low = last - half;
   const int new_end = path.frames < last + half ? path.frames : last + half;
   plan_window(problem, search, path, last - half / 2, new_end, scratch, q);
-  const int jumps = count_jumps(problem, search, path, low, new_end, q, scratch);
+  const int jumps = count_jumps(problem, search, path, low > 0 ? low - 1 : 0, new_end, q, scratch.steps);
   if (!jumps)
     return new_end;
   double *rows = q + std::size_t(low) * problem.n;
@@ -52,21 +40,26 @@ SUPPLE_FN int plan_on(const Problem &problem, const Search &search, const PathRe
   for (std::size_t i = 0; i < count; ++i)
     scratch.kept_rows[i] = rows[i];
   plan_window(problem, search, path, low, new_end, scratch, q);
-  const bool better = count_jumps(problem, search, path, low, new_end, q, scratch) < jumps;
+  const bool better =
+      count_jumps(problem, search, path, low > 0 ? low - 1 : 0, new_end, q, scratch.steps) < jumps;
   for (std::size_t i = 0; !better && i < count; ++i)
     rows[i] = scratch.kept_rows[i];
   return new_end;
 }
 
-// Plans a path and measures it.
+// Plans a path, and measures it as it is returned: ball joints within their limits, whatever was blended.
 template <class T, class Narrow>
 SUPPLE_FN void solve_path(const Problem &problem, const Search &search, const PathRequest &path,
                           PlanScratch<T, Narrow> &scratch, PathRows rows) {
   const int window = window_frames(problem);
   int end = path.frames < window ? path.frames : window;
   plan_window(problem, search, path, 0, end, scratch, rows.q);
+  if (end == path.frames)
+    try_rotations(problem, search, path, scratch, rows.q);
   while (end < path.frames && !is_stopped(path, 0))
     end = plan_on(problem, search, path, end, scratch, rows.q);
+  for (int frame = 0; frame < path.frames; ++frame)
+    clamp_balls(problem, search, rows.q + std::size_t(frame) * problem.n);
   measure(problem, search, path, scratch, rows);
 }
 

@@ -19,7 +19,7 @@ SUPPLE_FN bool try_branches(const Problem &problem, const Search &search, const 
     const int before =
         key - PathConstants::key_frames < stage.begin ? stage.begin : key - PathConstants::key_frames;
     const int seeds = find_seeds(problem, search, path, key, key == stage.begin ? stage.start : nullptr,
-                                 PathConstants::key_answers, scratch);
+                                 PathConstants::key_solutions, scratch);
     for (int direction = seeds ? -1 : 3; direction <= 1; direction += 2) {
       const int end = direction < 0 ? before : next < path.frames ? next : path.frames;
       if (key == end)
@@ -40,8 +40,32 @@ SUPPLE_FN bool try_branches(const Problem &problem, const Search &search, const 
   return take_attempt(problem, search, path, end - stage.begin, scratch, stage);
 }
 
-// The joint values of a frame that has no answer: from those of the frame before, towards the goal, by steps
-// that are no jumps and that lower the error (Levenberg-Marquardt). Returns whether they arrive after all.
+// Where a ball joint comes that turns from its rotation `from` towards `to`, by at most `most` about each
+// axis. What its limits allow is not convex: where they lead it farther, it turns less.
+SUPPLE_FN Vec<double> turned_towards(const Ball &ball, Vec<double> from, Vec<double> to, const double *most) {
+  const Vec<double> way = between(from, to);
+  auto excess = [&](Vec<double> turn) {
+    double part = 0;
+    const double parts[3] = {std::fabs(turn.x), std::fabs(turn.y), std::fabs(turn.z)};
+    for (int i = 0; i < 3; ++i)
+      if (parts[i] > most[i])
+        part = larger(part, most[i] > 0 ? parts[i] / most[i] : unbounded);
+    return part;
+  };
+  const double over = excess(way);
+  double share = over > 1 ? 1 / over : 1;
+  for (int k = 0; k < PathConstants::ball_halvings; ++k, share *= 0.5) {
+    const Vec<double> found =
+        clamp_ball(turned(from, share * way), load3(ball.axis), ball.swing, ball.low, ball.high);
+    if (!(excess(between(from, found)) > 1 + PathConstants::rounding))
+      return found;
+  }
+  return from;
+}
+
+// The joint values of a frame that has no solution: from those of the frame before, towards the goal, by
+// steps that are no jumps and that lower the error (Levenberg-Marquardt). Returns whether they arrive after
+// all.
 template <class T, class Narrow>
 SUPPLE_FN bool approach_frame(const Problem &problem, const Search &search, const PathRequest &path,
                               int frame, PlanScratch<T, Narrow> &scratch, const double *before, double *row) {
@@ -79,11 +103,20 @@ SUPPLE_FN bool approach_frame(const Problem &problem, const Search &search, cons
                    upper = lesser(before[l] + most, upper_limit(problem, search, l, true));
       step.q[l] = splat<T>(clip(get(step.next[l], 0), lower, upper));
     }
+    for (int i = 0; i < problem.ball_count; ++i) {
+      const int l = problem.balls[i].index;
+      double most[3];
+      for (int k = 0; k < 3; ++k)
+        most[k] = longest_given_step(search.joints[l + k], path.speed[l + k], dt);
+      const Vec<double> to{get(step.next[l], 0), get(step.next[l + 1], 0), get(step.next[l + 2], 0)};
+      const Vec<double> found = turned_towards(problem.balls[i], load3(before + l), to, most);
+      store3(Vec<T>{splat<T>(found.x), splat<T>(found.y), splat<T>(found.z)}, step.q + l);
+    }
   }
   return false;
 }
 
-// Frames without an answer, from `frame` on; returns the first that has one again, whose joint values are in
+// Frames without a solution, from `frame` on; returns the first that has one again, whose joint values are in
 // its row, or have to be searched (`found` false).
 template <class T, class Narrow>
 SUPPLE_FN int pass_unreachable(const Problem &problem, const Search &search, const PathRequest &path,
@@ -111,37 +144,65 @@ SUPPLE_FN int pass_unreachable(const Problem &problem, const Search &search, con
   return frame;
 }
 
+// From the solution of a frame that is nearest to the joint values before it; whether that goes all the way
+// without another configuration. Steps may be too fast: they need time alone.
+template <class T, class Narrow>
+SUPPLE_FN bool try_near(const Problem &problem, const Search &search, const PathRequest &path,
+                        const double *before, PlanScratch<T, Narrow> &scratch, Stage &stage) {
+  const int seeds = find_seeds(problem, search, path, stage.begin, before, 1, scratch);
+  if (!seeds)
+    return false;
+  stage.start = before;
+  const bool perfect = try_few(problem, search, path, seeds, scratch, stage);
+  stage.start = nullptr;
+  const PathRequest part = part_of(problem, path, stage.begin, path.frames);
+  return perfect || (stage.best.frames == part.frames &&
+                     are_connected(problem, search, part, 0, part.frames, scratch.best_rows, scratch.smooth));
+}
+
 // Plans all frames of a path into q (frames x n); the first is `start` or near it, if that is given.
 template <class T, class Narrow>
 SUPPLE_FN void plan_frames(const Problem &problem, const Search &search, const PathRequest &path,
                            PlanScratch<T, Narrow> &scratch, double *q) {
   const int n = problem.n;
-  const double *start = path.start;
+  const double *start = path.start, *before = nullptr;
   for (int frame = 0; frame < path.frames && !is_stopped(path, 0);) {
-    const int seeds = find_seeds(problem, search, path, frame, start, path.candidates, scratch);
+    int seeds = find_seeds(problem, search, path, frame, start, path.candidates, scratch);
     if (!seeds) {
       bool found;
       frame = pass_unreachable(problem, search, path, frame, scratch, q, found);
       start = found ? q + std::size_t(frame) * n : nullptr;
+      before = found ? nullptr : q + std::size_t(frame - 1) * n;
       continue;
     }
     Stage stage{frame, start, {}};
-    if (!try_few(problem, search, path, seeds, scratch, stage)) {
+    const bool goes_on = before && try_near(problem, search, path, before, scratch, stage);
+    if (before && !goes_on)
+      seeds = find_seeds(problem, search, path, frame, start, path.candidates, scratch);
+    if (!goes_on && !try_few(problem, search, path, seeds, scratch, stage)) {
       const int stop = frame + stage.best.frames;
       const bool more = stop == path.frames || find_seeds(problem, search, path, stop, nullptr, 1, scratch);
       if (more && is_redundant(problem, search))
         try_spread(problem, search, path, PathConstants::some, scratch, stage) ||
             try_spread(problem, search, path, PathConstants::many, scratch, stage) ||
             (stage.best.frames == path.frames - frame &&
-             try_starts(problem, search, path, PathConstants::some, scratch, stage));
+             (try_starts(problem, search, path, PathConstants::some, scratch, stage) ||
+              try_hardest(problem, search, path, PathConstants::some, scratch, stage)));
       else if (more)
         try_branches(problem, search, path, scratch, stage);
+    }
+    if (!stage.best.frames) { // no candidate came as far as this frame: it is planned alone
+      find_seeds(problem, search, path, frame, start, 1, scratch);
+      stage.best.frames = 1;
+      for (int l = 0; l < n; ++l)
+        scratch.best_rows[l] = scratch.run.seeds[l];
     }
     for (std::size_t i = 0; i < std::size_t(stage.best.frames) * n; ++i)
       q[std::size_t(frame) * n + i] = scratch.best_rows[i];
     frame += stage.best.frames;
-    start = nullptr;
+    start = before = nullptr;
   }
+  bridge_jumps(problem, search, path, q, scratch.run.population.step, scratch.smooth);
 }
 
 } // namespace SUPPLE_ISA

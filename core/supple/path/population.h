@@ -24,7 +24,6 @@ struct Population {
   T *low, *high;                    // packs x n: least and largest q since the beginning
   T *drift;                         // packs x n: of redundant candidates, in weighted sizes
   T *cost;                          // packs
-  double *rows;                     // many x n: copies of joint values
   int order[PathConstants::many];   // candidates by cost
   double rank[PathConstants::many]; // cost of each
   ContinuationScratch<T> step;
@@ -40,11 +39,10 @@ SUPPLE_FN void lay_out(Population<T> &population, ScratchLayout &layout, const P
   layout.array(population.high, numbers);
   layout.array(population.drift, numbers);
   layout.array(population.cost, packs);
-  layout.array(population.rows, std::size_t(PathConstants::many) * problem.n);
   lay_out(population.step, layout, problem);
 }
 
-// How many more joints move than the goals have rows; below 1: none are free.
+// Whether more joints move than the goals have rows, or goals have slack.
 SUPPLE_FN bool is_redundant(const Problem &problem, const Search &search) {
   int moving = 0;
   for (int l = 0; l < problem.n; ++l)
@@ -121,11 +119,11 @@ SUPPLE_FN void predict(const Problem &problem, const Search &search, int pack, T
       population.step.step.q[l] = q[l];
 }
 
-// The wish of redundant candidates from where they are expected: back to where they were, so that their step
-// is the least; away from limits, or to the middle; to where the path shall end; and their drift.
+// The preferred step of redundant candidates from where they are expected: back to where they were, so that
+// their step is the least; away from limits, or to the middle; to where the path shall end; and their drift.
 template <class T>
-SUPPLE_FN void set_wish(const Problem &problem, const Search &search, const PathRequest &path, int pack,
-                        int frames_left, Population<T> &population) {
+SUPPLE_FN void set_preferred(const Problem &problem, const Search &search, const PathRequest &path, int pack,
+                             int frames_left, Population<T> &population) {
   const T zero = splat<T>(0), one = splat<T>(1);
   const int preference = path.preference;
   const T *q = population.q + pack * problem.n, *drift = population.drift + pack * problem.n;
@@ -133,11 +131,11 @@ SUPPLE_FN void set_wish(const Problem &problem, const Search &search, const Path
   ContinuationScratch<T> &scratch = population.step;
   for (int l = 0; l < problem.n; ++l) {
     const SearchJoint &joint = search.joints[l];
-    scratch.wish[l] = zero;
+    scratch.preferred[l] = zero;
     if (!(joint.weighted_size > 0))
       continue;
     const T per_size = splat<T>(1 / joint.weighted_size);
-    T wish = (q[l] - scratch.step.q[l]) * per_size + drift[l];
+    T preferred = (q[l] - scratch.step.q[l]) * per_size + drift[l];
     const double half = 0.5 * (problem.upper[l] - problem.lower[l]);
     const bool wraps = joint.period > 0 && !population.keeps_turns;
     if (!wraps && half < 0.5 * unbounded && half > 0) {
@@ -145,18 +143,18 @@ SUPPLE_FN void set_wish(const Problem &problem, const Search &search, const Path
       const T part = magnitude(from_middle) * splat<T>(1 / half);
       const T zone = splat<T>(preference == centred ? 0 : PathConstants::limit_zone);
       const T gain = clip((part - zone) / (one - zone), zero, one) * splat<T>(PathConstants::limit_gain);
-      wish = wish - gain * from_middle * per_size;
+      preferred = preferred - gain * from_middle * per_size;
     }
     if (population.home != Home::none) {
       const T home = population.home == Home::end ? splat<T>(path.end[l]) : first[l];
       const T most = splat<T>(PathConstants::drift * PathConstants::jump);
-      wish = wish + clip((home - q[l]) * per_size * splat<T>(1.0 / frames_left), -most, most);
+      preferred = preferred + clip((home - q[l]) * per_size * splat<T>(1.0 / frames_left), -most, most);
     }
-    scratch.wish[l] = wish;
+    scratch.preferred[l] = preferred;
   }
   for (int i = 0; i < problem.ball_count; ++i)
     for (int l = problem.balls[i].index; l < problem.balls[i].index + 3; ++l)
-      scratch.wish[l] = zero;
+      scratch.preferred[l] = zero;
 }
 
 // Lanes whose joints that wrap fit into their limits, at this turn or another.
@@ -243,19 +241,19 @@ SUPPLE_FN void advance_pack(const Problem &problem, const Search &search, const 
   T *q = population.q + pack * n, *last = population.last + pack * n;
   int &alive = population.alive[pack];
   predict(problem, search, pack, splat<T>(last_dt > 0 ? dt / last_dt : 0), population);
-  scratch.has_wish = redundant;
+  scratch.has_preferred = redundant;
   scratch.keeps_turns = population.keeps_turns;
   for (int l = 0; l < n; ++l)
-    scratch.wish[l] = splat<T>(0);
+    scratch.preferred[l] = splat<T>(0);
   if (redundant)
-    set_wish(problem, search, path, pack, frames_left, population);
+    set_preferred(problem, search, path, pack, frames_left, population);
   int arrived = arrive(problem, search, alive, scratch);
   if (alive & ~arrived) {
     for (int l = 0; l < n; ++l) {
       scratch.step.q[l] = q[l];
-      scratch.wish[l] = splat<T>(0);
+      scratch.preferred[l] = splat<T>(0);
     }
-    scratch.has_wish = false;
+    scratch.has_preferred = false;
     arrived |= arrive(problem, search, alive & ~arrived, scratch);
   }
   int broken;

@@ -86,7 +86,8 @@ SUPPLE_FN void stretch_times(int frames, int n, const double *times, const doubl
   out[0] = times[0];
   for (int k = 0; k + 1 < frames; ++k) {
     const double mean = 0.5 * (std::sqrt(x[k]) + std::sqrt(x[k + 1]));
-    out[k + 1] = out[k] + (times[k + 1] - times[k]) / larger(mean, 1e-9);
+    const double least = 1e-9 * std::sqrt(bound_by_speed(k, frames, n, times, steps, speed));
+    out[k + 1] = out[k] + (times[k + 1] - times[k]) / larger(mean, least);
   }
 }
 

@@ -131,7 +131,7 @@ SUPPLE_FN void find_null_spaces(const Problem &problem, const Search &search, co
   }
 }
 
-// sums += N'W d of one frame's null space, and block += N'W M
+// block += factor N'W M, with the null spaces N and M of two frames (n x r) and the weights W (n)
 SUPPLE_FN void add_products(int n, int r, const double *N, const double *M, const double *W, double factor,
                             double *block) {
   for (int l = 0; l < n; ++l)
@@ -245,10 +245,10 @@ SUPPLE_FN bool return_to_goals(const Problem &problem, const Search &search, con
   constexpr int W = Lane<T>::width;
   for (int first = begin; first < end; first += W) {
     load_frames(problem, path, first, end, q, step.step);
-    step.has_wish = false;
+    step.has_preferred = false;
     step.keeps_turns = true;
     for (int l = 0; l < problem.n; ++l)
-      step.wish[l] = splat<T>(0);
+      step.preferred[l] = splat<T>(0);
     const int count = end - first < W ? end - first : W, wanted = (1 << count) - 1;
     if (arrive(problem, search, wanted, step) != wanted)
       return false;
@@ -279,10 +279,12 @@ SUPPLE_FN bool move_frames(const Problem &problem, const Search &search, const P
   return return_to_goals(problem, search, path, begin, end, scratch.moved, step);
 }
 
-// What joint motion is left: the sum of squares of steps in weighted sizes; and how far steps exceed what is
-// allowed, the largest of all as a part of it.
+// What joint motion is left: the sum of squares of steps in weighted sizes; the largest step as a part of
+// what is allowed; and the sum of squares of the parts above 1.
 struct MotionCost {
-  double squares = 0, excess = 0;
+  double squares = 0, largest = 0, excess = 0;
+
+  SUPPLE_FN bool is_too_fast() const { return largest > 1; }
 };
 template <class T>
 SUPPLE_FN MotionCost motion_cost(const Problem &problem, const Search &search, const PathRequest &path,
@@ -295,9 +297,11 @@ SUPPLE_FN MotionCost motion_cost(const Problem &problem, const Search &search, c
       const SearchJoint &joint = search.joints[l];
       const double step = std::fabs(scratch.steps[l]);
       cost.squares += step * step;
-      if (joint.weighted_size > 0)
-        cost.excess =
-            larger(cost.excess, step * joint.weighted_size / longest_step(joint, path.speed[l], dt));
+      if (!(joint.weighted_size > 0))
+        continue;
+      const double part = step * joint.weighted_size / longest_step(joint, path.speed[l], dt);
+      cost.largest = larger(cost.largest, part);
+      cost.excess += part > 1 ? (part - 1) * (part - 1) : 0;
     }
   }
   return cost;
@@ -332,21 +336,22 @@ SUPPLE_FN void smooth_frames(const Problem &problem, const Search &search, const
     scratch.weight[i] = 1;
   MotionCost now = motion_cost(problem, search, path, begin, end, q, scratch);
   for (int round = 0; round < PathConstants::smoothing_rounds; ++round) {
-    if (now.excess <= 1 && round >= PathConstants::usual_rounds)
+    if (!now.is_too_fast() && round >= PathConstants::usual_rounds)
       return;
-    if (now.excess > PathConstants::speed_zone)
+    if (now.largest > PathConstants::speed_zone)
       raise_weights(problem, search, path, begin, end, q, scratch);
     find_null_spaces(problem, search, path, r, begin, end, q, step.step, scratch);
     find_shifts(problem, search, path, r, begin, end, fixed_first, fixed_last, q, scratch);
-    const double before = now.excess;
+    const MotionCost before = now;
     bool better = false;
-    for (double part = 1; part > 0.2 && !better; part *= 0.5) {
+    for (int halvings = 0; halvings < PathConstants::step_halvings && !better; ++halvings) {
+      const double part = 1.0 / (1 << halvings);
       if (!move_frames(problem, search, path, r, begin, end, part, q, step, scratch))
         continue;
       const MotionCost then = motion_cost(problem, search, path, begin, end, scratch.moved, scratch);
-      const bool faster = then.excess > 1 && then.excess > now.excess * (1 + 1e-9);
-      better = !faster && (then.excess < now.excess * (1 - 1e-6) || now.excess <= 1) &&
-               (now.excess > 1 || path.preference == centred || then.squares < now.squares);
+      better = before.is_too_fast()
+                   ? then.excess < before.excess * (1 - 1e-6)
+                   : !then.is_too_fast() && (path.preference == centred || then.squares < before.squares);
       if (better)
         now = then;
     }
@@ -354,8 +359,8 @@ SUPPLE_FN void smooth_frames(const Problem &problem, const Search &search, const
       return;
     for (std::size_t i = std::size_t(begin) * n; i < std::size_t(end) * n; ++i)
       q[i] = scratch.moved[i];
-    const bool slow = now.excess > 1 && now.excess - 1 > (1 - PathConstants::least_relief) * (before - 1);
-    if (slow && round >= PathConstants::usual_rounds)
+    constexpr double most = (1 - PathConstants::least_relief) * (1 - PathConstants::least_relief);
+    if (now.is_too_fast() && now.excess > most * before.excess && round >= PathConstants::usual_rounds)
       return;
   }
 }
@@ -389,9 +394,12 @@ SUPPLE_FN bool close_gap(const Problem &problem, const Search &search, const Pat
     const bool whole = part == parts - 1;
     for (int l = 0; l < n; ++l)
       scratch.gap[l] = (wanted[l] - last[l]) / (parts - part);
-    for (int f = begin; f < end; ++f)
+    for (int f = begin; f < end; ++f) {
+      double *row = scratch.moved + std::size_t(f) * n;
       for (int l = 0; l < n; ++l)
-        scratch.moved[std::size_t(f) * n + l] += scratch.gap[l] * (f - begin) / (end - 1 - begin);
+        row[l] += scratch.gap[l] * (f - begin) / (end - 1 - begin);
+      clamp_balls(problem, search, row);
+    }
     if (!return_to_goals(problem, search, path, begin, whole ? end - 1 : end, scratch.moved, step))
       return false;
   }

@@ -1,12 +1,13 @@
 // Paths of redundant linkages from one first q after another. For a closed path candidates spread forward
-// from the first frame, from the same q at the last frame backward, and are joined in the middle.
+// from the first frame, from the same q at the last frame backward, and are joined in the middle. For an open
+// path they also spread in both directions from the frame at which a joint is too fast.
 #pragma once
 #include "supple/path/attempt.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// Spreads the answers of a frame in scratch.run.seeds over its self-motion; how many there are then.
+// Spreads the solutions of a frame in scratch.run.seeds over its self-motion; how many there are then.
 template <class T, class Narrow>
 SUPPLE_FN int spread_seeds(const Problem &problem, const Search &search, const PathRequest &path, int frame,
                            int seeds, PlanScratch<T, Narrow> &scratch) {
@@ -41,7 +42,7 @@ SUPPLE_FN int spread_seeds(const Problem &problem, const Search &search, const P
   return count;
 }
 
-// Of the answers in scratch.run.seeds, each time the one farthest from those taken before, into
+// Of the solutions in scratch.run.seeds, each time the one farthest from those taken before, into
 // scratch.starts; how many.
 template <class T, class Narrow>
 SUPPLE_FN int order_starts(const Problem &problem, const Search &search, int seeds,
@@ -227,6 +228,63 @@ SUPPLE_FN bool try_starts(const Problem &problem, const Search &search, const Pa
         run_from_seeds(problem, search, path, begin, path.frames, 1, count, stage.start != nullptr, scratch);
     if (run.frames == path.frames - begin && take_run(problem, search, path, run, false, scratch, stage))
       return true;
+  }
+  return false;
+}
+
+// ---- From the hardest frame ----
+
+// The frame of the best attempt of a stage to which a joint uses most of what it may move, counted from the
+// first of the stage.
+template <class T, class Narrow>
+SUPPLE_FN int hardest_frame(const Problem &problem, const Search &search, const PathRequest &path,
+                            const Stage &stage, PlanScratch<T, Narrow> &scratch) {
+  int hardest = 0;
+  double most = 0;
+  for (int k = 1; k < stage.best.frames; ++k) {
+    const double *row = scratch.best_rows + std::size_t(k) * problem.n;
+    const double dt = time_to(path, stage.begin + k);
+    joint_steps(problem, row - problem.n, row, scratch.steps);
+    for (int l = 0; l < problem.n; ++l) {
+      const double part = std::fabs(scratch.steps[l]) / longest_step(search.joints[l], path.speed[l], dt);
+      if (part > most) {
+        most = part;
+        hardest = k;
+      }
+    }
+  }
+  return hardest;
+}
+
+// From one q of the hardest frame after another, `count` candidates forward and as many backward.
+template <class T, class Narrow>
+SUPPLE_FN bool try_hardest(const Problem &problem, const Search &search, const PathRequest &path, int count,
+                           PlanScratch<T, Narrow> &scratch, Stage &stage) {
+  const int n = problem.n, begin = stage.begin, frames = path.frames - begin;
+  const int k = stage.best.frames == frames ? hardest_frame(problem, search, path, stage, scratch) : 0;
+  if (k < 1 || stage.start || path.closed)
+    return false;
+  int seeds = find_seeds(problem, search, path, begin + k, nullptr, PathConstants::many, scratch);
+  seeds = seeds ? spread_seeds(problem, search, path, begin + k, seeds, scratch) : 0;
+  const int found = order_starts(problem, search, seeds, scratch);
+  const int most = 1 + PathConstants::start_frames / frames;
+  for (int s = 0; s < found && s < most && !is_stopped(path, 0); ++s) {
+    double *middle = scratch.rows + std::size_t(k) * n;
+    for (int direction = -1; direction <= 1; direction += 2) {
+      for (int l = 0; l < n; ++l)
+        scratch.run.seeds[l] = scratch.starts[std::size_t(s) * n + l];
+      const int end = direction < 0 ? begin - 1 : path.frames;
+      const Run run = run_from_seeds(problem, search, path, begin + k, end, 1, count, false, scratch);
+      if (run.frames != (end - begin - k) * direction)
+        break;
+      trace_turns(problem, run, direction < 0, scratch.run, direction < 0 ? scratch.rows : middle);
+      if (direction < 0)
+        continue;
+      move_into_limits(problem, search, frames, scratch.rows);
+      if (are_within_limits(problem, search, frames, scratch.rows) &&
+          take_attempt(problem, search, path, frames, scratch, stage))
+        return true;
+    }
   }
   return false;
 }

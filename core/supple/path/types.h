@@ -26,8 +26,8 @@ struct PathConstants {
   static constexpr int spread_frames = 6;
   static constexpr double spread_gap = 0.12, drift = 0.3, drift_relief = 0.5;
 
-  // Where few candidates fail without redundancy: so many answers of each key frame, every so many frames.
-  static constexpr int key_answers = 16, key_frames = 12;
+  // Where few candidates fail without redundancy: so many solutions of each key frame, every so many frames.
+  static constexpr int key_solutions = 16, key_frames = 12;
 
   static constexpr int gap_parts = 5; // in which the gap at the end of a path is closed
 
@@ -35,6 +35,11 @@ struct PathConstants {
                        least_choices =
                            3; // candidates at the end of a run that are tried, at most and where they fail
   static constexpr double choice_gap = 0.3; // between two of them, in weighted sizes
+
+  // A closed path that has no plan from its first frame on is planned from others, a path divided into so
+  // many parts; joint values that differ by less, in radians or the length that moves as much, are the same.
+  static constexpr int rotations = 4;
+  static constexpr double same_value = 1e-6;
 
   // Where candidates from many first q fail: so many that are tried one by one, and the least gap between
   // them, in weighted sizes; how often they are spread before; and frames of all runs from them.
@@ -53,16 +58,22 @@ struct PathConstants {
   static constexpr int window = 8192, least_window = 512;
   static constexpr long long window_numbers = 4 << 20; // joint values of all candidates of a window
 
-  // Where a frame has no answer, others are looked for every so many frames.
+  // Where a frame has no solution, others are looked for every so many frames.
   static constexpr int search_again = 8;
   static constexpr double closable_gap = 1.5;  // at the end of a redundant path, in weighted sizes
   static constexpr int nearest_steps = 12;     // of the descent that follows such frames
+  static constexpr int ball_halvings = 4;      // of a turn in one, where limits of a ball lengthen it
   static constexpr double nearest_gain = 1e-4; // of the squared error, below which it ends
+
+  // A jump is mended within so many frames before and after it, at first and at most; so many that cannot be
+  // mended are tried.
+  static constexpr int least_bridge = 2, longest_bridge = 8, bridge_failures = 8;
 
   // Smoothing: rounds, and most of them where joints are too fast; what keeps shifts small; the part of half
   // the range beyond which limits pull, and how strongly; from which part of the longest step on weights
   // grow, and how fast.
   static constexpr int usual_rounds = 2, smoothing_rounds = 24;
+  static constexpr int step_halvings = 3;      // how much of a step is tried: all, a half, a quarter
   static constexpr double least_relief = 0.03; // part of the excess speed that a round must take away
   static constexpr double smooth_damping = 1e-4, smooth_zone = 0.9, limit_weight = 0.1,
                           centring_weight = 0.05;

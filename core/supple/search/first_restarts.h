@@ -8,8 +8,8 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// Whether the first restarts of a solve run in float: with a start, several goals or several answers, answers
-// are compared with each other, and little budget ends the first restarts.
+// Whether the first restarts of a solve run in float: with a start, several goals or several solutions,
+// solutions are compared with each other, and little budget ends the first restarts.
 SUPPLE_FN bool begins_in_float(const Problem &problem, const Search &search, const double *start,
                                int wanted) {
   return search.uses_frame_step && !start && wanted == 1 && problem.n <= many_joints &&
@@ -40,19 +40,20 @@ SUPPLE_FN void begin_first_restarts(const Problem &problem, const Search &search
   }
 }
 
-// Finishes the earliest restart while it waits; true: it arrives, and its joint values are in `answer` (n).
+// Finishes the earliest restart while it waits; true: it arrives, and its joint values are in `solution` (n).
 template <class T>
 SUPPLE_FN bool take_earliest(const Problem &problem, const Search &search, const Request &request,
-                             FirstState &state, double *answer, RestartScratch<T> &scratch) {
+                             FirstState &state, double *solution, RestartScratch<T> &scratch) {
   for (; (state.waiting | state.failed) >> state.earliest & 1; ++state.earliest) {
     const int bit = 1 << state.earliest;
     if (!(state.waiting & bit))
       continue;
     const double *row = scratch.candidates + state.earliest * problem.n;
     for (int l = 0; l < problem.n; ++l)
-      answer[l] = row[l];
-    if (polish(problem, search, request.goals, answer, state.steps[state.earliest], scratch.polish.step)) {
-      wrap_joints(problem, search, request, answer);
+      solution[l] = row[l];
+    int &steps = state.steps[state.earliest];
+    if (polish<one_frame>(problem, search, request.goals, solution, steps, scratch.polish.step)) {
+      wrap_joints(problem, search, request, solution);
       return true;
     }
     state.waiting &= ~bit;
@@ -61,10 +62,10 @@ SUPPLE_FN bool take_earliest(const Problem &problem, const Search &search, const
   return false;
 }
 
-// The answer of the earliest of the first restarts that arrives, into `answer` (n); false: none does.
+// The solution of the earliest of the first restarts that arrives, into `solution` (n); false: none does.
 template <class T>
 SUPPLE_FN bool search_first_restarts(const Problem &problem, const Search &search, const Request &request,
-                                     RestartScratch<T> &scratch, Found &found, double *answer) {
+                                     RestartScratch<T> &scratch, Found &found, double *solution) {
   FirstState state;
   state.restarts = first_batch_for(search, request);
   TableSeeds &seeds = scratch.seeds[0];
@@ -80,7 +81,7 @@ SUPPLE_FN bool search_first_restarts(const Problem &problem, const Search &searc
   for (int lane = state.begun; lane < W; ++lane)
     idle_lane(problem, lane, scratch);
   while (state.active) {
-    const Advance<T> step = advance(problem, search, state.active, scratch);
+    const Advance<T> step = advance<one_frame>(problem, search, state.active, scratch);
     const int ended = step.arrived | step.abandoned;
     if (!ended)
       continue;
@@ -96,7 +97,7 @@ SUPPLE_FN bool search_first_restarts(const Problem &problem, const Search &searc
       read_lane(problem, search, request, lane, scratch.step.q, scratch.candidates + restart * problem.n);
     }
     state.active &= ~ended;
-    if (take_earliest(problem, search, request, state, answer, scratch)) {
+    if (take_earliest(problem, search, request, state, solution, scratch)) {
       found = {arrived, state.steps[state.earliest], state.earliest + 1, 0};
       return true;
     }
@@ -108,17 +109,17 @@ SUPPLE_FN bool search_first_restarts(const Problem &problem, const Search &searc
 // One solve, as search_one, its first restarts in float where that is possible.
 template <class First, class T>
 SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const Request &request,
-                           RestartScratch<First> &first, RestartScratch<T> &scratch, double *answers,
+                           RestartScratch<First> &first, RestartScratch<T> &scratch, double *solutions,
                            int &count) {
   if (!begins_in_float(problem, search, request.start, request.wanted))
-    return search_one(problem, search, request, scratch, answers, count);
+    return search_one(problem, search, request, scratch, solutions, count);
   Found found;
   count = 1;
-  if (search_first_restarts(problem, search, request, first, found, answers))
+  if (search_first_restarts(problem, search, request, first, found, solutions))
     return found;
   Search rest = search;
   rest.max_iterations -= SearchConstants::float_iterations;
-  return search_one(problem, rest, request, scratch, answers, count);
+  return search_one(problem, rest, request, scratch, solutions, count);
 }
 
 } // namespace SUPPLE_ISA

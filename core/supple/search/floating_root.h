@@ -12,10 +12,11 @@ constexpr int most_root_targets = 8;
 // Whether three slides and a ball carry a target's chain, in this order and with a value of their own each.
 SUPPLE_FN bool has_floating_root(const Target &target) {
   const Chain &chain = target.chain;
-  if (target.masses.count || chain.count < 4 || chain.joints[3].motion != balls || chain.joints[3].inverted)
+  if (target.masses.count || chain.count < 4 || chain.joints[3].motion != spherical ||
+      chain.joints[3].inverted)
     return false;
   for (int k = 0; k < 3; ++k)
-    if (chain.joints[k].motion != slides || chain.joints[k].slide_gain == 0)
+    if (chain.joints[k].motion != prismatic || chain.joints[k].slide_gain == 0)
       return false;
   return true;
 }

@@ -9,7 +9,7 @@ inline namespace SUPPLE_ISA {
 template <class T>
 SUPPLE_FLAT void frame_column(const ChainJoint &chain_joint, const Axis<T> &axis, Vec<T> point, double size,
                               const T *weight, bool weighted_rotation, T *c) {
-  if (chain_joint.motion == turns) {
+  if (chain_joint.motion == revolute) {
     const double gain = chain_joint.turn_gain * size;
     const Vec<T> z = gain == 1 ? axis.z : splat<T>(gain) * axis.z;
     const Vec<T> v = cross(z, point - axis.p);
@@ -73,8 +73,7 @@ SUPPLE_FN SearchStepResult<T> frame_step(const Problem &problem, const Search &s
   SUPPLE_UNROLL(21)
   for (int i = 0; i < 21; ++i)
     A[i] = splat<T>(0);
-  A[0] = A[2] = A[5] = A[9] = A[14] = A[20] =
-      damping_part * result.squared_error + splat<T>(PrecisionOf<T>::least_damping);
+  A[0] = A[2] = A[5] = A[9] = A[14] = A[20] = step_damping(search, damping_part, result.squared_error);
   for (int k = 0; k < chain.count; ++k) {
     const ChainJoint &chain_joint = chain.joints[k];
     const int l = chain_joint.index;
@@ -101,20 +100,25 @@ SUPPLE_FN SearchStepResult<T> frame_step(const Problem &problem, const Search &s
 
 // ---- Any step ----
 
-template <class T>
+// Which goals a step is for. Where search.uses_frame_step is known, the code for other goals is not compiled.
+constexpr bool any_goals = false, one_frame = true;
+
+template <bool goals = any_goals, class T>
 SUPPLE_APART SearchStepResult<T> search_step(const Problem &problem, const Search &search, T damping_part,
                                              bool exact, SearchStepScratch<T> &scratch) {
-  if (search.uses_frame_step)
-    return frame_step(problem, search, damping_part, exact, scratch);
-  return general_step(problem, search, damping_part, exact, scratch);
+  if constexpr (goals != one_frame)
+    if (!search.uses_frame_step)
+      return general_step(problem, search, damping_part, exact, scratch);
+  return frame_step(problem, search, damping_part, exact, scratch);
 }
 
 // Lanes that are within tolerance at q; where that costs as much as a step, such a step is taken.
-template <class T>
+template <bool goals = any_goals, class T>
 SUPPLE_FN Mask<T> has_arrived(const Problem &problem, const Search &search, SearchStepScratch<T> &scratch) {
-  if (search.uses_frame_step)
-    return frame_state(problem, search, scratch).arrived;
-  return general_step(problem, search, splat<T>(SearchConstants::damping), false, scratch).arrived;
+  if constexpr (goals != one_frame)
+    if (!search.uses_frame_step)
+      return general_step(problem, search, splat<T>(SearchConstants::damping), false, scratch).arrived;
+  return frame_state(problem, search, scratch).arrived;
 }
 
 template <class T>

@@ -49,12 +49,12 @@ SUPPLE_FN void end_lane(const Problem &problem, const Search &search, const Sear
   const Request request = request_of(problem, batch, i);
   const int restart = scratch.restart[lane];
   int steps = 0;
-  double *answer = batch.q + i * problem.n;
+  double *solution = batch.q + i * problem.n;
   state.active &= ~(1 << lane);
-  bool solved = lane_arrived && collect(problem, search, request, lane, q, answer, steps, scratch);
+  bool solved = lane_arrived && collect(problem, search, request, lane, q, solution, steps, scratch);
   if (solved && request.start)
     solved = !(search.nearest && search.has_slack) && // there search_one keeps the nearest of several
-             distance_from_reference(problem, search, request, answer) <
+             distance_from_reference(problem, search, request, solution) <
                  search.accept_distance * search.accept_distance;
   if (solved) {
     const bool whole_batch = request.start && !search.nearest;
@@ -71,8 +71,8 @@ SUPPLE_FN void end_lane(const Problem &problem, const Search &search, const Sear
 
 // Many solves: one problem in each lane, its first batch of restarts one after another; a lane takes the next
 // problem the moment it ends. What the first batch does not solve goes to search_one, in lanes of Narrow, and
-// so does what needs its lanes together: problems with a start, if the answer from it is not near, and with
-// several targets. `left` has room for the numbers of all problems.
+// so does what needs its lanes together: problems with a start, if the solution from it is not near, and with
+// several targets. `left` holds the numbers of all problems.
 template <class T, class Narrow>
 SUPPLE_FN void search_many(const Problem &problem, const Search &search, const SearchBatch &batch,
                            RestartScratch<T> &scratch, RestartScratch<Narrow> &narrow, int *left) {
@@ -132,7 +132,8 @@ struct FrameBatch {
   long long place_end = 0;
 
   // lanes of double: joint values that arrived in float are finished there
-  int finishing = 0; // slots in use, as bits
+  int finishing = 0;     // slots in use, as bits
+  int short_of_goal = 0; // of those, slots that were judged and need a step, as bits
   int slot_problem[slots], slot_restart[slots], slot_steps[slots], slot_polish[slots];
 
   // problems whose finish failed, with the restart that is next: no more than are in lanes and slots together
@@ -191,7 +192,29 @@ SUPPLE_FN void begin_frame(const Problem &problem, const Search &search, const S
   state.active |= 1 << lane;
 }
 
-// One step of all slots. What arrives is done, what does not after polish_steps fails.
+// One step of the slots that need one, when half of all do or there are no others.
+template <class T>
+SUPPLE_FN void move_finish(const Problem &problem, const Search &search, FrameBatch<T> &state,
+                           SearchStepScratch<typename FrameBatch<T>::Number> &step) {
+  const int moving = state.short_of_goal;
+  int count = 0;
+  for (int slot = 0; slot < state.slots; ++slot)
+    count += moving >> slot & 1;
+  if (!count || (2 * count < state.slots && moving != state.finishing))
+    return;
+  using Number = typename FrameBatch<T>::Number;
+  search_step<one_frame>(problem, search, splat<Number>(SearchConstants::damping), false, step);
+  for (int slot = 0; slot < state.slots; ++slot) {
+    if (!(moving >> slot & 1))
+      continue;
+    ++state.slot_polish[slot];
+    for (int l = 0; l < problem.n; ++l)
+      put(step.q[l], slot, get(step.next[l], slot));
+  }
+  state.short_of_goal = 0;
+}
+
+// Judges the slots: what arrives is done, what does not needs a step, and after polish_steps it fails.
 template <class T>
 SUPPLE_FN void advance_finish(const Problem &problem, const Search &search, const SearchBatch &batch,
                               int *left, FrameBatch<T> &state, RestartScratch<T> &scratch) {
@@ -204,19 +227,20 @@ SUPPLE_FN void advance_finish(const Problem &problem, const Search &search, cons
       for (int k = 0; k < 12; ++k)
         put(step.goals[k], slot, get(step.goals[k], other));
     }
-  const int there = polish_step(problem, search, step);
+  move_finish(problem, search, state, step);
+  const int there = bits_of(has_arrived<one_frame>(problem, search, step));
   for (int slot = 0; slot < state.slots; ++slot) {
-    if (!(state.finishing >> slot & 1))
+    if (!((state.finishing & ~state.short_of_goal) >> slot & 1))
       continue;
     const int i = state.slot_problem[slot], restart = state.slot_restart[slot];
-    ++state.slot_polish[slot];
     if (there >> slot & 1) {
-      double *answer = batch.q + std::ptrdiff_t(i) * problem.n;
+      double *solution = batch.q + std::ptrdiff_t(i) * problem.n;
       for (int l = 0; l < problem.n; ++l)
-        answer[l] = get(step.q[l], slot);
-      wrap_joints(problem, search, request_of(problem, batch, i), answer);
+        solution[l] = get(step.q[l], slot);
+      wrap_joints(problem, search, request_of(problem, batch, i), solution);
       batch.found[i] = {arrived, state.slot_steps[slot] + state.slot_polish[slot], restart + 1, 0};
     } else if (state.slot_polish[slot] < SearchConstants::polish_steps) {
+      state.short_of_goal |= 1 << slot;
       continue;
     } else if (restart + 1 < state.lane_restarts) {
       state.failed_problem[state.failed_count] = i;
@@ -238,9 +262,9 @@ SUPPLE_FN void begin_finish(const Problem &problem, const Search &search, const 
   state.slot_restart[slot] = scratch.restart[lane];
   state.slot_steps[slot] = int(get(scratch.steps, lane));
   state.slot_polish[slot] = 0;
-  read_lane(problem, search, request, lane, scratch.step.q, scratch.answer);
+  read_lane(problem, search, request, lane, scratch.step.q, scratch.solution);
   for (int l = 0; l < problem.n; ++l)
-    put(scratch.polish.step.q[l], slot, scratch.answer[l]);
+    put(scratch.polish.step.q[l], slot, scratch.solution[l]);
   set_goals(problem, slot, request.goals, scratch.polish.step);
 }
 
@@ -264,8 +288,8 @@ SUPPLE_FN void end_float_lane(const Problem &problem, const Search &search, cons
   begin_frame(problem, search, batch, lane, state, scratch);
 }
 
-// Many solves that begin in float, with the answers of search_one: one problem in each lane, its first batch
-// of restarts one after another; what arrives is finished in double, also in lanes.
+// Many solves that begin in float, with the solutions of search_one: one problem in each lane, its first
+// batch of restarts one after another; what arrives is finished in double, also in lanes.
 template <class T, class First, class Narrow>
 SUPPLE_FN void search_many_frames(const Problem &problem, const Search &search, const SearchBatch &batch,
                                   RestartScratch<T> &scratch, RestartScratch<First> &first,
@@ -292,7 +316,7 @@ SUPPLE_FN void search_many_frames(const Problem &problem, const Search &search, 
         begin_frame(problem, search, batch, lane, state, scratch);
       continue;
     }
-    const Advance<T> step = advance(problem, search, state.active, scratch);
+    const Advance<T> step = advance<one_frame>(problem, search, state.active, scratch);
     const int ended = step.arrived | step.abandoned;
     for (int lane = 0; lane < state.lanes && ended; ++lane)
       if (ended >> lane & 1)

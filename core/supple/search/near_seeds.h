@@ -1,5 +1,5 @@
-// Seeds for the nearest answer to the caller's start: samples of the table, the neighbourhood of the start,
-// and answers with a wrist turned over.
+// Seeds for the nearest solution to the caller's start: samples of the table, the neighbourhood of the start,
+// and solutions with a wrist turned over.
 #pragma once
 #include "supple/search/seeds.h"
 
@@ -10,7 +10,7 @@ inline namespace SUPPLE_ISA {
 
 // The samples of the cells round a goal, each with its distance from the start.
 struct SampleSeeds {
-  static constexpr int cells = SearchConstants::near_cells_redundant, capacity = cells * Table::cell_samples;
+  static constexpr int cells = SearchConstants::near_cells, capacity = cells * Table::cell_samples;
   int count = 0, cell_count = 0;
   int cell[cells];                                   // those looked up
   int cell_of[capacity], sample_of[capacity];        // of each seed
@@ -23,12 +23,13 @@ struct SampleSeeds {
   static SUPPLE_FLAT TableSeeds::Samples squared_gaps(const SearchJoint &joint, TableSeeds::Samples value,
                                                       double start) {
     using Samples = TableSeeds::Samples;
-    Samples gap = value - TableSeeds::constant(start);
+    Samples gap = value - splat<Samples>(start);
     if (joint.turn > 0) {
-      const Samples period = TableSeeds::constant(joint.turn), rounder = Samples(big<float>);
+      const Samples period = splat<Samples>(joint.turn), rounder = Samples(big<float>);
       gap = gap - ((gap / period + rounder) - rounder) * period;
     }
-    return TableSeeds::square(gap * TableSeeds::constant(1 / joint.weighted_size));
+    const Samples size = gap * splat<Samples>(1 / joint.weighted_size);
+    return size * size;
   }
 
   SUPPLE_FN void add_cell(const Problem &problem, const Search &search, const double *start,
@@ -83,7 +84,7 @@ struct SampleSeeds {
       add(shift);
       shift[i / 2] = 0;
     }
-    for (int i = 0; i < 8 && search.slides; ++i)
+    for (int i = 0; i < 8 && search.moves_to_start; ++i)
       for (int k = 2 * (i / 2) + 2; k < 8; ++k) {
         shift[i / 2] = i % 2 ? -1 : 1;
         shift[k / 2] = k % 2 ? -1 : 1;
@@ -141,9 +142,8 @@ SUPPLE_APART void seed_round_start(const Problem &problem, const Search &search,
                                    double size, double *row) {
   for (int l = 0; l < problem.n; ++l) {
     const SearchJoint &joint = search.joints[l];
-    const double part = 0.5 + (k + 1) * joint.stride, even = 2 * (part - std::floor(part)) - 1;
-    const double half = lesser(size * joint.weighted_size, 0.5 * joint.range_size);
-    row[l] = joint.weighted_size > 0 ? clip(start[l] + half * even, joint.lower, joint.upper) : start[l];
+    const double x = even_seed_round(start[l], joint, size * joint.weighted_size, k);
+    row[l] = joint.weighted_size > 0 ? clip(x, joint.lower, joint.upper) : start[l];
   }
   clamp_balls(problem, search, row);
 }
@@ -173,7 +173,7 @@ SUPPLE_FN bool flip_wrist(const Problem &problem, const Search &search, const do
                           const Chain &chain, int k, const Axis<double> *axes, const double *q, double *row) {
   for (int i = k; i < k + 3; ++i) {
     const ChainJoint &joint = chain.joints[i];
-    if (joint.motion != turns || joint.shared || !(search.joints[joint.index].weighted_size > 0))
+    if (joint.motion != revolute || joint.shared || !(search.joints[joint.index].weighted_size > 0))
       return false;
   }
   const Vec<double> first = axes[k].z, middle = axes[k + 1].z, last = axes[k + 2].z;
@@ -200,10 +200,10 @@ SUPPLE_FN bool flip_wrist(const Problem &problem, const Search &search, const do
   return true;
 }
 
-// What the search for the nearest answer needs beside its lanes.
+// What the search for the nearest solution needs beside its lanes.
 struct NearScratch {
   SampleSeeds *samples;
-  double *known;      // SearchConstants::known_answers x n: answers that differ
+  double *known;      // SearchConstants::known_solutions x n: solutions that differ
   double *flipped;    // SearchConstants::flips x n
   Axis<double> *axes; // of one chain, and one more
 };
@@ -215,7 +215,7 @@ SUPPLE_FN void lay_out(NearScratch &scratch, ScratchLayout &layout, const Proble
     longest = axes > longest ? axes : longest;
   }
   layout.array(scratch.samples, 1);
-  layout.array(scratch.known, SearchConstants::known_answers * problem.n);
+  layout.array(scratch.known, SearchConstants::known_solutions * problem.n);
   layout.array(scratch.flipped, SearchConstants::flips * problem.n);
   layout.array(scratch.axes, longest + 1);
 }

@@ -1,22 +1,22 @@
-// The nearest answer to the caller's start: a descent from the start, then rounds of descents from other
+// The nearest solution to the caller's start: a descent from the start, then rounds of descents from other
 // seeds.
 //
 // What a round begins with depends on the rounds before it, never on the order in which its lanes end: the
-// answer does not depend on the width of lanes.
+// solution does not depend on the width of lanes.
 #pragma once
 #include "supple/search/nearest.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// The state of a solve, and its answer.
+// The state of a solve, and its solution.
 struct NearState {
-  double squared_distance = unbounded; // of the answer from the start, in weighted sizes
+  double squared_distance = unbounded; // of the solution from the start, in weighted sizes
   int steps = 0;                       // of the descent that found it
   int begun = 0;                       // descents
-  int known = 0;                       // answers that differ
+  int known = 0;                       // solutions that differ
   bool ended = false;                  // no budget is left
-  double *answer;
+  double *solution;
 
   SUPPLE_FLAT double distance() const { return std::sqrt(squared_distance); }
 };
@@ -29,7 +29,7 @@ SUPPLE_FN int far_lanes(const Problem &problem, const Search &search, double bou
   if (!(bound < 1e100) || !any(close))
     return 0;
   SlideScratch<T> &slide = scratch.slide;
-  if (!search.slides) {
+  if (!search.moves_to_start) {
     find_way(problem, search, q, slide);
     slide.gain = splat<T>(0);
   }
@@ -38,28 +38,28 @@ SUPPLE_FN int far_lanes(const Problem &problem, const Search &search, double bou
   return bits_of(close & (slide.squared_way - slide.gain > allowed));
 }
 
-// Takes the answer of a lane that arrived at q if it is the nearest so far, and remembers it if it is new.
+// Takes the solution of a lane that arrived at q if it is the nearest so far, and remembers it if it is new.
 template <class T>
-SUPPLE_FN void take_near_answer(const Problem &problem, const Search &search, const Request &request,
-                                int lane, const T *q, NearState &state, RestartScratch<T> &scratch) {
+SUPPLE_FN void take_near_solution(const Problem &problem, const Search &search, const Request &request,
+                                  int lane, const T *q, NearState &state, RestartScratch<T> &scratch) {
   const int n = problem.n;
   constexpr double gap = SearchConstants::known_gap;
   int steps;
-  if (!collect(problem, search, request, lane, q, scratch.answer, steps, scratch))
+  if (!collect(problem, search, request, lane, q, scratch.solution, steps, scratch))
     return keep_candidate(problem, lane, q, scratch);
-  const double distance = distance_from_reference(problem, search, request, scratch.answer);
-  bool fresh = state.known < SearchConstants::known_answers;
+  const double distance = distance_from_reference(problem, search, request, scratch.solution);
+  bool fresh = state.known < SearchConstants::known_solutions;
   for (int i = 0; i < state.known && fresh; ++i)
-    fresh = !(squared_gap(problem, search, scratch.answer, scratch.nearby.known + i * n) < gap * gap);
+    fresh = !(squared_gap(problem, search, scratch.solution, scratch.nearby.known + i * n) < gap * gap);
   for (int l = 0; l < n && fresh; ++l)
-    scratch.nearby.known[state.known * n + l] = scratch.answer[l];
+    scratch.nearby.known[state.known * n + l] = scratch.solution[l];
   state.known += fresh;
   if (!(distance < state.squared_distance))
     return;
   state.squared_distance = distance;
   state.steps = steps;
   for (int l = 0; l < n; ++l)
-    state.answer[l] = scratch.answer[l];
+    state.solution[l] = scratch.solution[l];
 }
 
 // Descents from all seeds that `next_seed(row)` gives, until it returns false; in lanes as they become free.
@@ -91,13 +91,13 @@ SUPPLE_FN void run_round(const Problem &problem, const Search &search, const Req
     active &= ~ended;
     for (int lane = 0; lane < W && (ended | step.met); ++lane) {
       if ((step.arrived | step.met) >> lane & 1)
-        take_near_answer(problem, search, request, lane, step.q, state, scratch);
+        take_near_solution(problem, search, request, lane, step.q, state, scratch);
       else if (step.abandoned >> lane & 1)
         keep_candidate(problem, lane, step.q, scratch);
     }
     if (ended)
       fill_lanes();
-    // half of the iterations are left for the search that follows if no answer is found
+    // half of the iterations are left for the search that follows if no solution is found
     state.ended = active && (2LL * (found.iterations + 1) * W > search.max_iterations ||
                              budget_is_spent<T>(search, request, found));
     if (state.ended)
@@ -105,31 +105,31 @@ SUPPLE_FN void run_round(const Problem &problem, const Search &search, const Req
   }
 }
 
-// Wrists of an answer turned over, those within `bound` of the start, into scratch.nearby.flipped; returns
+// Wrists of a solution turned over, those within `bound` of the start, into scratch.nearby.flipped; returns
 // how many.
 template <class T>
-SUPPLE_APART int flip_wrists(const Problem &problem, const Search &search, const double *answer,
+SUPPLE_APART int flip_wrists(const Problem &problem, const Search &search, const double *solution,
                              const double *start, double bound, RestartScratch<T> &scratch) {
   int count = 0;
   for (int t = 0; t < problem.target_count; ++t) {
     const Chain &chain = problem.targets[t].chain;
     if (chain.axes != chain.count) // balls
       continue;
-    end_effector(problem.targets[t], answer, scratch.nearby.axes);
+    end_effector(problem.targets[t], solution, scratch.nearby.axes);
     for (int k = 0; k + 3 <= chain.count && count < SearchConstants::flips; ++k) {
       double *row = scratch.nearby.flipped + count * problem.n;
-      count += flip_wrist(problem, search, start, chain, k, scratch.nearby.axes, answer, row) &&
+      count += flip_wrist(problem, search, start, chain, k, scratch.nearby.axes, solution, row) &&
                squared_gap(problem, search, row, start) < bound * bound;
     }
   }
   return count;
 }
 
-// A seed of the table that is near the start and not near a known answer, into `row`; false: there is none.
+// A seed of the table that is near the start and not near a known solution, into `row`; false: there is none.
 template <class T>
 SUPPLE_FN bool take_sample(const Problem &problem, const Search &search, const double *start, double bound,
                            int known, double *row, RestartScratch<T> &scratch) {
-  constexpr double gap = SearchConstants::near_answer;
+  constexpr double gap = SearchConstants::near_solution;
   while (scratch.nearby.samples->take(problem, search, start, bound, row)) {
     bool fresh = true;
     for (int i = 0; i < known && fresh; ++i)
@@ -140,26 +140,26 @@ SUPPLE_FN bool take_sample(const Problem &problem, const Search &search, const d
   return false;
 }
 
-// Rounds of descents: wrists of the last answer turned over, seeds round the start, samples of the table.
+// Rounds of descents: wrists of the last solution turned over, seeds round the start, samples of the table.
 template <class T>
 SUPPLE_FN void run_rounds(const Problem &problem, const Search &search, const Request &request,
                           NearState &state, RestartScratch<T> &scratch, Found &found) {
   int box_seeds =
       search.has_table ? SearchConstants::near_box_seeds : SearchConstants::near_box_seeds_without_table;
   int box_seed = 0, samples = SearchConstants::near_table_seeds;
-  double last_flipped = unbounded; // squared distance of the answer whose wrists were turned over
+  double last_flipped = unbounded; // squared distance of the solution whose wrists were turned over
   for (bool some = true; some && !state.ended;) {
     const double bound = state.distance() + SearchConstants::near_margin;
     const double box = SearchConstants::near_box * lesser(state.distance(), 4.0);
     const int known = state.known;
-    int room = SearchConstants::near_round, flip = 0, flips = 0;
+    int free_lanes = SearchConstants::near_round, flip = 0, flips = 0;
     if (state.squared_distance < last_flipped)
-      flips = flip_wrists(problem, search, state.answer, request.start,
+      flips = flip_wrists(problem, search, state.solution, request.start,
                           state.distance() + SearchConstants::flip_margin, scratch);
     last_flipped = state.squared_distance;
     some = false;
     auto next_seed = [&](double *row) {
-      if (!room)
+      if (!free_lanes)
         return false;
       if (flip < flips) {
         for (int l = 0; l < problem.n; ++l)
@@ -172,7 +172,7 @@ SUPPLE_FN void run_rounds(const Problem &problem, const Search &search, const Re
       } else {
         --samples;
       }
-      --room;
+      --free_lanes;
       some = true;
       return true;
     };
@@ -180,39 +180,39 @@ SUPPLE_FN void run_rounds(const Problem &problem, const Search &search, const Re
   }
 }
 
-// Slides the nearest of the known answers once more, with more precision.
+// Slides the nearest of the known solutions once more, with more precision.
 template <class T>
-SUPPLE_FN void refine_answers(const Problem &problem, const Search &search, const Request &request,
-                              NearState &state, RestartScratch<T> &scratch, Found &found) {
+SUPPLE_FN void refine_solutions(const Problem &problem, const Search &search, const Request &request,
+                                NearState &state, RestartScratch<T> &scratch, Found &found) {
   scratch.slide.limits = fine_slide;
   const int known = state.known;
   int taken = 0;
-  double last = -1; // squared distance of the answer before
+  double last = -1; // squared distance of the solution before
   auto next_seed = [&](double *row) {
     double least = unbounded;
     for (int i = 0; i < known; ++i) {
-      const double *answer = scratch.nearby.known + i * problem.n;
-      const double distance = distance_from_reference(problem, search, request, answer);
+      const double *solution = scratch.nearby.known + i * problem.n;
+      const double distance = distance_from_reference(problem, search, request, solution);
       if (!(distance > last && distance < least))
         continue;
       least = distance;
       for (int l = 0; l < problem.n; ++l)
-        row[l] = answer[l];
+        row[l] = solution[l];
     }
     last = least;
-    return least < unbounded && taken++ < SearchConstants::refined_answers;
+    return least < unbounded && taken++ < SearchConstants::refined_solutions;
   };
   run_round(problem, search, request, next_seed, state, scratch, found);
 }
 
-// The nearest answer to the start, into `answer` (n); count: 1, or 0 if none was found, which does not mean
-// that there is none.
+// The nearest solution to the start, into `solution` (n); count: 1, or 0 if none was found, which does not
+// mean that there is none.
 template <class T>
 SUPPLE_FN Found search_near_start(const Problem &problem, const Search &search, const Request &request,
-                                  RestartScratch<T> &scratch, double *answer, int &count) {
+                                  RestartScratch<T> &scratch, double *solution, int &count) {
   Found found{stuck, 0, 0, 0};
   NearState state;
-  state.answer = answer;
+  state.solution = solution;
   for (int i = 0; i < 12 * problem.target_count; ++i)
     scratch.step.goals[i] = splat<T>(request.goals[i]);
   for (int l = 0; l < problem.n; ++l)
@@ -234,8 +234,8 @@ SUPPLE_FN Found search_near_start(const Problem &problem, const Search &search, 
       scratch.nearby.samples->sort(state.distance() + SearchConstants::near_margin);
     }
     run_rounds(problem, search, request, state, scratch, found);
-    if (search.slides && state.known && !state.ended)
-      refine_answers(problem, search, request, state, scratch, found);
+    if (search.moves_to_start && state.known && !state.ended)
+      refine_solutions(problem, search, request, state, scratch, found);
   }
   found.restarts = state.begun;
   count = state.squared_distance < unbounded;

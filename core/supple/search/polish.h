@@ -55,30 +55,30 @@ SUPPLE_FN void read_lane(const Problem &problem, const Search &search, const Req
     bring_inside(problem, search, request, row);
 }
 
-// One step of all lanes from step.q, which becomes where they come to. Returns the lanes that are within
-// tolerance there, as bits.
-template <class T>
-SUPPLE_FN int polish_step(const Problem &problem, const Search &search, SearchStepScratch<T> &step) {
-  search_step(problem, search, splat<T>(SearchConstants::damping), false, step);
+// One step of all lanes from step.q, which becomes where they come to.
+template <bool goals = any_goals, class T>
+SUPPLE_FN void polish_step(const Problem &problem, const Search &search, SearchStepScratch<T> &step) {
+  search_step<goals>(problem, search, splat<T>(SearchConstants::damping), false, step);
   T *before = step.q;
   step.q = step.next;
   step.next = before;
-  return bits_of(has_arrived(problem, search, step));
 }
 
 // Finishes one row of joint values (n) in place; false, and nothing changes, if it does not arrive. `steps`
-// grows by those it takes.
-template <class T>
-SUPPLE_FN bool polish(const Problem &problem, const Search &search, const double *goals, double *row,
+// grows by those it takes: often none for one frame, where float comes near enough.
+template <bool goals = any_goals, class T>
+SUPPLE_FN bool polish(const Problem &problem, const Search &search, const double *goal_numbers, double *row,
                       int &steps, SearchStepScratch<T> &step) {
   for (int i = 0; i < 12 * problem.target_count; ++i)
-    step.goals[i] = splat<T>(goals[i]);
+    step.goals[i] = splat<T>(goal_numbers[i]);
   for (int l = 0; l < problem.n; ++l)
     step.q[l] = splat<T>(row[l]);
-  int taken = 1;
-  while (!(polish_step(problem, search, step) & 1))
+  int taken = 0;
+  while (!(bits_of(has_arrived<goals>(problem, search, step)) & 1)) {
     if (++taken > SearchConstants::polish_steps)
       return false;
+    polish_step<goals>(problem, search, step);
+  }
   steps += taken;
   for (int l = 0; l < problem.n; ++l)
     row[l] = get(step.q[l], 0);

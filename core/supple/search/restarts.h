@@ -18,8 +18,8 @@ struct RestartScratch {
   TableSeeds seeds[Lane<T>::width]; // for the goal of each lane
   double *seed;                     // n: where a restart begins
   int *source_lane;                 // n: the lane from which a partial restart takes a joint
-  double *answer;                   // n: what an arrived lane has found
-  double *moved;                    // n: an answer while the answers are sorted
+  double *solution;                 // n: what an arrived lane has found
+  double *moved;                    // n: a solution while the solutions are sorted
   double *candidates;               // SearchConstants::candidates x n: the best q of abandoned restarts
   double candidate_error[SearchConstants::candidates]; // squared error of each
   int candidate_count;
@@ -35,7 +35,7 @@ SUPPLE_FN void lay_out(RestartScratch<T> &scratch, ScratchLayout &layout, const 
   lay_out(scratch.step, layout, problem);
   layout.array(scratch.seed, n);
   layout.array(scratch.source_lane, n);
-  layout.array(scratch.answer, n);
+  layout.array(scratch.solution, n);
   layout.array(scratch.moved, n);
   layout.array(scratch.candidates, SearchConstants::candidates * n);
   layout.array(scratch.best, n);
@@ -157,11 +157,11 @@ SUPPLE_APART Advance<T> move_on(const SearchStepResult<T> &result, int max_steps
 }
 
 // One step of all lanes.
-template <class T>
+template <bool goals = any_goals, class T>
 SUPPLE_FN Advance<T> advance(const Problem &problem, const Search &search, int active,
                              RestartScratch<T> &scratch) {
   const SearchStepResult<T> result =
-      search_step(problem, search, splat<T>(SearchConstants::damping), false, scratch.step);
+      search_step<goals>(problem, search, splat<T>(SearchConstants::damping), false, scratch.step);
   return move_on(result, SearchConstants::restart_steps, active, scratch);
 }
 
@@ -170,17 +170,17 @@ SUPPLE_FN Advance<T> advance(const Problem &problem, const Search &search, int a
 template <class T>
 SUPPLE_FN Advance<T> advance_near_start(const Problem &problem, const Search &search, int active,
                                         RestartScratch<T> &scratch) {
-  if (!search.slides)
+  if (!search.moves_to_start)
     return advance(problem, search, active, scratch);
-  Mask<T> slides;
-  SearchStepResult<T> result = sliding_step(problem, search, scratch.step, scratch.slide, slides);
-  const int met = bits_of(result.arrived & slides) & active;
-  result.arrived = result.arrived & !slides;
+  Mask<T> sliding;
+  SearchStepResult<T> result = sliding_step(problem, search, scratch.step, scratch.slide, sliding);
+  const int met = bits_of(result.arrived & sliding) & active;
+  result.arrived = result.arrived & !sliding;
   const int max_steps = scratch.slide.limits.max_steps + SearchConstants::last_steps;
   Advance<T> step = move_on(result, max_steps, active, scratch);
   step.met = search.has_slack ? met : 0;
   for (T &error : scratch.recent_errors)
-    error = select(slides, splat<T>(1e30), error);
+    error = select(sliding, splat<T>(1e30), error);
   return step;
 }
 

@@ -2,15 +2,24 @@
 #pragma once
 #include "supple/search/near_start.h"
 
+// SUPPLE_ONCE: a function that several kernels of a host call and one compiles; it is never inlined there
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#define SUPPLE_ONCE __attribute__((noinline)) SUPPLE_FN
+#elif defined(_MSC_VER) && !defined(__CUDACC__)
+#define SUPPLE_ONCE __declspec(noinline) SUPPLE_FN
+#else
+#define SUPPLE_ONCE SUPPLE_FN
+#endif
+
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// ---- Answers ----
+// ---- Solutions ----
 
-// Sorts answers (rows of q) by their distance from the reference.
+// Sorts solutions (rows of q) by their distance from the reference.
 template <class T>
-SUPPLE_FN void sort_answers(const Problem &problem, const Search &search, const Request &request, int count,
-                            double *q, RestartScratch<T> &scratch) {
+SUPPLE_FN void sort_solutions(const Problem &problem, const Search &search, const Request &request, int count,
+                              double *q, RestartScratch<T> &scratch) {
   const int n = problem.n;
   auto distance = [&](const double *row) { return distance_from_reference(problem, search, request, row); };
   auto copy = [n](const double *from, double *to) {
@@ -34,29 +43,30 @@ SUPPLE_FN bool is_ball_value(const Problem &problem, int l) {
   return false;
 }
 
-// whether all joints of two answers are equal, but for whole periods
-SUPPLE_FN bool is_same_answer(const Problem &problem, const Search &search, const double *a,
-                              const double *b) {
+// whether all joints of two solutions are equal, but for whole periods
+SUPPLE_FN bool is_same_solution(const Problem &problem, const Search &search, const double *a,
+                                const double *b) {
   for (int l = 0; l < problem.n; ++l) {
     const SearchJoint &joint = search.joints[l];
     const double gap = a[l] - b[l], period = joint.period;
     const double rest = period > 0 ? gap - period * std::round(gap / period) : gap;
-    if (!(std::fabs(rest) < SearchConstants::same_answer * joint.natural_size) && !is_ball_value(problem, l))
+    if (!(std::fabs(rest) < SearchConstants::same_solution * joint.natural_size) &&
+        !is_ball_value(problem, l))
       return false;
   }
   for (int i = 0; i < problem.ball_count; ++i) {
     const int l = problem.balls[i].index;
     const Vec<double> turn = between(load3(a + l), load3(b + l));
-    if (!(dot(turn, turn) < SearchConstants::same_answer * SearchConstants::same_answer))
+    if (!(dot(turn, turn) < SearchConstants::same_solution * SearchConstants::same_solution))
       return false;
   }
   return true;
 }
 
-SUPPLE_FN bool is_new_answer(const Problem &problem, const Search &search, const double *q, int count,
-                             const double *answer) {
+SUPPLE_FN bool is_new_solution(const Problem &problem, const Search &search, const double *q, int count,
+                               const double *solution) {
   for (int i = 0; i < count; ++i)
-    if (is_same_answer(problem, search, q + i * problem.n, answer))
+    if (is_same_solution(problem, search, q + i * problem.n, solution))
       return false;
   return true;
 }
@@ -80,7 +90,7 @@ SUPPLE_FN int restarts_for(const Search &search, const double *goal) {
   return is_beyond_reach(search, goal) ? SearchConstants::unreachable_restarts : restarts;
 }
 
-// how many restarts the first batch has; none if several answers are wanted
+// how many restarts the first batch has; none if several solutions are wanted
 SUPPLE_FN int first_batch_for(const Search &search, const Request &request) {
   const int restarts = restarts_for(search, request.goals);
   if (request.wanted > 1)
@@ -90,13 +100,13 @@ SUPPLE_FN int first_batch_for(const Search &search, const Request &request) {
 
 // The state of one solve.
 struct SolveState {
-  int restarts, first_batch;        // how many, at most and in the first batch
-  int begun = 0;                    // restarts so far
-  int active = 0;                   // lanes with a restart, as bits
-  int decided = 0;                  // restarts of the first batch that can change the answer no more, as bits
-  int count = 0;                    // answers
-  double rank = unbounded;          // of the answer so far: a lower one replaces it
-  int winner = 0, winner_steps = 0; // the restart of that answer, and its steps
+  int restarts, first_batch; // how many, at most and in the first batch
+  int begun = 0;             // restarts so far
+  int active = 0;            // lanes with a restart, as bits
+  int decided = 0;           // restarts of the first batch that can change the solution no more, as bits
+  int count = 0;             // solutions
+  double rank = unbounded;   // of the solution so far: a lower one replaces it
+  int winner = 0, winner_steps = 0; // the restart of that solution, and its steps
 
   SUPPLE_FLAT int whole_batch() const { return (1 << first_batch) - 1; }
 };
@@ -121,21 +131,23 @@ SUPPLE_FN void begin_lanes(const Problem &problem, const Search &search, const R
   }
 }
 
-// Takes the answer of a lane that arrived at q, if it is better than the one so far, or new.
+// Takes the solution of a lane that arrived at q, if it is better than the one so far, or new.
 //
 // In the first batch the earliest restart wins, whichever arrives first, so that a batch of problems, which
-// runs its restarts one after another, gives the same answers. With a start of the caller's the nearest
-// answer wins, unless the start itself leads to one within accept_distance. Later, the first to arrive wins.
+// runs its restarts one after another, gives the same solutions. With a start of the caller's the nearest
+// solution wins, unless the start itself leads to one within accept_distance. Later, the first to arrive
+// wins.
 template <class T>
-SUPPLE_APART void take_answer(const Problem &problem, const Search &search, const Request &request, int lane,
-                              const T *q, SolveState &state, RestartScratch<T> &scratch, double *answers) {
+SUPPLE_APART void take_solution(const Problem &problem, const Search &search, const Request &request,
+                                int lane, const T *q, SolveState &state, RestartScratch<T> &scratch,
+                                double *solutions) {
   const int n = problem.n, restart = scratch.restart[lane];
   int steps;
-  if (!collect(problem, search, request, lane, q, scratch.answer, steps, scratch)) {
+  if (!collect(problem, search, request, lane, q, scratch.solution, steps, scratch)) {
     keep_candidate(problem, lane, q, scratch);
     return;
   }
-  const double measured = distance_from_reference(problem, search, request, scratch.answer);
+  const double measured = distance_from_reference(problem, search, request, scratch.solution);
   const double distance = measured < 1e199 ? measured : 1e199;
   const bool accepted =
       request.start && restart == 0 && distance < search.accept_distance * search.accept_distance;
@@ -145,27 +157,27 @@ SUPPLE_APART void take_answer(const Problem &problem, const Search &search, cons
                                                    : restart;
   const bool several = request.wanted > 1;
   if (several ? state.count >= request.wanted ||
-                    !is_new_answer(problem, search, answers, state.count, scratch.answer)
+                    !is_new_solution(problem, search, solutions, state.count, scratch.solution)
               : !(rank < state.rank))
     return;
   const int row = several ? state.count : 0;
   for (int l = 0; l < n; ++l)
-    answers[row * n + l] = scratch.answer[l];
+    solutions[row * n + l] = scratch.solution[l];
   state.count = row + 1;
   state.rank = rank;
   state.winner = restart;
   state.winner_steps = steps;
   if (accepted)
     state.decided = state.whole_batch();
-  else if (!request.start && restart < state.first_batch)
+  else if (!request.start && restart >= 0 && restart < state.first_batch)
     state.decided |= state.whole_batch() & ~((1 << restart) - 1); // later restarts cannot win
 }
 
-// Collects answers and abandoned candidates from the lanes that ended.
+// Collects solutions and abandoned candidates from the lanes that ended.
 template <class T>
 SUPPLE_FN void collect_lanes(const Problem &problem, const Search &search, const Request &request,
                              const Advance<T> &step, SolveState &state, RestartScratch<T> &scratch,
-                             double *answers) {
+                             double *solutions) {
   const int ended = step.arrived | step.abandoned;
   for (int lane = 0; lane < Lane<T>::width && ended; ++lane) {
     if (!(ended >> lane & 1))
@@ -176,11 +188,11 @@ SUPPLE_FN void collect_lanes(const Problem &problem, const Search &search, const
     if (step.abandoned >> lane & 1)
       keep_candidate(problem, lane, step.q, scratch);
     else
-      take_answer(problem, search, request, lane, step.q, state, scratch, answers);
+      take_solution(problem, search, request, lane, step.q, state, scratch, solutions);
   }
 }
 
-// Begins the next restarts in free lanes. With all answers found only the first batch goes on.
+// Begins the next restarts in free lanes. With all solutions found only the first batch goes on.
 template <class T>
 SUPPLE_FN void refill_lanes(const Problem &problem, const Search &search, const Request &request,
                             const Advance<T> &step, SolveState &state, RestartScratch<T> &scratch) {
@@ -202,16 +214,16 @@ SUPPLE_FN void refill_lanes(const Problem &problem, const Search &search, const 
 
 // More restarts where the nearest joint values do not arrive. Often a wrist is stopped there at a limit, and
 // the same wrist turned over arrives. Where they miss the goals by little, the goals can probably be met, by
-// few joint values: many more restarts follow, in a box round them. The answer goes to `answer` (n), which
-// has the nearest joint values; false if none arrives.
+// few joint values: many more restarts follow, in a box round them. The solution goes to `solution` (n),
+// which has the nearest joint values; false if none arrives.
 template <class T>
 SUPPLE_FN bool search_round_nearest(const Problem &problem, const Search &search, const Request &request,
-                                    RestartScratch<T> &scratch, Found &found, double *answer) {
+                                    RestartScratch<T> &scratch, Found &found, double *solution) {
   constexpr int W = Lane<T>::width;
   for (int t = 0; t < problem.target_count; ++t)
     if (problem.targets[t].masses.count)
       return false;
-  const int flips = flip_wrists(problem, search, answer, answer, 1e100, scratch);
+  const int flips = flip_wrists(problem, search, solution, solution, 1e100, scratch);
   const bool near_miss =
       found.squared_error < SearchConstants::near_miss && !is_beyond_reach(search, request.goals);
   const int seeds = flips + (near_miss ? SearchConstants::near_miss_restarts : 0);
@@ -222,7 +234,7 @@ SUPPLE_FN bool search_round_nearest(const Problem &problem, const Search &search
         continue;
       const double *row = scratch.nearby.flipped + begun * problem.n;
       if (begun >= flips) {
-        seed_round_start(problem, search, answer, begun - flips, SearchConstants::near_miss_box,
+        seed_round_start(problem, search, solution, begun - flips, SearchConstants::near_miss_box,
                          scratch.seed);
         row = scratch.seed;
       }
@@ -242,9 +254,9 @@ SUPPLE_FN bool search_round_nearest(const Problem &problem, const Search &search
     active &= ~(step.arrived | step.abandoned);
     for (int lane = 0, steps; lane < W; ++lane)
       if (step.arrived >> lane & 1 &&
-          collect(problem, search, request, lane, step.q, scratch.answer, steps, scratch)) {
+          collect(problem, search, request, lane, step.q, scratch.solution, steps, scratch)) {
         for (int l = 0; l < problem.n; ++l)
-          answer[l] = scratch.answer[l];
+          solution[l] = scratch.solution[l];
         found.restarts += begun;
         return true;
       }
@@ -254,17 +266,17 @@ SUPPLE_FN bool search_round_nearest(const Problem &problem, const Search &search
   return false;
 }
 
-// Restarts in lanes until there are enough answers. Answers go to rows of `answers` (wanted x n), sorted by
-// distance from the reference, and their number to `count`; if that is 0, row 0 has the nearest joint values.
-// `found`: what was spent before.
+// Restarts in lanes until there are enough solutions. Solutions go to rows of `solutions` (wanted x n),
+// sorted by distance from the reference, and their number to `count`; if that is 0, row 0 has the nearest
+// joint values. `found`: what was spent before.
 template <class T>
 SUPPLE_FN Found search_restarts(const Problem &problem, const Search &search, const Request &request,
-                                RestartScratch<T> &scratch, Found found, double *answers, int &count) {
+                                RestartScratch<T> &scratch, Found found, double *solutions, int &count) {
   SolveState state{restarts_for(search, request.goals), first_batch_for(search, request)};
   begin_lanes(problem, search, request, state, scratch);
   for (; state.active; ++found.iterations) {
     const Advance<T> step = advance(problem, search, state.active, scratch);
-    collect_lanes(problem, search, request, step, state, scratch, answers);
+    collect_lanes(problem, search, request, step, state, scratch, solutions);
     if (state.count >= request.wanted && state.decided == state.whole_batch())
       break;
     if (budget_is_spent<T>(search, request, found)) {
@@ -280,8 +292,8 @@ SUPPLE_FN Found search_restarts(const Problem &problem, const Search &search, co
   found.restarts += state.begun;
   count = state.count;
   if (!count) {
-    find_nearest(problem, search, request, scratch, found, answers);
-    if (found.outcome == stuck && search_round_nearest(problem, search, request, scratch, found, answers))
+    find_nearest(problem, search, request, scratch, found, solutions);
+    if (found.outcome == stuck && search_round_nearest(problem, search, request, scratch, found, solutions))
       found.outcome = arrived;
     count = found.outcome == arrived;
     return found;
@@ -291,15 +303,15 @@ SUPPLE_FN Found search_restarts(const Problem &problem, const Search &search, co
     found.iterations = state.winner_steps;
     found.restarts = request.start ? state.first_batch : state.winner + 1;
   }
-  sort_answers(problem, search, request, count, answers, scratch);
+  sort_solutions(problem, search, request, count, solutions, scratch);
   return found;
 }
 
-// One solve, as search_restarts; with one answer and a start, the nearest. Where there is no table or there
+// One solve, as search_restarts; with one solution and a start, the nearest. Where there is no table or there
 // is slack, the nearest of the first batch of restarts counts too.
 template <class T>
-SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const Request &request,
-                           RestartScratch<T> &scratch, double *answers, int &count) {
+SUPPLE_ONCE Found search_one(const Problem &problem, const Search &search, const Request &request,
+                             RestartScratch<T> &scratch, double *solutions, int &count) {
   if (request.deadline.start)
     request.deadline.start(request.deadline.clock);
   scratch.step.deadline = &request.deadline;
@@ -307,13 +319,13 @@ SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const R
   const Found nothing{stuck, 0, 0, 0};
   const bool nearest = search.nearest && request.start && request.wanted == 1;
   if (!nearest || is_beyond_reach(search, request.goals))
-    return search_restarts(problem, search, request, scratch, nothing, answers, count);
+    return search_restarts(problem, search, request, scratch, nothing, solutions, count);
   Search within = search;
   within.joints = search.near_joints ? search.near_joints : search.joints;
-  const Found near_start = search_near_start(problem, within, request, scratch, answers, count);
+  const Found near_start = search_near_start(problem, within, request, scratch, solutions, count);
   if (!count)
-    return search_restarts(problem, search, request, scratch, near_start, answers, count);
-  const double distance = distance_from_reference(problem, search, request, answers);
+    return search_restarts(problem, search, request, scratch, near_start, solutions, count);
+  const double distance = distance_from_reference(problem, search, request, solutions);
   const bool accepted = distance < search.accept_distance * search.accept_distance;
   if (accepted || (search.has_table && !search.has_slack))
     return near_start;
@@ -324,7 +336,7 @@ SUPPLE_FN Found search_one(const Problem &problem, const Search &search, const R
   if (!nearer)
     return near_start;
   for (int l = 0; l < problem.n; ++l)
-    answers[l] = other[l];
+    solutions[l] = other[l];
   return restarted;
 }
 

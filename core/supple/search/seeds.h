@@ -6,6 +6,64 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
+// ---- Samples and a goal ----
+//
+// S: a number of one sample, or of several. Joint: SearchJoint, or what has the same numbers in another
+// precision.
+
+// The joint value of an angle, give or take full turns, that is nearest to the middle of the joint's range;
+// `outside`: how far it is outside that range.
+template <class S, class Joint, class R>
+SUPPLE_FLAT S value_of_angle(S angle, const Joint &joint, R gain, S &outside) {
+  const S turn = splat<S>(R(full_circle) / gain);
+  const S middle = splat<S>(joint.range_begin + R(0.5) * joint.range_size);
+  const S half = splat<S>(R(0.5) * joint.range_size);
+  const S q = angle * splat<S>(1 / gain), turns_off = (q - middle) / turn;
+  const S whole_turns = (turns_off + S(big<Scalar<S>>)) - S(big<Scalar<S>>);
+  const S value = q - whole_turns * turn;
+  outside = joint.period > 0 ? splat<S>(0) : larger(magnitude(value - middle) - half, splat<S>(0));
+  return value;
+}
+
+constexpr float farthest_sample = 1e30f;
+
+// The distance of samples from the goal that has this key:
+// w^2 |p - p_goal|^2 + |d - d_goal|^2 + |side - side_goal|^2 + (how far solved angles are outside)^2,
+// and the joint values of the solved angles, of those that the table solves for. field(f): the number f of
+// the samples; `has_side`: whether the goal has a whole orientation.
+template <class S, class K, class Joint, class Field>
+SUPPLE_FLAT S sample_distance(const Table &table, bool has_side, const TableKey<K> &key,
+                              const Joint &first_joint, const Joint &last_joint, Field field, S &first_value,
+                              S &last_value) {
+  using R = decltype(Joint::range_size);
+  auto number = [](K x) { return splat<S>(x); };
+  auto vector = [&](Vec<K> v) { return Vec<S>{number(v.x), number(v.y), number(v.z)}; };
+  auto fields = [&](int f) { return Vec<S>{field(f), field(f + 1), field(f + 2)}; };
+  auto plus_squared = [&](S sum, int f, Vec<K> v) {
+    const Vec<S> off = fields(f) - vector(v);
+    return sum + off.x * off.x + off.y * off.y + off.z * off.z;
+  };
+  const Vec<S> off = fields(position_field) - vector(key.position);
+  const R weight = R(table.position_weight);
+  S sum = splat<S>(weight * weight) * dot(off, off), outside;
+  if (table.has_direction)
+    sum = plus_squared(sum, direction_field, key.direction);
+  if (table.solves_first) {
+    const S angle = number(key.azimuth) - field(azimuth_field);
+    first_value = value_of_angle(angle, first_joint, R(table.first_gain), outside);
+    sum = sum + outside * outside;
+  }
+  if (table.solves_last) { // the angle that turns the side of a sample to that of the goal
+    const Vec<S> side = fields(side_field), goal_side = vector(key.side);
+    const S angle = atan2(dot(cross(side, goal_side), vector(key.direction)), dot(side, goal_side));
+    last_value = value_of_angle(angle, last_joint, R(table.last_gain), outside);
+    sum = sum + outside * outside;
+  } else if (table.has_direction && has_side) {
+    sum = plus_squared(sum, side_field, key.side);
+  }
+  return select(sum < S(farthest_sample), sum, S(farthest_sample)); // not a number: last
+}
+
 // The samples of one cell, each with its distance from the goal and the two angles that follow from the goal.
 struct TableSeeds {
   using Samples = Pack<float, Table::cell_samples>; // one number of each sample of a cell
@@ -33,22 +91,6 @@ struct TableSeeds {
 #endif
     return x;
   }
-  static SUPPLE_FLAT Samples constant(double x) { return Samples(float(x)); }
-  static SUPPLE_FLAT Samples square(Samples x) { return x * x; }
-
-  // The joint value of an angle, give or take full turns, that is nearest to the middle of the joint's range;
-  // `outside`: how far it is outside that range.
-  static SUPPLE_FLAT Samples value_of_angle(Samples angle, const SearchJoint &joint, double gain,
-                                            Samples &outside) {
-    const Samples turn = constant(full_circle / gain);
-    const Samples middle = constant(joint.range_begin + 0.5 * joint.range_size);
-    const Samples half = constant(0.5 * joint.range_size);
-    const Samples q = angle * constant(1 / gain), turns_off = (q - middle) / turn;
-    const Samples whole_turns = (turns_off + Samples(big<float>)) - Samples(big<float>);
-    const Samples value = q - whole_turns * turn;
-    outside = joint.period > 0 ? Samples(0.0f) : larger(magnitude(value - middle) - half, Samples(0.0f));
-    return value;
-  }
 
   // The table's key of a goal. A goal without a rotation is looked up as if the end effector had none.
   template <class T>
@@ -64,19 +106,7 @@ struct TableSeeds {
     return table_key(table, tip, pointing ? load3(goal) : tip.r * splat3<T>(table.direction));
   }
 
-  // the angle of the last joint that turns the side of each sample to that of the goal
-  template <class S>
-  SUPPLE_FLAT Samples last_joint_angle(const TableKey<S> &key) const {
-    const Samples x = field(side_field), y = field(side_field + 1), z = field(side_field + 2);
-    const Samples gx = constant(key.side.x), gy = constant(key.side.y), gz = constant(key.side.z);
-    const Samples dx = constant(key.direction.x), dy = constant(key.direction.y),
-                  dz = constant(key.direction.z);
-    const Samples sine = (y * gz - z * gy) * dx + (z * gx - x * gz) * dy + (x * gy - y * gx) * dz;
-    return atan2(sine, x * gx + y * gy + z * gz);
-  }
-
-  // Finds the cell of one goal (its twelve numbers) and the distances of its samples:
-  // w^2 |p - p_goal|^2 + |d - d_goal|^2 + |side - side_goal|^2 + (how far solved angles are outside)^2.
+  // Finds the cell of one goal (its twelve numbers) and the distances of its samples.
   SUPPLE_FN void look_up(const Problem &problem, const Search &search, const double *goal) {
     const Table &table = search.table;
     const Target &target = problem.targets[0];
@@ -94,40 +124,19 @@ struct TableSeeds {
     taken = 0;
     if (!count)
       return;
-    auto squared = [&](int f, Vec<S> v) {
-      return square(field(f) - constant(v.x)) + square(field(f + 1) - constant(v.y)) +
-             square(field(f + 2) - constant(v.z));
-    };
-    auto plus_squared = [&](Samples sum, int f, Vec<S> v) {
-      return sum + square(field(f) - constant(v.x)) + square(field(f + 1) - constant(v.y)) +
-             square(field(f + 2) - constant(v.z));
-    };
-    Samples sum =
-        constant(table.position_weight * table.position_weight) * squared(position_field, key.position);
-    Samples outside;
-    if (table.has_direction)
-      sum = plus_squared(sum, direction_field, key.direction);
-    if (table.solves_first) {
-      const Samples angle = constant(key.azimuth) - field(azimuth_field);
-      const Samples value =
-          value_of_angle(angle, search.joints[table.first_index], table.first_gain, outside);
-      std::memcpy(first_angle, &value, sizeof value);
-      sum = sum + outside * outside;
-    }
-    if (table.solves_last) {
-      const Samples value =
-          value_of_angle(last_joint_angle(key), search.joints[table.last_index], table.last_gain, outside);
-      std::memcpy(last_angle, &value, sizeof value);
-      sum = sum + outside * outside;
-    } else if (table.has_direction && !target.has_direction) {
-      sum = plus_squared(sum, side_field, key.side);
-    }
-    sum = select(sum < Samples(farthest), sum, Samples(farthest)); // not a number: last
+    Samples first, last;
+    const Samples sum = sample_distance(
+        table, !target.has_direction, key, search.joints[table.first_index], search.joints[table.last_index],
+        [this](int f) { return field(f); }, first, last);
+    if (table.solves_first)
+      std::memcpy(first_angle, &first, sizeof first);
+    if (table.solves_last)
+      std::memcpy(last_angle, &last, sizeof last);
     std::memcpy(distance, &sum, sizeof sum);
     for (int i = count; i < Table::cell_samples; ++i)
       distance[i] = worst;
   }
-  static constexpr float farthest = 1e30f, worst = 2e30f; // worst: not a sample, or taken
+  static constexpr float worst = 2e30f; // not a sample, or taken
 
   // The k-th best sample; of equal ones the first is better. Samples are taken one after another, best first.
   SUPPLE_FN int sample(int k) {
@@ -204,7 +213,7 @@ SUPPLE_FN void clamp_balls(const Problem &problem, const Search &search, double 
   }
 }
 
-// Where locked joints stay, what joints that wrap come back to, and what answers are sorted by.
+// Where locked joints stay, what joints that wrap come back to, and what solutions are sorted by.
 SUPPLE_FLAT double reference(const Search &search, const Request &request, int l) {
   return request.start ? request.start[l] : search.joints[l].middle;
 }
@@ -238,7 +247,7 @@ SUPPLE_FN void point_to(const Problem &problem, const Search &search, Vec<double
   for (int i = 0; i < chain.count && i < SearchConstants::pointing_joints; ++i) {
     const ChainJoint &chain_joint = chain.joints[i];
     const SearchJoint &joint = search.joints[chain_joint.index];
-    if (chain_joint.motion != turns || chain_joint.turn_gain == 0 || !(joint.weighted_size > 0))
+    if (chain_joint.motion != revolute || chain_joint.turn_gain == 0 || !(joint.weighted_size > 0))
       continue;
     const Vec<double> end = end_effector(target, row, axes).p, axis = axes[i].z;
     const Vec<double> to = end - axes[i].p, from = goal - axes[i].p;

@@ -13,7 +13,7 @@ inline namespace SUPPLE_ISA {
 
 constexpr double full_circle = 6.283185307179586;
 
-SUPPLE_FN int axis_count(const ChainJoint &chain_joint) { return chain_joint.motion == balls ? 3 : 1; }
+SUPPLE_FN int axis_count(const ChainJoint &chain_joint) { return chain_joint.motion == spherical ? 3 : 1; }
 
 SUPPLE_FN bool is_position(const Target &target) {
   return target.rows >= 3 && target.component[2] == along_z;
@@ -52,11 +52,23 @@ SUPPLE_FN bool read_goal(const Target &target, const double *m, double *goal) {
 
 // ---- Joints ----
 
-// The k-th of a sequence of seeds that fills the range of every joint evenly (Kronecker's, with the strides
-// of Roberts).
-SUPPLE_FN double even_seed(const SearchJoint &joint, int k) {
-  const double part = 0.5 + (k + 1) * joint.stride;
-  return joint.range_begin + joint.range_size * (part - std::floor(part));
+// The k-th number of a sequence that fills [0, 1) evenly (Kronecker's, with the strides of Roberts).
+template <class S>
+SUPPLE_FLAT S even_part(S stride, int k) {
+  const S part = S(0.5) + S(k + 1) * stride;
+  return part - std::floor(part);
+}
+
+// The k-th of a sequence of seeds that fills the range of every joint evenly.
+template <class Joint>
+SUPPLE_FN auto even_seed(const Joint &joint, int k) {
+  return joint.range_begin + joint.range_size * even_part(joint.stride, k);
+}
+
+// The same in a box round a value, whose half side is `half` and no more than half the range of the joint.
+template <class S, class Joint>
+SUPPLE_FLAT S even_seed_round(S centre, const Joint &joint, S half, int k) {
+  return centre + lesser(half, S(0.5) * joint.range_size) * (2 * even_part(joint.stride, k) - 1);
 }
 
 struct SearchArrays {
@@ -91,9 +103,9 @@ SUPPLE_FN void find_motions(const Problem &problem, SearchArrays &arrays) {
   for (int t = 0; t < problem.target_count; ++t)
     for (int i = 0; i < problem.targets[t].chain.count; ++i) {
       const ChainJoint &chain_joint = problem.targets[t].chain.joints[i];
-      if (chain_joint.motion == balls)
+      if (chain_joint.motion == spherical)
         continue;
-      const double gain = chain_joint.motion == turns ? chain_joint.turn_gain : chain_joint.slide_gain;
+      const double gain = chain_joint.motion == revolute ? chain_joint.turn_gain : chain_joint.slide_gain;
       int &motion = arrays.motion[chain_joint.index];
       const bool differs =
           motion >= 0 && (motion != chain_joint.motion || gain != arrays.gain[chain_joint.index]);
@@ -139,10 +151,10 @@ SUPPLE_FN SearchJoint set_up_joint(double lower, double upper, int motion, doubl
   const bool moves = motion < 0 || std::fabs(gain) >= least_gain;
   joint.fixed = !moves;
   joint.natural_size = natural_size;
-  joint.slides = motion == slides;
+  joint.is_prismatic = motion == prismatic;
   joint.weighted_size = moves ? natural_size * weight : 0;
   const double turn = full_circle / std::fabs(gain);
-  const bool whole = motion == turns && moves && !(upper - lower < turn);
+  const bool whole = motion == revolute && moves && !(upper - lower < turn);
   const bool wraps = whole && joint.weighted_size > 0;
   joint.period = wraps ? turn : 0;
   joint.turn = whole ? turn : 0;
@@ -202,7 +214,7 @@ SUPPLE_FN void set_up_joints(const Problem &problem, const SearchOptions &option
     round_limits(arrays.joints[l]);
 }
 
-// The joints of a search for the nearest answer; whether they differ.
+// The joints of a search for the nearest solution; whether they differ.
 SUPPLE_FN bool set_up_near_joints(const Problem &problem, SearchArrays &arrays) {
   bool differ = false;
   for (int l = 0; l < problem.n; ++l) {
@@ -233,6 +245,19 @@ SUPPLE_FN void make_exact(const Problem &problem, const Search &search, double *
     double *v = start + problem.balls[i].index;
     if (dot(load3(v), load3(v)) > largest_angle)
       store3(log_rotation(exp_rotation(load3(v))), v);
+  }
+}
+
+// Brings joint values (n) into their limits, those of joints that turn all the way round by whole turns.
+SUPPLE_FN void move_inside(const Problem &problem, const Search &search, double *q) {
+  for (int l = 0; l < problem.n; ++l) {
+    const double turn = search.joints[l].turn, lower = problem.lower[l], upper = problem.upper[l];
+    q[l] = turn > 0 ? nearest_turn(q[l], q[l], turn, lower, upper) : clip(q[l], lower, upper);
+  }
+  for (int i = 0; i < problem.ball_count; ++i) {
+    const Ball &ball = problem.balls[i];
+    double *v = q + ball.index;
+    store3(clamp_ball(load3(v), load3(ball.axis), ball.swing, ball.low, ball.high), v);
   }
 }
 
@@ -337,14 +362,19 @@ SUPPLE_FN Search set_up_search(const Problem &problem, const SearchOptions &opti
   for (int k = 0; k < 4 && search.aligns_root; ++k)
     search.aligns_root = search.joints[target.chain.joints[k].index].weighted_size > 0;
   int moving = 0;
-  for (int l = 0; l < problem.n; ++l)
+  search.damped_error = unbounded;
+  for (int l = 0; l < problem.n; ++l) {
     moving += search.joints[l].weighted_size > 0;
+    if (search.joints[l].is_prismatic)
+      search.damped_error = SearchConstants::damped_error;
+  }
   search.nearest = options.nearest;
   for (int t = 0; t < problem.target_count; ++t)
     search.has_slack = search.has_slack || problem.targets[t].has_slack;
-  search.slides = options.nearest && (problem.rows < moving || search.has_slack);
-  // answers that cannot slide lie apart: there a limit stops none of them, and turning on past it finds more
-  if (search.slides && set_up_near_joints(problem, arrays))
+  search.moves_to_start = options.nearest && (problem.rows < moving || search.has_slack);
+  // solutions that cannot slide lie apart: there a limit stops none of them, and turning on past it finds
+  // more
+  if (search.moves_to_start && set_up_near_joints(problem, arrays))
     search.near_joints = arrays.near_joints;
   search.max_restarts = options.max_restarts;
   search.max_iterations = options.max_iterations;

@@ -10,7 +10,7 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// How far answers are moved towards the start.
+// How far solutions are moved towards the start.
 struct SlideLimits {
   double precision; // of the distance from the start, in weighted sizes: a slide that gains less ends
   double max_slide; // longest slide of a step, in weighted sizes
@@ -174,30 +174,29 @@ SUPPLE_FN T slide_gain(const Problem &problem, Mask<T> close, SlideScratch<T> &s
   const T gain = lesser(select(scratch.steps > zero, secant, one), longest);
   scratch.gain = gain * squared_slide;
   const T needed = splat<T>(limits.precision * limits.precision) * scratch.squared_way;
-  const Mask<T> slides =
+  const Mask<T> sliding =
       close & (scratch.gain * scratch.gain > needed) & (scratch.steps < splat<T>(double(limits.max_steps)));
-  scratch.steps = scratch.steps + select(slides, one, zero);
-  return select(slides, gain, zero);
+  scratch.steps = scratch.steps + select(sliding, one, zero);
+  return select(sliding, gain, zero);
 }
 
-// One step from q, into `next`; `slides`: lanes whose step slides. With slack, lanes slide from where the
+// One step from q, into `next`; `sliding`: lanes whose step slides. With slack, lanes slide from where the
 // goals are met: before, the rows that count change too often.
 template <class T>
 SUPPLE_APART SearchStepResult<T> sliding_step(const Problem &problem, const Search &search,
                                               SearchStepScratch<T> &step, SlideScratch<T> &scratch,
-                                              Mask<T> &slides) {
+                                              Mask<T> &sliding) {
   const T zero = splat<T>(0);
   const SearchStepResult<T> result = add_targets(problem, search, false, step);
   find_way(problem, search, step.q, scratch);
-  const T damping =
-      splat<T>(SearchConstants::damping) * result.squared_error + splat<T>(PrecisionOf<T>::least_damping);
+  const T damping = step_damping(search, splat<T>(SearchConstants::damping), result.squared_error);
   find_slide(problem, search, damping, step, scratch);
   const Mask<T> close = result.squared_error < splat<T>(SearchConstants::slide_error);
   const T gain = slide_gain(problem, search.has_slack ? result.arrived : close, scratch);
   for (int l = 0; l < problem.n; ++l)
     step.change[l] = scratch.newton[l] + gain * scratch.slide[l];
   apply_change(problem, search, step);
-  slides = gain > zero;
+  sliding = gain > zero;
   return result;
 }
 

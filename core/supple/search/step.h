@@ -6,6 +6,7 @@
 #pragma once
 #include "supple/math/dense.h"
 #include "supple/model/joint_limits.h"
+#include "supple/search/held_balls.h"
 #include "supple/search/setup.h"
 #include "supple/search/several_targets.h"
 
@@ -89,15 +90,15 @@ SUPPLE_FN void add_columns(const Target &target, const Search &search, int t, Ve
   int filled = 0;
   for (int k = 0; k < chain.count; ++k) {
     const ChainJoint &chain_joint = chain.joints[k];
-    const bool prismatic = chain_joint.motion == slides;
-    const double gain = chain_joint.motion == turns ? chain_joint.turn_gain
-                        : prismatic                 ? chain_joint.slide_gain
-                                                    : 1;
+    const bool is_prismatic = chain_joint.motion == prismatic;
+    const double gain = chain_joint.motion == revolute ? chain_joint.turn_gain
+                        : is_prismatic                 ? chain_joint.slide_gain
+                                                       : 1;
     for (int b = 0; b < axis_count(chain_joint); ++b, ++axis, ++axis_column) {
       const int l = chain_joint.index + b;
       const Vec<T> z = splat<T>(gain * search.joints[l].weighted_size) * axis->z;
       T rows[6];
-      if (prismatic)
+      if (is_prismatic)
         velocity_rows(target, vectors, weight, z, Vec<T>{zero, zero, zero}, rows);
       else
         velocity_rows(target, vectors, weight, cross(z, point - axis->p), z, rows);
@@ -283,12 +284,12 @@ SUPPLE_FLAT void apply_change(const Problem &problem, const Search &search, Sear
   const T max_step = splat<T>(lesser(search.max_step, PrecisionOf<T>::unlimited));
   T largest = max_step;
   for (int l = 0; l < problem.n; ++l)
-    if (!search.joints[l].slides)
+    if (!search.joints[l].is_prismatic)
       largest = larger(largest, magnitude(scratch.change[l]));
   const T factor = max_step / largest;
   for (int l = 0; l < problem.n; ++l) {
     const SearchJoint &joint = search.joints[l];
-    const T part = joint.slides ? scratch.change[l] : factor * scratch.change[l];
+    const T part = joint.is_prismatic ? scratch.change[l] : factor * scratch.change[l];
     const T to = scratch.q[l] + (joint.weighted_size == 1 ? part : part * splat<T>(joint.weighted_size));
     scratch.next[l] =
         joint.weighted_size > 0 ? clip(to, lower_limit<T>(joint), upper_limit<T>(joint)) : scratch.q[l];
@@ -344,13 +345,21 @@ SUPPLE_FN SearchStepResult<T> add_targets(const Problem &problem, const Search &
   return result;
 }
 
+// a part of the squared error [D21]
+template <class T>
+SUPPLE_FLAT T step_damping(const Search &search, T part, T squared_error) {
+  const T most = splat<T>(lesser(search.damped_error, PrecisionOf<T>::unlimited));
+  return part * lesser(squared_error, most) + splat<T>(PrecisionOf<T>::least_damping);
+}
+
 // One step from q, into `next`; with `exact`, rotations count by their angle.
 template <class T>
 SUPPLE_FN SearchStepResult<T> general_step(const Problem &problem, const Search &search, T damping_part,
                                            bool exact, SearchStepScratch<T> &scratch) {
   const SearchStepResult<T> result = add_targets(problem, search, exact, scratch);
   hold_joints(problem, search, scratch);
-  const T damping = damping_part * result.squared_error + splat<T>(PrecisionOf<T>::least_damping);
+  hold_balls(problem, search, scratch.q, scratch.gradient, scratch.J, scratch.gradient);
+  const T damping = step_damping(search, damping_part, result.squared_error);
   if (solves_by_all_rows(problem))
     solve_by_all_rows(problem, search, damping, scratch.J, scratch.normal_matrix, scratch.e, scratch.change);
   else if (solves_by_rows(problem))

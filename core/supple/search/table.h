@@ -113,8 +113,8 @@ SUPPLE_FN Table table_geometry(const Problem &problem) {
   const Chain &chain = target.chain;
   const ChainJoint &first = chain.joints[0], &last = chain.joints[chain.count - 1];
   Table table{};
-  table.solves_first = first.motion == turns;
-  table.solves_last = is_frame(target) && last.motion == turns;
+  table.solves_first = first.motion == revolute;
+  table.solves_last = is_frame(target) && last.motion == revolute;
   table.has_direction = target.has_direction || is_frame(target);
   table.first_index = first.index;
   table.last_index = last.index;
@@ -164,15 +164,15 @@ SUPPLE_FN void lay_out(TableArrays &arrays, ScratchLayout &layout, const Table &
 
 // memory of set_up_table that is needed no longer than the call
 struct TableScratch {
-  float *rows;        // table_samples x fields
-  double *q, *answer; // n: of a trial
+  float *rows;          // table_samples x fields
+  double *q, *solution; // n: of a trial
   Axis<double> *axes;
 };
 SUPPLE_FN void lay_out(TableScratch &scratch, ScratchLayout &layout, const Problem &problem,
                        const Table &table) {
   layout.array(scratch.rows, std::size_t(SearchConstants::table_samples) * table.fields);
   layout.array(scratch.q, problem.n);
-  layout.array(scratch.answer, problem.n);
+  layout.array(scratch.solution, problem.n);
   layout.array(scratch.axes, problem.targets[0].chain.axes + 1);
 }
 
@@ -225,7 +225,7 @@ SUPPLE_FN long long trial_steps(const Problem &problem, const Search &search, co
     goal_numbers(target, tip, goal);
     int count;
     const Request request{goal, nullptr, 1, {}};
-    steps += kernels.solve(problem, search, request, scratch.answer, count, kernels.scratch).iterations;
+    steps += kernels.solve(problem, search, request, scratch.solution, count, kernels.scratch).iterations;
   }
   return steps;
 }

@@ -16,43 +16,46 @@ constexpr double largest_angle = 1048576, least_gain = 1e-9;
 struct SearchConstants {
   // step: damping = this part of the squared error [D21]
   static constexpr double damping = 0.02;
+  // Where joints slide, of the squared error of a goal within the reach of the turns, at most: 2 pi and half
+  // a turn. Slides go much farther than that, and so much damping would hold them back.
+  static constexpr double damped_error = 44;
 
   // A restart is abandoned if error(k) > ratio * error(k - window), both squared, or after so many steps. The
   // ratio is less strict from the caller's start.
   static constexpr double error_ratio = 0.5, own_error_ratio = 0.9;
   static constexpr int error_window = 4, restart_steps = 30;
 
-  // The first batch of restarts, of which the best answer is taken, does not depend on the width of lanes.
+  // The first batch of restarts, of which the best solution is taken, does not depend on the width of lanes.
   static constexpr int first_batch = 8;
   static constexpr int whole_seed_every = 8; // for several goals, the other restarts are partial
   // for several goals, a target is met in a lane if its squared error is below this share of the lane's
   static constexpr double met_error_share = 1e-2;
   static constexpr int unreachable_restarts = 64; // for a goal farther away than the reach
-  static constexpr double same_answer = 0.01;     // two answers are equal below this, in natural sizes
+  static constexpr double same_solution = 0.01;   // two solutions are equal below this, in natural sizes
   static constexpr double tolerance_part = 0.98;  // others, who round differently, agree on arrival
 
-  // The nearest answer to a start: seeds in rounds of so many, at most so many from the table, and before
-  // them a few in a box round the start, of this part of the distance of the answer so far. A seed of the
-  // table is used if it is no farther from the start than the answer, plus the margin, and not so near to an
-  // answer of an earlier round that it would lead there. Distances are in weighted sizes.
+  // The nearest solution to a start: seeds in rounds of so many, at most so many from the table, and before
+  // them a few in a box round the start, of this part of the distance of the solution so far. A seed of the
+  // table is used if it is no farther from the start than the solution, plus the margin, and not so near to
+  // an solution of an earlier round that it would lead there. Distances are in weighted sizes.
   static constexpr int near_round = 16, near_table_seeds = 96, near_box_seeds = 4;
   static constexpr int near_box_seeds_without_table = 12;
-  static constexpr double near_box = 0.6, near_margin = 0.5, near_answer = 0.8;
-  static constexpr int near_cells = 9, near_cells_redundant = 33; // of the table, round that of the goal
+  static constexpr double near_box = 0.6, near_margin = 0.5, near_solution = 0.8;
+  static constexpr int near_cells = 33;                      // of the table, round that of the goal
   static constexpr double near_shift = 0.5, near_tilt = 0.5; // of the goal to those cells: of a cell, radians
-  static constexpr int known_answers = 64;
+  static constexpr int known_solutions = 64;
   static constexpr double known_gap = 0.1; // between two of them
   // wrists that are turned over: axes are at right angles if the cosine is below; how much farther than the
-  // answer so far they may begin
+  // solution so far they may begin
   static constexpr int flips = 8;
   static constexpr double flip_cosine = 0.1, flip_margin = 1.0;
   // a descent is dropped if its squared error is below the first and it will end this much farther away than
-  // the answer so far
+  // the solution so far
   static constexpr double drop_error = 0.1, drop_margin = 0.3;
   // slides of redundant linkages: from this squared error on; least and largest gain
   static constexpr double slide_error = 0.1, least_slide_gain = 0.05, largest_slide_gain = 1;
-  static constexpr int last_steps = 10;     // after the last slide
-  static constexpr int refined_answers = 4; // of the nearest answers at the end
+  static constexpr int last_steps = 10;       // after the last slide
+  static constexpr int refined_solutions = 4; // of the nearest solutions at the end
 
   // When no restart arrives: so many abandoned candidates descend a little, and the best of them far.
   static constexpr int candidates = 96, short_descent = 10;
@@ -92,7 +95,7 @@ struct SearchJoint {
                         // the value from which on it comes back to 0; else 0 and unbounded
   int parent;           // joint value before this one on the way from the world, or -1
   bool fixed;           // its joint follows with a gain below least_gain
-  bool slides;          // a length: its change is not cut to the longest step
+  bool is_prismatic;    // a length: its change is not cut to the longest step
 };
 
 // Samples of q in cells, by position and direction of the end effector. Two angles are left out of the
@@ -118,23 +121,24 @@ struct Table {
 // The set-up of a search. Its arrays lie in one block of memory, those of the table in another.
 struct Search {
   const SearchJoint *joints; // n
-  // n: the same where no joint with limits wraps, for the nearest answer to a start: a joint that leaves its
-  // limits would come back a full turn away. Null if that changes nothing.
+  // n: the same where no joint with limits wraps, for the nearest solution to a start: a joint that leaves
+  // its limits would come back a full turn away. Null if that changes nothing.
   const SearchJoint *near_joints;
   const int *columns;      // joint values that move each target, one target after another: the columns of J
   const int *column_begin; // targets + 1
   const int *axis_column;  // for each axis of each target: its column among those of the target
   Table table;
   bool has_table;
-  bool nearest; // with a start: the nearest answer, not the nearest of the first batch
-  bool slides;  // the same for a redundant linkage: its answers are moved towards the start
+  bool nearest;        // with a start: the nearest solution, not the nearest of the first batch
+  bool moves_to_start; // the same for a redundant linkage: its solutions are moved towards the start
   bool has_slack;
   bool aligns_root;     // seeds move a floating root to where the end effectors are near their goals
   bool uses_frame_step; // one goal with six rows without slack, for a chain of simple joints
   int max_restarts;
   int max_iterations;          // of one solve, all restarts together
+  double damped_error;         // most of a squared error that damps a step
   double max_step;             // largest change of a joint in a step, in weighted sizes
-  double accept_distance;      // an answer from the caller's start that is nearer ends the solve
+  double accept_distance;      // a solution from the caller's start that is nearer ends the solve
   double reach, reach_base[3]; // the end effector stays within this distance; unbounded: not known
   double length;               // of the longest chain, in metres: what float can resolve is a part of it
   double position_tolerance, angle_tolerance; // metres, radians
@@ -166,7 +170,7 @@ struct Deadline {
 struct Request {
   const double *goals; // 12 for each target
   const double *start; // n, or null
-  int wanted;          // answers, at most
+  int wanted;          // solutions, at most
   Deadline deadline;
 };
 
@@ -184,6 +188,17 @@ struct SearchBatch {
   Deadline deadline;
   double *q;    // count x n
   Found *found; // count
+};
+
+// Many descents without restarts.
+struct Descents {
+  long long count;
+  const double *goals;  // count x 12 for each target
+  const double *starts; // count x n
+  double part; // of the way to its start that a row begins with, from the row before; < 0: at its start
+  int max_steps;
+  double *q;     // count x n
+  int *outcomes; // count: arrived or stuck
 };
 
 // The parts of the set-up that run in the instruction set in use, with their scratch memory.

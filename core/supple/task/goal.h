@@ -267,12 +267,12 @@ SUPPLE_FN void make_pole_axes(const Target &target, const RowVectors<T> &rows, c
   int at = 0;
   for (int i = 0; i < target.chain.count; ++i) {
     const int motion = target.chain.joints[i].motion;
-    for (int k = 0; k < (motion == balls ? 3 : 1); ++k, ++at) {
+    for (int k = 0; k < (motion == spherical ? 3 : 1); ++k, ++at) {
       T rate = zero;
       for (int j = 0; j < 3; ++j)
         if (j == 2 || at <= target.limb[j])
-          rate = rate +
-                 dot(rows.limb[j], motion == slides ? axes[at].z : cross(axes[at].z, points[j] - axes[at].p));
+          rate = rate + dot(rows.limb[j],
+                            motion == prismatic ? axes[at].z : cross(axes[at].z, points[j] - axes[at].p));
       axes[at] = {{rate, zero, zero}, tip.p};
     }
   }

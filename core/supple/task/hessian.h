@@ -14,7 +14,7 @@ struct Mover {
   Vec<double> z, j; // angular and linear velocity a unit of its joint
   int index;        // of its joint
   int group;        // the first mover of its ball, or itself
-  int end;          // what turns with it are the movers after it and before this one
+  int end;          // the movers after it and before `end` turn with it
 };
 
 // The movers of a chain from its axes; `unit` holds the natural unit of each joint. Returns how many.
@@ -24,11 +24,11 @@ SUPPLE_FN int chain_movers(const Chain &chain, const Axis<double> *axes, Vec<dou
   const int end = chain.axes;
   for (int i = 0; i < chain.count; ++i) {
     const ChainJoint &joint = chain.joints[i];
-    if (joint.motion == slides) {
+    if (joint.motion == prismatic) {
       out[count] = {{0, 0, 0}, (joint.slide_gain * unit[joint.index]) * axes->z, joint.index, count, end};
       ++count;
       ++axes;
-    } else if (joint.motion == turns) {
+    } else if (joint.motion == revolute) {
       const Vec<double> z = (joint.turn_gain * unit[joint.index]) * axes->z;
       out[count] = {z, cross(z, point - axes->p), joint.index, count, end};
       ++count;
@@ -51,17 +51,17 @@ SUPPLE_FN int mass_movers(const MassTree &tree, const Axis<double> *axes, Vec<do
   int count = 0;
   for (int i = 0; i < tree.count; ++i) {
     const MassNode &node = tree.nodes[i];
-    const bool slide = node.joint.motion == slides;
-    const int group = count, wide = node.joint.motion == balls ? 3 : 1;
-    int end = count + wide;
+    const bool slide = node.joint.motion == prismatic;
+    const int group = count, values = node.joint.motion == spherical ? 3 : 1;
+    int end = count + values;
     for (int k = i + 1; k < node.end; ++k)
-      end += tree.nodes[k].joint.motion == balls ? 3 : 1;
-    for (int k = 0; k < wide; ++k, ++count, ++axes) {
+      end += tree.nodes[k].joint.motion == spherical ? 3 : 1;
+    for (int k = 0; k < values; ++k, ++count, ++axes) {
       const int index = node.joint.index + k;
-      const Vec<double> z = ((wide == 3 ? 1 : node.joint.gain) * unit[index]) * axes->z;
+      const Vec<double> z = ((values == 3 ? 1 : node.joint.gain) * unit[index]) * axes->z;
       const Vec<double> none{0, 0, 0};
       out[count] = {slide ? none : (1 / node.carried) * z, slide ? z : cross(z, point - axes->p), index,
-                    wide == 3 ? group : count, end};
+                    values == 3 ? group : count, end};
     }
   }
   return count;
@@ -232,9 +232,9 @@ SUPPLE_FN void add_curvature(const Mover *m, int count, Vec<double> p, Vec<doubl
   const Vec<double> P{wp.x * wp.x * p.x, wp.y * wp.y * p.y, wp.z * wp.z * p.z};
   const Vec<double> O{0.5 * wo.x * wo.x * o.x, 0.5 * wo.y * wo.y * o.y, 0.5 * wo.z * wo.z * o.z};
   const double angle = root(dot(o, o));
-  const bool even = wo.x == wo.y && wo.y == wo.z && angle > 0;
+  const bool one_turn_weight = wo.x == wo.y && wo.y == wo.z && angle > 0;
   const Vec<double> along = angle > 0 ? (1 / angle) * o : o;
-  const double loss = even ? wo.x * wo.x * (x_cot_x(points ? angle : 0.5 * angle) - 1) : 0;
+  const double loss = one_turn_weight ? wo.x * wo.x * (x_cot_x(points ? angle : 0.5 * angle) - 1) : 0;
   const Vec<double> side = cross(2.0 * O, pointing);
   for (int a = 0; a < count; ++a) {
     const Vec<double> za = m[a].z, A = cross(P, za);
@@ -268,31 +268,33 @@ SUPPLE_FN void add_curvature(const Mover *m, int count, Vec<double> p, Vec<doubl
 // of a ball both orders count half.
 SUPPLE_FN void add_look_curvature(const Mover *m, int count, Vec<double> s, Vec<double> a, double weight,
                                   int n, double *H) {
-  const double rho = root(dot(s, s)), per = 1 / rho;
-  const Vec<double> d = per * s, normal = cross(a, d);
+  const double rho = root(dot(s, s)), inverse_rho = 1 / rho;
+  const Vec<double> d = inverse_rho * s, normal = cross(a, d);
   const double c = dot(a, d), sine = root(dot(normal, normal)), theta = atan2(sine, c);
   if (!(theta < 3.1))
     return; // half a turn away the error has a corner
-  const double first = theta < 1e-4 ? -1 - theta * theta / 6 : -theta / sine;
-  const double second =
+  const double dg = theta < 1e-4 ? -1 - theta * theta / 6 : -theta / sine;
+  const double d2g =
       theta < 1e-2 ? 1.0 / 3 + theta * theta * (2.0 / 15) : (1 - x_cot_x(theta)) / (sine * sine);
-  const Vec<double> beside = per * (a - c * d); // a . d_ik sees s_ik by it
+  // the part of a . d_ik that is linear in s_ik is beside . s_ik
+  const Vec<double> beside = inverse_rho * (a - c * d);
   auto a_ik = [&](const Mover &i, const Mover &k) { return dot(cross(i.z, cross(k.z, a)), d); };
   auto s_ik = [&](const Mover &i, const Mover &k) { return -dot(beside, cross(i.z, k.j)); };
   for (int i = 0; i < count; ++i) {
-    const Vec<double> ai = cross(m[i].z, a), ti = m[i].j - dot(d, m[i].j) * d, di = (-per) * ti;
-    const Vec<double> seen_i = m[i].z + per * cross(d, m[i].j);
+    const Vec<double> ai = cross(m[i].z, a), ti = m[i].j - dot(d, m[i].j) * d, di = (-inverse_rho) * ti;
+    const Vec<double> seen_i = m[i].z + inverse_rho * cross(d, m[i].j);
     for (int k = i; k < count; ++k) {
-      const Vec<double> ak = cross(m[k].z, a), tk = m[k].j - dot(d, m[k].j) * d, dk = (-per) * tk;
-      const Vec<double> seen_k = m[k].z + per * cross(d, m[k].j);
+      const Vec<double> ak = cross(m[k].z, a), tk = m[k].j - dot(d, m[k].j) * d, dk = (-inverse_rho) * tk;
+      const Vec<double> seen_k = m[k].z + inverse_rho * cross(d, m[k].j);
       double cik = a_ik(m[i], m[k]) + s_ik(m[i], m[k]);
       if (i != k && m[i].group == m[k].group)
         cik = 0.5 * (cik + a_ik(m[k], m[i]) + s_ik(m[k], m[i]));
       cik += dot(ai, dk) + dot(ak, di);
-      cik += per * (dot(a, dk) * dot(d, m[i].j) + dot(a, di) * dot(d, m[k].j)) - c * per * per * dot(ti, tk);
+      cik += inverse_rho * (dot(a, dk) * dot(d, m[i].j) + dot(a, di) * dot(d, m[k].j)) -
+             c * inverse_rho * inverse_rho * dot(ti, tk);
       const double ci = dot(ai, d) + dot(a, di), ck = dot(ak, d) + dot(a, dk);
       const double gram = dot(seen_i, seen_k) - dot(seen_i, a) * dot(seen_k, a);
-      const double h = weight * weight * (second * ci * ck + first * cik - gram);
+      const double h = weight * weight * (d2g * ci * ck + dg * cik - gram);
       H[m[i].index * n + m[k].index] += h;
       if (i != k)
         H[m[k].index * n + m[i].index] += h;

@@ -32,11 +32,11 @@ SUPPLE_FLAT void geometric_jacobian(const Chain &chain, const Axis<T> *axes, Vec
   };
   for (int i = 0; i < chain.count; ++i) {
     const ChainJoint &joint = chain.joints[i];
-    if (joint.motion == turns) {
+    if (joint.motion == revolute) {
       const Vec<T> axis = splat<T>(joint.turn_gain) * axes->z;
       column(joint.index, joint.shared, cross(axis, point - axes->p), axis);
       ++axes;
-    } else if (joint.motion == slides) {
+    } else if (joint.motion == prismatic) {
       column(joint.index, joint.shared, splat<T>(joint.slide_gain) * axes->z, Vec<T>{zero, zero, zero});
       ++axes;
     } else {

@@ -72,6 +72,7 @@ struct Stop {
   bool is_interrupted() const { return interrupted && interrupted(interrupt_data); }
 };
 
-enum Outcome : int { arrived, stuck, out_of_budget, invalid };
+// no_more: of several requested answers, a place beyond those found, which repeats the first.
+enum Outcome : int { arrived, stuck, out_of_budget, invalid, no_more };
 
 } // namespace supple

@@ -46,6 +46,7 @@ struct LevelScratch {
   double *directions;                               // most_directions rows of n: of all levels
   double *direction_cost;                           // most_directions
   double *feedback, *feedforward;                   // n: of all levels together
+  double *level_step, *acceleration;                // n: of one level
 };
 
 struct ApproachScratch {
@@ -56,8 +57,8 @@ struct ApproachScratch {
   double *step;                     // n: the desired step
 };
 
-// Adds f_n x_n to the step: at most Law::preferred_speed of any speed limit, and no more than the box has
-// room for beside the rest.
+// Adds f_n x_n to the step: at most Law::preferred_speed of any speed limit, and no more than the bounds
+// allow beside the rest.
 template <int N, int M>
 SUPPLE_FN void add_preferred(const TickSetup<N, M> &setup, double f_n, const double *low, const double *high,
                              const ApproachScratch &scratch) {
@@ -69,8 +70,8 @@ SUPPLE_FN void add_preferred(const TickSetup<N, M> &setup, double f_n, const dou
       continue;
     any = true;
     const double longest = setup.law.preferred_speed * setup.tracking.bounds[i].speed * setup.dt;
-    const double room = preferred[i] > 0 ? high[i] - scratch.step[i] : scratch.step[i] - low[i];
-    share = lesser(share, positive(lesser(longest, room)) / std::fabs(preferred[i]));
+    const double to_bound = preferred[i] > 0 ? high[i] - scratch.step[i] : scratch.step[i] - low[i];
+    share = lesser(share, positive(lesser(longest, to_bound)) / std::fabs(preferred[i]));
   }
   for (int i = 0; i < setup.n() && any; ++i)
     scratch.step[i] += share * preferred[i];

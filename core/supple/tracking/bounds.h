@@ -10,6 +10,7 @@ inline namespace SUPPLE_ISA {
 
 // s: a shorter time is none; speeds are not exact over the shortest numbers
 constexpr double shortest_tick = 1e-6;
+constexpr double endless_tick = 1e9; // s: a dt this long is no time step
 // s: after a pause it goes on as if the pause had been short
 constexpr double longest_pause = 0.25;
 
@@ -81,7 +82,7 @@ SUPPLE_FN double return_velocity(const Tracking &t, const JointBounds &joint, do
   return clip(0.0, low, high) / dt;
 }
 
-// The same without jerk and profile: the bounds that always hold.
+// step_bounds without jerk and without the braking profile: the bounds that always hold.
 SUPPLE_FN void hard_bounds(const JointBounds &joint, double q, double v, double dt, double &low,
                            double &high) {
   const double longest = joint.speed * dt, change = joint.acceleration * dt * dt, last = v * dt;
@@ -93,10 +94,21 @@ SUPPLE_FN void hard_bounds(const JointBounds &joint, double q, double v, double 
 
 // ---- all joints
 
-// of effector_speed.h
+// By how much more than allowed an end effector goes away from its command, where it does so most.
+struct Departure {
+  double excess;    // m
+  Vec<double> away; // from the end effector to its command
+  double time;      // s: for which the joints move with the velocity of the step until then
+};
+
+// of effector_speed.h and keep_near.h
 struct EffectorScratch {
   double *velocity, *next_q, *q_on_the_way, *braking, *candidate; // n each
   Frame<double> *tips;                                            // one a target
+  Departure *departures;                                          // one a target
+  double *allowed, *none;                                         // one a target: m
+  double *rows;                                                   // n a target: how the distance changes
+  bool *marked;                                                   // n: joints that brake
 };
 
 struct BoundsScratch {
@@ -290,9 +302,9 @@ SUPPLE_FN void turn_inward(const Tracking &t, int first, Vec<double> inward, dou
         least <= most ? clip(clip(length, least, most) * axis[i], low[i], high[i]) : brake[i];
 }
 
-// Of the step in scratch.step, as much is taken as leaves room to brake; the rest of it is braking. Where
+// Of the step in scratch.step, as much is taken as leaves way to brake; the rest of it is braking. Where
 // even braking leads outside, after a change of limits, no step leads farther outside than braking does: so
-// the limits before the change, which left room to brake, still hold.
+// the limits before the change, which left way to brake, still hold.
 SUPPLE_FN void leave_room_to_brake(const JointBounds *bounds, const Ball &ball, Vec<double> q,
                                    Vec<double> braking, double dt, double *step) {
   // how far outside it would get, if it braked after this step

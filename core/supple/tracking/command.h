@@ -58,7 +58,7 @@ SUPPLE_FN void begin_command(CommandState &s, const CommandOptions &o, const dou
   s.clock = s.since_sample = 0;
   s.next_slot = s.interval_count = s.ticks_since_sample = s.doubt = 0;
   s.rate_known = s.waiting = s.windowed = s.stopped = s.divided = s.filter.active = false;
-  s.filter.turns = 0;
+  s.filter.reversals = 0;
   for (double &v : s.velocity)
     v = 0;
   std::memcpy(s.goal, goal, sizeof s.goal);
@@ -402,19 +402,19 @@ SUPPLE_FN void move_along(const CommandOptions &o, const CommandPath &path, doub
 
 // a rotation with a smaller defect keeps its bits
 constexpr double exact_rotation = 1e-6;
+// m; a position farther away cannot be meant
+constexpr double farthest_position = 1e12;
 
 // Reads the twelve numbers of a goal: what no row asks may be anything, even not a number, and becomes the
 // identity; a rotation that is nearly one becomes the nearest. False where the goal cannot be meant.
 SUPPLE_FN bool read_tracked_goal(const Target &target, const double *requested, double *goal) {
   const double identity[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
   std::memcpy(goal, identity, sizeof identity);
-  double sum = 0; // not 0 where a number is not finite
   for (int i = 9; i < 12 && target.has_position; ++i) {
     goal[i] = requested[i];
-    sum += goal[i] * 0;
+    if (!(std::fabs(goal[i]) <= farthest_position))
+      return false;
   }
-  if (!(sum == 0))
-    return false;
   if (target.has_rotation || target.has_direction)
     std::memcpy(goal, requested, 9 * sizeof(double));
   if (target.has_direction) {

@@ -60,6 +60,7 @@ struct EvaluationSummary {
   double command_speed;  // weighted, 1/s
   double activity;       // s / (s + s_0), s = command_speed
   double haste;          // (s / s_1)^2, at most 1: a motion past a singularity needs accelerations like s^2
+  const double *feedforward_velocity; // n: of the last tick
 };
 
 template <int M>
@@ -125,7 +126,7 @@ SUPPLE_FN CommandResidual command_residual(const Target &target, const Frame<dou
   return r;
 }
 
-// The same for a point to look at, as it was before this tick.
+// The curvature of a point to look at, for the point where it was before this tick.
 SUPPLE_FN bool add_look_curvature(const CommandResidual &r, const Mover *movers, int count, int n,
                                   double *H) {
   const RowVectors<double> &rows = r.error.rows;
@@ -220,6 +221,13 @@ SUPPLE_FLAT void evaluate_products(const TickSetup<N, M> &setup, const TickEvalu
   }
 }
 
+// What the speed s of the commands makes of the law: activity and haste.
+SUPPLE_FLAT void set_command_speed(const Law &law, double s, EvaluationSummary &summary) {
+  summary.command_speed = s;
+  summary.activity = s / (s + law.active_speed);
+  summary.haste = lesser(1.0, squared(s / law.full_damping_speed));
+}
+
 template <int N, int M>
 SUPPLE_FN EvaluationSummary evaluate_tick(const TickSetup<N, M> &setup, const ArmMemory &memory,
                                           const Command *commands, const TickEvaluation &out) {
@@ -254,10 +262,12 @@ SUPPLE_FN EvaluationSummary evaluate_tick(const TickSetup<N, M> &setup, const Ar
   evaluate_products(setup, out);
   displacement(t, memory.q, memory.posture, out.to_posture);
   displacement(t, memory.q, memory.rest, out.to_rest);
-  const double speed = root(dot_rows<M>(out.command, out.command, m)) / setup.dt;
-  return {root(dot_rows<M>(out.residual, out.residual, m)), root(square), speed,
-          speed / (speed + setup.law.active_speed),
-          lesser(1.0, squared(speed / setup.law.full_damping_speed))};
+  EvaluationSummary summary{};
+  summary.feedforward_velocity = memory.feedforward_velocity;
+  summary.residual_norm = root(dot_rows<M>(out.residual, out.residual, m));
+  summary.curvature_norm = root(square);
+  set_command_speed(setup.law, root(dot_rows<M>(out.command, out.command, m)) / setup.dt, summary);
+  return summary;
 }
 
 // The second derivative of all rows along d.

@@ -74,6 +74,42 @@ SUPPLE_FN double level_factor(const TickSetup<N, M> &setup, double K, double sha
   return lesser(1.0, K * setup.dt / root(1 + 0.5 * K * K * time));
 }
 
+// How much of a later level's step, in scratch.level_step, earlier levels can bear. Joints that move with the
+// velocity v make the end effectors of earlier levels accelerate by x''(v), and the joints must accelerate by
+// J^+ x''(v) to make up for it: at most Law::level_acceleration of their limits. That grows like v^2.
+template <int N, int M>
+SUPPLE_FN double sustainable_share(const TickSetup<N, M> &setup, const TickEvaluation &at, int level,
+                                   const double *taken, const LevelScratch &scratch) {
+  const Tracking &t = setup.tracking;
+  const int n = setup.n(), m = setup.m();
+  double *acceleration = scratch.acceleration, *A = scratch.hessian;
+  for (int i = 0; i < n; ++i)
+    acceleration[i] = (taken[i] + scratch.level_step[i]) / setup.dt;
+  second_derivative(setup, at, acceleration, scratch.rows);
+  for (int k = 0; k < m; ++k)
+    if (t.row_level[k] >= level)
+      scratch.rows[k] = 0;
+  for (int i = 0; i < n; ++i) {
+    const double *a = at.J + i * m;
+    acceleration[i] = dot_rows<M>(a, scratch.rows, m);
+    for (int j = 0; j <= i; ++j) {
+      const double *b = at.J + j * m;
+      double sum = i == j ? 0.1 * squared(setup.law.singular_threshold) : 0;
+      for (int k = 0; k < m; ++k)
+        if (t.row_level[k] < level)
+          sum += a[k] * b[k];
+      A[i * n + j] = sum;
+    }
+  }
+  factor(A, n);
+  solve(A, n, acceleration);
+  double demand = 0;
+  for (int i = 0; i < n; ++i)
+    if (t.bounds[i].acceleration > 0)
+      demand = larger(demand, std::fabs(acceleration[i]) / t.bounds[i].acceleration);
+  return lesser(1.0, root(setup.law.level_acceleration / larger(demand, 1e-12)));
+}
+
 // Appends the directions of a level to those of all levels, and makes the basis of the next level; returns
 // how many directions it has.
 template <int N, int M>
@@ -132,17 +168,27 @@ SUPPLE_FN DesiredStep level_steps(const TickSetup<N, M> &setup, const TickEvalua
     free.level = level;
     free.rank = t.level_rank[level];
     evaluate_level(setup, at, level, approach.step, scratch);
-    const SingularStep found = singular_step(setup, level_at, summary, free, approach.limit_side, memory,
+    // a later command that hurries must not damp an earlier level
+    EvaluationSummary of_level = summary;
+    double square = 0;
+    for (int k = 0; k < setup.m(); ++k)
+      if (t.row_level[k] <= level)
+        square += squared(at.command[k]);
+    set_command_speed(law, root(square) / setup.dt, of_level);
+    const SingularStep found = singular_step(setup, level_at, of_level, free, approach.limit_side, memory,
                                              singular, joint_weights, x);
     memory.scalars->pressed = found.pressed;
     if (!desired.report.near_singular)
       desired.report = found.report;
     const double f =
         level_factor(setup, law.feedback_gain, level ? law.level_share : law.deceleration_share, x.feedback);
+    for (int i = 0; i < n; ++i)
+      scratch.level_step[i] = f * x.feedback[i] + x.feedforward[i];
+    const double share = level ? sustainable_share(setup, at, level, approach.step, scratch) : 1;
     for (int i = 0; i < n; ++i) {
-      approach.step[i] += f * x.feedback[i] + x.feedforward[i];
+      approach.step[i] += share * scratch.level_step[i];
       scratch.feedback[i] += x.feedback[i];
-      scratch.feedforward[i] += x.feedforward[i];
+      scratch.feedforward[i] += share * x.feedforward[i];
     }
     double *basis = scratch.bases[level % 2];
     const int count = next_basis(setup, free, found, cost, last, singular, scratch, basis, direction_count);

@@ -89,7 +89,7 @@ SUPPLE_FN void watch_waiting(bool waits, double dt, ArmScalars &scalars) {
   } else if (scalars.waiting_time > 0) {
     const bool is_short = scalars.waiting_time < short_wait;
     if (!is_short || scalars.short_waits < most_short_waits)
-      scalars.no_gain_time = 0;
+      scalars.no_decrease_time = 0;
     scalars.short_waits += is_short;
     scalars.waiting_time = 0;
   }

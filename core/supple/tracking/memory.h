@@ -85,8 +85,8 @@ SUPPLE_FN void lay_out(RegularScratch &regular, SingularScratch &singular, Scrat
 SUPPLE_FN void lay_out(LevelScratch &levels, ScratchLayout &layout, int n, int m) {
   for (double **matrix : {&levels.hessian, &levels.bases[0], &levels.bases[1]})
     layout.array(*matrix, n * n);
-  for (double **row :
-       {&levels.feedback_gradient, &levels.feedforward_gradient, &levels.feedback, &levels.feedforward})
+  for (double **row : {&levels.feedback_gradient, &levels.feedforward_gradient, &levels.feedback,
+                       &levels.feedforward, &levels.level_step, &levels.acceleration})
     layout.array(*row, n);
   layout.array(levels.directions, most_directions(n) * n);
   layout.array(levels.direction_cost, most_directions(n));
@@ -140,7 +140,13 @@ SUPPLE_FN void lay_out(TickScratch &scratch, ScratchLayout &layout, const Tracki
   lay_out(scratch.regular, scratch.singular, layout, t.problem.n, t.problem.rows);
   lay_out(scratch.levels, layout, t.problem.n, t.problem.rows);
   lay_out(scratch.approach, scratch.bounds, layout, t.problem.n, t.stride);
-  layout.array(scratch.bounds.effector.tips, t.problem.target_count);
+  EffectorScratch &effector = scratch.bounds.effector;
+  layout.array(effector.tips, t.problem.target_count);
+  layout.array(effector.departures, t.problem.target_count);
+  layout.array(effector.allowed, t.problem.target_count);
+  layout.array(effector.none, t.problem.target_count);
+  layout.array(effector.rows, t.problem.target_count * t.problem.n);
+  layout.array(effector.marked, t.problem.n);
   lay_out(scratch.recovery, layout, t, axes);
 }
 

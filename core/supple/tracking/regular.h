@@ -63,14 +63,27 @@ SUPPLE_FLAT DirectionStep null_step(const Law &law, double activity, double lamb
 
 // The displacement along a direction with curvature lambda that approaches its minimum at Law::rest_rate, but
 // no longer than Law::rest_step. Damping must not make the way to rest slower than that. It fades where the
-// command moves fast.
+// command moves fast. With D the way to the minimum, the speed is to be v = rest_rate D; a displacement x is
+// taken with K x / sqrt(1 + K^2 x / 2a), a the acceleration along the direction, so
+// x = v^2/4a + sqrt((v^2/4a)^2 + (v/K)^2), at most D.
 template <int N, int M>
 SUPPLE_FLAT double rest_displacement(const TickSetup<N, M> &setup, double haste, double gradient,
-                                     double lambda) {
+                                     double lambda, double acceleration) {
   const Law &law = setup.law;
-  const double rate = lesser(1.0, law.feedback_gain * setup.dt) / setup.dt; // of an undamped displacement
-  const double divisor = larger(1.0, rate / law.rest_rate) * (std::fabs(lambda) + 1e-7);
-  return positive(1 - 4 * haste) * clip(gradient / divisor, -law.rest_step, law.rest_step);
+  const double K = lesser(1.0, law.feedback_gain * setup.dt) / setup.dt;
+  const double D = std::fabs(gradient) / (std::fabs(lambda) + 1e-7), v = law.rest_rate * D;
+  const double run = 0.25 * v * v / acceleration;
+  const double x = lesser(lesser(D, run + root(run * run + squared(v / K))), law.rest_step);
+  return positive(1 - 4 * haste) * (gradient < 0 ? -x : x);
+}
+
+// The acceleration along a unit direction of the joints that every joint's limit allows.
+SUPPLE_FN double acceleration_along(const Tracking &t, const double *direction) {
+  double least = 1e300;
+  for (int i = 0; i < t.problem.n; ++i)
+    if (t.bounds[i].acceleration > 0 && std::fabs(direction[i]) > 1e-3)
+      least = lesser(least, t.bounds[i].acceleration / std::fabs(direction[i]));
+  return least;
 }
 // the longer of two displacements
 SUPPLE_FLAT double at_least(double x, double least) { return std::fabs(least) > std::fabs(x) ? least : x; }

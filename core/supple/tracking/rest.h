@@ -56,7 +56,15 @@ SUPPLE_FN void watch_command(const Law &law, const double *command, int m, bool 
 // Share of the cost that must be gained: the longer the command rests, in units of Law::rest_patience, the
 // more.
 SUPPLE_FLAT double least_gain_share(double patience) {
-  return patience < 1 ? 0 : patience < 1.25 ? 1e-3 : patience < 1.5 ? 1e-2 : 3e-2;
+  return patience < 0.5 ? 0 : patience < 1 ? 1e-3 : patience < 1.25 ? 1e-2 : 3e-2;
+}
+// A motion that gains this share of what its way could gain at most, |r| |way|, is no waste: an arm that must
+// go slowly gains little in a tick.
+constexpr double least_efficiency = 0.03;
+
+// The gain that counts, of a cost with the joints' way since the last gain.
+SUPPLE_FLAT double needed_gain(double cost, double least_gain, double share, double way) {
+  return larger(least_gain, lesser(share * cost, least_efficiency * root(2 * cost) * way));
 }
 // Part of the preferred displacement that may be left without having gained: before and after the patience
 constexpr double preferred_left = 0.999, preferred_left_later = 0.8;
@@ -75,11 +83,11 @@ SUPPLE_FN bool gains_preferred(double left, ArmScalars &scalars) {
 }
 
 // Whether a level became better, and none before it worse.
-SUPPLE_FN bool gains_level(const double *cost, int level_count, double least_gain, double gain_share,
+SUPPLE_FN bool gains_level(const double *cost, int level_count, double least_gain, double share,
                            ArmScalars &scalars) {
   for (int level = 0; level < level_count; ++level) {
     double &least = scalars.least_cost[level];
-    const double gain = larger(least_gain, gain_share * cost[level]);
+    const double gain = needed_gain(cost[level], least_gain, share, scalars.joint_travel);
     if (cost[level] < least - gain) {
       std::memcpy(&least, cost + level, (level_count - level) * sizeof(double));
       return true;
@@ -96,11 +104,35 @@ SUPPLE_FN bool watch_gain(const Law &law, const double *cost, double total, int 
                           ArmScalars &scalars) {
   const double patience = scalars.command_rest_time / law.rest_patience, share = least_gain_share(patience);
   watch_swing(total, law.rest_gain, scalars.cycle);
-  const bool swing = watch_swing(total, larger(law.rest_gain, share * total), scalars.swing);
+  const bool swing =
+      watch_swing(total, needed_gain(total, law.rest_gain, share, scalars.joint_travel), scalars.swing);
   const bool preferred = gains_preferred(patience < 1 ? preferred_left : preferred_left_later, scalars);
   const bool level = gains_level(cost, level_count, law.rest_gain, share, scalars);
   const bool cycles = !(patience < 1) && scalars.cycle.repeats >= law.rest_swings;
   return !cycles && (swing || preferred || level);
+}
+
+// s: of the low-pass of progress, and from which rest of the command on it decides on the status
+constexpr double progress_time = 0.05, progress_delay = 0.3;
+// 1/s: a faster fall of the cost, as a part of it, is progress for joints at any speed
+constexpr double least_progress = 0.1;
+
+// Watches how fast the cost falls while the command rests: over what counts as progress for joints as fast as
+// they are.
+SUPPLE_FN void watch_progress(double total, double joint_speed, bool moves, double dt, ArmScalars &scalars) {
+  const double fall = (scalars.last_cost - total) / dt;
+  const double enough =
+      lesser(least_progress * total, least_efficiency * root(2 * total) * joint_speed) + 1e-12;
+  const double progress = clip(fall / enough, -2.0, 2.0);
+  scalars.progress = moves ? 0 : scalars.progress + dt / (dt + progress_time) * (progress - scalars.progress);
+}
+
+// Whether the arm comes nearer. Of a command that moves, or did so just now, it is judged by what a step
+// would remove of the residual; of one that rests by what is removed.
+SUPPLE_FLAT bool comes_nearer(const ArmScalars &scalars, double reducible) {
+  if (scalars.no_decrease_time > progress_delay || scalars.command_rest_time > progress_delay)
+    return scalars.progress > 1 || scalars.waiting_time > 0;
+  return reducible > 0.25 || scalars.progress > 1;
 }
 
 // Watches the command and the residual of this tick; returns whether the arm is to stand still.
@@ -116,17 +148,19 @@ SUPPLE_FN bool watch_rest(const TickSetup<N, M> &setup, const TickEvaluation &at
   for (double of_level : cost)
     total += of_level;
   // an arm that stands still and yet has another residual has other weights
-  bool stands = scalars.no_gain_time >= law.rest_time;
+  bool stands = scalars.no_decrease_time >= law.rest_time;
   for (int i = 0; i < setup.n(); ++i)
     stands = stands && memory.velocity[i] == 0;
   const bool reweighed = stands && std::fabs(total - scalars.last_cost) > 1e-9 * (total + 1e-3);
-  scalars.last_cost = total;
   const bool moves = jumped || reweighed || summary.command_speed > 0;
-  if (moves || !(scalars.no_gain_time > 0)) { // it begins anew
+  const double joint_speed = root(dot_rows<N>(memory.velocity, memory.velocity, setup.n()));
+  watch_progress(total, joint_speed, moves, setup.dt, scalars);
+  scalars.last_cost = total;
+  if (moves || !(scalars.no_decrease_time > 0)) { // it begins anew
     std::memcpy(scalars.least_cost, cost, sizeof cost);
     scalars.least_preferred = scalars.preferred;
-    scalars.no_gain_time = moves ? 0 : setup.dt;
-    scalars.momentum_time = 0;
+    scalars.no_decrease_time = moves ? 0 : setup.dt;
+    scalars.momentum_time = scalars.joint_travel = 0;
     if (moves) {
       scalars.swing = scalars.cycle = {true, false, total, total, 0};
       scalars.short_waits = 0;
@@ -134,11 +168,13 @@ SUPPLE_FN bool watch_rest(const TickSetup<N, M> &setup, const TickEvaluation &at
     return false;
   }
   const double braking = braking_time(setup.tracking, memory.velocity);
+  scalars.joint_travel += setup.dt * joint_speed;
   const bool gained = watch_gain(law, cost, total, setup.tracking.level_count, scalars);
-  scalars.no_gain_time = gained ? setup.dt : scalars.no_gain_time + setup.dt;
+  scalars.no_decrease_time = gained ? setup.dt : scalars.no_decrease_time + setup.dt;
+  scalars.joint_travel = gained ? 0 : scalars.joint_travel;
   // what moved when it last gained must brake, and may come back
   scalars.momentum_time = gained ? braking : larger(scalars.momentum_time, braking);
-  return scalars.no_gain_time >= law.rest_time + momentum_factor * scalars.momentum_time;
+  return scalars.no_decrease_time >= law.rest_time + momentum_factor * scalars.momentum_time;
 }
 
 } // namespace SUPPLE_ISA

@@ -11,7 +11,7 @@
 //   sigma_f  fold_threshold        beta     feedback_damping_ratio    b_1      pressed_scale
 //   p_0      posture_pull          p_1      fold_posture_pull
 #pragma once
-#include "supple/tracking/regular.h"
+#include "supple/tracking/passing.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -179,13 +179,6 @@ SUPPLE_FN void remove_regular_part(const SingularScratch &scratch, int count, in
   }
 }
 
-// How the task curves along a near-singular direction.
-struct Fold {
-  double kappa;  // |k|
-  double weight; // omega = kappa^2 / (kappa^2 + kappa_0^2): 0 passes through (wrist), 1 folds (full stretch)
-  double psi;    // (1 - gamma/sigma_0^2)^2
-};
-
 // Part of T_l where some joints are held: fewer joints can leave the fold, so it looks ahead half as far.
 constexpr double held_look_ahead = 0.5;
 // The reach margin, in units of sigma_0^2, at which half of the exit is applied: the exit begins without a
@@ -249,57 +242,11 @@ SUPPLE_FN void report_weakest(const TickSetup<N, M> &setup, const TickEvaluation
   }
 }
 
-// What following the command exactly past a singularity would ask of a joint along z, over its speed or
-// acceleration limit. With u = J z / sigma, the command has the speed v_u = u.c / dt along the lost motion,
-// and sigma changes by v_s a second.
-//   Passing through, sigma is the distance from the singularity. A command that goes on straight passes at
-//   the distance m = sigma |v_u| / s, s^2 = v_u^2 + v_s^2. The angle along z, atan(s t / m), then has the
-//   speed s / m and the acceleration 0.65 (s / m)^2 at most. In a fold the task is kappa x^2 / 2 with x =
-//   sigma / kappa: the speed is v_u / sigma, and the acceleration kappa v_u^2 / sigma^3. Twice of that leaves
-//   time to brake before the fold.
-template <int N, int M>
-SUPPLE_FN double demand_of_pass(const TickSetup<N, M> &setup, const TickEvaluation &at, const double *image,
-                                double gamma, const Fold &fold, const SingularScratch &scratch) {
-  const int n = setup.n();
-  const double sigma = root(gamma) + 1e-12, *z = scratch.joint_direction;
-  for (int i = 0; i < n; ++i)
-    scratch.gradient[i] = 0;
-  add_singular_value_gradient(setup, at, z, image, sigma, 1.0, scratch.gradient);
-  const double v_s = dot_rows<N>(scratch.gradient, at.last_step, n) / setup.dt;
-  const double v_u = std::fabs(dot_rows<M>(image, at.command, setup.m())) / (sigma * setup.dt);
-  const double turn = (squared(v_u) + squared(v_s)) / (sigma * v_u + 1e-12); // s / m
-  const double speed = turn + fold.weight * (v_u / sigma - turn);
-  const double through = 0.65 * squared(turn), folding = 2 * fold.kappa * squared(v_u) / (gamma * sigma);
-  const double acceleration = through + fold.weight * (folding - through);
-  double most = 0;
-  for (int i = 0; i < n; ++i) {
-    const JointBounds &joint = setup.tracking.bounds[i];
-    if (joint.acceleration > 0 && joint.speed > 0)
-      most = larger(most, std::fabs(z[i]) * larger(speed / joint.speed, acceleration / joint.acceleration));
-  }
-  return most;
-}
-
-// How much of damping and pull is not needed, 0 to 1: the arm follows the command, and the joints can do what
-// passing the singularity exactly asks of them.
-template <int N, int M>
-SUPPLE_FN double exact_share(const TickSetup<N, M> &setup, const TickEvaluation &at,
-                             const EvaluationSummary &summary, const double *image, double gamma,
-                             const Fold &fold, const SingularScratch &scratch) {
-  const Law &law = setup.law;
-  const double follows = positive(1 - squared(summary.residual_norm / law.lost_error));
-  if (!(follows * summary.command_speed > 0))
-    return 0;
-  const double demand = demand_of_pass(setup, at, image, gamma, fold, scratch);
-  const double x = clip((law.damped_demand - demand) / (law.damped_demand - law.exact_demand), 0.0, 1.0);
-  return follows * x * x * (3 - 2 * x);
-}
-
 // The step along the near-singular direction c, and what the tick reports of it:
 //   lambda' = gamma + (1 - psi + psi omega)(lambda - gamma)          curvature counts where there is a fold
 //   chi = (1 - |lambda'|/sigma_0^2)^2 or 0, d = |lambda'| + (alpha_0 + alpha_1 kappa^2) chi
 //   x_b = [z.J'r + (p_0 + p_1 omega) chi activity z.(posture - q)] / max(d + (beta - 1) alpha_0 chi, lambda);
-//   damping and pull only as much as the joints' bounds need (exact_share)
+//   damping and pull only as much as the joints' bounds need (unneeded_shares)
 //   x_f = z.J'(c - b/2) / d, c = displacement of the command, b = second derivative along the last step
 // The divisor is at least lambda, so that no step is longer than Newton's.
 template <int N, int M>
@@ -323,16 +270,21 @@ SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const T
                   squared(1 - gamma / threshold)};
   const double blended = gamma + (1 - fold.psi + fold.psi * fold.weight) * (lambda - gamma);
   const double chi = squared(positive(1 - std::fabs(blended) / threshold));
-  const double exact = free.level < 0 ? exact_share(setup, at, summary, image, gamma, fold, scratch) : 0;
-  const double needed = 1 - summary.activity * exact; // at rest all of the damping is
+  UnneededShares unneeded;
+  if (free.level < 0)
+    unneeded =
+        unneeded_shares(setup, at, summary, scratch.joint_direction, image, gamma, fold, scratch.gradient);
+  const double needed = 1 - summary.activity * unneeded.damping; // at rest all of the damping is
   const double damping = (law.damping + law.fold_damping * squared(kappa)) * chi * needed * summary.haste;
   const double d = std::fabs(blended) + damping + 1e-9;
   const double feedback_damping = (law.feedback_damping_ratio - 1) * law.damping * chi * needed;
   const double divisor = larger(d + feedback_damping, lambda);
-  const double pull = (law.posture_pull + law.fold_posture_pull * fold.weight) * chi * (1 - exact) *
+  const double pull = (law.posture_pull + law.fold_posture_pull * fold.weight) * chi * (1 - unneeded.pull) *
                       summary.haste * summary.activity;
-  double feedback = (along.feedback_gradient + pull * along.to_posture) / divisor;
-  feedback = at_least(feedback, rest_displacement(setup, summary.haste, along.feedback_gradient, lambda));
+  const double resting = rest_displacement(setup, summary.haste, along.feedback_gradient, lambda,
+                                           acceleration_along(setup.tracking, scratch.joint_direction));
+  // at_least without the pull: where the two point apart, it would jump from one to the other
+  double feedback = at_least(along.feedback_gradient / divisor, resting) + pull * along.to_posture / divisor;
   // of several levels, one with a joint held may not reach the other side of the fold
   if (kappa > 1e-9 && (free.level < 0 || free.all_joints)) {
     const FoldExit exit = leave_fold(setup, at, k, image, fold, gamma, along.to_posture, free.all_joints,
@@ -402,8 +354,10 @@ SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEva
     DirectionStep step;
     if (scratch.is_null[c]) {
       step = null_step(setup.law, summary.activity, lambda, along);
-      step.feedback =
-          at_least(step.feedback, rest_displacement(setup, summary.haste, along.feedback_gradient, lambda));
+      expand(z + c * count, free, n, scratch.joint_direction);
+      step.feedback = at_least(
+          step.feedback, rest_displacement(setup, summary.haste, along.feedback_gradient, lambda,
+                                           acceleration_along(setup.tracking, scratch.joint_direction)));
       if (free.level >= 0 && free.level + 1 < setup.tracking.level_count)
         step.feedback *= 1 - left_share(setup.law, lambda);
     } else if (gamma < squared(setup.law.singular_threshold)) {

@@ -25,22 +25,22 @@ SUPPLE_FN bool watch_tremor(CommandFilter &f, const CommandOptions &o, const Com
   goal_to_value(o, command.goal, value);
   value_difference(o, f.value, value, way);
   const double distance = weighted_norm(o, way);
-  if (clock - f.last_turn > o.tremor_memory || distance > o.tremor_distance)
-    f.turns = 0;
+  if (clock - f.last_reversal > o.tremor_memory || distance > o.tremor_distance)
+    f.reversals = 0;
   for (int i = 0; i < 6; ++i) {
     const double weight = i < 3 ? o.position_weight : o.rotation_weight;
     product += weight * weight * command.acceleration[i] * f.last_acceleration[i];
   }
-  if (f.turns == 0) {
+  if (f.reversals == 0) {
     std::memcpy(f.value, value, sizeof value);
-    f.first_turn = clock;
+    f.first_reversal = clock;
   }
-  if (f.turns > 0 && !(product < 0))
+  if (f.reversals > 0 && !(product < 0))
     return false;
-  f.turns += 1;
-  f.last_turn = clock;
+  f.reversals += 1;
+  f.last_reversal = clock;
   std::memcpy(f.last_acceleration, command.acceleration, sizeof f.last_acceleration);
-  return f.turns > o.tremor_turns && distance < o.tremor_speed * (clock - f.first_turn);
+  return f.reversals > o.tremor_reversals && distance < o.tremor_speed * (clock - f.first_reversal);
 }
 
 // Starts the filter at the last output of the command.
@@ -55,7 +55,7 @@ SUPPLE_FN void begin_filter(CommandFilter &f, const CommandOptions &o, const Com
   add_difference(o, back, f.value);
   normalize_value(f.value);
   f.speed = lesser(o.filter_start, largest_filter_speed(o));
-  f.demand = f.turns = 0;
+  f.demand = f.reversals = 0;
   f.active = true;
 }
 

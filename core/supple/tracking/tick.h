@@ -2,8 +2,9 @@
 //
 // The law: minimise the weighted residual with its true Hessian; feed the command's velocity forward; turn
 // the displacement that remains into a speed with one factor for all joints; damp only along near-singular
-// directions; and stay in a box of position, speed, acceleration, braking and jerk. docs/tracking.md tells
-// what each part is for.
+// directions; and stay in a box of position, speed, acceleration, braking and jerk. While the command rests,
+// no end effector moves away from it (keep_near.h), an arm that comes no nearer stands still (rest.h), and
+// one in a local minimum may return (recovery.h). docs/tracking.md tells what each part is for.
 #pragma once
 #include "supple/tracking/keep_near.h"
 #include "supple/tracking/measured.h"
@@ -164,7 +165,7 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
   DesiredStep desired;
   if (is_recovering(t, scalars)) {
     desired = recovery_step(setup, at, memory, approach, out.joint_weights);
-    scalars.no_gain_time = 0;
+    scalars.no_decrease_time = 0;
   } else {
     desired = approach_command(setup, at, summary, memory, bounds.low, bounds.high, scratch.regular,
                                scratch.singular, scratch.levels, approach, out.joint_weights);
@@ -185,8 +186,10 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
   TickResult result;
   result.bounded = bound_step(n, approach.step, bounds,
                               [&](double *cost) { deviation_cost(setup, at, desired, memory, cost); });
-  const bool anew = jumped || scalars.reweighed || !scalars.distance_known || is_recovering(t, scalars);
-  keep_near(t, scratch.commands, anew, setup.dt, at, memory, bounds);
+  const bool anew = jumped || scalars.reweighed || !scalars.distance_known;
+  if (!is_recovering(t, scalars)) // a return may lead away
+    keep_near(setup, scratch.commands, anew, at, memory, bounds,
+              [&](double *cost) { deviation_cost(setup, at, desired, memory, cost); });
   // what is remembered of q where it was good
   const double smallest = desired.report.smallest_singular_value;
   remember_posture(t, memory, at.to_posture, smallest, setup.dt);
@@ -262,23 +265,6 @@ SUPPLE_FN double acceleration_demand(const Tracking &t, const double *before, co
   return most / dt;
 }
 
-// Whether position is to come before orientation until the command moves, so that the end effector does not
-// swing aside to turn: after a jump that turns 1.6 times more than it shifts, weighted; or when the distance
-// to a command at rest has grown by Law::distance_growth. `t` has position before orientation.
-SUPPLE_FN bool needs_position_first(const Tracking &t, const double *residual, CommandChange change,
-                                    ArmScalars &scalars) {
-  double square[2] = {0, 0};
-  for (int i = 0; i < t.problem.rows; ++i)
-    square[t.row_level[i]] += squared(residual[i]);
-  const double distance = root(square[0]);
-  if (!scalars.distance_known || change.jumped || change.moved || distance < scalars.least_distance)
-    scalars.least_distance = distance;
-  if (change.jumped)
-    return square[1] > squared(1.6) * square[0];
-  return scalars.position_first ||
-         (!scalars.reweighed && distance > scalars.least_distance + t.law.distance_growth);
-}
-
 // Takes the step of one tick towards the commands that were read; without valid ones, the joints brake.
 template <int N, int M>
 SUPPLE_FN TickResult take_tick(const TickSetup<N, M> &setup, const TickRequest &request, bool valid,
@@ -293,22 +279,13 @@ SUPPLE_FN TickResult take_tick(const TickSetup<N, M> &setup, const TickRequest &
   const Tracking &t = setup.tracking;
   ArmScalars &scalars = *memory.scalars;
   const CommandChange change = command_change(scratch.commands, t.problem.target_count);
-  if (scalars.weight_changes != t.weight_changes) { // other weights may ask for another distance
-    scalars.reweighed = true;
-    scalars.position_first = false;
-  }
+  // other weights may ask for another distance
+  scalars.reweighed =
+      (scalars.reweighed || scalars.weight_changes != t.weight_changes) && !change.jumped && !change.moved;
   scalars.weight_changes = t.weight_changes;
-  scalars.reweighed = scalars.reweighed && !change.jumped && !change.moved;
-  scalars.position_first = change.jumped || (scalars.position_first && !change.moved);
-  const Tracking &used = t.position_first && scalars.position_first ? *t.position_first : t;
-  const TickResult result = follow_law(TickSetup<N, M>{used, used.law, setup.dt}, request.measured,
-                                       request.preferred, memory, scratch, out);
-  if (t.position_first)
-    scalars.position_first =
-        needs_position_first(*t.position_first, scratch.evaluation.residual, change, scalars);
-  scalars.distance_known = true;
-  scalars.demand =
-      acceleration_demand(setup.tracking, scratch.last_feedforward, memory.feedforward_velocity, setup.dt);
+  const TickResult result = follow_law(setup, request.measured, request.preferred, memory, scratch, out);
+  scalars.distance_known = !is_recovering(t, scalars);
+  scalars.demand = acceleration_demand(t, scratch.last_feedforward, memory.feedforward_velocity, setup.dt);
   return result;
 }
 
@@ -368,8 +345,8 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
     out.joint_weights[i] = 1;
     out.sides[i] = not_limited;
   }
-  if (!(request.dt >= shortest_tick && request.dt < 1e9))
-    return {}; // no time passed, so nothing moves
+  if (!(request.dt >= shortest_tick && request.dt < endless_tick))
+    return {}; // not a time step: nothing moves, the status is HELD
   request.dt = lesser(request.dt, longest_pause);
   if (request.measured && !is_finite(request.measured, n))
     request.measured = nullptr;
@@ -397,7 +374,7 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
   auto within = [&](const double *q, const Stop &tolerance) {
     return measure_error(t, scratch.commands, q, tolerance, scratch.evaluation.axes, out.error);
   };
-  result.status = result.reducible > 0.25 ? lagging : yielding;
+  result.status = comes_nearer(*memory.scalars, result.reducible) ? lagging : yielding;
   if (request.measured)
     measured_status(t, tolerance, memory, scratch.bounds, within, result);
   const bool here = within(request.measured ? request.measured : memory.q, tolerance);

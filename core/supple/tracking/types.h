@@ -31,31 +31,32 @@ struct Law {
   double pressed_scale = 0.0281;        // b_1: outward residual times curvature that counts as pressing
   double fold_threshold = 0.131;        // sigma_f: singular values below it may leave a fold by its root
   double active_speed = 0.0851;         // s_0, 1/s: speed of the command that counts as motion
-  double level_share = 0.15; // the same of later levels, so that earlier ones can make up for their motion
+  double level_acceleration = 0.1;   // of the acceleration limits: what the motion of later levels may ask of
+                                     // earlier ones
   double deceleration_share = 0.901; // of the acceleration limit, planned when approaching
-  double filter_time = 0.0146;       // s: low-pass of the feed-forward's acceleration
-  double limit_margin = 1e-4;        // epsilon, rad: a joint nearer to its limit is at it
-  double following_error = 0.005;    // a smaller weighted residual follows the command
-  double lost_error = 0.0277;        // a larger one has lost it
+  double level_share = 0.15;   // deceleration_share of later levels: earlier ones need the rest to compensate
+  double filter_time = 0.0146; // s: low-pass of the feed-forward's acceleration
+  double limit_margin = 1e-4;  // epsilon, rad: a joint nearer to its limit is at it
+  double following_error = 0.005;  // a smaller weighted residual follows the command
+  double lost_error = 0.0277;      // a larger one has lost it
   double full_damping_speed = 0.8; // s_1, 1/s: speed of the command from which near-singular damping is full
-  double exact_demand = 0.5;      // of joint limits, for passing a singularity exactly: then it is not damped
-  double damped_demand = 1;       // the same from which damping is full
-  double rest_rate = 20;          // 1/s: least rate of approach along any direction, command at rest
-  double rest_step = 0.1;         // rad: longest displacement that this rate adds
-  double rest_gain = 1e-10;       // a smaller decrease of the squared residual is none
-  double distance_growth = 0.01;  // of the weighted distance, command at rest: then position comes first
-  double distance_margin = 0.033; // weighted: growth of the distance to a command at rest that is allowed
-  double rest_time = 0.4;         // s without decrease after which the arm stands still
-  int rest_swings = 4;            // repeated swings without gain after which the arm stands still
-  double rest_patience = 1.6;     // s: rest of the command after which small decreases count as none
-  double recovery_delay = 0.12;   // s: in a local minimum before the arm recovers freely
-  double return_delay = 1;        // s: rest of the command before the arm returns slowly
-  double announcement = 0.25;     // s: for which a slow return is announced before it moves
-  double rest_drift = 0.01;       // weighted: a command that moves less counts as at rest for a return
-  double return_detour = 0.3;     // weighted: how much the residual may grow on a slow return
-  double return_speed = 0.4;      // weighted 1/s: of the end effectors on a slow return
-  double return_turn = 3.5;       // rad: how far a joint may go on a slow return
-  double max_lead = 0.35;         // rad: how far a joint may be ahead of the measured one
+  double exact_demand = 0.5;     // of joint limits, for passing a singularity exactly: then it is not damped
+  double damped_demand = 1;      // the same from which damping is full
+  double rest_rate = 20;         // 1/s: least rate of approach along any direction, command at rest
+  double rest_step = 0.1;        // rad: longest displacement that this rate adds
+  double rest_gain = 1e-10;      // a smaller decrease of the squared residual is none
+  double distance_margin = 0.02; // weighted: growth of the distance to a command at rest that is allowed
+  double rest_time = 0.4;        // s without decrease after which the arm stands still
+  int rest_swings = 4;           // repeated swings without gain after which the arm stands still
+  double rest_patience = 1.6;    // s: rest of the command after which small decreases count as none
+  double recovery_delay = 0.12;  // s: in a local minimum before the arm recovers freely
+  double return_delay = 1;       // s: rest of the command before the arm returns slowly
+  double announcement = 0.25;    // s: for which a slow return is announced before it moves
+  double rest_drift = 0.01;      // weighted: a command that moves less counts as at rest for a return
+  double return_detour = 0.3;    // weighted: how much the residual may grow on a slow return
+  double return_speed = 0.4;     // weighted 1/s: of the end effectors on a slow return
+  double return_turn = 3.5;      // rad: how far a joint may go on a slow return
+  double max_lead = 0.35;        // rad: how far a joint may be ahead of the measured one
 };
 
 // Bounds of one joint in its natural unit (radians, or reach/pi for a prismatic joint) and seconds.
@@ -85,18 +86,19 @@ struct Tracking {
   int stride;                   // n rounded up to a multiple of eight
   const double *unit;           // n: natural unit of each joint, 1 or reach/pi
   double weight_scale;          // factor on all weights of the goals
+  const double *reach;          // of each target, m: the length that counts as half a turn
   int rank;                     // the largest rank that the goals' Jacobian can have
   const Target *status_targets; // the targets with their slack, which counts for the status alone
   const int *row_level;  // m: level of each row; level 0 comes first, and later ones use what it leaves free
   const int *level_rank; // of each level: the largest rank that its rows add to those of earlier levels
   int level_count;
-  int first_levels; // of the goals that come first
+  int first_levels; // levels of the goals with the lowest priority number: 2 where position and orientation
+                    // are split
   bool one_pose; // one goal of six rows, no ball joint, each joint once: sizes known when compiling are used
   Law law;
   RecoveryMode recovery;
   double end_rate = 1e9; // 1/s: an acceleration may end within its inverse, or sooner where jerk allows
   const EffectorBound *effector_bounds = nullptr; // one a target; null where there are none
-  const Tracking *position_first = nullptr;       // the same with position before orientation
   int weight_changes = 0;                         // how often the weights of goals were changed
 };
 
@@ -128,7 +130,7 @@ struct CommandOptions {
   double recent_window = 0.2;    // s: window of the newest samples, which tell whether the motion goes on
   double recent_rise = 0.06;     // s: the same as rise; shorter lets tremor of a moving hand be felt
   double tremor_memory = 1.5;    // s: how long a turn of a demand beyond limits is remembered
-  int tremor_turns = 3;          // more than so many turns lately are tremor
+  int tremor_reversals = 3;      // more than so many reversals lately are tremor
   double tremor_distance = 0.06; // weighted: a command farther from its low-pass is no tremor
   double tremor_speed = 0.2;     // weighted 1/s: a command that is faster on average is no tremor
   double tremor_average = 0.2;   // s: of that average
@@ -147,15 +149,15 @@ struct CommandOptions {
 
 // The low-pass of a command (smoothing.h); zero bytes are its start.
 struct CommandFilter {
-  double value[7];              // what it gives
-  double velocity[6];           // of it: m/s, rad/s
-  double mean_velocity[6];      // of it over the last tick
-  double slow_velocity[6];      // of it, averaged
-  double last_acceleration[6];  // of the command, when a demand beyond the limits last turned
-  double speed;                 // w, 1/s
-  double demand;                // the largest lately
-  double first_turn, last_turn; // s: when that was, and when the first of these turns
-  int turns;                    // how often it turned lately
+  double value[7];             // what it gives
+  double velocity[6];          // of it: m/s, rad/s
+  double mean_velocity[6];     // of it over the last tick
+  double slow_velocity[6];     // of it, averaged
+  double last_acceleration[6]; // of the command, at the last reversal
+  double speed;                // w, 1/s
+  double demand;               // acceleration for the command over what the limits allow: the largest lately
+  double first_reversal, last_reversal; // s: of the reversals that are counted
+  int reversals; // how often the direction of a demand beyond the limits was reversed lately
   bool active;
 };
 
@@ -203,8 +205,8 @@ struct Command {
   double lag;             // s: how old it is
 };
 
-// How a command moves in a tick that is divided: x(u) from 0 to `way`, the cubic with these velocities at its
-// ends.
+// The motion of a command within a divided tick: the cubic from its last pose to `end`, with these velocities
+// at its ends.
 struct CommandPath {
   Command end;                               // the command at the end of the tick
   double start_velocity[6], end_velocity[6]; // m/s, rad/s
@@ -239,11 +241,9 @@ struct ArmScalars {
   RecoveryPhase recovery;         // of the search for joint values that reach the command
   int recovery_steps;             // of that search
   bool recovery_from_rest;        // it began at rest, not at the anchor
-  bool position_first;            // position comes before orientation until the command moves
-  bool distance_known;            // least_distance is of this command
+  bool distance_known;            // ArmMemory::least_distance is of this command
   int weight_changes;             // Tracking::weight_changes at the last tick
   bool reweighed;                 // the weights have changed since the command moved
-  double least_distance;          // weighted: of the end effector from the command since it rests
   int recovery_count;             // returns since the command rests
   int recovery_searches;          // begun since the command rests
   int recovery_samples;           // of the way to recovery_q that are checked
@@ -253,7 +253,9 @@ struct ArmScalars {
   double least_cost[most_levels]; // of each level, half of its least squared residual since the command rests
   double preferred, least_preferred; // length of the preferred displacement in the last tick, and its least
   double last_cost;                  // of all levels, in the last tick
-  double no_gain_time;               // s: how long it has not decreased
+  double progress;                   // fall of the cost over what counts as progress, low-passed
+  double joint_travel;               // rad: length of the path in joint space since the cost last decreased
+  double no_decrease_time;           // s: since the cost last decreased
   Swing swing, cycle;                // the second counts every rise, however small
   double momentum_time;              // s: in which the joints, as fast as since the last gain, can brake
   double waiting_time;               // s: how long some joint has waited for the measured one

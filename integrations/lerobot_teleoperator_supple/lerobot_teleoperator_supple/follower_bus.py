@@ -70,6 +70,11 @@ class FollowerConnection(Connection):
             raise Lost("LeRobot asks for no actions")
         return super().measured()
 
+    @property
+    def _leads(self) -> bool:
+        """Whether LeRobot carries out what is written; in a pause a person may move the arm."""
+        return super()._leads and not self._bus.pausing
+
     def next_action(self) -> dict[str, float] | None:
         """The number of each motor for now; None if the pose of the follower is unknown.
 

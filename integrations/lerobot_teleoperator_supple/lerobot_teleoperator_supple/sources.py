@@ -69,7 +69,7 @@ class KeyboardDevice:
         self._listener.start()
 
     def poll(self) -> Reading:
-        """The current state; it raises when the keys are no longer heard."""
+        """The current state; it raises when the keys are no longer read."""
         if not self._listener.is_alive():
             raise OSError("the keyboard is gone")
         return reading(set(self._down))

@@ -74,9 +74,13 @@ def cycle(teleoperator, follower):
     return (np.array([values[f"{motor}.pos"] for motor in MOTORS]) for values in (observation, action))
 
 
-def cycles(teleoperator, follower, seconds):
-    rows = [tuple(cycle(teleoperator, follower)) for _ in range(round(30 * seconds))]
-    return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+def cycles(teleoperator, follower, seconds, joint_speed=np.inf, gripper_speed=np.inf):
+    """Observations and actions (n, 6); no action moves faster than so many degrees, and hundredths, a second."""
+    rows = [(*cycle(teleoperator, follower), time.monotonic()) for _ in range(round(30 * seconds))]
+    observed, sent, t = (np.array(column) for column in zip(*rows, strict=True))
+    passed = np.diff(t)[:, None] + 0.02  # a busy machine makes longer cycles; the loop may be a tick early or late
+    assert (np.abs(np.diff(sent, axis=0)) <= passed * [*[joint_speed] * 5, gripper_speed]).all()
+    return observed, sent
 
 
 def test_the_features_are_those_of_an_so101(driven):
@@ -89,11 +93,10 @@ def test_it_begins_where_the_follower_is_and_follows_the_hand(driven):
     observed, sent = cycles(teleoperator, follower, 1.0)
     assert np.abs(sent - observed[0])[:, :5].max() < 0.5
     hand.y = 0.05
-    observed, sent = cycles(teleoperator, follower, 3.5)
+    observed, sent = cycles(teleoperator, follower, 3.5, joint_speed=90)
     arm = models.so101()
     before, after = (arm.frame(np.append(np.radians(row[:5]), 0), LINK).position for row in (sent[0], sent[-1]))
     np.testing.assert_allclose(after - before, [0, 0.05, 0], atol=2e-3)
-    assert np.abs(np.diff(sent[:, :5], axis=0)).max() < 3
     assert np.abs(observed[-1] - sent[-1])[:5].max() < 1
 
 
@@ -102,9 +105,8 @@ def test_the_gripper_opens_and_closes(driven):
     cycles(teleoperator, follower, 0.7)
     for opening in (1.0, 0.0):
         hand.gripper = opening
-        _, sent = cycles(teleoperator, follower, 1.0)
+        _, sent = cycles(teleoperator, follower, 1.0, gripper_speed=600)
         assert abs(sent[-1, 5] - 100 * opening) < 1e-6
-        assert np.abs(np.diff(sent[:, 5])).max() < 20
 
 
 def test_a_silent_operator_holds_the_arm(driven):
@@ -125,9 +127,8 @@ def test_after_a_pause_of_lerobot_nothing_jumps_and_the_hand_drives_on(driven):
     hand.y = 0.1
     time.sleep(1.5 + PAUSE)  # longer than what counts as a lost arm
     assert "no actions" in teleoperator.loop.held
-    _, after = cycles(teleoperator, follower, 1.0)
+    _, after = cycles(teleoperator, follower, 1.0, joint_speed=90)
     assert np.abs(after[0] - sent[-1])[:5].max() < 1
-    assert np.abs(np.diff(after[:, :5], axis=0)).max() < 3
     assert not teleoperator.loop.stopped
     hand.y = 0.13
     _, moved = cycles(teleoperator, follower, 2.5)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from supple import _check
 from supple._arrays.given import Given, given
+from supple._arrays.library import shape_of
 from supple.errors import BadInput, unknown
 
 if TYPE_CHECKING:
@@ -58,9 +57,9 @@ def _checked(linkage: Linkage, values: dict[str, Any], link: str, out: object = 
     if arrays is None:
         raise BadInput(f"q must be numbers of shape (..., {linkage.dof}), got {_check.short(values['q'])}")
     for name, size in (("q", linkage.dof), ("point", 3)):
-        shape = np.shape(values[name]) if name in values and values[name] is not None else (size,)
-        if tuple(shape[-1:]) != (size,):
-            raise BadInput(f"{name} must have shape (..., {size}), not {tuple(shape)}")
+        shape = shape_of(values[name]) if name in values and values[name] is not None else (size,)
+        if shape[-1:] != (size,):
+            raise BadInput(f"{name} must have shape (..., {size}), not {shape}")
     return arrays
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +37,7 @@ class Given:
         return self.place[0] != CPU
 
     def host(self, value: Any) -> Any:
-        """The numbers of a foreign array of the CPU; anything else as it is."""
+        """The numbers of a foreign array, of a GPU as a copy; anything else as it is."""
         library = library_of(value)
         return value if library is None else library.host(value)
 
@@ -48,6 +49,17 @@ class Given:
         if not (array.flags.writeable and array.flags.c_contiguous):
             array = np.array(array, order="C")
         return self.library.made(array, self.like)
+
+
+def warn_of_copy(arrays: Given, what: str) -> None:
+    """Warns, if the arrays are on a GPU, that a call computes on the CPU; Python shows this once for each place."""
+    if arrays.is_on_gpu:
+        warnings.warn(f"{what} computes on the CPU: arrays of a GPU are copied there and back", stacklevel=4)
+
+
+def given_one(library: Library, value: Any, name: str) -> Given:
+    """What one foreign array of a library is, the argument of that name."""
+    return Given(library, library.place(value), _dtype(library, value, name) or _FLOATS["float64"], value)
 
 
 def given(values: Mapping[str, object]) -> Given | None:
@@ -92,7 +104,7 @@ def _dtype(library: Library, value: Any, name: str) -> np.dtype[Any] | None:
         return _FLOATS[kind]
     if kind in _WHOLE:
         return None
-    raise BadInput(f"{name} must be of float32 or float64, got {kind}; convert it first")
+    raise BadInput(f"{name} must be of float32 or float64, got {kind[:40]}; convert it first")
 
 
 def _in_words(place: tuple[int, int]) -> str:

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from supple._arrays.given import PLAIN, Given, given
-from supple._arrays.library import library_of
+from supple import _check
+from supple._arrays.given import PLAIN, Given, given, given_one
+from supple._arrays.library import library_of, shape_of
 from supple.errors import BadInput
 
 _SHAPES = {"frame": (4, 4), "orientation": (3, 3), "position": (3,), "direction": (3,), "look_at": (3,), "pole": (3,)}
@@ -33,13 +34,29 @@ def given_of(values: Mapping[str, Any]) -> Given | None:
     return given(values)
 
 
+def frames_on_gpu(frame: Any) -> Given | None:
+    """What frames (..., 4, 4) in the memory of a GPU are; None for anything else, and where a check is needed first."""
+    library = library_of(frame)
+    if library is None:
+        return None
+    arrays = given_one(library, frame, "frame")
+    fits = arrays.is_on_gpu and frame.shape[-2:] == (4, 4) and len(frame.shape) <= _check.MOST_AXES + 2
+    return arrays if fits else None
+
+
+def frame_parts(frame: Any) -> tuple[Any, Any]:
+    """Positions (..., 3) and orientations (..., 3, 3) of frames."""
+    return frame[..., :3, 3], frame[..., :3, :3]
+
+
 def stand_ins(values: Mapping[str, Any]) -> dict[str, Any]:
     """Single numbers in the place of arrays of a GPU, whose shapes are checked."""
     for name, value in values.items():
         last = _SHAPES[name]
-        if value is not None and tuple(value.shape[-len(last) :]) != last:
+        shape = last if value is None else shape_of(value)
+        if shape[-len(last) :] != last:
             wanted = ", ".join(map(str, last))
-            raise BadInput(f"{name} must have shape (..., {wanted}), not {tuple(value.shape)}")
+            raise BadInput(f"{name} must have shape (..., {wanted}), not {shape}")
     return {name: None if value is None else _STANDINS[name] for name, value in values.items()}
 
 
@@ -48,7 +65,7 @@ def fields(arrays: Given, values: Mapping[str, Any]) -> dict[str, Any]:
     found = {name: value for name, value in values.items() if value is not None and name != "frame"}
     frame = values["frame"]
     if frame is not None:
-        found["position"], found["orientation"] = frame[..., :3, 3], frame[..., :3, :3]
+        found["position"], found["orientation"] = frame_parts(frame)
     if "direction" in found:
         direction = found["direction"]
         found["direction"] = direction / (direction * direction).sum(-1)[..., None] ** 0.5

@@ -11,6 +11,7 @@ from supple._cuda import driver, forward
 from supple._cuda.blocks import NONE, Numbers
 from supple._cuda.dlpack import imported
 from supple._cuda.driver import DeviceArray
+from supple._cuda.place import Stream
 from supple.errors import BadInput
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ _MOST = 64  # of links on GPUs that a linkage keeps
 class Call:
     """One call with arrays of a GPU: the caller's stream, and conversions in both directions."""
 
-    def __init__(self, arrays: Given) -> None:
+    def __init__(self, arrays: Given, stream: Stream | None = None) -> None:
         self.arrays, self.ordinal = arrays, arrays.place[1]
-        chosen = arrays.library.stream(arrays.like, self.ordinal)
+        chosen = arrays.library.stream(arrays.like, self.ordinal) if stream is None else stream
         self.stream = driver.device(self.ordinal).stream if chosen is None else chosen
 
     def rows(self, array: Any, tail: int, lead: tuple[int, ...] | None = None) -> DeviceArray:
@@ -94,7 +95,10 @@ class Call:
     def back(self, array: DeviceArray, *shape: int) -> Any:
         """A result as an array of the caller's library, of a shape of the same size."""
         if self.stream.allocate is not None:
-            return array.owner.reshape(shape)
+            block = array.owner
+            if isinstance(block, DeviceArray):  # a part of a block
+                return self.arrays.library.part(block.owner, array.pointer - block.pointer, array.dtype, shape)
+            return block if block.shape == shape else block.reshape(shape)
         if not array.size:
             return self.arrays.library.namespace(self.arrays.like).zeros(shape, dtype=array.dtype.name)
         return self.arrays.library.taken(array.reshape(*shape))
@@ -126,7 +130,7 @@ def jacobian(linkage: Linkage, arrays: Given, q: Any, link: str, point: Any, in_
     call, lead = Call(arrays), tuple(q.shape[:-1])
     at = None
     if point is not None and point.ndim > 1:
-        lead = _check.leading_axes(lead, tuple(point.shape[:-1]), "q and point")
+        lead = _check.leading_axes(lead, tuple(point.shape[:-1]), what="q and point")
         at = call.rows(point, 1, lead)
     elif point is not None:
         at = call.rows(point, 1).reshape(3)

@@ -58,6 +58,21 @@ class _Exchanged:
         return _itself, (self._plain(),)
 
 
+class Later(dict[str, Any]):
+    """Arrays by name, each made when it is first read."""
+
+    def __init__(self, makers: dict[str, Callable[[], Any]]) -> None:
+        super().__init__()
+        self._makers = makers
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._makers
+
+    def __missing__(self, name: str) -> Any:
+        made = self[name] = self._makers[name]()
+        return made
+
+
 def exchanged(result: T, given: Given) -> T:
     """A NumPy result as one of the caller's library."""
     return exchanged_later(type(result), lambda: result, {}, given)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import struct
 from ctypes import c_bool, c_int, c_longlong, c_void_p
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,19 @@ class Numbers(ctypes.Structure):
         ("single", c_bool),
     )
 
+    def after(self, rows: int) -> Numbers:
+        """The same array from a row on."""
+        if not self.data or not rows:
+            return self
+        offset = rows * self.row * (4 if self.single else 8)
+        return Numbers(self.data + offset, self.row, self.step, self.inner, self.single)
+
+
+class GoalNumbers(ctypes.Structure):
+    """The parts of a goal; see ``arm_search.h``."""
+
+    _fields_ = (("position", Numbers), ("orientation", Numbers), ("direction", Numbers))
+
 
 class Rows(ctypes.Structure):
     """What the kernels of a solve share; see ``rows.h``."""
@@ -60,13 +74,13 @@ class Rows(ctypes.Structure):
         ("outcome", c_void_p),
         ("iterations", c_void_p),
         ("restarts", c_void_p),
-        ("answers", c_void_p),
+        ("solutions", c_void_p),
         ("wanted", c_int),
     )
 
 
-class Answers(ctypes.Structure):
-    """Where the answers of a solve go; see ``rows.h``."""
+class Solutions(ctypes.Structure):
+    """Where the solutions of a solve go; see ``rows.h``."""
 
     _fields_ = (
         ("q", c_void_p),
@@ -77,6 +91,38 @@ class Answers(ctypes.Structure):
         ("position_error", c_void_p),
         ("angle_error", c_void_p),
     )
+
+    def set(self, output: Output, first: int) -> None:
+        """Sets all addresses, from a solution on."""
+        q, size, dof, report, count = output
+        counts = report + 16 * count + 4 * first
+        errors = report + 8 * first
+        _set_solutions(
+            self,
+            0,
+            q + first * dof * size,
+            size == 4,
+            counts,
+            counts + 4 * count,
+            counts + 8 * count,
+            errors,
+            errors + 8 * count,
+        )
+
+
+_set_solutions = struct.Struct("Q?7x5Q").pack_into  # all fields of Solutions; much quicker than one after another
+
+
+class Output(NamedTuple):
+    """Where the results of a solve go: addresses of q and of the report, see `search.Found`."""
+
+    q: int
+    itemsize: int
+    """Of the numbers of q."""
+    dof: int
+    report: int
+    solutions: int
+    """How many there are, of all rows."""
 
 
 NONE = Numbers(None, 0, 0, 0, False)
@@ -101,5 +147,16 @@ Part = tuple[Numbers, Numbers, Numbers]
 
 
 def frame_goal(frames: DeviceArray) -> Part:
-    """The parts of a goal that is given as frames (rows, 4, 4), or as one for all (4, 4)."""
+    """The parts of a goal that is given as frames (rows, 4, 4) or (rows, 3, 4), or as one for all (4, 4)."""
     return numbers(frames, 2, offset=3, steps=(1, 4)), numbers(frames, 2, steps=(4, 1)), NONE
+
+
+def part_from(goal: Part, first: int) -> Part:
+    """The parts of a goal from a row on."""
+    return goal[0].after(first), goal[1].after(first), goal[2].after(first)
+
+
+def places(sizes: dict[str, int]) -> tuple[dict[str, int], int]:
+    """Where parts of so many bytes begin in one block of memory, and the bytes of the block."""
+    *begins, whole = accumulate(((size + 255) // 256 * 256 for size in sizes.values()), initial=0)
+    return dict(zip(sizes, begins, strict=True)), whole

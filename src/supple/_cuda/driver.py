@@ -25,18 +25,18 @@ from supple._cuda.device import Event as Event
 from supple._cuda.device import Stream as Stream
 from supple._cuda.device import count as count
 from supple._cuda.device import device as device
-from supple._cuda.library import call, driver_version
+from supple._cuda.library import call, cuda, driver_version, failure
 from supple._cuda.memory import DeviceArray as DeviceArray
 from supple._cuda.memory import download as download
 from supple._cuda.memory import empty as empty
-from supple._cuda.memory import fill_bytes as fill_bytes
+from supple._cuda.memory import fill as fill
 from supple._cuda.memory import upload as upload
 from supple._cuda.memory import wrapped as wrapped
 from supple._cuda.transfer import in_chunks as in_chunks
 
 OPTIONS = ("-std=c++17", "-default-device")
 """Options of every compilation."""
-_LOCAL_BYTES, _REGISTERS, _MOST_SHARED = 3, 4, 8  # attributes of a function
+_REGISTERS, _MOST_SHARED = 4, 8  # attributes of a function
 _SHARED_BY_DEFAULT = 48 * 1024
 
 
@@ -67,22 +67,16 @@ class Module:
         the kernel's parameters. ``grid`` and ``block`` have one to three numbers; a grid of 0 does nothing. ``shared``
         is the dynamic shared memory of a block, in bytes.
         """
-        blocks, threads = _three(grid), _three(block)
-        if 0 in blocks:
-            return
-        values = [_value(arg) for arg in args]
-        addresses = (c_void_p * len(values))(*map(ctypes.addressof, values))
+        self.kernel(name, args, shared).launch(grid, block, stream)
+
+    def kernel(self, name: str, args: Sequence[Any], shared: int = 0) -> Kernel:
+        """A kernel with its arguments: numbers and structures may be changed before each launch."""
         with self.device.current():
-            function = self._function(name, shared)
-            call("cuLaunchKernel", function, *blocks, *threads, shared, stream, addresses, None, doing=f"kernel {name}")
+            return Kernel(self, name, self._function(name, shared), args, shared)
 
     def registers(self, name: str) -> int:
         """Registers of each thread of a kernel."""
         return self._attribute(name, _REGISTERS)
-
-    def local_bytes(self, name: str) -> int:
-        """Local memory of each thread of a kernel, in bytes: spilled registers and arrays."""
-        return self._attribute(name, _LOCAL_BYTES)
 
     def blocks_at_once(self, name: str, block: int, shared: int = 0) -> int:
         """How many blocks of a kernel the GPU runs at a time, on all its multiprocessors."""
@@ -108,6 +102,35 @@ class Module:
             call("cuFuncSetAttribute", self._functions[name], _MOST_SHARED, shared, doing=f"kernel {name}")
             self._shared[name] = shared
         return self._functions[name]
+
+
+class Kernel:
+    """A kernel and its arguments; see `Module.kernel`."""
+
+    def __init__(self, owner: Module, name: str, function: int | None, args: Sequence[Any], shared: int) -> None:
+        self.name, self._owner, self._device = name, owner, owner.device
+        self._function, self._shared = function, shared
+        self._values = [_value(arg) for arg in args]
+        self._addresses = (c_void_p * len(self._values))(*map(ctypes.addressof, self._values))
+        self._held = args  # owners of device memory
+        self._at_once: dict[int, int] = {}
+        self._start = cuda().cuLaunchKernel
+
+    def launch(self, grid: int | tuple[int, ...], block: int | tuple[int, ...], stream: int) -> None:
+        """Starts the kernel in a stream with the arguments as they are now, and returns at once."""
+        blocks, threads = _three(grid), _three(block)
+        if 0 in blocks:
+            return
+        with self._device.current():
+            failed = self._start(self._function, *blocks, *threads, self._shared, stream, self._addresses, None)
+        if failed:
+            raise failure(failed, "cuLaunchKernel", f"kernel {self.name}")
+
+    def blocks_at_once(self, block: int) -> int:
+        """How many blocks of so many threads the GPU runs at a time; asked once."""
+        if block not in self._at_once:
+            self._at_once[block] = self._owner.blocks_at_once(self.name, block, self._shared)
+        return self._at_once[block]
 
 
 def module(
@@ -150,6 +173,8 @@ def compiled(
 
     chosen = compiler or nvrtc.compiler()
     words = [*OPTIONS, *options]
+    if chosen.version >= (13, 0):
+        words.append("--split-compile=0")  # on all processors
     words += [f"-D{name}" if value is True else f"-D{name}={value}" for name, value in sorted(defines.items())]
     _, target = chosen.target(capability)
     parts = (source_name, target, str(chosen), __version__, *words)
@@ -190,8 +215,7 @@ def _fingerprint() -> bytes:
 
 
 def _three(size: int | tuple[int, ...]) -> tuple[int, ...]:
-    given = (size,) if isinstance(size, int) else tuple(size)
-    return (*given, 1, 1)[:3]
+    return (size, 1, 1) if isinstance(size, int) else (*size, 1, 1)[:3]
 
 
 def _value(arg: Any) -> Any:

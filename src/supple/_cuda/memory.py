@@ -151,10 +151,10 @@ def empty(shape: tuple[int, ...], dtype: DTypeLike, ordinal: int, stream: int) -
     else from supple's own pool.
     """
     kind = np.dtype(dtype)
-    size = math.prod(shape) * kind.itemsize
     if isinstance(stream, Stream) and stream.allocate is not None:
         pointer, owner = stream.allocate(shape, kind)
         return DeviceArray(pointer, shape, kind, ordinal, stream, owner)
+    size = math.prod(shape) * kind.itemsize
     if not size:
         return DeviceArray(0, shape, kind, ordinal, stream, None)
     block = _Block(device(ordinal), size, stream)
@@ -207,8 +207,7 @@ def copy_out(host: NDArray[Any], array: DeviceArray, stream: int) -> None:
         call("cuMemcpyDtoHAsync_v2", c_void_p(host.ctypes.data), array.pointer, host.nbytes, stream, doing="copying")
 
 
-def fill_bytes(array: DeviceArray, value: int, stream: int) -> None:
-    """Starts setting every byte of an array."""
-    if array.size:
-        with device(array.ordinal).current():
-            call("cuMemsetD8Async", array.pointer, value, array.nbytes, stream)
+def fill(pointer: int, size: int, ordinal: int, stream: int) -> None:
+    """Starts setting bytes of a GPU to 0."""
+    with device(ordinal).current():
+        call("cuMemsetD8Async", pointer, 0, size, stream)

@@ -188,7 +188,10 @@ def _arm(side: str, sign: float, size: _Sizes, mass: float) -> tuple[list[Joint]
         _link(f"{side}_shoulder", [limb([0, 0, 0], 0.9 * collar * out, 0.034 * u, SHIRT)], 0.0),
         _link(
             f"{side}_upper_arm",
-            [limb([0, 0, 0], 0.45 * upper * out, 0.033 * u, SHIRT), limb([0, 0, 0], upper * out, 0.026 * u, SKIN)],
+            [
+                limb([0, 0, 0], 0.45 * upper * out, 0.033 * u, SHIRT),
+                limb(0.4 * upper * out, upper * out, 0.026 * u, SKIN),
+            ],
             0.028 * mass,
             0.436 * upper * out,
         ),

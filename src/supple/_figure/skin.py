@@ -56,23 +56,29 @@ def limbs(linkage: Linkage, q: Array) -> list[tuple[int, Geometry]]:
     index = {link.name: i for i, link in enumerate(linkage.links)}
     frames = linkage.frames(_check.own(q))
     places = frames.matrix[:, :3, 3]
-    free = {joint.child for joint in linkage.joints if joint.kind is Kind.FLOATING}
+    free = {joint.child for joint in linkage.joints if joint.kind is Kind.FLOATING and joint.parent == linkage.root}
     moved = np.array([link.name in free or i > 0 for i, link in enumerate(linkage.links)])
     size = float(np.ptp(places[moved], axis=0).max()) if moved.any() else 0.0
     size = size or 1.0
     parents = {joint.parent for joint in linkage.joints}
     movers = {joint.parent for joint in linkage.joints if joint.dof}
+    ways = {j.child: (frames[j.parent].inverse() @ frames[j.child]).position for j in linkage.joints}
+    # a fixed link at the end of a side branch is a sensor or a marker: of several on one link, the farthest is drawn
+    markers: dict[str, list[str]] = {}
+    for joint in linkage.joints:
+        if not joint.dof and joint.child not in parents and joint.parent in movers:
+            markers.setdefault(joint.parent, []).append(joint.child)
+    farthest = {max(children, key=lambda child: float(np.linalg.norm(ways[child]))) for children in markers.values()}
+    hidden = {child for children in markers.values() for child in children} - farthest
     found = []
     for joint in linkage.joints:
-        if joint.child in free:
-            continue
-        ends = (frames[joint.parent].inverse() @ frames[joint.child]).position
+        ends = ways[joint.child]
         length = float(np.linalg.norm(ends))
-        if length < 1e-6 * size:
+        if joint.child in free or joint.child in hidden or length < 1e-6 * size:
             continue
         radius = min(max(_SLENDER * length, _THINNEST * size), _THICKEST * size)
-        if not joint.dof and joint.child not in parents and joint.parent in movers:
-            radius *= _MARKER  # a fixed link at the end of a side branch is a sensor or a marker
+        if joint.child in farthest:
+            radius *= _MARKER
         axis = ends / length
         turn = Frame.at(ends / 2, z_to((float(axis[0]), float(axis[1]), float(axis[2])))[:3, :3])
         found.append((index[joint.parent], Geometry(Capsule(radius, length), turn)))

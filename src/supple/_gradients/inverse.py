@@ -41,10 +41,10 @@ class Inverse:
         self.chain = chain
         self.solver = solver
         reach = linkage.reach(chain.link)
-        length = reach if 0 < reach < math.inf else math.pi
+        length = reach if encoding.SHORTEST_LENGTH < reach < math.inf else math.pi
         self.row_weights = np.repeat([math.pi / length, 1.0], 3)
         weights = encoding.joint_weight_values(linkage, solver.joint_weights)
-        self.units = encoding.natural_units(linkage, length) * weights
+        self.units = encoding.natural_units(linkage, [length]) * weights
         self.lower, self.upper, self.balls = margins.narrowed(linkage, solver.margin)
 
     def solved(self, goal: Any, start: Any = None) -> Array:
@@ -68,6 +68,25 @@ class Inverse:
         wrench = self.row_weights * transposed_inverse(scaled, self.units * free * given)
         back = np.matmul(wrench[:, None, :], jacobian)[:, 0, :]
         return wrench.reshape(*shape[:-1], 6), (free * (given - back)).reshape(shape)
+
+    def pulled_in(self, xp: Any, q: Any, gradient: Any) -> tuple[Any, Any]:
+        """`pulled` for arrays of another library, where they are; for a linkage whose ball joints have no limits."""
+        chain, weights, units = self.chain, xp.asarray(self.row_weights), xp.asarray(self.units)
+        free = xp.ones_like(q)
+        if self.solver.keep_limits:
+            low, high = xp.asarray(self.lower), xp.asarray(self.upper)
+            free = xp.where((q > low + AT_LIMIT) & (q < high - AT_LIMIT), free, xp.zeros_like(q))
+        values = q if chain.is_q else q @ xp.asarray(chain.spread).T + xp.asarray(chain.offset)
+        _, movers = chain.alone.frame_and_jacobian(values, chain.link)
+        by_values = rules.to_gradient(xp, chain.balls, values[..., None, :], movers)
+        jacobian = by_values if chain.is_q else by_values @ xp.asarray(chain.spread)
+        scaled = weights[:, None] * jacobian * (units * free)[..., None, :]
+        along = (scaled @ (units * free * gradient)[..., None])[..., 0]
+        squares, axes = xp.linalg.eigh(scaled @ xp.swapaxes(scaled, -1, -2))  # J J' = U s^2 U'
+        part = (xp.swapaxes(axes, -1, -2) @ along[..., None])[..., 0] / squares.clip(DAMPED_BELOW**2)
+        wrench = weights * (axes @ part[..., None])[..., 0]
+        back = (wrench[..., None, :] @ jacobian)[..., 0, :]
+        return wrench, free * (gradient - back)
 
     def jacobian(self, q: Array) -> Array:
         """The Jacobian (rows, 6, dof) by the values of q (rows, dof), those of balls being rotation vectors."""

@@ -51,7 +51,7 @@ def assembled(position: ArrayLike | None, quaternion: ArrayLike | None, w_first:
     p = _numbers(position, 3, "position")
     q = _numbers(quaternion, 4, "quaternion")
     shape = _check.leading_axes(
-        () if p is None else p.shape[:-1], () if q is None else q.shape[:-1], "position and quaternion"
+        () if p is None else p.shape[:-1], () if q is None else q.shape[:-1], what="position and quaternion"
     )
     good: Any = np.ones(shape, dtype=bool)
     if q is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from supple._linkage import outline
 from supple._progress import Progress
+from supple._threads import pool
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 
@@ -49,14 +50,14 @@ def in_chunks(work: Callable[[int], None], samples: int, what: str, progress: bo
     wanted = os.environ.get("SUPPLE_THREADS", "")
     threads = min(256, int(wanted) if wanted.isdigit() else os.cpu_count() or 1)
     done = 0
-    with ThreadPoolExecutor(max(1, threads)) as pool, Progress(what, chunks, shown=progress) as bar:
+    with pool(max(1, min(threads, chunks))) as workers, Progress(what, chunks, shown=progress) as bar:
         try:
-            for future in as_completed([pool.submit(work, chunk) for chunk in range(chunks)]):
+            for future in as_completed([workers.submit(work, chunk) for chunk in range(chunks)]):
                 future.result()
                 done += 1
                 bar.step()
         except BaseException as error:
-            pool.shutdown(cancel_futures=True)
+            workers.shutdown(cancel_futures=True)
             if not (isinstance(error, KeyboardInterrupt) and done):
                 raise
     return done == chunks

@@ -136,6 +136,8 @@ class Structure:
     def q(self, values: Mapping[str, ArrayLike] | None = None, /, **more: ArrayLike) -> Array:
         """Joint values (dof,) from the names of joints, or a mapping; joints that are not named stay at rest.
 
+        A joint with several values takes as many, or 0 for all of them.
+
         >>> from supple import models
         >>> models.planar2().q(joint1=0.5, joint2=0)
         array([0.5, 0. ])
@@ -152,8 +154,10 @@ class Structure:
                 why = f"it mimics {joint.mimic.joint!r}" if joint.mimic else "it is fixed"
                 raise BadInput(f"joint {name!r} has no value of its own: {why}")
             given = _check.numbers_or_none(value)
-            if given is None or given.shape not in ((), (1,), (joint.dof,)):
-                raise BadInput(f"joint {name!r} takes {joint.dof} value(s), got {_check.short(value)}")
+            alone = given is not None and given.shape == () and (joint.dof == 1 or given == 0)
+            if given is None or not (alone or given.shape == (joint.dof,)):
+                wanted = "one value" if joint.dof == 1 else f"{joint.dof} values"
+                raise BadInput(f"joint {name!r} takes {wanted}, got {_check.short(value)}")
             row = np.broadcast_to(given, (joint.dof,))
             if not np.isfinite(row).all():
                 raise BadInput(f"the value of joint {name!r} must be finite, got {_check.short(value)}")
@@ -259,7 +263,7 @@ class Structure:
                 raise BadInput(f"joint values must have shape (..., {self.dof}), not {row.shape}")
         if x.shape == y.shape:
             return x, y
-        lead = _check.leading_axes(x.shape[:-1], y.shape[:-1], "joint values")
+        lead = _check.leading_axes(x.shape[:-1], y.shape[:-1], what="joint values")
         return np.broadcast_to(x, (*lead, self.dof)), np.broadcast_to(y, (*lead, self.dof))
 
     # -- an immutable value -------------------------------------------------------------------------------------

@@ -26,6 +26,8 @@ _COMPARED = 8
 """Candidates of a redundant linkage that are smoothed; the one of least motion is taken."""
 _CANDIDATES = 32
 """Answers of a frame that are continued at first."""
+_SAME_GOAL = 1e-4
+"""The largest difference of the first and the last goal of a closed path, in metres and entries of rotations."""
 _TERMS = {TermKind.TOWARDS: "centred", TermKind.DEXTERITY: "conditioning"}
 
 
@@ -91,6 +93,27 @@ def check_finite(goals: list[Goal], shape: tuple[int, ...]) -> None:
         frame, *path = (int(i) for i in np.unravel_index(int(lost.argmax()), shape))
         of = f" of path {path[0] if len(path) == 1 else tuple(path)}" if path else ""
         raise BadInput(f"goals must be finite; that of frame {frame}{of} is not")
+
+
+def check_closed(goals: list[Goal], shape: tuple[int, ...]) -> None:
+    """Refuse closed paths whose last goals are not their first: no joint values are at both."""
+    for goal in goals:
+        if not goal.shape:
+            continue
+        between = [0.0]
+        if goal.position is not None and goal.distance is None:
+            weight = np.ones(3) if goal.weight is None else np.asarray(goal.weight)
+            change = np.abs(goal.position[-1] - goal.position[0]) - np.asarray(goal.slack)
+            between.append(np.where(weight > 0, change, 0.0).max())
+        if goal.orientation is not None and min(goal.turn_weight) > 0 and not any(goal.turn_slack):
+            between.append(np.abs(goal.orientation[-1] - goal.orientation[0]).max())
+        if goal.direction is not None and not any(goal.turn_slack):
+            between.append(np.abs(goal.direction[-1] - goal.direction[0]).max())
+        if max(between) > _SAME_GOAL:
+            raise BadInput(
+                f"a closed path ends with its first goal, but that of {goal.link} at frame {shape[0] - 1} is another "
+                "than at frame 0; append the first frame, or leave out closed"
+            )
 
 
 def values(linkage: Linkage, given: ArrayLike, what: str) -> Array:

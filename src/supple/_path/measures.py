@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from supple._solve import batch, compilation, encoding
-from supple.frame import Array
+from supple.frame import Array, Frame
 from supple.goal import Goal
 from supple.linkage import Linkage
 
@@ -22,14 +22,37 @@ _CHUNK = 4096  # frames whose Jacobians are held at once
 def limit_margin(linkage: Linkage, goals: Sequence[Goal], solver: Solver, q: Array) -> Array:
     """How far each q (..., dof) is from the nearest position limit of a joint (...), in radians or metres.
 
-    Joints that move no goal and ball joints do not count; inf where no joint has limits.
+    Of a ball joint the distance to its cone or to its twist range, whichever is nearer. Negative outside. Joints that
+    move no goal do not count; inf where no joint has limits.
     """
-    room = np.full(q.shape, math.inf)
+    margins = np.full(q.shape, math.inf)
     columns = list(compilation.compiled(linkage, goals, solver).columns)
-    room[..., columns] = np.minimum(q - linkage.lower, linkage.upper - q)[..., columns]
-    for first, *_ in encoding.balls(linkage):
-        room[..., first : first + 3] = math.inf
-    margin: Array = room.min(axis=-1, initial=math.inf)
+    margins[..., columns] = np.minimum(q - linkage.lower, linkage.upper - q)[..., columns]
+    for first, axis, swing, low, high in encoding.balls(linkage):
+        if first in columns:
+            ball = _ball_margin(q[..., first : first + 3], np.array(axis, float), swing, low, high)
+            margins[..., first : first + 3] = ball[..., None]
+    margin: Array = margins.min(axis=-1, initial=math.inf)
+    return margin
+
+
+def _ball_margin(vectors: Array, axis: Array, swing: float, low: float, high: float) -> Array:
+    """How far rotation vectors (..., 3) of a ball joint are from its cone and from its twist range (...), in radians.
+
+    With the quaternion (w, v), w >= 0, the twist is 2 atan2(v axis, w), and w^2 + (v axis)^2 the squared cosine of half
+    the swing.
+    """
+    quaternion = Frame.rotvec(vectors).to_quaternion()
+    w, v = quaternion[..., 0], quaternion[..., 1:]
+    along, across = v @ axis, np.linalg.norm(np.cross(v, axis), axis=-1)
+    margin = np.full(w.shape, math.inf)
+    if swing < math.pi:
+        margin = swing - 2 * np.arctan2(across, np.hypot(w, along))
+    if low > -math.pi or high < math.pi:
+        twist = 2 * np.arctan2(along, w)
+        off = np.abs(twist[..., None] - [low, high])
+        outside = np.minimum(off, 2 * math.pi - off).min(axis=-1)  # to the nearer end, either way round
+        margin = np.minimum(margin, np.where((twist < low) | (twist > high), -outside, off.min(axis=-1)))
     return margin
 
 

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple import _core
+from supple._path import outliers
 from supple._progress import Progress
 from supple._solve import batch, encoding, search
 from supple.errors import BadInput
 from supple.frame import Array
 from supple.goal import Goal
 from supple.linkage import Linkage
+from supple.solution import Outcome
 
 if TYPE_CHECKING:
     from supple.solver import Solver
@@ -68,7 +70,8 @@ def solve_many(
     Args:
         linkage: the linkage that moves.
         goals: goals with one leading axis (rows,): the frames of all paths, one path after another. A goal without a
-            leading axis is that of all rows. Frames that are not finite are marked INVALID.
+            leading axis is that of all rows. Frames that are not finite are marked INVALID. Outliers, see
+            `outliers.find`, are bridged and STUCK.
         offsets: where each path begins, and the number of rows (paths + 1,).
         solver: a search; its tolerance, margin and joint weights are used.
         dt: time between frames, in seconds; or
@@ -92,25 +95,47 @@ def solve_many(
     limits = linkage.speed if speed is None else speed
     if dt is None and times is None:
         limits = np.full(linkage.dof, math.inf)
-    rows = Rows(
-        np.empty((count, linkage.dof)),
-        np.empty(count, np.uint8),
-        np.empty(count),
-        np.empty(count),
-        np.empty(count, np.bool_),
-    )
     how = (untimed_dt if dt is None else float(dt), closed, PREFERENCES[prefer], smoothed, candidates)
-    out = (rows.q, rows.outcome, rows.distance, rows.angle, rows.reconfigured)
-    parts = [batch.parts(goal, (count,)) for goal in several]
     bounds = np.minimum(np.ascontiguousarray(limits, dtype=float), 1e300)
-    when = None if times is None else np.ascontiguousarray(times, dtype=float).reshape(-1, 1)
+    parts = [batch.parts(goal, (count,)) for goal in several]
     compiled = search.compiled(linkage, several, solver)
 
-    def work(first: int, last: int) -> None:
-        _core.solve_paths(compiled, parts, places, when, bounds, start, end, how, out, first, last)
+    def planned(parts: Any, places: Any, times: Array | None) -> Rows:
+        rows = _empty(int(places[-1]), linkage.dof)
+        out = (rows.q, rows.outcome, rows.distance, rows.angle, rows.reconfigured)
+        when = None if times is None else np.ascontiguousarray(times, dtype=float).reshape(-1, 1)
 
-    _in_slices(work, places, progress)
+        def work(first: int, last: int) -> None:
+            _core.solve_paths(compiled, parts, places, when, bounds, start, end, how, out, first, last)
+
+        _in_slices(work, places, progress)
+        return rows
+
+    left_out = outliers.find(linkage, several, places, solver)
+    if left_out is None:
+        return planned(parts, places, times)
+    even: Any = how[0] * (np.arange(count) - np.repeat(places[:-1], np.diff(places)))
+    seconds = even if times is None else np.asarray(times, dtype=float)
+    keep = ~left_out
+    fewer = [tuple(_kept(array, keep, last) for array, last in zip(each, (1, 2, 1), strict=True)) for each in parts]
+    found = planned(fewer, np.append(0, np.cumsum(keep))[places], seconds[keep])
+    rows = _empty(count, linkage.dof)
+    for name in ("q", "outcome", "distance", "angle", "reconfigured"):
+        getattr(rows, name)[keep] = getattr(found, name)
+    rows.outcome[left_out], rows.reconfigured[left_out] = Outcome.STUCK.value, False
+    outliers.bridge(linkage, rows.q, seconds, left_out, rows.reconfigured)
+    rows.distance[left_out], rows.angle[left_out] = outliers.errors(linkage, several, rows.q, left_out)
     return rows
+
+
+def _empty(count: int, dof: int) -> Rows:
+    arrays: Any = (np.empty(count, np.uint8), np.empty(count), np.empty(count), np.empty(count, np.bool_))
+    return Rows(np.empty((count, dof)), *arrays)
+
+
+def _kept(array: Array | None, keep: Any, last: int) -> Array | None:
+    """Some of the rows of a part of a goal, or the part that all rows share."""
+    return array if array is None or array.ndim == last else np.ascontiguousarray(array[keep])
 
 
 def _in_slices(work: Callable[[int, int], None], offsets: Any, progress: bool | None) -> None:
@@ -131,8 +156,6 @@ def longest_steps(linkage: Linkage, goals: Sequence[Goal], seconds: Array, timed
     A jump is a step that is longer than the joint's speed limit allows in that time, or longer than 0.3 rad; where
     frames are more than 1/20 s apart, longer than 6 rad/s allow.
     """
-    lengths = [encoding.goal_length(linkage, goal) for goal in goals]
-    usable = [length for length in lengths if 0 < length < math.inf]
-    sizes = encoding.natural_units(linkage, max(usable) if usable else math.pi)
+    sizes = encoding.natural_units(linkage, [encoding.goal_length(linkage, goal) for goal in goals])
     bound: Array = sizes * np.maximum(JUMP, JUMP_SPEED * seconds)[..., None]
     return np.minimum(bound, linkage.speed * seconds[..., None]) if timed else bound

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _check
+from supple._linkage import degrees
 from supple._linkage.argument import checked_linkage
 from supple.errors import BadInput
 from supple.frame import Array, Frame
@@ -63,9 +64,12 @@ def start_values(linkage: Linkage, start: ArrayLike | None, *, rows: bool = Fals
     plain = type(start) is np.ndarray and start.dtype is _FLOAT64 and start.ndim <= _check.MOST_AXES
     array = np.array(start if plain else _check.numbers(start, "start", linkage.dof))
     if array.shape[-1:] != (linkage.dof,):
-        raise BadInput(f"start must have shape (..., {linkage.dof}), not {array.shape}")
-    if not (rows and array.ndim > 1) and not np.isfinite(array).all():
-        raise BadInput("start must be finite")
+        hint = "; a goal's frame belongs to the goal: write Goal(link, frame)" if array.shape[-2:] == (4, 4) else ""
+        raise BadInput(f"start must have shape (..., {linkage.dof}), not {array.shape}{hint}")
+    if not np.vdot(array, array) <= (array.size // max(1, linkage.dof)) * linkage._largest_square:
+        if not (rows and array.ndim > 1) and not np.isfinite(array).all():
+            raise BadInput("start must be finite")
+        degrees.warn(linkage, array, "start")
     return array
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,9 @@ from supple.goal import Goal
 from supple.joint import Kind
 from supple.linkage import Linkage
 
+ROTATIONS = range(3, 8)
+"""The components of an error that are angles."""
+_SMALLEST_WEIGHT = 1e-300  # of the strongest row: below, weights have too few digits for a ratio
 Row = tuple[float, float, float]
 Target = tuple[
     str,
@@ -80,6 +83,18 @@ def limb(linkage: Linkage, goal: Goal) -> tuple[str, str] | None:
     return found[1], found[0]
 
 
+def strongest_weight(targets: Sequence[Target], lengths: Sequence[float]) -> float:
+    """The largest weight of encoded goals of some `goal_length`, where that length counts as half a turn."""
+    strongest = max(
+        weight * (length / math.pi if component not in ROTATIONS and 0 < length < math.inf else 1.0)
+        for (_, components, weights, *_), length in zip(targets, lengths, strict=True)
+        for component, weight in zip(components, weights, strict=True)
+    )
+    if strongest < _SMALLEST_WEIGHT:
+        raise BadInput(f"one weight of the goals must be at least {_SMALLEST_WEIGHT:g}; only their ratio counts")
+    return strongest
+
+
 def goal_length(linkage: Linkage, goal: Goal) -> float:
     """The length in metres that counts as half a turn in the error of a goal: the reach of its link.
 
@@ -91,6 +106,9 @@ def goal_length(linkage: Linkage, goal: Goal) -> float:
         return max(reach.reach(linkage, tip) for tip in linkage.tips)
     if goal.relative_to is None:
         return reach.reach(linkage, goal.link)
+    for link in (goal.link, goal.relative_to):
+        if link not in linkage._link_named:
+            raise unknown("link", link, linkage._link_named)
     return max(reach.between(linkage, goal.link, goal.relative_to)[:2])
 
 
@@ -147,8 +165,18 @@ def balls(linkage: Linkage) -> list[tuple[int, Sequence[float], float, float, fl
     return found
 
 
-def natural_units(linkage: Linkage, length: float) -> Array:
-    """The change of each joint value (dof,) that counts as one radian: length/pi metres for prismatic ones."""
+SHORTEST_LENGTH = 1e-6
+"""A `goal_length` in metres that is not longer is rounding, or a link that only turns: 1 m stands for a radian then."""
+
+
+def natural_units(linkage: Linkage, lengths: Iterable[float]) -> Array:
+    """The change of each joint value (dof,) that counts as one radian: length/pi metres for prismatic ones.
+
+    The length is the longest `goal_length` of the goals. Those not longer than `SHORTEST_LENGTH` do not count. An
+    infinite one counts as pi metres: that it is far longer than the others is all that is known.
+    """
+    usable = (math.pi if math.isinf(each) else each for each in lengths if each > SHORTEST_LENGTH)
+    length = max(usable, default=math.pi)
     size = np.ones(linkage.dof)
     for joint in linkage.joints:
         if joint.kind.translations and joint.mimic is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple._solve import margins
 from supple._solve.encoding import goal_length, goal_reach, joint_weight_values, slide_indices
 from supple._solve.goal_error import goal_frame, goal_jacobian, point_jacobian
 from supple._solve.text import angle_text, direction_text, length_text, names_text
@@ -35,6 +36,7 @@ REACHABLE = "other joint values reach it"
 _POSITION_FIRST = 100.0  # factor on the weight of a position that is to be met before the orientation
 _RANDOM_STARTS = 30  # random starts for `_past_limits`, beside the nearest q and rest
 _TOLERANCE = Tolerance()
+_FARTHEST = 1e12  # m, of a command
 _MENDABLE = 0.02  # the largest entry of |R R' - I| that the core mends
 _SHORTEST_TICK = 1e-6  # s; in a shorter one the core moves nothing
 _ENDLESS_TICK = 1e9  # s; one as long or longer is not a time for the core
@@ -81,14 +83,19 @@ def _along(goal: Goal, error: Array) -> str:
     return direction_text(error) + ("" if goal.relative_to is None else f" of {goal.relative_to}")
 
 
-def at_limits(names: Sequence[str], sides: Iterable[float]) -> list[str]:
-    """Which joints are at their limits: sides are -1 (lower), 1 (upper) or anything else."""
+def at_limits(names: Sequence[str], sides: Iterable[float], margin: Array) -> list[str]:
+    """Which joints are at their limits: sides are -1 (lower), 1 (upper) or anything else; margins are (dof,)."""
     at = [
-        f"{name} at its {'upper' if side > 0 else 'lower'} limit"
-        for name, side in zip(names, sides, strict=True)
+        f"{name} at {_limit('upper' if side > 0 else 'lower', wide)}"
+        for name, side, wide in zip(names, sides, margin, strict=True)
         if side in (1, -1)
     ]
-    return at if len(at) <= 4 else [f"{len(at)} joints at their limits"]
+    return at if len(at) <= 4 else [f"{len(at)} joints at their limits{' or margins' if margin.any() else ''}"]
+
+
+def _limit(side: str, margin: float) -> str:
+    """A limit in words, or the margin before it."""
+    return f"the margin of its {side} limit" if margin > 0 else f"its {side} limit"
 
 
 def singular(
@@ -135,14 +142,22 @@ def effectors_too_slow(linkage: Linkage, goals: Sequence[Goal], speeds: tuple[Ar
     return reasons
 
 
+def margins_in_use(step: Step) -> Array:
+    """How much narrower than those of the linkage the limits of a tracker are (dof,), of joints that move its links."""
+    tracker, linkage = step._tracker, step._tracker.linkage
+    with np.errstate(invalid="ignore"):
+        less = np.fmax(tracker.lower - linkage.lower, linkage.upper - tracker.upper)
+    return np.where(tracker._moved & np.isfinite(less), less, 0.0)
+
+
 def approaching_limits(linkage: Linkage, lower: Array, upper: Array, step: Step) -> list[str]:
     """Which joints are outside their limits, or move towards one within a twelfth of their range and half a minute.
 
     ``lower`` and ``upper`` are the limits in use, with the margin.
     """
     reasons, velocity = [], step.velocity
-    moved = step._tracker._moved  # the margin is for joints that move some end effector
-    lower, upper = np.where(moved, lower, linkage.lower), np.where(moved, upper, linkage.upper)
+    margin = margins_in_use(step)
+    lower, upper = np.where(margin > 0, lower, linkage.lower), np.where(margin > 0, upper, linkage.upper)
     outside = (step.q > upper + 1e-6) | (step.q < lower - 1e-6)
     for k in np.flatnonzero(outside):
         out, side = (step.q[k] - upper[k], "upper") if step.q[k] > upper[k] else (lower[k] - step.q[k], "lower")
@@ -150,14 +165,14 @@ def approaching_limits(linkage: Linkage, lower: Array, upper: Array, step: Step)
         inside = linkage.lower[k] <= step.q[k] <= linkage.upper[k]
         what = "inside the margin of" if inside else "outside"
         reasons.append(f"{linkage.names[k]} is {way} {what} its {side} limit and is brought back")
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         left = np.where(velocity > 0, upper - step.q, step.q - lower)
         time = left / np.abs(velocity)
         near = (left <= (upper - lower) / 12) & (time < 30) & (left > 1e-4) & (np.abs(velocity) > 1e-6)
     for k in np.flatnonzero(near & (np.abs(step.sides) != 1)):
         way = f"{math.degrees(left[k]):.0f} degrees" if linkage.units[k] == "rad" else length_text(left[k])
-        side = "upper" if velocity[k] > 0 else "lower"
-        reasons.append(f"{linkage.names[k]} has {way} left to its {side} limit, {time[k]:.1f} s at this speed")
+        limit = _limit("upper" if velocity[k] > 0 else "lower", margin[k])
+        reasons.append(f"{linkage.names[k]} has {way} left to {limit}, {time[k]:.1f} s at this speed")
     return reasons
 
 
@@ -172,6 +187,9 @@ def held(commands: Array, dt: float | None) -> str:
         wrong = row[~np.isfinite(row)]
         if wrong.size:
             return f"held: {which} is not finite, it has {wrong[0]}"
+        farthest = row[9:][np.abs(row[9:]).argmax()]
+        if abs(farthest) > _FARTHEST:
+            return f"held: {which} is too far away, it has {farthest:g} m; {_FARTHEST:g} m is most"
         rotation = row[:9].reshape(3, 3)
         off = float(np.abs(rotation @ rotation.T - np.eye(3)).max())
         if off > _MENDABLE:
@@ -190,11 +208,12 @@ def solution_reasons(found: Solution) -> list[str]:
     locked: Mask = joint_weight_values(found.linkage, again.joint_weights) == 0
 
     def solve(goals: Sequence[Goal], start: Array, keep_limits: bool) -> Solution:
-        limited = again if keep_limits else replace(again, keep_limits=False)
+        limited = again if keep_limits else replace(again, keep_limits=False, margin=0.0)
         return limited.solve(found.linkage, goals, np.where(locked, found.q, start), progress=False)
 
     outside = may_be_outside(found.linkage, found.q, solver.keep_limits, locked)
-    reasons = unreachable(found.linkage, found.goals, found.q, found.error, solve, solver.tolerance, outside)
+    near = (solver.tolerance, outside, solver.margin)
+    reasons = unreachable(found.linkage, found.goals, found.q, found.error, solve, *near)
     unlocked = replace(again, joint_weights=None)
     if locked.any() and reasons != [REACHABLE] and unlocked.solve(found.linkage, found.goals, found.q).arrived:
         names = [name for name, held in zip(found.linkage.names, locked, strict=True) if held]
@@ -219,8 +238,9 @@ def _local_reasons(found: Solution) -> list[str]:
         if np.linalg.norm(error @ J) < 1e-6 * np.linalg.norm(error) * np.linalg.norm(J):
             stationary.append(f"singular here: no joint moves {goal.link} nearer")
     moving &= found.solver.keep_limits
-    sides = np.where(moving, 1.0 * (q >= linkage.upper - 1e-9) - (q <= linkage.lower + 1e-9), 0.0)
-    return at_limits(linkage.names, sides) or stationary
+    lower, upper, _ = margins.narrowed(linkage, found.solver.margin)
+    sides = np.where(moving, 1.0 * (q >= upper - 1e-9) - (q <= lower + 1e-9), 0.0)
+    return at_limits(linkage.names, sides, margins.sizes(linkage, found.solver.margin)) or stationary
 
 
 def unreachable(
@@ -231,6 +251,7 @@ def unreachable(
     solve: Solve,
     tolerance: Tolerance = _TOLERANCE,
     unbounded: Mask | None = None,
+    margin: Any = (0.0,),
 ) -> list[str]:
     """Why single goals were not reached, in short sentences, found by solving parts of the goals.
 
@@ -244,6 +265,7 @@ def unreachable(
         solve: solves other goals for this linkage.
         tolerance: no reason names a shortfall within it.
         unbounded: which values may be outside their limits (dof,), see `may_be_outside`; none by default.
+        margin: that ``solve`` keeps to the limits, as `Solver.margin` holds it.
     """
     unbounded = np.zeros(linkage.dof, dtype=bool) if unbounded is None else unbounded
     pairs = zip(goals, error, strict=True)
@@ -254,17 +276,18 @@ def unreachable(
         return [REACHABLE]
     if len(goals) == 1:
         unmet = _unmet_part(linkage, goals[0], q, solve, tolerance)
-        return unmet if unmet == [REACHABLE] else [*unmet, *_past_limits(linkage, goals, q, solve)]
+        return unmet if unmet == [REACHABLE] else [*unmet, *_past_limits(linkage, goals, q, solve, margin)]
     alone = [(goal, solve([goal], q, True)) for goal in goals]
     lost = [(goal, found) for goal, found in alone if not found.arrived]
     if lost:
         texts = (
-            unreachable(linkage, [goal], found.q, found.error, solve, tolerance, unbounded) for goal, found in lost
+            unreachable(linkage, [goal], found.q, found.error, solve, tolerance, unbounded, margin)
+            for goal, found in lost
         )
         return [text for several in texts for text in several]
     links = list(dict.fromkeys(goal.link for goal in goals))
     whose = names_text(links) if len(links) > 1 else f"the goals of {links[0]}"
-    return [f"{whose} can each be met, but were not found together", *_past_limits(linkage, goals, q, solve)]
+    return [f"{whose} can each be met, but were not found together", *_past_limits(linkage, goals, q, solve, margin)]
 
 
 def _too_far(linkage: Linkage, goal: Goal, error: Array, unbounded: Mask, tolerance: float = 0.0) -> list[str]:
@@ -382,8 +405,8 @@ def _too_few(linkage: Linkage, goal: Goal) -> list[str]:
     return [f"{moving} joints are too few for both"] if moving < min(span, len(components)) else []
 
 
-def _past_limits(linkage: Linkage, goals: Sequence[Goal], q: Array, solve: Solve) -> list[str]:
-    """Which joints would have to leave their limits, and how far, if that would help.
+def _past_limits(linkage: Linkage, goals: Sequence[Goal], q: Array, solve: Solve, margin: Any) -> list[str]:
+    """Which joints would have to leave their limits or enter a margin, and how far, if that would help.
 
     Alternating projections from several starts: solve without limits, clamp to the limits, solve again from there. Of
     the results that reach the goals, the one nearest to its limits is reported.
@@ -394,29 +417,33 @@ def _past_limits(linkage: Linkage, goals: Sequence[Goal], q: Array, solve: Solve
         if not found.arrived.any():
             return []
         values = _unwrapped(linkage, found.q)
-        start = linkage.clamp(values)
-    past = values - start
+        start = margins.clamp(linkage, values, margin)
+    past, wide = values - start, margins.sizes(linkage, margin)
     k = int(np.argmin(np.where(found.arrived, np.abs(past).sum(axis=-1), math.inf)))
     least = max(1e-6, 0.01 * float(np.abs(past[k]).max()))
-    reasons = [text for joint in linkage.joints for text in _past(linkage, joint, past[k], least)]
-    return reasons if len(reasons) <= 4 else [f"{len(reasons)} joints would have to be past their limits"]
+    reasons = [text for joint in linkage.joints for text in _past(linkage, joint, past[k], least, wide)]
+    margined = " or inside their margins" if wide.any() else ""
+    return reasons if len(reasons) <= 4 else [f"{len(reasons)} joints would have to be past their limits{margined}"]
 
 
-def _past(linkage: Linkage, joint: Joint, past: Array, least: float) -> list[str]:
-    """How far past its limits a joint is, if that is more than ``least``."""
+def _past(linkage: Linkage, joint: Joint, past: Array, least: float, margin: Array) -> list[str]:
+    """How far past its limits a joint is, or inside the margins (dof,) of them, if that is more than ``least``."""
     if not joint.dof:
         return []
     first = linkage._sources[joint.name].first
-    far = past[first : first + joint.dof]
+    far, wide = past[first : first + joint.dof], margin[first : first + joint.dof]
     if joint.kind is Kind.BALL:
         angle = float(np.linalg.norm(far))
-        return [f"{joint.name} would have to be {angle_text(angle)} past its limits"] if angle > least else []
-    return [
-        f"{name} would have to be {angle_text(abs(x)) if unit == 'rad' else length_text(abs(x))} past its "
-        f"{'upper' if x > 0 else 'lower'} limit"
-        for name, unit, x in zip(linkage.names[first : first + joint.dof], joint.units, far, strict=True)
-        if abs(x) > least
-    ]
+        where = "its limits" if not wide.any() else "the margin of its limits"
+        return [f"{joint.name} would have to be {angle_text(angle)} past {where}"] if angle > least else []
+    reasons = []
+    for name, unit, x, width in zip(linkage.names[first : first + joint.dof], joint.units, far, wide, strict=True):
+        if abs(x) > least:
+            within = abs(x) <= width
+            size, where = (abs(x), "inside the margin of") if within else (abs(x) - width, "past")
+            way = angle_text(size) if unit == "rad" else length_text(size)
+            reasons.append(f"{name} would have to be {way} {where} its {'upper' if x > 0 else 'lower'} limit")
+    return reasons
 
 
 def _unwrapped(linkage: Linkage, q: Array) -> Array:

@@ -45,8 +45,21 @@ def solve(
 
 
 def own_goals(goals: Sequence[Goal]) -> list[Goal]:
-    """The same goals, with NumPy arrays and no memory of another library."""
-    return [goal if goal._frame is not None or goal._given is None else with_numbers(goal, {}) for goal in goals]
+    """The same goals, with NumPy arrays and no memory of another library; arrays of a GPU are copied."""
+    return [goal if goal._frame is not None or goal._given is None else _own(goal, goal._given) for goal in goals]
+
+
+def _own(goal: Goal, arrays: Given) -> Goal:
+    if not arrays.is_on_gpu:
+        return with_numbers(goal, {})
+    numbers = {}
+    for name in ("position", "orientation", "direction", "look_at", "pole"):
+        array = getattr(goal, name)
+        if array is not None:
+            numbers[name] = np.array(arrays.host(array), dtype=float)
+            if not np.isfinite(numbers[name]).all():
+                raise BadInput(f"{name} of the goal for {goal.link!r} must be finite")
+    return with_numbers(goal, numbers)
 
 
 def in_arrays(found: Solution, arrays: Given) -> Solution:
@@ -78,6 +91,8 @@ def solve_compiled(find: CompiledSolver, goal: Any, start: Any, out: Any) -> Any
     if arrays is None:
         raise BadInput(f"goal must be a frame, got {_check.short(goal)}")
     if arrays.is_on_gpu:
-        raise BadInput("a compiled solver takes one goal of the CPU; for goals on a GPU use Solver.solve")
+        from supple._solve import on_gpu
+
+        return on_gpu.solve_compiled(find, goal, start, arrays)
     q = find(arrays.host(goal), arrays.host(start))
     return None if q is None else arrays.back(in_precision(find.linkage, q, find.solver, arrays))

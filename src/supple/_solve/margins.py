@@ -36,7 +36,7 @@ def checked_margin(given: ArrayLike) -> tuple[float, ...]:
 def narrowed(linkage: Linkage, margin: Any) -> tuple[Array, Array, list[Any]]:
     """Position limits (dof,) and those of ball joints, narrower by a margin on each side.
 
-    One number takes at most a quarter of a joint's range from each end. A margin of its own that leaves a joint no room
+    One number takes at most a quarter of a joint's range from each end. A margin of its own that leaves no range
     is refused.
     """
     lower, upper, balls = linkage.lower, linkage.upper, encoding.balls(linkage)
@@ -51,9 +51,23 @@ def narrowed(linkage: Linkage, margin: Any) -> tuple[Array, Array, list[Any]]:
         row = np.minimum(row, _LARGEST_SHARE * span)
     elif (2 * row > span).any():
         k = int(np.argmax(2 * row > span))
-        raise BadInput(f"margin leaves {linkage.names[k]} no room: it is {row[k]:g} of a range of {span[k]:g}")
+        raise BadInput(f"margin leaves {linkage.names[k]} no range: it is {row[k]:g} of a range of {span[k]:g}")
     narrow = [_narrowed_ball(ball, float(row[ball[0] : ball[0] + 3].max())) for ball in balls]
     return lower + row, upper - row, narrow
+
+
+def sizes(linkage: Linkage, margin: Any) -> Array:
+    """How much narrower the limits of each value of q are on each side (dof,); 0 where there is no limit.
+
+    The values of a ball joint have the larger of what its cone and its twist lose.
+    """
+    lower, upper, balls = narrowed(linkage, margin)
+    with np.errstate(invalid="ignore"):
+        less = np.fmax(lower - linkage.lower, linkage.upper - upper)
+    row: Array = np.where(np.isfinite(less), less, 0.0)
+    for whole, narrow in zip(encoding.balls(linkage), balls, strict=True):
+        row[whole[0] : whole[0] + 3] = max(whole[2] - narrow[2], narrow[3] - whole[3])
+    return row
 
 
 def _narrowed_ball(ball: tuple[int, Sequence[float], float, float, float], margin: float) -> tuple[Any, ...]:

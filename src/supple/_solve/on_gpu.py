@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +12,11 @@ import numpy as np
 from supple import _check
 from supple._arrays.given import Given
 from supple._arrays.gpu import Call
-from supple._arrays.result import exchanged_later
+from supple._arrays.result import Later, exchanged_later
 from supple._cuda import driver
-from supple._cuda.blocks import NONE, Part, numbers
+from supple._cuda.blocks import NONE, Numbers, Part, frame_goal, numbers
 from supple._cuda.driver import DeviceArray
-from supple._cuda.search import DeviceSolver
+from supple._cuda.search import DeviceSolver, Found
 from supple._solve import batch, search
 from supple.errors import BadInput
 from supple.frame import Array
@@ -25,9 +25,11 @@ from supple.linkage import Linkage
 from supple.solution import Outcome, Solution
 
 if TYPE_CHECKING:
+    from supple._solve.compiled_solver import CompiledSolver
     from supple.solver import Solver
 
 _CACHE = "_solvers_on_gpus"
+_FRAMES = "_frame_solvers_on_gpus"
 _MOST = 16  # compiled solvers on GPUs that a linkage keeps
 
 
@@ -51,18 +53,83 @@ def solve(
         parts, math.prod(shape), call.stream, starts=begin, wanted=solutions or 0, dtype=arrays.dtype
     )
     call.finish()
-    tail = () if solutions is None else (solutions,)
-    made = {
-        "q": call.back(found.q, *shape, *tail, dof),
-        "outcomes": call.back(found.outcome, *shape, *tail),
-        "iterations": call.back(found.iterations, *shape, *tail),
-        "starts": call.back(found.restarts, *shape, *tail),
+    return _solution(solver, linkage, goals, shape, solutions, found, call)
+
+
+def solve_frames(solver: Solver, linkage: Linkage, goal: Goal) -> Solution:
+    """The same for a goal that is frames of a GPU and nothing else, by the shortest way: a small solve takes
+    microseconds there."""
+    arrays, frames = goal._given, goal._frames
+    assert arrays is not None
+    library, dtype, ordinal = arrays.library, arrays.dtype, arrays.place[1]
+    stream, strides = library.stream(frames, ordinal), library.strides(frames)
+    if stream is None or strides is None or len(strides) > 3 or library.dtype(frames) != dtype.name:
+        return solve(solver, linkage, (goal,), None, None, arrays)
+    device_solver = _frame_solver_on(linkage, goal, solver, ordinal)
+    pointer, size, single = library.address(frames) or 0, dtype.itemsize, dtype.itemsize == 4
+    shape = tuple(frames.shape[:-2])
+    row, line, inner = strides if shape else (0, *strides)
+    position = Numbers(pointer + 3 * inner * size, row, 0, line, single)
+    part = position, Numbers(pointer, row, line, inner, single), NONE
+    found = device_solver.solve((part,), shape[0] if shape else 1, stream, dtype=dtype)
+    return _solution(solver, linkage, (goal,), shape, None, found, Call(arrays, stream))
+
+
+def _solution(
+    solver: Solver,
+    linkage: Linkage,
+    goals: Sequence[Goal],
+    shape: tuple[int, ...],
+    solutions: int | None,
+    found: Found,
+    call: Call,
+) -> Solution:
+    """Results on a GPU as a solution whose arrays are made when they are read."""
+    arrays, dof, tail = call.arrays, linkage.dof, () if solutions is None else (solutions,)
+
+    def outcomes() -> Any:
+        return call.back(found.outcome, *shape, *tail)
+
+    def error(name: str) -> Any:
+        return arrays.library.contiguous(call.back(getattr(found, name), *shape, 1), arrays.dtype)
+
+    makers: dict[str, Callable[[], Any]] = {
+        "q": lambda: call.back(found.q, *shape, *tail, dof),
+        "outcomes": outcomes,
+        "iterations": lambda: call.back(found.iterations, *shape, *tail),
+        "starts": lambda: call.back(found.restarts, *shape, *tail),
+        "arrived": lambda: outcomes() == Outcome.ARRIVED.value,
     }
-    made["arrived"] = made["outcomes"] == Outcome.ARRIVED.value
     if len(goals) == 1 and not solutions:
-        for name, errors in (("distance", found.position_error), ("angle", found.angle_error)):
-            made[name] = arrays.library.contiguous(call.back(errors, *shape, 1), arrays.dtype)
-    return exchanged_later(Solution, _Later(linkage, goals, shape, tail, found, solver, arrays), made, arrays)
+        makers["distance"] = lambda: error("position_error")
+        makers["angle"] = lambda: error("angle_error")
+    plain = _Later(linkage, goals, shape, tail, found, solver, arrays)
+    return exchanged_later(Solution, plain, Later(makers), arrays)
+
+
+def solve_compiled(find: CompiledSolver, goal: Any, start: Any, arrays: Given) -> Any:
+    """The call of a compiled solver with a goal in the memory of a GPU: joint values (dof,) there, or None.
+
+    It waits for the GPU: whether there is a result is known only then.
+    """
+    linkage, goals, dof = find.linkage, find.goals, find.linkage.dof
+    shapes = ((4, 4),) if len(goals) == 1 else ()
+    if tuple(goal.shape) not in (*shapes, (len(goals), 4, 4)):
+        wanted = "(4, 4)" if len(goals) == 1 else f"({len(goals)}, 4, 4)"
+        raise BadInput(f"goal must have shape {wanted}, not {tuple(goal.shape)}; for many use Solver.solve")
+    if start is not None and tuple(start.shape) != (dof,):
+        raise BadInput(f"start must have shape ({dof},), not {tuple(start.shape)}")
+    device_solver, call = _solver_on(linkage, goals, find.solver, arrays.place[1], None), Call(arrays)
+    frames = call.rows(goal, 2)
+    size = 16 * frames.dtype.itemsize
+    parts = [
+        frame_goal(driver.wrapped(frames.pointer + size * k, (4, 4), frames.dtype, call.ordinal, call.stream, frames))
+        for k in range(len(goals))
+    ]
+    begin = None if start is None else call.rows(start, 1).reshape(dof)
+    found = device_solver.solve(parts, 1, call.stream, starts=begin, dtype=arrays.dtype)
+    met = int(driver.download(found.outcome)[0]) == Outcome.ARRIVED.value
+    return call.back(found.q, dof) if met else None
 
 
 def _parts(call: Call, goal: Goal, shape: tuple[int, ...]) -> Part:
@@ -125,7 +192,13 @@ def solve_chunks(solver: Solver, request: batch.Request) -> Solution:
     places: list[list[Any]] = []
     for goal in goals:
         places.append([])
-        for array, last in zip(batch.parts(goal, shape), (1, 2, 1), strict=True):
+        parts_of = batch.parts(goal, shape)
+        frames = _frames_of(*parts_of[:2])
+        if frames is not None:
+            places[-1] = [(len(inputs), 0), (len(inputs), 0), None]
+            inputs.append(frames)
+            continue
+        for array, last in zip(parts_of, (1, 2, 1), strict=True):
             rows = None if array is None else np.ascontiguousarray(array)
             if rows is None or rows.ndim == last:  # none, or one for all rows
                 places[-1].append(None if rows is None else _for_all(rows, last, ordinal))
@@ -136,18 +209,31 @@ def solve_chunks(solver: Solver, request: batch.Request) -> Solution:
     if begin is not None:
         inputs.append(begin)
     q = np.empty((count, *tail, dof)) if request.out is None else request.out.reshape(count, dof)
-    report = [np.empty((count, *tail), np.int32) for _ in range(3)]
+    report = np.empty((3, count, *tail), np.int64)
 
     def work(given: list[DeviceArray], stream: int) -> list[DeviceArray]:
         rows = given[0].shape[0] if given else 1
-        parts = [(_part(given, a), _part(given, b), _part(given, c)) for a, b, c in places]
+        parts = [_parts_of(given, place) for place in places]
         starts = None if begin is None else given[-1]
         found = device_solver.solve(parts, rows, stream, starts=starts, wanted=wanted)
         return [found.q, found.outcome, found.iterations, found.restarts]
 
     driver.in_chunks(inputs, [q, *report], work, ordinal)
-    columns = np.stack([column.astype(np.int64) for column in report])
-    return Solution._from_rows(linkage, goals, shape, tail, q, columns, solver)
+    return Solution._from_rows(linkage, goals, shape, tail, q, report, solver)
+
+
+def _frames_of(position: Array | None, orientation: Array | None) -> Array | None:
+    """The first three lines of frames (rows, 3, 4) whose parts these are; None if they are not."""
+    if position is None or orientation is None or position.ndim != 2 or orientation.ndim != 3:
+        return None
+    base = position.base
+    if base is None or base is not orientation.base or base.shape != (len(position), 4, 4):
+        return None
+    begin = base.ctypes.data
+    whole = base.dtype == float and base.flags.c_contiguous
+    same = position.ctypes.data == begin + 24 and orientation.ctypes.data == begin
+    lines: Array = base[:, :3]
+    return lines if whole and same and orientation.strides == lines[..., :3].strides else None
 
 
 def _for_all(row: Array, last: int, ordinal: int) -> Any:
@@ -156,6 +242,12 @@ def _for_all(row: Array, last: int, ordinal: int) -> Any:
     found = numbers(array, last)
     found.owner = array  # a struct keeps no reference to the memory
     return found
+
+
+def _parts_of(given: list[DeviceArray], place: list[Any]) -> Part:
+    if isinstance(place[0], tuple) and not place[0][1]:
+        return frame_goal(given[place[0][0]])
+    return _part(given, place[0]), _part(given, place[1]), _part(given, place[2])
 
 
 def _part(given: list[DeviceArray], place: Any) -> Any:
@@ -170,10 +262,19 @@ def ordinal_of(device: str) -> int:
 
 
 def _shape(goals: list[tuple[int, ...]], start: tuple[int, ...] | None) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(*goals, *(() if start is None else (start,)))
-    except ValueError as error:
-        raise BadInput(f"the leading axes of goals and start must broadcast: {error}") from None
+    return _check.leading_axes(*goals, *(() if start is None else (start,)), what="goals and start")
+
+
+def _frame_solver_on(linkage: Linkage, goal: Goal, solver: Solver, ordinal: int) -> DeviceSolver:
+    """The compiled search for frames of a link: only the link is looked up."""
+    cache: dict[Any, Any] = linkage.__dict__.setdefault(_FRAMES, {})
+    known = cache.get((goal.link, ordinal))
+    if known is None or not (known[0] is solver or known[0] == solver):
+        if len(cache) >= _MOST:
+            cache.clear()
+        known = cache[goal.link, ordinal] = (solver, _solver_on(linkage, (goal,), solver, ordinal, None))
+    found: DeviceSolver = known[1]
+    return found
 
 
 def _solver_on(

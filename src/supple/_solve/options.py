@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from numpy.typing import ArrayLike
 
-from supple import _check, _renamed
+from supple import _check, _renamed, method
 from supple._solve.arguments import hashable_weights
 from supple._solve.margins import checked_margin
 from supple._solve.scheme import DampingFunction
 from supple._solve.tolerance import Tolerance
 from supple.damping import Damping, from_option
-from supple.errors import SYNONYMS, BadInput, UnknownOption, unknown_option
+from supple.errors import SYNONYMS, BadInput, UnknownOption, near_matches, unknown_option
 from supple.method import Method
 from supple.prefer import Preference
 
@@ -109,6 +109,11 @@ def _check_types(solver: Solver) -> None:
 def _not_made(value: object, option: str, example: str) -> BadInput:
     """The error for an option that is not a value of its module; its functions are to be called."""
     module = f"supple.{option}"
+    if option == "method" and isinstance(value, str):
+        known = _renamed.OTHER_WORDS_FOR_METHODS.get(value.lower(), value)
+        near = [known] if known in method.names() else near_matches(known, method.names())
+        if near:
+            return BadInput(f"method must be a value of {module}; write {' or '.join(f'method.{n}()' for n in near)}")
     if callable(value) and getattr(value, "__module__", "") == module:
         return BadInput(f"{option} must be a value of {module}; write {option}.{getattr(value, '__name__', '')}()")
     return BadInput(f"{option} must be a value of {module}, such as {example}, got {_check.short(value)}")

@@ -31,6 +31,7 @@ NEAR = 0.5
 LEVELS = 3
 """Most different priorities among the goals of one solve."""
 _PRIORITY_WEIGHT = 1e-3  # of a priority relative to the one before it
+_LEAST_WEIGHT = 1e-3  # of the strongest row; below, all are scaled up
 
 
 def solve(solver: Solver, request: batch.Request) -> Solution:
@@ -94,12 +95,14 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.S
     levels = sorted({goal.priority for goal in goals})
     pairs = zip(encoding.targets(linkage, goals), goals, strict=True)
     targets = [_scaled(target, _PRIORITY_WEIGHT ** levels.index(goal.priority)) for target, goal in pairs]
+    lengths = [encoding.goal_length(linkage, goal) for goal in goals]
+    strongest = encoding.strongest_weight(targets, lengths)
+    if strongest < _LEAST_WEIGHT:  # only the ratio of weights counts, and the damping of a step has a least value
+        targets = [_scaled(target, 1.0 / strongest) for target in targets]
     lower, upper, balls = margins.narrowed(linkage, solver.margin)
     if not solver.keep_limits:
         lower, upper = np.full(linkage.dof, -math.inf), np.full(linkage.dof, math.inf)
-    lengths = [encoding.goal_length(linkage, goal) for goal in goals]
-    usable = [length for length in lengths if 0 < length < math.inf]
-    sizes = encoding.natural_units(linkage, max(usable) if usable else math.pi)
+    sizes = encoding.natural_units(linkage, lengths)
     farthest, base = encoding.goal_reach(linkage, goals[0])
     farthest += float(np.linalg.norm(targets[0][3]))
     weights = encoding.joint_weight_values(linkage, solver.joint_weights)

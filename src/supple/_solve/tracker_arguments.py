@@ -14,6 +14,8 @@ from supple.frame import Array
 from supple.goal import Goal
 from supple.linkage import Linkage
 
+_SMALLEST_BOUND = 1e-12  # of accelerations and jerks: squares and ratios of smaller ones have no digits
+
 
 def seconds(value: float, name: str, most: float, has_filter: bool) -> float:
     """A time of an option that filters commands, checked; `has_filter`: the method filters them."""
@@ -45,9 +47,13 @@ def status_slack(goal: Goal, target: encoding.Target) -> list[float]:
 def bounds(linkage: Linkage, given: ArrayLike | None, what: str, known: Array, otherwise: Array) -> Array:
     """Bounds (dof,): the smaller of those given and known, or else a default."""
     if given is None:
-        return np.where(np.isfinite(known), known, otherwise)
-    row = _check.one_or_each(given, linkage.dof, what)
-    if not (np.isfinite(row) & (row > 0)).all():
-        raise BadInput(f"{what} must be finite and positive, got {_check.short(given)}")
-    smaller: Array = np.minimum(row, known)
+        smaller: Array = np.where(np.isfinite(known), known, otherwise)
+    else:
+        row = _check.one_or_each(given, linkage.dof, what)
+        if not (np.isfinite(row) & (row > 0)).all():
+            raise BadInput(f"{what} must be finite and positive, got {_check.short(given)}")
+        smaller = np.minimum(row, known)
+    tiny = (smaller > 0) & (smaller < _SMALLEST_BOUND)  # 0: a joint that does not move
+    if tiny.any():
+        raise BadInput(f"{what} must be at least {_SMALLEST_BOUND:g}, got {smaller[tiny].min():g}")
     return smaller

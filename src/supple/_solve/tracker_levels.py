@@ -11,8 +11,6 @@ from supple._solve import encoding
 from supple.frame import Array
 from supple.goal import Goal
 
-ROTATIONS = range(3, 8)  # the components of an error that are angles
-
 
 class Levels(NamedTuple):
     """As the core takes them."""
@@ -23,9 +21,6 @@ class Levels(NamedTuple):
     """The rank that each level adds to those before."""
     first: int
     """How many levels are of the first goals."""
-    position_first: list[int]
-    """The level of each row where position comes before orientation; none if it cannot."""
-    position_ranks: list[int]
 
 
 def levels_of(goals: Sequence[Goal], reaches: Sequence[float], samples: Sequence[Array]) -> Levels:
@@ -35,18 +30,15 @@ def levels_of(goals: Sequence[Goal], reaches: Sequence[float], samples: Sequence
     arm with five joints, its position comes before its orientation.
     """
     keys: list[tuple[int, int]] = []
-    turns: list[int] = []
     for goal, length in zip(goals, reaches, strict=True):
         components = goal._without_slack()._rows(length)[0]
         rows = [sample[len(keys) : len(keys) + len(components)] for sample in samples]
         split = max(map(encoding.rank_of, rows)) < len(components)
-        keys += [(goal.priority, int(split and component in ROTATIONS)) for component in components]
-        turns += [int(component in ROTATIONS) for component in components]
+        keys += [(goal.priority, int(split and component in encoding.ROTATIONS)) for component in components]
     order = sorted(set(keys))
     levels = [order.index(key) for key in keys]
     first = sum(priority == order[0][0] for priority, _ in order)
-    position_first = turns if len(order) == 1 and len(set(turns)) == 2 else []
-    return Levels(levels, _ranks(samples, levels), first, position_first, _ranks(samples, position_first))
+    return Levels(levels, _ranks(samples, levels), first)
 
 
 def _ranks(samples: Sequence[Array], levels: Sequence[int]) -> list[int]:

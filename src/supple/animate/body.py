@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -57,12 +59,10 @@ class Body:
 
     def length(self, first: str, second: str) -> float:
         """The distance between the beginnings of two parts at rest, in metres; the mean of both sides."""
-        lengths = [
-            np.linalg.norm(self.position(f"{side}_{first}") - self.position(f"{side}_{second}")) for side in SIDES
-        ]
-        return float(np.mean(lengths))
+        ways = (self.position(f"{side}_{first}") - self.position(f"{side}_{second}") for side in SIDES)
+        return sum(math.hypot(*way) for way in ways) / len(SIDES)
 
-    @property
+    @cached_property
     def leg(self) -> float:
         """Length of a straight leg, from the hip to the sole, in metres."""
         ankle = [self.position(f"{side}_foot")[2] - self.sole_height(side) for side in SIDES]

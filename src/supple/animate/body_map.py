@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from supple import _check
 from supple._linkage.argument import checked_linkage
 from supple.animate.body_names import NEEDED, PARTS, matched
@@ -52,16 +54,21 @@ class BodyMap:
                 raise unknown("body part", part, PARTS)
         missing = [part for part in NEEDED if part not in self.links]
         if missing:
-            raise BadInput(f"a body needs links for {', '.join(missing)}; give them in a map")
+            raise BadInput(
+                f"a body needs links for {', '.join(missing)}; add them: "
+                f'BodyMap.of(linkage, {{"{missing[0]}": "NAME OF A LINK", ...}})'
+            )
         for name, point in self.soles.items():
             if name not in _POINTS:
                 raise unknown("point of a sole", name, _POINTS)
-            if len(point) != 3:
-                raise BadInput(f"{name} must be three numbers in metres, got {_check.short(point)}")
+            _point(point, name)
 
     @classmethod
     def of(cls, linkage: Linkage, changes: Mapping[str, str] | None = None) -> BodyMap:
         """The map of a linkage by the names of its links; ``changes`` replaces or adds some parts.
+
+        Pelvis, chest and head that have no usual name are found from the limbs: the links that carry both legs, both
+        arms, and neither.
 
         Raises `BadInput` with the parts that no name fits, and `UnknownName` for links that are not there.
         """
@@ -69,10 +76,11 @@ class BodyMap:
         changed = {} if changes is None else changes
         if not isinstance(changed, Mapping):
             raise BadInput(f"changes must be a mapping: links by parts, got {_check.short(changes)}")
-        links = {**matched(link.name for link in linkage.links), **changed}
+        links = {**found_parts(linkage), **changed}
         for name in links.values():
             if not isinstance(name, str) or name not in linkage._link_named:
                 raise unknown("link", name, linkage._link_named)
+        _check_complete(linkage, links)
         soles: dict[str, Point] = {}
         for side in ("left", "right"):
             known = _KNOWN_SOLES.get(links.get(f"{side}_foot", ""))
@@ -94,15 +102,87 @@ class BodyMap:
             or not isinstance(data.get("soles", {}), Mapping)
         ):
             raise BadInput(f'a map has "links" and "soles", both objects; got {_check.short(data)}')
-        found = cls.of(linkage, data.get("links"))
+        filled = {part: not (isinstance(link, str) and link == "") for part, link in data.get("links", {}).items()}
+        given = {part: link for part, link in data.get("links", {}).items() if filled[part]}
+        found = cls.of(linkage, given)
         soles = {name: _point(value, name) for name, value in data.get("soles", {}).items()}
         return cls(found.links, {**found.soles, **soles})
 
 
+def found_parts(linkage: Linkage) -> dict[str, str]:
+    """The links of those body parts that are found by the names of a linkage's links."""
+    return _with_trunk(linkage, matched(link.name for link in linkage.links))
+
+
+def _check_complete(linkage: Linkage, links: Mapping[str, str]) -> None:
+    """Raises `BadInput` if a part of the body is missing, with the line to write."""
+    missing = [part for part in NEEDED if part not in links]
+    if not missing:
+        return
+    found = [part for part in NEEDED if part in links]
+    if not found:
+        raise BadInput(
+            f"no link of {linkage.name!r} is named like a part of a body with two arms and two legs. If it has them, "
+            f'say which: BodyMap.of(linkage, {{"{missing[0]}": "NAME OF A LINK", ...}}), or in a shell '
+            "supple retarget ... --write-map map.json"
+        )
+    raise BadInput(
+        f"{linkage.name!r} is no whole body: no link is named like its {_in_words(missing)}. Say which: "
+        f'BodyMap.of(linkage, {{"{missing[0]}": "NAME OF A LINK", ...}}), or in a shell '
+        "supple retarget ... --write-map map.json"
+    )
+
+
+def _in_words(parts: list[str]) -> str:
+    """Names of parts, those of both sides together: "left and right hand"."""
+    words: list[str] = []
+    for part in parts:
+        side, _, rest = part.partition("_")
+        if side == "right" and f"left_{rest}" in parts:
+            continue
+        both = side == "left" and f"right_{rest}" in parts
+        words.append((f"left and right {rest}" if both else part).replace("_", " "))
+    return ", ".join(words)
+
+
+def _with_trunk(linkage: Linkage, links: dict[str, str]) -> dict[str, str]:
+    """The links of body parts, with pelvis, chest and head from the limbs that they carry, if names do not say them."""
+    parents = {joint.child: joint.parent for joint in linkage.joints}
+
+    def carriers(link: str) -> list[str]:
+        """The links that carry a link, the nearest first."""
+        found = []
+        while link in parents:
+            link = parents[link]
+            found.append(link)
+        return found
+
+    def carrier_of_both(part: str) -> str | None:
+        sides = [links.get(f"{side}_{part}") for side in ("left", "right")]
+        if None in sides:
+            return None
+        left, right = (carriers(side) for side in sides if side is not None)
+        return next((link for link in left if link in right), None)
+
+    found = dict(links)
+    pelvis, chest = carrier_of_both("thigh"), carrier_of_both("upper_arm")
+    if pelvis is not None:
+        found.setdefault("pelvis", pelvis)
+    if chest is not None and chest != found.get("pelvis") and found.get("chest", pelvis) in carriers(chest):
+        found["chest"] = chest  # of several joints of a spine, the one with the arms
+    if "head" not in found and "chest" in found:
+        limbs = {one for part in links.values() for one in (part, *carriers(part))}
+        above = [j.child for j in linkage.joints if j.parent == found["chest"] and j.dof and j.child not in limbs]
+        while len(above) == 1:
+            found["head"] = above[0]
+            above = [joint.child for joint in linkage.joints if joint.parent == above[0] and joint.dof]
+    return found
+
+
 def _point(value: Any, name: str) -> Point:
     array = _check.numbers(value, name, "(3,)")
-    if array.shape != (3,):
-        raise BadInput(f"{name} must be three numbers in metres, got {_check.short(value)}")
+    if array.shape != (3,) or not np.isfinite(array).all():
+        raise BadInput(f"{name} must be three finite numbers in metres, got {_check.short(value)}")
     return float(array[0]), float(array[1]), float(array[2])
 
 
@@ -112,6 +192,22 @@ def save_maps(path: str | os.PathLike[str], source: BodyMap, target: BodyMap) ->
     text = json.dumps(dict(zip(("source", "target"), (one.to_dict() for one in maps), strict=True)), indent=2)
     with atomic.replacing(_check.file_name(path)) as new:
         new.write_text(text + "\n", encoding="utf-8")
+
+
+def save_incomplete_maps(path: str | os.PathLike[str], source: Linkage, target: Linkage) -> dict[str, list[str]]:
+    """Write maps with the parts that were found by names, and "" for the others, which are to be filled in.
+
+    Returns the parts that are missing, for "source" and "target".
+    """
+    maps, missing = {}, {}
+    for key, linkage in (("source", source), ("target", target)):
+        found = found_parts(linkage)
+        missing[key] = [part for part in NEEDED if part not in found]
+        parts = [part for part in PARTS if part in found or part in NEEDED]
+        maps[key] = {"links": {part: found.get(part, "") for part in parts}, "soles": {}}
+    with atomic.replacing(_check.file_name(path)) as new:
+        new.write_text(json.dumps(maps, indent=2) + "\n", encoding="utf-8")
+    return missing
 
 
 def load_maps(path: str | os.PathLike[str], source: Linkage, target: Linkage) -> tuple[BodyMap, BodyMap]:

@@ -8,7 +8,7 @@ import os
 import numpy as np
 
 from supple import _check
-from supple._figure.convention import UNITS
+from supple._figure.convention import UNITS, Convention
 from supple.animate.body_names import matched
 from supple.errors import BadInput
 from supple.frame import Array, Frame
@@ -40,7 +40,7 @@ def load_clip(path: str | os.PathLike[str], *, up: str | None = None, unit: floa
             return _standing(Motion.load(path, up=up, unit=unit))
     clip = Motion.load(path, up="z" if reader.is_figure(path) else None)  # with the axes of the file
     leg = _leg(clip.linkage)
-    axis = up if up is not None else _up(clip, "xyz"[int(np.argmax(np.abs(leg)))])
+    axis = up if up is not None else up_axis(clip, "z") or "y"
     length = float(np.linalg.norm(leg))
     if unit is None:
         unit = 1.0
@@ -51,13 +51,21 @@ def load_clip(path: str | os.PathLike[str], *, up: str | None = None, unit: floa
     return _standing(loaded)
 
 
-def _up(clip: Motion, axis: str) -> str:
-    """The axis of the legs at rest; or y, if they are along it in the motion and across it at rest.
+def up_axis(clip: Motion, read_as: str) -> str | None:
+    """The axis of its file along which a figure's legs stand; None if it has none that are known by their names.
 
-    Such are files that were turned to y up by their root channels alone. Both formats mostly have y up.
+    That is the axis of the legs at rest; or y, if they are along it in the motion and across it at rest: such are files
+    that were turned to y up by their root channels alone. Both formats mostly have y up.
+
+    Args:
+        clip: what was read.
+        read_as: the axis that was taken for up when it was read.
     """
-    mean = _from_feet_to_hips(clip.linkage, clip.q[:: max(1, len(clip) // 100)]).mean(axis=0)
-    return "y" if mean[1] > _ALONG else axis
+    if not _has_legs(clip.linkage):
+        return None
+    back = Convention(read_as).turn.rotation.T  # from the world's axes to the file's
+    mean = back @ _from_feet_to_hips(clip.linkage, clip.q[:: max(1, len(clip) // 100)]).mean(axis=0)
+    return "y" if mean[1] > _ALONG else "xyz"[int(np.argmax(np.abs(back) @ _leg(clip.linkage)))]
 
 
 def _standing(clip: Motion) -> Motion:
@@ -98,7 +106,11 @@ def _leg(linkage: Linkage) -> Array:
     """How far the bones of a leg reach along each axis at rest (3,), in the file's units."""
     parts = matched(link.name for link in linkage.links)
     if not _has_legs(linkage):
-        raise BadInput(f"{linkage.name!r} has no links named as thighs, shanks and feet; give its up axis and its unit")
+        names = _check.short(", ".join(link.name for link in linkage.links))
+        raise BadInput(
+            f"{linkage.name!r} has no links named like thighs, shanks and feet, by which up and the unit are found; "
+            f'give both: up="y", unit="cm" (in a shell --up y --unit cm). Its links are {names}'
+        )
     frames = linkage.frames(linkage.rest)
     ways = np.zeros(3)
     for first, second in (("thigh", "shank"), ("shank", "foot")):

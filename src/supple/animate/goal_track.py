@@ -25,6 +25,20 @@ class GoalKey:
     """Whether the path stops at the key."""
 
 
+@dataclass(frozen=True)
+class MissedGoal:
+    """A key goal whose position a motion does not reach."""
+
+    time: float
+    """Of the key, in seconds."""
+    link: str
+    distance: float
+    """From the position that was asked, in metres."""
+
+    def __str__(self) -> str:
+        return f"at {self.time:g} s {self.link} is {self.distance:.3g} m away from its key goal"
+
+
 @dataclass(frozen=True, eq=False)
 class GoalTrack:
     """Key goals of one link that differ only in their numbers, in the order of their times."""

@@ -2,41 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from supple import method
-from supple._solve import batch, compilation
+from supple import _core
+from supple._solve import search
 from supple._solve.tolerance import Tolerance
-from supple.animate.body import Body
+from supple.animate.body import SIDES, Body
 from supple.animate.pose_targets import PoseTargets
+from supple.animate.smoothing import kernel
 from supple.frame import Array, Frame
-from supple.goal import Goal, take_rows
+from supple.goal import Goal
 from supple.joint import Joint, Kind
 from supple.link import Link
 from supple.linkage import Linkage
-from supple.solution import Outcome
 from supple.solver import Solver
 
-_ITERATIONS = 12
-_SEARCH_ITERATIONS = 1000
-_DAMPING = 1e-5
+_STEPS = 20  # most steps of a descent
 _PULL = 0.15  # part of the way to the rest pose that each frame begins with: it leads a limb out of a wrong fold
-_POLE_WEIGHT = 0.3
+_POLE_WEIGHT = 0.1
+_FOOT_WEIGHT, _FOOT_TURN_WEIGHT = 30.0, 3.0
 _HAND_TURN_WEIGHT = 0.15
 """Of the orientation of a hand, beside its position: where both cannot be met, the position wins."""
 _LEAST_LEG_DOF = 7  # from which a leg can choose where its knee points
 _LEAST_ARM_DOF = 7
+_ELBOW_SPEED = 10.0  # rad/s: most that an elbow turns about the line from the shoulder to the hand
+_ELBOW_WIDTHS, _ELBOW_WIDEST = 5.0, 100.0  # of its filter: in widths of that of the clip, and in frames
+_RUNS = 8  # of rows that are solved side by side
 _TOLERANCE = Tolerance(position=1e-5, angle=1e-5)
 
 
 class Limb:
     """The joints between two links of a body, with goals for its end in the axes of its base."""
 
-    def __init__(self, linkage: Linkage, base: str, tip: str, keep: Sequence[str] = ()) -> None:
-        """The limb from ``base`` to ``tip``; the joints named in ``keep`` stay at rest."""
+    def __init__(
+        self,
+        linkage: Linkage,
+        base: str,
+        tip: str,
+        goals: Callable[[int], list[Goal]],
+        keep: Sequence[str] = (),
+    ) -> None:
+        """The limb from ``base`` to ``tip``; the joints named in ``keep`` stay at rest.
+
+        ``goals`` gives goals of the kinds that the limb is solved for, by its degrees of freedom; their numbers do not
+        count.
+        """
         part = linkage.part(base, tip)
         self.linkage = part.locked([joint.name for joint in part.joints if joint.name in keep and joint.dof])
         self.base, self.tip = base, tip
@@ -44,37 +58,29 @@ class Limb:
         self.columns = np.array([places[name] for name in self.linkage.names], dtype=int)
         self.all_arrived = False
         """Whether all frames of the last `solve` met their goals."""
-        self._solver = Solver(
-            method=method.damped(),
-            damping=_DAMPING,
-            max_iterations=_ITERATIONS,
-            tolerance=_TOLERANCE,
-            limit_escapes=0,  # a jump to the other end of a joint's range is not a motion
-        )
+        self.goals = goals(self.linkage.dof)
+        self._solver = Solver(tolerance=_TOLERANCE)
 
-    def solve(self, goals: Sequence[Goal], start: Array, chained: bool) -> Array:
-        """Joint values (n, dof) of the limb for n goals each, from ``start`` (n, dof).
+    @cached_property
+    def _search(self) -> _core.SearchSolver:
+        return search.compiled(self.linkage, self.goals, self._solver)
 
-        With ``chained`` each frame starts where the one before it ended, drawn a little to its row of ``start``.
+    def solve(self, goals: Array, start: Array, chained: bool, max_steps: int = _STEPS) -> Array:
+        """Joint values (n, dof) of the limb from ``start`` (n, dof), in at most ``max_steps`` steps.
+
+        ``goals`` (n, goals, 12) are the numbers of its goals, as the core reads them. With ``chained`` each frame
+        starts where the one before it ended, drawn a little to its row of ``start``.
         """
         if not self.linkage.dof:
             return start
-        solver = compilation.compiled(self.linkage, goals, self._solver)
-        numbers = batch.goal_numbers(goals, (len(start),))
-        q, report = solver.solve(numbers, np.ascontiguousarray(start), None, None, _PULL if chained else -1.0)
-        self.all_arrived = bool((report[:, 0] == Outcome.ARRIVED.value).all())
+        if chained:
+            q, arrived = self._search.descend(goals, np.ascontiguousarray(start), _PULL, max_steps)
+        else:  # neighbours are alike: each run of rows that is solved together has some of all kinds
+            order = np.argsort(np.arange(len(start)) % _RUNS, kind="stable")
+            q = np.empty_like(start)
+            q[order], arrived = self._search.descend(goals[order], start[order], -1.0, max_steps)
+        self.all_arrived = bool(arrived.all())
         return q
-
-    def search(self, goals: Sequence[Goal], q: Array, rows: Any) -> None:
-        """Searches again for some rows of joint values q (n, dof), from where they are; those that arrive are written
-        into q. A local solve can end at limits of ball joints although the goals can be met."""
-        if not len(rows) or not self.linkage.dof:
-            return
-        shape = (len(q),)
-        found = Solver(tolerance=_TOLERANCE, max_iterations=_SEARCH_ITERATIONS).solve(
-            self.linkage, [take_rows(goal, shape, rows) for goal in goals], q[rows], progress=False
-        )
-        q[rows[found.arrived]] = found.q[found.arrived]
 
 
 class Limbs:
@@ -84,48 +90,60 @@ class Limbs:
         """The limbs of a body whose linkage has a floating root."""
         linkage, links = body.linkage, body.links
         self.body = body
-        self.spine = Limb(linkage, links["pelvis"], links["chest"])
-        self.neck = Limb(linkage, links["chest"], links["head"]) if "head" in links else None
+        self.spine = Limb(linkage, links["pelvis"], links["chest"], lambda _: [_turned(links["chest"])])
+        self.neck = None
+        if "head" in links:
+            self.neck = Limb(linkage, links["chest"], links["head"], lambda _: [_turned(links["head"])])
         self.arms, self.legs = {}, {}
-        for side in ("left", "right"):
-            hand, arm = links[f"{side}_hand"], links[f"{side}_upper_arm"]
+        for side in SIDES:
+            hand, arm, foot = (links[f"{side}_{part}"] for part in ("hand", "upper_arm", "foot"))
+            goals = partial(_arm_kinds, hand, (arm, links[f"{side}_forearm"]))
             above = [joint for joint in linkage.part(links["chest"], arm).joints if joint.child != arm]
-            whole = Limb(linkage, links["chest"], hand)
+            whole = Limb(linkage, links["chest"], hand, goals)
             keep = [joint.name for joint in above] if whole.linkage.dof > _LEAST_ARM_DOF else []
-            self.arms[side] = Limb(linkage, links["chest"], hand, keep) if keep else whole
-            self.legs[side] = Limb(linkage, links["pelvis"], links[f"{side}_foot"])
-
-    def leg_goals(self, side: str, feet: Array, knee: Array, pelvis: Array) -> list[Goal]:
-        """The goals of a leg for frames of its foot (n, 4, 4) and points for its knee (n, 3), in the world."""
-        links, limb = self.body.links, self.legs[side]
-        back = np.swapaxes(pelvis[:, :3, :3], -1, -2)
-        local = np.zeros_like(feet)
-        local[:, 3, 3] = 1.0
-        local[:, :3, :3] = back @ feet[:, :3, :3]
-        local[:, :3, 3] = np.einsum("nij,nj->ni", back, feet[:, :3, 3] - pelvis[:, :3, 3])
-        goals = [Goal(limb.tip, Frame._trusted(local), weight=10.0)]
-        if limb.linkage.dof >= _LEAST_LEG_DOF:
-            pole = np.einsum("nij,nj->ni", back, knee - pelvis[:, :3, 3])
+            self.arms[side] = Limb(linkage, links["chest"], hand, goals, keep) if keep else whole
             parts = links[f"{side}_thigh"], links[f"{side}_shank"]
-            goals.append(Goal(limb.tip, pole=pole, limb=parts, turn_weight=_POLE_WEIGHT))
-        return goals
+            self.legs[side] = Limb(linkage, links["pelvis"], foot, partial(_leg_kinds, foot, parts))
 
-    def arm_goals(self, side: str, targets: PoseTargets, chest: Array) -> list[Goal]:
-        """The goals of an arm for rotations of the chest (n, 3, 3)."""
-        body, links, limb = self.body, self.body.links, self.arms[side]
-        rest = body.rest["chest"]
+    def leg_goals(self, side: str, feet: Array, knee: Array, pelvis: Array) -> Array:
+        """Numbers (n, goals, 12) of the goals of a leg: for frames of its foot and of the pelvis (n, 4, 4), and points
+        for its knee (n, 3), all in the world.
+        """
+        return _core.leg_goals(pelvis, feet, knee if len(self.legs[side].goals) > 1 else None)
+
+    def arm_goals(self, side: str, targets: PoseTargets, chest: Array, dt: float, width: float) -> Array:
+        """Numbers (n, goals, 12) of the goals of an arm for rotations of the chest (n, 3, 3).
+
+        Where the arm is nearly straight, the direction in which its elbow points is filtered with a standard deviation
+        of `_ELBOW_WIDTHS` times ``width`` frames.
+        """
+        body, rest = self.body, self.body.rest["chest"]
         shoulder = rest[:3, :3].T @ (body.position(f"{side}_upper_arm") - rest[:3, 3])
-        back = np.swapaxes(chest, -1, -2)
-        upper, fore = (np.einsum("nij,nj->ni", back, way) for way in targets.arms[side])
-        parts = links[f"{side}_upper_arm"], links[f"{side}_forearm"]
-        elbow = shoulder + upper
-        goals = [
-            Goal(limb.tip, position=elbow + fore),
-            Goal(limb.tip, pole=elbow + (upper - fore), limb=parts, turn_weight=_POLE_WEIGHT),
-        ]
-        if limb.linkage.dof >= _LEAST_ARM_DOF:
-            goals.append(Goal(limb.tip, orientation=back @ targets.hands[side], turn_weight=_HAND_TURN_WEIGHT))
-        return goals
+        hands = targets.hands[side] if len(self.arms[side].goals) > 2 else None
+        weights = kernel(min(_ELBOW_WIDTHS * width, _ELBOW_WIDEST), len(chest))
+        back_and_down = -rest[:3, :3].T @ (body.upright[:, 0] + body.upright[:, 2])
+        ways = targets.arms[side]
+        return _core.arm_goals(chest, *ways, hands, shoulder, back_and_down, _ELBOW_SPEED * dt, weights)
+
+
+def _turned(link: str) -> Goal:
+    return Goal(link, orientation=np.eye(3))
+
+
+def _leg_kinds(foot: str, limb: tuple[str, str], dof: int) -> list[Goal]:
+    """The frame of the foot and, where the leg can choose it, where the knee points."""
+    place = Goal(foot, Frame.at([0, 0, 0]), weight=_FOOT_WEIGHT, turn_weight=_FOOT_TURN_WEIGHT)
+    return [place, *([_pole(foot, limb)] if dof >= _LEAST_LEG_DOF else [])]
+
+
+def _arm_kinds(hand: str, limb: tuple[str, str], dof: int) -> list[Goal]:
+    """The place of the hand, where the elbow points and, where the arm can choose it, how the hand is turned."""
+    turn = Goal(hand, orientation=np.eye(3), turn_weight=_HAND_TURN_WEIGHT)
+    return [Goal(hand, position=np.zeros(3)), _pole(hand, limb), *([turn] if dof >= _LEAST_ARM_DOF else [])]
+
+
+def _pole(tip: str, limb: tuple[str, str]) -> Goal:
+    return Goal(tip, pole=np.zeros(3), limb=limb, turn_weight=_POLE_WEIGHT)
 
 
 def floating(linkage: Linkage) -> tuple[Linkage, str]:

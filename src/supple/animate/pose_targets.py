@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from supple import _core
+from supple._linkage.frames import Frames
 from supple.animate.body import SIDES, Body
 from supple.animate.footsteps import Contacts, ground_height, in_contact, placed
-from supple.animate.smoothing import continuous, raised, smoothed
+from supple.animate.rows import joined, lengths, turned
+from supple.animate.smoothing import raised, smoothed
 from supple.frame import Array
 
 _STRAIGHT = 0.99  # of the length of a leg: how far a foot may be from its hip
-_KNEE_WIDTHS = 2.0
+_KNEE_WIDTHS = 2.4
+_KNEE_FORWARD = 0.2  # of the length of a thigh: how far its knee is drawn forward
 _TURNED = ("pelvis", "chest", "head", "left_hand", "right_hand", "left_foot", "right_foot")
 _POINTS = tuple(
     f"{side}_{part}" for side in SIDES for part in ("thigh", "shank", "foot", "upper_arm", "forearm", "hand")
@@ -38,8 +42,6 @@ class PoseTargets:
     """Ways (n, 3) from the shoulder to the elbow and from there to the wrist, in metres."""
     hands: dict[str, Array]
     """Rotation of each hand (n, 3, 3)."""
-    ankles: dict[str, Array]
-    """Where each foot's origin would be (n, 3) if it could slide."""
     contacts: dict[str, Contacts]
     """Which points of each foot touch the ground."""
 
@@ -74,6 +76,12 @@ class Correspondence:
         offset: Array = rest_1.T @ first.upright @ bend @ second.upright.T @ rest_2
         return offset
 
+    @cached_property
+    def rest_offsets(self) -> dict[str, Array]:
+        """`rest_offset` of each part that both bodies have."""
+        return {part: self.rest_offset(part) for part in self.parts}
+
+    @cached_property
     def parts(self) -> list[str]:
         """Parts whose rotation both bodies have."""
         return [part for part in _TURNED if part in self.source.rest and part in self.target.rest]
@@ -102,50 +110,48 @@ def pose_targets(pair: Correspondence, q: Array, dt: float, width: float, *, upr
     """
     source, target = pair.source, pair.target
     frames = source.linkage.frames(q)
-    raw = {part: frames[source.links[part]].matrix for part in source.rest}
-    soles = {
-        (side, name): raw[f"{side}_foot"][:, :3, :3] @ point + raw[f"{side}_foot"][:, :3, 3]
-        for side in SIDES
-        for name, point in (("heel", source.heel[side]), ("toe", source.toe[side]))
-    }
+    soles = {(side, name): point for side in SIDES for name, point in _soles(source, frames, side)}
     heights = np.stack([points[:, 2] for points in soles.values()], axis=-1)
     ground = ground_height(heights) if upright else 0.0
     contacts = {
         side: Contacts(*(in_contact(soles[side, name], ground, dt) for name in ("heel", "toe"))) for side in SIDES
     }
-    points, turned = _filtered(raw, pair.parts(), width)
-    for values in points.values():
-        values[:, 2] -= ground
-    for part in turned:
-        turned[part] = turned[part] @ pair.rest_offset(part)
-    pelvis = _pelvis(pair, points, turned["pelvis"])
+    points, turns = _filtered(pair, frames, ground, width)
+    pelvis = _pelvis(pair, points, turns["pelvis"])
     lean = _lean(pair, points, pelvis, contacts) if upright else np.zeros((len(q), 3))
     pelvis[:, :3, 3] -= lean
-    feet, ankles, pelvis = _feet(pair, points, turned, pelvis, lean, contacts, dt)
+    feet, pelvis = _feet(pair, points, turns, pelvis, lean, contacts, dt)
     return PoseTargets(
         pelvis,
-        turned["chest"],
-        turned.get("head"),
+        turns["chest"],
+        turns.get("head"),
         feet,
         {side: _knee(pair, points, pelvis, feet[side], side, width) for side in SIDES},
         {side: _arm(target, points, side) for side in SIDES},
-        {side: turned[f"{side}_hand"] for side in SIDES},
-        ankles,
+        {side: turns[f"{side}_hand"] for side in SIDES},
         contacts,
     )
 
 
-def _filtered(raw: dict[str, Array], parts: list[str], width: float) -> tuple[dict[str, Array], dict[str, Array]]:
-    """Positions (n, 3) of points and rotations (n, 3, 3) of parts, filtered in time."""
-    count = len(raw["pelvis"])
-    positions = [raw[part][:, :3, 3] for part in _POINTS]
-    quaternions = [continuous(_core.to_quaternion(raw[part])) for part in parts]
-    columns = smoothed(np.concatenate([*positions, *quaternions], axis=1), width)
-    points = {part: columns[:, 3 * i : 3 * i + 3].copy() for i, part in enumerate(_POINTS)}
-    turns = columns[:, 3 * len(_POINTS) :].reshape(count, len(parts), 4)
-    turns = turns / np.linalg.norm(turns, axis=-1, keepdims=True)
-    rotations = _core.from_quaternion(np.ascontiguousarray(turns))[..., :3, :3]
-    return points, {part: rotations[:, i] for i, part in enumerate(parts)}
+def _soles(source: Body, frames: Frames, side: str) -> list[tuple[str, Array]]:
+    """Heel and toe (n, 3) of a foot of the source."""
+    foot = np.ascontiguousarray(frames[source.links[f"{side}_foot"]].matrix)
+    points = (("heel", source.heel[side]), ("toe", source.toe[side]))
+    return [(name, turned(foot[:, :3, :3], point) + foot[:, :3, 3]) for name, point in points]
+
+
+def _filtered(
+    pair: Correspondence, frames: Frames, ground: float, width: float
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Positions (n, 3) of the source's points above the ground, and rotations (n, 3, 3) that parts of the target shall
+    have, filtered in time.
+    """
+    places = {name: i for i, name in enumerate(frames)}
+    at, turns = ([places[pair.source.links[part]] for part in parts] for parts in (_POINTS, pair.parts))
+    columns = smoothed(_core.pose_columns(frames.matrix, at, turns), width)
+    positions, rotations = _core.column_poses(columns, np.stack([pair.rest_offsets[part] for part in pair.parts]))
+    positions[..., 2] -= ground
+    return dict(zip(_POINTS, positions, strict=True)), dict(zip(pair.parts, rotations, strict=True))
 
 
 def _pelvis(pair: Correspondence, points: dict[str, Array], rotation: Array) -> Array:
@@ -155,10 +161,7 @@ def _pelvis(pair: Correspondence, points: dict[str, Array], rotation: Array) -> 
     rest = target.rest["pelvis"]
     hips = 0.5 * (target.position("left_thigh") + target.position("right_thigh"))
     local = rest[:3, :3].T @ (hips - rest[:3, 3])
-    out = np.zeros((len(middle), 4, 4))
-    out[:, :3, :3], out[:, 3, 3] = rotation, 1.0
-    out[:, :3, 3] = middle - rotation @ local
-    return out
+    return joined(rotation, middle - turned(rotation, local))
 
 
 def _lean(pair: Correspondence, points: dict[str, Array], pelvis: Array, contacts: dict[str, Contacts]) -> Array:
@@ -168,14 +171,14 @@ def _lean(pair: Correspondence, points: dict[str, Array], pelvis: Array, contact
     of the frames in which a foot is flat tells how much.
     """
     target = pair.target
-    forward = (pelvis[:, :3, :3] @ target.rest["pelvis"][:3, :3].T @ target.upright)[:, :, 0] * [1.0, 1.0, 0.0]
-    forward /= np.maximum(np.linalg.norm(forward, axis=-1, keepdims=True), 0.3)
+    forward = turned(pelvis[:, :3, :3], target.rest["pelvis"][:3, :3].T @ target.upright[:, 0]) * [1.0, 1.0, 0.0]
+    forward /= np.maximum(lengths(forward), 0.3)[:, None]
     found = []
     for side in SIDES:
         flat = contacts[side].heel & contacts[side].toe
         way = pair.scale * (points[f"{side}_thigh"] - points[f"{side}_foot"])
         rest = (target.position(f"{side}_thigh") - target.position(f"{side}_foot")) @ target.upright[:, 0]
-        found.append((np.sum(way * forward, axis=-1) - rest)[flat])
+        found.append(np.einsum("ij,ij->i", way[flat], forward[flat]) - rest)
     ahead = np.concatenate(found)
     if not len(ahead):
         return np.zeros_like(forward)
@@ -188,34 +191,29 @@ def hip_position(target: Body, pelvis: Array, side: str) -> Array:
     """Positions (n, 3) of a hip of the target for frames of its pelvis (n, 4, 4)."""
     rest = target.rest["pelvis"]
     local = rest[:3, :3].T @ (target.position(f"{side}_thigh") - rest[:3, 3])
-    at: Array = pelvis[:, :3, :3] @ local + pelvis[:, :3, 3]
+    at: Array = turned(pelvis[:, :3, :3], local) + pelvis[:, :3, 3]
     return at
 
 
 def _feet(
     pair: Correspondence,
     points: dict[str, Array],
-    turned: dict[str, Array],
+    turns: dict[str, Array],
     pelvis: Array,
     lean: Array,
     contacts: dict[str, Contacts],
     dt: float,
-) -> tuple[dict[str, Array], dict[str, Array], Array]:
-    """Frames (n, 4, 4) of the feet, without sliding; where their origins would be if they could slide (n, 3); and
-    frames of the pelvis (n, 4, 4), lowered where a leg would be too short."""
+) -> tuple[dict[str, Array], Array]:
+    """Frames (n, 4, 4) of the feet, without sliding; and of the pelvis, lowered where a leg would be too short."""
     target = pair.target
-    feet, ankles = {}, {}
+    feet = {}
     for side in SIDES:
         hip = hip_position(target, pelvis, side)
         ankle = hip + lean + pair.scale * (points[f"{side}_foot"] - points[f"{side}_thigh"])
         flat = target.upright.T @ target.rest[f"{side}_foot"][:3, :3]
-        whole = np.zeros((len(pelvis), 4, 4))
-        whole[:, 3, 3] = 1.0
-        whole[:, :3, :3], whole[:, :3, 3] = placed(
-            turned[f"{side}_foot"], ankle, contacts[side], target.heel[side], target.toe[side], flat, dt
-        )
-        feet[side], ankles[side] = whole, ankle
-    return feet, ankles, within_reach(target, pelvis, feet, dt)
+        asked = joined(turns[f"{side}_foot"], ankle)
+        feet[side] = placed(asked, contacts[side].numbers(), target.heel[side], target.toe[side], dt, flat)
+    return feet, within_reach(target, pelvis, feet, dt)
 
 
 def within_reach(target: Body, pelvis: Array, feet: dict[str, Array], dt: float) -> Array:
@@ -232,7 +230,8 @@ def within_reach(target: Body, pelvis: Array, feet: dict[str, Array], dt: float)
 
 
 def _knee(pair: Correspondence, points: dict[str, Array], pelvis: Array, foot: Array, side: str, width: float) -> Array:
-    """Points (n, 3) that a knee shall point to: as far from the leg's line as the source's, and forward of it.
+    """Points (n, 3) that a knee shall point to: as far from the leg's line as the source's, and forward of it, between
+    the directions of pelvis and foot: an ankle twists little.
 
     Where a leg is nearly straight a small motion of the source's knee is a large turn: the direction is filtered once
     more, with a standard deviation of `_KNEE_WIDTHS` times ``width`` frames.
@@ -240,11 +239,14 @@ def _knee(pair: Correspondence, points: dict[str, Array], pelvis: Array, foot: A
     source, target = pair.source, pair.target
     hip, knee, ankle = (points[f"{side}_{part}"] for part in ("thigh", "shank", "foot"))
     line = ankle - hip
-    along = np.sum((knee - hip) * line, axis=-1, keepdims=True) / np.sum(line * line, axis=-1, keepdims=True)
-    bent = knee - hip - along * line
-    forward = (pelvis[:, :3, :3] @ target.rest["pelvis"][:3, :3].T @ target.upright)[:, :, 0]
-    bent = bent + 0.1 * source.length("thigh", "shank") * forward
-    bent /= np.maximum(np.linalg.norm(bent, axis=-1, keepdims=True), 1e-9)
+    along = np.einsum("ij,ij->i", knee - hip, line) / np.einsum("ij,ij->i", line, line)
+    bent = knee - hip - along[:, None] * line
+    parts = ((pelvis, "pelvis"), (foot, f"{side}_foot"))
+    forward = sum(
+        turned(frames[:, :3, :3], target.rest[part][:3, :3].T @ target.upright[:, 0]) for frames, part in parts
+    )
+    bent = bent + _KNEE_FORWARD * source.length("thigh", "shank") * forward
+    bent /= np.maximum(lengths(bent), 1e-9)[:, None]
     bent = smoothed(bent, _KNEE_WIDTHS * width)
     middle = 0.5 * (hip_position(target, pelvis, side) + foot[:, :3, 3])
     at: Array = middle + target.leg * bent
@@ -257,5 +259,5 @@ def _arm(target: Body, points: dict[str, Array], side: str) -> tuple[Array, Arra
     for first, second in (("upper_arm", "forearm"), ("forearm", "hand")):
         way = points[f"{side}_{second}"] - points[f"{side}_{first}"]
         length = np.linalg.norm(target.position(f"{side}_{second}") - target.position(f"{side}_{first}"))
-        ways.append(length * way / np.maximum(np.linalg.norm(way, axis=-1, keepdims=True), 1e-9))
+        ways.append(way * (length / np.maximum(lengths(way), 1e-9))[:, None])
     return ways[0], ways[1]

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _check
+from supple import _check, _core
 from supple._linkage.argument import checked_linkage
 from supple._progress import Progress
 from supple.animate.body import SIDES, Body
 from supple.animate.body_map import BodyMap
 from supple.animate.footsteps import Contacts
+from supple.animate.frame_count import check_memory
 from supple.animate.limbs import Limb, Limbs, floating, root_values
 from supple.animate.pose_targets import Correspondence, PoseTargets, pose_targets
-from supple.animate.smoothing import smoothed, within_speeds
+from supple.animate.smoothing import raised, smoothed, within_speeds
 from supple.animate.stance import Stance
 from supple.animate.stream import RetargetStream
-from supple.animate.timeline import MAX_FRAMES
 from supple.errors import BadInput
 from supple.frame import Array
-from supple.goal import Goal
 from supple.linkage import Linkage
 from supple.motion import Motion
 
 _TARGETS, _SPINE, _LEGS, _ARM = 20, 5, 55, 10  # of the work, for the progress bar
 _ALL = _TARGETS + _SPINE + _LEGS + 2 * _ARM
-_TOE_WIDTHS = 2.0  # the filter of toes, in widths of that of the clip
+_TOE_WIDTHS = 8.0  # the filter of toes, in widths of that of the clip
+_LEG_SMOOTH = 0.5  # the filter of legs, in widths of that of the clip
+_FOOT_SHIFT = 4.5e-3  # m: most that it moves a foot near the ground
+_LIFTED = 0.03  # m: the ankle of a foot that is not near the ground is so much higher than at rest
+_DEEPEST, _LIFT = 1e-3, 0.05  # m and s: feet that are lower lift the root, in this time
+_MORE = 4  # times as many frames as a clip has keys are made of it at any size
+_ARRAYS = 8  # of joint values that each frame needs at most while it is retargeted
 _TOE_FADE = 0.05  # m: height of the toe's point at which a toe joint no longer bends to the ground
 
 
@@ -91,6 +94,12 @@ class Retarget:
         self._limbs = Limbs(self._body)
         self._smooth = float(smooth)
 
+    def __repr__(self) -> str:
+        return (
+            f"<Retarget from {self.source.name!r} to {self.target.name!r}: scale {self.scale:.3g}, "
+            f"smooth {self._smooth:g} s; .motion(clip) or .stream(rate)>"
+        )
+
     @property
     def scale(self) -> float:
         """Factor on the source's steps and heights.
@@ -134,7 +143,8 @@ class Retarget:
 
     def _check(self, clip: Motion) -> None:
         if not isinstance(clip, Motion) or clip.linkage.names != self.source.names:
-            raise BadInput(f"a clip must be a Motion of {self.source.name!r}, got {_check.short(clip)}")
+            hint = "" if isinstance(clip, Motion) else "; read a file with supple.animate.load_clip(path)"
+            raise BadInput(f"a clip must be a Motion of {self.source.name!r}, got {_check.short(clip)}{hint}")
 
     # -- the pose of the target -----------------------------------------------------------------------------------
 
@@ -143,31 +153,53 @@ class Retarget:
         limbs = self._limbs
         q = np.tile(self.target.rest, (len(targets.pelvis), 1))
         turn = targets.pelvis[:, :3, :3]
-        self._put(q, limbs.spine, [_orientation(limbs.spine, turn, targets.chest)], chained=False)
-        self._smoothed(q, limbs.spine, dt)
+        self._turn(q, limbs.spine, turn, targets.chest, dt)
         bar.step(_SPINE)
-        chest = turn @ limbs.spine.linkage.frame(q[:, limbs.spine.columns], limbs.spine.tip).rotation
-        with ThreadPoolExecutor(2) as pool:
-            jobs = [pool.submit(self._reach, q, side, targets, chest, dt) for side in SIDES]
-            if limbs.neck is not None and targets.head is not None and limbs.neck.linkage.dof:
-                self._put(q, limbs.neck, [_orientation(limbs.neck, chest, targets.head)], chained=False)
-                self._smoothed(q, limbs.neck, dt)
-            self._stand(q, targets, dt)
-            bar.step(_LEGS)
-            for job in jobs:
-                job.result()
-                bar.step(_ARM)
+        spine = limbs.spine.linkage
+        chest = turn @ spine.frame(spine.clamp(q[:, limbs.spine.columns]), limbs.spine.tip).rotation
+        if limbs.neck is not None and targets.head is not None:
+            self._turn(q, limbs.neck, chest, targets.head, dt)
+        for side in SIDES:
+            self._reach(q, side, targets, chest, dt)
+            bar.step(_ARM)
+        self._stand(q, targets, dt)
+        bar.step(_LEGS)
         fixed = np.zeros(q.shape, dtype=bool)
         for side in SIDES:
             contacts = targets.contacts[side]
             fixed[:, limbs.legs[side].columns] = (contacts.heel | contacts.toe)[:, None]
-        return within_speeds(self.target, self.target.clamp(q), dt, fixed)
+        q = self.target.clamp(q)
+        slow = within_speeds(self.target, q, dt, fixed)
+        return slow if slow is q else self._above_ground(slow, dt)
+
+    def _above_ground(self, q: Array, dt: float) -> Array:
+        """Joint values (n, dof) with the root lifted where feet that were slowed are below the ground."""
+        body, below = self._body, np.zeros(len(q))
+        for side in SIDES:
+            foot = self.target.frame(q, body.links[f"{side}_foot"])
+            for point in (body.heel[side], body.toe[side]):
+                below = np.maximum(below, -foot.apply(point)[:, 2])
+        if below.max() < _DEEPEST:
+            return q
+        joint = self.target.joint(self._root)
+        axes = (self.target.frame(self.target.rest, joint.parent) @ joint.location).rotation
+        first = self.target._sources[self._root].first
+        q[:, first : first + 3] += raised(np.maximum(below - _DEEPEST, 0.0), max(1, int(_LIFT / dt)))[:, None] * axes[2]
+        return q
+
+    def _turn(self, q: Array, limb: Limb, base: Array, wanted: Array, dt: float) -> None:
+        """Solves a limb whose end shall have rotations (n, 3, 3), on a base with rotations (n, 3, 3) in the world."""
+        if limb.linkage.dof:
+            goals = _core.turn_goals(base, wanted)
+            q[:, limb.columns] = limb.solve(goals, q[:, limb.columns], chained=False)
+            self._smoothed(q, limb, 0.5 * self._smooth / dt)
 
     def _reach(self, q: Array, side: str, targets: PoseTargets, chest: Array, dt: float) -> None:
         """Solves an arm for rotations of the chest (n, 3, 3)."""
         limb = self._limbs.arms[side]
-        self._put(q, limb, self._limbs.arm_goals(side, targets, chest), chained=True)
-        self._smoothed(q, limb, dt)
+        goals = self._limbs.arm_goals(side, targets, chest, dt, self._smooth / dt)
+        q[:, limb.columns] = limb.solve(goals, q[:, limb.columns], chained=True)
+        self._smoothed(q, limb, 0.5 * self._smooth / dt)
 
     def _stand(self, q: Array, targets: PoseTargets, dt: float) -> None:
         """Solves the legs, and sets the root and the toes."""
@@ -177,23 +209,31 @@ class Retarget:
         link = self._body.links["pelvis"]
         q[:, first : first + 6] = root_values(self.target, self._root, link, stance.pelvis)
         for side in SIDES:
-            q[:, self._limbs.legs[side].columns] = stance.q[side]
+            leg = self._limbs.legs[side]
+            q[:, leg.columns] = stance.q[side]
+            low = stance.feet[side][:, 2, 3] < self._body.position(f"{side}_foot")[2] + _LIFTED
+            on_ground = low | targets.contacts[side].heel | targets.contacts[side].toe
+            most = np.where(on_ground, _FOOT_SHIFT / self._body.leg, np.inf)
+            self._smoothed(q, leg, _LEG_SMOOTH * self._smooth / dt, most)
             self._bend_toes(q, side, stance.feet[side], dt)
 
-    def _put(self, q: Array, limb: Limb, goals: list[Goal], chained: bool) -> None:
-        """Solves a limb and writes its values into its columns of q (n, dof)."""
-        if limb.linkage.dof:
-            q[:, limb.columns] = limb.solve(goals, q[:, limb.columns], chained)
+    def _smoothed(self, q: Array, limb: Limb, width: float, most: Array | None = None) -> None:
+        """Filters the values of one limb in time: where limits stop it, its speed changes at once.
 
-    def _smoothed(self, q: Array, limb: Limb, dt: float) -> None:
-        """Filters the values of one limb in time: where limits stop it, its speed changes at once."""
-        if self._smooth == 0 or not limb.linkage.dof:
+        They may leave their limits.
+
+        ``width`` is the standard deviation of the filter, in frames; ``most`` (n,): how far it may move all joints.
+        """
+        if width == 0 or not limb.linkage.dof:
             return
         part = q[:, limb.columns]
         steps = limb.linkage.difference(part[:-1], part[1:])
         changes = np.concatenate([np.zeros((1, part.shape[1])), np.cumsum(steps, axis=0)])
-        moved = smoothed(changes, 0.5 * self._smooth / dt) - changes
-        q[:, limb.columns] = limb.linkage.clamp(limb.linkage.integrate(part, moved))
+        moved = smoothed(changes, width) - changes
+        if most is not None:
+            share = np.minimum(1.0, most / np.maximum(np.abs(moved).sum(axis=1), 1e-12))
+            moved *= (1 - raised(1 - share, int(np.ceil(6 * width))))[:, None]
+        q[:, limb.columns] = limb.linkage.integrate(part, moved)
 
     def _bend_toes(self, q: Array, side: str, feet: Array, dt: float) -> None:
         """Turns a toe joint of one axis so that the toes lie on the ground while the ball of the foot is on it."""
@@ -212,11 +252,6 @@ class Retarget:
         q[:, column] += smoothed(bend[:, None], _TOE_WIDTHS * self._smooth / dt)[:, 0]
 
 
-def _orientation(limb: Limb, base: Array, wanted: Array) -> Goal:
-    """The goal that a limb's end has rotations (n, 3, 3) in the world, on a base with rotations (n, 3, 3)."""
-    return Goal(limb.tip, orientation=np.swapaxes(base, -1, -2) @ wanted)
-
-
 def evenly_timed(clip: Motion) -> Motion:
     """A clip with frames at equal times: itself, or sampled from its start to its end by the median of its steps."""
     if len(clip) < 2:
@@ -225,8 +260,10 @@ def evenly_timed(clip: Motion) -> Motion:
     if np.abs(steps - mean).max() <= 1e-3 * mean:
         return clip
     count = max(round(clip.duration / float(np.median(steps))), 1)
-    if count > MAX_FRAMES:
-        raise BadInput(f"{count} frames are too many; at most {MAX_FRAMES}: use motion.sampled(rate) first")
+    if count > _MORE * len(clip):
+        size = 128 * len(clip.linkage.links) + 8 * _ARRAYS * clip.linkage.dof
+        advice = f"the keys of the clip are {np.median(steps):g} s apart and one {steps.max():g} s; "
+        check_memory(count, size, advice + "use motion.sampled(rate) first, with a lower rate")
     times = np.linspace(clip.start, clip.end, count + 1)
     return Motion(clip.linkage, times, clip.at(times))
 

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
+from supple import _core
 from supple.animate.body import SIDES
-from supple.animate.footsteps import exponential, logarithm, placed
+from supple.animate.footsteps import Contacts, exponential, placed
 from supple.animate.limbs import Limbs
-from supple.animate.pose_targets import Correspondence, PoseTargets, hip_position
+from supple.animate.pose_targets import Correspondence, PoseTargets, within_reach
+from supple.animate.rows import joined, lengths
 from supple.animate.smoothing import raised, smoothed
 from supple.frame import Array, Frame
-from supple.goal import Goal, take_rows
 
 _ROLLS = 3  # most times that a foot rolls
-_SHIFT = 0.12  # s: in which it does
-_FARTHEST = 0.2  # of the length of a leg: most that it does
-_STRAIGHT = 0.97  # of the length of a leg: straighter ones do not move it
+_SHIFT = 0.12  # s: in which the pelvis moves
 _MISS = 5e-4  # m: a point of a foot that touches the ground may be so far from its place
-_MOST_SEARCHES = 50  # frames: where more are not met, their goals cannot be
-_LIFTS = 2  # most times that a swinging foot is lifted
+_FAR_MISS = 2.5e-3  # m: the same, of a foot that has rolled as few frames need
+_FEW_FRAMES = 1 / 30  # s: between the frames that are solved first
+_SPREAD = 0.6  # of the time between them: standard deviation of the filter of what is between
+_FEW_STEPS = 6  # of a leg while the pelvis is still to move
+_STILL = 1e-6  # rad or m: a foot that rolls or shifts less stays where it is
+_LIFTS = 4  # most times that a swinging foot is lifted
 _LIFT = 0.03  # s: in which it is
+_OFF, _LOWEST, _TURN = 0, 1, slice(2, 5)
+"""Columns of `_core.foot_states`: how far points on the ground are from their places, and the height of the lower one
+of heel and toe, in metres; the turn from what was asked, in radians."""
 
 
 class Stance:
@@ -37,44 +46,115 @@ class Stance:
         """Frame of the pelvis (n, 4, 4)."""
         self.feet = dict(targets.feet)
         """Frame of each foot (n, 4, 4)."""
-        self.ankles = dict(targets.ankles)
-        """Where the origin of each foot would be (n, 3) if it could slide."""
-        self._solved: dict[str, Array] = {}  # frames of the feet in the pelvis that the legs were solved for
         self.q = {side: np.tile(limbs.legs[side].linkage.rest, (len(self.pelvis), 1)) for side in SIDES}
         """Joint values of each leg (n, dof)."""
+        self.has_moved = False
+        """Whether pelvis or feet had to move, since legs could not reach what was asked."""
+        self._solved: dict[str, Array] = {}  # numbers of the goals that the legs were solved for
+        self._contacts = {side: targets.contacts[side].numbers() for side in SIDES}
 
     def solve(self) -> None:
         """Solves both legs."""
-        for side in SIDES:
-            self._solve_leg(side)
+        leaned = self._begin()
         if all(self.limbs.legs[side].all_arrived or self._is_placed(side) for side in SIDES):
             return
-        for direction in (self._backward, self._backward, self._upward, self._upward):
-            shift = direction()
+        self.has_moved = True
+        self._lean(_MISS if not leaned else _FAR_MISS)
+        for side in SIDES:
+            for _ in range(_ROLLS - leaned):
+                states = self._states(side)
+                if states[:, _OFF].max() < _MISS:
+                    break
+                self._roll(side, states[:, _TURN])
+                self._solve_leg(side)
+            self._lift(side)
+
+    def _begin(self) -> bool:
+        """Solves the legs for the first time: few frames first, if there are many in a second, and all of them from
+        where those are. Whether the pelvis has moved as far as those few need.
+        """
+        every = int(_FEW_FRAMES / self.dt)
+        if every < 2 or len(self.pelvis) < 8 * every:
+            for side in SIDES:
+                self._solve_leg(side)
+            return False
+        few = self._of_few(every)
+        few.solve()
+        self._follow(few, every)
+        return few.has_moved
+
+    def _of_few(self, every: int) -> Stance:
+        """The same legs for every so many of the frames."""
+        rows, whole = _few_rows(len(self.pelvis), every), self.targets
+        targets = replace(
+            whole,
+            pelvis=whole.pelvis[rows],
+            feet={side: whole.feet[side][rows] for side in SIDES},
+            knees={side: whole.knees[side][rows] for side in SIDES},
+            contacts={side: Contacts(on.heel[rows], on.toe[rows]) for side, on in whole.contacts.items()},
+        )
+        few = Stance(self.pair, self.limbs, targets, every * self.dt, self.width / every)
+        few.q = {side: self.q[side][rows] for side in SIDES}
+        return few
+
+    def _follow(self, few: Stance, every: int) -> None:
+        """Solves the legs of all frames: pelvis and feet move as in few frames, and joints start from theirs."""
+        count = len(self.pelvis)
+        rows, frames = _few_rows(count, every), np.arange(count)
+
+        def spread(values: Array) -> Array:
+            """Values (n, 3) between those of the few frames, smooth in time."""
+            columns = [np.interp(frames, rows, column) for column in values.T]
+            return smoothed(np.stack(columns, axis=-1), _SPREAD * every)
+
+        if few.has_moved:
+            shift = spread((few.pelvis - few.targets.pelvis)[:, :3, 3])
+            for side in SIDES:
+                back = np.swapaxes(few.targets.feet[side][:, :3, :3], -1, -2)
+                turns = spread(Frame.at([0, 0, 0], back @ few.feet[side][:, :3, :3]).to_rotvec())
+                moved = self.feet[side].copy()
+                moved[:, :3, :3] = moved[:, :3, :3] @ exponential(turns)
+                moved[:, :3, 3] += shift
+                self._place(side, moved, np.maximum(lengths(shift), lengths(turns)) < _STILL)
+            pelvis = self.pelvis.copy()
+            pelvis[:, :3, 3] += shift
+            self.pelvis = within_reach(self.pair.target, pelvis, self.feet, self.dt)
+        first = np.minimum(np.searchsorted(rows, frames, side="right") - 1, len(rows) - 2)
+        share = ((frames - rows[first]) / (rows[first + 1] - rows[first]))[:, None]
+        for side in SIDES:
+            limb, q = self.limbs.legs[side], few.q[side]
+            start = limb.linkage.integrate(q[first], share * limb.linkage.difference(q[first], q[first + 1]))
+            wanted = self.limbs.leg_goals(side, self.feet[side], self.targets.knees[side], self.pelvis)
+            self._solved[side], self.q[side] = wanted, limb.solve(wanted, start, False)
+
+    def _lean(self, miss: float) -> None:
+        """Moves the pelvis where flat feet yield by more than ``miss`` metres.
+
+        Meanwhile only the legs of those frames are solved.
+        """
+        states = {side: self._states(side) for side in SIDES}
+        yielding = {side: states[side][:, _OFF] > miss for side in SIDES}
+        if not any(yielding[side].any() for side in SIDES):
+            return
+        for up in (False, False, True, True):
+            shift = self._shift(up, states, yielding)
             if np.abs(shift).max() < 1e-3:
                 continue
             self.pelvis = self.pelvis.copy()
             self.pelvis[:, :3, 3] += shift
             for side in SIDES:
-                self.ankles[side] = self.ankles[side] + shift
-                self._place(side, self.feet[side][:, :3, :3])
-                self._solve_leg(side)
+                moved = self.feet[side].copy()
+                moved[:, :3, 3] += shift
+                self._place(side, moved, lengths(shift) < _STILL)
+                self._solve_leg(side, yielding[side])
+                states[side] = self._states(side)
         for side in SIDES:
-            for _ in range(_ROLLS):
-                self._search_leg(side)
-                off, reached = self._off(side)
-                if off.max() < _MISS:
-                    break
-                self._roll(side, self._turns(side, reached))
-                self._solve_leg(side)
-            self._lift(side)
+            self._solve_leg(side)
 
     def _lift(self, side: str) -> None:
         """Lifts a foot that is below the ground, since its leg cannot turn it as asked."""
-        body = self.pair.target
         for _ in range(_LIFTS):
-            reached = self._off(side)[1]
-            lowest = np.minimum(reached.apply(body.heel[side])[:, 2], reached.apply(body.toe[side])[:, 2])
+            lowest = self._states(side)[:, _LOWEST]
             below = np.where(lowest < -_MISS, -lowest, 0.0)
             if not below.any():
                 return
@@ -82,118 +162,71 @@ class Stance:
             self.feet[side][:, 2, 3] += raised(below, max(1, int(_LIFT / self.dt)))
             self._solve_leg(side)
 
-    def _goals(self, side: str) -> list[Goal]:
-        return self.limbs.leg_goals(side, self.feet[side], self.targets.knees[side], self.pelvis)
+    def _solve_leg(self, side: str, among: Any = None) -> None:
+        """Solves a leg: first each frame from the one before, later those whose goals changed from where they are.
 
-    def _solve_leg(self, side: str) -> None:
-        """Solves a leg: first each frame from the one before, later those whose goals changed from where they are."""
-        limb, wanted = self.limbs.legs[side], np.linalg.inv(self.pelvis) @ self.feet[side]
+        ``among`` (n,): frames that are solved, with few steps: they will be solved again. By default all.
+        """
+        limb = self.limbs.legs[side]
+        wanted = self.limbs.leg_goals(side, self.feet[side], self.targets.knees[side], self.pelvis)
         before = self._solved.get(side)
-        self._solved[side] = wanted
-        goals = self._goals(side)
         if before is None:
-            self.q[side] = limb.solve(goals, self.q[side], True)
+            self._solved[side] = wanted
+            self.q[side] = limb.solve(wanted, self.q[side], True)
             return
-        rows = np.flatnonzero(np.abs(wanted - before).max(axis=(1, 2)) > 1e-6)
-        if len(rows):
-            some = [take_rows(goal, (len(before),), rows) for goal in goals]
-            self.q[side][rows] = limb.solve(some, self.q[side][rows], False)
-
-    def _search_leg(self, side: str) -> None:
-        """Searches for frames of a leg in which a point that touches the ground is not at its place."""
-        goals = self._goals(side)
-        for some in (goals, goals[:1]):
-            rows = np.flatnonzero(self._off(side)[0] > _MISS)
-            if len(rows) <= _MOST_SEARCHES:
-                self.limbs.legs[side].search(some, self.q[side], rows)
-
-    def _turns(self, side: str, reached: Frame) -> Array:
-        """The turns (n, 3) by which a foot differs from what was asked."""
-        return logarithm(np.swapaxes(self.feet[side][:, :3, :3], -1, -2) @ reached.rotation)
+        size = wanted.shape[1] * wanted.shape[2]
+        changed = _core.rows_differ(wanted.reshape(-1, size), before.reshape(-1, size), 1e-6)
+        rows = np.flatnonzero(changed if among is None else changed * among)
+        if not len(rows):
+            return
+        if among is None:
+            before[rows] = wanted[rows]
+        steps = {} if among is None else {"max_steps": _FEW_STEPS}
+        self.q[side][rows] = limb.solve(wanted[rows], self.q[side][rows], False, **steps)
 
     def _is_placed(self, side: str) -> bool:
         """Whether points of a foot that touch the ground are at their places, and none is below it."""
-        off, reached = self._off(side)
-        body = self.pair.target
-        heights = [reached.apply(point[side])[:, 2].min() for point in (body.heel, body.toe)]
-        return bool(off.max() < _MISS and min(heights) > -_MISS)
+        states = self._states(side)
+        return bool(states[:, _OFF].max() < _MISS and states[:, _LOWEST].min() > -_MISS)
 
-    def _off(self, side: str) -> tuple[Array, Frame]:
-        """How far the points of a foot that touch the ground are from their places (n,), in metres; and its frames."""
-        limb, body, contacts = self.limbs.legs[side], self.pair.target, self.targets.contacts[side]
-        reached = Frame._trusted(self.pelvis) @ limb.linkage.frame(self.q[side], limb.tip)
-        asked = Frame._trusted(self.feet[side])
-        off = np.zeros(len(self.pelvis))
-        for point, on in ((body.heel[side], contacts.heel), (body.toe[side], contacts.toe)):
-            off = np.maximum(off, on * np.linalg.norm(reached.apply(point) - asked.apply(point), axis=-1))
-        return off, reached
+    def _states(self, side: str) -> Array:
+        """Where a foot is, beside where it was asked to be (n, 5), see `_OFF`."""
+        limb, body = self.limbs.legs[side], self.pair.target
+        leg = limb.linkage.frame(self.q[side], limb.tip).matrix
+        points = body.heel[side], body.toe[side]
+        return _core.foot_states(self.pelvis, leg, self.feet[side], self._contacts[side], *points)
 
-    def _backward(self) -> Array:
-        """How far (n, 3) the pelvis moves back, in metres, so that flat feet need not yield: the shank leans less."""
-        body = self.pair.target
-        turns = self.pelvis[:, :3, :3] @ body.rest["pelvis"][:3, :3].T @ body.upright
-        forward = turns[:, :, 0] * [1.0, 1.0, 0.0]
-        forward /= np.maximum(np.linalg.norm(forward, axis=-1, keepdims=True), 0.3)
-        needed, longest = np.zeros(len(self.pelvis)), self._leg_length
+    def _shift(self, up: bool, states: dict[str, Array], yielding: dict[str, Any]) -> Array:
+        """How far (n, 3) the pelvis moves back, or up, so that flat feet need not yield: the shank leans less.
+
+        ``yielding``: for each side, the frames (n,) that count.
+        """
+        body, base = self.pair.target, self.pair.target.rest["pelvis"]
+        legs = []
         for side in SIDES:
-            way = hip_position(body, self.pelvis, side) - self.feet[side][:, :3, 3]
-            excess = np.where(np.linalg.norm(way, axis=-1) < _STRAIGHT * longest, self._excess(side), 0.0)
-            ahead = np.arctan2(np.sum(way * forward, axis=-1), way[:, 2])
-            needed = np.maximum(needed, way[:, 2] * (np.tan(ahead) - np.tan(np.maximum(ahead - 1.1 * excess, -1.0))))
-        gone = np.linalg.norm((self.pelvis - self.targets.pelvis)[:, :3, 3], axis=-1)
-        back = self._bounded(needed, np.maximum(_FARTHEST * longest - gone, 0.0))
-        way_back: Array = -back[:, None] * forward
-        return way_back
-
-    def _upward(self) -> Array:
-        """How far (n, 3) the pelvis rises, in metres, for the same."""
-        body, longest = self.pair.target, self._leg_length
-        thigh, shank = body.length("thigh", "shank"), body.length("shank", "foot")
-        needed, room = np.zeros(len(self.pelvis)), np.full(len(self.pelvis), longest)
-        for side in SIDES:
-            contacts = self.targets.contacts[side]
-            way = hip_position(body, self.pelvis, side) - self.feet[side][:, :3, 3]
-            distance = np.maximum(np.linalg.norm(way, axis=-1), 1e-6)
-            beside = np.hypot(way[:, 0], way[:, 1])
-            highest = np.sqrt(np.maximum((_STRAIGHT * longest) ** 2 - beside**2, 0.0)) - way[:, 2]
-            room = np.where(contacts.heel | contacts.toe, np.minimum(room, np.maximum(highest, 0.0)), room)
-            lean = np.arccos(np.clip((distance**2 + shank**2 - thigh**2) / (2 * distance * shank), -1.0, 1.0))
-            excess = self._excess(side)
-            angle = np.maximum(lean - 1.1 * excess, 0.0)
-            longer = shank * np.cos(angle) + np.sqrt(np.maximum(thigh**2 - (shank * np.sin(angle)) ** 2, 0.0))
-            higher = np.sqrt(np.maximum(longer**2 - beside**2, 0.0)) - way[:, 2]
-            needed = np.maximum(needed, np.where(excess > 1e-3, higher, 0.0))
-        return self._bounded(needed, room)[:, None] * [0.0, 0.0, 1.0]
-
-    def _excess(self, side: str) -> Array:
-        """The angle (n,) by which the toes of a flat foot point down, since its ankle cannot bend farther."""
-        body, contacts = self.pair.target, self.targets.contacts[side]
-        off, reached = self._off(side)
-        left = body.rest[f"{side}_foot"][:3, :3].T @ body.upright[:, 1]
-        flat = contacts.heel & contacts.toe & (off > _MISS)
-        return np.where(flat, np.maximum(self._turns(side, reached) @ left, 0.0), 0.0)
-
-    def _bounded(self, needed: Array, room: Array) -> Array:
-        """A smooth way (n,) of at least ``needed``, where ``room`` (n,) allows it."""
-        window, most = max(1, int(_SHIFT / self.dt)), float(room.max())
-        way = raised(np.minimum(np.maximum(needed, 0.0), room), window)
-        return np.minimum(way, most - raised(most - room, window))
-
-    @property
-    def _leg_length(self) -> float:
-        body = self.pair.target
-        return body.length("thigh", "shank") + body.length("shank", "foot")
+            hip = base[:3, :3].T @ (body.position(f"{side}_thigh") - base[:3, 3])
+            left = body.rest[f"{side}_foot"][:3, :3].T @ body.upright[:, 1]
+            flags = yielding[side].astype(float)[:, None]
+            legs.append((self.feet[side], self._contacts[side], states[side], flags, np.stack([hip, left])))
+        forward = base[:3, :3].T @ body.upright[:, 0]
+        sizes = body.length("thigh", "shank"), body.length("shank", "foot")
+        return _core.lean(self.pelvis, self.targets.pelvis, forward, *sizes, max(1, int(_SHIFT / self.dt)), up, *legs)
 
     def _roll(self, side: str, turns: Array) -> None:
-        """The foot turned from what was asked, rolling about the point that touches the ground."""
-        self._place(side, self.feet[side][:, :3, :3] @ exponential(smoothed(turns, self.width)))
+        """The foot turned from what was asked, rolling about the point that touches the ground.
 
-    def _place(self, side: str, rotations: Array) -> None:
-        """A foot with these rotations (n, 3, 3), near its path, that does not slide."""
-        body, whole = self.pair.target, np.zeros((len(rotations), 4, 4))
-        whole[:, 3, 3] = 1.0
-        points = body.heel[side], body.toe[side]
-        whole[:, :3, :3], whole[:, :3, 3] = placed(
-            rotations, self.ankles[side], self.targets.contacts[side], *points, None, self.dt
-        )
-        self.feet[side] = whole
+        Steps stay where they are in the frames in which the foot does not turn.
+        """
+        filtered, feet = smoothed(turns, self.width), self.feet[side]
+        rolled = joined(feet[:, :3, :3] @ exponential(filtered), feet[:, :3, 3])
+        self._place(side, rolled, np.abs(filtered).max(axis=1) < _STILL)
+
+    def _place(self, side: str, frames: Array, anchors: Any = True) -> None:
+        """A foot near frames (n, 4, 4) that does not slide."""
+        body, contacts = self.pair.target, self.targets.contacts[side].numbers(anchors)
+        self.feet[side] = placed(frames, contacts, body.heel[side], body.toe[side], self.dt)
+
+
+def _few_rows(count: int, every: int) -> Any:
+    """The first frame, the last, and one in about every so many between."""
+    return np.linspace(0, count - 1, (count - 1) // every + 1).round().astype(int)

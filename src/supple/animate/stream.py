@@ -82,7 +82,7 @@ class RetargetStream:
         source, target, scale = pair.source, pair.target, pair.scale
         frames = source.linkage.frames(q)
         at = {part: frames[source.links[part]] for part in source.rest}
-        turned = {part: at[part].rotation @ pair.rest_offset(part) for part in pair.parts()}
+        turned = {part: at[part].rotation @ offset for part, offset in pair.rest_offsets.items()}
         place = {part: frame.position - [0, 0, self._ground] for part, frame in at.items()}
         rest = target.rest["pelvis"]
         hips = 0.5 * (target.position("left_thigh") + target.position("right_thigh"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -14,9 +15,11 @@ from supple import _check, method
 from supple._linkage.argument import checked_linkage
 from supple._motion.interpolation import Interpolation, velocities
 from supple._progress import Progress
-from supple._solve import batch, compilation
+from supple._solve import batch, compilation, search
 from supple.animate.blend import limb_columns, link_depth
-from supple.animate.goal_track import GoalKey, GoalTrack, relative_goal
+from supple.animate.frame_count import check_memory
+from supple.animate.goal_track import GoalKey, GoalTrack, MissedGoal, relative_goal
+from supple.animate.smoothing import within_speeds
 from supple.errors import BadInput, unknown
 from supple.frame import Array
 from supple.goal import Goal, take_rows
@@ -24,10 +27,12 @@ from supple.linkage import Linkage
 from supple.motion import Motion
 from supple.solver import Solver
 
-_ITERATIONS = 20
+_STEPS = 20  # most of a frame
 _DAMPING = 1e-4
+_FASTEST = 20.0  # rad/s: of joints without a speed limit that follow key goals
 _PULL = 0.1  # part of the way to the keyed pose that each frame begins with, from the frame before
-MAX_FRAMES = 10_000_000
+_MISSED = 0.02  # m: a key position that is farther away than this is named
+_ARRAYS = 8  # of joint values that a motion needs at most while it is made
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,23 +164,60 @@ class Timeline:
     def motion(self, rate: float = 60.0, *, progress: bool | None = None) -> Motion:
         """The motion from the first key to the last at ``rate`` frames a second.
 
+        With key goals, no joint is faster than its speed limit; joints that turn and have none keep to 20 rad/s. Where
+        goals cannot be met, each frame goes on from the one before to the nearest pose, without a jump, and a warning
+        names the key; see `missed`. Key poses alone are met at any speed. All frames are within position limits.
+
         ``progress``: True and False show a bar always or never; None only on a terminal.
         """
         if not 0 < _check.real(rate) < math.inf:
             raise BadInput(f"rate must be a positive number of frames a second, got {_check.short(rate)}")
         length = (self.end - self.start) * rate
-        if length > MAX_FRAMES:
-            raise BadInput(f"{length:.0f} frames are too many; at most {MAX_FRAMES}")
+        size = 8 * _ARRAYS * self.linkage.dof
+        check_memory(length, size, f"the keys are from {self.start:g} to {self.end:g} s; take a lower rate")
         times = self.start + np.arange(math.floor(length + 1e-9) + 1) / rate
-        return Motion(self.linkage, times, self.at(times, progress=progress))
+        q = self.at(times, progress=progress)
+        if self.tracks:
+            q = within_speeds(self.linkage, q, 1.0 / rate, speed=self._speeds)
+        motion = Motion(self.linkage, times, q)
+        missed = self.missed(motion)
+        if missed:
+            more = f", and {len(missed) - 1} more: timeline.missed(motion)" if len(missed) > 1 else ""
+            warnings.warn(f"{missed[0]}{more}", stacklevel=2)
+        return motion
+
+    def missed(self, motion: Motion) -> list[MissedGoal]:
+        """The key goals whose positions a motion of this timeline does not reach within 2 cm.
+
+        >>> from supple import Goal
+        >>> from supple.animate import Timeline
+        >>> from supple.models import planar3
+        >>> line = Timeline(planar3()).pose(0, [0, 0, 0]).pose(2, [0, 0, 0])
+        >>> line = line.goal(1, Goal("tip", position=[10, 10, 0]))
+        >>> line.missed(line.motion())
+        []
+        """
+        if not isinstance(motion, Motion) or motion.linkage.names != self.linkage.names:
+            raise BadInput(f"missed takes a Motion of {self.linkage.name!r}, got {_check.short(motion)}")
+        found = []
+        for track in self.tracks:
+            for key in track.keys:
+                goal = key.goal
+                if goal.position is None or goal.relative_to or goal.distance is not None or goal.is_center_of_mass:
+                    continue
+                there = motion.linkage.frame(motion.at(min(max(key.time, motion.start), motion.end)), goal.link)
+                distance = float(np.linalg.norm(there.apply(goal.point) - goal.position))
+                if distance > _MISSED:
+                    found.append(MissedGoal(key.time, goal.link, distance))
+        return sorted(found, key=lambda one: one.time)
 
     def at(self, times: ArrayLike, *, progress: bool | None = None) -> Array:
         """Joint values (n, dof) at times (n,) in seconds."""
         when = np.atleast_1d(np.array(_check.finite(_check.numbers(times, "times"), "times")))
         if when.ndim > 1:
             raise BadInput(f"times must have shape (n,), not {when.shape}")
-        q = self._posed(when)
-        if not self.tracks:
+        q = self.linkage.clamp(self._pose_values(when))  # between two rotations a ball joint may leave its cone
+        if not self.tracks or not len(when):
             return q
         weights = np.stack([track.weight(when) for track in self.tracks], axis=-1)
         states = np.where(weights > 0, np.where(weights < 1, 1, 2), 0)  # of each track: off, blended, on
@@ -190,6 +232,13 @@ class Timeline:
                 bar.step(end - begin)
         return q
 
+    @property
+    def _speeds(self) -> Array:
+        """The most that joint values (dof,) change in a second, with key goals."""
+        speed = self.linkage.speed
+        turning = np.array([unit == "rad" for unit in self.linkage.units], dtype=bool)
+        return np.where(turning & ~np.isfinite(speed), _FASTEST, speed)
+
     # -- private ------------------------------------------------------------------------------------------------
 
     def _times(self) -> list[float]:
@@ -198,7 +247,7 @@ class Timeline:
             raise BadInput("a timeline needs a key: write timeline.pose(time, q)")
         return times
 
-    def _posed(self, when: Array) -> Array:
+    def _pose_values(self, when: Array) -> Array:
         """Joint values (n, dof) from the key poses alone."""
         q = np.tile(self.linkage.rest, (len(when), 1))
         keys = sorted(self.poses, key=lambda key: key.time)
@@ -242,26 +291,32 @@ class Timeline:
             if base is not None:
                 frames = self.linkage.frame(q, base)
                 goals = [relative_goal(goal, base, frames) for goal in goals]
-            q = self._solved_in_turn(goals, q, before, pull)
+            q = self._solved_in_turn(when, goals, q, before, pull)
         return q
 
-    def _solved_in_turn(self, goals: list[Goal], q: Array, before: Array | None, pull: float) -> Array:
-        """Joint values (n, dof) for n goals each.
+    def _solved_in_turn(self, when: Array, goals: list[Goal], q: Array, before: Array | None, pull: float) -> Array:
+        """Joint values (n, dof) for n goals each, at times (n,).
 
         Each frame starts from the one before, drawn to its row of q (n, dof) by ``pull``, a part of the way; the first
         from ``before`` (dof,), or else where a search finds the goals met.
         """
-        solver = Solver(method=method.damped(), damping=_DAMPING, max_iterations=_ITERATIONS, limit_escapes=0)
-        local_solver = compilation.compiled(self.linkage, goals, solver)
+        damped = Solver(method=method.damped(), damping=_DAMPING, max_iterations=_STEPS, limit_escapes=0)
+        local_solver, solver = compilation.compiled(self.linkage, goals, damped), Solver()
         columns = list(local_solver.columns)
         start = np.array(q)
         if before is not None:
             start[0, columns] = before[columns]
         else:
             begin = [take_rows(goal, (len(q),), [0]) for goal in goals]
-            found = Solver().solve(self.linkage, begin, q[:1], progress=False)
+            found = solver.solve(self.linkage, begin, q[:1], progress=False)
             start[0] = found.q[0] if found.arrived[0] else q[0]
-        return local_solver.solve(batch.goal_numbers(goals, (len(q),)), start, None, None, pull)[0]
+        numbers = batch.goal_numbers(goals, (len(q),))
+        solved: Array = local_solver.solve(numbers, start, None, None, pull)[0]
+        if within_speeds(self.linkage, solved, 1.0, speed=self._speeds * np.diff(when).min(initial=1.0)) is solved:
+            return solved
+        # at the edge of reach steps of damped least squares overshoot and jump; descents never raise the error
+        nearest: Array = search.compiled(self.linkage, goals, solver).descend(numbers, start, pull, _STEPS)[0]
+        return nearest
 
 
 def _interpolated(linkage: Linkage, keys: list[PoseKey], when: Array) -> Array:

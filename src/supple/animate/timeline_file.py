@@ -71,7 +71,8 @@ def read(path: str | os.PathLike[str], find: Callable[[str], Linkage]) -> Timeli
         entries = data.get(kind, [])
         if not isinstance(entries, list):
             raise BadInput(f'{name}: "{kind}" must be a list')
-        named = sorted({key for one in entries if isinstance(one, Mapping) for key in _names(one)})
+        names = {key for one in entries if isinstance(one, Mapping) for key in _names(one)}
+        named = sorted(names & set(line.linkage._joint_named))  # others are refused where they stand
         for i, entry in enumerate(entries):
             line = _added(line, add, entry, named, f"{name}: {kind}[{i}]")
     return line

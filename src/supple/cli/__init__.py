@@ -35,10 +35,11 @@ Examples:
   supple show panda                        links, joints, limits
   supple fk panda                          poses of the tips at rest
   supple solve planar3 --position -20 5 0  joint values that reach a position
-  supple path weld.csv --robot ur5         joint values along a path of poses
+  supple path weld.csv --robot puma560     joint values along a path of poses
   supple view panda                        the linkage in the browser
   supple teleop                            drive an arm in the browser
   supple convert walk.bvh walk.glb         a motion in another file format
+  supple retarget walk.bvh --to g1         a robot moves as a person does
   supple --install-completion              complete commands, models and links
 
 \b
@@ -46,7 +47,7 @@ Exit codes:
   0    success; solve: every goal was reached; replay: identical joint values
   1    a file, a linkage or a name in it is bad, or an extra is not installed;
        solve, path: a goal was not reached; replay: joint values differ
-  2    wrong usage: unknown command or option, invalid value
+  2    wrong usage: unknown command or option, invalid value, no such file
   130  interrupted by Ctrl-C
   129, 143  teleop: ended by SIGHUP or SIGTERM, after the recording was finished""",
     no_args_is_help=True,

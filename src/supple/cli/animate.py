@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from supple.animate import plant_feet
@@ -15,7 +15,6 @@ from supple.cli import completion, inputs, output
 from supple.cli.linkages import print_address
 from supple.cli.options import Json, Port, Search, check_folder, epilog, errors_to_stderr
 from supple.errors import BadInput
-from supple.motion import Motion
 
 EPILOG = epilog(
     "supple animate human                          pose a figure in the browser, key it, play it, export it",
@@ -25,7 +24,6 @@ EPILOG = epilog(
     "supple animate walk.json --plant              feet do not slide",
     "supple animate wave.json --page               go on with its keys in the browser",
 )
-_MISSED = 0.02  # m: a key goal that is farther away than this is reported
 _ENDINGS = (".npz", ".csv", ".bvh", ".gltf", ".glb")
 
 
@@ -79,32 +77,22 @@ def animate(
         line = read(keys, lambda name: inputs.find(name, search or []))
         if not line.poses and not line.tracks:
             raise BadInput(f'{keys}: there are no keys in it: "poses" and "goals" are empty')
-        motion = line.motion(rate)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is missed is said below, when the feet are planted
+            motion = line.motion(rate)
         if plant:
             motion = plant_feet(motion)
         if path.suffix.lower() in (".npz", ".csv"):
             motion.save(path)
         else:
             motion.save(path, up="y")
-    _note_missed(line, motion)
+    for missed in line.missed(motion):
+        typer.echo(f"supple: {output.without_controls(str(missed))}", err=True)
     if as_json:
         summary = {"from": str(keys), "to": str(path), "frames": len(motion), "seconds": motion.duration}
         output.print_json({**summary, "within_limits": bool(motion.linkage.inside(motion.q).all())})
     else:
         output.print_text(f"{keys} -> {path}: {len(motion):,} frames, {motion}")
-
-
-def _note_missed(line: Timeline, motion: Motion) -> None:
-    """Say on stderr which key positions the motion does not reach."""
-    for track in line.tracks:
-        for key in track.keys:
-            if key.goal.position is None or key.goal.relative_to is not None or key.goal.distance is not None:
-                continue
-            there = motion.frame(min(max(key.time, motion.start), motion.end), key.goal.link).apply(key.goal.point)
-            missed = float(np.linalg.norm(there - key.goal.position))
-            if missed > _MISSED:
-                text = f"at {key.time:g} s {key.goal.link} is {missed:.3g} m away from its key goal"
-                typer.echo(f"supple: {output.without_controls(text)}", err=True)
 
 
 def _serve(source: str, search: list[Path], host: str, port: int, open_browser: bool) -> None:

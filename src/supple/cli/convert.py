@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from supple.animate.clip import up_axis
 from supple.animate.limbs import floating
 from supple.cli import completion, inputs, output
 from supple.cli.options import Json, Search, check_folder, epilog, errors_to_stderr
@@ -64,7 +65,8 @@ def convert(
         typer.Option("--unit", metavar="U", help="Unit of lengths in A: m, cm, mm, in, ft, or a number of metres."),
     ] = None,
     up: Annotated[
-        str | None, typer.Option("--up", metavar="AXIS", help="The axis of A that points up: x, y (default) or z.")
+        str | None,
+        typer.Option("--up", metavar="AXIS", help="The axis of A that points up: x, y or z; found from legs, else y."),
     ] = None,
     to_unit: Annotated[
         str | None, typer.Option("--to-unit", metavar="U", help="Unit of lengths in B; metres by default.")
@@ -152,7 +154,13 @@ def _read(
         if linkage is not None:
             raise BadInput(f"--linkage is for .npz and .csv; {source} holds its own")
         which = int(animation) if animation.isdecimal() and len(animation) < 10 else animation
-        return _figure(source, up or _UP[ending], _length(unit), which)
+        length, usual = _length(unit), _UP[ending]
+        motion = _figure(source, up or usual, length, which)
+        standing = usual if up is not None else up_axis(motion, usual) or usual
+        if standing == usual:
+            return motion
+        typer.echo(f"supple: note: in {source} {standing} is up, as its legs stand; --up {usual} is not", err=True)
+        return _figure(source, standing, length, which)
     if unit is not None or up is not None:
         raise BadInput(f"--unit and --up are for {', '.join(_UP)}; {source} is in metres with z up")
     if ending in reader.ENDINGS:

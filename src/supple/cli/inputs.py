@@ -7,23 +7,26 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import typer
+from numpy.typing import ArrayLike
 
-from supple import models, read
+from supple import _find
 from supple.animate import load_clip
-from supple.errors import BadInput, SuppleError, unknown
+from supple.errors import BadInput, SuppleError
 from supple.frame import Array
 from supple.linkage import Linkage
 from supple.motion import Motion
 
 
 def find(source: str, search: Sequence[Path] = ()) -> Linkage:
-    """The linkage in a file, or the bundled model of that name; an existing file takes precedence."""
-    path = Path(source)
-    if path.is_file() or (path.exists() and source not in models.names()):
-        return read.load(path, search=list(search))
-    if source in models.names():
-        return models.get(source)
-    raise unknown("file or bundled model", source, (*models.names(), *_readable_files(path.parent)))
+    """The linkage in a file, or the bundled model of that name; an existing file takes precedence.
+
+    A file that does not exist is wrong usage, as it is for every other argument: `BadInput`.
+    """
+    try:
+        return _find.find(source, search)
+    except FileNotFoundError as missing:
+        raise BadInput(str(missing)) from None
 
 
 def motion_of(source: str) -> Motion | None:
@@ -41,13 +44,6 @@ def motion_of(source: str) -> Motion | None:
     return motion if len(motion) > 1 else None
 
 
-def _readable_files(folder: Path) -> list[str]:
-    try:
-        return sorted(str(path) for path in folder.iterdir() if path.suffix.lower() in read.ENDINGS)
-    except OSError:
-        return []
-
-
 def end_effector(linkage: Linkage, link: str | None) -> str:
     """The name of a link, by default of the only tip; raises `BadInput` if there are several tips."""
     if link is not None:
@@ -63,12 +59,33 @@ def joint_values(linkage: Linkage, q: str | None, joints: Sequence[str], degrees
     if q is not None and joints:
         raise BadInput(f"give {option} for all joints or --joint for some, not both")
     if q is None:
-        return linkage.q(dict(_named_values(linkage, word, degrees) for word in joints))
+        given: dict[str, list[float]] = {}
+        for word in joints:
+            name, values = _named_values(linkage, word, degrees)
+            if name in given:
+                raise BadInput(f"--joint {name} is given twice")
+            given[name] = values
+        named = linkage.q(given)
+        note_large_angles(named[_angular(linkage)], "--joint", degrees)
+        return named
     values = _numbers(q, option)
     if len(values) != linkage.dof:
         names = ", ".join(linkage.names)
         raise BadInput(f"{option} needs {linkage.dof} values for {linkage.name} ({names}), got {len(values)}")
-    return np.where(_angular(linkage), np.radians(values), values) if degrees else np.array(values)
+    if degrees:
+        return np.where(_angular(linkage), np.radians(values), values)
+    note_large_angles(np.array(values)[_angular(linkage)], option, degrees)
+    return np.array(values)
+
+
+def note_large_angles(angles: ArrayLike, option: str, degrees: bool) -> None:
+    """Say on stderr that angles beyond a whole turn are read as radians; they are probably meant as degrees."""
+    largest = float(np.abs(angles).max(initial=0.0))
+    if not degrees and largest > 2 * math.pi:
+        typer.echo(
+            f"supple: note: {option}: angles up to {largest:.4g} are read as radians; --degrees reads them as degrees",
+            err=True,
+        )
 
 
 def _named_values(linkage: Linkage, word: str, degrees: bool) -> tuple[str, list[float]]:
@@ -103,7 +120,9 @@ def _numbers(text: str, option: str) -> list[float]:
     try:
         values = [float(word) for word in words]
     except ValueError:
-        raise BadInput(f"{option} takes numbers with commas between them, got {text!r}") from None
+        values = []
+    if len(values) != len(words) or "_" in text or not text.isascii():  # 1_0 and letters of other scripts
+        raise BadInput(f"{option} takes numbers with commas between them, got {text!r}")
     if not all(map(math.isfinite, values)):
         raise BadInput(f"{option} takes finite numbers, got {text!r}")
     return values

@@ -53,7 +53,8 @@ def epilog(*examples: str, exit_codes: str = "") -> str:
 
 @contextmanager
 def errors_to_stderr(unknown_name: int = 1, spelled: Callable[[str], str] = str) -> Iterator[None]:
-    """Errors of supple become one paragraph on stderr, with exit code 2 for bad arguments and 1 for all others.
+    """Errors of supple become one paragraph on stderr, with exit code 2 for bad arguments, such as files that do not
+    exist, and 1 for all others.
 
     ``unknown_name`` is the exit code for unknown names; ``spelled`` changes the names of options in a message.
     """
@@ -64,7 +65,7 @@ def errors_to_stderr(unknown_name: int = 1, spelled: Callable[[str], str] = str)
     except OSError as error:
         named = error.filename and error.strerror
         text = f"{str(error.filename)[:_LONGEST_NAME]}: {error.strerror}" if named else str(error)
-        _exit(text, 1)
+        _exit(text, 2 if isinstance(error, FileNotFoundError) else 1)
     except SuppleError as error:
         code = unknown_name if isinstance(error, UnknownName) else 2 if isinstance(error, BadInput) else 1
         _exit(spelled(str(error)), code)

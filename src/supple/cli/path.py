@@ -12,6 +12,7 @@ import typer
 from supple import _check
 from supple._path.planner import PREFERENCES
 from supple._path.reasons import RETIME
+from supple._solve import misread
 from supple.cli import completion, inputs
 from supple.cli.options import Json, Link, Port, Search, check_folder, check_picture, epilog, errors_to_stderr
 from supple.cli.output import print_json, print_text, without_controls
@@ -119,7 +120,7 @@ def path(
                     f"{option} is outside the joint limits of {linkage.name}; angles are in radians, or with --degrees"
                 )
         _check_files(out, plot, picture)
-        goal, times = _read(file, end_effector, axis, degrees, np.array(offset))
+        goal, times, order = _read(file, end_effector, axis, degrees, np.array(offset))
         if rate is not None or duration is not None:
             times = None
         solver = Solver() if tolerance is None else Solver(tolerance=_tolerance(tolerance))
@@ -139,6 +140,9 @@ def path(
         )
         seconds = time.perf_counter() - begin
         _write(done, out, plot, picture)
+        looks_like = misread.note(linkage, goal, done.solution.arrived, solver, order)
+        if looks_like:
+            _note(f"{file}: {looks_like}")
     if as_json:
         print_json(_data(done, seconds))
     else:
@@ -166,9 +170,10 @@ def _check_files(out: Path | None, plot: Path | None, picture: Path | None) -> N
     check_picture(picture, "--draw")
 
 
-def _read(file: str, link: str, axis: Three | None, degrees: bool, offset: Array) -> tuple[Goal, Array | None]:
+def _read(file: str, link: str, axis: Three | None, degrees: bool, offset: Array) -> tuple[Goal, Array | None, str]:
+    """The goals and times of a file, and the order of its quaternions, empty if it has none."""
     try:
-        goal, times, ignored, angle = goal_file.read_path(file, link, axis, degrees)
+        goal, times, ignored, angle, quaternions = goal_file.read_path(file, link, axis, degrees)
     except FileNotFoundError:
         raise BadInput(f"no file {file!r}") from None
     if ignored:
@@ -186,7 +191,7 @@ def _read(file: str, link: str, axis: Three | None, degrees: bool, offset: Array
             axis=axis,
             direction=goal.direction,
         )
-    return goal, times
+    return goal, times, "wxyz" if quaternions else ""
 
 
 def _write(done: PathSolution, out: Path | None, plot: Path | None, picture: Path | None) -> None:

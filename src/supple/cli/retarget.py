@@ -10,9 +10,12 @@ import numpy as np
 import typer
 
 from supple.animate import Retarget, load_clip, load_maps, save_maps
+from supple.animate.body_map import found_parts, save_incomplete_maps
+from supple.animate.body_names import NEEDED
 from supple.cli import completion, inputs, output
 from supple.cli.options import Json, Search, check_folder, epilog, errors_to_stderr
 from supple.errors import BadInput
+from supple.linkage import Linkage
 from supple.motion import Motion
 
 EPILOG = epilog(
@@ -96,6 +99,9 @@ def retarget(
         source = load_clip(clip, up=up, unit=_length(unit))
         if rate is not None:
             source = _resampled(source, rate)
+        if write_map is not None and maps is None and _wrote_incomplete(write_map, source, target):
+            output.print_text(f"then: supple retarget {clip} --to {to} --map {write_map}")
+            return
         pair = (None, None) if maps is None else load_maps(maps, source.linkage, target)
         made = Retarget(source.linkage, target, source_map=pair[0], target_map=pair[1], scale=scale, smooth=smooth)
         if write_map is not None:
@@ -109,6 +115,19 @@ def retarget(
         seconds = time.perf_counter() - begin
         _save(motion, path)
     _report(clip, path, made, motion, seconds, as_json)
+
+
+def _wrote_incomplete(path: Path, clip: Motion, target: Linkage) -> bool:
+    """Writes a map that is to be filled in, if a body has parts that are not found by their names; whether it did."""
+    bodies = {"source": clip.linkage, "target": target}
+    if all(set(NEEDED) <= set(found_parts(linkage)) for linkage in bodies.values()):
+        return False
+    missing = save_incomplete_maps(path, clip.linkage, target)
+    for key, parts in missing.items():
+        if parts:
+            links = ", ".join(link.name for link in bodies[key].links)
+            output.print_text(f"{path}: fill in {', '.join(parts)} of the {key}; its links are {links}")
+    return True
 
 
 def _save(motion: Motion, path: Path) -> None:

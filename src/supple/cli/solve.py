@@ -197,6 +197,7 @@ def _goal(
         raise BadInput("no goal: give --position, --rpy, --quaternion, --axis with --direction, or --goals")
     orientation = None
     if rpy is not None:
+        inputs.note_large_angles(rpy, "--rpy", degrees)
         orientation = Frame.rpy(*(np.radians(rpy) if degrees else rpy))
     elif quaternion is not None:
         orientation = Frame.quaternion(quaternion)

@@ -13,6 +13,7 @@ from supple.cli.output import fixed
 from supple.solution import Outcome, Solution, in_words
 from supple.solver import Solver
 
+_OF_A_GOAL = [outcome for outcome in Outcome if outcome is not Outcome.NO_MORE]  # NO_MORE is of a further row
 MAX_REASONS = 100
 """With many goals, only the first that were not reached get a reason, since reasons take time."""
 
@@ -52,7 +53,7 @@ class Results:
     def summary(self, seconds: float) -> dict[str, Any]:
         """The numbers of goals, of each outcome and of solutions, and the time."""
         counts = np.bincount(self.outcomes, minlength=len(Outcome)).tolist()
-        by_outcome = {outcome.name.lower(): counts[outcome.value] for outcome in Outcome}
+        by_outcome = {outcome.name.lower(): counts[outcome.value] for outcome in _OF_A_GOAL}
         goals = len(self.outcomes)
         return {"goals": goals, **by_outcome, "solutions": len(self.rows), "seconds": seconds, "rate": goals / seconds}
 
@@ -87,7 +88,7 @@ def result_lines(results: Results) -> list[str]:
 def summary_line(results: Results, seconds: float) -> str:
     """The summary in a line."""
     data = results.summary(seconds)
-    counts = [f"{data[outcome.name.lower()]:,} {in_words(outcome)}" for outcome in Outcome]
+    counts = [f"{data[outcome.name.lower()]:,} {in_words(outcome)}" for outcome in _OF_A_GOAL]
     counts = [words for words in counts if not words.startswith("0 ")]
     several = f"; {data['solutions']:,} solutions" if "solution" in results.columns else ""
     goals = f"{data['goals']:,} goal{'s' if data['goals'] != 1 else ''}"

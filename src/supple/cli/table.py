@@ -171,7 +171,7 @@ def _note(work: Work, result: JobResult, degrees: bool) -> None:
         return
     if work is Work.forward and not degrees and result.counts["outside_limits"] == result.rows:
         typer.echo("supple: every row is outside the joint limits; angles are in radians, or with --degrees", err=True)
-    if result.counts.get("out_of_reach") == result.rows:
+    if result.counts.get("out_of_reach") == result.rows and not result.notes:
         typer.echo("supple: every row is out of reach; positions are in metres", err=True)
 
 
@@ -250,5 +250,6 @@ def _data(result: JobResult) -> dict[str, Any]:
         "outcomes": dict(result.counts),
         "reconfigured": result.reconfigured,
         "stale": list(result.stale),
+        "notes": dict(result.notes),
         "seconds": result.seconds,
     }

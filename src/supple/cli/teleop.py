@@ -18,6 +18,7 @@ from supple.errors import BadInput, UnknownName
 if TYPE_CHECKING:
     from supple.linkage import Linkage
     from supple.teleop.command import Source
+    from supple.teleop.page import Page
     from supple.teleop.robot import Robot
 
 DEVICES = {"spacemouse": "SpaceMouse", "gamepad": "Gamepad"}
@@ -125,7 +126,6 @@ def teleop(
         from supple.teleop import page as pages  # slow to import
         from supple.teleop.page.drivers import loopback
         from supple.teleop.process import ending_signals
-        from supple.view import address, qr
 
         _check_method(method)
         if tour and driver != "browser":
@@ -161,17 +161,29 @@ def teleop(
                 other.close()
             raise
     with ending_signals(), page:
-        linkages.print_address(linkage.name, page.url, port, page.port)
-        if not local:
-            for url in address.network_urls(host, page.port):
-                output.print_text(f"from other machines: {url}")
-            output.print_text(f"WARNING: whoever reaches {host}:{page.port} and knows the token drives the arm")
-            output.print_text(f"token: {token}")
-            if sys.stdout.isatty():
-                output.print_text(qr.for_terminal(address.network_urls(host, page.port)[0]))
-        with errors_to_stderr():
-            page.wait()
+        try:
+            _print_addresses(linkage.name, page, host, port, local)
+            with errors_to_stderr():
+                page.wait()
+        except KeyboardInterrupt:  # before the wait began
+            page.close()
         output.print_text(str(page.session.loop.statistics))
+
+
+def _print_addresses(name: str, page: Page, host: str, requested_port: int, local: bool) -> None:
+    """Print where the page is served, and what other machines need to reach it."""
+    from supple.view import address, qr
+
+    linkages.print_address(name, page.url, requested_port, page.port)
+    if local:
+        return
+    urls = address.network_urls(host, page.port)
+    for url in urls:
+        output.print_text(f"from other machines: {url}")
+    output.print_text(f"WARNING: whoever reaches {host}:{page.port} and knows the token drives the arm")
+    output.print_text(f"token: {page.token}")
+    if sys.stdout.isatty():
+        output.print_text(qr.for_terminal(urls[0]))
 
 
 def _check_method(name: str) -> None:

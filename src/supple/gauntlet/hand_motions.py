@@ -111,8 +111,11 @@ class Oscillation:
 
     arm: Arm
     middle: Array
+    """Joint values (dof,) about which they oscillate."""
     sizes: Array
+    """Amplitude of each joint value (dof,)."""
     duration: float = 8.0
+    """Seconds."""
 
     def q(self, times: Array) -> Array:
         """The joint values (N, dof) behind the frames."""
@@ -130,10 +133,13 @@ class Circle:
     """A slow circle with rotation, from a frame and back to it in eight seconds."""
 
     middle: Array
+    """The frame (4, 4) where it begins and ends."""
     size: float
     """Radius, in metres."""
     turn: float = radians(20)
+    """Largest angle about the axes x and y, in radians; half of it about z."""
     duration: float = 8.0
+    """Seconds."""
 
     def __call__(self, times: Array) -> Array:
         """Frames (N, 4, 4) at times (N,)."""
@@ -149,10 +155,11 @@ class Wander:
     """Thirty seconds of random motion in and out of reach, with a little tremor and noise; always the same."""
 
     middle: Array
+    """The frame (4, 4) where it begins."""
     size: float
-    """Metres."""
+    """Root mean square of the slow motion along x and y, in metres; 0.7 of it along z."""
     turn: float
-    """Radians."""
+    """Root mean square of the slow rotation about each axis, in radians."""
     aside: Array
     """Centre of the motion (3,) relative to the middle, in metres."""
     scale: float = 1.0

@@ -9,7 +9,7 @@ import numpy as np
 
 from supple.frame import Array
 from supple.gauntlet.hazard import Hazard
-from supple.gauntlet.reference import WITHIN, Mask, Reference
+from supple.gauntlet.reference import REACHABLE_ERROR, Mask, Reference
 from supple.gauntlet.rest_measures import rest_measures
 from supple.gauntlet.runner import Run
 
@@ -141,7 +141,7 @@ def following_measures(run: Run, error: Array, good: Mask, late: float = 0.0) ->
 def _excess(run: Run, error: Array) -> Measures:
     """Weighted error above the smallest possible one, while the command is out of reach."""
     hazard, reference = run.hazard, run.hazard.reference
-    out = reference.least >= WITHIN
+    out = reference.least >= REACHABLE_ERROR
     if not out.any():
         return {}
     weighted = np.linalg.norm(error * hazard.arm.weights, axis=1)

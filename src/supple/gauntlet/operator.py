@@ -14,9 +14,9 @@ from supple.frame import Array, Frame
 
 Hand = Callable[[Array], Array]
 """Frames (N, 4, 4) of the clean command at times (N,), in seconds."""
-BAND = (7.0, 12.0)  # Hz, frequencies of the tremor
-FADE = 0.2  # s in which the tremor grows when the hand starts to move, and fades when it rests
-SLOW = (1e-3, 1e-2)  # m/s and rad/s; a slower hand is at rest
+TREMOR_BAND = (7.0, 12.0)  # Hz, frequencies of the tremor
+TREMOR_FADE = 0.2  # s in which the tremor grows when the hand starts to move, and fades when it rests
+REST_SPEEDS = (1e-3, 1e-2)  # m/s and rad/s; a slower hand is at rest
 _GRID = 2e-3  # s between two checks whether the hand moves
 
 
@@ -38,7 +38,9 @@ class Operator:
     loss: float = 0.05
     """Share of the samples that never arrive; the first one always does."""
     tremor: float = 1e-3
+    """Largest excursion of the position in a run."""
     angle_tremor: float = radians(0.3)
+    """Largest excursion of the orientation in a run."""
     resolution: float = 1e-4
     """Positions are rounded to multiples of this; 0 means not rounded."""
     angle_resolution: float = radians(0.05)
@@ -46,6 +48,7 @@ class Operator:
     stamped: bool = True
     """Whether each sample carries the time at which it was taken."""
     seed: int = 1
+    """Seed of tremor, jitter, delay and loss."""
 
     def __post_init__(self) -> None:
         _check.positive(self.rate, "rate", "samples per second")
@@ -112,12 +115,12 @@ class Samples:
 
 def tremor(times: Array, duration: float, rng: np.random.Generator) -> Array:
     """Tremor (N, 6) at some times, position then rotation; the norm of each is at most 1 in a whole run."""
-    pace = 2 * np.pi * rng.uniform(*BAND, (6, 4))
+    angular_frequency = 2 * np.pi * rng.uniform(*TREMOR_BAND, (6, 4))
     phase = rng.uniform(0, 2 * np.pi, (6, 4))
     size = rng.uniform(0.5, 1.0, (6, 4))
 
     def shake(t: Array) -> Array:
-        return np.asarray((size * np.sin(pace * t[:, None, None] + phase)).sum(-1))
+        return np.asarray((size * np.sin(angular_frequency * t[:, None, None] + phase)).sum(-1))
 
     whole = shake(np.arange(0, duration + 2e-3, 2e-3)).reshape(-1, 2, 3)
     most = np.repeat(np.linalg.norm(whole, axis=-1).max(axis=0), 3)
@@ -130,10 +133,10 @@ def activity(hand: Hand, times: Array, duration: float) -> Array:
     frames = Frame(hand(np.minimum(grid, duration)))
     speed = np.linalg.norm(np.diff(frames.position, axis=0), axis=-1) / _GRID
     turn = np.linalg.norm((frames[1:] @ frames[:-1].inverse()).to_rotvec(), axis=-1) / _GRID
-    moves = (speed > SLOW[0]) | (turn > SLOW[1])
+    moves = (speed > REST_SPEEDS[0]) | (turn > REST_SPEEDS[1])
     level, ramp = 0.0, np.empty(len(moves))
     for i, moving in enumerate(moves):
-        level = min(level + _GRID / FADE, 1.0) if moving else max(level - _GRID / FADE, 0.0)
+        level = min(level + _GRID / TREMOR_FADE, 1.0) if moving else max(level - _GRID / TREMOR_FADE, 0.0)
         ramp[i] = level
     shown = np.interp(times, grid[1:], ramp)
     return np.asarray(shown * shown * (3 - 2 * shown))

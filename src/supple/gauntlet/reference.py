@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from supple.gauntlet.hazard import Hazard
 
 Mask = NDArray[np.bool_]
-EVERY = 0.1  # s between two reference points
-WITHIN = 1e-6  # weighted error; a command with a smaller one is reachable
+INTERVAL = 0.1  # s between two reference points
+REACHABLE_ERROR = 1e-6  # weighted error; a command with a smaller one is reachable
+_STEPS_PER_INTERVAL = 5  # while the local optimum is continued
 STORED = Path(__file__).parent / "known.json"
 
 
@@ -53,7 +54,7 @@ def stored(arm: str, key: str) -> Reference | None:
     least = np.zeros(row["count"])
     least[row["at"]] = row["least"]
     held = None if row["held"] is None else np.array(row["held"])
-    times: Array = np.arange(len(least)) * np.float64(EVERY)
+    times: Array = np.arange(len(least)) * np.float64(INTERVAL)
     return Reference(times, least, tuple((a, b) for a, b in row["unreachable"]), held)
 
 
@@ -71,31 +72,28 @@ def to_data(reference: Reference) -> dict[str, Any]:
 
 def compute(hazard: Hazard) -> Reference:
     """The reference of any hazard: the local optimum continued from the start, and the best from some other starts."""
-    times = np.arange(0, hazard.duration + 1e-9, EVERY)
+    times = np.arange(0, hazard.duration + 1e-9, INTERVAL)
     others = [hazard.start, *hazard.other_starts]
     followed = _followed(hazard)
     least, at, q = np.empty(len(times)), np.empty((len(times), hazard.arm.dof)), hazard.start
     for i, frame in enumerate(hazard.hand(times)):
-        q, least[i] = _best(hazard, frame, [q, followed[min(i * _FINE, len(followed) - 1)], *others])
+        q, least[i] = _best(hazard, frame, [q, followed[min(i * _STEPS_PER_INTERVAL, len(followed) - 1)], *others])
         at[i] = q
-    out = least >= WITHIN
+    out = least >= REACHABLE_ERROR
 
     def reachable(t: float) -> bool:
-        near = followed[min(round(t / EVERY * _FINE), len(followed) - 1)]
-        return _best(hazard, hazard.hand(np.array([t]))[0], [near, *others])[1] < WITHIN
+        near = followed[min(round(t / INTERVAL * _STEPS_PER_INTERVAL), len(followed) - 1)]
+        return _best(hazard, hazard.hand(np.array([t]))[0], [near, *others])[1] < REACHABLE_ERROR
 
-    held = None if hazard.hold is None else at[round(float(np.mean(hazard.hold)) / EVERY)]
+    held = None if hazard.hold is None else at[round(float(np.mean(hazard.hold)) / INTERVAL)]
     return Reference(times, np.where(out, least, 0.0), _intervals(times, out, reachable), held)
-
-
-_FINE = 5  # steps between two reference points while the local optimum is continued
 
 
 def _followed(hazard: Hazard) -> Array:
     """Joint values (K, dof) that follow the command greedily from the start, within the speed limits."""
-    times = np.arange(0, hazard.duration + 1e-9, EVERY / _FINE)
+    times = np.arange(0, hazard.duration + 1e-9, INTERVAL / _STEPS_PER_INTERVAL)
     arm, q, rows = hazard.arm, hazard.start, []
-    most = arm.speed * EVERY / _FINE
+    most = arm.speed * INTERVAL / _STEPS_PER_INTERVAL
     for frame in hazard.hand(times):
         q, _ = nearest(arm, q, frame, np.maximum(arm.lower, q - most), np.minimum(arm.upper, q + most), iterations=6)
         rows.append(q)
@@ -130,7 +128,7 @@ def _intervals(times: Array, out: Mask, reachable: Callable[[float], bool]) -> t
                 last += 1
             begin = float(times[i]) if i == 0 else edge(float(times[i - 1]), float(times[i]), False)
             final = last + 1 >= len(times)
-            end = float(times[last]) + EVERY if final else edge(float(times[last]), float(times[last + 1]), True)
+            end = float(times[last]) + INTERVAL if final else edge(float(times[last]), float(times[last + 1]), True)
             pairs.append((begin, end))
             i = last
         i += 1

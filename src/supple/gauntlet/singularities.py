@@ -36,26 +36,26 @@ def task_rank(arm: Arm) -> int:
     return int((values > 1e-4 * values[:, :1]).sum(axis=1).max())
 
 
-def smallest_singular_value(arm: Arm, q: ArrayLike, full: int) -> Array:
-    """The singular value number ``full`` (...) of the weighted Jacobian at q (..., dof); ``full`` is `task_rank`."""
-    return np.asarray(arm.singular_values(q)[..., full - 1])
+def smallest_singular_value(arm: Arm, q: ArrayLike, rank: int) -> Array:
+    """The singular value number ``rank`` (...) of the weighted Jacobian at q (..., dof); ``rank`` is `task_rank`."""
+    return np.asarray(arm.singular_values(q)[..., rank - 1])
 
 
-def find_singular_poses(arm: Arm, full: int, starts: Array) -> list[SingularPose]:
+def find_singular_poses(arm: Arm, rank: int, starts: Array) -> list[SingularPose]:
     """Singular configurations near joint values (N, dof), by descent on the smallest singular value."""
     q = np.array(starts)
     for _ in range(80):
         left, values, right = _svd(arm, q)
-        slope = np.stack([_slope(arm, q, left, right, full, j) for j in range(arm.dof)], axis=-1)
-        step = -values[:, full - 1, None] * slope / np.maximum((slope**2).sum(-1, keepdims=True), 1e-12)
+        slope = np.stack([_slope(arm, q, left, right, rank, j) for j in range(arm.dof)], axis=-1)
+        step = -values[:, rank - 1, None] * slope / np.maximum((slope**2).sum(-1, keepdims=True), 1e-12)
         size = np.abs(step).max(axis=-1, keepdims=True)
         q = np.clip(q + step * np.minimum(1.0, 0.2 / np.maximum(size, 1e-12)), arm.lower, arm.upper)
     left, values, right = _svd(arm, q)
-    slope = np.stack([_slope(arm, q, left, right, full, j) for j in range(arm.dof)], axis=-1)
+    slope = np.stack([_slope(arm, q, left, right, rank, j) for j in range(arm.dof)], axis=-1)
     steep = np.linalg.norm(slope, axis=-1)
-    good = (values[:, full - 1] < 1e-6) & (steep > 0.02)
+    good = (values[:, rank - 1] < 1e-6) & (steep > 0.02)
     return [
-        SingularPose(q[i], _positive(right[i, full - 1]), _positive(slope[i] / steep[i])) for i in np.flatnonzero(good)
+        SingularPose(q[i], _positive(right[i, rank - 1]), _positive(slope[i] / steep[i])) for i in np.flatnonzero(good)
     ]
 
 
@@ -70,9 +70,9 @@ def _svd(arm: Arm, q: Array) -> tuple[Array, Array, Array]:
     return np.asarray(left), np.asarray(values), np.asarray(right)
 
 
-def _slope(arm: Arm, q: Array, left: Array, right: Array, full: int, joint: int) -> Array:
+def _slope(arm: Arm, q: Array, left: Array, right: Array, rank: int, joint: int) -> Array:
     """Derivative (N,) of the smallest singular value with respect to one joint, by central differences."""
     nudge = _STEP * np.eye(arm.dof)[joint]
     change = arm.linkage.jacobian(q + nudge, arm.link) - arm.linkage.jacobian(q - nudge, arm.link)
     weighted = arm.weights[:, None] * change / (2 * _STEP)
-    return np.asarray(np.einsum("ni,nij,nj->n", left[:, :, full - 1], weighted, right[:, full - 1]))
+    return np.asarray(np.einsum("ni,nij,nj->n", left[:, :, rank - 1], weighted, right[:, rank - 1]))

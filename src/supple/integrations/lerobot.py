@@ -7,13 +7,13 @@ import os
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple import _check, models, read
+from supple import _check
+from supple._find import find
 from supple.errors import BadInput, unknown
 from supple.frame import Array, Frame
 from supple.goal import Goal
@@ -280,10 +280,7 @@ class RobotKinematics:
 
 def _described(path: str | os.PathLike[str]) -> Linkage:
     """The linkage in a file, or the bundled model of that name."""
-    name = _check.file_name(path, "urdf_path")
-    if not Path(name).exists() and name in models.names():
-        return models.get(name)
-    return read.load(name)
+    return find(_check.file_name(path, "urdf_path"))
 
 
 def _chain(whole: Linkage, target: str, names: Sequence[str]) -> Linkage:

@@ -44,7 +44,11 @@ def ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
             put(_END)
 
     thread = threading.Thread(target=work, name="supple-ahead", daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:  # no thread can be started: one after the other
+        yield from items
+        return
     try:
         while (item := made.get()) is not _END:
             yield item  # type: ignore[misc]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supple.errors import BadInput, near_matches
+from supple.errors import BadInput, near_matches, short
 from supple.frame import Array, Frame
 from supple.jobs import arrow_arrays, outcomes
 from supple.jobs.arrow_arrays import arrow
@@ -33,6 +33,9 @@ class Layout:
         self.joint_columns: tuple[str, ...] = ()
         self.episode: str | None = None
         self.time: str | None = None
+        self._places: dict[str, list[int]] = {}
+        for place, name in enumerate(table.schema.names):
+            self._places.setdefault(name, []).append(place)
         try:
             self._read_columns()
             self._added_columns()
@@ -58,8 +61,7 @@ class Layout:
                 width = job.linkage.dof if job.joints.names is None else len(job.joints.names)
             self.joint_map = JointMap(job.linkage, job.link, job.joints, width)
         if job.work in ("path", "track"):
-            names = self.table.schema.names
-            self.episode = job.episode or ("episode_index" if "episode_index" in names else None)
+            self.episode = job.episode or ("episode_index" if "episode_index" in self._places else None)
             if self.episode is not None:
                 self._check_episodes(self.episode)
             self.time = job.time
@@ -89,24 +91,26 @@ class Layout:
         return list(dict.fromkeys([*self.joint_columns, *parts, *other]))
 
     def _index(self, name: str) -> int:
-        names = self.table.schema.names
-        if names.count(name) == 1:
-            return int(names.index(name))
-        if name in names:
-            raise BadInput(f"there are {names.count(name)} columns named {name!r}; only one can be read")
+        places = self._places.get(name, ())
+        if len(places) == 1:
+            return places[0]
+        if places:
+            raise BadInput(f"there are {len(places)} columns named {short(name)}; only one can be read")
+        names = list(self._places)
         near = near_matches(name, names)
-        shown = ", ".join(repr(each) for each in (near or names[:12]))
+        shown = ", ".join(short(each) for each in (near or names[:12]))
         more = f" and {len(names) - 12} more" if not near and len(names) > 12 else ""
-        raise BadInput(f"no column {name!r}; {'did you mean' if near else 'it has'} {shown}{more}{'?' if near else ''}")
+        raise BadInput(
+            f"no column {short(name)}; {'did you mean' if near else 'it has'} {shown}{more}{'?' if near else ''}"
+        )
 
     def _width(self, columns: tuple[str, ...]) -> int:
         """How many values joint columns have: as the type says, or as the first list has."""
         if len(columns) > 1:
             return len(columns)
         if self.is_text:
-            names = self.table.schema.names
             count = 0
-            while f"{columns[0]}_{count}" in names:
+            while f"{columns[0]}_{count}" in self._places:
                 count += 1
             return count or 1
         field = self.table.schema.field(self._index(columns[0]))
@@ -123,7 +127,7 @@ class Layout:
     def _found(self, columns: tuple[str, ...], width: int) -> tuple[str, ...]:
         """The columns in the table that hold so many values; raises `BadInput` if they do not."""
         if len(columns) == 1 and width > 1 and self.is_text:
-            if columns[0] in self.table.schema.names:
+            if columns[0] in self._places:
                 raise BadInput(
                     f"column {columns[0]!r} must hold {width} numbers; in csv these are columns "
                     f"{columns[0]}_0 to {columns[0]}_{width - 1}, or name {width} columns"
@@ -201,7 +205,7 @@ class Layout:
             fields += [pa.field(job.prefix + name, pa.float32()) for name in ("position_error", "angle_error")]
         if job.work == "path":
             fields.append(pa.field(job.prefix + "reconfigured", pa.bool_()))
-        there = [field.name for field in fields if field.name in self.table.schema.names]
+        there = [field.name for field in fields if field.name in self._places]
         if there:
             raise BadInput(f"the table already has a column {there[0]!r}; {self._other_name(there[0])}")
         twice = [field.name for field in fields if [each.name for each in fields].count(field.name) > 1]

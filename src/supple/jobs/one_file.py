@@ -43,10 +43,12 @@ class _Tally:
         self.words = BY_WORK[work]
         self.counts = np.zeros(len(self.words), dtype=np.int64)
         self.reconfigured = 0
+        self.note = ""
 
     def add(self, result: Result) -> None:
         self.counts += result.counts
         self.reconfigured += result.reconfigured
+        self.note = self.note or result.note
 
 
 def make(job: Job, folder: JobFolder, entry: Entry, report: Report) -> Receipt:
@@ -81,7 +83,9 @@ def make(job: Job, folder: JobFolder, entry: Entry, report: Report) -> Receipt:
             error.filename = os.fspath(entry.target)
         raise
     counts = dict(zip(tally.words, tally.counts.tolist(), strict=True))
-    receipt = Receipt(entry.name, before.st_size, before.st_mtime_ns, size, rows, counts, tally.reconfigured)
+    receipt = Receipt(
+        entry.name, before.st_size, before.st_mtime_ns, size, rows, counts, tally.reconfigured, tally.note
+    )
     folder.write(entry, receipt)
     return receipt
 

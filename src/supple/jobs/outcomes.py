@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from supple._solve import encoding
+from supple._solve.margins import narrowed
 from supple.frame import Array
 from supple.goal import Goal
 from supple.linkage import Linkage
@@ -44,7 +45,8 @@ def solve_codes(
     """Indices into `SOLVE` (rows,) for outcomes of a solver, with joint values (rows, dof) and goal positions.
 
     A goal is out of reach if its position is farther than the reach, which is a proof. Else it is out of budget if the
-    solver ended so. Else it is at limits, if the nearest q has a joint at its limit, among those that are ``moving``.
+    solver ended so. Else it is at limits, if the nearest q has a joint at its limit, or at the margin of it,
+    among those that are ``moving``.
     """
     codes = np.zeros(len(q), dtype=np.int8)
     missed = np.flatnonzero(outcomes != Outcome.ARRIVED.value)
@@ -52,7 +54,7 @@ def solve_codes(
         return codes
     codes[missed] = SOLVE.index("stuck")
     at = q[missed][:, moving]
-    low, high = linkage.lower[moving], linkage.upper[moving]
+    low, high = (limit[moving] for limit in narrowed(linkage, solver.margin)[:2])
     limited = ((at <= low + _AT) | (at >= high - _AT)).any(axis=1)
     codes[missed[limited]] = SOLVE.index("at_limits")
     codes[outcomes == Outcome.OUT_OF_BUDGET.value] = SOLVE.index("out_of_budget")

@@ -35,6 +35,8 @@ class Receipt:
     rows: int
     counts: dict[str, int]
     reconfigured: int = 0
+    note: str = ""
+    """What its rows may have been misread as, such as positions in millimetres; empty if nothing shows it."""
 
 
 def options_hash(options: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from supple._table import text_table
 from supple.errors import SuppleError
@@ -15,6 +15,15 @@ _SHOWN = 20  # files of a plan, and errors of a result
 def _stale_lines(names: tuple[str, ...]) -> list[str]:
     lines = [f"stale   {name}: its table is not among those of the job" for name in names[:_SHOWN]]
     return [*lines, f"and {len(names) - _SHOWN:,} more stale files"] if len(names) > _SHOWN else lines
+
+
+def _note_lines(notes: Mapping[str, str]) -> list[str]:
+    """The first file that looks misread, and how many more there are."""
+    if not notes:
+        return []
+    name, text = next(iter(notes.items()))
+    more = f" (and {len(notes) - 1:,} more file{'s' * (len(notes) > 2)})" if len(notes) > 1 else ""
+    return [f"note    {name}: {text}{more}"]
 
 
 @dataclass(frozen=True)
@@ -95,6 +104,9 @@ class JobResult:
     """The time it took."""
     stale: tuple[str, ...] = ()
     """Results of earlier runs whose tables are not among those of the job; they stay."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Files whose rows look misread, with what they look like: positions in millimetres, quaternions in the other
+    order. A sample of the rows was solved as it may be meant, and arrives."""
 
     def __bool__(self) -> bool:
         return not self.failed
@@ -115,6 +127,7 @@ class JobResult:
         rows = f"{self.rows:,} row{'s' if self.rows != 1 else ''}: {', '.join(ended)}" if self.rows else "no rows"
         lines = [f"{files}{speed}", rows]
         lines += [f"failed  {name}: {reason}" for name, reason in list(self.failed.items())[:_SHOWN]]
+        lines += _note_lines(self.notes)
         lines += _stale_lines(self.stale)
         return "\n".join(lines)
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import queue
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, TypeVar
 
 from supple._progress import Progress
+from supple._threads import started
 from supple.jobs import one_file
 from supple.jobs.files import Entry, Files
 from supple.jobs.layout import Layout
@@ -23,6 +24,7 @@ from supple.jobs.tables import Table
 if TYPE_CHECKING:
     from supple.jobs.job import Job
 
+T = TypeVar("T")
 MOST_WORKERS = 8
 """Files at the same time by default: each of them uses several cores."""
 
@@ -112,38 +114,53 @@ def _bar(job: Job, planned: Plan, progress: bool | None) -> Iterator[Bar]:
 def _by_threads(
     job: Job, folder: JobFolder, todo: list[Entry], workers: int | None, bar: Bar
 ) -> Iterator[tuple[Entry, Receipt | str]]:
-    """The receipts of files, or why they failed, as they are done."""
-    count = workers or min(cores(), MOST_WORKERS)
+    """The receipts of files, or why they failed, as they are done.
+
+    The calling thread, where Ctrl-C is raised, only takes results from a queue: raised within the locks of a pool of
+    threads, Ctrl-C can leave them locked.
+    """
     stop = threading.Event()
+    left: queue.SimpleQueue[Entry] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[Entry, Receipt | BaseException]] = queue.SimpleQueue()
+    for entry in todo:
+        left.put(entry)
 
     def report(rows: int) -> None:
         if stop.is_set():
             raise _Stopped
         bar.step(rows)
 
-    pool = ThreadPoolExecutor(max(1, min(count, len(todo))), thread_name_prefix="supple-job")
+    def work() -> None:
+        while not stop.is_set():
+            try:
+                entry = left.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                done.put((entry, one_file.make(job, folder, entry, report)))
+            except BaseException as error:
+                done.put((entry, error))
+
+    threads = started(work, max(1, min(workers or min(cores(), MOST_WORKERS), len(todo))), "supple-job")
     try:
-        waiting: dict[Future[Receipt], Entry] = {
-            pool.submit(one_file.make, job, folder, entry, report): entry for entry in todo
-        }
-        while waiting:
-            for future in _finished(waiting):
-                entry = waiting.pop(future)
-                error = future.exception()
-                if error is not None and not isinstance(error, Exception):
-                    raise error
-                yield entry, future.result() if error is None else one_file.reason(error)
+        if not threads:
+            work()
+        for _ in todo:
+            entry, outcome = _next(done)
+            if isinstance(outcome, BaseException) and not isinstance(outcome, Exception):
+                raise outcome
+            yield entry, one_file.reason(outcome) if isinstance(outcome, Exception) else outcome
     finally:
         stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
+        for thread in threads:
+            thread.join()
 
 
-def _finished(waiting: Iterable[Future[Receipt]]) -> list[Future[Receipt]]:
-    """Those that are done, at least one; Ctrl-C is noticed within a second."""
+def _next(results: queue.SimpleQueue[T]) -> T:
+    """The next result; Ctrl-C is noticed within a second, also where waiting cannot be interrupted."""
     while True:
-        done, _ = wait(waiting, timeout=1.0, return_when=FIRST_COMPLETED)
-        if done:
-            return list(done)
+        with suppress(queue.Empty):
+            return results.get(timeout=1.0)
 
 
 def cores() -> int:
@@ -174,4 +191,5 @@ def _result(
         sum(receipt.rows for receipt in made.values()),
         seconds,
         stale,
+        {receipt.name: receipt.note for receipt in sorted(receipts, key=lambda each: each.name) if receipt.note},
     )

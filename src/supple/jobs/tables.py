@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -51,7 +52,8 @@ class Table:
                 raise BadInput(f"{path}: the file is empty")
             read = {"parquet": self._open_parquet, "arrow": self._open_arrow, "csv": self._open_csv}[self.format]
             self.schema, self.batch_rows = read()
-        except (pa.ArrowException, EOFError) as error:
+            _ = self.schema.names  # decoded only here
+        except (pa.ArrowException, EOFError, UnicodeDecodeError) as error:
             raise _unreadable(path, error) from None
         except OSError as error:
             if error.errno is None:  # of Arrow, about the content
@@ -114,7 +116,7 @@ class Table:
         for batch in batches:
             rows += batch.num_rows
             if batch.num_rows:
-                widest = max(widest, batch.nbytes / batch.num_rows)
+                widest = max(widest, batch.get_total_buffer_size() / batch.num_rows)
         self.rows = rows
         return schema, max(1, min(BATCH_ROWS, int(BATCH_BYTES / widest)))
 
@@ -122,6 +124,7 @@ class Table:
         _, batches = self._arrow_batches()
         for batch in batches:
             chosen = batch if columns is None else batch.select(list(columns))
+            chosen.validate(full=True)  # Arrow's files are mapped as they are: offsets may lead anywhere
             for first in range(0, batch.num_rows, size):
                 yield chosen.slice(first, size)
 
@@ -141,7 +144,7 @@ class Table:
         pa = arrow()
         with self._csv_file(None) as file:
             names = file.schema.names
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = sorted(name for name, count in Counter(names).items() if count > 1)
         if twice:
             raise BadInput(f"{self.path}: column {twice[0]!r} is there twice")
         with open(self.path, "rb") as binary:
@@ -196,8 +199,8 @@ class TableWriter:
     def write(self, batch: Any) -> None:
         """Adds a batch of any number of rows."""
         while batch.num_rows:
-            room = GROUP_ROWS - self._rows if self._left < 0 else min(GROUP_ROWS - self._rows, self._left)
-            part, batch = batch.slice(0, room), batch.slice(room)
+            most = GROUP_ROWS - self._rows if self._left < 0 else min(GROUP_ROWS - self._rows, self._left)
+            part, batch = batch.slice(0, most), batch.slice(most)
             self._pending.append(part)
             self._rows += part.num_rows
             self._bytes += part.nbytes

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from supple._path import solve_many
+from supple._solve import misread
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
@@ -33,6 +34,8 @@ class Result:
     """How many rows ended with each outcome (words,)."""
     reconfigured: int = 0
     """How many rows are marked as reconfigured."""
+    note: str = ""
+    """What the rows may have been misread as, see `misread.note`."""
 
     @property
     def rows(self) -> int:
@@ -79,9 +82,26 @@ class Inverse:
     def __init__(self, job: Job, layout: Layout) -> None:
         self.job, self.layout = job, layout
         self.moving = moving_values(job.linkage, job.link)
+        self._is_first = True
+
+    def note(self, frames: Frame, codes: Any) -> str:
+        """What frames (rows,), of the first rows of a table, may have been misread as; empty for later rows."""
+        if not self._is_first or not len(codes):
+            return ""
+        self._is_first = False
+        pose = self.job.pose
+        order = pose.order if pose.turns and pose.matrix is None else ""
+        return misread.note(self.job.linkage, goal_for(self.job, frames), codes == 0, self.job.solver, order)
 
     def result(
-        self, good: Any, q: Array, codes: Any, distance: Array, angle: Array, reconfigured: Any | None = None
+        self,
+        good: Any,
+        q: Array,
+        codes: Any,
+        distance: Array,
+        angle: Array,
+        reconfigured: Any | None = None,
+        note: str = "",
     ) -> Result:
         """The result of all rows from those of the good ones; the others are invalid, with nan."""
         if not good.all():
@@ -95,7 +115,7 @@ class Inverse:
                 reconfigured = marks
         arrays = self.layout.solve_arrays(q, codes, distance, angle, reconfigured)
         count = 0 if reconfigured is None else int(np.count_nonzero(reconfigured))
-        return Result(arrays, np.bincount(codes, minlength=len(self.words)), count)
+        return Result(arrays, np.bincount(codes, minlength=len(self.words)), count, note)
 
     def solved(self, frames: Frame, solver: Solver) -> tuple[Array, Any, Array, Array]:
         """Joint values (rows, dof) for frames (rows,), their codes, distances and angles."""
@@ -120,7 +140,9 @@ class RowByRow(Inverse):
     def rows(self, batch: Any) -> Result:
         """The result of a batch."""
         frames, good = self.job.pose.frames(self.layout.poses(batch))
-        return self.result(good, *self.solved(frames if good.all() else frames[good], self.job.solver))
+        usable = frames if good.all() else frames[good]
+        found = self.solved(usable, self.job.solver)
+        return self.result(good, *found, note=self.note(usable, found[1]))
 
 
 class EpisodeWork(Inverse):
@@ -163,7 +185,8 @@ class Continuous(EpisodeWork):
         codes = outcomes.solve_codes(
             job.linkage, job.goal, job.solver, goal.position, found.q, found.outcome, self.moving
         )
-        return self.result(good, found.q, codes, found.distance, found.angle, found.reconfigured)
+        note = self.note(frames, codes)
+        return self.result(good, found.q, codes, found.distance, found.angle, found.reconfigured, note)
 
     def _times(self, episodes: Episodes, good: Any) -> Array | None:
         """Times (rows,) in seconds, that increase over the good rows of each episode; None if nothing tells them."""
@@ -211,7 +234,8 @@ class Tracked(EpisodeWork):
         distance, angle = self._errors(frames, q)
         codes[~good] = self.words.index("invalid")
         distance[~good] = angle[~good] = np.nan
-        return self.result(np.ones(rows, dtype=bool), q, codes, distance, angle)
+        note = self.note(frames[good], codes[good])
+        return self.result(np.ones(rows, dtype=bool), q, codes, distance, angle, note=note)
 
     def _errors(self, frames: Frame, q: Array) -> tuple[Array, Array]:
         from supple._solve.goal_error import goal_error

@@ -38,12 +38,12 @@ _TIMED_SHAPES: dict[str, tuple[int, ...]] = {**_SHAPES, "times": ()}
 
 def read_path(
     path: str | os.PathLike[str], link: str, axis: ArrayLike | None = None, degrees: bool = False
-) -> tuple[Goal, Array | None, list[str], float]:
+) -> tuple[Goal, Array | None, list[str], float, bool]:
     """The goals of a path (frames,), as `read`, their times (frames,) in seconds or None, and the columns not read.
 
     Times are in the column ``time`` of a .csv or in ``times`` (n,) of a .npz. Other columns of a .csv are not read.
-    The last value is the largest of roll, pitch and yaw as it is in the file, 0 if there are none. A path has two rows
-    or more, and all of them are finite.
+    Then the largest of roll, pitch and yaw as it is in the file, 0 if there are none, and whether there are
+    quaternions. A path has two rows or more, and all of them are finite.
     """
     ignored: list[str] = []
     parts, place = _read_parts(path, _TIMED_PARTS, _TIMED_SHAPES, ignored)
@@ -58,7 +58,7 @@ def read_path(
         raise BadInput(f"{place(int(np.argmin(finite)))} the pose is not finite")
     angle = float(np.abs(parts["rpy"]).max()) if "rpy" in parts else 0.0
     goal = _checked(parts, place, link, axis, degrees)
-    return goal, None if times is None else times.reshape(-1), ignored, angle
+    return goal, None if times is None else times.reshape(-1), ignored, angle, "quaternion" in parts
 
 
 def read(path: str | os.PathLike[str], link: str, axis: ArrayLike | None = None, degrees: bool = False) -> Goal:

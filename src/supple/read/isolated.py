@@ -56,13 +56,13 @@ _INHERITED = (
 """Environment variables of the process; a xacro file sees none of them."""
 
 
-def urdf(content: bytes, file: str, most_links: int, budget: Budget = UPLOAD) -> Linkage:
+def urdf(content: bytes, file: str, most_links: int, budget: Budget | None = None) -> Linkage:
     """The linkage in URDF text, of at most ``most_links`` links; errors call it ``file``.
 
     The thread that calls waits without holding up other threads, whatever the text is.
     """
     request = {"task": "urdf", "text": content.decode("latin-1"), "file": file, "most_links": most_links}
-    return Linkage.from_dict(_run_once(request, budget, file)[0])
+    return Linkage.from_dict(_run_once(request, budget or UPLOAD, file)[0])
 
 
 def mjcf(file: str, name: str | None, search: list[str], budget: Budget | None = None) -> Linkage:

@@ -15,6 +15,7 @@ from supple.link import Geometry, Link
 from supple.linkage import Linkage
 from supple.read import isolated, mjcf_files, mjcf_shapes, safe_xml
 from supple.read.meshes import Finder
+from supple.read.mimic_limits import narrowed
 
 _LINE = re.compile(r"[Ll]ine (?:number=)?(\d{1,9})")
 
@@ -89,7 +90,7 @@ class _Reader:
         declared = {link.name for link in links}
         links += [Link(joint.child) for joint in self.joints if joint.child not in declared]
         title = name or model.names[: model.names.index(b"\0")].decode() or "mujoco"
-        return Linkage(title, self.joints, links)
+        return Linkage(title, narrowed(self.joints), links)
 
     def _link(self, body: int, name: str, geometry: tuple[Geometry, ...]) -> Link:
         x, y, z = (float(value) for value in self.model.body_ipos[body])

@@ -13,6 +13,7 @@ from supple.linkage import Linkage
 from supple.read import safe_xml, shapes
 from supple.read.fields import Fields
 from supple.read.meshes import Finder
+from supple.read.mimic_limits import narrowed
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -54,7 +55,7 @@ def build(root: _Element, file: str, finder: Finder, name: str | None = None, *,
     nodes = {fields.declare(node): node for node in fields.children(root, "joint")}
     try:
         joints = [_joint(fields, node, joint, links, nodes) for joint, node in nodes.items()]
-        return Linkage(name or root.get("name") or "robot", joints, links.values())
+        return Linkage(name or root.get("name") or "robot", narrowed(joints), links.values())
     except BadLinkage as error:
         raise (error if error.file else fields.placed(error)) from None
 

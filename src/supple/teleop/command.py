@@ -18,7 +18,7 @@ from supple.frame import Array, Frame
 if TYPE_CHECKING:
     from supple.step import Step
 
-_ROTATION_TOLERANCE = 1e-6  # largest deviation of R R' from I; the tracker uses the same bound
+_ROTATION_TOLERANCE = 1e-6  # largest deviation of R R' from I after rounded rotations were mended
 _OPTIONS = ("hand", "engaged", "stamp", "sequence", "buttons", "hands", "gripper", "grippers")
 _LARGEST_COUNT = 2**63 - 1
 _MAX_DISTANCE = 1e6  # m along an axis; larger numbers may overflow later
@@ -209,4 +209,9 @@ def _frame(value: Frame | ArrayLike) -> Frame:
         matrix.flags.writeable = False
     if matrix.shape != (4, 4):
         raise BadInput(f"a hand must be a single frame of shape (4, 4), not {matrix.shape}")
-    return value._kept() if isinstance(value, Frame) else Frame._trusted(matrix)
+    if isinstance(value, Frame):
+        return value._kept()
+    try:
+        return Frame(matrix)  # rounded rotations are mended, as in a tracker
+    except BadInput:
+        return Frame._trusted(matrix)  # `flaw` names what is wrong

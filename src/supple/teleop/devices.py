@@ -125,7 +125,7 @@ class SpaceMouse(DeviceSource):
 
     While the second button is down the gripper closes, at the next press it opens, and so on in turn.
 
-    Forward, left and up on the desk are x, y and z; `Mapping(calibration=...)` rotates them. Needs ``supple[devices]``
+    Forward, left and up on the table are x, y and z; `Mapping(calibration=...)` rotates them. Needs ``supple[devices]``
     and the system's hidapi library.
     """
 

@@ -6,10 +6,9 @@ import atexit
 import math
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,19 +21,19 @@ from supple.teleop.clock import checked_rate
 from supple.teleop.command import Tick
 from supple.teleop.gripper import GripperJoints
 from supple.teleop.process import real_time_priority
+from supple.teleop.readings import Reading, Readings
 
 OnExit = Literal["hold", "release"]
 MAX_AGE = 0.1
 """Seconds after which a reading is too old: the arm is held."""
 LATCH_AFTER = 1.0
-"""Seconds without a good reading after which the arm counts as lost: it must be armed again."""
+"""Seconds without a good reading, or of failures again and again, after which the arm must be armed again."""
+SETTLE = 0.25
+"""Seconds without a gap that must pass after a reading was too old until the arm is driven again."""
 RETRY = 0.5
 """Seconds between two attempts to connect again."""
 RATE = 100.0
 """Readings a second, unless the arm has an attribute ``rate``."""
-SETTLED = 0.15
-"""Speed of the fastest joint, in rad/s or m/s, below which an arm counts as standing, so that it can be driven."""
-_WINDOW = 0.1  # s; over which that speed is measured
 _FARTHEST = 1e5  # rad or m; a joint value beyond it is an error of the reading
 _CLOSING = 2.0  # s; how long the end waits for a bus that hangs
 
@@ -66,23 +65,13 @@ class Lost(Exception):
     """There is no reading of the arm that is new enough."""
 
 
-class Reading(NamedTuple):
-    """What was read from an arm."""
-
-    t: float
-    """When, in seconds of the monotonic clock."""
-    q: Array
-    """Joint values (dof,)."""
-    gripper: float
-    """How far the gripper is open, 0 to 1; nan if that is not read."""
-
-
 class Connection:
     """A robot that is read and written in a thread of its own, at the rate of its bus. Safe from any thread.
 
     What is written is always finite and within the limits of the linkage (or as far outside as the arm was when it
     began), and at most the distance away from the last that the speed limits allow in two periods of the bus. Nothing
-    is written before the first valid reading, and nothing until `start` has taken over the measured pose.
+    is written before the first valid reading, and nothing until `start` has taken over the measured pose. An arm that
+    is suddenly elsewhere, or far from where it was sent, is not driven back: it must be armed again.
     """
 
     def __init__(
@@ -119,16 +108,19 @@ class Connection:
         self.fingers = GripperJoints(linkage, [linkage.link(link).name for link in links])
         """The joint values that are grippers."""
         self._given_rate = None if rate is None else checked_rate(rate)
-        self._readings: deque[Reading] = deque(maxlen=256)
+        self._readings = Readings(linkage, [int(k) for k in self.fingers.every])
         self._good, self._since = -math.inf, time.monotonic()  # the last good cycle; connected or trying since
+        self._gap = -math.inf  # when a reading was last too old
+        self._failed = self._failing_since = -math.inf  # the last failure; the first of those that follow each other
         self._error = ""
         self._epoch, self._started, self._lost = 0, -1, True
+        self._armed = -math.inf  # when the arm was connected or armed last
         self._target: tuple[int, Array, float] | None = None
         self._written: tuple[Array, float] | None = None
         self._low, self._high = linkage.lower, linkage.upper
         self._holding = self._asked_to_hold = False
         self.latched = ""
-        """Why the arm must be armed again: it was lost for more than a second; empty if it need not be."""
+        """Why the arm must be armed again: it was lost, fails again and again, or is elsewhere; else empty."""
         self.starts = 0
         """How often a loop has begun from the measured pose."""
         self.cycles = self.errors = 0
@@ -152,22 +144,31 @@ class Connection:
     @property
     def reading(self) -> Reading | None:
         """The newest reading; None before the first."""
-        return self._readings[-1] if self._readings else None
+        return self._readings.newest
 
     @property
     def needs_start(self) -> bool:
         """Whether the arm has been connected anew, so that the loop must begin where it is."""
         return self._started != self._epoch
 
+    @property
+    def _leads(self) -> bool:
+        """Whether the arm is driven, so that it must be where it is led."""
+        return self._started == self._epoch and not self.latched
+
     def measured(self) -> Array:
         """The measured joint values (dof,); raises `Lost` with the reason if the newest are too old."""
         now, reading = time.monotonic(), self.reading
         if reading is None:
             raise Lost(f"no reading of the arm yet{_because(self._error)}")
-        if now - self._good > MAX_AGE:
-            if now - self._good > LATCH_AFTER and not self.latched and self._started >= 0:
-                self.latched = f"the arm was lost{_because(self._error)}"
-            raise Lost(f"the arm does not answer{_because(self._error) or f' for {now - self._good:.1f} s'}")
+        age = now - min(self._good, reading.t)
+        if age > MAX_AGE:
+            self._gap = now
+            if age > LATCH_AFTER:
+                self._latch(f"the arm was lost{_because(self._error)}")
+            raise Lost(f"the arm does not answer{_because(self._error) or f' for {age:.1f} s'}")
+        if now - self._gap < SETTLE:
+            raise Lost(f"waiting until the arm has answered for {SETTLE:g} s")
         return reading.q
 
     def start(self) -> tuple[Array, Array] | None:
@@ -176,11 +177,10 @@ class Connection:
         From then on `write` is obeyed.
         """
         self.measured()
-        readings, epoch = list(self._readings), self._epoch
-        newest = readings[-1]
-        earlier = [one for one in readings if one.t <= newest.t - _WINDOW]
-        if not earlier or np.abs(newest.q - earlier[-1].q).max() > SETTLED * (newest.t - earlier[-1].t):
+        epoch, newest = self._epoch, self._readings.standing(self._armed)
+        if newest is None:
             return None
+        self._readings.begin(newest)
         self._low, self._high = np.minimum(self._linkage.lower, newest.q), np.maximum(self._linkage.upper, newest.q)
         self._target, self._written = None, (newest.q, newest.t)
         self._holding = self._asked_to_hold = False
@@ -208,7 +208,7 @@ class Connection:
     def arm(self) -> None:
         """Arms it again after it was lost or held: the loop begins anew from the measured pose."""
         self.latched = ""
-        self._epoch += 1
+        self._begin_epoch()
 
     def close(self) -> None:
         """Holds or releases the arm, as chosen, and ends the thread; waits for that, but not for a bus that hangs."""
@@ -247,11 +247,22 @@ class Connection:
         q, gripper = self._read()
         if self._lost:
             self._lost = False
-            self._epoch += 1
-        self._readings.append(Reading(time.monotonic(), q, gripper))
+            self._begin_epoch()
+        elsewhere = self._readings.add(Reading(time.monotonic(), q, gripper), self._leads)
+        if elsewhere:
+            self._latch(elsewhere)
+            self.hold()  # its last target is elsewhere too
         self._write()
-        self._good, self._error = time.monotonic(), ""
+        now = time.monotonic()
+        if self.cycles and now - self._good > MAX_AGE:  # also if the loop was too late to notice
+            self._gap = now
+        self._good, self._error = now, ""
         self.cycles += 1
+
+    def _begin_epoch(self) -> None:
+        """The loop must begin anew, by readings from now on: the arm may have been moved since the last."""
+        self._armed = time.monotonic()
+        self._epoch += 1
 
     def _connect(self) -> None:
         if self._open is None:
@@ -283,12 +294,13 @@ class Connection:
             self._holding = True
             if hasattr(self._robot, "hold"):
                 self._robot.hold()
-        if target is None or written is None or target[0] != self._epoch or self._holding:
+        if target is None or written is None or target[0] != self._epoch or self._holding or self.latched:
             return
         now = time.monotonic()
         q = np.clip(self._near(target[1], written, now), self._low, self._high)
         self._robot.write(q)
         self._written = (q, now)
+        self._readings.wrote(now, q)
         gripper = getattr(self._robot, "gripper", None)
         if gripper is not None and not math.isnan(target[2]):
             gripper.write(target[2])
@@ -306,11 +318,22 @@ class Connection:
             self._error = f"{type(error).__name__}: {error}"[:200]
         except Exception:  # an error that cannot be printed
             self._error = type(error).__name__
-        if time.monotonic() - self._good > MAX_AGE:
+        now = time.monotonic()
+        if now - self._failed > LATCH_AFTER:
+            self._failing_since = now
+        self._failed = now
+        if now - self._good > MAX_AGE:
             if not self._lost:
-                self._lost, self._since = True, time.monotonic()
+                self._lost, self._since = True, now
+            if now - self._failing_since > LATCH_AFTER:
+                self._latch(f"the arm fails again and again: {self._error}")
             self._target = None
             self._end.wait(min(RETRY, 10 / self.rate))
+
+    def _latch(self, why: str) -> None:
+        """The arm must be armed again, if it was driven."""
+        if not self.latched and self._started >= 0:
+            self.latched = why
 
     def _finish(self) -> None:
         """Leaves the arm as ``on_exit`` says, as far as it can still be reached."""

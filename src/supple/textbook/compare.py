@@ -44,7 +44,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of methods; prints as Markdown."""
+    """A table of methods; prints as Markdown.
+
+    The largest step and the path through joint space are in radians, or metres for slides; the search has neither.
+    """
 
     title: str
     many: bool
@@ -52,7 +55,7 @@ class Table:
     rows: tuple[Row, ...]
 
     def __str__(self) -> str:
-        heads = ["method", "arrived", "iterations", "distance left, m", "largest change", "joint path", "us"]
+        heads = ["method", "arrived", "iterations", "distance left, m", "largest step", "joint path", "time, us"]
         lines = [heads, *(_line(row, self.many) for row in self.rows)]
         return f"**{self.title}**\n\n{markdown_table(lines, '<>')}"
 
@@ -123,5 +126,5 @@ def _line(row: Row, many: bool) -> list[str]:
         return [row.method, "does not apply", *[""] * 5]
     arrived = f"{row.arrived:.1%}" if many else "yes" if row.arrived else "no"
     steps = f"{row.iterations:.1f}" if many else f"{row.iterations:.0f}"
-    rest = (f"{row.distance:.2g}", f"{row.largest:.2f}", f"{row.path:.2f}", f"{row.microseconds:.1f}")
-    return [row.method, arrived, steps, *rest]
+    largest, path = (f"{x:.2f}" if row.path or not row.iterations else "-" for x in (row.largest, row.path))
+    return [row.method, arrived, steps, f"{row.distance:.2g}", largest, path, f"{row.microseconds:.1f}"]

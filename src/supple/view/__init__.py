@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import threading
 from html import escape
 from typing import TYPE_CHECKING
@@ -13,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from supple import _check, _renamed
 from supple.view import address, extra, notebook
+from supple.view.served import Served
 
 if TYPE_CHECKING:
     from supple.frame import Array
@@ -21,15 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["Viewer", "serve", "show"]
 
 
-class Viewer:
+class Viewer(Served):
     """A page that shows a linkage, made by `serve`. It may be used from any thread, and as a context manager."""
 
     linkage: Linkage
     """The linkage that is shown."""
-    url: str
-    """Address of the page."""
-    port: int
-    """Port of the page: the next free one if the requested one was taken."""
 
     def __init__(self, linkage: Linkage, host: str, port: int, frames: bool) -> None:
         """Start serving; the arguments are those of `serve`."""
@@ -39,12 +34,10 @@ class Viewer:
         from supple.view.scene import Scene
 
         self.linkage = linkage
-        self._lock, self._closed = threading.RLock(), threading.Event()
+        self._lock = threading.RLock()
         self._q: Array = linkage.rest
-        self._server = server.start(host, port, messages.VIEW, framed=notebook.is_running())
+        super().__init__(server.start(host, port, messages.VIEW, framed=notebook.is_running()), host)
         try:
-            self.port = int(self._server.get_port())
-            self.url = f"http://{address.shown(host)}:{self.port}"
             self._scene = Scene(self._server, linkage, frames=frames)
             self._panel = Panel(self._server, linkage, self._scene, self._set)
         except BaseException:
@@ -66,34 +59,13 @@ class Viewer:
             self._q = q
             self._panel.show(q)
 
-    def wait(self) -> None:
-        """Wait for Ctrl-C, then close; return at once if already closed."""
-        try:
-            while not self._closed.wait(0.5):  # with a timeout, since Ctrl-C does not end a wait on Windows
-                pass
-        except KeyboardInterrupt:
-            pass
-        self.close()
-
-    def close(self) -> None:
-        """Stop serving. Open pages stay, but no longer change."""
-        if not self._closed.is_set():
-            self._closed.set()
-            with contextlib.redirect_stdout(io.StringIO()):
-                self._server.stop()
-
-    def __enter__(self) -> Viewer:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def _repr_html_(self) -> str:
         """For a notebook: the page itself, in a frame, while it is served."""
-        return f"<p>{escape(repr(self))}</p>" if self._closed.is_set() else notebook.frame(self.url)
+        return f"<p>{escape(repr(self))}</p>" if self.closed else notebook.frame(self.url)
 
-    def __repr__(self) -> str:
-        return f"<Viewer of {self.linkage.name!r} at {self.url}{', closed' if self._closed.is_set() else ''}>"
+    @property
+    def _shown(self) -> str:
+        return self.linkage.name
 
 
 def serve(

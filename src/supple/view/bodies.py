@@ -71,8 +71,18 @@ def ways(linkage: Linkage) -> dict[str, float]:
     """Length of the path from the root to each link, along the links, in metres."""
     way = {linkage.root: 0.0}
     for joint in linkage.joints:
-        way[joint.child] = way[joint.parent] + float(np.linalg.norm(joint.location.position))
+        way[joint.child] = way[joint.parent] + float(np.linalg.norm(_place(linkage, joint)))
     return way
+
+
+def _place(linkage: Linkage, joint: Joint) -> Array:
+    """Where a joint is in its parent (3,), in metres.
+
+    One that floats within a figure, as where a file has position channels for every joint, is where it rests.
+    """
+    if joint.kind is Kind.FLOATING and joint.parent != linkage.root:
+        return joint.location.apply(np.array(joint.rest[:3]))
+    return joint.location.position
 
 
 def _radii(linkage: Linkage) -> dict[str, float]:
@@ -88,7 +98,7 @@ def _limbs(linkage: Linkage, link: Link, radius: dict[str, float]) -> list[Solid
     moves = any(joint.kind is not Kind.FIXED or joint.child in parents for joint in carried)
     made = []
     for joint in carried:
-        end: Array = joint.location.position
+        end = _place(linkage, joint)
         # a fixed link at the end of a side branch is a sensor or a marker: drawn thin
         thin = 0.35 if moves and joint.kind is Kind.FIXED and joint.child not in parents else 1.0
         if np.linalg.norm(end) > 1e-6 * radius[linkage.root]:
@@ -104,12 +114,12 @@ def _marker(linkage: Linkage, link: Link, radius: float) -> list[Solid]:
     """A solid at the origin of a link that shows the kind of its joint; none for a fixed joint."""
     joint: Joint | None = next((joint for joint in linkage.joints if joint.child == link.name), None)
     kind = joint.kind if joint else Kind.FIXED
-    if joint is None or kind is Kind.FIXED or kind is Kind.FLOATING:
+    if joint is None or kind is Kind.FIXED or (kind is Kind.FLOATING and joint.parent == linkage.root):
         return []
     if kind is Kind.PRISMATIC:
         return [solids.slab((1.9 * radius, 1.9 * radius, 2.6 * radius), JOINT, joint.axis)]
     if kind is Kind.PLANAR:
         return [solids.slab((4 * radius, 4 * radius, 0.8 * radius), JOINT, joint.axis)]
-    if kind is Kind.BALL:
+    if kind in (Kind.BALL, Kind.FLOATING):
         return [solids.ball(1.45 * radius, JOINT)]
     return [solids.drum(1.25 * radius, 2.9 * radius, JOINT, joint.axis)]

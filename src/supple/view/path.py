@@ -47,8 +47,11 @@ def joints(done: PathSolution) -> Figure:
             _joint(panel, done, int(joint))
         for panel in axes.ravel()[len(shown) :]:
             panel.axis("off")
-        for panel in axes[-1]:
-            panel.set_xlabel("s", size=7, color=_style.SOFT, labelpad=1)
+        unit = "s" if done._timing.is_known else "part of the path"
+        for column in range(2):
+            panel = axes[(len(shown) - 1 - column) // 2, column]  # the lowest of the column
+            panel.tick_params(labelbottom=True)
+            panel.set_xlabel(unit, size=7, color=_style.SOFT, labelpad=1)
         still = [name for joint, name in enumerate(motion.linkage.names) if joint not in shown]
         if still:
             named = ", ".join(still[:_NAMED]) + (f" and {len(still) - _NAMED} more" if len(still) > _NAMED else "")
@@ -62,15 +65,15 @@ def _joint(axes: Any, done: PathSolution, joint: int) -> None:
     times, values = motion.times[::every], motion.q[::every, joint]
     axes.plot(times, values, color=LINES[joint % len(LINES)], linewidth=1.1, zorder=3)
     low, high = float(motion.q[:, joint].min()), float(motion.q[:, joint].max())
-    room = 0.12 * max(high - low, 1e-3)
-    axes.set_ylim(low - room, high + room)
+    margin = 0.12 * max(high - low, 1e-3)
+    axes.set_ylim(low - margin, high + margin)
     for limit in (motion.linkage.lower[joint], motion.linkage.upper[joint]):
-        if low - room <= limit <= high + room:
+        if low - margin <= limit <= high + margin:
             axes.axhline(limit, color=_style.GOAL, linewidth=0.9, linestyle=(0, (4, 3)), zorder=2)
     for frame in np.flatnonzero(done.reconfigured)[:200]:
         axes.axvline(motion.times[frame], color=_style.GOAL, linewidth=0.8, zorder=1)
     missed = motion.times[~done.solution.arrived]
-    axes.plot(missed, np.full(len(missed), low - 0.7 * room), "|", color=_style.INK, markersize=4, zorder=4)
+    axes.plot(missed, np.full(len(missed), low - 0.7 * margin), "|", color=_style.INK, markersize=4, zorder=4)
     axes.set_xlim(motion.start, motion.end)
     axes.grid(True, color=_style.GRID, linewidth=0.7)
     axes.set_axisbelow(True)

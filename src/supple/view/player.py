@@ -8,6 +8,7 @@ import numpy as np
 
 from supple.view import Viewer, serve
 from supple.view.animator.worker import Worker
+from supple.view.served import Served
 
 if TYPE_CHECKING:
     from supple.frame import Array
@@ -21,11 +22,12 @@ _LOOKS = 200  # times at which a motion is looked at to find where it takes plac
 _SPEEDS = ("0.1", "0.25", "0.5", "1", "2")
 
 
-class Player:
+class Player(Served):
     """A motion that plays in a viewer again and again. A context manager; `close` closes the viewer too."""
 
     def __init__(self, motion: Motion, viewer: Viewer) -> None:
         """Add the controls to a viewer, and play."""
+        super().__init__(viewer._server, viewer._host)
         self.viewer = viewer
         """The page."""
         self._motion, self._time, self._speed, self._playing = motion, motion.start, 1.0, True
@@ -55,16 +57,13 @@ class Player:
         """Whether it plays."""
         return self._playing
 
-    def close(self) -> None:
-        """Stop playing and serving."""
+    def _stop_serving(self) -> None:
         self._worker.close()
         self.viewer.close()
 
-    def __enter__(self) -> Player:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    @property
+    def _shown(self) -> str:
+        return self._motion.linkage.name
 
     def _on_time(self, event: Any) -> None:
         if event.client_id is not None:

@@ -77,7 +77,7 @@ def start(host: str, port: int, accepted: Iterable[type], max_size: int = 2**16,
 
 
 class Gate:
-    """Decides which connections are admitted and which of their messages are heard. Runs in the thread of the server.
+    """Decides which connections are admitted and which of their messages count. Runs in the thread of the server.
 
     - The header Host must name this machine, and the header Origin of a WebSocket must be the same place as Host.
     - The numbers of connections, of browsers, of messages a second and of bytes a second are limited.
@@ -162,7 +162,7 @@ class Gate:
         return connection.respond(status, text + "\n")
 
     def _make_room(self) -> bool:
-        """Whether there is room for one more browser; those that may give way are disconnected for it."""
+        """Whether one more browser fits; those that may give way are disconnected for it."""
         while len(self._browsers) >= MAX_BROWSERS:
             spare = self._spare()
             if not spare:
@@ -177,8 +177,8 @@ class Gate:
     def _spare(self) -> list[Any]:
         """The browsers that may give way now, the oldest first: silent ones, else those without permission."""
         now, crowded = time.monotonic(), len(self._browsers) >= MAX_NEW_BROWSERS
-        silent, strangers = [one for one, heard in self._browsers.items() if not heard], self._without_permission()
-        first = FIRST_SECONDS if strangers else 0.0  # without permissions there is no room beyond MAX_BROWSERS
+        silent, strangers = [one for one, seen in self._browsers.items() if not seen], self._without_permission()
+        first = FIRST_SECONDS if strangers else 0.0  # without permissions there are none beyond MAX_BROWSERS
         entry = CROWDED_SECONDS if crowded else ENTRY_SECONDS
         return (
             [one for one in silent if now - self._since[one] >= first]

@@ -77,7 +77,7 @@ class Sockets:
             self._closed(connection)
 
     def _make_room(self, now: float) -> None:
-        """Closes connections until there is room for one more."""
+        """Closes connections until one more fits."""
         waiting = [one for one in self._open if one.protocol.state is not State.OPEN]
         while len(waiting) >= MAX_SOCKETS:
             spare = self._spare(waiting, now - GRACE_SECONDS)

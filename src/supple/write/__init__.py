@@ -1,1 +1,1 @@
-"""Writers of files: solutions and motions, as .csv or .npz."""
+"""Writers of files: solutions as .csv or .npz; motions also as .bvh, .gltf and .glb."""

@@ -38,7 +38,7 @@ class WebSocketSource(NetworkSource):
         self._server, self._closed = _websockets("asyncio.server"), _websockets("exceptions").ConnectionClosed
 
     def _start(self) -> None:
-        self._heard: dict[Any, float] = {}  # when each connection last sent a valid packet
+        self._last_packet: dict[Any, float] = {}  # when each connection last sent a valid packet
         self._next: bytes | None = None
         self._lock = threading.Lock()
         self._loop = asyncio.new_event_loop()
@@ -83,7 +83,7 @@ class WebSocketSource(NetworkSource):
     async def _serve(self, started: Future[None]) -> None:
         from supple.view.sockets import Sockets  # imports websockets
 
-        self._sockets = Sockets(lambda connection: self._heard.pop(connection, None))
+        self._sockets = Sockets(lambda connection: self._last_packet.pop(connection, None))
         quiet = logging.Logger("supple.teleop.websocket", logging.CRITICAL + 1)  # errors of clients are counted
         async with self._server.serve(
             self._receive_all,
@@ -116,29 +116,30 @@ class WebSocketSource(NetworkSource):
                 self._access.count_refused()
                 self._sockets.answers(connection, next(iter(origins), ""))
                 return connection.respond(403, "a web page needs a token to drive\n")
-        if len(self._heard) >= _MAX_CONNECTIONS and not self._make_room():
+        if len(self._last_packet) >= _MAX_CONNECTIONS and not self._make_room():
             self._access.count_refused()
             return connection.respond(503, "too many connections\n")
         self._sockets.admit(connection)
-        self._heard[connection] = -math.inf
+        self._last_packet[connection] = -math.inf
         self._loop.call_later(_SILENT_SECONDS, self._expire, connection)
         return None
 
     def _make_room(self) -> bool:
         """Ends the connection that has been silent for the longest time, but not that of the operator."""
         operator, now = self._access.operator[0], time.monotonic()
-        spare = [one for one, heard in self._heard.items() if one is not operator and now - heard > _CROWDED_SECONDS]
+        silent = {one: now - sent for one, sent in self._last_packet.items() if one is not operator}
+        spare = [one for one, seconds in silent.items() if seconds > _CROWDED_SECONDS]
         if not spare:
             return False
-        leaving = min(spare, key=self._heard.__getitem__)
-        del self._heard[leaving]
+        leaving = min(spare, key=self._last_packet.__getitem__)
+        del self._last_packet[leaving]
         leaving.transport.abort()
         return True
 
     def _expire(self, connection: Any) -> None:
         """Ends a connection that has not sent a single valid packet."""
-        if self._heard.get(connection) == -math.inf:
-            del self._heard[connection]
+        if self._last_packet.get(connection) == -math.inf:
+            del self._last_packet[connection]
             connection.transport.abort()
 
     async def _receive_all(self, connection: Any) -> None:
@@ -146,8 +147,8 @@ class WebSocketSource(NetworkSource):
             async for message in connection:
                 data = message.encode() if isinstance(message, str) else message
                 refusal = self._access.receive(connection, data, time.monotonic())
-                if self._access.authentic and connection in self._heard:
-                    self._heard[connection] = time.monotonic()
+                if self._access.authentic and connection in self._last_packet:
+                    self._last_packet[connection] = time.monotonic()
                 if refusal is not None:
                     await connection.send(_message(refusal))
                 if self._access.flooded:
@@ -156,7 +157,7 @@ class WebSocketSource(NetworkSource):
             if closed.sent is not None and closed.sent.code in _MALFORMED:
                 self._access.count_malformed()
         finally:
-            self._heard.pop(connection, None)
+            self._last_packet.pop(connection, None)
             self._access.disconnect(connection)
 
     async def _send_answers(self) -> None:

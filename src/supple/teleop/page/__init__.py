@@ -115,12 +115,11 @@ class Page:
 
     def _connect(self, client: Any) -> None:
         from supple.teleop.page import drivers, uploads
+        from supple.teleop.page.phone_camera import PhoneCamera
 
         uploads.limit(client, lambda name, size: self._refuse_upload(client.client_id, name, size))
-        self._set_camera(client)
-        again = threading.Timer(1.0, self._set_camera, (client,))  # a page that is still loading ignores the first
-        again.daemon = True
-        again.start()
+        PhoneCamera(client, lambda: self._set_camera(client))
+        self._actions.plots.draw_axes(client)
         heartbeat = self._heartbeats[client.client_id] = Heartbeat(client)
         self._server.gate.channels[heartbeat.path] = heartbeat.listen
         heartbeat.begin()
@@ -132,9 +131,9 @@ class Page:
         if client.client_id not in self._server.get_clients():  # it has disconnected meanwhile
             self._disconnect(client)
 
-    def _set_camera(self, client: Any) -> None:
-        if client.client_id in self._server.get_clients():
-            self._actions.set_camera(client)
+    def _set_camera(self, client: Any) -> bool:
+        here = client.client_id in self._server.get_clients()
+        return here and bool(self._actions.set_camera(client))
 
     def _refuse_upload(self, browser: int, name: str, size: int) -> None:
         if self.drivers.driver == browser:  # only the driver has an upload button
@@ -208,7 +207,7 @@ class Page:
     # -- heartbeat ----------------------------------------------------------------------------------------------------
 
     def _check_seats(self) -> None:
-        """Takes silent browsers out of the queue, and puts them back when they are heard again."""
+        """Takes silent browsers out of the queue, and puts them back when they answer again."""
         for browser, heartbeat in list(self._heartbeats.items()):
             silent = heartbeat.silence > heartbeats.SEAT_SECONDS
             if silent and self.drivers.queue_position(browser) is not None:

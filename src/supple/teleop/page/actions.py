@@ -28,6 +28,10 @@ from supple.teleop.robot import Connection
 
 NOBODY = "nobody drives"
 STOPPED = "stopped by the emergency stop"
+HOW_TO_DRIVE = (
+    "Its ball moves freely, its arrows and arcs along one axis. "
+    "Keys: J L sideways, I K away and nearer, U O up and down."
+)
 _log = logging.getLogger(__name__)
 
 
@@ -63,7 +67,7 @@ class Actions(Scripts):
         self._message: tuple[str, str, float] = ("", "", 0.0)
         self._frames = 0
         self._present, self._other_drove = False, other is not None
-        self._heard: Callable[[float], bool] = lambda now: True
+        self._answers: Callable[[float], bool] = lambda now: True
         self.view: Any = None
         session = Session(arm, method=method, rate=rate, scale=scale, other=other, robot=robot)
         self._draw_arm(arm)
@@ -76,15 +80,15 @@ class Actions(Scripts):
         if not self.session.source.other_drives:
             self.session.loop.pause(NOBODY)
 
-    def set_present(self, present: bool, heard: Callable[[float], bool] | None = None) -> None:
+    def set_present(self, present: bool, answers: Callable[[float], bool] | None = None) -> None:
         """A browser drives from now on, or none: then the arm is held.
 
-        ``heard``: whether that browser is heard at a time (s); by default as before.
+        ``answers``: whether that browser answers at a time (s); by default as before.
         """
         with self.lock:
             session, source = self.session, self.session.source
-            self._heard = heard or self._heard
-            source.heard = self._heard
+            self._answers = answers or self._answers
+            source.answers = self._answers
             if not present:
                 session.end_script()
                 session.loop.cancel_moves()
@@ -101,11 +105,13 @@ class Actions(Scripts):
                 while session.loop.running and not session.loop.held and time.monotonic() < end:
                     time.sleep(0.002)
 
-    def set_camera(self, client: Any) -> None:
+    def set_camera(self, client: Any) -> bool:
         """Sets the camera of a browser on a phone, where the arm is above the panel; others start with the default."""
         with self.lock:
-            if is_tall(client):
+            tall = is_tall(client)
+            if tall:
                 self.view.set_camera(client)
+            return tall
 
     def update(self) -> None:
         """Draws the newest tick; called about 30 times a second by one thread."""
@@ -343,6 +349,8 @@ class Actions(Scripts):
         """What the card says while there is no message."""
         if self.session.source.other_drives:
             return "another program drives", "The page shows the arm."
+        if self.session.loop.stopped:
+            return "the arm is stopped", "Nothing moves it until the browser that drives presses re-arm."
         if not self._present:
-            return "", ""
-        return "drag the handle", "Its ball moves freely, its arrows and arcs along one axis. Keys: J L I K U O."
+            return NOBODY, "The arm stays where it is until a browser drives."
+        return "drag the handle", HOW_TO_DRIVE

@@ -21,6 +21,8 @@ MAX_MEMBERS = 500
 MESHES = (".stl", ".obj", ".mtl", ".dae", ".ply", ".glb", ".gltf", ".bin", ".off")
 """Endings of the files that are unpacked."""
 _ENCRYPTED = 1  # bit of the flags of a member
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of the other ways Python unpacks a member at once, of any size
+_ENTRY = b"PK\x01\x02"  # begins the entry of a member
 
 
 def is_archive(name: str) -> bool:
@@ -34,6 +36,9 @@ class Archive:
     def __init__(self, name: str, content: bytes, folder: Path) -> None:
         """Unpacks the meshes into a folder, under numbers; raises `BadInput` with the reason."""
         self._name, self._left = name, MAX_UNPACKED
+        entries = content.count(_ENTRY)  # before all of them are read, which takes long
+        if entries > 4 * MAX_MEMBERS:
+            raise BadInput(f"{name} has {entries:,} files; at most {MAX_MEMBERS} are read")
         try:
             with zipfile.ZipFile(io.BytesIO(content)) as packed:
                 self._unpack(packed, folder)
@@ -46,6 +51,8 @@ class Archive:
             raise BadInput(f"{self._name} has {len(members):,} files; at most {MAX_MEMBERS} are read")
         if any(member.flag_bits & _ENCRYPTED for member in members):
             raise BadInput(f"{self._name} is encrypted")
+        if any(member.compress_type not in _PACKED for member in members):
+            raise BadInput(f"{self._name} is packed in another way than by deflation; pack it again")
         shown = [member for member in members if not member.filename.startswith("__MACOSX/")]
         found = [one for ending in (".urdf", ".xml") for one in shown if one.filename.lower().endswith(ending)]
         descriptions = [one for one in found if one.filename.lower().endswith(".urdf")] or found
@@ -56,13 +63,14 @@ class Archive:
             )
         self.description = self._read(packed, descriptions[0])
         """The robot description."""
-        self._files: dict[tuple[str, ...], Path] = {}
+        self._files: dict[str, dict[tuple[str, ...], Path]] = {}  # by the last parts of their names
         for number, member in enumerate(shown):
             ending = PurePosixPath(member.filename.lower()).suffix
             if ending in MESHES:
                 path = folder / f"{number}{ending}"
                 path.write_bytes(self._read(packed, member))
-                self._files[_parts(member.filename)] = path
+                parts = _parts(member.filename)
+                self._files.setdefault(parts[-1], {})[parts] = path
 
     def _read(self, packed: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
         with packed.open(member) as file:
@@ -92,9 +100,8 @@ class Archive:
     def _file(self, name: str) -> Path | None:
         """The file whose path ends most like a name; at least the last part must be the same."""
         wanted = _parts(name)
-        alike = {parts: _common_end(parts, wanted) for parts in self._files}
-        best = max(alike, key=alike.__getitem__, default=())
-        return self._files[best] if alike.get(best) else None
+        files = self._files.get(wanted[-1] if wanted else "", {})
+        return files[max(files, key=lambda parts: _common_end(parts, wanted))] if files else None
 
 
 def _mesh_names(links: Sequence[Link]) -> set[str]:

@@ -10,6 +10,7 @@ from supple.frame import Array, Frame
 from supple.joint import Kind
 from supple.linkage import Linkage
 from supple.teleop.command import Tick
+from supple.teleop.page import framing
 from supple.teleop.page.arm import Arm
 from supple.view.scene import Scene
 from supple.view.solids import Solid
@@ -77,14 +78,8 @@ class ArmView:
 
     def _camera(self, tall: bool) -> tuple[Array, Array]:
         """Position of the camera (3,) and the point it looks at (3,); ``tall`` for a phone, with the panel below."""
-        low, high = self.scene.low, self.scene.high
-        size = max(self.arm.size, 0.66 * float(np.linalg.norm(high - low)))
-        away = np.array([0.0, -0.3, 1.0] if high[2] - low[2] < 0.1 * size else [0.8, -0.6, 0.42])
-        away *= (5.6 if tall else 3.1) * size / np.linalg.norm(away)
-        middle = (low + high) / 2
-        middle += (0.2 if tall else 0.35) * size * np.cross([0.0, 0.0, 1.0], away) / np.linalg.norm(away[:2])
-        middle[2] -= (1.1 if tall else 0.05) * size
-        return middle + away, middle
+        window = framing.PHONE if tall else framing.LAPTOP
+        return framing.camera(window, self.scene.low, self.scene.high, self.arm.size)
 
     def clear(self) -> None:
         """Removes all of it."""

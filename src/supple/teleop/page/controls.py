@@ -11,7 +11,7 @@ import numpy as np
 from supple.frame import Array, Frame
 from supple.teleop.devices import Reading
 from supple.teleop.methods import DESCRIPTIONS, METHODS
-from supple.teleop.page import keys
+from supple.teleop.page import keys, several_files, words
 from supple.teleop.page.arm import MAX_HANDLES, Arm
 from supple.teleop.page.arrow import Arrow
 from supple.teleop.page.gamepad import PageGamepad
@@ -107,9 +107,8 @@ class Controls:
             self._add_more(gui)
 
     def _add_gripper(self, gui: Any, k: int) -> Any:
-        name = "gripper" if k == 0 else f"gripper {k + 1}"
         hint = "0 is closed, 1 is open; the keys N and M close and open it"
-        slider = gui.add_slider(name, min=0.0, max=1.0, step=0.01, initial_value=0.0, hint=hint, visible=False)
+        slider = gui.add_slider("gripper", min=0.0, max=1.0, step=0.01, initial_value=0.0, hint=hint, visible=False)
         slider.on_update(self._by_user(lambda value: self._actions.set_gripper(k, float(value))))
         return slider
 
@@ -137,8 +136,9 @@ class Controls:
         hint = "how fast the end effector can move in each direction"
         self._ellipsoid = gui.add_checkbox("ellipsoid", actions.ellipsoids, hint=hint)
         self._ellipsoid.on_update(self._by_user(actions.show_ellipsoids))
-        hint = "a URDF file, or a zip file of it and its meshes; it stays on this machine"
-        self._upload = gui.add_upload_button("your own URDF", mime_type=".urdf,.xml,.zip", hint=hint)
+        hint = "a URDF file; with its meshes, choose all of the files, or a zip file of them; it stays on this machine"
+        self._upload = gui.add_upload_button("your own URDF", mime_type=several_files.ENDINGS, hint=hint)
+        several_files.accept(self.client)
         self._upload.on_upload(self._on_upload)
         self._stop_driving = gui.add_button("stop driving", hint="lets another browser drive", color="gray")
         self._stop_driving.on_click(lambda event: self._release(event.client_id))
@@ -202,6 +202,7 @@ class Controls:
             _set_value(self._arms, actions.arms, arm.linkage.name)
             tips = tuple(dict.fromkeys((*arm.links, *arm.linkage.tips)))
             _set_value(self._links, tips, arm.links[0])
+            self._name_grippers(arm)
             self._joints.begin(arm)
             self._choice.begin(arm)
             self._add_handles(arm)
@@ -221,6 +222,13 @@ class Controls:
             self._methods.value = session.method
         if self._ellipsoid.value != actions.ellipsoids:
             self._ellipsoid.value = actions.ellipsoids
+
+    def _name_grippers(self, arm: Arm) -> None:
+        """Says which gripper a slider moves, where there are several end effectors."""
+        for name, slider in zip(words.short_names(arm.links), self._grippers, strict=False):
+            label = f"gripper {name}".strip()
+            if slider.label != label:
+                slider.label = label
 
     def _drive_options(self) -> tuple[str, str, str]:
         recording, replaying = self._actions.session.recording, self._actions.replaying

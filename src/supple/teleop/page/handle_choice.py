@@ -29,7 +29,12 @@ class HandleChoice:
             self._folder.visible = shown
 
     def begin(self, arm: Arm) -> None:
-        """Replaces the boxes by those of an arm."""
+        """Shows the boxes of an arm; those of the same arm with other handles stay, so that one can go on ticking."""
+        if set(self._boxes) == set(arm.candidates):
+            for link, box in self._boxes.items():
+                if box.value != (link in arm.links):
+                    box.value = link in arm.links
+            return
         for box in self._boxes.values():
             box.remove()
         with self._folder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 DETACHED = "handle detached"
 STICK = (0.25, 0.8)  # of the arm's size, and radians, a second at full deflection
 NUDGE = (0.012, 0.05)  # of the arm's size, and radians, for a key press
+RELEASED = 0.3  # s; a key that was held during a stop counts as released after so long without a press
 
 
 class HandleInput:
@@ -29,6 +31,8 @@ class HandleInput:
         self.dragged_ball: int | None = None
         """The handle that is dragged by its ball."""
         self._active = 0
+        self._pressed = -math.inf  # when a key was last pressed
+        self._key_held = self._stick_held = False  # since a stop
 
     def begin(self) -> None:
         """Starts again, with no handle dragged and all attached."""
@@ -56,7 +60,7 @@ class HandleInput:
         """Moves the active handle a little along a direction (3,) in the world, or turns it about that direction."""
         session = self._actions.session
         source = session.source
-        if source.scripted or source.other_drives:
+        if not self._key_counts() or source.scripted or source.other_drives:
             return
         k = min(self._active, len(source.handles) - 1)
         handle, step = source.handles[k], NUDGE[0] * session.arm.size
@@ -70,7 +74,7 @@ class HandleInput:
         """Moves the active handle for dt seconds as a gamepad says, in the axes of the view, and its gripper."""
         session = self._actions.session
         source, arm = session.source, session.arm
-        if source.scripted or source.other_drives:
+        if not self._stick_counts(state) or source.scripted or source.other_drives:
             return
         k = min(self._active, len(source.handles) - 1)
         if state.grip:
@@ -86,11 +90,26 @@ class HandleInput:
     def grip(self, change: float) -> None:
         """Opens the gripper of the active handle a little more, or closes it."""
         session = self._actions.session
+        if not self._key_counts():
+            return
         k = min(self._active, len(session.source.handles) - 1)
         present = session.source.openings[k]
         opening = float(session.grippers[k]) if present is None else present
         if not (session.source.scripted or session.source.other_drives or math.isnan(opening)):
             self._actions.set_gripper(k, min(max(opening + change, 0.0), 1.0))
+
+    def _key_counts(self) -> bool:
+        """Whether a press counts: not in a stop, and not of a key that has been down since then."""
+        now = time.monotonic()
+        again, self._pressed = now - self._pressed < RELEASED, now
+        self._key_held = bool(self._actions.session.loop.stopped) or (self._key_held and again)
+        return not self._key_held
+
+    def _stick_counts(self, state: Reading) -> bool:
+        """Whether a gamepad counts: not in a stop, and after it only when its buttons have been released."""
+        down = state.engaged or bool(state.grip)
+        self._stick_held = down and (self._stick_held or bool(self._actions.session.loop.stopped))
+        return not self._stick_held
 
     def switch_handle(self) -> None:
         """Keys move the next handle from now on."""

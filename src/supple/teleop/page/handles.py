@@ -17,6 +17,8 @@ from supple.teleop.watchdog import Silent
 
 INTERPOLATION = 0.06
 """Seconds in which a handle moves to a new sample; a browser sends one every 0.05 s."""
+TOO_SLOW = f"this browser is too slow: nothing came for {PATIENCE:g} s; a smaller window helps"
+"""Why the arm is held while the page that drives does not answer."""
 MAX_POSITION = 1e4
 """Largest coordinate of a handle, in metres; samples beyond it are dropped."""
 
@@ -128,8 +130,8 @@ class HandleSource:
         """Whether a browser drives; else there are no commands."""
         self.attached = True
         """Whether a dragged handle moves the arm; False while indexing."""
-        self.heard: Callable[[float], bool] = lambda now: True
-        """Whether the browser that drives is heard at a time."""
+        self.answers: Callable[[float], bool] = lambda now: True
+        """Whether the browser that drives answers at a time."""
         self.openings: list[float | None] = []
         """How far each gripper shall open, 0 closed to 1 open; None: as it is."""
         self.forget_grippers()
@@ -175,7 +177,7 @@ class HandleSource:
     def read(self) -> Command | None:
         """The command of the handles; None while no browser drives. A handle that does not move is released.
 
-        Raises `Silent` while the browser that drives is not heard. When it is heard again, a script goes on where it
+        Raises `Silent` while the browser that drives does not answer. When it answers again, a script goes on where it
         was, and a handle that is dragged is engaged where it is then.
         """
         running, other = self._script, self._other
@@ -196,9 +198,9 @@ class HandleSource:
         return Command(hands=hands, stamp=now, grippers=tuple(self.openings))
 
     def _check_silence(self, now: float) -> None:
-        if not self.heard(now):
+        if not self.answers(now):
             self._silent_since = min(self._silent_since, now)
-            raise Silent(f"silent for more than {PATIENCE:g} s")
+            raise Silent(TOO_SLOW)
         if now > self._silent_since:
             for handle in self.handles:
                 handle.engage_again()

@@ -18,7 +18,7 @@ PATIENCE = 0.25
 SETTLE = 0.25
 """Seconds without a gap that must pass after a silence until the browser moves the arm again."""
 SEAT_SECONDS = 5.0
-"""Seconds of silence after which a browser no longer drives; it may again when it is heard."""
+"""Seconds of silence after which a browser no longer drives; it may again when it answers."""
 INTERVALS = (1.0, 0.05)
 """Seconds between the beats of a browser that does not drive, and of the one that does."""
 _PAUSE = 0.01  # s; beats are not read faster
@@ -70,7 +70,7 @@ class Heartbeat:
         return time.monotonic() - self._last
 
     def alive(self, now: float) -> bool:
-        """Whether the browser has been heard without a gap up to a time (s)."""
+        """Whether the browser has answered without a gap up to a time (s)."""
         return now - self._last < PATIENCE and now - self._since >= SETTLE
 
     def set_drives(self, drives: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 INTERVAL = 6  # drawings between two updates of the numbers
 FREE = 2 * math.pi  # rad; how far the slider of a joint without limits goes
+UNTOUCHED = 1.0  # s; a slider that the operator has moved is not set before: values that wait would take steps back
 
 
 class JointSliders:
@@ -28,6 +30,7 @@ class JointSliders:
         self._sliders: dict[int, Any] = {}
         self._factors = np.zeros(0)
         self._shown: dict[int, float] = {}
+        self._touched: dict[int, float] = {}  # when the operator moved each slider
         self._drawings = 0
 
     def begin(self, arm: Arm) -> None:
@@ -40,7 +43,7 @@ class JointSliders:
         single = {int(k) for k, joint in zip(places, linkage.joints, strict=False) if joint.dof == 1}
         with self._folder:
             self._sliders = {column: self._add(arm, column) for column in map(int, arm.columns) if column in single}
-        self._shown = {}
+        self._shown, self._touched = {}, {}
         self._folder.visible = bool(self._sliders)
 
     def show(self) -> None:
@@ -50,7 +53,10 @@ class JointSliders:
             return
         session = self._actions.session
         values: Array = (session.q if session.jogged is None else session.jogged) * self._factors
+        now = time.monotonic()
         for column, slider in self._sliders.items():
+            if now - self._touched.get(column, -math.inf) < UNTOUCHED:
+                continue
             value = round(float(np.clip(values[column], slider.min, slider.max)), 1)
             if value != self._shown.get(column):  # else it may be what the operator has just set
                 self._shown[column] = slider.value = value
@@ -74,6 +80,7 @@ class JointSliders:
         return slider
 
     def _jog(self, column: int, value: float) -> None:
+        self._touched[column], self._shown[column] = time.monotonic(), value
         if not self._actions.session.source.other_drives:
             self._actions.end_script()
             self._actions.session.jog(column, value / self._factors[column])

@@ -19,6 +19,8 @@ COLOURS = {
     TrackingStatus.RETURNING: "#4a78c2",
 }
 """Green, amber, orange, grey, blue."""
+# on a phone viser's panel has a fixed width and leaves a strip of the scene beside it
+_PHONE = '<style>@media (max-width: 480px) { [style*="width: 20em"] { width: 100vw !important } }</style>'
 
 
 class Panel:
@@ -30,6 +32,7 @@ class Panel:
         self._gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(84, 136, 143))
         self._status = self._gui.add_html("", order=0)
         self._foot = self._gui.add_html("", order=1000)
+        self._gui.add_html(_PHONE, order=1001)
         self._shown = ("", "")
 
     def name(self, arm: Arm) -> None:
@@ -61,7 +64,7 @@ def note(title: str, sentence: str) -> str:
     """A card with a title and a sentence, as HTML. It is always there and has one height: the controls below stay."""
     return (
         '<div data-notes style="margin:0 0.9em 0.8em;padding:0.4em 0.8em;border-left:3px solid #54888f;'
-        "background:#f3f6f6;height:6.2em;overflow-y:auto;box-sizing:border-box;"
+        "background:#f3f6f6;height:6.8em;overflow-y:auto;box-sizing:border-box;"
         f'font-size:0.8125em;line-height:1.4"><b data-note>{escape(title)}</b>'
         f'<div style="color:#5b5751">{escape(sentence)}</div></div>'
     )

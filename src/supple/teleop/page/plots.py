@@ -15,6 +15,14 @@ SECONDS = 8.0
 SAMPLES = 120  # over those seconds
 INK, TURN, SOFT = "#d1663a", "#54888f", "#8b857c"
 DEGREES = "degrees"  # the scale of angles, on the right
+# uPlot finds the numbers of the time axis only when it calculates its axes again after the scale has been set
+_SCRIPT = """(() => {
+  if (window.suppleAxes) return;
+  window.suppleAxes = setInterval(() => {
+    for (const one of Object.values((window.__viserTestpoints || {}).uplots || {}))
+      if (!one.chart.axes[0]._splits) one.chart.redraw(false, true);
+  }, 500);
+})();"""
 
 
 class Plots:
@@ -28,6 +36,13 @@ class Plots:
         self._plots: list[Any] = []
         self._legends: list[Any] = []
         self.panel.float(x=15, y=-15, width=330)
+
+    @staticmethod
+    def draw_axes(client: Any) -> None:
+        """Lets a client of viser draw the numbers of the time axis."""
+        from viser import _messages
+
+        client._websock_connection.queue_message(_messages.RunJavascriptMessage(_SCRIPT))
 
     def begin(self, arm: Arm) -> None:
         """Replaces the plots by empty ones for an arm."""
@@ -118,7 +133,7 @@ class Plots:
         self._plots.append(plot)
 
     def _legend(self, names: list[str], colours: list[str]) -> None:
-        """Adds the name of each line beside its colour; below the plots, so that it takes no room of theirs."""
+        """Adds the name of each line beside its colour; below the plots, so that it takes no space of theirs."""
         swatch = "display:inline-block;width:0.9em;height:0.28em;border-radius:2px;margin-right:0.35em"
         items = (
             f'<span style="white-space:nowrap;margin-right:0.9em">'

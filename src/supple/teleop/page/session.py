@@ -112,14 +112,18 @@ class Session:
         self._tracker, self.method = self._make_tracker(method), method
         self.loop.use(self._tracker)
 
-    def reset(self, q: Array | None = None, done: Callable[[], None] = lambda: None) -> None:
+    def reset(
+        self, q: Array | None = None, done: Callable[[], None] = lambda: None, *, for_script: bool = False
+    ) -> None:
         """Moves the arm to joint values q (dof,), by default its rest, and the handles to its end effectors there.
 
         It moves within the bounds, a real arm at a part of them; ``done`` is called in the loop's thread when it is
-        there.
+        there, which may be before this returns. ``for_script``: a script will be played then.
         """
         self.end_jog()
         self.source.end()
+        if for_script:
+            self.source.expect()
         self._set_scale(self._scale)
         end = self.arm.linkage.clamp(self.arm.linkage.rest if q is None else q)
         self.place_handles(end)
@@ -202,8 +206,7 @@ class Session:
                 self._set_scale(1.0)
                 self.source.play(script, done)
 
-        self.reset(begin, play)
-        self.source.expect()
+        self.reset(begin, play, for_script=True)
 
     def end_script(self) -> None:
         """Ends a script, if one runs; the operator moves the handles again."""

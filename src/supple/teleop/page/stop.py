@@ -7,6 +7,36 @@ from html import escape
 from typing import Any
 
 STOP, REARM = "emergency stop", "re-arm"
+# Viser ignores keys while a field has the focus, or with Shift down. Escape counts there too.
+_ESCAPE = """(() => {
+  if (window.suppleEscape) return;
+  window.suppleEscape = true;
+  window.addEventListener("keydown", (event) => {
+    const field = event.target && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
+    const modified = event.shiftKey || event.ctrlKey || event.altKey || event.metaKey;
+    if (event.isTrusted && event.key === "Escape" && (field || modified || event.target.isContentEditable))
+      document.documentElement.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", code: "Escape"}));
+  }, true);
+})();"""
+# A key that is down during a stop moves nothing until it is released, however slowly a busy browser repeats it; nor
+# does one that was pressed elsewhere: its repeats come without a press.
+_HELD_KEYS = """(() => {
+  if (window.suppleStopped) return;
+  const down = new Set(), held = new Set();
+  let stopped = false;
+  window.suppleStopped = (now) => {
+    stopped = now;
+    if (now) down.forEach((key) => held.add(key));
+  };
+  window.addEventListener("keydown", (event) => {
+    if (!event.code.startsWith("Key") || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
+    if (stopped || (event.repeat && !down.has(event.code))) held.add(event.code);
+    down.add(event.code);
+    if (held.has(event.code)) event.stopImmediatePropagation();
+  }, true);
+  window.addEventListener("keyup", (event) => [down, held].forEach((keys) => keys.delete(event.code)), true);
+  window.addEventListener("blur", () => [down, held].forEach((keys) => keys.clear()));
+})();"""
 
 
 class StopPanel:
@@ -24,8 +54,9 @@ class StopPanel:
 
         ``stopped`` returns why the arm is stopped, empty if it is not; ``drives`` whether this browser drives.
         """
-        self._stopped, self._drives, self._rearm_arm = stopped, drives, rearm
+        self._client, self._stopped, self._drives, self._rearm_arm = client, stopped, drives, rearm
         gui = client.gui
+        self._run(_ESCAPE + _HELD_KEYS)
         self._folder = gui.add_folder(None, order=5)
         with self._folder:
             self._button = gui.add_button(STOP, color="red", hint="the arm brakes and stays; key: Escape")
@@ -43,12 +74,18 @@ class StopPanel:
         if (why, drives) == self._shown:
             return
         self._shown = (why, drives)
+        self._run(f"window.suppleStopped({'true' if why else 'false'});")
         advice = "Press re-arm to go on." if drives else "Only the browser that drives can re-arm it."
         self._text.content = (
             '<div data-stopped style="padding:0 0.9em 0.7em;font-size:0.875em;font-weight:600;color:#b3261e">'
             f"{escape(why[:1].upper() + why[1:])}. {advice}</div>"
         )
         self._text.visible, self._rearm.visible = bool(why), bool(why) and drives
+
+    def _run(self, script: str) -> None:
+        from viser import _messages
+
+        self._client._websock_connection.queue_message(_messages.RunJavascriptMessage(script))
 
     def _click_rearm(self) -> None:
         if self._drives():

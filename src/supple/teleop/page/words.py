@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,7 +18,11 @@ FASTER = "the handle is faster than the arm: "
 FREE = 0.8  # joints of a smaller weight are those that line up
 _REACH = re.compile(r"^(?P<link>.+) is out of reach.* by (?P<far>.+?) along .+$")
 _LEFT = re.compile(r"^(?P<joint>.+) has (?P<way>.+) left to its (?P<side>\w+) limit, .+$")
-_SAME = {"no nearer from here": "as near as it gets: move the handle back, or round the other way"}
+_SAME = {
+    "local minimum: no small joint motion reduces the error": (
+        "as near as it gets: move the handle back, or round the other way"
+    )
+}
 _AT = re.compile(r"^(?P<what>.+) at (?P<whose>its|their) (?P<bound>.+)$")
 
 
@@ -61,6 +66,19 @@ def plain(text: str, arm: Arm) -> str:
     if found and found["bound"] in ("speed limit", "acceleration limit", "limit of angular speed"):
         return f"{FASTER}{text}"
     return _SAME.get(text, text)
+
+
+def short_names(links: Sequence[str]) -> list[str]:
+    """What tells links apart: their names without the words that all of them have; empty for a single link.
+
+    >>> from supple.teleop.page.words import short_names
+    >>> short_names(["left_gripper", "right_gripper"])
+    ['left', 'right']
+    """
+    split = [re.split(r"[_\W]+", link) for link in links]
+    common = set.intersection(*map(set, split)) if split else set()
+    short = [" ".join(word for word in one if word not in common) for one in split]
+    return short if len(links) < 2 or len({*short} - {""}) == len(links) else list(links)
 
 
 def singular(step: Step, arm: Arm) -> str:

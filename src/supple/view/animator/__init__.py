@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from supple.errors import BadInput, SuppleError
 from supple.view import address, extra
+from supple.view.served import Served
 
 if TYPE_CHECKING:
     from supple.animate.timeline import Timeline
@@ -22,16 +20,11 @@ _PERIOD = 1 / 30  # s: how often a motion that plays is drawn
 _LENGTH = 3.0  # s: of a timeline without keys
 
 
-class Animator:
+class Animator(Served):
     """A page on which a figure is animated, made by `serve`. A context manager.
 
     All of its state is changed by one thread, its worker.
     """
-
-    url: str
-    """Address of the page."""
-    port: int
-    """Port of the page: the next free one if the requested one was taken."""
 
     def __init__(self, timeline: Timeline, host: str, port: int, figure: str | None) -> None:
         """Start serving; ``figure`` is what a file of keys calls the figure."""
@@ -49,11 +42,8 @@ class Animator:
         self.keys = Keys(_floated(timeline, self.rig.linkage))
         """The keys in time."""
         self._figure = figure or timeline.linkage.name
-        self._closed = threading.Event()
-        self._server = server.start(host, port, messages.POSE)
+        super().__init__(server.start(host, port, messages.POSE), host)
         try:
-            self.port = int(self._server.get_port())
-            self.url = f"http://{address.shown(host)}:{self.port}"
             self._scene = Scene(self._server, self.rig.linkage)
             size = float(max(self._scene.high - self._scene.low))
             self._handles = Handles(self._server, self.rig, size, self._on_drag, self._later(self._select))
@@ -87,31 +77,13 @@ class Animator:
         """Whether the motion plays."""
         return self._playing
 
-    def wait(self) -> None:
-        """Wait for Ctrl-C, then close; return at once if already closed."""
-        try:
-            while not self._closed.wait(0.5):
-                pass
-        except KeyboardInterrupt:
-            pass
-        self.close()
+    def _stop_serving(self) -> None:
+        self._worker.close()
+        super()._stop_serving()
 
-    def close(self) -> None:
-        """Stop serving. Open pages stay, but no longer change."""
-        if not self._closed.is_set():
-            self._closed.set()
-            self._worker.close()
-            with contextlib.redirect_stdout(io.StringIO()):
-                self._server.stop()
-
-    def __enter__(self) -> Animator:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"<Animator of {self.rig.linkage.name!r} at {self.url}{', closed' if self._closed.is_set() else ''}>"
+    @property
+    def _shown(self) -> str:
+        return self.rig.linkage.name
 
     # -- what controls and handles do; all but the first two run in the worker -----------------------------------
 

@@ -1,0 +1,69 @@
+// Many rotation vectors of one ball joint, brought within its limits of position and speed.
+#pragma once
+#include "supple/model/limits.h"
+
+namespace supple {
+inline namespace SUPPLE_ISA {
+
+// Rotation vectors (count x 3), each the nearest within the limits.
+SUPPLE_FN void clamp_ball_rows(const Ball &ball, const double *rows, long long count, double *out) {
+  const Vec<double> axis = load3(ball.axis);
+  for (long long i = 0; i < count; ++i)
+    store3(clamp_ball(load3(rows + 3 * i), axis, ball.swing, ball.low, ball.high), out + 3 * i);
+}
+
+// Rotation vectors of a ball joint in time that shall turn by at most `limit` (3) from row to row.
+struct SlowBall {
+  const Ball *ball; // null: without limits
+  const double *limit;
+  const double *fixed; // count: rows that stay, as far as the limits allow
+  long long count;
+  double *rows; // count x 3
+};
+
+// The largest turn from one row to another, as a part of the limits.
+SUPPLE_FN double turn_part(const SlowBall &motion, Vec<double> turn) {
+  const double x = std::fabs(turn.x) / motion.limit[0], y = std::fabs(turn.y) / motion.limit[1];
+  return larger(larger(x, y), std::fabs(turn.z) / motion.limit[2]);
+}
+
+// Draws a row to its neighbour where it is too far; whether it was.
+SUPPLE_FN bool draw_row(const SlowBall &motion, long long row, long long anchor) {
+  const Vec<double> at = load3(motion.rows + 3 * anchor);
+  const Vec<double> turn = between(at, load3(motion.rows + 3 * row));
+  const double excess = turn_part(motion, turn);
+  if (!(excess > 1))
+    return false;
+  const Vec<double> drawn = turned(at, (1 / excess) * turn);
+  const Ball *ball = motion.ball;
+  store3(ball ? clamp_ball(drawn, load3(ball->axis), ball->swing, ball->low, ball->high) : drawn,
+         motion.rows + 3 * row);
+  return true;
+}
+
+// A row that is too far from the next one is drawn to it; after a fixed row the next one is drawn to that.
+// Clamped rows may be too far again: a few rounds. `fast`: count.
+SUPPLE_FN void slow_ball_rows(const SlowBall &motion, bool *fast) {
+  constexpr int rounds = 4;
+  for (int round = 0; round < rounds; ++round) {
+    bool any_fast = false;
+    for (long long i = 0; i + 1 < motion.count; ++i) {
+      const Vec<double> turn = between(load3(motion.rows + 3 * i), load3(motion.rows + 3 * i + 3));
+      fast[i] = turn_part(motion, turn) > 1;
+      any_fast = any_fast || fast[i];
+    }
+    if (!any_fast)
+      return;
+    auto is_free = [&](long long row) { return row < motion.count && motion.fixed[row] == 0; };
+    for (long long i = 0; i + 1 < motion.count; ++i)
+      if (fast[i] && motion.fixed[i] != 0)
+        for (long long row = i; is_free(row + 1) && draw_row(motion, row + 1, row);)
+          ++row;
+    for (long long i = motion.count - 2; i >= 0; --i)
+      for (long long row = i; fast[i] && row >= 0 && draw_row(motion, row, row + 1);)
+        --row;
+  }
+}
+
+} // namespace SUPPLE_ISA
+} // namespace supple

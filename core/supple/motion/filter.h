@@ -1,0 +1,90 @@
+// Filters of rows in time, without delay: a weighted mean of neighbours, and a smooth bound above.
+#pragma once
+#include "supple/model/limits.h"
+
+namespace supple {
+inline namespace SUPPLE_ISA {
+
+// A row before the first (i < 0) or after the last: the reflection of another at the end row.
+SUPPLE_FN double reflected(const double *rows, long long count, int size, long long i, int column) {
+  const long long end = i < 0 ? 0 : count - 1;
+  const long long other = 2 * end - i;
+  return 2 * rows[end * size + column] - rows[other * size + column];
+}
+
+// Rows (count x size), each the mean of those within `reach` < count of it. `weights` (reach + 1) are those
+// of the row itself and of its neighbours to both sides; their sum over all is 1.
+SUPPLE_FN void filter_rows(const double *rows, long long count, int size, const double *weights,
+                           long long reach, double *out) {
+  for (long long i = 0; i < count; ++i) {
+    const double *row = rows + i * size;
+    double *to = out + i * size;
+    for (int k = 0; k < size; ++k)
+      to[k] = weights[0] * row[k];
+    const long long rows_before = i, rows_after = count - 1 - i;
+    const long long least = rows_before < rows_after ? rows_before : rows_after;
+    const long long inner = least < reach ? least : reach;
+    for (long long j = 1; j <= inner; ++j) {
+      const double *before = row - j * size, *after = row + j * size;
+      for (int k = 0; k < size; ++k)
+        to[k] += weights[j] * (before[k] + after[k]);
+    }
+    for (long long j = inner + 1; j <= reach; ++j)
+      for (int k = 0; k < size; ++k) {
+        const double before = j <= i ? row[k - j * size] : reflected(rows, count, size, i - j, k);
+        const double after = i + j < count ? row[k + j * size] : reflected(rows, count, size, i + j, k);
+        to[k] += weights[j] * (before + after);
+      }
+  }
+}
+
+// A smooth bound above values (count), no higher than needed: the largest value within `width` of each, then
+// the mean of these with a Hann window of the same width. `largest`: count numbers, `window`: 2 width + 1.
+SUPPLE_FN void bound_above(const double *values, long long count, long long width, double *largest,
+                           double *window, double *out) {
+  const long long last = count - 1;
+  for (long long i = 0; i < count; ++i) {
+    const long long begin = i > width ? i - width : 0, end = i + width < last ? i + width : last;
+    double most = values[begin];
+    for (long long j = begin + 1; j <= end; ++j)
+      most = values[j] > most ? values[j] : most;
+    largest[i] = most;
+  }
+  double sum = 0;
+  for (long long j = 0; j <= 2 * width; ++j) {
+    double s, c;
+    sincos(2 * pi * double(j + 1) / double(2 * width + 2), s, c);
+    window[j] = 0.5 * (1 - c);
+    sum += window[j];
+  }
+  for (long long i = 0; i < count; ++i) {
+    double mean = 0;
+    for (long long j = -width; j <= width; ++j) {
+      const long long at = i + j < 0 ? 0 : i + j > last ? last : i + j;
+      mean += window[j + width] * largest[at];
+    }
+    out[i] = mean / sum;
+  }
+}
+
+// The greatest values (count) below others that change by at most `most` from one to the next.
+SUPPLE_FN void bound_changes_below(const double *values, long long count, double most, double *out) {
+  for (long long i = 0; i < count; ++i)
+    out[i] = i && out[i - 1] + most < values[i] ? out[i - 1] + most : values[i];
+  for (long long i = count - 2; i >= 0; --i)
+    out[i] = out[i + 1] + most < out[i] ? out[i + 1] + most : out[i];
+}
+
+// Values (count) that change by at most `most` from one to the next: the mean of the greatest such values
+// below the given ones and of the least above them. `below`, `above`: count.
+SUPPLE_FN void bound_changes(double *values, long long count, double most, double *below, double *above) {
+  bound_changes_below(values, count, most, below);
+  for (long long i = 0; i < count; ++i)
+    values[i] = -values[i];
+  bound_changes_below(values, count, most, above);
+  for (long long i = 0; i < count; ++i)
+    values[i] = 0.5 * (below[i] - above[i]);
+}
+
+} // namespace SUPPLE_ISA
+} // namespace supple

@@ -1,0 +1,138 @@
+"""Readings: what was read from a real arm lately, and whether it can be what an arm does."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from supple.frame import Array
+from supple.linkage import Linkage
+
+SETTLED = 0.15
+"""Speed of the fastest joint, in rad/s or m/s, below which an arm counts as standing, so that it can be driven."""
+JUMP = 0.1
+"""rad or m: a reading that is farther from the last one than this and twice the way at full speed is a jump."""
+AWAY = 1.0
+"""rad or m: how far a joint may be from all that was written lately; an arm that is blocked is led by less."""
+_WINDOW = 0.1  # s; over which the speed of an arm is measured
+_RECENT = 0.5  # s; an arm follows what was written by less than this late
+_REPEATED = 0.1  # s; so long an arm may return the same reading although it moves
+
+
+class Reading(NamedTuple):
+    """What was read from an arm."""
+
+    t: float
+    """When, in seconds of the monotonic clock."""
+    q: Array
+    """Joint values (dof,)."""
+    gripper: float
+    """How far the gripper is open, 0 to 1; nan if that is not read."""
+
+
+class Jumped(Exception):
+    """A reading is farther from the last one than any arm moves in that time."""
+
+
+class Readings:
+    """The last readings of an arm. One thread adds to them; any thread may read them."""
+
+    def __init__(self, linkage: Linkage, grippers: Sequence[int]) -> None:
+        """None yet; ``grippers`` are the joint values that are not led by the tracker, which may be anywhere."""
+        self._names, self._units, self._turns = linkage.names, linkage.units, _turns(linkage)
+        self._speed = np.array(linkage.speed)
+        self._speed[list(grippers)] = math.inf
+        self._away = np.full(linkage.dof, AWAY)
+        self._away[list(grippers)] = math.inf
+        self._kept: deque[Reading] = deque(maxlen=256)
+        self._written: deque[tuple[float, Array]] = deque(maxlen=256)
+        self._doubtful: Reading | None = None
+        self._changed = -math.inf  # when the newest reading was first read
+
+    @property
+    def newest(self) -> Reading | None:
+        """The newest reading; None before the first."""
+        return self._kept[-1] if self._kept else None
+
+    def add(self, reading: Reading, led: bool) -> str:
+        """Takes a reading; returns why the arm is elsewhere than it was led, empty if it is not or is not ``led``.
+
+        A single reading that jumps is an error of the bus: it is dropped, and `Jumped` is raised. Where the next one
+        agrees with it, the arm is there.
+        """
+        elsewhere = self._elsewhere(reading) if led else ""
+        if self.newest is None or not np.array_equal(reading.q, self.newest.q):
+            self._changed = reading.t
+        self._kept.append(reading)
+        return elsewhere
+
+    def wrote(self, t: float, q: Array) -> None:
+        """Joint values q (dof,) were written at a time (s)."""
+        self._written.append((t, q))
+
+    def begin(self, reading: Reading) -> None:
+        """The arm is led from this reading on."""
+        self._written.clear()
+        self._written.append((reading.t, reading.q))
+        self._doubtful = None
+
+    def standing(self, since: float) -> Reading | None:
+        """The newest reading, if the arm stands by the readings since a time (s); else None."""
+        readings = [one for one in list(self._kept) if one.t > since]
+        newest = readings[-1] if readings else None
+        earlier = [] if newest is None else [one for one in readings if one.t <= newest.t - _WINDOW]
+        if (
+            newest is None
+            or not earlier
+            or np.abs(newest.q - earlier[-1].q).max() > SETTLED * (newest.t - earlier[-1].t)
+        ):
+            return None
+        return newest
+
+    def _elsewhere(self, reading: Reading) -> str:
+        last, doubtful = self.newest, self._doubtful
+        if last is None:
+            return ""
+        passed = max(reading.t - last.t, min(reading.t - self._changed, _REPEATED))
+        k = self._jumped(last, reading, passed)
+        if k is None:
+            self._doubtful = None
+            return self._left(reading)
+        if doubtful is None or self._jumped(doubtful, reading, reading.t - doubtful.t) is not None:
+            self._doubtful = reading
+            raise Jumped(f"a single reading: {self._far(k, reading.q - last.q)} away from the one before")
+        return f"{self._far(k, reading.q - last.q)} away from where it was"
+
+    def _jumped(self, last: Reading, reading: Reading, passed: float) -> int | None:
+        """The joint value that moved farther than it can in some seconds; None if none did."""
+        beyond = np.abs(self._shortest(reading.q - last.q)) - JUMP - 2 * self._speed * passed
+        return int(np.argmax(beyond)) if (beyond > 0).any() else None
+
+    def _left(self, reading: Reading) -> str:
+        """Why the arm is far from all that was written lately; empty if it is not."""
+        recent = np.array([q for t, q in list(self._written) if t > reading.t - _RECENT] or [self._written[-1][1]])
+        away = np.abs(self._shortest(reading.q - recent)).min(axis=0)
+        k = int(np.argmax(away - self._away))
+        return f"{self._far(k, away)} away from where it was sent" if away[k] > self._away[k] else ""
+
+    def _shortest(self, way: Array) -> Array:
+        """The way of joint values (..., dof); the encoder of a joint without limits may count from any turn."""
+        around: Array = np.where(self._turns, np.remainder(way + np.pi, 2 * np.pi) - np.pi, way)
+        return around
+
+    def _far(self, k: int, way: Array) -> str:
+        far = abs(float(self._shortest(way)[k]))
+        return (
+            f"{self._names[k]} is {f'{math.degrees(far):.0f}°' if self._units[k] == 'rad' else f'{1e3 * far:.0f} mm'}"
+        )
+
+
+def _turns(linkage: Linkage) -> Array:
+    """Whether each joint value (dof,) is an angle without limits."""
+    free = ~np.isfinite(linkage.upper - linkage.lower)
+    angles: Array = free & np.array([unit == "rad" for unit in linkage.units])
+    return angles

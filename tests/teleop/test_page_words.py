@@ -1,0 +1,71 @@
+"""What the page says to an operator: names of grippers, and a card that fits what the arm does."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("viser", reason="the teleop extra is not installed")
+
+from browser import PATIENCE
+from supple import models
+from supple.teleop import SimulatedArm
+from supple.teleop.page import serve
+from supple.teleop.page.arm import Arm
+from supple.teleop.page.controls import Controls
+from supple.teleop.page.handles import TOO_SLOW, HandleSource
+from supple.teleop.page.words import short_names
+from supple.teleop.watchdog import Silent
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        (["tool0"], [""]),
+        (["left_gripper", "right_gripper"], ["left", "right"]),
+        (["left_hand", "right_hand", "left_foot"], ["left hand", "right hand", "left foot"]),
+        (["tool", "tool_left"], ["tool", "tool_left"]),  # one would have no word of its own
+        ([], []),
+    ],
+)
+def test_links_are_told_apart_by_the_words_that_not_all_of_them_have(links: list[str], expected: list[str]) -> None:
+    assert short_names(links) == expected
+
+
+def test_each_gripper_of_two_is_named_by_its_side_and_a_single_one_is_not() -> None:
+    sliders: list[Any] = [SimpleNamespace(label="gripper") for _ in range(8)]
+    controls: Any = SimpleNamespace(_grippers=sliders)
+    Controls._name_grippers(controls, Arm.of(models.baxter()))
+    assert {slider.label for slider in sliders[:2]} == {"gripper left", "gripper right"}
+    Controls._name_grippers(controls, Arm.of(models.panda()))
+    assert sliders[0].label == "gripper"
+
+
+def test_the_card_fits_an_arm_that_nobody_drives_or_that_is_stopped(tmp_path: Path) -> None:
+    linkage = models.so101()
+    with serve(linkage, port=0, folder=tmp_path, arm=SimulatedArm(linkage)) as page:
+        actions = page._actions
+        assert "nobody drives" in actions._current_note()
+        actions.set_present(True, lambda now: True)
+        assert "drag the handle" in actions._current_note()
+        actions.stop_arm()
+        assert "presses re-arm" in actions._current_note()
+        assert "drag the handle" not in actions._current_note()
+        actions.rearm()
+        end = time.monotonic() + PATIENCE
+        while page.session.loop.stopped and time.monotonic() < end:  # it waits for the arm's readings
+            time.sleep(0.01)
+        assert "drag the handle" in actions._current_note()
+
+
+def test_a_slow_browser_is_told_what_helps() -> None:
+    source = HandleSource(Arm.of(models.panda()).frames(models.panda().rest))
+    source.alive, source.answers = True, lambda now: not math.isfinite(now)
+    with pytest.raises(Silent, match="a smaller window helps"):
+        source.read()
+    assert "0.25 s" in TOO_SLOW

@@ -1,0 +1,61 @@
+"""Commands past singularities that the joints can follow are followed, and smoothly."""
+
+import numpy as np
+import pytest
+
+from supple import Frame, Joint, Linkage, Solver
+from supple.gauntlet.arms import arm_from_linkage
+
+RATE = 300
+U = np.linspace(0, 1, 3 * RATE)
+MOTION = U**3 * (10 + U * (6 * U - 15))  # 0 to 1 in 3 s, at rest at both ends
+
+
+def six_joints(rng: np.random.Generator) -> Linkage:
+    joints, last = [], "base"
+    for i in range(6):
+        at = Frame.at(rng.uniform(-0.35, 0.35, 3) * (rng.random(3) < 0.6))
+        axis = np.eye(3)[rng.integers(3)]
+        joints.append(Joint.revolute(f"j{i}", last, f"l{i}", at=at, axis=axis, lower=-2.9, upper=2.9, speed=3.0))
+        last = f"l{i}"
+    return Linkage("six", [*joints, Joint.fixed("end", last, "tool", at=Frame.at(rng.uniform(-0.15, 0.15, 3)))])
+
+
+def past_a_singularity(seed: int) -> tuple[Linkage, np.ndarray] | None:
+    """A random arm and joint values (ticks, 6) that pass a singularity at a distance of 0.04 to 0.1."""
+    rng = np.random.default_rng([5, seed])
+    arm = six_joints(rng)
+    known = arm_from_linkage(arm, "tool")
+    start, way, bend = (rng.uniform(-x, x, (60, 6)) for x in (2.0, 1.2, 0.5))
+    u = np.linspace(0, 1, 21)[:, None]
+    for a, b, c in zip(start, way, bend, strict=True):
+        smallest = known.singular_values(a + u * b + 4 * u * (1 - u) * c)[:, -1]
+        if 0.04 < smallest.min() < 0.1 and 5 < smallest.argmin() < 15:
+            s = MOTION[:, None]
+            return arm, a + s * b + 4 * s * (1 - s) * c
+    return None
+
+
+def followed(arm: Linkage, q: np.ndarray) -> tuple[float, float]:
+    """The largest error in mm and the jerk, rms in rad/s3, of a tracker that follows the frames at q."""
+    frames = arm.frame(q, "tool")
+    found, _ = Solver().track(arm, "tool", start=q[0], acceleration=15.0).replay(frames, 1 / RATE)
+    error = np.linalg.norm(arm.frame(found, "tool").position - frames.position, axis=-1)
+    return float(1e3 * error.max()), float(np.sqrt((np.diff(found, n=3, axis=0) ** 2).mean()) * RATE**3)
+
+
+@pytest.mark.parametrize("seed", [1, 3, 7, 31, 33])
+def test_an_arm_that_leaves_a_singularity_is_not_held_off_its_command(seed):
+    case = past_a_singularity(seed)
+    assert case is not None
+    error, _ = followed(*case)
+    assert error < 0.3
+
+
+def test_what_the_joints_can_follow_past_singularities_is_followed_smoothly():
+    cases = [case for seed in range(40) if (case := past_a_singularity(seed))]
+    assert len(cases) > 15
+    error, jerk = np.array([followed(arm, q) for arm, q in cases]).T
+    assert np.median(error) < 0.3
+    assert (error > 1).sum() <= 5
+    assert np.exp(np.log(jerk).mean()) < 60
