@@ -14,7 +14,7 @@ from search.arms import ARMS, TREES
 
 import supple
 from supple import Goal, Solver
-from supple._cuda import blocks, driver, forward, general_search, nvrtc, search
+from supple._cuda import arm_search, blocks, driver, forward, general_search, nvrtc, search
 from supple._solve import batch
 from supple._solve import search as core_search
 
@@ -118,9 +118,9 @@ def compile_part(_: int) -> Iterator[Row]:
             for file in Path(folder).iterdir():
                 file.unlink()
         cases: dict[str, tuple[str, dict[str, object], tuple[str, ...]]] = {
-            "arm": ("arm.cu", {"SUPPLE_JOINTS": 7}, ()),
-            "warps": ("arm_warps.cu", {"SUPPLE_JOINTS": 7}, ()),
-            "left": ("arm_left.cu", {"SUPPLE_JOINTS": 7}, ()),
+            "arm": ("arm.cu", {"SUPPLE_JOINTS": 7}, arm_search.OPTIONS),
+            "warps": ("arm_warps.cu", {"SUPPLE_JOINTS": 7}, arm_search.OPTIONS),
+            "left": ("arm_left.cu", {"SUPPLE_JOINTS": 7}, arm_search.OPTIONS),
             "general": ("general.cu", {"SUPPLE_AXES": 16, "SUPPLE_COMPACT": 1}, general_search.FAST_COMPILATION),
         }
         for name, (source, defines, options) in cases.items():
