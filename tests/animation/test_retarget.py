@@ -379,6 +379,13 @@ def test_soles_that_are_no_points_are_refused(point):
         BodyMap(whole.links, {**whole.soles, "left_heel": point})
 
 
+@pytest.mark.parametrize("link", [pytest.param(10**5000, id="long number"), None, 3.0, ["left_hand"]])
+def test_a_link_of_a_body_that_is_no_name_is_refused(link):
+    whole = BodyMap.of(HUMAN)
+    with pytest.raises(BadInput, match="left_hand"):
+        BodyMap({**whole.links, "left_hand": link}, whole.soles)
+
+
 @pytest.mark.parametrize("rows", [1, 2, 7, 8, 9, 41])
 def test_differences_of_many_rows_are_those_of_single_rows(rows):
     rng = np.random.default_rng(rows)

@@ -385,3 +385,9 @@ def test_a_refusal_names_the_file_that_was_loaded(tmp_path: Path) -> None:
 def test_importing_supple_does_not_import_the_parser() -> None:
     code = "import sys, supple, supple.read; sys.exit(bool({'lxml', 'mujoco', 'xacro', 'xacrodoc'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_long_name_of_a_text_does_not_make_a_long_message():
+    with pytest.raises(BadLinkage) as caught:
+        urdf_text("a\0b", file="x" * 100_000)
+    assert len(str(caught.value)) < 1000

@@ -49,9 +49,11 @@ class BodyMap:
         """Check the names of the parts and the points."""
         if not isinstance(self.links, Mapping) or not isinstance(self.soles, Mapping):
             raise BadInput("links and soles of a body must be mappings: links by parts, points by names")
-        for part in self.links:
+        for part, link in self.links.items():
             if part not in PARTS:
                 raise unknown("body part", part, PARTS)
+            if not isinstance(link, str):
+                raise BadInput(f"the link of {part} must be a name, got {_check.short(link)}")
         missing = [part for part in NEEDED if part not in self.links]
         if missing:
             raise BadInput(

@@ -22,6 +22,8 @@ axis that points up if none is given."""
 ENDINGS = (*_READERS, *_FIGURES)
 """The endings of files that `load` reads."""
 
+_LONGEST_NAME = 500  # characters of the name of a text in an error
+
 
 def load(
     path: str | os.PathLike[str],
@@ -84,10 +86,10 @@ def urdf_text(
     if not isinstance(text, str | bytes):
         raise BadInput(f"text must be str or bytes, got {type(text).__name__}; use load() for a file")
     _check_options(name)
-    _check.text(file, "file", empty=True)
+    named = _check.text(file, "file", empty=True)[:_LONGEST_NAME]
     from supple.read import safe_xml, urdf
 
-    return urdf.build(safe_xml.parse(text, file), file, Finder(None, _folders(search)), name)
+    return urdf.build(safe_xml.parse(text, named), named, Finder(None, _folders(search)), name)
 
 
 def _folders(search: Iterable[Folder] | Folder) -> list[Folder]:

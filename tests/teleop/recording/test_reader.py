@@ -1,6 +1,8 @@
 """Damaged and foreign files are refused, with the place of the error."""
 
 import json
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -14,6 +16,33 @@ from supple.teleop.recording.replay import replay
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
+
+
+READ_EACH = """
+import struct, sys
+from supple.errors import BadInput
+from supple.teleop.recording import Recording
+
+path, whole = sys.argv[1], open(sys.argv[1], "rb").read()
+footer = len(whole) - 8 - struct.unpack("<I", whole[-8:-4])[0]
+for at in range(footer, footer + 800):
+    changed = bytearray(whole)
+    changed[at] = changed[at] + 16 & 255
+    open(path, "wb").write(changed)
+    try:
+        for _ in Recording(path).blocks():
+            pass
+    except BadInput:
+        pass
+"""
+
+
+@pytest.mark.slow
+def test_a_damaged_footer_of_a_parquet_file_does_not_end_the_process(tmp_path, kept):
+    path = tmp_path / "damaged.parquet"
+    path.write_bytes(kept[0]["parquet"].read_bytes())
+    done = subprocess.run([sys.executable, "-c", READ_EACH, path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow

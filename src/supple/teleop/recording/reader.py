@@ -244,9 +244,13 @@ def _row_groups(pa: Any, parquet: Any, binary: Any, size: int, file: str) -> Ite
     try:
         # texts stay in their dictionary: a few bytes of a file can repeat a long text a million times
         table = parquet.ParquetFile(binary, page_checksum_verification=True, read_dictionary=list(TEXTS))
-        for group in range(table.num_row_groups):
+        with bounded.open_binary(file, _MAX_FILE) as pages:
+            extents = parquet_pages.row_groups(file, pages)
+        if len(extents) != table.num_row_groups:
+            raise BadInput(f"{file}: its footer is damaged")
+        for group, columns in enumerate(extents):
             with bounded.open_binary(file, _MAX_FILE) as pages:
-                unpacked = parquet_pages.unpacked_size(file, pages, table.metadata.row_group(group))
+                unpacked = parquet_pages.unpacked_size(file, pages, columns)
             if unpacked > _MAX_UNPACKED:
                 raise BadInput(f"{file}: row group {group} unpacks to {unpacked:,} bytes; at most {_MAX_UNPACKED:,}")
             for batch in table.iter_batches(batch_size=size, row_groups=[group]):
