@@ -178,7 +178,9 @@ def chan_lawrence(alpha0: float = 0.02) -> Damping:
     damping.chan_lawrence()
     """
     if isinstance(alpha0, ConditionBound):
-        raise BadInput("chan_lawrence takes a number, not condition_bound(...): its damping depends on the error, not on the Jacobian")
+        raise BadInput(
+            "chan_lawrence takes a number, not condition_bound(...): its damping depends on the error, not on J"
+        )
     return _one(Scheme(SchemeKind.CHAN_LAWRENCE, _alpha0(alpha0)))
 
 

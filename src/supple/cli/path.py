@@ -63,10 +63,12 @@ def path(
         float | None, typer.Option("--duration", metavar="SECONDS", help="Time from the first pose to the last.")
     ] = None,
     start: Annotated[
-        str | None, typer.Option("--start", metavar="V1,V2,...", help="First joint values. By default the planner chooses.")
+        str | None,
+        typer.Option("--start", metavar="V1,V2,...", help="First joint values. By default the planner chooses."),
     ] = None,
     end: Annotated[
-        str | None, typer.Option("--end", metavar="V1,V2,...", help="Last joint values. By default the planner chooses.")
+        str | None,
+        typer.Option("--end", metavar="V1,V2,...", help="Last joint values. By default the planner chooses."),
     ] = None,
     closed: Annotated[bool, typer.Option("--closed", help="The last joint values equal the first.")] = False,
     prefer: Annotated[

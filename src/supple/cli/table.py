@@ -72,7 +72,9 @@ def table(
     ] = None,
     names: Annotated[
         str | None,
-        typer.Option("--names", metavar="NAMES", help="Names of the joints in --joints, with commas; - skips an entry."),
+        typer.Option(
+            "--names", metavar="NAMES", help="Names of the joints in --joints, with commas; - skips an entry."
+        ),
     ] = None,
     pose: Annotated[
         str | None,
@@ -104,18 +106,20 @@ def table(
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option("--format", metavar="FORMAT", help=f"Format of the results: {', '.join(FORMATS)}. Default: as read."),
+        typer.Option(
+            "--format", metavar="FORMAT", help=f"Format of the results: {', '.join(FORMATS)}. Default: as read."
+        ),
     ] = None,
     prefix: Annotated[
-        str, typer.Option("--prefix", metavar="TEXT", help="Put before outcome, position_error, angle_error, reconfigured.")
+        str,
+        typer.Option("--prefix", metavar="TEXT", help="Put before outcome, position_error, angle_error, reconfigured."),
     ] = "",
     single: Annotated[bool, typer.Option("--float32", help="Write float32; float64 by default.")] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace files that this job did not write.")
-    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that this job did not write.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show files, rows and columns; write nothing.")] = False,
     workers: Annotated[
-        int | None, typer.Option("--workers", min=1, metavar="N", help="Files at the same time. Default: one per core, at most 8.")
+        int | None,
+        typer.Option("--workers", min=1, metavar="N", help="Files at the same time. Default: one per core, at most 8."),
     ] = None,
     ray: Annotated[bool, typer.Option("--ray", help="Work on a Ray cluster, or start Ray here.")] = False,
     address: Annotated[
