@@ -178,7 +178,9 @@ def chan_lawrence(alpha0: float = 0.02) -> Damping:
     damping.chan_lawrence()
     """
     if isinstance(alpha0, ConditionBound):
-        raise BadInput("damping by error takes a number: its damping is no constant at a singularity")
+        raise BadInput(
+            "chan_lawrence takes a number, not condition_bound(...): its damping depends on the error, not on J"
+        )
     return _one(Scheme(SchemeKind.CHAN_LAWRENCE, _alpha0(alpha0)))
 
 
@@ -369,7 +371,7 @@ def from_option(value: object) -> Damping | float:
         return function(value)
     raise BadInput(
         f"damping must be a number, not negative, got {_check.short(value)}; "
-        "a value of supple.damping or a function f(q, e, J, dt) will do too"
+        "a value of supple.damping and a function f(q, e, J, dt) are accepted too"
     )
 
 

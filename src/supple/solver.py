@@ -236,7 +236,7 @@ class Solver(metaclass=_renamed.HidesOldNames):
         """
         moved = self._stepped(linkage, goals, q)
         if moved is None:
-            raise BadInput("the Jacobian is singular here: the inverse has no step; damping has one")
+            raise BadInput("the Jacobian is singular at this q, so method.inverse() has no step; use method.damped()")
         return moved
 
     def _stepped(self, linkage: Linkage, goals: Goal | Sequence[Goal], q: ArrayLike) -> Array | None:

@@ -93,9 +93,9 @@ def test_strict_fails_where_a_row_does(folder, tmp_path):
 WRONG = {
     "no joints": (["forward", "panda"], 2, "give --joints"),
     "no pose": (["solve", "panda"], 2, "give --pose"),
-    "rate": (["solve", "panda", "--pose", "ee", "--rate", "3"], 2, "--rate goes with path and track"),
+    "rate": (["solve", "panda", "--pose", "ee", "--rate", "3"], 2, "--rate is only for path and track"),
     "no rate": (["track", "panda", "--pose", "ee"], 2, "track needs --rate, the rows in a second"),
-    "address": (["solve", "panda", "--pose", "ee", "--address", "x"], 2, "--address goes with --ray"),
+    "address": (["solve", "panda", "--pose", "ee", "--address", "x"], 2, "--address needs --ray"),
     "column": (["solve", "panda", "--pose", "eee"], 2, "no column 'eee'; did you mean 'ee'?"),
     "model": (["solve", "pandda", "--pose", "ee"], 2, "did you mean 'panda'"),
     "order": (["solve", "panda", "--pose", "ee", "--order", "xyz"], 2, "did you mean"),

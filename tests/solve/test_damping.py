@@ -276,7 +276,7 @@ REFUSED = {
     "condition_bound(...); got True": lambda: damping.nakamura_hanafusa(True),
     "a condition number must be above 1, got 1": lambda: damping.condition_bound(1),
     "a condition number must be above 1, got 'bad'": lambda: damping.condition_bound("bad"),
-    "damping by error takes a number": lambda: damping.chan_lawrence(damping.condition_bound(10)),
+    "chan_lawrence takes a number": lambda: damping.chan_lawrence(damping.condition_bound(10)),
     "below must be a positive number, got 0": lambda: damping.nakamura_hanafusa(below=0),
     "below must be above 0 and at most 1, got 1.5": lambda: damping.kelmar_khosla(below=1.5),
     "above must be a positive number, got -3": lambda: damping.mayorga(above=-3),

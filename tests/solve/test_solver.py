@@ -173,7 +173,7 @@ REFUSED = {
     "tolerance: angle must be positive, got 'small'": lambda: Tolerance(1e-3, "small"),
     "a single step takes single goals": lambda: Solver().step(ARM, Goal("tip", position=np.ones((2, 3))), ARM.rest),
     "a single step takes one q of shape (3,), not (2, 3)": lambda: Solver().step(ARM, flat(1, 2), np.ones((2, 3))),
-    "the Jacobian is singular here: the inverse has no step; damping has one": lambda: Solver(
+    "the Jacobian is singular at this q, so method.inverse() has no step; use method.damped()": lambda: Solver(
         method=method.inverse()
     ).step(models.planar2(), flat(1, 2), [0, 0]),
 }

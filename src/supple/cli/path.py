@@ -58,17 +58,19 @@ def path(
         0.0,
         0.0,
     ),
-    rate: Annotated[float | None, typer.Option("--rate", metavar="HZ", help="Poses a second.")] = None,
+    rate: Annotated[float | None, typer.Option("--rate", metavar="HZ", help="Poses per second.")] = None,
     duration: Annotated[
-        float | None, typer.Option("--duration", metavar="SECONDS", help="From the first pose to the last.")
+        float | None, typer.Option("--duration", metavar="SECONDS", help="Time from the first pose to the last.")
     ] = None,
     start: Annotated[
-        str | None, typer.Option("--start", metavar="V1,V2,...", help="First joint values; by default chosen.")
+        str | None,
+        typer.Option("--start", metavar="V1,V2,...", help="First joint values. By default the planner chooses."),
     ] = None,
     end: Annotated[
-        str | None, typer.Option("--end", metavar="V1,V2,...", help="Last joint values; by default chosen.")
+        str | None,
+        typer.Option("--end", metavar="V1,V2,...", help="Last joint values. By default the planner chooses."),
     ] = None,
-    closed: Annotated[bool, typer.Option("--closed", help="End with the joint values of the beginning.")] = False,
+    closed: Annotated[bool, typer.Option("--closed", help="The last joint values equal the first.")] = False,
     prefer: Annotated[
         str, typer.Option("--prefer", metavar="WHAT", help=f"One of: {', '.join(PREFERENCES)}.")
     ] = "least motion",
@@ -100,12 +102,12 @@ def path(
 
     The first line of a .csv file names its columns: time in seconds, if it is there; x,y,z; roll,pitch,yaw or
     qw,qx,qy,qz; or ax,ay,az, directions for --axis. A .npz file holds frames (n, 4, 4), or arrays named position, rpy,
-    quaternion and direction; and times (n,), if it has them. --rate and --duration take the place of times.
-    Other columns are not read; one that looks like a misspelt name is refused.
+    quaternion and direction; and times (n,), if it has them. --rate and --duration replace the times of the file.
+    Other columns are ignored; a column that looks like a misspelt name is an error.
 
-    Prints a summary: how many poses are reached, the largest step of a joint, the way of the joints, the margins to
-    limits and singularities, and, where the motion jumps or leaves the path, why. A jump is a step of a joint that is
-    longer than its speed limit allows, or longer than 0.3 rad.
+    Prints a summary: how many poses are reached, the largest step of a joint, the length of the path through joint
+    space, the margins to limits and singularities, and the reason for each jump and each pose that is not reached. A
+    jump is a step of a joint that is longer than its speed limit allows, or longer than 0.3 rad.
     """
     with errors_to_stderr(unknown_name=2):
         linkage = inputs.find(robot, search or ())

@@ -72,7 +72,9 @@ def table(
     ] = None,
     names: Annotated[
         str | None,
-        typer.Option("--names", metavar="NAMES", help="Which joint each entry of --joints is; - for one that is none."),
+        typer.Option(
+            "--names", metavar="NAMES", help="Names of the joints in --joints, with commas; - skips an entry."
+        ),
     ] = None,
     pose: Annotated[
         str | None,
@@ -88,7 +90,7 @@ def table(
     order: Annotated[str, typer.Option("--order", help="Order of quaternions: wxyz or xyzw.")] = "wxyz",
     axis: Annotated[
         tuple[float, float, float] | None,
-        typer.Option("--axis", metavar="X Y Z", help="Only this axis of the link must have its orientation."),
+        typer.Option("--axis", metavar="X Y Z", help="Only this axis of the link must match the pose."),
     ] = None,
     degrees: Annotated[bool, typer.Option("--degrees", help="Joint angles of the tables are in degrees.")] = False,
     episode: Annotated[
@@ -98,24 +100,26 @@ def table(
     time: Annotated[
         str | None, typer.Option("--time", metavar="COLUMN", help="path: time of each row, in seconds.")
     ] = None,
-    rate: Annotated[float | None, typer.Option("--rate", metavar="HZ", help="path, track: rows in a second.")] = None,
+    rate: Annotated[float | None, typer.Option("--rate", metavar="HZ", help="path, track: rows per second.")] = None,
     tolerance: Annotated[
         float | None, typer.Option("--tolerance", metavar="METRES", help="Largest position error that is accepted.")
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option("--format", metavar="FORMAT", help=f"Of the results: {', '.join(FORMATS)}; as read by default."),
+        typer.Option(
+            "--format", metavar="FORMAT", help=f"Format of the results: {', '.join(FORMATS)}. Default: as read."
+        ),
     ] = None,
     prefix: Annotated[
-        str, typer.Option("--prefix", metavar="TEXT", help="Before outcome, position_error, angle_error, reconfigured.")
+        str,
+        typer.Option("--prefix", metavar="TEXT", help="Put before outcome, position_error, angle_error, reconfigured."),
     ] = "",
     single: Annotated[bool, typer.Option("--float32", help="Write float32; float64 by default.")] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace files that are no results of this job.")
-    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that this job did not write.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show files, rows and columns; write nothing.")] = False,
     workers: Annotated[
-        int | None, typer.Option("--workers", min=1, metavar="N", help="Files at the same time; one a core by default.")
+        int | None,
+        typer.Option("--workers", min=1, metavar="N", help="Files at the same time. Default: one per core, at most 8."),
     ] = None,
     ray: Annotated[bool, typer.Option("--ray", help="Work on a Ray cluster, or start Ray here.")] = False,
     address: Annotated[
@@ -130,15 +134,15 @@ def table(
     """Kinematics over tables of any size: adds columns with joint values or poses.
 
     All other columns pass through untouched. COLUMNS is one column of lists, or columns of numbers with commas between
-    them. Each row also gets an outcome and, of joint values, its position_error (metres) and angle_error (radians).
-    Rows with nan or null are marked as invalid.
+    them. Each row also gets an outcome. Rows with new joint values get position_error (metres) and angle_error
+    (radians). Rows with nan or null have the outcome invalid.
 
-    A file is written beside its place and renamed when it is whole. Run a job that was killed again: finished files
-    are kept.
+    A result file gets its final name only when it is complete. If a job was killed, run the same command again: it
+    skips the finished files.
     """
     with errors_to_stderr(unknown_name=2, spelled=_spelled):
         if address is not None and not ray:
-            raise BadInput("--address goes with --ray")
+            raise BadInput("--address needs --ray")
         linkage = inputs.find(source, search or ())
         name = inputs.end_effector(linkage, link)
         columns: dict[str, Any] = {"pose": pose, "position": position, "quaternion": quaternion, "matrix": matrix}
@@ -196,15 +200,15 @@ def _job(
     linkage, tables, target = where
     given: Any = {name: value for name, value in time.items() if value is not None}
     if work in (Work.forward, Work.solve) and given:
-        raise BadInput(f"--{next(iter(given))} goes with path and track")
+        raise BadInput(f"--{next(iter(given))} is only for path and track")
     if work is Work.track and "time" in given:
-        raise BadInput("--time goes with path; track takes --rate")
+        raise BadInput("--time is only for path; for track give --rate")
     if "time" in given and "rate" in given:
         raise BadInput("give --time or --rate, not both")
     solver = None if tolerance is None else Solver(tolerance=Tolerance(position=tolerance))
     if work is Work.forward:
         if isinstance(link, Goal) or solver is not None:
-            raise BadInput("--axis and --tolerance go with solve and path")
+            raise BadInput("--axis and --tolerance are only for solve and path")
         return forward(linkage, tables, target, joints=joints, pose=pose, link=link, **options)
     if work is Work.track:
         if solver is not None:
