@@ -64,7 +64,8 @@ def jacobian(linkage: Linkage, q: jax.Array, link: str) -> jax.Array:
     """
     chain = chain_of(linkage, link, "jacobian(linkage, q, link)")
     movers: jax.Array = _evaluated(chain, q)[1]
-    return movers if chain.is_q else movers @ jnp.asarray(chain.spread, dtype=movers.dtype)
+    with _whole_products():
+        return movers if chain.is_q else movers @ jnp.asarray(chain.spread, dtype=movers.dtype)
 
 
 def solve(
@@ -174,6 +175,11 @@ def _chosen(on_cpu: Any, on_cuda: Any, thing: Any, *arrays: Any) -> Any:
     return jax.lax.platform_dependent(*arrays, cuda=partial(on_cuda, thing), default=partial(on_cpu, thing))
 
 
+def _whole_products() -> Any:
+    """A ``with`` block in which products of float32 matrices keep all digits: a GPU would round to 10 bits first."""
+    return jax.default_matmul_precision("highest")
+
+
 def _shaped(like: Any, *shapes: tuple[int, ...]) -> list[Any]:
     return [jax.ShapeDtypeStruct(shape, like.dtype) for shape in shapes]
 
@@ -211,7 +217,8 @@ def _kinematic_results(chain: Chain, values: Any) -> Any:
 @_kinematics.defjvp  # type: ignore[untyped-decorator]
 def _kinematics_jvp(chain: Chain, primals: Any, tangents: Any) -> Any:
     frames, movers = _kinematics(chain, *primals)
-    return (frames, movers), rules.push(jnp, chain, primals[0], frames, movers, tangents[0])
+    with _whole_products():
+        return (frames, movers), rules.push(jnp, chain, primals[0], frames, movers, tangents[0])
 
 
 def _solved(inverse: Inverse, *given: Any) -> Any:
@@ -246,7 +253,8 @@ def _pulled_on_cpu(inverse: Inverse, q: Any, gradient: Any) -> Any:
 def _pulled_on_cuda(inverse: Inverse, q: Any, gradient: Any) -> Any:
     widest = jax.dtypes.canonicalize_dtype(jnp.float64)  # float32 unless jax_enable_x64
     rows = jnp.asarray(q, widest), jnp.asarray(gradient, widest)
-    found = inverse.pulled_in(jnp, *rows, partial(_kinematics_on_cuda, inverse.chain))
+    with _whole_products():
+        found = inverse.pulled_in(jnp, *rows, partial(_kinematics_on_cuda, inverse.chain))
     return tuple(each.astype(q.dtype) for each in found)
 
 

@@ -44,8 +44,10 @@ def evaluate(call: Call) -> None:
         return
     ordinal, stream = call.ordinal, call.stream
     on_device = gpu.chain_on(chain.alone, chain.link, ordinal)
-    arrays = [_rows(each, tail, ordinal, stream) for each, tail in ((values, 1), (frames, 2), (movers, 2))]
-    on_device.evaluate(*arrays, stream)
+    given, made, columns = (
+        _rows(each, tail, ordinal, stream) for each, tail in ((values, 1), (frames, 2), (movers, 2))
+    )
+    on_device.evaluate(given, made, columns, stream)
 
 
 def solve(call: Call) -> None:
