@@ -254,13 +254,14 @@ def test_jax_computes_in_the_order_of_its_stream():
     @jax.jit
     def loss(q, noise):
         for _ in range(10):
-            noise = noise @ noise * 1e-3
-        later = q + 0 * jax.numpy.nan_to_num(noise).sum()
+            noise = jax.numpy.tanh(noise @ noise)
+        later = q + 0 * noise.sum()
         return supple.jax.frame(arm, supple.jax.solve(arm, supple.jax.frame(arm, later, HAND), HAND), HAND)
 
     expected = arm.frame(rows, HAND).matrix
     several = [loss(q, noise + k) for k in range(5)]
-    assert all(np.abs(np.asarray(each) - expected)[:, :3, 3].max() <= 1e-6 for each in several)
+    errors = [np.abs(np.asarray(each) - expected)[:, :3, 3].max() for each in several]
+    assert max(errors) <= 1e-6, errors
 
 
 def test_jax_from_several_threads():

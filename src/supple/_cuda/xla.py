@@ -27,7 +27,7 @@ BUFFER = 1
 SCALAR = 3
 INVALID_ARGUMENT, INTERNAL = 3, 13
 S64 = 5
-DTYPES = {11: np.dtype(np.float32), 12: np.dtype(np.float64)}
+DTYPES: dict[int, np.dtype[Any]] = {11: np.dtype(np.float32), 12: np.dtype(np.float64)}
 """Types of entries by their numbers."""
 _ALIGNMENT = 16  # the most that XLA takes; its blocks begin at multiples of 128 or 256
 _ORDINAL_OF_POINTER = 9
