@@ -1,14 +1,19 @@
 """Forward and inverse kinematics of JAX arrays, with gradients. Needs ``pip install 'supple[jax]'``.
 
-The results are those of `Linkage.frame`, `Linkage.jacobian` and `Solver.solve`, computed in double precision by the
-same native core on the CPU, and returned in the precision of the array that was given. ``jit``, ``vmap``, ``grad``,
-``jacfwd``, ``jacrev`` and ``hessian`` work through them.
+The results are those of `Linkage.frame`, `Linkage.jacobian` and `Solver.solve`, in the precision of the array that was
+given. ``jit``, ``vmap``, ``grad``, ``jacfwd``, ``jacrev`` and ``hessian`` work through them.
+
+Arrays of the CPU are computed by the native core, in double precision. Arrays of a CUDA GPU stay there: XLA calls
+supple, which starts its kernels in XLA's stream. They compute in the precision of the array.
 """
 
 from __future__ import annotations
 
+import functools
+import re
 import warnings
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +21,7 @@ import numpy as np
 from supple import _check
 from supple._gradients import rules
 from supple._gradients.chain import Chain, chain_of
-from supple._gradients.inverse import Inverse, of_goal
+from supple._gradients.inverse import Inverse, inverse_of, of_goal
 from supple.errors import BadInput, missing_extra
 from supple.linkage import Linkage
 from supple.solver import Solver
@@ -59,7 +64,8 @@ def jacobian(linkage: Linkage, q: jax.Array, link: str) -> jax.Array:
     """
     chain = chain_of(linkage, link, "jacobian(linkage, q, link)")
     movers: jax.Array = _evaluated(chain, q)[1]
-    return movers if chain.is_q else movers @ jnp.asarray(chain.spread, dtype=movers.dtype)
+    with _whole_products():
+        return movers if chain.is_q else movers @ jnp.asarray(chain.spread, dtype=movers.dtype)
 
 
 def solve(
@@ -86,7 +92,7 @@ def solve(
     chain = chain_of(linkage, link, "solve(linkage, goal_frames, link)")
     solver = Solver() if solver is None else _check.instance(solver, Solver, "solver", "Solver()")
     goals = _checked(goal_frames, "goal_frames", (4, 4))
-    inverse = Inverse(chain, solver, single=goals.dtype == jnp.float32)
+    inverse = inverse_of(chain, solver, single=goals.dtype == jnp.float32)
     if start is None:
         return _solve(inverse, goals)
     begin = _checked(start, "start", (linkage.dof,))
@@ -114,9 +120,64 @@ def _checked(value: Any, what: str, last: tuple[int, ...]) -> Any:
         raise BadInput(f"{what} must be of float32 or float64, got {array.dtype}")
     if array.ndim < len(last) or array.shape[-len(last) :] != last:
         raise BadInput(f"{what} must have shape {wanted}, not {array.shape}")
-    if not isinstance(array, jax.core.Tracer) and any(device.platform != "cpu" for device in array.devices()):
-        warnings.warn(f"supple.jax computes on the CPU; {what} is copied there and the result back", stacklevel=3)
+    if isinstance(array, jax.core.Tracer) or _has_cuda():
+        return array
+    if any(device.platform != "cpu" for device in array.devices()):
+        message = f"supple.jax computes on the CPU and on CUDA GPUs; {what} is copied to the CPU and the result back"
+        warnings.warn(message, stacklevel=3)
     return array
+
+
+@functools.cache
+def _has_cuda() -> bool:
+    """Whether JAX has a CUDA GPU here; if so, the functions that XLA calls there are registered."""
+    try:
+        jax.devices("cuda")
+    except RuntimeError:
+        return False
+    from supple._cuda import xla
+    from supple._gradients import on_gpu
+
+    for name, work in (("supple_evaluate", on_gpu.evaluate), ("supple_solve", on_gpu.solve)):
+        _held[name] = xla.target(work, _interface_version())
+        jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(_held[name]), platform="CUDA")
+    return True
+
+
+_held: dict[str, Any] = {}
+"""Functions that XLA has the addresses of."""
+
+
+def _interface_version() -> tuple[int, int]:
+    """The version of XLA's foreign function interface, by the header of jaxlib."""
+    header = (Path(jax.ffi.include_dir()) / "xla" / "ffi" / "api" / "c_api.h").read_text("utf-8")
+    major, minor = (re.search(rf"#define XLA_FFI_API_{part} (\d+)", header) for part in ("MAJOR", "MINOR"))
+    return (int(major[1]) if major else 0, int(minor[1]) if minor else 1)
+
+
+def _called_on_gpu(name: str, thing: Any, results: Any, *arrays: Any) -> Any:
+    """A function that XLA calls; a batch of `jax.vmap` comes as one more leading axis."""
+    from supple._gradients import on_gpu
+
+    call = jax.ffi.ffi_call(name, tuple(results), vmap_method="broadcast_all")
+    return call(*arrays, number=np.int64(on_gpu.number_of(thing)))
+
+
+def _where_it_lies(on_cpu: Any, on_cuda: Any, thing: Any, *arrays: Any) -> Any:
+    """``on_cuda(thing, *arrays)`` if the computation is compiled for a CUDA GPU, else ``on_cpu``."""
+    if not _has_cuda():
+        return on_cpu(thing, *arrays)
+    return _chosen(on_cpu, on_cuda, thing, *arrays)
+
+
+@partial(jax.jit, static_argnums=(0, 1, 2))
+def _chosen(on_cpu: Any, on_cuda: Any, thing: Any, *arrays: Any) -> Any:
+    return jax.lax.platform_dependent(*arrays, cuda=partial(on_cuda, thing), default=partial(on_cpu, thing))
+
+
+def _whole_products() -> Any:
+    """A ``with`` block in which products of float32 matrices keep all digits: a GPU would round to 10 bits first."""
+    return jax.default_matmul_precision("highest")
 
 
 def _shaped(like: Any, *shapes: tuple[int, ...]) -> list[Any]:
@@ -137,24 +198,64 @@ def _called(function: Any, results: Any, *arrays: Any) -> Any:
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _kinematics(chain: Chain, values: Any) -> Any:
     """Frame (..., 4, 4) and movers' columns (..., 6, count) of a chain for its values (..., count)."""
+    return _where_it_lies(_kinematics_on_cpu, _kinematics_on_cuda, chain, values)
+
+
+def _kinematics_on_cpu(chain: Chain, values: Any) -> Any:
+    return _called(chain.evaluated, _kinematic_results(chain, values), values)
+
+
+def _kinematics_on_cuda(chain: Chain, values: Any) -> Any:
+    return tuple(_called_on_gpu("supple_evaluate", chain, _kinematic_results(chain, values), values))
+
+
+def _kinematic_results(chain: Chain, values: Any) -> Any:
     lead = values.shape[:-1]
-    return _called(chain.evaluated, _shaped(values, (*lead, 4, 4), (*lead, 6, chain.count)), values)
+    return _shaped(values, (*lead, 4, 4), (*lead, 6, chain.count))
 
 
 @_kinematics.defjvp  # type: ignore[untyped-decorator]
 def _kinematics_jvp(chain: Chain, primals: Any, tangents: Any) -> Any:
     frames, movers = _kinematics(chain, *primals)
-    return (frames, movers), rules.push(jnp, chain, primals[0], frames, movers, tangents[0])
+    with _whole_products():
+        return (frames, movers), rules.push(jnp, chain, primals[0], frames, movers, tangents[0])
 
 
 def _solved(inverse: Inverse, *given: Any) -> Any:
-    shape = (*given[0].shape[:-2], inverse.chain.linkage.dof)
-    return _called(lambda *arrays: (inverse.solved(*arrays),), _shaped(given[0], shape), *given)[0]
+    return _where_it_lies(_solved_on_cpu, _solved_on_cuda, inverse, *given)
+
+
+def _solved_on_cpu(inverse: Inverse, *given: Any) -> Any:
+    return _called(lambda *arrays: (inverse.solved(*arrays),), _solve_results(inverse, given[0]), *given)[0]
+
+
+def _solved_on_cuda(inverse: Inverse, *given: Any) -> Any:
+    return _called_on_gpu("supple_solve", inverse, _solve_results(inverse, given[0]), *given)[0]
+
+
+def _solve_results(inverse: Inverse, goal: Any) -> Any:
+    return _shaped(goal, (*goal.shape[:-2], inverse.chain.linkage.dof))
 
 
 def _pulled(inverse: Inverse, q: Any, gradient: Any) -> Any:
+    if not inverse.balls:
+        return _where_it_lies(_pulled_on_cpu, _pulled_on_cuda, inverse, q, gradient)
+    if _has_cuda():
+        warnings.warn("the gradient of solve with limits of ball joints is computed on the CPU", stacklevel=2)
+    return _pulled_on_cpu(inverse, q, gradient)
+
+
+def _pulled_on_cpu(inverse: Inverse, q: Any, gradient: Any) -> Any:
     shapes = _shaped(q, (*q.shape[:-1], 6), q.shape)
     return _called(inverse.pulled, shapes, q, gradient)
+
+
+def _pulled_on_cuda(inverse: Inverse, q: Any, gradient: Any) -> Any:
+    widest = jax.dtypes.canonicalize_dtype(jnp.float64)  # float32 unless jax_enable_x64
+    rows = jnp.asarray(q, widest), jnp.asarray(gradient, widest)
+    with _whole_products():
+        found = inverse.pulled_in(jnp, *rows, partial(_kinematics_on_cuda, inverse.chain))
+    return tuple(each.astype(q.dtype) for each in found)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))

@@ -276,7 +276,9 @@ class _Pulled(torch.autograd.Function):  # type: ignore[misc]
     def forward(q: torch.Tensor, gradient: torch.Tensor, inverse: Inverse) -> tuple[torch.Tensor, torch.Tensor]:
         if q.is_cuda and not inverse.balls:
             rows = torch.broadcast_shapes(q.shape, gradient.shape)
-            return inverse.pulled_in(_space(q), q.detach().expand(rows), gradient.detach().expand(rows))
+            alone, link = inverse.chain.alone, inverse.chain.link
+            there = q.detach().expand(rows), gradient.detach().expand(rows)
+            return inverse.pulled_in(_space(q), *there, lambda values: alone.frame_and_jacobian(values, link))
         if q.is_cuda:
             warnings.warn("the gradient of solve with limits of ball joints is computed on the CPU", stacklevel=2)
         wrench, of_start = inverse.pulled(q.detach().cpu().numpy(), gradient.detach().cpu().numpy())

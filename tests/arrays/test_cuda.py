@@ -3,10 +3,12 @@
 import importlib
 import inspect
 import itertools
+import sys
 import time
 import traceback
 import unittest
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -152,6 +154,154 @@ def test_gradients_of_cuda_tensors():
     assert np.abs(goal.grad.cpu().numpy() - expected).max() <= 1e-9 * np.abs(expected).max()
 
 
+def on_cpu_and_gpu(numbers):
+    """Numbers as JAX arrays of the CPU and of the first GPU."""
+    jax = library("jax")
+    jax.config.update("jax_enable_x64", True)
+    return jax.device_put(numbers, jax.devices("cpu")[0]), jax.device_put(numbers, jax.devices("cuda")[0])
+
+
+def agree_there(function, numbers, bound, *others):
+    """Whether a function of JAX gives the same on CPU and GPU, eagerly and under jit; the results of the GPU are
+    there, nothing is copied through the host and nothing is warned of."""
+    jax = library("jax")
+    here, there = on_cpu_and_gpu(numbers)
+    pairs = [on_cpu_and_gpu(each) for each in others]
+    expected = function(here, *(pair[0] for pair in pairs))
+    for chosen in (function, jax.jit(function)):
+        chosen(there, *(pair[1] for pair in pairs))  # constants of a first call come from the host
+        with warnings.catch_warnings(), jax.transfer_guard_device_to_host("disallow"):
+            warnings.simplefilter("error")
+            found = chosen(there, *(pair[1] for pair in pairs))
+            found.block_until_ready()
+        assert {device.platform for device in found.devices()} == {"gpu"}
+        assert found.shape == expected.shape
+        assert found.dtype == expected.dtype
+        error = np.abs(np.asarray(found) - np.asarray(expected)).max(initial=0)
+        assert error <= bound * max(1, np.abs(np.asarray(expected)).max(initial=0)), error
+
+
+@for_each(KINDS)
+def test_jax_kinematics_and_its_derivatives(kind):
+    jax = library("jax")
+    import supple.jax
+
+    bound = 1e-11 if kind == np.float64 else 3e-5
+    for arm, link in ((models.panda(), HAND), (models.g1(), models.g1().tips[0]), (models.human(), "left_hand")):
+        q = arm.random(6, seed=7).astype(kind).reshape(2, 3, -1)
+
+        def height(row):
+            return supple.jax.frame(arm, row, link)[2, 3]  # noqa: B023
+
+        def jacobian(row):
+            return supple.jax.jacobian(arm, row, link)  # noqa: B023
+
+        twice = lambda function: jax.vmap(jax.vmap(function))  # noqa: E731
+        agree_there(lambda q: supple.jax.frame(arm, q, link), q, bound)  # noqa: B023
+        agree_there(jacobian, q, bound)
+        agree_there(jacobian, q[:0], bound)
+        derivatives = (jax.grad(height), jax.jacfwd(jacobian), jax.hessian(height), jax.jacrev(jacobian))
+        for derivative in derivatives if arm.dof < 9 else derivatives[:1]:  # XLA compiles those of a tree slowly
+            agree_there(twice(derivative), q, 10 * bound)
+
+
+@for_each(KINDS, (1, ROWS, 20_000))
+def test_jax_solves_and_their_gradients(kind, rows):
+    jax = library("jax")
+    import supple.jax
+
+    arm = models.panda()
+    numbers = arm.random(rows, seed=8)
+    start = numbers.astype(kind)
+    frames = np.array(arm.frame(numbers, HAND).matrix, kind)
+    _, goals = on_cpu_and_gpu(frames)
+    _, begin = on_cpu_and_gpu(start)
+
+    def solved(goal):
+        return supple.jax.solve(arm, goal, HAND)
+
+    for solve in (solved, jax.jit(solved), jax.vmap(solved), jax.jit(jax.vmap(solved))):
+        q = np.asarray(solve(goals)).astype(float)
+        away = np.linalg.norm(arm.frame(q, HAND).position - frames[:, :3, 3], axis=-1)
+        assert (away <= 1.2e-6).mean() >= 0.9999
+        assert arm.inside(q, 0).all()
+    from_start = jax.jit(lambda goal, start: supple.jax.solve(arm, goal, HAND, start))(goals, begin)
+    assert np.abs(np.asarray(from_start) - start).max() < 1e-3
+    inverse = Inverse(chain_of(arm, HAND), Solver())
+
+    def pulled(q):
+        return jax.numpy.concatenate(supple.jax._pulled(inverse, q, 1 + 0 * q), -1)
+
+    agree_there(pulled, start, 1e-8 if kind == np.float64 else 1e-6)
+    found, pull = jax.vjp(solved, goals)
+    (gradient,) = jax.jit(pull)(jax.numpy.ones_like(found))
+    wrench, _ = inverse.pulled(np.asarray(found), np.ones(found.shape))
+    expected = of_goal(np, frames.astype(float), wrench)
+    error = np.abs(np.asarray(gradient) - expected).max() / np.abs(expected).max()
+    assert error <= (1e-8 if kind == np.float64 else 1e-6), error
+
+
+def test_jax_computes_in_the_order_of_its_stream():
+    """The numbers that go in are made by long work of the GPU just before, and used just after."""
+    jax = library("jax")
+    import supple.jax
+
+    arm = models.panda()
+    rows = arm.random(ROWS, seed=9)
+    _, q = on_cpu_and_gpu(rows)
+    _, noise = on_cpu_and_gpu(np.random.default_rng(0).normal(size=(2000, 2000)))
+
+    @jax.jit
+    def loss(q, noise):
+        for _ in range(10):
+            noise = jax.numpy.tanh(noise @ noise)
+        later = q + 0 * noise.sum()
+        return supple.jax.frame(arm, supple.jax.solve(arm, supple.jax.frame(arm, later, HAND), HAND), HAND)
+
+    expected = arm.frame(rows, HAND).matrix
+    several = [loss(q, noise + k) for k in range(5)]
+    errors = [np.abs(np.asarray(each) - expected)[:, :3, 3].max() for each in several]
+    assert max(errors) <= 1e-6, errors
+
+
+def test_jax_from_several_threads():
+    """Threads that call, wait for the GPU and use torch there do not block one another."""
+    jax, torch = library("jax"), library("torch")
+    import supple.jax
+
+    arm = models.ur5()
+    rows = arm.random(500, seed=10)
+    _, q = on_cpu_and_gpu(rows)
+    expected = arm.frame(rows, "tool0").matrix
+    gradient = jax.jit(jax.vmap(jax.grad(lambda row: supple.jax.frame(arm, row, "tool0")[0, 3])))
+
+    def work(_):
+        there = torch.tensor(rows, device="cuda")
+        for _ in range(20):
+            assert np.abs(np.asarray(supple.jax.frame(arm, q, "tool0")) - expected).max() < 1e-11
+            assert np.isfinite(gradient(q)).all()
+            assert np.abs(arm.frame(there, "tool0").cpu().numpy() - expected).max() < 1e-11
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(8), timeout=100))
+
+
+def test_an_error_on_the_gpu_is_raised_by_jax():
+    library("jax")
+    import supple.jax
+
+    arm = models.ur5()
+    _, goal = on_cpu_and_gpu(np.array(arm.frame(arm.rest, "tool0").matrix))
+    said = ""
+    try:
+        supple.jax.solve(arm, goal, "tool0", solver=Solver(timeout=0.1)).block_until_ready()
+    except Exception as error:  # its class has another name in each version of JAX
+        said = str(error)
+    assert "on a GPU a solve has no timeout" in said
+    assert np.isfinite(supple.jax.solve(arm, goal, "tool0")).all()
+
+
 @for_each(LIBRARIES)
 def test_a_compiled_solver_and_the_calls_of_the_cpu(name):
     arm = models.panda()
@@ -182,8 +332,10 @@ def test_numpy_goals_through_the_gpu(rows):
 
 
 def main():
-    """Runs every test that can run here; prints a line for each."""
+    """Runs every test that can run here, or those with a word of the command line; prints a line for each."""
+    words = sys.argv[1:]
     tests = [test for name, test in sorted(globals().items()) if name.startswith("test_")]
+    tests = [test for test in tests if not words or any(word in test.__name__ for word in words)]
     cases = [(test, arguments) for test in tests for arguments in getattr(test, "cases", [()])]
     for test, arguments in cases:
         began = time.perf_counter()

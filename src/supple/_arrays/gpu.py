@@ -107,7 +107,7 @@ class Call:
 def frame(linkage: Linkage, arrays: Given, q: Any, link: str) -> Any:
     """Frames (..., 4, 4) of a link."""
     call = Call(arrays)
-    made, _ = _chain(linkage, link, call.ordinal).frame_and_jacobian(call.rows(q, 1), call.stream, jacobian=False)
+    made, _ = chain_on(linkage, link, call.ordinal).frame_and_jacobian(call.rows(q, 1), call.stream, jacobian=False)
     assert made is not None
     call.finish()
     return call.back(made, *q.shape[:-1], 4, 4)
@@ -134,7 +134,7 @@ def jacobian(linkage: Linkage, arrays: Given, q: Any, link: str, point: Any, in_
         at = call.rows(point, 1, lead)
     elif point is not None:
         at = call.rows(point, 1).reshape(3)
-    chain = _chain(linkage, link, call.ordinal)
+    chain = chain_on(linkage, link, call.ordinal)
     _, made = chain.frame_and_jacobian(
         call.rows(q, 1, lead), call.stream, frame=False, point=at, in_link_axes=in_link_axes
     )
@@ -146,14 +146,14 @@ def jacobian(linkage: Linkage, arrays: Given, q: Any, link: str, point: Any, in_
 def frame_and_jacobian(linkage: Linkage, arrays: Given, q: Any, link: str) -> tuple[Any, Any]:
     """Frames (..., 4, 4) and Jacobians (..., 6, dof) of a link."""
     call, lead = Call(arrays), tuple(q.shape[:-1])
-    made, columns = _chain(linkage, link, call.ordinal).frame_and_jacobian(call.rows(q, 1), call.stream)
+    made, columns = chain_on(linkage, link, call.ordinal).frame_and_jacobian(call.rows(q, 1), call.stream)
     assert made is not None
     assert columns is not None
     call.finish()
     return call.back(made, *lead, 4, 4), call.back(columns, *lead, 6, linkage.dof)
 
 
-def _chain(linkage: Linkage, link: str, ordinal: int) -> forward.DeviceChain:
+def chain_on(linkage: Linkage, link: str, ordinal: int) -> forward.DeviceChain:
     """One link of a linkage on a GPU, from the linkage's cache."""
     cache: dict[Any, Any] = linkage.__dict__.setdefault(_CACHE, {})
     found: forward.DeviceChain | None = cache.get((link, ordinal))

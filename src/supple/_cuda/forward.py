@@ -47,9 +47,24 @@ class DeviceChain:
 
         ``point`` (3,) or (rows, 3), of the same dtype, is in the link's axes.
         """
-        rows, dof, kind = q.shape[0], self._dof, q.dtype
+        rows, kind = q.shape[0], q.dtype
         frames = driver.empty((rows, 4, 4), kind, self._ordinal, stream) if frame else None
-        jacobians = driver.empty((rows, 6, dof), kind, self._ordinal, stream) if jacobian else None
+        jacobians = driver.empty((rows, 6, self._dof), kind, self._ordinal, stream) if jacobian else None
+        self.evaluate(q, frames, jacobians, stream, point=point, in_link_axes=in_link_axes)
+        return frames, jacobians
+
+    def evaluate(
+        self,
+        q: DeviceArray,
+        frames: DeviceArray | None,
+        jacobians: DeviceArray | None,
+        stream: int,
+        *,
+        point: DeviceArray | None = None,
+        in_link_axes: bool = False,
+    ) -> None:
+        """The same into arrays of the caller."""
+        rows, dof, kind = q.shape[0], self._dof, q.dtype
         threads = block_size(max(6 * dof, 16), kind.itemsize)
         arm = self._arms[kind] if self._axes <= _MOST_ARM_JOINTS else None
         defines = {
@@ -64,7 +79,6 @@ class DeviceChain:
         args: list[Any] = [self._block, by_value(arm or bytes(_ARM_BYTES)), q]
         args += [point or 0, c_longlong(stride), c_int(in_link_axes), frames or 0, jacobians or 0, c_longlong(rows)]
         module.launch("frame_and_jacobian", -(-rows // threads), threads, args, stream)
-        return frames, jacobians
 
 
 class DeviceTree:

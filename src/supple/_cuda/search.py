@@ -103,14 +103,17 @@ class DeviceSolver:
         starts: DeviceArray | None = None,
         wanted: int = 0,
         dtype: DTypeLike = np.float64,
+        q: DeviceArray | None = None,
     ) -> Found:
         """Solves each row. ``goals`` has the parts of each goal, see `blocks.numbers` and `blocks.frame_goal`.
 
-        ``starts`` (rows, dof) or (dof,); ``wanted``: several solutions for each row, nearest first. q is of that dtype;
+        ``starts`` (rows, dof) or (dof,); ``wanted``: several solutions for each row, nearest first. q is of that dtype,
+        and the caller's array if there is one;
         in single precision it is rounded towards the inside of the limits, and judged as it is returned.
         """
         shape = (rows, wanted) if wanted else (rows,)
-        q = driver.empty((*shape, self.dof), dtype, self.ordinal, stream)
+        if q is None:
+            q = driver.empty((*shape, self.dof), dtype, self.ordinal, stream)
         report = driver.empty((_REPORT_BYTES * math.prod(shape),), _BYTES, self.ordinal, stream)
         found = Found(q, report, shape)
         if not rows:

@@ -14,6 +14,7 @@ s / max(s, DAMPED_BELOW)^2 in place of 1 / s: the exact inverse above, and less 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ DAMPED_BELOW = 1e-3
 """Singular values of the Jacobian, in radians a radian, below which the inverse is damped."""
 AT_LIMIT = 1e-9
 """A joint this near to its limit, in radians or metres, is at the limit."""
+_CACHE = "_inverses"
+_MOST = 16  # inverses that a chain keeps
 
 
 class Inverse:
@@ -69,15 +72,18 @@ class Inverse:
         back = np.matmul(wrench[:, None, :], jacobian)[:, 0, :]
         return wrench.reshape(*shape[:-1], 6), (free * (given - back)).reshape(shape)
 
-    def pulled_in(self, xp: Any, q: Any, gradient: Any) -> tuple[Any, Any]:
-        """`pulled` for arrays of another library, where they are; for a linkage whose ball joints have no limits."""
+    def pulled_in(self, xp: Any, q: Any, gradient: Any, evaluated: Callable[[Any], Any]) -> tuple[Any, Any]:
+        """`pulled` for arrays of another library, where they are; for a linkage whose ball joints have no limits.
+
+        ``evaluated`` gives frames and columns for values of the chain, as `Chain.evaluated` does.
+        """
         chain, weights, units = self.chain, xp.asarray(self.row_weights), xp.asarray(self.units)
         free = xp.ones_like(q)
         if self.solver.keep_limits:
             low, high = xp.asarray(self.lower), xp.asarray(self.upper)
             free = xp.where((q > low + AT_LIMIT) & (q < high - AT_LIMIT), free, xp.zeros_like(q))
         values = q if chain.is_q else q @ xp.asarray(chain.spread).T + xp.asarray(chain.offset)
-        _, movers = chain.alone.frame_and_jacobian(values, chain.link)
+        _, movers = evaluated(values)
         by_values = rules.to_gradient(xp, chain.balls, values[..., None, :], movers)
         jacobian = by_values if chain.is_q else by_values @ xp.asarray(chain.spread)
         scaled = weights[:, None] * jacobian * (units * free)[..., None, :]
@@ -109,6 +115,17 @@ class Inverse:
             inner = np.asarray(_core.clamp_ball(vector, np.array(axis, float), swing, low, high))
             free[:, first : first + 3] *= (np.abs(inner - vector).max(axis=1) < AT_LIMIT / 8)[:, None]
         return free
+
+
+def inverse_of(chain: Chain, solver: Any, *, single: bool) -> Inverse:
+    """The inverse of a chain by a solver, kept with the chain: the same one for equal solvers."""
+    kept: list[Inverse] = chain.__dict__.setdefault(_CACHE, [])
+    for known in kept:
+        if known.single == single and (known.solver is solver or known.solver == solver):
+            return known
+    made = Inverse(chain, solver, single=single)
+    kept[:] = [made, *kept[: _MOST - 1]]
+    return made
 
 
 def of_goal(xp: Any, goal: Any, wrench: Any) -> Any:

@@ -65,7 +65,7 @@ def solve_frames(solver: Solver, linkage: Linkage, goal: Goal) -> Solution:
     stream, strides = library.stream(frames, ordinal), library.strides(frames)
     if stream is None or strides is None or len(strides) > 3 or library.dtype(frames) != dtype.name:
         return solve(solver, linkage, (goal,), None, None, arrays)
-    device_solver = _frame_solver_on(linkage, goal, solver, ordinal)
+    device_solver = frame_solver_on(linkage, goal, solver, ordinal)
     pointer, size, single = library.address(frames) or 0, dtype.itemsize, dtype.itemsize == 4
     shape = tuple(frames.shape[:-2])
     row, line, inner = strides if shape else (0, *strides)
@@ -265,7 +265,7 @@ def _shape(goals: list[tuple[int, ...]], start: tuple[int, ...] | None) -> tuple
     return _check.leading_axes(*goals, *(() if start is None else (start,)), what="goals and start")
 
 
-def _frame_solver_on(linkage: Linkage, goal: Goal, solver: Solver, ordinal: int) -> DeviceSolver:
+def frame_solver_on(linkage: Linkage, goal: Goal, solver: Solver, ordinal: int) -> DeviceSolver:
     """The compiled search for frames of a link: only the link is looked up."""
     cache: dict[Any, Any] = linkage.__dict__.setdefault(_FRAMES, {})
     known = cache.get((goal.link, ordinal))
