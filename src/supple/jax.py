@@ -238,10 +238,12 @@ def _solve_results(inverse: Inverse, goal: Any) -> Any:
 
 
 def _pulled(inverse: Inverse, q: Any, gradient: Any) -> Any:
-    if not inverse.balls:
+    has_double = jax.dtypes.canonicalize_dtype(jnp.float64) == jnp.float64  # jax_enable_x64
+    if has_double and not inverse.balls:
         return _where_it_lies(_pulled_on_cpu, _pulled_on_cuda, inverse, q, gradient)
     if _has_cuda():
-        warnings.warn("the gradient of solve with limits of ball joints is computed on the CPU", stacklevel=2)
+        reason = "with limits of ball joints" if inverse.balls else "without jax_enable_x64"
+        warnings.warn(f"the gradient of solve {reason} is computed on the CPU", stacklevel=2)
     return _pulled_on_cpu(inverse, q, gradient)
 
 
@@ -251,8 +253,7 @@ def _pulled_on_cpu(inverse: Inverse, q: Any, gradient: Any) -> Any:
 
 
 def _pulled_on_cuda(inverse: Inverse, q: Any, gradient: Any) -> Any:
-    widest = jax.dtypes.canonicalize_dtype(jnp.float64)  # float32 unless jax_enable_x64
-    rows = jnp.asarray(q, widest), jnp.asarray(gradient, widest)
+    rows = jnp.asarray(q, jnp.float64), jnp.asarray(gradient, jnp.float64)  # near a singularity single is not enough
     with _whole_products():
         found = inverse.pulled_in(jnp, *rows, partial(_kinematics_on_cuda, inverse.chain))
     return tuple(each.astype(q.dtype) for each in found)
