@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -611,6 +612,33 @@ def test_the_command_serves_until_ctrl_c_and_says_whom_it_lets_in(host: str, tmp
     assert re.match(r"300 Hz for .*\n$", rest)  # how its loop did, and nothing else
     assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
     assert Recording(tmp_path / "a.parquet").linkage.name == "planar2"
+
+
+@pytest.mark.parametrize("on_exit", ["hold", "release"])
+def test_the_command_leaves_the_arm_as_on_exit_says(
+    on_exit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "my_robot.py"
+    file.write_text(
+        "import pathlib, supple\n"
+        "class Said(supple.teleop.SimulatedArm):\n"
+        "    def close(self):\n"
+        f"        pathlib.Path({str(tmp_path / 'said')!r}).write_text(self.state)\n"
+        "def connect():\n"
+        "    return Said(supple.models.so101())\n"
+    )
+
+    def driven_then_ended(page: Page) -> None:
+        end = time.monotonic() + PATIENCE
+        while page.session.robot is None or page.session.robot.cycles < 10:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+    monkeypatch.setattr(Page, "wait", driven_then_ended)
+    words = ["teleop", "so101", "--arm", f"{file}:connect", "--on-exit", on_exit, "--port", "0", "--no-browser"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "said").read_text() == {"hold": "held", "release": "released"}[on_exit]
 
 
 def test_ctrl_c_before_the_page_waits_ends_the_command_in_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
