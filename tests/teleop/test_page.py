@@ -22,7 +22,7 @@ from browser import PATIENCE, differing, patient
 from driven_page import Browser, browsed, plainly
 from packets import until
 from supple import Frame, models
-from supple.cli import app
+from supple.cli import app, output
 from supple.errors import BadInput, BadLinkage
 from supple.step import TrackingStatus
 from supple.teleop.adapters import frames
@@ -639,6 +639,35 @@ def test_the_command_leaves_the_arm_as_on_exit_says(
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
     assert (tmp_path / "said").read_text() == {"hold": "held", "release": "released"}[on_exit]
+
+
+def test_the_terminal_says_why_an_arm_cannot_be_connected_and_when_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugged = tmp_path / "plugged"
+    file = tmp_path / "my_robot.py"
+    file.write_text(
+        "import pathlib, supple\n"
+        "def connect():\n"
+        f"    if not pathlib.Path({str(plugged)!r}).exists():\n"
+        "        raise OSError('no port /dev/ttyACM0')\n"
+        "    return supple.teleop.SimulatedArm(supple.models.so101())\n"
+    )
+    said: list[str] = []
+    monkeypatch.setattr(output, "print_text", said.append)
+
+    def watched(page: Page) -> None:
+        for wanted in ("arm: OSError: no port /dev/ttyACM0 (still trying)", "arm: connected"):
+            end = time.monotonic() + PATIENCE
+            while wanted not in said:
+                assert time.monotonic() < end, said
+                time.sleep(0.01)
+            plugged.touch()
+
+    monkeypatch.setattr(Page, "wait", watched)
+    words = ["teleop", "so101", "--arm", f"{file}:connect", "--port", "0", "--no-browser"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
 
 
 def test_ctrl_c_before_the_page_waits_ends_the_command_in_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
