@@ -21,6 +21,12 @@ _TWO_FRAMES = """() => new Promise((done) => {
   setTimeout(done, 5000);
   requestAnimationFrame(() => requestAnimationFrame(done));
 })"""
+# puts a gamepad with these axes and pressed buttons into a page
+PAD = """([axes, pressed]) => {
+  const buttons = [...Array(17).keys()].map((k) => ({value: pressed.includes(k) ? 1 : 0}));
+  const pad = {connected: true, mapping: "standard", axes, buttons};
+  navigator.getGamepads = () => [null, pad];
+}"""
 VISER_ERRORS = (
     "Unable to preventDefault inside passive event listener invocation.",  # when a ball is pressed
     "Tried to update non-existent component",  # of a plot or panel that was replaced before a busy browser made it

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ from browser import PATIENCE, differing, patient
 from driven_page import Browser, browsed, plainly
 from packets import until
 from supple import Frame, models
-from supple.cli import app
+from supple.cli import app, output
 from supple.errors import BadInput, BadLinkage
 from supple.step import TrackingStatus
 from supple.teleop.adapters import frames
@@ -611,6 +612,62 @@ def test_the_command_serves_until_ctrl_c_and_says_whom_it_lets_in(host: str, tmp
     assert re.match(r"300 Hz for .*\n$", rest)  # how its loop did, and nothing else
     assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
     assert Recording(tmp_path / "a.parquet").linkage.name == "planar2"
+
+
+@pytest.mark.parametrize("on_exit", ["hold", "release"])
+def test_the_command_leaves_the_arm_as_on_exit_says(
+    on_exit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "my_robot.py"
+    file.write_text(
+        "import pathlib, supple\n"
+        "class Said(supple.teleop.SimulatedArm):\n"
+        "    def close(self):\n"
+        f"        pathlib.Path({str(tmp_path / 'said')!r}).write_text(self.state)\n"
+        "def connect():\n"
+        "    return Said(supple.models.so101())\n"
+    )
+
+    def driven_then_ended(page: Page) -> None:
+        end = time.monotonic() + PATIENCE
+        while page.session.robot is None or page.session.robot.cycles < 10:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+    monkeypatch.setattr(Page, "wait", driven_then_ended)
+    words = ["teleop", "so101", "--arm", f"{file}:connect", "--on-exit", on_exit, "--port", "0", "--no-browser"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "said").read_text() == {"hold": "held", "release": "released"}[on_exit]
+
+
+def test_the_terminal_says_why_an_arm_cannot_be_connected_and_when_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugged = tmp_path / "plugged"
+    file = tmp_path / "my_robot.py"
+    file.write_text(
+        "import pathlib, supple\n"
+        "def connect():\n"
+        f"    if not pathlib.Path({str(plugged)!r}).exists():\n"
+        "        raise OSError('no port /dev/ttyACM0')\n"
+        "    return supple.teleop.SimulatedArm(supple.models.so101())\n"
+    )
+    said: list[str] = []
+    monkeypatch.setattr(output, "print_text", said.append)
+
+    def watched(page: Page) -> None:
+        for wanted in ("arm: OSError: no port /dev/ttyACM0 (still trying)", "arm: connected"):
+            end = time.monotonic() + PATIENCE
+            while wanted not in said:
+                assert time.monotonic() < end, said
+                time.sleep(0.01)
+            plugged.touch()
+
+    monkeypatch.setattr(Page, "wait", watched)
+    words = ["teleop", "so101", "--arm", f"{file}:connect", "--port", "0", "--no-browser"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
 
 
 def test_ctrl_c_before_the_page_waits_ends_the_command_in_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from browser import PATIENCE, patient
-from driven_page import Browser, browsed, plainly
+from driven_page import PAD, Browser, browsed, plainly
 from supple import models
 from supple.teleop import SimulatedArm, robot
 from supple.teleop.page import serve, session
@@ -143,6 +143,52 @@ def test_slider_and_keys_open_the_gripper_within_its_speed(driven: Driven) -> No
         assert driven.until(lambda: abs(opening() - 0.6) < 0.02)
     steps = np.abs(np.diff([tick.grippers[0] for _, tick in seen]))
     assert (steps <= 2.0 * np.array([tick.dt for _, tick in seen])[1:] + 1e-9).all()  # two openings a second
+
+
+@browsed
+def test_a_measured_arm_that_is_elsewhere_is_drawn_beside_the_commanded_one(driven: Driven) -> None:
+    view, names = driven.page._actions.view, list(LINKAGE.names)
+    pan = names.index("shoulder_pan")
+    sagged = np.zeros(LINKAGE.dof)
+    sagged[pan] = 0.2  # far enough to be seen, and less than what counts as an arm that is elsewhere
+
+    def shown() -> list[bool]:
+        return [node.visible for node, _ in view._ghost]
+
+    read = driven.arm.read
+    assert driven.stands()
+    for share in np.linspace(0.1, 1.0, 10):  # slowly: a reading that jumps is dropped
+        driven.arm.read = lambda share=share: read() + share * sagged
+        count = driven.page.session.robot.cycles
+        assert driven.until(lambda count=count: driven.page.session.robot.cycles > count + 2)
+    try:
+        assert driven.until(lambda: view._ghost and all(shown()))
+        tip = [link.name for link in LINKAGE.links].index("gripper_frame_link")
+        node = next(node for node, i in view._ghost if i == tip)
+
+        def drawn_where_it_is_measured() -> bool:
+            place = LINKAGE.frame(driven.arm.read(), "gripper_frame_link").position
+            return bool(np.linalg.norm(node.position - place) < 0.01)
+
+        assert driven.until(drawn_where_it_is_measured)
+    finally:
+        for share in np.linspace(0.9, 0.0, 10):
+            driven.arm.read = lambda share=share: read() + share * sagged
+            count = driven.page.session.robot.cycles
+            assert driven.until(lambda count=count: driven.page.session.robot.cycles > count + 2)
+        del driven.arm.read
+    assert driven.until(lambda: not any(shown()))
+
+
+@browsed
+def test_buttons_of_a_gamepad_close_and_open_the_gripper_of_the_arm(driven: Driven) -> None:
+    jaw = list(LINKAGE.names).index("gripper")
+    low, high = LINKAGE.lower[jaw], LINKAGE.upper[jaw]
+    for button, opening in ((0, 0.0), (1, 1.0)):  # A closes, B opens
+        driven.tab.tab.evaluate(PAD, [[0, 0, 0, 0], [button]])
+        wanted = low + opening * (high - low)
+        assert driven.until(lambda wanted=wanted: abs(driven.arm.q[jaw] - wanted) < 0.03 * (high - low)), button
+    driven.tab.tab.evaluate("() => { navigator.getGamepads = () => []; }")
 
 
 @browsed

@@ -11,18 +11,13 @@ import pytest
 from test_page_uploads import box, packed, sizes, urdf
 
 from browser import patient, plain
-from driven_page import Browser, browsed, plainly
+from driven_page import PAD, Browser, browsed, plainly
 from supple import Frame, models
 from supple.teleop.devices import Reading
 from supple.teleop.page import serve
 from supple.teleop.page.arrow import out_of_view
 from supple.teleop.page.gamepad import PageGamepad, sample
 
-PAD = """([axes, pressed]) => {
-  const buttons = [...Array(17).keys()].map((k) => ({value: pressed.includes(k) ? 1 : 0}));
-  const pad = {connected: true, mapping: "standard", axes, buttons};
-  navigator.getGamepads = () => [null, pad];
-}"""
 NO_NOTICES = ".mantine-Notifications-root { display: none }"
 SHOULDER, START = 5, 9
 

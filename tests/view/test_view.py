@@ -272,15 +272,27 @@ def test_the_caption_of_a_drawn_solution_ends_above_its_axes(name: str) -> None:
     assert figure.texts[0].get_window_extent(renderer).y0 >= figure.axes[0].get_tightbbox(renderer).y1
 
 
-def test_any_thread_may_set_the_event_of_a_server_while_others_wait_for_it() -> None:
+@pytest.mark.parametrize("notebook", [False, True])
+def test_any_thread_may_set_the_event_of_a_server_while_others_wait_for_it(notebook: bool) -> None:
+    ended: list[bool] = []
+
+    async def set_in_a_loop(event: asyncio.Event) -> None:
+        event.set()
+
+    def set_by_a_thread(event: asyncio.Event) -> None:
+        """A cell of a notebook runs in a thread that has an event loop of its own."""
+        asyncio.run(set_in_a_loop(event)) if notebook else event.set()
+        ended.append(True)
+
     async def woken() -> bool:
         event = _SharedEvent()
         waits = asyncio.ensure_future(event.wait())
         await asyncio.sleep(0)
-        outside = threading.Thread(target=event.set)
+        outside = threading.Thread(target=set_by_a_thread, args=(event,))
         waiters, event._waiters = event._waiters, None  # another thread must not touch those who wait
         outside.start()
         outside.join()
+        assert ended
         assert event.is_set()
         event._waiters = waiters
         assert not waits.done()

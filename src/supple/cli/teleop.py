@@ -5,7 +5,9 @@ from __future__ import annotations
 import runpy
 import secrets
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 DEVICES = {"spacemouse": "SpaceMouse", "gamepad": "Gamepad"}
 """The class of `supple.teleop.devices` for each device, by its name on the command line."""
+REPORT_SECONDS = 0.2  # between two looks at the connection to the arm
 SOURCES = ("browser", "udp:PORT", "ws:PORT", *DEVICES)
 EPILOG = epilog(
     "supple teleop",
@@ -163,7 +166,7 @@ def teleop(
     with ending_signals(), page:
         try:
             _print_addresses(linkage.name, page, host, port, local)
-            with errors_to_stderr():
+            with errors_to_stderr(), _arm_reported(page):
                 page.wait()
         except KeyboardInterrupt:  # before the wait began
             page.close()
@@ -184,6 +187,32 @@ def _print_addresses(name: str, page: Page, host: str, requested_port: int, loca
     output.print_text(f"token: {page.token}")
     if sys.stdout.isatty():
         output.print_text(qr.for_terminal(urls[0]))
+
+
+@contextmanager
+def _arm_reported(page: Page) -> Iterator[None]:
+    """In this block each change of the connection to the arm is printed: a user may look at the terminal only."""
+    robot = page.session.robot
+    if robot is None:
+        yield
+        return
+    ended = threading.Event()
+
+    def report() -> None:
+        printed = "connecting"
+        while not ended.wait(REPORT_SECONDS):
+            state = robot.state
+            if state != printed:
+                output.print_text(f"arm: {state}" if state == "connected" else f"arm: {state} (still trying)")
+            printed = state
+
+    thread = threading.Thread(target=report, name="supple arm report", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def _check_method(name: str) -> None:

@@ -147,6 +147,13 @@ class Connection:
         return self._readings.newest
 
     @property
+    def state(self) -> str:
+        """``"connecting"``, ``"connected"``, or the error because of which the newest reading is too old."""
+        if self._error and time.monotonic() - self._good > MAX_AGE:
+            return self._error
+        return "connected" if self.reading else "connecting"
+
+    @property
     def needs_start(self) -> bool:
         """Whether the arm has been connected anew, so that the loop must begin where it is."""
         return self._started != self._epoch
@@ -217,8 +224,7 @@ class Connection:
         self._ended.wait(_CLOSING)
 
     def __repr__(self) -> str:
-        state = self._error or ("connected" if self.reading else "connecting")
-        return f"<Connection to {type(self._robot).__name__} at {self.rate:g} Hz: {state}>"
+        return f"<Connection to {type(self._robot).__name__} at {self.rate:g} Hz: {self.state}>"
 
     # -- the thread ---------------------------------------------------------------------------------------------------
 

@@ -240,13 +240,15 @@ class _SharedEvent(asyncio.Event):
     """An event that any thread may set, as viser does, while coroutines wait for it.
 
     With one of asyncio a thread raises RuntimeError if a coroutine begins or ends to wait at that moment. Viser sets it
-    again in the thread of the server; that call wakes the coroutines.
+    again in the thread of the server; that call wakes the coroutines. Other threads may run an event loop of their own,
+    as the main thread of a notebook does.
     """
 
     def set(self) -> None:
         """Sets it; in the thread of the server also wakes who waits."""
         self._value = True
-        if asyncio._get_running_loop() is not None:
+        loop = getattr(self, "_loop", None)  # None until someone waits
+        if loop is not None and asyncio._get_running_loop() is loop:
             for waiter in self._waiters:
                 if not waiter.done():
                     waiter.set_result(True)
