@@ -191,7 +191,8 @@ class Stance:
         knee = next((j for j in leg.joints if j.child == shank and j.dof == 1 and j.mimic is None), None)
         if knee is None:
             return start
-        column, bent = leg._sources[knee.name].first, np.array(start)
+        column = leg._sources[knee.name].first
+        bent: Array = np.array(start)
         bent[:, column] = np.maximum(bent[:, column], knee.lower[0] + _BENT)
         return bent
 
