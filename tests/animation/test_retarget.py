@@ -30,6 +30,7 @@ from supple.animate.smoothing import raised, smoothed, within_speeds
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from figures.clips import reach_with_steps, turn_on_the_spot
 from figures.measures import measured
+from figures.random_clips import random_walk
 
 CMU = Path(__file__).parents[1] / "data" / "cmu_01_01.bvh"
 HUMAN, G1 = models.human(), models.g1()
@@ -48,6 +49,18 @@ def test_feet_do_not_slide_and_limits_and_speeds_are_kept(clips, name, target):
     motion = retarget.motion(clip)
     found = measured(retarget, clip, motion.q)
     assert found.contacts > 8
+    assert found.slide < 3e-3
+    assert found.depth < 5e-3
+    assert found.past_limits < 1e-9
+    assert found.speed <= 1 + 1e-6
+
+
+@pytest.mark.parametrize(("seed", "jerk"), [(101, 65.0), (403, 100.0), (504, 150.0)])  # rad/s^3
+def test_legs_do_not_swivel_at_limits_of_ankles_or_stay_straight_where_feet_come_near(seed, jerk):
+    clip = random_walk(seed)
+    retarget = Retarget(clip.linkage, HUMAN)
+    found = measured(retarget, clip, retarget.motion(clip).q)
+    assert found.jerk < jerk
     assert found.slide < 3e-3
     assert found.depth < 5e-3
     assert found.past_limits < 1e-9

@@ -23,7 +23,9 @@ from supple.solver import Solver
 
 _STEPS = 20  # most steps of a descent
 _PULL = 0.15  # part of the way to the rest pose that each frame begins with: it leads a limb out of a wrong fold
-_POLE_WEIGHT = 0.1
+_ELBOW_WEIGHT = 0.1
+_KNEE_WEIGHT = 0.5
+"""Of where a knee points, beside the turn of its foot: with less, a leg swivels where an ankle meets its limit."""
 _FOOT_WEIGHT, _FOOT_TURN_WEIGHT = 30.0, 3.0
 _HAND_TURN_WEIGHT = 0.15
 """Of the orientation of a hand, beside its position: where both cannot be met, the position wins."""
@@ -133,17 +135,21 @@ def _turned(link: str) -> Goal:
 def _leg_kinds(foot: str, limb: tuple[str, str], dof: int) -> list[Goal]:
     """The frame of the foot and, where the leg can choose it, where the knee points."""
     place = Goal(foot, Frame.at([0, 0, 0]), weight=_FOOT_WEIGHT, turn_weight=_FOOT_TURN_WEIGHT)
-    return [place, *([_pole(foot, limb)] if dof >= _LEAST_LEG_DOF else [])]
+    return [place, *([_pole(foot, limb, _KNEE_WEIGHT)] if dof >= _LEAST_LEG_DOF else [])]
 
 
 def _arm_kinds(hand: str, limb: tuple[str, str], dof: int) -> list[Goal]:
     """The place of the hand, where the elbow points and, where the arm can choose it, how the hand is turned."""
     turn = Goal(hand, orientation=np.eye(3), turn_weight=_HAND_TURN_WEIGHT)
-    return [Goal(hand, position=np.zeros(3)), _pole(hand, limb), *([turn] if dof >= _LEAST_ARM_DOF else [])]
+    return [
+        Goal(hand, position=np.zeros(3)),
+        _pole(hand, limb, _ELBOW_WEIGHT),
+        *([turn] if dof >= _LEAST_ARM_DOF else []),
+    ]
 
 
-def _pole(tip: str, limb: tuple[str, str]) -> Goal:
-    return Goal(tip, pole=np.zeros(3), limb=limb, turn_weight=_POLE_WEIGHT)
+def _pole(tip: str, limb: tuple[str, str], weight: float) -> Goal:
+    return Goal(tip, pole=np.zeros(3), limb=limb, turn_weight=weight)
 
 
 def floating(linkage: Linkage) -> tuple[Linkage, str]:

@@ -22,6 +22,7 @@ _MISS = 5e-4  # m: a point of a foot that touches the ground may be so far from 
 _FAR_MISS = 2.5e-3  # m: the same, of a foot that has rolled as few frames need
 _FEW_FRAMES = 1 / 30  # s: between the frames that are solved first
 _SPREAD = 0.6  # of the time between them: standard deviation of the filter of what is between
+_BENT = 0.05  # rad: a knee begins so far from straight
 _FEW_STEPS = 6  # of a leg while the pelvis is still to move
 _STILL = 1e-6  # rad or m: a foot that rolls or shifts less stays where it is
 _LIFTS = 4  # most times that a swinging foot is lifted
@@ -125,7 +126,7 @@ class Stance:
             limb, q = self.limbs.legs[side], few.q[side]
             start = limb.linkage.integrate(q[first], share * limb.linkage.difference(q[first], q[first + 1]))
             wanted = self.limbs.leg_goals(side, self.feet[side], self.targets.knees[side], self.pelvis)
-            self._solved[side], self.q[side] = wanted, limb.solve(wanted, start, False)
+            self._solved[side], self.q[side] = wanted, limb.solve(wanted, self._bent(side, start), False)
 
     def _lean(self, miss: float) -> None:
         """Moves the pelvis where flat feet yield by more than ``miss`` metres.
@@ -182,7 +183,18 @@ class Stance:
         if among is None:
             before[rows] = wanted[rows]
         steps = {} if among is None else {"max_steps": _FEW_STEPS}
-        self.q[side][rows] = limb.solve(wanted[rows], self.q[side][rows], False, **steps)
+        self.q[side][rows] = limb.solve(wanted[rows], self._bent(side, self.q[side][rows]), False, **steps)
+
+    def _bent(self, side: str, start: Array) -> Array:
+        """Joint values of a leg (n, dof) with a knee that is not straight: a descent does not leave its limit."""
+        leg, shank = self.limbs.legs[side].linkage, self.pair.target.links[f"{side}_shank"]
+        knee = next((j for j in leg.joints if j.child == shank and j.dof == 1 and j.mimic is None), None)
+        if knee is None:
+            return start
+        column = leg._sources[knee.name].first
+        bent: Array = np.array(start)
+        bent[:, column] = np.maximum(bent[:, column], knee.lower[0] + _BENT)
+        return bent
 
     def _is_placed(self, side: str) -> bool:
         """Whether points of a foot that touch the ground are at their places, and none is below it."""
