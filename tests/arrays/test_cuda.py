@@ -241,6 +241,29 @@ def test_jax_solves_and_their_gradients(kind, rows):
     assert error <= (1e-8 if kind == np.float64 else 1e-6), error
 
 
+def test_without_double_precision_jax_computes_the_gradient_of_a_solve_on_the_cpu():
+    jax = library("jax")
+    import supple.jax
+
+    arm = models.panda()
+    q = arm.random(ROWS, seed=9).astype(np.float32)
+    inverse = Inverse(chain_of(arm, HAND), Solver())
+    expected = np.concatenate(inverse.pulled(q, np.ones_like(q)), -1)
+    _, there = on_cpu_and_gpu(q)
+    jax.config.update("jax_enable_x64", False)
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            pulled = jax.jit(lambda q: jax.numpy.concatenate(supple.jax._pulled(inverse, q, 1 + 0 * q), -1))
+            found = np.asarray(pulled(there))
+    finally:
+        jax.config.update("jax_enable_x64", True)
+    assert any("without jax_enable_x64" in str(each.message) for each in said)
+    assert found.dtype == np.float32
+    error = np.linalg.norm(found - expected, axis=-1) / np.linalg.norm(expected, axis=-1)
+    assert error.max() <= 1e-5, error.max()
+
+
 def test_jax_computes_in_the_order_of_its_stream():
     """The numbers that go in are made by long work of the GPU just before, and used just after."""
     jax = library("jax")
