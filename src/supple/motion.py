@@ -288,7 +288,7 @@ class Motion:
         5.0
         """
         if len(self) == 1:
-            raise BadInput("a motion of a single key takes no time")
+            raise BadInput("retimed() needs a motion of at least two keys, got one")
         ratio = _check.positive(duration, "duration") / self.duration
         begin = self.start if start is None else _moment(start, "start")
         times = begin + (self.times - self.start) * ratio
