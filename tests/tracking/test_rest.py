@@ -322,3 +322,16 @@ def test_an_arm_that_overshoots_comes_back(acceleration):
         if step.status is supple.TrackingStatus.FOLLOWING:
             stopped.append(trial)
     assert len(stopped) <= 1
+
+
+def test_a_slow_arm_does_not_stop_on_a_way_that_still_leads_nearer():
+    """A Puma with 1 rad/s2 takes 5 s for this way; the command has long been at rest when it arrives."""
+    arm, rate = supple.models.puma560(), 125
+    start, there = arm.random(1, seed=85)[0], arm.random(1, seed=50085)[0]
+    link = arm.tips[0]
+    tracker = supple.Solver().track(arm, link, start=start, acceleration=1.0, recover="off")
+    for _ in range(5):
+        tracker.step(arm.frame(start, link), 1 / rate)
+    for _ in range(10 * rate):
+        step = tracker.step(arm.frame(there, link), 1 / rate)
+    assert step.status is supple.TrackingStatus.FOLLOWING

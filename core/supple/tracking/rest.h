@@ -53,8 +53,22 @@ SUPPLE_FN void watch_command(const Law &law, const double *command, int m, bool 
     memory.command_drift[i] = 0;
 }
 
-// Share of the cost that must be gained: the longer the command rests, in units of Law::rest_patience, the
-// more.
+// Adds this tick to the time since the cost was last halved. `moves`: the command does, and it begins anew.
+SUPPLE_FN void watch_halving(double total, bool moves, double dt, ArmScalars &scalars) {
+  const bool halved = moves || total < 0.5 * scalars.halved_cost;
+  scalars.halved_cost = halved ? total : scalars.halved_cost;
+  scalars.unhalved_time = halved ? 0 : scalars.unhalved_time + dt;
+}
+
+// How long the arm has been given to come nearer, in units of Law::rest_patience. A way that takes long,
+// since the acceleration limits are low, is no waste: while the cost is halved again and again no time
+// counts, and joints that are fast may brake and come back.
+SUPPLE_FLAT double spent_patience(const Law &law, const ArmScalars &scalars) {
+  return lesser(scalars.command_rest_time, scalars.unhalved_time) /
+         (law.rest_patience + scalars.momentum_time);
+}
+
+// Share of the cost that must be gained: the longer it takes, see spent_patience, the more.
 SUPPLE_FLAT double least_gain_share(double patience) {
   return patience < 0.5 ? 0 : patience < 1 ? 1e-3 : patience < 1.25 ? 1e-2 : 3e-2;
 }
@@ -102,7 +116,7 @@ SUPPLE_FN bool gains_level(const double *cost, int level_count, double least_gai
 // may come a little nearer.
 SUPPLE_FN bool watch_gain(const Law &law, const double *cost, double total, int level_count,
                           ArmScalars &scalars) {
-  const double patience = scalars.command_rest_time / law.rest_patience, share = least_gain_share(patience);
+  const double patience = spent_patience(law, scalars), share = least_gain_share(patience);
   watch_swing(total, law.rest_gain, scalars.cycle);
   const bool swing =
       watch_swing(total, needed_gain(total, law.rest_gain, share, scalars.joint_travel), scalars.swing);
@@ -155,6 +169,7 @@ SUPPLE_FN bool watch_rest(const TickSetup<N, M> &setup, const TickEvaluation &at
   const bool moves = jumped || reweighed || summary.command_speed > 0;
   const double joint_speed = root(dot_rows<N>(memory.velocity, memory.velocity, setup.n()));
   watch_progress(total, joint_speed, moves, setup.dt, scalars);
+  watch_halving(total, moves, setup.dt, scalars);
   scalars.last_cost = total;
   if (moves || !(scalars.no_decrease_time > 0)) { // it begins anew
     std::memcpy(scalars.least_cost, cost, sizeof cost);
