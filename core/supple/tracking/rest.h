@@ -60,9 +60,9 @@ SUPPLE_FN void watch_halving(double total, bool moves, double dt, ArmScalars &sc
   scalars.unhalved_time = halved ? 0 : scalars.unhalved_time + dt;
 }
 
-// How long the arm has been given to come nearer, in units of Law::rest_patience. A way that takes long,
-// since the acceleration limits are low, is no waste: while the cost is halved again and again no time
-// counts, and joints that are fast may brake and come back.
+// How long the arm has had to come nearer, in units of Law::rest_patience. Time counts from the last halving
+// of the cost, since an arm with low acceleration limits needs long for a long motion. The braking time is
+// added: fast joints may brake and come back.
 SUPPLE_FLAT double spent_patience(const Law &law, const ArmScalars &scalars) {
   return lesser(scalars.command_rest_time, scalars.unhalved_time) /
          (law.rest_patience + scalars.momentum_time);

@@ -257,8 +257,8 @@ struct ArmScalars {
   double joint_travel;               // rad: length of the path in joint space since the cost last decreased
   double no_decrease_time;           // s: since the cost last decreased
   Swing swing, cycle;                // the second counts every rise, however small
-  double halved_cost;                // at the last time that the cost had fallen to half of what it was then
-  double unhalved_time;              // s: since then, while the command rests
+  double halved_cost;                // the cost at its last halving
+  double unhalved_time;              // s: since that halving, while the command rests
   double momentum_time;              // s: in which the joints, as fast as since the last gain, can brake
   double waiting_time;               // s: how long some joint has waited for the measured one
   int short_waits;                   // since the command rests
