@@ -60,6 +60,23 @@ def test_names_of_a_file_cannot_add_elements() -> None:
     assert "<b>" not in motion._repr_html_() + hostile._repr_html_()
 
 
+def test_a_linkage_solution_and_motion_show_their_names_escaped_and_their_numbers() -> None:
+    odd = "<i>&joint</i>"
+    joints = [
+        supple.Joint.revolute(odd, "base", "<u>&link</u>", lower=-1.25, upper=2),
+        supple.Joint.fixed("end", "<u>&link</u>", "tip", at=supple.Frame.at([1, 0, 0])),
+    ]
+    arm = supple.Linkage("<b>&arm</b>", joints)
+    found = supple.solve(arm, Goal("tip", position=arm.frame([0.5], "tip").position))
+    shown = [arm, found, Motion(arm, [0.0, 1.5], [[0.0], [0.75]])]
+    for one, said in zip(
+        shown, (["<b>&arm</b>", odd, "<u>&link</u>", "-1.25"], [odd, "0.5"], ["<b>&arm</b>", "1.5 s"]), strict=True
+    ):
+        page = html.fromstring(f"<div>{one._repr_html_()}</div>")
+        assert all(words in page.text_content() for words in said), said
+        assert not list(page.iter("b", "i", "u"))
+
+
 @pytest.fixture
 def in_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     shell = SimpleNamespace(kernel=object())
