@@ -24,8 +24,8 @@ PATIENCE = 120_000  # milliseconds
 LAPTOP, PHONE = (1280, 720), (390, 844)
 # a notice that pixels are drawn without a graphics card, and how well the loop does meanwhile
 QUIET = ".mantine-Notifications-root, [data-foot] { display: none }"
-FILM, STEP = (900, 560), 24  # the size of a frame in the page, and of how many ticks one is drawn
-FILM_AWAY, FILM_MIDDLE, FILM_FAR, FILM_ASIDE = (0.45, 0.87, 0.3), (0.5, 0.0, 0.4), 2.1, 0.52
+FILM, STEP = (900, 560), 30  # the size of a frame in the page, and of how many ticks one is drawn
+FILM_AWAY, FILM_MIDDLE, FILM_FAR, FILM_ASIDE = (0.25, 0.93, 0.3), (0.75, 0.0, 0.4), 2.8, 0.69
 LIMIT_AWAY, LIMIT_MIDDLE, LIMIT_FAR, LIMIT_ASIDE = (0.25, -0.95, 0.3), (0.2, 0.0, 0.4), 2.1, 0.0
 
 
