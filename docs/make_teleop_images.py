@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 from playwright.sync_api import sync_playwright
+from scipy.spatial import cKDTree
 
 import supple
 from supple.teleop import page as pages
@@ -23,7 +24,9 @@ PATIENCE = 120_000  # milliseconds
 LAPTOP, PHONE = (1280, 720), (390, 844)
 # a notice that pixels are drawn without a graphics card, and how well the loop does meanwhile
 QUIET = ".mantine-Notifications-root, [data-foot] { display: none }"
-FILM, STEP = (1000, 562), 36  # the size of a frame in the page, and of how many ticks one is drawn
+FILM, STEP = (900, 560), 30  # the size of a frame in the page, and of how many ticks one is drawn
+FILM_AWAY, FILM_MIDDLE, FILM_FAR, FILM_ASIDE = (0.25, 0.93, 0.3), (0.75, 0.0, 0.4), 2.8, 0.69
+LIMIT_AWAY, LIMIT_MIDDLE, LIMIT_FAR, LIMIT_ASIDE = (0.25, -0.95, 0.3), (0.2, 0.0, 0.4), 2.1, 0.0
 
 
 class Studio:
@@ -41,6 +44,15 @@ class Studio:
         self.tab.add_style_tag(content=QUIET)
         self.actions, self.ticks = self.page._actions, []
         self.tab.wait_for_timeout(3000)
+
+    def look(self, away: Any, middle: Any, far: float, aside: float) -> None:
+        """Put the camera ``far`` metres from a point, and that point ``aside`` metres left of the middle."""
+        away = np.array(away) / np.linalg.norm(away)
+        right = np.cross([0.0, 0.0, 1.0], away)
+        at = np.array(middle) + aside * right / np.linalg.norm(right)
+        for client in self.page._server.get_clients().values():
+            client.camera.position, client.camera.look_at = at + far * away, at
+        self.tab.wait_for_timeout(1000)
 
     def hazard(self, name: str, method: str = "supple", seconds: float = 60.0) -> None:
         """Play a hazard of the tour, or part of it, and store its ticks."""
@@ -108,6 +120,7 @@ def stills(browser: Any) -> None:
     studio.close()
     studio = Studio(browser, supple.models.panda(), LAPTOP)
     studio.actions.show_ellipsoids(True)
+    studio.look(LIMIT_AWAY, LIMIT_MIDDLE, LIMIT_FAR, LIMIT_ASIDE)
     studio.hazard("limit", seconds=8.0)
     save(studio.still(3.8), "teleop-limit.png", 1400)
     studio.close()
@@ -122,40 +135,49 @@ def stills(browser: Any) -> None:
 
 
 def film(browser: Any) -> None:
-    """The animation: past reach and back, with the tracker and with a method of the textbook."""
+    """The animation: past reach and back. The arm reaches to the left, away from the panel."""
+    studio = Studio(browser, supple.models.panda(), FILM)
+    studio.actions.plots.panel.minimize()
+    studio.look(FILM_AWAY, FILM_MIDDLE, FILM_FAR, FILM_ASIDE)
+    studio.hazard("reach")
+    studio.show(0)
+    studio.photograph()
     frames = []
-    for method in ("supple", "pseudo-inverse"):
-        studio = Studio(browser, supple.models.panda(), FILM)
-        studio.actions.plots.panel.minimize()
-        studio.hazard("reach", method)
-        studio.show(0)
-        studio.photograph()
-        for number in range(0, round(300 * 6.2), STEP):
-            studio.actions._frames = 0
-            studio.show(number)
-            studio.tab.wait_for_timeout(120)
-            shot = studio.tab.screenshot(timeout=PATIENCE, animations="disabled")
-            frames.append(Image.open(io.BytesIO(shot)).convert("RGB").resize((640, 360), Image.Resampling.LANCZOS))
-        studio.close()
-    palette = _palette(frames[:: len(frames) // 8])
-    drawn = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    for number in range(0, min(len(studio.ticks), round(300 * 6.4)), STEP):
+        studio.actions._frames = 0
+        studio.show(number)
+        studio.tab.wait_for_timeout(120)
+        shot = studio.tab.screenshot(timeout=PATIENCE, animations="disabled")
+        frames.append(Image.open(io.BytesIO(shot)).convert("RGB"))
+    studio.close()
+    colours = _palette(frames)
+    nearest = cKDTree(colours)
+    drawn = []
+    for frame in frames:  # exactly the nearest colour: Pillow's own choice tints greys
+        image = Image.fromarray(nearest.query(np.asarray(frame, dtype=float))[1].astype(np.uint8), "P")
+        image.putpalette(colours.astype(np.uint8).tobytes())
+        drawn.append(image)
     path = IMAGES / "teleop.gif"
-    drawn[0].save(
-        path, save_all=True, append_images=drawn[1:], duration=round(1000 * STEP / 300), loop=0, optimize=True
-    )
+    drawn[0].save(path, save_all=True, append_images=drawn[1:], duration=round(1000 * STEP / 300), loop=0)
     print(f"{path.name}: {len(drawn)} frames, {path.stat().st_size // 1024} kB")
 
 
 def _palette(frames: list[Any]) -> Any:
-    """One palette for all frames: most colours for the whole picture, some for the few bright pixels."""
-    pixels = np.concatenate([np.asarray(frame).reshape(-1, 3) for frame in frames])
-    bright = pixels[np.ptp(pixels, axis=1) > 45]
-    colours = [int(colour[k : k + 2], 16) for colour in panel.COLOURS.values() for k in (1, 3, 5)]
-    for some, count in ((pixels, 120), (bright, 80)):
-        colours += Image.fromarray(some[None]).quantize(count).getpalette()[: 3 * count]
-    palette = Image.new("P", (1, 1))
-    palette.putpalette(colours)
-    return palette
+    """Colours (n, 3) for all frames: means of groups of their pixels, in which rare colours count more."""
+    pixels = np.concatenate([np.asarray(frame).reshape(-1, 3) for frame in frames[::4]])
+    some, counts = np.unique(pixels, axis=0, return_counts=True)
+    weights = counts**0.5
+    fixed = [[int(colour[k : k + 2], 16) for k in (1, 3, 5)] for colour in panel.COLOURS.values()]
+    order = np.random.default_rng(0).choice(len(some), 240, replace=False, p=weights / weights.sum())
+    colours = np.concatenate([fixed, some[order]]).astype(float)
+    for _ in range(12):
+        group = cKDTree(colours).query(some)[1]
+        total = np.bincount(group, weights, len(colours))
+        for k in range(3):
+            mean = np.bincount(group, weights * some[:, k], len(colours)) / np.maximum(total, 1e-9)
+            colours[:, k] = np.where(total > 0, mean, colours[:, k])
+        colours[: len(fixed)] = fixed
+    return np.round(colours)
 
 
 def main() -> None:

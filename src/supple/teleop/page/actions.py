@@ -28,10 +28,8 @@ from supple.teleop.robot import Connection
 
 NOBODY = "nobody drives"
 STOPPED = "stopped by the emergency stop"
-HOW_TO_DRIVE = (
-    "Its ball moves freely, its arrows and arcs along one axis. "
-    "Keys: J L sideways, I K away and nearer, U O up and down."
-)
+HOW_TO_DRIVE = "Its ball moves freely, its arrows and arcs along one axis."
+KEYS = "Keys: J L sideways, I K away and nearer, U O up and down."
 _log = logging.getLogger(__name__)
 
 
@@ -345,7 +343,7 @@ class Actions(Scripts):
         title, text, until = self._message
         return note(title, text) if title and time.monotonic() < until else note(*self._hint())
 
-    def _hint(self) -> tuple[str, str]:
+    def _hint(self) -> tuple[str, ...]:
         """What the card says while there is no message."""
         if self.session.source.other_drives:
             return "another program drives", "The page shows the arm."
@@ -353,4 +351,4 @@ class Actions(Scripts):
             return "the arm is stopped", "Nothing moves it until the browser that drives presses re-arm."
         if not self._present:
             return NOBODY, "The arm stays where it is until a browser drives."
-        return "drag the handle", HOW_TO_DRIVE
+        return "drag the handle", HOW_TO_DRIVE, KEYS

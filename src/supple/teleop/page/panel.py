@@ -19,8 +19,11 @@ COLOURS = {
     TrackingStatus.RETURNING: "#4a78c2",
 }
 """Green, amber, orange, grey, blue."""
-# on a phone viser's panel has a fixed width and leaves a strip of the scene beside it
-_PHONE = '<style>@media (max-width: 480px) { [style*="width: 20em"] { width: 100vw !important } }</style>'
+# on a phone viser's panel has a fixed width and leaves a strip of the scene beside it, and there are no keys
+_PHONE = (
+    '<style>@media (max-width: 480px) { [style*="width: 20em"] { width: 100vw !important } }'
+    "@media (max-width: 480px), (hover: none) and (pointer: coarse) { [data-keys] { display: none } }</style>"
+)
 
 
 class Panel:
@@ -53,20 +56,24 @@ def status(tick: Tick, arm: Arm) -> str:
     status = TrackingStatus.HELD if tick.held else tick.step.status
     why = words.reason(tick, arm)
     return (
-        f'<div style="padding:0.1em 0.9em 0;font-size:0.875em;line-height:1.4;height:6.2em;overflow-y:auto">'
+        f'<div style="padding:0.1em 0.9em 0;font-size:0.875em;line-height:1.4;height:7.6em;overflow-y:auto">'
         f'<span data-status="{status.name.lower()}" style="display:inline-block;background:{COLOURS[status]};'
         f'color:#fff;border-radius:1em;padding:0.05em 0.85em 0.1em;font-weight:600">{status.name.lower()}</span>'
         f'<div data-why style="color:#5b5751;margin-top:0.35em">{escape(why)}</div></div>'
     )
 
 
-def note(title: str, sentence: str) -> str:
-    """A card with a title and a sentence, as HTML. It is always there and has one height: the controls below stay."""
+def note(title: str, sentence: str, keys: str = "") -> str:
+    """A card with a title and a sentence, as HTML; ``keys`` is shown only where there is a keyboard.
+
+    It is always there and has one height: the controls below stay.
+    """
+    more = f" <span data-keys>{escape(keys)}</span>" if keys else ""
     return (
         '<div data-notes style="margin:0 0.9em 0.8em;padding:0.4em 0.8em;border-left:3px solid #54888f;'
         "background:#f3f6f6;height:6.8em;overflow-y:auto;box-sizing:border-box;"
         f'font-size:0.8125em;line-height:1.4"><b data-note>{escape(title)}</b>'
-        f'<div style="color:#5b5751">{escape(sentence)}</div></div>'
+        f'<div style="color:#5b5751">{escape(sentence)}{more}</div></div>'
     )
 
 
