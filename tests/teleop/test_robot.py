@@ -17,6 +17,7 @@ import pytest
 
 from supple import BadInput, Frame, Solver, models
 from supple.teleop import Command, Connection, Loop, Mapping, SimulatedArm, Tick, robot
+from supple.teleop.soft_start import SoftStart
 
 ARM = models.ur5()
 LINK = "tool0"
@@ -119,6 +120,18 @@ def test_the_loop_begins_where_the_arm_is_and_the_arm_follows_within_bounds() ->
     begins = [tick.begin for tick in kept.ticks if tick.begin is not None]
     assert np.abs(begins[-1] - start).max() < 0.01
     assert arm.state == "held"
+
+
+def test_a_motion_that_begins_long_after_the_arm_was_connected_is_slow_too() -> None:
+    dt, soft = 0.01, SoftStart(1.0)
+    still, moved = np.eye(4)[None], np.eye(4)[None].copy()
+    moved[0, 0, 3] = 1.0
+    for _ in range(500):
+        assert np.array_equal(soft.limited(still, dt), still)
+    places = np.array([0.0, *(soft.limited(moved, dt)[0, 0, 3] for _ in range(200))])
+    speeds = np.diff(places) / dt
+    assert speeds[0] <= 0.05
+    assert (speeds <= 0.05 + np.arange(1, 201) * dt / 2).all()
 
 
 def test_the_first_motions_are_slow() -> None:

@@ -1,4 +1,4 @@
-"""SoftStart: goals that move slowly in the first seconds after an arm has begun to be driven."""
+"""SoftStart: goals that move slowly in the first seconds of motion after an arm was connected or armed again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import numpy as np
 from supple.frame import Array, Frame
 
 SECONDS = 2.0
-"""Seconds in which the bounds grow to their full size; they end when the goals have caught up after that."""
+"""Seconds from the first motion in which the bounds grow to their full size; they end when the goals have caught up
+after that."""
 SPEEDS = (0.04, 1.0)
 """Speed of a goal at first and at the end, in reaches of the arm a second."""
 TURNS = (0.15, 3.0)
@@ -30,9 +31,11 @@ class SoftStart:
 
     def limited(self, goals: Array, dt: float) -> Array:
         """Goals (links, 4, 4) for a tick of dt seconds, nearer to those before than the bounds allow."""
-        self._t += dt
         if self._last is None:
             self._last = goals
+        if self._t == 0 and np.array_equal(goals, self._last):
+            return goals  # the time counts from the first motion
+        self._t += dt
         u = min(self._t / SECONDS, 1.0)
         way = self._size * (SPEEDS[0] + u * (SPEEDS[1] - SPEEDS[0])) * dt
         turn = (TURNS[0] + u * (TURNS[1] - TURNS[0])) * dt
