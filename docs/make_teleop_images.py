@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from PIL import Image
 from playwright.sync_api import sync_playwright
-from scipy.spatial import cKDTree
 
 import supple
 from supple.teleop import page as pages
@@ -151,10 +150,11 @@ def film(browser: Any) -> None:
         frames.append(Image.open(io.BytesIO(shot)).convert("RGB"))
     studio.close()
     colours = _palette(frames)
-    nearest = cKDTree(colours)
     drawn = []
     for frame in frames:  # exactly the nearest colour: Pillow's own choice tints greys
-        image = Image.fromarray(nearest.query(np.asarray(frame, dtype=float))[1].astype(np.uint8), "P")
+        pixels, place = np.unique(np.asarray(frame).reshape(-1, 3), axis=0, return_inverse=True)
+        indices = _nearest(colours, pixels)[place].reshape(frame.height, frame.width)
+        image = Image.fromarray(indices.astype(np.uint8), "P")
         image.putpalette(colours.astype(np.uint8).tobytes())
         drawn.append(image)
     path = IMAGES / "teleop.gif"
@@ -171,13 +171,19 @@ def _palette(frames: list[Any]) -> Any:
     order = np.random.default_rng(0).choice(len(some), 240, replace=False, p=weights / weights.sum())
     colours = np.concatenate([fixed, some[order]]).astype(float)
     for _ in range(12):
-        group = cKDTree(colours).query(some)[1]
+        group = _nearest(colours, some)
         total = np.bincount(group, weights, len(colours))
         for k in range(3):
             mean = np.bincount(group, weights * some[:, k], len(colours)) / np.maximum(total, 1e-9)
             colours[:, k] = np.where(total > 0, mean, colours[:, k])
         colours[: len(fixed)] = fixed
     return np.round(colours)
+
+
+def _nearest(colours: Any, pixels: Any) -> Any:
+    """For each pixel (n, 3) the index (n,) of its nearest colour."""
+    parts = np.array_split(pixels.astype(float), len(pixels) // 10_000 + 1)
+    return np.concatenate([np.argmin((colours**2).sum(1) - 2 * part @ colours.T, axis=1) for part in parts])
 
 
 def main() -> None:
