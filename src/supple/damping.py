@@ -140,8 +140,9 @@ def kelmar_khosla(alpha0: float | ConditionBound = 1e-2, below: float = 0.98, *,
     """Kelmar and Khosla: alpha_0 (1 - r) where r, manipulability over that of the last iteration, is below a ratio.
 
     The paper names the scheme without a formula; this is our reading. It damps on the way into a singularity, not on
-    the way out, and not at rest in it. An iteration counts as 1/300 s, whatever dt is. With ``as_printed`` it is one
-    tick, and the manipulability is that of `nakamura_hanafusa` as printed.
+    the way out, and not at rest in it. r is the ratio over 1/300 s: for a tick of dt seconds, the ratio of the two
+    manipulabilities to the power 1 / (300 dt). With ``as_printed`` r is the ratio over one tick, and the
+    manipulability is that of `nakamura_hanafusa` as printed.
 
     >>> from supple import damping
     >>> damping.kelmar_khosla()
@@ -156,9 +157,10 @@ def kelmar_khosla(alpha0: float | ConditionBound = 1e-2, below: float = 0.98, *,
 def mayorga(alpha0: float | ConditionBound = 1e-2, above: float = 1e5, *, as_printed: bool = False) -> Damping:
     """Mayorga and others [D20]: alpha_0 (1 - l_0 / l)^2 where l, a bound on the condition number, is above l_0.
 
-    l = m zeta^4 d_g / d_s, from the factors L D L' of J_w J_w'; where J_w cannot have full rank, the condition number
-    over its generic rank. ``above`` is l_0. With ``as_printed`` it is alpha_0 (1 - l / l_0)^2, without a bound, from
-    the damped factors of the last iteration; it alternates between very large and none.
+    l = m zeta^4 d_g / d_s, from the factors L D L' of J_w J_w'. Where J_w cannot have full rank, l = r s_1^2 / s_r^2,
+    with its generic rank r and its singular values s. ``above`` is l_0. With ``as_printed`` the damping is
+    alpha_0 (1 - l / l_0)^2, without a bound, from the damped factors of the last iteration; it then alternates between
+    a very large value and 0.
 
     >>> from supple import damping
     >>> damping.mayorga(above=1e4)
@@ -171,7 +173,7 @@ def mayorga(alpha0: float | ConditionBound = 1e-2, above: float = 1e5, *, as_pri
 
 @_check.known_options()
 def chan_lawrence(alpha0: float = 0.02) -> Damping:
-    """Chan and Lawrence [D21]: alpha_0 times the squared weighted error, near singularities and elsewhere.
+    """Chan and Lawrence [D21]: alpha_0 times the squared weighted error, at every q.
 
     >>> from supple import damping
     >>> damping.chan_lawrence()

@@ -85,7 +85,7 @@ class UnknownOption(BadInput, TypeError):
 
 
 class UnknownName(SuppleError, KeyError):
-    """A joint, link, file format or bundled model that does not exist; the message has near matches.
+    """A joint, link, method, file format or bundled model that does not exist; the message has near matches.
 
     >>> import supple
     >>> supple.method.get("dampd")

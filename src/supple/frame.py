@@ -25,9 +25,9 @@ class Frame:
     """Position and orientation: the rigid transform from a frame's own axes to those of its parent.
 
     A frame holds an array of shape (..., 4, 4). Leading axes mean many frames, and every operation broadcasts over
-    them. Metres and radians; quaternions are w first unless ``order="xyzw"`` says otherwise. ``a @ b`` composes: if
-    ``a`` is the pose of the gripper in the world and ``b`` that of the tool in the gripper, ``a @ b`` is the pose of
-    the tool in the world. Frames are immutable.
+    them. Lengths are in metres, angles in radians; quaternions are in the order wxyz, or xyzw with ``order="xyzw"``.
+    ``a @ b`` composes: if ``a`` is the pose of the gripper in the world and ``b`` the pose of the tool in the gripper,
+    ``a @ b`` is the pose of the tool in the world. Frames are immutable.
 
     >>> from supple import Frame
     >>> Frame.at([1, 2, 3]) @ Frame.turn([0, 0, 1], 0.5)
@@ -42,8 +42,8 @@ class Frame:
     def __init__(self, matrix: ArrayLike | Frame | None = None, *more: NoReturn) -> None:
         """A frame from an array (..., 4, 4); without one, the identity.
 
-        A rotation R that is nearly one, such as rounded numbers, becomes the nearest rotation. Where an entry of
-        R R' - I is larger than 0.02, it raises `BadInput`.
+        A rotation matrix R that is not exactly orthonormal, such as one with rounded numbers, becomes the nearest
+        rotation. Raises `BadInput` if an entry of R R' - I is larger than 0.02 in size.
 
         >>> Frame(np.eye(4)) == Frame()
         True
@@ -62,7 +62,7 @@ class Frame:
         return frame
 
     def _kept(self) -> Frame:
-        """This frame for an object that keeps it: a copy if its array is a view, whose memory may change."""
+        """This frame, or a copy if its array is a view, whose memory may change: for objects that hold a frame."""
         matrix = self.matrix
         if matrix.base is None:
             return self
@@ -95,7 +95,7 @@ class Frame:
 
     @classmethod
     def turn(cls, axis: ArrayLike, angle: ArrayLike) -> Frame:
-        """A rotation about an axis (..., 3) of any length through the origin, by an angle (...) in radians.
+        """A rotation by an angle (...) in radians about an axis (..., 3) of any length through the origin.
 
         >>> from supple import Frame
         >>> Frame.turn([0, 0, 2], 0.5).to_rotvec()
@@ -112,7 +112,7 @@ class Frame:
 
     @classmethod
     def rotvec(cls, vector: ArrayLike) -> Frame:
-        """A rotation vector (..., 3): its direction is the axis, its length the angle in radians.
+        """The rotation of a rotation vector (..., 3): its direction is the axis, its length the angle in radians.
 
         >>> from supple import Frame
         >>> Frame.rotvec([0, 0, 0.5])
@@ -122,7 +122,7 @@ class Frame:
 
     @classmethod
     def quaternion(cls, quaternion: ArrayLike, order: str = "wxyz") -> Frame:
-        """The rotation of a quaternion (..., 4), of any length but zero; ``order`` is "wxyz" or "xyzw" (ROS, SciPy).
+        """The rotation of a quaternion (..., 4) of any length but zero, in the order wxyz or xyzw (ROS, SciPy).
 
         >>> from supple import Frame
         >>> Frame.quaternion([0, 0, 1, 1], order="xyzw") == Frame.quaternion([1, 0, 0, 1])
@@ -147,10 +147,10 @@ class Frame:
         quaternion: ArrayLike | None = None,
         order: str = "wxyz",
     ) -> tuple[Frame, NDArray[np.bool_]]:
-        """Frames of measured rows, some of which may be bad; and which of them are good (...).
+        """Frames (...) from measured data with bad rows, and an array of bool (...) that is True for good rows.
 
         Give ``matrix`` (..., 4, 4), or ``position`` (..., 3) in metres, ``quaternion`` (..., 4) of any length but
-        zero, or both. A row that `Frame`, `at` or `quaternion` would refuse is not good, and its frame is the identity.
+        zero, or both. A row is bad if `Frame`, `at` or `quaternion` would refuse it. Its frame is the identity.
 
         >>> import numpy as np
         >>> from supple import Frame
@@ -175,7 +175,7 @@ class Frame:
 
     @classmethod
     def rpy(cls, roll: ArrayLike, pitch: ArrayLike = _MISSING, yaw: ArrayLike = _MISSING) -> Frame:
-        """Roll, pitch and yaw (...) in radians, as in URDF: rotations about the fixed axes x, then y, then z.
+        """The rotation of roll, pitch and yaw (...) in radians, as in URDF: about the fixed axes x, then y, then z.
 
         >>> from supple import Frame
         >>> Frame.rpy(0, 0, 0.5)
@@ -193,9 +193,9 @@ class Frame:
 
     @classmethod
     def euler(cls, order: str, values: ArrayLike) -> Frame:
-        """Euler angles (..., 3) in radians: each rotation is about an axis that the rotations before it have moved.
+        """The rotation of Euler angles (..., 3) in radians, each about an axis that the rotations before it have moved.
 
-        ``order`` names the axes, first rotation first: any of "xyz", "xzy", ... "zyz" (all twelve).
+        ``order`` names the axes, first rotation first: any of the twelve orders "xyz", "xzy", ... "zyz".
 
         >>> from supple import Frame
         >>> Frame.euler("zyx", [0.5, 0, 0])
@@ -205,7 +205,7 @@ class Frame:
 
     @classmethod
     def fixed(cls, order: str, values: ArrayLike) -> Frame:
-        """Angles (..., 3) in radians about axes that stay fixed, first rotation first. URDF's rpy is "xyz".
+        """The rotation of angles (..., 3) in radians about fixed axes, first rotation first. URDF's rpy is "xyz".
 
         >>> from supple import Frame
         >>> Frame.fixed("xyz", [0.1, 0.2, 0.3]) == Frame.rpy(0.1, 0.2, 0.3)
@@ -217,7 +217,9 @@ class Frame:
 
     @classmethod
     def exp(cls, twist: ArrayLike) -> Frame:
-        """Where a constant twist (..., 6), linear before angular, leads in one unit of time; the inverse of `log`.
+        """The frame that a constant twist (..., 6) reaches from the identity in one unit of time.
+
+        It is the exponential map of SE(3), the inverse of `log`. Linear before angular components, metres and radians.
 
         >>> from supple import Frame
         >>> Frame.exp([1, 0, 0, 0, 0, 0])
@@ -295,7 +297,9 @@ class Frame:
         return angles.angles(order[::-1], self.rotation)[..., ::-1]
 
     def log(self) -> Array:
-        """The constant twist (..., 6), linear before angular, that leads here in one unit of time.
+        """The constant twist (..., 6) that reaches this frame from the identity in one unit of time.
+
+        It is the logarithm of SE(3), the inverse of `exp`. Linear before angular components, metres and radians.
 
         >>> from supple import Frame
         >>> Frame.at([1, 0, 0]).log()
@@ -314,7 +318,7 @@ class Frame:
         return Frame._trusted(_assemble(r, -np.squeeze(r @ self.position[..., None], -1)))
 
     def apply(self, points: ArrayLike) -> Array:
-        """Points (..., 3) given in this frame, in the axes of its parent; metres.
+        """Points (..., 3) in metres, transformed from this frame to its parent.
 
         >>> from supple import Frame
         >>> Frame.at([1, 2, 3]).apply([1, 0, 0])
@@ -456,7 +460,7 @@ def _shape_hint(array: Array) -> str:
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    """The shape of what stands beside a frame in a product; () for what is no array, which cannot stand there."""
+    """The shape of the other factor of a product with a frame; () if it is not an array."""
     try:
         return nesting.shape(value)
     except _check.NOT_CONVERTED:

@@ -29,7 +29,7 @@ class Mimic:
     joint: str
     """Name of the joint to follow, which may itself be a mimic."""
     gain: float = 1.0
-    """Factor on the source's value, without a unit or in rad/m or m/rad."""
+    """Factor on the source's value; without a unit, or in rad/m or m/rad."""
     offset: float = 0.0
     """Added to the product, in radians or metres."""
 
@@ -240,8 +240,8 @@ class Joint(metaclass=_renamed.HidesOldNames):
     ) -> Joint:
         """A ball joint: its three values are a rotation vector, in radians.
 
-        ``axis`` may leave its direction at zero by ``swing`` at most, and the child may rotate about it within
-        ``twist``. Speed, acceleration and rest are one number for all three values, or three.
+        ``swing`` is the largest angle between ``axis`` and its direction at zero. ``twist`` is the range of rotation
+        about ``axis``. Speed, acceleration and rest are one number for all three values, or three.
 
         >>> from supple import Joint
         >>> Joint.ball("hip", "pelvis", "thigh", axis=[0, 0, -1], swing=1.2, twist=(-0.5, 0.5)).dof
@@ -315,7 +315,8 @@ class Joint(metaclass=_renamed.HidesOldNames):
     ) -> tuple[Joint, Joint, Joint]:
         """A ball joint as three revolute joints with links of no size between them: its values are Euler angles.
 
-        The joints are called ``name_x`` and so on, by the axes in ``order``. Like Euler angles they have gimbal lock.
+        The joints are called ``name_x`` and so on, by the axes in ``order``; for an axis that occurs twice,
+        ``name_z0`` and ``name_z2``. Like Euler angles they have gimbal lock.
 
         >>> from supple import Joint
         >>> [joint.name for joint in Joint.ball_from_revolutes("hip", "pelvis", "thigh", order="zyx")]
@@ -366,10 +367,10 @@ class Joint(metaclass=_renamed.HidesOldNames):
 
     @property
     def dof(self) -> int:
-        """How many values of q this joint has of its own: 0 for a fixed joint and for a mimic."""
+        """Number of values in q that belong to this joint: 0 for a fixed joint and for a mimic."""
         return 0 if self.mimic else self.kind.dof
 
     @property
     def units(self) -> tuple[str, ...]:
-        """Unit of each value, ``rad`` or ``m``: as many as `Kind.dof`, for a mimic too."""
+        """Unit of each value, ``rad`` or ``m``; a mimic has units too, although it has no value in q."""
         return self.kind.units

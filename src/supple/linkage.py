@@ -56,9 +56,9 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         """Frame of one link in the world for joint values q (..., dof): a Frame with the same leading axes.
 
         Many q are computed with vector instructions, very many on all cores. ``out``, a float64 array (..., 4, 4),
-        receives the result instead of new memory; the Frame then shows what is in ``out``, also later. Goals, joints
-        and whatever else keeps a Frame copy such a one. For a q of torch, JAX or CuPy the result is an array
-        (..., 4, 4) of that library, not a Frame; it is computed where q is, also on a GPU.
+        receives the result instead of new memory. The Frame is then a view of ``out`` and changes when ``out`` is
+        written again; goals and joints that are given such a Frame copy it. For a q of torch, JAX or CuPy the result is
+        an array (..., 4, 4) of that library, not a Frame; it is computed on the device that holds q, also a GPU.
 
         >>> from supple import models
         >>> models.planar2().frame([[0, 0], [0, 0]], "tip").position
@@ -155,8 +155,8 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         """Manipulability (...) of a link: the volume that its velocity spans for unit joint speed; 0 where singular.
 
         The product of the singular values of the Jacobian's linear (``position``) and angular (``orientation``) rows.
-        There are as many of them as the smaller of rows and joints, so that an arm of five joints is not always
-        singular.
+        Their number is the number of rows, or the number of values of q that move the link if that is smaller: an arm
+        with five joints is not always singular.
 
         >>> from supple import models
         >>> print(models.planar2().manipulability([0, 1.5707963267948966], "tip", orientation=False).round(6))
@@ -194,7 +194,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         return condition.condition(self, q, link, alpha, weight, position, orientation)
 
     def transform_points(self, q: ArrayLike, points: ArrayLike, link: str, to: str | None = None) -> Array:
-        """Points (..., 3) in metres, given in a link's frame, in the world or in the frame of the link ``to``.
+        """Points (..., 3) in metres, transformed from a link's frame to the world, or to the frame of the link ``to``.
 
         >>> from supple import models
         >>> models.planar2().transform_points([0, 0], [1, 0, 0], "tip")
@@ -209,7 +209,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
     def center_of_mass(self, q: ArrayLike) -> Array:
         """Centre of mass (..., 3) of the linkage in the world, in metres, for joint values q (..., dof).
 
-        All links with a mass count, the root too. Raises `BadInput` where no link has one.
+        All links with a mass count, the root too. Raises `BadInput` if no link has a mass.
 
         >>> from supple import models
         >>> models.g1().center_of_mass(models.g1().rest).round(3)
@@ -231,11 +231,12 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
                 yield link.name, geometry, frames[link.name] @ geometry.frame
 
     def reach(self, link: str) -> float:
-        """Greatest distance of a link from the first axis that turns it, in metres, with all rotations free.
+        """Largest distance of a link's origin from its base point, in metres, if all rotations were free.
 
-        Measured from the point of that axis nearest to the next one. Prismatic joints after it count up to their
-        limits; inf where one has none. Those before it, such as a lift or a rail, carry the arm and do not count, nor
-        does the travel of a planar or floating base; they do where nothing else moves the link.
+        The base point is the point of the first rotation axis that is nearest to the next axis. Prismatic joints after
+        the first rotation count up to their limits; the reach is inf if one has no limit. Prismatic joints before it,
+        such as a lift or a rail, do not count, nor does the translation of a planar or floating base. They count only
+        if no rotation moves the link.
 
         >>> from supple import models
         >>> round(models.planar2().reach("tip"), 9)
@@ -246,7 +247,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
     # -- steps and limits ---------------------------------------------------------------------------------------
 
     def integrate(self, q: ArrayLike, step: ArrayLike) -> Array:
-        """Joint values (..., dof) after a step (..., dof): the sum; ball joints rotate on about their own axes.
+        """Joint values (..., dof) after a step (..., dof): q + step; ball joints rotate about the axes of their child.
 
         >>> from supple import models
         >>> models.planar2().integrate([0.5, 0], [0.25, 1])
@@ -255,7 +256,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         return self._native.integrate(*self._same_leading_axes(q, step))
 
     def difference(self, start: ArrayLike, end: ArrayLike) -> Array:
-        """The step (..., dof) that `integrate` needs from one q to another; for ball joints the shortest rotation.
+        """The step (..., dof) with which `integrate` goes from one q to another; for ball joints the shortest rotation.
 
         >>> from supple import models
         >>> models.planar2().difference([0.5, 0], [0.75, 1])
@@ -265,7 +266,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
 
     @cached_property
     def _largest_square(self) -> float:
-        """The largest sum of squares of joint values within limits: most starts are known by it to be within them."""
+        """The largest sum of squares of joint values within limits: starts with less are not checked for degrees."""
         return degrees.largest_square(self)
 
     def inside(self, q: ArrayLike, tolerance: float = 1e-12) -> Any:
@@ -307,7 +308,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
     # -- other linkages from this one ---------------------------------------------------------------------------
 
     def part(self, root: str, *tips: str) -> Linkage:
-        """The sub-linkage from one link to the tips given, or to all tips below it, with its root at the world.
+        """The sub-linkage from the link ``root`` to the given tips, or to all tips below it. Its root is at the origin.
 
         A mimic whose source is left out becomes an independent joint.
 
@@ -370,9 +371,9 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         """The linkage as plain data: dicts, lists, strings and finite numbers, as `json.dumps` takes them.
 
         Every field is explicit, with a version, and `from_dict` gives back a linkage that is equal to the last bit.
-        None stands for no limit. Without ``geometry`` the links have no shapes. Masses stand only at the
-        links that have one. ``folder`` is that of the file which the data is written to: paths of meshes are then
-        relative to it, so that file and meshes can be moved together. Without it they are as they were read.
+        None means no limit. With ``geometry=False`` the links have no shapes. Only links with a mass have the fields of
+        masses. ``folder`` is the folder of the file that the data is written to: paths of meshes are then relative to
+        it, so that file and meshes can be moved together. Without it paths are as they were read.
 
         >>> from supple import models
         >>> data = models.planar2().to_dict()
@@ -385,7 +386,7 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
     def from_dict(cls, data: Mapping[str, Any], *, folder: str | os.PathLike[str] | None = None) -> Linkage:
         """The linkage that `to_dict` wrote. Raises `BadLinkage`, with the place in the data, for anything else.
 
-        ``folder`` is that of the file which the data comes from, if it was given to `to_dict`.
+        ``folder`` is the folder of the file that the data comes from, if a folder was given to `to_dict`.
 
         >>> from supple import Linkage, models
         >>> Linkage.from_dict(models.planar2().to_dict()) == models.planar2()

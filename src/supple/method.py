@@ -116,7 +116,7 @@ class Method:
 
 
 def _without_options(maker: _Maker) -> _Maker:
-    """Decorator: arguments of a method that takes none are answered with where they belong, the solver."""
+    """Decorator for a method without arguments: an argument raises an error that says to give it to the solver."""
 
     @functools.wraps(maker)
     def checked(*values: object, **options: object) -> Any:
@@ -137,8 +137,8 @@ def search(*, nearest: bool = True) -> Method:
     joint changes, each divided by its joint weight and, for a prismatic joint, by its natural size. Whole turns within
     limits count. It is found in 99 of 100 solves on the arms that were measured. Goals near the start take about as
     long as with ``nearest=False``; goals anywhere take 4 to 13 times as long: 20 to 30 us for six joints, 40 to 80 us
-    for seven, up to 0.8 ms for two hands. ``nearest=False`` returns the nearest solution of the first eight seeds, and
-    does not move that of a redundant arm towards the start. Without a start both are the same.
+    for seven, up to 0.8 ms for two end effectors. ``nearest=False`` returns the nearest solution of the first eight
+    seeds, and does not move the solution of a redundant arm towards the start. Without a start both are the same.
 
     >>> from supple import Solver, method
     >>> Solver().method == method.search()

@@ -46,7 +46,7 @@ __all__ = [
 
 
 def _remembered(build: F) -> F:
-    """The function with a memory of its last results; arguments that cannot be looked up reach its own checks."""
+    """Decorator: the function keeps its last results. Arguments that are not hashable go to its own checks."""
     remembered = lru_cache(maxsize=64)(build)
 
     @wraps(build)
@@ -277,7 +277,7 @@ def human(
     At rest it stands on the plane z = 0 with the arms a little away from the body.
 
     Args:
-        height: from the sole to the top of the head, in metres.
+        height: from the sole to the top of the head with straight legs, in metres; at rest the knees are slightly bent.
         mass: in kilograms.
         arms: factor on the length of the arms.
         legs: factor on the share of the height that the legs have.

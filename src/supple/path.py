@@ -118,7 +118,7 @@ class GoalPath:
         return cls._of("an arc", curve, stops, turns)
 
     def facing(self, start: Frame | ArrayLike, end: Frame | ArrayLike | None = None) -> GoalPath:
-        """The same path with another orientation, a Frame or (3, 3): constant, or rotating evenly to that at the end.
+        """The same path with another orientation, a Frame or (3, 3): constant, or turning evenly from start to end.
 
         >>> from supple import Frame, GoalPath
         >>> GoalPath.line([0, 0, 0], [1, 0, 0]).facing(Frame.turn([0, 1, 0], 0.5)).at(1)
@@ -146,7 +146,7 @@ class GoalPath:
 
     @property
     def turns(self) -> bool:
-        """Whether it has orientations; without them the frames of `at` are not rotated, and `goal` gives positions."""
+        """Whether the path has orientations; if not, the frames of `at` are not rotated, and `goal` gives positions."""
         return self._turns is not None
 
     def at(self, s: ArrayLike) -> Frame:
@@ -169,7 +169,7 @@ class GoalPath:
         return Frame.at(position, begin[i] @ Frame.rotvec(far * step[i]))
 
     def sampled(self, frames: int) -> Frame:
-        """So many frames (frames,), evenly along the path with both ends; two or more.
+        """The given number of frames, two or more, evenly spaced along the path, both ends included: (frames,).
 
         >>> from supple import GoalPath
         >>> GoalPath.line([0, 0, 0], [1, 0, 0]).sampled(5).shape
@@ -231,7 +231,7 @@ def _within(positions: Array) -> Array:
 
 
 def _places(places: Sequence[Frame | ArrayLike], least: int) -> tuple[Array, Frame | None]:
-    """Positions (n, 3) and, of frames, orientations (n,)."""
+    """Positions (n, 3) of waypoints and, if they are frames, their orientations (n,)."""
     if len(places) < least:
         raise BadInput(f"a path needs {least} waypoints or more, got {len(places)}")
     framed = [isinstance(place, Frame) or _shape(place) == (4, 4) for place in places]

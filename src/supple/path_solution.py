@@ -36,16 +36,16 @@ Prefer = Literal["least motion", "centred", "conditioning"]
 
 
 class WorstStep(NamedTuple):
-    """The step between two frames that uses most of what its joint may move in that time."""
+    """The step between two frames that is longest compared with what its joint may move in that time."""
 
     frame: int
-    """The frame that it leads to."""
+    """Index of the frame at the end of the step."""
     joint: str
-    """The name of the value of q."""
+    """Name of the joint value, as in `Linkage.names`."""
     change: float
-    """In radians or metres."""
+    """Change of the joint value, in radians or metres."""
     part: float
-    """Of the longest step that is no jump; above 1 it is one."""
+    """The change divided by the longest step that is not a jump; above 1 the step is a jump."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +68,15 @@ class PathSolution:
     times: Array
     """Times of the frames (frames, paths...), in seconds; later than those given where `retime` stretched them."""
     reconfigured: NDArray[np.bool_]
-    """Whether the step to each frame (frames, paths...) is a jump: a step of a joint that is longer than its speed
-    limit allows, or longer than 0.3 rad; where frames are more than 1/20 s apart, longer than 6 rad/s allow. Without
-    times, rate or duration speed limits do not count. With `retime` the times before they were stretched count, and
-    speed limits do not."""
+    """Whether the step to each frame (frames, paths...) is a jump.
+
+    A step of a joint is a jump if it is longer than its speed limit allows, or longer than 0.3 rad; where frames are
+    more than 1/20 s apart, longer than 6 rad/s allow. Speed limits do not count without times, rate or duration, and
+    not with `retime`, where the times before the stretch count."""
     stretch: Array
     """Duration of each path (paths...) relative to the one given; 1 without `retime`."""
     _timed: bool
-    _last: Array | None = None  # the q (paths..., dof) where each path shall end
+    _last: Array | None = None  # the q (paths..., dof) at which each path should end
     _given: Array | None = None  # times (frames, paths...) before `retime` stretched them; None: as they are
 
     # -- one or many --------------------------------------------------------------------------------------------
@@ -133,9 +134,9 @@ class PathSolution:
 
     @property
     def gap(self) -> Array:
-        """What is left from the last joint values to those wanted (paths..., dof), in radians or metres.
+        """The wanted last joint values minus the actual ones (paths..., dof), in radians or metres.
 
-        With ``closed=True`` those wanted are the first, with ``end`` they are ``end``; without either all are 0.
+        With ``closed=True`` the first joint values are wanted, with ``end`` those of ``end``. Without either it is 0.
         """
         return np.zeros_like(self.q[-1]) if self._last is None else self.linkage.difference(self.q[-1], self._last)
 
@@ -171,7 +172,7 @@ class PathSolution:
 
     @property
     def length(self) -> Any:
-        """Length of the way through joint space: a number, or (paths...); the sum of the norms of `steps`."""
+        """Length of the path in joint space: a number, or (paths...); the sum of the norms of `steps`."""
         length = np.linalg.norm(self.steps, axis=-1).sum(axis=0)
         return length if self.shape else float(length)
 
@@ -179,8 +180,8 @@ class PathSolution:
     def limit_margin(self) -> Array:
         """Distance to the nearest position limit of a joint (frames, paths...), in radians or metres.
 
-        Of a ball joint the distance to its cone or to its twist range, whichever is nearer. Negative outside. Joints
-        that move no goal do not count.
+        For a ball joint, the distance to its cone or to the end of its twist range, whichever is nearer. Negative
+        outside. Joints that move no end effector of a goal do not count.
         """
         return measures.limit_margin(self.linkage, self.solution.goals, self.solution.solver, self.q)
 
@@ -215,7 +216,7 @@ class PathSolution:
 
     @cached_property
     def worst_step(self) -> WorstStep:
-        """The step that uses most of what its joint may move in that time."""
+        """The step that is longest compared with what its joint may move in that time."""
         self._only("worst steps")
         steps, timing = np.abs(self.steps), self._timing
         most = planner.longest_steps(self.linkage, self.solution.goals, np.diff(timing.given), False)
@@ -227,7 +228,7 @@ class PathSolution:
 
     @cached_property
     def why(self) -> str:
-        """Why the path is not followed whole and without a jump, in words; empty if it is.
+        """Why frames are not reached, or why the motion jumps, in words; empty if all is well.
 
         >>> from supple import GoalPath, models, solve_path
         >>> solve_path(models.planar3(), GoalPath.line([25, 5, 0], [45, 5, 0]).goal("tip", 21)).why
@@ -287,22 +288,23 @@ def solve_path(
         goals: goals with a leading axis (frames,), such as ``path.goal("hand", 101)`` or ``Goal("hand", frames)``; with
             more axes (frames, paths...), many paths. Several goals are met together; a goal without a leading axis
             stays the same in all frames.
-        start: first joint values (dof,), or (paths..., dof); the nearest solution to them, where they are none. By
-            default the planner chooses.
+        start: first joint values (dof,), or (paths..., dof). If they do not meet the first goals, the path begins at
+            the solution nearest to them. By default the planner chooses.
         times: times of the frames (frames,), in seconds, increasing; or
         rate: frames a second; or
         duration: time from the first frame to the last, in seconds. Without any of them it is one second, and speed
             limits do not count.
         end: last joint values (dof,), or (paths..., dof), as ``start``.
-        closed: whether the last joint values are to be the first. The last goals must be the first. Where no such
-            motion is found, the path has a `gap`, which is reported.
+        closed: whether the last joint values should equal the first ones. The last goals must equal the first ones. If
+            no such motion is found, the path has a `gap`, which is reported.
         prefer: "least motion"; "centred", away from limits; or "conditioning", away from singularities. `prefer.centre`
             and `prefer.dexterity` mean the last two.
         retime: whether to stretch the time, as little as possible, so that joint speeds and accelerations keep to
             their limits.
         solver: a search, whose tolerance, margin and joint weights are used; or another method, which solves frame by
             frame, each from the one before.
-        steps: the chapter's sequences: the most steps between frames. The first frame is then the start itself.
+        steps: the largest number of steps of the solver for each frame, as in the sequences of the chapter. The first
+            frame is then the start itself.
         progress: whether to show a bar on stderr; by default on a terminal, after one second.
 
     >>> from supple import GoalPath, models, solve_path

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from supple.linkage import Linkage
 
 _FAR = 5 * math.pi  # radians beyond a limit: two whole turns do not count
-_ROUNDING = 1e-3  # radians: a limit that was rounded to whole degrees, or less, is kept
+_ROUNDING = 1e-3  # radians: an angle that exceeds its limit by rounding only is within it
 
 
 def largest_square(linkage: Linkage) -> float:
@@ -25,10 +25,10 @@ def largest_square(linkage: Linkage) -> float:
 
 
 def warn(linkage: Linkage, q: Array, what: str) -> None:
-    """Warns if q (..., dof), of which something is outside its limits, is almost certainly in degrees.
+    """Warns if q (..., dof), with values outside their limits, is almost certainly in degrees.
 
-    So it is if two angles of a row, or the only one, are more than 5 pi beyond their limits, and all angles of all rows
-    are within them as degrees. Joints without limits do not count.
+    That is the case if two angles of a row, or the only one, are more than 5 pi beyond their limits, and all angles of
+    all rows are within their limits as degrees. Joints without limits do not count.
     """
     columns = _limited_angles(linkage)
     rows = q.reshape(-1, linkage.dof)[:, columns]
