@@ -1,4 +1,4 @@
-"""Two motions between two poses: interpolated joint values, and a straight path solved frame by frame."""
+"""Two motions between two poses: interpolated joint values, and a straight path of the end effector."""
 
 import importlib.util
 
@@ -12,7 +12,7 @@ last = np.array([-20.0, 5.0, 0.0])
 line = GoalPath.line(first, last)
 print(f"{line}, from {first.round(2)} to {last}")
 
-# the line: each frame starts from the solution of the frame before
+# the line: joint values for all frames, planned together
 solved = solve_path(arm, line.goal("tip", 101), arm.rest, duration=2.0)
 print(solved)
 along = solved.motion
