@@ -149,8 +149,8 @@ SUPPLE_FN double singularity_distance(const DampingScheme &d, const double *q, A
 // [D24-D27] Ramps of the joints near their limits: lowers w, and returns the factor on alpha_0.
 //
 // As printed, a joint that rests counts as moving up, a ramp may jump up by almost 1, and beyond a limit
-// weights are negative. Mended, the last direction counts (at first the nearer limit), ramps stay between 0
-// and 1, move by no more than their step either way, and fade with slope 0.
+// weights are negative. Corrected, the last direction counts (at first the nearer limit), ramps stay between
+// 0 and 1, move by at most their step in either direction, and end with slope 0.
 SUPPLE_FN double joint_limit_part(const Problem &problem, const DampingScheme &d, const double *q, double dt,
                                   double *numbers, double *w) {
   const int n = problem.n;
@@ -186,7 +186,8 @@ struct DampingInput {
   double dt;
 };
 
-// [D22, D23] Near a named singularity: lowers w of the joints to spare, and returns the factor on alpha_0.
+// [D22, D23] Near a named singularity: lowers w of the singularity's joints, and returns the factor on
+// alpha_0.
 SUPPLE_FN double named_singularity_part(const DampingInput &in, const DampingScheme &d,
                                         const DampingScratch &scratch) {
   double away = 1e300;
@@ -272,7 +273,7 @@ SUPPLE_FN double manipulability_part(const DampingScheme &d, WeightedJacobian &j
   return x < 1 ? (1 - x) * (1 - x) : 0;
 }
 
-// 1 - w / w_before, where manipulability falls faster than the region says
+// 1 - r where r = w / w_before, over 1/300 s, is below the region; 0 elsewhere
 SUPPLE_FN double falling_part(const DampingScheme &d, WeightedJacobian &jacobian, double dt, double &before) {
   const double now = jacobian.manipulability_for(d);
   double ratio = before > 0 ? now / before : 1;
@@ -346,8 +347,8 @@ SUPPLE_FN void remember_condition_bounds(const DampingInput &in, double alpha, d
 }
 
 // All schemes at q: returns alpha [D28] and leaves the joint weights [D29] and J_w in the scratch. Weights
-// merge first, so that schemes that use the Jacobian use J_w: with a joint frozen at its limit J can be
-// healthy and J_w singular.
+// merge first, so that schemes that use the Jacobian use J_w: with a joint frozen at its limit J can be well
+// conditioned and J_w singular.
 SUPPLE_FN double choose_damping(const DampingInput &in, double *memory, const DampingScratch &scratch) {
   const Method &method = in.method;
   const int m = in.problem.rows, n = in.problem.n;

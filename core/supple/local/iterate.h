@@ -367,7 +367,7 @@ SUPPLE_FN Report solve(const Problem &problem, const Method &method, const Stop 
     }
     if (report.iterations >= stop.iterations) {
       if (escapes)
-        report.outcome = stuck; // it was stuck before each escape, and no escape led to the goals
+        report.outcome = stuck; // all escapes failed, so the solve is stuck as before the first
       return report;
     }
     if (progress.is_over(error, stop.patience)) {

@@ -41,7 +41,8 @@ SUPPLE_FN void add_manipulability_gradient(const Problem &problem, const double 
 }
 
 // Adds gain times J'd for the origin p of a link with Jacobian J: the gradient of d.p; or, towards a point w,
-// with d = (w - p) / max(L, |w - p|), L the width: that of a spring, which beyond L pulls no more than at L.
+// with d = (w - p) / max(L, |w - p|), L the width: the pull of a spring that is constant beyond the distance
+// L.
 SUPPLE_FN void add_link_gradient(const Problem &problem, const Preference &p, const double *q, double *J,
                                  Axis<double> *axes, double *preferred) {
   const int n = problem.n;

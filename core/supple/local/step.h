@@ -96,7 +96,7 @@ SUPPLE_FN void transposed_step(const double *J, int m, int n, const double *e, d
     square += moved * moved;
     error += e[i] * e[i];
   }
-  // a slope far below rounding counts as none
+  // a slope far below rounding counts as zero
   const double a = scale > 0 ? scale : along > 1e-28 * error ? along / square : 0;
   for (int l = 0; l < n; ++l)
     dq[l] *= a;
@@ -224,7 +224,7 @@ SUPPLE_FN bool choose_step(const Problem &problem, const Method &method, const d
   return true;
 }
 
-// q after a step: a sum, a ball joint rotated on; within the limits if `clamp`.
+// q after a step: q + dq, ball joints composed as rotations; within the limits if `clamp`.
 SUPPLE_FN void move(const Problem &problem, bool clamp, const double *q, const double *dq, double *out) {
   for (int l = 0; l < problem.n; ++l) {
     out[l] = q[l] + dq[l];

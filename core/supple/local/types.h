@@ -1,4 +1,4 @@
-// Local methods and their options: plain data that every instruction set reads alike.
+// Local methods and their options: plain data, the same for all instruction sets.
 #pragma once
 #include "supple/task/types.h"
 
@@ -55,7 +55,7 @@ enum SingularityMeasure : int { by_joint_value, by_joint_sine, by_point_off_axis
 // One damping scheme: alpha, and which joints to spare. Unused fields are zero.
 struct DampingScheme {
   int kind, measure;
-  bool as_printed;       // the letter of the paper, not its mended form
+  bool as_printed;       // the equations as the paper prints them, not as corrected
   bool relative;         // alpha0 is for a largest singular value of 1: its square is a factor
   double alpha0, region; // the most damping; where it begins
   double min_weight;     // the least a joint weight becomes

@@ -1,5 +1,5 @@
-// A quadratic programme in a box: the point of the box nearest to a given one, in the norm of a positive
-// definite matrix.
+// A quadratic program in a box: the point of the box that is nearest to a given point, in the norm of a
+// positive definite matrix.
 #pragma once
 #include "supple/math/dense.h"
 #include "supple/math/simd.h"

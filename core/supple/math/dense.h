@@ -250,7 +250,7 @@ SUPPLE_FLAT void solve_packed(T *A, T *b) {
   SUPPLE_UNROLL(6)
   for (int i = M - 2; i >= 0; --i)
     SUPPLE_UNROLL(6)
-  for (int k = M - 1; k > i; --k) // what is known last comes last
+  for (int k = M - 1; k > i; --k) // b[i + 1], the newest, comes last: the others need not wait for it
     b[i] = b[i] - A[k * (k + 1) / 2 + i] * b[k];
 }
 

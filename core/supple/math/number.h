@@ -1,8 +1,8 @@
 // Operations on numbers that algorithms use: for double and float here, vectors of them in simd.h.
 //
-// Algorithms are templates on a number type T. Where the data decides, they `select`; only structure may
-// branch. All code lives in a namespace named after the instruction set it is compiled for, so that one
-// module can carry several.
+// Algorithms are templates on a number type T. A decision that depends on data uses `select`; `if` is only
+// for what is the same in all lanes. All code is in a namespace named after the instruction set it is
+// compiled for, so that one module can contain several.
 #pragma once
 #include <cmath>
 #include <cstring>
@@ -12,11 +12,10 @@
 #define SUPPLE_ISA plain
 #endif
 
-// SUPPLE_FN: a function for host and device; SUPPLE_FLAT: one so small, or so hot, that it must vanish into
-// its caller; SUPPLE_UNROLL: the next loop has at most this many rounds, all to be written out
-// SUPPLE_APART: one that a device calls, so that it is compiled once; SUPPLE_FLAT_APART: the same on a
-// device, else SUPPLE_FLAT
-// SUPPLE_PREFETCH: memory that is needed soon
+// SUPPLE_FN: a function for host and device. SUPPLE_FLAT: the same, always inlined. SUPPLE_APART: never
+// inlined on a device, so that it is compiled once. SUPPLE_FLAT_APART: that on a device, SUPPLE_FLAT on a
+// host. SUPPLE_UNROLL: unrolls the next loop, which has at most this many rounds. SUPPLE_PREFETCH: fetches
+// memory that is needed soon.
 #define SUPPLE_PRAGMA(text) _Pragma(#text)
 #if defined(__GNUC__) && !defined(__CUDACC__)
 #define SUPPLE_PREFETCH(address) __builtin_prefetch(address)
@@ -25,7 +24,7 @@
 #endif
 #if defined(__CUDACC__)
 #define SUPPLE_FN __host__ __device__ inline
-#if defined(SUPPLE_COMPACT) // for kernels that are seldom the hottest and must compile fast
+#if defined(SUPPLE_COMPACT) // for kernels whose compile time matters more than their speed
 #define SUPPLE_FLAT __host__ __device__ inline
 #else
 #define SUPPLE_FLAT __host__ __device__ __forceinline__
@@ -86,11 +85,11 @@ struct Precision<double> {
   static constexpr double least_damping = 1e-12; // of a step of a search
   static constexpr double least_pivot = 1e-14;   // of a factorisation
   static constexpr double inside_margin = 1e-12; // of a ball joint, in sines and cosines
-  // squared angles: larger ones need care, smaller ones a series, for the exponential map, its inverse, and
-  // both of a frame
+  // Bounds on squared angles: above long_square the square may overflow; below the others a series is used,
+  // for the exponential map of a rotation, for its logarithm, and for both of a frame.
   static constexpr double long_square = 1e300, exp_series = 1e-8, log_series = 1e-10, frame_series = 1e-2;
-  // A search ends here, in parts of the linkage's length and in radians, and double finishes; 0: it needs
-  // none
+  // Error at which a search in float ends and double continues, relative to the linkage's length and in
+  // radians. 0: the search is in double.
   static constexpr double handover = 0;
 };
 template <>
@@ -159,8 +158,8 @@ SUPPLE_FLAT T whole_part(T x) {
   return select(nearest > x, nearest - splat<T>(1), nearest);
 }
 
-// of a sum with `big`: whether its whole number is odd; and x with its sign turned where that number, plus
-// `ahead`, is 2 or 3 modulo 4
+// Of the whole number k in a sum with `big`: whether k is odd; and x with the opposite sign where k + ahead
+// is 2 or 3 modulo 4.
 template <class S>
 struct Bits;
 template <>
@@ -260,9 +259,9 @@ SUPPLE_FLAT void sincos(T x, T &s, T &c) {
 template <class T>
 SUPPLE_FLAT T atan2(T y, T x) {
   const T zero = splat<T>(0), one = splat<T>(1), ay = magnitude(y), ax = magnitude(x);
-  const T high = larger(ay, ax), low = lesser(ax, ay); // in this order, what is no number stays none
+  const T high = larger(ay, ax), low = lesser(ax, ay); // in this order NaN stays NaN
   const T t = low / select(high == zero, one, high);
-  // t lies in [0, 1]; above 0.66 it is turned back by an eighth
+  // t is in [0, 1]. Above 0.66: atan(t) = pi/4 + atan((t - 1) / (t + 1)).
   const Mask<T> upper = t > splat<T>(0.66);
   const T u = select(upper, (t - one) / (t + one), t), z = u * u;
   const T p = (((splat<T>(-8.750608600031904122785e-1) * z + splat<T>(-1.615753718733365076637e1)) * z +

@@ -121,8 +121,7 @@ SUPPLE_FLAT Rot<T> rotation(Quat<T> q) {
       {two * (q.x * q.z + q.w * q.y), two * (q.y * q.z - q.w * q.x), one - two * (q.x * q.x + q.y * q.y)}};
 }
 
-// quaternion of a rotation, w not negative: of the four ways to read it, the one that divides by the largest
-// number
+// quaternion of a rotation, w not negative: of the four formulas, the one that divides by the largest number
 template <class T>
 SUPPLE_FLAT Quat<T> quaternion(const Rot<T> &r) {
   const T zero = splat<T>(0), one = splat<T>(1);
@@ -200,7 +199,8 @@ SUPPLE_FLAT Vec<T> log_rotation(const Rot<T> &r) {
   return log_quaternion(quaternion(r));
 }
 
-// where a constant twist (linear, angular) leads in one unit of time, and which twist leads there
+// the exponential map of SE(3), the frame that a constant twist (linear, angular) reaches in one unit of
+// time; and its inverse
 template <class T>
 SUPPLE_FLAT Frame<T> exp_frame(Vec<T> linear, Vec<T> angular) {
   const T one = splat<T>(1), square = dot(angular, angular);
@@ -260,8 +260,8 @@ SUPPLE_FLAT Mask<T> is_inside_ball(T w, T along, T swing, T low, T high) {
   return leans_less & below & (along * c - w * s > margin);
 }
 
-// the nearest rotation vector whose axis leans at most `swing` and whose twist about that axis, which comes
-// first, lies in a range
+// The rotation vector v brought within the limits of a ball joint. Its rotation is a swing after a twist
+// about `axis`: the twist is clamped to its range, and the angle of the swing to `swing`.
 template <class T>
 SUPPLE_FN Vec<T> clamp_ball(Vec<T> v, Vec<T> axis, T swing, T low, T high) {
   const T zero = splat<T>(0), one = splat<T>(1), half = splat<T>(0.5);
@@ -270,7 +270,7 @@ SUPPLE_FN Vec<T> clamp_ball(Vec<T> v, Vec<T> axis, T swing, T low, T high) {
   if (all(is_inside_ball(q.w, along, swing, low, high)))
     return v;
   const T twist = splat<T>(2) * atan2(along, q.w), pi = splat<T>(3.14159265358979323846);
-  // outside the range, the nearer end the way round the circle
+  // outside the range: the end that is nearer on the circle
   const T to_low = magnitude(twist - low), to_high = magnitude(twist - high);
   const T end = select(lesser(to_low, pi + pi - to_low) <= lesser(to_high, pi + pi - to_high), low, high);
   const T clamped_twist = select((twist < low) | (twist > high), end, twist);
@@ -331,7 +331,7 @@ SUPPLE_FN void mend_rotation(double *r, int stride, double *gram, double off) {
 // Checks a 4 x 4 matrix, row by row, and mends its rotation. `worst` grows to the largest entry of
 // |R R' - I|.
 SUPPLE_FN FrameDefect repair_frame(double *m, double &worst) {
-  double zero = 0; // nothing but finite numbers give 0 times 0
+  double zero = 0; // 0 * x is 0 only for a finite x
   for (int i = 0; i < 16; ++i)
     zero += m[i] * 0.0;
   if (!(zero == 0))

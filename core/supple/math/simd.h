@@ -241,13 +241,13 @@ SUPPLE_FLAT Pack<S, W> root(Pack<S, W> x) {
   return r;
 }
 
-// 1 / root(x), good to a few units of the last place: for where a step goes, not for where it has come
+// 1 / root(x) to a few units of the last place: accurate enough to compute a step, not to measure an error
 template <class T>
 SUPPLE_FLAT T reciprocal_root(T x) {
   return splat<T>(1) / root(x);
 }
 #if defined(SUPPLE_VECTORS) && defined(__AVX512VL__)
-// from 14 bits, twice as many with each of Newton's steps; packs of any width give the same bits
+// One of Newton's steps doubles the 14 bits of the estimate. Packs of any width give the same bits.
 template <int W>
 SUPPLE_FLAT Pack<float, W> refine_reciprocal_root(Pack<float, W> x, Pack<float, W> y) {
   const Pack<float, W> half(0.5f);
@@ -368,8 +368,8 @@ SUPPLE_FLAT Pack<S, 2 * W> join(Pack<S, W> a, Pack<S, W> b) {
 }
 #endif
 
-// `count` values, one after another in one register: at(0), at(1), ... It is filled as a register: memory
-// that was written in pieces cannot be read as a whole at once.
+// `count` values, one after another in one register: at(0), at(1), ... It is assembled in registers: a wide
+// load from memory that was just written by narrow stores would wait for them.
 template <int count, class T, class At>
 SUPPLE_FLAT auto gathered(int first, At at) {
   if constexpr (Lane<T>::width == 1) {
@@ -384,8 +384,8 @@ SUPPLE_FLAT auto gathered(int first, At at) {
   }
 }
 
-// Sines and cosines of a run of n angles, at most `block`; the arrays hold `block` of each. Angles that do
-// not fill the widest register go through it together.
+// Sines and cosines of n angles, at most `block`; the arrays hold `block` of each. Several angles whose type
+// is narrower than the widest register are computed together in it.
 constexpr int block = 16;
 template <class T, class Angle>
 SUPPLE_FLAT void sincos_run(int n, T *s, T *c, Angle angle) {

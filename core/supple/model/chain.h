@@ -35,7 +35,7 @@ inline void make_chain(const Node *nodes, int count, ChainJoint *joints) {
       joint.shift[1] = c * node.position[1] - s * node.position[0];
       joint.shift[2] = node.position[2];
       joints[i - 1].turn_offset += before;
-      // what is far below rounding is none: most arms have right angles and offsets along one axis
+      // numbers far below rounding count as zero: most arms have right angles and offsets along one axis
       double size = 0;
       for (double x : joint.shift)
         size += std::fabs(x);
@@ -101,7 +101,7 @@ template <class T>
 SUPPLE_FLAT void store_axis(Axis<T> *axis, const Vec<T> &z, const Vec<T> &p) {
   *axis = {z, p};
 }
-// four numbers at a time: the fourth is written over by what comes next
+// stores four numbers at a time: the next store overwrites the fourth
 template <class S>
 SUPPLE_FLAT void store_axis(Axis<S> *axis, const Pack<S, 4> &z, const Pack<S, 4> &p) {
   std::memcpy(&axis->z, &z, sizeof z);

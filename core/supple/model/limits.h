@@ -19,13 +19,13 @@ SUPPLE_FN bool is_beyond(const BallExcess &excess, const BallExcess &allowed) {
   return excess.swing > allowed.swing || excess.twist > allowed.twist;
 }
 
-// The largest excess while a ball joint turns from q by the rotation vector `way`, about its child's axes.
-// Exact, since the axis moves on a circle, on which its lean from rest has one maximum, and the twist only
-// grows or only falls.
-SUPPLE_FN BallExcess largest_excess(const Ball &ball, Vec<double> q, Vec<double> way) {
-  const double end = root(dot(way, way));
-  const Vec<double> axis = load3(ball.axis), about = end > 0 ? (1 / end) * way : Vec<double>{0, 0, 0};
-  // the lean after an angle, from the axis at rest as the child sees it
+// The largest excess while a ball joint rotates from q by the rotation vector `rotation`, about its child's
+// axes. It is exact: the axis moves on a circle, where its angle from rest has one maximum, and the twist is
+// monotonic.
+SUPPLE_FN BallExcess largest_excess(const Ball &ball, Vec<double> q, Vec<double> rotation) {
+  const double end = root(dot(rotation, rotation));
+  const Vec<double> axis = load3(ball.axis), about = end > 0 ? (1 / end) * rotation : Vec<double>{0, 0, 0};
+  // the angle between the axis and its direction at rest, in the child's axes, after a rotation by an angle
   const Vec<double> upright = transpose(exp_rotation(q)) * axis;
   auto lean = [&](double angle) {
     const Vec<double> at = exp_rotation(angle * about) * axis, side = cross(at, upright);
@@ -41,18 +41,18 @@ SUPPLE_FN BallExcess largest_excess(const Ball &ball, Vec<double> q, Vec<double>
   if (!is_twist_limited(ball))
     return {outside, -2 * pi};
   if (end > 2 * pi - 1e-6)
-    return {outside, 2 * pi}; // all the way round, through every twist
+    return {outside, 2 * pi}; // a full turn passes every twist
   auto twist = [&](Quat<double> r) {
     const double along = r.x * axis.x + r.y * axis.y + r.z * axis.z;
     return r.w < 0 ? 2 * atan2(-along, -r.w) : 2 * atan2(along, r.w);
   };
-  const Quat<double> start = exp_quaternion(q), stop = start * exp_quaternion(way);
+  const Quat<double> start = exp_quaternion(q), stop = start * exp_quaternion(rotation);
   const Vec<double> v{start.x, start.y, start.z};
   const double from = twist(start);
   const double rate = dot(start.w * about + cross(v, about), axis) * start.w + dot(v, axis) * dot(v, about);
   double turned = rate < 0 ? from - twist(stop) : twist(stop) - from;
   if (turned < -1e-9)
-    turned += 2 * pi; // it went round
+    turned += 2 * pi; // it passed pi
   const double to = rate < 0 ? from - turned : from + turned;
   return {outside, larger(larger(from, to) - ball.high, ball.low - lesser(from, to))};
 }

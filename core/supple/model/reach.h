@@ -1,13 +1,12 @@
-// How far a chain can get: the greatest distance of its end from its base, every turn being free.
+// The reach of a chain: the largest distance of its end from its base if all rotations are free.
 #pragma once
 #include "supple/model/chain.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// The point of the first joint's axis that is nearest to the second's; for a slide, where it starts. Axes
-// that lean by less than 0.01 rad count as parallel: where they come nearest may be far away, and means
-// nothing.
+// The point of the first joint's axis that is nearest to the second axis; for a prismatic joint, its origin.
+// Axes with an angle below 0.01 rad count as parallel: their nearest points may be far away.
 SUPPLE_FN Vec<double> base_point(const ChainJoint *joints, int count, Vec<double> end) {
   const Frame<double> first = constant<double>(joints[0].rotation, joints[0].position);
   if (joints[0].motion != revolute)
@@ -56,8 +55,8 @@ SUPPLE_FN double path_length(const ReachPath &path, const double *at, double rou
   return sum;
 }
 
-// Newton's step of path_length into `way`: a tridiagonal system. Returns how much a short step gains for its
-// length.
+// Newton's step of path_length into `way`: a tridiagonal system. Returns the decrease of path_length that its
+// derivative predicts for this step.
 SUPPLE_FN double path_step(const ReachPath &path, double rounding) {
   for (int i = 0; i < path.count; ++i)
     path.diagonal[i] = path.below[i] = path.way[i] = 0;
@@ -98,7 +97,7 @@ SUPPLE_FN double path_step(const ReachPath &path, double rounding) {
   return gain;
 }
 
-// Descends path_length by Newton's steps, halved until they gain.
+// Minimises path_length by Newton's steps, each halved until the path is shorter.
 SUPPLE_FN void shorten_path(const ReachPath &path, double rounding) {
   constexpr int most_steps = 40, most_halvings = 30;
   double length = path_length(path, path.at, rounding);
@@ -122,8 +121,9 @@ SUPPLE_FN void shorten_path(const ReachPath &path, double rounding) {
   }
 }
 
-// Moves each point to where the path is shortest, the others being fixed: neighbours at distances a and b
-// from the axis meet it at shares b : a of the way between their feet. Exact where axes meet.
+// Moves each point to where the path is shortest while the others are fixed. For neighbours at distances a
+// and b from the axis, the point divides the segment between their feet on the axis in the ratio a : b. This
+// is exact where axes meet.
 SUPPLE_FN void polish_path(const ReachPath &path) {
   for (int i = 0; i < path.count; ++i) {
     const Axis<double> &axis = path.axes[i];
@@ -137,7 +137,7 @@ SUPPLE_FN void polish_path(const ReachPath &path) {
   }
 }
 
-// The greatest distance for slides that do not move: their values are in q.
+// The largest distance for fixed values of the prismatic joints, in q.
 SUPPLE_FN double rigid_reach(const Chain &chain, const double *q, ReachPath &path) {
   path.end = vec(traverse_chain(chain, q, path.axes).p);
   path.count = 0;
@@ -168,8 +168,9 @@ SUPPLE_FN int reach_scratch(int count) { return 6 * count; }
 // be turns and slides with indices 0, 1, 2, ...; `scratch` has reach_scratch(count) numbers, and there is one
 // axis more than joints.
 //
-// The distance is convex in the slides, so it is greatest at an end of each. Up to most_slides of them, all
-// ends are tried; more are held in their middle and half of their travel is added, which is a bound too.
+// The distance is convex in the values of prismatic joints, so it is largest at an end of each range. For up
+// to most_slides of them all combinations of ends are tried. With more, the others stay in the middle and
+// half of their travel is added, which is an upper bound.
 SUPPLE_FN double reach(const Chain &chain, const double *lower, const double *upper, double *scratch,
                        Axis<double> *axes, Vec<double> &base) {
   constexpr int most_slides = 6;

@@ -1,4 +1,4 @@
-// The tree, flattened: plain data that every instruction set reads alike.
+// The flattened tree: plain data, the same for all instruction sets.
 #pragma once
 
 namespace supple {
@@ -40,8 +40,8 @@ struct Chain {
   double rotation[9], position[3]; // the end effector, as seen from the last joint
 };
 
-// One joint that carries mass, in a tree whose nodes stand before what hangs on them. Links that the joint
-// carries without another joint between count as one.
+// One joint that carries mass, in a tree with parents before children. Links that are rigidly connected to
+// the joint count as one.
 struct MassNode {
   Node joint;       // its parent is among these nodes
   double share;     // its own part of the mass of the linkage

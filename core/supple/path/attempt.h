@@ -1,4 +1,4 @@
-// Attempts to go on from a frame of a path: runs, smoothed and measured; the best is kept.
+// Attempts to plan a path from a frame on: runs are smoothed and measured, and the best is kept.
 #pragma once
 #include "supple/path/branches.h"
 
@@ -13,13 +13,13 @@ struct PlanScratch {
   BranchScratch branches;
   double *rows, *best_rows; // frames x n: joint values of an attempt, and of the best one
   double *kept_rows;        // frames x n: joint values before a window is planned again
-  double *rotated_goals;    // frames x 12 for each target: of a closed path from another frame on
+  double *rotated_goals;    // frames x 12 for each target: of a closed path that begins at another frame
   double *rotated_times;    // frames
   double *rotated_rows;     // frames x n: its joint values
   double *starts;           // starts x n: first joint values of a closed path
-  double *met;              // many x n: candidates that a run forward took to the middle
+  double *met;              // many x n: candidates of a forward run at the middle frame
   double *met_cost;         // many; unbounded: none
-  double *left_cost;        // many: of candidates that a run backward took there
+  double *left_cost;        // many: cost of the candidates of a backward run there
   double *steps;            // n
 };
 
@@ -43,13 +43,14 @@ SUPPLE_FN void lay_out(PlanScratch<T, Narrow> &scratch, ScratchLayout &layout, c
   layout.array(scratch.steps, problem.n);
 }
 
-// One attempt to go on from a frame: so many frames, with so many jumps, and their length.
+// One attempt from a frame on: the number of planned frames, their jumps and their length.
 struct Attempt {
   int frames = 0, jumps = 0;
   double length = unbounded;
 
   SUPPLE_FN bool is_perfect(int wanted) const { return frames == wanted && jumps == 0; }
-  // any before none; then more frames; where all are there fewer jumps, and less motion
+  // an attempt with frames is better than an empty one; then more frames without a jump, fewer jumps, less
+  // motion
   SUPPLE_FN bool is_better_than(const Attempt &other) const {
     if (!frames || !other.frames)
       return frames > 0 && !other.frames;
@@ -66,8 +67,8 @@ struct Stage {
   Attempt best;        // its rows are in scratch.best_rows
 };
 
-// Up to `wanted` solutions for a frame into scratch.run.seeds; with `start`, the nearest to it alone. Returns
-// how many; if that is 0, row 0 has the nearest joint values.
+// Finds up to `wanted` solutions for a frame, into scratch.run.seeds; with `start`, only the one nearest to
+// it. Returns their number; if it is 0, row 0 has the nearest joint values.
 template <class T, class Narrow>
 SUPPLE_FN int find_seeds(const Problem &problem, const Search &search, const PathRequest &path, int frame,
                          const double *start, int wanted, PlanScratch<T, Narrow> &scratch) {
@@ -78,8 +79,8 @@ SUPPLE_FN int find_seeds(const Problem &problem, const Search &search, const Pat
   return count;
 }
 
-// Smooths the frames of an attempt, if they have self-motion, and takes the last to where it shall be;
-// whether that is possible.
+// Smooths the frames of an attempt, if they have self-motion, and moves the last one to its required q.
+// Returns whether that is possible.
 template <class T, class Narrow>
 SUPPLE_FN bool finish_rows(const Problem &problem, const Search &search, const PathRequest &path,
                            const Stage &stage, int frames, PlanScratch<T, Narrow> &scratch, double *rows) {
@@ -105,7 +106,7 @@ SUPPLE_FN bool finish_rows(const Problem &problem, const Search &search, const P
   return closed;
 }
 
-// The sum of squares of the parts of half their ranges by which joints are off their middles.
+// The sum of squares of the distances of joints from the middle of their range, as parts of half the range.
 SUPPLE_FN double off_centre(const Problem &problem, const double *q) {
   double sum = 0;
   for (int l = 0; l < problem.n; ++l) {
@@ -118,7 +119,8 @@ SUPPLE_FN double off_centre(const Problem &problem, const double *q) {
   return sum;
 }
 
-// Finishes the attempt in scratch.rows, measures it, and keeps it if it is the best; whether it is perfect.
+// Finishes the attempt in scratch.rows, measures it, and keeps it if it is the best. Returns whether it is
+// perfect: all frames, no jump.
 template <class T, class Narrow>
 SUPPLE_FN bool take_attempt(const Problem &problem, const Search &search, const PathRequest &path, int frames,
                             PlanScratch<T, Narrow> &scratch, Stage &stage) {
@@ -163,8 +165,8 @@ SUPPLE_FN Run run_from_seeds(const Problem &problem, const Search &search, const
                              end == path.frames || (begin == path.frames - 1 && path.closed), scratch.run);
 }
 
-// Tries the best candidates of a run to the last frame or as far as it came; whether one is perfect. Of a
-// redundant linkage some that are perfect are compared.
+// Tries the best candidates of a run, one after another. Returns whether one is perfect. For a redundant
+// linkage several perfect ones are compared.
 template <class T, class Narrow>
 SUPPLE_FN bool take_run(const Problem &problem, const Search &search, const PathRequest &path, Run &run,
                         bool backward, PlanScratch<T, Narrow> &scratch, Stage &stage) {
@@ -182,8 +184,8 @@ SUPPLE_FN bool take_run(const Problem &problem, const Search &search, const Path
   return perfect;
 }
 
-// Few candidates from the first frame on; where they all end, those of that frame are continued backward, and
-// then forward. Whether they go all the way, without a jump.
+// Continues few candidates from the first frame. If all of them fail at a frame, solutions of that frame are
+// continued backward, and then forward. Returns whether a plan is perfect.
 template <class T, class Narrow>
 SUPPLE_FN bool try_few(const Problem &problem, const Search &search, const PathRequest &path, int seed_count,
                        PlanScratch<T, Narrow> &scratch, Stage &stage) {
@@ -211,7 +213,8 @@ SUPPLE_FN bool try_few(const Problem &problem, const Search &search, const PathR
   return take_attempt(problem, search, path, stop - begin + rest.frames, scratch, stage);
 }
 
-// `count` candidates, spread over the redundancy: from the first frame forward, then from the last backward.
+// Continues `count` candidates, spread over the redundancy: from the first frame forward, then from the last
+// one backward. Returns whether a plan is perfect.
 template <class T, class Narrow>
 SUPPLE_FN bool try_spread(const Problem &problem, const Search &search, const PathRequest &path, int count,
                           PlanScratch<T, Narrow> &scratch, Stage &stage) {

@@ -47,8 +47,8 @@ SUPPLE_FN void add_branches(const Problem &problem, int begin, int direction, in
   }
 }
 
-// A step between branches, in the shortest way of joints that wrap; its length in weighted sizes, with a
-// large cost if it is a jump.
+// The cost of a step between branches: its length in weighted sizes, with joints that wrap going the shorter
+// way round, and a large cost if it is a jump or too fast.
 SUPPLE_FN double branch_step_cost(const Problem &problem, const Search &search, const PathRequest &path,
                                   double dt, const double *q, const double *to, double *steps) {
   joint_steps(problem, q, to, steps);
@@ -79,8 +79,8 @@ SUPPLE_FN void follow_turns(double period, int frames, int n, double *column) {
   }
 }
 
-// The first frame from `begin` on before which a joint has to change its turn to stay in its limits; `low`
-// and `high` receive its range until then. With `fixed` it stays at the turn of the first frame.
+// The first frame from `begin` on at which a joint must change by a whole turn to stay within its limits;
+// `low` and `high` receive its range until then. With `fixed` it stays at the turn of the first frame.
 SUPPLE_FN int end_of_turn(const SearchJoint &joint, double lower, double upper, int begin, int end, int n,
                           bool fixed, const double *column, double &low, double &high) {
   low = high = column[std::size_t(begin) * n];
@@ -177,8 +177,8 @@ SUPPLE_FN double cheapest_end(const Problem &problem, const Search &search, cons
   return least;
 }
 
-// The cheapest way through the branches of frames begin to end, into rows. A path that shall be closed is
-// tried from each branch of its first frame.
+// The cheapest way through the branches of frames begin to end, into rows. A closed path is tried from each
+// branch of its first frame.
 SUPPLE_FN void join_branches(const Problem &problem, const Search &search, const PathRequest &path, int begin,
                              int end, const double *start, BranchScratch &scratch, double *rows) {
   constexpr int most = BranchScratch::most;

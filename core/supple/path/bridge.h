@@ -1,15 +1,15 @@
-// Jumps at singularities: the frames around one move onto a cubic between those on both sides, and from there
-// back to their goals.
+// Removes jumps at singularities: the frames around a jump move onto a cubic between the frames on both
+// sides, and from there back to their goals.
 //
-// Near a singularity a frame has solutions far apart, and for some frames a continuation may take those that
-// do not lead on. The joint values before and after tell where the joints pass through.
+// Near a singularity a frame has solutions that are far apart, and a continuation may take some that do not
+// continue. The joint values before and after show where the joints pass.
 #pragma once
 #include "supple/path/smooth.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// The jumps of steps to frames begin + 1 to end - 1.
+// The number of jumps in the steps to frames begin + 1 to end - 1.
 SUPPLE_FN int count_jumps(const Problem &problem, const Search &search, const PathRequest &path, int begin,
                           int end, const double *q, double *steps) {
   int jumps = 0;
@@ -47,7 +47,7 @@ SUPPLE_FN void lay_cubic(const Problem &problem, const Search &search, const Pat
   }
 }
 
-// Mends the jump to frame f of q, if the frames around it can pass without one; whether they can.
+// Removes the jump to frame f of q, if possible. Returns whether it is removed.
 template <class T>
 SUPPLE_FN bool bridge_jump(const Problem &problem, const Search &search, const PathRequest &path, int f,
                            double *q, ContinuationScratch<T> &step, SmoothScratch<T> &scratch) {
@@ -65,7 +65,7 @@ SUPPLE_FN bool bridge_jump(const Problem &problem, const Search &search, const P
   return false;
 }
 
-// Mends what jumps of q (frames x n) can be mended; gives up after some that cannot.
+// Removes jumps of q (frames x n); gives up after bridge_failures jumps that it cannot remove.
 template <class T>
 SUPPLE_FN void bridge_jumps(const Problem &problem, const Search &search, const PathRequest &path, double *q,
                             ContinuationScratch<T> &step, SmoothScratch<T> &scratch) {

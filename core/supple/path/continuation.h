@@ -32,7 +32,7 @@ SUPPLE_FN void lay_out(ContinuationScratch<T> &scratch, ScratchLayout &layout, c
 
 // ---- Steps of joints ----
 
-// The limits of a joint value; those of one that wraps count where it stays at its turn.
+// The limits of a joint value. For a joint that wraps they count only if it stays at its turn.
 SUPPLE_FN double lower_limit(const Problem &problem, const Search &search, int l, bool keeps_turns) {
   const SearchJoint &joint = search.joints[l];
   return joint.period > 0 && keeps_turns ? problem.lower[l] : joint.lower;
@@ -53,11 +53,12 @@ SUPPLE_FN void joint_steps(const Problem &problem, const T *q, const T *to, T *s
   }
 }
 
-// The longest step of a joint that is no jump, whatever its speed limit.
+// The longest step of a joint that is not a jump at any speed limit.
 SUPPLE_FN double longest_continuous_step(const SearchJoint &joint, double dt) {
   return joint.natural_size * larger(PathConstants::jump, PathConstants::jump_speed * dt);
 }
-// The longest step that a joint is given, and the longest that is no jump: rounding makes no jump.
+// The longest step that the planner takes, and the longest that does not count as a jump: it is longer by
+// rounding.
 SUPPLE_FN double longest_given_step(const SearchJoint &joint, double speed, double dt) {
   return lesser(longest_continuous_step(joint, dt), speed * dt);
 }
@@ -79,7 +80,8 @@ SUPPLE_FN double time_to(const PathRequest &path, int frame) {
   return path.times ? path.times[frame] - path.times[frame - 1] : path.dt;
 }
 
-// The frames `begin` to `end` of a path; without its start, and with its end if that is there.
+// The frames `begin` to `end` of a path, without its start, and with its end only if they contain its last
+// frame.
 SUPPLE_FN PathRequest part_of(const Problem &problem, const PathRequest &path, int begin, int end) {
   PathRequest part = path;
   part.frames = end - begin;
@@ -109,7 +111,7 @@ SUPPLE_FN void set_rows_to_meet(const Problem &problem, const Search &search,
   }
 }
 
-// Takes a joint that goes to its limit out of J: what its step does leaves the residual.
+// Removes a joint that goes to its limit from J, and the effect of its step from the residual.
 template <class T>
 SUPPLE_FN void force_joint(const Problem &problem, const Search &search, int l, Mask<T> forced,
                            ContinuationScratch<T> &scratch) {

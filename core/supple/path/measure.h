@@ -1,11 +1,11 @@
-// What a planned path is: the error of each frame, and where it jumps.
+// Measures of a planned path: the error of each frame, and its jumps.
 #pragma once
 #include "supple/path/rotation.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// The largest distance and angle of the targets at each frame, so many frames at once as there are lanes.
+// The largest distance and angle of the targets at each frame, one frame in each lane.
 template <class T>
 SUPPLE_FN void measure_errors(const Problem &problem, const Search &search, const PathRequest &path,
                               int first, SearchStepScratch<T> &step, PathRows rows) {

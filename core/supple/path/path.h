@@ -12,7 +12,7 @@ SUPPLE_FN int window_frames(const Problem &problem) {
   return int(frames < PathConstants::least_window ? PathConstants::least_window : frames);
 }
 
-// Plans frames begin to end of a path; the first is where it is already, unless it is the first of all.
+// Plans frames begin to end of a path. Frame `begin` keeps its q, unless it is the first of the path.
 template <class T, class Narrow>
 SUPPLE_FN void plan_window(const Problem &problem, const Search &search, const PathRequest &path, int begin,
                            int end, PlanScratch<T, Narrow> &scratch, double *q) {
@@ -23,9 +23,9 @@ SUPPLE_FN void plan_window(const Problem &problem, const Search &search, const P
   plan_frames(problem, search, part, scratch, q + std::size_t(begin) * problem.n);
 }
 
-// Plans on from frames 0 to `end`, by half a window; returns the new end. The last quarter of a window is
-// planned again, so that the q where planning goes on has a known way on; where that has jumps, the last
-// half.
+// Extends the plan of frames 0 to `end` by half a window; returns the new end. The last quarter of the window
+// before is planned again, so that the q where the plan continues is known to continue; if the new part has
+// jumps, the last half.
 template <class T, class Narrow>
 SUPPLE_FN int plan_on(const Problem &problem, const Search &search, const PathRequest &path, int end,
                       PlanScratch<T, Narrow> &scratch, double *q) {

@@ -40,8 +40,8 @@ SUPPLE_FN bool try_branches(const Problem &problem, const Search &search, const 
   return take_attempt(problem, search, path, end - stage.begin, scratch, stage);
 }
 
-// Where a ball joint comes that turns from its rotation `from` towards `to`, by at most `most` about each
-// axis. What its limits allow is not convex: where they lead it farther, it turns less.
+// A ball joint rotated from `from` towards `to`, by at most `most` about each axis, within its limits. The
+// limits are not convex, and clamping may lengthen the rotation: it is then halved.
 SUPPLE_FN Vec<double> turned_towards(const Ball &ball, Vec<double> from, Vec<double> to, const double *most) {
   const Vec<double> way = between(from, to);
   auto excess = [&](Vec<double> turn) {
@@ -64,8 +64,7 @@ SUPPLE_FN Vec<double> turned_towards(const Ball &ball, Vec<double> from, Vec<dou
 }
 
 // The joint values of a frame that has no solution: from those of the frame before, towards the goal, by
-// steps that are no jumps and that lower the error (Levenberg-Marquardt). Returns whether they arrive after
-// all.
+// steps that are not jumps and that lower the error (Levenberg-Marquardt). Returns whether they arrive.
 template <class T, class Narrow>
 SUPPLE_FN bool approach_frame(const Problem &problem, const Search &search, const PathRequest &path,
                               int frame, PlanScratch<T, Narrow> &scratch, const double *before, double *row) {
@@ -116,8 +115,8 @@ SUPPLE_FN bool approach_frame(const Problem &problem, const Search &search, cons
   return false;
 }
 
-// Frames without a solution, from `frame` on; returns the first that has one again, whose joint values are in
-// its row, or have to be searched (`found` false).
+// Plans frames without a solution, from `frame` on. Returns the next frame that has one. Its joint values are
+// in its row if `found` is set; otherwise they must be searched.
 template <class T, class Narrow>
 SUPPLE_FN int pass_unreachable(const Problem &problem, const Search &search, const PathRequest &path,
                                int frame, PlanScratch<T, Narrow> &scratch, double *q, bool &found) {
@@ -144,8 +143,8 @@ SUPPLE_FN int pass_unreachable(const Problem &problem, const Search &search, con
   return frame;
 }
 
-// From the solution of a frame that is nearest to the joint values before it; whether that goes all the way
-// without another configuration. Steps may be too fast: they need time alone.
+// Plans from the solution of a frame that is nearest to the joint values before it. Returns whether this
+// reaches the last frame without a reconfiguration. Steps may be too fast: more time mends that.
 template <class T, class Narrow>
 SUPPLE_FN bool try_near(const Problem &problem, const Search &search, const PathRequest &path,
                         const double *before, PlanScratch<T, Narrow> &scratch, Stage &stage) {
@@ -191,7 +190,7 @@ SUPPLE_FN void plan_frames(const Problem &problem, const Search &search, const P
       else if (more)
         try_branches(problem, search, path, scratch, stage);
     }
-    if (!stage.best.frames) { // no candidate came as far as this frame: it is planned alone
+    if (!stage.best.frames) { // no candidate reached this frame: it is planned alone
       find_seeds(problem, search, path, frame, start, 1, scratch);
       stage.best.frames = 1;
       for (int l = 0; l < n; ++l)

@@ -1,15 +1,15 @@
 // The candidates of a path: many joint values for the same frame, continued together from frame to frame.
 //
 // Candidates of a redundant linkage are spread over its self-motion: where two come together the one of less
-// cost stays, and the other becomes a copy of one that drifts elsewhere. That is dynamic programming over
-// samples of the redundancy which move with the path.
+// cost stays, and the other becomes a copy of one that drifts elsewhere. This is dynamic programming over
+// samples of the self-motion that move along the path.
 #pragma once
 #include "supple/path/continuation.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// Where candidates of a redundant linkage shall be at the end of a run.
+// The q that candidates of a redundant linkage should have at the end of a run.
 enum class Home { none, first, end };
 
 template <class T>
@@ -104,7 +104,8 @@ SUPPLE_FN bool is_alive(const Population<T> &population) {
 
 // ---- One frame ----
 
-// Where the candidates of a pack are expected, into step.q: as far on as in the frame before.
+// Predicts the q of the candidates of a pack, into step.q: q plus `ratio` times the last step, within limits.
+// Ball joints stay.
 template <class T>
 SUPPLE_FN void predict(const Problem &problem, const Search &search, int pack, T ratio,
                        Population<T> &population) {
@@ -119,8 +120,9 @@ SUPPLE_FN void predict(const Problem &problem, const Search &search, int pack, T
       population.step.step.q[l] = q[l];
 }
 
-// The preferred step of redundant candidates from where they are expected: back to where they were, so that
-// their step is the least; away from limits, or to the middle; to where the path shall end; and their drift.
+// The preferred step of redundant candidates from the predicted q. It is a sum: back to the last q, so that
+// the whole step is small; away from limits, or to the middle; towards the q at which the path should end;
+// and their drift.
 template <class T>
 SUPPLE_FN void set_preferred(const Problem &problem, const Search &search, const PathRequest &path, int pack,
                              int frames_left, Population<T> &population) {
@@ -177,7 +179,7 @@ SUPPLE_FN int fitting_lanes(const Problem &problem, const Search &search, int pa
   return fitting;
 }
 
-// What a step to `found` costs each lane; `broken` becomes the lanes for which it is a jump.
+// The cost of the step to `found` in each lane; `broken` receives the lanes in which it is a jump.
 template <class T>
 SUPPLE_FN T step_cost(const Problem &problem, const Search &search, const PathRequest &path, double dt,
                       const T *steps, const T *found, int &broken) {
@@ -263,7 +265,7 @@ SUPPLE_FN void advance_pack(const Problem &problem, const Search &search, const 
   if (path.preference == well_conditioned)
     cost = cost + conditioning_cost(problem, search, scratch.found, scratch);
   alive &= arrived & ~broken;
-  // those that are too fast drift less
+  // candidates that are too fast drift less
   const Mask<T> fast = cost >= splat<T>(PathConstants::speed_cost);
   for (int l = 0; redundant && l < n; ++l) {
     T &drift = population.drift[pack * n + l];

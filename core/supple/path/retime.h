@@ -1,7 +1,7 @@
 // The least stretch of time that keeps joint speeds and accelerations within their limits.
 //
-// The path is q(s) with s the given time. Where s' = ds/dt at most 1, no part becomes faster. With x = s'^2
-// at each frame, speed bounds x from above, and acceleration q'' x + q' x'/2 bounds pairs of neighbours. The
+// The path is q(s) with s the given time. With s' = ds/dt at most 1, no part becomes faster. With x = s'^2 at
+// each frame, speed bounds x from above, and acceleration q'' x + q' x'/2 bounds pairs of neighbours. The
 // largest feasible x is found by one pass backward, which finds from where the path can be ended, and one
 // forward (Pham and Pham, A New Approach to Time-Optimal Path Parameterization based on Reachability
 // Analysis, 2018).
@@ -11,7 +11,7 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// The bounds of x at frame k by its speeds: q' is taken on both sides.
+// The bound of x at frame k by the speed limits, with q' on both sides of the frame.
 SUPPLE_FN double bound_by_speed(int k, int frames, int n, const double *times, const double *steps,
                                 const double *speed) {
   double x = 1;
@@ -44,7 +44,7 @@ SUPPLE_FN double bound_by_curvature(int k, int n, const double *times, const dou
   return x;
 }
 
-// How fast x may change along step k where it is x: q' x'/2 within what curvature leaves of the acceleration.
+// How fast x may change along step k: q' x'/2 may use the acceleration that the curvature q'' x leaves.
 SUPPLE_FN double largest_slope(int k, int frames, int n, double x, const double *times, const double *steps,
                                const double *acceleration) {
   const double dt = times[k + 1] - times[k];

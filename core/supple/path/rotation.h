@@ -1,12 +1,12 @@
-// Closed paths from another frame on: a plan that begins at a singularity, or where candidates do not return
-// to, may do so from elsewhere.
+// Closed paths that begin at another frame: if a plan begins at a singularity, or its candidates do not
+// return to the first q, a plan from another frame may succeed.
 #pragma once
 #include "supple/path/plan.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// A closed path from frame `shift` on: its frame k is frame (shift + k) mod (frames - 1) of `path`.
+// A closed path that begins at frame `shift`: its frame k is frame (shift + k) mod (frames - 1) of `path`.
 template <class T, class Narrow>
 SUPPLE_FN PathRequest rotated_path(const Problem &problem, const PathRequest &path, int shift,
                                    PlanScratch<T, Narrow> &scratch) {
@@ -24,7 +24,7 @@ SUPPLE_FN PathRequest rotated_path(const Problem &problem, const PathRequest &pa
   return rotated;
 }
 
-// Whether the last of q (frames x n) is the first.
+// Whether the last q (of frames x n) equals the first.
 SUPPLE_FN bool returns(const Problem &problem, const Search &search, int frames, const double *q) {
   const double *last = q + std::size_t(frames - 1) * problem.n;
   for (int l = 0; l < problem.n; ++l)
@@ -33,7 +33,8 @@ SUPPLE_FN bool returns(const Problem &problem, const Search &search, int frames,
   return true;
 }
 
-// Plans a closed path whose plan q has jumps or a gap from other frames on, and takes a plan that has fewer.
+// If the plan q of a closed path has jumps or a gap, plans it again from other frames, and takes a plan that
+// has fewer.
 template <class T, class Narrow>
 SUPPLE_FN void try_rotations(const Problem &problem, const Search &search, const PathRequest &path,
                              PlanScratch<T, Narrow> &scratch, double *q) {

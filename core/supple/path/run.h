@@ -27,7 +27,7 @@ SUPPLE_FN void lay_out(RunScratch<T> &scratch, ScratchLayout &layout, const Prob
   layout.array(scratch.seeds, std::size_t(PathConstants::many) * problem.n);
 }
 
-// How far a run came: frames, with its first, and the cost of the best candidate.
+// The result of a run: its frames, the first included, and the cost of its best candidate.
 struct Run {
   int frames = 0;
   int best = -1;
@@ -52,7 +52,8 @@ SUPPLE_FN void remember(const Problem &problem, int k, RunScratch<T> &scratch) {
   }
 }
 
-// What is left between a candidate and where the path shall end, in weighted sizes; 0 if that is free.
+// The distance of a candidate from the q at which the path should end, in weighted sizes; 0 if any q may be
+// the last.
 template <class T>
 SUPPLE_FN double end_gap(const Problem &problem, const Search &search, const PathRequest &path, int i,
                          const Population<T> &population) {
@@ -91,8 +92,8 @@ SUPPLE_FN bool is_like_tried(const Problem &problem, const Search &search, int i
   return false;
 }
 
-// The candidate of least cost among those alive before the last frame, unlike those that were tried; `whole`:
-// the path ends there.
+// Chooses the candidate of least cost among those alive before the last frame that are not near one that was
+// tried. `whole`: the path ends there.
 template <class T>
 SUPPLE_FN void choose(const Problem &problem, const Search &search, const PathRequest &path, bool whole,
                       RunScratch<T> &scratch, Run &run) {
@@ -216,7 +217,7 @@ SUPPLE_FN void trace_turns(const Problem &problem, const Run &run, bool backward
   }
 }
 
-// The same, within the limits.
+// The same, with joints that wrap moved into their limits.
 template <class T>
 SUPPLE_FN void trace_back(const Problem &problem, const Search &search, const Run &run, bool backward,
                           const RunScratch<T> &scratch, double *rows) {

@@ -16,7 +16,7 @@ struct SmoothScratch {
   double *coupling;    // frames x r x r: S_f^-1 B_f of the factorisation
   double *shift;       // frames x r: a_f
   double *weight;      // frames x n: of the step that follows each frame
-  double *moved;       // frames x n: joint values that are tried
+  double *moved;       // frames x n: joint values of a trial
   double *pair;        // r x r: a diagonal block
   double *cross_block; // r x r: the block beside it
   double *steps;       // n
@@ -142,7 +142,7 @@ SUPPLE_FN void add_products(int n, int r, const double *N, const double *M, cons
     }
 }
 
-// What pulls joints back that are in the zone of their limits: adds to the block and the right side.
+// Adds to the block and the right side the pull on joints that are near their limits.
 SUPPLE_FN void add_limits(const Problem &problem, const Search &search, int preference, int r,
                           const double *N, const double *q, double *block, double *right) {
   for (int l = 0; l < problem.n; ++l) {
@@ -279,8 +279,8 @@ SUPPLE_FN bool move_frames(const Problem &problem, const Search &search, const P
   return return_to_goals(problem, search, path, begin, end, scratch.moved, step);
 }
 
-// What joint motion is left: the sum of squares of steps in weighted sizes; the largest step as a part of
-// what is allowed; and the sum of squares of the parts above 1.
+// Measures the joint motion: the sum of squares of steps in weighted sizes; the largest step divided by the
+// longest allowed one; and the sum of squares of the excess of this ratio above 1.
 struct MotionCost {
   double squares = 0, largest = 0, excess = 0;
 
@@ -307,7 +307,7 @@ SUPPLE_FN MotionCost motion_cost(const Problem &problem, const Search &search, c
   return cost;
 }
 
-// Weights of joints grow where their steps come near to what is allowed.
+// Raises the weights of steps that come near the longest allowed one.
 template <class T>
 SUPPLE_FN void raise_weights(const Problem &problem, const Search &search, const PathRequest &path, int begin,
                              int end, const double *q, SmoothScratch<T> &scratch) {
@@ -365,7 +365,7 @@ SUPPLE_FN void smooth_frames(const Problem &problem, const Search &search, const
   }
 }
 
-// Whether no joint jumps from frame to frame of rows begin to end, whatever its speed limit.
+// Whether no step between rows begin to end is a jump at any speed limit.
 template <class T>
 SUPPLE_FN bool are_connected(const Problem &problem, const Search &search, const PathRequest &path, int begin,
                              int end, const double *rows, SmoothScratch<T> &scratch) {
@@ -379,8 +379,8 @@ SUPPLE_FN bool are_connected(const Problem &problem, const Search &search, const
   return true;
 }
 
-// Spreads the gap between the last q and where it shall be over frames begin to end, part by part; whether
-// they still meet their goals without a jump.
+// Spreads the gap between the last q and the required one over frames begin to end, part by part. Returns
+// whether they still meet their goals without a jump.
 template <class T>
 SUPPLE_FN bool close_gap(const Problem &problem, const Search &search, const PathRequest &path, int begin,
                          int end, const double *wanted, double *q, ContinuationScratch<T> &step,

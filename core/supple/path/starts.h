@@ -7,7 +7,7 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// Spreads the solutions of a frame in scratch.run.seeds over its self-motion; how many there are then.
+// Spreads the solutions of a frame in scratch.run.seeds over its self-motion. Returns their number.
 template <class T, class Narrow>
 SUPPLE_FN int spread_seeds(const Problem &problem, const Search &search, const PathRequest &path, int frame,
                            int seeds, PlanScratch<T, Narrow> &scratch) {
@@ -42,8 +42,8 @@ SUPPLE_FN int spread_seeds(const Problem &problem, const Search &search, const P
   return count;
 }
 
-// Of the solutions in scratch.run.seeds, each time the one farthest from those taken before, into
-// scratch.starts; how many.
+// Takes solutions from scratch.run.seeds into scratch.starts, each time the one farthest from those taken
+// before. Returns their number.
 template <class T, class Narrow>
 SUPPLE_FN int order_starts(const Problem &problem, const Search &search, int seeds,
                            PlanScratch<T, Narrow> &scratch) {
@@ -66,7 +66,7 @@ SUPPLE_FN int order_starts(const Problem &problem, const Search &search, int see
   return taken;
 }
 
-// Moves where runs are remembered by so many frames.
+// Moves the memory of runs by `frames` frames.
 template <class T>
 SUPPLE_FN void move_history(const Problem &problem, int frames, RunScratch<T> &scratch) {
   scratch.history += frames * std::ptrdiff_t(PathConstants::many / Lane<T>::width) * problem.n;
@@ -109,7 +109,7 @@ SUPPLE_FN bool run_from_both_ends(const Problem &problem, const Search &search, 
   return meeting.back.frames == last - middle + 1;
 }
 
-// The square of the way from one q to another, in weighted sizes; turns count.
+// The squared distance of two q, in weighted sizes; whole turns count.
 SUPPLE_FN double squared_way(const Problem &problem, const Search &search, const double *q,
                              const double *to) {
   double sum = 0;
@@ -187,7 +187,7 @@ SUPPLE_FN bool has_same_ends(const Problem &problem, const PathRequest &path) {
   return true;
 }
 
-// A closed path from a first q; whether it is perfect.
+// Plans a closed path from a first q. Returns whether it is perfect.
 template <class T, class Narrow>
 SUPPLE_FN bool try_closed(const Problem &problem, const Search &search, const PathRequest &path, int count,
                           const double *start, PlanScratch<T, Narrow> &scratch, Stage &stage) {
@@ -234,8 +234,8 @@ SUPPLE_FN bool try_starts(const Problem &problem, const Search &search, const Pa
 
 // ---- From the hardest frame ----
 
-// The frame of the best attempt of a stage to which a joint uses most of what it may move, counted from the
-// first of the stage.
+// The frame of the best attempt of a stage whose step is longest compared with the allowed one, counted from
+// the first frame of the stage.
 template <class T, class Narrow>
 SUPPLE_FN int hardest_frame(const Problem &problem, const Search &search, const PathRequest &path,
                             const Stage &stage, PlanScratch<T, Narrow> &scratch) {

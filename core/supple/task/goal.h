@@ -14,7 +14,7 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// Sets what a target's rows say about it as a whole.
+// Sets the properties of a target that follow from its rows.
 SUPPLE_FN void set_properties(Target &target) {
   target.has_rotation = target.points = target.has_radial = target.has_slack = false;
   target.has_position = target.looks;
@@ -198,8 +198,8 @@ SUPPLE_FLAT Vec<T> look_direction(Vec<T> to, RowVectors<T> &rows) {
   return direction;
 }
 
-// What is left of the way to the goal's position until the end effector is on its sphere or cylinder, or,
-// with two rows, on its line. At the centre any direction will do.
+// The shortest vector from the end effector to the sphere or cylinder of its goal or, with two rows, to its
+// line. At the centre any direction will do.
 template <class T>
 SUPPLE_FLAT Vec<T> radial_residual(const Target &target, Vec<T> way, RowVectors<T> &rows) {
   const Vec<T> line = splat3<T>(target.line);

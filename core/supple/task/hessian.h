@@ -225,8 +225,8 @@ SUPPLE_FLAT double x_cot_x(double x) { return x < 1e-4 ? 1 - x * x / 3 : x / std
 
 // Adds to H (n x n) what the error's curvature adds to J'J: with it H is the Hessian of half the squared
 // error of this target, exactly where its turns have one weight. `p` and `o` are the position and turn that
-// are left, `wp` and `wo` the weights of their components. A direction to point along turns about `pointing`,
-// which bears no error.
+// are left, `wp` and `wo` the weights of their components. A goal with a direction has no error about the
+// axis `pointing`.
 SUPPLE_FN void add_curvature(const Mover *m, int count, Vec<double> p, Vec<double> o, Vec<double> wp,
                              Vec<double> wo, bool points, Vec<double> pointing, int n, double *H) {
   const Vec<double> P{wp.x * wp.x * p.x, wp.y * wp.y * p.y, wp.z * wp.z * p.z};
@@ -238,11 +238,11 @@ SUPPLE_FN void add_curvature(const Mover *m, int count, Vec<double> p, Vec<doubl
   const Vec<double> side = cross(2.0 * O, pointing);
   for (int a = 0; a < count; ++a) {
     const Vec<double> za = m[a].z, A = cross(P, za);
-    // how a turn about za counts: across the error it turns less of it away
+    // the part of a rotation about za that reduces the error: less than 1 across the error
     Vec<double> L = loss * (za - dot(za, along) * along);
     if (points)
       L = L - dot(L, pointing) * pointing;
-    // what comes after turns with it: a direction bears no error about itself
+    // later axes rotate with it; a direction has no error about itself
     const Vec<double> B = points ? dot(za, pointing) * side : cross(O, za);
     for (int b = a; b < m[a].end; ++b) {
       double h = dot(L, m[b].z);

@@ -1,4 +1,4 @@
-// Goals and the problem they make: plain data that every instruction set reads alike.
+// Goals and the problem they make: plain data, the same for all instruction sets.
 #pragma once
 #include "supple/model/types.h"
 
