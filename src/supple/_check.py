@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 LARGEST = 1e12
 """Greatest length in metres, angle in radians and mass in kilograms of a linkage: its squares and products are finite.
 
-A finite limit beyond it is no limit."""
+A finite limit above it counts as no limit."""
 LONGEST_PATH = 32_767
 """Most characters of a path on any system."""
 _PLAIN = frozenset((np.ndarray, list, tuple, float, int))
@@ -43,7 +43,7 @@ def is_number(value: object) -> bool:
 
 
 def real(value: object) -> float:
-    """One real number as a float, infinite if it is beyond the range of floats; nan for what is no number."""
+    """One real number as a float, infinite if it is beyond the range of floats; nan for anything else."""
     if not is_number(value):
         return math.nan
     try:
@@ -119,7 +119,7 @@ def whole(value: object, what: str, least: int | None = None, most: int | None =
 
 
 def flag(value: bool, what: str) -> bool:
-    """True or False, and nothing that merely counts as one."""
+    """True or False; other values are refused, even if Python would convert them."""
     if not isinstance(value, bool | np.bool_):
         raise BadInput(f"{what} must be True or False, got {short(value)}")
     return bool(value)
@@ -218,16 +218,16 @@ def core_numbers(value: ArrayLike, what: str) -> Array:
 
 
 def own(value: ArrayLike) -> ArrayLike:
-    """The numbers of an array of another library, for calls that give NumPy arrays back; anything else as it is."""
+    """An array of another library as a NumPy array, for calls that return NumPy arrays; anything else unchanged."""
     return value if type(value) in _PLAIN or library_of(value) is None else numbers(value, "q")
 
 
 class ForeignArray(TypeError):
-    """An array of another library where the core wants numbers: the entry point takes the way for such arrays."""
+    """Raised for an array of another library: the caller then uses the code for such arrays."""
 
 
 def _check_foreign(value: object) -> None:
-    """Refuses arrays that have no numbers to take: those of gradients, and of a GPU, which need a copy."""
+    """Refuses arrays whose numbers cannot be read here: those that carry gradients, and those on a GPU."""
     differentiated = library_of_gradients(value)
     if differentiated:
         raise TypeError(f"gradients go through supple.{differentiated}, as in supple.{differentiated}.frame")
@@ -237,7 +237,7 @@ def _check_foreign(value: object) -> None:
 
 
 def library_of_gradients(value: object) -> str:
-    """The module of supple for an array whose gradient is being computed, which has no numbers to take: or ""."""
+    """The module of supple for an array whose gradient is being computed, such as "supple.torch"; "" for others."""
     if getattr(value, "requires_grad", False) is True:
         return "torch"
     kind = type(value)

@@ -152,9 +152,9 @@ class Link:
     name: str
     geometry: tuple[Geometry, ...] = ()
     mass: float = 0.0
-    """Kilograms; 0 where none is given."""
+    """Kilograms; 0 by default."""
     center_of_mass: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Centre of mass (3,) in the link's axes, from its origin, in metres."""
+    """Centre of mass (3,) in the link's frame, in metres."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -190,7 +190,7 @@ def _checked_center(link: str, center: object) -> tuple[float, float, float]:
 
 
 def _set_lengths(shape: object, field: str, count: int = 1, negative: bool = False) -> None:
-    """Check one length of a shape, or several, in metres; what is no float or tuple of floats becomes one."""
+    """Check one length of a shape, or several, in metres, and store it as a float or a tuple of floats."""
     value = getattr(shape, field)
     numbers = _check.numbers_or_none(value)
     least = -FARTHEST if negative else 0.0

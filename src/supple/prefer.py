@@ -21,7 +21,7 @@ __all__ = ["Preference", "away", "centre", "dexterity", "elbow", "function", "no
 
 @dataclass(frozen=True)
 class Preference:
-    """A sum of terms. Each adds a joint step in the null space of the goals, which moves no end effector.
+    """A sum of preferences. Each term adds a joint step in the null space of the goals, which moves no end effector.
 
     Made by the functions of `supple.prefer`. A frozen value.
 
@@ -71,9 +71,9 @@ nothing: Preference = Preference()
 
 @_check.known_options()
 def rest(values: ArrayLike, gain: ArrayLike = 0.1) -> Preference:
-    """Towards joint values (dof,), with one gain or one for each joint: the chapter's control expression [K5.27].
+    """Move towards joint values (dof,), with one gain or one for each joint: the chapter's control expression [K5.27].
 
-    The gain is the fraction of the remaining distance covered in one step where the goals leave the joint free.
+    One step covers this fraction of the remaining distance, as far as the goals leave the joint free.
 
     >>> from supple import prefer
     >>> prefer.rest([0.0, 0.5], gain=0.2)
@@ -84,7 +84,7 @@ def rest(values: ArrayLike, gain: ArrayLike = 0.1) -> Preference:
 
 @_check.known_options()
 def centre(gain: ArrayLike = 0.1) -> Preference:
-    """Towards the middle of each joint's limits; joints without limits are left alone.
+    """Move towards the middle of each joint's limits; it does not act on joints without limits.
 
     >>> from supple import prefer
     >>> prefer.centre()
@@ -95,7 +95,7 @@ def centre(gain: ArrayLike = 0.1) -> Preference:
 
 @_check.known_options()
 def away(values: ArrayLike, gain: ArrayLike = 0.1, width: float = 1.0) -> Preference:
-    """Away from joint values (dof,), within about ``width`` radians (metres) of them.
+    """Move away from joint values (dof,) that are nearer than about ``width``, in radians or metres.
 
     >>> from supple import prefer
     >>> prefer.away([0.0, 0.0], width=0.5)
@@ -106,7 +106,7 @@ def away(values: ArrayLike, gain: ArrayLike = 0.1, width: float = 1.0) -> Prefer
 
 @_check.known_options()
 def dexterity(gain: ArrayLike = 0.1) -> Preference:
-    """Uphill in manipulability: away from joint values where the Jacobian of the goals loses rank.
+    """Move towards larger manipulability: away from joint values where the Jacobian of the goals loses rank.
 
     >>> from supple import prefer
     >>> prefer.dexterity()
@@ -119,7 +119,7 @@ def dexterity(gain: ArrayLike = 0.1) -> Preference:
 def elbow(
     link: str, direction: ArrayLike | None = None, gain: ArrayLike = 0.1, *, point: ArrayLike | None = None
 ) -> Preference:
-    """A link, such as the elbow, as far as possible along a direction (3,), or as near as possible to a point (3,).
+    """Move a link, such as the elbow, as far as possible along a direction (3,), or as near as possible to a point.
 
     Both are in world axes, the point in metres. Without either the direction is upward, (0, 0, 1). The step is the gain
     times the gradient of d.p / L, for the origin p of the link and its reach L; towards a point d is
@@ -195,7 +195,7 @@ def _unit(direction: tuple[float, float, float]) -> tuple[float, float, float]:
 
 
 def _numbers(value: ArrayLike) -> Array:
-    """An array of floats, or of NaN where it has none, which the caller refuses."""
+    """An array of floats; NaN for a value that is not numbers, which the caller refuses."""
     array = _check.numbers_or_none(value)
     return np.array([np.nan]) if array is None else array
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Row = tuple[float, ...]
 LARGEST_ANGLE = 2.0**20
-"""Radians: beyond, a joint value has too few digits left for a solve; see `docs/solving.md`."""
+"""Radians: a larger joint value has too few digits left for a solve; see `docs/solving.md`."""
 
 
 # -- arguments of the constructors ------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ def _names(joint: Joint) -> None:
 
 
 def _unlimited(limits: Row, none: float) -> Row:
-    """The limits, where one beyond `_check.LARGEST` is ``none``: files write the largest float for no limit."""
+    """The limits, with ``none`` for one beyond `_check.LARGEST`: files write the largest float for no limit."""
     return tuple(none if x * math.copysign(1, none) > _check.LARGEST else x for x in limits)
 
 
@@ -142,7 +142,7 @@ def _numbers(joint: Joint, field: str, values: Iterable[float]) -> Row:
 
 
 def _number(value: object) -> float:
-    """One real number, nan too; `ValueError` for what is no number. Arrays of one entry count as that entry."""
+    """One real number, also nan; `ValueError` for anything else. An array with one entry counts as that entry."""
     if type(value) is float:
         return value
     if isinstance(value, bool) or not _check.is_number(value):

@@ -94,7 +94,7 @@ def turning(linkage: Linkage) -> Any:
 
 
 def exact(linkage: Linkage, q: Array) -> Array:
-    """The same q (..., dof), angles beyond `LARGEST_ANGLE` within a turn of 0 where the limits allow a full turn."""
+    """The same q (..., dof); angles beyond `LARGEST_ANGLE` lose whole turns if the limits allow a full turn."""
     long = np.abs(q) > LARGEST_ANGLE
     if not long.any():
         return q

@@ -28,7 +28,7 @@ def total_mass(linkage: Linkage) -> float:
 
 
 def parts(linkage: Linkage) -> Array:
-    """For each link (links, 4): its part of the whole mass, and its centre of mass in link axes, in metres."""
+    """For each link (links, 4): its share of the whole mass, and its centre of mass in link axes, in metres."""
     total = total_mass(linkage)
     return np.array([[link.mass / total, *link.center_of_mass] for link in linkage.links])
 
@@ -37,7 +37,7 @@ def center_of_mass(linkage: Linkage, q: ArrayLike) -> Array:
     """See `Linkage.center_of_mass`: the mean of the links' centres of mass, weighted by their masses."""
     total = total_mass(linkage)
     heavy = [i for i, link in enumerate(linkage.links) if link.mass]
-    # homogeneous coordinates of each centre, times the link's part of the mass: no sum is larger than its terms
+    # homogeneous coordinates of each centre, times the link's share of the mass, so that no sum overflows
     weighted = np.array([[*link.center_of_mass, 1.0] for link in linkage.links if link.mass])
     weighted *= np.array([[link.mass / total] for link in linkage.links if link.mass])
     rows = _check.numbers(q, "q", linkage.dof)

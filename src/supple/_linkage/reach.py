@@ -29,7 +29,7 @@ def reach(linkage: Linkage, link: str) -> float:
 
 
 def beyond(linkage: Linkage, link: str, position: Array, other: str | None = None) -> float:
-    """By how much a position (3,) is farther from the base than a link can reach, in metres; 0 if it is not."""
+    """How far a position (3,) is beyond the reach of a link, in metres; 0 if it is within reach."""
     most, base = measured(linkage, link, other)
     return max(0.0, math.hypot(*(position - base)) - most)
 

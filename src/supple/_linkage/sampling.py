@@ -110,7 +110,7 @@ def orientations(linkage: Linkage, link: str, n: int) -> Array:
 
 
 def nearest_orientations(members: NDArray[np.int64], sampled: Array, wanted: Array, starts: int) -> NDArray[np.int64]:
-    """Of some samples, for each wanted quaternion (n, 4), those of the nearest orientations (n, starts), best first."""
+    """For each wanted quaternion (n, 4), the samples with the nearest orientations (n, starts), best first."""
     members = members[:512]
     if len(members) < starts:  # too few: fill up with others
         members = np.concatenate([members, np.arange(starts) % len(sampled)])

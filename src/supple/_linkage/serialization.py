@@ -55,7 +55,7 @@ def to_dict(linkage: Linkage, geometry: bool, folder: str | os.PathLike[str] | N
 
 
 def _link_data(link: Link, geometry: bool, base: str | None) -> dict[str, Any]:
-    """The masses are left out where there are none, so that data without masses is as it was before they were read."""
+    """The data of a link. Fields of masses are only there if the link has a mass."""
     data: dict[str, Any] = {
         "name": link.name,
         "geometry": [_geometry_data(piece, base) for piece in link.geometry] if geometry else [],
@@ -209,7 +209,7 @@ def _joint(data: Any, place: str) -> Joint:
 class _Fields:
     """The fields of one dict: all that are expected, no others; each is read by the type that it must have.
 
-    Of the ``together`` fields either all are there or none.
+    The ``together`` fields must be all there, or all missing.
     """
 
     def __init__(self, data: Any, place: str, expected: tuple[str, ...], together: tuple[str, ...] = ()) -> None:
@@ -255,7 +255,7 @@ class _Fields:
         return self._row(name, self.data[name], count, none)
 
     def frame(self, name: str) -> Frame:
-        """A frame with the very numbers of the data, where they are a frame up to rounding."""
+        """A frame with exactly the numbers of the data, if they are a frame up to rounding."""
         rows = self.data[name]
         if not isinstance(rows, list | tuple) or len(rows) != 4:
             raise self.bad(name, f"expected 4 rows of 4 numbers, got {_short(rows)}")

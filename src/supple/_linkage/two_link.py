@@ -202,8 +202,9 @@ class TwoLink:
     def solve(self, point: ArrayLike, tolerance: float = 1e-6) -> Elbows:
         """Joint values that bring the link's origin to points (..., 3) in metres, with the elbow on either side.
 
-        For a point outside the annulus the result is for the nearest point of it, with the distance. Of angles that
-        differ by whole turns it takes the smallest that is within limits. ``tolerance``, in metres, counts as arrived.
+        For a point outside the annulus the result is for the nearest point of the annulus, with the distance. Of angles
+        that differ by whole turns the result has the smallest within limits. A distance up to ``tolerance``, in metres,
+        counts as arrived.
 
         >>> from supple.analysis import TwoLink
         >>> from supple import models

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from supple.solver import Solver
 
 _COMPARED = 8
-"""Candidates of a redundant linkage that are smoothed; the one of least motion is taken."""
+"""Number of candidates of a redundant linkage that are smoothed; the one with the least motion is taken."""
 _CANDIDATES = 32
-"""Answers of a frame that are continued at first."""
+"""Number of solutions of a frame that are continued at first."""
 _SAME_GOAL = 1e-4
 """The largest difference of the first and the last goal of a closed path, in metres and entries of rotations."""
 _TERMS = {TermKind.TOWARDS: "centred", TermKind.DEXTERITY: "conditioning"}
@@ -96,7 +96,7 @@ def check_finite(goals: list[Goal], shape: tuple[int, ...]) -> None:
 
 
 def check_closed(goals: list[Goal], shape: tuple[int, ...]) -> None:
-    """Refuse closed paths whose last goals are not their first: no joint values are at both."""
+    """Refuse closed paths whose last goals are not equal to the first: no joint values meet both."""
     for goal in goals:
         if not goal.shape:
             continue
@@ -140,7 +140,8 @@ def plan(
 ) -> tuple[Solution, Array, NDArray[np.bool_]]:
     """The solution of all frames (frames, paths...), their times and their jumps.
 
-    With ``retime`` speed limits make no jumps. Paths that cannot keep to them are also planned without regard to them.
+    With ``retime``, exceeding a speed limit is not a jump. Paths that exceed one are planned again without speed
+    limits, and the plan that needs less time is taken.
     """
     frames, paths = shape[0], math.prod(shape[1:])
     order = np.arange(frames * paths).reshape(frames, paths).T.ravel()  # one path after another
@@ -203,7 +204,7 @@ def _ends(linkage: Linkage, given: Array | None, shape: tuple[int, ...], what: s
 
 
 def last_values(found: Solution, end: Array | None, closed: bool) -> Array | None:
-    """The joint values (paths..., dof) where paths shall end, None if anywhere; joints that move no goal stay."""
+    """The joint values (paths..., dof) at which paths should end; None if any will do. Joints without a goal stay."""
     if end is None:
         return found.q[0] if closed else None
     columns = list(compilation.compiled(found.linkage, found.goals, found.solver).columns)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def follow(
     linkage: Linkage, goals: list[Goal], frames: int, solver: Solver, start: Array, steps: int | None
 ) -> Solution:
-    """The solution of all frames (frames,). With ``steps``, at most so many for each frame but the first."""
+    """The solution of all frames (frames,); ``steps`` is the largest number of steps for each frame but the first."""
     compilation.compiled(linkage, goals, solver)
     q, shape = start, (frames,)
     rows, report = np.zeros((frames, linkage.dof)), np.zeros((frames, 3 if solver.searches else 4))
@@ -41,7 +41,7 @@ def follow(
 
 
 def _stepped(linkage: Linkage, goals: list[Goal], solver: Solver, q: Array, steps: int) -> tuple[Array, list[float]]:
-    """Joint values after at most so many steps; then outcome, steps taken, largest step and length of the path."""
+    """Joint values after at most ``steps`` steps; then outcome, steps taken, largest step and length of the path."""
     outcome, taken, largest, length = Outcome.OUT_OF_BUDGET, 0, 0.0, 0.0
     for _ in range(steps):
         moved = solver._stepped(linkage, goals, q)

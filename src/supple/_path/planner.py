@@ -33,7 +33,7 @@ _SLICE_FRAMES = 50_000
 
 @dataclass(frozen=True)
 class Rows:
-    """What became of the frames of many paths, one path after another: offsets[i] to offsets[i + 1] are path i."""
+    """The results for the frames of many paths, one path after another: offsets[i] to offsets[i + 1] are path i."""
 
     q: Array
     """Joint values (rows, dof)."""
@@ -83,8 +83,8 @@ def solve_many(
         prefer: one of `PREFERENCES`.
         speed: speed limits (dof,); by default those of the linkage.
         smoothed: how many candidates of a redundant linkage are smoothed to less joint motion, and compared; 0: none.
-        candidates: answers of a frame that are continued at first, at most 64; where they fail there are 256.
-        untimed_dt: time between frames if neither dt nor times is given: it tells how far a jump goes.
+        candidates: solutions of a frame that are continued at first, at most 64; if they fail, up to 256.
+        untimed_dt: time between frames if neither dt nor times is given: it sets the length of a jump.
         progress: whether to show a bar; None: on a terminal, after one second.
     """
     several = [goals] if isinstance(goals, Goal) else list(goals)
@@ -151,7 +151,7 @@ def _in_slices(work: Callable[[int, int], None], offsets: Any, progress: bool | 
 
 
 def longest_steps(linkage: Linkage, goals: Sequence[Goal], seconds: Array, timed: bool) -> Array:
-    """The longest steps (..., dof) that are no jumps, for the times between frames (...) in seconds.
+    """The longest steps (..., dof) that are not jumps, for the times between frames (...) in seconds.
 
     A jump is a step that is longer than the joint's speed limit allows in that time, or longer than 0.3 rad; where
     frames are more than 1/20 s apart, longer than 6 rad/s allow.

@@ -18,7 +18,7 @@ from supple.solution import Outcome, Solution
 LARGEST_GAP = 1e-6
 """A path whose last joint values are farther from those wanted, in radians or metres, has not ended there."""
 RETIME = "retime=True stretches the time"
-"""What helps where steps are only too fast; the last reason but a gap at the end."""
+"""The advice if steps are only too fast. It comes after all reasons but a gap at the end."""
 _MOST = 3  # reasons and frames named, of each kind
 _MOST_LATE = 100  # frames after some out of reach that are looked at one by one
 _OUT_OF_REACH = "out of reach by "
@@ -58,7 +58,7 @@ def reasons(found: Solution, timing: Timing, reconfigured: NDArray[np.bool_]) ->
 
 
 def open_end(linkage: Linkage, gap: Array) -> Iterator[str]:
-    """Why a path does not end where it shall: the joint that is farthest from there, and how far, from gap (dof,)."""
+    """Why a path does not end at its required q: the joint with the largest gap, and its size, from gap (dof,)."""
     size = np.abs(gap)
     joint = int(size.argmax()) if len(size) else 0
     if len(size) and size[joint] > LARGEST_GAP:
@@ -77,7 +77,7 @@ def _stretches(marks: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def _with_one_reason(found: Solution, first: int, last: int) -> list[tuple[int, int]]:
-    """A stretch of frames that are not reached, without those at its end that could be: there the arm is only late."""
+    """A stretch of frames that are not reached, without those at its end that are reachable: the arm is late there."""
     end = last
     if _OUT_OF_REACH in found[first].why:
         while end > max(first, last - _MOST_LATE) and _OUT_OF_REACH not in found[end].why:

@@ -16,7 +16,7 @@ from supple.frame import Array
 from supple.goal import Goal
 from supple.linkage import Linkage
 
-_ROUNDING = 1e-9  # part of the duration; less is no stretch
+_ROUNDING = 1e-9  # a smaller stretch, relative to the duration, is rounding
 
 
 def frame_times(frames: int, times: ArrayLike | None, rate: float | None, duration: float | None) -> tuple[Array, bool]:
@@ -55,8 +55,9 @@ def least_stretched(
 ) -> Rows:
     """Of two plans of paths with the same times (frames,), for each path the one whose time is stretched less.
 
-    ``found`` keeps to speed limits where it can. If it has to be stretched, ``plan_again`` makes one that has no regard
-    to them, so it may move less. Of both, that with fewer jumps is taken first; speed limits make no jumps.
+    ``found`` keeps to the speed limits if it can. If it must be stretched, ``plan_again`` makes another plan without
+    speed limits, which may move less. The plan with fewer jumps is taken, then the one with less time; exceeding a
+    speed limit is not a jump here.
     """
     most = planner.longest_steps(linkage, goals, np.diff(times), False)
     found, cost = _judged(linkage, times, most, found)

@@ -28,7 +28,7 @@ class Arm:
     linkage: Linkage
     link: str
     reach: float
-    """The length, in metres, that is weighted as half a turn, pi [D30]."""
+    """The length, in metres, that counts as much as a rotation by pi [D30]."""
 
     @cached_property
     def weights(self) -> Array:

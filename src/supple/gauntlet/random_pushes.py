@@ -1,4 +1,4 @@
-"""Random pushes out of reach and back: does the arm return, and on the same branch?"""
+"""Random pushes out of reach and back: whether the arm returns, and whether on the same branch."""
 
 from __future__ import annotations
 

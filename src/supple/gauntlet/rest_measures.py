@@ -1,4 +1,4 @@
-"""The measures of the joints' motion while the command rests: they see a buzz of any frequency and size."""
+"""The measures of the joints' motion while the command rests: they show vibration of any frequency and size."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def rest_measures(run: Run) -> dict[str, float]:
     """The measures of all windows in which the command that was received rests; {} if there is none.
 
     A window begins 0.75 s after the command comes to rest, 3 s after a jump, and ends when the command moves again.
-    Windows shorter than 0.1 s do not count. Reachable or not, nothing in them excuses a motion.
+    Windows shorter than 0.1 s do not count. Any motion in a window is an error, whether the command is reachable or
+    not.
 
     rest_windows is their number, rest_joint_speed_max the largest joint speed in them, in rad/s (m/s for prismatic
     joints), rest_motion_max the largest peak-to-peak motion of a joint in one of them, in rad (m).

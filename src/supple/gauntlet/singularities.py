@@ -26,7 +26,7 @@ class SingularPose:
 
     @property
     def curvature(self) -> float:
-        """|null motion · gradient|: 0 if the end effector can pass through, 1 if it has to turn back."""
+        """|null motion · gradient|: 0 if the end effector can pass through the singularity, 1 if it must turn back."""
         return abs(float(self.null_motion @ self.gradient))
 
 

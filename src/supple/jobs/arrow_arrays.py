@@ -1,4 +1,4 @@
-"""Arrow columns as NumPy arrays, and the way back; without a copy where the memory allows it."""
+"""Converts Arrow columns to NumPy arrays and back; without a copy where the memory layout allows it."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _flat(array: Any) -> Array:
 
 
 def _parsed(array: Any) -> Any:
-    """Numbers from texts of a csv file; null for what is none."""
+    """Numbers from texts of a csv file; null for a text that is not a number."""
     import pyarrow.compute as compute
 
     text = compute.utf8_ltrim(compute.utf8_trim_whitespace(array), characters="+")

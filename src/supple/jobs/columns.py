@@ -30,7 +30,7 @@ def _names(value: object, what: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Joints:
-    """The columns with joint values: one column of lists, or one column for each value.
+    """The columns with joint values: one column of lists, or one column of numbers for each value.
 
     >>> from supple.jobs import Joints
     >>> Joints("observation.state", degrees=True)
@@ -52,7 +52,7 @@ class Joints:
         Args:
             columns: the name of a column of lists, or the names of one column for each value.
             names: which joint value each entry is, in the order of the list or of the columns; None for an entry that
-                is no joint value. Joint values that no entry has are at rest. By default all values of the linkage in
+                is not a joint value. Joint values without an entry are at rest. By default all values of the linkage in
                 its order, or if there are just as many entries, those that move the end effector.
             degrees: whether angles are in degrees.
         """

@@ -1,4 +1,4 @@
-"""Episodes of a table: rows in a row with the same value of one column, some whole episodes at a time."""
+"""Episodes of a table: consecutive rows with the same value of one column, several whole episodes at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from supple.jobs.layout import Layout
 
 CHUNK_ROWS = 1 << 14
-"""Whole episodes are collected until they have so many rows."""
+"""Whole episodes are collected until they have this number of rows."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What a job leaves beside its results, so that a killed one goes on: its options, and a receipt for each file."""
+"""The files that a job writes beside its results, so that it can be resumed: options and receipts."""
 
 from __future__ import annotations
 

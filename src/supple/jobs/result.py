@@ -1,4 +1,4 @@
-"""What a job would do, and what it did: values that print."""
+"""The plan and the result of a job: values that print."""
 
 from __future__ import annotations
 

@@ -19,10 +19,10 @@ FORMATS = {"parquet": ".parquet", "arrow": ".arrow", "csv": ".csv"}
 """The ending of a written file by its format."""
 BATCH_ROWS = 1 << 15
 BATCH_BYTES = 8 << 20
-"""A batch has at most so many rows and about so many bytes."""
+"""A batch has at most BATCH_ROWS rows and about BATCH_BYTES bytes."""
 GROUP_ROWS = 1 << 17
 GROUP_BYTES = 32 << 20
-"""Row groups are those of the table that is read; one ends earlier when it has so many rows or bytes."""
+"""Row groups are those of the table that is read; one ends earlier when it has GROUP_ROWS rows or GROUP_BYTES bytes."""
 _BUFFER = 1 << 18  # bytes of each column that are read at once
 _CSV_BLOCK = 4 << 20
 _MAGIC = b"ARROW1"
@@ -169,7 +169,8 @@ class TableWriter:
     def __init__(self, path: Path, schema: Any, format: str, stream: bool = False, groups: Sequence[int] = ()) -> None:
         """Opens the file; raises `BadInput` for columns that the format cannot hold.
 
-        ``groups`` are the rows of row groups to keep; larger ones are divided. After them they have the usual size.
+        ``groups`` are the numbers of rows of the row groups to keep; larger ones are divided. Later row groups have the
+        usual size.
         """
         pa = arrow()
         self.schema, self.format = schema, format

@@ -22,7 +22,7 @@ from supple.read.gltf_nodes import Node
 from supple.read.gltf_sampler import Sampler
 
 _WIDTHS = {"translation": 3, "rotation": 4, "scale": 3}
-_FEW, _RATIO = 2**24, 64  # joint values of a motion: this many, or so many times the numbers of its animation
+_FEW, _RATIO = 2**24, 64  # most joint values of a motion: _FEW, or _RATIO times the numbers of its animation
 
 
 def read(file: str, name: str | None, convention: Convention) -> Linkage:

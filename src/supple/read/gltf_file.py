@@ -234,5 +234,5 @@ class Document:
 
 
 def _all(binary: BinaryIO, most: int) -> bytes:
-    """The bytes of an open file, at most so many; memory is reserved for what is there only."""
+    """The bytes of an open file, at most ``most``; memory is reserved only for bytes that exist."""
     return binary.read(min(os.fstat(binary.fileno()).st_size, most))

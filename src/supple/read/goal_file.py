@@ -39,11 +39,12 @@ _TIMED_SHAPES: dict[str, tuple[int, ...]] = {**_SHAPES, "times": ()}
 def read_path(
     path: str | os.PathLike[str], link: str, axis: ArrayLike | None = None, degrees: bool = False
 ) -> tuple[Goal, Array | None, list[str], float, bool]:
-    """The goals of a path (frames,), as `read`, their times (frames,) in seconds or None, and the columns not read.
+    """The goals of a path and what else the file says.
 
-    Times are in the column ``time`` of a .csv or in ``times`` (n,) of a .npz. Other columns of a .csv are not read.
-    Then the largest of roll, pitch and yaw as it is in the file, 0 if there are none, and whether there are
-    quaternions. A path has two rows or more, and all of them are finite.
+    Returns the goals (frames,), as `read` does; their times (frames,) in seconds, or None; the names of columns that
+    are not read; the largest of roll, pitch and yaw as written in the file, 0 if there are none; and whether there are
+    quaternions. Times are in the column ``time`` of a .csv or in ``times`` (n,) of a .npz. A path has two rows or more,
+    and all of them are finite.
     """
     ignored: list[str] = []
     parts, place = _read_parts(path, _TIMED_PARTS, _TIMED_SHAPES, ignored)
