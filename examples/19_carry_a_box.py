@@ -19,7 +19,7 @@ def lead(box):
     return Goal(right, box @ right_grip, priority=1)
 
 
-# a few seeds, and of what they find the arms that are farthest from their limits
+# from a few seeds: the solution whose joints are farthest from their limits
 begin, seeds = Frame.at([0.5, 0, 0.25]), robot.random(60, seed=0)
 found = solve(robot, [hold, lead(begin)], seeds)
 room = np.minimum(found.q - robot.lower, robot.upper - found.q)

@@ -13,7 +13,7 @@ arm, link = models.panda(), "panda_hand_tcp"
 folder = Path(tempfile.mkdtemp())
 (folder / "episodes").mkdir()
 
-# two files with ten episodes each: smooth joint motion at 30 frames a second, and a column that is none of our business
+# two files with ten episodes each: smooth joint motion at 30 frames a second, and a column that the jobs do not use
 time = np.arange(200)[:, None] / 30
 rng = np.random.default_rng(0)
 for number in range(2):

@@ -20,7 +20,7 @@ for first in range(0, count, 1_000_000):
     goals = arm.frame(q, hand)  # a tensor (rows, 4, 4) on the same device, in float32 like q
     began = time.perf_counter()
     found = supple.solve(arm, Goal(hand, goals))
-    solved += int(found.arrived.sum())  # looking at a result waits for it
+    solved += int(found.arrived.sum())  # reading a result waits for the device
     seconds += time.perf_counter() - began
     away = (arm.frame(found.q, hand)[:, :3, 3] - goals[:, :3, 3]).norm(dim=-1)[found.arrived].max()
     worst = max(worst, float(away))
