@@ -47,16 +47,16 @@ SUPPLE_FN void add_link_gradient(const Problem &problem, const Preference &p, co
                                  Axis<double> *axes, double *preferred) {
   const int n = problem.n;
   const Frame<double> link = frame<double>(traverse_chain(p.chain, q, axes));
-  Vec<double> way = load3(p.wanted);
+  Vec<double> direction = load3(p.wanted);
   if (p.kind == prefer_point) {
-    way = way - link.p;
-    way = 1 / larger(p.width, root(dot(way, way))) * way;
+    direction = direction - link.p;
+    direction = 1 / larger(p.width, root(dot(direction, direction))) * direction;
   }
   for (int k = 0; k < 6 * n; ++k)
     J[k] = 0;
   geometric_jacobian(p.chain, axes, link.p, false, link.r, J);
   for (int k = 0; k < n; ++k)
-    preferred[k] += p.gain[k] * dot(way, Vec<double>{J[k], J[n + k], J[2 * n + k]});
+    preferred[k] += p.gain[k] * dot(direction, Vec<double>{J[k], J[n + k], J[2 * n + k]});
 }
 
 // Adds to `preferred` what the preferences ask at q: -z of the chapter [K5.27]. `evaluation`, `axes` (those

@@ -33,12 +33,12 @@ SUPPLE_FN Vec<double> base_point(const ChainJoint *joints, int count, Vec<double
 // path straight (Borcea and Streinu, Extremal Reaches in Polynomial Time, 2011). Its length is convex in the
 // points.
 struct ReachPath {
-  int count;                      // axes that are met
-  Axis<double> *axes;             // count, direction and a point of each
-  Vec<double> base, end;          // of the path
-  double *at;                     // count: where the path meets each axis, from its point
-  double *trial;                  // count
-  double *diagonal, *below, *way; // count: of Newton's step
+  int count;                       // axes that are met
+  Axis<double> *axes;              // count, direction and a point of each
+  Vec<double> base, end;           // of the path
+  double *at;                      // count: where the path meets each axis, from its point
+  double *trial;                   // count
+  double *diagonal, *below, *step; // count: of Newton's step
 };
 
 SUPPLE_FN Vec<double> point_on(const ReachPath &path, const double *at, int i) {
@@ -55,11 +55,11 @@ SUPPLE_FN double path_length(const ReachPath &path, const double *at, double rou
   return sum;
 }
 
-// Newton's step of path_length into `way`: a tridiagonal system. Returns the decrease of path_length that its
-// derivative predicts for this step.
+// Newton's step of path_length into `step`: a tridiagonal system. Returns the decrease of path_length that
+// its derivative predicts for this step.
 SUPPLE_FN double path_step(const ReachPath &path, double rounding) {
   for (int i = 0; i < path.count; ++i)
-    path.diagonal[i] = path.below[i] = path.way[i] = 0;
+    path.diagonal[i] = path.below[i] = path.step[i] = 0;
   for (int i = 0; i <= path.count; ++i) {
     const Vec<double> d = point_on(path, path.at, i) - point_on(path, path.at, i - 1);
     const double inverse = 1 / root(dot(d, d) + rounding * rounding);
@@ -69,11 +69,11 @@ SUPPLE_FN double path_step(const ReachPath &path, double rounding) {
     const double da = inverse * dot(d, a), db = inverse * dot(d, b);
     if (first) {
       path.diagonal[i - 1] += inverse * (1 - da * da);
-      path.way[i - 1] += da;
+      path.step[i - 1] += da;
     }
     if (second) {
       path.diagonal[i] += inverse * (1 - db * db);
-      path.way[i] -= db;
+      path.step[i] -= db;
     }
     if (first && second)
       path.below[i] = -inverse * (dot(a, b) - da * db);
@@ -81,20 +81,20 @@ SUPPLE_FN double path_step(const ReachPath &path, double rounding) {
   // parallel axes leave the system singular
   for (int i = 0; i < path.count; ++i)
     path.diagonal[i] = path.diagonal[i] * (1 + 1e-9) + 1e-300;
-  double gain = 0;
+  double decrease = 0;
   for (int i = 0; i < path.count; ++i)
-    path.trial[i] = path.way[i];
+    path.trial[i] = path.step[i];
   for (int i = 1; i < path.count; ++i) {
     const double part = path.below[i] / path.diagonal[i - 1];
     path.diagonal[i] = larger(path.diagonal[i] - part * path.below[i], 1e-15 * path.diagonal[i] + 1e-300);
-    path.way[i] -= part * path.way[i - 1];
+    path.step[i] -= part * path.step[i - 1];
   }
   for (int i = path.count - 1; i >= 0; --i) {
-    const double after = i + 1 < path.count ? path.below[i + 1] * path.way[i + 1] : 0;
-    path.way[i] = (path.way[i] - after) / path.diagonal[i];
-    gain += path.way[i] * path.trial[i];
+    const double after = i + 1 < path.count ? path.below[i + 1] * path.step[i + 1] : 0;
+    path.step[i] = (path.step[i] - after) / path.diagonal[i];
+    decrease += path.step[i] * path.trial[i];
   }
-  return gain;
+  return decrease;
 }
 
 // Minimises path_length by Newton's steps, each halved until the path is shorter.
@@ -102,13 +102,13 @@ SUPPLE_FN void shorten_path(const ReachPath &path, double rounding) {
   constexpr int most_steps = 40, most_halvings = 30;
   double length = path_length(path, path.at, rounding);
   for (int k = 0; k < most_steps; ++k) {
-    const double gain = path_step(path, rounding);
-    if (!(gain > 1e-16 * length))
+    const double decrease = path_step(path, rounding);
+    if (!(decrease > 1e-16 * length))
       return;
     double part = 1, shorter = length;
     for (int half = 0; half < most_halvings; ++half, part *= 0.5) {
       for (int i = 0; i < path.count; ++i)
-        path.trial[i] = path.at[i] + part * path.way[i];
+        path.trial[i] = path.at[i] + part * path.step[i];
       shorter = path_length(path, path.trial, rounding);
       if (shorter < length)
         break;
@@ -184,7 +184,7 @@ SUPPLE_FN double reach(const Chain &chain, const double *lower, const double *up
   path.trial = scratch + 2 * n;
   path.diagonal = scratch + 3 * n;
   path.below = scratch + 4 * n;
-  path.way = scratch + 5 * n;
+  path.step = scratch + 5 * n;
   int slide_count = 0;
   double travel = 0;
   for (int i = 0; i < n; ++i) {

@@ -35,10 +35,10 @@ SUPPLE_FN void lay_cubic(const Problem &problem, const Search &search, const Pat
     time += f > first ? time_to(path, f) : 0;
     const double s = time / duration, r = 1 - s;
     for (int l = 0; l < n; ++l) {
-      const double way = to[l] - from[l];
-      const double slope = before > 0 ? before * (from[l] - from[l - n]) : way,
-                   end_slope = after > 0 ? after * (to[l + n] - to[l]) : way;
-      const double x = from[l] + way * s * s * (3 - 2 * s) + r * s * (r * slope - s * end_slope);
+      const double change = to[l] - from[l];
+      const double slope = before > 0 ? before * (from[l] - from[l - n]) : change,
+                   end_slope = after > 0 ? after * (to[l + n] - to[l]) : change;
+      const double x = from[l] + change * s * s * (3 - 2 * s) + r * s * (r * slope - s * end_slope);
       const bool inner = f > first && f < last;
       moved[std::size_t(f) * n + l] =
           inner ? clip(x, lower_limit(problem, search, l, true), upper_limit(problem, search, l, true))

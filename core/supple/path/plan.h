@@ -43,7 +43,7 @@ SUPPLE_FN bool try_branches(const Problem &problem, const Search &search, const 
 // A ball joint rotated from `from` towards `to`, by at most `most` about each axis, within its limits. The
 // limits are not convex, and clamping may lengthen the rotation: it is then halved.
 SUPPLE_FN Vec<double> turned_towards(const Ball &ball, Vec<double> from, Vec<double> to, const double *most) {
-  const Vec<double> way = between(from, to);
+  const Vec<double> rotation = between(from, to);
   auto excess = [&](Vec<double> turn) {
     double part = 0;
     const double parts[3] = {std::fabs(turn.x), std::fabs(turn.y), std::fabs(turn.z)};
@@ -52,11 +52,11 @@ SUPPLE_FN Vec<double> turned_towards(const Ball &ball, Vec<double> from, Vec<dou
         part = larger(part, most[i] > 0 ? parts[i] / most[i] : unbounded);
     return part;
   };
-  const double over = excess(way);
+  const double over = excess(rotation);
   double share = over > 1 ? 1 / over : 1;
   for (int k = 0; k < PathConstants::ball_halvings; ++k, share *= 0.5) {
     const Vec<double> found =
-        clamp_ball(turned(from, share * way), load3(ball.axis), ball.swing, ball.low, ball.high);
+        clamp_ball(turned(from, share * rotation), load3(ball.axis), ball.swing, ball.low, ball.high);
     if (!(excess(between(from, found)) > 1 + PathConstants::rounding))
       return found;
   }

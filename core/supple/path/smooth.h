@@ -156,12 +156,12 @@ SUPPLE_FN void add_limits(const Problem &problem, const Search &search, int pref
                         : q[l] < middle - bound ? q[l] - middle + bound
                                                 : 0;
     const double all = preference == centred ? PathConstants::centring_weight : 0;
-    const double gain = over != 0 ? PathConstants::limit_weight : 0;
-    const double pull = (gain * over + all * (q[l] - middle)) / joint.weighted_size;
-    for (int i = 0; i < r && (gain > 0 || all > 0); ++i) {
+    const double weight = over != 0 ? PathConstants::limit_weight : 0;
+    const double pull = (weight * over + all * (q[l] - middle)) / joint.weighted_size;
+    for (int i = 0; i < r && (weight > 0 || all > 0); ++i) {
       right[i] -= N[l * r + i] * pull;
       for (int j = 0; j < r; ++j)
-        block[i * r + j] += (gain + all) * N[l * r + i] * N[l * r + j];
+        block[i * r + j] += (weight + all) * N[l * r + i] * N[l * r + j];
     }
   }
 }

@@ -199,24 +199,24 @@ SUPPLE_FLAT Vec<T> look_direction(Vec<T> to, RowVectors<T> &rows) {
 }
 
 // The shortest vector from the end effector to the sphere or cylinder of its goal or, with two rows, to its
-// line. At the centre any direction will do.
+// line; `offset` is the goal's position minus that of the end effector. At the centre any direction will do.
 template <class T>
-SUPPLE_FLAT Vec<T> radial_residual(const Target &target, Vec<T> way, RowVectors<T> &rows) {
+SUPPLE_FLAT Vec<T> radial_residual(const Target &target, Vec<T> offset, RowVectors<T> &rows) {
   const Vec<T> line = splat3<T>(target.line);
   const bool has_line = target.line[0] != 0 || target.line[1] != 0 || target.line[2] != 0;
   if (has_line) {
-    way = way - dot(line, way) * line;
+    offset = offset - dot(line, offset) * line;
     perpendicular(line, rows.radial[0], rows.radial[1]);
   } else {
     rows.radial[0] = rows.radial[1] = {splat<T>(1), splat<T>(0), splat<T>(0)};
   }
   rows.bend = splat<T>(0);
   if (target.component[1] == radial_2)
-    return way;
-  const T distance = root(dot(way, way));
+    return offset;
+  const T distance = root(dot(offset, offset));
   const Mask<T> apart = distance > splat<T>(PrecisionOf<T>::least_length);
   const T safe = select(apart, distance, splat<T>(1));
-  rows.radial[0] = select3<T>(apart, (splat<T>(1) / safe) * way, rows.radial[0]);
+  rows.radial[0] = select3<T>(apart, (splat<T>(1) / safe) * offset, rows.radial[0]);
   rows.bend = splat<T>(1) / larger(distance, splat<T>(0.1 * target.distance + 1e-6));
   return (distance - splat<T>(target.distance)) * rows.radial[0];
 }
@@ -226,9 +226,9 @@ SUPPLE_FLAT Vec<T> radial_residual(const Target &target, Vec<T> way, RowVectors<
 constexpr double pole_part = 0.05;
 
 // The angle about the line u from the shoulder S to the point H, from the elbow E to the pole P. With e, c
-// and h the ways from S to E, P and H, a vector x at right angles to u turns about it by (u x x / x.x) . (its
-// velocity), and a way w seen from the turning line moves by its velocity minus (w . u / |h|) times that of
-// h.
+// and h the vectors from S to E, P and H, a vector x at right angles to u turns about it by (u x x / x.x) .
+// (its velocity), and a vector w relative to the rotating line changes by its velocity minus (w . u / |h|)
+// times that of h.
 template <class T>
 SUPPLE_FN Residual<T> pole_residual(const Frame<T> &tip, Vec<T> pole) {
   const T zero = splat<T>(0), one = splat<T>(1), tiny = splat<T>(PrecisionOf<T>::least_square);
