@@ -88,3 +88,32 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         if not there.exists() or (anchor and anchor not in anchors(there)):
             lost.append(link)
     assert lost == []
+
+
+def test_the_design_page_names_every_header_of_the_core() -> None:
+    text = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    layout = text.split("## Layout")[1].split("### Core")[0]
+    tables = text.split("### Core")[1].split("### Binding")[0]
+    core = layout.split("core/supple/")[1].split("\nbind/")[0]
+    lists = dict(re.findall(r"^  (\w+)/ +(.+(?:\n {8,}.+)*)", core, re.MULTILINE))
+    folders = {folder.name: folder for folder in (ROOT / "core" / "supple").iterdir() if folder.is_dir()}
+    assert set(lists) == set(folders)
+    for name, folder in folders.items():
+        headers = {file.name for file in folder.glob("*.h")}
+        words = set(re.findall(r"\w+", lists[name]))
+        assert [header for header in sorted(headers) if header.removesuffix(".h") not in words] == [], name
+        shown = {header for header in headers if f"`{header}`" in tables}
+        assert sorted(headers - shown - {"types.h"}) == [], name
+
+
+def test_the_design_page_names_every_package_and_every_file_of_the_binding() -> None:
+    text = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    layout = text.split("## Layout")[1].split("### Core")[0]
+    source = ROOT / "src" / "supple"
+    packages = {path.name for path in source.iterdir() if (path / "__init__.py").exists()} | {"data"}
+    assert [name for name in sorted(packages) if f"{name}/" not in layout] == []
+    modules = {path.stem for path in source.glob("*.py")} - {"__init__", "__main__"}
+    assert [name for name in sorted(modules) if not re.search(rf"\b{name}\b", layout)] == []
+    binding = text.split("### Binding")[1].split("## Order")[0]
+    files = {path.stem for path in (ROOT / "bind").glob("*.*")}
+    assert [name for name in sorted(files) if not re.search(rf"`{name}(\.|`)", binding)] == []
