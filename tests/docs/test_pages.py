@@ -117,3 +117,16 @@ def test_the_design_page_names_every_package_and_every_file_of_the_binding() -> 
     binding = text.split("### Binding")[1].split("## Order")[0]
     files = {path.stem for path in (ROOT / "bind").glob("*.*")}
     assert [name for name in sorted(files) if not re.search(rf"`{name}(\.|`)", binding)] == []
+
+
+def test_the_page_of_the_command_line_names_every_option_of_every_command() -> None:
+    typer = pytest.importorskip("typer")
+    from supple.cli import app
+
+    text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
+    for name, command in typer.main.get_command(app).commands.items():
+        known = {each for option in command.params for each in option.opts if each.startswith("--")}
+        known -= {"--help", "--search"}  # the section "show" describes --search for all commands
+        named = set(re.findall(r"--[a-z][\w-]*", sections[name]))
+        assert sorted(known - named) == [], name
