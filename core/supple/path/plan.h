@@ -144,7 +144,7 @@ SUPPLE_FN int pass_unreachable(const Problem &problem, const Search &search, con
 }
 
 // Plans from the solution of a frame that is nearest to the joint values before it. Returns whether this
-// reaches the last frame without a reconfiguration. Steps may be too fast: more time mends that.
+// reaches the last frame without a reconfiguration. Steps may be too fast: they only need more time.
 template <class T, class Narrow>
 SUPPLE_FN bool try_near(const Problem &problem, const Search &search, const PathRequest &path,
                         const double *before, PlanScratch<T, Narrow> &scratch, Stage &stage) {
