@@ -140,8 +140,8 @@ def plan(
 ) -> tuple[Solution, Array, NDArray[np.bool_]]:
     """The solution of all frames (frames, paths...), their times and their jumps.
 
-    With ``retime``, exceeding a speed limit is not a jump. Paths that exceed one are planned again without speed
-    limits, and the plan that needs less time is taken.
+    With ``retime``, exceeding a speed limit is not a jump. If a path has a jump or must be stretched, all paths are
+    planned again without speed limits, and the better plan of each is taken; see `timing.least_stretched`.
     """
     frames, paths = shape[0], math.prod(shape[1:])
     order = np.arange(frames * paths).reshape(frames, paths).T.ravel()  # one path after another
