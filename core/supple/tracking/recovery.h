@@ -7,9 +7,11 @@
 //                  farther than Law::return_turn, and if the residual never grows by more than
 //                  Law::return_detour on the straight way of the joints; announced, and no faster than
 //                  Law::return_speed
-//   recover_free   it returns after Law::recovery_delay, as fast as the bounds allow, whatever the way
+//   recover_free   it returns after Law::recovery_delay, as fast as the bounds allow, whatever the way; it
+//                  searches on as long as the command rests
 #pragma once
 #include "supple/local/iterate.h"
+#include "supple/search/setup.h"
 #include "supple/tracking/rest.h"
 
 namespace supple {
@@ -23,10 +25,40 @@ struct RecoveryScratch {
   double *dq;        // n
 };
 
-// Takes one damped step of recovery_q towards the commands. The search starts at the anchor; after 20 steps
-// that do not reach the commands it starts again at rest, then at the anchor, in turns. The commands are
-// reached when the weighted error is below `tolerance`, which must allow for the motion of the commands in a
-// tick: recovery_q is one tick behind them.
+// s: rest of the command before a free recovery searches anywhere in the limits. It finds other branches,
+// which an operator who only pauses does not want.
+constexpr double wide_search_delay = 2;
+
+// The k-th of a sequence of joint values that fills the limits evenly, at most half a turn, or the reach of
+// the arm, from the anchor. Ball joints stay at the anchor: their limits are no box.
+SUPPLE_FN void even_start(const Tracking &t, int k, const double *anchor, double *q) {
+  const double x = roberts_root(t.problem.n);
+  for (int i = 0; i < t.problem.n; ++i) {
+    const double low = larger(t.bounds[i].lower * t.unit[i], anchor[i] - pi * t.unit[i]);
+    const double high = lesser(t.bounds[i].upper * t.unit[i], anchor[i] + pi * t.unit[i]);
+    q[i] = low + (high - low) * even_part(std::pow(x, -(i + 1)), k);
+  }
+  for (int b = 0; b < t.problem.ball_count; ++b)
+    store3(load3(anchor + t.problem.balls[b].index), q + t.problem.balls[b].index);
+}
+
+// Begins a search: at the anchor and at rest in turns. Where a command has rested for `wide_search_delay`, a
+// free recovery goes on anywhere in the limits.
+SUPPLE_FN void begin_search(const Tracking &t, const ArmMemory &memory) {
+  ArmScalars &scalars = *memory.scalars;
+  const double *start = scalars.recovery_from_rest ? memory.rest : memory.recovery_anchor;
+  if (t.recovery == recover_free && scalars.command_rest_time >= wide_search_delay)
+    even_start(t, scalars.recovery_searches, memory.recovery_anchor, memory.recovery_q);
+  else
+    std::memcpy(memory.recovery_q, start, t.problem.n * sizeof(double));
+  ++scalars.recovery_searches;
+  scalars.recovery = recovery_searching;
+  scalars.recovery_steps = 0;
+}
+
+// Takes one damped step of recovery_q towards the commands; after 20 steps that do not reach them the search
+// begins again elsewhere. The commands are reached when the weighted error is below `tolerance`, which must
+// allow for the motion of the commands in a tick: recovery_q is one tick behind them.
 SUPPLE_FN void search_recovery(const Tracking &t, const Command *commands, double tolerance,
                                const ArmMemory &memory, const RecoveryScratch &scratch) {
   const Problem &problem = t.problem;
@@ -34,14 +66,8 @@ SUPPLE_FN void search_recovery(const Tracking &t, const Command *commands, doubl
   ArmScalars &scalars = *memory.scalars;
   for (int k = 0; k < problem.target_count; ++k)
     std::memcpy(scratch.goals + 12 * k, commands[k].goal, sizeof commands[k].goal);
-  if (scalars.recovery == recovery_idle) {
-    ++scalars.recovery_searches;
-    const double *start = scalars.recovery_from_rest ? memory.rest : memory.recovery_anchor;
-    for (int i = 0; i < n; ++i)
-      memory.recovery_q[i] = start[i];
-    scalars.recovery = recovery_searching;
-    scalars.recovery_steps = 0;
-  }
+  if (scalars.recovery == recovery_idle)
+    begin_search(t, memory);
   for (int i = 0; i < n; ++i) {
     memory.recovery_previous_q[i] = memory.recovery_q[i];
     scratch.preferred[i] = 0;
@@ -104,7 +130,7 @@ SUPPLE_FN void update_free_recovery(const TickSetup<N, M> &setup, const Evaluati
                                     const RecoveryScratch &scratch) {
   ArmScalars &scalars = *memory.scalars;
   if (scalars.command_rest_time == 0)
-    scalars.recovery_count = 0;
+    scalars.recovery_count = scalars.recovery_searches = 0;
   if (summary.residual_norm < setup.law.following_error) {
     scalars.recovery_count += scalars.local_minimum_time >= setup.law.recovery_delay;
     scalars.recovery = recovery_idle;
