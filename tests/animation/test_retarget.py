@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from oracle_footsteps import placed as placed_by_reference
-from supple import BadInput, Goal, Motion, SuppleError, models
+from supple import BadInput, Goal, Motion, SuppleError, _core, models
 from supple.animate import (
     BodyMap,
     Retarget,
@@ -65,6 +65,43 @@ def test_legs_do_not_swivel_at_limits_of_ankles_or_stay_straight_where_feet_come
     assert found.depth < 5e-3
     assert found.past_limits < 1e-9
     assert found.speed <= 1 + 1e-6
+
+
+@pytest.mark.parametrize("seed", [3, 26])
+def test_a_pelvis_that_moves_back_for_one_ankle_leaves_the_other_foot_within_reach(seed):
+    clip = random_walk(seed)
+    retarget = Retarget(clip.linkage, HUMAN)
+    found = measured(retarget, clip, retarget.motion(clip).q)
+    assert found.slide < 3e-3
+    assert found.depth < 5e-3
+    assert found.speed <= 1 + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_pelvis_moves_back_no_farther_than_feet_on_the_ground_can_be_reached(seed):
+    rng = np.random.default_rng(seed)
+    n, thigh, shank, hip = 60, 0.43, 0.42, np.array([0.0, 0.09, 0.0])
+    longest = 0.97 * (thigh + shank)
+
+    def path(low, high):  # (n, 3), slow in time
+        return smoothed(rng.uniform(low, high, (n, 3)), 6.0)
+
+    pelvis = joined(exponential(path(-0.3, 0.3)), path([-0.1, -0.1, 0.75], [0.1, 0.1, 0.85]))
+    legs = []
+    for side in (1.0, -1.0):
+        feet = joined(np.tile(np.eye(3), (n, 1, 1)), path([-0.3, 0.09 * side, 0.08], [0.3, 0.09 * side, 0.08]))
+        states = np.zeros((n, 5))
+        states[:, 0], states[:, 3] = 0.01, rng.uniform(0, 0.4, n)  # off by 1 cm: ankles bend too little
+        flat = np.repeat(rng.random((n // 10, 1)) < 0.7, 10, axis=0) * np.ones((1, 3))
+        points = np.stack([hip * [1, side, 1], [0.0, 1.0, 0.0]])
+        legs.append((feet, flat.astype(float), states, np.ones((n, 1)), points))
+    shift = _core.lean(pelvis, pelvis, np.array([1.0, 0, 0]), thigh, shank, 6, False, *legs)
+    assert np.abs(shift).max() > 1e-3
+    for feet, flat, _, _, points in legs:
+        way = pelvis[:, :3, :3] @ points[0] + pelvis[:, :3, 3] - feet[:, :3, 3]
+        before, after = (np.linalg.norm(one, axis=-1) for one in (way, way + shift))
+        on = flat[:, 0] > 0
+        assert (after[on] <= np.maximum(before[on], longest) + 1e-9).all()
 
 
 def test_a_recorded_jump_stays_above_the_floor_and_stands_where_ankles_reach_their_limits():

@@ -98,21 +98,32 @@ SUPPLE_FN void bound_way(const Lean &lean, LeanScratch &scratch) {
     scratch.way[i] = lesser(scratch.way[i], most - scratch.most[i]);
 }
 
-// How far the pelvis moves back, so that flat feet need not yield: the shank leans less. `shift`: count.
+// How far a hip may move back, against `forward` of length 1, until the way from its foot is as long as
+// `reach`: the larger root w of |way - w forward| = reach. If no motion makes it so short, that to the
+// shortest.
+SUPPLE_FN double farthest_back(Vec<double> way, Vec<double> forward, double reach) {
+  const double ahead = dot(way, forward);
+  return ahead + root(larger(reach * reach - dot(way, way) + ahead * ahead, 0.0));
+}
+
+// How far the pelvis moves back, so that flat feet need not yield: the shank leans less. Feet that touch the
+// ground stay within reach. `shift`: count.
 SUPPLE_FN void lean_back(const Lean &lean, LeanScratch &scratch, Vec<double> *shift) {
   const double longest = lean.leg_length();
   for (long long i = 0; i < lean.count; ++i) {
     const Vec<double> gone = lean.pelvis[i].p - lean.asked[i].p;
     scratch.allowed[i] = larger(StanceConstants::farthest * longest - root(dot(gone, gone)), 0.0);
     scratch.needed[i] = 0;
+    const Vec<double> forward = forward_over_ground(lean, i);
     for (const LeaningLeg &leg : lean.legs) {
-      const double excess = leg.excess(i);
-      if (!(excess > 0))
-        continue;
       const Vec<double> way = lean.pelvis[i] * leg.hip - leg.feet[i].p;
-      if (root(dot(way, way)) >= StanceConstants::straight * longest)
+      const double reach = StanceConstants::straight * longest;
+      if (leg.touches(i))
+        scratch.allowed[i] = lesser(scratch.allowed[i], larger(farthest_back(way, forward, reach), 0.0));
+      const double excess = leg.excess(i);
+      if (!(excess > 0) || root(dot(way, way)) >= reach)
         continue;
-      const double ahead = std::atan2(dot(way, forward_over_ground(lean, i)), way.z);
+      const double ahead = std::atan2(dot(way, forward), way.z);
       const double less = larger(ahead - StanceConstants::beyond * excess, -1.0);
       scratch.needed[i] = larger(scratch.needed[i], way.z * (std::tan(ahead) - std::tan(less)));
     }
