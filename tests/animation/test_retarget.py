@@ -94,10 +94,10 @@ def test_a_pelvis_moves_back_no_farther_than_feet_on_the_ground_can_be_reached(s
         states[:, 0], states[:, 3] = 0.01, rng.uniform(0, 0.4, n)  # off by 1 cm: ankles bend too little
         flat = np.repeat(rng.random((n // 10, 1)) < 0.7, 10, axis=0) * np.ones((1, 3))
         points = np.stack([hip * [1, side, 1], [0.0, 1.0, 0.0]])
-        legs.append((feet, flat.astype(float), states, np.ones((n, 1)), points))
+        legs.append((feet, flat.astype(float), states, np.ones((n, 1)), points, 0.0))
     shift = _core.lean(pelvis, pelvis, np.array([1.0, 0, 0]), thigh, shank, 6, False, *legs)
     assert np.abs(shift).max() > 1e-3
-    for feet, flat, _, _, points in legs:
+    for feet, flat, _, _, points, _ in legs:
         way = pelvis[:, :3, :3] @ points[0] + pelvis[:, :3, 3] - feet[:, :3, 3]
         before, after = (np.linalg.norm(one, axis=-1) for one in (way, way + shift))
         on = flat[:, 0] > 0

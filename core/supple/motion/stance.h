@@ -47,15 +47,16 @@ struct LeaningLeg {
   const double *states = nullptr;      // count x foot_state_size
   const double *yielding = nullptr;    // count: whether the frame counts
   Vec<double> hip, left;               // in the axes of the pelvis and of the foot
+  double roll = 0;                     // the angle by which the foot rolls about its toe before the pelvis moves
 
   bool touches(long long i) const { return contacts[3 * i] != 0 || contacts[3 * i + 1] != 0; }
-  // the angle by which the toes of a flat foot point down, since its ankle cannot bend farther
+  // the angle by which the toes of a flat foot point down, since its ankle cannot bend farther, beyond `roll`
   double excess(long long i) const {
     const double *state = states + i * foot_state_size;
     const bool flat = contacts[3 * i] != 0 && contacts[3 * i + 1] != 0;
     if (!flat || yielding[i] == 0 || !(state[0] > StanceConstants::miss))
       return 0;
-    return larger(dot(load3(state + 2), left), 0.0);
+    return larger(dot(load3(state + 2), left) - roll, 0.0);
   }
 };
 

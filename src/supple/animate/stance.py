@@ -25,6 +25,7 @@ _SPREAD = 0.6  # of the time between them: standard deviation of the filter of w
 _BENT = 0.05  # rad: a knee begins so far from straight
 _FEW_STEPS = 6  # of a leg while the pelvis is still to move
 _STILL = 1e-6  # rad or m: a foot that rolls or shifts less stays where it is
+_ROLL_SLIDE = 1.5e-3  # m: a foot whose ankle cannot bend farther rolls about its toe until its heel is so far forward
 _LIFTS = 4  # most times that a swinging foot is lifted
 _LIFT = 0.03  # s: in which it is
 _OFF, _LOWEST, _TURN = 0, 1, slice(2, 5)
@@ -35,8 +36,9 @@ of heel and toe, in metres; the turn from what was asked, in radians."""
 class Stance:
     """The legs of a body for n frames of time.
 
-    Where an ankle cannot bend as far as a flat foot needs, the pelvis moves back and up, so that the shank leans less.
-    What is left, as in a foot that is on its toes, makes the foot roll about the point that touches the ground.
+    Where an ankle cannot bend as far as a flat foot needs, the foot rolls a little about its toe. Where that is not
+    enough, the pelvis moves back and up, so that the shank leans less. What is left, as in a foot that is on its toes,
+    makes the foot roll farther about the point that touches the ground.
     """
 
     def __init__(self, pair: Correspondence, limbs: Limbs, targets: PoseTargets, dt: float, width: float) -> None:
@@ -219,7 +221,9 @@ class Stance:
             hip = base[:3, :3].T @ (body.position(f"{side}_thigh") - base[:3, 3])
             left = body.rest[f"{side}_foot"][:3, :3].T @ body.upright[:, 1]
             flags = yielding[side].astype(float)[:, None]
-            legs.append((self.feet[side], self._contacts[side], states[side], flags, np.stack([hip, left])))
+            sole = float(np.linalg.norm(body.toe[side] - body.heel[side]))
+            roll = float(np.arccos(1 - min(_ROLL_SLIDE / max(sole, 1e-9), 1.0)))
+            legs.append((self.feet[side], self._contacts[side], states[side], flags, np.stack([hip, left]), roll))
         forward = base[:3, :3].T @ body.upright[:, 0]
         sizes = body.length("thigh", "shank"), body.length("shank", "foot")
         return _core.lean(self.pelvis, self.targets.pelvis, forward, *sizes, max(1, int(_SHIFT / self.dt)), up, *legs)
