@@ -227,7 +227,7 @@ struct LegArrays {
   LeaningLeg leg;
   LegArrays(nb::tuple given, npy_intp n) {
     if (nb::len(given) != 6)
-      bad_input("a leg must be (feet, contacts, states, yielding, points, roll)");
+      bad_input("a leg must be (feet, contacts, states, yielding, points, (roll, arm))");
     feet = frames_of(same_rows(given[0], "feet", n, 4, 4));
     const Rows contacts = same_rows(given[1], "contacts", n, 3);
     const Rows states = same_rows(given[2], "states", n, foot_state_size);
@@ -237,11 +237,11 @@ struct LegArrays {
     owners[0] = contacts.owner;
     owners[1] = states.owner;
     owners[2] = yielding.owner;
-    const double roll = PyFloat_AsDouble(nb::object(given[5]).ptr());
-    if (PyErr_Occurred())
-      throw nb::python_error();
-    leg = {feet.data(),        contacts.data,          states.data, yielding.data,
-           load3(points.data), load3(points.data + 3), roll};
+    const Rows roll(given[5], "roll", 2);
+    if (roll.n != 1)
+      bad_input("roll must have the shape (2,), not " + shape_text(roll.array));
+    leg = {feet.data(),        contacts.data,          states.data,  yielding.data,
+           load3(points.data), load3(points.data + 3), roll.data[0], roll.data[1]};
   }
 };
 
@@ -409,10 +409,10 @@ void bind_motion(nb::module_ &m) {
         "places, the height of the lower one, and the rotation vector from what was asked.");
   m.def("lean", lean,
         nb::sig("def lean(pelvis: " ARRAY ", asked: " ARRAY ", forward: " ARRAY
-                ", thigh: float, shank: float, window: int, up: bool, left: tuple[typing.Any, ...], "
-                "right: tuple[typing.Any, ...]) -> " ARRAY),
-        "How far (n, 3) the pelvis moves back, or up, so that flat feet need not yield by more than an angle, "
-        "the last value of each leg.");
+                ", thigh: float, shank: float, window: int, up: bool, left: tuple[" ARRAY
+                ", ...], right: tuple[" ARRAY ", ...]) -> " ARRAY),
+        "How far (n, 3) the pelvis moves back, or up, so that flat feet need not yield by more than they "
+        "roll.");
   m.def("pose_columns", pose_columns,
         nb::sig("def pose_columns(frames: " ARRAY ", points: list[int], turns: list[int]) -> " ARRAY),
         "Positions of some links and quaternions of others, side by side (n, 3 points + 4 turns), for frames "

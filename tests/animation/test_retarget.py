@@ -94,7 +94,7 @@ def test_a_pelvis_moves_back_no_farther_than_feet_on_the_ground_can_be_reached(s
         states[:, 0], states[:, 3] = 0.01, rng.uniform(0, 0.4, n)  # off by 1 cm: ankles bend too little
         flat = np.repeat(rng.random((n // 10, 1)) < 0.7, 10, axis=0) * np.ones((1, 3))
         points = np.stack([hip * [1, side, 1], [0.0, 1.0, 0.0]])
-        legs.append((feet, flat.astype(float), states, np.ones((n, 1)), points, 0.0))
+        legs.append((feet, flat.astype(float), states, np.ones((n, 1)), points, np.array([0.0, 0.15])))
     shift = _core.lean(pelvis, pelvis, np.array([1.0, 0, 0]), thigh, shank, 6, False, *legs)
     assert np.abs(shift).max() > 1e-3
     for feet, flat, _, _, points, _ in legs:

@@ -222,7 +222,8 @@ class Stance:
             left = body.rest[f"{side}_foot"][:3, :3].T @ body.upright[:, 1]
             flags = yielding[side].astype(float)[:, None]
             sole = float(np.linalg.norm(body.toe[side] - body.heel[side]))
-            roll = float(np.arccos(1 - min(_ROLL_SLIDE / max(sole, 1e-9), 1.0)))
+            ahead = body.rest[f"{side}_foot"][:3, :3].T @ body.upright[:, 0]
+            roll = np.array([np.arccos(1 - min(_ROLL_SLIDE / max(sole, 1e-9), 1.0)), body.toe[side] @ ahead])
             legs.append((self.feet[side], self._contacts[side], states[side], flags, np.stack([hip, left]), roll))
         forward = base[:3, :3].T @ body.upright[:, 0]
         sizes = body.length("thigh", "shank"), body.length("shank", "foot")
