@@ -81,7 +81,7 @@ def test_a_pelvis_that_moves_back_for_one_ankle_leaves_the_other_foot_within_rea
 def test_a_pelvis_moves_back_no_farther_than_feet_on_the_ground_can_be_reached(seed):
     rng = np.random.default_rng(seed)
     n, thigh, shank, hip = 60, 0.43, 0.42, np.array([0.0, 0.09, 0.0])
-    longest = 0.97 * (thigh + shank)
+    longest = 0.99 * (thigh + shank)
 
     def path(low, high):  # (n, 3), slow in time
         return smoothed(rng.uniform(low, high, (n, 3)), 6.0)
@@ -102,6 +102,19 @@ def test_a_pelvis_moves_back_no_farther_than_feet_on_the_ground_can_be_reached(s
         before, after = (np.linalg.norm(one, axis=-1) for one in (way, way + shift))
         on = flat[:, 0] > 0
         assert (after[on] <= np.maximum(before[on], longest) + 1e-9).all()
+
+
+@pytest.mark.parametrize(("excess", "moves"), [(0.02, False), (0.2, True)])
+def test_a_pelvis_stays_where_a_small_roll_of_a_foot_is_enough(excess, moves):
+    n, points = 30, np.array([[0.0, 0.09, 0.0], [0.0, 1.0, 0.0]])
+    pelvis = joined(np.tile(np.eye(3), (n, 1, 1)), np.tile([0.0, 0.0, 0.85], (n, 1)))
+    feet = joined(np.tile(np.eye(3), (n, 1, 1)), np.tile([-0.1, 0.09, 0.08], (n, 1)))
+    states = np.zeros((n, 5))
+    states[:, 0], states[:, 3] = 0.01, excess  # the foot is 1 cm off: its ankle bends too little by this angle
+    leg = (feet, np.ones((n, 3)), states, np.ones((n, 1)), points, np.array([0.09, 0.15]))
+    for up in (False, True):
+        shift = _core.lean(pelvis, pelvis, np.array([1.0, 0, 0]), 0.43, 0.42, 6, up, leg, leg)
+        assert (np.abs(shift).max() > 1e-3) == moves
 
 
 def test_a_recorded_jump_stays_above_the_floor_and_stands_where_ankles_reach_their_limits():

@@ -8,7 +8,7 @@ inline namespace SUPPLE_ISA {
 
 struct StanceConstants {
   static constexpr double miss = 5e-4;     // m: a point that touches the ground may be so far from its place
-  static constexpr double straight = 0.97; // of the length of a leg: straighter ones do not move the pelvis
+  static constexpr double straight = 0.99; // of the length of a leg: straighter ones do not move the pelvis
   static constexpr double farthest = 0.2;  // of the length of a leg: most that the pelvis moves back
   static constexpr double beyond = 1.1;    // times the excess of an angle is made up for
 };
