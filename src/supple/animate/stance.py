@@ -19,7 +19,6 @@ from supple.frame import Array, Frame
 _ROLLS = 3  # most times that a foot rolls
 _SHIFT = 0.12  # s: in which the pelvis moves
 _MISS = 5e-4  # m: a point of a foot that touches the ground may be so far from its place
-_FAR_MISS = 2.5e-3  # m: the same, of a foot that has rolled as few frames need
 _FEW_FRAMES = 1 / 30  # s: between the frames that are solved first
 _SPREAD = 0.6  # of the time between them: standard deviation of the filter of what is between
 _BENT = 0.05  # rad: a knee begins so far from straight
@@ -62,7 +61,8 @@ class Stance:
         if all(self.limbs.legs[side].all_arrived or self._is_placed(side) for side in SIDES):
             return
         self.has_moved = True
-        self._lean(_MISS if not leaned else _FAR_MISS)
+        if not leaned:
+            self._lean(_MISS)
         for side in SIDES:
             for _ in range(_ROLLS - leaned):
                 states = self._states(side)
@@ -175,7 +175,7 @@ class Stance:
         before = self._solved.get(side)
         if before is None:
             self._solved[side] = wanted
-            self.q[side] = limb.solve(wanted, self.q[side], True)
+            self.q[side] = limb.solve(wanted, self.q[side], False)
             return
         size = wanted.shape[1] * wanted.shape[2]
         changed = _core.rows_differ(wanted.reshape(-1, size), before.reshape(-1, size), 1e-6)
