@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from oracle_footsteps import placed as placed_by_reference
-from supple import BadInput, Goal, Motion, SuppleError, _core, models
+from supple import BadInput, Frame, Goal, Motion, SuppleError, _core, models
 from supple.animate import (
     BodyMap,
     Retarget,
@@ -23,7 +23,7 @@ from supple.animate import (
     timeline_file,
 )
 from supple.animate.body_names import matched
-from supple.animate.footsteps import Contacts, exponential, placed
+from supple.animate.footsteps import Contacts, exponential, ground_height, placed
 from supple.animate.rows import joined
 from supple.animate.smoothing import raised, smoothed, within_speeds
 
@@ -393,6 +393,27 @@ def test_speeds_are_kept_from_row_to_row(seed):
     out = within_speeds(HUMAN, q, 1 / 120)
     assert (np.abs(HUMAN.difference(out[:-1], out[1:])) * 120 <= HUMAN.speed * (1 + 1e-6)).mean() > 0.999
     assert HUMAN.inside(out, 1e-9).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_continued_rotation_vectors_are_the_same_rotations_and_do_not_jump(seed):
+    rng = np.random.default_rng(seed)
+    axes = smoothed(rng.normal(0, 1.0, (400, 3)), 15.0)
+    angles = np.pi + 1.5 * np.sin(np.linspace(-1.5, 12.0, 400))  # from less than a half turn to more and back
+    path = angles[:, None] * axes / np.linalg.norm(axes, axis=1, keepdims=True)
+    vectors = Frame.at([0, 0, 0], exponential(path)).to_rotvec()
+    assert np.linalg.norm(np.diff(vectors, axis=0), axis=1).max() > np.pi  # they jump
+    rows = np.concatenate([rng.random((400, 1)), vectors, rng.random((400, 2))], axis=1)
+    found = _core.continued(rows, [1])
+    assert (found[:, [0, 4, 5]] == rows[:, [0, 4, 5]]).all()
+    assert np.abs(found[:, 1:4] - path).max() < 1e-6
+
+
+def test_the_height_of_the_ground_is_a_percentile():
+    rng = np.random.default_rng(0)
+    for count in (1, 2, 3, 20, 21, 22, 500):
+        heights = rng.random((count, 4))
+        assert abs(ground_height(heights) - np.percentile(heights.min(axis=-1), 5)) < 1e-12
 
 
 def swinging_arms(elbow):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from supple import _core
+from supple._motion.interpolation import ball_columns
 from supple._solve import search
 from supple._solve.tolerance import Tolerance
 from supple.animate.body import SIDES, Body
@@ -61,11 +62,20 @@ class Limb:
         self.all_arrived = False
         """Whether all frames of the last `solve` met their goals."""
         self.goals = goals(self.linkage.dof)
+        self._balls: list[int] = ball_columns(self.linkage)[:, 0].tolist()  # where rotation vectors begin
         self._solver = Solver(tolerance=_TOLERANCE)
 
     @cached_property
     def _search(self) -> _core.SearchSolver:
         return search.compiled(self.linkage, self.goals, self._solver)
+
+    def continued(self, q: Array) -> Array:
+        """The limb's joint values (n, dof) with rotation vectors that go on beyond a half turn.
+
+        One of almost a half turn may be followed by one of almost a half turn the other way: they are near as
+        rotations, but not as numbers.
+        """
+        return _core.continued(np.ascontiguousarray(q), self._balls)
 
     def solve(self, goals: Array, start: Array, chained: bool, max_steps: int = _STEPS) -> Array:
         """Joint values (n, dof) of the limb from ``start`` (n, dof), in at most ``max_steps`` steps.
@@ -78,11 +88,19 @@ class Limb:
         if chained:
             q, arrived = self._search.descend(goals, np.ascontiguousarray(start), _PULL, max_steps)
         else:  # neighbours are alike: each run of rows that is solved together has some of all kinds
-            order = np.argsort(np.arange(len(start)) % _RUNS, kind="stable")
+            order = _mixed_order(len(start))
             q = np.empty_like(start)
             q[order], arrived = self._search.descend(goals[order], start[order], -1.0, max_steps)
         self.all_arrived = bool(arrived.all())
         return q
+
+
+@lru_cache(maxsize=64)
+def _mixed_order(count: int) -> Any:
+    """Places (count,) of rows, first each `_RUNS`-th of them, then each after those, and so on."""
+    order = np.argsort(np.arange(count) % _RUNS, kind="stable")
+    order.flags.writeable = False
+    return order
 
 
 class Limbs:

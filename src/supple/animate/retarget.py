@@ -123,8 +123,9 @@ class Retarget:
         with Progress("retargeting", _ALL, shown=progress is not False, anywhere=progress is True) as bar:
             targets = pose_targets(self._pair, clip.q, dt, self._smooth / dt)
             bar.step(_TARGETS)
-            q = self._solve(targets, dt, bar)
-        return Motion(self.target, times, q)
+            q, steps = self._solve(targets, dt, bar)
+        speeds = steps / np.diff(times)[:, None]
+        return Motion._of(self.target, times, q, speeds, speeds)
 
     def stream(self, rate: float, *, ground: float = 0.0) -> RetargetStream:
         """A target that follows frame by frame, for clips that are not known before they come.
@@ -148,8 +149,8 @@ class Retarget:
 
     # -- the pose of the target -----------------------------------------------------------------------------------
 
-    def _solve(self, targets: PoseTargets, dt: float, bar: Progress) -> Array:
-        """Joint values (n, dof) of the target."""
+    def _solve(self, targets: PoseTargets, dt: float, bar: Progress) -> tuple[Array, Array]:
+        """Joint values (n, dof) of the target, and their differences from frame to frame (n - 1, dof)."""
         limbs = self._limbs
         q = np.tile(self.target.rest, (len(targets.pelvis), 1))
         turn = targets.pelvis[:, :3, :3]
@@ -169,8 +170,12 @@ class Retarget:
             contacts = targets.contacts[side]
             fixed[:, limbs.legs[side].columns] = (contacts.heel | contacts.toe)[:, None]
         q = self.target.clamp(q)
-        slow = within_speeds(self.target, q, dt, fixed)
-        return slow if slow is q else self._above_ground(slow, dt)
+        steps = self.target.difference(q[:-1], q[1:])
+        slow = within_speeds(self.target, q, dt, fixed, steps=steps)
+        if slow is q:
+            return q, steps
+        slow = self._above_ground(slow, dt)
+        return slow, self.target.difference(slow[:-1], slow[1:])
 
     def _above_ground(self, q: Array, dt: float) -> Array:
         """Joint values (n, dof) with the root lifted where feet that were slowed are below the ground."""
@@ -220,20 +225,18 @@ class Retarget:
     def _smoothed(self, q: Array, limb: Limb, width: float, most: Array | None = None) -> None:
         """Filters the values of one limb in time: where limits stop it, its speed changes at once.
 
-        They may leave their limits.
+        They may leave their limits. Rotation vectors that are near each other are filtered as numbers.
 
         ``width`` is the standard deviation of the filter, in frames; ``most`` (n,): how far it may move all joints.
         """
         if width == 0 or not limb.linkage.dof:
             return
-        part = q[:, limb.columns]
-        steps = limb.linkage.difference(part[:-1], part[1:])
-        changes = np.concatenate([np.zeros((1, part.shape[1])), np.cumsum(steps, axis=0)])
-        moved = smoothed(changes, width) - changes
+        part = limb.continued(q[:, limb.columns])
+        moved = smoothed(part, width) - part
         if most is not None:
             share = np.minimum(1.0, most / np.maximum(np.abs(moved).sum(axis=1), 1e-12))
             moved *= (1 - raised(1 - share, int(np.ceil(6 * width))))[:, None]
-        q[:, limb.columns] = limb.linkage.integrate(part, moved)
+        q[:, limb.columns] = part + moved
 
     def _bend_toes(self, q: Array, side: str, feet: Array, dt: float) -> None:
         """Turns a toe joint of one axis so that the toes lie on the ground while the ball of the foot is on it."""
@@ -245,8 +248,9 @@ class Retarget:
         column = self.target._sources[joint.name].first
         back = body.rest[f"{side}_foot"][:3, :3].T
         axis, forward = back @ body.rest[f"{side}_toes"][:3, :3] @ np.array(joint.axis), back @ body.upright[:, 0]
-        down, across = (feet[:, 2, :3] @ vector for vector in (forward, np.cross(axis, forward)))
-        height = feet[:, 2, :3] @ body.toe[side] + feet[:, 2, 3]
+        ways = np.stack([forward, np.cross(axis, forward), body.toe[side]], axis=-1)
+        down, across, toe = (feet[:, 2, :3] @ ways).T
+        height = toe + feet[:, 2, 3]
         part = np.clip(1 - height / _TOE_FADE, 0.0, 1.0)
         bend = part * part * (3 - 2 * part) * np.arctan2(-down, across)
         q[:, column] += smoothed(bend[:, None], _TOE_WIDTHS * self._smooth / dt)[:, 0]

@@ -125,8 +125,9 @@ class Stance:
         first = np.minimum(np.searchsorted(rows, frames, side="right") - 1, len(rows) - 2)
         share = ((frames - rows[first]) / (rows[first + 1] - rows[first]))[:, None]
         for side in SIDES:
-            limb, q = self.limbs.legs[side], few.q[side]
-            start = limb.linkage.integrate(q[first], share * limb.linkage.difference(q[first], q[first + 1]))
+            limb = self.limbs.legs[side]
+            near = limb.continued(few.q[side])
+            start = near[first] + share * (near[first + 1] - near[first])
             wanted = self.limbs.leg_goals(side, self.feet[side], self.targets.knees[side], self.pelvis)
             self._solved[side], self.q[side] = wanted, limb.solve(wanted, self._bent(side, start), False)
 
