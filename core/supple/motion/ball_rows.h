@@ -66,11 +66,14 @@ SUPPLE_FN bool draw_row(const SlowBall &motion, long long row, long long anchor)
 // Clamped rows may be too far again: a few rounds. `fast`: count.
 SUPPLE_FN void slow_ball_rows(const SlowBall &motion, bool *fast) {
   constexpr int rounds = 4;
+  const double least = lesser(motion.limit[0], lesser(motion.limit[1], motion.limit[2]));
   for (int round = 0; round < rounds; ++round) {
     bool any_fast = false;
     for (long long i = 0; i + 1 < motion.count; ++i) {
-      const Vec<double> turn = between(load3(motion.rows + 3 * i), load3(motion.rows + 3 * i + 3));
-      fast[i] = turn_part(motion, turn) > 1;
+      const Vec<double> from = load3(motion.rows + 3 * i), to = load3(motion.rows + 3 * i + 3);
+      // two rotations are no farther apart than their rotation vectors
+      const Vec<double> way = to - from;
+      fast[i] = dot(way, way) > least * least && turn_part(motion, between(from, to)) > 1;
       any_fast = any_fast || fast[i];
     }
     if (!any_fast)

@@ -12,7 +12,7 @@ from supple.animate.body import SIDES, Body
 from supple.animate.body_map import BodyMap
 from supple.animate.footsteps import Contacts
 from supple.animate.frame_count import check_memory
-from supple.animate.limbs import Limb, Limbs, floating, root_values
+from supple.animate.limbs import Limb, Limbs, Root, floating
 from supple.animate.pose_targets import Correspondence, PoseTargets, pose_targets
 from supple.animate.smoothing import raised, smoothed, within_speeds
 from supple.animate.stance import Stance
@@ -86,12 +86,14 @@ class Retarget:
                 raise BadInput(f"{name} must be a BodyMap, got {_check.short(given)}")
         rest = None if source_rest is None else source.clamp(_check.vector(source_rest, source.dof, "source_rest"))
         self.source = source
-        self.target, self._root = floating(target)
+        self.target, root = floating(target)
         self.source_map = BodyMap.of(source) if source_map is None else source_map
         self.target_map = BodyMap.of(target) if target_map is None else target_map
         self._body = Body.of(self.target, self.target_map)
         self._pair = Correspondence.of(Body.of(source, self.source_map, rest), self._body, scale)
         self._limbs = Limbs(self._body)
+        self._root = Root(self.target, root, self._body.links["pelvis"])
+        self._toes = {side: self._toe_joint(side) for side in SIDES}
         self._smooth = float(smooth)
 
     def __repr__(self) -> str:
@@ -186,10 +188,9 @@ class Retarget:
                 below = np.maximum(below, -foot.apply(point)[:, 2])
         if below.max() < _DEEPEST:
             return q
-        joint = self.target.joint(self._root)
-        axes = (self.target.frame(self.target.rest, joint.parent) @ joint.location).rotation
-        first = self.target._sources[self._root].first
-        q[:, first : first + 3] += raised(np.maximum(below - _DEEPEST, 0.0), max(1, int(_LIFT / dt)))[:, None] * axes[2]
+        first = self._root.columns.start
+        lift = raised(np.maximum(below - _DEEPEST, 0.0), max(1, int(_LIFT / dt)))
+        q[:, first : first + 3] += lift[:, None] * self._root.up
         return q
 
     def _turn(self, q: Array, limb: Limb, base: Array, wanted: Array, dt: float) -> None:
@@ -210,9 +211,7 @@ class Retarget:
         """Solves the legs, and sets the root and the toes."""
         stance = Stance(self._pair, self._limbs, targets, dt, 0.5 * self._smooth / dt)
         stance.solve()
-        first = self.target._sources[self._root].first
-        link = self._body.links["pelvis"]
-        q[:, first : first + 6] = root_values(self.target, self._root, link, stance.pelvis)
+        q[:, self._root.columns] = self._root.values(stance.pelvis)
         for side in SIDES:
             leg = self._limbs.legs[side]
             q[:, leg.columns] = stance.q[side]
@@ -240,20 +239,28 @@ class Retarget:
 
     def _bend_toes(self, q: Array, side: str, feet: Array, dt: float) -> None:
         """Turns a toe joint of one axis so that the toes lie on the ground while the ball of the foot is on it."""
-        body = self._body
-        link = body.links.get(f"{side}_toes")
-        joint = next((j for j in self.target.joints if j.child == link and j.dof == 1 and j.mimic is None), None)
-        if joint is None:
+        if self._toes[side] is None:
             return
-        column = self.target._sources[joint.name].first
-        back = body.rest[f"{side}_foot"][:3, :3].T
-        axis, forward = back @ body.rest[f"{side}_toes"][:3, :3] @ np.array(joint.axis), back @ body.upright[:, 0]
-        ways = np.stack([forward, np.cross(axis, forward), body.toe[side]], axis=-1)
+        column, ways = self._toes[side]
         down, across, toe = (feet[:, 2, :3] @ ways).T
         height = toe + feet[:, 2, 3]
         part = np.clip(1 - height / _TOE_FADE, 0.0, 1.0)
         bend = part * part * (3 - 2 * part) * np.arctan2(-down, across)
         q[:, column] += smoothed(bend[:, None], _TOE_WIDTHS * self._smooth / dt)[:, 0]
+
+    def _toe_joint(self, side: str) -> tuple[int, Array] | None:
+        """The column of a toe joint of one axis, and as columns (3, 3), in the axes of the foot: forward, the way in
+        which its toes turn, and the toe's point.
+        """
+        body = self._body
+        link = body.links.get(f"{side}_toes")
+        joint = next((j for j in self.target.joints if j.child == link and j.dof == 1 and j.mimic is None), None)
+        if joint is None:
+            return None
+        back = body.rest[f"{side}_foot"][:3, :3].T
+        axis, forward = back @ body.rest[f"{side}_toes"][:3, :3] @ np.array(joint.axis), back @ body.upright[:, 0]
+        ways = np.stack([forward, np.cross(axis, forward), body.toe[side]], axis=-1)
+        return self.target._sources[joint.name].first, ways
 
 
 def evenly_timed(clip: Motion) -> Motion:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,6 @@ _SPREAD = 0.6  # of the time between them: standard deviation of the filter of w
 _BENT = 0.05  # rad: a knee begins so far from straight
 _FEW_STEPS = 6  # of a leg while the pelvis is still to move
 _STILL = 1e-6  # rad or m: a foot that rolls or shifts less stays where it is
-_ROLL_SLIDE = 8e-4  # m: a foot whose ankle cannot bend farther rolls about its toe until its heel is so far forward
 _LIFTS = 4  # most times that a swinging foot is lifted
 _LIFT = 0.03  # s: in which it is
 _OFF, _LOWEST, _TURN = 0, 1, slice(2, 5)
@@ -104,17 +104,23 @@ class Stance:
         """Solves the legs of all frames: pelvis and feet move as in few frames, and joints start from theirs."""
         count = len(self.pelvis)
         rows, frames = _few_rows(count, every), np.arange(count)
+        first = np.minimum(np.searchsorted(rows, frames, side="right") - 1, len(rows) - 2)
+        share = ((frames - rows[first]) / (rows[first + 1] - rows[first]))[:, None]
 
-        def spread(values: Array) -> Array:
-            """Values (n, 3) between those of the few frames, smooth in time."""
-            columns = [np.interp(frames, rows, column) for column in values.T]
-            return smoothed(np.stack(columns, axis=-1), _SPREAD * every)
+        def between(values: Array) -> Array:
+            """Values (n, k) between those of the few frames."""
+            return values[first] + share * (values[first + 1] - values[first])
 
         if few.has_moved:
-            shift = spread((few.pelvis - few.targets.pelvis)[:, :3, 3])
+            ways = [(few.pelvis - few.targets.pelvis)[:, :3, 3]]
             for side in SIDES:
                 back = np.swapaxes(few.targets.feet[side][:, :3, :3], -1, -2)
-                turns = spread(Frame.at([0, 0, 0], back @ few.feet[side][:, :3, :3]).to_rotvec())
+                turn = joined(back @ few.feet[side][:, :3, :3], ways[0])
+                ways.append(Frame._trusted(turn).to_rotvec())
+            spread = smoothed(between(np.concatenate(ways, axis=1)), _SPREAD * every)
+            shift = spread[:, :3]
+            for i, side in enumerate(SIDES):
+                turns = spread[:, 3 * i + 3 : 3 * i + 6]
                 moved = self.feet[side].copy()
                 moved[:, :3, :3] = moved[:, :3, :3] @ exponential(turns)
                 moved[:, :3, 3] += shift
@@ -122,12 +128,9 @@ class Stance:
             pelvis = self.pelvis.copy()
             pelvis[:, :3, 3] += shift
             self.pelvis = within_reach(self.pair.target, pelvis, self.feet, self.dt)
-        first = np.minimum(np.searchsorted(rows, frames, side="right") - 1, len(rows) - 2)
-        share = ((frames - rows[first]) / (rows[first + 1] - rows[first]))[:, None]
         for side in SIDES:
             limb = self.limbs.legs[side]
-            near = limb.continued(few.q[side])
-            start = near[first] + share * (near[first + 1] - near[first])
+            start = between(limb.continued(few.q[side]))
             wanted = self.limbs.leg_goals(side, self.feet[side], self.targets.knees[side], self.pelvis)
             self._solved[side], self.q[side] = wanted, limb.solve(wanted, self._bent(side, start), False)
 
@@ -190,13 +193,10 @@ class Stance:
 
     def _bent(self, side: str, start: Array) -> Array:
         """Joint values of a leg (n, dof) with a knee that is not straight: a descent does not leave its limit."""
-        leg, shank = self.limbs.legs[side].linkage, self.pair.target.links[f"{side}_shank"]
-        knee = next((j for j in leg.joints if j.child == shank and j.dof == 1 and j.mimic is None), None)
-        if knee is None:
-            return start
-        column = leg._sources[knee.name].first
+        shape = self.limbs.leg_shapes[side]
         bent: Array = np.array(start)
-        bent[:, column] = np.maximum(bent[:, column], knee.lower[0] + _BENT)
+        if shape.knee is not None:
+            bent[:, shape.knee] = np.maximum(bent[:, shape.knee], shape.straight + _BENT)
         return bent
 
     def _is_placed(self, side: str) -> bool:
@@ -219,13 +219,8 @@ class Stance:
         body, base = self.pair.target, self.pair.target.rest["pelvis"]
         legs = []
         for side in SIDES:
-            hip = base[:3, :3].T @ (body.position(f"{side}_thigh") - base[:3, 3])
-            left = body.rest[f"{side}_foot"][:3, :3].T @ body.upright[:, 1]
-            flags = yielding[side].astype(float)[:, None]
-            sole = float(np.linalg.norm(body.toe[side] - body.heel[side]))
-            ahead = body.rest[f"{side}_foot"][:3, :3].T @ body.upright[:, 0]
-            roll = np.array([np.arccos(1 - min(_ROLL_SLIDE / max(sole, 1e-9), 1.0)), body.toe[side] @ ahead])
-            legs.append((self.feet[side], self._contacts[side], states[side], flags, np.stack([hip, left]), roll))
+            shape, flags = self.limbs.leg_shapes[side], yielding[side].astype(float)[:, None]
+            legs.append((self.feet[side], self._contacts[side], states[side], flags, shape.points, shape.roll))
         forward = base[:3, :3].T @ body.upright[:, 0]
         sizes = body.length("thigh", "shank"), body.length("shank", "foot")
         return _core.lean(self.pelvis, self.targets.pelvis, forward, *sizes, max(1, int(_SHIFT / self.dt)), up, *legs)
@@ -245,6 +240,7 @@ class Stance:
         self.feet[side] = placed(frames, contacts, body.heel[side], body.toe[side], self.dt)
 
 
+@lru_cache(maxsize=16)
 def _few_rows(count: int, every: int) -> Any:
     """The first frame, the last, and one in about every so many between."""
     return np.linspace(0, count - 1, (count - 1) // every + 1).round().astype(int)

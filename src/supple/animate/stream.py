@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from supple import _check
 from supple.animate.body import SIDES
 from supple.animate.footsteps import CONTACT_HEIGHT, CONTACT_SPEED
-from supple.animate.limbs import root_values
 from supple.animate.pose_targets import hip_position
 from supple.errors import BadInput
 from supple.frame import Array, Frame
@@ -70,11 +69,10 @@ class RetargetStream:
         retarget = self._retarget
         target, root = retarget.target, retarget._root
         q = np.array(target.rest)
-        first = target._sources[root].first
         pelvis = goals[0]
         whole = np.eye(4)[None].copy()
         whole[0, :3, :3], whole[0, :3, 3] = pelvis.orientation, pelvis.position
-        q[first : first + 6] = root_values(target, root, pelvis.link, whole)[0]
+        q[root.columns] = root.values(whole)[0]
         return np.array(Solver().solve(target, goals, q).q)
 
     def _goals(self, q: Array) -> list[Goal]:
