@@ -20,7 +20,7 @@ from supple.frame import Array, Frame
 _ROLLS = 3  # most times that a foot rolls
 _SHIFT = 0.12  # s: in which the pelvis moves
 _MISS = 5e-4  # m: a point of a foot that touches the ground may be so far from its place
-_FEW_FRAMES = 1 / 30  # s: between the frames that are solved first
+_FEW_FRAMES = 1 / 24  # s: between the frames that are solved first
 _SPREAD = 0.6  # of the time between them: standard deviation of the filter of what is between
 _BENT = 0.05  # rad: a knee begins so far from straight
 _FEW_STEPS = 6  # of a leg while the pelvis is still to move
@@ -143,7 +143,7 @@ class Stance:
         yielding = {side: states[side][:, _OFF] > miss for side in SIDES}
         if not any(yielding[side].any() for side in SIDES):
             return
-        for up in (False, False, True, True):
+        for up in (False, True):
             shift = self._shift(up, states, yielding)
             if np.abs(shift).max() < 1e-3:
                 continue

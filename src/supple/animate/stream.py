@@ -14,6 +14,7 @@ from supple.animate.pose_targets import hip_position
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
+from supple.linkage import Linkage
 from supple.solver import Solver
 from supple.step import Step
 from supple.tracker import Tracker
@@ -24,8 +25,15 @@ if TYPE_CHECKING:
 _RELEASE = 0.15  # s: in which a foot that is lifted comes back to its path
 _FOOT_WEIGHT, _FOOT_TURN_WEIGHT = 20.0, 2.0
 _PELVIS_WEIGHT = 5.0
+_RAMP = 0.03  # s: in which a joint without a limit of acceleration reaches its speed limit
+_GREATEST = 200.0  # rad/s^2 or m/s^2: of joints without limits, such as the root
 _ARM_WEIGHT = 3.0
 _TURN_WEIGHT = 0.3
+
+
+def _acceleration(target: Linkage) -> Array:
+    """Accelerations (dof,) with which a target follows: its own limits, or those of a person who lands from a jump."""
+    return np.minimum(target.acceleration, np.minimum(target.speed / _RAMP, _GREATEST))
 
 
 class RetargetStream:
@@ -61,7 +69,8 @@ class RetargetStream:
         goals = self._goals(values)
         if self._tracker is None:
             start = self._start(goals)
-            self._tracker = Solver().track(self._retarget.target, goals, start)
+            target = self._retarget.target
+            self._tracker = Solver().track(target, goals, start, acceleration=_acceleration(target))
         return self._tracker.step(goals, self._dt)
 
     def _start(self, goals: list[Goal]) -> Array:
