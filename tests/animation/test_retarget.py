@@ -174,16 +174,15 @@ def test_a_stream_follows_with_small_errors_and_within_limits(clips):
     assert np.percentile(np.linalg.norm(ends[0] - ends[1], axis=-1), 90) < 0.08
 
 
-@pytest.mark.parametrize("target", [HUMAN, G1], ids=["human", "g1"])
-def test_the_feet_of_a_stream_are_fast_enough_to_stand_where_they_land(clips, target):
-    clip = clips["turn"]
-    retarget = Retarget(clip.linkage, target)
+def test_the_feet_of_a_stream_are_fast_enough_to_stand_where_they_land():
+    clip = random_walk(5)
+    retarget = Retarget(clip.linkage, HUMAN)
     stream = retarget.stream(rate=120)
-    q = np.stack([stream.step(row).q for row in clip.q[:300]])
+    q = np.stack([stream.step(row).q for row in clip.q[:400]])
     found = measured(retarget, clip, q)
     assert found.contacts > 4
-    assert found.slide < 4e-3
-    assert found.depth < 8e-3
+    assert found.slide < 3e-3
+    assert found.depth < 6e-3
     assert found.speed <= 1 + 1e-6
 
 
