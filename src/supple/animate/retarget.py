@@ -25,7 +25,7 @@ from supple.motion import Motion
 _TARGETS, _SPINE, _LEGS, _ARM = 20, 5, 55, 10  # of the work, for the progress bar
 _ALL = _TARGETS + _SPINE + _LEGS + 2 * _ARM
 _TOE_WIDTHS = 8.0  # the filter of toes, in widths of that of the clip
-_LEG_SMOOTH = 0.5  # the filter of legs, in widths of that of the clip
+_LIMB_SMOOTH = 0.7  # the filter of limbs, in widths of that of the clip
 _FOOT_SHIFT = 4.5e-3  # m: most that it moves a foot near the ground
 _LIFTED = 0.03  # m: the ankle of a foot that is not near the ground is so much higher than at rest
 _DEEPEST, _LIFT = 1e-3, 0.05  # m and s: feet that are lower lift the root, in this time
@@ -198,14 +198,14 @@ class Retarget:
         if limb.linkage.dof:
             goals = _core.turn_goals(base, wanted)
             q[:, limb.columns] = limb.solve(goals, q[:, limb.columns], chained=False)
-            self._smoothed(q, limb, 0.5 * self._smooth / dt)
+            self._smoothed(q, limb, _LIMB_SMOOTH * self._smooth / dt)
 
     def _reach(self, q: Array, side: str, targets: PoseTargets, chest: Array, dt: float) -> None:
         """Solves an arm for rotations of the chest (n, 3, 3)."""
         limb = self._limbs.arms[side]
         goals = self._limbs.arm_goals(side, targets, chest, dt, self._smooth / dt)
         q[:, limb.columns] = limb.solve(goals, q[:, limb.columns], chained=True)
-        self._smoothed(q, limb, 0.5 * self._smooth / dt)
+        self._smoothed(q, limb, _LIMB_SMOOTH * self._smooth / dt)
 
     def _stand(self, q: Array, targets: PoseTargets, dt: float) -> None:
         """Solves the legs, and sets the root and the toes."""
@@ -218,7 +218,7 @@ class Retarget:
             low = stance.feet[side][:, 2, 3] < self._body.position(f"{side}_foot")[2] + _LIFTED
             on_ground = low | targets.contacts[side].heel | targets.contacts[side].toe
             most = np.where(on_ground, _FOOT_SHIFT / self._body.leg, np.inf)
-            self._smoothed(q, leg, _LEG_SMOOTH * self._smooth / dt, most)
+            self._smoothed(q, leg, _LIMB_SMOOTH * self._smooth / dt, most)
             self._bend_toes(q, side, stance.feet[side], dt)
 
     def _smoothed(self, q: Array, limb: Limb, width: float, most: Array | None = None) -> None:
