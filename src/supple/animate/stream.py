@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from supple.animate.retarget import Retarget
 
 _RELEASE = 0.15  # s: in which a foot that is lifted comes back to its path
-_FOOT_WEIGHT, _FOOT_TURN_WEIGHT = 20.0, 2.0
+_FOOT_WEIGHT, _FOOT_TURN_WEIGHT = 60.0, 4.0
 _PELVIS_WEIGHT = 5.0
 _RAMP = 0.1  # s: in which a joint without a limit of acceleration reaches its speed limit
 _GREATEST = 60.0  # rad/s^2 or m/s^2: of joints without limits, such as the root
