@@ -239,9 +239,10 @@ class Retarget:
 
     def _bend_toes(self, q: Array, side: str, feet: Array, dt: float) -> None:
         """Turns a toe joint of one axis so that the toes lie on the ground while the ball of the foot is on it."""
-        if self._toes[side] is None:
+        toes = self._toes[side]
+        if toes is None:
             return
-        column, ways = self._toes[side]
+        column, ways = toes
         down, across, toe = (feet[:, 2, :3] @ ways).T
         height = toe + feet[:, 2, 3]
         part = np.clip(1 - height / _TOE_FADE, 0.0, 1.0)

@@ -109,7 +109,8 @@ class Stance:
 
         def between(values: Array) -> Array:
             """Values (n, k) between those of the few frames."""
-            return values[first] + share * (values[first + 1] - values[first])
+            mixed: Array = values[first] + share * (values[first + 1] - values[first])
+            return mixed
 
         if few.has_moved:
             ways = [(few.pelvis - few.targets.pelvis)[:, :3, 3]]
