@@ -226,8 +226,8 @@ struct LegArrays {
   nb::object owners[3];
   LeaningLeg leg;
   LegArrays(nb::tuple given, npy_intp n) {
-    if (nb::len(given) != 5)
-      bad_input("a leg must be (feet, contacts, states, yielding, points)");
+    if (nb::len(given) != 6)
+      bad_input("a leg must be (feet, contacts, states, yielding, points, (roll, arm))");
     feet = frames_of(same_rows(given[0], "feet", n, 4, 4));
     const Rows contacts = same_rows(given[1], "contacts", n, 3);
     const Rows states = same_rows(given[2], "states", n, foot_state_size);
@@ -237,8 +237,11 @@ struct LegArrays {
     owners[0] = contacts.owner;
     owners[1] = states.owner;
     owners[2] = yielding.owner;
-    leg = {feet.data(),   contacts.data,      states.data,
-           yielding.data, load3(points.data), load3(points.data + 3)};
+    const Rows roll(given[5], "roll", 2);
+    if (roll.n != 1)
+      bad_input("roll must have the shape (2,), not " + shape_text(roll.array));
+    leg = {feet.data(),        contacts.data,          states.data,  yielding.data,
+           load3(points.data), load3(points.data + 3), roll.data[0], roll.data[1]};
   }
 };
 
@@ -267,14 +270,14 @@ nb::object lean(nb::handle pelvis, nb::handle asked, nb::handle forward, double 
   return std::move(out.owner);
 }
 
-// places of links, checked
-std::vector<npy_intp> link_places(nb::handle given, npy_intp links) {
+// places of some of `count` things, checked
+std::vector<npy_intp> places_of(nb::handle given, npy_intp count, const char *what) {
   std::vector<npy_intp> places;
   for (nb::handle one : nb::borrow<nb::list>(given)) {
     const npy_intp place = PyLong_Check(one.ptr()) ? PyLong_AsSsize_t(one.ptr()) : -1;
     PyErr_Clear(); // of a number that is too large, which is refused too
-    if (place < 0 || place >= links)
-      bad_input("a link must be from 0 to " + std::to_string(links - 1));
+    if (place < 0 || place >= count)
+      bad_input(std::string(what) + " must be from 0 to " + std::to_string(count - 1));
     places.push_back(place);
   }
   return places;
@@ -285,7 +288,8 @@ nb::object pose_columns(nb::handle frames, nb::list points, nb::list turns) {
   if (all.lead != 2)
     bad_input("frames must have the shape (n, links, 4, 4), not " + shape_text(all.array));
   const npy_intp n = PyArray_DIM(all.array, 0), links = PyArray_DIM(all.array, 1);
-  const std::vector<npy_intp> at = link_places(points, links), turned = link_places(turns, links);
+  const std::vector<npy_intp> at = places_of(points, links, "a link"),
+                              turned = places_of(turns, links, "a link");
   const npy_intp size = npy_intp(3 * at.size() + 4 * turned.size());
   Fresh out(nullptr, 0, {n, size});
   for (npy_intp i = 0; i < n; ++i) {
@@ -326,6 +330,16 @@ nb::object bound_below(nb::handle given, double most) {
   const Rows values(given, "values", count);
   Fresh out(values, {count});
   bound_changes_below(values.data, count, most, out.data);
+  return std::move(out.owner);
+}
+
+nb::object continued(nb::handle given, nb::list firsts) {
+  const int size = last_size(given, "rows", 2);
+  const Rows rows(given, "rows", size);
+  Fresh out(rows, {size});
+  std::copy_n(rows.data, rows.n * size, out.data);
+  for (const npy_intp first : places_of(firsts, size - 2, "a first column"))
+    continue_ball_rows(out.data, rows.n, size, int(first));
   return std::move(out.owner);
 }
 
@@ -408,7 +422,8 @@ void bind_motion(nb::module_ &m) {
         nb::sig("def lean(pelvis: " ARRAY ", asked: " ARRAY ", forward: " ARRAY
                 ", thigh: float, shank: float, window: int, up: bool, left: tuple[" ARRAY
                 ", ...], right: tuple[" ARRAY ", ...]) -> " ARRAY),
-        "How far (n, 3) the pelvis moves back, or up, so that flat feet need not yield.");
+        "How far (n, 3) the pelvis moves back, or up, so that flat feet need not yield by more than they "
+        "roll.");
   m.def("pose_columns", pose_columns,
         nb::sig("def pose_columns(frames: " ARRAY ", points: list[int], turns: list[int]) -> " ARRAY),
         "Positions of some links and quaternions of others, side by side (n, 3 points + 4 turns), for frames "
@@ -421,6 +436,10 @@ void bind_motion(nb::module_ &m) {
   m.def("bound_changes_below", bound_below,
         nb::sig("def bound_changes_below(values: " ARRAY ", most: float) -> " ARRAY),
         "The greatest values (n,) below others that change by at most ``most`` from one to the next.");
+  m.def("continued", continued, nb::sig("def continued(rows: " ARRAY ", firsts: list[int]) -> " ARRAY),
+        "Rows (n, k) whose rotation vectors, which begin in some columns, go on beyond a half turn: they do "
+        "not "
+        "jump from row to row.");
   m.def("slow_ball", slow_ball, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
         nb::arg(),
         nb::sig("def slow_ball(rows: " ARRAY ", limit: " ARRAY ", fixed: " ARRAY ", axis: " ARRAY

@@ -169,7 +169,7 @@ def page() -> None:
         served._scrub(0.8)
         served._drag("right hand", "update", served.rig.at("right hand"))
         served._select("right hand")
-        tab.wait_for_timeout(2500)
+        tab.wait_for_timeout(8000)  # a software renderer fades in slowly
         tab.add_style_tag(content=".mantine-Notifications-root { display: none }")
         tab.screenshot(path=HERE / "images" / "animate-page.png", timeout=PATIENCE)
         browser.close()

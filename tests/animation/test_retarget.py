@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from oracle_footsteps import placed as placed_by_reference
-from supple import BadInput, Goal, Motion, SuppleError, models
+from supple import BadInput, Frame, Goal, Motion, SuppleError, _core, models
 from supple.animate import (
     BodyMap,
     Retarget,
@@ -23,7 +23,7 @@ from supple.animate import (
     timeline_file,
 )
 from supple.animate.body_names import matched
-from supple.animate.footsteps import Contacts, exponential, placed
+from supple.animate.footsteps import Contacts, exponential, ground_height, placed
 from supple.animate.rows import joined
 from supple.animate.smoothing import raised, smoothed, within_speeds
 
@@ -65,6 +65,56 @@ def test_legs_do_not_swivel_at_limits_of_ankles_or_stay_straight_where_feet_come
     assert found.depth < 5e-3
     assert found.past_limits < 1e-9
     assert found.speed <= 1 + 1e-6
+
+
+@pytest.mark.parametrize("seed", [3, 26])
+def test_a_pelvis_that_moves_back_for_one_ankle_leaves_the_other_foot_within_reach(seed):
+    clip = random_walk(seed)
+    retarget = Retarget(clip.linkage, HUMAN)
+    found = measured(retarget, clip, retarget.motion(clip).q)
+    assert found.slide < 3e-3
+    assert found.depth < 5e-3
+    assert found.speed <= 1 + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_pelvis_moves_back_no_farther_than_feet_on_the_ground_can_be_reached(seed):
+    rng = np.random.default_rng(seed)
+    n, thigh, shank, hip = 60, 0.43, 0.42, np.array([0.0, 0.09, 0.0])
+    longest = 0.99 * (thigh + shank)
+
+    def path(low, high):  # (n, 3), slow in time
+        return smoothed(rng.uniform(low, high, (n, 3)), 6.0)
+
+    pelvis = joined(exponential(path(-0.3, 0.3)), path([-0.1, -0.1, 0.75], [0.1, 0.1, 0.85]))
+    legs = []
+    for side in (1.0, -1.0):
+        feet = joined(np.tile(np.eye(3), (n, 1, 1)), path([-0.3, 0.09 * side, 0.08], [0.3, 0.09 * side, 0.08]))
+        states = np.zeros((n, 5))
+        states[:, 0], states[:, 3] = 0.01, rng.uniform(0, 0.4, n)  # off by 1 cm: ankles bend too little
+        flat = np.repeat(rng.random((n // 10, 1)) < 0.7, 10, axis=0) * np.ones((1, 3))
+        points = np.stack([hip * [1, side, 1], [0.0, 1.0, 0.0]])
+        legs.append((feet, flat.astype(float), states, np.ones((n, 1)), points, np.array([0.0, 0.15])))
+    shift = _core.lean(pelvis, pelvis, np.array([1.0, 0, 0]), thigh, shank, 6, False, *legs)
+    assert np.abs(shift).max() > 1e-3
+    for feet, flat, _, _, points, _ in legs:
+        way = pelvis[:, :3, :3] @ points[0] + pelvis[:, :3, 3] - feet[:, :3, 3]
+        before, after = (np.linalg.norm(one, axis=-1) for one in (way, way + shift))
+        on = flat[:, 0] > 0
+        assert (after[on] <= np.maximum(before[on], longest) + 1e-9).all()
+
+
+@pytest.mark.parametrize(("excess", "moves"), [(0.02, False), (0.2, True)])
+def test_a_pelvis_stays_where_a_small_roll_of_a_foot_is_enough(excess, moves):
+    n, points = 30, np.array([[0.0, 0.09, 0.0], [0.0, 1.0, 0.0]])
+    pelvis = joined(np.tile(np.eye(3), (n, 1, 1)), np.tile([0.0, 0.0, 0.85], (n, 1)))
+    feet = joined(np.tile(np.eye(3), (n, 1, 1)), np.tile([-0.1, 0.09, 0.08], (n, 1)))
+    states = np.zeros((n, 5))
+    states[:, 0], states[:, 3] = 0.01, excess  # the foot is 1 cm off: its ankle bends too little by this angle
+    leg = (feet, np.ones((n, 3)), states, np.ones((n, 1)), points, np.array([0.09, 0.15]))
+    for up in (False, True):
+        shift = _core.lean(pelvis, pelvis, np.array([1.0, 0, 0]), 0.43, 0.42, 6, up, leg, leg)
+        assert (np.abs(shift).max() > 1e-3) == moves
 
 
 def test_a_recorded_jump_stays_above_the_floor_and_stands_where_ankles_reach_their_limits():
@@ -122,6 +172,18 @@ def test_a_stream_follows_with_small_errors_and_within_limits(clips):
     whole = retarget.motion(clip)
     ends = [retarget.target.frame(rows, "left_wrist_yaw_link").position for rows in (q, whole.q[:240])]
     assert np.percentile(np.linalg.norm(ends[0] - ends[1], axis=-1), 90) < 0.08
+
+
+def test_the_feet_of_a_stream_are_fast_enough_to_stand_where_they_land():
+    clip = random_walk(5)
+    retarget = Retarget(clip.linkage, HUMAN)
+    stream = retarget.stream(rate=120)
+    q = np.stack([stream.step(row).q for row in clip.q[:400]])
+    found = measured(retarget, clip, q)
+    assert found.contacts > 4
+    assert found.slide < 3e-3
+    assert found.depth < 6e-3
+    assert found.speed <= 1 + 1e-6
 
 
 @pytest.mark.parametrize(
@@ -343,6 +405,27 @@ def test_speeds_are_kept_from_row_to_row(seed):
     out = within_speeds(HUMAN, q, 1 / 120)
     assert (np.abs(HUMAN.difference(out[:-1], out[1:])) * 120 <= HUMAN.speed * (1 + 1e-6)).mean() > 0.999
     assert HUMAN.inside(out, 1e-9).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_continued_rotation_vectors_are_the_same_rotations_and_do_not_jump(seed):
+    rng = np.random.default_rng(seed)
+    axes = smoothed(rng.normal(0, 1.0, (400, 3)), 15.0)
+    angles = np.pi + 1.5 * np.sin(np.linspace(-1.5, 12.0, 400))  # from less than a half turn to more and back
+    path = angles[:, None] * axes / np.linalg.norm(axes, axis=1, keepdims=True)
+    vectors = Frame.at([0, 0, 0], exponential(path)).to_rotvec()
+    assert np.linalg.norm(np.diff(vectors, axis=0), axis=1).max() > np.pi  # they jump
+    rows = np.concatenate([rng.random((400, 1)), vectors, rng.random((400, 2))], axis=1)
+    found = _core.continued(rows, [1])
+    assert (found[:, [0, 4, 5]] == rows[:, [0, 4, 5]]).all()
+    assert np.abs(found[:, 1:4] - path).max() < 1e-6
+
+
+def test_the_height_of_the_ground_is_a_percentile():
+    rng = np.random.default_rng(0)
+    for count in (1, 2, 3, 20, 21, 22, 500):
+        heights = rng.random((count, 4))
+        assert abs(ground_height(heights) - np.percentile(heights.min(axis=-1), 5)) < 1e-12
 
 
 def swinging_arms(elbow):

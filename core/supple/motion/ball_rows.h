@@ -5,11 +5,32 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// Rotation vectors (count x 3), each the nearest within the limits.
+// Rotation vectors (count x 3), each the nearest within the limits. Swing and twist are at most the angle of
+// the whole rotation: a smaller one than all limits is within them.
 SUPPLE_FN void clamp_ball_rows(const Ball &ball, const double *rows, long long count, double *out) {
   const Vec<double> axis = load3(ball.axis);
-  for (long long i = 0; i < count; ++i)
-    store3(clamp_ball(load3(rows + 3 * i), axis, ball.swing, ball.low, ball.high), out + 3 * i);
+  const double least = larger(lesser(ball.swing, lesser(-ball.low, ball.high)), 0.0) * (1 - 1e-12);
+  for (long long i = 0; i < count; ++i) {
+    const Vec<double> v = load3(rows + 3 * i);
+    const bool is_small = dot(v, v) < least * least;
+    store3(is_small ? v : clamp_ball(v, axis, ball.swing, ball.low, ball.high), out + 3 * i);
+  }
+}
+
+// Rotation vectors in columns `first` to first + 2 of rows (count x size) that go on beyond a half turn: each
+// is that of the same rotation, (1 + 2 pi k/a) v for a whole number k and its angle a, that is nearest to the
+// one before.
+SUPPLE_FN void continue_ball_rows(double *rows, long long count, int size, int first) {
+  for (long long i = 1; i < count; ++i) {
+    double *row = rows + i * size + first;
+    const Vec<double> v = load3(row), before = load3(row - size);
+    const double square = dot(v, v), along = dot(before, v) - square;
+    // k is not 0 only where (before - v).v/a is more than pi in size
+    if (!(along * along > pi * pi * square))
+      continue;
+    const double angle = root(square);
+    store3((1 + 2 * pi * std::round(along / (2 * pi * angle)) / angle) * v, row);
+  }
 }
 
 // Rotation vectors of a ball joint in time that shall turn by at most `limit` (3) from row to row.
@@ -45,11 +66,14 @@ SUPPLE_FN bool draw_row(const SlowBall &motion, long long row, long long anchor)
 // Clamped rows may be too far again: a few rounds. `fast`: count.
 SUPPLE_FN void slow_ball_rows(const SlowBall &motion, bool *fast) {
   constexpr int rounds = 4;
+  const double least = lesser(motion.limit[0], lesser(motion.limit[1], motion.limit[2]));
   for (int round = 0; round < rounds; ++round) {
     bool any_fast = false;
     for (long long i = 0; i + 1 < motion.count; ++i) {
-      const Vec<double> turn = between(load3(motion.rows + 3 * i), load3(motion.rows + 3 * i + 3));
-      fast[i] = turn_part(motion, turn) > 1;
+      const Vec<double> from = load3(motion.rows + 3 * i), to = load3(motion.rows + 3 * i + 3);
+      // two rotations are no farther apart than their rotation vectors
+      const Vec<double> way = to - from;
+      fast[i] = dot(way, way) > least * least && turn_part(motion, between(from, to)) > 1;
       any_fast = any_fast || fast[i];
     }
     if (!any_fast)

@@ -8,7 +8,7 @@ inline namespace SUPPLE_ISA {
 
 struct StanceConstants {
   static constexpr double miss = 5e-4;     // m: a point that touches the ground may be so far from its place
-  static constexpr double straight = 0.97; // of the length of a leg: straighter ones do not move the pelvis
+  static constexpr double straight = 0.99; // of the length of a leg: straighter ones do not move the pelvis
   static constexpr double farthest = 0.2;  // of the length of a leg: most that the pelvis moves back
   static constexpr double beyond = 1.1;    // times the excess of an angle is made up for
 };
@@ -47,15 +47,19 @@ struct LeaningLeg {
   const double *states = nullptr;      // count x foot_state_size
   const double *yielding = nullptr;    // count: whether the frame counts
   Vec<double> hip, left;               // in the axes of the pelvis and of the foot
+  double roll = 0; // the angle by which the foot rolls about its toe before the pelvis moves
+  double arm = 0;  // how far the toe is ahead of the ankle
 
   bool touches(long long i) const { return contacts[3 * i] != 0 || contacts[3 * i + 1] != 0; }
-  // the angle by which the toes of a flat foot point down, since its ankle cannot bend farther
-  double excess(long long i) const {
+  // The angle by which the toes of a flat foot point down, since its ankle cannot bend farther. `roll` does
+  // not count, less what the roll itself adds: it lifts the ankle, which bends the leg. `bend`: the angle
+  // that is added to each unit of roll.
+  double excess(long long i, double bend) const {
     const double *state = states + i * foot_state_size;
     const bool flat = contacts[3 * i] != 0 && contacts[3 * i + 1] != 0;
     if (!flat || yielding[i] == 0 || !(state[0] > StanceConstants::miss))
       return 0;
-    return larger(dot(load3(state + 2), left), 0.0);
+    return larger(dot(load3(state + 2), left) - roll * (1 - bend), 0.0);
   }
 };
 
@@ -69,6 +73,21 @@ struct Lean {
   LeaningLeg legs[2];
   double leg_length() const { return thigh + shank; }
 };
+
+// The angle between the shank and the line from the ankle to the hip, which has this length.
+SUPPLE_FN double shank_angle(const Lean &lean, double distance) {
+  const double cosine =
+      (distance * distance + lean.shank * lean.shank - lean.thigh * lean.thigh) / (2 * distance * lean.shank);
+  return std::acos(clip(cosine, -1.0, 1.0));
+}
+
+// How much farther an ankle bends for each unit of roll, which lifts it by `arm` and so shortens that line:
+// by the derivative of shank_angle, (cos(angle)/distance - 1/shank) / sin(angle).
+SUPPLE_FN double bend_of_roll(const Lean &lean, double distance, double arm) {
+  const double angle = shank_angle(lean, distance);
+  const double slope = (1 / lean.shank - std::cos(angle) / distance) / larger(std::sin(angle), 0.05);
+  return clip(arm * slope, 0.0, 1.0);
+}
 
 struct LeanScratch {
   double *needed, *allowed, *most; // count
@@ -98,21 +117,33 @@ SUPPLE_FN void bound_way(const Lean &lean, LeanScratch &scratch) {
     scratch.way[i] = lesser(scratch.way[i], most - scratch.most[i]);
 }
 
-// How far the pelvis moves back, so that flat feet need not yield: the shank leans less. `shift`: count.
+// How far a hip may move back, against `forward` of length 1, until the way from its foot is as long as
+// `reach`: the larger root w of |way - w forward| = reach. If no motion makes it so short, that to the
+// shortest.
+SUPPLE_FN double farthest_back(Vec<double> way, Vec<double> forward, double reach) {
+  const double ahead = dot(way, forward);
+  return ahead + root(larger(reach * reach - dot(way, way) + ahead * ahead, 0.0));
+}
+
+// How far the pelvis moves back, so that flat feet need not yield: the shank leans less. Feet that touch the
+// ground stay within reach. `shift`: count.
 SUPPLE_FN void lean_back(const Lean &lean, LeanScratch &scratch, Vec<double> *shift) {
   const double longest = lean.leg_length();
   for (long long i = 0; i < lean.count; ++i) {
     const Vec<double> gone = lean.pelvis[i].p - lean.asked[i].p;
     scratch.allowed[i] = larger(StanceConstants::farthest * longest - root(dot(gone, gone)), 0.0);
     scratch.needed[i] = 0;
+    const Vec<double> forward = forward_over_ground(lean, i);
     for (const LeaningLeg &leg : lean.legs) {
-      const double excess = leg.excess(i);
-      if (!(excess > 0))
-        continue;
       const Vec<double> way = lean.pelvis[i] * leg.hip - leg.feet[i].p;
-      if (root(dot(way, way)) >= StanceConstants::straight * longest)
+      const double reach = StanceConstants::straight * longest;
+      if (leg.touches(i))
+        scratch.allowed[i] = lesser(scratch.allowed[i], larger(farthest_back(way, forward, reach), 0.0));
+      const double distance = larger(root(dot(way, way)), 1e-6);
+      const double excess = leg.excess(i, bend_of_roll(lean, distance, leg.arm));
+      if (!(excess > 0) || distance >= reach)
         continue;
-      const double ahead = std::atan2(dot(way, forward_over_ground(lean, i)), way.z);
+      const double ahead = std::atan2(dot(way, forward), way.z);
       const double less = larger(ahead - StanceConstants::beyond * excess, -1.0);
       scratch.needed[i] = larger(scratch.needed[i], way.z * (std::tan(ahead) - std::tan(less)));
     }
@@ -137,12 +168,11 @@ SUPPLE_FN void lean_up(const Lean &lean, LeanScratch &scratch, Vec<double> *shif
         const double highest = root(larger(reach * reach - beside_square, 0.0)) - way.z;
         scratch.allowed[i] = lesser(scratch.allowed[i], larger(highest, 0.0));
       }
-      const double excess = leg.excess(i);
+      const double distance = larger(root(dot(way, way)), 1e-6);
+      const double excess = leg.excess(i, bend_of_roll(lean, distance, leg.arm));
       if (!(excess > 1e-3))
         continue;
-      const double distance = larger(root(dot(way, way)), 1e-6);
-      const double cosine = (distance * distance + shank * shank - thigh * thigh) / (2 * distance * shank);
-      const double angle = larger(std::acos(clip(cosine, -1.0, 1.0)) - StanceConstants::beyond * excess, 0.0);
+      const double angle = larger(shank_angle(lean, distance) - StanceConstants::beyond * excess, 0.0);
       const double across = shank * std::sin(angle);
       const double longer = shank * std::cos(angle) + root(larger(thigh * thigh - across * across, 0.0));
       const double higher = root(larger(longer * longer - beside_square, 0.0)) - way.z;

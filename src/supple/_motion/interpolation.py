@@ -38,7 +38,7 @@ def velocities(linkage: Linkage, times: Array, q: Array, interpolation: Interpol
     if interpolation is Interpolation.LINEAR or not np.isfinite(mean).all():
         return mean, mean
     through = np.zeros_like(q)  # 0 at both ends
-    balls = _balls(linkage)
+    balls = ball_columns(linkage)
     for columns in (_plain(linkage, balls)[:, None], balls):
         through[1:-1, columns] = _harmonic(mean[:-1, columns], mean[1:, columns], span[:-1, None], span[1:, None])
     return through[:-1], through[1:]
@@ -54,7 +54,7 @@ class Pieces:
 
     def __init__(self, linkage: Linkage, times: Array, q: Array, leaving: Array, arriving: Array) -> None:
         self.linkage, self.q = linkage, q
-        self.balls = _balls(linkage)
+        self.balls = ball_columns(linkage)
         self.plain = _plain(linkage, self.balls)
         self.span = np.diff(times)[:, None]
         self.step = linkage.difference(q[:-1], q[1:])
@@ -112,7 +112,7 @@ class Pieces:
         return far
 
 
-def _balls(linkage: Linkage) -> NDArray[np.intp]:
+def ball_columns(linkage: Linkage) -> NDArray[np.intp]:
     """The columns (balls, 3) of q that are rotation vectors."""
     shift = {Kind.BALL: 0, Kind.FLOATING: 3}
     first = [at + shift[joint.kind] for at, joint in limits.columns(linkage) if joint.kind in shift]

@@ -59,8 +59,15 @@ class Body:
 
     def length(self, first: str, second: str) -> float:
         """The distance between the beginnings of two parts at rest, in metres; the mean of both sides."""
-        ways = (self.position(f"{side}_{first}") - self.position(f"{side}_{second}") for side in SIDES)
-        return sum(math.hypot(*way) for way in ways) / len(SIDES)
+        found = self._lengths.get((first, second))
+        if found is None:
+            ways = (self.position(f"{side}_{first}") - self.position(f"{side}_{second}") for side in SIDES)
+            found = self._lengths[first, second] = sum(math.hypot(*way) for way in ways) / len(SIDES)
+        return found
+
+    @cached_property
+    def _lengths(self) -> dict[tuple[str, str], float]:
+        return {}
 
     @cached_property
     def leg(self) -> float:

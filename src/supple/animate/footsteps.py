@@ -16,6 +16,7 @@ CONTACT_HEIGHT = 0.05
 """A toe or heel lower than this above the ground, in metres, and slower than `CONTACT_SPEED` is in contact."""
 CONTACT_SPEED = 0.15
 """In m/s."""
+_LOW = 0.05  # of the frames have a foot that is lower than the ground
 _SHORT_GAP = 0.06  # s: a contact that is lost for no longer goes on
 _FADE = 0.3  # s: in which corrections end before the first and after the last contact
 _RISE = 0.05  # s: in which a foot that would be below the ground is lifted
@@ -42,7 +43,11 @@ class Contacts:
 
 def ground_height(heights: Array) -> float:
     """The height of the ground under points (n, k) of feet, in metres: where the lowest of them are at rest."""
-    return float(np.percentile(heights.min(axis=-1), 5))
+    lowest = np.minimum.reduce(heights, axis=-1)
+    place = _LOW * (len(lowest) - 1)
+    first = int(place)
+    around = np.partition(lowest, (first, min(first + 1, len(lowest) - 1)))[first : first + 2]
+    return float(around[0] + (place - first) * (around[-1] - around[0]))
 
 
 def in_contact(points: Array, ground: float, dt: float) -> Mask:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from supple import _core
+from supple._motion.interpolation import ball_columns
 from supple._solve import search
 from supple._solve.tolerance import Tolerance
 from supple.animate.body import SIDES, Body
+from supple.animate.leg_shape import LegShape
 from supple.animate.pose_targets import PoseTargets
 from supple.animate.smoothing import kernel
 from supple.frame import Array, Frame
@@ -61,11 +63,20 @@ class Limb:
         self.all_arrived = False
         """Whether all frames of the last `solve` met their goals."""
         self.goals = goals(self.linkage.dof)
+        self._balls: list[int] = ball_columns(self.linkage)[:, 0].tolist()  # where rotation vectors begin
         self._solver = Solver(tolerance=_TOLERANCE)
 
     @cached_property
     def _search(self) -> _core.SearchSolver:
         return search.compiled(self.linkage, self.goals, self._solver)
+
+    def continued(self, q: Array) -> Array:
+        """The limb's joint values (n, dof) with rotation vectors that go on beyond a half turn.
+
+        One of almost a half turn may be followed by one of almost a half turn the other way: they are near as
+        rotations, but not as numbers.
+        """
+        return _core.continued(np.ascontiguousarray(q), self._balls)
 
     def solve(self, goals: Array, start: Array, chained: bool, max_steps: int = _STEPS) -> Array:
         """Joint values (n, dof) of the limb from ``start`` (n, dof), in at most ``max_steps`` steps.
@@ -78,11 +89,19 @@ class Limb:
         if chained:
             q, arrived = self._search.descend(goals, np.ascontiguousarray(start), _PULL, max_steps)
         else:  # neighbours are alike: each run of rows that is solved together has some of all kinds
-            order = np.argsort(np.arange(len(start)) % _RUNS, kind="stable")
+            order = _mixed_order(len(start))
             q = np.empty_like(start)
             q[order], arrived = self._search.descend(goals[order], start[order], -1.0, max_steps)
         self.all_arrived = bool(arrived.all())
         return q
+
+
+@lru_cache(maxsize=64)
+def _mixed_order(count: int) -> Any:
+    """Places (count,) of rows, first each `_RUNS`-th of them, then each after those, and so on."""
+    order = np.argsort(np.arange(count) % _RUNS, kind="stable")
+    order.flags.writeable = False
+    return order
 
 
 class Limbs:
@@ -96,7 +115,7 @@ class Limbs:
         self.neck = None
         if "head" in links:
             self.neck = Limb(linkage, links["chest"], links["head"], lambda _: [_turned(links["head"])])
-        self.arms, self.legs = {}, {}
+        self.arms, self.legs, self.leg_shapes = {}, {}, {}
         for side in SIDES:
             hand, arm, foot = (links[f"{side}_{part}"] for part in ("hand", "upper_arm", "foot"))
             goals = partial(_arm_kinds, hand, (arm, links[f"{side}_forearm"]))
@@ -106,6 +125,7 @@ class Limbs:
             self.arms[side] = Limb(linkage, links["chest"], hand, goals, keep) if keep else whole
             parts = links[f"{side}_thigh"], links[f"{side}_shank"]
             self.legs[side] = Limb(linkage, links["pelvis"], foot, partial(_leg_kinds, foot, parts))
+            self.leg_shapes[side] = LegShape.of(body, self.legs[side].linkage, side)
 
     def leg_goals(self, side: str, feet: Array, knee: Array, pelvis: Array) -> Array:
         """Numbers (n, goals, 12) of the goals of a leg: for frames of its foot and of the pelvis (n, 4, 4), and points
@@ -165,11 +185,21 @@ def floating(linkage: Linkage) -> tuple[Linkage, str]:
     return Linkage(linkage.name, [root, *linkage.joints], [Link(world), *linkage.links]), name
 
 
-def root_values(linkage: Linkage, name: str, link: str, frames: Array) -> Array:
-    """Values (n, 6) of a floating joint that bring a link which it carries to frames (n, 4, 4) in the world."""
-    joint = linkage.joint(name)
-    rest = linkage.frames(linkage.rest)
-    carried = rest[joint.child].inverse() @ rest[link]
-    parent = rest[joint.parent] @ joint.location
-    local: Any = parent.inverse().matrix @ frames @ carried.inverse().matrix
-    return np.concatenate([local[:, :3, 3], Frame._trusted(np.ascontiguousarray(local)).to_rotvec()], axis=1)
+class Root:
+    """A floating joint, and a link that it carries."""
+
+    def __init__(self, linkage: Linkage, name: str, link: str) -> None:
+        """The joint ``name`` of a linkage, and the link ``link``."""
+        joint, rest = linkage.joint(name), linkage.frames(linkage.rest)
+        self.columns = slice(linkage._sources[name].first, linkage._sources[name].first + 6)
+        """Its columns among the joint values of the linkage."""
+        parent = rest[joint.parent] @ joint.location
+        self.up = parent.rotation[2]
+        """Up in the axes in which the joint moves (3,)."""
+        self._before = parent.inverse().matrix
+        self._after = (rest[joint.child].inverse() @ rest[link]).inverse().matrix
+
+    def values(self, frames: Array) -> Array:
+        """Values (n, 6) of the joint that bring the link to frames (n, 4, 4) in the world."""
+        local: Any = self._before @ frames @ self._after
+        return np.concatenate([local[:, :3, 3], Frame._trusted(np.ascontiguousarray(local)).to_rotvec()], axis=1)

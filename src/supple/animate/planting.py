@@ -7,7 +7,7 @@ import numpy as np
 from supple import _check
 from supple.animate.body import SIDES, Body
 from supple.animate.body_map import BodyMap
-from supple.animate.limbs import Limbs, root_values
+from supple.animate.limbs import Limbs, Root
 from supple.animate.pose_targets import Correspondence, pose_targets
 from supple.animate.retarget import evenly_timed, frame_time
 from supple.animate.smoothing import within_speeds
@@ -56,8 +56,8 @@ def plant_feet(motion: Motion, parts: BodyMap | None = None) -> Motion:
         stance.q[side] = np.array(motion.q[:, limbs.legs[side].columns])
     stance.solve()
     q = np.array(motion.q)
-    first = linkage._sources[root.name].first
-    q[:, first : first + 6] = root_values(linkage, root.name, body.links["pelvis"], stance.pelvis)
+    floating = Root(linkage, root.name, body.links["pelvis"])
+    q[:, floating.columns] = floating.values(stance.pelvis)
     for side in SIDES:
         q[:, limbs.legs[side].columns] = stance.q[side]
     return Motion(linkage, motion.times, within_speeds(linkage, linkage.clamp(q), dt))

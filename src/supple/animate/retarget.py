@@ -12,7 +12,7 @@ from supple.animate.body import SIDES, Body
 from supple.animate.body_map import BodyMap
 from supple.animate.footsteps import Contacts
 from supple.animate.frame_count import check_memory
-from supple.animate.limbs import Limb, Limbs, floating, root_values
+from supple.animate.limbs import Limb, Limbs, Root, floating
 from supple.animate.pose_targets import Correspondence, PoseTargets, pose_targets
 from supple.animate.smoothing import raised, smoothed, within_speeds
 from supple.animate.stance import Stance
@@ -25,7 +25,7 @@ from supple.motion import Motion
 _TARGETS, _SPINE, _LEGS, _ARM = 20, 5, 55, 10  # of the work, for the progress bar
 _ALL = _TARGETS + _SPINE + _LEGS + 2 * _ARM
 _TOE_WIDTHS = 8.0  # the filter of toes, in widths of that of the clip
-_LEG_SMOOTH = 0.5  # the filter of legs, in widths of that of the clip
+_LIMB_SMOOTH = 0.7  # the filter of limbs, in widths of that of the clip
 _FOOT_SHIFT = 4.5e-3  # m: most that it moves a foot near the ground
 _LIFTED = 0.03  # m: the ankle of a foot that is not near the ground is so much higher than at rest
 _DEEPEST, _LIFT = 1e-3, 0.05  # m and s: feet that are lower lift the root, in this time
@@ -86,12 +86,14 @@ class Retarget:
                 raise BadInput(f"{name} must be a BodyMap, got {_check.short(given)}")
         rest = None if source_rest is None else source.clamp(_check.vector(source_rest, source.dof, "source_rest"))
         self.source = source
-        self.target, self._root = floating(target)
+        self.target, root = floating(target)
         self.source_map = BodyMap.of(source) if source_map is None else source_map
         self.target_map = BodyMap.of(target) if target_map is None else target_map
         self._body = Body.of(self.target, self.target_map)
         self._pair = Correspondence.of(Body.of(source, self.source_map, rest), self._body, scale)
         self._limbs = Limbs(self._body)
+        self._root = Root(self.target, root, self._body.links["pelvis"])
+        self._toes = {side: self._toe_joint(side) for side in SIDES}
         self._smooth = float(smooth)
 
     def __repr__(self) -> str:
@@ -123,8 +125,9 @@ class Retarget:
         with Progress("retargeting", _ALL, shown=progress is not False, anywhere=progress is True) as bar:
             targets = pose_targets(self._pair, clip.q, dt, self._smooth / dt)
             bar.step(_TARGETS)
-            q = self._solve(targets, dt, bar)
-        return Motion(self.target, times, q)
+            q, steps = self._solve(targets, dt, bar)
+        speeds = steps / np.diff(times)[:, None]
+        return Motion._of(self.target, times, q, speeds, speeds)
 
     def stream(self, rate: float, *, ground: float = 0.0) -> RetargetStream:
         """A target that follows frame by frame, for clips that are not known before they come.
@@ -148,8 +151,8 @@ class Retarget:
 
     # -- the pose of the target -----------------------------------------------------------------------------------
 
-    def _solve(self, targets: PoseTargets, dt: float, bar: Progress) -> Array:
-        """Joint values (n, dof) of the target."""
+    def _solve(self, targets: PoseTargets, dt: float, bar: Progress) -> tuple[Array, Array]:
+        """Joint values (n, dof) of the target, and their differences from frame to frame (n - 1, dof)."""
         limbs = self._limbs
         q = np.tile(self.target.rest, (len(targets.pelvis), 1))
         turn = targets.pelvis[:, :3, :3]
@@ -169,8 +172,12 @@ class Retarget:
             contacts = targets.contacts[side]
             fixed[:, limbs.legs[side].columns] = (contacts.heel | contacts.toe)[:, None]
         q = self.target.clamp(q)
-        slow = within_speeds(self.target, q, dt, fixed)
-        return slow if slow is q else self._above_ground(slow, dt)
+        steps = self.target.difference(q[:-1], q[1:])
+        slow = within_speeds(self.target, q, dt, fixed, steps=steps)
+        if slow is q:
+            return q, steps
+        slow = self._above_ground(slow, dt)
+        return slow, self.target.difference(slow[:-1], slow[1:])
 
     def _above_ground(self, q: Array, dt: float) -> Array:
         """Joint values (n, dof) with the root lifted where feet that were slowed are below the ground."""
@@ -181,10 +188,9 @@ class Retarget:
                 below = np.maximum(below, -foot.apply(point)[:, 2])
         if below.max() < _DEEPEST:
             return q
-        joint = self.target.joint(self._root)
-        axes = (self.target.frame(self.target.rest, joint.parent) @ joint.location).rotation
-        first = self.target._sources[self._root].first
-        q[:, first : first + 3] += raised(np.maximum(below - _DEEPEST, 0.0), max(1, int(_LIFT / dt)))[:, None] * axes[2]
+        first = self._root.columns.start
+        lift = raised(np.maximum(below - _DEEPEST, 0.0), max(1, int(_LIFT / dt)))
+        q[:, first : first + 3] += lift[:, None] * self._root.up
         return q
 
     def _turn(self, q: Array, limb: Limb, base: Array, wanted: Array, dt: float) -> None:
@@ -192,64 +198,70 @@ class Retarget:
         if limb.linkage.dof:
             goals = _core.turn_goals(base, wanted)
             q[:, limb.columns] = limb.solve(goals, q[:, limb.columns], chained=False)
-            self._smoothed(q, limb, 0.5 * self._smooth / dt)
+            self._smoothed(q, limb, _LIMB_SMOOTH * self._smooth / dt)
 
     def _reach(self, q: Array, side: str, targets: PoseTargets, chest: Array, dt: float) -> None:
         """Solves an arm for rotations of the chest (n, 3, 3)."""
         limb = self._limbs.arms[side]
         goals = self._limbs.arm_goals(side, targets, chest, dt, self._smooth / dt)
         q[:, limb.columns] = limb.solve(goals, q[:, limb.columns], chained=True)
-        self._smoothed(q, limb, 0.5 * self._smooth / dt)
+        self._smoothed(q, limb, _LIMB_SMOOTH * self._smooth / dt)
 
     def _stand(self, q: Array, targets: PoseTargets, dt: float) -> None:
         """Solves the legs, and sets the root and the toes."""
         stance = Stance(self._pair, self._limbs, targets, dt, 0.5 * self._smooth / dt)
         stance.solve()
-        first = self.target._sources[self._root].first
-        link = self._body.links["pelvis"]
-        q[:, first : first + 6] = root_values(self.target, self._root, link, stance.pelvis)
+        q[:, self._root.columns] = self._root.values(stance.pelvis)
         for side in SIDES:
             leg = self._limbs.legs[side]
             q[:, leg.columns] = stance.q[side]
             low = stance.feet[side][:, 2, 3] < self._body.position(f"{side}_foot")[2] + _LIFTED
             on_ground = low | targets.contacts[side].heel | targets.contacts[side].toe
             most = np.where(on_ground, _FOOT_SHIFT / self._body.leg, np.inf)
-            self._smoothed(q, leg, _LEG_SMOOTH * self._smooth / dt, most)
+            self._smoothed(q, leg, _LIMB_SMOOTH * self._smooth / dt, most)
             self._bend_toes(q, side, stance.feet[side], dt)
 
     def _smoothed(self, q: Array, limb: Limb, width: float, most: Array | None = None) -> None:
         """Filters the values of one limb in time: where limits stop it, its speed changes at once.
 
-        They may leave their limits.
+        They may leave their limits. Rotation vectors that are near each other are filtered as numbers.
 
         ``width`` is the standard deviation of the filter, in frames; ``most`` (n,): how far it may move all joints.
         """
         if width == 0 or not limb.linkage.dof:
             return
-        part = q[:, limb.columns]
-        steps = limb.linkage.difference(part[:-1], part[1:])
-        changes = np.concatenate([np.zeros((1, part.shape[1])), np.cumsum(steps, axis=0)])
-        moved = smoothed(changes, width) - changes
+        part = limb.continued(q[:, limb.columns])
+        moved = smoothed(part, width) - part
         if most is not None:
             share = np.minimum(1.0, most / np.maximum(np.abs(moved).sum(axis=1), 1e-12))
             moved *= (1 - raised(1 - share, int(np.ceil(6 * width))))[:, None]
-        q[:, limb.columns] = limb.linkage.integrate(part, moved)
+        q[:, limb.columns] = part + moved
 
     def _bend_toes(self, q: Array, side: str, feet: Array, dt: float) -> None:
         """Turns a toe joint of one axis so that the toes lie on the ground while the ball of the foot is on it."""
+        toes = self._toes[side]
+        if toes is None:
+            return
+        column, ways = toes
+        down, across, toe = (feet[:, 2, :3] @ ways).T
+        height = toe + feet[:, 2, 3]
+        part = np.clip(1 - height / _TOE_FADE, 0.0, 1.0)
+        bend = part * part * (3 - 2 * part) * np.arctan2(-down, across)
+        q[:, column] += smoothed(bend[:, None], _TOE_WIDTHS * self._smooth / dt)[:, 0]
+
+    def _toe_joint(self, side: str) -> tuple[int, Array] | None:
+        """The column of a toe joint of one axis, and as columns (3, 3), in the axes of the foot: forward, the way in
+        which its toes turn, and the toe's point.
+        """
         body = self._body
         link = body.links.get(f"{side}_toes")
         joint = next((j for j in self.target.joints if j.child == link and j.dof == 1 and j.mimic is None), None)
         if joint is None:
-            return
-        column = self.target._sources[joint.name].first
+            return None
         back = body.rest[f"{side}_foot"][:3, :3].T
         axis, forward = back @ body.rest[f"{side}_toes"][:3, :3] @ np.array(joint.axis), back @ body.upright[:, 0]
-        down, across = (feet[:, 2, :3] @ vector for vector in (forward, np.cross(axis, forward)))
-        height = feet[:, 2, :3] @ body.toe[side] + feet[:, 2, 3]
-        part = np.clip(1 - height / _TOE_FADE, 0.0, 1.0)
-        bend = part * part * (3 - 2 * part) * np.arctan2(-down, across)
-        q[:, column] += smoothed(bend[:, None], _TOE_WIDTHS * self._smooth / dt)[:, 0]
+        ways = np.stack([forward, np.cross(axis, forward), body.toe[side]], axis=-1)
+        return self.target._sources[joint.name].first, ways
 
 
 def evenly_timed(clip: Motion) -> Motion:

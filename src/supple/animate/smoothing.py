@@ -63,16 +63,26 @@ def raised(values: Array, width: int) -> Array:
     return _core.bound_above(np.ascontiguousarray(values), width)
 
 
-def within_speeds(linkage: Linkage, q: Array, dt: float, fixed: Any = None, *, speed: Array | None = None) -> Array:
+def within_speeds(
+    linkage: Linkage,
+    q: Array,
+    dt: float,
+    fixed: Any = None,
+    *,
+    speed: Array | None = None,
+    steps: Array | None = None,
+) -> Array:
     """Joint values (n, dof) that change by no more than the speed limits from row to row, near the values given.
 
     The mean of the largest values below and the smallest above that keep the limit. A row of a ball joint that is too
     far from the next one is drawn to it. Values that are ``fixed`` (n, dof) stay, as far as the limits allow.
-    ``speed`` (dof,): other limits than those of the linkage, a second.
+    ``speed`` (dof,): other limits than those of the linkage, a second. ``steps`` (n - 1, dof): the differences of the
+    rows, if they are known.
     """
     held = np.zeros(q.shape, dtype=bool) if fixed is None else fixed
     bound = (linkage.speed if speed is None else speed) * dt * (1 - 1e-9)
-    fast: Any = (np.abs(linkage.difference(q[:-1], q[1:])) > bound).any(axis=0)
+    changes = linkage.difference(q[:-1], q[1:]) if steps is None else steps
+    fast: Any = np.abs(changes).max(axis=0, initial=0.0) > bound
     if not fast.any():
         return q
     out: Array = q.copy()

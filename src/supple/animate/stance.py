@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,7 @@ from supple.frame import Array, Frame
 _ROLLS = 3  # most times that a foot rolls
 _SHIFT = 0.12  # s: in which the pelvis moves
 _MISS = 5e-4  # m: a point of a foot that touches the ground may be so far from its place
-_FAR_MISS = 2.5e-3  # m: the same, of a foot that has rolled as few frames need
-_FEW_FRAMES = 1 / 30  # s: between the frames that are solved first
+_FEW_FRAMES = 1 / 24  # s: between the frames that are solved first
 _SPREAD = 0.6  # of the time between them: standard deviation of the filter of what is between
 _BENT = 0.05  # rad: a knee begins so far from straight
 _FEW_STEPS = 6  # of a leg while the pelvis is still to move
@@ -35,8 +35,9 @@ of heel and toe, in metres; the turn from what was asked, in radians."""
 class Stance:
     """The legs of a body for n frames of time.
 
-    Where an ankle cannot bend as far as a flat foot needs, the pelvis moves back and up, so that the shank leans less.
-    What is left, as in a foot that is on its toes, makes the foot roll about the point that touches the ground.
+    Where an ankle cannot bend as far as a flat foot needs, the foot rolls a little about its toe. Where that is not
+    enough, the pelvis moves back and up, so that the shank leans less. What is left, as in a foot that is on its toes,
+    makes the foot roll farther about the point that touches the ground.
     """
 
     def __init__(self, pair: Correspondence, limbs: Limbs, targets: PoseTargets, dt: float, width: float) -> None:
@@ -60,7 +61,8 @@ class Stance:
         if all(self.limbs.legs[side].all_arrived or self._is_placed(side) for side in SIDES):
             return
         self.has_moved = True
-        self._lean(_MISS if not leaned else _FAR_MISS)
+        if not leaned:
+            self._lean(_MISS)
         for side in SIDES:
             for _ in range(_ROLLS - leaned):
                 states = self._states(side)
@@ -102,17 +104,24 @@ class Stance:
         """Solves the legs of all frames: pelvis and feet move as in few frames, and joints start from theirs."""
         count = len(self.pelvis)
         rows, frames = _few_rows(count, every), np.arange(count)
+        first = np.minimum(np.searchsorted(rows, frames, side="right") - 1, len(rows) - 2)
+        share = ((frames - rows[first]) / (rows[first + 1] - rows[first]))[:, None]
 
-        def spread(values: Array) -> Array:
-            """Values (n, 3) between those of the few frames, smooth in time."""
-            columns = [np.interp(frames, rows, column) for column in values.T]
-            return smoothed(np.stack(columns, axis=-1), _SPREAD * every)
+        def between(values: Array) -> Array:
+            """Values (n, k) between those of the few frames."""
+            mixed: Array = values[first] + share * (values[first + 1] - values[first])
+            return mixed
 
         if few.has_moved:
-            shift = spread((few.pelvis - few.targets.pelvis)[:, :3, 3])
+            ways = [(few.pelvis - few.targets.pelvis)[:, :3, 3]]
             for side in SIDES:
                 back = np.swapaxes(few.targets.feet[side][:, :3, :3], -1, -2)
-                turns = spread(Frame.at([0, 0, 0], back @ few.feet[side][:, :3, :3]).to_rotvec())
+                turn = joined(back @ few.feet[side][:, :3, :3], ways[0])
+                ways.append(Frame._trusted(turn).to_rotvec())
+            spread = smoothed(between(np.concatenate(ways, axis=1)), _SPREAD * every)
+            shift = spread[:, :3]
+            for i, side in enumerate(SIDES):
+                turns = spread[:, 3 * i + 3 : 3 * i + 6]
                 moved = self.feet[side].copy()
                 moved[:, :3, :3] = moved[:, :3, :3] @ exponential(turns)
                 moved[:, :3, 3] += shift
@@ -120,11 +129,9 @@ class Stance:
             pelvis = self.pelvis.copy()
             pelvis[:, :3, 3] += shift
             self.pelvis = within_reach(self.pair.target, pelvis, self.feet, self.dt)
-        first = np.minimum(np.searchsorted(rows, frames, side="right") - 1, len(rows) - 2)
-        share = ((frames - rows[first]) / (rows[first + 1] - rows[first]))[:, None]
         for side in SIDES:
-            limb, q = self.limbs.legs[side], few.q[side]
-            start = limb.linkage.integrate(q[first], share * limb.linkage.difference(q[first], q[first + 1]))
+            limb = self.limbs.legs[side]
+            start = between(limb.continued(few.q[side]))
             wanted = self.limbs.leg_goals(side, self.feet[side], self.targets.knees[side], self.pelvis)
             self._solved[side], self.q[side] = wanted, limb.solve(wanted, self._bent(side, start), False)
 
@@ -137,7 +144,7 @@ class Stance:
         yielding = {side: states[side][:, _OFF] > miss for side in SIDES}
         if not any(yielding[side].any() for side in SIDES):
             return
-        for up in (False, False, True, True):
+        for up in (False, True):
             shift = self._shift(up, states, yielding)
             if np.abs(shift).max() < 1e-3:
                 continue
@@ -173,7 +180,7 @@ class Stance:
         before = self._solved.get(side)
         if before is None:
             self._solved[side] = wanted
-            self.q[side] = limb.solve(wanted, self.q[side], True)
+            self.q[side] = limb.solve(wanted, self.q[side], False)
             return
         size = wanted.shape[1] * wanted.shape[2]
         changed = _core.rows_differ(wanted.reshape(-1, size), before.reshape(-1, size), 1e-6)
@@ -187,13 +194,10 @@ class Stance:
 
     def _bent(self, side: str, start: Array) -> Array:
         """Joint values of a leg (n, dof) with a knee that is not straight: a descent does not leave its limit."""
-        leg, shank = self.limbs.legs[side].linkage, self.pair.target.links[f"{side}_shank"]
-        knee = next((j for j in leg.joints if j.child == shank and j.dof == 1 and j.mimic is None), None)
-        if knee is None:
-            return start
-        column = leg._sources[knee.name].first
+        shape = self.limbs.leg_shapes[side]
         bent: Array = np.array(start)
-        bent[:, column] = np.maximum(bent[:, column], knee.lower[0] + _BENT)
+        if shape.knee is not None:
+            bent[:, shape.knee] = np.maximum(bent[:, shape.knee], shape.straight + _BENT)
         return bent
 
     def _is_placed(self, side: str) -> bool:
@@ -216,10 +220,8 @@ class Stance:
         body, base = self.pair.target, self.pair.target.rest["pelvis"]
         legs = []
         for side in SIDES:
-            hip = base[:3, :3].T @ (body.position(f"{side}_thigh") - base[:3, 3])
-            left = body.rest[f"{side}_foot"][:3, :3].T @ body.upright[:, 1]
-            flags = yielding[side].astype(float)[:, None]
-            legs.append((self.feet[side], self._contacts[side], states[side], flags, np.stack([hip, left])))
+            shape, flags = self.limbs.leg_shapes[side], yielding[side].astype(float)[:, None]
+            legs.append((self.feet[side], self._contacts[side], states[side], flags, shape.points, shape.roll))
         forward = base[:3, :3].T @ body.upright[:, 0]
         sizes = body.length("thigh", "shank"), body.length("shank", "foot")
         return _core.lean(self.pelvis, self.targets.pelvis, forward, *sizes, max(1, int(_SHIFT / self.dt)), up, *legs)
@@ -239,6 +241,7 @@ class Stance:
         self.feet[side] = placed(frames, contacts, body.heel[side], body.toe[side], self.dt)
 
 
+@lru_cache(maxsize=16)
 def _few_rows(count: int, every: int) -> Any:
     """The first frame, the last, and one in about every so many between."""
     return np.linspace(0, count - 1, (count - 1) // every + 1).round().astype(int)

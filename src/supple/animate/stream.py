@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from supple import _check
 from supple.animate.body import SIDES
 from supple.animate.footsteps import CONTACT_HEIGHT, CONTACT_SPEED
-from supple.animate.limbs import root_values
 from supple.animate.pose_targets import hip_position
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
+from supple.linkage import Linkage
 from supple.solver import Solver
 from supple.step import Step
 from supple.tracker import Tracker
@@ -23,10 +23,17 @@ if TYPE_CHECKING:
     from supple.animate.retarget import Retarget
 
 _RELEASE = 0.15  # s: in which a foot that is lifted comes back to its path
-_FOOT_WEIGHT, _FOOT_TURN_WEIGHT = 20.0, 2.0
+_FOOT_WEIGHT, _FOOT_TURN_WEIGHT = 60.0, 4.0
 _PELVIS_WEIGHT = 5.0
+_RAMP = 0.1  # s: in which a joint without a limit of acceleration reaches its speed limit
+_GREATEST = 60.0  # rad/s^2 or m/s^2: of joints without limits, such as the root
 _ARM_WEIGHT = 3.0
 _TURN_WEIGHT = 0.3
+
+
+def _acceleration(target: Linkage) -> Array:
+    """Accelerations (dof,) with which a target follows: its own limits, or those of a person who lands from a jump."""
+    return np.minimum(target.acceleration, np.minimum(target.speed / _RAMP, _GREATEST))
 
 
 class RetargetStream:
@@ -62,7 +69,8 @@ class RetargetStream:
         goals = self._goals(values)
         if self._tracker is None:
             start = self._start(goals)
-            self._tracker = Solver().track(self._retarget.target, goals, start)
+            target = self._retarget.target
+            self._tracker = Solver().track(target, goals, start, acceleration=_acceleration(target))
         return self._tracker.step(goals, self._dt)
 
     def _start(self, goals: list[Goal]) -> Array:
@@ -70,11 +78,10 @@ class RetargetStream:
         retarget = self._retarget
         target, root = retarget.target, retarget._root
         q = np.array(target.rest)
-        first = target._sources[root].first
         pelvis = goals[0]
         whole = np.eye(4)[None].copy()
         whole[0, :3, :3], whole[0, :3, 3] = pelvis.orientation, pelvis.position
-        q[first : first + 6] = root_values(target, root, pelvis.link, whole)[0]
+        q[root.columns] = root.values(whole)[0]
         return np.array(Solver().solve(target, goals, q).q)
 
     def _goals(self, q: Array) -> list[Goal]:

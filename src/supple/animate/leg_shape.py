@@ -1,0 +1,43 @@
+"""LegShape: numbers of one leg of a body that its stance needs again and again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from supple.animate.body import Body
+from supple.frame import Array
+from supple.linkage import Linkage
+
+_ROLL_SLIDE = 8e-4  # m: a foot whose ankle cannot bend farther rolls about its toe until its heel is so far forward
+
+
+@dataclass(frozen=True, eq=False)
+class LegShape:
+    """One leg of a body."""
+
+    points: Array
+    """Where the hip is in the axes of the pelvis, and the direction to the left in those of the foot (2, 3)."""
+    roll: Array
+    """The angle by which the foot rolls before the pelvis moves, and how far the toe is ahead of the ankle (2,)."""
+    knee: int | None
+    """Column of the knee among the leg's joint values, if it is one value."""
+    straight: float
+    """The least value of the knee."""
+
+    @classmethod
+    def of(cls, body: Body, leg: Linkage, side: str) -> LegShape:
+        """The leg of one side, with its own linkage."""
+        base, back = body.rest["pelvis"], body.rest[f"{side}_foot"][:3, :3].T
+        hip = base[:3, :3].T @ (body.position(f"{side}_thigh") - base[:3, 3])
+        sole = float(np.linalg.norm(body.toe[side] - body.heel[side]))
+        angle = np.arccos(1 - min(_ROLL_SLIDE / max(sole, 1e-9), 1.0))
+        shank = body.links[f"{side}_shank"]
+        knee = next((j for j in leg.joints if j.child == shank and j.dof == 1 and j.mimic is None), None)
+        return cls(
+            np.stack([hip, back @ body.upright[:, 1]]),
+            np.array([angle, body.toe[side] @ back @ body.upright[:, 0]]),
+            None if knee is None else leg._sources[knee.name].first,
+            0.0 if knee is None else knee.lower[0],
+        )
