@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from supple import _check
 from supple._arrays import goals as foreign
 from supple._arrays.given import PLAIN, Given
+from supple._core import one_frame
 from supple._solve import goal_arguments
 from supple.errors import BadInput, unknown_option
 from supple.frame import Array, Frame
@@ -156,8 +157,7 @@ class Goal:
                 to ``look_at``.
             priority: goals with a lower number are met first, later ones as far as those allow.
         """
-        if type(frame) is np.ndarray and frame.shape == (4, 4) and frame.dtype == np.float64:
-            frame = Frame(frame)
+        one = one_frame(frame)  # None for all but one frame
         bare = (
             type(link) is str
             and link
@@ -171,10 +171,12 @@ class Goal:
             and priority is _FIRST
             and not unknown
         )
-        if bare and type(frame) is Frame and frame.matrix.ndim == 2:
+        if bare and one is not None:
             _set(self, "link", link)
-            _set(self, "_frame", frame if frame.matrix.base is None else frame._kept())
+            _set(self, "_frame", one)
             return
+        if one is not None:
+            frame = one
         _set(self, "_frame", None)
         _set(self, "_frames", None)
         if bare and frame is not None and type(frame) not in _NO_FOREIGN:

@@ -438,3 +438,32 @@ def test_a_preference_function_that_returns_no_finite_numbers_is_refused(answer,
         with pytest.raises(BadInput) as refused:
             attempt()
         assert "a preference by function " + reason in str(refused.value)
+
+
+def _python_functions(call):
+    """The Python functions that a call enters, by name."""
+    entered = []
+
+    def note(frame, event, argument):
+        if event == "call":
+            entered.append(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return entered
+
+
+@pytest.mark.parametrize("form", ["array", "frame", "view of frames"])
+def test_an_everyday_solve_enters_few_python_functions(form):
+    arm, link = models.panda(), "panda_hand_tcp"
+    frames = arm.frame(arm.random(2, seed=3), link)
+    given = {"array": frames.matrix[1].copy(), "frame": Frame(frames.matrix[1]), "view of frames": frames[1]}[form]
+
+    def call():
+        solve(arm, Goal(link, given))
+
+    call()  # compiles the search
+    assert _python_functions(call) == ["call", "__init__", "solve", "solve_frame", "_from_answer"]
