@@ -467,3 +467,18 @@ def test_an_everyday_solve_enters_few_python_functions(form):
 
     call()  # compiles the search
     assert _python_functions(call) == ["call", "__init__", "solve", "solve_frame", "_from_answer"]
+
+
+@pytest.mark.parametrize(("position", "arrives"), [([12, 6, 0], True), ([50, 0, 0], False)])
+def test_whether_a_single_solve_arrived_needs_no_other_field(position, arrives):
+    goal = Goal("tip", Frame.at(position)) if not arrives else Goal("tip", ARM.frame([0.1, 0.2, 0.3], "tip"))
+    found = solve(ARM, goal)
+    assert bool(found) is arrives
+    assert isinstance(found.arrived, np.bool_)
+    assert found.arrived.shape == ()
+    assert bool(found.arrived) is arrives
+    assert "outcomes" not in found.__dict__
+    assert (found.outcomes == Outcome.ARRIVED.value) == arrives
+    again = replace(found, outcomes=np.int64(Outcome.STUCK.value))
+    assert not again
+    assert not again.arrived
