@@ -76,6 +76,26 @@ nb::object mend_frames(nb::handle given) {
   return nb::make_tuple(wrong < 100 ? wrong : 0, off);
 }
 
+// One frame for an object that keeps it: a Frame, copied if its array is a view, whose memory may change; or
+// an array, checked, mended and copied. None for all else: the general way takes it or says what is wrong.
+nb::object one_frame(nb::handle given) {
+  const nb::object matrix = matrix_of(given);
+  const bool is_frame = matrix.ptr() != given.ptr();
+  PyArrayObject *a = reinterpret_cast<PyArrayObject *>(matrix.ptr());
+  if (!PyArray_CheckExact(matrix.ptr()) || PyArray_TYPE(a) != NPY_DOUBLE || !PyArray_ISBEHAVED_RO(a) ||
+      PyArray_NDIM(a) != 2 || PyArray_DIM(a, 0) != 4 || PyArray_DIM(a, 1) != 4)
+    return nb::none();
+  if (is_frame && !PyArray_BASE(a))
+    return nb::borrow(given);
+  Fresh out(PyArray_DIMS(a), 2, {});
+  for (int k = 0; k < 16; ++k)
+    out.data[k] = *static_cast<const double *>(PyArray_GETPTR2(a, k / 4, k % 4));
+  double off = 0;
+  if (!is_frame && repair_frame(out.data, off) != no_defect)
+    return nb::none();
+  return frame_of(out.frozen());
+}
+
 } // namespace
 
 #define ARRAY "numpy.typing.NDArray[numpy.float64]"
@@ -86,6 +106,10 @@ void bind_frames(nb::module_ &m) {
         "Checks frames (..., 4, 4) and mends nearly orthonormal rotations in place: what is wrong (0 "
         "nothing, 1 not finite, 2 not orthonormal, "
         "3 mirrors, 4 last row), and by how much the worst is off.");
+  m.def(
+      "one_frame", one_frame, nb::arg().none(), nb::sig("def one_frame(frame: typing.Any, /) -> typing.Any"),
+      "A Frame whose array is its own, from one Frame or an array (4, 4) of float64; None for anything else, "
+      "and for what is no frame.");
   m.def(
       "exp_rotation",
       [none](nb::handle v) {

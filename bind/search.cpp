@@ -315,13 +315,24 @@ void bind_search(nb::module_ &m) {
   nb::class_<DirectSearch>(m, "DirectSearch", nb::type_slots(call_slots),
                            "Called with a goal, a start and an array for the solution; see supple.solver.")
       .def(nb::init<nb::object>(), nb::sig("def __init__(self, solver: SearchSolver, /) -> None"));
+  nb::class_<SharedTable>(m, "SharedTable",
+                          "A table of seeds that searches of one linkage and kind of goal share.");
   nb::class_<SearchSolver>(m, "SearchSolver", "A linkage and its goals, compiled together for the search.")
       .def(nb::init<nb::object, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle,
-                    nb::handle, nb::handle>(),
+                    nb::handle, nb::handle, nb::handle>(),
+           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+           nb::arg() = nb::none(),
            nb::sig("def __init__(self, tree: Tree, targets: list[typing.Any], lower: " ARRAY ", upper: " ARRAY
                    ", balls: list[typing.Any], sizes: "
                    "tuple[typing.Any, ...], how: tuple[typing.Any, ...], tolerance: tuple[typing.Any, ...], "
-                   "reach: tuple[typing.Any, ...], /) -> None"))
+                   "reach: tuple[typing.Any, ...], table: SharedTable | None = None, /) -> None"))
+      .def_prop_ro(
+          "table",
+          [](const SearchSolver &f) { return f.seeds ? nb::cast(SharedTable{f.seeds}) : nb::none(); },
+          nb::sig("def table(self) -> SharedTable | None"),
+          "The table of seeds, for other searches of the same linkage and kind of goal; None if this kind "
+          "has "
+          "none.")
       .def_prop_ro(
           "has_table", [](const SearchSolver &f) { return f.search.has_table; },
           "Whether the search takes its first seeds from a table.")

@@ -78,22 +78,34 @@ struct SolveMemory {
   }
 };
 
+// A table of seeds, or the knowledge that searches need none. Searches of one linkage and kind of goal share
+// it, whatever their options; nobody changes it.
+struct SeedTable {
+  Scratch memory{0};
+  Table table{}; // its arrays lie in `memory`
+  bool is_used = false;
+};
+struct SharedTable {
+  std::shared_ptr<const SeedTable> made;
+};
+
 struct SearchSolver {
   EncodedProblem encoded;
   Search search;
-  Scratch search_memory{0}, table_memory{0}; // what `search` points into
-  double microseconds;                       // time limit of a solve; 0: none
-  std::vector<double> rest;                  // dof
-  std::vector<Interval> others;              // joint values that no goal needs, unless they are locked
+  Scratch search_memory{0};               // what `search` points into, but for its table
+  std::shared_ptr<const SeedTable> seeds; // null: a search of this kind has no table
+  double microseconds;                    // time limit of a solve; 0: none
+  std::vector<double> rest;               // dof
+  std::vector<Interval> others;           // joint values that no goal needs, unless they are locked
   std::vector<Ball> other_balls;
   SolveMemory *spare = nullptr; // taken and brought back under the interpreter lock
 
   // sizes: natural size, weight and rest of each value of q; options: (restarts, iterations, longest step,
   // accept distance, microseconds, whether the nearest solution is wanted); tolerance: (position, angle);
-  // reach: (distance, x, y, z)
+  // reach: (distance, x, y, z); table: that of another search of the same linkage and kind of goal, or None
   SearchSolver(nb::object tree, nb::handle targets, nb::handle lower, nb::handle upper, nb::handle balls,
                nb::handle given_sizes, nb::handle given_options, nb::handle tolerances,
-               nb::handle given_reach)
+               nb::handle given_reach, nb::handle table)
       : encoded(tree, targets, lower, upper, balls) {
     const int n = encoded.problem.n, dof = encoded.dof;
     const Fields sizes(given_sizes, "sizes", 3), options(given_options, "options", 6);
@@ -126,11 +138,20 @@ struct SearchSolver {
                             reach[0],
                             {reach[1], reach[2], reach[3]},
                             truth(options[5])};
+    if (!table.is_none())
+      share_table(native<SharedTable>(table, "a SharedTable"));
     const nb::gil_scoped_release free; // a set-up takes a millisecond, and seconds for thousands of joints
     set_up(all);
   }
   SearchSolver(const SearchSolver &) = delete;
   ~SearchSolver() { delete spare; }
+
+  void share_table(const SharedTable &given) {
+    const bool simple = encoded.problem.target_count == 1 && encoded.problem.targets[0].chain.count > 0;
+    if (!given.made || !simple || !have_same_cells(given.made->table, table_geometry(encoded.problem)))
+      bad_input("a table of seeds is for searches of one linkage and kind of goal");
+    seeds = given.made;
+  }
 
   void set_up(const SearchOptions &options) {
     const Problem &problem = encoded.problem;
@@ -139,15 +160,33 @@ struct SearchSolver {
     bool table_possible;
     search_memory = Scratch(search_bytes(problem));
     search = set_up_search(problem, options, search_memory.data, table_possible);
-    if (table_possible) {
-      const Table table = table_geometry(problem);
-      const Scratch table_scratch(table_scratch_bytes(problem, table));
-      table_memory = Scratch(table_bytes(table));
-      if (!set_up_table(problem, table, {kernels.sample, kernels.one, memory->scratch.data},
-                        table_memory.data, table_scratch.data, search))
-        table_memory = Scratch(0);
-    }
+    if (!table_possible)
+      seeds = nullptr;
+    else if (!seeds)
+      seeds = make_table(options, *memory);
+    if (seeds && seeds->is_used)
+      use_table(seeds->table, search);
     spare = memory.release();
+  }
+
+  std::shared_ptr<const SeedTable> make_table(const SearchOptions &options, const SolveMemory &memory) const {
+    const Problem &problem = encoded.problem;
+    const std::vector<double> ones(problem.n, 1.0);
+    const Scratch trial_memory(search_bytes(problem));
+    bool possible;
+    Search trial = set_up_search(problem, table_options(options, ones.data()), trial_memory.data, possible);
+    const auto made = std::make_shared<SeedTable>();
+    made->table = table_geometry(problem);
+    const Scratch working(table_scratch_bytes(problem, made->table));
+    made->memory = Scratch(table_bytes(made->table));
+    made->is_used =
+        set_up_table(problem, made->table, {memory.kernels.sample, memory.kernels.one, memory.scratch.data},
+                     made->memory.data, working.data, trial);
+    if (made->is_used)
+      made->table = trial.table;
+    else
+      made->memory = Scratch(0);
+    return made;
   }
 
   void find_others(nb::handle lower, nb::handle upper, const double *weight) {

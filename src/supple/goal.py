@@ -12,7 +12,10 @@ from numpy.typing import ArrayLike
 from supple import _check
 from supple._arrays import goals as foreign
 from supple._arrays.given import PLAIN, Given
-from supple._solve import goal_arguments
+from supple._core import one_frame
+from supple._solve import goal_arguments, goal_rows, goal_text
+from supple._solve.goal_rows import ORIGIN as _ORIGIN
+from supple._solve.goal_rows import ZERO as _ZERO
 from supple.errors import BadInput, unknown_option
 from supple.frame import Array, Frame
 
@@ -33,9 +36,6 @@ _OPTIONS = ("frame", *(name for name in (*_ARRAYS, *_PLAIN) if name != "is_cente
 
 _QUATERNIONS = ("quaternion", "quat", "wxyz", "xyzw")  # options of other libraries
 _set = object.__setattr__
-_ORIGIN: Array = np.zeros(3)
-_ORIGIN.flags.writeable = False
-_ZERO = (0.0, 0.0, 0.0)
 # default arguments: `Goal` compares by identity
 _ONCE = 1.0
 _EXACT = 0.0
@@ -156,8 +156,7 @@ class Goal:
                 to ``look_at``.
             priority: goals with a lower number are met first, later ones as far as those allow.
         """
-        if type(frame) is np.ndarray and frame.shape == (4, 4) and frame.dtype == np.float64:
-            frame = Frame(frame)
+        one = one_frame(frame)  # None for all but one frame
         bare = (
             type(link) is str
             and link
@@ -171,10 +170,12 @@ class Goal:
             and priority is _FIRST
             and not unknown
         )
-        if bare and type(frame) is Frame and frame.matrix.ndim == 2:
+        if bare and one is not None:
             _set(self, "link", link)
-            _set(self, "_frame", frame if frame.matrix.base is None else frame._kept())
+            _set(self, "_frame", one)
             return
+        if one is not None:
+            frame = one
         _set(self, "_frame", None)
         _set(self, "_frames", None)
         if bare and frame is not None and type(frame) not in _NO_FOREIGN:
@@ -212,23 +213,11 @@ class Goal:
             place: Array | None = goal_arguments.frozen(whole.position)
         else:
             place = None if position is None else goal_arguments.vectors(position, "position")
-        if orientation is not None and axis is not None:
-            raise BadInput("a goal has an orientation or an axis, not both")
-        if (axis is None) != (direction is None and look_at is None):
-            raise BadInput("axis (of the link) and direction or look_at (in the world) go together")
-        if look_at is not None and (direction is not None or place is not None):
-            other = "a direction" if direction is not None else "a position"
-            raise BadInput(f"a goal has look_at or {other}, not both; give two goals")
-        radial = distance is not None or line is not None
-        if radial and (position is None or frame is not None):
-            raise BadInput(f"{'line' if distance is None else 'distance'} needs a position that it is measured from")
         oriented = orientation is not None or axis is not None
-        if pole is not None and (place is not None or oriented):
-            raise BadInput("a goal has a pole or something else, not both; give two goals")
-        if limb is not None and pole is None:
-            raise BadInput("limb says where the elbow of a pole is, and this goal has no pole")
-        if place is None and not oriented and pole is None:
-            raise BadInput("a goal needs a frame, a position, an orientation, an axis or a pole")
+        radial = distance is not None or line is not None
+        goal_arguments.check_parts(
+            frame, place, position, orientation, axis, direction, look_at, distance, line, pole, limb
+        )
         _set(self, "link", link)
         _set(self, "is_center_of_mass", False)
         _set(self, "position", place)
@@ -340,10 +329,9 @@ class Goal:
         return next((name for name in ("look_at", "distance", "pole") if getattr(self, name) is not None), "")
 
     @property
-    def _surface(self) -> tuple[bool, float, float, float, float]:
+    def _surface(self) -> goal_rows.Surface:
         """What the core knows of the kind of goal: whether it looks at a point; distance; direction of the line."""
-        line = (0.0, 0.0, 0.0) if self.line is None else self.line.tolist()
-        return (self.look_at is not None, self.distance or 0.0, *line)
+        return goal_rows.surface(self)
 
     @property
     def _is_on_line(self) -> bool:
@@ -353,41 +341,19 @@ class Goal:
     @property
     def _kind(self) -> tuple[Any, ...]:
         """All but the frame: goals of one kind share a compiled solver."""
-        axis = None if self.axis is None else self.axis.tobytes()
-        point = None if self.point is _ORIGIN else self.point.tobytes()
-        surface = None if self.distance is None and self.look_at is None else self._surface
-        link = None if self.is_center_of_mass else self.link
-        parts = (link, self.relative_to, self.position is None, self.orientation is None, axis, point, surface)
-        pole = (self.pole is None, self.limb)
-        return (*parts, *pole, self.weight, self.turn_weight, self.slack, self.turn_slack, self.priority)
+        return goal_rows.kind(self)
 
     def _rows(self, reach: float) -> tuple[list[int], list[float]]:
         """The error components that the goal uses and their weights, for an end effector of that reach in metres."""
-        components: list[int] = []
-        weights: list[float] = []
-        farthest = reach + float(np.linalg.norm(self.point))
-        position = self.weight or (math.pi / farthest if 1e-6 < farthest < math.inf else 1.0,) * 3
-        if self.distance is not None:
-            if position[0]:
-                components += [8, 9] if self._is_on_line else [8]
-                weights += [position[0]] * len(components)
-        elif self.position is not None:
-            for i, w in enumerate(position):
-                if w:
-                    components.append(i)
-                    weights.append(w)
-        if self.orientation is not None:
-            for i, w in enumerate(self.turn_weight):
-                if w:
-                    components.append(3 + i)
-                    weights.append(w)
-        elif self.pole is not None:
-            components.append(3)
-            weights.append(self.turn_weight[0])
-        elif self.axis is not None and self.turn_weight[0]:
-            components += [6, 7]
-            weights += [self.turn_weight[0]] * 2
-        return components, weights
+        return goal_rows.rows(self, reach)
+
+    def _slacks(self) -> list[float]:
+        """The slack of each component that `_rows` names, in metres or radians; for an axis, its cone's half-angle."""
+        return goal_rows.slacks(self)
+
+    def _encoded(self, shape: tuple[int, ...]) -> Array:
+        """The goal as the core reads it (*shape, 12)."""
+        return goal_rows.encoded(self, shape)
 
     def _without_slack(self) -> Goal:
         """The same goal without slack."""
@@ -395,37 +361,6 @@ class Goal:
             return self
         without = {"slack": _ZERO, "turn_slack": _ZERO}
         return _rebuilt(*(without.get(name, getattr(self, name)) for name in _FIELDS))
-
-    def _slacks(self) -> list[float]:
-        """The slack of each component that `_rows` names, in metres or radians; for an axis, its cone's half-angle."""
-        slacks: list[float] = []
-        if self.distance is not None:
-            slacks += self.slack[: 2 if self._is_on_line else 1] if self.weight != _ZERO else ()
-        elif self.position is not None:
-            weight = self.weight or (1.0, 1.0, 1.0)
-            slacks += [s for s, w in zip(self.slack, weight, strict=True) if w]
-        if self.orientation is not None:
-            slacks += [s for s, w in zip(self.turn_slack, self.turn_weight, strict=True) if w]
-        elif self.pole is not None:
-            slacks.append(self.turn_slack[0])
-        elif self.axis is not None and self.turn_weight[0]:
-            slacks += self.turn_slack[:2]
-        return slacks
-
-    def _encoded(self, shape: tuple[int, ...]) -> Array:
-        """The goal as the core reads it (*shape, 12): rotation row by row, or the direction, then the position.
-
-        A point to look at or a pole stands in the place of the position.
-        """
-        out = np.zeros((*shape, 12))
-        if self.orientation is not None:
-            out[..., :9] = self.orientation.reshape(*self.orientation.shape[:-2], 9)
-        if self.direction is not None:
-            out[..., :3] = self.direction
-        place = self._place
-        if place is not None:
-            out[..., 9:] = place
-        return out
 
     def _value(self) -> tuple[object, ...]:
         arrays = (getattr(self, name) for name in _ARRAYS)
@@ -448,34 +383,7 @@ class Goal:
         return _rebuilt, tuple(getattr(self, name) for name in _FIELDS)
 
     def __repr__(self) -> str:
-        parts = [] if self.is_center_of_mass else [repr(self.link)]
-        for name in ("position", "axis", "direction", "look_at", "line", "pole"):
-            value = getattr(self, name)
-            if value is not None:
-                parts.append(f"{name}={_brief(value)}")
-        if self.distance is not None:
-            parts.append(f"distance={self.distance:.6g}")
-        if self.orientation is not None:
-            many = self.orientation.shape[:-2]
-            turn = f" of shape {many}" if many else f"={Frame.at(np.zeros(3), self.orientation)!r}"
-            parts.append(f"orientation{turn}")
-        if self.limb is not None:
-            parts.append(f"limb={self.limb}")
-        if self.point.any():
-            parts.append(f"point={_brief(self.point)}")
-        if self.relative_to is not None:
-            parts.append(f"relative_to={self.relative_to!r}")
-        if self.weight is not None:
-            parts.append(f"weight={self.weight}")
-        if self.turn_weight != (1.0, 1.0, 1.0):
-            parts.append(f"turn_weight={self.turn_weight}")
-        if self.slack != _ZERO:
-            parts.append(f"slack={self.slack}")
-        if self.turn_slack != _ZERO:
-            parts.append(f"turn_slack={self.turn_slack[0] if self.orientation is None else self.turn_slack}")
-        if self.priority:
-            parts.append(f"priority={self.priority}")
-        return f"Goal{'.center_of_mass' if self.is_center_of_mass else ''}({', '.join(parts)})"
+        return goal_text.call_text(self)
 
 
 _FRAME_FIELDS: dict[str, Any] = {
@@ -534,9 +442,3 @@ def replaced_link(goal: Goal, link: str) -> Goal:
     """The goal's axes and numbers for the origin of another link."""
     fields = {name: getattr(goal, name) for name in _FIELDS}
     return _rebuilt(*({**fields, "link": link, "point": _ORIGIN}.values()))
-
-
-def _brief(a: Array) -> str:
-    if a.ndim > 1:
-        return f"<{a.shape}>"
-    return "(" + ", ".join(f"{x:.6g}" for x in a) + ")"

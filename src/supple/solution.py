@@ -64,6 +64,10 @@ class Outcome(Enum):
     """With ``solutions=``: no further solution was found for this goal. The row repeats the first one."""
 
 
+_ARRIVED = Outcome.ARRIVED.value
+_BOOLS: Any = (np.False_, np.True_)
+
+
 def in_words(outcome: Outcome) -> str:
     """An outcome as a sentence says it: "out of budget"."""
     return outcome.name.lower().replace("_", " ")
@@ -184,10 +188,17 @@ class Solution:
     @property
     def arrived(self) -> NDArray[np.bool_]:
         """Whether every goal is within tolerance (...); a NumPy bool for one solution."""
+        answer = self.__dict__.get("_answer")
+        if answer is not None:
+            one: NDArray[np.bool_] = _BOOLS[answer[1] == _ARRIVED]
+            return one
         arrived: NDArray[np.bool_] = self.outcomes == Outcome.ARRIVED.value
         return arrived
 
     def __bool__(self) -> bool:
+        answer = self.__dict__.get("_answer")
+        if answer is not None:  # without the NumPy scalars of `outcomes`
+            return bool(answer[1] == _ARRIVED)
         if self.outcomes.ndim:
             raise ValueError("many solutions are neither true nor false; use found.arrived.all() or .any()")
         return bool(self.outcomes == Outcome.ARRIVED.value)

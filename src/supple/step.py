@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple import _check, _renamed
-from supple._solve import explanation
+from supple._solve import common_reasons, step_reasons
 from supple._solve.text import angle_text, length_text
 from supple.frame import Array
 
@@ -212,7 +212,7 @@ class Step(metaclass=_renamed.HidesOldNames):
         paused = [f"dt of {dt:.3g} s counts as {LONGEST_TICK} s"] if dt > LONGEST_TICK else []
         if self._blind:
             paused.append("measured values that are not finite are not used")
-        return tuple(paused + explanation.approaching_limits(tracker.linkage, tracker.lower, tracker.upper, self))
+        return tuple(paused + step_reasons.approaching_limits(tracker.linkage, tracker.lower, tracker.upper, self))
 
     def __getitem__(self, arm: int) -> Step:
         """The step of one arm of many."""
@@ -281,24 +281,24 @@ def _reasons(step: Step) -> list[str]:
     if status is TrackingStatus.FOLLOWING:
         return []
     if status is TrackingStatus.HELD:
-        return [explanation.held(step.goal, step._dt)]
+        return [step_reasons.held(step.goal, step._dt)]
     if status is TrackingStatus.RETURNING:
         return ["the arm was in a local minimum: it moves to other joint values that reach the command"]
     if status is TrackingStatus.LAGGING:
-        slow = explanation.effectors_too_slow(linkage, tracker.goals, (tracker.speed, tracker.turn_speed), step)
-        return slow + explanation.too_slow(linkage.names, step.sides) or [_late(step)]
+        slow = step_reasons.effectors_too_slow(linkage, tracker.goals, (tracker.speed, tracker.turn_speed), step)
+        return slow + step_reasons.too_slow(linkage.names, step.sides) or [_late(step)]
     reasons = []
-    outside = explanation.may_be_outside(linkage, step.q, tracker.solver.keep_limits)
+    outside = common_reasons.may_be_outside(linkage, step.q, tracker.solver.keep_limits)
     for goal, row, error in zip(tracker.goals, step.goal, step.error, strict=True):
         if goal.position is not None and goal.distance is None and not goal.point.any():
-            reasons += explanation.out_of_reach(linkage, goal, row[9:], error[:3], outside)
-    reasons += explanation.at_limits(linkage.names, step.sides, explanation.margins_in_use(step))
+            reasons += common_reasons.out_of_reach(linkage, goal, row[9:], error[:3], outside)
+    reasons += common_reasons.at_limits(linkage.names, step.sides, step_reasons.margins_in_use(step))
     if not reasons and step._number(_IS_SINGULAR):
         first = tracker._numbers + _SINGULAR_DIRECTION
         direction = step._result[first : first + 6]
         goal = tracker.goals[int(step._number(_SINGULAR_GOAL))]
         link = goal.link if len(tracker.goals) > 1 else ""
-        reasons += explanation.singular(linkage.names, step.joint_weights, direction, link, goal)
+        reasons += common_reasons.singular(linkage.names, step.joint_weights, direction, link, goal)
     return reasons or _giving_way(step) or ["local minimum: no small joint motion reduces the error"]
 
 

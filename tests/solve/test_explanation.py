@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from supple import Frame, Goal, method, models
-from supple._solve import explanation
+from supple._solve import common_reasons, explanation, past_limits, step_reasons
 from supple._solve.text import length_text
 from supple.joint import Joint, Mimic
 from supple.linkage import Linkage
@@ -234,11 +234,11 @@ def test_slides_are_past_their_limits_by_lengths():
 def test_a_hinge_that_is_a_whole_turn_away_is_not_past_its_limits():
     arm = chain([1, 1], 3)
     q = np.array([[7.0, -6.0], [-2.9 - 2 * math.pi, 2.9 + 4 * math.pi], [1, 1]])
-    assert explanation._unwrapped(arm, q) == pytest.approx(
+    assert past_limits._unwrapped(arm, q) == pytest.approx(
         np.array([[7 - math.tau, -6 + math.tau], [-2.9, 2.9], [1, 1]])
     )
     free = models.planar2()  # what has no limits is as it is
-    assert np.array_equal(explanation._unwrapped(free, q), q)
+    assert np.array_equal(past_limits._unwrapped(free, q), q)
 
 
 def test_where_geometry_forbids_it_no_limit_is_blamed():
@@ -323,9 +323,9 @@ def test_any_slide_on_the_way_to_the_link_counts(kind):
         arm, goal, q = Linkage("arm", [plane]), Goal("a", position=[5, 0, 0]), [5.0, 0, 0]
     error, fixed = np.ones((1, 6)), np.zeros(arm.dof, dtype=bool)
     assert "out of reach" in explanation.unreachable(arm, [goal], np.array(q), error, searching(arm))[0]
-    outside = explanation.may_be_outside(arm, np.array(q), True, ~fixed)
-    assert not explanation.out_of_reach(arm, goal, goal.position, error[0, :3], outside)
-    assert explanation.out_of_reach(arm, goal, goal.position, error[0, :3], fixed)
+    outside = common_reasons.may_be_outside(arm, np.array(q), True, ~fixed)
+    assert not common_reasons.out_of_reach(arm, goal, goal.position, error[0, :3], outside)
+    assert common_reasons.out_of_reach(arm, goal, goal.position, error[0, :3], fixed)
 
 
 @pytest.mark.parametrize("keep_limits", [True, False])
@@ -366,7 +366,7 @@ def test_the_speed_of_a_relative_goal_is_the_relative_one():
     speeds = np.array([0.1]), np.array([math.inf])
     for velocity, limited in (([1.0, 0.0], False), ([0.0, 0.1], True), ([-0.1, 0.1], True), ([0.1, 0.01], False)):
         step._result[arm.dof : 2 * arm.dof] = velocity
-        said = explanation.effectors_too_slow(arm, tracker.goals, speeds, step)
+        said = step_reasons.effectors_too_slow(arm, tracker.goals, speeds, step)
         assert said == (["hand at its speed limit"] if limited else [])
 
 

@@ -305,3 +305,44 @@ def test_rows_of_many_that_are_not_finite_are_left_to_the_solver():
     assert np.isfinite(aimed).all(axis=-1).tolist() == [True, False]
     with pytest.raises(BadInput, match="must be orthonormal"):  # but what is finite must be a frame
         Goal("hand", 2 * np.tile(np.eye(4), (3, 1, 1)))
+
+
+def test_one_frame_gives_the_same_goal_in_any_layout_and_keeps_no_memory_of_the_caller():
+    rng = np.random.default_rng(5)
+    for turn, place in zip(rng.normal(size=(200, 3)), rng.normal(size=(200, 3)), strict=True):
+        frame = Frame.at(place, Frame.rotvec(turn))
+        wide = np.zeros((8, 12))
+        wide[::2, ::3] = frame.matrix
+        several = Frame(np.stack([np.eye(4), frame.matrix]))
+        given = {
+            "rows": frame.matrix.copy(),
+            "columns": np.asfortranarray(frame.matrix),
+            "strided": wide[::2, ::3],
+            "reversed": frame.matrix[::-1].copy()[::-1],
+            "unaligned": np.frombuffer(b"." + frame.matrix.tobytes(), np.uint8)[1:].copy().view(float).reshape(4, 4),
+            "other byte order": frame.matrix.astype(">f8"),
+            "list": frame.matrix.tolist(),
+            "frame": frame,
+            "view of frames": several[1],
+            "frame of a view": Frame._trusted(several.matrix[1]),
+        }
+        goals = {name: Goal("hand", value) for name, value in given.items()}
+        for name, value in given.items():
+            if isinstance(value, np.ndarray):
+                value[...] = np.nan
+            assert goals[name] == Goal("hand", position=place, orientation=frame.rotation), name
+            assert not goals[name].position.flags.writeable, name
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "value"), [(0, 0, 1.5), (1, 3, np.nan), (3, 3, 2.0), (3, 0, 0.1), (2, 2, -1.0), (0, 3, np.inf)]
+)
+def test_one_bad_frame_is_refused_with_the_same_words_as_an_array_and_as_a_list(row, column, value):
+    bad = np.eye(4)
+    bad[row, column] = value
+    said = []
+    for given in (bad, bad.tolist(), np.asfortranarray(bad), bad.astype(np.float32)):
+        with pytest.raises(BadInput) as refused:
+            Goal("hand", given)
+        said.append(str(refused.value))
+    assert len(set(said)) == 1

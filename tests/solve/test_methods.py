@@ -190,7 +190,7 @@ def test_the_inverse_takes_the_oracles_step_where_there_is_one():
 def test_an_arm_that_is_straight_but_for_rounding_has_no_inverse():
     arm, goal = models.planar2(), Goal("tip", position=[3, 4, 0], weight=(1, 1, 0))
     for elbow in (0.0, np.pi):
-        with pytest.raises(BadInput, match="use method.damped"):
+        with pytest.raises(BadInput, match=r"use method\.damped"):
             Solver(method=method.inverse()).step(arm, goal, [0.3, elbow])
     bent = Solver(method=method.inverse(), **FREE).step(arm, goal, [0.3, 0.5])
     e, J = oracle.look(arm, [goal], np.array([0.3, 0.5]))

@@ -438,3 +438,47 @@ def test_a_preference_function_that_returns_no_finite_numbers_is_refused(answer,
         with pytest.raises(BadInput) as refused:
             attempt()
         assert "a preference by function " + reason in str(refused.value)
+
+
+def _python_functions(call):
+    """The Python functions that a call enters, by name."""
+    entered = []
+
+    def note(frame, event, argument):
+        if event == "call":
+            entered.append(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return entered
+
+
+@pytest.mark.parametrize("form", ["array", "frame", "view of frames"])
+def test_an_everyday_solve_enters_few_python_functions(form):
+    arm, link = models.panda(), "panda_hand_tcp"
+    frames = arm.frame(arm.random(2, seed=3), link)
+    given = {"array": frames.matrix[1].copy(), "frame": Frame(frames.matrix[1]), "view of frames": frames[1]}[form]
+
+    def call():
+        solve(arm, Goal(link, given))
+
+    call()  # compiles the search
+    assert _python_functions(call) == ["call", "__init__", "solve", "solve_frame", "_from_answer"]
+
+
+@pytest.mark.parametrize(("position", "arrives"), [([12, 6, 0], True), ([50, 0, 0], False)])
+def test_whether_a_single_solve_arrived_needs_no_other_field(position, arrives):
+    goal = Goal("tip", Frame.at(position)) if not arrives else Goal("tip", ARM.frame([0.1, 0.2, 0.3], "tip"))
+    found = solve(ARM, goal)
+    assert bool(found) is arrives
+    assert isinstance(found.arrived, np.bool_)
+    assert found.arrived.shape == ()
+    assert bool(found.arrived) is arrives
+    assert "outcomes" not in found.__dict__
+    assert (found.outcomes == Outcome.ARRIVED.value) == arrives
+    again = replace(found, outcomes=np.int64(Outcome.STUCK.value))
+    assert not again
+    assert not again.arrived

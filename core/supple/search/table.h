@@ -244,6 +244,32 @@ SUPPLE_FN std::size_t table_scratch_bytes(const Problem &problem, const Table &t
   return layout.bytes();
 }
 
+// The options of the search that a table is made and tried with. Those that a caller may change have fixed
+// values here, so that all searches of a linkage and a kind of goal have the same table. `ones` (n) are 1.
+SUPPLE_FN SearchOptions table_options(const SearchOptions &given, const double *ones) {
+  SearchOptions options = given;
+  options.weight = ones;
+  options.max_restarts = SearchConstants::table_trial_restarts;
+  options.max_iterations = SearchConstants::table_trial_iterations;
+  options.max_step = SearchConstants::table_trial_step;
+  options.position_tolerance = options.angle_tolerance = SearchConstants::table_trial_tolerance;
+  return options;
+}
+
+// whether a table of this geometry may have the samples of another
+SUPPLE_FN bool have_same_cells(const Table &a, const Table &b) {
+  bool same = a.fields == b.fields && a.direction_cells == b.direction_cells;
+  for (int k = 0; k < 3; ++k)
+    same = same && a.position_cells[k] == b.position_cells[k];
+  return same;
+}
+
+// Gives a search the table of another one of the same linkage and kind of goal; its memory must stay.
+SUPPLE_FN void use_table(const Table &made, Search &search) {
+  search.table = made;
+  search.has_table = true;
+}
+
 // Gives a search a table of the geometry `table`, on `memory`, which must stay. False: searches need no fewer
 // steps with it; the search is then as before and needs no memory for a table.
 SUPPLE_FN bool set_up_table(const Problem &problem, const Table &table, const SetupKernels &kernels,

@@ -77,7 +77,9 @@ struct SearchConstants {
 
   // table
   static constexpr int table_samples = 20000;
-  static constexpr int table_trials = 256;      // solves that decide whether the table stays
+  static constexpr int table_trials = 256; // solves that decide whether the table stays
+  static constexpr int table_trial_restarts = 320, table_trial_iterations = 40000; // of each, at most
+  static constexpr double table_trial_step = 1, table_trial_tolerance = 1e-6;
   static constexpr double sample_margin = 0.97; // part of a limited range that is sampled
 };
 

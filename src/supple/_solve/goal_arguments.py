@@ -155,3 +155,36 @@ def orientation_slack(value: float | Sequence[float], has_orientation: bool, con
             f"turn_slack of an axis or a pole is one number, the angle to either side; got {_check.short(value)}"
         )
     return slack
+
+
+def check_parts(
+    frame: object,
+    place: object,
+    position: object,
+    orientation: object,
+    axis: object,
+    direction: object,
+    look_at: object,
+    distance: object,
+    line: object,
+    pole: object,
+    limb: object,
+) -> None:
+    """Refuses parts of a goal that do not go together; ``place`` is the position, that of the frame included."""
+    radial = distance is not None or line is not None
+    oriented = orientation is not None or axis is not None
+    if orientation is not None and axis is not None:
+        raise BadInput("a goal has an orientation or an axis, not both")
+    if (axis is None) != (direction is None and look_at is None):
+        raise BadInput("axis (of the link) and direction or look_at (in the world) go together")
+    if look_at is not None and (direction is not None or place is not None):
+        other = "a direction" if direction is not None else "a position"
+        raise BadInput(f"a goal has look_at or {other}, not both; give two goals")
+    if radial and (position is None or frame is not None):
+        raise BadInput(f"{'line' if distance is None else 'distance'} needs a position that it is measured from")
+    if pole is not None and (place is not None or oriented):
+        raise BadInput("a goal has a pole or something else, not both; give two goals")
+    if limb is not None and pole is None:
+        raise BadInput("limb says where the elbow of a pole is, and this goal has no pole")
+    if place is None and not oriented and pole is None:
+        raise BadInput("a goal needs a frame, a position, an orientation, an axis or a pole")

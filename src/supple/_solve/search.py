@@ -28,6 +28,8 @@ ITERATIONS = 40_000
 """Most iterations of one solve, over all seeds, if `Solver.max_iterations` is None."""
 NEAR = 0.5
 """A solution this near to the caller's start, in radians, ends the search; otherwise several are compared."""
+TABLES = 16
+"""Most tables of seeds that a linkage keeps for searches with other options; one has some hundred kilobytes."""
 LEVELS = 3
 """Most different priorities among the goals of one solve."""
 _PRIORITY_WEIGHT = 1e-3  # of a priority relative to the one before it
@@ -109,6 +111,8 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.S
     if not solver.keep_limits or not weights[encoding.slide_indices(linkage, goals[0])].all():
         farthest = math.inf  # a slide may be outside its limits: any of them, or one that stays at its start
     tolerance = solver.tolerance
+    tables: dict[Any, _core.SharedTable] = linkage.__dict__.setdefault("_seed_tables", {})
+    kind = _table_kind(targets, lower, upper, sizes)
     search_solver = _core.SearchSolver(
         linkage._native,
         list(targets),
@@ -126,10 +130,22 @@ def _compile(linkage: Linkage, goals: Sequence[Goal], solver: Solver) -> _core.S
         ),
         (tolerance.position, tolerance.angle),
         (min(farthest, 1e301), *map(float, base)),
+        tables.get(kind),
     )
+    if kind is not None and kind not in tables and search_solver.table is not None:
+        if len(tables) >= TABLES:
+            tables.clear()
+        tables[kind] = search_solver.table
     if not search_solver.columns:
         raise BadInput("no joint moves any of the links of the goals")
     return search_solver
+
+
+def _table_kind(targets: Sequence[encoding.Target], *numbers: Array) -> tuple[Any, ...] | None:
+    """What a table of seeds depends on, beside the linkage: the goal, limits and sizes; None for goals without one."""
+    if len(targets) != 1 or targets[0][8] is not None:
+        return None
+    return (targets[0], *(array.tobytes() for array in numbers))
 
 
 def _missed(found: Solution) -> Any:

@@ -39,7 +39,12 @@ def animate(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="What is written: .glb (default), .gltf, .bvh, .npz or .csv."),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="What is written: .glb, .gltf, .bvh, .npz or .csv; by default KEYS with .glb.",
+        ),
     ] = None,
     rate: Annotated[float, typer.Option("--rate", metavar="HZ", help="Frames a second.")] = 60.0,
     plant: Annotated[bool, typer.Option("--plant", help="Feet that touch the ground do not slide.")] = False,

@@ -62,7 +62,11 @@ def convert(
     ] = None,
     unit: Annotated[
         str | None,
-        typer.Option("--unit", metavar="U", help="Unit of lengths in A: m, cm, mm, in, ft, or a number of metres."),
+        typer.Option(
+            "--unit",
+            metavar="U",
+            help="Unit of lengths in A: m, cm, mm, in, ft, or a number of metres; metres by default.",
+        ),
     ] = None,
     up: Annotated[
         str | None,
@@ -76,13 +80,23 @@ def convert(
     ] = None,
     rate: Annotated[
         float | None,
-        typer.Option("--rate", metavar="HZ", help="Write so many poses a second, instead of the keys of A."),
+        typer.Option(
+            "--rate", metavar="HZ", help="Write so many poses a second; by default the keys of A (pictures: 25)."
+        ),
     ] = None,
     start: Annotated[
-        float | None, typer.Option("--start", metavar="S", help="Begin at the key of A nearest to this time.")
+        float | None,
+        typer.Option(
+            "--start",
+            metavar="S",
+            help="Begin at the key of A nearest to this time, in seconds; by default at the first.",
+        ),
     ] = None,
     end: Annotated[
-        float | None, typer.Option("--end", metavar="S", help="End at the key of A nearest to this time.")
+        float | None,
+        typer.Option(
+            "--end", metavar="S", help="End at the key of A nearest to this time, in seconds; by default at the last."
+        ),
     ] = None,
     animation: Annotated[
         str, typer.Option("--animation", metavar="N|NAME", help="Which animation of a .gltf or .glb with several.")

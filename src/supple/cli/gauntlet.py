@@ -36,7 +36,9 @@ def gauntlet(
     ] = 15.0,
     only: Annotated[
         str,
-        typer.Option("--only", metavar="S4,S5", help="Only these hazards: keys or their beginnings, with commas."),
+        typer.Option(
+            "--only", metavar="S4,S5", help="Only these hazards: keys or their beginnings, with commas; all by default."
+        ),
     ] = "",
     picture: Annotated[
         Path | None,

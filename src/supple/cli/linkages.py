@@ -58,14 +58,18 @@ def fk(
     ] = None,
     q: Annotated[
         str | None,
-        typer.Option("--q", metavar="V1,V2,...", help="All joint values, in the order of `names` in --json."),
+        typer.Option(
+            "--q",
+            metavar="V1,V2,...",
+            help="All joint values, in radians or metres, in the order of `names` in --json; at rest by default.",
+        ),
     ] = None,
     joint: Annotated[
         list[str] | None,
         typer.Option(
             "--joint",
             metavar="NAME=VALUE",
-            help="The value of one joint. May be repeated. The other joints are at rest.",
+            help="The value of one joint, in radians or metres. May be repeated. The other joints are at rest.",
             autocompletion=completion.joints,
         ),
     ] = None,

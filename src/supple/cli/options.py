@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from supple._solve.tolerance import Tolerance
 from supple.cli import completion
 from supple.cli.output import without_controls
 from supple.errors import BadInput, SuppleError, UnknownName
@@ -36,6 +37,7 @@ Search = Annotated[
     list[Path] | None,
     typer.Option("--search", metavar="DIR", help="A further folder with packages and meshes. May be repeated."),
 ]
+TOLERANCE = f"Largest position error that is accepted; {Tolerance().position:g} by default."
 Degrees = Annotated[bool, typer.Option("--degrees", help="Angles are in degrees, in and out; radians by default.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the page, or the next free one; 0 for any.")]

@@ -14,7 +14,17 @@ from supple._path.planner import PREFERENCES
 from supple._path.reasons import RETIME
 from supple._solve import misread
 from supple.cli import completion, inputs
-from supple.cli.options import Json, Link, Port, Search, check_folder, check_picture, epilog, errors_to_stderr
+from supple.cli.options import (
+    TOLERANCE,
+    Json,
+    Link,
+    Port,
+    Search,
+    check_folder,
+    check_picture,
+    epilog,
+    errors_to_stderr,
+)
 from supple.cli.output import print_json, print_text, without_controls
 from supple.errors import BadInput
 from supple.frame import Array
@@ -58,9 +68,17 @@ def path(
         0.0,
         0.0,
     ),
-    rate: Annotated[float | None, typer.Option("--rate", metavar="HZ", help="Poses per second.")] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(
+            "--rate",
+            metavar="HZ",
+            help="Poses per second; by default the times of FILE. Without times, joint speeds are not checked.",
+        ),
+    ] = None,
     duration: Annotated[
-        float | None, typer.Option("--duration", metavar="SECONDS", help="Time from the first pose to the last.")
+        float | None,
+        typer.Option("--duration", metavar="SECONDS", help="Time from the first pose to the last, in place of --rate."),
     ] = None,
     start: Annotated[
         str | None,
@@ -77,9 +95,7 @@ def path(
     retime: Annotated[
         bool, typer.Option("--retime", help="Stretch the time as little as joint speeds and accelerations need.")
     ] = False,
-    tolerance: Annotated[
-        float | None, typer.Option("--tolerance", metavar="METRES", help="Largest position error that is accepted.")
-    ] = None,
+    tolerance: Annotated[float | None, typer.Option("--tolerance", metavar="METRES", help=TOLERANCE)] = None,
     degrees: Annotated[
         bool,
         typer.Option("--degrees", help="Angles of FILE, --start and --end are in degrees; all output is in radians."),

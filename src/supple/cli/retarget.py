@@ -56,10 +56,17 @@ def retarget(
     ] = None,
     unit: Annotated[
         str | None,
-        typer.Option("--unit", metavar="U", help="Unit of the clip: m, cm, in ... or metres; found by the legs."),
+        typer.Option(
+            "--unit",
+            metavar="U",
+            help="Unit of the clip: m, cm, in ... or a number of metres; by default found from the legs.",
+        ),
     ] = None,
     up: Annotated[
-        str | None, typer.Option("--up", metavar="AXIS", help="The clip's axis that points up; found by the legs.")
+        str | None,
+        typer.Option(
+            "--up", metavar="AXIS", help="The clip's axis that points up: x, y or z; by default found from the legs."
+        ),
     ] = None,
     rate: Annotated[
         float | None, typer.Option("--rate", metavar="HZ", help="Frames a second; by default those of the clip.")
@@ -72,7 +79,10 @@ def retarget(
         float, typer.Option("--smooth", metavar="S", help="Width of the filter in time, in seconds; 0 for none.")
     ] = 0.02,
     maps: Annotated[
-        Path | None, typer.Option("--map", metavar="JSON", help="Which links are which parts of the bodies.")
+        Path | None,
+        typer.Option(
+            "--map", metavar="JSON", help="Which links are which parts of the bodies; by default found from names."
+        ),
     ] = None,
     write_map: Annotated[
         Path | None,

@@ -11,9 +11,12 @@ import numpy as np
 import typer
 
 from supple import _check, method
+from supple._solve.compilation import DAMPING, ITERATIONS
 from supple._solve.options import TAKE_DAMPING
+from supple._solve.search import ITERATIONS as SEARCH_ITERATIONS
 from supple.cli import completion, inputs
 from supple.cli.options import (
+    TOLERANCE,
     Degrees,
     Json,
     Link,
@@ -57,17 +60,24 @@ def solve(
     ] = None,
     rpy: Annotated[
         Three | None,
-        typer.Option("--rpy", metavar="R P Y", help="Goal orientation: roll, pitch, yaw about the fixed axes x, y, z."),
+        typer.Option(
+            "--rpy",
+            metavar="R P Y",
+            help="Goal orientation: roll, pitch, yaw about the fixed axes x, y, z; in radians.",
+        ),
     ] = None,
     quaternion: Annotated[
         Four | None, typer.Option("--quaternion", metavar="W X Y Z", help="Goal orientation as a quaternion, wxyz.")
     ] = None,
     axis: Annotated[
         Three | None,
-        typer.Option("--axis", metavar="X Y Z", help="An axis of the link that must point in --direction."),
+        typer.Option(
+            "--axis", metavar="X Y Z", help="An axis of the link, of any length, that must point in --direction."
+        ),
     ] = None,
     direction: Annotated[
-        Three | None, typer.Option("--direction", metavar="X Y Z", help="Direction of --axis in the world.")
+        Three | None,
+        typer.Option("--direction", metavar="X Y Z", help="Direction of --axis in the world, of any length."),
     ] = None,
     goals: Annotated[
         str | None,
@@ -78,11 +88,15 @@ def solve(
     start: Annotated[
         str | None,
         typer.Option(
-            "--start", metavar="V1,V2,...", help="All joint values to start from; prefer solutions near them."
+            "--start",
+            metavar="V1,V2,...",
+            help="All joint values to start from, in radians or metres; prefer solutions near them. By default none: "
+            "the first solution found, and for methods other than search the rest position.",
         ),
     ] = None,
     solutions: Annotated[
-        int | None, typer.Option("--solutions", metavar="K", help="Up to K different solutions for each goal.")
+        int | None,
+        typer.Option("--solutions", metavar="K", help="Up to K different solutions for each goal; 1 by default."),
     ] = None,
     method_name: Annotated[
         str | None,
@@ -94,17 +108,25 @@ def solve(
         ),
     ] = None,
     damping: Annotated[
-        float | None, typer.Option("--damping", metavar="A", help="alpha in J J' + alpha I, for damped methods.")
+        float | None,
+        typer.Option(
+            "--damping", metavar="A", help=f"alpha in J J' + alpha I, for damped methods; {DAMPING:g} by default."
+        ),
     ] = None,
     max_iterations: Annotated[
-        int | None, typer.Option("--max-iterations", metavar="N", help="Largest number of iterations.")
+        int | None,
+        typer.Option(
+            "--max-iterations",
+            metavar="N",
+            help=f"Largest number of iterations; by default {SEARCH_ITERATIONS} over all seeds of search, "
+            f"{ITERATIONS} for the other methods.",
+        ),
     ] = None,
     timeout: Annotated[
-        float | None, typer.Option("--timeout", metavar="SECONDS", help="Time limit for each goal.")
+        float | None,
+        typer.Option("--timeout", metavar="SECONDS", help="Time limit for each goal, for search; none by default."),
     ] = None,
-    tolerance: Annotated[
-        float | None, typer.Option("--tolerance", metavar="METRES", help="Largest position error that is accepted.")
-    ] = None,
+    tolerance: Annotated[float | None, typer.Option("--tolerance", metavar="METRES", help=TOLERANCE)] = None,
     degrees: Degrees = False,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Also write the solutions: .csv or .npz.")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from supple.cli import inputs
-from supple.cli.options import Json, Link, Search, Source, epilog, errors_to_stderr
+from supple.cli.options import TOLERANCE, Json, Link, Search, Source, epilog, errors_to_stderr
 from supple.cli.output import print_json, print_text
 from supple.errors import BadInput
 from supple.goal import Goal
@@ -83,7 +83,9 @@ def table(
     position: Annotated[
         str | None, typer.Option("--position", metavar="COLUMNS", help="Three numbers, in metres.")
     ] = None,
-    quaternion: Annotated[str | None, typer.Option("--quaternion", metavar="COLUMNS", help="Four numbers.")] = None,
+    quaternion: Annotated[
+        str | None, typer.Option("--quaternion", metavar="COLUMNS", help="Four numbers, in the order of --order.")
+    ] = None,
     matrix: Annotated[
         str | None, typer.Option("--matrix", metavar="COLUMNS", help="Sixteen numbers: a 4x4 matrix by rows.")
     ] = None,
@@ -92,17 +94,31 @@ def table(
         tuple[float, float, float] | None,
         typer.Option("--axis", metavar="X Y Z", help="Only this axis of the link must match the pose."),
     ] = None,
-    degrees: Annotated[bool, typer.Option("--degrees", help="Joint angles of the tables are in degrees.")] = False,
+    degrees: Annotated[
+        bool, typer.Option("--degrees", help="Joint angles of the tables are in degrees; radians by default.")
+    ] = False,
     episode: Annotated[
         str | None,
         typer.Option("--episode", metavar="COLUMN", help="Tells episodes apart [default: episode_index, or the file]."),
     ] = None,
     time: Annotated[
-        str | None, typer.Option("--time", metavar="COLUMN", help="path: time of each row, in seconds.")
+        str | None,
+        typer.Option(
+            "--time",
+            metavar="COLUMN",
+            help="path: time of each row, in seconds. Without --time and --rate, joint speeds are not checked.",
+        ),
     ] = None,
-    rate: Annotated[float | None, typer.Option("--rate", metavar="HZ", help="path, track: rows per second.")] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(
+            "--rate",
+            metavar="HZ",
+            help="path, track: rows per second. track needs it, but for a LeRobot dataset, which has its own.",
+        ),
+    ] = None,
     tolerance: Annotated[
-        float | None, typer.Option("--tolerance", metavar="METRES", help="Largest position error that is accepted.")
+        float | None, typer.Option("--tolerance", metavar="METRES", help=f"solve, path: {TOLERANCE}")
     ] = None,
     format: Annotated[
         str | None,
@@ -112,7 +128,11 @@ def table(
     ] = None,
     prefix: Annotated[
         str,
-        typer.Option("--prefix", metavar="TEXT", help="Put before outcome, position_error, angle_error, reconfigured."),
+        typer.Option(
+            "--prefix",
+            metavar="TEXT",
+            help="Put before outcome, position_error, angle_error, reconfigured; nothing by default.",
+        ),
     ] = "",
     single: Annotated[bool, typer.Option("--float32", help="Write float32; float64 by default.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that this job did not write.")] = False,

@@ -106,7 +106,13 @@ def teleop(
         ),
     ] = None,
     arm_rate: Annotated[
-        float | None, typer.Option("--arm-rate", min=1, max=2000, help="Readings and writes of that arm per second.")
+        float | None,
+        typer.Option(
+            "--arm-rate",
+            min=1,
+            max=2000,
+            help="Readings and writes of that arm per second; by default its own rate, or 100.",
+        ),
     ] = None,
     on_exit: Annotated[
         str, typer.Option("--on-exit", metavar="hold|release", help="At the end that arm keeps its pose, or goes limp.")
