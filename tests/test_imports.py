@@ -35,7 +35,7 @@ LAYERS = (
     ("__main__",),
 )
 """Public modules and packages, lowest first. Those of one layer do not import each other."""
-PRIVATE = ("_cuda", "_arrays", "_linkage", "_figure", "_motion", "_solve", "_path", "_gradients")
+PRIVATE = ("_cuda", "_arrays", "_linkage", "_figure", "_motion", "_solve", "_track", "_path", "_gradients")
 """Private packages, lowest first. A private module imports layers up to the values, and packages up to its own."""
 VALUES = LAYERS[:7]
 """The layers that a private module may import: foundations and value types, up to `solution`."""

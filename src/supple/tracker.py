@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple import _check, _core
-from supple._arrays import nesting
+from supple import _check
 from supple._arrays.given import given, warn_of_copy
 from supple._arrays.result import exchanged
 from supple._linkage.argument import checked_linkage
-from supple._solve import compilation, encoding
 from supple._solve.foreign import in_precision
 from supple._solve.limits_in_use import LimitsInUse, unlimited
 from supple._solve.margins import narrowed
-from supple._solve.tracker_arguments import bounds, seconds, status_slack, tracker_start
-from supple._solve.tracker_levels import levels_of
-from supple.damping import Damping
+from supple._solve.tracker_arguments import seconds, tracker_start
+from supple._track.goal_reader import GoalReader, not_numbers
+from supple._track.other_method import OtherMethod
+from supple._track.setup import native_tracker, set_up
 from supple.errors import BadInput
 from supple.frame import Array, Frame
 from supple.goal import Goal
@@ -36,11 +35,6 @@ _RECOVER = get_args(Recover)
 _NAN = math.nan
 _MAX_DELAY = 1.0  # s
 _MAX_PREDICTION = 0.1  # s
-_FASTEST_SLIDE = 10.0  # m/s^2: largest default acceleration of a prismatic joint
-_LONGEST_RAMP = 0.04  # s: to reach the acceleration in use, where jerk is given
-_SHORTEST_END = 0.008  # s: in which an acceleration may end whatever the jerk, where jerk is given
-_SUDDEN = 1e9  # 1/s: else in any tick
-_WHOSE = ("link", "is_center_of_mass", "relative_to", "limb")  # attributes that a tracked goal keeps
 _NOT_A_FRAME = (Goal, list, tuple)  # a union type would be built at every tick, which takes as long as the rest of it
 
 
@@ -95,67 +89,37 @@ class Tracker:
         recover: Recover,
         limits: LimitsInUse,
     ) -> None:
+        made = set_up(linkage, goals, solver, acceleration, jerk)
         self.linkage = linkage
         self.goals = tuple(goals)
+        self.solver, self.tolerance = solver, tolerance
+        self.acceleration, self.jerk, self.smooth, self.predict = made.acceleration, made.jerk, smooth, predict
+        self.recover: Recover = recover
         self._dof = linkage.dof
         self._single = start.ndim == 1
-        self._plain = len(goals) == 1 and goals[0].position is not None and goals[0].orientation is not None
-        reaches = [encoding.goal_length(linkage, goal) for goal in goals]
-        self._reaches = reaches
-        # slack counts for the status of the tracking law, not for its step
-        tight = [goal._without_slack() for goal in goals] if solver.searches else list(goals)
-        targets, balls = encoding.targets(linkage, tight), encoding.balls(linkage)
-        self._weights = [list(target[2]) for target in targets]
-        size = encoding.natural_units(linkage, reaches)
-        speed = linkage.speed
-        usual = np.where([unit == "m" for unit in linkage.units], np.minimum(15.0 * size, _FASTEST_SLIDE), 15.0)
-        limit = bounds(linkage, acceleration, "acceleration", linkage.acceleration, usual)
-        jerks = bounds(linkage, jerk, "jerk", np.full(linkage.dof, math.inf), limit / 6e-3)
-        limit = np.minimum(limit, _LONGEST_RAMP * jerks)
-        strongest = encoding.strongest_weight(targets, reaches)
-        local_solver, tight_solver = (compilation.compiled(linkage, some, solver) for some in (goals, tight))
-        rank = max(encoding.generic_rank(linkage, tight_solver), 1)
-        self.solver, self.tolerance = solver, tolerance
-        self.acceleration, self.jerk, self.smooth, self.predict = limit, jerks, smooth, predict
-        self.recover: Recover = recover
         self._jerk_is_given = jerk is not None
+        self._moved = made.moved
+        self._numbers = 4 * self._dof + 18 * len(goals)
         tracking_law = solver.searches
-        self._local_solver = None if tracking_law else local_solver
-        self._quick = tracking_law and self._plain
-        self._preferring = local_solver if tracking_law and solver.prefer.terms else None
-        if self._preferring is not None and start.ndim > 1:
-            raise BadInput("preferences take a single arm; track each arm, or none")
-        self._quick = self._quick and self._preferring is None
-        of_frames = all(goal.pole is None and goal.axis is None for goal in goals)
-        self._quick_frames = tracking_law and len(goals) > 1 and of_frames and self._preferring is None
         if not tracking_law and start.ndim > 1:
             raise BadInput("the tracking law takes many arms; another method or a damping scheme takes one")
-        self._schemes = isinstance(solver.damping, Damping)
-        self._memory = local_solver.memory() if self._schemes else None
-        samples = [encoding.jacobian_at(tight_solver, q) for q in linkage.random(8, seed=0)]
-        self._moved = np.any(samples, axis=(0, 1))  # (dof,): the joints that move some end effector
-        self._track = _core.Tracker(
-            linkage._native,
-            list(targets),
-            linkage.lower,
-            linkage.upper,
-            balls,
-            (speed, limit, jerks, size, 1 / _SHORTEST_END if jerk is not None and tracking_law else _SUDDEN),
-            rank,
-            1.0 / strongest,
-            (tolerance.position, tolerance.angle),
-            _RECOVER.index(recover),
-            levels_of(goals, reaches, samples),
-            [status_slack(goal, target) for goal, target in zip(goals, targets, strict=True)],
-            [length if 0 < length < math.inf else math.pi for length in reaches],
-            np.ascontiguousarray(start),
-            smooth,
-            predict,
-        )
+        self._preferring = made.local_solver if tracking_law and solver.prefer.terms else None
+        if self._preferring is not None and start.ndim > 1:
+            raise BadInput("preferences take a single arm; track each arm, or none")
+        # which goals the core reads without help: one frame, or a list of frames
+        plain = self._preferring is None and tracking_law
+        of_frames = all(goal.pole is None and goal.axis is None for goal in goals)
+        self._plain = len(goals) == 1 and goals[0].position is not None and goals[0].orientation is not None
+        self._quick = plain and self._plain
+        self._quick_frames = plain and len(goals) > 1 and of_frames
+        recovery = _RECOVER.index(recover)
+        self._track = native_tracker(linkage, goals, made, start, tolerance, recovery, smooth, predict)
+        weights, shape = [list(target[2]) for target in made.targets], start.shape[:-1]
+        self._reader = GoalReader(self.goals, made.reaches, weights, shape, self._track)
+        self._other_method = None if tracking_law else OtherMethod(made.local_solver, solver)
         self._limits = limits
         if not limits.are_the_linkages:
             self._use(limits)
-        self._numbers = 4 * self._dof + 18 * len(goals)
 
     def step(
         self,
@@ -184,8 +148,8 @@ class Tracker:
         >>> tracker.step(arm.frame(arm.rest, "panda_hand_tcp"), dt=0.01).q.shape
         (8,)
         """
-        if self._local_solver is not None:
-            return self._solver_step(goal, _check.finite_or_not(dt, "dt"), measured)
+        if self._other_method is not None:
+            return self._other_step(self._other_method, goal, _check.finite_or_not(dt, "dt"), measured)
         if self._preferring is not None:
             self._prefer()
         try:
@@ -198,14 +162,14 @@ class Tracker:
             when = _NAN if stamp is None else stamp
             if self._plain and not isinstance(goal, _NOT_A_FRAME):
                 return Step(self._track.frame(goal, dt, when, measured), self, dt, _is_blind(measured))
-            return Step(self._track.goals(self._encoded(goal), dt, when, measured), self, dt, _is_blind(measured))
+            return Step(self._track.goals(self._reader.read(goal), dt, when, measured), self, dt, _is_blind(measured))
         except _check.ForeignArray:
             pass
         except (TypeError, BadInput) as error:
-            self._check_count(goal)
+            self._reader.check_count(goal)
             if isinstance(error, BadInput):
                 raise
-            raise _not_numbers(dt=dt, stamp=0.0 if stamp is None else stamp) from None
+            raise not_numbers(dt=dt, stamp=0.0 if stamp is None else stamp) from None
         return self._foreign_step(goal, dt, stamp, measured)
 
     def _foreign_step(self, goal: Any, dt: float, stamp: float | None, measured: Any) -> Step:
@@ -226,23 +190,13 @@ class Tracker:
         if self._preferring is not None:
             self._track.prefer(self._preferring.preferred(self._track.q, anywhere, self.solver._preferred_step()))
 
-    def _solver_step(self, goal: Any, dt: float, measured: ArrayLike | None) -> Step:
+    def _other_step(self, method: OtherMethod, goal: Any, dt: float, measured: ArrayLike | None) -> Step:
         """A tick with the step of another method or of a damping scheme."""
-        numbers, local_solver, q = self._encoded(goal), self._local_solver, self._track.q
+        numbers = self._reader.read(goal)
         if measured is not None:
-            measured = _numbers(measured, "measured")
-        alpha, weights, change = 0.0, None, np.zeros(self._dof)
-        if np.isfinite(numbers).all() and 0 < dt < math.inf and local_solver is not None:
-            if self._memory is not None:
-                rows = np.array([weight for row in self._weights for weight in row])
-                change, alpha, weights = local_solver.tick(
-                    q, numbers, dt, self._memory, rows, *self.solver._callbacks()
-                )
-            else:
-                found = local_solver.step(q, numbers, *self.solver._callbacks())
-                change = change if found is None else found
-        limited = self.solver.keep_limits
-        return Step(self._track.steer(numbers, dt, measured, change, alpha, weights, limited), self, dt)
+            measured = _check.numbers(measured, "measured")
+        taken = method.step(self._track.q, numbers, dt, self._reader.weights)
+        return Step(self._track.steer(numbers, dt, measured, *taken, self.solver.keep_limits), self, dt)
 
     def push(self, twist: ArrayLike, dt: float, measured: ArrayLike | None = None) -> Step:
         """One tick of resolved-rate control [D2]: the end effector moves with a velocity, such as that of a SpaceMouse.
@@ -259,13 +213,13 @@ class Tracker:
         >>> tracker.push([0, 0, 0.1, 0, 0, 0], dt=0.01).q.shape
         (8,)
         """
-        if self._local_solver is not None:
+        if self._other_method is not None:
             raise BadInput("push needs the tracking law; with another method or a damping scheme, use step")
         for k, goal in enumerate(self.goals):
             if goal._special_kind:
                 kind = goal._special_kind
                 raise BadInput(f"push moves frames, positions and directions; goal {k} has {kind}: use step")
-        rows = _numbers(twist, "twist")
+        rows = _check.numbers(twist, "twist")
         if rows.shape[-1:] == (6,) and len(self.goals) == 1 and rows.ndim == (1 if self._single else 2):
             rows = rows[..., None, :]
         if self._preferring is not None:
@@ -273,7 +227,7 @@ class Tracker:
         try:
             return Step(self._track.push(rows, dt, measured), self, dt, _is_blind(measured))
         except TypeError:
-            raise _not_numbers(dt=dt) from None
+            raise not_numbers(dt=dt) from None
 
     @property
     def q(self) -> Array:
@@ -351,8 +305,8 @@ class Tracker:
         >>> tracker.reset(arm.rest)
         """
         self._track.reset(np.ascontiguousarray(tracker_start(self.linkage, q)))
-        if self._memory is not None:
-            self._memory.reset()
+        if self._other_method is not None:
+            self._other_method.reset()
 
     def replay(
         self, commands: ArrayLike, dt: float, stamps: ArrayLike | None = None
@@ -375,14 +329,14 @@ class Tracker:
         >>> q.shape, statuses.shape
         ((50, 8), (50,))
         """
-        frames = _numbers(commands, "commands")
+        frames = _check.numbers(commands, "commands")
         if frames.ndim == 3:
             frames = frames[:, None]
         if frames.shape[1:] != (len(self.goals), 4, 4):
             raise BadInput(f"commands must have shape (ticks, {len(self.goals)}, 4, 4), not {frames.shape}")
         numbers = np.concatenate([frames[..., :3, :3].reshape(*frames.shape[:2], 9), frames[..., :3, 3]], axis=-1)
         dt = _check.finite_or_not(dt, "dt")
-        when = None if stamps is None else _numbers(stamps, "stamps")
+        when = None if stamps is None else _check.numbers(stamps, "stamps")
         if when is not None and when.shape != frames.shape[:1]:
             raise BadInput(f"stamps must have shape ({len(frames)},), not {when.shape}")
         if self._preferring is not None:
@@ -401,72 +355,6 @@ class Tracker:
         if not rows:
             return np.empty((0, self._dof)), np.empty(0, dtype=np.int64)
         return np.concatenate(rows), np.concatenate(statuses).astype(np.int64)
-
-    def _encoded(self, goal: Any) -> Array:
-        """Goals as the core reads them, (goals, 12) or (arms, goals, 12); changed weights are passed on to the core."""
-        _check_made(goal)
-        several = isinstance(goal, list | tuple)
-        if not (several and len(goal) == len(self.goals)):
-            self._check_count(goal)
-        given = [goal] if len(self.goals) == 1 and not (several and len(goal) == 1) else goal
-        shape = () if self._single else (len(self),)
-        encoded = np.empty((*shape, len(self.goals), 12))
-        for k, one in enumerate(given):
-            self._encode_goal(k, one, shape, encoded[..., k, :])
-        return encoded
-
-    def _check_count(self, goal: Any) -> None:
-        """Refuse one frame for several end effectors, and several for one."""
-        count = len(self.goals)
-        _check_made(goal)
-        listed = isinstance(goal, list | tuple) and any(isinstance(one, Frame | Goal | np.ndarray) for one in goal)
-        if listed:
-            given = len(goal)
-        elif isinstance(goal, Frame | Goal):
-            given = 1 if not goal.shape or count == 1 else goal.shape[0]
-        else:
-            try:
-                shape = nesting.shape(goal)
-            except _check.NOT_CONVERTED as error:
-                raise BadInput(f"goal must be numbers: {str(error)[:200]}") from None
-            leading = len(shape) - 2 - (0 if self._single else 1)
-            given = 1 if leading <= 0 else shape[0]
-        if given != count:
-            effectors = (
-                "1 end effector; give one frame"
-                if count == 1
-                else f"{count} end effectors; give a list of {count} frames"
-            )
-            raise BadInput(f"this tracker has {effectors}, got {given}")
-
-    def _encode_goal(self, k: int, one: Any, shape: tuple[int, ...], out: Array) -> None:
-        mine = self.goals[k]
-        if isinstance(one, Goal):
-            if any(getattr(one, name) != getattr(mine, name) for name in _WHOSE):
-                raise BadInput(f"goal {k} is tracked for {_whose(mine)}, got one for {_whose(one)}")
-            if one._surface != mine._surface:
-                raise BadInput(f"goal {k} must keep its distance and its line while it is tracked: {mine!r}")
-            components, weights = one._without_slack()._rows(self._reaches[k])
-            if components != mine._without_slack()._rows(self._reaches[k])[0]:
-                raise BadInput(f"goal {k} must have the components that it had when tracking began: {mine!r}")
-            if weights != self._weights[k]:
-                self._track.weigh(k, weights)
-                self._weights[k] = weights
-            if one.shape not in ((), shape):
-                raise BadInput(f"goal {k} must be one for each arm: its leading axes are {one.shape}, not {shape}")
-            out[...] = one._encoded(shape)
-            return
-        matrix = one.matrix if isinstance(one, Frame) else _numbers(one, f"goal {k}")
-        if mine.pole is not None:
-            raise BadInput(f"goal {k} has a pole: give a Goal with pole")
-        if mine.axis is not None:
-            toward = "direction" if mine.look_at is None else "look_at"
-            raise BadInput(f"goal {k} has an axis: give a Goal with axis and {toward}")
-        if matrix.shape != (*shape, 4, 4):
-            hint = f"; for a position give Goal({mine.link!r}, position=[...])" if matrix.shape[-1:] == (3,) else ""
-            raise BadInput(f"goal {k} must be a frame of shape {(*shape, 4, 4)}, got {matrix.shape}{hint}")
-        out[..., :9] = matrix[..., :3, :3].reshape(*shape, 9)
-        out[..., 9:] = matrix[..., :3, 3]
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("cannot pickle or copy a 'Tracker' object: it has a state; make another with Solver.track")
@@ -521,31 +409,6 @@ def make_tracker(
     return Tracker(linkage, goals, solver, begin, acceleration, jerk, near, delay, ahead, recover, in_use)
 
 
-def _whose(goal: Goal) -> str:
-    return repr(goal.link) if goal.relative_to is None else f"{goal.link!r} relative to {goal.relative_to!r}"
-
-
-def _check_made(goal: Any) -> None:
-    """Refuse a frame that was made without its constructor, alone or in a list."""
-    for one in goal if isinstance(goal, list | tuple) else (goal,):
-        if isinstance(one, Frame) and not hasattr(one, "matrix"):
-            raise BadInput("this Frame has no matrix: it was made without Frame(...)")
-
-
 def _is_blind(measured: ArrayLike | None) -> bool:
     """Whether some measured values are not finite; the core has taken them as numbers already."""
     return measured is not None and not np.isfinite(np.asarray(measured, dtype=float)).all()
-
-
-def _numbers(value: ArrayLike, what: str) -> Array:
-    return _check.numbers(value, what)
-
-
-def _not_numbers(**given: object) -> BadInput:
-    """The error for arguments that the core refused."""
-    wrong = [
-        f"{name} must be a number, got {_check.short(value)}"
-        for name, value in given.items()
-        if not isinstance(value, int | float)
-    ]
-    return BadInput("; ".join(wrong) or "a goal must be a frame, a Goal, or one for each end effector")

@@ -3,6 +3,9 @@
 #include "counted.h"
 
 #include "../../bind/kernels/tracking.cpp"
+#include "supple/tracking/setup.h"
+
+#include <algorithm>
 
 namespace test {
 
@@ -252,7 +255,10 @@ struct Arm {
     for (int i = 0; i < count; ++i) {
       Node &node = nodes[i];
       place(random, node.rotation, node.position);
-      node.motion = plain ? revolute : random.below(7) == 0 ? spherical : random.below(3) ? revolute : prismatic;
+      node.motion = plain                  ? revolute
+                    : random.below(7) == 0 ? spherical
+                    : random.below(3)      ? revolute
+                                           : prismatic;
       const bool mimic = !plain && node.motion != spherical && singles && random.below(5) == 0;
       node.index = mimic ? single[random.below(singles)] : n;
       node.gain = mimic ? random.between(-1.5, 1.5) : 1;
@@ -319,10 +325,6 @@ struct Arm {
       asked += target.rows;
       targets.push_back(target);
     }
-    bool shared = false;
-    for (const auto &chain : chain_joints)
-      for (const ChainJoint &joint : chain)
-        shared = shared || joint.shared;
     for (const Target &target : targets) {
       CommandOptions o;
       o.has_direction = target.has_direction;
@@ -330,14 +332,9 @@ struct Arm {
     }
     tracking.problem = {targets.data(),   int(targets.size()),  asked, n, lower.data(), upper.data(),
                         ball_list.data(), int(ball_list.size())};
-    const int stride = tracking.stride = (n + 7) / 8 * 8;
-    rows.assign(5 * stride, 1.0);
-    for (int i = 0; i < n; ++i) {
-      const double all[5] = {bounds[i].lower, bounds[i].upper, bounds[i].speed, bounds[i].acceleration,
-                             bounds[i].jerk};
-      for (int k = 0; k < 5; ++k)
-        rows[k * stride + i] = all[k];
-    }
+    tracking.stride = padded_length(n);
+    rows.resize(bound_row_count * tracking.stride);
+    fill_bound_rows(bounds.data(), n, tracking.stride, rows.data());
     tracking.status_targets = targets.data();
     tracking.bounds = bounds.data();
     tracking.bound_rows = rows.data();
@@ -351,7 +348,7 @@ struct Arm {
     tracking.row_level = row_level.data();
     tracking.level_rank = level_rank.data();
     tracking.level_count = tracking.first_levels = 1;
-    tracking.one_pose = targets.size() == 1 && asked == 6 && ball_list.empty() && !shared && count == n;
+    tracking.one_pose = is_one_pose(tracking.problem);
     goals.resize(12 * targets.size());
   }
   Arm(const Arm &) = delete;
@@ -951,6 +948,43 @@ void ticks_of_all_kinds(Report &report) {
   report.add("no tick passes a joint's limits", "double", limits.error, 0, limits.at);
 }
 
+// passes of a tick that hold the same joints as in the last tick begin from the eigenvectors found there
+void passes(Report &report) {
+  Random random{38};
+  double cold = 0;
+  bool seen[held_passes] = {};
+  for (int round = 0; round < 4 * rounds; ++round) {
+    Arm arm(random, 8 + random.below(most - 8), false);
+    Ride ride(arm, random);
+    const ArmMemory memory = place_memory(arm.tracking, Ride::even(ride.memory));
+    const int n = arm.n, stride = arm.tracking.stride;
+    std::vector<double> there(n);
+    arm.random_q(random, there.data());
+    arm.goals_at(there.data());
+    for (std::size_t k = 0; k < arm.targets.size(); ++k)
+      arm.goals[12 * k + 9] += 5; // out of reach: joints come to their limits
+    for (int tick = 0; tick < 300; ++tick) {
+      const std::vector<double> bases(memory.reduced_basis, memory.reduced_basis + held_passes * n * n),
+          sides(memory.reduced_limit_side, memory.reduced_limit_side + held_passes * stride);
+      int ages[held_passes];
+      std::memcpy(ages, memory.scalars->pass_basis_age, sizeof ages);
+      ride.tick(ride.job(arm.goals.data(), nullptr, nullptr, nullptr, 1.0 / 300));
+      for (int pass = 0; pass < held_passes; ++pass) {
+        const double *basis = memory.reduced_basis + pass * n * n;
+        const bool ran = !std::equal(basis, basis + n * n, bases.data() + pass * n * n);
+        const bool same = std::equal(sides.data() + pass * stride, sides.data() + pass * stride + n,
+                                     memory.reduced_limit_side + pass * stride);
+        if (!ran || !same || !(ages[pass] > 0 && ages[pass] < 1000))
+          continue;
+        seen[pass] = true;
+        cold += memory.scalars->pass_basis_age[pass] != ages[pass] + 1;
+      }
+    }
+  }
+  report.add("a pass begins from its own eigenvectors", "double", cold, 0);
+  report.add("passes that were not tried", "double", !seen[0] + !seen[1], 0);
+}
+
 // what is known when compiling changes nothing but time
 void sizes(Report &report) {
   Random random{36};
@@ -1005,5 +1039,6 @@ int main(int count, char **) {
   test::curvature(report);
   test::all_directions(report);
   test::ticks_of_all_kinds(report);
+  test::passes(report);
   test::sizes(report);
 }

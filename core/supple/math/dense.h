@@ -327,6 +327,43 @@ SUPPLE_FN void eigen(S *a, int n, S *v) {
   }
 }
 
+// Transposes a square matrix in place.
+SUPPLE_FN void transpose(double *a, int n) {
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < i; ++j) {
+      const double swapped = a[i * n + j];
+      a[i * n + j] = a[j * n + i];
+      a[j * n + i] = swapped;
+    }
+}
+
+// The first `count` columns of x A, for a row x and a square A; what is written after them has no meaning.
+// Zeros of x are skipped: a joint moves only its own end effectors.
+template <int N>
+SUPPLE_FLAT void multiply_row(const double *x, const double *a, int n_, int count, double *out) {
+  const int n = N ? N : n_;
+  if (N || n < native_width) {
+    for (int j = 0; j < count; ++j) {
+      double sum = 0;
+      for (int k = 0; k < n; ++k)
+        sum += x[k] * a[k * n + j];
+      out[j] = sum;
+    }
+    return;
+  }
+  using Columns = Pack<double, native_width>;
+  for (int j = 0, last = n - native_width; j < count; j += native_width) {
+    const int at = j < last ? j : last; // the last columns lie within the row: some are computed twice
+    Columns sum(0.0), row;
+    for (int k = 0; k < n; ++k)
+      if (x[k] != 0) {
+        std::memcpy(&row, a + k * n + at, sizeof row);
+        sum = sum + Columns(x[k]) * row;
+      }
+    std::memcpy(out + at, &sum, sizeof sum);
+  }
+}
+
 // Eigenvalues (on the diagonal of A) and eigenvectors (rows of V) of a symmetric A, by Jacobi's rotations
 // from the orthonormal rows that V holds on: near to them it takes one or two sweeps. Off the diagonal
 // remains less than `least` times the size of A. t is scratch for n x n numbers.
@@ -334,22 +371,14 @@ template <int N>
 SUPPLE_FN void eigen_from(double *a, int n_, double least, double *v, double *t) {
   const int n = N ? N : n_;
   for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) {
-      double sum = 0;
-      for (int k = 0; k < n; ++k)
-        sum += v[i * n + k] * a[k * n + j];
-      t[i * n + j] = sum;
-    }
-  double size = 0;
+    multiply_row<N>(v + i * n, a, n, n, t + i * n);
+  transpose(t, n);
+  double size = 0; // V A V' = V (V A)'
   for (int i = 0; i < n; ++i) {
-    for (int j = 0; j <= i; ++j) {
-      double sum = 0;
-      for (int k = 0; k < n; ++k)
-        sum += t[i * n + k] * v[j * n + k];
-      a[i * n + j] = a[j * n + i] = sum;
-    }
+    multiply_row<N>(v + i * n, t, n, i + 1, a + i * n);
     size += a[i * n + i] * a[i * n + i];
   }
+  mirror(a, n);
   const double negligible = least * least * size;
   bool more = true;
   for (int sweep = 0; more && sweep < 30; ++sweep) {

@@ -208,8 +208,46 @@ SUPPLE_FN DesiredStep level_steps(const TickSetup<N, M> &setup, const TickEvalua
   return desired;
 }
 
+// The joints that are not held, in scratch.free_index.
+template <int N, int M>
+SUPPLE_FN Freedom free_joints(const TickSetup<N, M> &setup, const ApproachScratch &scratch) {
+  int count = 0;
+  for (int i = 0; i < setup.n(); ++i)
+    if (scratch.limit_side[i] == 0)
+      scratch.free_index[count++] = i;
+  return {scratch.free_index, count, setup.tracking.rank, count == setup.n()};
+}
+
+// Holds the free joints at a limit whose step leads outward; whether there are any.
+template <int N, int M>
+SUPPLE_FN bool hold_outward(const TickSetup<N, M> &setup, const double *q, const ApproachScratch &scratch) {
+  bool more = false;
+  for (int i = 0; i < setup.n(); ++i) {
+    if (scratch.limit_side[i] != 0)
+      continue;
+    scratch.limit_side[i] = held_side(setup.tracking, i, q, scratch.step[i]);
+    more = more || scratch.limit_side[i] != 0;
+  }
+  return more;
+}
+
+// Passes hold different joints: each begins from the eigenvectors that it found itself in an earlier tick.
+// The first pass holds none, and uses ArmMemory::basis.
+struct PassMemory {
+  ArmMemory memory;
+  int &age;
+  PassMemory(const Tracking &t, const ArmMemory &whole, int pass)
+      : memory(whole), age(whole.scalars->pass_basis_age[pass ? pass - 1 : 0]) {
+    const int held = pass ? pass - 1 : 0;
+    memory.reduced_basis += held * t.problem.n * t.problem.n;
+    memory.reduced_limit_side += held * t.stride;
+    memory.scalars->reduced_basis_age = age;
+  }
+  ~PassMemory() { age = memory.scalars->reduced_basis_age; }
+};
+
 // The desired step, in scratch.step. A free joint at a limit whose step leads outward is held and the others
-// are asked again, at most three times; a held joint goes to the side of the box at its limit.
+// are asked again, held_passes times at most; a held joint goes to the side of the box at its limit.
 template <int N, int M>
 SUPPLE_FN DesiredStep approach_command(const TickSetup<N, M> &setup, const TickEvaluation &at,
                                        const EvaluationSummary &summary, const ArmMemory &memory,
@@ -218,32 +256,23 @@ SUPPLE_FN DesiredStep approach_command(const TickSetup<N, M> &setup, const TickE
                                        const SingularScratch &singular_scratch,
                                        const LevelScratch &level_scratch, const ApproachScratch &scratch,
                                        double *joint_weights) {
+  const Tracking &t = setup.tracking;
   const int n = setup.n();
   DesiredStep desired;
   for (int i = 0; i < n; ++i)
     scratch.limit_side[i] = 0;
-  for (int pass = 0; pass < 4; ++pass) {
-    int count = 0;
-    for (int i = 0; i < n; ++i)
-      if (scratch.limit_side[i] == 0)
-        scratch.free_index[count++] = i;
-    const Freedom free{scratch.free_index, count, setup.tracking.rank, count == n};
-    if (setup.tracking.level_count > 1) {
-      desired = level_steps(setup, at, summary, free, memory, low, high, singular_scratch, level_scratch,
+  for (int pass = 0; pass <= held_passes; ++pass) {
+    const Freedom free = free_joints(setup, scratch);
+    const PassMemory own(t, memory, pass);
+    if (t.level_count > 1) {
+      desired = level_steps(setup, at, summary, free, own.memory, low, high, singular_scratch, level_scratch,
                             scratch, joint_weights);
     } else {
-      desired = displacements(setup, at, summary, free, memory, regular_scratch, singular_scratch, scratch,
-                              joint_weights);
+      desired = displacements(setup, at, summary, free, own.memory, regular_scratch, singular_scratch,
+                              scratch, joint_weights);
       combine(setup, memory, low, high, scratch);
     }
-    bool more = false;
-    for (int i = 0; i < n; ++i) {
-      if (scratch.limit_side[i] != 0)
-        continue;
-      scratch.limit_side[i] = held_side(setup.tracking, i, memory.q, scratch.step[i]);
-      more = more || scratch.limit_side[i] != 0;
-    }
-    if (!more)
+    if (!hold_outward(setup, memory.q, scratch))
       break;
   }
   double removed = 0;

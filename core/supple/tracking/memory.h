@@ -18,7 +18,6 @@ SUPPLE_FN void lay_out(ArmMemory &memory, ScratchLayout &layout, const Tracking 
                      &memory.feedforward_velocity,
                      &memory.feedforward_acceleration,
                      &memory.limit_side,
-                     &memory.reduced_limit_side,
                      &memory.null_direction,
                      &memory.recovery_anchor,
                      &memory.recovery_q,
@@ -30,7 +29,8 @@ SUPPLE_FN void lay_out(ArmMemory &memory, ScratchLayout &layout, const Tracking 
   for (double **row : rows)
     layout.array(*row, t.stride);
   layout.array(memory.basis, n * n);
-  layout.array(memory.reduced_basis, n * n);
+  layout.array(memory.reduced_basis, held_passes * n * n);
+  layout.array(memory.reduced_limit_side, held_passes * t.stride);
   layout.array(memory.weakest_row, m);
   layout.array(memory.command_drift, m);
   layout.array(memory.least_distance, targets);
@@ -159,15 +159,19 @@ SUPPLE_FN void begin_arm(const Tracking &t, const ArmMemory &memory, const doubl
     memory.q[i] = memory.posture[i] = memory.rest[i] = memory.recovery_anchor[i] = q[i];
     memory.velocity[i] = memory.acceleration[i] = 0;
     memory.feedforward_velocity[i] = memory.feedforward_acceleration[i] = 0;
-    memory.limit_side[i] = memory.reduced_limit_side[i] = 0;
+    memory.limit_side[i] = 0;
     memory.null_direction[i] = i == 0;
   }
   for (int i = t.problem.n; i < t.stride; ++i) { // padding, read with the joints
     memory.velocity[i] = memory.acceleration[i] = 0;
     memory.feedforward_velocity[i] = memory.feedforward_acceleration[i] = 0;
   }
-  for (int i = 0; i < t.problem.rows; ++i)
-    memory.weakest_row[i] = i == 0, memory.command_drift[i] = 0;
+  for (int i = 0; i < held_passes * t.stride; ++i)
+    memory.reduced_limit_side[i] = 0;
+  for (int i = 0; i < t.problem.rows; ++i) {
+    memory.weakest_row[i] = i == 0;
+    memory.command_drift[i] = 0;
+  }
 }
 
 } // namespace SUPPLE_ISA

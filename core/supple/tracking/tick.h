@@ -7,67 +7,21 @@
 // one in a local minimum may return (recovery.h). docs/tracking.md tells what each part is for.
 #pragma once
 #include "supple/tracking/keep_near.h"
-#include "supple/tracking/measured.h"
-#include "supple/tracking/memory.h"
+#include "supple/tracking/status.h"
+#include "supple/tracking/take_step.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// the bound that a joint is at in this tick: a SideMagnitude with its sign
-SUPPLE_FLAT double side_of(const JointBounds &joint, double limit_side, double v, double a) {
-  if (limit_side != 0)
-    return limit_side * at_limit;
-  if (std::fabs(v) > 0.999999 * joint.speed)
-    return v > 0 ? at_speed_limit : -at_speed_limit;
-  if (std::fabs(a) > 0.999 * joint.acceleration)
-    return a > 0 ? at_acceleration_limit : -at_acceleration_limit;
-  return not_limited;
-}
-
-// Takes the step: updates q, velocity and acceleration. With `keep_limits`, rounding carries no joint past
-// its limit.
-SUPPLE_FN void take_step(const Tracking &t, const ArmMemory &memory, const BoundsScratch &scratch, double dt,
-                         bool keep_limits, double *sides) {
-  for (int i = 0; i < t.problem.n; ++i) {
-    const JointBounds &joint = t.bounds[i];
-    const double v = scratch.step[i] / dt, a = (v - memory.velocity[i]) / dt;
-    const double low = joint.lower * t.unit[i], high = joint.upper * t.unit[i];
-    const double last = scratch.previous_q[i] = memory.q[i], next = last + scratch.step[i] * t.unit[i];
-    sides[i] = side_of(joint, memory.limit_side[i], v, a);
-    memory.acceleration[i] = a;
-    memory.velocity[i] = v;
-    // more than rounding: the limit is a new one, and the joint brakes past it
-    const double rounding = 1e-9 * larger(1.0, std::fabs(next));
-    memory.q[i] = keep_limits && last <= high && next > high && next - high < rounding ? high
-                  : keep_limits && last >= low && next < low && low - next < rounding  ? low
-                                                                                       : next;
-  }
-  for (int b = 0; b < t.problem.ball_count; ++b) {
-    const int k = t.problem.balls[b].index;
-    store3(turned(load3(scratch.previous_q + k), load3(scratch.step + k)), memory.q + k);
-  }
-}
-
-// Moves the remembered posture a share of the way to q, where the arm can move freely:
-// K_m dt clip((sigma/sigma_0)^2 - 1, 0, 1).
-SUPPLE_FN void remember_posture(const Tracking &t, const ArmMemory &memory, const double *to_posture,
-                                double smallest_singular_value, double dt) {
-  const double free = clip(squared(smallest_singular_value / t.law.singular_threshold) - 1, 0.0, 1.0);
-  const double share = lesser(1.0, t.law.posture_rate * dt * free);
-  if (!(share > 0))
-    return;
-  for (int i = 0; i < t.problem.n; ++i)
-    memory.posture[i] += share * (memory.q[i] - memory.posture[i]);
-  for (int b = 0; b < t.problem.ball_count; ++b) {
-    const int k = t.problem.balls[b].index;
-    store3(turned(load3(memory.q + k), (1 - share) * load3(to_posture + k)), memory.posture + k);
-  }
-}
-
-// nothing is held and nothing is fed forward
-SUPPLE_FN void forget_feedforward(const ArmMemory &memory, int n) {
-  for (int i = 0; i < n; ++i)
-    memory.limit_side[i] = memory.feedforward_velocity[i] = memory.feedforward_acceleration[i] = 0;
+// Takes the step in bounds.step, within the cones of ball joints and the speed limits of end effectors.
+template <int N, int M>
+SUPPLE_FN void take_bounded(const TickSetup<N, M> &setup, const ArmMemory &memory, const TickEvaluation &at,
+                            const BoundsScratch &bounds, double *sides) {
+  const Tracking &t = setup.tracking;
+  bound_balls(t, memory, setup.dt, bounds);
+  if (t.effector_bounds)
+    bound_effector_speed(t, memory, setup.dt, at, bounds);
+  take_step(t, memory, bounds, setup.dt, true, sides);
 }
 
 // No command: every joint brakes and stays.
@@ -80,10 +34,7 @@ SUPPLE_FN TickResult hold(const TickSetup<N, M> &setup, const ArmMemory &memory,
   for (int i = 0; i < setup.n(); ++i)
     bounds.step[i] = clip(0.0, bounds.low[i], bounds.high[i]);
   forget_feedforward(memory, setup.n());
-  bound_balls(setup.tracking, memory, setup.dt, bounds);
-  if (setup.tracking.effector_bounds)
-    bound_effector_speed(setup.tracking, memory, setup.dt, scratch.evaluation, bounds);
-  take_step(setup.tracking, memory, bounds, setup.dt, true, out.sides);
+  take_bounded(setup, memory, scratch.evaluation, bounds, out.sides);
   TickResult result;
   result.singular.smallest_singular_value = far_from_singular;
   result.reducible = 1;
@@ -118,61 +69,70 @@ SUPPLE_FN TickResult follow_external(const TickSetup<N, M> &setup, const Externa
   result.singular.near_singular = external.damping > 0;
   result.singular.smallest_singular_value = far_from_singular;
   result.reducible = square > 0 ? removed / square : 1;
-  if (!external.bounded) {
+  if (external.bounded) {
+    if (t.effector_bounds)
+      plan_effector_speed(t, setup.dt, at, desired);
+    result.bounded =
+        bound_step(n, desired, bounds, [&](double *cost) { external_cost(external, at.gram, n, cost); });
+    take_bounded(setup, memory, at, bounds, out.sides);
+  } else {
     for (int i = 0; i < n; ++i)
       bounds.step[i] = std::fabs(desired[i]) < 1e300 ? desired[i] : 0;
     take_step(t, memory, bounds, setup.dt, false, out.sides);
-    return result;
   }
-  if (t.effector_bounds)
-    plan_effector_speed(t, setup.dt, at, desired);
-  result.bounded =
-      bound_step(n, desired, bounds, [&](double *cost) { external_cost(external, at.gram, n, cost); });
-  bound_balls(t, memory, setup.dt, bounds);
-  if (t.effector_bounds)
-    bound_effector_speed(t, memory, setup.dt, at, bounds);
-  take_step(t, memory, bounds, setup.dt, true, out.sides);
   return result;
 }
 
-// The tick of the law. `measured`, where it is known, is where the real joints are.
+// What the stages of the law hand on.
+struct LawTick {
+  EvaluationSummary summary;
+  bool jumped;  // some command did
+  bool settled; // the arm comes no nearer, and is to stand still
+  DesiredStep desired;
+};
+
+// The residual, its derivatives, and the box; whether the arm is to stand still, and the way of a recovery.
 template <int N, int M>
-SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *measured, const double *preferred,
-                                const ArmMemory &memory, const TickScratch &scratch,
-                                const TickResultArrays &out) {
+SUPPLE_FN void evaluate_law(const TickSetup<N, M> &setup, const double *measured, const double *preferred,
+                            const ArmMemory &memory, const TickScratch &scratch, LawTick &tick) {
   const Tracking &t = setup.tracking;
-  const Law &law = setup.law;
+  const TickEvaluation &at = scratch.evaluation;
+  ArmScalars &scalars = *memory.scalars;
+  tick.summary = evaluate_tick(setup, memory, scratch.commands, at);
+  for (int i = 0; i < setup.n(); ++i)
+    at.preferred[i] = preferred ? preferred[i] / t.unit[i] : 0;
+  scalars.pressed *= positive(1 - setup.dt / setup.law.pressed_time);
+  step_box(setup, memory, scratch.bounds);
+  if (measured) {
+    bound_lead(t, measured, setup.dt, memory, scratch.bounds);
+    watch_waiting(is_waiting(t, scratch.bounds), setup.dt, scalars);
+  }
+  tick.jumped = command_change(scratch.commands, t.problem.target_count).jumped;
+  tick.settled = watch_rest(setup, at, tick.summary, tick.jumped, memory);
+  update_recovery(setup, at, tick.summary, scratch.commands, tick.settled && !(scalars.waiting_time > 0),
+                  memory, scratch.recovery);
+}
+
+// The desired step, in scratch.approach.step: of the law, out of a local minimum, or none. Remembers what was
+// fed forward.
+template <int N, int M>
+SUPPLE_FN void desire_step(const TickSetup<N, M> &setup, bool prefers, const ArmMemory &memory,
+                           const TickScratch &scratch, double *joint_weights, LawTick &tick) {
   const int n = setup.n();
   const TickEvaluation &at = scratch.evaluation;
   const ApproachScratch &approach = scratch.approach;
-  const BoundsScratch &bounds = scratch.bounds;
   ArmScalars &scalars = *memory.scalars;
-  // the residual, its derivatives, and the box
-  const EvaluationSummary summary = evaluate_tick(setup, memory, scratch.commands, at);
-  for (int i = 0; i < n; ++i)
-    at.preferred[i] = preferred ? preferred[i] / t.unit[i] : 0;
-  scalars.pressed *= positive(1 - setup.dt / law.pressed_time);
-  step_box(setup, memory, bounds);
-  if (measured)
-    bound_lead(t, measured, setup.dt, memory, bounds);
-  // the desired step: of the law, out of a local minimum, or none
-  if (measured)
-    watch_waiting(is_waiting(t, bounds), setup.dt, scalars);
-  const bool jumped = command_change(scratch.commands, t.problem.target_count).jumped;
-  const bool settled = watch_rest(setup, at, summary, jumped, memory);
-  update_recovery(setup, at, summary, scratch.commands, settled && !(scalars.waiting_time > 0), memory,
-                  scratch.recovery);
-  DesiredStep desired;
-  if (is_recovering(t, scalars)) {
-    desired = recovery_step(setup, at, memory, approach, out.joint_weights);
+  if (is_recovering(setup.tracking, scalars)) {
+    tick.desired = recovery_step(setup, at, memory, approach, joint_weights);
     scalars.no_decrease_time = 0;
   } else {
-    desired = approach_command(setup, at, summary, memory, bounds.low, bounds.high, scratch.regular,
-                               scratch.singular, scratch.levels, approach, out.joint_weights);
-    watch_local_minimum(setup, summary, desired.reducible, settled, scalars);
+    tick.desired =
+        approach_command(setup, at, tick.summary, memory, scratch.bounds.low, scratch.bounds.high,
+                         scratch.regular, scratch.singular, scratch.levels, approach, joint_weights);
+    watch_local_minimum(setup, tick.summary, tick.desired.reducible, tick.settled, scalars);
     const double *x = approach.displacements.preferred;
-    scalars.preferred = preferred ? root(dot_rows<N>(x, x, n)) : 0;
-    for (int i = 0; i < n && settled; ++i)
+    scalars.preferred = prefers ? root(dot_rows<N>(x, x, n)) : 0;
+    for (int i = 0; i < n && tick.settled; ++i)
       approach.step[i] = 0;
   }
   for (int i = 0; i < n; ++i) {
@@ -180,79 +140,57 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
     memory.feedforward_velocity[i] = approach.displacements.feedforward[i] / setup.dt;
     memory.limit_side[i] = approach.limit_side[i];
   }
-  // the nearest step in the box
+}
+
+// The nearest step in the box that takes no end effector away; returns whether the desired one was outside.
+template <int N, int M>
+SUPPLE_FN bool bound_desired(const TickSetup<N, M> &setup, const LawTick &tick, const ArmMemory &memory,
+                             const TickScratch &scratch) {
+  const Tracking &t = setup.tracking;
+  const TickEvaluation &at = scratch.evaluation;
+  const ArmScalars &scalars = *memory.scalars;
+  auto fill_cost = [&](double *cost) { deviation_cost(setup, at, tick.desired, memory, cost); };
   if (t.effector_bounds)
-    plan_effector_speed(t, setup.dt, at, approach.step);
-  TickResult result;
-  result.bounded = bound_step(n, approach.step, bounds,
-                              [&](double *cost) { deviation_cost(setup, at, desired, memory, cost); });
-  const bool anew = jumped || scalars.reweighed || !scalars.distance_known;
+    plan_effector_speed(t, setup.dt, at, scratch.approach.step);
+  const bool bounded = bound_step(setup.n(), scratch.approach.step, scratch.bounds, fill_cost);
+  const bool anew = tick.jumped || scalars.reweighed || !scalars.distance_known;
   if (!is_recovering(t, scalars)) // a return may lead away
-    keep_near(setup, scratch.commands, anew, at, memory, bounds,
-              [&](double *cost) { deviation_cost(setup, at, desired, memory, cost); });
-  // what is remembered of q where it was good
-  const double smallest = desired.report.smallest_singular_value;
-  remember_posture(t, memory, at.to_posture, smallest, setup.dt);
-  if (summary.residual_norm < law.following_error && smallest > law.singular_threshold)
-    for (int i = 0; i < n; ++i)
+    keep_near(setup, scratch.commands, anew, at, memory, scratch.bounds, fill_cost);
+  return bounded;
+}
+
+// Remembers q where it is good: the posture, and the anchor of recoveries.
+template <int N, int M>
+SUPPLE_FN void remember_good(const TickSetup<N, M> &setup, const LawTick &tick, const ArmMemory &memory,
+                             const TickEvaluation &at) {
+  const double smallest = tick.desired.report.smallest_singular_value;
+  remember_posture(setup.tracking, memory, at.to_posture, smallest, setup.dt);
+  if (tick.summary.residual_norm < setup.law.following_error && smallest > setup.law.singular_threshold)
+    for (int i = 0; i < setup.n(); ++i)
       memory.recovery_anchor[i] = memory.q[i];
-  // the step
-  bound_balls(t, memory, setup.dt, bounds);
-  if (t.effector_bounds)
-    bound_effector_speed(t, memory, setup.dt, at, bounds);
-  take_step(t, memory, bounds, setup.dt, true, out.sides);
-  for (int i = 0; i < n && measured; ++i)
+}
+
+// The tick of the law. `measured`, where it is known, is where the real joints are.
+template <int N, int M>
+SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *measured, const double *preferred,
+                                const ArmMemory &memory, const TickScratch &scratch,
+                                const TickResultArrays &out) {
+  const BoundsScratch &bounds = scratch.bounds;
+  LawTick tick;
+  evaluate_law(setup, measured, preferred, memory, scratch, tick);
+  desire_step(setup, preferred != nullptr, memory, scratch, out.joint_weights, tick);
+  TickResult result;
+  result.bounded = bound_desired(setup, tick, memory, scratch);
+  remember_good(setup, tick, memory, scratch.evaluation);
+  take_bounded(setup, memory, scratch.evaluation, bounds, out.sides);
+  for (int i = 0; i < setup.n() && measured; ++i)
     if (out.sides[i] == not_limited && std::fabs(bounds.lead[i]) > waiting_lead)
       out.sides[i] = bounds.lead[i] > 0 ? ahead_of_measured : -ahead_of_measured;
+  const DesiredStep &desired = tick.desired;
   result.singular = desired.report;
-  result.reducible = scalars.waiting_time > 0 ? 1 : settled ? 0 : desired.reducible;
+  result.reducible = memory.scalars->waiting_time > 0 ? 1 : tick.settled ? 0 : desired.reducible;
   result.regular = desired.kind == StepKind::regular || desired.kind == StepKind::redundant;
   return result;
-}
-
-// Measures goal minus end effector at q, in world axes, for each target; whether all are within tolerance of
-// their goals' slack.
-SUPPLE_FN bool measure_error(const Tracking &t, const Command *commands, const double *q,
-                             const Stop &tolerance, Axis<double> *axes, double *error) {
-  bool within = true;
-  for (int k = 0; k < t.problem.target_count; ++k) {
-    const Target &target = t.status_targets[k];
-    const Frame<double> tip = end_effector(target, q, axes);
-    Residual<double> r = residual<Angle>(target, tip, goal_frame(commands[k].goal));
-    store3(r.position, error + 6 * k);
-    store3(r.rotation, error + 6 * k + 3);
-    remove_slack(target, r);
-    within = within && root(squared_distance(r)) <= tolerance.position &&
-             root(squared_angle(r)) <= tolerance.angle;
-  }
-  return within;
-}
-
-// The status of a measured arm: FOLLOWING when its joints without noise are within tolerance, until they are
-// far outside; LAGGING when only the arm is behind. `within` measures the error at q.
-template <class Within>
-SUPPLE_FN void measured_status(const Tracking &t, const Stop &tolerance, const ArmMemory &memory,
-                               const BoundsScratch &scratch, Within &&within, TickResult &result) {
-  ArmScalars &scalars = *memory.scalars;
-  Stop allowed = tolerance;
-  if (scalars.measured_within) {
-    allowed.position *= leave_tolerance;
-    allowed.angle *= leave_tolerance;
-  }
-  double *q = scratch.effector.next_q;
-  quiet_joints(t, scratch.previous_q, memory.lead_slow, q);
-  scalars.measured_within = within(q, allowed);
-  if (scalars.measured_within)
-    result.status = following;
-  else if (within(memory.q, tolerance))
-    result.status = lagging;
-}
-
-SUPPLE_FN bool is_finite(const double *x, int n) {
-  for (int i = 0; i < n; ++i)
-    if (!(std::fabs(x[i]) < 1e300))
-      return false;
-  return true;
 }
 
 // The largest acceleration of the feed-forward over its joint's limit, with the feed-forward before this
@@ -318,6 +256,13 @@ SUPPLE_FN bool divide_tick(const Tracking &t, const CommandOptions *options, con
   return valid;
 }
 
+SUPPLE_FN bool is_finite(const double *x, int n) {
+  for (int i = 0; i < n; ++i)
+    if (!(std::fabs(x[i]) < 1e300))
+      return false;
+  return true;
+}
+
 // s for which measured joints count when ticks bring no others: encoders may be slower than the loop
 constexpr double measured_lifetime = 0.25;
 
@@ -333,28 +278,38 @@ SUPPLE_FN const double *last_measured(const double *measured, double dt, int n, 
   return scalars.measured_known && scalars.measured_age < measured_lifetime ? memory.last_measured : nullptr;
 }
 
-// One tick of one arm.
-template <int N, int M>
-SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, const Stop &tolerance,
-                          TickRequest request, const ArmMemory &memory, const TickScratch &scratch,
-                          const TickResultArrays &out) {
-  const int targets = t.problem.target_count, n = t.problem.n;
+// The measured joints that count in this tick, or null; without any, what was known of them is forgotten.
+SUPPLE_FN const double *measured_joints(const TickRequest &request, int n, const ArmMemory &memory) {
+  const double *given = request.measured && is_finite(request.measured, n) ? request.measured : nullptr;
+  const double *measured = last_measured(given, request.dt, n, memory);
+  if (!measured) {
+    memory.scalars->measured_known = memory.scalars->measured_within = false;
+    memory.scalars->waiting_time = 0;
+  }
+  return measured;
+}
+
+// Results of a tick in which nothing happens.
+SUPPLE_FN void clear_results(int n, int targets, const TickResultArrays &out) {
   for (int i = 0; i < 6 * targets; ++i)
     out.error[i] = 0;
   for (int i = 0; i < n; ++i) {
     out.joint_weights[i] = 1;
     out.sides[i] = not_limited;
   }
+}
+
+// One tick of one arm.
+template <int N, int M>
+SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, const Stop &tolerance,
+                          TickRequest request, const ArmMemory &memory, const TickScratch &scratch,
+                          const TickResultArrays &out) {
+  const int targets = t.problem.target_count, n = t.problem.n;
+  clear_results(n, targets, out);
   if (!(request.dt >= shortest_tick && request.dt < endless_tick))
     return {}; // not a time step: nothing moves, the status is HELD
   request.dt = lesser(request.dt, longest_pause);
-  if (request.measured && !is_finite(request.measured, n))
-    request.measured = nullptr;
-  request.measured = last_measured(request.measured, request.dt, n, memory);
-  if (!request.measured) {
-    memory.scalars->measured_known = memory.scalars->measured_within = false;
-    memory.scalars->waiting_time = 0;
-  }
+  request.measured = measured_joints(request, n, memory);
   TickResult result;
   bool valid;
   const int pieces = request.external ? 1 : piece_count(request.dt);
@@ -371,17 +326,7 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
   }
   for (int k = 0; k < targets; ++k)
     result.lag = k ? larger(result.lag, scratch.commands[k].lag) : scratch.commands[k].lag;
-  auto within = [&](const double *q, const Stop &tolerance) {
-    return measure_error(t, scratch.commands, q, tolerance, scratch.evaluation.axes, out.error);
-  };
-  result.status = comes_nearer(*memory.scalars, result.reducible) ? lagging : yielding;
-  if (request.measured)
-    measured_status(t, tolerance, memory, scratch.bounds, within, result);
-  const bool here = within(request.measured ? request.measured : memory.q, tolerance);
-  if (here && !request.measured)
-    result.status = following;
-  if (!request.external && is_returning(t, *memory.scalars))
-    result.status = returning;
+  result.status = status_of(t, tolerance, request, memory, scratch, result.reducible, out.error);
   return result;
 }
 

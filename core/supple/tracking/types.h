@@ -233,6 +233,9 @@ struct Swing {
   int repeats;       // rises one after another whose peak was no gain
 };
 
+// passes of a tick in which some joints are held (levels.h)
+constexpr int held_passes = 3;
+
 // the single numbers that an arm remembers; zero is their start
 struct ArmScalars {
   double pressed;                 // 0 to 1: how hard the command lately pressed against a fold
@@ -267,7 +270,8 @@ struct ArmScalars {
   bool measured_known;               // the last tick had measured joints
   double lag_product, lag_square;    // of lead and measured velocity: their ratio is the lag of the arm, s
   bool measured_within;              // the measured arm was within tolerance
-  double demand; // the largest acceleration of the last feed-forward over its joint's limit
+  double demand;                   // the largest acceleration of the last feed-forward over its joint's limit
+  int pass_basis_age[held_passes]; // reduced_basis_age of each pass
 };
 
 // What one arm remembers between ticks. Rows of n are padded to Tracking::stride. Velocities and
@@ -279,8 +283,8 @@ struct ArmMemory {
   double *feedforward_velocity, *feedforward_acceleration; // of the last tick; the second is low-passed
   double *limit_side;                                      // 1, -1: held at its upper, lower limit; 0: free
   double *basis;              // n x n: eigenvectors of the last tick's Hessian, as rows
-  double *reduced_basis;      // the same over the free joints, of the last tick with a joint held
-  double *reduced_limit_side; // which joints were held when reduced_basis was made
+  double *reduced_basis;      // held_passes times the same over the free joints, of the last such pass
+  double *reduced_limit_side; // held_passes rows of `stride`: which joints were held in that pass
   double *null_direction;     // n: of the Jacobian, where there is one joint more than rows
   double *weakest_row;        // m: left singular vector of the smallest singular value
   double *recovery_anchor;    // where the arm last followed well

@@ -1,0 +1,1 @@
+"""Private parts of `supple.tracker`: its set-up, the goals of a tick, and the step of another method."""
