@@ -197,10 +197,13 @@ class Actions(Scripts):
     def upload(self, name: str, content: bytes, drives: Callable[[], bool] = lambda: True, client: Any = None) -> None:
         """Changes to an arm from a robot description that a client of viser sent; ``drives`` as in `choose_arm`."""
 
-        def refused(error: Exception) -> None:
-            uploads.say_refused(client, name, str(error))
+        def ended(arm: Arm | Exception) -> None:
+            if isinstance(arm, Arm):
+                uploads.say_read(client, name, arm.linkage.name)
+            else:
+                uploads.say_refused(client, name, str(arm))
 
-        self._change(lambda: from_upload(name[-60:], content), drives, uploaded=True, failed=refused)
+        self._change(lambda: from_upload(name[-60:], content), drives, uploaded=True, ended=ended)
 
     def refuse_upload(self, name: str, size: int, client: Any) -> None:
         """Shows that an uploaded file is too large."""
@@ -256,9 +259,12 @@ class Actions(Scripts):
         make: Callable[[], Arm],
         drives: Callable[[], bool],
         uploaded: bool = False,
-        failed: Callable[[Exception], None] = lambda error: None,
+        ended: Callable[[Arm | Exception], None] = lambda arm: None,
     ) -> None:
-        """Makes an arm, and changes to it if the browser still drives then. Meanwhile the arm before is driven."""
+        """Makes an arm, and changes to it if the browser still drives then. Meanwhile the arm before is driven.
+
+        ``ended`` is called with the arm, or with the reason why there is none.
+        """
         if self.has_robot:
             self.show_message(
                 FAILED, f"a real {self.session.arm.linkage.name} is attached: only that one can be driven"
@@ -269,11 +275,12 @@ class Actions(Scripts):
         except Exception as error:
             if drives():
                 self._show_failure(error)
-                failed(error)
+                ended(error)
             return
         with self.lock:
             if drives():
-                self._try(lambda: self._switch(session, uploaded))
+                failure = self._try(lambda: self._switch(session, uploaded))
+                ended(session.arm if failure is None else failure)
 
     def _prepare(self, arm: Arm) -> Session:
         """A session of an arm, with all that takes long, not started yet."""
@@ -325,12 +332,14 @@ class Actions(Scripts):
             session.loop.pause(NOBODY)
         session.loop.start()
 
-    def _try(self, act: Callable[[], object]) -> None:
+    def _try(self, act: Callable[[], object]) -> Exception | None:
         """Does it, or shows the reason of the failure: nothing that a browser sends ends the loop or takes the seat."""
         try:
             act()
         except Exception as error:
             self._show_failure(error)
+            return error
+        return None
 
     def _show_failure(self, error: Exception) -> None:
         if isinstance(error, SuppleError | OSError):

@@ -167,7 +167,7 @@ class ArmView:
             f"/ellipsoids/{k}",
             radius=1.0,
             color=ELLIPSOID,
-            opacity=0.22,
+            opacity=0.4,
             visible=False,
             cast_shadow=False,
             receive_shadow=False,
