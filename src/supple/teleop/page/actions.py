@@ -14,6 +14,7 @@ import numpy as np
 
 from supple import models
 from supple.errors import SuppleError
+from supple.frame import Array
 from supple.teleop.command import Source, Tick
 from supple.teleop.methods import METHODS, SUPPLE
 from supple.teleop.page import uploads
@@ -103,13 +104,14 @@ class Actions(Scripts):
                 while session.loop.running and not session.loop.held and time.monotonic() < end:
                     time.sleep(0.002)
 
-    def set_camera(self, client: Any) -> bool:
-        """Sets the camera of a browser on a phone, where the arm is above the panel; others start with the default."""
+    def set_camera(self, client: Any) -> Array | None:
+        """Sets the camera of a browser on a phone, where the arm is above the panel; others start with the default.
+
+        Returns its position (3,), or None.
+        """
         with self.lock:
-            tall = is_tall(client)
-            if tall:
-                self.view.set_camera(client)
-            return tall
+            position: Array | None = self.view.set_camera(client) if is_tall(client) else None
+            return position
 
     def update(self) -> None:
         """Draws the newest tick; called about 30 times a second by one thread."""
