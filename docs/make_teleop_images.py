@@ -1,6 +1,6 @@
 """Takes the pictures of the tele-operation docs in a headless Chromium.
 
-    python docs/make_teleop_images.py [stills] [film]
+python docs/make_teleop_images.py [stills] [film]
 """
 
 from __future__ import annotations

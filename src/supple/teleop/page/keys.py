@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import numpy as np
@@ -40,15 +40,24 @@ def add(
         for turn in (False, True):
             label = f"turn the handle about {_axis(view_direction)}" if turn else f"move the handle {word}"
             command = client.gui.add_command(label, hotkey=key, modifier="shift" if turn else None)
-            command.on_trigger(lambda _, d=view_direction, turn=turn: nudge(to_world(client.camera, d), turn))
+            command.on_trigger(_in_order(lambda d=view_direction, turn=turn: nudge(to_world(client.camera, d), turn)))
             made.append(command)
     for key, label, change in GRIPPER_KEYS:
         command = client.gui.add_command(label, hotkey=key)
-        command.on_trigger(lambda _, change=change: grip(change))
+        command.on_trigger(_in_order(lambda change=change: grip(change)))
         made.append(command)
     command = client.gui.add_command("switch to the next handle", hotkey="H")
-    command.on_trigger(lambda _: switch())
+    command.on_trigger(_in_order(switch))
     return [*made, command]
+
+
+def _in_order(act: Callable[[], None]) -> Callable[[Any], Coroutine[Any, Any, None]]:
+    """A callback. Viser calls coroutines in the order of the key presses, but functions in threads, in any order."""
+
+    async def on_trigger(_: Any) -> None:
+        act()
+
+    return on_trigger
 
 
 def to_world(camera: Any, direction: tuple[int, int, int]) -> Array:
