@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -198,20 +199,14 @@ class Actions(Scripts):
 
     def upload(self, name: str, content: bytes, drives: Callable[[], bool] = lambda: True, client: Any = None) -> None:
         """Changes to an arm from a robot description that a client of viser sent; ``drives`` as in `choose_arm`."""
-
-        def ended(arm: Arm | Exception) -> None:
-            if isinstance(arm, Arm):
-                uploads.say_read(client, name, arm.linkage.name)
-            else:
-                uploads.say_refused(client, name, str(arm))
-
+        ended = partial(uploads.say_ended, client, name)
         self._change(lambda: from_upload(name[-60:], content), drives, uploaded=True, ended=ended)
 
     def refuse_upload(self, name: str, size: int, client: Any) -> None:
         """Shows that an uploaded file is too large."""
         reason = f"{name[-60:]} has {size:,} bytes; it may have {uploads.largest(name):,}"
         self.show_message(FAILED, reason)
-        uploads.say_refused(client, name, reason)
+        uploads.say_ended(client, name, reason)
 
     def choose_method(self, method: str) -> None:
         """Changes the method."""
@@ -261,7 +256,7 @@ class Actions(Scripts):
         make: Callable[[], Arm],
         drives: Callable[[], bool],
         uploaded: bool = False,
-        ended: Callable[[Arm | Exception], None] = lambda arm: None,
+        ended: Callable[[Arm | str], None] = lambda arm: None,
     ) -> None:
         """Makes an arm, and changes to it if the browser still drives then. Meanwhile the arm before is driven.
 
@@ -277,12 +272,12 @@ class Actions(Scripts):
         except Exception as error:
             if drives():
                 self._show_failure(error)
-                ended(error)
+                ended(str(error))
             return
         with self.lock:
             if drives():
                 failure = self._try(lambda: self._switch(session, uploaded))
-                ended(session.arm if failure is None else failure)
+                ended(session.arm if failure is None else str(failure))
 
     def _prepare(self, arm: Arm) -> Session:
         """A session of an arm, with all that takes long, not started yet."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from supple.teleop.page.archive import MAX_ARCHIVE, is_archive
-from supple.teleop.page.arm import MAX_UPLOAD
+from supple.teleop.page.arm import MAX_UPLOAD, Arm
 
 # Viser says that an upload was successful when its bytes have arrived; whether they are an arm is known later. So its
 # notice is shown only as long as it has a progress bar.
@@ -17,7 +17,7 @@ _SCRIPT = """(() => {
     '[id^="upload-"]:not(:has(.mantine-Notification-loader)) { display: none !important }';
   document.head.appendChild(window.suppleUploads);
 })();"""
-_GREEN, _RED = "teal", "red"
+_READ, _REFUSED = "teal", "red"  # colours of a notice
 
 
 def largest(name: str) -> int:
@@ -60,23 +60,18 @@ def limit(client: Any, refused: Callable[[str, int], None]) -> None:
     connection.register_handler(_messages.FileTransferPart, received)
 
 
-def say_read(client: Any, name: str, arm: str) -> None:
-    """Shows that the last upload of a client was read, and the name of the arm."""
-    _say(client, f"{name[-60:]} was read", f"You drive {arm} now.", _GREEN)
-
-
-def say_refused(client: Any, name: str, reason: str) -> None:
-    """Shows that the last upload of a client was refused, and why."""
-    _say(client, f"{name[-60:]} was refused", reason[:300], _RED)
-
-
-def _say(client: Any, title: str, text: str, colour: str) -> None:
+def say_ended(client: Any, name: str, arm: Arm | str) -> None:
+    """Shows how the last upload of a client ended: with an arm, or with the reason why there is none."""
     from viser import _messages
 
     uuid = getattr(client, "_supple_upload", None)
-    if uuid is not None:
-        said = _messages.NotificationProps(title, text, False, True, 10.0, colour)
-        _send(client, _messages.NotificationShowMessage(f"ended-{uuid}", said))
+    if uuid is None:
+        return
+    read = isinstance(arm, Arm)
+    title = f"{name[-60:]} was {'read' if read else 'refused'}"
+    text = f"You drive {arm.linkage.name} now." if isinstance(arm, Arm) else arm[:300]
+    said = _messages.NotificationProps(title, text, False, True, 10.0, _READ if read else _REFUSED)
+    _send(client, _messages.NotificationShowMessage(f"ended-{uuid}", said))
 
 
 def _send(client: Any, message: Any) -> None:
