@@ -1,9 +1,13 @@
-"""Takes the pictures of the tele-operation docs in a headless Chromium: ``python docs/make_teleop_images.py``."""
+"""Takes the pictures of the tele-operation docs in a headless Chromium.
+
+python docs/make_teleop_images.py [stills] [film]
+"""
 
 from __future__ import annotations
 
 import io
 import shutil
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -25,7 +29,6 @@ LAPTOP, PHONE = (1280, 720), (390, 844)
 QUIET = ".mantine-Notifications-root, [data-foot] { display: none }"
 FILM, STEP = (900, 560), 30  # the size of a frame in the page, and of how many ticks one is drawn
 FILM_AWAY, FILM_MIDDLE, FILM_FAR, FILM_ASIDE = (0.25, 0.93, 0.3), (0.75, 0.0, 0.4), 2.8, 0.69
-LIMIT_AWAY, LIMIT_MIDDLE, LIMIT_FAR, LIMIT_ASIDE = (0.25, -0.95, 0.3), (0.2, 0.0, 0.4), 2.1, 0.0
 
 
 class Studio:
@@ -119,7 +122,6 @@ def stills(browser: Any) -> None:
     studio.close()
     studio = Studio(browser, supple.models.panda(), LAPTOP)
     studio.actions.show_ellipsoids(True)
-    studio.look(LIMIT_AWAY, LIMIT_MIDDLE, LIMIT_FAR, LIMIT_ASIDE)
     studio.hazard("limit", seconds=8.0)
     save(studio.still(3.8), "teleop-limit.png", 1400)
     studio.close()
@@ -193,8 +195,9 @@ def main() -> None:
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=SOFTWARE)
-        stills(browser)
-        film(browser)
+        for take in (stills, film):
+            if take.__name__ in (sys.argv[1:] or [take.__name__]):
+                take(browser)
         browser.close()
 
 

@@ -22,6 +22,7 @@ from browser import PATIENCE, differing, patient
 from driven_page import Browser, browsed, plainly
 from packets import until
 from supple import Frame, models
+from supple._linkage import reach as _reach
 from supple.cli import app, output
 from supple.errors import BadInput, BadLinkage
 from supple.step import TrackingStatus
@@ -44,6 +45,20 @@ URDF = """<robot name="two_turns">
 <limit lower="0.2" upper="2" velocity="2"/></joint>
 <joint name="c" type="fixed"><parent link="fore"/><child link="tip"/><origin xyz="0.3 0 0"/></joint>
 </robot>"""
+
+# counts how often a text comes into a page, and how often a person can see it then
+WATCH = """(text) => {
+  [window.said, window.seen] = [0, 0];
+  const look = () => {
+    for (const one of document.querySelectorAll(".mantine-Notification-description"))
+      if (one.textContent.includes(text)) {
+        window.seen += one.checkVisibility();
+        window.said += !one.suppleSaid;
+        one.suppleSaid = true;
+      }
+  };
+  new MutationObserver(look).observe(document, {subtree: true, childList: true, characterData: true});
+}"""
 
 # -- without a browser ------------------------------------------------------------------------------------------------
 
@@ -73,6 +88,16 @@ def test_every_stock_arm_can_be_driven_through_its_hazards_and_comes_home(name: 
         expected = {"reach": TrackingStatus.YIELDING, "speed": TrackingStatus.LAGGING, "jump": TrackingStatus.LAGGING}
         assert expected.get(hazard.name, TrackingStatus.FOLLOWING) in seen, hazard.name
         assert limited or hazard.name != "limit"
+
+
+@pytest.mark.parametrize("name", ["panda", "so101", "iiwa14", "ur5", "baxter", "g1"])
+def test_a_joint_limit_of_the_tour_does_not_lead_the_hand_into_the_base(name: str) -> None:
+    arm = Arm.of(models.get(name))
+    base = _reach._measured(arm.linkage, arm.links[0])[1]
+    script = next(hazard for hazard in HAZARDS if hazard.name == "limit").script(arm)
+    assert script is not None
+    places = np.array([frames[0].position for frames in map(script.at, np.arange(0, script.seconds, 0.05))])
+    assert np.linalg.norm((places - base)[:, :2], axis=-1).min() > 0.2 * arm.size
 
 
 def test_a_hand_glides_from_sample_to_sample_and_never_past_them() -> None:
@@ -462,15 +487,21 @@ def test_a_description_of_ones_own_is_uploaded_and_driven_and_bad_ones_are_refus
         file = {"name": name, "mimeType": "text/xml", "buffer": content.encode()}
         driver.tab.locator("input[type=file]").set_input_files([file])  # what the button asks for
 
-    upload("bad.urdf", "<robot><b>no</robot>")
-    driver.tab.get_by_text("bad.urdf was refused").wait_for()  # and not "uploaded successfully"
-    assert driver.until(lambda: driver.tab.get_by_text("uploaded successfully").count() == 0)
-    before = driver.arm
-    upload("big.urdf", URDF + " " * MAX_UPLOAD)
-    driver.tab.get_by_text("big.urdf was refused").first.wait_for()
-    assert driver.arm is before
+    driver.tab.evaluate(WATCH, "successfully")
+    said, seen = (lambda: driver.tab.evaluate("() => window.said")), (lambda: driver.tab.evaluate("() => window.seen"))
+    for count, (name, content) in enumerate(
+        (("bad.urdf", "<robot><b>no</robot>"), ("big.urdf", URDF + " " * MAX_UPLOAD), ("empty.urdf", "")), 1
+    ):
+        before = driver.arm
+        upload(name, content)
+        driver.tab.get_by_text(f"{name} was refused").first.wait_for()
+        assert driver.until(lambda count=count: said() >= count)  # what viser says of it is in the page, but not seen
+        assert driver.arm is before
+    assert seen() == 0
     upload("two.urdf", URDF.replace("two_turns", "two &lt;i&gt;turns"))
     assert driver.until(lambda: driver.arm.linkage.name == "two <i>turns")
+    driver.tab.get_by_text("two.urdf was read").wait_for()
+    assert seen() == 0
     assert driver.arm is not before
     plainly(driver.page)
     assert driver.says("following")

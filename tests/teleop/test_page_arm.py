@@ -13,7 +13,7 @@ import pytest
 from browser import PATIENCE, patient
 from driven_page import PAD, Browser, browsed, plainly
 from supple import models
-from supple.teleop import SimulatedArm, robot
+from supple.teleop import SimulatedArm, robot, soft_start
 from supple.teleop.page import serve, session
 
 LINKAGE = models.so101()
@@ -58,6 +58,12 @@ class Driven:
     def apart(self) -> float:
         """How far the farthest joint is from where it is led; the gripper is not led by the tracker."""
         return float(np.abs(self.arm.q - self.page.session.q)[:5].max())
+
+    def goes_on(self, ticks: int = 100) -> None:
+        """Waits for so many ticks of the loop, and for the arm's thread: what was to happen by itself has happened."""
+        session = self.page.session
+        number, cycles = session.newest.number, session.robot.cycles
+        assert self.until(lambda: session.newest.number > number + ticks and session.robot.cycles > cycles + ticks // 5)
 
     def rearmed(self) -> None:
         button = self.tab.button("re-arm")
@@ -192,7 +198,12 @@ def test_buttons_of_a_gamepad_close_and_open_the_gripper_of_the_arm(driven: Driv
 
 
 @browsed
-def test_a_second_browser_stops_the_arm_and_only_the_driver_arms_it_again(driven: Driven, chromium: Any) -> None:
+def test_a_second_browser_stops_the_arm_and_only_the_driver_arms_it_again(
+    driven: Driven, chromium: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    reset = driven.page._actions.reset
+    monkeypatch.setattr(driven.page._actions, "reset", lambda: (reset(), done.append("reset")))
     second = Browser(driven.page, chromium, {"width": 500, "height": 400})
     try:
         driven.tab.drag_ball((60, 30), hold=True)
@@ -201,20 +212,21 @@ def test_a_second_browser_stops_the_arm_and_only_the_driver_arms_it_again(driven
         assert driven.until(lambda: not driven.page.session.newest.step.velocity.any())
         stood = driven.held_where()
         q = driven.page.session.q
-        for _ in range(3):  # the operator drags on, and presses keys
-            driven.tab.tab.mouse.move(300, 300)
-            driven.tab.tab.wait_for_timeout(60)
+        for k in range(3):  # the operator drags on, and presses keys
+            driven.tab.tab.mouse.move(300 + 10 * k, 300)
+            driven.tab.drawn()
         driven.tab.tab.mouse.up()
         driven.tab.tab.mouse.click(60, 500)
         driven.tab.tab.keyboard.press("l")
         driven.tab.button("recentre").click()
         driven.tab.button("reset").click()
-        driven.tab.tab.wait_for_timeout(300)
+        assert driven.until(lambda: done)  # the server has heard of all of it, in this order
+        driven.goes_on()
         assert np.array_equal(driven.page.session.q, q)
         second.tab.get_by_text("Only the browser that drives").wait_for()
         assert second.button("re-arm").is_hidden()
         driven.rearmed()
-        driven.tab.tab.wait_for_timeout(200)
+        driven.goes_on()
         assert np.abs(driven.arm.q - stood).max() < MEASURED  # nothing moves by itself
         second.tab.mouse.click(60, 500)
         second.tab.keyboard.press("Escape")  # the key, from a browser that only watches
@@ -252,6 +264,7 @@ def test_escape_stops_also_from_a_field_and_with_a_key_held_which_moves_nothing_
     for pause in (40, 40, 400, 40):  # ms; a busy browser repeats a key late
         keyboard.down("I")
         driven.tab.tab.wait_for_timeout(pause)
+    driven.goes_on()
     assert np.abs(session.q - stood)[:5].max() < MEASURED
     assert np.abs(driven.arm.q - stood)[:5].max() < MEASURED
     keyboard.up("I")
@@ -260,6 +273,28 @@ def test_escape_stops_also_from_a_field_and_with_a_key_held_which_moves_nothing_
     place = driven.tab.handle().position
     keyboard.press("u")  # released and pressed again
     assert driven.until(lambda: driven.tab.handle().position[2] > place[2] + 1e-3)
+
+
+@browsed
+def test_after_re_arming_the_goal_starts_softly_however_fast_the_handle_is(driven: Driven) -> None:
+    driven.tab.button("emergency stop").click()
+    assert driven.until(lambda: driven.held.startswith("stopped"))
+    driven.held_where()
+    driven.rearmed()
+    with driven.tab.watched() as seen:
+        driven.tab.drag_ball((-60, -60))
+        handle = driven.tab.handle().position
+        assert driven.until(lambda: np.linalg.norm(seen[-1][1].goals[0, :3, 3] - handle) < 1e-9)
+    driving = [tick for _, tick in seen if not tick.held]
+    places = np.array([tick.goals[0, :3, 3] for tick in driving])
+    dt = np.array([tick.dt for tick in driving])[1:]
+    way = np.linalg.norm(np.diff(places, axis=0), axis=1)
+    first = int(np.argmax(way > 0))
+    grown = np.cumsum(dt[first:]) / soft_start.SECONDS
+    slow, fast = soft_start.SPEEDS
+    bound = driven.page.session.arm.size * (slow + grown * (fast - slow)) * dt[first:]
+    assert (way[first:] <= bound + 1e-9)[grown < 1].all()
+    assert (way[first : first + 20] > 0.5 * bound[:20]).any()  # the handle was faster than that
 
 
 @browsed
@@ -274,7 +309,7 @@ def test_a_stop_during_a_reset_ends_it(driven: Driven, monkeypatch: pytest.Monke
     stood = driven.held_where()
     assert np.abs(stood - LINKAGE.rest)[:5].max() > 3 * MEASURED
     driven.rearmed()
-    driven.tab.tab.wait_for_timeout(300)
+    driven.goes_on()
     assert np.abs(driven.arm.q - stood)[:5].max() < MEASURED  # the reset does not go on
 
 
@@ -299,12 +334,12 @@ def test_an_unplugged_arm_is_held_named_and_taken_over_where_it_is_then(
     driven.arm.plug()
     driven.tab.tab.mouse.up()
     assert driven.until(lambda: driven.page.session.robot.cycles and driven.page.session.robot._error == "")
-    driven.tab.tab.wait_for_timeout(300)
+    driven.goes_on()
     assert len(driven.arm.targets) == count  # nothing is written before it is armed again
     with driven.tab.watched() as seen:
         driven.rearmed()
         assert driven.until(lambda: len(driven.arm.targets) > count)
-        driven.tab.tab.wait_for_timeout(500)
+        driven.goes_on()
     assert np.abs(driven.arm.targets[count][1] - moved)[:5].max() < MEASURED
     driving = [tick.step.q for _, tick in seen if not tick.held]
     assert np.abs(np.array(driving) - moved)[:, :5].max() < MEASURED, "it stays where it is"

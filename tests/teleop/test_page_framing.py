@@ -17,7 +17,7 @@ from supple.teleop.page.tour import HAZARDS
 from supple.view.scene import FIELD_OF_VIEW
 
 PLOTS, PANEL, MARGIN = 345, 335, 8  # pixels from the left, from the right, and all round
-BALL = 40  # pixels of a handle beside its middle, without its arrows
+HANDLE = 75  # pixels of a handle and its arrows beside its middle
 HEAD = 0.4  # share of a phone's window above the panel
 
 
@@ -64,7 +64,7 @@ def test_a_goal_out_of_reach_is_not_behind_the_panel(name: str, size: tuple[int,
     goals = [frame.position for t in np.linspace(0, script.seconds, 50) for frame in script.at(t) if frame is not None]
     seen = on_screen(arm, framing.LAPTOP, *size, more=np.array(goals))
     assert (seen > [PLOTS, 0]).all()
-    assert (seen < [size[0] - PANEL - BALL, size[1]]).all()
+    assert (seen < [size[0] - PANEL - HANDLE, size[1]]).all()
 
 
 @pytest.mark.parametrize("name", models.names())

@@ -263,18 +263,34 @@ def test_notes_of_the_tour_fit_the_method_and_the_card_has_one_height(tmp_path: 
         assert actions._current_note().partition("<b")[0] == note("a", "b").partition("<b")[0]
 
 
-def test_the_camera_of_a_phone_is_set_until_its_page_has_moved_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_camera_of_a_phone_is_set_until_a_person_moves_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(phone_camera, "PAUSE", 0.005)
     monkeypatch.setattr(phone_camera, "TRIES", 10**6)
     heard: list[Any] = []
     tries: list[bool] = []
-    camera = SimpleNamespace(position=(3.0, 0.0, 1.0), on_update=heard.append)
+    first, begins, phone = np.array([[3.0, 3.0, 3.0], [3.0, 0.0, 1.0], [5.0, 0.0, 2.0]])
+    camera = SimpleNamespace(position=first, on_update=heard.append)
+
+    def reported(place: np.ndarray) -> None:
+        asyncio.run(heard[1](SimpleNamespace(position=place)))
+
+    def tried() -> bool:
+        count = len(tries)
+        return until(lambda: len(tries) > count + 2)
+
     for tall in (False, True):
-        phone_camera.PhoneCamera(SimpleNamespace(camera=camera), lambda tall=tall: tries.append(tall) or tall)
-    assert until(lambda: tries.count(True) > 3)  # while the page loads it ignores them
+        set_camera = lambda tall=tall: tries.append(tall) or (phone if tall else None)  # noqa: E731
+        phone_camera.PhoneCamera(SimpleNamespace(camera=camera), set_camera, lambda: begins)
+    assert tried()  # while the page loads it ignores them
     assert tries.count(False) == 1  # a laptop
-    asyncio.run(heard[1](SimpleNamespace(position=(5.0, 0.0, 2.0))))
-    assert until(lambda: not any(isinstance(thread, threading.Timer) for thread in threading.enumerate()))
+    reported(begins)
+    assert tried()  # the page has put it where a laptop's begins
+    reported(phone)
+    time.sleep(0.1)  # a call that was under way
     count = len(tries)
     time.sleep(0.1)
-    assert len(tries) == count
+    assert len(tries) == count  # it is there
+    reported(begins)
+    assert tried()  # the page has lost it again
+    reported(np.array([1.0, 2.0, 3.0]))  # a person
+    assert until(lambda: not any(isinstance(thread, threading.Timer) for thread in threading.enumerate()))

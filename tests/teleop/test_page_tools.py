@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +16,7 @@ from browser import patient, plain
 from driven_page import PAD, Browser, browsed, plainly
 from supple import Frame, models
 from supple.teleop.devices import Reading
-from supple.teleop.page import serve
+from supple.teleop.page import keys, serve
 from supple.teleop.page.arrow import out_of_view
 from supple.teleop.page.gamepad import PageGamepad, sample
 
@@ -67,6 +69,28 @@ def test_a_sample_is_a_reading_and_a_middle_button_stops_once_for_each_press() -
     assert max(heard) <= 0.1
 
 
+def test_keys_act_in_the_order_in_which_they_are_pressed() -> None:
+    pressed: dict[str, Any] = {}
+
+    def add_command(label: str, hotkey: str, modifier: str | None = None) -> Any:
+        return SimpleNamespace(on_trigger=lambda act: pressed.update({f"{modifier or ''}{hotkey}": act}))
+
+    camera = SimpleNamespace(position=(1.0, 0.0, 1.0), look_at=(0.0, 0.0, 1.0))
+    client = SimpleNamespace(gui=SimpleNamespace(add_command=add_command), camera=camera)
+    done: list[Any] = []
+    keys.add(
+        client,
+        lambda way, turn: done.append((*way, turn)),
+        lambda: done.append("switch"),
+        lambda change: done.append(change),
+    )
+    assert all(inspect.iscoroutinefunction(act) for act in pressed.values())  # viser awaits them, one after the other
+    for key in ("U", "H", "shiftO", "N", "I"):
+        with contextlib.suppress(StopIteration):
+            pressed[key](None).send(None)
+    assert done == [(0, 0, 1, False), "switch", (0, 0, -1, True), -0.1, (-1, 0, 0, False)]
+
+
 def test_an_arrow_points_to_where_a_place_out_of_view_is() -> None:
     looks = Frame(np.array([[0, 0, 1, -2], [-1, 0, 0, 0], [0, -1, 0, 0], [0, 0, 0, 1.0]]))  # along x, z up
     camera = SimpleNamespace(wxyz=looks.to_quaternion(), position=looks.position, fov=1.0, aspect=1.5)
@@ -102,8 +126,9 @@ def driver(opened: Browser) -> Browser:
 def test_the_plots_name_their_lines_units_and_time(driver: Browser) -> None:
     legend = driver.tab.locator("[data-legend]").first
     legend.wait_for()
-    names = [driver.arm.linkage.names[k] for k in driver.arm.columns]
-    assert driver.until(lambda: legend.inner_text().split() == names)
+    names = " ".join(driver.arm.linkage.names[k].removesuffix("_joint").replace("_", " ") for k in driver.arm.columns)
+    assert driver.until(lambda: legend.inner_text().split() == names.split())
+    assert driver.until(lambda: legend.evaluate("one => one.scrollHeight <= one.clientHeight + 1"))  # all are seen
     driver.tab.get_by_text("joint positions, ±1: limits").wait_for()
     numbers = "() => Object.values(window.__viserTestpoints.uplots).map((one) => one.chart.axes[0]._values)"
     drawn = ["-8", "-6", "-4", "-2", "0"]

@@ -14,6 +14,10 @@ SPEEDS = (0.04, 1.0)
 TURNS = (0.15, 3.0)
 """Angular speed of a goal at first and at the end, in radians a second."""
 
+STILL = 1e-6
+"""Metres, and entries of a rotation: a goal within this of where it began has not moved. A hand that is taken and not
+moved gives the same goal but for rounding."""
+
 
 class SoftStart:
     """Limits the speed of goals: an operator who is surprised has time to let go."""
@@ -33,7 +37,7 @@ class SoftStart:
         """Goals (links, 4, 4) for a tick of dt seconds, nearer to those before than the bounds allow."""
         if self._last is None:
             self._last = goals
-        if self._t == 0 and np.array_equal(goals, self._last):
+        if self._t == 0 and float(np.abs(goals - self._last).max(initial=0.0)) <= STILL:
             return goals  # the time counts from the first motion
         self._t += dt
         u = min(self._t / SECONDS, 1.0)

@@ -87,7 +87,7 @@ class Statistics:
         if self.held:
             parts.append(f"held in {self.held:,} ticks, last reason: {self.hold_reason}")
         if self.failures:
-            parts.append(f"{self.failures:,} failures")
+            parts.append(f"{self.failures:,} ticks without an answer of the source or the arm")
         return "; ".join(parts)
 
     def __repr__(self) -> str:

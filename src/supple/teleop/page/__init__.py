@@ -20,6 +20,7 @@ from supple.teleop.robot import Connection, OnExit, Robot
 from supple.view import address, extra
 
 if TYPE_CHECKING:
+    from supple.frame import Array
     from supple.linkage import Linkage
     from supple.teleop.command import Source
     from supple.teleop.page.controls import Controls
@@ -118,7 +119,7 @@ class Page:
         from supple.teleop.page.phone_camera import PhoneCamera
 
         uploads.limit(client, lambda name, size: self._refuse_upload(client.client_id, name, size))
-        PhoneCamera(client, lambda: self._set_camera(client))
+        PhoneCamera(client, lambda: self._set_camera(client), lambda: self._server.initial_camera.position)
         self._actions.plots.draw_axes(client)
         heartbeat = self._heartbeats[client.client_id] = Heartbeat(client)
         self._server.gate.channels[heartbeat.path] = heartbeat.listen
@@ -131,9 +132,11 @@ class Page:
         if client.client_id not in self._server.get_clients():  # it has disconnected meanwhile
             self._disconnect(client)
 
-    def _set_camera(self, client: Any) -> bool:
-        here = client.client_id in self._server.get_clients()
-        return here and bool(self._actions.set_camera(client))
+    def _set_camera(self, client: Any) -> Array | None:
+        position: Array | None = None
+        if client.client_id in self._server.get_clients():
+            position = self._actions.set_camera(client)
+        return position
 
     def _refuse_upload(self, browser: int, name: str, size: int) -> None:
         if self.drivers.driver == browser:  # only the driver has an upload button

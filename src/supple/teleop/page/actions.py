@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from supple import models
 from supple.errors import SuppleError
+from supple.frame import Array
 from supple.teleop.command import Source, Tick
 from supple.teleop.methods import METHODS, SUPPLE
 from supple.teleop.page import uploads
@@ -103,13 +105,14 @@ class Actions(Scripts):
                 while session.loop.running and not session.loop.held and time.monotonic() < end:
                     time.sleep(0.002)
 
-    def set_camera(self, client: Any) -> bool:
-        """Sets the camera of a browser on a phone, where the arm is above the panel; others start with the default."""
+    def set_camera(self, client: Any) -> Array | None:
+        """Sets the camera of a browser on a phone, where the arm is above the panel; others start with the default.
+
+        Returns its position (3,), or None.
+        """
         with self.lock:
-            tall = is_tall(client)
-            if tall:
-                self.view.set_camera(client)
-            return tall
+            position: Array | None = self.view.set_camera(client) if is_tall(client) else None
+            return position
 
     def update(self) -> None:
         """Draws the newest tick; called about 30 times a second by one thread."""
@@ -196,17 +199,14 @@ class Actions(Scripts):
 
     def upload(self, name: str, content: bytes, drives: Callable[[], bool] = lambda: True, client: Any = None) -> None:
         """Changes to an arm from a robot description that a client of viser sent; ``drives`` as in `choose_arm`."""
-
-        def refused(error: Exception) -> None:
-            uploads.say_refused(client, name, str(error))
-
-        self._change(lambda: from_upload(name[-60:], content), drives, uploaded=True, failed=refused)
+        ended = partial(uploads.say_ended, client, name)
+        self._change(lambda: from_upload(name[-60:], content), drives, uploaded=True, ended=ended)
 
     def refuse_upload(self, name: str, size: int, client: Any) -> None:
         """Shows that an uploaded file is too large."""
         reason = f"{name[-60:]} has {size:,} bytes; it may have {uploads.largest(name):,}"
         self.show_message(FAILED, reason)
-        uploads.say_refused(client, name, reason)
+        uploads.say_ended(client, name, reason)
 
     def choose_method(self, method: str) -> None:
         """Changes the method."""
@@ -256,9 +256,12 @@ class Actions(Scripts):
         make: Callable[[], Arm],
         drives: Callable[[], bool],
         uploaded: bool = False,
-        failed: Callable[[Exception], None] = lambda error: None,
+        ended: Callable[[Arm | str], None] = lambda arm: None,
     ) -> None:
-        """Makes an arm, and changes to it if the browser still drives then. Meanwhile the arm before is driven."""
+        """Makes an arm, and changes to it if the browser still drives then. Meanwhile the arm before is driven.
+
+        ``ended`` is called with the arm, or with the reason why there is none.
+        """
         if self.has_robot:
             self.show_message(
                 FAILED, f"a real {self.session.arm.linkage.name} is attached: only that one can be driven"
@@ -269,11 +272,12 @@ class Actions(Scripts):
         except Exception as error:
             if drives():
                 self._show_failure(error)
-                failed(error)
+                ended(str(error))
             return
         with self.lock:
             if drives():
-                self._try(lambda: self._switch(session, uploaded))
+                failure = self._try(lambda: self._switch(session, uploaded))
+                ended(session.arm if failure is None else str(failure))
 
     def _prepare(self, arm: Arm) -> Session:
         """A session of an arm, with all that takes long, not started yet."""
@@ -325,12 +329,14 @@ class Actions(Scripts):
             session.loop.pause(NOBODY)
         session.loop.start()
 
-    def _try(self, act: Callable[[], object]) -> None:
+    def _try(self, act: Callable[[], object]) -> Exception | None:
         """Does it, or shows the reason of the failure: nothing that a browser sends ends the loop or takes the seat."""
         try:
             act()
         except Exception as error:
             self._show_failure(error)
+            return error
+        return None
 
     def _show_failure(self, error: Exception) -> None:
         if isinstance(error, SuppleError | OSError):

@@ -71,10 +71,15 @@ class ArmView:
             self._draw_ellipsoids(q)
         self._drawn = opened, state
 
-    def set_camera(self, client: Any) -> None:
-        """Turns a browser's camera so that it sees the whole reach of the arm, beside the panels or above them."""
+    def set_camera(self, client: Any) -> Array:
+        """Turns a browser's camera so that it sees the whole reach of the arm, beside the panels or above them.
+
+        Returns its position (3,).
+        """
+        position, middle = self._camera(is_tall(client))
         client.camera.up_direction = (0.0, 0.0, 1.0)
-        client.camera.position, client.camera.look_at = self._camera(is_tall(client))
+        client.camera.position, client.camera.look_at = position, middle
+        return position
 
     def _camera(self, tall: bool) -> tuple[Array, Array]:
         """Position of the camera (3,) and the point it looks at (3,); ``tall`` for a phone, with the panel below."""
@@ -167,7 +172,7 @@ class ArmView:
             f"/ellipsoids/{k}",
             radius=1.0,
             color=ELLIPSOID,
-            opacity=0.22,
+            opacity=0.4,
             visible=False,
             cast_shadow=False,
             receive_shadow=False,

@@ -28,7 +28,7 @@ class Window(NamedTuple):
     """Size of an arm for the diagonal of the box around it, if that is larger than its reach."""
 
 
-LAPTOP = Window(far=3.0, aside=0.25, above=0.03, box=0.66)
+LAPTOP = Window(far=3.2, aside=0.3, above=0.03, box=0.66)
 """The panel is at the right, the plots at the left: the arm stands between them, and what it reaches for as well."""
 PHONE = Window(far=5.5, aside=0.2, above=1.1, box=0.72)
 """Held upright; the panel has the lower 60 %."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,20 +36,33 @@ def add(
     ``nudge`` is called with a direction (3,) in the world and whether to turn, ``switch`` to use the next handle,
     ``grip`` with the change of the gripper.
     """
+
+    def move(direction: tuple[int, int, int], turn: bool) -> None:
+        nudge(to_world(client.camera, direction), turn)
+
     made = []
     for key, word, view_direction in KEYS:
         for turn in (False, True):
             label = f"turn the handle about {_axis(view_direction)}" if turn else f"move the handle {word}"
             command = client.gui.add_command(label, hotkey=key, modifier="shift" if turn else None)
-            command.on_trigger(lambda _, d=view_direction, turn=turn: nudge(to_world(client.camera, d), turn))
+            command.on_trigger(_in_order(partial(move, view_direction, turn)))
             made.append(command)
     for key, label, change in GRIPPER_KEYS:
         command = client.gui.add_command(label, hotkey=key)
-        command.on_trigger(lambda _, change=change: grip(change))
+        command.on_trigger(_in_order(partial(grip, change)))
         made.append(command)
     command = client.gui.add_command("switch to the next handle", hotkey="H")
-    command.on_trigger(lambda _: switch())
+    command.on_trigger(_in_order(switch))
     return [*made, command]
+
+
+def _in_order(act: Callable[[], None]) -> Callable[[Any], Coroutine[Any, Any, None]]:
+    """A callback. Viser calls coroutines in the order of the key presses, but functions in threads, in any order."""
+
+    async def on_trigger(_: Any) -> None:
+        act()
+
+    return on_trigger
 
 
 def to_world(camera: Any, direction: tuple[int, int, int]) -> Array:

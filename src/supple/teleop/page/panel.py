@@ -19,9 +19,11 @@ COLOURS = {
     TrackingStatus.RETURNING: "#4a78c2",
 }
 """Green, amber, orange, grey, blue."""
-# on a phone viser's panel has a fixed width and leaves a strip of the scene beside it, and there are no keys
+# on a phone viser's panel has a fixed width and leaves a strip of the scene beside it, texts need fewer lines, and
+# there are no keys
 _PHONE = (
-    '<style>@media (max-width: 480px) { [style*="width: 20em"] { width: 100vw !important } }'
+    '<style>@media (max-width: 480px) { [style*="width: 20em"] { width: 100vw !important }'
+    "[data-state] { height: 5.4em !important } [data-notes] { height: 5.3em !important } }"
     "@media (max-width: 480px), (hover: none) and (pointer: coarse) { [data-keys] { display: none } }</style>"
 )
 
@@ -56,7 +58,7 @@ def status(tick: Tick, arm: Arm) -> str:
     status = TrackingStatus.HELD if tick.held else tick.step.status
     why = words.reason(tick, arm)
     return (
-        f'<div style="padding:0.1em 0.9em 0;font-size:0.875em;line-height:1.4;height:7.6em;overflow-y:auto">'
+        f'<div data-state style="padding:0.1em 0.9em 0;font-size:0.875em;line-height:1.4;height:7.6em;overflow-y:auto">'
         f'<span data-status="{status.name.lower()}" style="display:inline-block;background:{COLOURS[status]};'
         f'color:#fff;border-radius:1em;padding:0.05em 0.85em 0.1em;font-weight:600">{status.name.lower()}</span>'
         f'<div data-why style="color:#5b5751;margin-top:0.35em">{escape(why)}</div></div>'

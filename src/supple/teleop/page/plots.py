@@ -10,6 +10,7 @@ import numpy as np
 
 from supple.teleop.command import Tick
 from supple.teleop.page.arm import Arm
+from supple.teleop.page.words import short_names
 
 SECONDS = 8.0
 SAMPLES = 120  # over those seconds
@@ -61,6 +62,7 @@ class Plots:
         self._rows = self._sent = np.full((SAMPLES, 3 * n + 1 + 2 * goals), np.nan)
         self._cuts = np.cumsum([n, n, n, 1, goals])
         names, colours = [linkage.names[i] for i in arm.columns], [_colour(k, n) for k in range(n)]
+        names = short_names(names) if n > 1 else names
         ends = [""] if goals == 1 else [f" of {link}" for link in arm.links]
         with self._tabs[0]:
             within = "joint positions, ±1: limits", "joint speeds, ±1: limits"
@@ -142,7 +144,7 @@ class Plots:
         )
         legend = self._gui.add_html(
             '<div data-legend style="padding:0 0.9em 0.4em;font-size:0.6875em;line-height:1.5;color:#5b5751;'
-            f'max-height:4.7em;overflow-y:auto">{"".join(items)}</div>'
+            f'max-height:9.2em;overflow-y:auto">{"".join(items)}</div>'
         )
         self._legends.append(legend)
 

@@ -42,8 +42,8 @@ class Scripts(ABC):
         """Shows a message in the panel for a time; None: until the next message."""
 
     @abstractmethod
-    def _try(self, act: Callable[[], object]) -> None:
-        """Does it, or shows the reason of the failure."""
+    def _try(self, act: Callable[[], object]) -> Exception | None:
+        """Does it, or shows the reason of the failure and returns it."""
 
     # -- record and replay --------------------------------------------------------------------------------------------
 

@@ -86,11 +86,11 @@ def _through_wrist(arm: Arm) -> Array | None:
 def _into_limit(arm: Arm) -> Array | None:
     """Where a joint without its limit would move the end effector: of the nearest limit that the others cannot avoid.
 
-    Motions that stay away from the base are preferred.
+    Motions that stay away from the base are preferred: there the hand would be inside it.
     """
     linkage, rest, link = arm.linkage, arm.linkage.rest, arm.links[0]
     base = _reach._measured(linkage, link)[1]
-    paths: list[tuple[bool, float, int, Array]] = []
+    paths: list[tuple[int, float, Array]] = []
     for i in map(int, Arm(linkage, (link,)).columns):
         for limit, sign in ((linkage.lower[i], -1.0), (linkage.upper[i], 1.0)):
             far = abs(float(limit) - float(rest[i]))
@@ -99,11 +99,11 @@ def _into_limit(arm: Arm) -> Array | None:
                 turned[:, i] += sign * _ease(len(turned)) * (far + 0.35 * min(far, 1.0) + 0.15)
                 there = linkage.frame(turned, link).matrix
                 away = np.linalg.norm((there[:, :3, 3] - base)[:, :2], axis=-1).min()
-                paths.append((bool(away < 0.3 * arm.size), far, i, there))
+                paths.append((-int(min(away / arm.size, 0.3) / 0.1), far, there))
     if not paths:
         return None
     paths.sort(key=lambda path: path[:2])
-    there = next((path[3] for path in paths if _meets_limit(arm, path[3])), paths[0][3])
+    there = next((path[2] for path in paths if _meets_limit(arm, path[2])), paths[0][2])
     return _join(there, _hold(Frame(there[-1]), 1.2), there[::-1], _hold(Frame(there[0]), 1.0))
 
 

@@ -1,15 +1,23 @@
-"""Uploads: drops uploads from a browser that are too large, before they are complete."""
+"""Uploads: drops uploads from a browser that are too large, and tells it how each one ended."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
 from supple.teleop.page.archive import MAX_ARCHIVE, is_archive
-from supple.teleop.page.arm import MAX_UPLOAD
+from supple.teleop.page.arm import MAX_UPLOAD, Arm
 
-_HIDES = (0.4, 1.5, 5.0)  # s after an upload, when viser has said that one that was dropped is complete
+# Viser says that an upload was successful when its bytes have arrived; whether they are an arm is known later. So its
+# notice is shown only as long as it has a progress bar.
+_SCRIPT = """(() => {
+  if (window.suppleUploads) return;
+  window.suppleUploads = document.createElement("style");
+  window.suppleUploads.textContent =
+    '[id^="upload-"]:not(:has(.mantine-Notification-loader)) { display: none !important }';
+  document.head.appendChild(window.suppleUploads);
+})();"""
+_READ, _REFUSED = "teal", "red"  # colours of a notice
 
 
 def largest(name: str) -> int:
@@ -47,26 +55,23 @@ def limit(client: Any, refused: Callable[[str, int], None]) -> None:
         if state is not None and state["transferred_bytes"] > largest(state["filename"]):
             drop(message, state["filename"], state["transferred_bytes"])
 
+    _send(client, _messages.RunJavascriptMessage(_SCRIPT))
     connection.register_handler(_messages.FileTransferStartUpload, begun)
     connection.register_handler(_messages.FileTransferPart, received)
 
 
-def say_refused(client: Any, name: str, reason: str) -> None:
-    """Shows that the last upload of a client was refused, and hides the notice of viser that it was successful.
-
-    The refusal is a notice of its own: viser draws its own when the browser has time, before or after this one.
-    """
+def say_ended(client: Any, name: str, arm: Arm | str) -> None:
+    """Shows how the last upload of a client ended: with an arm, or with the reason why there is none."""
     from viser import _messages
 
     uuid = getattr(client, "_supple_upload", None)
     if uuid is None:
         return
-    said = _messages.NotificationProps(f"{name[-60:]} was refused", reason[:300], False, True, 10.0, "red")
-    _send(client, _messages.NotificationShowMessage(f"refused-{uuid}", said))
-    for seconds in _HIDES:
-        later = threading.Timer(seconds, _send, (client, _messages.RemoveNotificationMessage(f"upload-{uuid}")))
-        later.daemon = True
-        later.start()
+    read = isinstance(arm, Arm)
+    title = f"{name[-60:]} was {'read' if read else 'refused'}"
+    text = f"You drive {arm.linkage.name} now." if isinstance(arm, Arm) else arm[:300]
+    said = _messages.NotificationProps(title, text, False, True, 10.0, _READ if read else _REFUSED)
+    _send(client, _messages.NotificationShowMessage(f"ended-{uuid}", said))
 
 
 def _send(client: Any, message: Any) -> None:
