@@ -174,12 +174,11 @@ SUPPLE_FLAT bool polish_arm(const SolverBlock &block, const Arm<float, N> &singl
 // Writes the solution of a row. In single precision, its error is that of the joint values as they are
 // written.
 template <int N>
-SUPPLE_FN void write_solution(const SolverBlock &block, const Arm<double, N> &arm, const double *goal,
+SUPPLE_APART void write_solution(const SolverBlock &block, const Arm<double, N> &arm, const double *goal,
                               long long row, const ArmFound<N> &found, const Solutions &solutions) {
   const Problem &problem = block.problem;
-  const Numbers none{};
   const long long place = row * block.dof;
-  set_others(block, none, row, place, solutions);
+  set_resting(block, place, solutions);
   RowError error{0, 0};
   if (found.outcome != invalid) {
     double q[N], e[6];

@@ -59,7 +59,7 @@ struct SolverBlock {
   Search search;
   int dof;            // of the linkage
   const int *columns; // n: the values of q that some goal needs
-  const double *rest; // dof
+  const double *rest; // dof, within the limits
   const Interval *others;
   const Ball *other_balls; // joints that no goal needs and that have limits
   int other_count, other_ball_count;
