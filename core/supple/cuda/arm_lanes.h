@@ -22,11 +22,11 @@ SUPPLE_FLAT void load_lane_seed(const Arm<float, N> &arm, int table_seeds, const
 }
 
 // polish_arm, apart from the descents: they keep their registers.
-template <int N>
+template <bool quick, int N>
 SUPPLE_APART bool polish_apart(const SolverBlock &block, const Arm<float, N> &single_arm,
                                const Arm<double, N> &double_arm, const double *goal, bool refine,
                                ArmFound<N> &found, int &steps) {
-  return polish_arm(block, single_arm, double_arm, goal, refine, found, steps);
+  return polish_arm<quick>(block, single_arm, double_arm, goal, refine, found, steps);
 }
 
 // The restarts of a search: from the first, at most so many.
@@ -38,8 +38,8 @@ struct LaneRestarts {
 // Restarts until one arrives; of L lanes lane k runs the restarts k, k + L, k + 2 L, ... after the first. Of
 // descents that come near the goal in the same step, the first lane whose steps in double precision arrive
 // gives the solution, so that it depends on the goal alone. Each lane keeps the best of its restarts that
-// were abandoned.
-template <int N, class Lanes>
+// were abandoned. `quick`: see polish_arm.
+template <bool quick, int N, class Lanes>
 SUPPLE_FLAT bool search_in_lanes(const SolverBlock &block, const Arm<float, N> &single_arm,
                                  const Arm<double, N> &double_arm, const double *goal_numbers, bool refine,
                                  const Lanes &lanes, const LaneRestarts &restarts,
@@ -91,7 +91,7 @@ SUPPLE_FLAT bool search_in_lanes(const SolverBlock &block, const Arm<float, N> &
       for (int k = 0; k < N; ++k)
         found.q[k] = lanes.from(winner, [&](int i) { return descent[i].q[k]; });
       int steps;
-      if (polish_apart(block, single_arm, double_arm, goal_numbers, refine, found, steps)) {
+      if (polish_apart<quick>(block, single_arm, double_arm, goal_numbers, refine, found, steps)) {
         found.iterations = steps + lanes.from(winner, [&](int i) { return descent[i].steps; });
         found.restarts = 1 + lanes.from(winner, [&](int i) { return restart[i]; });
         found.outcome = arrived;
@@ -120,8 +120,8 @@ SUPPLE_FN bool search_row(const SolverBlock &block, const Arm<float, N> &single_
   lanes.each([&](int i) { candidates[i].error = 1e30f; });
   ArmFound<N> found, nearest;
   for (;;) {
-    if (search_in_lanes(block, single_arm, double_arm, goal, solutions.single, lanes, restarts, candidates,
-                        found))
+    if (search_in_lanes<!last>(block, single_arm, double_arm, goal, solutions.single, lanes, restarts,
+                               candidates, found))
       break;
     if (!last)
       return false;

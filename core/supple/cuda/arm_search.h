@@ -121,13 +121,20 @@ SUPPLE_FLAT void to_double(const Arm<double, N> &arm, double *q) {
   }
 }
 
+// Where an arm is, for what happens seldom: one copy of the code, which is most of what is compiled.
+template <int N>
+SUPPLE_APART void evaluate_apart(const Arm<double, N> &arm, const Frame<double> &goal, const double *q,
+                                 bool exact, ArmState<double, N> &state) {
+  evaluate_arm(arm, goal, q, exact, state);
+}
+
 // A step of double precision throughout, for where single precision does not lead to the goal; returns the
 // error before it.
 template <int N>
 SUPPLE_APART ArmError<double> step_in_double(const Arm<double, N> &arm, const Frame<double> &goal,
                                              const double *q, bool exact, double damping_part, double *next) {
   ArmState<double, N> state;
-  evaluate_arm(arm, goal, q, exact, state);
+  evaluate_apart(arm, goal, q, exact, state);
   step_arm(arm, arm, state, q, damping_part, next);
   return state.error;
 }
@@ -135,8 +142,8 @@ SUPPLE_APART ArmError<double> step_in_double(const Arm<double, N> &arm, const Fr
 // Steps from the joint values of `found` until they have arrived, inside limits; false if they do not. What
 // is judged is what is returned: joints that wrap are brought back first. `refine`: to a quarter of the
 // tolerance if they can, for joint values that will be rounded to single precision: the rest is for the
-// rounding.
-template <int N>
+// rounding. `quick`: the first steps are solved for in single precision; that is quicker, and more code.
+template <bool quick, int N>
 SUPPLE_FLAT bool polish_arm(const SolverBlock &block, const Arm<float, N> &single_arm,
                             const Arm<double, N> &arm, const double *goal_numbers, bool refine,
                             ArmFound<N> &found, int &steps) {
@@ -149,8 +156,13 @@ SUPPLE_FLAT bool polish_arm(const SolverBlock &block, const Arm<float, N> &singl
     double next[N];
     ArmState<double, N> state;
     wrap_arm(arm, found.q);
-    evaluate_arm(arm, goal, found.q, false, state);
-    const ArmError<double> error = found.error = state.error;
+    if constexpr (quick) {
+      evaluate_arm(arm, goal, found.q, false, state);
+      found.error = state.error;
+    } else {
+      found.error = step_in_double(arm, goal, found.q, false, SearchConstants::damping, next);
+    }
+    const ArmError<double> error = found.error;
     const bool within = is_within_tolerance(search, error.squared_distance, error.squared_angle);
     const bool well_within =
         !refine || is_within_tolerance(search, 16 * error.squared_distance, 16 * error.squared_angle);
@@ -158,9 +170,9 @@ SUPPLE_FLAT bool polish_arm(const SolverBlock &block, const Arm<float, N> &singl
       return true;
     if (!within && !(error.squared_error < lost_error))
       return false; // it leads away from what single precision has found
-    if (steps < steps_in_single)
+    if (quick && steps < steps_in_single)
       step_arm(arm, single_arm, state, found.q, SearchConstants::damping, next);
-    else
+    else if (quick)
       step_in_double(arm, goal, found.q, false, SearchConstants::damping, next);
     SUPPLE_UNROLL(16)
     for (int k = 0; k < N; ++k)
@@ -181,7 +193,7 @@ SUPPLE_APART void write_solution(const SolverBlock &block, const Arm<double, N> 
   set_resting(block, place, solutions);
   RowError error{0, 0};
   if (found.outcome != invalid) {
-    double q[N], e[6];
+    double q[N];
     SUPPLE_UNROLL(16)
     for (int k = 0; k < N; ++k) {
       const int l = arm.joints[k].index;
@@ -189,9 +201,9 @@ SUPPLE_APART void write_solution(const SolverBlock &block, const Arm<double, N> 
     }
     ArmError<double> left = found.error;
     if (solutions.single) {
-      Axis<double> axes[N];
-      Vec<double> pointing;
-      left = arm_error(arm, traverse_arm(arm, q, axes), goal_frame(goal), false, e, pointing);
+      ArmState<double, N> state;
+      evaluate_apart(arm, goal_frame(goal), q, false, state);
+      left = state.error;
     }
     const double half_sine = 0.5 * root(left.squared_angle);
     error = {root(left.squared_distance), 2 * atan2(half_sine, root(larger(0.0, 1 - half_sine * half_sine)))};
@@ -302,7 +314,7 @@ SUPPLE_FN void polish_row(const SolverBlock &block, const Arm<float, N> &single_
     for (int k = 0; k < N; ++k)
       found.q[k] = rows.near_q[row * N + k];
     int steps;
-    if (polish_arm(block, single_arm, arm, goal, solutions.single, found, steps)) {
+    if (polish_arm<true>(block, single_arm, arm, goal, solutions.single, found, steps)) {
       found.outcome = arrived;
       found.iterations = rows.iterations[row] + steps;
       found.restarts = rows.restarts[row];
