@@ -307,10 +307,10 @@ def stages(solver: search.DeviceSolver, parts: list[blocks.Part], rows: int) -> 
     """Milliseconds of each kernel of a solve."""
     owner, times, launch = driver.device(ORDINAL), [], driver.Kernel.launch
 
-    def timed(self: driver.Kernel, *args: Any) -> None:
+    def timed(self: driver.Kernel, *args: Any, **options: Any) -> None:
         begin, end = driver.Event(owner, timing=True), driver.Event(owner, timing=True)
         begin.record(stream())
-        launch(self, *args)
+        launch(self, *args, **options)
         end.record(stream())
         times.append((f"{len(times) + 1} {self.name}", begin, end))
 

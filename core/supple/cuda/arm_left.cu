@@ -15,6 +15,7 @@ SUPPLE_KERNEL(256, search_left_rows, const SolverBlock *block, SUPPLE_STRUCT(Sin
               SUPPLE_STRUCT(DoubleArm, double_arm), SUPPLE_STRUCT(GoalNumbers, goals),
               SUPPLE_STRUCT(ArmRows, rows), SUPPLE_STRUCT(Solutions, solutions), int first_restarts, int few_left,
               long long) {
+  SUPPLE_WAIT_FOR_EARLIER;
   using Team = LaneTeam<8>; // warps of a block
   const int length = rows.counters->left_count;
   const Team team{length <= few_left};

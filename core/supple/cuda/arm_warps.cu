@@ -15,6 +15,7 @@ SUPPLE_KERNEL(256, search_in_warps, const SolverBlock *block, SUPPLE_STRUCT(Sing
               SUPPLE_STRUCT(DoubleArm, double_arm), SUPPLE_STRUCT(GoalNumbers, goals),
               SUPPLE_STRUCT(ArmRows, rows), SUPPLE_STRUCT(Solutions, solutions), int first_restarts, int,
               long long count) {
+  SUPPLE_LET_NEXT_BEGIN;
   using Team = LaneTeam<1>;
   const Team team{false};
   const int *list = rows.hard_rows;

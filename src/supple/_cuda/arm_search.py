@@ -24,6 +24,8 @@ FIRST_RESTARTS = 64
 OPTIONS = ("--prec-div=false", "--prec-sqrt=false", "--ftz=true")
 """Of the compilation: single precision finds what double precision finishes."""
 _THREADS, _TEAM_THREADS = 128, 256  # of a block; of one whose warps have a row each, or one together
+WARP_THREADS = 256
+EARLY = True
 _FEW_LEFT = 4  # rows for each block of the GPU, up to which they get a block each
 _COUNTERS_BYTES = 32
 _LISTS = ("hard_rows", "left_rows", "counters")
@@ -123,7 +125,7 @@ class ArmSearch:
         few = count <= FEW_ROWS
         kernels = self.kernels(few)
         at_once = kernels["left"].blocks_at_once(_TEAM_THREADS)
-        in_warps = -(-32 * count // _TEAM_THREADS)
+        in_warps = -(-32 * count // WARP_THREADS)
         if few:
             memory, work = self._lists_of(stream)
         else:
@@ -144,8 +146,8 @@ class ArmSearch:
                 kernels["begin"].launch(each, _THREADS, stream)
                 kernels["descend"].launch(min(each, kernels["descend"].blocks_at_once(_THREADS)), _THREADS, stream)
                 kernels["polish"].launch(each, _THREADS, stream)
-            kernels["warps"].launch(in_warps, _TEAM_THREADS, stream)
-            kernels["left"].launch(min(count, at_once), _TEAM_THREADS, stream)
+            kernels["warps"].launch(in_warps, WARP_THREADS, stream)
+            kernels["left"].launch(min(count, at_once), _TEAM_THREADS, stream, early=EARLY)
 
     def kernels(self, few: bool) -> dict[str, driver.Kernel]:
         """The kernels, those for few rows or all. They are compiled side by side when they are first used."""

@@ -73,6 +73,7 @@ class DeviceSolver:
         block, single, double, goal_kind, sizes = _core.solver_block(solver)
         self.dof, self.n = sizes[:2]
         self.ordinal, self.sizes = ordinal, sizes
+        self._device = driver.device(ordinal)
         self.block = placed(block, ordinal)
         self._arm = (single, double, goal_kind)
 
@@ -111,24 +112,34 @@ class DeviceSolver:
         and the caller's array if there is one;
         in single precision it is rounded towards the inside of the limits, and judged as it is returned.
         """
-        shape = (rows, wanted) if wanted else (rows,)
-        if q is None:
-            q = driver.empty((*shape, self.dof), dtype, self.ordinal, stream)
-        report = driver.empty((_REPORT_BYTES * math.prod(shape),), _BYTES, self.ordinal, stream)
-        found = Found(q, report, shape)
-        if not rows:
-            return found
-        solutions = Output(q.pointer, q.dtype.itemsize, self.dof, report.pointer, found.count)
-        if starts is None and wanted <= 1 and self.has_arm:
-            if rows <= CHUNK:
-                self.arm.solve(goals[0], rows, 0, solutions, stream)
-                return found
-            for first in range(0, rows, CHUNK):
-                self.arm.solve(part_from(goals[0], first), min(CHUNK, rows - first), first, solutions, stream)
-            return found
+        with self._device.current():
+            shape = (rows, wanted) if wanted else (rows,)
+            if q is None:
+                q = driver.empty((*shape, self.dof), dtype, self.ordinal, stream)
+            report = driver.empty((_REPORT_BYTES * math.prod(shape),), _BYTES, self.ordinal, stream)
+            found = Found(q, report, shape)
+            solutions = Output(q.pointer, q.dtype.itemsize, self.dof, report.pointer, found.count)
+            if starts is None and wanted <= 1 and self.has_arm:
+                self._solve_arm(goals[0], rows, solutions, stream)
+            else:
+                self._solve_general(goals, rows, starts, wanted, solutions, stream)
+        return found
+
+    def _solve_arm(self, goal: Part, rows: int, solutions: Output, stream: int) -> None:
+        for first in range(0, rows, CHUNK):
+            here = part_from(goal, first) if first else goal
+            self.arm.solve(here, min(CHUNK, rows - first), first, solutions, stream)
+
+    def _solve_general(
+        self,
+        goals: Sequence[Part],
+        rows: int,
+        starts: DeviceArray | None,
+        wanted: int,
+        solutions: Output,
+        stream: int,
+    ) -> None:
         begin = NONE if starts is None else numbers(starts, 1)
         for first in range(0, rows, CHUNK):
-            count = min(CHUNK, rows - first)
             here = [part_from(goal, first) for goal in goals]
-            self.general.solve(here, count, first, begin, max(wanted, 1), solutions, stream)
-        return found
+            self.general.solve(here, min(CHUNK, rows - first), first, begin, max(wanted, 1), solutions, stream)
