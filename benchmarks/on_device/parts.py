@@ -120,7 +120,6 @@ def compile_part(_: int) -> Iterator[Row]:
         cases: dict[str, tuple[str, dict[str, object], tuple[str, ...]]] = {
             "arm": ("arm.cu", {"SUPPLE_JOINTS": 7}, arm_search.OPTIONS),
             "warps": ("arm_warps.cu", {"SUPPLE_JOINTS": 7}, arm_search.OPTIONS),
-            "left": ("arm_left.cu", {"SUPPLE_JOINTS": 7}, arm_search.OPTIONS),
             "general": ("general.cu", {"SUPPLE_AXES": 16, "SUPPLE_COMPACT": 1}, general_search.FAST_COMPILATION),
         }
         for name, (source, defines, options) in cases.items():

@@ -67,8 +67,8 @@ class HostKernel:
     def __init__(self, function, args):
         self._function, self._args = function, args
 
-    def launch(self, grid, block, stream, *, early=False):
-        del stream, early  # kernels run one after another
+    def launch(self, grid, block, stream):
+        del stream  # kernels run one after another
         if grid:
             self._function(ctypes.byref(Grid(grid, block)), *map(_value, self._args))
 

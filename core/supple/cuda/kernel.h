@@ -3,9 +3,7 @@
 // SUPPLE_KERNEL(most threads of a block, name, parameters...) begins a kernel; SUPPLE_STRUCT(type, name) is a
 // parameter that is a struct. Inside, SUPPLE_THREADS(t) runs a statement for the thread of number t; in a
 // kernel whose threads work together, SUPPLE_BLOCKS(b) and SUPPLE_BLOCK_THREADS(k) do so for a block and for
-// the threads of a block, with SUPPLE_BARRIER between their parts. A kernel that is launched `early` begins
-// with SUPPLE_WAIT_FOR_EARLIER, which waits for the end of the kernel before it; that one says
-// SUPPLE_LET_NEXT_BEGIN when blocks of the next may take room that it leaves.
+// the threads of a block, with SUPPLE_BARRIER between their parts.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -20,13 +18,6 @@
 #define SUPPLE_BLOCK_SIZE int(blockDim.x)
 #define SUPPLE_SHARED __shared__
 #define SUPPLE_BARRIER __syncthreads()
-#if __CUDA_ARCH__ >= 900
-#define SUPPLE_LET_NEXT_BEGIN asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
-#define SUPPLE_WAIT_FOR_EARLIER asm volatile("griddepcontrol.wait;" ::: "memory")
-#else
-#define SUPPLE_LET_NEXT_BEGIN
-#define SUPPLE_WAIT_FOR_EARLIER
-#endif
 
 #else
 
@@ -42,8 +33,6 @@ struct HostGrid {
 #define SUPPLE_BLOCK_SIZE (grid->block_size)
 #define SUPPLE_SHARED
 #define SUPPLE_BARRIER
-#define SUPPLE_LET_NEXT_BEGIN
-#define SUPPLE_WAIT_FOR_EARLIER
 
 #endif
 

@@ -48,9 +48,11 @@ struct Rows {
 
 constexpr int pending = -1; // outcome of a row that is not solved yet
 
-// Reads one goal of a row, its twelve numbers; false if they are not finite, or no rotation.
-SUPPLE_FN bool read_goal_row(const Target &target, const Numbers &position, const Numbers &orientation,
-                             const Numbers &direction, long long row, double *goal) {
+// Reads one goal of a row, its twelve numbers; false if they are not finite, or no rotation. `has_direction`:
+// of the target, known to the compiler if it can be.
+SUPPLE_FLAT bool read_goal_row(bool has_direction, const Target &target, const Numbers &position,
+                               const Numbers &orientation, const Numbers &direction, long long row,
+                               double *goal) {
   double zero = 0; // nothing but a finite number gives 0 times 0
   SUPPLE_UNROLL(12)
   for (int i = 0; i < 12; ++i)
@@ -59,7 +61,7 @@ SUPPLE_FN bool read_goal_row(const Target &target, const Numbers &position, cons
     position.read<1>(row, goal + 9);
   if (orientation.data)
     orientation.read<3>(row, goal);
-  if (orientation.data && target.has_direction) { // a frame that stands for a direction
+  if (orientation.data && has_direction) { // a frame that stands for a direction
     Vec<double> axis = goal_frame(goal).r * load3(target.axis);
     for (int i = 0; i < 9; ++i)
       goal[i] = 0;
@@ -72,7 +74,7 @@ SUPPLE_FN bool read_goal_row(const Target &target, const Numbers &position, cons
     zero += goal[i] * 0.0;
   if (!(zero == 0))
     return false;
-  if (target.has_direction) {
+  if (has_direction) {
     const double size = root(dot(load3(goal), load3(goal)));
     store3((1 / size) * load3(goal), goal);
     return size > 1e-12 && size < unbounded;

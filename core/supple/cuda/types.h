@@ -21,7 +21,8 @@ struct ArmJoint {
   S lower, upper, size;                      // size: the weighted size of a change; 0: locked
   S range_begin, range_size, stride, middle; // of seeds
   S period, wrap_lower, wrap_upper;          // of a joint that wraps: its limits; else the period is 0
-  int motion, tilt, index;
+  short motion, tilt;
+  int index, column; // index: of its value in q of the search; column: in q of the linkage
 };
 
 // What the goal of an arm is. Kernels are compiled for one of these, SUPPLE_GOAL.

@@ -104,12 +104,6 @@ class Module:
         return self._functions[name]
 
 
-class _Attribute(ctypes.Structure):
-    """CUlaunchAttribute, with a number as its value."""
-
-    _fields_ = (("id", c_int), ("unused", c_int), ("value", c_int), ("rest", ctypes.c_ubyte * 60))
-
-
 class _Launch(ctypes.Structure):
     """CUlaunchConfig."""
 
@@ -123,10 +117,6 @@ class _Launch(ctypes.Structure):
     )
 
 
-_PROGRAMMATIC_ORDER = 6  # an attribute: the kernel itself waits for those before it
-_OLDEST_PROGRAMMATIC = 90  # compute capability
-
-
 class Kernel:
     """A kernel and its arguments, for one thread at a time; see `Module.kernel`."""
 
@@ -137,28 +127,20 @@ class Kernel:
         self._addresses = (c_void_p * len(self._values))(*map(ctypes.addressof, self._values))
         self._held = args  # owners of device memory
         self._at_once: dict[int, int] = {}
-        self._early = _Attribute(_PROGRAMMATIC_ORDER, 0, 1)
-        self._launch = _Launch(shared=shared, attributes=ctypes.addressof(self._early))
+        self._launch = _Launch(shared=shared)
         self._launch_address = ctypes.addressof(self._launch)
         self._sizes: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
-        self._can_be_early = owner.device.capability >= _OLDEST_PROGRAMMATIC
         self._start = cuda().cuLaunchKernelEx
 
-    def launch(
-        self, grid: int | tuple[int, ...], block: int | tuple[int, ...], stream: int, *, early: bool = False
-    ) -> None:
-        """Starts the kernel in a stream with the arguments as they are now, and returns at once.
-
-        ``early``: its blocks may begin before the kernel before it in the stream has ended; the kernel waits for that
-        itself, with SUPPLE_WAIT_FOR_EARLIER.
-        """
+    def launch(self, grid: int | tuple[int, ...], block: int | tuple[int, ...], stream: int) -> None:
+        """Starts the kernel in a stream with the arguments as they are now, and returns at once."""
         blocks, threads = _three(grid), _three(block)
         if 0 in blocks:
             return
         launch = self._launch
         if self._sizes != (blocks, threads):
             launch.grid, launch.block = self._sizes = blocks, threads
-        launch.stream, launch.attribute_count = stream, early and self._can_be_early
+        launch.stream = stream
         with self._device.current():
             failed = self._start(self._launch_address, self._function, self._addresses, None)
         if failed:

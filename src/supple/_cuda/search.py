@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike
 from supple import _core
 from supple._cuda import driver
 from supple._cuda.arm_search import ArmSearch
-from supple._cuda.blocks import NONE, Output, Part, numbers, part_from, placed
+from supple._cuda.blocks import NONE, Output, Part, head_of, numbers, part_from, placed
 from supple._cuda.driver import DeviceArray
 from supple._cuda.general_search import GeneralSearch
 
@@ -76,6 +76,7 @@ class DeviceSolver:
         self._device = driver.device(ordinal)
         self.block = placed(block, ordinal)
         self._arm = (single, double, goal_kind)
+        self._head = head_of(block, self.block.pointer)
 
     @property
     def has_arm(self) -> bool:
@@ -88,7 +89,7 @@ class DeviceSolver:
         single, double, kind = self._arm
         assert single is not None
         assert double is not None
-        return ArmSearch(self.block, self.n, kind, single, double, self.ordinal)
+        return ArmSearch(self.block, self._head, self.n, kind, single, double, self.ordinal)
 
     @functools.cached_property
     def general(self) -> GeneralSearch:
