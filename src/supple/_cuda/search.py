@@ -115,16 +115,29 @@ class DeviceSolver:
         """
         with self._device.current():
             shape = (rows, wanted) if wanted else (rows,)
-            if q is None:
-                q = driver.empty((*shape, self.dof), dtype, self.ordinal, stream)
-            report = driver.empty((_REPORT_BYTES * math.prod(shape),), _BYTES, self.ordinal, stream)
-            found = Found(q, report, shape)
+            found = Found(*self._results(shape, dtype, q, stream), shape)
+            q, report = found.q, found.report
             solutions = Output(q.pointer, q.dtype.itemsize, self.dof, report.pointer, found.count)
             if starts is None and wanted <= 1 and self.has_arm:
                 self._solve_arm(goals[0], rows, solutions, stream)
             else:
                 self._solve_general(goals, rows, starts, wanted, solutions, stream)
         return found
+
+    def _results(
+        self, shape: tuple[int, ...], dtype: DTypeLike, q: DeviceArray | None, stream: int
+    ) -> tuple[DeviceArray, DeviceArray]:
+        """Memory for q and the report: taken at once, unless the caller or another library has that of q."""
+        count, ordinal = math.prod(shape), self.ordinal
+        if q is not None or not count or getattr(stream, "allocate", None) is not None:
+            made = driver.empty((*shape, self.dof), dtype, ordinal, stream) if q is None else q
+            return made, driver.empty((_REPORT_BYTES * count,), _BYTES, ordinal, stream)
+        kind = np.dtype(dtype)
+        first = -(-count * self.dof * kind.itemsize // 256) * 256
+        whole = driver.empty((first + _REPORT_BYTES * count,), _BYTES, ordinal, stream)
+        made = driver.wrapped(whole.pointer, (*shape, self.dof), kind, ordinal, stream, whole)
+        begin, size = whole.pointer + first, _REPORT_BYTES * count
+        return made, driver.wrapped(begin, (size,), _BYTES, ordinal, stream, whole)
 
     def _solve_arm(self, goal: Part, rows: int, solutions: Output, stream: int) -> None:
         for first in range(0, rows, CHUNK):
