@@ -57,7 +57,8 @@ SUPPLE_FLAT void begin_descent(ArmDescent<N> &descent) {
     error = 1e30f;
 }
 
-// One step; where the descent ends, its q stays.
+// One step. A descent that is near takes it too, since it is computed: polishing then begins nearer. An
+// abandoned one stays.
 template <int N>
 SUPPLE_FLAT DescentProgress advance_descent(const Arm<float, N> &arm, const Frame<float> &goal,
                                             ArmDescent<N> &descent) {
@@ -67,8 +68,12 @@ SUPPLE_FLAT DescentProgress advance_descent(const Arm<float, N> &arm, const Fram
   evaluate_arm(arm, goal, descent.q, false, state);
   step_arm(arm, arm, state, descent.q, float(SearchConstants::damping), next);
   const float error = descent.error = state.error.squared_error;
-  if (error <= float(near_error))
+  if (error <= float(near_error)) {
+    SUPPLE_UNROLL(16)
+    for (int k = 0; k < N; ++k)
+      descent.q[k] = next[k];
     return is_near;
+  }
   const float allowed = float(SearchConstants::error_ratio) * descent.recent_errors[0];
   if (!(error <= allowed) || descent.steps >= SearchConstants::restart_steps)
     return abandoned;
