@@ -141,8 +141,9 @@ nb::tuple solver_block(const SearchSolver &solver) {
   writer.append_to(offsetof(SolverBlock, rest), solver.rest.data(), block.dof);
   writer.append_to(offsetof(SolverBlock, others), solver.others.data(), solver.others.size());
   writer.append_to(offsetof(SolverBlock, other_balls), solver.other_balls.data(), solver.other_balls.size());
-  const nb::tuple arms =
-      arm_pair(problem.n, [&](auto &base, auto *joints) { return make_arm(problem, search, base, joints); });
+  const nb::tuple arms = arm_pair(problem.n, [&](auto &base, auto *joints) {
+    return make_arm(problem, search, solver.encoded.columns.data(), base, joints);
+  });
   using Warp = LaneGroup<double, 32>;
   const nb::tuple sizes =
       nb::make_tuple(block.dof, problem.n, problem.target_count, longest_chain(problem),

@@ -120,7 +120,6 @@ def compile_part(_: int) -> Iterator[Row]:
         cases: dict[str, tuple[str, dict[str, object], tuple[str, ...]]] = {
             "arm": ("arm.cu", {"SUPPLE_JOINTS": 7}, arm_search.OPTIONS),
             "warps": ("arm_warps.cu", {"SUPPLE_JOINTS": 7}, arm_search.OPTIONS),
-            "left": ("arm_left.cu", {"SUPPLE_JOINTS": 7}, arm_search.OPTIONS),
             "general": ("general.cu", {"SUPPLE_AXES": 16, "SUPPLE_COMPACT": 1}, general_search.FAST_COMPILATION),
         }
         for name, (source, defines, options) in cases.items():
@@ -307,10 +306,10 @@ def stages(solver: search.DeviceSolver, parts: list[blocks.Part], rows: int) -> 
     """Milliseconds of each kernel of a solve."""
     owner, times, launch = driver.device(ORDINAL), [], driver.Kernel.launch
 
-    def timed(self: driver.Kernel, *args: Any) -> None:
+    def timed(self: driver.Kernel, *args: Any, **options: Any) -> None:
         begin, end = driver.Event(owner, timing=True), driver.Event(owner, timing=True)
         begin.record(stream())
-        launch(self, *args)
+        launch(self, *args, **options)
         end.record(stream())
         times.append((f"{len(times) + 1} {self.name}", begin, end))
 

@@ -97,10 +97,11 @@ EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, void *functio
   *count = 2048 / block;
   return 0;
 }
-EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                          unsigned shared, void *stream, void **parameters, void **extra) {
+struct launch { unsigned grid[3], block[3], shared; void *stream, *attributes; unsigned attribute_count; };
+EXPORT int cuLaunchKernelEx(const struct launch *how, void *function, void **parameters, void **extra) {
+  const unsigned *grid = how->grid, *block = how->block, gx = grid[0], bx = block[0];
   if (current_is_missing()) return 201;
-  if (!gx || !gy || !gz || bx * by * bz > 1024) return 1;
+  if (!gx || !grid[1] || !grid[2] || bx * block[1] * block[2] > 1024) return 1;
   if (function == (void *)2) return 719;
   const double *from = *(double **)parameters[0], factor = *(double *)parameters[2];
   double *to = *(double **)parameters[1];

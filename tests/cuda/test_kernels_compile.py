@@ -14,6 +14,7 @@ SHAPE = {
     "SUPPLE_UNIT_GAINS": "126ULL",
     "SUPPLE_UNIT_SIZES": "126ULL",
     "SUPPLE_UNIT_TURNS": 1,
+    "SUPPLE_WRAPS": "0ULL",
 }
 MODULES = {
     "arm of 7": ("arm.cu", {"SUPPLE_JOINTS": 7, **SHAPE}, arm_search.OPTIONS),
@@ -22,8 +23,6 @@ MODULES = {
     "axes of 5": ("arm.cu", {"SUPPLE_JOINTS": 5, "SUPPLE_GOAL": 2}, arm_search.OPTIONS),
     "warps, 7": ("arm_warps.cu", {"SUPPLE_JOINTS": 7, **SHAPE}, arm_search.OPTIONS),
     "warps, axes of 5": ("arm_warps.cu", {"SUPPLE_JOINTS": 5, "SUPPLE_GOAL": 2}, arm_search.OPTIONS),
-    "left, 7": ("arm_left.cu", {"SUPPLE_JOINTS": 7, **SHAPE}, arm_search.OPTIONS),
-    "left, axes of 5": ("arm_left.cu", {"SUPPLE_JOINTS": 5, "SUPPLE_GOAL": 2}, arm_search.OPTIONS),
     "general": ("general.cu", {"SUPPLE_AXES": 16, "SUPPLE_COMPACT": 1}, general_search.FAST_COMPILATION),
     "frames of an arm": (
         "forward.cu",

@@ -3,6 +3,7 @@
 It stands in for `supple._cuda.driver`, so that tests run the kernels and the launches without a GPU.
 """
 
+import contextlib
 import ctypes
 import functools
 import shutil
@@ -67,7 +68,7 @@ class HostKernel:
         self._function, self._args = function, args
 
     def launch(self, grid, block, stream):
-        del stream
+        del stream  # kernels run one after another
         if grid:
             self._function(ctypes.byref(Grid(grid, block)), *map(_value, self._args))
 
@@ -129,7 +130,13 @@ def copy_in(array, host, stream):
 
 
 def device(ordinal):
-    return SimpleNamespace(stream=0, ordinal=ordinal, multiprocessors=2, synchronize=lambda stream: None)
+    return SimpleNamespace(
+        stream=0,
+        ordinal=ordinal,
+        multiprocessors=2,
+        synchronize=lambda stream: None,
+        current=contextlib.nullcontext,
+    )
 
 
 def stand_in(monkeypatch):

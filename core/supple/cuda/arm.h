@@ -20,15 +20,18 @@ constexpr int arm_rows = arm_goal == only_position ? 3 : 6;
 
 // The shape of an arm, as far as the compiler knows it: what it knows costs no instructions. A bit or more
 // for each joint: whether it slides; its tilt; which parts of its shift are not 0; whether its angle is its
-// value; whether a change of it counts as it is. And whether rows of the rotation count as they are.
+// value; whether a change of it counts as it is; whether it wraps. And whether rows of the rotation count as
+// they are.
 struct ArmShape {
 #if defined(SUPPLE_SLIDES)
   static constexpr bool known = true, unit_turns = SUPPLE_UNIT_TURNS;
   static constexpr unsigned long long sliding = SUPPLE_SLIDES, tilts = SUPPLE_TILTS, shifts = SUPPLE_SHIFTS,
-                                      unit_gains = SUPPLE_UNIT_GAINS, unit_sizes = SUPPLE_UNIT_SIZES;
+                                      unit_gains = SUPPLE_UNIT_GAINS, unit_sizes = SUPPLE_UNIT_SIZES,
+                                      wraps = SUPPLE_WRAPS;
 #else
   static constexpr bool known = false, unit_turns = false;
-  static constexpr unsigned long long sliding = 0, tilts = 0, shifts = ~0ULL, unit_gains = 0, unit_sizes = 0;
+  static constexpr unsigned long long sliding = 0, tilts = 0, shifts = ~0ULL, unit_gains = 0, unit_sizes = 0,
+                                      wraps = 0;
 #endif
   template <class S>
   SUPPLE_FLAT static bool slides_at(const ArmJoint<S> &joint, int i) {
@@ -37,6 +40,10 @@ struct ArmShape {
   template <class S>
   SUPPLE_FLAT static int tilt_at(const ArmJoint<S> &joint, int i) {
     return known ? int(tilts >> 2 * i & 3) : joint.tilt;
+  }
+  template <class S>
+  SUPPLE_FLAT static bool wraps_at(const ArmJoint<S> &joint, int i) {
+    return known ? (wraps >> i & 1) != 0 : joint.period > 0;
   }
   SUPPLE_FLAT static bool shifts_at(int i, int axis) { return (shifts >> (3 * i + axis) & 1) != 0; }
   template <class S>

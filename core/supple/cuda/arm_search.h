@@ -16,7 +16,7 @@ constexpr double near_error = 1e-9, lost_error = 1e-4;
 
 // Counters of a solve, all 0 when it begins.
 struct Counters {
-  int next_row, hard_count, next_hard, left_count, next_left, blocks_done;
+  int next_row, hard_count, next_hard, left_count, next_left;
 };
 
 // The goals of an arm as they are given: positions, orientations and directions, each or not.
@@ -32,7 +32,8 @@ SUPPLE_FLAT bool read_arm_goal(const SolverBlock &block, const GoalNumbers &give
     direction.data = nullptr; // known to the compiler
   if (arm_goal == only_position)
     orientation.data = nullptr;
-  return read_goal_row(block.problem.targets[0], given.position, orientation, direction, row, goal);
+  return read_goal_row(arm_goal == position_and_axis, block.problem.targets[0], given.position, orientation,
+                       direction, row, goal);
 }
 
 // ---- Descents ----
@@ -56,7 +57,8 @@ SUPPLE_FLAT void begin_descent(ArmDescent<N> &descent) {
     error = 1e30f;
 }
 
-// One step; where the descent ends, its q stays.
+// One step. A descent that is near takes it too, since it is computed: polishing then begins nearer. An
+// abandoned one stays.
 template <int N>
 SUPPLE_FLAT DescentProgress advance_descent(const Arm<float, N> &arm, const Frame<float> &goal,
                                             ArmDescent<N> &descent) {
@@ -66,8 +68,12 @@ SUPPLE_FLAT DescentProgress advance_descent(const Arm<float, N> &arm, const Fram
   evaluate_arm(arm, goal, descent.q, false, state);
   step_arm(arm, arm, state, descent.q, float(SearchConstants::damping), next);
   const float error = descent.error = state.error.squared_error;
-  if (error <= float(near_error))
+  if (error <= float(near_error)) {
+    SUPPLE_UNROLL(16)
+    for (int k = 0; k < N; ++k)
+      descent.q[k] = next[k];
     return is_near;
+  }
   const float allowed = float(SearchConstants::error_ratio) * descent.recent_errors[0];
   if (!(error <= allowed) || descent.steps >= SearchConstants::restart_steps)
     return abandoned;
@@ -106,7 +112,7 @@ SUPPLE_FLAT void wrap_arm(const Arm<double, N> &arm, double *q) {
   SUPPLE_UNROLL(16)
   for (int k = 0; k < N; ++k) {
     const ArmJoint<double> &joint = arm.joints[k];
-    if (joint.period > 0)
+    if (ArmShape::wraps_at(joint, k))
       q[k] = nearest_turn(q[k], joint.middle, joint.period, joint.wrap_lower, joint.wrap_upper);
   }
 }
@@ -121,52 +127,64 @@ SUPPLE_FLAT void to_double(const Arm<double, N> &arm, double *q) {
   }
 }
 
+// Where an arm is, for what happens seldom: one copy of the code, which is most of what is compiled.
+template <int N>
+SUPPLE_APART void evaluate_apart(const Arm<double, N> &arm, const Frame<double> &goal, const double *q,
+                                 bool exact, ArmState<double, N> &state) {
+  evaluate_arm(arm, goal, q, exact, state);
+}
+
 // A step of double precision throughout, for where single precision does not lead to the goal; returns the
 // error before it.
 template <int N>
 SUPPLE_APART ArmError<double> step_in_double(const Arm<double, N> &arm, const Frame<double> &goal,
                                              const double *q, bool exact, double damping_part, double *next) {
   ArmState<double, N> state;
-  evaluate_arm(arm, goal, q, exact, state);
+  evaluate_apart(arm, goal, q, exact, state);
   step_arm(arm, arm, state, q, damping_part, next);
   return state.error;
 }
 
-// Steps from the joint values of `found` until they have arrived, inside limits; false if they do not. What
-// is judged is what is returned: joints that wrap are brought back first. `refine`: to a quarter of the
-// tolerance if they can, for joint values that will be rounded to single precision: the rest is for the
-// rounding.
+// Judges the joint values of `found`, inside limits (see to_double), after so many steps, and takes one more
+// if they have not arrived. What is judged is what is returned: joints that wrap are brought back first.
+// `refine`: to a quarter of the tolerance if they can, for joint values that will be rounded to single
+// precision: the rest is for the rounding. The first steps are solved for in single precision.
 template <int N>
-SUPPLE_FLAT bool polish_arm(const SolverBlock &block, const Arm<float, N> &single_arm,
-                            const Arm<double, N> &arm, const double *goal_numbers, bool refine,
-                            ArmFound<N> &found, int &steps) {
-  constexpr int steps_in_single = 3;
+SUPPLE_FLAT DescentProgress polish_step(const SolverBlock &block, const Arm<float, N> &single_arm,
+                                        const Arm<double, N> &arm, const Frame<double> &goal, bool refine,
+                                        int steps, ArmFound<N> &found) {
+  constexpr int steps_in_single = 3, most = SearchConstants::polish_steps;
   const Search &search = block.search;
-  const Frame<double> goal = goal_frame(goal_numbers);
-  constexpr int most = SearchConstants::polish_steps;
-  to_double(arm, found.q);
-  for (steps = 0; steps < most; ++steps) {
-    double next[N];
-    ArmState<double, N> state;
-    wrap_arm(arm, found.q);
-    evaluate_arm(arm, goal, found.q, false, state);
-    const ArmError<double> error = found.error = state.error;
-    const bool within = is_within_tolerance(search, error.squared_distance, error.squared_angle);
-    const bool well_within =
-        !refine || is_within_tolerance(search, 16 * error.squared_distance, 16 * error.squared_angle);
-    if (within && (well_within || steps + 1 == most))
-      return true;
-    if (!within && !(error.squared_error < lost_error))
-      return false; // it leads away from what single precision has found
-    if (steps < steps_in_single)
-      step_arm(arm, single_arm, state, found.q, SearchConstants::damping, next);
-    else
-      step_in_double(arm, goal, found.q, false, SearchConstants::damping, next);
+  double next[N];
+  ArmState<double, N> state;
+  wrap_arm(arm, found.q);
+  evaluate_arm(arm, goal, found.q, false, state);
+  const ArmError<double> error = found.error = state.error;
+  const bool within = is_within_tolerance(search, error.squared_distance, error.squared_angle);
+  const bool well_within =
+      !refine || is_within_tolerance(search, 16 * error.squared_distance, 16 * error.squared_angle);
+  const bool is_last = steps + 1 >= most;
+  if (within && (well_within || is_last))
+    return is_near;
+  if (is_last || (!within && !(error.squared_error < lost_error)))
+    return abandoned; // it leads away from what single precision has found
+  if (steps < steps_in_single) {
+    step_arm(arm, single_arm, state, found.q, SearchConstants::damping, next);
+  } else { // of copies: what such a function is given lies in memory
+    const Frame<double> same_goal = goal;
+    double from[N], to[N];
     SUPPLE_UNROLL(16)
     for (int k = 0; k < N; ++k)
-      found.q[k] = next[k];
+      from[k] = found.q[k];
+    step_in_double(arm, same_goal, from, false, SearchConstants::damping, to);
+    SUPPLE_UNROLL(16)
+    for (int k = 0; k < N; ++k)
+      next[k] = to[k];
   }
-  return false;
+  SUPPLE_UNROLL(16)
+  for (int k = 0; k < N; ++k)
+    found.q[k] = next[k];
+  return goes_on;
 }
 
 // ---- Solutions ----
@@ -174,25 +192,24 @@ SUPPLE_FLAT bool polish_arm(const SolverBlock &block, const Arm<float, N> &singl
 // Writes the solution of a row. In single precision, its error is that of the joint values as they are
 // written.
 template <int N>
-SUPPLE_FN void write_solution(const SolverBlock &block, const Arm<double, N> &arm, const double *goal,
-                              long long row, const ArmFound<N> &found, const Solutions &solutions) {
-  const Problem &problem = block.problem;
-  const Numbers none{};
+SUPPLE_FLAT void write_solution(const SolverBlock &block, const Arm<double, N> &arm, const double *goal,
+                                long long row, const ArmFound<N> &found, const Solutions &solutions) {
   const long long place = row * block.dof;
-  set_others(block, none, row, place, solutions);
+  if (block.dof > N || found.outcome == invalid)
+    set_resting(block, place, solutions);
   RowError error{0, 0};
   if (found.outcome != invalid) {
-    double q[N], e[6];
+    double q[N];
     SUPPLE_UNROLL(16)
     for (int k = 0; k < N; ++k) {
-      const int l = arm.joints[k].index;
-      q[k] = solutions.set(place + block.columns[l], found.q[k], problem.lower[l], problem.upper[l]);
+      const ArmJoint<double> &joint = arm.joints[k];
+      q[k] = solutions.set(place + joint.column, found.q[k], joint.wrap_lower, joint.wrap_upper);
     }
     ArmError<double> left = found.error;
     if (solutions.single) {
-      Axis<double> axes[N];
-      Vec<double> pointing;
-      left = arm_error(arm, traverse_arm(arm, q, axes), goal_frame(goal), false, e, pointing);
+      ArmState<double, N> state;
+      evaluate_apart(arm, goal_frame(goal), q, false, state);
+      left = state.error;
     }
     const double half_sine = 0.5 * root(left.squared_angle);
     error = {root(left.squared_distance), 2 * atan2(half_sine, root(larger(0.0, 1 - half_sine * half_sine)))};
@@ -204,13 +221,11 @@ SUPPLE_FN void write_solution(const SolverBlock &block, const Arm<double, N> &ar
   solutions.angle_error[row] = error.angle;
 }
 
+// What is found for a goal that is not valid.
 template <int N>
-SUPPLE_FN void write_invalid(const SolverBlock &block, const Arm<double, N> &arm, const double *goal,
-                             long long row, const Solutions &solutions) {
-  ArmFound<N> nothing;
-  nothing.outcome = invalid;
-  nothing.iterations = nothing.restarts = 0;
-  write_solution(block, arm, goal, row, nothing, solutions);
+SUPPLE_FLAT void find_nothing(ArmFound<N> &found) {
+  found.outcome = invalid;
+  found.iterations = found.restarts = 0;
 }
 
 // ---- Many rows ----
@@ -293,24 +308,29 @@ template <int N>
 SUPPLE_FN void polish_row(const SolverBlock &block, const Arm<float, N> &single_arm,
                           const Arm<double, N> &arm, const ArmRows &rows, long long row,
                           const Solutions &solutions) {
-  const double *goal = rows.goals + 12 * row;
-  const int outcome = rows.outcome[row];
-  if (outcome == invalid)
-    return write_invalid(block, arm, goal, row, solutions);
-  if (outcome == near_goal) {
-    ArmFound<N> found;
+  const double *goal_numbers = rows.goals + 12 * row;
+  ArmFound<N> found;
+  found.outcome = rows.outcome[row];
+  if (found.outcome == near_goal) {
     SUPPLE_UNROLL(16)
     for (int k = 0; k < N; ++k)
       found.q[k] = rows.near_q[row * N + k];
-    int steps;
-    if (polish_arm(block, single_arm, arm, goal, solutions.single, found, steps)) {
-      found.outcome = arrived;
-      found.iterations = rows.iterations[row] + steps;
-      found.restarts = rows.restarts[row];
-      return write_solution(block, arm, goal, row, found, solutions);
-    }
+    to_double(arm, found.q);
+    const Frame<double> goal = goal_frame(goal_numbers);
+    DescentProgress progress = goes_on;
+    int steps = -1;
+    while (progress == goes_on)
+      progress = polish_step(block, single_arm, arm, goal, solutions.single, ++steps, found);
+    found.outcome = progress == is_near ? int(arrived) : hard;
+    found.iterations = rows.iterations[row] + steps;
+    found.restarts = rows.restarts[row];
+  } else if (found.outcome == invalid) {
+    find_nothing(found);
   }
-  rows.hard_rows[take_one(&rows.counters->hard_count)] = int(row);
+  if (found.outcome == hard)
+    rows.hard_rows[take_one(&rows.counters->hard_count)] = int(row);
+  else
+    write_solution(block, arm, goal_numbers, row, found, solutions);
 }
 
 } // namespace SUPPLE_ISA

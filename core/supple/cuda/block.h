@@ -33,9 +33,9 @@ SUPPLE_FN bool make_arm(const Chain &chain, const SearchJoint *joints, ArmBase<S
     to.turn_offset = S(from.turn_offset);
     to.slide_gain = S(from.slide_gain);
     to.slide_offset = S(from.slide_offset);
-    to.motion = from.motion;
-    to.tilt = from.tilt;
-    to.index = from.index;
+    to.motion = short(from.motion);
+    to.tilt = short(from.tilt);
+    to.index = to.column = from.index;
     to.lower = joints ? bounded<S>(joints[from.index].lower) : S(-1e30);
     to.upper = joints ? bounded<S>(joints[from.index].upper) : S(1e30);
     to.size = joints ? S(joints[from.index].weighted_size) : S(1);
@@ -71,7 +71,7 @@ SUPPLE_FN int arm_goal_of(const Target &target) {
 // The arm of a search for one goal. False if the search has no such arm, or if its angles are too large for
 // single precision.
 template <class S>
-SUPPLE_FN bool make_arm(const Problem &problem, const Search &search, ArmBase<S> &arm,
+SUPPLE_FN bool make_arm(const Problem &problem, const Search &search, const int *columns, ArmBase<S> &arm,
                         ArmJoint<S> *joints_of_arm) {
   const Target &target = problem.targets[0];
   constexpr double largest = 64;          // radians or metres
@@ -108,6 +108,7 @@ SUPPLE_FN bool make_arm(const Problem &problem, const Search &search, ArmBase<S>
     to.stride = S(joint.stride);
     to.middle = S(joint.middle);
     to.period = S(joint.period);
+    to.column = columns[to.index];
     to.wrap_lower = bounded<S>(problem.lower[to.index]);
     to.wrap_upper = bounded<S>(problem.upper[to.index]);
   }

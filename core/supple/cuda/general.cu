@@ -21,8 +21,9 @@ SUPPLE_KERNEL(128, read_goals, const SolverBlock *block, int target, SUPPLE_STRU
   SUPPLE_THREADS(row)
   if (row < count) {
     const Problem &problem = block->problem;
-    const bool valid = read_goal_row(problem.targets[target], position, orientation, direction, row,
-                                     rows.goals + 12 * (row * problem.target_count + target));
+    const bool valid =
+        read_goal_row(problem.targets[target].has_direction, problem.targets[target], position, orientation,
+                      direction, row, rows.goals + 12 * (row * problem.target_count + target));
     if (target == 0 || !valid)
       rows.outcome[row] = valid ? pending : int(invalid);
   }

@@ -26,7 +26,11 @@ SUPPLE_FN LaneKey key_of_goal(const SolverBlock &block, const double *goal) {
   SUPPLE_UNROLL(12)
   for (int i = 0; i < 12; ++i)
     numbers[i] = float(goal[i]);
-  found.key = TableSeeds::goal_key(block.problem.targets[0], search.table, numbers);
+  Target target;
+  target.has_direction = arm_goal == position_and_axis; // known to the compiler
+  for (int i = 0; i < 3; ++i)
+    target.point[i] = block.problem.targets[0].point[i];
+  found.key = TableSeeds::goal_key(target, search.table, numbers);
   found.cell = int(table_cell(search.table, found.key.position, found.key.direction));
   return found;
 }
@@ -61,7 +65,7 @@ SUPPLE_FLAT int seeds_in_lanes(const SolverBlock &block, const Arm<float, N> &ar
   const float *samples = table.samples + static_cast<long long>(goal.cell) * table.fields * size;
   float distance[L::own], first[L::own], last[L::own];
   int rank[L::own];
-  for (int i = 0; i < L::own && count; ++i) {
+  for (int i = 0; i < L::own && goal.cell >= 0; ++i) { // before the count is there
     const int sample = L::lane(i) % size;
     const float sum = sample_distance(
         table, arm_goal == whole_frame, goal.key, arm.joints[0], arm.joints[N - 1],

@@ -130,17 +130,5 @@ struct LaneTeam {
 
 #endif
 
-// Whether this thread is the first of the last block that comes here; on a host, all blocks are done.
-SUPPLE_FLAT bool is_last_block([[maybe_unused]] int *blocks_done) {
-#if defined(__CUDA_ARCH__)
-  if (threadIdx.x)
-    return false;
-  __threadfence();
-  return atomicAdd(blocks_done, 1) == int(gridDim.x) - 1;
-#else
-  return true;
-#endif
-}
-
 } // namespace SUPPLE_ISA
 } // namespace supple

@@ -17,6 +17,23 @@ struct Numbers {
     return single ? double(static_cast<const float *>(data)[place])
                   : static_cast<const double *>(data)[place];
   }
+  // `lines` lines of three numbers of a row: all are under way before the first is needed
+  template <int lines>
+  SUPPLE_FLAT void read(long long i, double *to) const {
+    if (single) {
+      float numbers[3 * lines];
+      SUPPLE_UNROLL(9)
+      for (int k = 0; k < 3 * lines; ++k)
+        numbers[k] = static_cast<const float *>(data)[i * row + k / 3 * step + k % 3 * inner];
+      SUPPLE_UNROLL(9)
+      for (int k = 0; k < 3 * lines; ++k)
+        to[k] = numbers[k];
+    } else {
+      SUPPLE_UNROLL(9)
+      for (int k = 0; k < 3 * lines; ++k)
+        to[k] = static_cast<const double *>(data)[i * row + k / 3 * step + k % 3 * inner];
+    }
+  }
 };
 
 // what all kernels of a solve share: a row each
@@ -31,37 +48,33 @@ struct Rows {
 
 constexpr int pending = -1; // outcome of a row that is not solved yet
 
-// Reads one goal of a row, its twelve numbers; false if they are not finite, or no rotation.
-SUPPLE_FN bool read_goal_row(const Target &target, const Numbers &position, const Numbers &orientation,
-                             const Numbers &direction, long long row, double *goal) {
+// Reads one goal of a row, its twelve numbers; false if they are not finite, or no rotation. `has_direction`:
+// of the target, known to the compiler if it can be.
+SUPPLE_FLAT bool read_goal_row(bool has_direction, const Target &target, const Numbers &position,
+                               const Numbers &orientation, const Numbers &direction, long long row,
+                               double *goal) {
   double zero = 0; // nothing but a finite number gives 0 times 0
   SUPPLE_UNROLL(12)
   for (int i = 0; i < 12; ++i)
     goal[i] = 0;
-  if (position.data) {
-    SUPPLE_UNROLL(3)
-    for (int i = 0; i < 3; ++i)
-      goal[9 + i] = position.at(row, 0, i);
-  }
-  if (orientation.data) {
-    SUPPLE_UNROLL(9)
-    for (int i = 0; i < 9; ++i)
-      goal[i] = orientation.at(row, i / 3, i % 3);
-  }
-  if (orientation.data && target.has_direction) { // a frame that stands for a direction
+  if (position.data)
+    position.read<1>(row, goal + 9);
+  if (orientation.data)
+    orientation.read<3>(row, goal);
+  if (orientation.data && has_direction) { // a frame that stands for a direction
     Vec<double> axis = goal_frame(goal).r * load3(target.axis);
     for (int i = 0; i < 9; ++i)
       goal[i] = 0;
     store3(axis, goal);
   }
-  for (int i = 0; i < 3 && direction.data; ++i)
-    goal[i] = direction.at(row, 0, i);
+  if (direction.data)
+    direction.read<1>(row, goal);
   SUPPLE_UNROLL(12)
   for (int i = 0; i < 12; ++i)
     zero += goal[i] * 0.0;
   if (!(zero == 0))
     return false;
-  if (target.has_direction) {
+  if (has_direction) {
     const double size = root(dot(load3(goal), load3(goal)));
     store3((1 / size) * load3(goal), goal);
     return size > 1e-12 && size < unbounded;
@@ -148,6 +161,16 @@ struct Solutions {
     return static_cast<float *>(q)[place] = inward(x, lower, upper);
   }
 };
+
+// All joints of a row at rest, within their limits. `place`: of the row in the solutions.
+SUPPLE_FN void set_resting(const SolverBlock &block, long long place, const Solutions &solutions) {
+  for (int l = 0; l < block.dof; ++l)
+    solutions.set(place + l, block.rest[l], -unbounded, unbounded);
+  for (int i = 0; i < block.other_count; ++i) {
+    const Interval &other = block.others[i];
+    solutions.set(place + other.index, block.rest[other.index], other.lower, other.upper);
+  }
+}
 
 // The joints of a row that no goal needs: from its start, or at rest, within their limits. `place`: of the
 // row in the solutions.

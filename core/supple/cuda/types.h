@@ -21,7 +21,8 @@ struct ArmJoint {
   S lower, upper, size;                      // size: the weighted size of a change; 0: locked
   S range_begin, range_size, stride, middle; // of seeds
   S period, wrap_lower, wrap_upper;          // of a joint that wraps: its limits; else the period is 0
-  int motion, tilt, index;
+  short motion, tilt;
+  int index, column; // index: of its value in q of the search; column: in q of the linkage
 };
 
 // What the goal of an arm is. Kernels are compiled for one of these, SUPPLE_GOAL.
@@ -59,7 +60,7 @@ struct SolverBlock {
   Search search;
   int dof;            // of the linkage
   const int *columns; // n: the values of q that some goal needs
-  const double *rest; // dof
+  const double *rest; // dof, within the limits
   const Interval *others;
   const Ball *other_balls; // joints that no goal needs and that have limits
   int other_count, other_ball_count;

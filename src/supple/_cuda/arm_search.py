@@ -1,10 +1,10 @@
-"""The search for one goal of an arm: in single precision, finished in double; few rows by one kernel, many by four."""
+"""The search for one goal of an arm: in single precision, finished in double; few rows by one kernel, many by five."""
 
 from __future__ import annotations
 
 import struct
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import Structure, c_int, c_longlong, c_void_p
 from typing import Any
@@ -29,14 +29,13 @@ _COUNTERS_BYTES = 32
 _LISTS = ("hard_rows", "left_rows", "counters")
 _WORK = ("goals", "single_goals", "seeds", "near_q", "outcome", "iterations", "restarts", *_LISTS)
 _set_work = struct.Struct(f"{len(_WORK)}Q").pack_into  # the first fields of ArmRows
-_PER_THREAD_STREAM = 2
-_MANY, _WARPS, _LEFT = "arm.cu", "arm_warps.cu", "arm_left.cu"
+_NO_WORK = (0,) * len(_WORK)
+_MANY, _WARPS = "arm.cu", "arm_warps.cu"
 _KERNELS = {
     "begin": ("begin_rows", _MANY),
     "descend": ("descend", _MANY),
     "polish": ("polish_rows", _MANY),
     "warps": ("search_in_warps", _WARPS),
-    "left": ("search_left_rows", _LEFT),
 }
 
 
@@ -66,9 +65,10 @@ _JOINT = np.dtype(
         ("size", float),
         ("seeds", float, 4),
         ("wrap", float, 3),
-        ("motion", np.int32),
-        ("tilt", np.int32),
+        ("motion", np.int16),
+        ("tilt", np.int16),
         ("index", np.int32),
+        ("column", np.int32),
         ("unused", np.int32),
     ]
 )
@@ -90,6 +90,7 @@ def shape_of(arm: bytes) -> dict[str, object]:
         "SUPPLE_SHIFTS": bits(shifted),
         "SUPPLE_UNIT_GAINS": bits(joints["turn"][:, 0] == 1),
         "SUPPLE_UNIT_SIZES": bits(joints["size"] == 1),
+        "SUPPLE_WRAPS": bits(joints["wrap"][:, 0] > 0),
         "SUPPLE_UNIT_TURNS": int((base["weight"][3:] == 1).all()),
     }
 
@@ -97,55 +98,54 @@ def shape_of(arm: bytes) -> dict[str, object]:
 class ArmSearch:
     """The kernels for one goal of an arm, and what they take: set before each launch, under a lock."""
 
-    def __init__(self, block: DeviceArray, n: int, kind: int, single: bytes, double: bytes, ordinal: int) -> None:
-        self._n, self._kind, self._ordinal = n, kind, ordinal
+    def __init__(
+        self, block: DeviceArray, head: bytes, n: int, kind: int, single: bytes, double: bytes, ordinal: int
+    ) -> None:
+        self._block, self._n, self._kind, self._ordinal = block, n, kind, ordinal
         self._lock = threading.Lock()
         self._goals, self._solutions, self._rows, self._count = GoalNumbers(), Solutions(), ArmRows(), c_longlong()
         self._rows.seed_count = SEEDS
         self._shape = shape_of(double)
-        arms = by_value(single), by_value(double)
+        solver, arms = by_value(head), (by_value(single), by_value(double))
         rows, solutions, count = self._rows, self._solutions, self._count
-        self._few_left = c_int()
-        in_warps = (block, *arms, self._goals, rows, solutions, c_int(FIRST_RESTARTS), self._few_left)
+        self._few_left, self._last = c_int(), c_int()
+        restarts = (c_int(FIRST_RESTARTS), self._few_left, self._last)
         self._args: dict[str, tuple[Any, ...]] = {
-            "begin": (block, arms[0], self._goals, rows, count),
+            "begin": (solver, arms[0], self._goals, rows, count),
             "descend": (arms[0], rows, count),
-            "polish": (block, *arms, rows, solutions, count),
-            "warps": (*in_warps, count),
-            "left": (*in_warps, count),
+            "polish": (solver, *arms, rows, solutions, count),
+            "warps": (solver, *arms, self._goals, rows, solutions, *restarts, count),
         }
         self._made: dict[str, driver.Kernel] = {}
         self._layouts: dict[int, tuple[list[int], int]] = {}
-        self._lists: dict[int, tuple[DeviceArray, list[int]]] = {}
 
     def solve(self, goal: Part, count: int, first: int, output: Output, stream: int) -> None:
         """Starts the kernels for some rows, whose solutions begin at row ``first``."""
         few = count <= FEW_ROWS
         kernels = self.kernels(few)
-        at_once = kernels["left"].blocks_at_once(_TEAM_THREADS)
         in_warps = -(-32 * count // _TEAM_THREADS)
-        if few:
-            memory, work = self._lists_of(stream)
-        else:
+        work: Sequence[int] = _NO_WORK
+        if not few:
             begins, size = self._layout(count)
             memory = driver.empty((size,), np.uint8, self._ordinal, stream)
             driver.fill(memory.pointer, _COUNTERS_BYTES, self._ordinal, stream)
             work = [memory.pointer + begin for begin in begins]
-            in_warps = min(in_warps, at_once)
         with self._lock:
             given = self._goals
             given.position, given.orientation, given.direction = goal
             self._solutions.set(output, first)
-            self._count.value = count
-            self._few_left.value = _FEW_LEFT * at_once
+            self._count.value, self._last.value = count, 0
             _set_work(self._rows, 0, *work)
-            if not few:
-                each = -(-count // _THREADS)
-                kernels["begin"].launch(each, _THREADS, stream)
-                kernels["descend"].launch(min(each, kernels["descend"].blocks_at_once(_THREADS)), _THREADS, stream)
-                kernels["polish"].launch(each, _THREADS, stream)
-            kernels["warps"].launch(in_warps, _TEAM_THREADS, stream)
-            kernels["left"].launch(min(count, at_once), _TEAM_THREADS, stream)
+            if few:
+                kernels["warps"].launch(in_warps, _TEAM_THREADS, stream)
+                return
+            each, at_once = -(-count // _THREADS), kernels["warps"].blocks_at_once(_TEAM_THREADS)
+            kernels["begin"].launch(each, _THREADS, stream)
+            kernels["descend"].launch(min(each, kernels["descend"].blocks_at_once(_THREADS)), _THREADS, stream)
+            kernels["polish"].launch(each, _THREADS, stream)
+            kernels["warps"].launch(min(in_warps, at_once), _TEAM_THREADS, stream)
+            self._last.value, self._few_left.value = 1, _FEW_LEFT * at_once
+            kernels["warps"].launch(min(count, at_once), _TEAM_THREADS, stream)
 
     def kernels(self, few: bool) -> dict[str, driver.Kernel]:
         """The kernels, those for few rows or all. They are compiled side by side when they are first used."""
@@ -153,7 +153,7 @@ class ArmSearch:
         if len(made) == len(_KERNELS) or (few and made):
             return made
         defines = {"SUPPLE_JOINTS": self._n, "SUPPLE_GOAL": self._kind, **self._shape}
-        sources = (_WARPS, _LEFT) if few else (_WARPS, _LEFT, _MANY)
+        sources = (_WARPS,) if few else (_WARPS, _MANY)
         with ThreadPoolExecutor(len(sources)) as pool:
             found = pool.map(lambda source: driver.module(self._ordinal, source, defines, OPTIONS), sources)
             modules = dict(zip(sources, found, strict=True))
@@ -161,20 +161,6 @@ class ArmSearch:
             if source in modules and key not in made:
                 made[key] = modules[source].kernel(name, self._args[key])
         return made
-
-    def _lists_of(self, stream: int) -> tuple[DeviceArray, list[int]]:
-        """Counters and a list for few rows, which each solve leaves as it found them: work of a stream is in order.
-
-        With them the addresses of all work arrays; what is not needed is not there.
-        """
-        known = None if stream == _PER_THREAD_STREAM else self._lists.get(int(stream))
-        if known is None:
-            memory = driver.upload(np.zeros(_COUNTERS_BYTES + 4 * FEW_ROWS, np.uint8), self._ordinal)
-            there = {"counters": memory.pointer, "left_rows": memory.pointer + _COUNTERS_BYTES}
-            known = memory, [there.get(name, 0) for name in _WORK]
-            if stream != _PER_THREAD_STREAM:
-                self._lists[int(stream)] = known
-        return known
 
     def _layout(self, count: int) -> tuple[list[int], int]:
         """Where the work arrays of so many rows are in one block of memory, and its size."""

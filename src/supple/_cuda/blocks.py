@@ -34,6 +34,14 @@ def placed(block: bytes, ordinal: int) -> DeviceArray:
     return made
 
 
+def head_of(block: bytes, base: int) -> bytes:
+    """The struct that a block placed at ``base`` begins with, for kernels that take it by value."""
+    _, count, pointers = struct.unpack_from("<3q", block)
+    places = np.frombuffer(block, np.int64, count, pointers)
+    size = np.frombuffer(block, np.int64, len(block) // 8)[places // 8].min()  # what it points to is behind it
+    return relocated(block, base)[:size].tobytes()
+
+
 def by_value(data: bytes) -> Any:
     """Bytes that a kernel takes as a struct."""
     return (ctypes.c_char * len(data)).from_buffer_copy(data)

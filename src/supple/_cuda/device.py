@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
+import threading
 from collections.abc import Callable
 from ctypes import byref, c_float, c_int, c_size_t, c_ulonglong, c_void_p
 from types import TracebackType
@@ -109,24 +110,38 @@ class Device:
         return f"<GPU {self.ordinal}: {self.name}, {self.multiprocessors} multiprocessors, {self.capability / 10}>"
 
 
-class _Current:
-    """A ``with`` block in which a context is current."""
+class _Inside(threading.local):
+    """The context of the ``with`` block that a thread is in."""
 
-    __slots__ = ("_context", "_pushed")
+    context: int | None = None
+
+
+_inside = _Inside()
+
+
+class _Current:
+    """A ``with`` block in which a context is current. One inside another for the same context does nothing."""
+
+    __slots__ = ("_context", "_outer", "_pushed")
 
     def __init__(self, context: int | None) -> None:
         self._context, self._pushed = context, False
 
     def __enter__(self) -> None:
+        self._outer = _inside.context
+        if self._outer == self._context:
+            return
         now = c_void_p()
         cuda().cuCtxGetCurrent(byref(now))
         if now.value != self._context:
             call("cuCtxPushCurrent_v2", self._context)
             self._pushed = True
+        _inside.context = self._context
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        _inside.context = self._outer
         if self._pushed:
             cuda().cuCtxPopCurrent_v2(byref(c_void_p()))
 

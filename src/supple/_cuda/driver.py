@@ -13,7 +13,7 @@ import functools
 import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from ctypes import byref, c_int, c_uint64, c_void_p
+from ctypes import byref, c_int, c_uint, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -104,8 +104,21 @@ class Module:
         return self._functions[name]
 
 
+class _Launch(ctypes.Structure):
+    """CUlaunchConfig."""
+
+    _fields_ = (
+        ("grid", c_uint * 3),
+        ("block", c_uint * 3),
+        ("shared", c_uint),
+        ("stream", c_void_p),
+        ("attributes", c_void_p),
+        ("attribute_count", c_uint),
+    )
+
+
 class Kernel:
-    """A kernel and its arguments; see `Module.kernel`."""
+    """A kernel and its arguments, for one thread at a time; see `Module.kernel`."""
 
     def __init__(self, owner: Module, name: str, function: int | None, args: Sequence[Any], shared: int) -> None:
         self.name, self._owner, self._device = name, owner, owner.device
@@ -114,17 +127,24 @@ class Kernel:
         self._addresses = (c_void_p * len(self._values))(*map(ctypes.addressof, self._values))
         self._held = args  # owners of device memory
         self._at_once: dict[int, int] = {}
-        self._start = cuda().cuLaunchKernel
+        self._launch = _Launch(shared=shared)
+        self._launch_address = ctypes.addressof(self._launch)
+        self._sizes: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+        self._start = cuda().cuLaunchKernelEx
 
     def launch(self, grid: int | tuple[int, ...], block: int | tuple[int, ...], stream: int) -> None:
         """Starts the kernel in a stream with the arguments as they are now, and returns at once."""
         blocks, threads = _three(grid), _three(block)
         if 0 in blocks:
             return
+        launch = self._launch
+        if self._sizes != (blocks, threads):
+            launch.grid, launch.block = self._sizes = blocks, threads
+        launch.stream = stream
         with self._device.current():
-            failed = self._start(self._function, *blocks, *threads, self._shared, stream, self._addresses, None)
+            failed = self._start(self._launch_address, self._function, self._addresses, None)
         if failed:
-            raise failure(failed, "cuLaunchKernel", f"kernel {self.name}")
+            raise failure(failed, "cuLaunchKernelEx", f"kernel {self.name}")
 
     def blocks_at_once(self, block: int) -> int:
         """How many blocks of so many threads the GPU runs at a time; asked once."""

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike
 from supple import _core
 from supple._cuda import driver
 from supple._cuda.arm_search import ArmSearch
-from supple._cuda.blocks import NONE, Output, Part, numbers, part_from, placed
+from supple._cuda.blocks import NONE, Output, Part, head_of, numbers, part_from, placed
 from supple._cuda.driver import DeviceArray
 from supple._cuda.general_search import GeneralSearch
 
@@ -73,8 +73,10 @@ class DeviceSolver:
         block, single, double, goal_kind, sizes = _core.solver_block(solver)
         self.dof, self.n = sizes[:2]
         self.ordinal, self.sizes = ordinal, sizes
+        self._device = driver.device(ordinal)
         self.block = placed(block, ordinal)
         self._arm = (single, double, goal_kind)
+        self._head = head_of(block, self.block.pointer)
 
     @property
     def has_arm(self) -> bool:
@@ -87,7 +89,7 @@ class DeviceSolver:
         single, double, kind = self._arm
         assert single is not None
         assert double is not None
-        return ArmSearch(self.block, self.n, kind, single, double, self.ordinal)
+        return ArmSearch(self.block, self._head, self.n, kind, single, double, self.ordinal)
 
     @functools.cached_property
     def general(self) -> GeneralSearch:
@@ -111,24 +113,47 @@ class DeviceSolver:
         and the caller's array if there is one;
         in single precision it is rounded towards the inside of the limits, and judged as it is returned.
         """
-        shape = (rows, wanted) if wanted else (rows,)
-        if q is None:
-            q = driver.empty((*shape, self.dof), dtype, self.ordinal, stream)
-        report = driver.empty((_REPORT_BYTES * math.prod(shape),), _BYTES, self.ordinal, stream)
-        found = Found(q, report, shape)
-        if not rows:
-            return found
-        solutions = Output(q.pointer, q.dtype.itemsize, self.dof, report.pointer, found.count)
-        if starts is None and wanted <= 1 and self.has_arm:
-            if rows <= CHUNK:
-                self.arm.solve(goals[0], rows, 0, solutions, stream)
-                return found
-            for first in range(0, rows, CHUNK):
-                self.arm.solve(part_from(goals[0], first), min(CHUNK, rows - first), first, solutions, stream)
-            return found
+        with self._device.current():
+            shape = (rows, wanted) if wanted else (rows,)
+            found = Found(*self._results(shape, dtype, q, stream), shape)
+            q, report = found.q, found.report
+            solutions = Output(q.pointer, q.dtype.itemsize, self.dof, report.pointer, found.count)
+            if starts is None and wanted <= 1 and self.has_arm:
+                self._solve_arm(goals[0], rows, solutions, stream)
+            else:
+                self._solve_general(goals, rows, starts, wanted, solutions, stream)
+        return found
+
+    def _results(
+        self, shape: tuple[int, ...], dtype: DTypeLike, q: DeviceArray | None, stream: int
+    ) -> tuple[DeviceArray, DeviceArray]:
+        """Memory for q and the report: taken at once, unless the caller or another library has that of q."""
+        count, ordinal = math.prod(shape), self.ordinal
+        if q is not None or not count or getattr(stream, "allocate", None) is not None:
+            made = driver.empty((*shape, self.dof), dtype, ordinal, stream) if q is None else q
+            return made, driver.empty((_REPORT_BYTES * count,), _BYTES, ordinal, stream)
+        kind = np.dtype(dtype)
+        first = -(-count * self.dof * kind.itemsize // 256) * 256
+        whole = driver.empty((first + _REPORT_BYTES * count,), _BYTES, ordinal, stream)
+        made = driver.wrapped(whole.pointer, (*shape, self.dof), kind, ordinal, stream, whole)
+        begin, size = whole.pointer + first, _REPORT_BYTES * count
+        return made, driver.wrapped(begin, (size,), _BYTES, ordinal, stream, whole)
+
+    def _solve_arm(self, goal: Part, rows: int, solutions: Output, stream: int) -> None:
+        for first in range(0, rows, CHUNK):
+            here = part_from(goal, first) if first else goal
+            self.arm.solve(here, min(CHUNK, rows - first), first, solutions, stream)
+
+    def _solve_general(
+        self,
+        goals: Sequence[Part],
+        rows: int,
+        starts: DeviceArray | None,
+        wanted: int,
+        solutions: Output,
+        stream: int,
+    ) -> None:
         begin = NONE if starts is None else numbers(starts, 1)
         for first in range(0, rows, CHUNK):
-            count = min(CHUNK, rows - first)
             here = [part_from(goal, first) for goal in goals]
-            self.general.solve(here, count, first, begin, max(wanted, 1), solutions, stream)
-        return found
+            self.general.solve(here, min(CHUNK, rows - first), first, begin, max(wanted, 1), solutions, stream)
