@@ -335,3 +335,48 @@ def test_a_slow_arm_does_not_stop_on_a_way_that_still_leads_nearer():
     for _ in range(10 * rate):
         step = tracker.step(arm.frame(there, link), 1 / rate)
     assert step.status is supple.TrackingStatus.FOLLOWING
+
+
+def needed_time(way, acceleration, speed):
+    """Seconds that speed and acceleration limits need for the way of each joint, from rest to rest."""
+    way = np.abs(way)
+    with np.errstate(invalid="ignore"):
+        times = np.where(
+            way <= speed**2 / acceleration, 2 * np.sqrt(way / acceleration), way / speed + speed / acceleration
+        )
+    return float(times.max())
+
+
+def rests_late(arm, link, start, command, rate):
+    """Seconds after a jump at which the joints rest, beyond 3 s and what their limits need for the way."""
+    tracker = supple.Solver().track(arm, link, start=start, recover="off")
+    tracker.replay(np.tile(arm.frame(start, link).matrix, (rate // 10, 1, 1)), 1 / rate)
+    q, _ = tracker.replay(np.tile(command, (8 * rate, 1, 1)), 1 / rate)
+    moving = np.flatnonzero(np.abs(np.diff(q, axis=0)).max(axis=1) * rate > 1e-6)
+    rested = (moving[-1] + 2) / rate if moving.size else 0.0
+    return rested - 3 - needed_time(q[-1] - start, tracker.acceleration, arm.speed)
+
+
+@pytest.mark.parametrize(
+    ("rate", "start", "position", "turn"),
+    [
+        (
+            90,
+            [1.410424, -1.18857, 0.044186, -0.132474, 1.473499],
+            [0.056931, -0.00822, 0.435976],
+            [1.273171, -0.51152, -2.552366],
+        ),
+        (
+            125,
+            [-0.774304, -0.40988, -0.366698, -0.829709, -0.630065],
+            [-0.007467, -0.093723, 0.488606],
+            [-0.037821, -0.007448, -1.394904],
+        ),
+    ],
+)
+def test_an_arm_that_halved_its_error_late_does_not_swing_on(rate, start, position, turn):
+    """What the approach takes beyond the time that the way needs counts as rest, whenever the error was last halved."""
+    whole, link = supple.models.so101(), "gripper_frame_link"
+    arm, command = whole.part(whole.root, link), Frame.rotvec(turn).matrix.copy()
+    command[:3, 3] = position
+    assert rests_late(arm, link, np.array(start), command, rate) < 0

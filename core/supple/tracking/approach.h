@@ -57,6 +57,9 @@ struct ApproachScratch {
   double *step;                     // n: the desired step
 };
 
+// of the acceleration limit: what is left for feedback at least, however much feed-forward takes
+constexpr double least_deceleration_share = 0.15;
+
 // Adds f_n x_n to the step: at most Law::preferred_speed of any speed limit, and no more than the bounds
 // allow beside the rest.
 template <int N, int M>
@@ -82,7 +85,7 @@ SUPPLE_FN void add_preferred(const TickSetup<N, M> &setup, double f_n, const dou
 //
 // f is the smallest over all joints of pi(D; K, a') / D = K dt / sqrt(1 + K^2 D / 2a') (see profile_step),
 // with D = |x_b| of the joint, so that every joint can brake. a' = `deceleration` is what feed-forward
-// leaves: clip(share a + acceleration of x_f in the direction of x_b, 0.15 a, a), share =
+// leaves: clip(share a + acceleration of x_f in the direction of x_b, least_deceleration_share a, a), share =
 // Law::deceleration_share. f_n is the same with K_n, |x_n| and share a; see add_preferred.
 //
 // The acceleration of x_f is low-passed; the filter starts again when other joints are held.
@@ -100,7 +103,7 @@ SUPPLE_FN void combine(const TickSetup<N, M> &setup, const ArmMemory &memory, co
     x.feedback[i] = x.feedforward[i] = x.preferred[i] = 0;
   const Lanes zero(0.0), keep(same_joints ? 1.0 : 0.0), rate(1 / dt);
   const Lanes filter(same_joints ? dt / (dt + law.filter_time) : 0.0);
-  const Lanes share(law.deceleration_share), floor(0.15);
+  const Lanes share(law.deceleration_share), floor(least_deceleration_share);
   Lanes feedback_time = zero, preferred_time = zero;
   for (int i = 0; i < n; i += native_width) {
     const Lanes speed = load_lanes(setup.tracking.bound_rows + speed_row * stride + i);

@@ -293,7 +293,8 @@ SUPPLE_FN void keep_near(const TickSetup<N, M> &setup, const Command *commands, 
   for (int k = 0; k < t.problem.target_count; ++k)
     allowed[k] = positive(scratch.departures[k].excess);
   // braking alone ends every motion: after some time the rows, with which joints may swing, no longer count
-  const int rounds = spent_patience(t.law, *memory.scalars) > 1 ? 0 : allowed_rounds;
+  const int rounds =
+      patience_of(t.law, memory.scalars->unhalved_time, *memory.scalars) > 1 ? 0 : allowed_rounds;
   for (int round = 0; round < rounds && departs(nearness, x, scratch.none); ++round) {
     fill_cost(bounds.deviation_cost);
     for (int i = 0; i < n; ++i)

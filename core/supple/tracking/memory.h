@@ -20,6 +20,7 @@ SUPPLE_FN void lay_out(ArmMemory &memory, ScratchLayout &layout, const Tracking 
                      &memory.limit_side,
                      &memory.null_direction,
                      &memory.recovery_anchor,
+                     &memory.approach_q,
                      &memory.recovery_q,
                      &memory.last_measured,
                      &memory.recovery_previous_q,
@@ -156,7 +157,8 @@ SUPPLE_FN void begin_arm(const Tracking &t, const ArmMemory &memory, const doubl
   for (int k = 0; k < t.problem.target_count; ++k)
     std::memset(static_cast<void *>(memory.command_states + k), 0, sizeof(CommandState));
   for (int i = 0; i < t.problem.n; ++i) {
-    memory.q[i] = memory.posture[i] = memory.rest[i] = memory.recovery_anchor[i] = q[i];
+    memory.q[i] = memory.posture[i] = memory.rest[i] = q[i];
+    memory.recovery_anchor[i] = memory.approach_q[i] = q[i];
     memory.velocity[i] = memory.acceleration[i] = 0;
     memory.feedforward_velocity[i] = memory.feedforward_acceleration[i] = 0;
     memory.limit_side[i] = 0;

@@ -25,6 +25,17 @@ struct RecoveryScratch {
   double *dq;        // n
 };
 
+// steps of a search before it starts again elsewhere: one that reaches the commands takes about ten
+constexpr int search_steps = 20;
+// damping of these steps, of the squared error [D21], and what is added so that it is never singular
+constexpr double search_damping = 0.02, least_search_damping = 1e-12;
+// rad: the longest step of a joint; the Jacobian holds for no longer one
+constexpr double longest_search_step = 1.0;
+// of Law::following_error: an error that counts as reached, so that the arm follows when it is there
+constexpr double reached_error = 0.2;
+// an error larger than so many times that one counts as reached no more
+constexpr double lost_again = 2;
+
 // s: rest of the command before a free recovery searches anywhere in the limits. It finds other branches,
 // which an operator who only pauses does not want.
 constexpr double wide_search_delay = 2;
@@ -56,9 +67,9 @@ SUPPLE_FN void begin_search(const Tracking &t, const ArmMemory &memory) {
   scalars.recovery_steps = 0;
 }
 
-// Takes one damped step of recovery_q towards the commands; after 20 steps that do not reach them the search
-// begins again elsewhere. The commands are reached when the weighted error is below `tolerance`, which must
-// allow for the motion of the commands in a tick: recovery_q is one tick behind them.
+// Takes one damped step of recovery_q towards the commands; after `search_steps` that do not reach them
+// the search begins again elsewhere. The commands are reached when the weighted error is below `tolerance`,
+// which must allow for the motion of the commands in a tick: recovery_q is one tick behind them.
 SUPPLE_FN void search_recovery(const Tracking &t, const Command *commands, double tolerance,
                                const ArmMemory &memory, const RecoveryScratch &scratch) {
   const Problem &problem = t.problem;
@@ -77,7 +88,8 @@ SUPPLE_FN void search_recovery(const Tracking &t, const Command *commands, doubl
   const double square = dot_rows<0>(e, e, problem.rows);
   if (square < tolerance * tolerance) {
     scalars.recovery = recovery_reached;
-  } else if (scalars.recovery == recovery_reached && square > 4 * tolerance * tolerance) {
+  } else if (scalars.recovery == recovery_reached &&
+             square > lost_again * lost_again * tolerance * tolerance) {
     scalars.recovery = recovery_searching;
     scalars.recovery_steps = 0;
   }
@@ -85,15 +97,16 @@ SUPPLE_FN void search_recovery(const Tracking &t, const Command *commands, doubl
   for (int i = 0; i < problem.rows; ++i)
     for (int l = 0; l < n; ++l)
       J[i * n + l] *= t.unit[l];
-  least_squares(J, problem.rows, n, e, 0.02 * square + 1e-12, nullptr, scratch.step, scratch.dq);
-  shorten_to(scratch.dq, n, 1.0);
+  least_squares(J, problem.rows, n, e, search_damping * square + least_search_damping, nullptr, scratch.step,
+                scratch.dq);
+  shorten_to(scratch.dq, n, longest_search_step);
   for (int l = 0; l < n; ++l)
     scratch.dq[l] *= t.unit[l];
   move(problem, true, memory.recovery_previous_q, scratch.dq, memory.recovery_q);
   for (int l = 0; l < n; ++l) // the limits in use may be narrower
     memory.recovery_q[l] =
         clip(memory.recovery_q[l], t.bounds[l].lower * t.unit[l], t.bounds[l].upper * t.unit[l]);
-  if (scalars.recovery == recovery_searching && ++scalars.recovery_steps > 20) {
+  if (scalars.recovery == recovery_searching && ++scalars.recovery_steps > search_steps) {
     scalars.recovery = recovery_idle;
     scalars.recovery_from_rest = !scalars.recovery_from_rest;
   }
@@ -139,7 +152,8 @@ SUPPLE_FN void update_free_recovery(const TickSetup<N, M> &setup, const Evaluati
   }
   if (scalars.recovery_count >= most_returns)
     return;
-  const double tolerance = 0.2 * setup.law.following_error + 2 * summary.command_speed * setup.dt;
+  // recovery_q is one tick behind the command, and the command may be read one later
+  const double tolerance = reached_error * setup.law.following_error + 2 * summary.command_speed * setup.dt;
   search_recovery(setup.tracking, commands, tolerance, memory, scratch);
   if (scalars.recovery != recovery_reached)
     scalars.local_minimum_time = 0;
@@ -147,12 +161,15 @@ SUPPLE_FN void update_free_recovery(const TickSetup<N, M> &setup, const Evaluati
     choose_turns(setup.tracking, memory);
 }
 
+// a step that removes a smaller share of the squared residual removes hardly any
+constexpr double stuck_share = 0.1;
+
 // Adds this tick to the time in a local minimum: hardly any of the residual is reduced from here, though
 // other joint values reach the command.
 template <int N, int M>
 SUPPLE_FN void watch_local_minimum(const TickSetup<N, M> &setup, const EvaluationSummary &summary,
                                    double reducible, bool settled, ArmScalars &scalars) {
-  if ((settled || reducible < 0.1) && scalars.recovery == recovery_reached)
+  if ((settled || reducible < stuck_share) && scalars.recovery == recovery_reached)
     scalars.local_minimum_time +=
         setup.dt * lesser(1.0, squared(summary.residual_norm / setup.law.lost_error));
 }
@@ -181,12 +198,16 @@ SUPPLE_FN bool is_allowed(const Tracking &t, const Command *commands, double res
   return t.weight_scale * root(square) < residual_norm + t.law.return_detour;
 }
 
+// rad and rad/s: a joint that is nearer and slower has arrived
+constexpr double arrived_distance = 1e-4, arrived_speed = 1e-3;
+
 // Whether the arm stands at recovery_q.
 SUPPLE_FN bool is_there(const Tracking &t, const ArmMemory &memory, const RecoveryScratch &scratch) {
   bool there = true;
   displacement(t, memory.q, memory.recovery_q, scratch.dq);
   for (int i = 0; i < t.problem.n; ++i)
-    there = there && std::fabs(scratch.dq[i]) < 1e-4 && std::fabs(memory.velocity[i]) < 1e-3;
+    there =
+        there && std::fabs(scratch.dq[i]) < arrived_distance && std::fabs(memory.velocity[i]) < arrived_speed;
   return there;
 }
 
@@ -215,7 +236,7 @@ SUPPLE_FN void update_slow_recovery(const TickSetup<N, M> &setup, const Evaluati
       return;
     [[fallthrough]];
   case recovery_searching:
-    search_recovery(setup.tracking, commands, 0.2 * law.following_error, memory, scratch);
+    search_recovery(setup.tracking, commands, reached_error * law.following_error, memory, scratch);
     scalars.recovery_samples = 0;
     if (scalars.recovery == recovery_reached)
       choose_turns(setup.tracking, memory);
@@ -266,6 +287,9 @@ SUPPLE_FN void update_recovery(const TickSetup<N, M> &setup, const TickEvaluatio
     update_slow_recovery(setup, summary, commands, settled, memory, scratch);
 }
 
+// of Law::recovery_delay: from then on a free return is announced
+constexpr double free_announcement = 0.5;
+
 // Whether the arm goes to recovery_q in this tick, and whether that is announced.
 SUPPLE_FLAT bool is_recovering(const Tracking &t, const ArmScalars &scalars) {
   return t.recovery == recover_free ? scalars.local_minimum_time >= t.law.recovery_delay
@@ -273,9 +297,12 @@ SUPPLE_FLAT bool is_recovering(const Tracking &t, const ArmScalars &scalars) {
 }
 SUPPLE_FLAT bool is_returning(const Tracking &t, const ArmScalars &scalars) {
   return t.recovery == recover_free
-             ? scalars.local_minimum_time >= 0.5 * t.law.recovery_delay
+             ? scalars.local_minimum_time >= free_announcement * t.law.recovery_delay
              : scalars.recovery >= recovery_announced && scalars.recovery <= recovery_moving;
 }
+
+// of the speed limits: what a joint uses on a slow return, so that an operator can stop it
+constexpr double return_joint_speed = 0.25;
 
 // The desired step of an arm that recovers: each joint straight to recovery_q, whose own motion is fed
 // forward; slowly, where the mode says so.
@@ -306,8 +333,8 @@ SUPPLE_FN DesiredStep recovery_step(const TickSetup<N, M> &setup, const TickEval
     double fastest = root(square) / (setup.law.return_speed * setup.dt);
     for (int i = 0; i < n; ++i)
       if (setup.tracking.bounds[i].speed > 0)
-        fastest =
-            larger(fastest, 4 * std::fabs(scratch.step[i]) / (setup.tracking.bounds[i].speed * setup.dt));
+        fastest = larger(fastest, std::fabs(scratch.step[i]) /
+                                      (return_joint_speed * setup.tracking.bounds[i].speed * setup.dt));
     for (int i = 0; i < n && fastest > 1; ++i)
       scratch.step[i] /= fastest;
   }

@@ -9,15 +9,20 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// An arm that overshoots comes back: a swing whose peak is at most half of the one before is a gain, for as
-// long as the cost falls. Returns whether it is one.
+// a smaller change of the cost, as a part of it, is no turn from fall to rise or back: rounding makes such
+constexpr double least_swing = 1e-3;
+// a peak gains that is lower than this part of the last one that did: an arm that overshoots comes back
+constexpr double gaining_peak = 0.5;
+
+// An arm that overshoots comes back: a swing whose peak is at most `gaining_peak` of the one before is a
+// gain, for as long as the cost falls. Returns whether it is one.
 SUPPLE_FN bool watch_swing(double cost, double gain, Swing &swing) {
   if (swing.falls) {
     if (cost < swing.extreme - gain) {
       swing.extreme = cost;
       return swing.gains;
     }
-    if (cost > swing.extreme + 1e-3 * cost + gain) {
+    if (cost > swing.extreme + least_swing * cost + gain) {
       swing.falls = false;
       swing.extreme = cost;
     }
@@ -25,9 +30,9 @@ SUPPLE_FN bool watch_swing(double cost, double gain, Swing &swing) {
   }
   if (cost > swing.extreme) {
     swing.extreme = cost;
-  } else if (cost < swing.extreme - 1e-3 * swing.extreme - gain) {
+  } else if (cost < swing.extreme - least_swing * swing.extreme - gain) {
     swing.falls = true;
-    swing.gains = swing.extreme < 0.5 * swing.last_peak;
+    swing.gains = swing.extreme < gaining_peak * swing.last_peak;
     swing.repeats = swing.gains ? 0 : swing.repeats + 1;
     if (swing.gains)
       swing.last_peak = swing.extreme;
@@ -60,21 +65,65 @@ SUPPLE_FN void watch_halving(double total, bool moves, double dt, ArmScalars &sc
   scalars.unhalved_time = halved ? 0 : scalars.unhalved_time + dt;
 }
 
-// How long the arm has had to come nearer, in units of Law::rest_patience. Time counts from the last halving
-// of the cost, since an arm with low acceleration limits needs long for a long motion. The braking time is
-// added: fast joints may brake and come back.
-SUPPLE_FLAT double spent_patience(const Law &law, const ArmScalars &scalars) {
-  return lesser(scalars.command_rest_time, scalars.unhalved_time) /
-         (law.rest_patience + scalars.momentum_time);
+// s: the time that the speed and acceleration limits need for the way of the joints from rest at approach_q
+// to rest at q: 2 sqrt(D/a), or D/v + v/a where the speed limit is reached.
+SUPPLE_FN double way_time(const Tracking &t, const ArmMemory &memory) {
+  double longest = 0;
+  for (int i = 0; i < t.problem.n; ++i) {
+    const JointBounds &joint = t.bounds[i];
+    const double D = std::fabs(memory.q[i] - memory.approach_q[i]) / t.unit[i];
+    if (!(D > 0 && joint.acceleration > 0 && joint.speed > 0))
+      continue;
+    longest = larger(longest, D * joint.acceleration <= squared(joint.speed)
+                                  ? 2 * root(D / joint.acceleration)
+                                  : D / joint.speed + joint.speed / joint.acceleration);
+  }
+  return longest;
 }
 
-// Share of the cost that must be gained: the longer it takes, see spent_patience, the more.
+// A time in which the arm could have come nearer, in units of Law::rest_patience; at most the rest of the
+// command. The braking time is added to the patience: fast joints may brake and come back.
+SUPPLE_FLAT double patience_of(const Law &law, double time, const ArmScalars &scalars) {
+  return lesser(scalars.command_rest_time, time) / (law.rest_patience + scalars.momentum_time);
+}
+
+// How long the arm has had to come nearer, in units of Law::rest_patience. An arm with low acceleration
+// limits needs long for a long motion, so what counts is the time since the last halving of the cost; but at
+// least the time that the approach took beyond what its way needs: halvings one after another do not make it
+// endless.
+SUPPLE_FN double spent_patience(const Tracking &t, const ArmMemory &memory) {
+  const ArmScalars &scalars = *memory.scalars;
+  double time = scalars.unhalved_time;
+  if (time < scalars.approach_time)
+    time = larger(time, scalars.approach_time - way_time(t, memory));
+  return patience_of(t.law, time, scalars);
+}
+
+// Share of the cost that must be gained: the longer it takes, see spent_patience, the more. Up to the first
+// patience any gain counts that is more than rounding.
 SUPPLE_FLAT double least_gain_share(double patience) {
-  return patience < 0.5 ? 0 : patience < 1 ? 1e-3 : patience < 1.25 ? 1e-2 : 3e-2;
+  constexpr double until[] = {0.5, 1, 1.25, 1.5}, share[] = {0, 1e-3, 1e-2, 3e-2, 0.1};
+  int i = 0;
+  while (i < 4 && !(patience < until[i]))
+    ++i;
+  return share[i];
 }
 // A motion that gains this share of what its way could gain at most, |r| |way|, is no waste: an arm that must
 // go slowly gains little in a tick.
 constexpr double least_efficiency = 0.03;
+
+// Of the speed that the joints' limits allow: a slower arm creeps, and its way counts as if it went so fast.
+constexpr double creep_share = 0.01;
+
+// rad: the joints' way since the last gain, at least that of a creep. An end effector with a speed limit may
+// have to go slowly.
+SUPPLE_FN double way_since_gain(const Tracking &t, const ArmScalars &scalars) {
+  double fastest = 0;
+  for (int i = 0; i < t.problem.n; ++i)
+    fastest = larger(fastest, lesser(t.bounds[i].speed, t.bounds[i].acceleration * t.law.rest_patience));
+  const double creep = t.effector_bounds ? 0 : creep_share * fastest;
+  return larger(scalars.joint_travel, creep * scalars.no_decrease_time);
+}
 
 // The gain that counts, of a cost with the joints' way since the last gain.
 SUPPLE_FLAT double needed_gain(double cost, double least_gain, double share, double way) {
@@ -97,11 +146,11 @@ SUPPLE_FN bool gains_preferred(double left, ArmScalars &scalars) {
 }
 
 // Whether a level became better, and none before it worse.
-SUPPLE_FN bool gains_level(const double *cost, int level_count, double least_gain, double share,
+SUPPLE_FN bool gains_level(const double *cost, int level_count, double least_gain, double share, double way,
                            ArmScalars &scalars) {
   for (int level = 0; level < level_count; ++level) {
     double &least = scalars.least_cost[level];
-    const double gain = needed_gain(cost[level], least_gain, share, scalars.joint_travel);
+    const double gain = needed_gain(cost[level], least_gain, share, way);
     if (cost[level] < least - gain) {
       std::memcpy(&least, cost + level, (level_count - level) * sizeof(double));
       return true;
@@ -114,14 +163,15 @@ SUPPLE_FN bool gains_level(const double *cost, int level_count, double least_gai
 
 // Whether the arm came nearer in this tick. One that swings again and again gains nothing, though each swing
 // may come a little nearer.
-SUPPLE_FN bool watch_gain(const Law &law, const double *cost, double total, int level_count,
-                          ArmScalars &scalars) {
-  const double patience = spent_patience(law, scalars), share = least_gain_share(patience);
+SUPPLE_FN bool watch_gain(const Tracking &t, const double *cost, double total, const ArmMemory &memory) {
+  const Law &law = t.law;
+  ArmScalars &scalars = *memory.scalars;
+  const double patience = spent_patience(t, memory), share = least_gain_share(patience);
+  const double way = share > 0 ? way_since_gain(t, scalars) : 0;
   watch_swing(total, law.rest_gain, scalars.cycle);
-  const bool swing =
-      watch_swing(total, needed_gain(total, law.rest_gain, share, scalars.joint_travel), scalars.swing);
+  const bool swing = watch_swing(total, needed_gain(total, law.rest_gain, share, way), scalars.swing);
   const bool preferred = gains_preferred(patience < 1 ? preferred_left : preferred_left_later, scalars);
-  const bool level = gains_level(cost, level_count, law.rest_gain, share, scalars);
+  const bool level = gains_level(cost, t.level_count, law.rest_gain, share, way, scalars);
   const bool cycles = !(patience < 1) && scalars.cycle.repeats >= law.rest_swings;
   return !cycles && (swing || preferred || level);
 }
@@ -130,24 +180,35 @@ SUPPLE_FN bool watch_gain(const Law &law, const double *cost, double total, int 
 constexpr double progress_time = 0.05, progress_delay = 0.3;
 // 1/s: a faster fall of the cost, as a part of it, is progress for joints at any speed
 constexpr double least_progress = 0.1;
+// progress is cut off here, so that the low-pass forgets a fast fall in time
+constexpr double most_progress = 2;
+// 1/s, of the cost: less is rounding
+constexpr double least_fall = 1e-12;
 
 // Watches how fast the cost falls while the command rests: over what counts as progress for joints as fast as
 // they are.
 SUPPLE_FN void watch_progress(double total, double joint_speed, bool moves, double dt, ArmScalars &scalars) {
   const double fall = (scalars.last_cost - total) / dt;
   const double enough =
-      lesser(least_progress * total, least_efficiency * root(2 * total) * joint_speed) + 1e-12;
-  const double progress = clip(fall / enough, -2.0, 2.0);
+      lesser(least_progress * total, least_efficiency * root(2 * total) * joint_speed) + least_fall;
+  const double progress = clip(fall / enough, -most_progress, most_progress);
   scalars.progress = moves ? 0 : scalars.progress + dt / (dt + progress_time) * (progress - scalars.progress);
 }
+
+// a step that would remove this share of the squared residual leads nearer to a command that moves
+constexpr double reducible_share = 0.25;
 
 // Whether the arm comes nearer. Of a command that moves, or did so just now, it is judged by what a step
 // would remove of the residual; of one that rests by what is removed.
 SUPPLE_FLAT bool comes_nearer(const ArmScalars &scalars, double reducible) {
   if (scalars.no_decrease_time > progress_delay || scalars.command_rest_time > progress_delay)
     return scalars.progress > 1 || scalars.waiting_time > 0;
-  return reducible > 0.25 || scalars.progress > 1;
+  return reducible > reducible_share || scalars.progress > 1;
 }
+
+// the cost of an arm that stands has changed by more than rounding: relative to it, and to this cost if it is
+// smaller
+constexpr double reweighed_change = 1e-9, reweighed_cost = 1e-3;
 
 // Watches the command and the residual of this tick; returns whether the arm is to stand still.
 template <int N, int M>
@@ -165,7 +226,8 @@ SUPPLE_FN bool watch_rest(const TickSetup<N, M> &setup, const TickEvaluation &at
   bool stands = scalars.no_decrease_time >= law.rest_time;
   for (int i = 0; i < setup.n(); ++i)
     stands = stands && memory.velocity[i] == 0;
-  const bool reweighed = stands && std::fabs(total - scalars.last_cost) > 1e-9 * (total + 1e-3);
+  const bool reweighed =
+      stands && std::fabs(total - scalars.last_cost) > reweighed_change * (total + reweighed_cost);
   const bool moves = jumped || reweighed || summary.command_speed > 0;
   const double joint_speed = root(dot_rows<N>(memory.velocity, memory.velocity, setup.n()));
   watch_progress(total, joint_speed, moves, setup.dt, scalars);
@@ -175,7 +237,8 @@ SUPPLE_FN bool watch_rest(const TickSetup<N, M> &setup, const TickEvaluation &at
     std::memcpy(scalars.least_cost, cost, sizeof cost);
     scalars.least_preferred = scalars.preferred;
     scalars.no_decrease_time = moves ? 0 : setup.dt;
-    scalars.momentum_time = scalars.joint_travel = 0;
+    scalars.momentum_time = scalars.joint_travel = scalars.approach_time = 0;
+    std::memcpy(memory.approach_q, memory.q, setup.n() * sizeof(double));
     if (moves) {
       scalars.swing = scalars.cycle = {true, false, total, total, 0};
       scalars.short_waits = 0;
@@ -184,7 +247,8 @@ SUPPLE_FN bool watch_rest(const TickSetup<N, M> &setup, const TickEvaluation &at
   }
   const double braking = braking_time(setup.tracking, memory.velocity);
   scalars.joint_travel += setup.dt * joint_speed;
-  const bool gained = watch_gain(law, cost, total, setup.tracking.level_count, scalars);
+  scalars.approach_time += setup.dt;
+  const bool gained = watch_gain(setup.tracking, cost, total, memory);
   scalars.no_decrease_time = gained ? setup.dt : scalars.no_decrease_time + setup.dt;
   scalars.joint_travel = gained ? 0 : scalars.joint_travel;
   // what moved when it last gained must brake, and may come back

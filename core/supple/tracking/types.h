@@ -262,6 +262,7 @@ struct ArmScalars {
   Swing swing, cycle;                // the second counts every rise, however small
   double halved_cost;                // the cost at its last halving
   double unhalved_time;              // s: since that halving, while the command rests
+  double approach_time;              // s: since the command rests, or since the last return
   double momentum_time;              // s: in which the joints, as fast as since the last gain, can brake
   double waiting_time;               // s: how long some joint has waited for the measured one
   int short_waits;                   // since the command rests
@@ -288,6 +289,7 @@ struct ArmMemory {
   double *null_direction;     // n: of the Jacobian, where there is one joint more than rows
   double *weakest_row;        // m: left singular vector of the smallest singular value
   double *recovery_anchor;    // where the arm last followed well
+  double *approach_q;         // where the arm was when ArmScalars::approach_time began
   double *recovery_q, *recovery_previous_q;      // joint values that approach the command, and a tick earlier
   double *command_drift;                         // m: of the command since it rests, weighted
   double *least_distance;                        // one a target: from its command, m
