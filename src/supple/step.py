@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from supple import _check, _renamed
 from supple._solve import common_reasons, step_reasons
+from supple._solve.goal_error import goal_frame
 from supple._solve.text import angle_text, length_text
 from supple.frame import Array
 
@@ -292,6 +293,7 @@ def _reasons(step: Step) -> list[str]:
     for goal, row, error in zip(tracker.goals, step.goal, step.error, strict=True):
         if goal.position is not None and goal.distance is None and not goal.point.any():
             reasons += common_reasons.out_of_reach(linkage, goal, row[9:], error[:3], outside)
+    reasons += step_reasons.turned_less(step)
     reasons += common_reasons.at_limits(linkage.names, step.sides, step_reasons.margins_in_use(step))
     if not reasons and step._number(_IS_SINGULAR):
         first = tracker._numbers + _SINGULAR_DIRECTION
@@ -303,9 +305,16 @@ def _reasons(step: Step) -> list[str]:
 
 
 def _late(step: Step) -> str:
-    """Why an arm that is at no bound is late."""
-    standing = not np.abs(step.velocity).max() > 1e-6
-    return "the measured arm does not follow its commanded joint values" if standing else "catching up"
+    """Why an arm that is at no bound is late: one that stands has arrived, and the measured arm has not."""
+    if np.abs(step.velocity).max() > 1e-6:
+        return "catching up"
+    tracker = step._tracker
+    for goal, row, error in zip(tracker.goals, step.goal, step.error, strict=True):
+        if goal.position is not None and goal.distance is None:
+            commanded = goal_frame(tracker.linkage, goal, step.q).apply(goal.point)
+            if np.abs(row[9:] - error[:3] - commanded).max() < 1e-9:  # the error is that of q: nothing is measured
+                return "catching up"
+    return "the measured arm does not follow its commanded joint values"
 
 
 def _giving_way(step: Step) -> list[str]:

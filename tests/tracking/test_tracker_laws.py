@@ -470,3 +470,39 @@ def test_a_circle_beside_full_stretch_is_followed_where_the_joints_can(speed):
         step = tracker.step(Frame.at(way) @ here, 1 / rate)
         farthest = max(farthest, float(np.ravel(step.distance)[0]))
     assert farthest < 5e-5
+
+
+def test_an_arm_with_five_joints_that_comes_nearer_is_not_called_stuck():
+    # position comes first: the orientation may get worse on the way
+    arm, link = models.so101(), "gripper_frame_link"
+    for seed in range(100, 120):
+        turned = Frame.rotvec(np.random.default_rng(seed).standard_normal(3))
+        tracker = Solver().track(arm, link, start=arm.random(seed=seed))
+        command = arm.frame(arm.random(seed=seed + 50), link) @ turned
+        steps = [tracker.step(command, 0.01) for _ in range(400)]
+        distance = np.array([float(step.distance[0]) for step in steps])
+        for now in np.flatnonzero(distance[40:-10] - distance[50:] > 0.01) + 40:
+            assert steps[now].status is TrackingStatus.LAGGING, (seed, now)
+
+
+def test_a_standing_arm_does_not_lag_and_its_reason_speaks_of_no_measured_arm():
+    arm, link = models.so101(), "gripper_frame_link"
+    for seed in range(60):
+        tracker = Solver().track(arm, link, start=arm.random(seed=seed))
+        command = arm.frame(arm.random(seed=seed + 50), link)
+        for _ in range(400):
+            step = tracker.step(command, 0.01)
+            assert "measured" not in step.why
+            if not np.abs(step.velocity).max() > 1e-9:
+                assert step.status is not TrackingStatus.LAGGING
+
+
+def test_five_joints_in_place_say_that_they_are_too_few_to_turn_so():
+    arm, link = models.so101(), "gripper_frame_link"
+    tool = arm.frame(arm.rest, link)
+    tracker = Solver().track(arm, link)
+    for _ in range(300):
+        step = tracker.step(tool @ Frame.rotvec([0.0, 0.3, 0.3]), 0.01)
+    assert step.distance[0] < 1e-6
+    assert step.angle[0] > 0.01
+    assert "is in place, but 5 joints are too few to turn it so too" in step.why

@@ -185,14 +185,30 @@ constexpr double most_progress = 2;
 // 1/s, of the cost: less is rounding
 constexpr double least_fall = 1e-12;
 
-// Watches how fast the cost falls while the command rests: over what counts as progress for joints as fast as
-// they are.
-SUPPLE_FN void watch_progress(double total, double joint_speed, bool moves, double dt, ArmScalars &scalars) {
-  const double fall = (scalars.last_cost - total) / dt;
+// rad/s: slower joints stand, and come no nearer
+constexpr double standing_speed = 1e-6;
+
+// The first level that is not met yet: its cost tells whether the arm comes nearer, since later ones may grow
+// for it. The last level where all are met.
+SUPPLE_FLAT int open_level(const double *cost, int level_count, double following_error) {
+  int level = 0;
+  while (level + 1 < level_count && !(2 * cost[level] > squared(following_error)))
+    ++level;
+  return level;
+}
+
+// Watches how fast the cost of the open level falls while the command rests: over what counts as progress for
+// joints as fast as they are.
+SUPPLE_FN void watch_progress(const Tracking &t, const double *cost, double joint_speed, bool moves,
+                              double dt, ArmScalars &scalars) {
+  const int level = open_level(cost, t.level_count, t.law.following_error);
+  const double left = cost[level], fall = (scalars.last_level_cost[level] - left) / dt;
   const double enough =
-      lesser(least_progress * total, least_efficiency * root(2 * total) * joint_speed) + least_fall;
+      lesser(least_progress * left, least_efficiency * root(2 * left) * joint_speed) + least_fall;
   const double progress = clip(fall / enough, -most_progress, most_progress);
-  scalars.progress = moves ? 0 : scalars.progress + dt / (dt + progress_time) * (progress - scalars.progress);
+  scalars.progress = moves || joint_speed < standing_speed
+                         ? 0
+                         : scalars.progress + dt / (dt + progress_time) * (progress - scalars.progress);
 }
 
 // a step that would remove this share of the squared residual leads nearer to a command that moves
@@ -230,9 +246,10 @@ SUPPLE_FN bool watch_rest(const TickSetup<N, M> &setup, const TickEvaluation &at
       stands && std::fabs(total - scalars.last_cost) > reweighed_change * (total + reweighed_cost);
   const bool moves = jumped || reweighed || summary.command_speed > 0;
   const double joint_speed = root(dot_rows<N>(memory.velocity, memory.velocity, setup.n()));
-  watch_progress(total, joint_speed, moves, setup.dt, scalars);
+  watch_progress(setup.tracking, cost, joint_speed, moves, setup.dt, scalars);
   watch_halving(total, moves, setup.dt, scalars);
   scalars.last_cost = total;
+  std::memcpy(scalars.last_level_cost, cost, sizeof cost);
   if (moves || !(scalars.no_decrease_time > 0)) { // it begins anew
     std::memcpy(scalars.least_cost, cost, sizeof cost);
     scalars.least_preferred = scalars.preferred;

@@ -254,23 +254,24 @@ struct ArmScalars {
   double local_minimum_time;      // s: how long the arm has been in a local minimum
   double command_rest_time;       // s: how long the command has moved no farther than Law::rest_drift
   double least_cost[most_levels]; // of each level, half of its least squared residual since the command rests
-  double preferred, least_preferred; // length of the preferred displacement in the last tick, and its least
-  double last_cost;                  // of all levels, in the last tick
-  double progress;                   // fall of the cost over what counts as progress, low-passed
-  double joint_travel;               // rad: length of the path in joint space since the cost last decreased
-  double no_decrease_time;           // s: since the cost last decreased
-  Swing swing, cycle;                // the second counts every rise, however small
-  double halved_cost;                // the cost at its last halving
-  double unhalved_time;              // s: since that halving, while the command rests
-  double approach_time;              // s: since the command rests, or since the last return
-  double momentum_time;              // s: in which the joints, as fast as since the last gain, can brake
-  double waiting_time;               // s: how long some joint has waited for the measured one
-  int short_waits;                   // since the command rests
-  bool twist_active;                 // the goals are those that twists move
-  double measured_age;               // s: of the newest measured joints
-  bool measured_known;               // the last tick had measured joints
-  double lag_product, lag_square;    // of lead and measured velocity: their ratio is the lag of the arm, s
-  bool measured_within;              // the measured arm was within tolerance
+  double preferred, least_preferred;   // length of the preferred displacement in the last tick, and its least
+  double last_cost;                    // of all levels, in the last tick
+  double last_level_cost[most_levels]; // of each level, in the last tick
+  double progress;                     // fall of the cost over what counts as progress, low-passed
+  double joint_travel;                 // rad: length of the path in joint space since the cost last decreased
+  double no_decrease_time;             // s: since the cost last decreased
+  Swing swing, cycle;                  // the second counts every rise, however small
+  double halved_cost;                  // the cost at its last halving
+  double unhalved_time;                // s: since that halving, while the command rests
+  double approach_time;                // s: since the command rests, or since the last return
+  double momentum_time;                // s: in which the joints, as fast as since the last gain, can brake
+  double waiting_time;                 // s: how long some joint has waited for the measured one
+  int short_waits;                     // since the command rests
+  bool twist_active;                   // the goals are those that twists move
+  double measured_age;                 // s: of the newest measured joints
+  bool measured_known;                 // the last tick had measured joints
+  double lag_product, lag_square;      // of lead and measured velocity: their ratio is the lag of the arm, s
+  bool measured_within;                // the measured arm was within tolerance
   double demand;                   // the largest acceleration of the last feed-forward over its joint's limit
   int pass_basis_age[held_passes]; // reduced_basis_age of each pass
 };

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple._solve.encoding import goal_reach, slide_indices
+from supple._solve.goal_error import goal_jacobian
 from supple._solve.text import direction_text, length_text
 from supple.frame import Array
 from supple.goal import Goal
@@ -96,3 +97,15 @@ def singular(
 def free_axes(goal: Goal) -> list[bool]:
     """Along which world axes the position of a goal is free."""
     return [w == 0 for w in goal.weight or (1.0, 1.0, 1.0)]
+
+
+def joints_if_too_few(linkage: Linkage, goal: Goal) -> int:
+    """The number of joint values that move a link, if it is less than the goal has components; else 0."""
+    components = goal._rows(1.0)[0]
+    if goal.distance is not None:
+        return 0
+    used = [*(c for c in components if c < 6), *((3, 4, 5) if 6 in components else ())]
+    J = goal_jacobian(linkage, goal, linkage.random(32, seed=0))[:, used]
+    moving = int(J.any(axis=(0, 1)).sum())
+    span = int(np.linalg.matrix_rank(np.concatenate(list(J), axis=1), tol=1e-6))
+    return moving if moving < min(span, len(components)) else 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from supple._solve.common_reasons import limit_text
+from supple._solve.common_reasons import joints_if_too_few, limit_text
 from supple._solve.goal_error import point_jacobian
 from supple._solve.text import angle_text, length_text
 from supple.frame import Array
@@ -45,6 +45,18 @@ def effectors_too_slow(linkage: Linkage, goals: Sequence[Goal], speeds: tuple[Ar
                 reasons.append(f"{goal.link} at its speed limit")
             if np.linalg.norm(twist[3:]) > 0.97 * turn_speed:
                 reasons.append(f"{goal.link} at its limit of angular speed")
+    return reasons
+
+
+def turned_less(step: Step) -> list[str]:
+    """Which end effectors are in place, but turned otherwise, since their joints are too few for both."""
+    tracker, reasons = step._tracker, []
+    for goal, distance, angle in zip(tracker.goals, step.distance, step.angle, strict=True):
+        if goal.position is None or distance > tracker.tolerance.position or not angle > tracker.tolerance.angle:
+            continue
+        count = joints_if_too_few(tracker.linkage, goal)
+        if count:
+            reasons.append(f"{goal.link} is in place, but {count} joints are too few to turn it so too")
     return reasons
 
 

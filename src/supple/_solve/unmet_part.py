@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supple._solve.common_reasons import along, free_axes
+from supple._solve.common_reasons import along, free_axes, joints_if_too_few
 from supple._solve.encoding import goal_length, goal_reach
-from supple._solve.goal_error import goal_frame, goal_jacobian
+from supple._solve.goal_error import goal_frame
 from supple._solve.text import angle_text, length_text
 from supple._solve.tolerance import Tolerance
 from supple.frame import Array
@@ -57,9 +57,10 @@ def unmet_part(linkage: Linkage, goal: Goal, q: Array, solve: Solve, tolerance: 
     first = _position_only(goal, [_POSITION_FIRST * w for w in weight])
     there = solve([_orientation_only(goal), first], place.q, True)
     if float(there.angle[0]) > tolerance.angle:
+        count = joints_if_too_few(linkage, goal)
         return [
             f"{link} can be there, but was not found {so}: {_orientation_miss(goal, there)}",
-            *_too_few(linkage, goal),
+            *([f"{count} joints are too few for both"] if count else []),
         ]
     if float(there.distance[1]) > tolerance.position:
         return [f"{link} can be {so}, but was not found there: {_position_miss(linkage, goal, there, 1)}"]
@@ -116,15 +117,3 @@ def _orientation_miss(goal: Goal, found: Solution) -> str:
     if goal.pole is not None:
         return f"{angle_text(float(found.angle[0]))} short about the line of the limb"
     return f"{angle_text(float(found.angle[0]))} short about {along(goal, found.error[0, 3:])}"
-
-
-def _too_few(linkage: Linkage, goal: Goal) -> list[str]:
-    """That fewer joint values move a link than the goal has components, if so."""
-    components = goal._rows(1.0)[0]
-    if goal.distance is not None:
-        return []
-    used = [*(c for c in components if c < 6), *((3, 4, 5) if 6 in components else ())]
-    J = goal_jacobian(linkage, goal, linkage.random(32, seed=0))[:, used]
-    moving = int(J.any(axis=(0, 1)).sum())
-    span = int(np.linalg.matrix_rank(np.concatenate(list(J), axis=1), tol=1e-6))
-    return [f"{moving} joints are too few for both"] if moving < min(span, len(components)) else []
