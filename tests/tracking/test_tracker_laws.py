@@ -506,3 +506,13 @@ def test_five_joints_in_place_say_that_they_are_too_few_to_turn_so():
     assert step.distance[0] < 1e-6
     assert step.angle[0] > 0.01
     assert "is in place, but 5 joints are too few to turn it so too" in step.why
+
+
+def test_ball_joints_stay_inside_their_limits_to_the_last_digits():
+    figure = models.human()
+    hands = ["left_hand", "right_hand"]
+    for seed in range(3):
+        tracker = Solver().track(figure, hands)
+        far = [figure.frame(figure.random(seed=seed), hand) for hand in hands]
+        for _ in range(150):
+            assert figure.inside(tracker.step(far, 1 / 60).q)

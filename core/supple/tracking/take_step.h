@@ -1,5 +1,6 @@
 // Taking a step: the joints' next values, the bounds that they are at, and what is remembered of them.
 #pragma once
+#include "supple/model/limits.h"
 #include "supple/tracking/bounds.h"
 
 namespace supple {
@@ -35,8 +36,14 @@ SUPPLE_FN void take_step(const Tracking &t, const ArmMemory &memory, const Bound
                                                                                        : next;
   }
   for (int b = 0; b < t.problem.ball_count; ++b) {
-    const int k = t.problem.balls[b].index;
-    store3(turned(load3(scratch.previous_q + k), load3(scratch.step + k)), memory.q + k);
+    const Ball &ball = t.problem.balls[b];
+    const int k = ball.index;
+    const Vec<double> next = turned(load3(scratch.previous_q + k), load3(scratch.step + k));
+    const Vec<double> inside = keep_limits && is_limited(ball)
+                                   ? clamp_ball(next, load3(ball.axis), ball.swing, ball.low, ball.high)
+                                   : next;
+    const Vec<double> off = next - inside;
+    store3(dot(off, off) < 1e-18 ? inside : next, memory.q + k);
   }
 }
 
