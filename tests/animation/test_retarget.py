@@ -292,6 +292,34 @@ def test_a_figure_that_stands_in_the_motion_but_not_at_rest(tmp_path, ending):
     assert motion.frame(0.5, "pelvis").position[2] > 0.7
 
 
+@pytest.mark.parametrize("up", ["x", "y", "z"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_clip_of_any_up_axis_stands_or_is_asked_for_its_axis(tmp_path, up, turned):
+    figure = HUMAN
+    if turned:  # legs along y at rest, as most files have them
+        Motion(HUMAN, [0, 1], [HUMAN.rest, HUMAN.rest]).save(tmp_path / "turned.glb")
+        figure = load_clip(tmp_path / "turned.glb").linkage
+    Motion(figure, [0, 1], [figure.rest, figure.rest]).save(tmp_path / "still.bvh", up=up, unit="cm")
+    try:
+        clip = load_clip(tmp_path / "still.bvh")
+    except BadInput as error:
+        assert f'up="{up}"' in str(error)
+        clip = load_clip(tmp_path / "still.bvh", up=up)
+    assert clip.frame(0.5, "head").position[2] > 1.4
+    assert clip.linkage.frame(clip.linkage.rest, "head").position[2] > 0.5
+    motion = Retarget(clip.linkage, G1).motion(clip)
+    assert motion.frame(0.5, "pelvis").position[2] > 0.7
+
+
+def test_a_clip_of_a_figure_that_lies_is_read_if_its_up_axis_is_given(tmp_path):
+    lying = np.array(HUMAN.rest)
+    lying[4] = np.pi / 2
+    Motion(HUMAN, [0, 1], [lying, lying]).save(tmp_path / "lying.bvh")
+    with pytest.raises(BadInput, match='up="x" or, if the figure lies, up="z"'):
+        load_clip(tmp_path / "lying.bvh")
+    assert load_clip(tmp_path / "lying.bvh", up="z").frame(0.5, "head").position[2] < 1.0
+
+
 def test_a_clip_without_legs_is_read_if_up_and_unit_are_given(tmp_path):
     arm = models.ur5()
     Motion(arm, [0, 1], [arm.rest, arm.rest]).save(tmp_path / "arm.glb")
