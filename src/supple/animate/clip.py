@@ -74,9 +74,10 @@ def up_axis(clip: Motion, read_as: str) -> str | None:
     moving = int(np.argmax(np.abs(body)))
     if abs(body[moving]) > _ALONG and moving != at_rest:
         found, other = "xyz"[at_rest], "xyz"[moving]
-        upward = f'up="{other}" or, if the figure lies, ' if body[moving] > 0 else "if the figure lies, "
+        sign = "" if body[moving] > 0 else "-"
+        upward = f'up="{other}" or, if the figure lies, ' if not sign else "if the figure lies, "
         raise BadInput(
-            f"{clip.linkage.name!r} stands along {found} at rest, and along {'' if body[moving] > 0 else '-'}{other} in "
+            f"{clip.linkage.name!r} stands along {found} at rest, and along {sign}{other} in "
             f'its motion: give the axis that points up, {upward}up="{found}" (in a shell --up {found})'
         )
     return "xyz"[at_rest]
