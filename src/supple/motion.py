@@ -23,6 +23,7 @@ from supple.write import motion_file as writer
 
 MAX_SAMPLES = 100_000_000  # in one motion; more is taken for a mistake
 
+_STILL = 1e-9  # rad/s or m/s: slower values only differ by rounding
 _SHOWN = 1e-4  # rad or m, and share of a speed: smaller excesses, as of a ball joint between two keys, are not printed
 
 
@@ -442,7 +443,7 @@ class Motion:
 
     def __str__(self) -> str:
         keys = f"{len(self):,} key{'s' * (len(self) > 1)}"
-        if not self.linkage.dof or not self.speed.any():
+        if not self.linkage.dof or self.speed.max() < _STILL:
             return f"{self.linkage.name} stands still for {self.duration:.4g} s, {keys}"
         i = int(self.speed.argmax())
         top = f"{self.linkage.names[i]} the fastest at {self.speed[i]:.3g} {self.linkage.units[i]}/s"

@@ -324,6 +324,7 @@ def test_a_motion_says_what_it_is():
         assert not beyond.within_limits()
         assert str(beyond).endswith(said)
     assert str(Motion(SLIDE, [0], [[0.0]])) == "slide stands still for 0 s, 1 key"
+    assert str(Motion(SLIDE, [0, 2], [[0.5], [0.5 + 1e-15]])) == "slide stands still for 2 s, 2 keys"
     assert "within its limits" in str(motion.retimed(60))
 
 

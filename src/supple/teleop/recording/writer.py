@@ -77,6 +77,7 @@ class ParquetWriter:
             raise FileExistsError(17, "File exists", str(path))
         open(os.fspath(path) + PART, self._mode).close()
         self._numbers = np.empty((_BATCH, len(layout.numbers)))
+        self._pending: list[tuple[Any, ...]] = []
         self._begin(metadata)
 
     def add(self, tick: Tick, lost: int, new_tracker: str) -> None:
@@ -128,7 +129,7 @@ class ParquetWriter:
         self._schema = schema(self._layout).with_metadata({KEY: metadata})
         self._file = self._arrow.OSFile(os.fspath(self._path) + PART, "wb")  # unbuffered, and without the GIL
         self._journal = self._arrow.ipc.new_stream(self._file, self._schema)
-        self._pending: list[tuple[Any, ...]] = []
+        self._pending = []
 
 
 def _tables(arrow: Any, journal: Path) -> Iterator[Any]:
