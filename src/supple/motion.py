@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from supple import _check
 from supple._linkage import limits
 from supple._linkage.argument import checked_linkage
+from supple._motion.continued import continued
 from supple._motion.interpolation import Interpolation, Pieces, velocities
 from supple.errors import BadInput
 from supple.frame import Array, Frame
@@ -22,6 +23,7 @@ from supple.write import motion_file as writer
 
 MAX_SAMPLES = 100_000_000  # in one motion; more is taken for a mistake
 
+_STILL = 1e-9  # rad/s or m/s: slower values only differ by rounding
 _SHOWN = 1e-4  # rad or m, and share of a speed: smaller excesses, as of a ball joint between two keys, are not printed
 
 
@@ -370,6 +372,8 @@ class Motion:
             unit: length of its unit in metres, or its name, as in `supple.load`.
             animation: number or name of the animation of a .gltf or .glb file that has several.
 
+        Rotations in an animation file go on beyond a half turn, without steps of a whole one.
+
         Raises `BadInput`, with file and line, unless the names are those of the linkage, all numbers are finite and
         the times increase; `BadLinkage` if an animation file does not describe a linkage.
         """
@@ -381,6 +385,7 @@ class Motion:
             figure, times, q = reader.read_figure(path, up, unit, animation)
             if linkage is not None and linkage.names != figure.names:
                 raise BadInput(f"{path}: its joint values are not those of {linkage.name!r}")
+            q = continued(figure, q)
             return cls(linkage or figure, times, q, Interpolation.LINEAR if interpolation is None else interpolation)
         if up is not None or unit is not None or animation != 0:
             raise BadInput(f"up, unit and animation are for {', '.join(reader.FIGURES)} files, not for {path}")
@@ -438,7 +443,7 @@ class Motion:
 
     def __str__(self) -> str:
         keys = f"{len(self):,} key{'s' * (len(self) > 1)}"
-        if not self.linkage.dof or not self.speed.any():
+        if not self.linkage.dof or self.speed.max() < _STILL:
             return f"{self.linkage.name} stands still for {self.duration:.4g} s, {keys}"
         i = int(self.speed.argmax())
         top = f"{self.linkage.names[i]} the fastest at {self.speed[i]:.3g} {self.linkage.units[i]}/s"

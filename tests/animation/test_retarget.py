@@ -267,6 +267,25 @@ def test_a_clip_that_was_cut_between_its_frames_is_sampled_at_equal_times():
     assert np.ptp(np.diff(motion.times)) < 1e-12
 
 
+@pytest.mark.parametrize("target", [HUMAN, G1], ids=["human", "g1"])
+def test_a_figure_that_turns_round_and_round_has_no_steps_of_a_whole_turn(target):
+    q = np.tile(HUMAN.rest, (241, 1))
+    q[:, 5] = np.linspace(-1.0, 4 * np.pi, 241)
+    q[:, 5] = np.arctan2(np.sin(q[:, 5]), np.cos(q[:, 5]))  # the clip itself has steps
+    assert np.abs(np.diff(q[:, 5])).max() > 6
+    motion = Retarget(HUMAN, target).motion(Motion(HUMAN, np.arange(241) / 60, q))
+    yaw = motion.q[:, motion.linkage.names.index("root.rz")]
+    assert np.abs(np.diff(yaw)).max() < 0.2
+    assert abs(np.ptp(yaw) - 4 * np.pi - 1) < 0.1
+    assert motion.within_speeds(1e-6)
+
+
+def test_a_recorded_clip_becomes_values_without_steps_of_a_whole_turn():
+    motion = Retarget(load_clip(CMU).linkage, G1).motion(load_clip(CMU))
+    free = np.isinf(motion.linkage.upper)
+    assert np.abs(np.diff(motion.q[:, free], axis=0)).max() < 0.5
+
+
 def test_the_unit_and_the_up_axis_of_a_clip_are_found():
     clip = load_clip(CMU)
     heights = clip.linkage.frames(clip.q)["Head"].position[:, 2]
@@ -290,6 +309,35 @@ def test_a_figure_that_stands_in_the_motion_but_not_at_rest(tmp_path, ending):
     assert clip.linkage.frame(clip.linkage.rest, "head").position[2] > 0.5
     motion = Retarget(clip.linkage, G1).motion(clip)
     assert motion.frame(0.5, "pelvis").position[2] > 0.7
+
+
+@pytest.mark.parametrize("up", ["x", "y", "z"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_clip_of_any_up_axis_stands_or_is_asked_for_its_axis(tmp_path, up, turned):
+    figure = HUMAN
+    if turned:  # legs along y at rest, as most files have them
+        Motion(HUMAN, [0, 1], [HUMAN.rest, HUMAN.rest]).save(tmp_path / "turned.glb")
+        figure = load_clip(tmp_path / "turned.glb").linkage
+    Motion(figure, [0, 1], [figure.rest, figure.rest]).save(tmp_path / "still.bvh", up=up, unit="cm")
+    try:
+        clip = load_clip(tmp_path / "still.bvh")
+    except BadInput:
+        with pytest.raises(BadInput, match=f'up="{up}"'):
+            load_clip(tmp_path / "still.bvh")
+        clip = load_clip(tmp_path / "still.bvh", up=up)
+    assert clip.frame(0.5, "head").position[2] > 1.4
+    assert clip.linkage.frame(clip.linkage.rest, "head").position[2] > 0.5
+    motion = Retarget(clip.linkage, G1).motion(clip)
+    assert motion.frame(0.5, "pelvis").position[2] > 0.7
+
+
+def test_a_clip_of_a_figure_that_lies_is_read_if_its_up_axis_is_given(tmp_path):
+    lying = np.array(HUMAN.rest)
+    lying[4] = np.pi / 2
+    Motion(HUMAN, [0, 1], [lying, lying]).save(tmp_path / "lying.bvh")
+    with pytest.raises(BadInput, match='up="x" or, if the figure lies, up="z"'):
+        load_clip(tmp_path / "lying.bvh")
+    assert load_clip(tmp_path / "lying.bvh", up="z").frame(0.5, "head").position[2] < 1.0
 
 
 def test_a_clip_without_legs_is_read_if_up_and_unit_are_given(tmp_path):

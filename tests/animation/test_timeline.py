@@ -27,6 +27,30 @@ def test_key_poses_are_met_at_any_rate_and_joints_stay_in_their_range():
         assert HUMAN.inside(motion.q).all()
 
 
+@pytest.mark.parametrize(
+    ("q", "found"),
+    [
+        ({"left_elbow": 4}, "left_elbow is 4 rad, outside its limits, 0 rad to 2.618 rad$"),
+        ({"left_elbow": 80}, "left_elbow is 80 rad, .* looks like degrees"),
+        ({"left_shoulder": [3, 0, 0.5]}, r"left_shoulder is turned by \(3, 0, 0.5\) rad, .*swing up to 1.745 rad"),
+    ],
+)
+def test_a_key_pose_outside_the_limits_is_refused_with_the_joint_and_its_limits(q, found):
+    line = Timeline(HUMAN).pose(0, HUMAN.rest)
+    with pytest.raises(BadInput, match=found):
+        line.pose(1, HUMAN.q(q))
+    assert len(line.pose(1, HUMAN.q(q), joints=["right_elbow"]).poses) == 2  # the key is not for that joint
+
+
+def test_a_key_pose_of_a_file_outside_the_limits_is_refused_in_degrees(tmp_path):
+    keys = {"figure": "human", "poses": [{"time": 0, "joints": {}}, {"time": 1, "joints": {"left_elbow": 400}}]}
+    (tmp_path / "keys.json").write_text(json.dumps(keys))
+    with pytest.raises(
+        BadInput, match=r"poses\[1\]: left_elbow is 400 degrees, outside its limits, 0 degrees to 150 degrees"
+    ):
+        read(tmp_path / "keys.json", lambda _: HUMAN)
+
+
 def test_joints_stop_at_keys_with_ease_and_pass_others():
     arm = models.planar2()
     line = Timeline(arm).pose(0, [0, 0]).pose(1, [1, 1]).pose(2, [2, 2], ease=False).pose(3, [3, 3])

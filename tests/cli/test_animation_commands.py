@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from supple import Motion, models
 from supple.animate.timeline_file import EXAMPLE
-from supple.cli import app
+from supple.cli import app, motion_output
 
 
 def run(*words):
@@ -83,6 +83,18 @@ def test_keys_become_a_motion(tmp_path):
     assert done.exit_code == 0, done.output
     assert json.loads(done.output)["frames"] == 91
     assert (tmp_path / "wave.glb").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("ending", motion_output.ENDINGS)
+def test_animate_writes_all_that_convert_writes(tmp_path, ending):
+    keys = {"figure": "puppet", "poses": [{"time": 0, "joints": {}}, {"time": 0.2, "joints": {}}]}
+    (tmp_path / "keys.json").write_text(json.dumps(keys))
+    done = run("animate", tmp_path / "keys.json", "--out", tmp_path / f"out{ending}")
+    assert done.exit_code == 0, done.output
+    again = run("convert", "puppet", tmp_path / f"again{ending}")
+    assert again.exit_code == 0, again.output
+    begins = [(tmp_path / f"{name}{ending}").read_bytes()[:4] for name in ("out", "again")]
+    assert begins[0] == begins[1]  # files of one kind
 
 
 @pytest.mark.parametrize(

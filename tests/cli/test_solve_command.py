@@ -287,6 +287,12 @@ def test_a_goal_that_is_not_finite_is_invalid_alone(run: Run) -> None:
     assert [row["outcome"] for row in shown["rows"]] == ["arrived", "invalid", "arrived"]
     assert shown["rows"][1]["distance"] is None
     assert run(*HAND, "--goals", "goals.csv").stdout.splitlines()[-1].startswith("3 goals: 2 arrived, 1 invalid; ")
+    assert "nan" not in run(*HAND, "--goals", "goals.csv").stdout
+    for degrees in ((), ("--degrees",)):
+        Path("turned.csv").write_text("x,y,z,roll,pitch,yaw\nnan,0,0.5,nan,0,0\n0.4,0,0.5,3.1,0,0\n")
+        lines = run(*HAND, "--goals", "turned.csv", *degrees).stdout.splitlines()
+        assert lines[1].split()[1:4] == ["invalid", "-", "-"]
+        assert "nan" not in "".join(lines)
 
 
 def test_a_dash_reads_goals_from_the_standard_input(tmp_path: Path) -> None:

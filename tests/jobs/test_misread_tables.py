@@ -80,6 +80,29 @@ def test_quaternions_in_the_other_order_are_noted(tmp_path, name, order):
     assert done.notes["out.parquet"].startswith(f"quaternions look like {other}: of 40 rows ")
 
 
+@pytest.mark.parametrize("name", ["panda", "so101"])
+def test_joint_values_in_degrees_are_noted(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    arm = models.get(name)
+    q = np.degrees(arm.random(50, seed=4))
+    q[:, 0] = np.where(np.abs(q[:, 0]) < 10, 10, q[:, 0])
+    for file, rows in ("degrees", q), ("radians", np.radians(q)), ("some", np.concatenate([q, np.radians(q[:1])])):
+        pq.write_table(pa.table({"q": lists(rows)}), f"{file}.parquet")
+    options = {"joints": "q", "link": ARMS[name]}
+    done = jobs.forward(arm, "degrees.parquet", "out.parquet", **options).run()
+    assert done.counts["outside_limits"] == 50
+    assert "give degrees=True" in done.notes["out.parquet"]
+    assert "note    out.parquet: every row is outside" in str(done)
+    assert jobs.forward(arm, "degrees.parquet", "out.parquet", **options).run().notes == done.notes  # it is kept
+    told = {"joints": jobs.Joints("q", degrees=True), "link": ARMS[name]}
+    assert not jobs.forward(arm, "degrees.parquet", "told.parquet", **told).run().notes
+    for file in ("radians", "some"):
+        assert not jobs.forward(arm, f"{file}.parquet", f"{file}-out.parquet", **options).run().notes
+    words = ("table", "forward", name, "degrees.parquet", "cli.parquet", "--joints", "q", "--link", ARMS[name])
+    assert "note    cli.parquet: every row" in invoke(*words).stdout
+    assert "give --degrees" in invoke(*words).stdout
+
+
 def test_the_commands_say_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     arm, link, seven = rows("puma560", count=30)

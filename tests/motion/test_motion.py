@@ -10,6 +10,7 @@ import pytest
 
 from random_trees import random_q, random_tree
 from supple import models
+from supple._motion.continued import continued
 from supple.errors import BadInput
 from supple.frame import Frame
 from supple.joint import Joint, Kind
@@ -323,6 +324,7 @@ def test_a_motion_says_what_it_is():
         assert not beyond.within_limits()
         assert str(beyond).endswith(said)
     assert str(Motion(SLIDE, [0], [[0.0]])) == "slide stands still for 0 s, 1 key"
+    assert str(Motion(SLIDE, [0, 2], [[0.5], [0.5 + 1e-15]])) == "slide stands still for 2 s, 2 keys"
     assert "within its limits" in str(motion.retimed(60))
 
 
@@ -564,3 +566,37 @@ def test_other_endings_and_missing_files_are_named(tmp_path):
         Motion.load(tmp_path / "none.csv", SLIDE)
     with pytest.raises(BadInput, match="linkage must be a Linkage, got 'planar2'"):
         Motion.load(tmp_path / "none.csv", "planar2")
+
+
+@pytest.mark.parametrize("ending", [".bvh", ".glb"])
+def test_rotations_of_an_animation_file_go_on_beyond_a_half_turn(tmp_path, ending):
+    joints = [Joint.floating("free", "world", "body"), Joint.ball("ball", "body", "tip", at=Frame.at([0, 0, 1]))]
+    figure = Linkage("spinner", joints)
+    q = np.zeros((100, figure.dof))
+    q[:, 5], q[:, 6] = np.linspace(0, 5, 100), np.linspace(1, -5, 100)
+    motion = Motion(figure, np.arange(100) / 50, q)
+    motion.save(tmp_path / f"spin{ending}")
+    again = Motion.load(tmp_path / f"spin{ending}")
+    assert np.abs(np.diff(again.q, axis=0)).max() < 0.1
+    for link in ("body", "tip"):
+        assert np.abs(again.frame(motion.times, link).matrix - motion.frame(motion.times, link).matrix).max() < 1e-5
+
+
+def test_continued_values_are_the_same_poses_and_limits_hold():
+    joints = [
+        Joint.continuous("a", "world", "one", axis=[0, 0, 1]),
+        Joint.revolute("b", "one", "two", axis=[0, 0, 1], lower=-3.2, upper=3.2),
+        Joint.ball("c", "two", "three", swing=2.0),
+        Joint.ball("d", "three", "four"),
+    ]
+    arm = Linkage("free", joints)
+    rng = np.random.default_rng(3)
+    q = np.cumsum(rng.uniform(-0.2, 0.6, (400, arm.dof)), axis=0)
+    q[:, :2] = np.arctan2(np.sin(q[:, :2]), np.cos(q[:, :2]))
+    for first in (2, 5):
+        q[:, first : first + 3] = Frame.rotvec(q[:, first : first + 3]).to_rotvec()
+    done = continued(arm, q)
+    assert np.array_equal(done[:, 1:5], q[:, 1:5])  # limited
+    assert np.abs(np.diff(done[:, 0])).max() < 0.7
+    assert np.allclose(arm.frame(done, "four").matrix, arm.frame(q, "four").matrix)
+    assert np.abs(np.diff(done[:, 5:], axis=0)).sum() < np.abs(np.diff(q[:, 5:], axis=0)).sum()

@@ -31,6 +31,7 @@ def load_clip(path: str | os.PathLike[str], *, up: str | None = None, unit: floa
         path: the file.
         up: its axis that points up; by default the one along which the figure's legs are longest at rest; y, if the
             figure stands along y in the motion. A figure that does not stand at rest is turned there, so that it does.
+            One that is along another axis in the motion than at rest is refused: it lies, or that axis is up.
         unit: length of its unit in metres, or its name; by default metres if the legs are between 0.25 and 1.5 m long,
             else the unit with which they are nearest to a person's: cm, mm, in, ft, dm or CMU's 0.056444 m.
     """
@@ -55,7 +56,8 @@ def up_axis(clip: Motion, read_as: str) -> str | None:
     """The axis of its file along which a figure's legs stand; None if it has none that are known by their names.
 
     That is the axis of the legs at rest; or y, if they are along it in the motion and across it at rest: such are files
-    that were turned to y up by their root channels alone. Both formats mostly have y up.
+    that were turned to y up by their root channels alone. Both formats mostly have y up. Raises `BadInput` if the body
+    is along another axis in the motion than at rest: it may lie, or that axis may be up.
 
     Args:
         clip: what was read.
@@ -64,8 +66,21 @@ def up_axis(clip: Motion, read_as: str) -> str | None:
     if not _has_legs(clip.linkage):
         return None
     back = Convention(read_as).turn.rotation.T  # from the world's axes to the file's
-    mean = back @ _from_feet_to_hips(clip.linkage, clip.q[:: max(1, len(clip) // 100)]).mean(axis=0)
-    return "y" if mean[1] > _ALONG else "xyz"[int(np.argmax(np.abs(back) @ _leg(clip.linkage)))]
+    some = clip.q[:: max(1, len(clip) // 100)]
+    if (back @ _from_feet(clip.linkage, some, "thigh").mean(axis=0))[1] > _ALONG:
+        return "y"
+    at_rest = int(np.argmax(np.abs(back) @ _leg(clip.linkage)))
+    body = back @ _from_feet(clip.linkage, some, "upper_arm").mean(axis=0)
+    moving = int(np.argmax(np.abs(body)))
+    if abs(body[moving]) > _ALONG and moving != at_rest:
+        found, other = "xyz"[at_rest], "xyz"[moving]
+        sign = "" if body[moving] > 0 else "-"
+        upward = f'up="{other}" or, if the figure lies, ' if not sign else "if the figure lies, "
+        raise BadInput(
+            f"{clip.linkage.name!r} stands along {found} at rest, and along {sign}{other} in "
+            f'its motion: give the axis that points up, {upward}up="{found}" (in a shell --up {found})'
+        )
+    return "xyz"[at_rest]
 
 
 def _standing(clip: Motion) -> Motion:
@@ -73,7 +88,7 @@ def _standing(clip: Motion) -> Motion:
     root = clip.linkage.joints[0]
     if root.kind is not Kind.FLOATING or not _has_legs(clip.linkage):
         return clip
-    way = _from_feet_to_hips(clip.linkage, clip.linkage.rest)
+    way = _from_feet(clip.linkage, clip.linkage.rest, "thigh")
     if way[2] > _ACROSS:
         return clip
     axis = np.cross(way, [0.0, 0.0, 1.0])
@@ -90,12 +105,16 @@ def _has_legs(linkage: Linkage) -> bool:
     return {"left_thigh", "left_shank", "left_foot"} <= set(matched(link.name for link in linkage.links))
 
 
-def _from_feet_to_hips(linkage: Linkage, q: Array) -> Array:
-    """The mean direction (..., 3) from the feet to the hips, of length 1."""
+def _from_feet(linkage: Linkage, q: Array, part: str) -> Array:
+    """The mean direction (..., 3) from the feet to the beginnings of a pair of parts, of length 1.
+
+    To the hips, if the figure has no such parts.
+    """
     parts = matched(link.name for link in linkage.links)
     frames = linkage.frames(q)
     ways = sum(
-        frames[parts[f"{side}_thigh"]].position - frames[parts[f"{side}_foot"]].position for side in ("left", "right")
+        frames[parts.get(f"{side}_{part}", parts[f"{side}_thigh"])].position - frames[parts[f"{side}_foot"]].position
+        for side in ("left", "right")
     )
     length = np.linalg.norm(ways, axis=-1, keepdims=True)
     directions: Array = ways / np.maximum(length, 1e-12)

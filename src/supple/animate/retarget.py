@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from supple import _check, _core
 from supple._linkage.argument import checked_linkage
+from supple._motion.continued import continued
 from supple._progress import Progress
 from supple.animate.body import SIDES, Body
 from supple.animate.body_map import BodyMap
@@ -116,7 +117,8 @@ class Retarget:
     def motion(self, clip: Motion, *, progress: bool | None = None) -> Motion:
         """The clip as a motion of the target, with the times of the clip's keys.
 
-        A clip whose keys are not at equal times is sampled at equal ones, as far apart as most of its keys.
+        A clip whose keys are not at equal times is sampled at equal ones, as far apart as most of its keys. Values of
+        joints without limits go on beyond a half turn, without steps of a whole one.
         ``progress``: True and False show a bar always or never; None only on a terminal.
         """
         self._check(clip)
@@ -171,12 +173,12 @@ class Retarget:
         for side in SIDES:
             contacts = targets.contacts[side]
             fixed[:, limbs.legs[side].columns] = (contacts.heel | contacts.toe)[:, None]
-        q = self.target.clamp(q)
+        q = continued(self.target, self.target.clamp(q))
         steps = self.target.difference(q[:-1], q[1:])
         slow = within_speeds(self.target, q, dt, fixed, steps=steps)
         if slow is q:
             return q, steps
-        slow = self._above_ground(slow, dt)
+        slow = continued(self.target, self._above_ground(slow, dt))
         return slow, self.target.difference(slow[:-1], slow[1:])
 
     def _above_ground(self, q: Array, dt: float) -> Array:

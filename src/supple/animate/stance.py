@@ -54,6 +54,7 @@ class Stance:
         """Whether pelvis or feet had to move, since legs could not reach what was asked."""
         self._solved: dict[str, Array] = {}  # numbers of the goals that the legs were solved for
         self._contacts = {side: targets.contacts[side].numbers() for side in SIDES}
+        self._known: dict[str, Array] = {}  # states of feet that have not moved since
 
     def solve(self) -> None:
         """Solves both legs."""
@@ -129,6 +130,7 @@ class Stance:
             pelvis = self.pelvis.copy()
             pelvis[:, :3, 3] += shift
             self.pelvis = within_reach(self.pair.target, pelvis, self.feet, self.dt)
+        self._known.clear()
         for side in SIDES:
             limb = self.limbs.legs[side]
             start = between(limb.continued(few.q[side]))
@@ -150,6 +152,7 @@ class Stance:
                 continue
             self.pelvis = self.pelvis.copy()
             self.pelvis[:, :3, 3] += shift
+            self._known.clear()
             for side in SIDES:
                 moved = self.feet[side].copy()
                 moved[:, :3, 3] += shift
@@ -175,6 +178,7 @@ class Stance:
 
         ``among`` (n,): frames that are solved, with few steps: they will be solved again. By default all.
         """
+        self._known.pop(side, None)
         limb = self.limbs.legs[side]
         wanted = self.limbs.leg_goals(side, self.feet[side], self.targets.knees[side], self.pelvis)
         before = self._solved.get(side)
@@ -207,10 +211,12 @@ class Stance:
 
     def _states(self, side: str) -> Array:
         """Where a foot is, beside where it was asked to be (n, 5), see `_OFF`."""
-        limb, body = self.limbs.legs[side], self.pair.target
-        leg = limb.linkage.frame(self.q[side], limb.tip).matrix
-        points = body.heel[side], body.toe[side]
-        return _core.foot_states(self.pelvis, leg, self.feet[side], self._contacts[side], *points)
+        if side not in self._known:
+            limb, body = self.limbs.legs[side], self.pair.target
+            leg = limb.linkage.frame(self.q[side], limb.tip).matrix
+            points = body.heel[side], body.toe[side]
+            self._known[side] = _core.foot_states(self.pelvis, leg, self.feet[side], self._contacts[side], *points)
+        return self._known[side]
 
     def _shift(self, up: bool, states: dict[str, Array], yielding: dict[str, Any]) -> Array:
         """How far (n, 3) the pelvis moves back, or up, so that flat feet need not yield: the shank leans less.
@@ -238,6 +244,7 @@ class Stance:
     def _place(self, side: str, frames: Array, anchors: Any = True) -> None:
         """A foot near frames (n, 4, 4) that does not slide."""
         body, contacts = self.pair.target, self.targets.contacts[side].numbers(anchors)
+        self._known.pop(side, None)
         self.feet[side] = placed(frames, contacts, body.heel[side], body.toe[side], self.dt)
 
 

@@ -19,6 +19,7 @@ from supple._solve import batch, compilation, search
 from supple.animate.blend import limb_columns, link_depth
 from supple.animate.frame_count import check_memory
 from supple.animate.goal_track import GoalKey, GoalTrack, MissedGoal, relative_goal
+from supple.animate.pose_limits import check_pose
 from supple.animate.smoothing import within_speeds
 from supple.errors import BadInput, unknown
 from supple.frame import Array
@@ -87,7 +88,7 @@ class Timeline:
 
         Args:
             time: in seconds.
-            q: joint values (dof,), in radians or metres.
+            q: joint values (dof,), in radians or metres, within the position limits of the joints that the key is for.
             joints: names of the joints that the key is for; all by default. Others go on between their own keys.
             ease: whether joints stop at the key: they ease in and out. Else they pass it without a stop.
 
@@ -108,6 +109,7 @@ class Timeline:
         for name in names or ():
             if name not in self.linkage._joint_named:
                 raise unknown("joint", name, self.linkage._joint_named)
+        check_pose(self.linkage, values, names)
         return replace(self, poses=(*self.poses, PoseKey(when, values, names, _check.flag(ease, "ease"))))
 
     def goal(

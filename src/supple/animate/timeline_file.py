@@ -12,6 +12,7 @@ import numpy as np
 
 from supple import _check
 from supple.animate.goal_track import GoalKey, GoalTrack
+from supple.animate.pose_limits import check_pose
 from supple.animate.timeline import PoseKey, Timeline
 from supple.errors import BadInput, SuppleError
 from supple.frame import Frame
@@ -137,7 +138,9 @@ def _with_pose(line: Timeline, entry: object, named: list[str]) -> Timeline:
             raise BadInput(f"joint {name!r} takes {takes}, got {_check.short(value)}")
         units = np.array([unit == "rad" for unit in joint.units])
         values[name] = np.where(units, np.radians(row), row)
-    return line.pose(key["time"], line.linkage.q(values), joints=named or None, ease=bool(key.get("ease", True)))
+    q = line.linkage.q(values)
+    check_pose(line.linkage, q, named or None, degrees=True)
+    return line.pose(key["time"], q, joints=named or None, ease=bool(key.get("ease", True)))
 
 
 def _with_goal(line: Timeline, entry: object, named: list[str]) -> Timeline:

@@ -11,7 +11,7 @@ import typer
 from supple.animate import plant_feet
 from supple.animate.timeline import Timeline
 from supple.animate.timeline_file import EXAMPLE, figure_name, read
-from supple.cli import completion, inputs, output
+from supple.cli import completion, inputs, motion_output, output
 from supple.cli.linkages import print_address
 from supple.cli.options import Json, Port, Search, check_folder, epilog, errors_to_stderr
 from supple.errors import BadInput
@@ -21,10 +21,10 @@ EPILOG = epilog(
     "supple animate --example > wave.json          a file to begin with",
     "supple animate wave.json                      wave.glb, which opens in any viewer",
     "supple animate wave.json --out wave.bvh --rate 30",
+    "supple animate wave.json --out wave.gif       an animated picture",
     "supple animate walk.json --plant              feet do not slide",
     "supple animate wave.json --page               go on with its keys in the browser",
 )
-_ENDINGS = (".npz", ".csv", ".bvh", ".gltf", ".glb")
 
 
 def animate(
@@ -43,7 +43,7 @@ def animate(
             "--out",
             "-o",
             metavar="FILE",
-            help="What is written: .glb, .gltf, .bvh, .npz or .csv; by default KEYS with .glb.",
+            help="What is written: .glb, .gltf, .bvh, .npz, .csv or a picture; by default KEYS with .glb.",
         ),
     ] = None,
     rate: Annotated[float, typer.Option("--rate", metavar="HZ", help="Frames a second.")] = 60.0,
@@ -76,8 +76,8 @@ def animate(
             _serve(str(keys), search or [], host, port, open_browser)
             return
         path = out if out is not None else keys.with_suffix(".glb")
-        if path.suffix.lower() not in _ENDINGS:
-            raise BadInput(f"--out must end in {', '.join(_ENDINGS)}; got {path}")
+        if path.suffix.lower() not in motion_output.ENDINGS:
+            raise BadInput(f"--out must end in {', '.join(motion_output.ENDINGS)}; got {path}")
         check_folder(path, "--out")
         line = read(keys, lambda name: inputs.find(name, search or []))
         if not line.poses and not line.tracks:
@@ -87,10 +87,7 @@ def animate(
             motion = line.motion(rate)
         if plant:
             motion = plant_feet(motion)
-        if path.suffix.lower() in (".npz", ".csv"):
-            motion.save(path)
-        else:
-            motion.save(path, up="y")
+        motion_output.save(motion, path)
     for missed in line.missed(motion):
         typer.echo(f"supple: {output.without_controls(str(missed))}", err=True)
     if as_json:

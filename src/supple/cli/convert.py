@@ -10,7 +10,7 @@ import typer
 
 from supple.animate.clip import up_axis
 from supple.animate.limbs import floating
-from supple.cli import completion, inputs, output
+from supple.cli import completion, inputs, motion_output, output
 from supple.cli.options import Json, Search, check_folder, epilog, errors_to_stderr
 from supple.errors import BadInput
 from supple.linkage import Linkage
@@ -27,12 +27,8 @@ EPILOG = epilog(
     "supple convert walk.bvh walk.gif --unit cm          an animated picture",
     "supple convert walk.bvh walk.png --unit cm          eight poses side by side",
 )
-_TABLES = (".npz", ".csv")
-_PICTURES = (".gif", ".webp", ".png", ".svg", ".pdf")
-_SHEETS = (".png", ".svg", ".pdf")
 _SMALL, _TALL = 0.1, 6.0  # m: figures beyond are noted
-_PICTURE_RATE = 25.0  # a second, of an animated picture
-_UP = {".bvh": "y", ".gltf": "y", ".glb": "y"}
+_UP = dict.fromkeys(motion_output.FIGURES, "y")
 
 
 def convert(
@@ -117,8 +113,8 @@ def convert(
     """
     with errors_to_stderr():
         ending = target.suffix.lower()
-        if ending not in (*_TABLES, *_UP, *_PICTURES):
-            raise BadInput(f"B must end in {', '.join((*_UP, *_TABLES, *_PICTURES))}; got {target}")
+        if ending not in motion_output.ENDINGS:
+            raise BadInput(f"B must end in {', '.join(motion_output.ENDINGS)}; got {target}")
         check_folder(target, "B")
         motion = _read(source, linkage, search or [], unit, up, animation)
         if start is not None or end is not None:
@@ -127,9 +123,9 @@ def convert(
             raise BadInput(
                 "--to-unit and --to-up are for .bvh, .gltf and .glb; all else is in radians and metres, z up"
             )
-        if ending in _PICTURES:
-            _draw(motion, target, rate)
-        elif ending in _TABLES:
+        if ending in motion_output.PICTURES:
+            motion_output.draw(motion, target, rate)
+        elif ending in motion_output.TABLES:
             motion.save(target, rate=rate)
         else:
             motion.save(target, rate=rate, up=to_up or _UP[ending], unit=_length(to_unit))
@@ -145,19 +141,6 @@ def _note_size(linkage: Linkage) -> None:
         typer.echo(
             f"supple: note: the figure measures {size:.3g} m; if that is wrong, give --unit, such as cm", err=True
         )
-
-
-def _draw(motion: Motion, target: Path, rate: float | None) -> None:
-    """Write a picture: animated, or a contact sheet."""
-    from supple.view import image
-    from supple.view.motion import animated_picture, contact_sheet
-
-    if target.suffix.lower() not in _SHEETS:
-        animated_picture(motion, target, rate=_PICTURE_RATE if rate is None else rate)
-    elif rate is not None:
-        raise BadInput("--rate is not for a sheet of poses; .gif and .webp are animated")
-    else:
-        image.write(contact_sheet(motion), target)
 
 
 def _read(

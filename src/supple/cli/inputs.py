@@ -36,11 +36,14 @@ def motion_of(source: str) -> Motion | None:
         return None
     try:
         motion = load_clip(path, up=None)
-    except BadInput:  # not the figure of a person, or without motion
+    except BadInput:  # not the figure of a person, without motion, or it may lie
         try:
-            motion = Motion.load(path, up="y")
-        except SuppleError:
-            return None
+            motion = load_clip(path, up="y")
+        except BadInput:
+            try:
+                motion = Motion.load(path, up="y")
+            except SuppleError:
+                return None
     return motion if len(motion) > 1 else None
 
 

@@ -12,7 +12,7 @@ import typer
 from supple.animate import Retarget, load_clip, load_maps, save_maps
 from supple.animate.body_map import found_parts, save_incomplete_maps
 from supple.animate.body_names import NEEDED
-from supple.cli import completion, inputs, output
+from supple.cli import completion, inputs, motion_output, output
 from supple.cli.options import Json, Search, check_folder, epilog, errors_to_stderr
 from supple.errors import BadInput
 from supple.linkage import Linkage
@@ -28,7 +28,6 @@ EPILOG = epilog(
 )
 _ODD = 4.0  # a scale that is more than this, or less than its inverse, is noted
 _CLIPS = (".bvh", ".gltf", ".glb")
-_ENDINGS = (".npz", ".csv", ".bvh", ".gltf", ".glb")
 
 
 def retarget(
@@ -51,7 +50,7 @@ def retarget(
             "--out",
             "-o",
             metavar="FILE",
-            help="What is written: .npz or .csv (joint values), .bvh, .gltf or .glb. By default CLIP-NAME.npz.",
+            help="What is written: .npz or .csv (joint values), .bvh, .gltf, .glb, a picture; else CLIP-NAME.npz.",
         ),
     ] = None,
     unit: Annotated[
@@ -101,8 +100,8 @@ def retarget(
     with errors_to_stderr():
         target = inputs.find(to, search or [])
         path = out if out is not None else Path(f"{clip.stem}-{target.name}.npz")
-        if path.suffix.lower() not in _ENDINGS:
-            raise BadInput(f"--out must end in {', '.join(_ENDINGS)}; got {path}")
+        if path.suffix.lower() not in motion_output.ENDINGS:
+            raise BadInput(f"--out must end in {', '.join(motion_output.ENDINGS)}; got {path}")
         check_folder(path, "--out")
         if clip.suffix.lower() not in _CLIPS:
             raise BadInput(f"CLIP must be a file with a figure and its motion, {', '.join(_CLIPS)}; got {clip}")
@@ -123,7 +122,7 @@ def retarget(
             typer.echo(f"supple: a scale of {made.scale:.3g} is odd; check --unit, or leave it out", err=True)
         motion = made.motion(source)
         seconds = time.perf_counter() - begin
-        _save(motion, path)
+        motion_output.save(motion, path)
     _report(clip, path, made, motion, seconds, as_json)
 
 
@@ -138,13 +137,6 @@ def _wrote_incomplete(path: Path, clip: Motion, target: Linkage) -> bool:
             links = ", ".join(link.name for link in bodies[key].links)
             output.print_text(f"{path}: fill in {', '.join(parts)} of the {key}; its links are {links}")
     return True
-
-
-def _save(motion: Motion, path: Path) -> None:
-    if path.suffix.lower() in (".npz", ".csv"):
-        motion.save(path)
-    else:
-        motion.save(path, up="y")
 
 
 def _resampled(clip: Motion, rate: float) -> Motion:

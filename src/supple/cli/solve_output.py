@@ -71,10 +71,11 @@ def result_lines(results: Results) -> list[str]:
     """A table with a line for each result; below those that were not reached, the reason."""
     shown = {name: [str(value) for value in column] for name, column in results.columns.items()}
     if "distance" in shown:
-        shown["distance"] = [length_text(x) for x in results.columns["distance"]]
+        shown["distance"] = ["-" if np.isnan(x) else length_text(x) for x in results.columns["distance"]]
     if "angle" in shown:
         angles = results.columns["angle"]
-        shown["angle"] = [f"{x:.3g} deg" if results.degrees else angle_text(x) for x in angles]
+        texts = [f"{x:.3g} deg" if results.degrees else angle_text(x) for x in angles]
+        shown["angle"] = ["-" if np.isnan(x) else text for x, text in zip(angles, texts, strict=True)]
     for name, column in zip(results.found.linkage.names, results.q.T, strict=True):
         shown[name] = [fixed(value) for value in column]
     head, *lines = text_table([list(shown), *zip(*shown.values(), strict=True)], ">")

@@ -183,19 +183,15 @@ def table(
     if as_json:
         print_json(_data(result))
     else:
-        print_text(f"{result}\ntarget  {target}")
-        _note(work, result, degrees)
+        print_text(f"{_spelled(str(result))}\ntarget  {target}")
+        _note(result)
     failed = strict and result.succeeded < result.rows
     raise typer.Exit(code or (1 if failed else 0))
 
 
-def _note(work: Work, result: JobResult, degrees: bool) -> None:
-    """Say on stderr what all rows have in common, if a wrong unit may be the cause."""
-    if not result.rows:
-        return
-    if work is Work.forward and not degrees and result.counts["outside_limits"] == result.rows:
-        typer.echo("supple: every row is outside the joint limits; angles are in radians, or with --degrees", err=True)
-    if result.counts.get("out_of_reach") == result.rows and not result.notes:
+def _note(result: JobResult) -> None:
+    """Say on stderr that no row is within reach, if a wrong unit may be the cause."""
+    if result.rows and result.counts.get("out_of_reach") == result.rows and not result.notes:
         typer.echo("supple: every row is out of reach; positions are in metres", err=True)
 
 

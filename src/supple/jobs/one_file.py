@@ -50,6 +50,17 @@ class _Tally:
         self.reconfigured += result.reconfigured
         self.note = self.note or result.note
 
+    def whole_note(self, job: Job) -> str:
+        """What the rows of a whole file may have been misread as; empty if nothing tells it."""
+        rows = int(self.counts.sum())
+        if job.work != "forward" or job.joints.degrees or not rows or "rad" not in job.linkage.units:
+            return self.note
+        if self.counts[self.words.index("outside_limits")] < rows:
+            return self.note
+        return (
+            "every row is outside the joint limits: angles are read as radians; if they are degrees, give degrees=True"
+        )
+
 
 def make(job: Job, folder: JobFolder, entry: Entry, report: Report) -> Receipt:
     """Make the result of one table, or raise and leave nothing; its receipt is written last."""
@@ -84,7 +95,7 @@ def make(job: Job, folder: JobFolder, entry: Entry, report: Report) -> Receipt:
         raise
     counts = dict(zip(tally.words, tally.counts.tolist(), strict=True))
     receipt = Receipt(
-        entry.name, before.st_size, before.st_mtime_ns, size, rows, counts, tally.reconfigured, tally.note
+        entry.name, before.st_size, before.st_mtime_ns, size, rows, counts, tally.reconfigured, tally.whole_note(job)
     )
     folder.write(entry, receipt)
     return receipt

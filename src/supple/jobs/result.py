@@ -105,8 +105,9 @@ class JobResult:
     stale: tuple[str, ...] = ()
     """Results of earlier runs whose tables are not among those of the job; they stay."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    """Files whose rows look misread, with what they look like: positions in millimetres, quaternions in the other
-    order. A sample of the rows was solved as it may be meant, and arrives."""
+    """Files whose rows look misread, with what they look like: positions in millimetres or quaternions in the other
+    order, if a sample of the rows was solved as it may be meant, and arrives; angles in degrees, if every row is
+    outside the joint limits."""
 
     def __bool__(self) -> bool:
         return not self.failed

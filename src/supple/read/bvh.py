@@ -19,7 +19,7 @@ from supple.joint import Joint
 from supple.linkage import Linkage
 from supple.read import bounded, bvh_hierarchy
 from supple.read.bounded import MAX_NUMBER
-from supple.read.bvh_hierarchy import Node, Words
+from supple.read.bvh_hierarchy import NUMBER, Node, Words
 
 MAX_BYTES = 2 * 2**30
 """Largest file that is read."""
@@ -112,16 +112,16 @@ def _table(text: TextIO, words: Words, count: int, width: int) -> Array:
         line = next(rows, None)
         if line is None:  # numpy would warn
             raise BadInput(f"{words.file}: expected {count:,} frames, got none")
+        _check_count(line, width, f"{words.file}:{numbered.line}:")  # numpy compares the others with it
         with Progress("reading", count) as numbered.progress:
             # max_rows of numpy would reserve memory for all rows that the file claims to have
             table = np.loadtxt(islice(chain([line], rows), count), comments=None, ndmin=2)
     except ValueError as error:
         if isinstance(error, BadInput | UnicodeDecodeError):
             raise
-        raise BadInput(f"{words.file}:{numbered.line}: not a line of {width} numbers: {str(error)[:200]}") from None
-    if table.shape[1] != width:
-        reason = f"expected {width} numbers, one for each channel, got {table.shape[1]}"
-        raise BadInput(f"{words.file}:{first}: {reason}")
+        place = f"{words.file}:{numbered.line}:"
+        _check_count(numbered.text, width, place)
+        raise BadInput(f"{place} expected {width} numbers, got {_check.short(_first_word(numbered.text))}") from None
     if len(table) != count:
         raise BadInput(f"{words.file}: expected {count:,} frames, got {len(table):,}")
     if next(rows, None) is not None:
@@ -132,23 +132,34 @@ def _table(text: TextIO, words: Words, count: int, width: int) -> Array:
     return table
 
 
+def _check_count(line: str, width: int, place: str) -> None:
+    found = len(line.split())
+    if found != width:
+        raise BadInput(f"{place} {found} number{'s' * (found != 1)}, {width} expected, one for each channel")
+
+
+def _first_word(line: str) -> str:
+    """The first word of a line that is no number; the line, if all are."""
+    return next((word for word in line.split() if not NUMBER.fullmatch(word)), line)
+
+
 class _Counted:
-    """Lines, the number of the last one, and the bar that shows it."""
+    """Lines, the last one and its number, and the bar that shows it."""
 
     progress: Progress
 
     def __init__(self, lines: Iterator[str], first: int) -> None:
-        self._lines, self.line = lines, first - 1
+        self._lines, self.line, self.text = lines, first - 1, ""
         self.progress = Progress("reading", 0, shown=False)
 
     def __iter__(self) -> _Counted:
         return self
 
     def __next__(self) -> str:
-        line = next(self._lines)
+        self.text = next(self._lines)
         self.line += 1
         self.progress.step()
-        return line
+        return self.text
 
 
 def _joint_values(linkage: Linkage, nodes: list[Node], table: Array, convention: Convention) -> Array:

@@ -17,7 +17,8 @@ CHANNELS = {f"{axis}{kind}": (axis.lower(), kind) for kind in ("position", "rota
 """The axis and the kind of each channel, by its name."""
 _MAX_LINE = 10_000  # characters of a line of the hierarchy
 _MAX_NAME = 200  # characters
-_NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")  # in linear time
+NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")  # in linear time
+"""A number as it is written in a file."""
 _WHOLE = re.compile(r"[0-9]{1,18}")
 
 
@@ -95,7 +96,7 @@ class Words:
     def number(self, what: str) -> float:
         """The next word as a finite number."""
         word = self.next(what)
-        if len(word) <= MAX_NUMBER and _NUMBER.fullmatch(word) and math.isfinite(float(word)):
+        if len(word) <= MAX_NUMBER and NUMBER.fullmatch(word) and math.isfinite(float(word)):
             return float(word)
         raise self.error(f"{what} must be a finite number written like 0.5, got {_check.short(word)}")
 
@@ -112,7 +113,7 @@ def read(words: Words) -> list[Node]:
     words.expect("HIERARCHY")
     nodes: list[Node] = []
     above: list[Node] = []
-    names: set[str] = set()
+    names: dict[str, int] = {}  # and their lines
     while True:
         if not above and nodes:
             try:
@@ -131,14 +132,15 @@ def read(words: Words) -> list[Node]:
     return nodes
 
 
-def _statement(words: Words, word: str, nodes: list[Node], above: list[Node], names: set[str]) -> None:
+def _statement(words: Words, word: str, nodes: list[Node], above: list[Node], names: dict[str, int]) -> None:
     known = word.upper()
     here = above[-1] if above else None
     if known in ("ROOT", "JOINT") and (here is None) == (known == "ROOT") and not (here and here.ends):
         name = words.name()
         if name in names:
-            raise words.error("two joints have this name", f"joint {_check.short(name)}")
-        names.add(name)
+            reason = f"two joints have this name; the first is on line {names[name]}"
+            raise words.error(reason, f"joint {_check.short(name)}")
+        names[name] = words.line
         _open(words, Node(name, here.name if here else None, line=words.line), nodes, above)
     elif known == "END" and here is not None and not here.ends:
         words.expect("Site")

@@ -51,6 +51,10 @@ class _Tee:
         for sink in self._sinks:
             sink.write(tick)
 
+    def _at_rate(self, rate: float) -> None:
+        for sink in self._sinks:
+            tell_rate(sink, rate)
+
     def close(self) -> None:
         with ExitStack() as stack:  # closes all, even if one raises
             for sink in reversed(self._sinks):
@@ -94,3 +98,10 @@ def sink_of(sink: Sink | Callable[[Tick], object]) -> Sink:
     if callable(sink):
         return callback(sink)
     raise BadInput(f"a sink has write(tick) and close(), or is a function of a tick; got {_check.short(sink)}")
+
+
+def tell_rate(sink: Sink, rate: float) -> None:
+    """Tells a recorder, also one of several sinks, the rate of the loop that will write to it."""
+    tell = getattr(sink, "_at_rate", None)
+    if tell is not None:
+        tell(rate)

@@ -14,7 +14,7 @@ from supple import _check
 from supple._solve.arguments import start_values
 from supple.errors import BadInput
 from supple.frame import Array
-from supple.teleop.adapters import CommandLike, sink_of, source_of
+from supple.teleop.adapters import CommandLike, sink_of, source_of, tell_rate
 from supple.teleop.clock import Clock, Timer, checked_rate
 from supple.teleop.command import Sink, Source, Tick
 from supple.teleop.mapping import Mapping
@@ -321,6 +321,7 @@ class Loop:
     def _run(self, seconds: float) -> None:
         try:
             try:
+                tell_rate(self._sink, self._rate)
                 # no real-time priority with a simulated clock: it never sleeps and would block the machine
                 latency = low_latency() if isinstance(self._clock, Clock) else nullcontext()
                 with latency, stop_on_interrupt(self._stop):

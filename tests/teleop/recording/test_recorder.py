@@ -18,9 +18,10 @@ from drives import (
     drive,
     read_all,
 )
-from supple import Linkage, Solver
+from supple import Frame, Linkage, Solver, teleop
 from supple.errors import BadInput
-from supple.teleop.recording import Recorder
+from supple.teleop import Mapping, tee
+from supple.teleop.recording import Recorder, Recording
 from supple.teleop.recording import recorder as recorder_module
 from supple.teleop.recording.replay import replay
 
@@ -35,6 +36,25 @@ def test_no_file_is_written_over_unless_told(tmp_path, ending):
     drive(path, tracker, 0.1, overwrite=True)
     assert replay(path).identical
     assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("several", [False, True])
+def test_a_recording_has_the_rate_of_its_loop(tmp_path, ending, several):
+    path, tracker, ticks = tmp_path / f"a.{ending}", Solver().track(UR5, "tool0", START), []
+    recorder = Recorder(path, tracker)
+    hands = (Frame.at([0, 0.001 * k, 0]) for k in range(20))
+    teleop.drive(hands, Mapping(), tracker, tee(ticks.append, recorder) if several else recorder, rate=100)
+    recording = Recording(path)
+    assert recording.rate == 100
+    assert replay(path).identical
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_a_recorder_without_a_loop_has_the_rate_that_was_given(tmp_path):
+    with Recorder(tmp_path / "a.csv", Solver().track(UR5, "tool0", START), 50.0):
+        pass
+    assert Recording(tmp_path / "a.csv").rate == 50
 
 
 def test_a_journal_that_a_crash_left_is_not_written_over(tmp_path):

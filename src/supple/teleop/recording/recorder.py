@@ -47,7 +47,7 @@ class Recorder:
         Args:
             path: the file, in a folder that exists. If the file exists, `FileExistsError` is raised.
             tracker: the tracker that will be driven, of one arm.
-            rate: ticks a second, for the metadata.
+            rate: ticks a second, for the metadata; a `Loop` that writes to the recorder sets its own.
             overwrite: whether an existing file may be overwritten.
         """
         self.path, self.lost, self.failure = Path(_check.file_name(path)), 0, ""
@@ -56,9 +56,10 @@ class Recorder:
         _check_path(self.path)
         overwrite = _check.flag(overwrite, "overwrite")
         self._tracker = tracker
+        self._rate = rate
         layout = Layout(tracker.linkage.names, [goal.link for goal in tracker.goals])
-        self._writer = writer.create(self.path, layout, metadata.Metadata.of(tracker, rate).to_json(), overwrite)
-        self._gap, self._closed = 0, False
+        self._writer = writer.create(self.path, layout, self._metadata(), overwrite)
+        self._gap, self._closed, self._begun = 0, False, False
         self._queue: queue.SimpleQueue[tuple[Tick, int] | None] = queue.SimpleQueue()
         self._error: Exception | None = None
         self._thread = threading.Thread(target=self._write_all, name="supple recorder", daemon=True)
@@ -94,6 +95,7 @@ class Recorder:
         """Takes a tick; never blocks and never raises. Ticks after `close` are ignored."""
         if self._closed:
             return
+        self._begun = True
         if self.failure or self._queue.qsize() >= _MAX_QUEUE:
             if not self.lost:
                 warnings.warn(f"{self.path}: the disk is too slow, ticks are lost", stacklevel=2)
@@ -120,6 +122,16 @@ class Recorder:
 
     def __exit__(self, *raised: object) -> None:
         self.close()
+
+    def _metadata(self) -> str:
+        return metadata.Metadata.of(self._tracker, self._rate).to_json()
+
+    def _at_rate(self, rate: float) -> None:
+        """Sets the rate of the metadata before the first tick, for which the thread that writes still waits."""
+        if self._begun or self._closed or rate == self._rate:
+            return
+        self._rate = rate
+        self._writer.restart(self._metadata())
 
     def _write_all(self) -> None:
         """The thread. It works just after a tick has arrived: then the loop sleeps and is not delayed."""

@@ -43,6 +43,10 @@ class Writer(Protocol):
         """Completes and closes the file."""
         ...
 
+    def restart(self, metadata: str) -> None:
+        """Begins the file again, with other metadata; the ticks so far are lost."""
+        ...
+
 
 def create(path: Path, layout: Layout, metadata: str, overwrite: bool) -> Writer:
     """A new file in the format of its suffix; raises `FileExistsError` if it exists and may not be overwritten."""
@@ -71,13 +75,10 @@ class ParquetWriter:
         self._path, self._layout, self._mode = path, layout, _MODES[overwrite][0]
         if not overwrite and path.exists():
             raise FileExistsError(17, "File exists", str(path))
-        self._schema = schema(layout).with_metadata({KEY: metadata})
-        journal = os.fspath(path) + PART
-        open(journal, self._mode).close()
-        self._file = self._arrow.OSFile(journal, "wb")  # unbuffered, and without the GIL
-        self._journal = self._arrow.ipc.new_stream(self._file, self._schema)
+        open(os.fspath(path) + PART, self._mode).close()
         self._numbers = np.empty((_BATCH, len(layout.numbers)))
         self._pending: list[tuple[Any, ...]] = []
+        self._begin(metadata)
 
     def add(self, tick: Tick, lost: int, new_tracker: str) -> None:
         """Appends a tick; ``lost`` ticks before it were not recorded."""
@@ -118,6 +119,18 @@ class ParquetWriter:
                 writer.write_table(table, row_group_size=_ROW_GROUP)
         journal.unlink()
 
+    def restart(self, metadata: str) -> None:
+        """Begins the journal again, with other metadata; the ticks so far are lost."""
+        self._journal.close()
+        self._file.close()
+        self._begin(metadata)
+
+    def _begin(self, metadata: str) -> None:
+        self._schema = schema(self._layout).with_metadata({KEY: metadata})
+        self._file = self._arrow.OSFile(os.fspath(self._path) + PART, "wb")  # unbuffered, and without the GIL
+        self._journal = self._arrow.ipc.new_stream(self._file, self._schema)
+        self._pending = []
+
 
 def _tables(arrow: Any, journal: Path) -> Iterator[Any]:
     """The batches of a journal, as tables of about a row group each."""
@@ -140,8 +153,7 @@ class CsvWriter:
         self._layout, self._row = layout, np.empty(len(layout.numbers))
         self._file = open(path, _MODES[overwrite][1], encoding="utf-8", newline="")  # noqa: SIM115
         self._lines = csv.writer(self._file, lineterminator="\n")
-        self._file.write(f"{CSV_START}{metadata}\n")
-        self._lines.writerow(layout.columns)
+        self._begin(metadata)
 
     def add(self, tick: Tick, lost: int, new_tracker: str) -> None:
         """Appends a tick; ``lost`` ticks before it were not recorded."""
@@ -157,6 +169,16 @@ class CsvWriter:
     def finish(self) -> None:
         """Completes and closes the file."""
         self._file.close()
+
+    def restart(self, metadata: str) -> None:
+        """Begins the file again, with other metadata; the ticks so far are lost."""
+        self._file.seek(0)
+        self._file.truncate()
+        self._begin(metadata)
+
+    def _begin(self, metadata: str) -> None:
+        self._file.write(f"{CSV_START}{metadata}\n")
+        self._lines.writerow(self._layout.columns)
 
 
 # -- arrow ------------------------------------------------------------------------------------------------------------
