@@ -180,7 +180,7 @@ def test_the_guide_ends_skips_and_notices_a_motor_that_did_not_move() -> None:
 
 
 def test_the_guide_says_what_to_do_and_where_a_joint_without_limits_is_to_go() -> None:
-    wheel = models.stretch()
+    wheel = models.planar2()
     free = [k for k, low in enumerate(wheel.lower) if not math.isfinite(low) and wheel.units[k] == "rad"]
     names = {wheel.names[free[0]]: "m"}
     said: list[str] = []
