@@ -280,3 +280,18 @@ def test_mistakes_are_answered_when_it_is_made(options, error, message):
 def test_mistakes_of_a_call_are_answered(arguments, message):
     with pytest.raises(BadInput, match=message):
         so101().inverse_kinematics(*arguments)
+
+
+def test_a_five_joint_arm_meets_the_position_and_yields_in_a_rotation_that_it_does_not_have() -> None:
+    joints = ["shoulder_pan", "shoulder_lift", "elbow_flex", "wrist_flex", "wrist_roll"]
+    start = np.array([10.0, -20.0, 35.0, 40.0, 5.0])
+    for weight, status in ((0.01, TrackingStatus.YIELDING), (0.0, TrackingStatus.FOLLOWING)):
+        arm, degrees = RobotKinematics("so101", "gripper_frame_link", joints), start
+        begin = arm.forward_kinematics(start)
+        for tick in range(60):
+            pose = begin.copy()
+            pose[:3, 3] += np.array([0.0, 0.03, 0.0]) * min(tick / 30, 1)
+            degrees = arm.inverse_kinematics(degrees, pose, orientation_weight=weight)
+        assert np.linalg.norm(arm.forward_kinematics(degrees)[:3, 3] - pose[:3, 3]) < 1e-5
+        assert arm.step is not None
+        assert arm.step.status is status

@@ -52,7 +52,8 @@ def test_a_command_has_a_gripper_for_each_hand_or_none() -> None:
     with pytest.raises(BadInput, match="gripper must be a number"):
         Command(gripper="open")  # type: ignore[arg-type]
     for wrong in (-0.01, 1.01, math.nan, math.inf):
-        assert "gripper 0" in Command(Frame(), gripper=wrong).flaw
+        with pytest.raises(BadInput, match="from 0"):
+            Command(Frame(), gripper=wrong)
 
 
 def test_the_opening_moves_within_its_speed_and_its_range_for_random_operators() -> None:
@@ -95,7 +96,6 @@ def test_in_a_loop_the_gripper_goes_on_stays_and_is_held_as_the_joints_are() -> 
     assert len(set(opening[held[0] :])) == 1  # also after the hold: nothing was asked of it since
     assert np.isnan(run([Command(hand)] * 3, grippers=None)[-1].grippers).all()  # unknown
     assert run([Command(hand, gripper=0.7)], grippers=None)[0].grippers[0] == 0.7
-    assert "gripper 0" in run([Command(hand, gripper=7.0)])[0].held
     assert "2 grippers for 1 links" in run([Command(hand, grippers=[0, 0])])[0].held
 
 

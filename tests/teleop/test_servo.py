@@ -97,8 +97,8 @@ def test_a_calibration_is_stored_and_read_again(tmp_path: Path) -> None:
         Calibration((Motor("a", "x"), Motor("a", "y")))
     with pytest.raises(UnknownName, match="'nose'"):
         ServoArm(SimulatedBus(["nose"]), ARM, Calibration((Motor("nose", "nose"),)))
-    with pytest.raises(OSError, match="no motor 'gripper'"):
-        ServoArm(SimulatedBus(ARM.names[:5]), ARM).read()
+    with pytest.raises(BadInput, match="different motors"):
+        ServoArm(SimulatedBus(ARM.names[:5]), ARM)
     with pytest.raises(BadInput, match="sync_read"):
         ServoArm(object(), ARM)  # type: ignore[arg-type]
 
@@ -179,6 +179,19 @@ def test_the_guide_ends_skips_and_notices_a_motor_that_did_not_move() -> None:
         calibrated(SimulatedBus(ARM.names[:5]), ARM, lambda sentence: "")
 
 
+def test_the_guide_says_what_to_do_and_where_a_joint_without_limits_is_to_go() -> None:
+    wheel = models.planar2()
+    free = [k for k, low in enumerate(wheel.lower) if not math.isfinite(low) and wheel.units[k] == "rad"]
+    names = {wheel.names[free[0]]: "m"}
+    said: list[str] = []
+    bus = SimulatedBus(["m"])
+    calibrated(bus, wheel, lambda sentence: said.append(sentence) or ("s" if len(said) > 1 else ""), motors=names)
+    assert all("press Enter" in sentence for sentence in said)
+    assert "+90 degrees (it has no limits)" in said[1]
+    with pytest.raises(BadInput, match="cannot be skipped"):
+        calibrated(bus, wheel, lambda sentence: "s", motors=names)
+
+
 def test_the_command_writes_the_file(tmp_path: Path) -> None:
     script = tmp_path / "bus.py"
     script.write_text(
@@ -198,6 +211,8 @@ def test_the_command_writes_the_file(tmp_path: Path) -> None:
     words = ["calibrate", "so101", str(tmp_path / "out.json"), "--bus", f"{script}:connect"]
     done = CliRunner().invoke(app, words, input="\n" * 20)
     assert done.exit_code == 0, done.output
+    assert "The torque is off; hold the arm. Type q to end." in done.output
+    assert "elbow_flex: offset 2048 ticks, sign -1, limits " in done.output
     found = Calibration.load(tmp_path / "out.json")
     assert [motor.sign for motor in found.motors] == [-1] * 6
     assert [motor.offset for motor in found.motors] == [2048] * 6

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import runpy
+import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from supple.cli import completion, inputs, output
+from supple import _check
+from supple.cli import completion, inputs, output, program
 from supple.cli.options import Search, epilog, errors_to_stderr
 from supple.errors import BadInput
+
+if TYPE_CHECKING:
+    from supple.teleop.servo import Motor
 
 EPILOG = epilog(
     "supple calibrate so101 so101.json --port /dev/ttyACM0",
@@ -67,14 +71,24 @@ def calibrate(
         limp = getattr(connected, "disable_torque", None)
         if limp is not None:
             limp()
-        output.print_text(f"{linkage.name}: {linkage.dof} joint values. Ends with q.")
+        torque = "The torque is off" if limp is not None else "This bus cannot switch its torque off: do that first"
+        output.print_text(
+            f"{linkage.name}: {linkage.dof} joint values. {torque}; hold the arm. Type q to end. "
+            f"The sliders of `supple view {source}` show the zero pose, and which way each joint counts."
+        )
         found = calibrated(connected, linkage, _ask, unit=unit)  # type: ignore[arg-type]
         found.save(file)
         for motor in found.motors:
             output.print_text(
-                f"{motor.joint}: offset {motor.offset:g}, sign {motor.sign:+d}, {motor.low:g} to {motor.high:g}"
+                f"{motor.joint}: offset {motor.offset:g} {motor.unit}, sign {motor.sign:+d}, {_limits(motor)}"
             )
         output.print_text(f"written to {file}")
+
+
+def _limits(motor: Motor) -> str:
+    if not math.isfinite(motor.low):
+        return "not checked: skipped, without limits"
+    return f"limits {motor.low:g} to {motor.high:g} {motor.unit}"
 
 
 def _ask(sentence: str) -> str:
@@ -83,12 +97,11 @@ def _ask(sentence: str) -> str:
 
 def _from_file(word: str) -> Any:
     """The bus that a function in a Python file returns."""
-    file, _, name = word.rpartition(":")
-    if not file or not Path(file).is_file():
-        raise BadInput(f"--bus: expected a file and a name in it, such as my_bus.py:connect, got {word!r}")
+    connect = program.defined("--bus", word, "my_bus.py:connect")
+    if not callable(connect):
+        raise BadInput(f"--bus: {word} must be a function that returns a bus, not {_check.short(connect)}")
     try:
-        names = runpy.run_path(file)
-        return names[name]()
+        return connect()
     except Exception as error:
         raise BadInput(f"--bus: {word} failed: {type(error).__name__}: {error}") from error
 

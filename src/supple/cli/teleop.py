@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import runpy
 import secrets
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from supple.cli import completion, inputs, linkages, output
+from supple.cli import completion, inputs, linkages, output, program
 from supple.cli.options import Port, Search, epilog, errors_to_stderr
 from supple.errors import BadInput, UnknownName
 
@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from supple.linkage import Linkage
     from supple.teleop.command import Source
     from supple.teleop.page import Page
-    from supple.teleop.robot import Robot
+    from supple.teleop.robot import Connection, Robot
 
 DEVICES = {"spacemouse": "SpaceMouse", "gamepad": "Gamepad"}
 """The class of `supple.teleop.devices` for each device, by its name on the command line."""
+ANSWER_SECONDS = 2.0  # within which most arms give a first reading; the page begins after that in any case
+BROWSER_SECONDS = 10.0  # within which a browser that was opened shows the page
 REPORT_SECONDS = 0.2  # between two looks at the connection to the arm
 SOURCES = ("browser", "udp:PORT", "ws:PORT", *DEVICES)
 EPILOG = epilog(
@@ -125,7 +127,8 @@ def teleop(
     Drag the handle at the end effector: the arm follows, and the panel shows its state and the reason. The keys I J K L
     and U O move the handle too; with Shift they rotate it. Move it out of reach or through a singularity, and choose
     a textbook method to compare. With another --source the page only shows the arm. With --arm a real arm follows;
-    Escape or the red button stops it, in every browser.
+    Escape or the red button stops it, in every browser. With a recording the command ends when it has been played,
+    unless a browser shows the page then.
 
     Needs the extra "teleop": pip install 'supple[teleop]'.
     """
@@ -143,10 +146,12 @@ def teleop(
             raise BadInput("give --tour or --arm, not both: the tour is for a simulated arm")
         if on_exit not in ("hold", "release"):
             raise BadInput(f"--on-exit: hold or release, not {on_exit!r}")
-        real = None if arm is None else _arm(arm, linkage, tuple(link or ()))
-        local = loopback(host)
-        other = _source(driver, host, "" if local else token, linkage)
+        links = tuple(link or ())
+        real = None if arm is None else _connected(_arm(arm, linkage, links), linkage, links, arm_rate, on_exit)
+        other = None
         try:
+            local = loopback(host)
+            other = _source(driver, host, "" if local else token, linkage)
             page = pages.serve(
                 linkage,
                 link or (),
@@ -162,18 +167,20 @@ def teleop(
                 tour=tour,
                 open_browser=browser,
                 arm=real,
-                arm_rate=arm_rate,
-                on_exit=on_exit,  # type: ignore[arg-type]
             )
         except BaseException:
-            if other is not None:
-                other.close()
+            for opened in (other, real):
+                if opened is not None:
+                    opened.close()
             raise
     with ending_signals(), page:
         try:
             _print_addresses(linkage.name, page, host, port, local)
             with errors_to_stderr(), _arm_reported(page):
-                page.wait()
+                if Path(driver).is_file():
+                    page.wait(_recording_ended(page, browser))
+                else:
+                    page.wait()
         except KeyboardInterrupt:  # before the wait began
             page.close()
         output.print_text(str(page.session.loop.statistics))
@@ -193,6 +200,26 @@ def _print_addresses(name: str, page: Page, host: str, requested_port: int, loca
     output.print_text(f"token: {page.token}")
     if sys.stdout.isatty():
         output.print_text(qr.for_terminal(urls[0]))
+
+
+def _recording_ended(page: Page, opened: bool) -> Callable[[], bool]:
+    """A function that says whether the command shall end: the recording has ended, and no browser showed it then.
+
+    ``opened``: whether a browser was opened; it may need a moment to connect.
+    """
+    begin, stays = time.monotonic(), False
+
+    def ended() -> bool:
+        nonlocal stays
+        if stays or not page.session.source.ended:
+            return False
+        if not page.browsers and opened and time.monotonic() - begin < BROWSER_SECONDS:
+            return False
+        stays = page.browsers > 0
+        output.print_text("the recording has ended" + ("; the page stays open (Ctrl-C ends)" if stays else ""))
+        return not stays
+
+    return ended
 
 
 @contextmanager
@@ -237,21 +264,33 @@ def _arm(word: str, linkage: Linkage, links: tuple[str, ...] = ()) -> Robot | Ca
         from supple.teleop.page.arm import Arm
 
         return SimulatedArm(linkage, gripper=not len(Arm.of(linkage, links).grippers.every))
-    file, _, name = word.rpartition(":")
-    if not file or not name.isidentifier():
-        raise BadInput(
-            f"--arm: expected a file and a name in it, such as my_robot.py:connect, or simulated; got {word!r}"
-        )
-    if not Path(file).is_file():
-        raise BadInput(f"--arm: there is no file {file}")
-    try:
-        names = runpy.run_path(file)
-    except Exception as error:
-        raise BadInput(f"--arm: {file} failed: {type(error).__name__}: {error}") from error
-    if name not in names:
-        raise BadInput(f"--arm: {file} defines no {name!r}")
-    found: Robot | Callable[[], Robot] = names[name]
+    found: Robot | Callable[[], Robot] = program.defined("--arm", word, "my_robot.py:connect, or simulated")
     return found
+
+
+def _connected(
+    arm: Robot | Callable[[], Robot], linkage: Linkage, links: tuple[str, ...], rate: float | None, on_exit: str
+) -> Connection:
+    """The connection to an arm; raises `BadInput` if the program that connects to it is wrong."""
+    from supple.teleop.page.arm import Arm
+    from supple.teleop.robot import Connection
+
+    try:
+        connection = Connection(
+            arm,
+            linkage,
+            Arm.of(linkage, links).links,
+            rate=rate,
+            on_exit=on_exit,  # type: ignore[arg-type]
+        )
+        try:
+            connection.wait_for_answer(ANSWER_SECONDS)
+        except BaseException:
+            connection.close()
+            raise
+    except BadInput as error:
+        raise BadInput(f"--arm: {error}") from None
+    return connection
 
 
 def _source(word: str, host: str, token: str, linkage: Linkage) -> Source | None:

@@ -31,8 +31,8 @@ class Command(metaclass=_renamed.HidesOldNames):
 
     `Command(hand, stamp=t)` for one hand, `Command(hands=[left, right], stamp=t)` for one hand for each driven link.
     `Command(hand, gripper=0.5)` and `Command(hands=..., grippers=[0, 1])` also set the grippers: 0 closed, 1 open.
-    The numbers are not checked here: with a frame that is not finite or not rigid, or a gripper that is not within 0 to
-    1, the loop holds the arm.
+    A gripper that is not within 0 to 1 is refused. The frames are not checked here: with one that is not finite or not
+    rigid, the loop holds the arm.
     """
 
     hands: tuple[Frame | None, ...]
@@ -86,7 +86,7 @@ class Command(metaclass=_renamed.HidesOldNames):
         put(self, "sequence", _check.whole(sequence, "sequence", -_LARGEST_COUNT, _LARGEST_COUNT))
         put(self, "buttons", _check.whole(buttons, "buttons", -_LARGEST_COUNT, _LARGEST_COUNT))
         openings = grippers if gripper is None else (gripper,)
-        put(self, "grippers", tuple(None if one is None else _check.finite_or_not(one, "gripper") for one in openings))
+        put(self, "grippers", tuple(None if one is None else _opening(one) for one in openings))
 
     @property
     def gripper(self) -> float | None:
@@ -100,10 +100,7 @@ class Command(metaclass=_renamed.HidesOldNames):
 
     @property
     def flaw(self) -> str:
-        """What is wrong; empty if all hands are finite frames with a proper rotation and all grippers within 0 to 1."""
-        for k, opening in enumerate(self.grippers):
-            if opening is not None and not 0 <= opening <= 1:
-                return f"the opening of gripper {k} is not within 0 and 1"
+        """What is wrong; empty if all hands are finite frames with a proper rotation."""
         for k, hand in enumerate(self.hands):
             if hand is not None:
                 (a, b, c, x), (d, e, f, y), (g, h, i, z) = hand.matrix[:3].tolist()
@@ -198,6 +195,15 @@ class Sink(Protocol):
 def _check_sequence(values: object, what: str, of: str) -> None:
     if not isinstance(values, Sequence | np.ndarray) or (isinstance(values, np.ndarray) and not values.ndim):
         raise BadInput(f"{what} must be a sequence of {of}, got {_check.short(values)}")
+
+
+def _opening(value: float) -> float:
+    """How far a gripper shall open, from 0 to 1."""
+    opening = _check.finite_or_not(value, "gripper")
+    if not 0 <= opening <= 1:
+        hint = "; divide an opening from 0 to 100 by 100" if 1 < opening <= 100 else ""
+        raise BadInput(f"gripper must be from 0 (closed) to 1 (open), got {_check.short(value)}{hint}")
+    return opening
 
 
 def _frame(value: Frame | ArrayLike) -> Frame:

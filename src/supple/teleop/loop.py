@@ -187,6 +187,7 @@ class Loop:
         self._start_once()
         self._runner = threading.current_thread()
         self._run(longest)
+        self._raise_mistake()
         return self.statistics
 
     def pause(self, why: str = "paused") -> None:
@@ -262,7 +263,8 @@ class Loop:
     def stop(self) -> Statistics:
         """Brakes the arm, ends the loop, closes source and sink, and waits for that.
 
-        Raises the exception that ended the loop, if one did. Called from the loop's thread it only requests the end.
+        Raises the exception that ended the loop, if one did, and `BadInput` for an arm that cannot be used. Called from
+        the loop's thread it only requests the end.
         """
         self._stop()
         if self._begun.acquire(blocking=False):  # it has not begun
@@ -274,7 +276,12 @@ class Loop:
                 self._thread.join()
             if self._failed is not None:
                 raise self._failed
+            self._raise_mistake()
         return self.statistics
+
+    def _raise_mistake(self) -> None:
+        if self._arm is not None and self._arm.mistake:
+            raise BadInput(self._arm.mistake)
 
     def __enter__(self) -> Loop:
         self.start()

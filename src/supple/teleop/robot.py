@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import inspect
 import math
 import threading
 import time
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _check
-from supple.errors import BadInput
+from supple.errors import BadInput, SuppleError
 from supple.frame import Array
 from supple.linkage import Linkage
 from supple.teleop.clock import checked_rate
@@ -34,6 +35,8 @@ RETRY = 0.5
 """Seconds between two attempts to connect again."""
 RATE = 100.0
 """Readings a second, unless the arm has an attribute ``rate``."""
+_PROGRAM_ERRORS = (SuppleError, NameError, ImportError)
+"""Errors of a function that connects which it would raise again, whatever is plugged in."""
 _FARTHEST = 1e5  # rad or m; a joint value beyond it is an error of the reading
 _CLOSING = 2.0  # s; how long the end waits for a bus that hangs
 
@@ -65,6 +68,14 @@ class Lost(Exception):
     """There is no reading of the arm that is new enough."""
 
 
+class Waiting(Lost):
+    """The arm is not used yet, though nothing has failed: its first reading is on its way, or it has just returned."""
+
+
+class _Mistake(BadInput):
+    """The arm, or the function that connects to it, is not what is asked of it: to try again would not help."""
+
+
 class Connection:
     """A robot that is read and written in a thread of its own, at the rate of its bus. Safe from any thread.
 
@@ -93,12 +104,14 @@ class Connection:
             on_exit: at the end the arm is held ("hold", it keeps its pose) or its torque is switched off ("release").
         """
         _check.one_of(on_exit, "on_exit", get_args(OnExit))
-        made = not isinstance(robot, Robot)
+        made = isinstance(robot, type) or not isinstance(robot, Robot)  # the class of an arm makes one
         if made and not callable(robot):
             raise BadInput(
                 f"an arm has read() and write(q), or is a function that returns one; got {_check.short(robot)}"
             )
-        if not made:
+        if made:
+            _check_no_arguments(robot)
+        else:
             _check_robot(robot, on_exit)
         self._open: Callable[[], Any] | None = robot if made else getattr(robot, "connect", None)  # type: ignore[assignment]
         self._robot: Any = None if made else robot
@@ -124,6 +137,12 @@ class Connection:
         self.starts = 0
         """How often a loop has begun from the measured pose."""
         self.cycles = self.errors = 0
+        self.mistake = ""
+        """Why the arm cannot be used at all, as if it has another number of joint values; else empty.
+
+        It is found until the first reading. The thread has ended then, and so does the loop.
+        """
+        self._answered = threading.Event()
         self._end, self._ended = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="supple arm", daemon=True)
         atexit.register(self.close)
@@ -153,6 +172,12 @@ class Connection:
             return self._error
         return "connected" if self.reading else "connecting"
 
+    def wait_for_answer(self, seconds: float) -> None:
+        """Waits for the first reading or the first failure, at most so long; raises `BadInput` for a `mistake`."""
+        self._answered.wait(seconds)
+        if self.mistake:
+            raise BadInput(self.mistake)
+
     @property
     def needs_start(self) -> bool:
         """Whether the arm has been connected anew, so that the loop must begin where it is."""
@@ -167,7 +192,7 @@ class Connection:
         """The measured joint values (dof,); raises `Lost` with the reason if the newest are too old."""
         now, reading = time.monotonic(), self.reading
         if reading is None:
-            raise Lost(f"no reading of the arm yet{_because(self._error)}")
+            raise (Lost if self._error else Waiting)(f"no reading of the arm yet{_because(self._error)}")
         age = now - min(self._good, reading.t)
         if age > MAX_AGE:
             self._gap = now
@@ -175,7 +200,7 @@ class Connection:
                 self._latch(f"the arm was lost{_because(self._error)}")
             raise Lost(f"the arm does not answer{_because(self._error) or f' for {age:.1f} s'}")
         if now - self._gap < SETTLE:
-            raise Lost(f"waiting until the arm has answered for {SETTLE:g} s")
+            raise Waiting(f"waiting until the arm has answered for {SETTLE:g} s")
         return reading.q
 
     def start(self) -> tuple[Array, Array] | None:
@@ -237,10 +262,15 @@ class Connection:
                     try:
                         self._cycle()
                     except Exception as error:  # the loop holds the arm and shows the error
+                        if isinstance(error, _Mistake) and not self.cycles:
+                            self.mistake = self._error = str(error)
+                            break
                         self._fail(error)
+                    self._answered.set()
                     due = max(due + 1 / self.rate, time.monotonic())
                     self._end.wait(max(due - time.monotonic(), 0.0))
         finally:
+            self._answered.set()
             self._finish()
             self._ended.set()
 
@@ -276,20 +306,30 @@ class Connection:
         if self._made and self._robot is not None:
             with suppress(Exception):
                 getattr(self._robot, "close", lambda: None)()
-        opened = self._open()
-        if self._made:
+        try:
+            opened = self._open()
+            if not self._made:
+                return
             if not isinstance(opened, Robot):
                 raise BadInput(
-                    f"the function that connects must return an arm with read() and write(q), got {opened!r}"
+                    "the function that connects must return an arm with read() and write(q), "
+                    f"got {_check.short(opened)}"
                 )
             _check_robot(opened, self._on_exit)
-            self._robot = opened
+        except _PROGRAM_ERRORS as error:
+            said = str(error) if isinstance(error, SuppleError) else f"{type(error).__name__}: {error}"
+            raise _Mistake(said) from error
+        self._robot = opened
 
     def _read(self) -> tuple[Array, float]:
         value = self._robot.read()
         q: Array = np.array(value, dtype=float)
         if q.shape != (self._linkage.dof,) or not (np.abs(q) < _FARTHEST).all():
-            raise BadInput(f"read() must return {self._linkage.dof} joint values, got {_check.short(value)}")
+            other = value is not None and q.size > 0 and q.shape != (self._linkage.dof,)  # and not "none yet"
+            raise (_Mistake if other else BadInput)(
+                f"read() must return {self._linkage.dof} joint values ({', '.join(self._linkage.names)}), "
+                f"got {_check.short(value)}"
+            )
         gripper = getattr(self._robot, "gripper", None)
         opening = math.nan if gripper is None else float(gripper.read())
         return q, min(max(opening, 0.0), 1.0) if math.isfinite(opening) else math.nan
@@ -350,6 +390,18 @@ class Connection:
             if act is not None:
                 with suppress(Exception):
                     act()
+
+
+def _check_no_arguments(connect: Any) -> None:
+    try:
+        signature = inspect.signature(connect)
+    except (TypeError, ValueError):  # of some functions that are not written in Python
+        return
+    try:
+        signature.bind()
+    except TypeError as error:
+        name = getattr(connect, "__name__", "the function that connects")
+        raise BadInput(f"{name}() is called without arguments to connect to the arm: {error}") from None
 
 
 def _check_robot(robot: Any, on_exit: str) -> None:

@@ -30,7 +30,7 @@ class Statistics:
         self.holds = 0
         """Number of times it began to hold the arm."""
         self.failures = 0
-        """Ticks in which the source or the measurement of the arm failed."""
+        """Ticks in which the source or the measurement of the arm failed; not those before its first reading."""
         self.hold_reason = ""
         """The newest reason to hold the arm."""
         self.seconds = 0.0

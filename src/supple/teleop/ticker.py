@@ -17,14 +17,14 @@ from supple.teleop.command import Command, Sink, Source, Tick
 from supple.teleop.goals import GoalFrames
 from supple.teleop.joint_move import JointMove
 from supple.teleop.reachable import ReachableTurns
-from supple.teleop.robot import Connection, Lost
+from supple.teleop.robot import Connection, Lost, Waiting
 from supple.teleop.statistics import Statistics
 from supple.teleop.steering import Steering
 from supple.teleop.watchdog import Silent, Watchdog
 from supple.tracker import Tracker
 
 _REST_SPEED = 1e-6  # joint speed, per second, that counts as rest
-_WAITING = _BRAKING, _STANDING = ("braking, since the arm was connected anew", "waiting until the arm stands")
+_BRAKING, _STANDING = "braking, since the arm was connected anew", "waiting until the arm stands"
 _BEHIND = 0.2  # rad or m; a move waits for a measured arm that is farther behind
 
 
@@ -126,10 +126,9 @@ class Ticker:
         while self.requests:
             self.requests.popleft()()
         fresh, source_silent, source_failure = self._read_command(now)
-        measured, arm_failure = self._read_measured()
-        waiting = arm_failure if arm_failure in _WAITING else ""
-        self._statistics.failures += bool(source_failure) + bool(arm_failure and not waiting)
-        held = self.stopped or self.paused or source_failure or arm_failure or source_silent
+        measured, arm_failure, waiting = self._read_measured()
+        self._statistics.failures += bool(source_failure) + bool(arm_failure)
+        held = self.stopped or self.paused or source_failure or arm_failure or waiting or source_silent
         held = "stopping" if self.stopping else held or self._watchdog.reason(now)
         errand = bool(self.errands)
         held = self._run_errand(dt, measured, held) if errand else held
@@ -213,34 +212,40 @@ class Ticker:
         self._command = command
         return True, "", ""
 
-    def _read_measured(self) -> tuple[Array | None, str]:
-        """The measured joint values (dof,), and the error if they could not be read."""
+    def _read_measured(self) -> tuple[Array | None, str, str]:
+        """The measured joint values (dof,), the error if they could not be read, and what is waited for."""
         if self.arm is not None:
             return self._follow_arm(self.arm)
         if self._measured is None:
-            return None, ""
+            return None, "", ""
         try:
             value = self._measured()
             if value is None:
-                return None, ""
+                return None, "", ""
             q: Array = np.array(value, dtype=float)
         except Exception as error:  # hold the arm, keep the loop running
-            return None, f"the arm cannot be read: {type(error).__name__}: {error}"
+            return None, f"the arm cannot be read: {type(error).__name__}: {error}", ""
         if q.shape != self.q.shape or not np.isfinite(q).all():
-            return None, f"the arm's joint values must be {self.q.size} finite numbers"
-        return q, ""
+            return None, f"the arm's joint values must be {self.q.size} finite numbers", ""
+        return q, "", ""
 
-    def _follow_arm(self, arm: Connection) -> tuple[Array | None, str]:
-        """The measured joint values (dof,) of the arm; where it was connected anew, the loop begins from there."""
+    def _follow_arm(self, arm: Connection) -> tuple[Array | None, str, str]:
+        """The measured joint values (dof,) of the arm; where it was connected anew, the loop begins from there.
+
+        Also the error if there are none, and what is waited for.
+        """
+        if arm.mistake:
+            self.stopping = True
+            return None, arm.mistake, ""
         try:
             q = arm.measured().copy()
             waiting = arm.needs_start and not self.stopped and not arm.latched
             if waiting and not self.stopping:
                 if not self.at_rest:
-                    return None, _BRAKING
+                    return None, "", _BRAKING
                 begin = arm.start()
                 if begin is None:
-                    return None, _STANDING
+                    return None, "", _STANDING
                 self.errands.clear()
                 self._command = None  # its grippers are not those of this arm
                 self.reset(*begin)
@@ -249,9 +254,9 @@ class Ticker:
         except Lost as lost:
             if arm.latched and not self.stopped:
                 self.stop(arm.latched)
-            return None, str(lost)
+            return None, *(("", str(lost)) if isinstance(lost, Waiting) else (str(lost), ""))
         if arm.latched and not self.stopped:
             self.stop(arm.latched)
         fingers = arm.fingers.every
         q[fingers] = self.q[fingers]  # the loop opens the grippers, not the tracker
-        return q, ""
+        return q, "", ""

@@ -75,15 +75,26 @@ class Page:
         session: Session = self._actions.session
         return session
 
-    def wait(self) -> None:
+    @property
+    def browsers(self) -> int:
+        """How many browsers show the page."""
+        return len(self._clients)
+
+    def wait(self, until: Callable[[], bool] = lambda: False) -> None:
         """Blocks until Ctrl-C, SIGTERM or SIGHUP, then closes the page; returns at once if it is closed already.
 
-        After SIGTERM or SIGHUP the program exits, with 128 plus the number of the signal.
+        After SIGTERM or SIGHUP the program exits, with 128 plus the number of the signal. Raises `BadInput` if the arm
+        cannot be used, as if it has another number of joint values.
+
+        Args:
+            until: asked twice a second; the page is closed too when this returns True.
         """
+        robot = self.session.robot
         with ending_signals():
             try:
                 while not self._closed.wait(0.5):  # with a timeout, so that Ctrl-C works on Windows
-                    pass
+                    if until() or (robot is not None and robot.mistake):
+                        break
             except KeyboardInterrupt:
                 pass
             self.close()

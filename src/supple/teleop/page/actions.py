@@ -123,7 +123,9 @@ class Actions(Scripts):
             if self._other_drove and not self.session.source.other_drives:
                 self._other_drove = False
                 self.session.recentre()
-                self.show_message("the source has ended", "You can drive with the handle now.")
+                self.show_message(
+                    self.session.source.ended or "the source has ended", "You can drive with the handle now."
+                )
                 self.changed()
             if self._frames % 30 == 0 and self.session.recording_failure:
                 self._show_failed_recording()

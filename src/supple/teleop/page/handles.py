@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from supple.frame import Array, Frame
 from supple.teleop.command import Command, Source
 from supple.teleop.page.heartbeat import PATIENCE
+from supple.teleop.recording.playback import Playback
 from supple.teleop.watchdog import Silent
 
 INTERPOLATION = 0.06
@@ -137,6 +138,9 @@ class HandleSource:
         self.forget_grippers()
         self._silent_since = math.inf
         self._other = other
+        self._other_name = "the recording" if isinstance(other, Playback) else "the source"
+        self.ended = ""
+        """That the other source has ended; empty before that."""
         self._script: tuple[Script, float, Callable[[], None]] | None = None
         self._expected = False
         self._lock = threading.Lock()
@@ -185,8 +189,11 @@ class HandleSource:
             try:
                 return other.read()
             except StopIteration:  # such as the end of a recording: the handles drive from now on
+                self.ended = f"{self._other_name} has ended"
                 self.close()
         if not self.alive:
+            if self.ended:
+                raise Silent(self.ended)
             return None
         now = time.monotonic()
         self._check_silence(now)

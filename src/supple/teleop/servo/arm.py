@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 
 import numpy as np
@@ -39,7 +40,7 @@ class ServoArm:
         *,
         rate: float = 50.0,
     ) -> None:
-        """An arm on a bus that is connected already.
+        """An arm on a bus that is connected already; raises `BadInput` if the bus lacks a motor of the calibration.
 
         Args:
             bus: the bus; see `Bus`, and `lerobot_bus`.
@@ -59,16 +60,27 @@ class ServoArm:
                 raise UnknownName(f"the calibration has a joint {motor.joint!r}; {linkage.name} has {', '.join(names)}")
         self._bus, self._rest, self.rate = bus, linkage.rest, _check.positive(rate, "rate")
         self._motors = {names.index(motor.joint): motor for motor in calibration.motors}
+        with suppress(OSError):  # a bus that does not answer now is checked when it is read
+            self._read_motors()
 
     def read(self) -> Array:
         """The measured joint values (dof,), in radians or metres."""
-        found = self._bus.sync_read("Present_Position")
+        found = self._read_motors()
         q: Array = np.array(self._rest)
         for column, motor in self._motors.items():
-            if motor.motor not in found:
-                raise OSError(f"the bus has no motor {motor.motor!r}; it has {', '.join(map(str, found))}")
             q[column] = motor.to_joint(float(found[motor.motor]))
         return q
+
+    def _read_motors(self) -> Mapping[str, float]:
+        """The number of each motor on the bus, all those of the calibration among them."""
+        found = self._bus.sync_read("Present_Position")
+        wanted = [motor.motor for motor in self._motors.values()]
+        if not all(motor in found for motor in wanted):
+            raise BadInput(
+                f"the calibration and the bus have different motors: the calibration has {', '.join(wanted)}; "
+                f"the bus has {', '.join(map(str, found)) or 'none'}"
+            )
+        return found
 
     def write(self, q: ArrayLike) -> None:
         """Moves the motors towards joint values q (dof,)."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from supple import _check
-from supple.errors import MissingExtra
+from supple.errors import BadInput, MissingExtra
 
 _PACKAGES = {"feetech": "FeetechMotorsBus", "dynamixel": "DynamixelMotorsBus"}
 
@@ -78,13 +78,16 @@ class SimulatedBus:
     def sync_read(self, data_name: str) -> dict[str, float]:
         """The present number of each motor."""
         if data_name != "Present_Position":
-            raise KeyError(data_name)
+            raise BadInput(f"a simulated bus reads Present_Position only, not {_check.short(data_name)}")
         return dict(self.positions)
 
     def sync_write(self, data_name: str, values: Mapping[str, float]) -> None:
         """Moves motors."""
-        if data_name != "Goal_Position" or not values.keys() <= self.positions.keys():
-            raise KeyError(data_name)
+        if data_name != "Goal_Position":
+            raise BadInput(f"a simulated bus writes Goal_Position only, not {_check.short(data_name)}")
+        for name in values:
+            if name not in self.positions:
+                raise BadInput(f"the bus has no motor {_check.short(name)}; it has {', '.join(self.positions)}")
         self.positions.update({name: float(value) for name, value in values.items()})
 
     def disable_torque(self) -> None:

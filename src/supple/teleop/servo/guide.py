@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
+from supple import _check
 from supple.errors import BadInput, UnknownName
 from supple.linkage import Linkage
 from supple.teleop.servo.bus import Bus
@@ -22,17 +23,21 @@ def calibrated(
 ) -> Calibration:
     """A calibration found with a person who moves the arm by hand; its torque must be off.
 
-    It asks for two poses. In the first, the zero pose, all joint values are 0. Then each joint in turn is moved to its
-    upper limit, and to its lower limit: these give its sign and the limits of the motor.
+    It asks first for the zero pose, in which all joint values are 0. Then each joint in turn is moved to its upper
+    limit, and to its lower limit: these give its sign and the limits of the motor. For a joint without limits they are
+    90 and -90 degrees.
 
     Args:
         bus: the bus.
         linkage: the linkage.
-        ask: shows a sentence and returns when the person has done it; "s" skips the joint, "q" ends.
+        ask: shows a sentence and returns when the person has done it; "s" skips the joint, which then has sign 1 and
+            no limits, "q" ends.
         unit: what the bus counts in.
         ticks_per_turn: ticks in a turn of a motor.
         motors: name of the motor of each joint value; by default that of the joint value.
     """
+    if not isinstance(bus, Bus):
+        raise BadInput(f"a bus has sync_read(name) and sync_write(name, values), got {_check.short(bus)}")
     named = {name: name for name in linkage.names} if motors is None else dict(motors)
     first = bus.sync_read("Present_Position")
     for joint, motor in named.items():
@@ -49,12 +54,12 @@ def calibrated(
             return None
         found = {name: float(number) for name, number in bus.sync_read("Present_Position").items()}
         if not all(math.isfinite(number) for number in found.values()):
-            raise BadInput(f"the bus says {found}")
+            raise BadInput(f"the bus gave numbers that are not finite: {found}")
         return found
 
-    zero = place("Move the arm by hand to its zero pose: every joint value is 0. Then press Enter.")
+    zero = place("Move the arm by hand to its zero pose, in which every joint value is 0. Then press Enter.")
     if zero is None:
-        raise BadInput("the zero pose is needed")
+        raise BadInput("the zero pose cannot be skipped: it gives the offset of every motor")
     plain = {joint: Motor(joint, motor, zero[motor], 1, 1.0, unit, ticks_per_turn) for joint, motor in named.items()}
     done = [_with_limits(plain[joint], linkage, place) for joint in linkage.names if joint in plain]
     return Calibration(tuple(done))
@@ -64,12 +69,14 @@ def _with_limits(motor: Motor, linkage: Linkage, place: Callable[[str], dict[str
     """Sign and limits of one motor, from its two ends."""
     column = linkage.names.index(motor.joint)
     low, high, unit = linkage.lower[column], linkage.upper[column], linkage.units[column]
-    if not (math.isfinite(low) and math.isfinite(high)):
+    limited = math.isfinite(low) and math.isfinite(high)
+    if not limited:
         low, high = -math.pi / 2, math.pi / 2
     ends = []
     for end, name in ((high, "upper"), (low, "lower")):
-        shown = f"{math.degrees(end):.0f} degrees" if unit == "rad" else f"{end:.3g} m"
-        found = place(f"{motor.joint}: move it to its {name} limit, {shown}. Enter, or s to skip this joint.")
+        shown = f"{math.degrees(end):+.0f} degrees" if unit == "rad" else f"{end:+.3g} m"
+        where = f"its {name} limit, {shown}" if limited else f"{shown} (it has no limits)"
+        found = place(f"{motor.joint}: move it to {where}. Then press Enter; type s to skip this joint.")
         if found is None:
             return motor
         ends.append(found[motor.motor])
@@ -77,8 +84,9 @@ def _with_limits(motor: Motor, linkage: Linkage, place: Callable[[str], dict[str
     whole, moved = abs((high - low) / motor.scale), abs(upper - lower)
     if not 0.2 * whole <= moved <= 1.6 * whole:
         raise BadInput(
-            f"{motor.joint}: motor {motor.motor!r} moved by {moved:.0f} {motor.unit}, about {whole:.0f} are expected: "
-            "is it the right motor, and in the right unit? Does its count pass from its end to 0 on the way?"
+            f"{motor.joint}: motor {motor.motor!r} moved by {moved:.0f} {motor.unit} from limit to limit, about "
+            f"{whole:.0f} are expected; nothing was written. Is it the right motor, and --unit right? Was the joint "
+            "moved to both limits? Does the count of the motor jump from its largest number to 0 on the way?"
         )
     sign = 1 if upper > lower else -1
     return Motor(
