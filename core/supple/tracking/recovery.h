@@ -41,7 +41,7 @@ constexpr double lost_again = 2;
 constexpr double wide_search_delay = 2;
 
 // The k-th of a sequence of joint values that fills the limits evenly, at most half a turn, or the reach of
-// the arm, from the anchor. Ball joints stay at the anchor: their limits are no box.
+// the arm, from the anchor.
 SUPPLE_FN void even_start(const Tracking &t, int k, const double *anchor, double *q) {
   const double x = roberts_root(t.problem.n);
   for (int i = 0; i < t.problem.n; ++i) {
@@ -49,8 +49,11 @@ SUPPLE_FN void even_start(const Tracking &t, int k, const double *anchor, double
     const double high = lesser(t.bounds[i].upper * t.unit[i], anchor[i] + pi * t.unit[i]);
     q[i] = low + (high - low) * even_part(std::pow(x, -(i + 1)), k);
   }
-  for (int b = 0; b < t.problem.ball_count; ++b)
-    store3(load3(anchor + t.problem.balls[b].index), q + t.problem.balls[b].index);
+  for (int b = 0; b < t.problem.ball_count; ++b) {
+    const Ball &ball = t.problem.balls[b];
+    double *rotation = q + ball.index;
+    store3(clamp_ball(load3(rotation), load3(ball.axis), ball.swing, ball.low, ball.high), rotation);
+  }
 }
 
 // Begins a search: at the anchor and at rest in turns. Where a command has rested for `wide_search_delay`, a
@@ -88,6 +91,8 @@ SUPPLE_FN void search_recovery(const Tracking &t, const Command *commands, doubl
   const double square = dot_rows<0>(e, e, problem.rows);
   if (square < tolerance * tolerance) {
     scalars.recovery = recovery_reached;
+    if (scalars.command_rest_time > 0)
+      return; // a further step may lose what is reached, at a limit
   } else if (scalars.recovery == recovery_reached &&
              square > lost_again * lost_again * tolerance * tolerance) {
     scalars.recovery = recovery_searching;
@@ -131,8 +136,37 @@ SUPPLE_FN void choose_turns(const Tracking &t, const ArmMemory &memory) {
   }
 }
 
-// Returns that are tried while the command rests: an arm that is lost again after them stays.
-constexpr int most_returns = 3;
+// Returns that are begun while the command rests: an arm that is lost after them stays. A free recovery
+// searches anywhere, and tries more.
+constexpr int most_returns = 3, most_free_returns = 10;
+// s: an arm that stands so long in a return is held by a limit on its way, such as the cone of a ball joint
+constexpr double stuck_return_time = 0.5;
+
+// Whether a return has come to nothing: the arm stands, and not where it was to go.
+template <int N, int M>
+SUPPLE_FN bool is_stuck_in_return(const TickSetup<N, M> &setup, const ArmMemory &memory) {
+  ArmScalars &scalars = *memory.scalars;
+  const double square = dot_rows<N>(memory.velocity, memory.velocity, setup.n());
+  scalars.standing_time = square < squared(standing_speed) ? scalars.standing_time + setup.dt : 0;
+  return scalars.standing_time > stuck_return_time;
+}
+
+// of Law::recovery_delay: from then on a free return is announced
+constexpr double free_announcement = 0.5;
+
+// Whether the arm goes to recovery_q in this tick, and whether that is announced.
+SUPPLE_FLAT bool is_recovering(const Tracking &t, const ArmScalars &scalars) {
+  return t.recovery == recover_free ? scalars.local_minimum_time >= t.law.recovery_delay
+                                    : scalars.recovery == recovery_moving;
+}
+SUPPLE_FLAT bool is_returning(const Tracking &t, const ArmScalars &scalars) {
+  return t.recovery == recover_free
+             ? scalars.local_minimum_time >= free_announcement * t.law.recovery_delay
+             : scalars.recovery >= recovery_announced && scalars.recovery <= recovery_moving;
+}
+
+// of the speed limits: what a joint uses on a slow return, so that an operator can stop it
+constexpr double return_joint_speed = 0.25;
 
 // ---- free
 
@@ -144,14 +178,14 @@ SUPPLE_FN void update_free_recovery(const TickSetup<N, M> &setup, const Evaluati
   ArmScalars &scalars = *memory.scalars;
   if (scalars.command_rest_time == 0)
     scalars.recovery_count = scalars.recovery_searches = 0;
-  if (summary.residual_norm < setup.law.following_error) {
-    scalars.recovery_count += scalars.local_minimum_time >= setup.law.recovery_delay;
+  const bool recovering = is_recovering(setup.tracking, scalars);
+  const bool stuck = recovering && is_stuck_in_return(setup, memory);
+  const bool all_tried = !recovering && scalars.recovery_count >= most_free_returns;
+  if (summary.residual_norm < setup.law.following_error || stuck || all_tried) {
     scalars.recovery = recovery_idle;
-    scalars.local_minimum_time = 0;
+    scalars.local_minimum_time = scalars.standing_time = 0;
     return;
   }
-  if (scalars.recovery_count >= most_returns)
-    return;
   // recovery_q is one tick behind the command, and the command may be read one later
   const double tolerance = reached_error * setup.law.following_error + 2 * summary.command_speed * setup.dt;
   search_recovery(setup.tracking, commands, tolerance, memory, scratch);
@@ -169,9 +203,10 @@ constexpr double stuck_share = 0.1;
 template <int N, int M>
 SUPPLE_FN void watch_local_minimum(const TickSetup<N, M> &setup, const EvaluationSummary &summary,
                                    double reducible, bool settled, ArmScalars &scalars) {
-  if ((settled || reducible < stuck_share) && scalars.recovery == recovery_reached)
-    scalars.local_minimum_time +=
-        setup.dt * lesser(1.0, squared(summary.residual_norm / setup.law.lost_error));
+  if (!(settled || reducible < stuck_share) || scalars.recovery != recovery_reached)
+    return;
+  scalars.local_minimum_time += setup.dt * lesser(1.0, squared(summary.residual_norm / setup.law.lost_error));
+  scalars.recovery_count += is_recovering(setup.tracking, scalars); // a return begins
 }
 
 // ---- slow
@@ -253,12 +288,15 @@ SUPPLE_FN void update_slow_recovery(const TickSetup<N, M> &setup, const Evaluati
     return;
   case recovery_announced:
     scalars.recovery_time += setup.dt;
-    if (scalars.recovery_time >= law.announcement)
+    if (scalars.recovery_time >= law.announcement) {
       scalars.recovery = recovery_moving;
+      scalars.standing_time = 0;
+    }
     return;
   case recovery_moving:
-    if (is_there(setup.tracking, memory, scratch))
-      scalars.recovery = recovery_refused; // it is there, and the command moved a little since
+    // it is there, and the command moved a little since; or it is stuck
+    if (is_there(setup.tracking, memory, scratch) || is_stuck_in_return(setup, memory))
+      scalars.recovery = recovery_refused;
     return;
   case recovery_refused:
     return;
@@ -287,22 +325,20 @@ SUPPLE_FN void update_recovery(const TickSetup<N, M> &setup, const TickEvaluatio
     update_slow_recovery(setup, summary, commands, settled, memory, scratch);
 }
 
-// of Law::recovery_delay: from then on a free return is announced
-constexpr double free_announcement = 0.5;
+// rad: of the excess of a ball joint's limits that is rounding
+constexpr double ball_rounding = 1e-6;
 
-// Whether the arm goes to recovery_q in this tick, and whether that is announced.
-SUPPLE_FLAT bool is_recovering(const Tracking &t, const ArmScalars &scalars) {
-  return t.recovery == recover_free ? scalars.local_minimum_time >= t.law.recovery_delay
-                                    : scalars.recovery == recovery_moving;
+// Ball joints whose straight way to recovery_q leaves their limits go towards their rotation of zero first:
+// from there every rotation within the limits is reached straight.
+SUPPLE_FN void go_round_ball_limits(const Tracking &t, const ArmMemory &memory, double *way) {
+  for (int b = 0; b < t.problem.ball_count; ++b) {
+    const Ball &ball = t.problem.balls[b];
+    const Vec<double> q = load3(memory.q + ball.index);
+    const BallExcess excess = largest_excess(ball, q, load3(way + ball.index));
+    if (is_limited(ball) && is_beyond(excess, {ball_rounding, ball_rounding}))
+      store3(between(q, Vec<double>{0, 0, 0}), way + ball.index);
+  }
 }
-SUPPLE_FLAT bool is_returning(const Tracking &t, const ArmScalars &scalars) {
-  return t.recovery == recover_free
-             ? scalars.local_minimum_time >= free_announcement * t.law.recovery_delay
-             : scalars.recovery >= recovery_announced && scalars.recovery <= recovery_moving;
-}
-
-// of the speed limits: what a joint uses on a slow return, so that an operator can stop it
-constexpr double return_joint_speed = 0.25;
 
 // The desired step of an arm that recovers: each joint straight to recovery_q, whose own motion is fed
 // forward; slowly, where the mode says so.
@@ -314,6 +350,7 @@ SUPPLE_FN DesiredStep recovery_step(const TickSetup<N, M> &setup, const TickEval
   const bool slow = setup.tracking.recovery == recover_slow;
   const int n = setup.n(), m = setup.m();
   displacement(setup.tracking, memory.q, memory.recovery_q, x.feedback);
+  go_round_ball_limits(setup.tracking, memory, x.feedback);
   displacement(setup.tracking, memory.recovery_previous_q, memory.recovery_q, x.feedforward);
   for (int i = 0; i < n; ++i) {
     x.feedforward[i] = slow ? 0 : x.feedforward[i];

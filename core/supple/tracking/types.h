@@ -247,10 +247,11 @@ struct ArmScalars {
   bool distance_known;            // ArmMemory::least_distance is of this command
   int weight_changes;             // Tracking::weight_changes at the last tick
   bool reweighed;                 // the weights have changed since the command moved
-  int recovery_count;             // returns since the command rests
+  int recovery_count;             // returns begun since the command rests
   int recovery_searches;          // begun since the command rests
   int recovery_samples;           // of the way to recovery_q that are checked
   double recovery_time;           // s: since a slow return was announced
+  double standing_time;           // s: how long an arm that returns has stood
   double local_minimum_time;      // s: how long the arm has been in a local minimum
   double command_rest_time;       // s: how long the command has moved no farther than Law::rest_drift
   double least_cost[most_levels]; // of each level, half of its least squared residual since the command rests

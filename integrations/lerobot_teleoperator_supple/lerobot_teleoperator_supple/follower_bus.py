@@ -17,6 +17,8 @@ PAUSE = 0.25
 """Seconds without a request for an action after which LeRobot counts as pausing, as between two episodes."""
 MOVED = 5.0
 """Degrees by which a motor may be away from its last action after such a pause; else the arm begins where it is."""
+CATCH_UP = 0.5
+"""Degrees that a motor moves in one action while it catches up after a pause, in which the loop may have gone ahead."""
 _OLD = 0.3  # s; a pose that is older while LeRobot asks for actions is an error
 _RATE = 100.0  # Hz
 
@@ -61,6 +63,8 @@ class FollowerConnection(Connection):
     def __init__(self, bus: FollowerBus, arm: Arm) -> None:
         """Begins to read the bus."""
         self._bus, self._obeyed = bus, 0  # writes count once the loop has begun more often than this
+        self._sent: dict[str, float] | None = None  # the last action
+        self._catching_up = False
         bus.accepts = lambda: self.starts > self._obeyed
         super().__init__(ServoArm(bus, arm.linkage, arm.calibration, rate=_RATE), arm.linkage, [arm.link])
 
@@ -78,7 +82,8 @@ class FollowerConnection(Connection):
     def next_action(self) -> dict[str, float] | None:
         """The number of each motor for now; None if the pose of the follower is unknown.
 
-        Until the loop has begun, and after an arm was moved in a pause, it is where the arm is.
+        Until the loop has begun, and after an arm was moved in a pause, it is where the arm is. After another pause it
+        catches up from the last action: the loop notices a pause late.
         """
         bus = self._bus
         pose = poses.newest(bus.follower)
@@ -91,7 +96,11 @@ class FollowerConnection(Connection):
             self.arm()
         if action is None or moved:
             action = bus.action = pose.motors
+        elif self._sent is not None and (bus.pausing or self._catching_up):
+            goal, action = action, _towards(self._sent, action)
+            self._catching_up = action != goal
         bus.asked = time.monotonic()
+        self._sent = dict(action)
         return dict(action)
 
 
@@ -99,3 +108,11 @@ def _distance(action: Mapping[str, float], measured: Mapping[str, float]) -> flo
     """How far a motor is from its action at most, in degrees; a gripper that holds something is always away."""
     ways = (abs(value - measured.get(motor, value)) for motor, value in action.items() if motor != GRIPPER)
     return max(ways, default=0.0)
+
+
+def _towards(last: Mapping[str, float], goal: Mapping[str, float]) -> dict[str, float]:
+    """The motors of ``goal``, each at most CATCH_UP away from ``last``; grippers as they are."""
+    return {
+        motor: value if motor == GRIPPER else last[motor] + min(max(value - last[motor], -CATCH_UP), CATCH_UP)
+        for motor, value in goal.items()
+    }
