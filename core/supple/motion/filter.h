@@ -12,11 +12,39 @@ SUPPLE_FN double reflected(const double *rows, long long count, int size, long l
   return 2 * rows[end * size + column] - rows[other * size + column];
 }
 
+// Some numbers of rows that have all their neighbours: those of many rows and columns lie side by side, and
+// their sums stay in registers.
+template <int width>
+SUPPLE_FN void filter_inner(const double *from, int size, const double *weights, long long reach,
+                            double *to) {
+  double sum[width];
+  for (int k = 0; k < width; ++k)
+    sum[k] = weights[0] * from[k];
+  for (long long j = 1; j <= reach; ++j) {
+    const double *before = from - j * size, *after = from + j * size;
+    for (int k = 0; k < width; ++k)
+      sum[k] += weights[j] * (before[k] + after[k]);
+  }
+  for (int k = 0; k < width; ++k)
+    to[k] = sum[k];
+}
+
 // Rows (count x size), each the mean of those within `reach` < count of it. `weights` (reach + 1) are those
 // of the row itself and of its neighbours to both sides; their sum over all is 1.
 SUPPLE_FN void filter_rows(const double *rows, long long count, int size, const double *weights,
                            long long reach, double *out) {
+  constexpr int width = 8;
+  const long long inner_end = count - reach > reach ? count - reach : reach;
+  long long at = reach * size;
+  for (; at + width <= inner_end * size; at += width)
+    filter_inner<width>(rows + at, size, weights, reach, out + at);
+  for (; at < inner_end * size; ++at)
+    filter_inner<1>(rows + at, size, weights, reach, out + at);
   for (long long i = 0; i < count; ++i) {
+    if (i == reach)
+      i = inner_end;
+    if (i >= count)
+      break;
     const double *row = rows + i * size;
     double *to = out + i * size;
     for (int k = 0; k < size; ++k)

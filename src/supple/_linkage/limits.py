@@ -41,9 +41,8 @@ def inside(linkage: Linkage, q: ArrayLike, tolerance: float) -> Any:
 def clamp(linkage: Linkage, q: ArrayLike) -> Array:
     """The nearest q (..., dof) within limits, joint by joint; a ball's twist and swing are brought in one by one."""
     nearest = np.clip(checked(linkage, q), linkage.lower, linkage.upper)
-    for first, joint in _limited_balls(linkage):
-        nearest[..., first : first + 3] = _clamp_ball(joint, nearest[..., first : first + 3])
-    return nearest
+    firsts, ranges = linkage._ball_limits
+    return _core.clamp_balls(nearest.reshape(-1, linkage.dof), firsts, ranges).reshape(nearest.shape) if firsts else nearest
 
 
 def random(linkage: Linkage, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
@@ -109,6 +108,13 @@ def _limited_balls(linkage: Linkage) -> Iterator[tuple[int, Joint]]:
     for first, joint in columns(linkage):
         if joint.kind is Kind.BALL and (joint.swing < math.pi or joint.twist != (-math.pi, math.pi)):
             yield first, joint
+
+
+def of_balls(linkage: Linkage) -> tuple[list[int], Array]:
+    """First columns of ball joints with limits, and their axis, swing and range of twist (balls, 6)."""
+    found = list(_limited_balls(linkage))
+    ranges = [(*joint.axis, joint.swing, *joint.twist) for _, joint in found]
+    return [first for first, _ in found], np.array(ranges, dtype=float).reshape(-1, 6)
 
 
 def _clamp_ball(joint: Joint, vector: Array) -> Array:

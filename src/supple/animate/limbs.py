@@ -91,7 +91,8 @@ class Limb:
         else:  # neighbours are alike: each run of rows that is solved together has some of all kinds
             order = _mixed_order(len(start))
             q = np.empty_like(start)
-            q[order], arrived = self._search.descend(goals[order], start[order], -1.0, max_steps)
+            mixed = np.take(goals, order, axis=0), np.take(start, order, axis=0)
+            q[order], arrived = self._search.descend(*mixed, -1.0, max_steps)
         self.all_arrived = bool(arrived.all())
         return q
 
