@@ -343,15 +343,16 @@ nb::object continued(nb::handle given, nb::list firsts) {
   return std::move(out.owner);
 }
 
-nb::object clamp_balls(nb::handle given, nb::list firsts, nb::handle limits) {
+void clamp_balls(nb::handle given, nb::list firsts, nb::handle limits) {
+  if (!is_writable(given))
+    bad_input("rows that are clamped in place must be a writable, C-contiguous float64 array");
   const int size = last_size(given, "rows", 2);
   const Rows rows(given, "rows", size), limit(limits, "limits", 6);
   const std::vector<npy_intp> places = places_of(firsts, size - 2, "a first column");
   if (limit.lead != 1 || std::size_t(limit.n) != places.size())
     bad_input("limits must have the shape (" + std::to_string(places.size()) + ", 6), not " +
               shape_text(limit.array));
-  Fresh out(rows, {size});
-  std::copy_n(rows.data, rows.n * size, out.data);
+  double *data = const_cast<double *>(rows.data);
   for (std::size_t i = 0; i < places.size(); ++i) {
     const double *numbers = limit.data + 6 * i;
     Ball ball{};
@@ -359,9 +360,8 @@ nb::object clamp_balls(nb::handle given, nb::list firsts, nb::handle limits) {
     ball.swing = numbers[3];
     ball.low = numbers[4];
     ball.high = numbers[5];
-    clamp_ball_rows(ball, out.data + places[i], rows.n, size);
+    clamp_ball_rows(ball, data + places[i], rows.n, size);
   }
-  return std::move(out.owner);
 }
 
 nb::object slow_ball(nb::handle given, nb::handle limit, nb::handle fixed, nb::handle axis, double swing,
@@ -462,8 +462,8 @@ void bind_motion(nb::module_ &m) {
         "not "
         "jump from row to row.");
   m.def("clamp_balls", clamp_balls,
-        nb::sig("def clamp_balls(rows: " ARRAY ", firsts: list[int], limits: " ARRAY ") -> " ARRAY),
-        "Rows (n, k) whose rotation vectors, which begin in some columns, are the nearest within limits "
+        nb::sig("def clamp_balls(rows: " ARRAY ", firsts: list[int], limits: " ARRAY ") -> None"),
+        "Makes rotation vectors, which begin in some columns of rows (n, k), the nearest within limits "
         "(balls, 6): axis, swing, least and greatest twist.");
   m.def("slow_ball", slow_ball, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
         nb::arg(),

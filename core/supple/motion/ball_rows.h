@@ -9,12 +9,13 @@ inline namespace SUPPLE_ISA {
 // and twist are at most the angle of the whole rotation: a smaller one than all limits is within them.
 SUPPLE_FN void clamp_ball_rows(const Ball &ball, double *rows, long long count, int size) {
   const Vec<double> axis = load3(ball.axis);
-  const double least = larger(lesser(ball.swing, lesser(-ball.low, ball.high)), 0.0) * (1 - 1e-12);
+  const double swing = ball.swing, low = ball.low, high = ball.high;
+  const double least = larger(lesser(swing, lesser(-low, high)), 0.0) * (1 - 1e-12);
   for (long long i = 0; i < count; ++i) {
     double *row = rows + i * size;
     const Vec<double> v = load3(row);
     if (!(dot(v, v) < least * least))
-      store3(clamp_ball(v, axis, ball.swing, ball.low, ball.high), row);
+      store3(clamp_ball(v, axis, swing, low, high), row);
   }
 }
 

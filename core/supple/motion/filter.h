@@ -20,8 +20,10 @@ SUPPLE_FN void filter_inner(const double *from, int size, const double *weights,
   double sum[width];
   for (int k = 0; k < width; ++k)
     sum[k] = weights[0] * from[k];
+  const double *before = from, *after = from;
   for (long long j = 1; j <= reach; ++j) {
-    const double *before = from - j * size, *after = from + j * size;
+    before -= size;
+    after += size;
     for (int k = 0; k < width; ++k)
       sum[k] += weights[j] * (before[k] + after[k]);
   }
@@ -33,7 +35,7 @@ SUPPLE_FN void filter_inner(const double *from, int size, const double *weights,
 // of the row itself and of its neighbours to both sides; their sum over all is 1.
 SUPPLE_FN void filter_rows(const double *rows, long long count, int size, const double *weights,
                            long long reach, double *out) {
-  constexpr int width = 8;
+  constexpr int width = 32;
   const long long inner_end = count - reach > reach ? count - reach : reach;
   long long at = reach * size;
   for (; at + width <= inner_end * size; at += width)

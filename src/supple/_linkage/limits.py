@@ -40,9 +40,12 @@ def inside(linkage: Linkage, q: ArrayLike, tolerance: float) -> Any:
 
 def clamp(linkage: Linkage, q: ArrayLike) -> Array:
     """The nearest q (..., dof) within limits, joint by joint; a ball's twist and swing are brought in one by one."""
-    nearest = np.clip(checked(linkage, q), linkage.lower, linkage.upper)
+    nearest = checked(linkage, q)
+    np.clip(nearest, linkage.lower, linkage.upper, out=nearest)
     firsts, ranges = linkage._ball_limits
-    return _core.clamp_balls(nearest.reshape(-1, linkage.dof), firsts, ranges).reshape(nearest.shape) if firsts else nearest
+    if firsts:
+        _core.clamp_balls(nearest.reshape(-1, linkage.dof), firsts, ranges)
+    return nearest
 
 
 def random(linkage: Linkage, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
