@@ -37,7 +37,8 @@ nb::object filter(nb::handle given, nb::handle kernel) {
   Fresh out(rows, {size});
   {
     const nb::gil_scoped_release free;
-    filter_rows(rows.data, rows.n, size, weights.data, weights_count - 1, out.data);
+    std::vector<double> ends(std::size_t(3) * std::size_t(weights_count - 1) * std::size_t(size));
+    filter_rows(rows.data, rows.n, size, weights.data, weights_count - 1, ends.data(), out.data);
   }
   return std::move(out.owner);
 }
@@ -181,7 +182,7 @@ nb::object arm_goals(nb::handle chest, nb::handle upper, nb::handle fore, nb::ha
     bad_input("most_turn must be positive, and weights one or more");
   const std::size_t n = std::size_t(base.n);
   std::vector<BentLimb> arms(n);
-  std::vector<double> numbers(3 * n);
+  std::vector<double> numbers(6 * n);
   Fresh out(first, {goals, goal_size});
   for (std::size_t i = 0; i < n; ++i) {
     const Rot<double> back = transpose(read_rotation(base.data + 9 * i));
