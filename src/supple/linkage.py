@@ -274,6 +274,11 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         """The limits of ball joints, as the core reads them."""
         return limits.of_balls(self)
 
+    @cached_property
+    def _unlimited(self) -> tuple[list[int], Any]:
+        """Where rotation vectors without limits begin, and which values are angles without limits."""
+        return limits.unlimited(self)
+
     def inside(self, q: ArrayLike, tolerance: float = 1e-12) -> Any:
         """Whether q (..., dof) is within all position limits: a bool, or an array (...).
 

@@ -95,6 +95,17 @@ def turning(linkage: Linkage) -> Any:
     return found
 
 
+def unlimited(linkage: Linkage) -> tuple[list[int], Any]:
+    """First columns of rotation vectors without limits, and which values (dof,) are angles without limits."""
+    firsts = []
+    for first, joint in columns(linkage):
+        if joint.kind is Kind.FLOATING:
+            firsts.append(first + 3)
+        elif joint.kind is Kind.BALL and joint.swing >= math.pi and joint.twist == (-math.pi, math.pi):
+            firsts.append(first)
+    return firsts, turning(linkage) & np.isneginf(linkage.lower) & np.isposinf(linkage.upper)
+
+
 def exact(linkage: Linkage, q: Array) -> Array:
     """The same q (..., dof); angles beyond `LARGEST_ANGLE` lose whole turns if the limits allow a full turn."""
     long = np.abs(q) > LARGEST_ANGLE
