@@ -39,7 +39,8 @@ nb::object clamp(nb::handle given, nb::handle axis, double swing, double low, do
   ball.swing = swing;
   ball.low = low;
   ball.high = high;
-  clamp_ball_rows(ball, rows.data, rows.n, out.data);
+  std::copy_n(rows.data, 3 * rows.n, out.data);
+  clamp_ball_rows(ball, out.data, rows.n, 3);
   return std::move(out.owner);
 }
 

@@ -37,7 +37,8 @@ nb::object filter(nb::handle given, nb::handle kernel) {
   Fresh out(rows, {size});
   {
     const nb::gil_scoped_release free;
-    filter_rows(rows.data, rows.n, size, weights.data, weights_count - 1, out.data);
+    std::vector<double> ends(std::size_t(3) * std::size_t(weights_count - 1) * std::size_t(size));
+    filter_rows(rows.data, rows.n, size, weights.data, weights_count - 1, ends.data(), out.data);
   }
   return std::move(out.owner);
 }
@@ -181,7 +182,7 @@ nb::object arm_goals(nb::handle chest, nb::handle upper, nb::handle fore, nb::ha
     bad_input("most_turn must be positive, and weights one or more");
   const std::size_t n = std::size_t(base.n);
   std::vector<BentLimb> arms(n);
-  std::vector<double> numbers(3 * n);
+  std::vector<double> numbers(6 * n);
   Fresh out(first, {goals, goal_size});
   for (std::size_t i = 0; i < n; ++i) {
     const Rot<double> back = transpose(read_rotation(base.data + 9 * i));
@@ -343,6 +344,27 @@ nb::object continued(nb::handle given, nb::list firsts) {
   return std::move(out.owner);
 }
 
+void clamp_balls(nb::handle given, nb::list firsts, nb::handle limits) {
+  if (!is_writable(given))
+    bad_input("rows that are clamped in place must be a writable, C-contiguous float64 array");
+  const int size = last_size(given, "rows", 2);
+  const Rows rows(given, "rows", size), limit(limits, "limits", 6);
+  const std::vector<npy_intp> places = places_of(firsts, size - 2, "a first column");
+  if (limit.lead != 1 || std::size_t(limit.n) != places.size())
+    bad_input("limits must have the shape (" + std::to_string(places.size()) + ", 6), not " +
+              shape_text(limit.array));
+  double *data = const_cast<double *>(rows.data);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const double *numbers = limit.data + 6 * i;
+    Ball ball{};
+    store3(load3(numbers), ball.axis);
+    ball.swing = numbers[3];
+    ball.low = numbers[4];
+    ball.high = numbers[5];
+    clamp_ball_rows(ball, data + places[i], rows.n, size);
+  }
+}
+
 nb::object slow_ball(nb::handle given, nb::handle limit, nb::handle fixed, nb::handle axis, double swing,
                      double low, double high) {
   const Rows rows(given, "rows", 3), most(limit, "limit", 3);
@@ -440,6 +462,10 @@ void bind_motion(nb::module_ &m) {
         "Rows (n, k) whose rotation vectors, which begin in some columns, go on beyond a half turn: they do "
         "not "
         "jump from row to row.");
+  m.def("clamp_balls", clamp_balls,
+        nb::sig("def clamp_balls(rows: " ARRAY ", firsts: list[int], limits: " ARRAY ") -> None"),
+        "Makes rotation vectors, which begin in some columns of rows (n, k), the nearest within limits "
+        "(balls, 6): axis, swing, least and greatest twist.");
   m.def("slow_ball", slow_ball, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
         nb::arg(),
         nb::sig("def slow_ball(rows: " ARRAY ", limit: " ARRAY ", fixed: " ARRAY ", axis: " ARRAY

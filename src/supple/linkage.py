@@ -269,6 +269,16 @@ class Linkage(Structure, metaclass=_renamed.HidesOldNames):
         """The largest sum of squares of joint values within limits: starts with less are not checked for degrees."""
         return degrees.largest_square(self)
 
+    @cached_property
+    def _ball_limits(self) -> tuple[list[int], Array]:
+        """The limits of ball joints, as the core reads them."""
+        return limits.of_balls(self)
+
+    @cached_property
+    def _unlimited(self) -> tuple[list[int], Any]:
+        """Where rotation vectors without limits begin, and which values are angles without limits."""
+        return limits.unlimited(self)
+
     def inside(self, q: ArrayLike, tolerance: float = 1e-12) -> Any:
         """Whether q (..., dof) is within all position limits: a bool, or an array (...).
 

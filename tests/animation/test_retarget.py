@@ -539,3 +539,32 @@ def test_differences_of_many_rows_are_those_of_single_rows(rows):
         assert np.allclose(step[i], HUMAN.difference(start[i], end[i]), rtol=0, atol=1e-14)
     there = HUMAN.frames(HUMAN.integrate(start, step)).matrix
     assert np.allclose(there, HUMAN.frames(end).matrix, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "reach"), [(1, 3, 0), (2, 1, 1), (9, 5, 8), (40, 1, 19), (41, 7, 20), (90, 3, 4)]
+)
+def test_a_filter_is_the_weighted_sum_of_rows_reflected_at_the_ends(count, size, reach):
+    rng = np.random.default_rng(count)
+    rows, weights = rng.normal(size=(count, size)), rng.uniform(size=reach + 1)
+    whole = np.concatenate([2 * rows[:1] - rows[reach:0:-1], rows, 2 * rows[-1:] - rows[-2 : -reach - 2 : -1]])
+    both = np.concatenate([weights[:0:-1], weights])
+    expected = np.stack([both @ whole[i : i + 2 * reach + 1] for i in range(count)])
+    np.testing.assert_allclose(_core.filter_rows(rows, weights), expected, rtol=0, atol=1e-12)
+
+
+def test_many_ball_joints_are_clamped_as_each_alone_and_the_argument_stays():
+    figure = models.human()
+    q = 3 * figure.random(2, 30, seed=4)
+    given, nearest = q.copy(), figure.clamp(q)
+    assert np.array_equal(q, given)
+    within = np.clip(q, figure.lower, figure.upper)
+    firsts, ranges = figure._ball_limits
+    assert len(firsts) > 5
+    for first, (*axis, swing, low, high) in zip(firsts, ranges.tolist(), strict=True):
+        columns = slice(first, first + 3)
+        within[..., columns] = _core.clamp_ball(
+            np.ascontiguousarray(within[..., columns]), np.array(axis), swing, low, high
+        )
+    assert np.array_equal(nearest, within)
+    assert np.array_equal(figure.clamp(q[1, 7]), nearest[1, 7])

@@ -175,6 +175,7 @@ def real_calls() -> list[tuple[str, Callable[..., Any], tuple[Any, ...]]]:
         ("exp_frame", _core.exp_frame, (np.ones((2, 6)),)),
         ("log_frame", _core.log_frame, (frames.copy(),)),
         ("clamp_ball", _core.clamp_ball, (np.ones((2, 3)), np.array([0, 0, 1.0]), 0.5, -1.0, 1.0)),
+        ("clamp_balls", _core.clamp_balls, (np.ones((40, 7)), [0, 4], np.tile([0, 0, 1.0, 0.5, -1, 1], (2, 1)))),
         ("use", _core.use, (None,)),
         ("chain_block", _core.chain_block, (tree, hand)),
         ("tree_block", _core.tree_block, (tree, [hand])),

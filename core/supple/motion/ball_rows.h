@@ -5,15 +5,17 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// Rotation vectors (count x 3), each the nearest within the limits. Swing and twist are at most the angle of
-// the whole rotation: a smaller one than all limits is within them.
-SUPPLE_FN void clamp_ball_rows(const Ball &ball, const double *rows, long long count, double *out) {
+// Makes rotation vectors, the first three of each row (count x size), the nearest within the limits. Swing
+// and twist are at most the angle of the whole rotation: a smaller one than all limits is within them.
+SUPPLE_FN void clamp_ball_rows(const Ball &ball, double *rows, long long count, int size) {
   const Vec<double> axis = load3(ball.axis);
-  const double least = larger(lesser(ball.swing, lesser(-ball.low, ball.high)), 0.0) * (1 - 1e-12);
+  const double swing = ball.swing, low = ball.low, high = ball.high;
+  const double least = larger(lesser(swing, lesser(-low, high)), 0.0) * (1 - 1e-12);
   for (long long i = 0; i < count; ++i) {
-    const Vec<double> v = load3(rows + 3 * i);
-    const bool is_small = dot(v, v) < least * least;
-    store3(is_small ? v : clamp_ball(v, axis, ball.swing, ball.low, ball.high), out + 3 * i);
+    double *row = rows + i * size;
+    const Vec<double> v = load3(row);
+    if (!(dot(v, v) < least * least))
+      store3(clamp_ball(v, axis, swing, low, high), row);
   }
 }
 

@@ -94,7 +94,7 @@ SUPPLE_FN void take_angles(BentLimb *limbs, long long count, Vec<double> directi
 
 // Limbs (count) whose bends turn by at most `most_turn` a frame about their lines, and evenly where they are
 // nearly straight: there the angles are filtered with weights (reach + 1). Limbs that are never bent are bent
-// in the direction `natural`. `numbers`: 3 count.
+// in the direction `natural`. `numbers`: 6 count.
 SUPPLE_FN void smooth_bends(BentLimb *limbs, long long count, double most_turn, Vec<double> natural,
                             const double *weights, long long reach, double *numbers) {
   if (!fill_angles(limbs, count))
@@ -104,7 +104,7 @@ SUPPLE_FN void smooth_bends(BentLimb *limbs, long long count, double most_turn, 
     angles[i] = limbs[i].angle;
   bound_changes(angles, count, most_turn, filtered, filtered + count);
   if (count > 0)
-    filter_rows(angles, count, 1, weights, reach < count ? reach : count - 1, filtered);
+    filter_rows(angles, count, 1, weights, reach < count ? reach : count - 1, numbers + 3 * count, filtered);
   for (long long i = 0; i < count; ++i) {
     const double part =
         clip((limbs[i].bend - BendConstants::least) / (BendConstants::sure - BendConstants::least), 0.0, 1.0);

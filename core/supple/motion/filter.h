@@ -5,36 +5,59 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// A row before the first (i < 0) or after the last: the reflection of another at the end row.
-SUPPLE_FN double reflected(const double *rows, long long count, int size, long long i, int column) {
+// A number of a row before the first (i < 0) or after the last: its reflection at the end row.
+SUPPLE_FN double extended(const double *rows, long long count, int size, long long i, int column) {
+  if (i >= 0 && i < count)
+    return rows[i * size + column];
   const long long end = i < 0 ? 0 : count - 1;
   const long long other = 2 * end - i;
   return 2 * rows[end * size + column] - rows[other * size + column];
 }
 
+// Means of some numbers with their neighbours in other rows; the sums stay in registers.
+template <int width>
+SUPPLE_FN void filter_some(const double *from, int size, const double *weights, long long reach, double *to) {
+  double sum[width];
+  for (int k = 0; k < width; ++k)
+    sum[k] = weights[0] * from[k];
+  const double *before = from, *after = from;
+  for (long long j = 1; j <= reach; ++j) {
+    before -= size;
+    after += size;
+    for (int k = 0; k < width; ++k)
+      sum[k] += weights[j] * (before[k] + after[k]);
+  }
+  for (int k = 0; k < width; ++k)
+    to[k] = sum[k];
+}
+
+// The same for rows (count x size) that have all their neighbours: their numbers lie side by side.
+SUPPLE_FN void filter_inner(const double *from, long long count, int size, const double *weights,
+                            long long reach, double *to) {
+  constexpr int many = 32, few = 4;
+  const long long numbers = count * size;
+  long long at = 0;
+  for (; at + many <= numbers; at += many)
+    filter_some<many>(from + at, size, weights, reach, to + at);
+  for (; at + few <= numbers; at += few)
+    filter_some<few>(from + at, size, weights, reach, to + at);
+  for (; at < numbers; ++at)
+    filter_some<1>(from + at, size, weights, reach, to + at);
+}
+
 // Rows (count x size), each the mean of those within `reach` < count of it. `weights` (reach + 1) are those
-// of the row itself and of its neighbours to both sides; their sum over all is 1.
+// of the row itself and of its neighbours to both sides; their sum over all is 1. `ends`: 3 reach size.
 SUPPLE_FN void filter_rows(const double *rows, long long count, int size, const double *weights,
-                           long long reach, double *out) {
-  for (long long i = 0; i < count; ++i) {
-    const double *row = rows + i * size;
-    double *to = out + i * size;
-    for (int k = 0; k < size; ++k)
-      to[k] = weights[0] * row[k];
-    const long long rows_before = i, rows_after = count - 1 - i;
-    const long long least = rows_before < rows_after ? rows_before : rows_after;
-    const long long inner = least < reach ? least : reach;
-    for (long long j = 1; j <= inner; ++j) {
-      const double *before = row - j * size, *after = row + j * size;
+                           long long reach, double *ends, double *out) {
+  const long long last = count - reach > reach ? count - reach : reach; // after the inner rows
+  filter_inner(rows + reach * size, last - reach, size, weights, reach, out + reach * size);
+  for (const bool at_end : {false, true}) {
+    const long long begin = at_end ? last : 0, end = at_end ? count : reach;
+    double *to = ends;
+    for (long long i = begin - reach; i < end + reach; ++i)
       for (int k = 0; k < size; ++k)
-        to[k] += weights[j] * (before[k] + after[k]);
-    }
-    for (long long j = inner + 1; j <= reach; ++j)
-      for (int k = 0; k < size; ++k) {
-        const double before = j <= i ? row[k - j * size] : reflected(rows, count, size, i - j, k);
-        const double after = i + j < count ? row[k + j * size] : reflected(rows, count, size, i + j, k);
-        to[k] += weights[j] * (before + after);
-      }
+        *to++ = extended(rows, count, size, i, k);
+    filter_inner(ends + reach * size, end - begin, size, weights, reach, out + begin * size);
   }
 }
 

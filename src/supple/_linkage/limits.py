@@ -40,9 +40,11 @@ def inside(linkage: Linkage, q: ArrayLike, tolerance: float) -> Any:
 
 def clamp(linkage: Linkage, q: ArrayLike) -> Array:
     """The nearest q (..., dof) within limits, joint by joint; a ball's twist and swing are brought in one by one."""
-    nearest = np.clip(checked(linkage, q), linkage.lower, linkage.upper)
-    for first, joint in _limited_balls(linkage):
-        nearest[..., first : first + 3] = _clamp_ball(joint, nearest[..., first : first + 3])
+    nearest = checked(linkage, q)
+    np.clip(nearest, linkage.lower, linkage.upper, out=nearest)
+    firsts, ranges = linkage._ball_limits
+    if firsts:
+        _core.clamp_balls(nearest.reshape(-1, linkage.dof), firsts, ranges)
     return nearest
 
 
@@ -93,6 +95,17 @@ def turning(linkage: Linkage) -> Any:
     return found
 
 
+def unlimited(linkage: Linkage) -> tuple[list[int], Any]:
+    """First columns of rotation vectors without limits, and which values (dof,) are angles without limits."""
+    firsts = []
+    for first, joint in columns(linkage):
+        if joint.kind is Kind.FLOATING:
+            firsts.append(first + 3)
+        elif joint.kind is Kind.BALL and joint.swing >= math.pi and joint.twist == (-math.pi, math.pi):
+            firsts.append(first)
+    return firsts, turning(linkage) & np.isneginf(linkage.lower) & np.isposinf(linkage.upper)
+
+
 def exact(linkage: Linkage, q: Array) -> Array:
     """The same q (..., dof); angles beyond `LARGEST_ANGLE` lose whole turns if the limits allow a full turn."""
     long = np.abs(q) > LARGEST_ANGLE
@@ -109,6 +122,13 @@ def _limited_balls(linkage: Linkage) -> Iterator[tuple[int, Joint]]:
     for first, joint in columns(linkage):
         if joint.kind is Kind.BALL and (joint.swing < math.pi or joint.twist != (-math.pi, math.pi)):
             yield first, joint
+
+
+def of_balls(linkage: Linkage) -> tuple[list[int], Array]:
+    """First columns of ball joints with limits, and their axis, swing and range of twist (balls, 6)."""
+    found = list(_limited_balls(linkage))
+    ranges = [(*joint.axis, joint.swing, *joint.twist) for _, joint in found]
+    return [first for first, _ in found], np.array(ranges, dtype=float).reshape(-1, 6)
 
 
 def _clamp_ball(joint: Joint, vector: Array) -> Array:

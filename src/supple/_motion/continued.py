@@ -7,9 +7,7 @@ import math
 import numpy as np
 
 from supple import _core
-from supple._linkage import limits
 from supple.frame import Array
-from supple.joint import Kind
 from supple.linkage import Linkage
 
 
@@ -19,13 +17,7 @@ def continued(linkage: Linkage, q: Array) -> Array:
     Angles of revolute joints without limits, and rotation vectors of floating joints and of ball joints without limits.
     The rotation vector of one that passes close to a whole turn still swings there.
     """
-    firsts = []
-    for first, joint in limits.columns(linkage):
-        if joint.kind is Kind.FLOATING:
-            firsts.append(first + 3)
-        elif joint.kind is Kind.BALL and joint.swing >= math.pi and joint.twist == (-math.pi, math.pi):
-            firsts.append(first)
-    free = limits.turning(linkage) & np.isneginf(linkage.lower) & np.isposinf(linkage.upper)
+    firsts, free = linkage._unlimited
     moved = np.abs(np.diff(q[:, [*np.flatnonzero(free), *(first + k for first in firsts for k in range(3))]], axis=0))
     if not (moved > math.pi / 2).any():
         return q

@@ -89,19 +89,21 @@ class Limb:
         if chained:
             q, arrived = self._search.descend(goals, np.ascontiguousarray(start), _PULL, max_steps)
         else:  # neighbours are alike: each run of rows that is solved together has some of all kinds
-            order = _mixed_order(len(start))
-            q = np.empty_like(start)
-            q[order], arrived = self._search.descend(goals[order], start[order], -1.0, max_steps)
+            order, back = _mixed_order(len(start))
+            mixed = goals.take(order, axis=0), start.take(order, axis=0)
+            q, arrived = self._search.descend(*mixed, -1.0, max_steps)
+            q = q.take(back, axis=0)
         self.all_arrived = bool(arrived.all())
         return q
 
 
 @lru_cache(maxsize=64)
-def _mixed_order(count: int) -> Any:
-    """Places (count,) of rows, first each `_RUNS`-th of them, then each after those, and so on."""
+def _mixed_order(count: int) -> tuple[Any, Any]:
+    """Places (count,) of rows, first each `_RUNS`-th of them, then each after those, and so on; and where each is."""
     order = np.argsort(np.arange(count) % _RUNS, kind="stable")
-    order.flags.writeable = False
-    return order
+    back = np.argsort(order)
+    order.flags.writeable = back.flags.writeable = False
+    return order, back
 
 
 class Limbs:

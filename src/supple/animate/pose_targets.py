@@ -11,7 +11,7 @@ from supple import _core
 from supple._linkage.frames import Frames
 from supple.animate.body import SIDES, Body
 from supple.animate.footsteps import Contacts, ground_height, in_contact, placed
-from supple.animate.rows import joined, lengths, turned
+from supple.animate.rows import joined, lengths, turned, turned_by
 from supple.animate.smoothing import raised, smoothed
 from supple.frame import Array
 
@@ -137,7 +137,7 @@ def _soles(source: Body, frames: Frames, side: str) -> list[tuple[str, Array]]:
     """Heel and toe (n, 3) of a foot of the source."""
     foot = np.ascontiguousarray(frames[source.links[f"{side}_foot"]].matrix)
     points = (("heel", source.heel[side]), ("toe", source.toe[side]))
-    return [(name, turned(foot[:, :3, :3], point) + foot[:, :3, 3]) for name, point in points]
+    return [(name, turned_by(foot, point) + foot[:, :3, 3]) for name, point in points]
 
 
 def _filtered(
@@ -171,7 +171,7 @@ def _lean(pair: Correspondence, points: dict[str, Array], pelvis: Array, contact
     of the frames in which a foot is flat tells how much.
     """
     target = pair.target
-    forward = turned(pelvis[:, :3, :3], target.rest["pelvis"][:3, :3].T @ target.upright[:, 0]) * [1.0, 1.0, 0.0]
+    forward = turned_by(pelvis, target.rest["pelvis"][:3, :3].T @ target.upright[:, 0]) * [1.0, 1.0, 0.0]
     forward /= np.maximum(lengths(forward), 0.3)[:, None]
     found = []
     for side in SIDES:
@@ -191,7 +191,7 @@ def hip_position(target: Body, pelvis: Array, side: str) -> Array:
     """Positions (n, 3) of a hip of the target for frames of its pelvis (n, 4, 4)."""
     rest = target.rest["pelvis"]
     local = rest[:3, :3].T @ (target.position(f"{side}_thigh") - rest[:3, 3])
-    at: Array = turned(pelvis[:, :3, :3], local) + pelvis[:, :3, 3]
+    at: Array = turned_by(pelvis, local) + pelvis[:, :3, 3]
     return at
 
 
@@ -242,9 +242,7 @@ def _knee(pair: Correspondence, points: dict[str, Array], pelvis: Array, foot: A
     along = np.einsum("ij,ij->i", knee - hip, line) / np.einsum("ij,ij->i", line, line)
     bent = knee - hip - along[:, None] * line
     parts = ((pelvis, "pelvis"), (foot, f"{side}_foot"))
-    forward = sum(
-        turned(frames[:, :3, :3], target.rest[part][:3, :3].T @ target.upright[:, 0]) for frames, part in parts
-    )
+    forward = sum(turned_by(frames, target.rest[part][:3, :3].T @ target.upright[:, 0]) for frames, part in parts)
     bent = bent + _KNEE_FORWARD * source.length("thigh", "shank") * forward
     bent /= np.maximum(lengths(bent), 1e-9)[:, None]
     bent = smoothed(bent, _KNEE_WIDTHS * width)

@@ -128,8 +128,8 @@ class Retarget:
             targets = pose_targets(self._pair, clip.q, dt, self._smooth / dt)
             bar.step(_TARGETS)
             q, steps = self._solve(targets, dt, bar)
-        speeds = steps / np.diff(times)[:, None]
-        return Motion._of(self.target, times, q, speeds, speeds)
+        steps /= np.diff(times)[:, None]  # speeds
+        return Motion._of(self.target, times, q, steps, steps)
 
     def stream(self, rate: float, *, ground: float = 0.0) -> RetargetStream:
         """A target that follows frame by frame, for clips that are not known before they come.

@@ -16,6 +16,12 @@ def turned(rotations: Array, vector: Array) -> Array:
     return out
 
 
+def turned_by(frames: Array, vector: Array) -> Array:
+    """One vector (3,) turned by frames (n, 4, 4): (n, 3), as `turned` without a copy of their rotations."""
+    whole: Array = (np.ascontiguousarray(frames).reshape(-1, 4)[:, :3] @ vector).reshape(-1, 4)
+    return whole[:, :3]
+
+
 def lengths(vectors: Array) -> Array:
     """Lengths (n,) of vectors (n, 3)."""
     out: Array = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))

@@ -82,7 +82,8 @@ def within_speeds(
     held = np.zeros(q.shape, dtype=bool) if fixed is None else fixed
     bound = (linkage.speed if speed is None else speed) * dt * (1 - 1e-9)
     changes = linkage.difference(q[:-1], q[1:]) if steps is None else steps
-    fast: Any = np.abs(changes).max(axis=0, initial=0.0) > bound
+    most = np.maximum(changes.max(axis=0, initial=0.0), -changes.min(axis=0, initial=0.0))
+    fast: Any = most > bound
     if not fast.any():
         return q
     out: Array = q.copy()

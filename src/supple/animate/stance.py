@@ -103,15 +103,16 @@ class Stance:
 
     def _follow(self, few: Stance, every: int) -> None:
         """Solves the legs of all frames: pelvis and feet move as in few frames, and joints start from theirs."""
-        count = len(self.pelvis)
-        rows, frames = _few_rows(count, every), np.arange(count)
-        first = np.minimum(np.searchsorted(rows, frames, side="right") - 1, len(rows) - 2)
-        share = ((frames - rows[first]) / (rows[first + 1] - rows[first]))[:, None]
+        first, share = _between_few(len(self.pelvis), every)
 
         def between(values: Array) -> Array:
             """Values (n, k) between those of the few frames."""
-            mixed: Array = values[first] + share * (values[first + 1] - values[first])
-            return mixed
+            before: Array = values.take(first, axis=0)
+            way = values.take(first + 1, axis=0)
+            way -= before
+            way *= share
+            before += way
+            return before
 
         if few.has_moved:
             ways = [(few.pelvis - few.targets.pelvis)[:, :3, 3]]
@@ -191,18 +192,19 @@ class Stance:
         rows = np.flatnonzero(changed if among is None else changed * among)
         if not len(rows):
             return
+        goals, start = wanted.take(rows, axis=0), self.q[side].take(rows, axis=0)
         if among is None:
-            before[rows] = wanted[rows]
+            before[rows] = goals
         steps = {} if among is None else {"max_steps": _FEW_STEPS}
-        self.q[side][rows] = limb.solve(wanted[rows], self._bent(side, self.q[side][rows]), False, **steps)
+        self.q[side][rows] = limb.solve(goals, self._bent(side, start), False, **steps)
 
     def _bent(self, side: str, start: Array) -> Array:
-        """Joint values of a leg (n, dof) with a knee that is not straight: a descent does not leave its limit."""
+        """Bends the knee of a leg with joint values (n, dof) that is straight: a descent does not leave its limit."""
         shape = self.limbs.leg_shapes[side]
-        bent: Array = np.array(start)
         if shape.knee is not None:
-            bent[:, shape.knee] = np.maximum(bent[:, shape.knee], shape.straight + _BENT)
-        return bent
+            knee = start[:, shape.knee]
+            np.maximum(knee, shape.straight + _BENT, out=knee)
+        return start
 
     def _is_placed(self, side: str) -> bool:
         """Whether points of a foot that touch the ground are at their places, and none is below it."""
@@ -252,3 +254,13 @@ class Stance:
 def _few_rows(count: int, every: int) -> Any:
     """The first frame, the last, and one in about every so many between."""
     return np.linspace(0, count - 1, (count - 1) // every + 1).round().astype(int)
+
+
+@lru_cache(maxsize=16)
+def _between_few(count: int, every: int) -> tuple[Any, Array]:
+    """For each frame the last of `_few_rows` before it (n,), and the part of the way from that to the next (n, 1)."""
+    rows, frames = _few_rows(count, every), np.arange(count)
+    first = np.minimum(np.searchsorted(rows, frames, side="right") - 1, len(rows) - 2)
+    share: Array = ((frames - rows[first]) / (rows[first + 1] - rows[first]))[:, None]
+    first.flags.writeable = share.flags.writeable = False
+    return first, share
