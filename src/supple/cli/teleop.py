@@ -284,7 +284,7 @@ def _connected(
             on_exit=on_exit,  # type: ignore[arg-type]
         )
         try:
-            connection.wait_for_answer(ANSWER_SECONDS)
+            connection._wait_for_answer(ANSWER_SECONDS)
         except BaseException:
             connection.close()
             raise

@@ -172,7 +172,7 @@ class Connection:
             return self._error
         return "connected" if self.reading else "connecting"
 
-    def wait_for_answer(self, seconds: float) -> None:
+    def _wait_for_answer(self, seconds: float) -> None:
         """Waits for the first reading or the first failure, at most so long; raises `BadInput` for a `mistake`."""
         self._answered.wait(seconds)
         if self.mistake:
