@@ -135,7 +135,10 @@ class Plots:
         self._plots.append(plot)
 
     def _legend(self, names: list[str], colours: list[str]) -> None:
-        """Adds the name of each line beside its colour; below the plots, so that it takes no space of theirs."""
+        """Adds the name of each line beside its colour; below the plots, so that it takes no space of theirs.
+
+        Six rows of 1.5 em and the padding of 0.4 em are seen, as many as the arms and legs of a humanoid need.
+        """
         swatch = "display:inline-block;width:0.9em;height:0.28em;border-radius:2px;margin-right:0.35em"
         items = (
             f'<span style="white-space:nowrap;margin-right:0.9em">'
@@ -144,7 +147,7 @@ class Plots:
         )
         legend = self._gui.add_html(
             '<div data-legend style="padding:0 0.9em 0.4em;font-size:0.6875em;line-height:1.5;color:#5b5751;'
-            f'max-height:9.2em;overflow-y:auto">{"".join(items)}</div>'
+            f'max-height:9.5em;overflow-y:auto">{"".join(items)}</div>'
         )
         self._legends.append(legend)
 
