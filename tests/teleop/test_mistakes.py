@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from patience import until
 from supple import BadInput, Frame, Solver, models
 from supple.cli import app
 from supple.cli import teleop as command
@@ -19,17 +20,7 @@ from supple.teleop.recording import Playback, Recorder, Recording
 from supple.teleop.servo import Calibration, Motor, ServoArm, SimulatedBus
 
 ARM = models.so101()
-PATIENCE = 60.0
 pytestmark = pytest.mark.slow  # threads in real time
-
-
-def until(happened: Any) -> bool:
-    end = time.monotonic() + PATIENCE
-    while not happened():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 class Short:

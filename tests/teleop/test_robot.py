@@ -15,23 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from patience import PATIENCE, until
 from supple import BadInput, Frame, Solver, models
 from supple.teleop import Command, Connection, Loop, Mapping, SimulatedArm, Tick, robot
 from supple.teleop.soft_start import SoftStart
 
 ARM = models.ur5()
 LINK = "tool0"
-PATIENCE = 60.0
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("ages")]  # threads in real time
-
-
-def until(happened: Callable[[], Any]) -> bool:
-    end = time.monotonic() + PATIENCE
-    while not happened():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 class Operator:

@@ -8,7 +8,7 @@
 //                  Law::return_detour on the straight way of the joints; announced, and no faster than
 //                  Law::return_speed
 //   recover_free   it returns after Law::recovery_delay, as fast as the bounds allow, whatever the way; it
-//                  searches on as long as the command rests
+//                  searches on while the command rests, up to `most_free_returns`
 #pragma once
 #include "supple/local/iterate.h"
 #include "supple/search/setup.h"
@@ -328,8 +328,8 @@ SUPPLE_FN void update_recovery(const TickSetup<N, M> &setup, const TickEvaluatio
 // rad: of the excess of a ball joint's limits that is rounding
 constexpr double ball_rounding = 1e-6;
 
-// Ball joints whose straight way to recovery_q leaves their limits go towards their rotation of zero first:
-// from there every rotation within the limits is reached straight.
+// Ball joints whose straight way to recovery_q leaves their limits go towards their rotation of zero first,
+// which is the middle of their cone. Where zero is outside their twist, the return is given up.
 SUPPLE_FN void go_round_ball_limits(const Tracking &t, const ArmMemory &memory, double *way) {
   for (int b = 0; b < t.problem.ball_count; ++b) {
     const Ball &ball = t.problem.balls[b];
