@@ -178,6 +178,7 @@ void Tracker::limit(nb::handle lower, nb::handle upper, nb::handle speed, nb::ha
     bounded = bounded || effector_bounds[k].speed < INFINITY || effector_bounds[k].turn_speed < INFINITY;
   }
   tracking.effector_bounds = bounded ? effector_bounds.data() : nullptr;
+  ++tracking.limit_changes;
 }
 
 void Tracker::weigh(int target, const std::vector<double> &weights) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,6 +52,10 @@ class Outcome:
     """The same growth of the weighted error that the law lowers, times reach/pi, in metres."""
     returning: float
     """The largest distance in metres while the tracker said that it returned."""
+    momentum: tuple[float, float]
+    """What `grown` and `beyond` would be if all joints had braked from the moment at which the command came to rest:
+    the less of braking together and each by itself.
+    """
 
 
 def measure(name: str, asked: Asked) -> list[Row]:
@@ -59,7 +63,7 @@ def measure(name: str, asked: Asked) -> list[Row]:
     arm = arms.get(name)
     trials = asked.trials(2000, 10 if len(arm.links) > 1 else 25)
     restless: dict[str, list[tuple[float, int, str]]] = {"cycle": [], "creep": [], "late": []}
-    grown, beyond, weighted, raised, returning = [], [], [], [], 0.0
+    grown, beyond, weighted, raised, carried, returning = [], [], [], [], [], 0.0
     for number in trials:
         trial = random_trial(arm, number)
         try:
@@ -69,10 +73,12 @@ def measure(name: str, asked: Asked) -> list[Row]:
             continue
         if found.unrest:
             restless[found.unrest.kind].append((found.unrest.speed, number, f"{trial.words}: {found.unrest}"))
-        if found.grown > AWAY:
-            grown.append((found.grown, number, f"{trial.words}: {1e3 * found.grown:.0f} mm"))
-        if found.beyond > AWAY:
-            beyond.append((found.beyond, number, f"{trial.words}: {1e3 * found.beyond:.0f} mm"))
+        for cases, far, braking in ((grown, found.grown, 0), (beyond, found.beyond, 1)):
+            if far <= AWAY:
+                continue
+            least = found.momentum[braking]
+            words = f"{trial.words}: {1e3 * far:.0f} mm, braking at once {1e3 * least:.0f} mm"
+            (carried if least > AWAY else cases).append((far, number, words))
         if found.weighted > AWAY:
             weighted.append((found.weighted, number, f"{trial.words}: {1e3 * found.weighted:.0f} mm"))
         returning = max(returning, found.returning)
@@ -80,6 +86,8 @@ def measure(name: str, asked: Asked) -> list[Row]:
     rows = [counted("rest", name, f"never at rest: {kind}", cases, total) for kind, cases in restless.items()]
     rows.append(counted("rest", name, "command at rest, distance grew > 20 mm", grown, total))
     rows.append(counted("rest", name, "distance > 20 mm above that at the jump", beyond, total))
+    told = counted("rest", name, "either of these, but braking at once leads > 20 mm too", carried, total)
+    rows.append(replace(told, bar=None))
     rows.append(counted("rest", name, "weighted error grew > 20 mm pi/reach", weighted, total))
     rows.append(counted("rest", name, "exceptions", raised, total))
     if motion.RETURNING >= 0:
@@ -162,7 +170,8 @@ def outcome(arm: Arm, trial: Trial, asked: Asked) -> Outcome:
     unrest = None
     if late.size and late.max() > AT_REST:
         unrest = kind_of(motion.hold(follow, last, 10.0, rate)[0], rate, float(late.max()))
-    return Outcome(unrest, *_distances(arm, trial, before[began], q, status))
+    momentum = _momentum(arm, trial, follow, before)
+    return Outcome(unrest, *_distances(arm, trial, before[began], q, status), momentum)
 
 
 def _due(arm: Arm, follow: motion.Tracker, begin: Array, q: Array, status: Array, rate: float) -> float:
@@ -197,3 +206,20 @@ def _distances(arm: Arm, trial: Trial, begin: Array, q: Array, status: Array) ->
         at_jump = motion.far(arm, begin[None], last[None])
         beyond = float((distance - at_jump)[free].max()) if free.any() else 0.0
     return grown, beyond, weighted, returning
+
+
+def _momentum(arm: Arm, trial: Trial, follow: motion.Tracker, before: Array) -> tuple[float, float]:
+    """Metres by which the distance grows, and is above its value at the jump, if all joints brake from there on."""
+    begin, start = before[max(trial.jump - 1, 0)], before[-1]
+    velocity = (start - before[-2]) * trial.rate
+    times = np.divide(np.abs(velocity), follow.acceleration, out=np.zeros_like(velocity), where=velocity != 0)
+    least = np.full(2, np.inf)
+    for stop in (np.full_like(times, times.max()), times):  # together, and each by itself
+        u = np.minimum(np.linspace(0, times.max(), 100)[:, None], stop)
+        way = u - 0.5 * np.divide(u**2, stop, out=np.zeros_like(u), where=stop > 0)
+        q = np.clip(start + velocity * way, arm.low, arm.high)
+        distance = motion.far(arm, q, trial.commands[-1:])
+        grown = (distance - np.minimum.accumulate(distance)).max()
+        at_jump = motion.far(arm, begin[None], trial.commands[-1:])
+        least = np.minimum(least, (grown, (distance - at_jump).max()))
+    return float(least[0]), float(least[1])

@@ -1,4 +1,4 @@
-"""A command that trembles at every tick: how much the arm trembles, peak to peak, as a part of the command."""
+"""A command that trembles, seen at every tick or by a slow device: how much the arm trembles, peak to peak."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ RATES = (300, 1000)
 BOUNDS = (3, 5, 8, 15, 50)  # rad/s2
 FREQUENCIES = (0.5, 1, 2, 4, 7, 10, 12, 15, 20, 30)  # Hz
 SIZES = (2e-4, 5e-4, 2e-3)  # m; the turn is 0.4 degrees for each millimetre
+DEVICES = (60, 90, 125)  # samples per second, up to 4 ms off their time, 5 % lost
+DEVICE_SIZES = ((5e-4, 30.0), (2e-3, 30.0), (0.012, 7.0), (0.03, 2.0))  # m, and the highest frequency, Hz
+DEVICE_BOUND = 50  # rad/s2: what the device does, not what the joints cannot do
 MOST = 1.02
 
 
@@ -32,6 +35,15 @@ def measure(name: str, asked: Asked) -> list[Row]:
                 found.append(_mixed(arm, number, rate, bound, asked))
             ratio, words = max(found)
             rows.append(Row("tremor", name, f"{rate} Hz, {bound} rad/s2, arm / command", ratio, "", MOST, words))
+        for device in DEVICES[::2] if asked.quick else DEVICES:
+            ratio, words = max(
+                _device(arm, number, rate, device, f, size, asked)
+                for number in asked.trials(2, 1)
+                for size, highest in DEVICE_SIZES
+                for f in FREQUENCIES
+                if f <= highest
+            )
+            rows.append(Row("tremor", name, f"device of {device} Hz, {rate} Hz, arm / command", ratio, "", MOST, words))
     return rows
 
 
@@ -56,6 +68,32 @@ def _sine(arm: Arm, number: int, rate: int, bound: float, hertz: float, size: fl
     turn = np.radians(400 * size) * axis / np.linalg.norm(axis) * wave
     ratio, share = _ratio(arm, start, shift, turn, rate, bound, asked)
     return ratio, f"{hertz:g} Hz, {1e3 * size:g} mm, at the bound in {100 * share:.0f} % of ticks; trial {number}"
+
+
+def _device(
+    arm: Arm, number: int, rate: int, device: int, hertz: float, size: float, asked: Asked
+) -> tuple[float, str]:
+    """One frequency, one direction, of which the loop sees the newest sample; every second trial has no stamps."""
+    start, rng = _start(arm, number)
+    way, axis = rng.normal(size=(2, 3))
+    count = int((3 + max(2.0, 3 / hertz)) * device)
+    taken = np.maximum.accumulate(np.arange(count) / device + rng.uniform(-4e-3, 4e-3, count))
+    taken = np.concatenate([[0.0], taken[(taken > 0) & (rng.random(count) >= 0.05)]])
+    ticks = np.arange(round(taken[-1] * rate)) / rate
+    seen = taken[np.searchsorted(taken, ticks + 1e-12, side="right") - 1]
+
+    def wave(time: Array) -> Array:
+        return np.asarray((np.sin(2 * np.pi * hertz * time) * np.clip(time, 0, 1))[:, None])
+
+    shift, turn = size * way / np.linalg.norm(way), np.radians(min(400 * size, 3.0)) * axis / np.linalg.norm(axis)
+    commands = motion.moved(arm.frames(start)[None], (shift * wave(seen))[:, None], (turn * wave(seen))[:, None])
+    stamps = seen if number % 2 == 0 else None
+    follow = motion.tracker(arm, start, asked.options | {"acceleration": DEVICE_BOUND})
+    q, _ = follow.replay(commands, 1 / rate, stamps)
+    settled = ticks > 3
+    hand = np.linalg.norm(np.ptp(shift * wave(ticks[settled]), axis=0))
+    ratio = float(np.linalg.norm(np.ptp(arm.frames(q[settled])[:, 0, :3, 3], axis=0)) / hand)
+    return ratio, f"{hertz:g} Hz, {1e3 * size:g} mm, {'no stamps' if stamps is None else 'stamped'}; trial {number}"
 
 
 def _mixed(arm: Arm, number: int, rate: int, bound: float, asked: Asked) -> tuple[float, str]:

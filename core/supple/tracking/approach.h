@@ -42,6 +42,7 @@ struct LevelScratch {
   double *hessian;                                  // n x n: of one level
   double *feedback_gradient, *feedforward_gradient; // n: of one level
   double *rows;                                     // m
+  double *row_gram;                                 // m x m: of the rows of earlier levels
   double *bases[2];                                 // n rows of n each: of this level and of the next
   double *directions;                               // most_directions rows of n: of all levels
   double *direction_cost;                           // most_directions

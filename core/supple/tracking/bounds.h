@@ -19,6 +19,11 @@ constexpr double longest_pause = 0.25;
 // share of the acceleration limit with which joints land at their limits
 constexpr double landing_share = 0.8;
 
+// The same with priorities: earlier levels need the rest to compensate.
+SUPPLE_FLAT double landing_share_of(const Tracking &t) {
+  return t.level_count > 1 ? t.law.level_share : landing_share;
+}
+
 // The smooth profile pi(D; K, a) = K dt D / sqrt(1 + K^2 D / 2a): way in one tick at K times the distance D,
 // but never so fast that constant braking by a would not stop in time. Its deceleration stays below a and its
 // jerk below a K / 4.
@@ -98,17 +103,25 @@ SUPPLE_FN void hard_bounds(const JointBounds &joint, double q, double v, double 
 struct Departure {
   double excess;    // m
   Vec<double> away; // from the end effector to its command
-  double time;      // s: for which the joints move with the velocity of the step until then
+  double time;      // s: from the end of the step until then
+  bool together;    // the joints brake together until then, not each by itself
 };
 
 // of effector_speed.h and keep_near.h
 struct EffectorScratch {
-  double *velocity, *next_q, *q_on_the_way, *braking, *candidate; // n each
-  Frame<double> *tips;                                            // one a target
-  Departure *departures;                                          // one a target
-  double *allowed, *none;                                         // one a target: m
-  double *rows;                                                   // n a target: how the distance changes
-  bool *marked;                                                   // n: joints that brake
+  double *velocity, *next_q, *q_on_the_way, *braking, *candidate, *way; // n each
+  Frame<double> *tips;                                                  // one a target
+  Departure *departures;                                                // two a target: of both ways to brake
+  double *allowed, *none;                                               // one a target: m
+  double *rows; // n a target: how the distance changes
+  bool *marked; // n: joints that brake
+};
+
+// A bound n x <= limit on the turn x of one ball joint, of whose three values `index` is the first.
+struct BallRow {
+  int index;
+  Vec<double> n;
+  double limit;
 };
 
 struct BoundsScratch {
@@ -118,8 +131,11 @@ struct BoundsScratch {
   double *low, *high;        // n, padded: the box
   double *deviation_cost;    // n x n
   BoxScratch nearest;
-  double *step;       // n: the step taken
-  double *previous_q; // n
+  BallRow *ball_rows;                 // two a ball
+  bool *row_active;                   // of each
+  double *row_target, *turned_target; // n: of a step that keeps them
+  double *step;                       // n: the step taken
+  double *previous_q;                 // n
   EffectorScratch effector;
 };
 
@@ -158,7 +174,7 @@ template <int N, int M>
 SUPPLE_FN void step_box(const TickSetup<N, M> &setup, const ArmMemory &memory, const BoundsScratch &scratch) {
   const Tracking &t = setup.tracking;
   const int n = setup.n(), stride = setup.stride();
-  const double landing = t.level_count > 1 ? setup.law.level_share : landing_share;
+  const double landing = landing_share_of(t);
   for (int i = 0; i < n; ++i)
     scratch.natural_q[i] = memory.q[i] / t.unit[i];
   const Lanes end_rate(t.end_rate);

@@ -7,7 +7,7 @@
 //   Hessian        H = J'J + curvature of the residual: the exact one of |r|^2 / 2
 #pragma once
 #include "supple/task/hessian.h"
-#include "supple/tracking/command.h"
+#include "supple/tracking/request.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {

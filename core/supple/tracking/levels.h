@@ -14,6 +14,23 @@ inline namespace SUPPLE_ISA {
 // a deviation along a direction of a later level costs this share
 constexpr double later_level_cost = 1e-4;
 
+// Factors J J' + 0.1 sigma_0^2 I of the rows of levels before `level`, in scratch.row_gram. Other rows are
+// left out: of them the matrix is the identity.
+template <int N, int M>
+SUPPLE_FN void factor_earlier_rows(const TickSetup<N, M> &setup, const TickEvaluation &at, int level,
+                                   const LevelScratch &scratch) {
+  const int n = setup.n(), m = setup.m(), *row_level = setup.tracking.row_level;
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j <= i; ++j) {
+      const bool both = row_level[i] < level && row_level[j] < level;
+      double sum = i != j ? 0.0 : both ? 0.1 * squared(setup.law.singular_threshold) : 1.0;
+      for (int k = 0; k < n && both; ++k)
+        sum += at.J[k * m + i] * at.J[k * m + j];
+      scratch.row_gram[i * m + j] = sum;
+    }
+  factor(scratch.row_gram, m);
+}
+
 // The Hessian and the gradients of one level, in scratch. `taken` is the step of earlier levels.
 template <int N, int M>
 SUPPLE_FN void evaluate_level(const TickSetup<N, M> &setup, const TickEvaluation &at, int level,
@@ -76,33 +93,23 @@ SUPPLE_FN double level_factor(const TickSetup<N, M> &setup, double K, double sha
 
 // How much of a later level's step, in scratch.level_step, earlier levels can bear. Joints that move with the
 // velocity v make the end effectors of earlier levels accelerate by x''(v), and the joints must accelerate by
-// J^+ x''(v) to make up for it: at most Law::level_acceleration of their limits. That grows like v^2.
+// J'(J J')^-1 x''(v) to make up for it: at most Law::level_acceleration of their limits. That grows like v^2.
 template <int N, int M>
 SUPPLE_FN double sustainable_share(const TickSetup<N, M> &setup, const TickEvaluation &at, int level,
                                    const double *taken, const LevelScratch &scratch) {
   const Tracking &t = setup.tracking;
   const int n = setup.n(), m = setup.m();
-  double *acceleration = scratch.acceleration, *A = scratch.hessian;
+  double *acceleration = scratch.acceleration;
   for (int i = 0; i < n; ++i)
     acceleration[i] = (taken[i] + scratch.level_step[i]) / setup.dt;
   second_derivative(setup, at, acceleration, scratch.rows);
   for (int k = 0; k < m; ++k)
     if (t.row_level[k] >= level)
       scratch.rows[k] = 0;
-  for (int i = 0; i < n; ++i) {
-    const double *a = at.J + i * m;
-    acceleration[i] = dot_rows<M>(a, scratch.rows, m);
-    for (int j = 0; j <= i; ++j) {
-      const double *b = at.J + j * m;
-      double sum = i == j ? 0.1 * squared(setup.law.singular_threshold) : 0;
-      for (int k = 0; k < m; ++k)
-        if (t.row_level[k] < level)
-          sum += a[k] * b[k];
-      A[i * n + j] = sum;
-    }
-  }
-  factor(A, n);
-  solve(A, n, acceleration);
+  factor_earlier_rows(setup, at, level, scratch);
+  solve(scratch.row_gram, m, scratch.rows);
+  for (int i = 0; i < n; ++i)
+    acceleration[i] = dot_rows<M>(at.J + i * m, scratch.rows, m);
   double demand = 0;
   for (int i = 0; i < n; ++i)
     if (t.bounds[i].acceleration > 0)

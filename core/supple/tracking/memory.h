@@ -21,6 +21,7 @@ SUPPLE_FN void lay_out(ArmMemory &memory, ScratchLayout &layout, const Tracking 
                      &memory.null_direction,
                      &memory.recovery_anchor,
                      &memory.approach_q,
+                     &memory.rest_q,
                      &memory.recovery_q,
                      &memory.last_measured,
                      &memory.recovery_previous_q,
@@ -92,6 +93,7 @@ SUPPLE_FN void lay_out(LevelScratch &levels, ScratchLayout &layout, int n, int m
   layout.array(levels.directions, most_directions(n) * n);
   layout.array(levels.direction_cost, most_directions(n));
   layout.array(levels.rows, m);
+  layout.array(levels.row_gram, m * m);
 }
 
 SUPPLE_FN void lay_out(ApproachScratch &approach, BoundsScratch &bounds, ScratchLayout &layout, int n,
@@ -104,8 +106,8 @@ SUPPLE_FN void lay_out(ApproachScratch &approach, BoundsScratch &bounds, Scratch
                        &bounds.step, &bounds.previous_q, &bounds.nearest.p})
     layout.array(*row, n);
   EffectorScratch &effector = bounds.effector;
-  for (double **row :
-       {&effector.velocity, &effector.next_q, &effector.q_on_the_way, &effector.braking, &effector.candidate})
+  for (double **row : {&effector.velocity, &effector.next_q, &effector.q_on_the_way, &effector.braking,
+                       &effector.candidate, &effector.way})
     layout.array(*row, n);
   layout.array(approach.free_index, n);
   layout.array(bounds.nearest.free, n);
@@ -143,11 +145,15 @@ SUPPLE_FN void lay_out(TickScratch &scratch, ScratchLayout &layout, const Tracki
   lay_out(scratch.approach, scratch.bounds, layout, t.problem.n, t.stride);
   EffectorScratch &effector = scratch.bounds.effector;
   layout.array(effector.tips, t.problem.target_count);
-  layout.array(effector.departures, t.problem.target_count);
+  layout.array(effector.departures, 2 * t.problem.target_count);
   layout.array(effector.allowed, t.problem.target_count);
   layout.array(effector.none, t.problem.target_count);
   layout.array(effector.rows, t.problem.target_count * t.problem.n);
   layout.array(effector.marked, t.problem.n);
+  layout.array(scratch.bounds.ball_rows, 2 * t.problem.ball_count);
+  layout.array(scratch.bounds.row_active, 2 * t.problem.ball_count);
+  layout.array(scratch.bounds.row_target, t.problem.n);
+  layout.array(scratch.bounds.turned_target, t.problem.n);
   lay_out(scratch.recovery, layout, t, axes);
 }
 
@@ -158,7 +164,7 @@ SUPPLE_FN void begin_arm(const Tracking &t, const ArmMemory &memory, const doubl
     std::memset(static_cast<void *>(memory.command_states + k), 0, sizeof(CommandState));
   for (int i = 0; i < t.problem.n; ++i) {
     memory.q[i] = memory.posture[i] = memory.rest[i] = q[i];
-    memory.recovery_anchor[i] = memory.approach_q[i] = q[i];
+    memory.recovery_anchor[i] = memory.approach_q[i] = memory.rest_q[i] = q[i];
     memory.velocity[i] = memory.acceleration[i] = 0;
     memory.feedforward_velocity[i] = memory.feedforward_acceleration[i] = 0;
     memory.limit_side[i] = 0;

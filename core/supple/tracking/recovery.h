@@ -10,131 +10,10 @@
 //   recover_free   it returns after Law::recovery_delay, as fast as the bounds allow, whatever the way; it
 //                  searches on while the command rests, up to `most_free_returns`
 #pragma once
-#include "supple/local/iterate.h"
-#include "supple/search/setup.h"
-#include "supple/tracking/rest.h"
+#include "supple/tracking/recovery_search.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
-
-struct RecoveryScratch {
-  double *goals;         // 12 a target
-  Evaluation evaluation; // of all goals at recovery_q
-  StepScratch step;
-  double *preferred; // n: zeros, which hold_limits takes
-  double *dq;        // n
-};
-
-// steps of a search before it starts again elsewhere: one that reaches the commands takes about ten
-constexpr int search_steps = 20;
-// damping of these steps, of the squared error [D21], and what is added so that it is never singular
-constexpr double search_damping = 0.02, least_search_damping = 1e-12;
-// rad: the longest step of a joint; the Jacobian holds for no longer one
-constexpr double longest_search_step = 1.0;
-// of Law::following_error: an error that counts as reached, so that the arm follows when it is there
-constexpr double reached_error = 0.2;
-// an error larger than so many times that one counts as reached no more
-constexpr double lost_again = 2;
-
-// s: rest of the command before a free recovery searches anywhere in the limits. It finds other branches,
-// which an operator who only pauses does not want.
-constexpr double wide_search_delay = 2;
-
-// The k-th of a sequence of joint values that fills the limits evenly, at most half a turn, or the reach of
-// the arm, from the anchor.
-SUPPLE_FN void even_start(const Tracking &t, int k, const double *anchor, double *q) {
-  const double x = roberts_root(t.problem.n);
-  for (int i = 0; i < t.problem.n; ++i) {
-    const double low = larger(t.bounds[i].lower * t.unit[i], anchor[i] - pi * t.unit[i]);
-    const double high = lesser(t.bounds[i].upper * t.unit[i], anchor[i] + pi * t.unit[i]);
-    q[i] = low + (high - low) * even_part(std::pow(x, -(i + 1)), k);
-  }
-  for (int b = 0; b < t.problem.ball_count; ++b) {
-    const Ball &ball = t.problem.balls[b];
-    double *rotation = q + ball.index;
-    store3(clamp_ball(load3(rotation), load3(ball.axis), ball.swing, ball.low, ball.high), rotation);
-  }
-}
-
-// Begins a search: at the anchor and at rest in turns. Where a command has rested for `wide_search_delay`, a
-// free recovery goes on anywhere in the limits.
-SUPPLE_FN void begin_search(const Tracking &t, const ArmMemory &memory) {
-  ArmScalars &scalars = *memory.scalars;
-  const double *start = scalars.recovery_from_rest ? memory.rest : memory.recovery_anchor;
-  if (t.recovery == recover_free && scalars.command_rest_time >= wide_search_delay)
-    even_start(t, scalars.recovery_searches, memory.recovery_anchor, memory.recovery_q);
-  else
-    std::memcpy(memory.recovery_q, start, t.problem.n * sizeof(double));
-  ++scalars.recovery_searches;
-  scalars.recovery = recovery_searching;
-  scalars.recovery_steps = 0;
-}
-
-// Takes one damped step of recovery_q towards the commands; after `search_steps` that do not reach them
-// the search begins again elsewhere. The commands are reached when the weighted error is below `tolerance`,
-// which must allow for the motion of the commands in a tick: recovery_q is one tick behind them.
-SUPPLE_FN void search_recovery(const Tracking &t, const Command *commands, double tolerance,
-                               const ArmMemory &memory, const RecoveryScratch &scratch) {
-  const Problem &problem = t.problem;
-  const int n = problem.n;
-  ArmScalars &scalars = *memory.scalars;
-  for (int k = 0; k < problem.target_count; ++k)
-    std::memcpy(scratch.goals + 12 * k, commands[k].goal, sizeof commands[k].goal);
-  if (scalars.recovery == recovery_idle)
-    begin_search(t, memory);
-  for (int i = 0; i < n; ++i) {
-    memory.recovery_previous_q[i] = memory.recovery_q[i];
-    scratch.preferred[i] = 0;
-  }
-  double *e = scratch.evaluation.e, *J = scratch.evaluation.J;
-  evaluate(problem, memory.recovery_q, scratch.goals, false, scratch.evaluation);
-  const double square = dot_rows<0>(e, e, problem.rows);
-  if (square < tolerance * tolerance) {
-    scalars.recovery = recovery_reached;
-    if (scalars.command_rest_time > 0)
-      return; // a further step may lose what is reached, at a limit
-  } else if (scalars.recovery == recovery_reached &&
-             square > lost_again * lost_again * tolerance * tolerance) {
-    scalars.recovery = recovery_searching;
-    scalars.recovery_steps = 0;
-  }
-  hold_limits(problem, memory.recovery_q, e, J, scratch.preferred);
-  for (int i = 0; i < problem.rows; ++i)
-    for (int l = 0; l < n; ++l)
-      J[i * n + l] *= t.unit[l];
-  least_squares(J, problem.rows, n, e, search_damping * square + least_search_damping, nullptr, scratch.step,
-                scratch.dq);
-  shorten_to(scratch.dq, n, longest_search_step);
-  for (int l = 0; l < n; ++l)
-    scratch.dq[l] *= t.unit[l];
-  move(problem, true, memory.recovery_previous_q, scratch.dq, memory.recovery_q);
-  for (int l = 0; l < n; ++l) // the limits in use may be narrower
-    memory.recovery_q[l] =
-        clip(memory.recovery_q[l], t.bounds[l].lower * t.unit[l], t.bounds[l].upper * t.unit[l]);
-  if (scalars.recovery == recovery_searching && ++scalars.recovery_steps > search_steps) {
-    scalars.recovery = recovery_idle;
-    scalars.recovery_from_rest = !scalars.recovery_from_rest;
-  }
-}
-
-// Shifts recovery_q by whole turns to the values nearest to q that the limits allow; a ball joint has no
-// turns.
-SUPPLE_FN void choose_turns(const Tracking &t, const ArmMemory &memory) {
-  for (int i = 0; i < t.problem.n; ++i) {
-    bool turns_about_an_axis = t.unit[i] == 1;
-    for (int b = 0; b < t.problem.ball_count; ++b)
-      turns_about_an_axis =
-          turns_about_an_axis && (i < t.problem.balls[b].index || i > t.problem.balls[b].index + 2);
-    if (!turns_about_an_axis)
-      continue;
-    const double way = memory.recovery_q[i] - memory.q[i], turns = 2 * pi * std::nearbyint(way / (2 * pi));
-    const double shifted = memory.recovery_q[i] - turns;
-    if (turns == 0 || shifted < t.bounds[i].lower || shifted > t.bounds[i].upper)
-      continue;
-    memory.recovery_q[i] = shifted;
-    memory.recovery_previous_q[i] -= turns;
-  }
-}
 
 // Returns that are begun while the command rests: an arm that is lost after them stays. A free recovery
 // searches anywhere, and tries more.
@@ -216,10 +95,24 @@ constexpr int return_samples = 32;
 // searches that are begun while the command rests: half from the anchor, half from rest
 constexpr int return_searches = 6;
 
+// rad: of the excess of a ball joint's limits that is rounding
+constexpr double ball_rounding = 1e-6;
+
+// Whether a ball joint leaves its limits on its straight way.
+SUPPLE_FN bool leaves_limits(const Ball &ball, const double *q, const double *way) {
+  if (!is_limited(ball))
+    return false;
+  const BallExcess excess = largest_excess(ball, load3(q + ball.index), load3(way + ball.index));
+  return is_beyond(excess, {ball_rounding, ball_rounding});
+}
+
 // Whether sample number `sample` of the straight way of the joints to recovery_q is allowed.
 SUPPLE_FN bool is_allowed(const Tracking &t, const Command *commands, double residual_norm, int sample,
                           const ArmMemory &memory, const RecoveryScratch &scratch) {
   displacement(t, memory.q, memory.recovery_q, scratch.dq);
+  for (int b = 0; b < t.problem.ball_count; ++b)
+    if (leaves_limits(t.problem.balls[b], memory.q, scratch.dq))
+      return false; // the arm would go another way than the one that is checked
   for (int i = 0; i < t.problem.n; ++i) {
     if (!(std::fabs(scratch.dq[i]) < t.law.return_turn))
       return false;
@@ -244,6 +137,31 @@ SUPPLE_FN bool is_there(const Tracking &t, const ArmMemory &memory, const Recove
     there =
         there && std::fabs(scratch.dq[i]) < arrived_distance && std::fabs(memory.velocity[i]) < arrived_speed;
   return there;
+}
+
+// Begins the motion of a slow return. Where it began is kept in recovery_previous_q, which it does not need.
+SUPPLE_FN void begin_return(const Tracking &t, double residual_norm, const ArmMemory &memory) {
+  ArmScalars &scalars = *memory.scalars;
+  scalars.recovery = recovery_moving;
+  scalars.standing_time = 0;
+  scalars.return_bound = residual_norm + t.law.return_detour;
+  std::memcpy(memory.recovery_previous_q, memory.q, t.problem.n * sizeof(double));
+}
+
+// A slow return ends where it was to go. One that leaves the way that was checked, as where a ball joint at
+// its limit is left behind by the others, or that is stuck, goes back to where it began; it is the last.
+template <int N, int M>
+SUPPLE_FN void watch_return(const TickSetup<N, M> &setup, double residual_norm, const ArmMemory &memory,
+                            const RecoveryScratch &scratch) {
+  ArmScalars &scalars = *memory.scalars;
+  const bool goes_back = scalars.recovery_count >= most_returns, stuck = is_stuck_in_return(setup, memory);
+  if (is_there(setup.tracking, memory, scratch) || (goes_back && stuck)) {
+    scalars.recovery = recovery_refused; // there, and the command moved a little since; or back
+  } else if (!goes_back && (stuck || residual_norm > scalars.return_bound)) {
+    scalars.recovery_count = most_returns;
+    scalars.standing_time = 0;
+    std::memcpy(memory.recovery_q, memory.recovery_previous_q, setup.n() * sizeof(double));
+  }
 }
 
 // One tick of a slow recovery: search, check of the way, announcement, motion.
@@ -288,15 +206,11 @@ SUPPLE_FN void update_slow_recovery(const TickSetup<N, M> &setup, const Evaluati
     return;
   case recovery_announced:
     scalars.recovery_time += setup.dt;
-    if (scalars.recovery_time >= law.announcement) {
-      scalars.recovery = recovery_moving;
-      scalars.standing_time = 0;
-    }
+    if (scalars.recovery_time >= law.announcement)
+      begin_return(setup.tracking, summary.residual_norm, memory);
     return;
   case recovery_moving:
-    // it is there, and the command moved a little since; or it is stuck
-    if (is_there(setup.tracking, memory, scratch) || is_stuck_in_return(setup, memory))
-      scalars.recovery = recovery_refused;
+    watch_return(setup, summary.residual_norm, memory, scratch);
     return;
   case recovery_refused:
     return;
@@ -325,18 +239,13 @@ SUPPLE_FN void update_recovery(const TickSetup<N, M> &setup, const TickEvaluatio
     update_slow_recovery(setup, summary, commands, settled, memory, scratch);
 }
 
-// rad: of the excess of a ball joint's limits that is rounding
-constexpr double ball_rounding = 1e-6;
-
 // Ball joints whose straight way to recovery_q leaves their limits go towards their rotation of zero first,
 // which is the middle of their cone. Where zero is outside their twist, the return is given up.
 SUPPLE_FN void go_round_ball_limits(const Tracking &t, const ArmMemory &memory, double *way) {
   for (int b = 0; b < t.problem.ball_count; ++b) {
     const Ball &ball = t.problem.balls[b];
-    const Vec<double> q = load3(memory.q + ball.index);
-    const BallExcess excess = largest_excess(ball, q, load3(way + ball.index));
-    if (is_limited(ball) && is_beyond(excess, {ball_rounding, ball_rounding}))
-      store3(between(q, Vec<double>{0, 0, 0}), way + ball.index);
+    if (leaves_limits(ball, memory.q, way))
+      store3(between(load3(memory.q + ball.index), Vec<double>{0, 0, 0}), way + ball.index);
   }
 }
 

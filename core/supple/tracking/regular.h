@@ -105,28 +105,25 @@ SUPPLE_FN void add_limit_push(const TickSetup<N, M> &setup, const double *q, dou
   }
 }
 
-// B A B' of an n x n matrix A and the rows B of a basis.
-SUPPLE_FN void project(const double *from, int n, const Freedom &free, double *to) {
-  for (int j = 0; j < free.count; ++j) {
-    const double *b = free.basis + j * n;
-    for (int i = 0; i <= j; ++i) {
-      const double *a = free.basis + i * n;
-      double sum = 0;
-      for (int k = 0; k < n; ++k) {
-        double inner = 0;
-        for (int l = 0; l < n; ++l)
-          inner += from[k * n + l] * b[l];
-        sum += a[k] * inner;
-      }
-      to[i * free.count + j] = to[j * free.count + i] = sum;
+// B A B' of a symmetric n x n matrix A and the rows B of a basis; `products` is scratch for count x n
+// numbers.
+SUPPLE_FN void project(const double *from, int n, const Freedom &free, double *products, double *to) {
+  for (int i = 0; i < free.count; ++i) {
+    double *row = products + i * n;
+    for (int l = 0; l < n; ++l)
+      row[l] = 0;
+    for (int k = 0; k < n; ++k) {
+      const double part = free.basis[i * n + k];
+      for (int l = 0; l < n && part != 0; ++l)
+        row[l] += part * from[k * n + l];
     }
+    for (int j = 0; j <= i; ++j)
+      to[i * free.count + j] = to[j * free.count + i] = dot_rows<0>(row, free.basis + j * n, n);
   }
 }
 
 // Copies the rows and columns of the free joints of an n x n matrix together.
 SUPPLE_FN void gather(const double *from, int n, const Freedom &free, double *to) {
-  if (free.basis)
-    return project(from, n, free, to);
   for (int i = 0; i < free.count; ++i)
     for (int j = 0; j < free.count; ++j)
       to[i * free.count + j] = from[free.index[i] * n + free.index[j]];

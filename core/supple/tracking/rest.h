@@ -65,20 +65,30 @@ SUPPLE_FN void watch_halving(double total, bool moves, double dt, ArmScalars &sc
   scalars.unhalved_time = halved ? 0 : scalars.unhalved_time + dt;
 }
 
-// s: the time that the speed and acceleration limits need for the way of the joints from rest at approach_q
-// to rest at q: 2 sqrt(D/a), or D/v + v/a where the speed limit is reached.
+// s: the time that the speed and acceleration limits of a joint need for the way D from rest to rest:
+// 2 sqrt(D/a), or D/v + v/a where the speed limit is reached.
+SUPPLE_FN double needed_time(const JointBounds &joint, double D) {
+  if (!(D > 0 && joint.acceleration > 0 && joint.speed > 0))
+    return 0;
+  return D * joint.acceleration <= squared(joint.speed) ? 2 * root(D / joint.acceleration)
+                                                        : D / joint.speed + joint.speed / joint.acceleration;
+}
+
+// s: the same for the way of all joints from approach_q to q.
 SUPPLE_FN double way_time(const Tracking &t, const ArmMemory &memory) {
   double longest = 0;
-  for (int i = 0; i < t.problem.n; ++i) {
-    const JointBounds &joint = t.bounds[i];
-    const double D = std::fabs(memory.q[i] - memory.approach_q[i]) / t.unit[i];
-    if (!(D > 0 && joint.acceleration > 0 && joint.speed > 0))
-      continue;
-    longest = larger(longest, D * joint.acceleration <= squared(joint.speed)
-                                  ? 2 * root(D / joint.acceleration)
-                                  : D / joint.speed + joint.speed / joint.acceleration);
-  }
+  for (int i = 0; i < t.problem.n; ++i)
+    longest =
+        larger(longest, needed_time(t.bounds[i], std::fabs(memory.q[i] - memory.approach_q[i]) / t.unit[i]));
   return longest;
+}
+
+// Starts the clock of the deadline (deadline.h): the command moves, or what is asked of the arm has changed.
+SUPPLE_FN void start_rest_clock(const Tracking &t, const ArmMemory &memory) {
+  ArmScalars &scalars = *memory.scalars;
+  scalars.rest_clock = scalars.returned_clock = scalars.bounded_time = 0;
+  scalars.overdue = false;
+  std::memcpy(memory.rest_q, memory.q, t.problem.n * sizeof(double));
 }
 
 // A time in which the arm could have come nearer, in units of Law::rest_patience; at most the rest of the
@@ -259,6 +269,7 @@ SUPPLE_FN bool watch_rest(const TickSetup<N, M> &setup, const TickEvaluation &at
     if (moves) {
       scalars.swing = scalars.cycle = {true, false, total, total, 0};
       scalars.short_waits = 0;
+      start_rest_clock(setup.tracking, memory);
     }
     return false;
   }

@@ -44,6 +44,11 @@ struct SingularStep {
   Directions directions;
 };
 
+// What is left off the diagonal, over the size of H, of a level. Null directions of a level have no gradient;
+// rest_displacement divides by 1e-7 where they have no curvature either, so what rounding leaves must be
+// less.
+constexpr double level_precision = 1e-12;
+
 // Eigenvectors of H over the free joints, as rows; its eigenvalues on the diagonal of scratch.hessian. By
 // Jacobi rotations from the basis of an earlier tick with the same free joints; every 1000 ticks from the
 // identity, since rounding adds up. Two bases are remembered: one for ticks in which all joints are free, one
@@ -54,11 +59,14 @@ SUPPLE_FN const double *find_directions(const TickSetup<N, M> &setup, const Tick
                                         const ArmMemory &memory, const SingularScratch &scratch) {
   const int n = setup.n(), count = free.count;
   const bool all_free = count == n;
-  gather(at.hessian, n, free, scratch.hessian);
+  if (free.basis)
+    project(at.hessian, n, free, scratch.products, scratch.hessian);
+  else
+    gather(at.hessian, n, free, scratch.hessian);
   if (free.level >= 0) { // levels change too often to begin from an earlier basis
     for (int i = 0; i < count * count; ++i)
       scratch.basis[i] = i % (count + 1) ? 0 : 1;
-    eigen_from<0>(scratch.hessian, count, 1e-8, scratch.basis, scratch.products);
+    eigen_from<0>(scratch.hessian, count, level_precision, scratch.basis, scratch.products);
     return scratch.basis;
   }
   bool same_joints = true;

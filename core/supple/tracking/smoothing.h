@@ -6,7 +6,7 @@
 // directions while the command stays where it is, w falls until it asks for less, and rises again when the
 // trembling ends. A command that moves away from the filter is no tremor, and ends it.
 #pragma once
-#include "supple/tracking/window.h"
+#include "supple/tracking/value.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -19,12 +19,12 @@ SUPPLE_FLAT double largest_filter_speed(const CommandOptions &o) {
 // Counts how often a demand beyond the limits turned by more than a right angle lately, while the command
 // stayed where it was; true where that is tremor.
 SUPPLE_FN bool watch_tremor(CommandFilter &f, const CommandOptions &o, const Command &command, double clock) {
-  double value[value_size], way[6], product = 0;
+  double value[value_size], displacement[6], product = 0;
   if (weighted_norm(o, command.acceleration) < o.tremor_acceleration)
-    return false; // on a steady way the acceleration is rounding, which turns at random
+    return false; // in steady motion the acceleration is rounding, which turns at random
   goal_to_value(o, command.goal, value);
-  value_difference(o, f.value, value, way);
-  const double distance = weighted_norm(o, way);
+  value_difference(o, f.value, value, displacement);
+  const double distance = weighted_norm(o, displacement);
   if (clock - f.last_reversal > o.tremor_memory || distance > o.tremor_distance)
     f.reversals = 0;
   for (int i = 0; i < 6; ++i) {
@@ -43,13 +43,15 @@ SUPPLE_FN bool watch_tremor(CommandFilter &f, const CommandOptions &o, const Com
   return f.reversals > o.tremor_reversals && distance < o.tremor_speed * (clock - f.first_reversal);
 }
 
-// Starts the filter at the last output of the command.
+// Starts the filter at the last output of the command. A command that trembles does not move on, so its
+// averaged velocity starts at 0: that of the moment would count as moving on, and end the filter.
 SUPPLE_FN void begin_filter(CommandFilter &f, const CommandOptions &o, const Command &command, double dt) {
   double back[6];
   for (int i = 0; i < 6; ++i) {
     back[i] = -command.displacement[i];
     f.velocity[i] = command.displacement[i] / dt - command.acceleration[i] * dt;
-    f.mean_velocity[i] = f.slow_velocity[i] = f.velocity[i];
+    f.mean_velocity[i] = f.velocity[i];
+    f.slow_velocity[i] = 0;
   }
   goal_to_value(o, command.goal, f.value);
   add_difference(o, back, f.value);
@@ -63,13 +65,13 @@ SUPPLE_FN void begin_filter(CommandFilter &f, const CommandOptions &o, const Com
 // moves away is no tremor.
 SUPPLE_FN void adapt_filter(CommandFilter &f, const CommandOptions &o, const Command &command, double demand,
                             double distance, double dt) {
-  if (o.smooth > 0 && f.speed >= largest_filter_speed(o) && !(demand > o.tremor_begin))
-    return;
   bool rests = true;
   for (int i = 0; i < 6; ++i) {
     rests = rests && command.displacement[i] == 0;
     f.slow_velocity[i] += dt / (dt + o.tremor_average) * (f.velocity[i] - f.slow_velocity[i]);
   }
+  if (o.smooth > 0 && f.speed >= largest_filter_speed(o) && !(demand > o.tremor_begin))
+    return;
   const bool moves = distance > 0.5 * o.tremor_distance || weighted_norm(o, f.slow_velocity) > o.tremor_speed;
   f.demand = larger(demand, f.demand * larger(0.0, 1 - dt / o.demand_memory));
   const double ratio = f.demand > 1e-3 ? std::log(f.demand / o.tremor_demand) : -6;
@@ -132,7 +134,7 @@ SUPPLE_FLAT void smooth_command(CommandState &s, const CommandOptions &o, double
   if (command.jumped) {
     std::memcpy(f.value, value, sizeof value);
     for (int i = 0; i < 6; ++i)
-      f.velocity[i] = f.mean_velocity[i] = 0;
+      f.velocity[i] = f.mean_velocity[i] = f.slow_velocity[i] = 0;
     return;
   }
   value_difference(o, f.value, value, away);

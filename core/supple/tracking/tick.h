@@ -3,12 +3,14 @@
 // The law: minimise the weighted residual with its true Hessian; feed the command's velocity forward; turn
 // the displacement that remains into a speed with one factor for all joints; damp only along near-singular
 // directions; and stay in a box of position, speed, acceleration, braking and jerk. While the command rests,
-// no end effector moves away from it (keep_near.h), an arm that comes no nearer stands still (rest.h), and
-// one in a local minimum may return (recovery.h). docs/tracking.md tells what each part is for.
+// no end effector moves away from it (keep_near.h), an arm that comes no nearer stands still (rest.h), every
+// arm does in time (deadline.h), and one in a local minimum may return (recovery.h). docs/tracking.md tells
+// what each part is for.
 #pragma once
 #include "supple/tracking/keep_near.h"
 #include "supple/tracking/status.h"
 #include "supple/tracking/take_step.h"
+#include "supple/tracking/turns.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -34,6 +36,7 @@ SUPPLE_FN TickResult hold(const TickSetup<N, M> &setup, const ArmMemory &memory,
   for (int i = 0; i < setup.n(); ++i)
     bounds.step[i] = clip(0.0, bounds.low[i], bounds.high[i]);
   forget_feedforward(memory, setup.n());
+  start_rest_clock(setup.tracking, memory);
   take_bounded(setup, memory, scratch.evaluation, bounds, out.sides);
   TickResult result;
   result.singular.smallest_singular_value = far_from_singular;
@@ -109,6 +112,8 @@ SUPPLE_FN void evaluate_law(const TickSetup<N, M> &setup, const double *measured
   }
   tick.jumped = command_change(scratch.commands, t.problem.target_count).jumped;
   tick.settled = watch_rest(setup, at, tick.summary, tick.jumped, memory);
+  const bool overdue = watch_deadline(setup, at, memory, scratch.bounds.effector.next_q);
+  tick.settled = tick.settled || overdue;
   update_recovery(setup, at, tick.summary, scratch.commands, tick.settled && !(scalars.waiting_time > 0),
                   memory, scratch.recovery);
 }
@@ -149,10 +154,15 @@ SUPPLE_FN bool bound_desired(const TickSetup<N, M> &setup, const LawTick &tick, 
   const Tracking &t = setup.tracking;
   const TickEvaluation &at = scratch.evaluation;
   const ArmScalars &scalars = *memory.scalars;
+  if (scalars.overdue && !is_recovering(t, scalars)) {
+    brake_together(t, memory.velocity, setup.dt, scratch.bounds, scratch.bounds.step);
+    return true;
+  }
   auto fill_cost = [&](double *cost) { deviation_cost(setup, at, tick.desired, memory, cost); };
   if (t.effector_bounds)
     plan_effector_speed(t, setup.dt, at, scratch.approach.step);
   const bool bounded = bound_step(setup.n(), scratch.approach.step, scratch.bounds, fill_cost);
+  bound_turns(t, memory, setup.dt, scratch.approach.step, scratch.bounds, fill_cost);
   const bool anew = tick.jumped || scalars.reweighed || !scalars.distance_known;
   if (!is_recovering(t, scalars)) // a return may lead away
     keep_near(setup, scratch.commands, anew, at, memory, scratch.bounds, fill_cost);
@@ -220,9 +230,16 @@ SUPPLE_FN TickResult take_tick(const TickSetup<N, M> &setup, const TickRequest &
   // other weights may ask for another distance
   scalars.reweighed =
       (scalars.reweighed || scalars.weight_changes != t.weight_changes) && !change.jumped && !change.moved;
+  if (scalars.weight_changes != t.weight_changes || scalars.limit_changes != t.limit_changes)
+    start_rest_clock(t, memory);
   scalars.weight_changes = t.weight_changes;
+  scalars.limit_changes = t.limit_changes;
   const TickResult result = follow_law(setup, request.measured, request.preferred, memory, scratch, out);
   scalars.distance_known = !is_recovering(t, scalars);
+  if (is_returning(t, scalars))
+    scalars.returned_clock = scalars.rest_clock;
+  if (is_recovering(t, scalars)) // while a return is announced, the arm that was stopped stands
+    scalars.overdue = false;
   scalars.demand = acceleration_demand(t, scratch.last_feedforward, memory.feedforward_velocity, setup.dt);
   return result;
 }
@@ -310,6 +327,7 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
     return {}; // not a time step: nothing moves, the status is HELD
   request.dt = lesser(request.dt, longest_pause);
   request.measured = measured_joints(request, n, memory);
+  memory.scalars->tick_time = request.dt;
   TickResult result;
   bool valid;
   const int pieces = request.external ? 1 : piece_count(request.dt);

@@ -100,6 +100,7 @@ struct Tracking {
   double end_rate = 1e9; // 1/s: an acceleration may end within its inverse, or sooner where jerk allows
   const EffectorBound *effector_bounds = nullptr; // one a target; null where there are none
   int weight_changes = 0;                         // how often the weights of goals were changed
+  int limit_changes = 0;                          // how often the limits in use were changed
 };
 
 // ---- commands
@@ -109,15 +110,25 @@ struct CommandOptions {
   double position_weight = 1, rotation_weight = 1; // of a metre (pi/reach) and of a radian
   bool has_direction = false;                      // goal[0..2] is a direction, and goal[3..8] is not used
   double jump_speed = 6;                           // weighted 1/s: a faster command is a jump
-  double lag = 0.0245;  // s: delay of the command; a longer one reduces tremor more, and 25 ms are allowed
-  double window = 0.40; // s: length of the window; shorter lets tremor pass, longer distorts motion
+  double lag = 0.0245;  // s: delay of the parabola; a longer one reduces tremor more, and 25 ms are allowed
+  double window = 0.40; // s: window of the parabola; shorter lets tremor pass, longer distorts motion
   double rise = 0.38;   // s: in which a new sample gains its weight; shorter lets single samples be felt
-  double narrow_share = 0.75;    // second window over the first; smaller lets a lost sample be felt
-  double tremor = 0.01;          // weighted: how far the two may differ; 3 mm or 0.6 degrees
+  double narrow_share = 0.75; // second window over the first; smaller lets a lost sample be felt
+  double tremor = 0.01;       // weighted: how far the two may differ; 3 mm or 0.6 degrees
+  double line_window = 0.2; // s: window of the mean line, whose delay is half of it; shorter lets tremor pass
+  double small_swing = 0.012; // weighted, rms: a swing within it, 4 mm or 0.7 degrees, is not extended
+  double swing_time = 0.5;    // s: of the means about which a command swings; longer notices slower swings
+  double energy_time = 0.7;   // s: of the average of energies; shorter lets the share ripple
+  double swing_margin = 0.01; // of the samples' energy: how much more a swing may have
+  double swing_caution = 0.9; // see swinging_share
+  double swinging = 0.4, steady = 0.7; // steadiness up to which a motion swings, and from which it moves on
+  double share_rate = 12;              // 1/s: how fast the share of the extension changes; faster is felt
+  double longest_gap = 0.022;    // s between samples, averaged over time, up to which a motion is extended
+  double gap_time = 0.5;         // s: of that average
   double rest_gap = 0.1;         // s: a later sample follows a rest, and says nothing of the sample rate
   double moving_speed = 0.1;     // weighted 1/s: a command that was faster and falls silent lost a sample
   double fast_interval = 0.0070; // s: where samples come at shorter intervals, lag and window shrink
-  double slow_interval = 0.030;  // s: at longer ones the window stretches; so it holds 13 to 57 samples
+  double slow_interval = 0.050;  // s: at longer ones the windows stretch; the mean line has 4 samples or more
   double longest_wait = 0.02;    // s: longer ticks do not wait for the next, to learn the sample rate
   double stretch_rate = 0.25;    // 1/s: how fast they shrink and stretch; times the lag, it is felt as speed
   double blend_time = 0.2;       // s: from one way of reading to the other
@@ -161,6 +172,15 @@ struct CommandFilter {
   bool active;
 };
 
+// How the samples of a command and what is read from them swing about their means (reading.h).
+struct CommandSwing {
+  double sample_mean[7], line_mean[7], extension_mean[7];
+  double sample_energy, line_energy, extension_energy; // weighted squares of the distances from the means
+  double product;                                      // of the distances of mean line and extension
+  double extension_length;                             // weighted, averaged
+  double share, share_velocity;                        // of the extension in what is read
+};
+
 // What is remembered of a command; zero bytes are its start.
 struct alignas(64) CommandState {
   static constexpr int slots = 64;  // of the window
@@ -180,6 +200,7 @@ struct alignas(64) CommandState {
   double last_sample;                 // sample_time of the newest slot
   double stamp, clock_offset;    // the newest stamp; our clock less the sender's, for the quickest sample
   double interval;               // s: mean time between samples
+  double mean_gap;               // s: the same, averaged over time, so that long gaps count more
   double scale;                  // of lag and window, by the interval
   int next_slot, interval_count; // the slot to fill; how many gaps the interval is the mean of
   int ticks_since_sample;
@@ -194,6 +215,7 @@ struct alignas(64) CommandState {
   bool stopped;  // a moving command fell silent and was brought to rest
   bool divided;  // the last tick was divided
   CommandFilter filter;
+  CommandSwing swing;
 };
 
 // One command as the law reads it.
@@ -246,11 +268,13 @@ struct ArmScalars {
   bool recovery_from_rest;        // it began at rest, not at the anchor
   bool distance_known;            // ArmMemory::least_distance is of this command
   int weight_changes;             // Tracking::weight_changes at the last tick
+  int limit_changes;              // Tracking::limit_changes at the last tick
   bool reweighed;                 // the weights have changed since the command moved
   int recovery_count;             // returns begun since the command rests
   int recovery_searches;          // begun since the command rests
   int recovery_samples;           // of the way to recovery_q that are checked
   double recovery_time;           // s: since a slow return was announced
+  double return_bound;            // weighted residual that a slow return must not exceed
   double standing_time;           // s: how long an arm that returns has stood
   double local_minimum_time;      // s: how long the arm has been in a local minimum
   double command_rest_time;       // s: how long the command has moved no farther than Law::rest_drift
@@ -265,14 +289,19 @@ struct ArmScalars {
   double halved_cost;                  // the cost at its last halving
   double unhalved_time;                // s: since that halving, while the command rests
   double approach_time;                // s: since the command rests, or since the last return
-  double momentum_time;                // s: in which the joints, as fast as since the last gain, can brake
-  double waiting_time;                 // s: how long some joint has waited for the measured one
-  int short_waits;                     // since the command rests
-  bool twist_active;                   // the goals are those that twists move
-  double measured_age;                 // s: of the newest measured joints
-  bool measured_known;                 // the last tick had measured joints
-  double lag_product, lag_square;      // of lead and measured velocity: their ratio is the lag of the arm, s
-  bool measured_within;                // the measured arm was within tolerance
+  double tick_time;                    // s: length of the whole tick, of which this may be a piece
+  double rest_clock;                   // s: since the command rests, without waiting for the measured arm
+  double returned_clock;               // s: the clock when the arm last was RETURNING
+  double bounded_time;             // s: that the speed bounds of end effectors need for their way since then
+  bool overdue;                    // the joints brake and stand: the deadline has come
+  double momentum_time;            // s: in which the joints, as fast as since the last gain, can brake
+  double waiting_time;             // s: how long some joint has waited for the measured one
+  int short_waits;                 // since the command rests
+  bool twist_active;               // the goals are those that twists move
+  double measured_age;             // s: of the newest measured joints
+  bool measured_known;             // the last tick had measured joints
+  double lag_product, lag_square;  // of lead and measured velocity: their ratio is the lag of the arm, s
+  bool measured_within;            // the measured arm was within tolerance
   double demand;                   // the largest acceleration of the last feed-forward over its joint's limit
   int pass_basis_age[held_passes]; // reduced_basis_age of each pass
 };
@@ -291,6 +320,7 @@ struct ArmMemory {
   double *null_direction;     // n: of the Jacobian, where there is one joint more than rows
   double *weakest_row;        // m: left singular vector of the smallest singular value
   double *recovery_anchor;    // where the arm last followed well
+  double *rest_q;             // where the arm was when the command came to rest
   double *approach_q;         // where the arm was when ArmScalars::approach_time began
   double *recovery_q, *recovery_previous_q;      // joint values that approach the command, and a tick earlier
   double *command_drift;                         // m: of the command since it rests, weighted

@@ -1,0 +1,62 @@
+// The motion of a command within a tick that is divided because it is long.
+#pragma once
+#include "supple/tracking/value.h"
+
+namespace supple {
+inline namespace SUPPLE_ISA {
+
+// s: a longer tick is divided into equal pieces, none longer than the second
+constexpr double longest_tick = 4.000001e-3, longest_piece = 2e-3;
+
+SUPPLE_FLAT int piece_count(double dt) {
+  return dt <= longest_tick ? 1 : int(std::ceil(dt / longest_piece - 1e-6));
+}
+
+// How the command moves in a divided tick that ends at `end`. It starts with the velocity that it had; at its
+// end it has that of the parabola through the last three outputs, v + (v - v') dt / (dt + dt'), with v and v'
+// the mean velocities of this tick and of the last; at rest where it did not move.
+SUPPLE_FN void begin_path(CommandState &s, const Command &end, double dt, CommandPath &path) {
+  path.end = end;
+  path.moves = false;
+  bool rests = true;
+  for (int i = 0; i < 6; ++i)
+    rests = rests && end.displacement[i] == 0;
+  for (int i = 0; i < 6; ++i) {
+    const double v = end.displacement[i] / dt, change = end.acceleration[i] * dt;
+    path.start_velocity[i] = end.jumped ? 0 : s.divided ? s.end_velocity[i] : v - change;
+    path.end_velocity[i] = rests || end.jumped ? 0 : v + change * dt / (dt + s.last_dt);
+    path.moves = path.moves || path.start_velocity[i] != 0 || path.end_velocity[i] != 0;
+    s.end_velocity[i] = path.end_velocity[i];
+  }
+  s.divided = true;
+  s.last_dt = dt;
+}
+
+// Moves the command to u of the tick, from wherever it was: the cubic
+// x(u) = u (1 - u)^2 dt v0 + u^2 (3 - 2u) d - u^2 (1 - u) dt v1, d its displacement, from the end back by
+// d - x(u).
+SUPPLE_FN void move_along(const CommandOptions &o, const CommandPath &path, double u, double dt,
+                          Command &out) {
+  double last[12];
+  std::memcpy(last, out.goal, sizeof last);
+  out = path.end;
+  if (!path.moves || path.end.jumped) {
+    for (int i = 0; i < 6; ++i)
+      out.displacement[i] = 0;
+    return;
+  }
+  if (u < 1) {
+    double back[6], value[value_size];
+    for (int i = 0; i < 6; ++i) {
+      back[i] = u * (1 - u) * dt * ((1 - u) * path.start_velocity[i] - u * path.end_velocity[i]) -
+                (1 - u) * (1 - u) * (1 + 2 * u) * path.end.displacement[i];
+    }
+    goal_to_value(o, path.end.goal, value);
+    add_difference(o, back, value);
+    value_to_goal(o, value, path.end.goal, out.goal);
+  }
+  goal_difference(o, last, out.goal, out.displacement);
+}
+
+} // namespace SUPPLE_ISA
+} // namespace supple
