@@ -136,7 +136,7 @@ def search(*, nearest: bool = True) -> Method:
     With a start, the solution is the nearest to it among all within limits: the smallest root of the sum of squared
     joint changes, each divided by its joint weight and, for a prismatic joint, by its natural size. Whole turns within
     limits count. It is found in 99 of 100 solves on the arms that were measured. Goals near the start take about as
-    long as with ``nearest=False``; goals anywhere take 4 to 13 times as long: 20 to 30 us for six joints, 40 to 80 us
+    long as with ``nearest=False``; goals anywhere take 4 to 20 times as long: 20 to 30 us for six joints, 50 to 140 us
     for seven, up to 0.8 ms for two end effectors. ``nearest=False`` returns the nearest solution of the first eight
     seeds, and does not move the solution of a redundant arm towards the start. Without a start both are the same.
 

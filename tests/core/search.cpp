@@ -14,8 +14,8 @@ constexpr int rounds = 2, company = 7; // that build is not optimised
 constexpr int rounds = 60, company = 24; // trees, and goals at once for each
 #endif
 
-// A random chain, or two that share a trunk, with a goal at the end of each: revolute, slides and balls within
-// limits.
+// A random chain, or two that share a trunk, with a goal at the end of each: revolute, slides and balls
+// within limits.
 struct Tree {
   Node nodes[most];
   std::vector<ChainJoint> chain_joints[2];
@@ -37,7 +37,10 @@ struct Tree {
       Node &node = nodes[i];
       node = {};
       place(random, node.rotation, node.position);
-      node.motion = plain ? revolute : random.below(7) == 0 ? spherical : random.below(3) ? revolute : prismatic;
+      node.motion = plain                  ? revolute
+                    : random.below(7) == 0 ? spherical
+                    : random.below(3)      ? revolute
+                                           : prismatic;
       node.index = n;
       node.gain = 1;
       const int whose = i < trunk ? -1 : i % ends;
@@ -93,8 +96,8 @@ struct Tree {
                                 20000,
                                 1,
                                 0.5,
-                                position_tolerance / SearchConstants::tolerance_part,
-                                angle_tolerance / SearchConstants::tolerance_part,
+                                position_tolerance / SearchConstants::tolerance_fraction,
+                                angle_tolerance / SearchConstants::tolerance_fraction,
                                 10 * unbounded,
                                 {},
                                 nearest};
@@ -399,7 +402,8 @@ void scalar_search(Report &report, bool plain) {
     search_many(tree.problem, tree.search, batch, many.scratch, one.scratch, left);
     for (int i = 0; i < company; ++i) {
       int solutions = 0;
-      search_one(tree.problem, tree.search, cases.request(i, started, 1), one.scratch, alone.data(), solutions);
+      search_one(tree.problem, tree.search, cases.request(i, started, 1), one.scratch, alone.data(),
+                 solutions);
       bool same = found[i].outcome == lane_found[i].outcome;
       for (int l = 0; l < n; ++l)
         apart.see(same_bits(alone[l], q[i * n + l]) ? 0 : 1, round);

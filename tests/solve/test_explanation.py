@@ -112,7 +112,9 @@ def test_a_turn_that_is_impossible_at_that_place_is_short_by_the_angle_of_geomet
         asked = theta + side * (lean + 0.3)
         place = [d * np.cos(theta), d * np.sin(theta), 0]
         (said,) = why(arm, Goal("tip", Frame.at(place, Frame.turn([0, 0, 1], asked))))
-        words = re.fullmatch(r"tip can be there, but was not found turned so: ([\d.]+) rad short about ([+-])z", said)
+        words = re.fullmatch(
+            r"tip can be there, but was not found there in this orientation: ([\d.]+) rad short about ([+-])z", said
+        )
         assert words, said
         assert float(words[1]) == pytest.approx(0.3, rel=0.01)
         assert words[2] == "+-"[side < 0]
@@ -124,42 +126,49 @@ def test_a_turn_that_is_impossible_at_that_place_is_short_by_the_angle_of_geomet
 def test_near_the_outer_reach_a_hand_cannot_look_back(arm, link, place):
     back = Frame.fixed("xyz", [0, -np.pi / 2, 0])
     turned = why(arm, Goal(link, Frame.at(place, back)))
-    assert re.fullmatch(rf"{link} can be there, but was not found turned so: [\d.]+ rad short about .*", turned[0])
+    assert re.fullmatch(
+        rf"{link} can be there, but was not found there in this orientation: [\d.]+ rad short about .*", turned[0]
+    )
     pointed = why(arm, Goal(link, position=place, axis=[0, 0, 1], direction=[-1, 0, 0]))
-    assert re.fullmatch(rf"{link} can be there, but was not found pointed so: [\d.]+ rad short about .*", pointed[0])
+    assert re.fullmatch(
+        rf"{link} can be there, but was not found there pointing in this direction: [\d.]+ rad short about .*",
+        pointed[0],
+    )
 
 
-def test_a_hand_that_can_nowhere_be_turned_so_is_told_so():
+def test_an_orientation_that_is_found_nowhere_is_named():
     arm = chain([2, 1])
     lying = Frame.turn([1, 0, 0], 0.4)  # an arm in a plane turns its tip about z alone
-    assert why(arm, Goal("tip", orientation=lying))[0] == "tip not found turned so: 0.4 rad short about +x"
+    assert why(arm, Goal("tip", orientation=lying))[0] == "tip not found in this orientation: 0.4 rad short about +x"
     assert why(arm, Goal("tip", axis=[0, 0, 1], direction=[0, np.sin(-0.4), np.cos(0.4)]))[0] == (
-        "tip not found pointed so: 0.4 rad short about +x"
+        "tip not found pointing in this direction: 0.4 rad short about +x"
     )
     both = Goal("tip", Frame.at([1.5, 1, 0], lying))
-    assert why(arm, both) == ["tip can be there, but was found nowhere turned so: 0.4 rad short about +x"]
+    assert why(arm, both) == ["tip can be there, but was found nowhere in this orientation: 0.4 rad short about +x"]
     neither = why(arm, Goal("tip", Frame.at([1.5, 1, -0.25], lying)))
-    assert neither[0] == ("tip found neither there, 250 mm short along -z, nor turned so: 0.4 rad short about +x")
+    assert neither[0] == (
+        "tip found neither there, 250 mm short along -z, nor in this orientation: 0.4 rad short about +x"
+    )
 
 
 def test_what_slack_allows_is_not_short():
     arm = chain([2, 1])
     lying = Goal("tip", orientation=Frame.turn([1, 0, 0], 0.4), turn_slack=(0.15, 0, 0))
-    assert why(arm, lying)[0] == "tip not found turned so: 0.25 rad short about +x"
+    assert why(arm, lying)[0] == "tip not found in this orientation: 0.25 rad short about +x"
     cone = Goal("tip", axis=[0, 0, 1], direction=[0, -np.sin(0.4), np.cos(0.4)], turn_slack=0.15)
-    assert why(arm, cone)[0] == "tip not found pointed so: 0.25 rad short about +x"
+    assert why(arm, cone)[0] == "tip not found pointing in this direction: 0.25 rad short about +x"
     box = Goal("tip", position=[1.5, 1, -0.25], slack=(0, 0, 0.1))
     assert why(arm, box)[0] == "tip not found there: 150 mm short along -z"
 
 
 def test_where_only_the_place_is_impossible_the_turn_is_granted():
     (said,) = why(chain([2, 1]), Goal("tip", Frame.at([0.4, 0, 0], Frame.turn([0, 0, 1], 1.0))))
-    assert said == "tip can be turned so, but was not found there: 600 mm short along -x, too near the base"
+    assert said == "tip can be in this orientation, but was not found there: 600 mm short along -x, too near the base"
 
 
 def test_five_joints_cannot_meet_six_numbers():
     said = why(SO101, Goal(JAW, Frame.at([0.25, 0.1, 0.15], Frame.fixed("xyz", [1, 0.5, 0]))))
-    assert said[0].startswith(f"{JAW} can be there, but was not found turned so: ")
+    assert said[0].startswith(f"{JAW} can be there, but was not found there in this orientation: ")
     assert said[1] == "5 joints are too few for both"
     turned = why(chain([2, 1]), Goal("tip", Frame.at([1.5, 1, 0], Frame.turn([0, 0, 1], 2.0))))
     assert turned[1] == "2 joints are too few for both"
@@ -229,6 +238,21 @@ def test_slides_are_past_their_limits_by_lengths():
     arm = Linkage("crane", [Joint.prismatic("boom", "mast", "hook", axis=[1, 0, 0], lower=0.5, upper=2)])
     goal = Goal("hook", position=[0.2, 0, 0])
     assert why(arm, goal)[1:] == ["boom would have to be 300 mm past its lower limit"]
+
+
+def test_a_short_slide_is_named_beside_a_large_angle():
+    arm = Linkage(
+        "small",
+        [
+            Joint.prismatic("slide", "base", "carriage", axis=[0, 0, 1], lower=0, upper=0.01),
+            Joint.revolute("turn", "carriage", "arm", axis=[0, 0, 1], lower=-0.5, upper=0.5),
+            Joint.fixed("end", "arm", "tip", at=Frame.at([0.03, 0, 0])),
+        ],
+    )
+    goal = Goal("tip", Frame.at([0, 0, -0.003]) @ Frame.turn([0, 0, 1], 2.0) @ Frame.at([0.03, 0, 0]))
+    said = why(arm, goal)
+    assert "slide would have to be 3 mm past its lower limit" in said
+    assert "turn would have to be 1.5 rad past its upper limit" in said
 
 
 def test_a_hinge_that_is_a_whole_turn_away_is_not_past_its_limits():

@@ -120,6 +120,33 @@ def test_of_two_links_the_nearer_elbow_is_found():
     assert farther.mean() <= 0.01
 
 
+def seven_joints(seed):
+    """Each axis at a right angle to the one before, with offsets; every second joint has a range of two turns."""
+    rng, joints = np.random.default_rng(seed), []
+    for i in range(7):
+        quarter = Frame.rotvec([(math.pi / 2 if rng.random() < 0.5 else -math.pi / 2) if i else 0, 0, 0])
+        at = Frame.at(rng.uniform(-0.1, 0.1, 3) + np.array([0, 0, 0.3 * (i % 2 == 0)])) @ quarter
+        low, high = (-math.tau, math.tau) if i % 2 == 0 else (-rng.uniform(0.2, 2.3), rng.uniform(1.5, 3))
+        joints.append(Joint.revolute(f"j{i}", f"l{i}", f"l{i + 1}", at=at, axis=(0, 0, 1), lower=low, upper=high))
+    return Linkage("seven", [*joints, Joint.fixed("end", "l7", "tip", at=Frame.at([0, 0, 0.1]))])
+
+
+def test_it_is_found_at_a_limit_of_a_range_of_two_turns():
+    """From starts less than 1 rad from such limits, no farther than the joint values that the goal is made of."""
+    farther = []
+    for seed in range(3):
+        arm, rng = seven_joints(seed), np.random.default_rng(100 + seed)
+        start = rng.uniform(arm.lower, arm.upper, (1000, 7))
+        start[:, ::2] = rng.choice([-1, 1], (1000, 4)) * (math.tau - rng.uniform(0, 1, (1000, 4)))
+        step = rng.normal(size=start.shape)
+        step *= rng.uniform(1, 4, (1000, 1)) / np.linalg.norm(step, axis=1, keepdims=True)
+        end = arm.clamp(start + step)
+        found = solve(arm, Goal("tip", arm.frame(end, "tip")), start)
+        assert found.arrived.all()
+        farther.append(np.linalg.norm(found.q - start, axis=1) > np.linalg.norm(end - start, axis=1) + SAME)
+    assert np.mean(farther) <= 0.012
+
+
 def test_without_a_start_it_makes_no_difference():
     arm = models.panda()
     goal = Goal("panda_hand_tcp", arm.frame(arm.random(200, seed=3), "panda_hand_tcp"))

@@ -74,6 +74,26 @@ def test_frames_at_limits_and_singular_places_are_found(name):
     judged(arm, [goal], solve(arm, goal), 0.005)
 
 
+def test_frames_in_corners_of_the_limits_are_found():
+    """Four of seven joints at limits: where the search ends at one end of a range, the other end is often meant."""
+    lost = 0
+    for seed in (0, 1, 5):
+        rng, joints = np.random.default_rng(seed), []
+        for i in range(7):
+            tilt = Frame.rotvec([rng.choice([-1, 1]) * rng.uniform(0.4, 1.57) if i else 0, 0, 0])
+            at = Frame.at(rng.uniform(-0.1, 0.1, 3) + np.array([0, 0, 0.3 * (i % 2 == 0)])) @ tilt
+            most = 2 if i % 2 else 3.05
+            joints.append(Joint.revolute(f"j{i}", f"l{i}", f"l{i + 1}", at=at, axis=(0, 0, 1), lower=-most, upper=most))
+        arm = Linkage("corner", [*joints, Joint.fixed("end", "l7", "tip", at=Frame.at([0, 0, 0.1]))])
+        rng = np.random.default_rng(100 + seed)
+        q = rng.uniform(arm.lower, arm.upper, (3000, 7))
+        at_limit = np.argsort(rng.random(q.shape), axis=1) < 4
+        q = np.where(at_limit, np.where(rng.random(q.shape) < 0.5, arm.lower, arm.upper), q)
+        goal = Goal("tip", arm.frame(q, "tip"))
+        lost += np.sum(~judged(arm, [goal], solve(arm, goal), 0.005))
+    assert lost <= 34, f"{lost} of 9000 are lost"
+
+
 def chain(seed):
     """A random chain of 2 to 20 hinges and slides within limits, some of which mimic the first."""
     rng = np.random.default_rng(seed)

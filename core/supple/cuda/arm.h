@@ -222,10 +222,10 @@ SUPPLE_FLAT void evaluate_arm(const Arm<S, N> &arm, const Frame<S> &goal, const 
 // precision, but along singular directions.
 template <class S, class M, int N>
 SUPPLE_FLAT void step_arm(const Arm<S, N> &arm, const Arm<M, N> &matrix_arm, const ArmState<S, N> &state,
-                          const S *q, S damping_part, S *next) {
+                          const S *q, S damping_factor, S *next) {
   constexpr int R = arm_rows;
   M J[R * N], e[R], A[R * (R + 1) / 2], change[N];
-  const M damping = M(damping_part * state.error.squared_error) + M(Precision<M>::least_damping);
+  const M damping = M(damping_factor * state.error.squared_error) + M(Precision<M>::least_damping);
   SUPPLE_UNROLL(6)
   for (int i = 0; i < R; ++i) {
     e[i] = M(state.rows[i]);

@@ -37,9 +37,9 @@ SUPPLE_FN void advance_near_descent(const SolverBlock &block, const Arm<double, 
   double next[N];
   LoweringDescent<double> &state = descent.state;
   const ArmError<double> now =
-      step_in_double(arm, goal, descent.q, true, state.damping_part * state.far_part, next);
+      step_in_double(arm, goal, descent.q, true, state.damping_factor * state.far_factor, next);
   const bool better = state.judge(now.squared_error);
-  state.settled = state.settled || !(now.squared_error < 1e30);
+  state.converged = state.converged || !(now.squared_error < 1e30);
   descent.arrived = better && is_within_tolerance(block.search, now.squared_distance, now.squared_angle);
   SUPPLE_UNROLL(16)
   for (int k = 0; k < N; ++k) {
@@ -58,8 +58,8 @@ SUPPLE_FN void begin_near_descent(const Arm<double, N> &arm, const ArmCandidate<
   double next[N];
   const ArmError<double> error = step_in_double(arm, goal, descent.q, true, SearchConstants::damping, next);
   descent.state = {};
-  descent.state.far_part = LoweringDescent<double>::share_of_far(error.squared_error);
-  descent.state.settled = !(error.squared_error < 1e30);
+  descent.state.far_factor = LoweringDescent<double>::share_of_far(error.squared_error);
+  descent.state.converged = !(error.squared_error < 1e30);
   descent.arrived = false;
   SUPPLE_UNROLL(16)
   for (int k = 0; k < N; ++k)
@@ -88,19 +88,19 @@ SUPPLE_APART void nearest_in_lanes(const SolverBlock &block, const Arm<double, N
         });
       }
       lanes.each([&](int i) {
-        bool &settled = descent[i].state.settled;
-        settled = settled || better[i] >= SearchConstants::best_candidates;
+        bool &converged = descent[i].state.converged;
+        converged = converged || better[i] >= SearchConstants::best_candidates;
       });
     }
     lanes.each([&](int i) {
-      if (!descent[i].state.settled)
+      if (!descent[i].state.converged)
         advance_near_descent(block, arm, goal, descent[i]);
       flag[i] = descent[i].arrived;
     });
     winner = lanes.first(flag);
     if (winner >= 0)
       break;
-    lanes.each([&](int i) { flag[i] = !descent[i].state.settled; });
+    lanes.each([&](int i) { flag[i] = !descent[i].state.converged; });
     if (lanes.first(flag) < 0)
       break;
   }

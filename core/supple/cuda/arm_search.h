@@ -138,10 +138,11 @@ SUPPLE_APART void evaluate_apart(const Arm<double, N> &arm, const Frame<double> 
 // error before it.
 template <int N>
 SUPPLE_APART ArmError<double> step_in_double(const Arm<double, N> &arm, const Frame<double> &goal,
-                                             const double *q, bool exact, double damping_part, double *next) {
+                                             const double *q, bool exact, double damping_factor,
+                                             double *next) {
   ArmState<double, N> state;
   evaluate_apart(arm, goal, q, exact, state);
-  step_arm(arm, arm, state, q, damping_part, next);
+  step_arm(arm, arm, state, q, damping_factor, next);
   return state.error;
 }
 

@@ -206,9 +206,9 @@ SUPPLE_FN void set_values(const SolverBlock &block, long long place, double *val
 
 // The outcome of what is returned: it has arrived only if its error says so.
 SUPPLE_FLAT int judged(const Search &search, int outcome, const RowError &error) {
-  constexpr double part = SearchConstants::tolerance_part;
-  const bool within =
-      part * error.position <= search.position_tolerance && part * error.angle <= search.angle_tolerance;
+  constexpr double fraction = SearchConstants::tolerance_fraction;
+  const bool within = fraction * error.position <= search.position_tolerance &&
+                      fraction * error.angle <= search.angle_tolerance;
   return outcome == arrived && !within ? stuck : outcome;
 }
 

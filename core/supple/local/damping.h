@@ -151,12 +151,12 @@ SUPPLE_FN double singularity_distance(const DampingScheme &d, const double *q, A
 // As printed, a joint that rests counts as moving up, a ramp may jump up by almost 1, and beyond a limit
 // weights are negative. Corrected, the last direction counts (at first the nearer limit), ramps stay between
 // 0 and 1, move by at most their step in either direction, and end with slope 0.
-SUPPLE_FN double joint_limit_part(const Problem &problem, const DampingScheme &d, const double *q, double dt,
-                                  double *numbers, double *w) {
+SUPPLE_FN double joint_limit_factor(const Problem &problem, const DampingScheme &d, const double *q,
+                                    double dt, double *numbers, double *w) {
   const int n = problem.n;
   const SchemeMemory memory(numbers, n);
   const double step = d.ramp_rate * dt;
-  double *ramps = numbers + d.memory, part = 0;
+  double *ramps = numbers + d.memory, factor = 0;
   for (int l = 0; l < n; ++l) {
     if (!(d.joints[l] > 0))
       continue;
@@ -165,17 +165,17 @@ SUPPLE_FN double joint_limit_part(const Problem &problem, const DampingScheme &d
     if (d.as_printed) {
       const double to_limit = memory.last_change[l] >= 0 ? above : below;
       u = to_limit < d.joints[l] ? larger(u - step, to_limit / d.joints[l]) : lesser(u + step, 1.0);
-      part = larger(part, 1 - u * u);
+      factor = larger(factor, 1 - u * u);
       w[l] = lesser(w[l], d.min_weight + (1 - d.min_weight) * u);
     } else {
       const double direction = memory.last_direction[l];
       const bool up = direction > 0 || (direction == 0 && above <= below);
       u = clip(clip((up ? above : below) / d.joints[l], 0.0, 1.0), u - step, u + step);
-      part = larger(part, (1 - u * u) * (1 - u * u));
+      factor = larger(factor, (1 - u * u) * (1 - u * u));
       w[l] = lesser(w[l], d.min_weight + (1 - d.min_weight) * smooth_step(u));
     }
   }
-  return part;
+  return factor;
 }
 
 // one evaluation of the goals, as the schemes see it
@@ -188,8 +188,8 @@ struct DampingInput {
 
 // [D22, D23] Near a named singularity: lowers w of the singularity's joints, and returns the factor on
 // alpha_0.
-SUPPLE_FN double named_singularity_part(const DampingInput &in, const DampingScheme &d,
-                                        const DampingScratch &scratch) {
+SUPPLE_FN double named_singularity_factor(const DampingInput &in, const DampingScheme &d,
+                                          const DampingScratch &scratch) {
   double away = 1e300;
   if (d.measure != by_callback)
     away = singularity_distance(d, in.q, scratch.axes);
@@ -198,17 +198,17 @@ SUPPLE_FN double named_singularity_part(const DampingInput &in, const DampingSch
                                scratch.callback_w);
   if (!(away < d.region))
     return 0;
-  const double x = larger(away, 0.0) / d.region, part = 1 - x * x;
+  const double x = larger(away, 0.0) / d.region, factor = 1 - x * x;
   const double weight = d.min_weight + (1 - d.min_weight) * (d.as_printed ? x : smooth_step(x));
   for (int l = 0; l < in.problem.n; ++l)
     if (d.joints[l] > 0)
       scratch.w[l] = lesser(scratch.w[l], weight);
-  return d.as_printed ? part : part * part;
+  return d.as_printed ? factor : factor * factor;
 }
 
 // The caller's scheme: lowers w, and returns alpha.
-SUPPLE_FN double callback_part(const DampingInput &in, const DampingScheme &d,
-                               const DampingScratch &scratch) {
+SUPPLE_FN double callback_factor(const DampingInput &in, const DampingScheme &d,
+                                 const DampingScratch &scratch) {
   const int n = in.problem.n;
   double alpha = 0;
   for (int l = 0; l < n; ++l)
@@ -223,16 +223,16 @@ SUPPLE_FN double callback_part(const DampingInput &in, const DampingScheme &d,
 
 // The factor on alpha_0 from a scheme that does not use J_w, 0 for other schemes; lowers the joint weights in
 // scratch.w.
-SUPPLE_FN double part_by_state(const DampingInput &in, const DampingScheme &d, double *memory,
-                               const DampingScratch &scratch) {
+SUPPLE_FN double factor_by_state(const DampingInput &in, const DampingScheme &d, double *memory,
+                                 const DampingScratch &scratch) {
   if (d.kind == scheme_constant)
     return 1;
   if (d.kind == scheme_joint_limits)
-    return joint_limit_part(in.problem, d, in.q, in.dt, memory, scratch.w);
+    return joint_limit_factor(in.problem, d, in.q, in.dt, memory, scratch.w);
   if (d.kind == scheme_callback)
-    return callback_part(in, d, scratch);
+    return callback_factor(in, d, scratch);
   if (d.kind == scheme_named_singularity)
-    return named_singularity_part(in, d, scratch);
+    return named_singularity_factor(in, d, scratch);
   if (d.kind != scheme_error)
     return 0;
   double square = 0; // [D21]
@@ -268,13 +268,14 @@ struct WeightedJacobian {
 };
 
 // [D19] (1 - w / w_0)^2 below w_0
-SUPPLE_FN double manipulability_part(const DampingScheme &d, WeightedJacobian &jacobian) {
+SUPPLE_FN double manipulability_factor(const DampingScheme &d, WeightedJacobian &jacobian) {
   const double x = jacobian.manipulability_for(d) / d.region;
   return x < 1 ? (1 - x) * (1 - x) : 0;
 }
 
 // 1 - r where r = w / w_before, over 1/300 s, is below the region; 0 elsewhere
-SUPPLE_FN double falling_part(const DampingScheme &d, WeightedJacobian &jacobian, double dt, double &before) {
+SUPPLE_FN double falling_factor(const DampingScheme &d, WeightedJacobian &jacobian, double dt,
+                                double &before) {
   const double now = jacobian.manipulability_for(d);
   double ratio = before > 0 ? now / before : 1;
   if (!d.as_printed)
@@ -284,7 +285,7 @@ SUPPLE_FN double falling_part(const DampingScheme &d, WeightedJacobian &jacobian
 }
 
 // [D20] (1 - c_0 / c)^2 beyond c_0, with c a bound on the condition number
-SUPPLE_FN double condition_part(const DampingScheme &d, WeightedJacobian &jacobian) {
+SUPPLE_FN double condition_factor(const DampingScheme &d, WeightedJacobian &jacobian) {
   const DampingScratch &scratch = jacobian.scratch;
   double bound;
   if (d.rank < jacobian.k) {
@@ -298,7 +299,7 @@ SUPPLE_FN double condition_part(const DampingScheme &d, WeightedJacobian &jacobi
 }
 
 // (1 - sigma_r^2 / sigma_0^2)^2 below sigma_0 = region times the largest singular value
-SUPPLE_FN double smallest_singular_value_part(const DampingScheme &d, WeightedJacobian &jacobian) {
+SUPPLE_FN double smallest_singular_value_factor(const DampingScheme &d, WeightedJacobian &jacobian) {
   const DampingScratch &scratch = jacobian.scratch;
   const int m = jacobian.m, n = jacobian.n, k = jacobian.k;
   const double squared_region = d.region * d.region;
@@ -319,16 +320,16 @@ SUPPLE_FN double smallest_singular_value_part(const DampingScheme &d, WeightedJa
 }
 
 // The factor on alpha_0 from a scheme that uses J_w, 0 for other schemes.
-SUPPLE_FN double part_by_jacobian(const DampingScheme &d, WeightedJacobian &jacobian, double dt,
-                                  double *memory) {
+SUPPLE_FN double factor_by_jacobian(const DampingScheme &d, WeightedJacobian &jacobian, double dt,
+                                    double *memory) {
   if (d.kind == scheme_manipulability)
-    return manipulability_part(d, jacobian);
+    return manipulability_factor(d, jacobian);
   if (d.kind == scheme_falling_manipulability)
-    return falling_part(d, jacobian, dt, memory[d.memory]);
+    return falling_factor(d, jacobian, dt, memory[d.memory]);
   if (d.kind == scheme_condition_bound)
-    return d.as_printed ? memory[d.memory] : condition_part(d, jacobian);
+    return d.as_printed ? memory[d.memory] : condition_factor(d, jacobian);
   if (d.kind == scheme_smallest_singular_value)
-    return smallest_singular_value_part(d, jacobian);
+    return smallest_singular_value_factor(d, jacobian);
   return 0;
 }
 
@@ -353,25 +354,25 @@ SUPPLE_FN double choose_damping(const DampingInput &in, double *memory, const Da
   const Method &method = in.method;
   const int m = in.problem.rows, n = in.problem.n;
   double alpha = !method.has_schemes && method.kind == method_damped ? method.damping : 0;
-  double relative = 0; // in parts of the largest singular value, squared
-  auto raise = [&](const DampingScheme &d, double part) {
-    if (part == 0)
+  double relative = 0; // in fractions of the largest singular value, squared
+  auto raise = [&](const DampingScheme &d, double factor) {
+    if (factor == 0)
       return;
     double &largest = d.relative ? relative : alpha;
-    largest = larger(largest, d.alpha0 * part);
+    largest = larger(largest, d.alpha0 * factor);
   };
   for (int l = 0; l < n; ++l)
     scratch.w[l] = 1;
   if (memory[0] == 0)
     start_memory(method, n, memory);
   for (int i = 0; i < method.scheme_count; ++i)
-    raise(method.schemes[i], part_by_state(in, method.schemes[i], memory, scratch));
+    raise(method.schemes[i], factor_by_state(in, method.schemes[i], memory, scratch));
   for (int i = 0; i < m; ++i)
     for (int l = 0; l < n; ++l)
       scratch.Jw[i * n + l] = in.J[i * n + l] * scratch.w[l];
   WeightedJacobian jacobian{in.J, m, n, m < n ? m : n, scratch};
   for (int i = 0; i < method.scheme_count; ++i)
-    raise(method.schemes[i], part_by_jacobian(method.schemes[i], jacobian, in.dt, memory));
+    raise(method.schemes[i], factor_by_jacobian(method.schemes[i], jacobian, in.dt, memory));
   if (relative > 0)
     alpha = larger(alpha, relative * jacobian.squares()[0]); // [D10] at sigma_m = 0
   remember_condition_bounds(in, alpha, memory, scratch);

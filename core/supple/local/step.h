@@ -213,7 +213,7 @@ SUPPLE_FN bool choose_step(const Problem &problem, const Method &method, const d
     selectively_damped_step(problem, J, e, lesser(method.max_step, eighth_turn), scratch, dq);
     return true;
   }
-  // Damped, a preferred step would move the end effector by alpha P^-1 J v: its null-space part is found
+  // Damped, a preferred step would move the end effector by alpha P^-1 J v: its null-space component is found
   // undamped.
   const bool has_preference = !is_zero(v, n);
   if (has_preference)

@@ -15,7 +15,7 @@ enum MethodKind : int {
 };
 
 // which joint coordinate descent moves next
-enum JointOrder : int { outermost_first, largest_gain_first, least_recent_first, most_room_first };
+enum JointOrder : int { outermost_first, largest_reduction_first, least_recent_first, most_room_first };
 
 // the last two are of a link: far along a direction, or near a point
 enum PreferenceKind : int {

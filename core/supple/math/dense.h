@@ -390,16 +390,16 @@ SUPPLE_FN void eigen_from(double *a, int n_, double least, double *v, double *t)
           continue;
         more = true;
         const double half = 0.5 * (aqq - app),
-                     turn = x / (half + (half < 0 ? -1 : 1) * std::sqrt(half * half + x * x));
-        const double c = 1 / std::sqrt(1 + turn * turn), s = turn * c;
+                     tangent = x / (half + (half < 0 ? -1 : 1) * std::sqrt(half * half + x * x));
+        const double c = 1 / std::sqrt(1 + tangent * tangent), s = tangent * c;
         for (int k = 0; k < n; ++k)
           rotate_pair(a[p * n + k], a[q * n + k], c, s);
         for (int k = 0; k < n; ++k) {
           a[k * n + p] = a[p * n + k];
           a[k * n + q] = a[q * n + k];
         }
-        a[p * n + p] = app - turn * x;
-        a[q * n + q] = aqq + turn * x;
+        a[p * n + p] = app - tangent * x;
+        a[q * n + q] = aqq + tangent * x;
         a[p * n + q] = a[q * n + p] = 0;
         for (int k = 0; k < n; ++k)
           rotate_pair(v[p * n + k], v[q * n + k], c, s);

@@ -151,7 +151,7 @@ SUPPLE_FLAT int first_bit(int bits) {
 template <class S>
 constexpr S big = sizeof(S) == 8 ? S(6755399441055744.0) : S(12582912.0);
 
-// the whole part of a number that is not negative and less than 2^21
+// the integer part of a number that is not negative and less than 2^21
 template <class T>
 SUPPLE_FLAT T whole_part(T x) {
   const T nearest = (x + T(big<Scalar<T>>)) - T(big<Scalar<T>>);

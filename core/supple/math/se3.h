@@ -148,12 +148,12 @@ SUPPLE_FLAT Quat<T> quaternion(const Rot<T> &r) {
 template <class T>
 SUPPLE_FN Quat<T> exp_long(Vec<T> v) {
   const T one = splat<T>(1), size = larger(larger(magnitude(v.x), magnitude(v.y)), magnitude(v.z));
-  const Vec<T> part = (one / larger(size, one)) * v;
-  const T length = root(dot(part, part)), safe = select(length > splat<T>(0), length, one);
+  const Vec<T> scaled = (one / larger(size, one)) * v;
+  const T length = root(dot(scaled, scaled)), safe = select(length > splat<T>(0), length, one);
   T s, c;
   sincos(splat<T>(0.5) * larger(size, one) * length, s, c);
   const T k = s / safe;
-  return {c, k * part.x, k * part.y, k * part.z};
+  return {c, k * scaled.x, k * scaled.y, k * scaled.z};
 }
 
 // unit quaternion of a rotation vector

@@ -13,9 +13,10 @@ SUPPLE_FLAT Frame<T> stored_frame(const Axis<T> *at) {
   return {{at[0].z, at[0].p, at[1].z}, at[1].p};
 }
 
-// The centre of mass c. With the mass part m carried by a joint and its centre c_m, the joint with the axis z
-// through p moves c by m z x (c_m - p). It is stored as the axis m z through c - (c_m - p), so that it moves
-// c as the axes of a chain move an end effector. After the axes, `axes` has scratch for mass_scratch a node.
+// The centre of mass c. With the fraction m of the mass carried by a joint and its centre c_m, the joint with
+// the axis z through p moves c by m z x (c_m - p). It is stored as the axis m z through c - (c_m - p), so
+// that it moves c as the axes of a chain move an end effector. After the axes, `axes` has scratch for
+// mass_scratch a node.
 template <class T>
 SUPPLE_FN Vec<T> center_of_mass(const MassTree &tree, const T *q, Axis<T> *axes) {
   Axis<T> *scratch = axes + tree.axes;

@@ -146,7 +146,7 @@ inline void make_relative_nodes(const Node *up, int up_count, const Node *down, 
   to = before * to;
 }
 
-// Frame of the end effector, and the axes of all joints on the way to it; the array must hold one axis
+// Frame of the end effector, and the axes of all joints on the path to it; the array must hold one axis
 // more.
 template <class T>
 SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, Axis<T> *axes) {
@@ -196,13 +196,13 @@ SUPPLE_FLAT Columns<ColumnOf<T>> traverse_chain(const Chain &chain, const T *q, 
       } else {
         // values of a ball turn about its child's axes, which an inverted ball has before its turn
         const T o = splat<T>(0);
-        const Vec<T> turn = load3(q + joint.index);
+        const Vec<T> rotation = load3(q + joint.index);
         if (joint.inverted) {
           store_axis(axes++, -at.x, at.p);
           store_axis(axes++, -at.y, at.p);
           store_axis(axes++, -at.z, at.p);
         }
-        at = after(at, Frame<T>{exp_rotation(joint.inverted ? -turn : turn), {o, o, o}});
+        at = after(at, Frame<T>{exp_rotation(joint.inverted ? -rotation : rotation), {o, o, o}});
         if (!joint.inverted) {
           store_axis(axes++, at.x, at.p);
           store_axis(axes++, at.y, at.p);

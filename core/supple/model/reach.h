@@ -85,9 +85,9 @@ SUPPLE_FN double path_step(const ReachPath &path, double rounding) {
   for (int i = 0; i < path.count; ++i)
     path.trial[i] = path.step[i];
   for (int i = 1; i < path.count; ++i) {
-    const double part = path.below[i] / path.diagonal[i - 1];
-    path.diagonal[i] = larger(path.diagonal[i] - part * path.below[i], 1e-15 * path.diagonal[i] + 1e-300);
-    path.step[i] -= part * path.step[i - 1];
+    const double ratio = path.below[i] / path.diagonal[i - 1];
+    path.diagonal[i] = larger(path.diagonal[i] - ratio * path.below[i], 1e-15 * path.diagonal[i] + 1e-300);
+    path.step[i] -= ratio * path.step[i - 1];
   }
   for (int i = path.count - 1; i >= 0; --i) {
     const double after = i + 1 < path.count ? path.below[i + 1] * path.step[i + 1] : 0;
@@ -105,10 +105,10 @@ SUPPLE_FN void shorten_path(const ReachPath &path, double rounding) {
     const double decrease = path_step(path, rounding);
     if (!(decrease > 1e-16 * length))
       return;
-    double part = 1, shorter = length;
-    for (int half = 0; half < most_halvings; ++half, part *= 0.5) {
+    double fraction = 1, shorter = length;
+    for (int half = 0; half < most_halvings; ++half, fraction *= 0.5) {
       for (int i = 0; i < path.count; ++i)
-        path.trial[i] = path.at[i] + part * path.step[i];
+        path.trial[i] = path.at[i] + fraction * path.step[i];
       shorter = path_length(path, path.trial, rounding);
       if (shorter < length)
         break;
@@ -150,8 +150,8 @@ SUPPLE_FN double rigid_reach(const Chain &chain, const double *q, ReachPath &pat
   for (int sweep = 0; sweep < 2; ++sweep)
     polish_path(path);
   size = path_length(path, path.at, 0);
-  for (double part = 0.1; part > 1e-11 && size > 0; part *= 0.1)
-    shorten_path(path, part * size);
+  for (double fraction = 0.1; fraction > 1e-11 && size > 0; fraction *= 0.1)
+    shorten_path(path, fraction * size);
   double length = larger(size, 0.0);
   for (int sweep = 0; sweep < 30; ++sweep) {
     const double now = path_length(path, path.at, 0);

@@ -26,7 +26,7 @@ struct ChainJoint {
   double turn_gain, turn_offset;       // angle about z = turn_gain * q[index] + turn_offset
   double slide_gain, slide_offset;     // length along z = slide_gain * q[index] + slide_offset
   int index, motion, tilt;
-  bool shifts[3]; // which parts of the shift are not zero
+  bool shifts[3]; // which components of the shift are not zero
   bool whole;     // use the whole location
   bool shared;    // a joint before this one has the same column of the Jacobian
   bool inverted;  // of a ball: it turns by the inverse of its values, as seen from its child
@@ -44,9 +44,9 @@ struct Chain {
 // the joint count as one.
 struct MassNode {
   Node joint;       // its parent is among these nodes
-  double share;     // its own part of the mass of the linkage
-  double center[3]; // of that part, in the axes of what the joint carries
-  double carried;   // the part of the mass that it carries, its own and that of what hangs on it
+  double share;     // its own fraction of the mass of the linkage
+  double center[3]; // of that mass, in the axes of what the joint carries
+  double carried;   // the fraction of the mass that it carries, its own and that of what hangs on it
   int end;          // what hangs on it are the nodes after it and before this one
 };
 

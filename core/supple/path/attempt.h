@@ -85,36 +85,38 @@ template <class T, class Narrow>
 SUPPLE_FN bool finish_rows(const Problem &problem, const Search &search, const PathRequest &path,
                            const Stage &stage, int frames, PlanScratch<T, Narrow> &scratch, double *rows) {
   const int n = problem.n;
-  const PathRequest part = part_of(problem, path, stage.begin, stage.begin + frames);
+  const PathRequest section = section_of(problem, path, stage.begin, stage.begin + frames);
   ContinuationScratch<T> &step = scratch.run.population.step;
   const bool ends = stage.begin + frames == path.frames && (path.end || (path.closed && stage.begin == 0));
   const double *wanted = path.end ? path.end : rows;
   const bool smooths = path.smoothed && frames > 2 && smoothed_directions(problem, search);
   bool closed = true;
   if (ends && smoothed_directions(problem, search) && frames > 2) {
-    closed = close_gap(problem, search, part, 0, frames, wanted, rows, step, scratch.smooth);
+    closed = close_gap(problem, search, section, 0, frames, wanted, rows, step, scratch.smooth);
   } else if (ends && frames > 1) {
     double *last = rows + std::size_t(frames - 1) * n;
-    closed = !is_jump(problem, search, part, time_to(part, frames - 1), last - n, wanted, scratch.steps) &&
-             !is_jump(problem, search, part, time_to(part, frames - 1), last, wanted, scratch.steps);
+    closed =
+        !is_jump(problem, search, section, time_to(section, frames - 1), last - n, wanted, scratch.steps) &&
+        !is_jump(problem, search, section, time_to(section, frames - 1), last, wanted, scratch.steps);
     for (int l = 0; closed && l < n; ++l)
       last[l] = wanted[l];
   }
   if (smooths)
-    smooth_frames(problem, search, part, 0, frames, stage.start || (path.closed && stage.begin == 0),
+    smooth_frames(problem, search, section, 0, frames, stage.start || (path.closed && stage.begin == 0),
                   ends && closed, rows, step, scratch.smooth);
   return closed;
 }
 
-// The sum of squares of the distances of joints from the middle of their range, as parts of half the range.
+// The sum of squares of the distances of joints from the middle of their range, as fractions of half the
+// range.
 SUPPLE_FN double off_centre(const Problem &problem, const double *q) {
   double sum = 0;
   for (int l = 0; l < problem.n; ++l) {
     const double half = 0.5 * (problem.upper[l] - problem.lower[l]);
     if (!(half < 0.5 * unbounded) || !(half > 0))
       continue;
-    const double part = (q[l] - problem.lower[l] - half) / half;
-    sum += part * part;
+    const double offset = (q[l] - problem.lower[l] - half) / half;
+    sum += offset * offset;
   }
   return sum;
 }
@@ -128,7 +130,7 @@ SUPPLE_FN bool take_attempt(const Problem &problem, const Search &search, const 
   Attempt attempt;
   attempt.frames = frames;
   attempt.jumps = !finish_rows(problem, search, path, stage, frames, scratch, scratch.rows);
-  bridge_jumps(problem, search, part_of(problem, path, stage.begin, stage.begin + frames), scratch.rows,
+  bridge_jumps(problem, search, section_of(problem, path, stage.begin, stage.begin + frames), scratch.rows,
                scratch.run.population.step, scratch.smooth);
   attempt.length = 0;
   for (int k = 1; k < frames; ++k) {

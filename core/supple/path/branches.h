@@ -48,7 +48,7 @@ SUPPLE_FN void add_branches(const Problem &problem, int begin, int direction, in
 }
 
 // The cost of a step between branches: its length in weighted sizes, with joints that wrap going the shorter
-// way round, and a large cost if it is a jump or too fast.
+// direction round, and a large cost if it is a jump or too fast.
 SUPPLE_FN double branch_step_cost(const Problem &problem, const Search &search, const PathRequest &path,
                                   double dt, const double *q, const double *to, double *steps) {
   joint_steps(problem, q, to, steps);
@@ -129,7 +129,7 @@ SUPPLE_FN void unwind(const Problem &problem, const Search &search, int frames, 
   }
 }
 
-// The least costs of all branches of the last frame, into scratch.cost, by way of `parent`. With `only`, from
+// The least costs of all branches of the last frame, into scratch.cost, through `parent`. With `only`, from
 // that branch of the first frame.
 SUPPLE_FN void find_costs(const Problem &problem, const Search &search, const PathRequest &path, int begin,
                           int end, int only, BranchScratch &scratch) {
@@ -177,7 +177,7 @@ SUPPLE_FN double cheapest_end(const Problem &problem, const Search &search, cons
   return least;
 }
 
-// The cheapest way through the branches of frames begin to end, into rows. A closed path is tried from each
+// The cheapest path through the branches of frames begin to end, into rows. A closed path is tried from each
 // branch of its first frame.
 SUPPLE_FN void join_branches(const Problem &problem, const Search &search, const PathRequest &path, int begin,
                              int end, const double *start, BranchScratch &scratch, double *rows) {

@@ -2,7 +2,7 @@
 //
 // A step is z + J'A^-1 (e - J z) with A = J J' + damping: Newton's to the goals, and of all such steps the
 // one nearest to the preferred step z. Joints that would leave their limits go to the limit and take no
-// further part.
+// further section.
 #pragma once
 #include "supple/path/types.h"
 #include "supple/search/search.h"
@@ -82,15 +82,15 @@ SUPPLE_FN double time_to(const PathRequest &path, int frame) {
 
 // The frames `begin` to `end` of a path, without its start, and with its end only if they contain its last
 // frame.
-SUPPLE_FN PathRequest part_of(const Problem &problem, const PathRequest &path, int begin, int end) {
-  PathRequest part = path;
-  part.frames = end - begin;
-  part.goals += std::size_t(begin) * 12 * problem.target_count;
-  part.times = path.times ? path.times + begin : nullptr;
-  part.start = nullptr;
-  part.end = end == path.frames ? path.end : nullptr;
-  part.closed = path.closed && begin == 0 && end == path.frames;
-  return part;
+SUPPLE_FN PathRequest section_of(const Problem &problem, const PathRequest &path, int begin, int end) {
+  PathRequest section = path;
+  section.frames = end - begin;
+  section.goals += std::size_t(begin) * 12 * problem.target_count;
+  section.times = path.times ? path.times + begin : nullptr;
+  section.start = nullptr;
+  section.end = end == path.frames ? path.end : nullptr;
+  section.closed = path.closed && begin == 0 && end == path.frames;
+  return section;
 }
 
 // ---- One step towards the goals of a frame ----

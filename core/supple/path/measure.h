@@ -31,10 +31,10 @@ SUPPLE_FN void measure_errors(const Problem &problem, const Search &search, cons
   for (int lane = 0; lane < W && first + lane < path.frames; ++lane) {
     const int frame = first + lane;
     const double d = std::sqrt(get(distance, lane)), a = std::sqrt(get(angle, lane));
-    constexpr double part = SearchConstants::tolerance_part;
+    constexpr double fraction = SearchConstants::tolerance_fraction;
     rows.distance[frame] = d;
     rows.angle[frame] = a;
-    const bool good = d <= search.position_tolerance / part && a <= search.angle_tolerance / part;
+    const bool good = d <= search.position_tolerance / fraction && a <= search.angle_tolerance / fraction;
     rows.outcome[frame] = static_cast<unsigned char>(good ? arrived : stuck);
   }
 }

@@ -16,16 +16,16 @@ SUPPLE_FN int window_frames(const Problem &problem) {
 template <class T, class Narrow>
 SUPPLE_FN void plan_window(const Problem &problem, const Search &search, const PathRequest &path, int begin,
                            int end, PlanScratch<T, Narrow> &scratch, double *q) {
-  PathRequest part = part_of(problem, path, begin, end);
-  part.start = begin ? q + std::size_t(begin) * problem.n : path.start;
+  PathRequest section = section_of(problem, path, begin, end);
+  section.start = begin ? q + std::size_t(begin) * problem.n : path.start;
   if (begin && end == path.frames && path.closed && !path.end)
-    part.end = q;
-  plan_frames(problem, search, part, scratch, q + std::size_t(begin) * problem.n);
+    section.end = q;
+  plan_frames(problem, search, section, scratch, q + std::size_t(begin) * problem.n);
 }
 
 // Extends the plan of frames 0 to `end` by half a window; returns the new end. The last quarter of the window
-// before is planned again, so that the q where the plan continues is known to continue; if the new part has
-// jumps, the last half.
+// before is planned again, so that the q where the plan continues is known to continue; if the new section
+// has jumps, the last half.
 template <class T, class Narrow>
 SUPPLE_FN int plan_on(const Problem &problem, const Search &search, const PathRequest &path, int end,
                       PlanScratch<T, Narrow> &scratch, double *q) {

@@ -44,13 +44,13 @@ SUPPLE_FN bool try_branches(const Problem &problem, const Search &search, const 
 // limits are not convex, and clamping may lengthen the rotation: it is then halved.
 SUPPLE_FN Vec<double> turned_towards(const Ball &ball, Vec<double> from, Vec<double> to, const double *most) {
   const Vec<double> rotation = between(from, to);
-  auto excess = [&](Vec<double> turn) {
-    double part = 0;
-    const double parts[3] = {std::fabs(turn.x), std::fabs(turn.y), std::fabs(turn.z)};
+  auto excess = [&](Vec<double> rotation) {
+    double largest = 0;
+    const double angles[3] = {std::fabs(rotation.x), std::fabs(rotation.y), std::fabs(rotation.z)};
     for (int i = 0; i < 3; ++i)
-      if (parts[i] > most[i])
-        part = larger(part, most[i] > 0 ? parts[i] / most[i] : unbounded);
-    return part;
+      if (angles[i] > most[i])
+        largest = larger(largest, most[i] > 0 ? angles[i] / most[i] : unbounded);
+    return largest;
   };
   const double over = excess(rotation);
   double share = over > 1 ? 1 / over : 1;
@@ -87,7 +87,7 @@ SUPPLE_FN bool approach_frame(const Problem &problem, const Search &search, cons
         row[l] = get(step.q[l], 0);
       if (bits_of(result.arrived) & 1)
         return true;
-      if (error > (1 - PathConstants::nearest_gain) * least)
+      if (error > (1 - PathConstants::least_reduction) * least)
         return false;
       least = error;
     } else {
@@ -154,9 +154,10 @@ SUPPLE_FN bool try_near(const Problem &problem, const Search &search, const Path
   stage.start = before;
   const bool perfect = try_few(problem, search, path, seeds, scratch, stage);
   stage.start = nullptr;
-  const PathRequest part = part_of(problem, path, stage.begin, path.frames);
-  return perfect || (stage.best.frames == part.frames &&
-                     are_connected(problem, search, part, 0, part.frames, scratch.best_rows, scratch.smooth));
+  const PathRequest section = section_of(problem, path, stage.begin, path.frames);
+  return perfect ||
+         (stage.best.frames == section.frames &&
+          are_connected(problem, search, section, 0, section.frames, scratch.best_rows, scratch.smooth));
 }
 
 // Plans all frames of a path into q (frames x n); the first is `start` or near it, if that is given.

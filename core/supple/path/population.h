@@ -53,9 +53,9 @@ SUPPLE_FN bool is_redundant(const Problem &problem, const Search &search) {
 // The drift of a joint of a candidate, evenly spread over joints, candidates and frames, and the same in
 // every run; some candidates drift four times as far as others.
 SUPPLE_FN double drift_of(const SearchJoint &joint, int candidate, int frame) {
-  const double part = 0.5 + (candidate + 1) * joint.stride + 0.6180339887498949 * frame;
+  const double place = 0.5 + (candidate + 1) * joint.stride + 0.6180339887498949 * frame;
   const double size = PathConstants::drift * PathConstants::jump * (0.5 + 0.5 * (candidate % 4));
-  return size * (2 * (part - std::floor(part)) - 1);
+  return size * (2 * (place - std::floor(place)) - 1);
 }
 
 // ---- Begin ----
@@ -142,10 +142,10 @@ SUPPLE_FN void set_preferred(const Problem &problem, const Search &search, const
     const bool wraps = joint.period > 0 && !population.keeps_turns;
     if (!wraps && half < 0.5 * unbounded && half > 0) {
       const T from_middle = q[l] - splat<T>(problem.lower[l] + half);
-      const T part = magnitude(from_middle) * splat<T>(1 / half);
+      const T offset = magnitude(from_middle) * splat<T>(1 / half);
       const T zone = splat<T>(preference == centred ? 0 : PathConstants::limit_zone);
-      const T gain = clip((part - zone) / (one - zone), zero, one) * splat<T>(PathConstants::limit_gain);
-      preferred = preferred - gain * from_middle * per_size;
+      const T pull = clip((offset - zone) / (one - zone), zero, one) * splat<T>(PathConstants::limit_pull);
+      preferred = preferred - pull * from_middle * per_size;
     }
     if (population.home != Home::none) {
       const T home = population.home == Home::end ? splat<T>(path.end[l]) : first[l];
@@ -199,8 +199,8 @@ SUPPLE_FN T step_cost(const Problem &problem, const Search &search, const PathRe
       square = square + steps[l] * steps[l] * splat<T>(1 / (joint.weighted_size * joint.weighted_size));
     const double half = 0.5 * (problem.upper[l] - problem.lower[l]);
     if (path.preference == centred && half < 0.5 * unbounded && half > 0) {
-      const T part = (found[l] - splat<T>(problem.lower[l] + half)) * splat<T>(1 / half);
-      off_centre = off_centre + part * part;
+      const T offset = (found[l] - splat<T>(problem.lower[l] + half)) * splat<T>(1 / half);
+      off_centre = off_centre + offset * offset;
     }
   }
   broken = bits_of(jumps);

@@ -1,7 +1,7 @@
 // The least stretch of time that keeps joint speeds and accelerations within their limits.
 //
-// The path is q(s) with s the given time. With s' = ds/dt at most 1, no part becomes faster. With x = s'^2 at
-// each frame, speed bounds x from above, and acceleration q'' x + q' x'/2 bounds pairs of neighbours. The
+// The path is q(s) with s the given time. With s' = ds/dt at most 1, no section becomes faster. With x = s'^2
+// at each frame, speed bounds x from above, and acceleration q'' x + q' x'/2 bounds pairs of neighbours. The
 // largest feasible x is found by one pass backward, which finds from where the path can be ended, and one
 // forward (Pham and Pham, A New Approach to Time-Optimal Path Parameterization based on Reachability
 // Analysis, 2018).

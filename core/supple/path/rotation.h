@@ -39,13 +39,13 @@ template <class T, class Narrow>
 SUPPLE_FN void try_rotations(const Problem &problem, const Search &search, const PathRequest &path,
                              PlanScratch<T, Narrow> &scratch, double *q) {
   const int n = problem.n, frames = path.frames, around = frames - 1;
-  constexpr int parts = PathConstants::rotations;
-  if (!path.closed || path.start || path.end || frames <= parts || !has_same_ends(problem, path))
+  constexpr int sections = PathConstants::rotations;
+  if (!path.closed || path.start || path.end || frames <= sections || !has_same_ends(problem, path))
     return;
   int least =
       count_jumps(problem, search, path, 0, frames, q, scratch.steps) + !returns(problem, search, frames, q);
-  for (int part = 1; part < parts && least > 0 && !is_stopped(path, 0); ++part) {
-    const int shift = part * around / parts;
+  for (int k = 1; k < sections && least > 0 && !is_stopped(path, 0); ++k) {
+    const int shift = k * around / sections;
     const PathRequest rotated = rotated_path(problem, path, shift, scratch);
     plan_frames(problem, search, rotated, scratch, scratch.rotated_rows);
     const int jumps = count_jumps(problem, search, rotated, 0, frames, scratch.rotated_rows, scratch.steps);

@@ -20,7 +20,7 @@ struct SmoothScratch {
   double *pair;        // r x r: a diagonal block
   double *cross_block; // r x r: the block beside it
   double *steps;       // n
-  double *gap;         // n: a part of the gap at the end
+  double *gap;         // n: a fraction of the gap at the end
   T *projection;       // n x n: I - J'A^-1 J
   T *gram;             // rows x rows
   T *jacobian;         // rows x n
@@ -136,9 +136,9 @@ SUPPLE_FN void add_products(int n, int r, const double *N, const double *M, cons
                             double *block) {
   for (int l = 0; l < n; ++l)
     for (int i = 0; i < r; ++i) {
-      const double part = factor * W[l] * N[l * r + i];
+      const double product = factor * W[l] * N[l * r + i];
       for (int j = 0; j < r; ++j)
-        block[i * r + j] += part * M[l * r + j];
+        block[i * r + j] += product * M[l * r + j];
     }
 }
 
@@ -259,10 +259,11 @@ SUPPLE_FN bool return_to_goals(const Problem &problem, const Search &search, con
   return true;
 }
 
-// Moves frames by a part of their shifts and back to their goals, into `moved`; false if one does not arrive.
+// Moves frames by a fraction of their shifts and back to their goals, into `moved`; false if one does not
+// arrive.
 template <class T>
 SUPPLE_FN bool move_frames(const Problem &problem, const Search &search, const PathRequest &path, int r,
-                           int begin, int end, double part, const double *q, ContinuationScratch<T> &step,
+                           int begin, int end, double fraction, const double *q, ContinuationScratch<T> &step,
                            SmoothScratch<T> &scratch) {
   const int n = problem.n;
   const std::size_t size = std::size_t(n) * r;
@@ -273,7 +274,7 @@ SUPPLE_FN bool move_frames(const Problem &problem, const Search &search, const P
       for (int i = 0; i < r; ++i)
         sum += scratch.null_space[f * size + l * r + i] * scratch.shift[std::size_t(f) * r + i];
       const std::size_t at = std::size_t(f) * n + l;
-      scratch.moved[at] = clip(q[at] + part * sum * joint.weighted_size,
+      scratch.moved[at] = clip(q[at] + fraction * sum * joint.weighted_size,
                                lower_limit(problem, search, l, true), upper_limit(problem, search, l, true));
     }
   return return_to_goals(problem, search, path, begin, end, scratch.moved, step);
@@ -299,9 +300,9 @@ SUPPLE_FN MotionCost motion_cost(const Problem &problem, const Search &search, c
       cost.squares += step * step;
       if (!(joint.weighted_size > 0))
         continue;
-      const double part = step * joint.weighted_size / longest_step(joint, path.speed[l], dt);
-      cost.largest = larger(cost.largest, part);
-      cost.excess += part > 1 ? (part - 1) * (part - 1) : 0;
+      const double ratio = step * joint.weighted_size / longest_step(joint, path.speed[l], dt);
+      cost.largest = larger(cost.largest, ratio);
+      cost.excess += ratio > 1 ? (ratio - 1) * (ratio - 1) : 0;
     }
   }
   return cost;
@@ -321,7 +322,7 @@ SUPPLE_FN void raise_weights(const Problem &problem, const Search &search, const
       const double used =
           std::fabs(scratch.steps[l]) * joint.weighted_size / longest_step(joint, path.speed[l], dt);
       const double over = larger(used - PathConstants::speed_zone, 0.0);
-      scratch.weight[std::size_t(f) * problem.n + l] *= 1 + PathConstants::weight_gain * over;
+      scratch.weight[std::size_t(f) * problem.n + l] *= 1 + PathConstants::weight_growth * over;
     }
   }
 }
@@ -345,8 +346,8 @@ SUPPLE_FN void smooth_frames(const Problem &problem, const Search &search, const
     const MotionCost before = now;
     bool better = false;
     for (int halvings = 0; halvings < PathConstants::step_halvings && !better; ++halvings) {
-      const double part = 1.0 / (1 << halvings);
-      if (!move_frames(problem, search, path, r, begin, end, part, q, step, scratch))
+      const double fraction = 1.0 / (1 << halvings);
+      if (!move_frames(problem, search, path, r, begin, end, fraction, q, step, scratch))
         continue;
       const MotionCost then = motion_cost(problem, search, path, begin, end, scratch.moved, scratch);
       better = before.is_too_fast()
@@ -379,21 +380,21 @@ SUPPLE_FN bool are_connected(const Problem &problem, const Search &search, const
   return true;
 }
 
-// Spreads the gap between the last q and the required one over frames begin to end, part by part. Returns
+// Spreads the gap between the last q and the required one over frames begin to end, step by step. Returns
 // whether they still meet their goals without a jump.
 template <class T>
 SUPPLE_FN bool close_gap(const Problem &problem, const Search &search, const PathRequest &path, int begin,
                          int end, const double *wanted, double *q, ContinuationScratch<T> &step,
                          SmoothScratch<T> &scratch) {
-  constexpr int parts = PathConstants::gap_parts;
+  constexpr int steps = PathConstants::gap_steps;
   const int n = problem.n;
   for (std::size_t i = std::size_t(begin) * n; i < std::size_t(end) * n; ++i)
     scratch.moved[i] = q[i];
   const double *last = scratch.moved + std::size_t(end - 1) * n;
-  for (int part = 0; part < parts; ++part) {
-    const bool whole = part == parts - 1;
+  for (int k = 0; k < steps; ++k) {
+    const bool whole = k == steps - 1;
     for (int l = 0; l < n; ++l)
-      scratch.gap[l] = (wanted[l] - last[l]) / (parts - part);
+      scratch.gap[l] = (wanted[l] - last[l]) / (steps - k);
     for (int f = begin; f < end; ++f) {
       double *row = scratch.moved + std::size_t(f) * n;
       for (int l = 0; l < n; ++l)

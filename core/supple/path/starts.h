@@ -172,7 +172,7 @@ SUPPLE_FN bool join_pair(const Problem &problem, const Search &search, const Pat
     scratch.run.seeds[l] = join[l];
     join[l] += gap[l];
   }
-  const PathRequest half = part_of(problem, path, 0, middle + 1);
+  const PathRequest half = section_of(problem, path, 0, middle + 1);
   return close_gap(problem, search, half, 0, middle + 1, scratch.run.seeds, scratch.rows,
                    scratch.run.population.step, scratch.smooth);
 }
@@ -246,9 +246,9 @@ SUPPLE_FN int hardest_frame(const Problem &problem, const Search &search, const 
     const double dt = time_to(path, stage.begin + k);
     joint_steps(problem, row - problem.n, row, scratch.steps);
     for (int l = 0; l < problem.n; ++l) {
-      const double part = std::fabs(scratch.steps[l]) / longest_step(search.joints[l], path.speed[l], dt);
-      if (part > most) {
-        most = part;
+      const double ratio = std::fabs(scratch.steps[l]) / longest_step(search.joints[l], path.speed[l], dt);
+      if (ratio > most) {
+        most = ratio;
         hardest = k;
       }
     }

@@ -12,7 +12,7 @@ struct PathConstants {
   // apart, the second bound is the speed `jump_speed` instead.
   static constexpr double jump = 0.3;
   static constexpr double jump_speed = 6;
-  static constexpr double rounding = 1e-9; // a step may exceed its bound by this part of it
+  static constexpr double rounding = 1e-9; // a step may exceed its bound by this fraction of it
 
   // Candidates, and Newton's steps of each in a frame.
   static constexpr int some = 48;        // candidates if the first ones fail
@@ -20,21 +20,22 @@ struct PathConstants {
   static constexpr int newton_steps = 6; // at most, from the predicted q
 
   // Candidates of a redundant linkage keep away from limits.
-  static constexpr double limit_zone = 0.8; // they move back beyond this part of half the range
-  static constexpr double limit_gain = 0.1; // by at most this part of the distance to the middle in a frame
+  static constexpr double limit_zone = 0.8; // they move back beyond this fraction of half the range
+  static constexpr double limit_pull =
+      0.1; // by at most this fraction of the distance to the middle in a frame
 
   // Candidates of a redundant linkage are spread: of two that are near each other, the one of more cost is
   // replaced by a copy of a better one, which then drifts away from it.
   static constexpr int spread_frames = 6;     // frames between two spreads
   static constexpr double spread_gap = 0.12;  // candidates nearer than this are near each other
-  static constexpr double drift = 0.3;        // drift in a frame, as a part of `jump`
+  static constexpr double drift = 0.3;        // drift in a frame, as a fraction of `jump`
   static constexpr double drift_relief = 0.5; // factor on the drift of a candidate that is too fast
 
   // If few candidates fail without redundancy, solutions of key frames are joined (branches.h).
   static constexpr int key_solutions = 16; // solutions of a key frame
   static constexpr int key_frames = 12;    // frames between two key frames
 
-  static constexpr int gap_parts = 5; // the gap at the end of a path is closed in so many parts
+  static constexpr int gap_steps = 5; // the gap at the end of a path is closed in so many steps
 
   // Candidates at the end of a run that are tried.
   static constexpr int choices = 8;         // at most
@@ -42,7 +43,7 @@ struct PathConstants {
   static constexpr double choice_gap = 0.3; // between two of them
 
   // A closed path without a plan from its first frame is planned from other frames (rotation.h).
-  static constexpr int rotations = 4;        // the path is divided into so many parts
+  static constexpr int rotations = 4;        // the path is divided into so many sections
   static constexpr double same_value = 1e-6; // joint values that differ by less, in natural sizes, are equal
 
   // If candidates from many first q fail, these q are tried one by one (starts.h).
@@ -70,10 +71,11 @@ struct PathConstants {
   static constexpr long long window_numbers = 4 << 20; // joint values of all candidates of a window
 
   // Frames without a solution are followed by a descent (plan.h).
-  static constexpr int search_again = 8;       // every so many frames a solution is searched
-  static constexpr int nearest_steps = 12;     // steps of the descent in a frame
-  static constexpr int ball_halvings = 4;      // halvings of a ball joint's rotation that its limits lengthen
-  static constexpr double nearest_gain = 1e-4; // it ends if a step lowers the squared error by a smaller part
+  static constexpr int search_again = 8;   // every so many frames a solution is searched
+  static constexpr int nearest_steps = 12; // steps of the descent in a frame
+  static constexpr int ball_halvings = 4;  // halvings of a ball joint's rotation that its limits lengthen
+  static constexpr double least_reduction =
+      1e-4; // it ends if a step lowers the squared error by a smaller fraction
 
   static constexpr double closable_gap = 1.5; // at the end of a path of a redundant linkage
 
@@ -86,13 +88,13 @@ struct PathConstants {
   static constexpr int usual_rounds = 2;         // rounds
   static constexpr int smoothing_rounds = 24;    // rounds while joints are too fast
   static constexpr int step_halvings = 3;        // a whole step is tried, then a half, then a quarter
-  static constexpr double least_relief = 0.03;   // part of the excess speed that a round must remove
+  static constexpr double least_relief = 0.03;   // fraction of the excess speed that a round must remove
   static constexpr double smooth_damping = 1e-4; // keeps shifts small
-  static constexpr double smooth_zone = 0.9;     // limits pull joints back beyond this part of half the range
-  static constexpr double limit_weight = 0.1;    // how strongly
+  static constexpr double smooth_zone = 0.9; // limits pull joints back beyond this fraction of half the range
+  static constexpr double limit_weight = 0.1;     // how strongly
   static constexpr double centring_weight = 0.05; // the same for all joints, with the preference centred
-  static constexpr double speed_zone = 0.85;      // weights grow beyond this part of the longest step
-  static constexpr double weight_gain = 4;        // how fast they grow
+  static constexpr double speed_zone = 0.85;      // weights grow beyond this fraction of the longest step
+  static constexpr double weight_growth = 4;      // how fast they grow
 };
 
 enum PathPreference : int { least_motion, centred, well_conditioned };

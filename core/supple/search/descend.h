@@ -8,7 +8,7 @@ namespace supple {
 inline namespace SUPPLE_ISA {
 
 struct DescentConstants {
-  // a descent ends where a step lowers the squared error to more than this part of it
+  // a descent ends where a step lowers the squared error to more than this fraction of it
   static constexpr double stalled = 1 - 1e-4;
   // a step that does not lower the error is taken back, and the next one is damped more [Levenberg,
   // Marquardt]
@@ -28,15 +28,15 @@ struct LaneRows {
   bool active() const { return row < end; }
 };
 
-// Where a descent begins (n): at the row's start, or where the row before ended, drawn to it by a part: that
-// leads joints out of a wrong fold. Ball joints, which do not fold, are drawn only after a row that did not
-// arrive.
+// Where a descent begins (n): at the row's start, or where the row before ended, drawn to it by a fraction:
+// that leads joints out of a wrong fold. Ball joints, which do not fold, are drawn only after a row that did
+// not arrive.
 SUPPLE_FN void begin_descent(const Problem &problem, const Search &search, const double *start,
-                             const LaneRows &rows, double part, double *seed) {
-  const double *before = part < 0 ? nullptr : rows.before;
+                             const LaneRows &rows, double fraction, double *seed) {
+  const double *before = fraction < 0 ? nullptr : rows.before;
   for (int l = 0; l < problem.n; ++l) {
     const SearchJoint &joint = search.joints[l];
-    const double x = before ? before[l] + part * (start[l] - before[l]) : start[l];
+    const double x = before ? before[l] + fraction * (start[l] - before[l]) : start[l];
     seed[l] = joint.weighted_size > 0 ? clip(x, joint.lower, joint.upper) : start[l];
   }
   for (int i = 0; i < problem.ball_count && before; ++i) {
@@ -44,7 +44,7 @@ SUPPLE_FN void begin_descent(const Problem &problem, const Search &search, const
     if (!(search.joints[l].weighted_size > 0))
       continue;
     const Vec<double> from = load3(before + l);
-    store3(rows.arrived ? from : turned(from, part * between(from, load3(start + l))), seed + l);
+    store3(rows.arrived ? from : turned(from, fraction * between(from, load3(start + l))), seed + l);
   }
   if (!before || !rows.arrived)
     clamp_balls(problem, search, seed);
@@ -67,7 +67,7 @@ SUPPLE_FN void begin_lane_row(const Problem &problem, const Search &search, cons
     return;
   const double *start = descents.starts + rows.row * problem.n;
   set_goals(problem, lane, descents.goals + rows.row * 12 * problem.target_count, step);
-  begin_descent(problem, search, start, rows, descents.part, seed);
+  begin_descent(problem, search, start, rows, descents.fraction, seed);
   for (int l = 0; l < problem.n; ++l)
     put(step.q[l], lane, seed[l]);
   put(state.steps, lane, Scalar<T>(0));
@@ -148,15 +148,15 @@ SUPPLE_FN bool are_near(const Problem &problem, const Search &search, double dis
   return true;
 }
 
-// Descents of all rows. With descents.part >= 0 each row begins where the one before it ended: each lane has
-// a run of rows, and begins some rows earlier. Where two lanes do not agree at the end of a run, the next run
-// is solved again, from there. `best`, `seed`: n, `solutions`: (W + 2) x n.
+// Descents of all rows. With descents.fraction >= 0 each row begins where the one before it ended: each lane
+// has a run of rows, and begins some rows earlier. Where two lanes do not agree at the end of a run, the next
+// run is solved again, from there. `best`, `seed`: n, `solutions`: (W + 2) x n.
 template <class T>
 SUPPLE_FN void descend_rows(const Problem &problem, const Search &search, const Descents &descents,
                             SearchStepScratch<T> &step, T *best, double *seed, double *solutions) {
   constexpr int W = Lane<T>::width;
   const int n = problem.n;
-  const bool follows = descents.part >= 0;
+  const bool follows = descents.fraction >= 0;
   int moving = 0;
   for (int l = 0; l < n; ++l)
     moving += search.joints[l].weighted_size > 0;

@@ -42,7 +42,7 @@ SUPPLE_FN bool can_align_root(const Problem &problem) {
 // The rotation vector that turns the points a (k) about their centre to be nearest to b (k) about theirs: the
 // eigenvector of the largest eigenvalue of Horn's matrix is its quaternion (Horn 1987, Closed-form solution
 // of absolute orientation using unit quaternions).
-SUPPLE_FN Vec<double> aligning_turn(const Vec<double> *a, const Vec<double> *b, int k) {
+SUPPLE_FN Vec<double> aligning_rotation(const Vec<double> *a, const Vec<double> *b, int k) {
   double s[3][3] = {};
   for (int i = 0; i < k; ++i) {
     const double from[3] = {a[i].x, a[i].y, a[i].z}, to[3] = {b[i].x, b[i].y, b[i].z};
@@ -93,10 +93,10 @@ SUPPLE_APART void align_root(const Problem &problem, const double *goals, Axis<d
     from[i] = from[i] - from_mean;
     to[i] = to[i] - to_mean;
   }
-  const Vec<double> turn = aligning_turn(from, to, count);
+  const Vec<double> rotation = aligning_rotation(from, to, count);
   end_effector(problem.targets[0], row, axes);
   const ChainJoint *joints = problem.targets[0].chain.joints;
-  const Vec<double> at = axes[3].p, moved = to_mean + exp_rotation(turn) * (at - from_mean) - at;
+  const Vec<double> at = axes[3].p, moved = to_mean + exp_rotation(rotation) * (at - from_mean) - at;
   if (!(dot(moved, moved) < 1e12))
     return;
   for (int k = 0; k < 3; ++k) {
@@ -104,7 +104,7 @@ SUPPLE_APART void align_root(const Problem &problem, const double *goals, Axis<d
     x = clip(x + dot(axes[k].z, moved) / joints[k].slide_gain, problem.lower[joints[k].index],
              problem.upper[joints[k].index]);
   }
-  const Vec<double> local{dot(axes[3].z, turn), dot(axes[4].z, turn), dot(axes[5].z, turn)};
+  const Vec<double> local{dot(axes[3].z, rotation), dot(axes[4].z, rotation), dot(axes[5].z, rotation)};
   double *ball = row + joints[3].index;
   store3(turned(load3(ball), local), ball);
 }

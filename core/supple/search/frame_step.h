@@ -53,19 +53,19 @@ SUPPLE_FLAT FrameState<T> frame_state(const Problem &problem, const Search &sear
 }
 
 template <class T>
-SUPPLE_FN SearchStepResult<T> frame_step(const Problem &problem, const Search &search, T damping_part,
+SUPPLE_FN SearchStepResult<T> frame_step(const Problem &problem, const Search &search, T damping_factor,
                                          bool exact, SearchStepScratch<T> &scratch) {
   const Target &target = problem.targets[0];
   const Chain &chain = target.chain;
   const FrameState<T> state = frame_state(problem, search, scratch);
-  const Vec<T> shift = state.shift, turn = HalfSine{exact}.finish(state.half_sine, false);
+  const Vec<T> shift = state.shift, rotation = HalfSine{exact}.finish(state.half_sine, false);
   SearchStepResult<T> result;
   result.arrived = state.arrived;
   T weight[6];
   for (int i = 0; i < 6; ++i)
     weight[i] = splat<T>(target.weight[i]);
-  T e[6] = {weight[0] * shift.x, weight[1] * shift.y, weight[2] * shift.z,
-            weight[3] * turn.x,  weight[4] * turn.y,  weight[5] * turn.z};
+  T e[6] = {weight[0] * shift.x,    weight[1] * shift.y,    weight[2] * shift.z,
+            weight[3] * rotation.x, weight[4] * rotation.y, weight[5] * rotation.z};
   const bool weighted_rotation = target.weight[3] != 1 || target.weight[4] != 1 || target.weight[5] != 1;
   result.squared_error = dot6(e, e);
   // J J' + damping, lower triangle
@@ -73,7 +73,7 @@ SUPPLE_FN SearchStepResult<T> frame_step(const Problem &problem, const Search &s
   SUPPLE_UNROLL(21)
   for (int i = 0; i < 21; ++i)
     A[i] = splat<T>(0);
-  A[0] = A[2] = A[5] = A[9] = A[14] = A[20] = step_damping(search, damping_part, result.squared_error);
+  A[0] = A[2] = A[5] = A[9] = A[14] = A[20] = step_damping(search, damping_factor, result.squared_error);
   for (int k = 0; k < chain.count; ++k) {
     const ChainJoint &chain_joint = chain.joints[k];
     const int l = chain_joint.index;
@@ -104,12 +104,12 @@ SUPPLE_FN SearchStepResult<T> frame_step(const Problem &problem, const Search &s
 constexpr bool any_goals = false, one_frame = true;
 
 template <bool goals = any_goals, class T>
-SUPPLE_APART SearchStepResult<T> search_step(const Problem &problem, const Search &search, T damping_part,
+SUPPLE_APART SearchStepResult<T> search_step(const Problem &problem, const Search &search, T damping_factor,
                                              bool exact, SearchStepScratch<T> &scratch) {
   if constexpr (goals != one_frame)
     if (!search.uses_frame_step)
-      return general_step(problem, search, damping_part, exact, scratch);
-  return frame_step(problem, search, damping_part, exact, scratch);
+      return general_step(problem, search, damping_factor, exact, scratch);
+  return frame_step(problem, search, damping_factor, exact, scratch);
 }
 
 // Lanes that are within tolerance at q; where that costs as much as a step, such a step is taken.

@@ -1,4 +1,4 @@
-// Ball joints at their limits in a step of a search: directions that lead outward take no part.
+// Ball joints at their limits in a step of a search: directions that lead outward are left out.
 #pragma once
 #include "supple/model/limits.h"
 #include "supple/search/types.h"
@@ -8,10 +8,10 @@ inline namespace SUPPLE_ISA {
 
 constexpr double ball_limit_margin = 1e-7; // radians within which a ball joint is at its limit
 
-// Removes the part along a unit vector n from three numbers that are `stride` apart, in lanes whose factor
-// is 1.
+// Removes the component along a unit vector n from three numbers that are `stride` apart, in lanes whose
+// factor is 1.
 template <class T>
-SUPPLE_FLAT void remove_part(T factor, Vec<T> n, T *first, int stride) {
+SUPPLE_FLAT void remove_component(T factor, Vec<T> n, T *first, int stride) {
   const Vec<T> row{first[0], first[stride], first[2 * stride]};
   const Vec<T> kept = row - (factor * dot(row, n)) * n;
   first[0] = kept.x;
@@ -19,27 +19,28 @@ SUPPLE_FLAT void remove_part(T factor, Vec<T> n, T *first, int stride) {
   first[2 * stride] = kept.z;
 }
 
-// The same for the columns of all targets, and for `way` (n), of the ball joint with values l, l + 1, l + 2.
+// The same for the columns of all targets, and for `change` (n), of the ball joint with values l, l + 1, l
+// + 2.
 template <class T>
 SUPPLE_FN void remove_direction(const Problem &problem, const Search &search, int l, Mask<T> held, Vec<T> n,
-                                T *J, T *way) {
+                                T *J, T *change) {
   const T factor = select(held, splat<T>(1), splat<T>(0));
   const Vec<T> unit = (splat<T>(1) / root(larger(dot(n, n), splat<T>(1e-20)))) * n;
-  remove_part(factor, unit, way + l, 1);
+  remove_component(factor, unit, change + l, 1);
   for (int t = 0; t < problem.target_count; ++t)
     for (int c = search.column_begin[t]; c < search.column_begin[t + 1]; ++c)
       if (search.columns[c] == l) // those of l + 1 and l + 2 follow
         for (int i = 0; i < problem.targets[t].rows; ++i)
-          remove_part(factor, unit, J + 6 * c + i, 6);
+          remove_component(factor, unit, J + 6 * c + i, 6);
 }
 
 // Removes what leads ball joints that are at their limits outward, if `direction` (n: a step, or J'e) leads
-// there, from J and from `way` (n); whether there is any. With the axis a of a ball, and u the same axis at
-// rest as the child sees it, the lean grows along u x a and the twist along u + a, in the child's axes. These
-// are perpendicular.
+// there, from J and from `change` (n); whether there is any. With the axis a of a ball, and u the same axis
+// at rest as the child sees it, the lean grows along u x a and the twist along u + a, in the child's axes.
+// These are perpendicular.
 template <class T>
 SUPPLE_FN bool hold_balls(const Problem &problem, const Search &search, const T *q, const T *direction, T *J,
-                          T *way) {
+                          T *change) {
   const T zero = splat<T>(0);
   bool held_any = false;
   for (int i = 0; i < problem.ball_count; ++i) {
@@ -56,7 +57,7 @@ SUPPLE_FN bool hold_balls(const Problem &problem, const Search &search, const T 
       const T upright = dot(u, a), outward = dot(lean, d);
       const Mask<T> leans = (upright <= splat<T>(c)) & (outward > zero);
       if (any(leans)) {
-        remove_direction(problem, search, l, leans, lean, J, way);
+        remove_direction(problem, search, l, leans, lean, J, change);
         held_any = true;
       }
     }
@@ -69,7 +70,7 @@ SUPPLE_FN bool hold_balls(const Problem &problem, const Search &search, const T 
       sincos(0.5 * (ball.low + ball_limit_margin), s, c);
       const Mask<T> below = (along * splat<T>(c) <= w * splat<T>(s)) & (outward < zero);
       if (any(above | below)) {
-        remove_direction(problem, search, l, above | below, about, J, way);
+        remove_direction(problem, search, l, above | below, about, J, change);
         held_any = true;
       }
     }

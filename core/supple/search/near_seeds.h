@@ -1,5 +1,5 @@
 // Seeds for the nearest solution to the caller's start: samples of the table, the neighbourhood of the start,
-// and solutions with a wrist turned over.
+// and solutions with a wrist turned over. Where no restart arrives: joints at their other limits.
 #pragma once
 #include "supple/search/seeds.h"
 
@@ -24,8 +24,8 @@ struct SampleSeeds {
                                                       double start) {
     using Samples = TableSeeds::Samples;
     Samples gap = value - splat<Samples>(start);
-    if (joint.turn > 0) {
-      const Samples period = splat<Samples>(joint.turn), rounder = Samples(big<float>);
+    if (joint.full_turn > 0) {
+      const Samples period = splat<Samples>(joint.full_turn), rounder = Samples(big<float>);
       gap = gap - ((gap / period + rounder) - rounder) * period;
     }
     const Samples size = gap * splat<Samples>(1 / joint.weighted_size);
@@ -71,9 +71,9 @@ struct SampleSeeds {
     const Vec<double> side = (1 / root(larger(dot(across, across), 1e-30))) * across;
     const Vec<double> up = cross(direction, side);
     auto add = [&](const double *shift) {
-      const double part = SearchConstants::near_shift, tilt = SearchConstants::near_tilt;
-      const Vec<double> at{key.position.x + shift[0] * part * table.cell_size[0],
-                           key.position.y + shift[1] * part * table.cell_size[1], key.position.z};
+      const double cells = SearchConstants::near_shift, tilt = SearchConstants::near_tilt;
+      const Vec<double> at{key.position.x + shift[0] * cells * table.cell_size[0],
+                           key.position.y + shift[1] * cells * table.cell_size[1], key.position.z};
       const Vec<double> tilted = direction + (tilt * shift[2]) * side + (tilt * shift[3]) * up;
       add_cell(problem, search, request.start, key, int(table_cell(table, at, tilted)), samples);
     };
@@ -111,8 +111,19 @@ struct SampleSeeds {
         order[end[bucket(squared_distance[i])]++] = i;
   }
 
-  // The next seed within `bound`, into `row` (n), by whole turns as near to the start as the limits allow;
-  // false: there is none.
+  // A value x of a joint plus whole turns, as near to the start as its limits allow. Solutions that slide are
+  // often nearest to the start at a limit: a value that is outside by little is moved there, not to the other
+  // end of the range, a whole turn away.
+  static SUPPLE_FN double near_turn(const SearchJoint &joint, double x, double start, double lower,
+                                    double upper) {
+    const double nearest = x + joint.full_turn * std::round((start - x) / joint.full_turn);
+    const double inside = clip(nearest, lower, upper);
+    const bool stops = !(joint.period > 0) && std::fabs(nearest - inside) * full_circle <
+                                                  SearchConstants::near_outside * joint.full_turn;
+    return stops ? inside : nearest_turn(x, start, joint.full_turn, lower, upper);
+  }
+
+  // The next seed within `bound`, into `row` (n); false: there is none.
   SUPPLE_FN bool take(const Problem &problem, const Search &search, const double *start, double bound,
                       double *row) {
     if (next >= sorted || !(squared_distance[order[next]] < bound * bound))
@@ -127,8 +138,8 @@ struct SampleSeeds {
       const double x = first  ? first_angle[i]
                        : last ? last_angle[i]
                               : samples[(q_field + l) * Table::cell_samples + sample_of[i]];
-      row[l] = joint.turn > 0 ? nearest_turn(x, start[l], joint.turn, problem.lower[l], problem.upper[l])
-                              : clip(x, joint.lower, joint.upper);
+      row[l] = joint.full_turn > 0 ? near_turn(joint, x, start[l], problem.lower[l], problem.upper[l])
+                                   : clip(x, joint.lower, joint.upper);
     }
     return true;
   }
@@ -199,6 +210,29 @@ SUPPLE_FN bool flip_wrist(const Problem &problem, const Search &search, const do
   }
   return true;
 }
+
+// ---- Joints at their other limits ----
+
+// Seeds beside joint values q (n): each joint at a limit, one after another, at its other limit. Of a range
+// of nearly a full turn that is nearly the same angle.
+struct OppositeLimits {
+  int next = 0; // the joint value of the next seed
+
+  // The next seed, into `row` (n); false: there is none.
+  SUPPLE_FN bool take(const Problem &problem, const Search &search, const double *q, double *row) {
+    for (; next < problem.n; ++next) {
+      const SearchJoint &joint = search.joints[next];
+      const bool low = q[next] <= joint.lower, limited = joint.upper - joint.lower < unbounded;
+      if (!(joint.weighted_size > 0) || !limited || !(low || q[next] >= joint.upper))
+        continue;
+      for (int l = 0; l < problem.n; ++l)
+        row[l] = q[l];
+      row[next++] = low ? joint.upper : joint.lower;
+      return true;
+    }
+    return false;
+  }
+};
 
 // What the search for the nearest solution needs beside its lanes.
 struct NearScratch {

@@ -30,12 +30,12 @@ SUPPLE_FN int far_lanes(const Problem &problem, const Search &search, double bou
     return 0;
   SlideScratch<T> &slide = scratch.slide;
   if (!search.moves_to_start) {
-    find_way(problem, search, q, slide);
-    slide.gain = splat<T>(0);
+    find_displacement(problem, search, q, slide);
+    slide.reduction = splat<T>(0);
   }
-  // |d| - gain / |d| > bound
-  const T allowed = root(slide.squared_way) * splat<T>(bound + SearchConstants::drop_margin);
-  return bits_of(close & (slide.squared_way - slide.gain > allowed));
+  // |d| - reduction / |d| > bound
+  const T allowed = root(slide.squared_distance) * splat<T>(bound + SearchConstants::drop_margin);
+  return bits_of(close & (slide.squared_distance - slide.reduction > allowed));
 }
 
 // Takes the solution of a lane that arrived at q if it is the nearest so far, and remembers it if it is new.
@@ -144,8 +144,8 @@ SUPPLE_FN bool take_sample(const Problem &problem, const Search &search, const d
 template <class T>
 SUPPLE_FN void run_rounds(const Problem &problem, const Search &search, const Request &request,
                           NearState &state, RestartScratch<T> &scratch, Found &found) {
-  int box_seeds =
-      search.has_table ? SearchConstants::near_box_seeds : SearchConstants::near_box_seeds_without_table;
+  const bool many = search.moves_to_start || !search.has_table;
+  const int box_seeds = many ? SearchConstants::many_box_seeds : SearchConstants::near_box_seeds;
   int box_seed = 0, samples = SearchConstants::near_table_seeds;
   double last_flipped = unbounded; // squared distance of the solution whose wrists were turned over
   for (bool some = true; some && !state.ended;) {

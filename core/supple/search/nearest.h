@@ -71,32 +71,32 @@ SUPPLE_FN void load_candidates(const Problem &problem, const Search &search, con
 
 // A descent by steps that only lower the error. A step that would raise it is taken back and the damping
 // grows by 8; after one that lowers it the damping falls to 0.3 (Levenberg-Marquardt). The descent has
-// settled when a step gains less than 1e-6 of the error.
+// converged when a step lowers the error by less than 1e-6 of it.
 //
 // Of a goal far away only the direction counts. There the error is |e| = D - u'x with the distance D, and
-// what steps gain is a change of x, not of D: where |e| exceeds three reaches, each pi in the weighted error,
-// gains are measured, and steps are damped, by 3 pi |e| instead of |e|^2.
+// what steps change is x, not D: where |e| exceeds three reaches, each pi in the weighted error,
+// changes are measured, and steps are damped, by 3 pi |e| instead of |e|^2.
 template <class T>
 struct LoweringDescent {
   static constexpr double far_error = 3 * 3.14159265358979323846;
   T squared_error = splat<T>(1e30); // of the best joint values
-  T damping_part = splat<T>(SearchConstants::damping);
-  T far_part = splat<T>(1);              // 1, or less where the goal is far away
-  Mask<T> settled = far_part < far_part; // false
-  Mask<T> stepped = settled; // whether q is new, not the best again after a step that was taken back
+  T damping_factor = splat<T>(SearchConstants::damping);
+  T far_factor = splat<T>(1);                  // 1, or less where the goal is far away
+  Mask<T> converged = far_factor < far_factor; // false
+  Mask<T> stepped = converged; // whether q is new, not the best again after a step that was taken back
 
   static SUPPLE_FLAT T share_of_far(T error) {
     return lesser(splat<T>(1), splat<T>(far_error) / root(larger(error, splat<T>(1))));
   }
   // Takes note of the squared error at q, where a step led; returns where it is the least so far.
   SUPPLE_FLAT Mask<T> judge(T error) {
-    const Mask<T> better = error <= squared_error, overdamped = damping_part > splat<T>(1e9);
-    const Mask<T> little_gain = squared_error - error < splat<T>(1e-6) * far_part * squared_error;
-    settled = settled | overdamped | (stepped & better & little_gain);
-    far_part = select(better, share_of_far(error), far_part);
+    const Mask<T> better = error <= squared_error, overdamped = damping_factor > splat<T>(1e9);
+    const Mask<T> little_reduction = squared_error - error < splat<T>(1e-6) * far_factor * squared_error;
+    converged = converged | overdamped | (stepped & better & little_reduction);
+    far_factor = select(better, share_of_far(error), far_factor);
     squared_error = select(better, error, squared_error);
-    const T less = larger(damping_part * splat<T>(0.3), splat<T>(1e-4));
-    damping_part = select(better, select(stepped, less, damping_part), damping_part * splat<T>(8));
+    const T less = larger(damping_factor * splat<T>(0.3), splat<T>(1e-4));
+    damping_factor = select(better, select(stepped, less, damping_factor), damping_factor * splat<T>(8));
     stepped = better;
     return better;
   }
@@ -109,7 +109,7 @@ struct CandidateDescent {
 };
 
 // Descends from the joint values in the lanes to the best, into `best` (n), for at most `steps` steps, until
-// one arrives or all have settled.
+// one arrives or all have converged.
 template <class T>
 SUPPLE_APART CandidateDescent<T> descend_lanes(const Problem &problem, const Search &search,
                                                const Request &request, int steps, SearchStepScratch<T> &step,
@@ -119,15 +119,15 @@ SUPPLE_APART CandidateDescent<T> descend_lanes(const Problem &problem, const Sea
   int lanes_arrived = 0;
   for (int l = 0; l < problem.n; ++l)
     best[l] = step.q[l];
-  for (int k = 0; k <= steps && !lanes_arrived && !all(descent.settled); ++k) {
+  for (int k = 0; k <= steps && !lanes_arrived && !all(descent.converged); ++k) {
     if (k && budget_is_spent<T>(search, request, found))
       break;
     found.iterations += k > 0;
     SearchStepResult<T> result =
-        search_step(problem, search, descent.damping_part * descent.far_part, true, step);
+        search_step(problem, search, descent.damping_factor * descent.far_factor, true, step);
     if (k == 0 && any(result.squared_error > splat<T>(Descent::far_error * Descent::far_error))) {
-      descent.far_part = Descent::share_of_far(result.squared_error);
-      result = search_step(problem, search, descent.damping_part * descent.far_part, true, step);
+      descent.far_factor = Descent::share_of_far(result.squared_error);
+      result = search_step(problem, search, descent.damping_factor * descent.far_factor, true, step);
     }
     const Mask<T> better = descent.judge(result.squared_error);
     for (int l = 0; l < problem.n; ++l) {

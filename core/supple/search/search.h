@@ -56,8 +56,8 @@ SUPPLE_FN bool is_same_solution(const Problem &problem, const Search &search, co
   }
   for (int i = 0; i < problem.ball_count; ++i) {
     const int l = problem.balls[i].index;
-    const Vec<double> turn = between(load3(a + l), load3(b + l));
-    if (!(dot(turn, turn) < SearchConstants::same_solution * SearchConstants::same_solution))
+    const Vec<double> rotation = between(load3(a + l), load3(b + l));
+    if (!(dot(rotation, rotation) < SearchConstants::same_solution * SearchConstants::same_solution))
       return false;
   }
   return true;
@@ -213,9 +213,9 @@ SUPPLE_FN void refill_lanes(const Problem &problem, const Search &search, const 
 }
 
 // More restarts where the nearest joint values do not arrive. Often a wrist is stopped there at a limit, and
-// the same wrist turned over arrives. Where they miss the goals by little, the goals can probably be met, by
-// few joint values: many more restarts follow, in a box round them. The solution goes to `solution` (n),
-// which has the nearest joint values; false if none arrives.
+// the same wrist turned over arrives, or a joint at its other limit does. Where they miss the goals by
+// little, the goals can probably be met, by few joint values: many more restarts follow, in a box round them.
+// The solution goes to `solution` (n), which has the nearest joint values; false if none arrives.
 template <class T>
 SUPPLE_FN bool search_round_nearest(const Problem &problem, const Search &search, const Request &request,
                                     RestartScratch<T> &scratch, Found &found, double *solution) {
@@ -226,21 +226,30 @@ SUPPLE_FN bool search_round_nearest(const Problem &problem, const Search &search
   const int flips = flip_wrists(problem, search, solution, solution, 1e100, scratch);
   const bool near_miss =
       found.squared_error < SearchConstants::near_miss && !is_beyond_reach(search, request.goals);
-  const int seeds = flips + (near_miss ? SearchConstants::near_miss_restarts : 0);
-  int begun = 0, active = 0;
+  const int box_seeds = near_miss ? SearchConstants::near_miss_restarts : 0;
+  OppositeLimits opposite;
+  int flip = 0, box_seed = 0, begun = 0, active = 0;
+  auto next_seed = [&](double *row) {
+    if (flip < flips) {
+      for (int l = 0; l < problem.n; ++l)
+        row[l] = scratch.nearby.flipped[flip * problem.n + l];
+      ++flip;
+      return true;
+    }
+    if (opposite.take(problem, search, solution, row))
+      return true;
+    if (box_seed == box_seeds)
+      return false;
+    seed_round_start(problem, search, solution, box_seed++, SearchConstants::near_miss_box, row);
+    return true;
+  };
   auto fill_lanes = [&] {
-    for (int lane = 0; lane < W && begun < seeds; ++lane) {
-      if (active >> lane & 1)
+    for (int lane = 0; lane < W; ++lane) {
+      if (active >> lane & 1 || !next_seed(scratch.seed))
         continue;
-      const double *row = scratch.nearby.flipped + begun * problem.n;
-      if (begun >= flips) {
-        seed_round_start(problem, search, solution, begun - flips, SearchConstants::near_miss_box,
-                         scratch.seed);
-        row = scratch.seed;
-      }
       reset_lane(-1, false, lane, scratch);
       for (int l = 0; l < problem.n; ++l)
-        put(scratch.step.q[l], lane, row[l]);
+        put(scratch.step.q[l], lane, scratch.seed[l]);
       active |= 1 << lane;
       ++begun;
     }

@@ -15,12 +15,12 @@ inline namespace SUPPLE_ISA {
 // `outside`: how far it is outside that range.
 template <class S, class Joint, class R>
 SUPPLE_FLAT S value_of_angle(S angle, const Joint &joint, R gain, S &outside) {
-  const S turn = splat<S>(R(full_circle) / gain);
+  const S full_turn = splat<S>(R(full_circle) / gain);
   const S middle = splat<S>(joint.range_begin + R(0.5) * joint.range_size);
   const S half = splat<S>(R(0.5) * joint.range_size);
-  const S q = angle * splat<S>(1 / gain), turns_off = (q - middle) / turn;
+  const S q = angle * splat<S>(1 / gain), turns_off = (q - middle) / full_turn;
   const S whole_turns = (turns_off + S(big<Scalar<S>>)) - S(big<Scalar<S>>);
-  const S value = q - whole_turns * turn;
+  const S value = q - whole_turns * full_turn;
   outside = joint.period > 0 ? splat<S>(0) : larger(magnitude(value - middle) - half, splat<S>(0));
   return value;
 }

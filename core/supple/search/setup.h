@@ -55,8 +55,8 @@ SUPPLE_FN bool read_goal(const Target &target, const double *m, double *goal) {
 // The k-th number of a sequence that fills [0, 1) evenly (Kronecker's, with the strides of Roberts).
 template <class S>
 SUPPLE_FLAT S even_part(S stride, int k) {
-  const S part = S(0.5) + S(k + 1) * stride;
-  return part - std::floor(part);
+  const S place = S(0.5) + S(k + 1) * stride;
+  return place - std::floor(place);
 }
 
 // The k-th of a sequence of seeds that fills the range of every joint evenly.
@@ -128,7 +128,7 @@ SUPPLE_FN double roberts_root(int n) {
 SUPPLE_FN double exact_value(const SearchJoint &joint, double x) {
   if (!(std::fabs(x) > joint.largest))
     return x;
-  const double gain = full_circle / joint.turn, angle = gain * x;
+  const double gain = full_circle / joint.full_turn, angle = gain * x;
   return std::atan2(std::sin(angle), std::cos(angle)) / gain;
 }
 
@@ -153,11 +153,11 @@ SUPPLE_FN SearchJoint set_up_joint(double lower, double upper, int motion, doubl
   joint.natural_size = natural_size;
   joint.is_prismatic = motion == prismatic;
   joint.weighted_size = moves ? natural_size * weight : 0;
-  const double turn = full_circle / std::fabs(gain);
-  const bool whole = motion == revolute && moves && !(upper - lower < turn);
+  const double full_turn = full_circle / std::fabs(gain);
+  const bool whole = motion == revolute && moves && !(upper - lower < full_turn);
   const bool wraps = whole && joint.weighted_size > 0;
-  joint.period = wraps ? turn : 0;
-  joint.turn = whole ? turn : 0;
+  joint.period = wraps ? full_turn : 0;
+  joint.full_turn = whole ? full_turn : 0;
   joint.largest = whole ? largest / std::fabs(gain) : unbounded;
   const bool has_lower = lower > -joint.largest, has_upper = upper < joint.largest;
   const bool limited = has_lower && has_upper;
@@ -166,7 +166,7 @@ SUPPLE_FN SearchJoint set_up_joint(double lower, double upper, int motion, doubl
                         : has_lower ? larger(lower, rest)
                         : has_upper ? lesser(upper, rest)
                                     : rest;
-  const double size = wraps ? turn : limited ? upper - lower : full_circle * natural_size;
+  const double size = wraps ? full_turn : limited ? upper - lower : full_circle * natural_size;
   joint.range_begin = limited || wraps ? middle - size / 2 : larger(lower, middle - size / 2);
   joint.range_size = lesser(upper, joint.range_begin + size) - joint.range_begin;
   joint.middle = joint.weighted_size > 0 ? middle : moves ? rest : clip(rest, lower, upper);
@@ -248,11 +248,11 @@ SUPPLE_FN void make_exact(const Problem &problem, const Search &search, double *
   }
 }
 
-// Brings joint values (n) into their limits, those of joints that turn all the way round by whole turns.
+// Brings joint values (n) into their limits, those of joints that turn all round by whole turns.
 SUPPLE_FN void move_inside(const Problem &problem, const Search &search, double *q) {
   for (int l = 0; l < problem.n; ++l) {
-    const double turn = search.joints[l].turn, lower = problem.lower[l], upper = problem.upper[l];
-    q[l] = turn > 0 ? nearest_turn(q[l], q[l], turn, lower, upper) : clip(q[l], lower, upper);
+    const double full_turn = search.joints[l].full_turn, lower = problem.lower[l], upper = problem.upper[l];
+    q[l] = full_turn > 0 ? nearest_turn(q[l], q[l], full_turn, lower, upper) : clip(q[l], lower, upper);
   }
   for (int i = 0; i < problem.ball_count; ++i) {
     const Ball &ball = problem.balls[i];
@@ -380,8 +380,8 @@ SUPPLE_FN Search set_up_search(const Problem &problem, const SearchOptions &opti
   search.max_iterations = options.max_iterations;
   search.max_step = options.max_step;
   search.accept_distance = options.accept_distance;
-  search.position_tolerance = SearchConstants::tolerance_part * options.position_tolerance;
-  search.angle_tolerance = SearchConstants::tolerance_part * options.angle_tolerance;
+  search.position_tolerance = SearchConstants::tolerance_fraction * options.position_tolerance;
+  search.angle_tolerance = SearchConstants::tolerance_fraction * options.angle_tolerance;
   for (int t = 0; t < problem.target_count; ++t)
     search.length = larger(search.length, chain_length(problem.targets[t]));
   search.reach = 10 * unbounded;

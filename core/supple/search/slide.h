@@ -1,9 +1,9 @@
 // Steps of a redundant linkage that meet its goals where they are nearest to the caller's start.
 //
-// A step is J'A^-1 e + gain p with A = J J' + damping: Newton's towards the goals, and p = d - J'A^-1 J d,
-// the part of the way d to the start that leaves the goals as they are. The gain is that of Barzilai and
-// Borwein (Two-Point Step Size Gradient Methods, 1988); for one degree of redundancy it is the secant
-// method's.
+// A step is J'A^-1 e + h p with A = J J' + damping: Newton's towards the goals, and p = d - J'A^-1 J d,
+// the component of the displacement d to the start that leaves the goals as they are. The step size h is that
+// of Barzilai and Borwein (Two-Point Step Size Gradient Methods, 1988); for one degree of redundancy it is
+// the secant method's.
 #pragma once
 #include "supple/search/step.h"
 
@@ -12,7 +12,7 @@ inline namespace SUPPLE_ISA {
 
 // How far solutions are moved towards the start.
 struct SlideLimits {
-  double precision; // of the distance from the start, in weighted sizes: a slide that gains less ends
+  double precision; // of the distance from the start, in weighted sizes: a slide that lowers it by less ends
   double max_slide; // longest slide of a step, in weighted sizes
   int max_steps;    // steps that slide
 };
@@ -20,22 +20,22 @@ constexpr SlideLimits coarse_slide{1e-3, 0.5, 6}, slack_slide{1e-3, 0.5, 2}, fin
 
 template <class T>
 struct SlideScratch {
-  T *start;                 // n: of each lane
-  T *way, *slide;           // n: d and p, in weighted sizes; 0 for joints that are held
-  T *last_way, *last_slide; // n: before the last step
-  T *newton;                // n: the step towards the goals
-  T *residual;              // rows
-  T steps;                  // of each lane, that slid
-  T squared_way, gain;      // d'd, and the distance squared that the slide of the step gains
+  T *start;                          // n: of each lane
+  T *displacement, *slide;           // n: d and p, in weighted sizes; 0 for joints that are held
+  T *last_displacement, *last_slide; // n: before the last step
+  T *newton;                         // n: the step towards the goals
+  T *residual;                       // rows
+  T steps;                           // of each lane, that slid
+  T squared_distance, reduction;     // d'd, and by how much the slide of the step lowers the squared distance
   SlideLimits limits;
 };
 
 template <class T>
 SUPPLE_FN void lay_out(SlideScratch<T> &scratch, ScratchLayout &layout, const Problem &problem) {
   layout.array(scratch.start, problem.n);
-  layout.array(scratch.way, problem.n);
+  layout.array(scratch.displacement, problem.n);
   layout.array(scratch.slide, problem.n);
-  layout.array(scratch.last_way, problem.n);
+  layout.array(scratch.last_displacement, problem.n);
   layout.array(scratch.last_slide, problem.n);
   layout.array(scratch.newton, problem.n);
   layout.array(scratch.residual, problem.rows);
@@ -49,23 +49,25 @@ SUPPLE_FN T squared_norm(int n, const T *x) {
   return sum;
 }
 
-// The way from q to the start, in weighted sizes, for joints that wrap to the nearest of the start's turns.
-// Balls have none.
+// The displacement from q to the start, in weighted sizes, for joints that wrap to the nearest of the start's
+// turns. Balls have none.
 template <class T>
-SUPPLE_FN void find_way(const Problem &problem, const Search &search, const T *q, SlideScratch<T> &scratch) {
+SUPPLE_FN void find_displacement(const Problem &problem, const Search &search, const T *q,
+                                 SlideScratch<T> &scratch) {
   for (int l = 0; l < problem.n; ++l) {
     const SearchJoint &joint = search.joints[l];
-    T way = scratch.start[l] - q[l];
+    T displacement = scratch.start[l] - q[l];
     if (joint.period > 0) {
       const T period = splat<T>(joint.period), rounder = splat<T>(big<Scalar<T>>);
-      way = way - ((way / period + rounder) - rounder) * period;
+      displacement = displacement - ((displacement / period + rounder) - rounder) * period;
     }
-    scratch.way[l] = joint.weighted_size > 0 ? way * splat<T>(1 / joint.weighted_size) : splat<T>(0);
+    scratch.displacement[l] =
+        joint.weighted_size > 0 ? displacement * splat<T>(1 / joint.weighted_size) : splat<T>(0);
   }
   for (int i = 0; i < problem.ball_count; ++i)
     for (int l = problem.balls[i].index; l < problem.balls[i].index + 3; ++l)
-      scratch.way[l] = splat<T>(0);
-  scratch.squared_way = squared_norm(problem.n, scratch.way);
+      scratch.displacement[l] = splat<T>(0);
+  scratch.squared_distance = squared_norm(problem.n, scratch.displacement);
 }
 
 // e = J d, with the rows of all targets
@@ -120,7 +122,7 @@ SUPPLE_FN bool hold_pushed_joints(const Problem &problem, const Search &search, 
       continue;
     held_any = true;
     const T factor = free_factor<T>(held);
-    scratch.way[l] = factor * scratch.way[l];
+    scratch.displacement[l] = factor * scratch.displacement[l];
     for (int t = 0; t < problem.target_count; ++t)
       for (int c = search.column_begin[t]; c < search.column_begin[t + 1]; ++c)
         if (search.columns[c] == l)
@@ -143,41 +145,41 @@ SUPPLE_FN void find_slide(const Problem &problem, const Search &search, T dampin
     solve_for_change(problem, search, damping, step);
     for (int l = 0; l < problem.n; ++l)
       scratch.newton[l] = step.change[l];
-    set_rows(problem, search, scratch.way, step);
+    set_rows(problem, search, scratch.displacement, step);
     solve_for_change(problem, search, damping, step);
     for (int l = 0; l < problem.n; ++l)
-      scratch.slide[l] = scratch.way[l] - step.change[l];
+      scratch.slide[l] = scratch.displacement[l] - step.change[l];
     if (pass == passes || !hold_pushed_joints(problem, search, step, scratch))
       return;
   }
 }
 
-// The gain of the slide in each lane; 0 where it is of no use, or not `close` to the goals.
+// The step size of the slide in each lane; 0 where it is of no use, or not `close` to the goals.
 template <class T>
-SUPPLE_FN T slide_gain(const Problem &problem, Mask<T> close, SlideScratch<T> &scratch) {
+SUPPLE_FN T slide_step_size(const Problem &problem, Mask<T> close, SlideScratch<T> &scratch) {
   const T zero = splat<T>(0), one = splat<T>(1);
   const SlideLimits &limits = scratch.limits;
-  T moved = zero, turned = zero; // s's and -s'y, with the last step s and the change y of the slide
+  T moved = zero, curvature = zero; // s's and -s'y, with the last step s and the change y of the slide
   for (int l = 0; l < problem.n; ++l) {
-    const T step = scratch.last_way[l] - scratch.way[l];
+    const T step = scratch.last_displacement[l] - scratch.displacement[l];
     moved = moved + step * step;
-    turned = turned + step * (scratch.last_slide[l] - scratch.slide[l]);
-    scratch.last_way[l] = scratch.way[l];
+    curvature = curvature + step * (scratch.last_slide[l] - scratch.slide[l]);
+    scratch.last_displacement[l] = scratch.displacement[l];
     scratch.last_slide[l] = scratch.slide[l];
   }
-  const T least = splat<T>(SearchConstants::least_slide_gain),
-          largest = splat<T>(SearchConstants::largest_slide_gain);
-  const Mask<T> convex = turned > splat<T>(1e-3) * moved;
-  const T secant = clip(select(convex, moved / select(convex, turned, one), largest), least, largest);
+  const T least = splat<T>(SearchConstants::least_step_size),
+          largest = splat<T>(SearchConstants::largest_step_size);
+  const Mask<T> convex = curvature > splat<T>(1e-3) * moved;
+  const T secant = clip(select(convex, moved / select(convex, curvature, one), largest), least, largest);
   const T squared_slide = squared_norm(problem.n, scratch.slide);
   const T longest = splat<T>(limits.max_slide) / root(squared_slide + splat<T>(1e-30));
-  const T gain = lesser(select(scratch.steps > zero, secant, one), longest);
-  scratch.gain = gain * squared_slide;
-  const T needed = splat<T>(limits.precision * limits.precision) * scratch.squared_way;
-  const Mask<T> sliding =
-      close & (scratch.gain * scratch.gain > needed) & (scratch.steps < splat<T>(double(limits.max_steps)));
+  const T step_size = lesser(select(scratch.steps > zero, secant, one), longest);
+  scratch.reduction = step_size * squared_slide;
+  const T needed = splat<T>(limits.precision * limits.precision) * scratch.squared_distance;
+  const Mask<T> sliding = close & (scratch.reduction * scratch.reduction > needed) &
+                          (scratch.steps < splat<T>(double(limits.max_steps)));
   scratch.steps = scratch.steps + select(sliding, one, zero);
-  return select(sliding, gain, zero);
+  return select(sliding, step_size, zero);
 }
 
 // One step from q, into `next`; `sliding`: lanes whose step slides. With slack, lanes slide from where the
@@ -188,15 +190,15 @@ SUPPLE_APART SearchStepResult<T> sliding_step(const Problem &problem, const Sear
                                               Mask<T> &sliding) {
   const T zero = splat<T>(0);
   const SearchStepResult<T> result = add_targets(problem, search, false, step);
-  find_way(problem, search, step.q, scratch);
+  find_displacement(problem, search, step.q, scratch);
   const T damping = step_damping(search, splat<T>(SearchConstants::damping), result.squared_error);
   find_slide(problem, search, damping, step, scratch);
   const Mask<T> close = result.squared_error < splat<T>(SearchConstants::slide_error);
-  const T gain = slide_gain(problem, search.has_slack ? result.arrived : close, scratch);
+  const T step_size = slide_step_size(problem, search.has_slack ? result.arrived : close, scratch);
   for (int l = 0; l < problem.n; ++l)
-    step.change[l] = scratch.newton[l] + gain * scratch.slide[l];
+    step.change[l] = scratch.newton[l] + step_size * scratch.slide[l];
   apply_change(problem, search, step);
-  sliding = gain > zero;
+  sliding = step_size > zero;
   return result;
 }
 

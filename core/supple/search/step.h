@@ -1,8 +1,8 @@
 // One step of a search for any goals and joints: residual, Jacobian, damped least squares, limits.
 //
 // A rotation by an angle a has the error 2 sin(a/2) about its axis, which needs no angle. The damping is a
-// part of the squared error, so that it vanishes near the goal [D21]. A joint at its limit that the step
-// would push outward takes no part. All lanes of T step at once, each for its own problem or seed.
+// fraction of the squared error, so that it vanishes near the goal [D21]. A joint at its limit that the step
+// would push outward is left out. All lanes of T step at once, each for its own problem or seed.
 #pragma once
 #include "supple/math/dense.h"
 #include "supple/model/joint_limits.h"
@@ -77,7 +77,7 @@ SUPPLE_FLAT Mask<T> is_within_tolerance(const Search &search, T squared_distance
   return at_position & at_angle;
 }
 
-// Columns of a target in J, and its part of the gradient J'e. `vectors` and `weight` are those of its rows.
+// Columns of a target in J, and its share of the gradient J'e. `vectors` and `weight` are those of its rows.
 template <class T>
 SUPPLE_FN void add_columns(const Target &target, const Search &search, int t, Vec<T> point,
                            const RowVectors<T> &vectors, const T *weight, const int *&axis_column,
@@ -289,8 +289,8 @@ SUPPLE_FLAT void apply_change(const Problem &problem, const Search &search, Sear
   const T factor = max_step / largest;
   for (int l = 0; l < problem.n; ++l) {
     const SearchJoint &joint = search.joints[l];
-    const T part = joint.is_prismatic ? scratch.change[l] : factor * scratch.change[l];
-    const T to = scratch.q[l] + (joint.weighted_size == 1 ? part : part * splat<T>(joint.weighted_size));
+    const T change = joint.is_prismatic ? scratch.change[l] : factor * scratch.change[l];
+    const T to = scratch.q[l] + (joint.weighted_size == 1 ? change : change * splat<T>(joint.weighted_size));
     scratch.next[l] =
         joint.weighted_size > 0 ? clip(to, lower_limit<T>(joint), upper_limit<T>(joint)) : scratch.q[l];
   }
@@ -306,7 +306,7 @@ SUPPLE_FLAT void apply_change(const Problem &problem, const Search &search, Sear
   }
 }
 
-// the residual and the columns of one target; returns its part of the result
+// the residual and the columns of one target; returns its share of the result
 template <class T>
 SUPPLE_FN SearchStepResult<T> add_target(const Target &target, const Search &search, int t, bool exact,
                                          const int *&axis_column, SearchStepScratch<T> &scratch) {
@@ -338,28 +338,28 @@ SUPPLE_FN SearchStepResult<T> add_targets(const Problem &problem, const Search &
     scratch.gradient[l] = zero;
   const int *axis_column = search.axis_column;
   for (int t = 0; t < problem.target_count; ++t) {
-    const SearchStepResult<T> part = add_target(problem.targets[t], search, t, exact, axis_column, scratch);
-    result.squared_error = result.squared_error + part.squared_error;
-    result.arrived = result.arrived & part.arrived;
+    const SearchStepResult<T> added = add_target(problem.targets[t], search, t, exact, axis_column, scratch);
+    result.squared_error = result.squared_error + added.squared_error;
+    result.arrived = result.arrived & added.arrived;
   }
   return result;
 }
 
-// a part of the squared error [D21]
+// a fraction of the squared error [D21]
 template <class T>
-SUPPLE_FLAT T step_damping(const Search &search, T part, T squared_error) {
+SUPPLE_FLAT T step_damping(const Search &search, T factor, T squared_error) {
   const T most = splat<T>(lesser(search.damped_error, PrecisionOf<T>::unlimited));
-  return part * lesser(squared_error, most) + splat<T>(PrecisionOf<T>::least_damping);
+  return factor * lesser(squared_error, most) + splat<T>(PrecisionOf<T>::least_damping);
 }
 
 // One step from q, into `next`; with `exact`, rotations count by their angle.
 template <class T>
-SUPPLE_FN SearchStepResult<T> general_step(const Problem &problem, const Search &search, T damping_part,
+SUPPLE_FN SearchStepResult<T> general_step(const Problem &problem, const Search &search, T damping_factor,
                                            bool exact, SearchStepScratch<T> &scratch) {
   const SearchStepResult<T> result = add_targets(problem, search, exact, scratch);
   hold_joints(problem, search, scratch);
   hold_balls(problem, search, scratch.q, scratch.gradient, scratch.J, scratch.gradient);
-  const T damping = step_damping(search, damping_part, result.squared_error);
+  const T damping = step_damping(search, damping_factor, result.squared_error);
   if (solves_by_all_rows(problem))
     solve_by_all_rows(problem, search, damping, scratch.J, scratch.normal_matrix, scratch.e, scratch.change);
   else if (solves_by_rows(problem))

@@ -217,8 +217,8 @@ SUPPLE_FN long long trial_steps(const Problem &problem, const Search &search, co
   for (int i = 0; i < SearchConstants::table_trials; ++i) {
     for (int l = 0; l < problem.n; ++l) {
       const SearchJoint &joint = search.joints[l];
-      const double part = 0.25 + (i + 1) * search.joints[(l + 1) % problem.n].stride;
-      scratch.q[l] = joint.range_begin + joint.range_size * (part - std::floor(part));
+      const double place = 0.25 + (i + 1) * search.joints[(l + 1) % problem.n].stride;
+      scratch.q[l] = joint.range_begin + joint.range_size * (place - std::floor(place));
     }
     const Frame<double> tip = end_effector(target, scratch.q, scratch.axes);
     double goal[12];

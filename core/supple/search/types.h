@@ -14,7 +14,7 @@ constexpr double largest_angle = 1048576, least_gain = 1e-9;
 // Constants of the search. A restart is one descent; its seed is the q where it begins. The start is the q
 // that the caller gives: the seed of the first restart.
 struct SearchConstants {
-  // step: damping = this part of the squared error [D21]
+  // step: damping = this fraction of the squared error [D21]
   static constexpr double damping = 0.02;
   // Where joints slide, of the squared error of a goal within the reach of the turns, at most: 2 pi and half
   // a turn. Slides go much farther than that, and so much damping would hold them back.
@@ -30,16 +30,18 @@ struct SearchConstants {
   static constexpr int whole_seed_every = 8; // for several goals, the other restarts are partial
   // for several goals, a target is met in a lane if its squared error is below this share of the lane's
   static constexpr double met_error_share = 1e-2;
-  static constexpr int unreachable_restarts = 64; // for a goal farther away than the reach
-  static constexpr double same_solution = 0.01;   // two solutions are equal below this, in natural sizes
-  static constexpr double tolerance_part = 0.98;  // others, who round differently, agree on arrival
+  static constexpr int unreachable_restarts = 64;    // for a goal farther away than the reach
+  static constexpr double same_solution = 0.01;      // two solutions are equal below this, in natural sizes
+  static constexpr double tolerance_fraction = 0.98; // others, who round differently, agree on arrival
 
   // The nearest solution to a start: seeds in rounds of so many, at most so many from the table, and before
-  // them a few in a box round the start, of this part of the distance of the solution so far. A seed of the
-  // table is used if it is no farther from the start than the solution, plus the margin, and not so near to
-  // an solution of an earlier round that it would lead there. Distances are in weighted sizes.
+  // them a few in a box round the start, of this fraction of the distance of the solution so far. A seed of
+  // the table is used if it is no farther from the start than the solution, plus the margin, and not so near
+  // to a solution of an earlier round that it would lead there. Distances are in weighted sizes.
   static constexpr int near_round = 16, near_table_seeds = 96, near_box_seeds = 4;
-  static constexpr int near_box_seeds_without_table = 12;
+  static constexpr int many_box_seeds = 12; // the same without a table, and for solutions that slide
+  // a value of a seed that is so many radians outside its limits, at most, is moved to them
+  static constexpr double near_outside = 1;
   static constexpr double near_box = 0.6, near_margin = 0.5, near_solution = 0.8;
   static constexpr int near_cells = 33;                      // of the table, round that of the goal
   static constexpr double near_shift = 0.5, near_tilt = 0.5; // of the goal to those cells: of a cell, radians
@@ -52,8 +54,8 @@ struct SearchConstants {
   // a descent is dropped if its squared error is below the first and it will end this much farther away than
   // the solution so far
   static constexpr double drop_error = 0.1, drop_margin = 0.3;
-  // slides of redundant linkages: from this squared error on; least and largest gain
-  static constexpr double slide_error = 0.1, least_slide_gain = 0.05, largest_slide_gain = 1;
+  // slides of redundant linkages: from this squared error on; least and largest step size
+  static constexpr double slide_error = 0.1, least_step_size = 0.05, largest_step_size = 1;
   static constexpr int last_steps = 10;       // after the last slide
   static constexpr int refined_solutions = 4; // of the nearest solutions at the end
 
@@ -80,7 +82,7 @@ struct SearchConstants {
   static constexpr int table_trials = 256; // solves that decide whether the table stays
   static constexpr int table_trial_restarts = 320, table_trial_iterations = 40000; // of each, at most
   static constexpr double table_trial_step = 1, table_trial_tolerance = 1e-6;
-  static constexpr double sample_margin = 0.97; // part of a limited range that is sampled
+  static constexpr double sample_margin = 0.97; // fraction of a limited range that is sampled
 };
 
 // One joint value in a search.
@@ -90,14 +92,14 @@ struct SearchJoint {
   double lower, upper;            // a step stays within; -unbounded and unbounded where the joint wraps
   float float_lower, float_upper; // the same, rounded inward
   double range_begin, range_size; // of seeds
-  double stride;                  // part of the range by which each seed differs from the one before
+  double stride;                  // fraction of the range by which each seed differs from the one before
   double middle;                  // the first seed if there is no table
   double period;                  // of a joint that wraps, else 0
-  double turn, largest; // of a joint that may turn all the way: its period, even if it is locked, and
-                        // the value from which on it comes back to 0; else 0 and unbounded
-  int parent;           // joint value before this one on the way from the world, or -1
-  bool fixed;           // its joint follows with a gain below least_gain
-  bool is_prismatic;    // a length: its change is not cut to the longest step
+  double full_turn, largest;      // of a joint that may turn all round: its period, even if it is locked, and
+                                  // the value from which on it comes back to 0; else 0 and unbounded
+  int parent;                     // joint value before this one on the path from the world, or -1
+  bool fixed;                     // its joint follows with a gain below least_gain
+  bool is_prismatic;              // a length: its change is not cut to the longest step
 };
 
 // Samples of q in cells, by position and direction of the end effector. Two angles are left out of the
@@ -142,7 +144,7 @@ struct Search {
   double max_step;             // largest change of a joint in a step, in weighted sizes
   double accept_distance;      // a solution from the caller's start that is nearer ends the solve
   double reach, reach_base[3]; // the end effector stays within this distance; unbounded: not known
-  double length;               // of the longest chain, in metres: what float can resolve is a part of it
+  double length;               // of the longest chain, in metres: what float can resolve is a fraction of it
   double position_tolerance, angle_tolerance; // metres, radians
 };
 
@@ -197,7 +199,8 @@ struct Descents {
   long long count;
   const double *goals;  // count x 12 for each target
   const double *starts; // count x n
-  double part; // of the way to its start that a row begins with, from the row before; < 0: at its start
+  double fraction; // of the distance to its start by which a row is drawn from where the row before ended;
+                   // < 0: each row begins at its start
   int max_steps;
   double *q;     // count x n
   int *outcomes; // count: arrived or stuck

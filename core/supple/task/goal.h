@@ -2,9 +2,9 @@
 //
 //   end_effector   frame of the end effector at its point, and the axes of its joints
 //   residual       what is left to the goal, in world axes, in one of two metrics of rotation
-//   remove_slack   the part of it beyond the goal's slack
+//   remove_slack   what of it is beyond the goal's slack
 //   row_weights    weight of each row; 0 inside its slack
-//   to_rows        rows of the linear and angular part of a residual
+//   to_rows        rows of the linear and angular components of a residual
 //   velocity_rows  rows of a velocity of the end effector, such as a column of the Jacobian
 //   squared_distance, squared_angle   its squared sizes without weights
 #pragma once
@@ -90,7 +90,7 @@ SUPPLE_FLAT void perpendicular(Vec<T> a, Vec<T> &u, Vec<T> &v) {
   v = cross(a, u);
 }
 
-// The rotation vector that takes the direction a to the direction b the shortest way; `across` is a unit
+// The rotation vector that takes the direction a to the direction b by the smallest angle; `across` is a unit
 // vector across a, for half a turn.
 SUPPLE_FLAT Vec<double> rotation_between(Vec<double> a, Vec<double> b, Vec<double> across) {
   const Vec<double> axis = cross(a, b);
@@ -159,8 +159,8 @@ struct HalfSine {
   }
 };
 
-// The vectors in world axes that turn linear and angular parts into rows other than along and about those
-// axes.
+// The vectors in world axes that turn linear and angular components into rows other than along and about
+// those axes.
 template <class T>
 struct RowVectors {
   Vec<T> across[2]; // of rows of a pointing axis: unit vectors across it
@@ -190,10 +190,10 @@ template <class T>
 SUPPLE_FLAT Vec<T> look_direction(Vec<T> to, RowVectors<T> &rows) {
   const T one = splat<T>(1), per_distance = splat<T>(1 / look_distance);
   const T distance = root(dot(to, to));
-  const T part = lesser(distance * per_distance, one);
+  const T fraction = lesser(distance * per_distance, one);
   const Vec<T> direction = (one / larger(distance, splat<T>(PrecisionOf<T>::least_length))) * to;
   rows.bend = splat<T>(0);
-  rows.fade = part * part * (splat<T>(3) - splat<T>(2) * part);
+  rows.fade = fraction * fraction * (splat<T>(3) - splat<T>(2) * fraction);
   rows.look = (rows.fade / larger(distance, splat<T>(PrecisionOf<T>::least_length))) * direction;
   return direction;
 }
@@ -221,9 +221,9 @@ SUPPLE_FLAT Vec<T> radial_residual(const Target &target, Vec<T> offset, RowVecto
   return (distance - splat<T>(target.distance)) * rows.radial[0];
 }
 
-// A pole counts less where the elbow, the pole or the point is within this part of the length of the upper
-// limb from the line or the shoulder, and not at all at them: a straight limb has no plane.
-constexpr double pole_part = 0.05;
+// A pole counts less where the elbow, the pole or the point is within this fraction of the length of the
+// upper limb from the line or the shoulder, and not at all at them: a straight limb has no plane.
+constexpr double pole_fraction = 0.05;
 
 // The angle about the line u from the shoulder S to the point H, from the elbow E to the pole P. With e, c
 // and h the vectors from S to E, P and H, a vector x at right angles to u turns about it by (u x x / x.x) .
@@ -238,10 +238,10 @@ SUPPLE_FN Residual<T> pole_residual(const Frame<T> &tip, Vec<T> pole) {
   const T along_e = dot(e, u), along_c = dot(c, u);
   const Vec<T> elbow = e - along_e * u, toward = c - along_c * u;
   const T elbow_square = larger(dot(elbow, elbow), tiny), pole_square = larger(dot(toward, toward), tiny);
-  const T per_part = one / larger(splat<T>(pole_part * pole_part) * dot(e, e), tiny);
+  const T per_fraction = one / larger(splat<T>(pole_fraction * pole_fraction) * dot(e, e), tiny);
   auto fade = [&](T x) {
-    const T part = lesser(x * per_part, one);
-    return part * part * (splat<T>(3) - splat<T>(2) * part);
+    const T fraction = lesser(x * per_fraction, one);
+    return fraction * fraction * (splat<T>(3) - splat<T>(2) * fraction);
   };
   const T counts = fade(elbow_square) * fade(pole_square) * fade(square);
   const Vec<T> turn_e = (counts / elbow_square) * cross(u, elbow);
@@ -364,7 +364,8 @@ SUPPLE_FLAT void row_weights(const Target &target, Residual<T> &r, T *weight) {
   }
 }
 
-// The rows of a target from the linear and angular part of a residual in world axes, each times its weight.
+// The rows of a target from the linear and angular components of a residual in world axes, each times its
+// weight.
 template <class T>
 SUPPLE_FLAT void to_rows(const Target &target, const RowVectors<T> &vectors, const T *weight, Vec<T> linear,
                          Vec<T> angular, T *rows) {
@@ -384,7 +385,7 @@ SUPPLE_FLAT void to_rows(const Target &target, const RowVectors<T> &vectors, con
 }
 
 // The rows of a velocity of the end effector at its point: how fast it makes the residual's rows less. With d
-// the unit vector to a point to look at, that turns by -d x linear / distance. Of a pole, both parts are
+// the unit vector to a point to look at, that turns by -d x linear / distance. Of a pole, both components are
 // along x: see make_pole_axes.
 template <class T>
 SUPPLE_FLAT void velocity_rows(const Target &target, const RowVectors<T> &vectors, const T *weight,

@@ -145,12 +145,12 @@ SUPPLE_FN Vec<double> velocity_along(const Mover *m, int count, const double *d)
 
 // ---- goals whose rows turn with the end effector's position
 
-// the part of a velocity that a radial row sees, and the part across it that the row does not see
+// the component of a velocity that a radial row sees, and the component across it that the row does not see
 SUPPLE_FLAT Vec<double> radial_part(const Target &target, const RowVectors<double> &rows, Vec<double> v) {
-  Vec<double> part = dot(rows.radial[0], v) * rows.radial[0];
+  Vec<double> component = dot(rows.radial[0], v) * rows.radial[0];
   if (target.component[1] == radial_2)
-    part = part + dot(rows.radial[1], v) * rows.radial[1];
-  return part;
+    component = component + dot(rows.radial[1], v) * rows.radial[1];
+  return component;
 }
 SUPPLE_FLAT Vec<double> tangential_part(const Target &target, const RowVectors<double> &rows, Vec<double> v) {
   const Vec<double> line = load3(target.line);
@@ -159,8 +159,8 @@ SUPPLE_FLAT Vec<double> tangential_part(const Target &target, const RowVectors<d
 
 // Adds to the second derivatives of the end effector's position and orientation what the turning of the rows
 // adds to those of the rows, along velocities a and b of the point. With u the unit vector of a radial row
-// and t the part across it: -t_a . t_b / distance. With L the unit vector to a point to look at, over its
-// distance: (L . a) (L x b) + (L . b) (L x a).
+// and t the component across it: -t_a . t_b / distance. With L the unit vector to a point to look at, over
+// its distance: (L . a) (L x b) + (L . b) (L x a).
 SUPPLE_FN void add_goal_curvature(const Target &target, const RowVectors<double> &rows, Vec<double> a,
                                   Vec<double> b, Vec<double> &linear, Vec<double> &angular) {
   const Vec<double> L = rows.look;
@@ -238,7 +238,7 @@ SUPPLE_FN void add_curvature(const Mover *m, int count, Vec<double> p, Vec<doubl
   const Vec<double> side = cross(2.0 * O, pointing);
   for (int a = 0; a < count; ++a) {
     const Vec<double> za = m[a].z, A = cross(P, za);
-    // the part of a rotation about za that reduces the error: less than 1 across the error
+    // the fraction of a rotation about za that reduces the error: less than 1 across the error
     Vec<double> L = loss * (za - dot(za, along) * along);
     if (points)
       L = L - dot(L, pointing) * pointing;
@@ -260,9 +260,9 @@ SUPPLE_FN void add_curvature(const Mover *m, int count, Vec<double> p, Vec<doubl
   }
 }
 
-// Adds to H (n x n) what the curvature of a point to look at adds to J'J. With a the axis, s the way to the
-// point, rho its length, d = s / rho and c = a . d = cos(theta), half the squared angle g(c) = theta^2 / 2
-// has the second derivative g'' c_i c_k + g' c_ik, where g' = -theta / sin(theta), g'' = (1 - theta
+// Adds to H (n x n) what the curvature of a point to look at adds to J'J. With a the axis, s the vector to
+// the point, rho its length, d = s / rho and c = a . d = cos(theta), half the squared angle g(c) = theta^2 /
+// 2 has the second derivative g'' c_i c_k + g' c_ik, where g' = -theta / sin(theta), g'' = (1 - theta
 // cot(theta)) / sin(theta)^2, c_i = a_i . d + a . d_i and c_ik = a_ik . d + a_i . d_k + a_k . d_i + a . d_ik.
 // Here a_i = z_i x a, s_i = -j_i, and for i before k a_ik = z_i x (z_k x a), s_ik = -z_i x j_k; of two movers
 // of a ball both orders count half.
@@ -276,7 +276,7 @@ SUPPLE_FN void add_look_curvature(const Mover *m, int count, Vec<double> s, Vec<
   const double dg = theta < 1e-4 ? -1 - theta * theta / 6 : -theta / sine;
   const double d2g =
       theta < 1e-2 ? 1.0 / 3 + theta * theta * (2.0 / 15) : (1 - x_cot_x(theta)) / (sine * sine);
-  // the part of a . d_ik that is linear in s_ik is beside . s_ik
+  // the component of a . d_ik that is linear in s_ik is beside . s_ik
   const Vec<double> beside = inverse_rho * (a - c * d);
   auto a_ik = [&](const Mover &i, const Mover &k) { return dot(cross(i.z, cross(k.z, a)), d); };
   auto s_ik = [&](const Mover &i, const Mover &k) { return -dot(beside, cross(i.z, k.j)); };

@@ -72,9 +72,9 @@ SUPPLE_FN void evaluate_rows(const Target &target, Residual<double> &r, int n, c
         row[k] += weight[i] * full[k];
     } else if (component < radial_1) {
       const Vec<double> a = r.rows.across[component - across_1];
-      const double part = target.looks ? r.rows.fade * weight[i] : weight[i];
+      const double factor = target.looks ? r.rows.fade * weight[i] : weight[i];
       for (int k = 0; k < n; ++k)
-        row[k] = part * dot(a, Vec<double>{full[3 * n + k], full[4 * n + k], full[5 * n + k]});
+        row[k] = factor * dot(a, Vec<double>{full[3 * n + k], full[4 * n + k], full[5 * n + k]});
       const Vec<double> moved = cross(a, r.rows.look); // a . (look x v) = (a x look) . v
       for (int k = 0; k < n && target.looks; ++k)
         row[k] += weight[i] * dot(moved, Vec<double>{full[k], full[n + k], full[2 * n + k]});

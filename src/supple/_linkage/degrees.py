@@ -25,7 +25,14 @@ def largest_square(linkage: Linkage) -> float:
 
 
 def warn(linkage: Linkage, q: Array, what: str) -> None:
-    """Warns if q (..., dof), with values outside their limits, is almost certainly in degrees.
+    """Warns if q (..., dof), with values outside their limits, is almost certainly in degrees."""
+    said = noticed(linkage, q, what)
+    if said:
+        warnings.warn(said, stacklevel=4)
+
+
+def noticed(linkage: Linkage, q: Array, what: str) -> str:
+    """Says that q (..., dof), with values outside their limits, is almost certainly in degrees; else an empty text.
 
     That is the case if two angles of a row, or the only one, are more than 5 pi beyond their limits, and all angles of
     all rows are within their limits as degrees. Joints without limits do not count.
@@ -34,21 +41,20 @@ def warn(linkage: Linkage, q: Array, what: str) -> None:
     rows = q.reshape(-1, linkage.dof)[:, columns]
     rows = rows[np.isfinite(rows).all(axis=1)]
     if not rows.size:
-        return
+        return ""
     lower, upper = linkage.lower[columns], linkage.upper[columns]
     beyond = np.maximum(lower - rows, rows - upper)
     turned = np.radians(rows)
     if not ((turned >= lower - _ROUNDING) & (turned <= upper + _ROUNDING)).all():
-        return
+        return ""
     far = beyond > _FAR
     row = int(far.sum(axis=1).argmax())
     if far[row].sum() < min(2, len(columns)):
-        return
+        return ""
     worst = int(beyond[row].argmax())
-    warnings.warn(
+    return (
         f"{what} looks like degrees: {linkage.names[columns[worst]]} is {rows[row, worst]:g}, far outside its limits, "
-        f"and as degrees all angles are within them; angles are in radians, see numpy.radians",
-        stacklevel=4,
+        f"and as degrees all angles are within them; angles are in radians, see numpy.radians"
     )
 
 

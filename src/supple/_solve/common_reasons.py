@@ -91,7 +91,7 @@ def singular(
         slow = f"moving{what} along {direction_text(linear, signed=False)} is slow"
     else:
         slow = f"turning{what} about {direction_text(angular, signed=False)} is slow"
-    return [f"{', '.join(swinging) or 'the arm'} singular: {slow}"]
+    return [f"{', '.join(swinging) or 'the arm'} {'are' if len(swinging) > 1 else 'is'} singular: {slow}"]
 
 
 def free_axes(goal: Goal) -> list[bool]:

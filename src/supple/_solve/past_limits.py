@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from supple._solve import margins
+from supple._solve import encoding, margins
 from supple._solve.text import angle_text, length_text
 from supple._solve.unmet_part import Solve
 from supple.frame import Array
@@ -18,13 +18,16 @@ from supple.linkage import Linkage
 
 _RANDOM_STARTS = 30  # beside the nearest q and rest
 _ROUNDS = 8  # projections onto the limits
+_LEAST = 1e-6  # rad, or the same in natural units: less is rounding
+_SHARE = 0.01  # of the largest excess: a joint that is past its limits by less is not named
 
 
 def past_limits(linkage: Linkage, goals: Sequence[Goal], q: Array, solve: Solve, margin: Any) -> list[str]:
     """Which joints would have to leave their limits or enter a margin, and how far, if that would help.
 
     Alternating projections from several starts: solve without limits, clamp to the limits, solve again from there. Of
-    the results that reach the goals, the one nearest to its limits is reported.
+    the results that reach the goals, the one nearest to its limits is reported. Metres and radians are compared in
+    natural units.
     """
     start = np.stack([q, linkage.rest, *linkage.random(_RANDOM_STARTS, seed=0)])
     for _ in range(_ROUNDS):
@@ -34,26 +37,29 @@ def past_limits(linkage: Linkage, goals: Sequence[Goal], q: Array, solve: Solve,
         values = _unwrapped(linkage, found.q)
         start = margins.clamp(linkage, values, margin)
     past, wide = values - start, margins.sizes(linkage, margin)
-    k = int(np.argmin(np.where(found.arrived, np.abs(past).sum(axis=-1), math.inf)))
-    least = max(1e-6, 0.01 * float(np.abs(past[k]).max()))
+    units = encoding.natural_units(linkage, [encoding.goal_length(linkage, goal) for goal in goals])
+    size = np.abs(past) / units
+    k = int(np.argmin(np.where(found.arrived, size.sum(axis=-1), math.inf)))
+    least = units * max(_LEAST, _SHARE * float(size[k].max()))
     reasons = [text for joint in linkage.joints for text in _past(linkage, joint, past[k], least, wide)]
     margined = " or inside their margins" if wide.any() else ""
     return reasons if len(reasons) <= 4 else [f"{len(reasons)} joints would have to be past their limits{margined}"]
 
 
-def _past(linkage: Linkage, joint: Joint, past: Array, least: float, margin: Array) -> list[str]:
-    """How far past its limits a joint is, or inside the margins (dof,) of them, if that is more than ``least``."""
+def _past(linkage: Linkage, joint: Joint, past: Array, least: Array, margin: Array) -> list[str]:
+    """How far past its limits a joint is, or inside the margins (dof,) of them, if more than ``least`` (dof,)."""
     if not joint.dof:
         return []
     first = linkage._sources[joint.name].first
-    far, wide = past[first : first + joint.dof], margin[first : first + joint.dof]
+    far, wide, least = (row[first : first + joint.dof] for row in (past, margin, least))
     if joint.kind is Kind.BALL:
         angle = float(np.linalg.norm(far))
         where = "its limits" if not wide.any() else "the margin of its limits"
-        return [f"{joint.name} would have to be {angle_text(angle)} past {where}"] if angle > least else []
+        return [f"{joint.name} would have to be {angle_text(angle)} past {where}"] if angle > least[0] else []
     reasons = []
-    for name, unit, x, width in zip(linkage.names[first : first + joint.dof], joint.units, far, wide, strict=True):
-        if abs(x) > least:
+    names = linkage.names[first : first + joint.dof]
+    for name, unit, x, width, smallest in zip(names, joint.units, far, wide, least, strict=True):
+        if abs(x) > smallest:
             within = abs(x) <= width
             size, where = (abs(x), "inside the margin of") if within else (abs(x) - width, "past")
             way = angle_text(size) if unit == "rad" else length_text(size)

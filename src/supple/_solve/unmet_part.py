@@ -32,7 +32,7 @@ def unmet_part(linkage: Linkage, goal: Goal, q: Array, solve: Solve, tolerance: 
     link, components = goal.link, goal._rows(1.0)[0]
     turned = any(3 <= c < 8 for c in components)
     placed = any(not 3 <= c < 8 for c in components)
-    so = "turned so" if goal.axis is None else "pointed so"
+    so = "in this orientation" if goal.axis is None else "pointing in this direction"
     if goal.pole is not None:
         return [f"{link} not found with its elbow there: {_orientation_miss(goal, solve([goal], q, True))}"]
     if goal.look_at is not None:
@@ -59,7 +59,7 @@ def unmet_part(linkage: Linkage, goal: Goal, q: Array, solve: Solve, tolerance: 
     if float(there.angle[0]) > tolerance.angle:
         count = joints_if_too_few(linkage, goal)
         return [
-            f"{link} can be there, but was not found {so}: {_orientation_miss(goal, there)}",
+            f"{link} can be there, but was not found there {so}: {_orientation_miss(goal, there)}",
             *([f"{count} joints are too few for both"] if count else []),
         ]
     if float(there.distance[1]) > tolerance.position:
