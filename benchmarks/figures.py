@@ -1,11 +1,12 @@
 """Figures: inverse kinematics of a human figure, and clips retargeted to it and to a robot, beside mink.
 
     python benchmarks/figures.py [--sets N] [--frames N] [--clip FILE.bvh | --other | --seed N] [--skip-mink]
-        [--json FILE]
+        [--stream] [--json FILE]
 
 Times are process times, the minimum of some rounds. mink solves a quadratic program for each frame: once a frame, and
 as often as its errors change (at most ten times), as retargeting programs do. It has the same tasks: frames of pelvis
-and feet, orientations of chest and head, positions of elbows and hands. Needs mink, mujoco and daqp.
+and feet, orientations of chest and head, positions of elbows and hands. Needs mink, mujoco and daqp. With --stream
+clips are also retargeted frame by frame, with the default delay and with none.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from figures.measures import Measures, measured
 from figures.mink_loop import MinkLoop
 from figures.other_clips import crouch, dance, kick
 from figures.random_clips import at_speed, random_walk
+from figures.streams import ground_of, streamed
 
 from supple import Goal, Linkage, Motion, solve
 from supple._table import text_table
@@ -90,6 +92,22 @@ def retargeted(clip: Motion, name: str, target: Linkage, frames: int, with_mink:
     return rows
 
 
+def streams(clip: Motion, name: str, target: Linkage) -> list[dict[str, Any]]:
+    """A clip for a target, frame by frame; and its jerk beside that of the whole clip."""
+    retarget = Retarget(clip.linkage, target)
+    whole = measured(retarget, clip, retarget.motion(clip, progress=False).q)
+    rows = []
+    for label, options in (("stream", {}), ("stream, 0 s", {"delay": 0.0})):
+        # recorded clips have a ground of their own
+        q, fps = streamed(
+            retarget, clip, ground=ground_of(retarget, clip) if name.startswith("CMU") else 0.0, **options
+        )
+        found = measured(retarget, clip, q)
+        of_whole = found.jerk / whole.jerk
+        rows.append({"clip": name, "target": target.name, "by": label, "fps": fps, "of_whole": of_whole, **vars(found)})
+    return rows
+
+
 def table(rows: list[dict[str, Any]]) -> str:
     """The retargeted clips as text."""
     head = ("clip", "target", "by", "frames/s", "slide", "sliding", "depth", "past limits", "speed", "jerk")
@@ -104,7 +122,9 @@ def table(rows: list[dict[str, Any]]) -> str:
             f"{1e3 * row['depth']:.2f} mm",
             f"{row['past_limits']:.1e}",
             f"{row['speed']:.3f}",
-            f"{row['jerk']:,.0f}" + (f" (ours {row['jerk_ratio']:.2f} of it)" if "jerk_ratio" in row else ""),
+            f"{row['jerk']:,.0f}"
+            + (f" (ours {row['jerk_ratio']:.2f} of it)" if "jerk_ratio" in row else "")
+            + (f" ({row['of_whole']:.2f} of that of the whole clip)" if "of_whole" in row else ""),
         )
         for row in rows
     ]
@@ -120,6 +140,7 @@ def main() -> None:
     parser.add_argument("--other", action="store_true", help="the clips that retargeting was not built with")
     parser.add_argument("--seed", type=int, help="random walks, and the clip of CMU faster and slower")
     parser.add_argument("--skip-mink", action="store_true")
+    parser.add_argument("--stream", action="store_true", help="also frame by frame")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     sets = figure_ik(options.sets)
@@ -136,6 +157,7 @@ def main() -> None:
     for name, clip in clips.items():
         for target in (human(), g1()):
             rows += retargeted(clip, name, target, options.frames, not options.skip_mink)
+            rows += streams(clip, name, target) if options.stream else []
     print(table(rows))
     if options.json:
         options.json.write_text(json.dumps({"sets": sets, "clips": rows}, indent=1))

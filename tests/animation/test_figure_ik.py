@@ -66,6 +66,17 @@ def test_a_hand_whose_goal_moves_past_reach_and_back_does_not_chatter():
     assert np.abs(HUMAN.clamp(q) - q).max() < 1e-9
 
 
+def test_feet_stay_while_ball_joints_slide_along_their_limits():
+    rest = HUMAN.frames(HUMAN.rest)
+    feet, hand = standing()[0], rest["left_hand"].position
+    tracker = Solver().track(HUMAN, [*feet, Goal("left_hand", position=hand, priority=1)], HUMAN.rest)
+    for i in range(340):
+        there = np.add(hand, np.sin(np.pi * i / 340) ** 2 * np.array([0.09, -0.97, -0.54]))
+        step = tracker.step([*feet, Goal("left_hand", position=there, priority=1)], 1 / 125)
+        assert step.distance[:2].max() < 1e-3
+        assert np.abs(HUMAN.clamp(step.q) - step.q).max() < 1e-9
+
+
 def test_a_posture_preference_makes_a_reach_more_natural():
     feet, hand = standing()
     goals = [*feet, Goal("right_hand", position=np.add(hand, [0.3, 0.1, 0.2]))]

@@ -55,8 +55,8 @@ def test_feet_do_not_slide_and_limits_and_speeds_are_kept(clips, name, target):
     assert found.speed <= 1 + 1e-6
 
 
-@pytest.mark.parametrize(("seed", "jerk"), [(101, 65.0), (403, 100.0), (504, 150.0)])  # rad/s^3
-def test_legs_do_not_swivel_at_limits_of_ankles_or_stay_straight_where_feet_come_near(seed, jerk):
+@pytest.mark.parametrize(("seed", "jerk"), [(101, 65.0), (403, 100.0), (504, 150.0), (1011, 68.0)])
+def test_legs_do_not_swivel_at_limits_of_ankles_or_stay_straight_where_feet_come_near(seed, jerk):  # in rad/s^3
     clip = random_walk(seed)
     retarget = Retarget(clip.linkage, HUMAN)
     found = measured(retarget, clip, retarget.motion(clip).q)
@@ -160,30 +160,6 @@ def test_a_figure_retargeted_to_itself_moves_as_before(clips):
     for link in ("pelvis", "left_hand", "right_hand", "left_foot", "head"):
         before, after = (one.linkage.frame(one.q, link).position for one in (clip, motion))
         assert np.percentile(np.linalg.norm(before - after, axis=-1), 95) < 0.03
-
-
-def test_a_stream_follows_with_small_errors_and_within_limits(clips):
-    clip = clips["turn"]
-    retarget = Retarget(clip.linkage, G1)
-    stream = retarget.stream(rate=120)
-    q = np.stack([stream.step(row).q for row in clip.q[:240]])
-    assert np.abs(retarget.target.clamp(q) - q).max() < 1e-9
-    assert (np.abs(np.diff(q[:, 6:], axis=0)) * 120 <= G1.speed + 1e-9).all()
-    whole = retarget.motion(clip)
-    ends = [retarget.target.frame(rows, "left_wrist_yaw_link").position for rows in (q, whole.q[:240])]
-    assert np.percentile(np.linalg.norm(ends[0] - ends[1], axis=-1), 90) < 0.08
-
-
-def test_the_feet_of_a_stream_are_fast_enough_to_stand_where_they_land():
-    clip = random_walk(5)
-    retarget = Retarget(clip.linkage, HUMAN)
-    stream = retarget.stream(rate=120)
-    q = np.stack([stream.step(row).q for row in clip.q[:400]])
-    found = measured(retarget, clip, q)
-    assert found.contacts > 4
-    assert found.slide < 3e-3
-    assert found.depth < 6e-3
-    assert found.speed <= 1 + 1e-6
 
 
 @pytest.mark.parametrize(

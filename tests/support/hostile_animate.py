@@ -37,7 +37,8 @@ def calls(folder: str) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         ),
         "supple.animate.Retarget.motion": (retarget.motion, {"clip": CLIP, "progress": False}),
         "supple.animate.Retarget.contacts": (retarget.contacts, {"clip": CLIP}),
-        "supple.animate.Retarget.stream": (retarget.stream, {"rate": 30.0, "ground": 0.0}),
+        "supple.animate.Retarget.ground": (retarget.ground, {"clip": CLIP}),
+        "supple.animate.Retarget.stream": (retarget.stream, {"rate": 30.0, "ground": 0.0, "delay": 0.05}),
         "supple.animate.RetargetStream.step": (retarget.stream(30.0).step, {"q": FIGURE.rest}),
         "supple.animate.Timeline": (
             animate.Timeline,

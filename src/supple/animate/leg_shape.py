@@ -10,6 +10,7 @@ from supple.animate.body import Body
 from supple.frame import Array
 from supple.linkage import Linkage
 
+_BENT = 0.05  # rad: a knee begins so far from straight
 _ROLL_SLIDE = 8e-4  # m: a foot whose ankle cannot bend farther rolls about its toe until its heel is so far forward
 
 
@@ -41,3 +42,10 @@ class LegShape:
             None if knee is None else leg._sources[knee.name].first,
             0.0 if knee is None else knee.lower[0],
         )
+
+    def bent(self, start: Array) -> Array:
+        """Bends the knee of joint values (n, dof) where it is straight: a descent does not leave its limit."""
+        if self.knee is not None:
+            knee = start[:, self.knee]
+            np.maximum(knee, self.straight + _BENT, out=knee)
+        return start

@@ -14,7 +14,6 @@ from supple._solve import search
 from supple._solve.tolerance import Tolerance
 from supple.animate.body import SIDES, Body
 from supple.animate.leg_shape import LegShape
-from supple.animate.pose_targets import PoseTargets
 from supple.animate.smoothing import kernel
 from supple.frame import Array, Frame
 from supple.goal import Goal
@@ -24,7 +23,7 @@ from supple.linkage import Linkage
 from supple.solver import Solver
 
 _STEPS = 20  # most steps of a descent
-_PULL = 0.15  # part of the way to the rest pose that each frame begins with: it leads a limb out of a wrong fold
+PULL = 0.15  # part of the way to the rest pose that each frame begins with: it leads a limb out of a wrong fold
 _ELBOW_WEIGHT = 0.1
 _KNEE_WEIGHT = 0.5
 """Of where a knee points, beside the turn of its foot: with less, a leg swivels where an ankle meets its limit."""
@@ -49,6 +48,7 @@ class Limb:
         tip: str,
         goals: Callable[[int], list[Goal]],
         keep: Sequence[str] = (),
+        tolerance: Tolerance = _TOLERANCE,
     ) -> None:
         """The limb from ``base`` to ``tip``; the joints named in ``keep`` stay at rest.
 
@@ -64,7 +64,7 @@ class Limb:
         """Whether all frames of the last `solve` met their goals."""
         self.goals = goals(self.linkage.dof)
         self._balls: list[int] = ball_columns(self.linkage)[:, 0].tolist()  # where rotation vectors begin
-        self._solver = Solver(tolerance=_TOLERANCE)
+        self._solver = Solver(tolerance=tolerance)
 
     @cached_property
     def _search(self) -> _core.SearchSolver:
@@ -87,7 +87,7 @@ class Limb:
         if not self.linkage.dof:
             return start
         if chained:
-            q, arrived = self._search.descend(goals, np.ascontiguousarray(start), _PULL, max_steps)
+            q, arrived = self._search.descend(goals, np.ascontiguousarray(start), PULL, max_steps)
         else:  # neighbours are alike: each run of rows that is solved together has some of all kinds
             order, back = _mixed_order(len(start))
             mixed = goals.take(order, axis=0), start.take(order, axis=0)
@@ -109,24 +109,24 @@ def _mixed_order(count: int) -> tuple[Any, Any]:
 class Limbs:
     """The spine, the neck, the arms and the legs of a target body."""
 
-    def __init__(self, body: Body) -> None:
-        """The limbs of a body whose linkage has a floating root."""
+    def __init__(self, body: Body, tolerance: Tolerance = _TOLERANCE) -> None:
+        """The limbs of a body whose linkage has a floating root, solved within a tolerance."""
         linkage, links = body.linkage, body.links
         self.body = body
-        self.spine = Limb(linkage, links["pelvis"], links["chest"], lambda _: [_turned(links["chest"])])
+        self.spine = Limb(linkage, links["pelvis"], links["chest"], lambda _: [_turned(links["chest"])], (), tolerance)
         self.neck = None
         if "head" in links:
-            self.neck = Limb(linkage, links["chest"], links["head"], lambda _: [_turned(links["head"])])
+            self.neck = Limb(linkage, links["chest"], links["head"], lambda _: [_turned(links["head"])], (), tolerance)
         self.arms, self.legs, self.leg_shapes = {}, {}, {}
         for side in SIDES:
             hand, arm, foot = (links[f"{side}_{part}"] for part in ("hand", "upper_arm", "foot"))
             goals = partial(_arm_kinds, hand, (arm, links[f"{side}_forearm"]))
             above = [joint for joint in linkage.part(links["chest"], arm).joints if joint.child != arm]
-            whole = Limb(linkage, links["chest"], hand, goals)
+            whole = Limb(linkage, links["chest"], hand, goals, (), tolerance)
             keep = [joint.name for joint in above] if whole.linkage.dof > _LEAST_ARM_DOF else []
-            self.arms[side] = Limb(linkage, links["chest"], hand, goals, keep) if keep else whole
+            self.arms[side] = Limb(linkage, links["chest"], hand, goals, keep, tolerance) if keep else whole
             parts = links[f"{side}_thigh"], links[f"{side}_shank"]
-            self.legs[side] = Limb(linkage, links["pelvis"], foot, partial(_leg_kinds, foot, parts))
+            self.legs[side] = Limb(linkage, links["pelvis"], foot, partial(_leg_kinds, foot, parts), (), tolerance)
             self.leg_shapes[side] = LegShape.of(body, self.legs[side].linkage, side)
 
     def leg_goals(self, side: str, feet: Array, knee: Array, pelvis: Array) -> Array:
@@ -135,19 +135,21 @@ class Limbs:
         """
         return _core.leg_goals(pelvis, feet, knee if len(self.legs[side].goals) > 1 else None)
 
-    def arm_goals(self, side: str, targets: PoseTargets, chest: Array, dt: float, width: float) -> Array:
-        """Numbers (n, goals, 12) of the goals of an arm for rotations of the chest (n, 3, 3).
+    def arm_goals(
+        self, side: str, ways: tuple[Array, Array], hands: Array, chest: Array, dt: float, width: float
+    ) -> Array:
+        """Numbers (n, goals, 12) of the goals of an arm for ways (n, 3) along its two parts, and for rotations of its
+        hand and of the chest (n, 3, 3).
 
         Where the arm is nearly straight, the direction in which its elbow points is filtered with a standard deviation
         of `_ELBOW_WIDTHS` times ``width`` frames.
         """
         body, rest = self.body, self.body.rest["chest"]
         shoulder = rest[:3, :3].T @ (body.position(f"{side}_upper_arm") - rest[:3, 3])
-        hands = targets.hands[side] if len(self.arms[side].goals) > 2 else None
+        turned_hands = hands if len(self.arms[side].goals) > 2 else None
         weights = kernel(min(_ELBOW_WIDTHS * width, _ELBOW_WIDEST), len(chest))
         back_and_down = -rest[:3, :3].T @ (body.upright[:, 0] + body.upright[:, 2])
-        ways = targets.arms[side]
-        return _core.arm_goals(chest, *ways, hands, shoulder, back_and_down, _ELBOW_SPEED * dt, weights)
+        return _core.arm_goals(chest, *ways, turned_hands, shoulder, back_and_down, _ELBOW_SPEED * dt, weights)
 
 
 def _turned(link: str) -> Goal:

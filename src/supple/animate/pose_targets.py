@@ -16,6 +16,7 @@ from supple.animate.smoothing import raised, smoothed
 from supple.frame import Array
 
 _STRAIGHT = 0.99  # of the length of a leg: how far a foot may be from its hip
+_LEAN = 0.15  # of the length of a leg: most that a pelvis is moved back
 _KNEE_WIDTHS = 2.4
 _KNEE_FORWARD = 0.2  # of the length of a thigh: how far its knee is drawn forward
 _TURNED = ("pelvis", "chest", "head", "left_hand", "right_hand", "left_foot", "right_foot")
@@ -102,6 +103,16 @@ def shortest_turn(a: Array, b: Array) -> Array:
     return turn
 
 
+def sole_points(source: Body, frames: Frames) -> dict[tuple[str, str], Array]:
+    """Heel and toe of each side in every frame (n, 3), by side and name."""
+    return {(side, name): point for side in SIDES for name, point in soles(source, frames, side)}
+
+
+def heights(points: dict[tuple[str, str], Array]) -> Array:
+    """The heights of points of the soles (n, 4), in metres."""
+    return np.stack([point[:, 2] for point in points.values()], axis=-1)
+
+
 def pose_targets(pair: Correspondence, q: Array, dt: float, width: float, *, upright: bool = True) -> PoseTargets:
     """What the source's joint values (n, dof) ask of the target.
 
@@ -110,14 +121,13 @@ def pose_targets(pair: Correspondence, q: Array, dt: float, width: float, *, upr
     """
     source, target = pair.source, pair.target
     frames = source.linkage.frames(q)
-    soles = {(side, name): point for side in SIDES for name, point in _soles(source, frames, side)}
-    heights = np.stack([points[:, 2] for points in soles.values()], axis=-1)
-    ground = ground_height(heights) if upright else 0.0
+    on_sole = sole_points(source, frames)
+    ground = ground_height(heights(on_sole)) if upright else 0.0
     contacts = {
-        side: Contacts(*(in_contact(soles[side, name], ground, dt) for name in ("heel", "toe"))) for side in SIDES
+        side: Contacts(*(in_contact(on_sole[side, name], ground, dt) for name in ("heel", "toe"))) for side in SIDES
     }
-    points, turns = _filtered(pair, frames, ground, width)
-    pelvis = _pelvis(pair, points, turns["pelvis"])
+    points, turns = filtered(pair, frames, ground, width)
+    pelvis = pelvis_frames(pair, points, turns["pelvis"])
     lean = _lean(pair, points, pelvis, contacts) if upright else np.zeros((len(q), 3))
     pelvis[:, :3, 3] -= lean
     feet, pelvis = _feet(pair, points, turns, pelvis, lean, contacts, dt)
@@ -126,21 +136,21 @@ def pose_targets(pair: Correspondence, q: Array, dt: float, width: float, *, upr
         turns["chest"],
         turns.get("head"),
         feet,
-        {side: _knee(pair, points, pelvis, feet[side], side, width) for side in SIDES},
-        {side: _arm(target, points, side) for side in SIDES},
+        {side: knee_points(pair, points, pelvis, feet[side], side, width) for side in SIDES},
+        {side: arm_ways(target, points, side) for side in SIDES},
         {side: turns[f"{side}_hand"] for side in SIDES},
         contacts,
     )
 
 
-def _soles(source: Body, frames: Frames, side: str) -> list[tuple[str, Array]]:
+def soles(source: Body, frames: Frames, side: str) -> list[tuple[str, Array]]:
     """Heel and toe (n, 3) of a foot of the source."""
     foot = np.ascontiguousarray(frames[source.links[f"{side}_foot"]].matrix)
     points = (("heel", source.heel[side]), ("toe", source.toe[side]))
     return [(name, turned_by(foot, point) + foot[:, :3, 3]) for name, point in points]
 
 
-def _filtered(
+def filtered(
     pair: Correspondence, frames: Frames, ground: float, width: float
 ) -> tuple[dict[str, Array], dict[str, Array]]:
     """Positions (n, 3) of the source's points above the ground, and rotations (n, 3, 3) that parts of the target shall
@@ -154,7 +164,7 @@ def _filtered(
     return dict(zip(_POINTS, positions, strict=True)), dict(zip(pair.parts, rotations, strict=True))
 
 
-def _pelvis(pair: Correspondence, points: dict[str, Array], rotation: Array) -> Array:
+def pelvis_frames(pair: Correspondence, points: dict[str, Array], rotation: Array) -> Array:
     """Frames (n, 4, 4) of the target's pelvis: the middle of its hips where that of the source's is, scaled."""
     target = pair.target
     middle = pair.scale * 0.5 * (points["left_thigh"] + points["right_thigh"])
@@ -164,26 +174,37 @@ def _pelvis(pair: Correspondence, points: dict[str, Array], rotation: Array) -> 
     return joined(rotation, middle - turned(rotation, local))
 
 
-def _lean(pair: Correspondence, points: dict[str, Array], pelvis: Array, contacts: dict[str, Contacts]) -> Array:
-    """How far (n, 3) the target's pelvis shall be behind the source's, so that it stands over its feet as at rest.
+def forward_over_ground(target: Body, pelvis: Array) -> Array:
+    """The direction forward (n, 3) of frames of the pelvis (n, 4, 4), without height."""
+    forward: Array = turned_by(pelvis, target.rest["pelvis"][:3, :3].T @ target.upright[:, 0]) * [1.0, 1.0, 0.0]
+    forward /= np.maximum(lengths(forward), 0.3)[:, None]
+    return forward
 
-    Skeletons of recorded clips often have the ankles behind where they are: standing figures lean forward. The median
-    of the frames in which a foot is flat tells how much.
+
+def ahead_of_foot(pair: Correspondence, points: dict[str, Array], forward: Array, side: str) -> Array:
+    """How much farther forward (n,) a hip is over its foot than at rest, in metres of the target.
+
+    Skeletons of recorded clips often have the ankles behind where they are: standing figures lean forward.
     """
     target = pair.target
-    forward = turned_by(pelvis, target.rest["pelvis"][:3, :3].T @ target.upright[:, 0]) * [1.0, 1.0, 0.0]
-    forward /= np.maximum(lengths(forward), 0.3)[:, None]
+    way = pair.scale * (points[f"{side}_thigh"] - points[f"{side}_foot"])
+    rest = (target.position(f"{side}_thigh") - target.position(f"{side}_foot")) @ target.upright[:, 0]
+    most = _LEAN * target.leg
+    ahead: Array = np.clip(np.einsum("ij,ij->i", way, forward) - rest, -most, most)
+    return ahead
+
+
+def _lean(pair: Correspondence, points: dict[str, Array], pelvis: Array, contacts: dict[str, Contacts]) -> Array:
+    """How far (n, 3) the target's pelvis shall be behind the source's, so that it stands over its feet as at rest: by
+    the median of the frames in which a foot is flat.
+    """
+    forward = forward_over_ground(pair.target, pelvis)
     found = []
     for side in SIDES:
         flat = contacts[side].heel & contacts[side].toe
-        way = pair.scale * (points[f"{side}_thigh"] - points[f"{side}_foot"])
-        rest = (target.position(f"{side}_thigh") - target.position(f"{side}_foot")) @ target.upright[:, 0]
-        found.append(np.einsum("ij,ij->i", way[flat], forward[flat]) - rest)
+        found.append(ahead_of_foot(pair, points, forward, side)[flat])
     ahead = np.concatenate(found)
-    if not len(ahead):
-        return np.zeros_like(forward)
-    most = 0.15 * target.leg
-    lean: Array = np.clip(np.median(ahead), -most, most) * forward
+    lean: Array = (np.median(ahead) if len(ahead) else 0.0) * forward
     return lean
 
 
@@ -218,18 +239,25 @@ def _feet(
 
 def within_reach(target: Body, pelvis: Array, feet: dict[str, Array], dt: float) -> Array:
     """Frames of the pelvis (n, 4, 4), lowered where a foot is farther from its hip than the leg is long."""
+    lowered: Array = pelvis.copy()
+    lowered[:, 2, 3] -= raised(too_high(target, pelvis, feet), max(1, int(0.1 / dt)))
+    return lowered
+
+
+def too_high(target: Body, pelvis: Array, feet: dict[str, Array]) -> Array:
+    """How much too high (n,) frames of the pelvis (n, 4, 4) are for legs that reach their feet, in metres."""
     longest = _STRAIGHT * (target.length("thigh", "shank") + target.length("shank", "foot"))
     needed = np.zeros(len(pelvis))
     for side, foot in feet.items():
         way = hip_position(target, pelvis, side) - foot[:, :3, 3]
         beside = np.minimum(np.hypot(way[:, 0], way[:, 1]), 0.9 * longest)
         needed = np.maximum(needed, way[:, 2] - np.sqrt(longest**2 - beside**2))
-    lowered: Array = pelvis.copy()
-    lowered[:, 2, 3] -= raised(np.maximum(needed, 0.0), max(1, int(0.1 / dt)))
-    return lowered
+    return needed
 
 
-def _knee(pair: Correspondence, points: dict[str, Array], pelvis: Array, foot: Array, side: str, width: float) -> Array:
+def knee_points(
+    pair: Correspondence, points: dict[str, Array], pelvis: Array, foot: Array, side: str, width: float
+) -> Array:
     """Points (n, 3) that a knee shall point to: as far from the leg's line as the source's, and forward of it, between
     the directions of pelvis and foot: an ankle twists little.
 
@@ -251,7 +279,7 @@ def _knee(pair: Correspondence, points: dict[str, Array], pelvis: Array, foot: A
     return at
 
 
-def _arm(target: Body, points: dict[str, Array], side: str) -> tuple[Array, Array]:
+def arm_ways(target: Body, points: dict[str, Array], side: str) -> tuple[Array, Array]:
     """Ways (n, 3) along the upper arm and the forearm of the source, as long as those of the target."""
     ways = []
     for first, second in (("upper_arm", "forearm"), ("forearm", "hand")):

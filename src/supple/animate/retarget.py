@@ -11,10 +11,10 @@ from supple._motion.continued import continued
 from supple._progress import Progress
 from supple.animate.body import SIDES, Body
 from supple.animate.body_map import BodyMap
-from supple.animate.footsteps import Contacts
+from supple.animate.footsteps import Contacts, ground_height
 from supple.animate.frame_count import check_memory
 from supple.animate.limbs import Limb, Limbs, Root, floating
-from supple.animate.pose_targets import Correspondence, PoseTargets, pose_targets
+from supple.animate.pose_targets import Correspondence, PoseTargets, heights, pose_targets, sole_points
 from supple.animate.smoothing import raised, smoothed, within_speeds
 from supple.animate.stance import Stance
 from supple.animate.stream import RetargetStream
@@ -27,7 +27,7 @@ _TARGETS, _SPINE, _LEGS, _ARM = 20, 5, 55, 10  # of the work, for the progress b
 _ALL = _TARGETS + _SPINE + _LEGS + 2 * _ARM
 _TOE_WIDTHS = 8.0  # the filter of toes, in widths of that of the clip
 _LIMB_SMOOTH = 0.7  # the filter of limbs, in widths of that of the clip
-_FOOT_SHIFT = 4.5e-3  # m: most that it moves a foot near the ground
+_FOOT_SHIFT, _LOW_SHIFT = 4.5e-3, 9e-3  # m: most that it moves a foot on the ground, and one near the ground
 _LIFTED = 0.03  # m: the ankle of a foot that is not near the ground is so much higher than at rest
 _DEEPEST, _LIFT = 1e-3, 0.05  # m and s: feet that are lower lift the root, in this time
 _MORE = 4  # times as many frames as a clip has keys are made of it at any size
@@ -131,14 +131,31 @@ class Retarget:
         steps /= np.diff(times)[:, None]  # speeds
         return Motion._of(self.target, times, q, steps, steps)
 
-    def stream(self, rate: float, *, ground: float = 0.0) -> RetargetStream:
+    def stream(self, rate: float, *, ground: float = 0.0, delay: float = 0.05) -> RetargetStream:
         """A target that follows frame by frame, for clips that are not known before they come.
 
         Args:
             rate: frames a second.
-            ground: height at which the source's soles stand, in metres.
+            ground: height at which the source's soles stand, in metres; of a recorded clip, `ground` finds it.
+            delay: how far the stream looks ahead, and so how late its poses come, in seconds; rounded to frames.
+                With less, feet slide and joints shake more.
         """
-        return RetargetStream(self, rate, ground)
+        return RetargetStream(self, rate, ground, delay)
+
+    def ground(self, clip: Motion) -> float:
+        """The height at which the source's soles stand in a clip, in metres; some seconds of it are enough.
+
+        >>> from supple import Motion
+        >>> from supple.animate import Retarget
+        >>> from supple.models import g1, human
+        >>> figure = human()
+        >>> still = Motion(figure, [0, 1], [figure.rest, figure.rest])
+        >>> abs(round(Retarget(figure, g1()).ground(still), 3))
+        0.0
+        """
+        self._check(clip)
+        on_sole = sole_points(self._pair.source, self.source.frames(evenly_timed(clip).q))
+        return ground_height(heights(on_sole))
 
     def contacts(self, clip: Motion) -> dict[str, Contacts]:
         """For each side, in which frames of a clip heel and toe touch the ground."""
@@ -205,7 +222,7 @@ class Retarget:
     def _reach(self, q: Array, side: str, targets: PoseTargets, chest: Array, dt: float) -> None:
         """Solves an arm for rotations of the chest (n, 3, 3)."""
         limb = self._limbs.arms[side]
-        goals = self._limbs.arm_goals(side, targets, chest, dt, self._smooth / dt)
+        goals = self._limbs.arm_goals(side, targets.arms[side], targets.hands[side], chest, dt, self._smooth / dt)
         q[:, limb.columns] = limb.solve(goals, q[:, limb.columns], chained=True)
         self._smoothed(q, limb, _LIMB_SMOOTH * self._smooth / dt)
 
@@ -218,8 +235,9 @@ class Retarget:
             leg = self._limbs.legs[side]
             q[:, leg.columns] = stance.q[side]
             low = stance.feet[side][:, 2, 3] < self._body.position(f"{side}_foot")[2] + _LIFTED
-            on_ground = low | targets.contacts[side].heel | targets.contacts[side].toe
-            most = np.where(on_ground, _FOOT_SHIFT / self._body.leg, np.inf)
+            touches = targets.contacts[side].heel | targets.contacts[side].toe
+            shift = np.where(touches, _FOOT_SHIFT, np.where(low, _LOW_SHIFT, np.inf))
+            most = shift / self._body.leg
             self._smoothed(q, leg, _LIMB_SMOOTH * self._smooth / dt, most)
             self._bend_toes(q, side, stance.feet[side], dt)
 

@@ -22,7 +22,6 @@ _SHIFT = 0.12  # s: in which the pelvis moves
 _MISS = 5e-4  # m: a point of a foot that touches the ground may be so far from its place
 _FEW_FRAMES = 1 / 24  # s: between the frames that are solved first
 _SPREAD = 0.6  # of the time between them: standard deviation of the filter of what is between
-_BENT = 0.05  # rad: a knee begins so far from straight
 _FEW_STEPS = 6  # of a leg while the pelvis is still to move
 _STILL = 1e-6  # rad or m: a foot that rolls or shifts less stays where it is
 _LIFTS = 4  # most times that a swinging foot is lifted
@@ -136,7 +135,10 @@ class Stance:
             limb = self.limbs.legs[side]
             start = between(limb.continued(few.q[side]))
             wanted = self.limbs.leg_goals(side, self.feet[side], self.targets.knees[side], self.pelvis)
-            self._solved[side], self.q[side] = wanted, limb.solve(wanted, self._bent(side, start), False)
+            self._solved[side], self.q[side] = (
+                wanted,
+                limb.solve(wanted, self.limbs.leg_shapes[side].bent(start), False),
+            )
 
     def _lean(self, miss: float) -> None:
         """Moves the pelvis where flat feet yield by more than ``miss`` metres.
@@ -196,15 +198,7 @@ class Stance:
         if among is None:
             before[rows] = goals
         steps = {} if among is None else {"max_steps": _FEW_STEPS}
-        self.q[side][rows] = limb.solve(goals, self._bent(side, start), False, **steps)
-
-    def _bent(self, side: str, start: Array) -> Array:
-        """Bends the knee of a leg with joint values (n, dof) that is straight: a descent does not leave its limit."""
-        shape = self.limbs.leg_shapes[side]
-        if shape.knee is not None:
-            knee = start[:, shape.knee]
-            np.maximum(knee, shape.straight + _BENT, out=knee)
-        return start
+        self.q[side][rows] = limb.solve(goals, self.limbs.leg_shapes[side].bent(start), False, **steps)
 
     def _is_placed(self, side: str) -> bool:
         """Whether points of a foot that touch the ground are at their places, and none is below it."""

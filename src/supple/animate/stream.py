@@ -1,45 +1,72 @@
-"""RetargetStream: a clip that arrives frame by frame becomes joint values of a target at once."""
+"""RetargetStream: a clip that arrives frame by frame becomes joint values of a target, a little later."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import _check
+from supple._motion.continued import continued
+from supple._solve.tolerance import Tolerance
 from supple.animate.body import SIDES
-from supple.animate.footsteps import CONTACT_HEIGHT, CONTACT_SPEED
-from supple.animate.pose_targets import hip_position
+from supple.animate.fade import SlowMean
+from supple.animate.foot_stream import FootView
+from supple.animate.footsteps import in_contact
+from supple.animate.limbs import Limbs
+from supple.animate.pose_targets import (
+    ahead_of_foot,
+    arm_ways,
+    filtered,
+    forward_over_ground,
+    hip_position,
+    knee_points,
+    pelvis_frames,
+    soles,
+)
+from supple.animate.rows import joined, turned
+from supple.animate.smoothing import kernel, within_speeds
+from supple.animate.stance_stream import StanceStream, StanceView
+from supple.animate.upper_stream import UpperStream
 from supple.errors import BadInput
-from supple.frame import Array, Frame
-from supple.goal import Goal
-from supple.linkage import Linkage
-from supple.solver import Solver
-from supple.step import Step
-from supple.tracker import Tracker
+from supple.frame import Array
 
 if TYPE_CHECKING:
+    from supple._linkage.frames import Frames
     from supple.animate.retarget import Retarget
 
-_RELEASE = 0.15  # s: in which a foot that is lifted comes back to its path
-_FOOT_WEIGHT, _FOOT_TURN_WEIGHT = 60.0, 4.0
-_PELVIS_WEIGHT = 5.0
-_RAMP = 0.1  # s: in which a joint without a limit of acceleration reaches its speed limit
-_GREATEST = 60.0  # rad/s^2 or m/s^2: of joints without limits, such as the root
-_ARM_WEIGHT = 3.0
-_TURN_WEIGHT = 0.3
+_PAST, _LONGEST_PAST = 0.15, 64  # s, and frames: how much of the past the filters of arms and knees see
+_MOST_DELAY = 1.0  # s
+_LEARN_LEAN = 1.0  # s: in which the stream learns how a figure leans
+_TOLERANCE = Tolerance(position=1e-8, angle=1e-8)  # what is left of an error would shake the joints
+_WARM = 20  # times that the first frame is solved: each begins where the one before ended
+_DEEPEST = 1e-3  # m: feet that are lower lift the root
 
 
-def _acceleration(target: Linkage) -> Array:
-    """Accelerations (dof,) with which a target follows: its own limits, or those of a person who lands from a jump."""
-    return np.minimum(target.acceleration, np.minimum(target.speed / _RAMP, _GREATEST))
+@dataclass(frozen=True, eq=False)
+class StreamStep:
+    """One frame of a `RetargetStream`.
+
+    >>> from supple.animate import Retarget
+    >>> from supple.models import human
+    >>> Retarget(human(1.7), human()).stream(rate=60).step(human(1.7).rest).touching["left"]
+    (True, True)
+    """
+
+    q: Array
+    """Joint values of the target (dof,)."""
+    touching: dict[str, tuple[bool, bool]]
+    """For each side, whether heel and toe rest on the ground."""
 
 
 class RetargetStream:
-    """The target of a `Retarget`, driven frame by frame by a tracker: within limits, speeds and accelerations.
+    """The target of a `Retarget`, frame by frame: within limits and speeds, on feet that do not slide.
 
-    It sees no frame before it comes: feet that begin to touch the ground stay where they are then.
+    It looks ahead: a step returns the pose for the frame that came `delay_frames` steps before. So feet slow down
+    before they land, and the filter in time is the one of whole clips. Without delay, feet stop after they have
+    landed, and the target moves as roughly as the source.
 
     >>> from supple.animate import Retarget
     >>> from supple.models import human
@@ -48,124 +75,134 @@ class RetargetStream:
     (56,)
     """
 
-    def __init__(self, retarget: Retarget, rate: float, ground: float) -> None:
-        """A stream of ``rate`` frames a second; ``ground`` is the height of the source's ground in metres."""
+    delay_frames: int
+    """How many frames a step is behind the source."""
+
+    def __init__(self, retarget: Retarget, rate: float, ground: float, delay: float) -> None:
+        """See `Retarget.stream`."""
         if not 1 <= _check.real(rate) <= 10_000:
             raise BadInput(f"rate must be from 1 to 10000 frames a second, got {_check.short(rate)}")
         if not abs(_check.real(ground)) <= 1e6:
             raise BadInput(f"ground must be a finite number of metres, got {_check.short(ground)}")
+        if not 0 <= _check.real(delay) <= _MOST_DELAY:
+            raise BadInput(f"delay must be from 0 to {_MOST_DELAY:g} s, got {_check.short(delay)}")
         self._retarget, self._dt, self._ground = retarget, 1.0 / float(rate), float(ground)
-        self._soles: Array | None = None
-        self._feet: dict[str, tuple[Array, Array]] = {}
-        self._ankles: dict[str, Array] = {}
-        self._tracker: Tracker | None = None
+        self.delay_frames = round(float(delay) * float(rate))
+        self._width = retarget._smooth / self._dt
+        filter_reach = len(kernel(self._width, 10**6)) - 1
+        self._past = max(filter_reach, min(round(_PAST / self._dt), _LONGEST_PAST)) + 1
+        self._rows: Array | None = None  # joint values of the source: of the past, of this frame, and of those after it
+        self._lean = SlowMean()
+        self._limbs = Limbs(retarget._body, _TOLERANCE)
+        self._stance = StanceStream(self._limbs, self._dt, self.delay_frames)
+        self._upper = UpperStream(self._limbs, self._dt, self._width, self.delay_frames // 2)
+        self._q = np.array(retarget.target.rest)
 
-    def step(self, q: ArrayLike) -> Step:
-        """The next frame: joint values (dof,) of the source. Returns the tracker's step; its ``q`` are the target's."""
+    def __repr__(self) -> str:
+        return (
+            f"<RetargetStream of {self._retarget.target.name!r}: {1 / self._dt:g} frames a second, "
+            f"{self.delay_frames} behind; .step(q), .finish()>"
+        )
+
+    def step(self, q: ArrayLike) -> StreamStep:
+        """The next frame: joint values (dof,) of the source.
+
+        Returns the pose for the frame that came `delay_frames` steps before. The source stands still before the first.
+        """
         values = np.array(_check.numbers(q, "q"), dtype=float)
         source = self._retarget.source
         if values.shape != (source.dof,) or not np.isfinite(values).all():
             raise BadInput(f"q must be {source.dof} finite numbers, got {_check.short(q)}")
-        goals = self._goals(values)
-        if self._tracker is None:
-            start = self._start(goals)
-            target = self._retarget.target
-            self._tracker = Solver().track(target, goals, start, acceleration=_acceleration(target))
-        return self._tracker.step(goals, self._dt)
+        if self._rows is None:
+            self._rows = np.tile(values, (self._past + 1 + self.delay_frames, 1))
+            for _ in range(_WARM):
+                self._q = self._follow(self._rows)[0]
+        self._rows[:-1] = self._rows[1:]
+        self._rows[-1] = values
+        found, touching = self._follow(self._rows)
+        self._q = self._above_ground(self._slowed(found))
+        return StreamStep(self._q.copy(), touching)
 
-    def _start(self, goals: list[Goal]) -> Array:
-        """Joint values (dof,) to begin with: the root where it shall be, then all goals as far as they can be met."""
-        retarget = self._retarget
-        target, root = retarget.target, retarget._root
-        q = np.array(target.rest)
-        pelvis = goals[0]
-        whole = np.eye(4)[None].copy()
-        whole[0, :3, :3], whole[0, :3, 3] = pelvis.orientation, pelvis.position
-        q[root.columns] = root.values(whole)[0]
-        return np.array(Solver().solve(target, goals, q).q)
+    def finish(self) -> list[StreamStep]:
+        """The frames that are still to come when the source has stopped: `delay_frames` of them."""
+        if self._rows is None:
+            return []
+        last = self._rows[-1].copy()
+        return [self.step(last) for _ in range(self.delay_frames)]
 
-    def _goals(self, q: Array) -> list[Goal]:
-        pair, links = self._retarget._pair, self._retarget._body.links
-        source, target, scale = pair.source, pair.target, pair.scale
-        frames = source.linkage.frames(q)
-        at = {part: frames[source.links[part]] for part in source.rest}
-        turned = {part: at[part].rotation @ offset for part, offset in pair.rest_offsets.items()}
-        place = {part: frame.position - [0, 0, self._ground] for part, frame in at.items()}
-        rest = target.rest["pelvis"]
-        hips = 0.5 * (target.position("left_thigh") + target.position("right_thigh"))
-        middle = scale * 0.5 * (place["left_thigh"] + place["right_thigh"])
-        pelvis = np.eye(4)
-        pelvis[:3, :3] = turned["pelvis"]
-        pelvis[:3, 3] = middle - turned["pelvis"] @ rest[:3, :3].T @ (hips - rest[:3, 3])
-        goals = [Goal(links["pelvis"], Frame._trusted(pelvis), weight=_PELVIS_WEIGHT)]
-        goals.append(Goal(links["chest"], orientation=turned["chest"]))
-        touching = self._touching(at)
+    def _follow(self, rows: Array) -> tuple[Array, dict[str, tuple[bool, bool]]]:
+        """Joint values (dof,) for the frame that is asked for, within limits; and which soles touch the ground."""
+        retarget, pair, now = self._retarget, self._retarget._pair, self._past
+        frames = pair.source.linkage.frames(rows)
+        touching = {side: self._contacts(frames, side) for side in SIDES}
+        points, turns = filtered(pair, frames, self._ground, self._width)
+        q = self._q.copy()
+        arms = {side: arm_ways(pair.target, points, side) for side in SIDES}
+        self._upper.step(turns, arms, now + self.delay_frames // 2, q)
+        legs = {side: q[None, self._limbs.legs[side].columns] for side in SIDES}
+        pelvis = self._stance.step(self._stance_view(points, turns, touching), legs)
         for side in SIDES:
-            hip = hip_position(target, pelvis[None], side)[0]
-            ankle = hip + scale * (place[f"{side}_foot"] - place[f"{side}_thigh"])
-            foot = self._foot(side, turned[f"{side}_foot"], ankle, touching[side])
-            goals.append(Goal(links[f"{side}_foot"], foot, weight=_FOOT_WEIGHT, turn_weight=_FOOT_TURN_WEIGHT))
-        goals += [self._arm_goal(side, place, pelvis, turned["chest"]) for side in SIDES]
-        goals += [self._pole(side, place, pelvis, turned["chest"]) for side in SIDES]
-        return goals
+            q[self._limbs.legs[side].columns] = legs[side][0]
+        q[retarget._root.columns] = retarget._root.values(pelvis[None])[0]
+        on = {side: (bool(touching[side][0, 0]), bool(touching[side][0, 1])) for side in SIDES}
+        return np.array(retarget.target.clamp(q)), on
 
-    def _shoulder(self, side: str, pelvis: Array, chest: Array) -> Array:
-        """Where a shoulder is (3,) if pelvis and chest are as asked."""
-        target = self._retarget._body
-        rest, base = target.rest["chest"], target.rest["pelvis"]
-        waist = base[:3, :3].T @ (rest[:3, 3] - base[:3, 3])
-        out = rest[:3, :3].T @ (target.position(f"{side}_upper_arm") - rest[:3, 3])
-        shoulder: Array = pelvis[:3, 3] + pelvis[:3, :3] @ waist + chest @ out
-        return shoulder
+    def _contacts(self, frames: Frames, side: str) -> Array:
+        """Whether heel and toe of a side touch the ground (n, 2), from this frame on."""
+        points = soles(self._retarget._pair.source, frames, side)
+        on: Array = np.stack([in_contact(at, self._ground, self._dt)[self._past :] for _, at in points], axis=-1)
+        return on
 
-    def _ways(self, side: str, place: dict[str, Array]) -> tuple[Array, Array]:
-        """The ways (3,) along the upper arm and the forearm, as long as those of the target."""
-        target, ways = self._retarget._body, []
-        for first, second in (("upper_arm", "forearm"), ("forearm", "hand")):
-            way = place[f"{side}_{second}"] - place[f"{side}_{first}"]
-            length = np.linalg.norm(target.position(f"{side}_{second}") - target.position(f"{side}_{first}"))
-            ways.append(length * way / max(float(np.linalg.norm(way)), 1e-9))
-        return ways[0], ways[1]
+    def _stance_view(self, points: dict[str, Array], turns: dict[str, Array], touching: dict[str, Array]) -> StanceView:
+        """What is asked of pelvis and legs, from this frame on."""
+        pair, now = self._retarget._pair, self._past
+        pelvis = pelvis_frames(pair, points, turns["pelvis"])
+        forward = forward_over_ground(pair.target, pelvis)
+        ahead = {side: float(ahead_of_foot(pair, points, forward, side)[now]) for side in SIDES}
+        found = [ahead[side] for side in SIDES if touching[side][0].all()]
+        lean = self._lean.next(float(np.mean(found)) if found else None, min(1.0, self._dt / _LEARN_LEAN)) * forward
+        pelvis[:, :3, 3] -= lean
+        feet, knees = {}, {}
+        for side in SIDES:
+            turn = turns[f"{side}_foot"]
+            place = self._ankle(side, points, turn, pelvis, lean)
+            knees[side] = knee_points(pair, points, pelvis, joined(turn, place), side, self._width)[now:]
+            feet[side] = FootView(turn[now:], place[now:], touching[side])
+        return StanceView(pelvis[now:], forward[now:], feet, knees)
 
-    def _arm_goal(self, side: str, place: dict[str, Array], pelvis: Array, chest: Array) -> Goal:
-        upper, fore = self._ways(side, place)
-        position = self._shoulder(side, pelvis, chest) + upper + fore
-        return Goal(self._retarget._body.links[f"{side}_hand"], position=position, weight=_ARM_WEIGHT)
-
-    def _pole(self, side: str, place: dict[str, Array], pelvis: Array, chest: Array) -> Goal:
-        links = self._retarget._body.links
-        upper, fore = self._ways(side, place)
-        pole = self._shoulder(side, pelvis, chest) + 2 * upper - fore
-        limb = links[f"{side}_upper_arm"], links[f"{side}_forearm"]
-        return Goal(links[f"{side}_hand"], pole=pole, limb=limb, turn_weight=_TURN_WEIGHT)
-
-    def _touching(self, at: dict[str, Frame]) -> dict[str, tuple[bool, bool]]:
-        """For each side, whether heel and toe of the source touch the ground."""
-        source = self._retarget._pair.source
-        points = np.stack(
-            [at[f"{side}_foot"].apply(point[side]) for side in SIDES for point in (source.heel, source.toe)]
+    def _ankle(self, side: str, points: dict[str, Array], turn: Array, pelvis: Array, lean: Array) -> Array:
+        """Positions (n, 3) of a foot: over ground as far from the hip as the source's, scaled; the middle of its sole
+        as high as the source's, scaled.
+        """
+        pair = self._retarget._pair
+        source, target = pair.source, pair.target
+        ankle = points[f"{side}_foot"]
+        place = hip_position(target, pelvis, side) + lean + pair.scale * (ankle - points[f"{side}_thigh"])
+        back = pair.rest_offsets[f"{side}_foot"].T  # from the rotation of the target to that of the source
+        soles_below = (
+            back @ (0.5 * (source.heel[side] + source.toe[side])),
+            0.5 * (target.heel[side] + target.toe[side]),
         )
-        before, self._soles = self._soles, points
-        speed = np.zeros(4) if before is None else np.linalg.norm(points - before, axis=-1) / self._dt
-        on = (points[:, 2] - self._ground < CONTACT_HEIGHT) & (speed < CONTACT_SPEED)
-        return {side: (bool(on[2 * i]), bool(on[2 * i + 1])) for i, side in enumerate(SIDES)}
+        theirs, ours = (turned(turn, below)[:, 2] for below in soles_below)
+        place[:, 2] = pair.scale * (ankle[:, 2] + theirs) - ours
+        return place
 
-    def _foot(self, side: str, rotation: Array, ankle: Array, touching: tuple[bool, bool]) -> Frame:
-        """The frame of a foot of the target that does not slide while it touches the ground."""
-        body = self._retarget._body
-        heel, toe = body.heel[side], body.toe[side]
-        lowest = -min(float((rotation @ heel)[2]), float((rotation @ toe)[2]))
-        before = self._feet.get(side)
-        if before is None:
-            position = ankle.copy()
-        elif any(touching):
-            pivot = toe if touching[1] else heel
-            position = before[1] + (before[0] - rotation) @ pivot
-        else:
-            position = ankle + np.exp(-self._dt / _RELEASE) * (before[1] - self._ankles[side])
-        position[2] = lowest if any(touching) else max(position[2], lowest)
-        self._feet[side] = rotation, position
-        self._ankles[side] = ankle
-        whole = np.eye(4)
-        whole[:3, :3], whole[:3, 3] = rotation, position
-        return Frame._trusted(whole)
+    def _slowed(self, q: Array) -> Array:
+        """Joint values (dof,) no farther from those before than the speed limits allow."""
+        target = self._retarget.target
+        both = continued(target, np.stack([self._q, q]))
+        fixed = np.zeros(both.shape, dtype=bool)
+        fixed[0] = True
+        slowed: Array = within_speeds(target, both, self._dt, fixed)[1]
+        return slowed
+
+    def _above_ground(self, q: Array) -> Array:
+        """Joint values (dof,) with the root lifted where feet that were slowed are below the ground."""
+        body, target, root = self._retarget._body, self._retarget.target, self._retarget._root
+        lowest = 0.0
+        for side in SIDES:
+            foot = target.frame(q, body.links[f"{side}_foot"])
+            lowest = min(lowest, float(foot.apply(np.stack([body.heel[side], body.toe[side]]))[:, 2].min()))
+        if lowest < -_DEEPEST:
+            q[root.columns.start : root.columns.start + 3] -= (lowest + _DEEPEST) * root.up
+        return q
