@@ -8,7 +8,7 @@ Each row is a run of `teleop_loop.py --page --arm` in a process of its own: with
 limits.conf), as an ordinary user without it, and both while every core computes something else. --minutes is for each
 row; --other-minutes for those without priority or with load. With all settings, random driving comes last, recorded and
 replayed (`teleop_record.py`). The program ends with 1 if a run failed, a target was outside the bounds of the arm, or a
-replay differs.
+replay differs. "Stolen" is the processor time that other virtual machines took from this one: what the loop cannot get.
 """
 
 from __future__ import annotations
@@ -30,7 +30,19 @@ SETTINGS: dict[str, list[str]] = {
 }
 JITTER = ("p50", "p99", "p99.9")
 LATE = tuple(f"late {p}, ms" for p in JITTER)
-HEAD = ("setting", "Hz", "min", "missed", "% missed", *LATE, "latest, ms", "% held", "memory, MiB", "simulated arm")
+HEAD = (
+    "setting",
+    "Hz",
+    "min",
+    "missed",
+    "% missed",
+    *LATE,
+    "latest, ms",
+    "% held",
+    "memory, MiB",
+    "% stolen",
+    "simulated arm",
+)
 
 
 def measured(rate: float, minutes: float, options: list[str]) -> dict[str, Any]:
@@ -53,6 +65,7 @@ def line(setting: str, rate: float, row: dict[str, Any]) -> list[str]:
     share = f"{100 * row['missed_share']:.3f}"
     numbers = [f"{row['seconds'] / 60:.1f}", f"{row['missed']:,} of {row['ticks'] + row['skipped']:,}", share, *late]
     rest = [f"{1e3 * row['latest_s']:.1f}", f"{100 * row['held_share']:.2f}", f"{row['memory_growth_mib']:+.1f}"]
+    rest.append(f"{100 * row['stolen_share']:.2f}")
     return [setting, f"{rate:g}", *numbers, *rest, row["arm"]]
 
 

@@ -579,6 +579,7 @@ LEFT_OUT = {
     "supple.analysis.Elbows": "a result",
     "supple.damping.DampingFunction": "a type",
     "supple.animate.RetargetStream": "made by Retarget.stream",
+    "supple.animate.StreamStep": "a result",
     "supple.teleop.Gamepad": "opens a device",
     "supple.teleop.SpaceMouse": "opens a device",
     "supple.teleop.WebSocketSource": "starts a server; its arguments are those of UdpSource",

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from browser import PATIENCE, patient
+from drawn_frames import drawn_frames
 from driven_page import PAD, Browser, browsed, plainly
 from supple import models
 from supple.teleop import SimulatedArm, robot, soft_start
@@ -159,7 +160,7 @@ def test_a_measured_arm_that_is_elsewhere_is_drawn_beside_the_commanded_one(driv
     sagged[pan] = 0.2  # far enough to be seen, and less than what counts as an arm that is elsewhere
 
     def shown() -> list[bool]:
-        return [node.visible for node, _ in view._ghost]
+        return [node.visible for node in view._ghost.nodes]
 
     read = driven.arm.read
     assert driven.stands()
@@ -170,11 +171,10 @@ def test_a_measured_arm_that_is_elsewhere_is_drawn_beside_the_commanded_one(driv
     try:
         assert driven.until(lambda: view._ghost and all(shown()))
         tip = [link.name for link in LINKAGE.links].index("gripper_frame_link")
-        node = next(node for node, i in view._ghost if i == tip)
 
         def drawn_where_it_is_measured() -> bool:
             place = LINKAGE.frame(driven.arm.read(), "gripper_frame_link").position
-            return bool(np.linalg.norm(node.position - place) < 0.01)
+            return bool(np.linalg.norm(drawn_frames(view._ghost.nodes)[tip].position - place) < 0.01)
 
         assert driven.until(drawn_where_it_is_measured)
     finally:

@@ -14,12 +14,13 @@ pytest.importorskip("viser", reason="the teleop extra is not installed")
 
 from browser import PATIENCE
 from supple import models
+from supple.step import TrackingStatus
 from supple.teleop import SimulatedArm
 from supple.teleop.page import serve
 from supple.teleop.page.arm import Arm
 from supple.teleop.page.controls import Controls
 from supple.teleop.page.handles import TOO_SLOW, HandleSource
-from supple.teleop.page.words import short_names
+from supple.teleop.page.words import plain, reason, short_names
 from supple.teleop.watchdog import Silent
 
 
@@ -35,6 +36,47 @@ from supple.teleop.watchdog import Silent
 )
 def test_links_are_told_apart_by_the_words_that_not_all_of_them_have(links: list[str], expected: list[str]) -> None:
     assert short_names(links) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "the arm was in a local minimum: it moves to other joint values that reach the command",
+            "the arm was stuck: it moves by itself to another posture, from which it reaches the handle",
+        ),
+        (
+            "gripper_frame_link is in place, but 5 joints are too few to turn it so too",
+            "gripper_frame_link is in place, but cannot be turned this way: the arm has only 5 joints",
+        ),
+        (
+            "waits for the measured arm: panda_joint1, panda_joint2",
+            "waiting for the real arm: panda_joint1, panda_joint2 behind",
+        ),
+        (
+            "the measured arm does not follow its commanded joint values",
+            "the real arm does not follow: is it blocked, or its torque off?",
+        ),
+        ("dt of 0.4 s counts as 0.25 s", "the loop stood still for 0.4 s"),
+        (
+            "panda_joint4 at the margin of its upper limit",
+            "panda_joint4 is at its upper limit: move the handle another way",
+        ),
+        ("6 joints at their limits or margins", "6 joints are at their limits: move the handle another way"),
+        ("panda_joint1 at its speed limit", "the handle is faster than the arm: panda_joint1 at its speed limit"),
+        ("catching up", "catching up"),
+    ],
+)
+def test_reasons_are_said_in_the_words_of_an_operator(text: str, said: str) -> None:
+    assert plain(text, Arm.of(models.panda())) == said
+
+
+def test_advice_is_given_once() -> None:
+    arm = Arm.of(models.panda())
+    step = SimpleNamespace(status=TrackingStatus.YIELDING, warnings=())
+    tick: Any = SimpleNamespace(held="", step=step, why="joint1 at its upper limit; joint2 at its lower limit")
+    said = reason(tick, arm)
+    assert said == "joint1 is at its upper limit: move the handle another way; joint2 is at its lower limit"
 
 
 def test_each_gripper_of_two_is_named_by_its_side_and_a_single_one_is_not() -> None:

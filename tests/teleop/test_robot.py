@@ -225,7 +225,8 @@ def test_a_stop_latches_until_it_is_armed_again() -> None:
         q, count = loop.q, len(arm.targets)
         loop.pause()
         loop.resume()
-        loop.move(ARM.rest)
+        with pytest.warns(UserWarning, match=r"stopped \(enough\), and does not move: call rearm"):
+            loop.move(ARM.rest)
         operator.gripper = 1.0
         time.sleep(0.3)
         assert np.array_equal(loop.q, q)
@@ -285,6 +286,33 @@ def test_an_arm_that_begins_outside_its_limits_is_never_written_farther_out(outs
     assert arm.outside == 0
 
 
+@pytest.mark.parametrize("outside", [0.3, -0.3])
+def test_an_arm_on_its_way_back_to_its_limits_is_never_written_outward(outside: float) -> None:
+    side, limit = np.sign(outside), (ARM.upper if outside > 0 else ARM.lower)[2]
+    start = ARM.rest.copy()
+    start[2] = limit + outside
+    arm = SimulatedArm(ARM, start, noise=0, lag=0.01)
+    connection = Connection(arm, ARM, [LINK], rate=400)
+    tracker = Solver().track(ARM, LINK)
+    assert until(lambda: connection.start() is not None if connection.reading else False)
+    step = tracker.step(np.full((4, 4), np.nan), 1 / 300)
+    for far in np.abs(np.linspace(-0.2, 0.2, 81)) - 0.2:  # the loop leads 0.2 rad inward, then outward again
+        led: Any = np.array(step._result)
+        led[:6] = np.concatenate([start[:2], [limit + side * far], start[3:]])
+        connection.write(tick_of(type(step)(led, tracker, 1 / 300)))
+        cycles = connection.cycles
+        assert until(lambda cycles=cycles: connection.cycles > cycles + 1)  # type: ignore[misc]
+    connection.close()
+    targets = side * np.array([target for _, target in arm.targets])[:, 2]
+    assert targets.min() < abs(start[2]) - 0.19
+    assert (np.diff(targets) <= 0).all()
+    assert arm.outside == connection.errors == 0
+
+
+def tick_of(step: Any) -> Tick:
+    return Tick(0, 0.0, 0.0, 0.0, None, False, np.zeros((1, 4, 4)), 0.0, None, step, "", None, np.array([0.5]))
+
+
 def test_what_is_written_is_near_the_last_whatever_the_ticks_say() -> None:
     rng = np.random.default_rng(0)
     arm = SimulatedArm(ARM, lag=0.01)
@@ -296,9 +324,7 @@ def test_what_is_written_is_near_the_last_whatever_the_ticks_say() -> None:
     for _ in range(400):
         wild: Any = np.array(step._result)
         wild[:6] = rng.choice([np.nan, np.inf, 0.0, 1.0, 1e6], size=6) * rng.normal(size=6)
-        made = type(step)(wild, tracker, 1 / 300)
-        fields = (0, 0.0, 0.0, 0.0, None, False, np.zeros((1, 4, 4)), 0.0, None)
-        connection.write(Tick(*fields, made, "", None, np.array([0.5])))
+        connection.write(tick_of(type(step)(wild, tracker, 1 / 300)))
         time.sleep(0.001)
     connection.close()
     assert len(arm.targets) > 5
@@ -407,10 +433,21 @@ class Odd:
         self.held += 1
 
 
-@pytest.mark.parametrize("rate", [OSError("unplugged"), 1e-320, 1e300, -1, "fast", None, float("nan")])
+@pytest.mark.parametrize("rate", [1e-320, 1e300, -1, 0, "fast", float("nan")])
+def test_a_rate_of_an_arm_that_is_no_rate_is_refused(rate: object) -> None:
+    with pytest.raises(BadInput, match="rate of the arm"):
+        Connection(Odd(rate), ARM)
+    connection = Connection(lambda: Odd(rate), ARM)
+    assert until(lambda: connection.mistake)
+    assert "rate of the arm" in connection.mistake
+    connection.close()
+
+
+@pytest.mark.parametrize("rate", [OSError("unplugged"), None, 1e-320, 1e300, -1, "fast", float("nan")])
 def test_an_odd_rate_does_not_end_the_thread_of_an_arm(rate: object) -> None:
-    odd = Odd(rate)
+    odd = Odd(100.0)
     connection = Connection(odd, ARM)
+    odd._rate = rate  # found odd only later
     assert until(lambda: connection.cycles > 3)
     assert connection.rate == robot.RATE
     connection.close()

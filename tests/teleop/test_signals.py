@@ -198,3 +198,29 @@ with ending_signals():
         running.stdin.flush()
         assert running.wait(PATIENCE) == 128 + signal.SIGHUP
         assert running.stderr.read() == b""
+
+
+IMPORTS = """
+import os, signal, sys
+from supple.teleop.process import late_interrupt
+
+class Dropped:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)  # Python drops what is raised here, as in callbacks of imports
+        for _ in range(1000):
+            pass
+
+with late_interrupt():
+    Dropped()
+    print("imported", flush=True)
+print("went on", flush=True)
+"""
+
+
+def test_ctrl_c_during_imports_is_never_lost(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert "imported" in done.stdout
+    assert "went on" not in done.stdout
+    assert "KeyboardInterrupt" in done.stderr

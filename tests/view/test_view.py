@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import supple.view
+from drawn_frames import drawn_frames
 from supple import (
     Box,
     Capsule,
@@ -95,10 +96,23 @@ def test_every_link_is_drawn_where_its_frame_is(linkage: Linkage) -> None:
         for q in (linkage.rest, *linkage.random(3, seed=1)):
             viewer.q = q
             frames = linkage.frames(q)
-            for link, node in zip(linkage.links, viewer._scene._nodes, strict=True):
-                np.testing.assert_allclose(node.position, frames[link.name].position, atol=1e-12)
-                assert np.abs(Frame.quaternion(node.wxyz).rotation - frames[link.name].rotation).max() < 1e-9
+            drawn = drawn_frames(viewer._scene._nodes)
+            for link, frame in zip(linkage.links, drawn, strict=True):
+                np.testing.assert_allclose(frame.position, frames[link.name].position, atol=1e-12)
+                assert np.abs(frame.rotation - frames[link.name].rotation).max() < 1e-9
             assert np.array_equal(viewer.q, q)
+
+
+@pytest.mark.parametrize("name", ["panda", "baxter", "g1"])
+def test_the_motion_of_a_joint_is_one_message(name: str) -> None:
+    linkage = models.get(name)
+    with supple.view.serve(linkage, port=0) as viewer:
+        buffer = viewer._server._websock_server.get_message_buffer()
+        mimics = sum(joint.mimic is not None for joint in linkage.joints)
+        for q in linkage.random(4, seed=2):
+            before = buffer.message_counter
+            viewer._scene.show(q)
+            assert buffer.message_counter - before <= linkage.dof + mimics + 1
 
 
 @pytest.mark.slow

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import secrets
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -135,9 +136,15 @@ def teleop(
     token = secrets.token_hex(5)
     with errors_to_stderr():
         linkage = inputs.find(source, search or ())
-        from supple.teleop import page as pages  # slow to import
-        from supple.teleop.page.drivers import loopback
-        from supple.teleop.process import ending_signals
+        from supple.teleop.process import ending_signals, late_interrupt
+
+        with late_interrupt():  # slow to import
+            from supple.teleop import page as pages
+            from supple.teleop.page.drivers import loopback
+
+            for needed in ("viser", "trimesh"):
+                with suppress(ImportError):  # the page says what to install
+                    importlib.import_module(needed)
 
         _check_method(method)
         if tour and driver != "browser":

@@ -18,13 +18,19 @@ CommandLike = Command | Frame | ArrayLike | None
 class _Frames:
     def __init__(self, items: Iterable[CommandLike]) -> None:
         self._items: Iterator[CommandLike] = iter(items)
+        self.failure: Exception | None = None
+        """What the iterator raised last, if it has given nothing since: a generator that raised cannot go on."""
 
     def read(self) -> Command | None:
-        item = next(self._items)  # its StopIteration ends this source too
-        if item is None or isinstance(item, Command):
-            return item
-        hands = _check.numbers(item, "an item of a source", "(4, 4)")
-        return Command(hands=list(hands) if hands.ndim == 3 else [hands])
+        try:
+            item = next(self._items)  # its StopIteration ends this source too
+        except StopIteration:
+            raise
+        except Exception as error:
+            self.failure = error
+            raise
+        self.failure = None
+        return command_of(item)
 
     def close(self) -> None:
         close = getattr(self._items, "close", None)  # runs the finally of a generator
@@ -59,6 +65,16 @@ class _Tee:
         with ExitStack() as stack:  # closes all, even if one raises
             for sink in reversed(self._sinks):
                 stack.callback(sink.close)
+
+
+def command_of(item: CommandLike) -> Command | None:
+    """What a source gave as a command: a frame or an array (4, 4) is an engaged hand, (hands, 4, 4) are several."""
+    if item is None or isinstance(item, Command):
+        return item
+    hands = _check.numbers(item, "an item of a source", "(4, 4)")
+    if hands.ndim not in (2, 3) or hands.shape[-2:] != (4, 4):
+        raise BadInput(f"an item of a source must be a Command, a Frame or an array (4, 4), got {_check.short(item)}")
+    return Command(hands=list(hands) if hands.ndim == 3 else [hands])
 
 
 def frames(items: Iterable[CommandLike]) -> Source:

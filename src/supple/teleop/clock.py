@@ -7,6 +7,7 @@ from typing import Protocol
 
 from supple import _check
 from supple.errors import BadInput
+from supple.teleop.latency import give_lock, keep_lock
 
 SLOWEST, FASTEST = 0.01, 100_000.0
 """Least and most ticks a second of a loop, and readings a second of an arm."""
@@ -54,7 +55,9 @@ class Clock:
         now = time.perf_counter()
         sleep = until - now - 2 * self._oversleep
         if sleep > 0:
+            give_lock()
             time.sleep(sleep)
+            keep_lock()
             self._oversleep += 0.02 * (min(time.perf_counter() - now - sleep, _MAX_OVERSLEEP) - self._oversleep)
         while time.perf_counter() < until:
             pass

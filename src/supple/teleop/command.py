@@ -154,11 +154,13 @@ class Tick(NamedTuple):
     the arm moves to given joint values, as by *reset* on the page, those of every tick."""
     grippers: Array = NO_GRIPPERS
     """How far each gripper is to be open in this tick (links,): 0 closed to 1 open; nan if that is not known yet."""
+    limited: str = ""
+    """Why a real arm does not go where it is sent, such as the limit of a motor; else empty."""
 
     @property
     def why(self) -> str:
-        """Why the arm is not at its goal: why the loop holds it, else what the tracker says; empty if it is."""
-        return self.held or self.step.why
+        """Why the arm is not at its goal: why the loop holds it, what a real arm says, else what the tracker says."""
+        return self.held or self.limited or self.step.why
 
 
 @runtime_checkable

@@ -34,12 +34,9 @@ class GripperJoints:
         """For the driven links of a linkage."""
         self.columns = [_columns(linkage, link) for link in links]
         """Indices of the joint values for each link; empty for a link without a gripper."""
-        self._lower, self._upper = linkage.lower, linkage.upper
-
-    @property
-    def every(self) -> NDArray[np.intp]:
+        self.every: NDArray[np.intp] = np.unique(np.concatenate([*self.columns, np.empty(0, dtype=np.intp)]))
         """Indices of the joint values of all grippers (n,)."""
-        return np.unique(np.concatenate([*self.columns, np.empty(0, dtype=np.intp)]))
+        self._lower, self._upper = linkage.lower, linkage.upper
 
     def opening(self, q: Array) -> Array:
         """How far each gripper is open at joint values q (dof,): (links,), nan for a link without one."""

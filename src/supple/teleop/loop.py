@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, nullcontext
 
@@ -17,8 +18,9 @@ from supple.frame import Array
 from supple.teleop.adapters import CommandLike, sink_of, source_of, tell_rate
 from supple.teleop.clock import Clock, Timer, checked_rate
 from supple.teleop.command import Sink, Source, Tick
+from supple.teleop.latency import collect, low_latency
 from supple.teleop.mapping import Mapping
-from supple.teleop.process import low_latency, stop_on_interrupt
+from supple.teleop.process import stop_on_interrupt
 from supple.teleop.robot import Connection, Robot
 from supple.teleop.statistics import Statistics
 from supple.teleop.steering import Steering, one_for_each
@@ -207,7 +209,9 @@ class Loop:
         self._ticker.rearm()
 
     def reset(self, q: ArrayLike) -> None:
-        """Sets the joint values to q (dof,), at rest, in the next tick. Only for simulated arms: they jump there."""
+        """Sets the joint values to q (dof,), at rest, in the next tick. Only without a real arm: they jump there."""
+        if self._arm is not None:
+            raise BadInput("reset jumps, and a real arm must not: use move(q), which moves it there within its bounds")
         begin = self._joint_values(q)
         self._ticker.requests.append(lambda: self._ticker.reset(begin))
 
@@ -222,16 +226,23 @@ class Loop:
         """Brakes, and then moves all joints straight to q (dof,), within the bounds of speed and acceleration.
 
         The arm is held meanwhile; afterwards the goals start from the end effectors. It waits while the arm is held for
-        another reason, and `stop_arm` ends it.
+        another reason, such as a real arm that is not connected yet, and `stop_arm` ends it. An arm that is stopped
+        does not move, with a warning: `rearm` comes first.
 
         Args:
             q: the joint values, which are kept within their limits; None: where the arm comes to rest.
-            done: called in the loop's thread when it is there; it must be quick.
+            done: called in the loop's thread when it is there, a real arm too; it must be quick.
             speed: share of the bounds of speed and acceleration that is used, above 0 and at most 1.
             why: the reason to hold that is shown meanwhile.
         """
         end = None if q is None else self._ticker.tracker.linkage.clamp(self._joint_values(q))
         errand = Errand(_check.text(why, "why"), end, _check.fraction(speed, "speed"), _check.function(done, "done"))
+        stopped = self._ticker.stays_stopped
+        if stopped and end is not None:
+            warnings.warn(
+                f"the arm is stopped ({stopped}), and does not move: call rearm() before move(q)", stacklevel=2
+            )
+            return
         self._ticker.errands.append(errand)
 
     def cancel_moves(self, why: str | None = None) -> None:
@@ -255,7 +266,7 @@ class Loop:
 
     def _joint_values(self, q: ArrayLike) -> Array:
         linkage = self._ticker.tracker.linkage
-        values = start_values(linkage, q)
+        values = start_values(linkage, _check.finite(_check.numbers(q, "q", f"({linkage.dof},)"), "q"))
         if values.ndim != 1:
             raise BadInput(f"q must have shape ({linkage.dof},), not {values.shape}")
         return values
@@ -294,6 +305,7 @@ class Loop:
 
     def _run_ticks(self, seconds: float) -> None:
         clock, rate, statistics = self._clock, self._rate, self.statistics
+        real = isinstance(clock, Clock)
         start, number, last, end = clock.now(), 0, -1, math.inf
         while True:
             clock.wait(start + number / rate)
@@ -307,14 +319,26 @@ class Loop:
                 self._ticker.stopping = True
                 end = min(end, now + _BRAKE_TIMEOUT)
                 if self._ticker.at_rest or now > end:
+                    if self._ticker.failure is not None:
+                        raise self._ticker.failure
                     return
-            self._ticker.tick(number, number / rate, (number - last) / rate, now, max(now - start - number / rate, 0.0))
+            try:
+                self._ticker.tick(
+                    number, number / rate, (number - last) / rate, now, max(now - start - number / rate, 0.0)
+                )
+            except (Exception, SystemExit) as error:
+                if self._arm is None or self._ticker.failure is not None:  # without an arm the sink is all there is
+                    raise
+                self._ticker.failure, self._ticker.stopping = error, True  # the arm brakes, and it is raised then
             done = clock.now()
             statistics.count(late)
             statistics.work_seconds += done - now
             statistics.seconds = done - start
             last, number = number, number + 1
-            statistics.missed += done - start > number / rate
+            left = start + number / rate - done
+            statistics.missed += left < 0
+            if real:
+                collect(left)
 
     # -- beginning and end ---------------------------------------------------------------------------------------------
 
@@ -345,9 +369,15 @@ class Loop:
         self._ticker.held = "ended"
         with ExitStack() as stack:  # closes all, even if one raises
             if self._arm is not None:
-                stack.callback(self._arm.close)
+                stack.callback(self._leave_arm, self._arm)
             stack.callback(self._sink.close)
             stack.callback(self._source.close)
+
+    def _leave_arm(self, arm: Connection) -> None:
+        try:
+            arm.close()
+        finally:
+            self.statistics.arm_end = arm.end_failure
 
 
 def _checked(tracker: Tracker, mappings: int) -> Tracker:
@@ -360,6 +390,8 @@ def _checked(tracker: Tracker, mappings: int) -> Tracker:
 
 def _connected(arm: Robot | Connection | None, tracker: Tracker) -> Connection | None:
     """The connection of an arm."""
+    if isinstance(arm, Connection) and arm.closed:
+        raise BadInput("this connection is closed: a loop closes the one that it used; make a new Connection")
     if arm is None or isinstance(arm, Connection):
         return arm
     return Connection(arm, tracker.linkage, [goal.link for goal in tracker.goals])

@@ -1,57 +1,14 @@
-"""Settings of the process around a loop: low latency for its thread, and signals as requests to stop."""
+"""Settings of the process around a loop: signals as requests to stop."""
 
 from __future__ import annotations
 
 import errno
-import gc
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-
-_SWITCH_INTERVAL = 1e-4  # s
-
-
-@contextmanager
-def low_latency() -> Iterator[None]:
-    """Reduces the latency of this thread while the context lasts, by three settings.
-
-    - Python's switch interval: by default another Python thread may run for 5 ms, which is longer than a tick.
-    - The lowest real-time priority, on Linux and where it is allowed (root, or rtprio in limits.conf): other programs
-      may otherwise run for about 3 ms. Without it the loop misses about one tick in a hundred while all cores are busy.
-    - Objects that exist now are excluded from garbage collection, which takes tens of milliseconds in a large program.
-    """
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, _SWITCH_INTERVAL))
-    gc.collect()
-    gc.freeze()
-    try:
-        with real_time_priority():
-            yield
-    finally:
-        gc.unfreeze()
-        sys.setswitchinterval(before)
-
-
-@contextmanager
-def real_time_priority() -> Iterator[None]:
-    """This thread has the lowest real-time priority in this context, on Linux and where it is allowed."""
-    if sys.platform != "linux":
-        yield
-        return
-    thread = threading.get_native_id()
-    policy, priority = os.sched_getscheduler(thread), os.sched_getparam(thread)
-    # RESET_ON_FORK: threads that a sink starts do not inherit the priority
-    with suppress(OSError):
-        os.sched_setscheduler(thread, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            os.sched_setscheduler(thread, policy | os.SCHED_RESET_ON_FORK, priority)
-
 
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals by which a system or a closed terminal ends a program."""
@@ -82,6 +39,19 @@ def ending_signals() -> Iterator[None]:
 
     with _first_signal(_ENDING, interrupt):
         yield
+
+
+@contextmanager
+def late_interrupt() -> Iterator[None]:
+    """A Ctrl-C in this context raises KeyboardInterrupt at its end; a second one at once.
+
+    For imports: Python drops an exception that is raised in some of their callbacks, and the program would go on.
+    """
+    received: list[int] = []
+    with _first_signal((signal.SIGINT,), received.append):
+        yield
+    if received:
+        raise KeyboardInterrupt
 
 
 def _leave_terminal(error: OSError) -> None:

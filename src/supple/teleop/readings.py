@@ -15,7 +15,8 @@ from supple.linkage import Linkage
 SETTLED = 0.15
 """Speed of the fastest joint, in rad/s or m/s, below which an arm counts as standing, so that it can be driven."""
 JUMP = 0.1
-"""rad or m: a reading that is farther from the last one than this and twice the way at full speed is a jump."""
+"""rad or m: a reading that is farther from the last one than the sum of this and twice the way at full speed is a
+jump. It covers what the times of two readings are uncertain."""
 AWAY = 1.0
 """rad or m: how far a joint may be from all that was written lately; an arm that is blocked is led by less."""
 _WINDOW = 0.1  # s; over which the speed of an arm is measured
@@ -97,25 +98,50 @@ class Readings:
         last, doubtful = self.newest, self._doubtful
         if last is None:
             return ""
-        passed = max(reading.t - last.t, min(reading.t - self._changed, _REPEATED))
-        k = self._jumped(last, reading, passed)
+        way = self._shortest(reading.q - last.q)
+        if doubtful is not None and self._agrees(doubtful, reading, way):
+            self._doubtful = None
+            return f"{self._far(int(np.argmax(np.abs(way))), way)} away from where it was"
+        k = self._jumped(last, reading, reading.t - last.t, self._unseen(last, reading))
         if k is None:
             self._doubtful = None
             return self._left(reading)
-        if doubtful is None or self._jumped(doubtful, reading, reading.t - doubtful.t) is not None:
-            self._doubtful = reading
-            raise Jumped(f"a single reading: {self._far(k, reading.q - last.q)} away from the one before")
-        return f"{self._far(k, reading.q - last.q)} away from where it was"
+        self._doubtful = reading
+        raise Jumped(f"a single reading: {self._far(k, way)} away from the one before")
 
-    def _jumped(self, last: Reading, reading: Reading, passed: float) -> int | None:
-        """The joint value that moved farther than it can in some seconds; None if none did."""
+    def _agrees(self, doubtful: Reading, reading: Reading, way: Array) -> bool:
+        """Whether a reading is where a doubtful one was, rather than where the arm was; ``way`` is that from there."""
+        nearer = np.abs(self._shortest(reading.q - doubtful.q)).max() < np.abs(way).max()
+        return bool(nearer) and self._jumped(doubtful, reading, reading.t - doubtful.t, 0.0) is None
+
+    def _jumped(self, last: Reading, reading: Reading, passed: float, unseen: Array | float) -> int | None:
+        """The joint value that moved farther than it can in some seconds, and unseen before; None if none did."""
         beyond = np.abs(self._shortest(reading.q - last.q)) - JUMP - 2 * self._speed * passed
-        return int(np.argmax(beyond)) if (beyond > 0).any() else None
+        return int(np.argmax(beyond - unseen)) if (beyond > unseen).any() else None
+
+    def _unseen(self, last: Reading, reading: Reading) -> Array | float:
+        """How far each joint value (dof,) may have moved while the arm returned the same reading although it moved.
+
+        At most at twice its full speed, and at most twice the way to where it was sent: an arm that stands where it was
+        sent returns the same reading too, and has not moved.
+        """
+        repeated = min(reading.t - self._changed, _REPEATED) - (reading.t - last.t)
+        if repeated <= 0:
+            return 0.0
+        away = np.abs(self._shortest(self._sent(reading.t) - last.q)).max(axis=0)
+        unseen: Array = np.minimum(2 * self._speed * repeated, 2 * away)
+        return unseen
+
+    def _sent(self, t: float) -> Array:
+        """What was written lately (n, dof), at least the newest."""
+        return np.array([q for when, q in list(self._written) if when > t - _RECENT] or [self._written[-1][1]])
 
     def _left(self, reading: Reading) -> str:
         """Why the arm is far from all that was written lately; empty if it is not."""
-        recent = np.array([q for t, q in list(self._written) if t > reading.t - _RECENT] or [self._written[-1][1]])
-        away = np.abs(self._shortest(reading.q - recent)).min(axis=0)
+        newest = self._written[-1][1]
+        if (np.abs(self._shortest(reading.q - newest)) <= self._away).all():  # as long as nothing is wrong
+            return ""
+        away = np.abs(self._shortest(reading.q - self._sent(reading.t))).min(axis=0)
         k = int(np.argmax(away - self._away))
         return f"{self._far(k, away)} away from where it was sent" if away[k] > self._away[k] else ""
 

@@ -1,30 +1,35 @@
-"""Robot: what the loop asks of a real arm, and a connection that reads and writes it in a thread of its own."""
+"""Connection: a real arm that is read and written in a thread of its own."""
 
 from __future__ import annotations
 
 import atexit
-import inspect
 import math
 import threading
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from supple import _check
-from supple.errors import BadInput, SuppleError
+from supple._solve import margins
+from supple.errors import BadInput
 from supple.frame import Array
 from supple.linkage import Linkage
+from supple.teleop import arm_input
+from supple.teleop.arm_end import leave
+from supple.teleop.arm_input import Mistake, described
+from supple.teleop.beyond import Beyond
 from supple.teleop.clock import checked_rate
 from supple.teleop.command import Tick
 from supple.teleop.gripper import GripperJoints
-from supple.teleop.process import real_time_priority
+from supple.teleop.latency import real_time_priority
+from supple.teleop.plug import OnExit as OnExit
+from supple.teleop.plug import Plug
+from supple.teleop.plug import Robot as Robot
 from supple.teleop.readings import Reading, Readings
 
-OnExit = Literal["hold", "release"]
 MAX_AGE = 0.1
 """Seconds after which a reading is too old: the arm is held."""
 LATCH_AFTER = 1.0
@@ -35,33 +40,7 @@ RETRY = 0.5
 """Seconds between two attempts to connect again."""
 RATE = 100.0
 """Readings a second, unless the arm has an attribute ``rate``."""
-_PROGRAM_ERRORS = (SuppleError, NameError, ImportError)
-"""Errors of a function that connects which it would raise again, whatever is plugged in."""
-_FARTHEST = 1e5  # rad or m; a joint value beyond it is an error of the reading
 _CLOSING = 2.0  # s; how long the end waits for a bus that hangs
-
-
-@runtime_checkable
-class Robot(Protocol):
-    """A real arm: any object with these two methods. All calls come from one thread, and may block that thread.
-
-    It may also have
-
-    - ``gripper``, an object with ``read() -> float`` and ``write(opening)``, 0 closed to 1 open,
-    - ``hold()``: stop and keep the pose; called after a stop, and at the end,
-    - ``release()``: torque off, for ``on_exit="release"``,
-    - ``connect()``: open the bus again after a failure,
-    - ``close()``: called last,
-    - ``rate``: readings a second that the bus can do.
-    """
-
-    def read(self) -> ArrayLike:
-        """The measured joint values (dof,), in the order and the units of the linkage: radians or metres."""
-        ...
-
-    def write(self, q: Array, /) -> object:
-        """Moves towards joint values q (dof,), which are close to those before."""
-        ...
 
 
 class Lost(Exception):
@@ -72,17 +51,14 @@ class Waiting(Lost):
     """The arm is not used yet, though nothing has failed: its first reading is on its way, or it has just returned."""
 
 
-class _Mistake(BadInput):
-    """The arm, or the function that connects to it, is not what is asked of it: to try again would not help."""
-
-
 class Connection:
     """A robot that is read and written in a thread of its own, at the rate of its bus. Safe from any thread.
 
-    What is written is always finite and within the limits of the linkage (or as far outside as the arm was when it
-    began), and at most the distance away from the last that the speed limits allow in two periods of the bus. Nothing
+    What is written is always finite and within the limits of the linkage, and at most the distance away from the last that the speed limits allow in two periods of the bus. An arm that begins outside
+    its limits is written back towards them and never outward again. Nothing
     is written before the first valid reading, and nothing until `start` has taken over the measured pose. An arm that
-    is suddenly elsewhere, or far from where it was sent, is not driven back: it must be armed again.
+    is suddenly elsewhere, or far from where it was sent, is not driven back: it must be armed again. A first reading
+    that is in degrees, or far beyond the limits, is a `mistake`. It serves one loop, which closes it.
     """
 
     def __init__(
@@ -103,26 +79,19 @@ class Connection:
             rate: readings and writes a second; by default ``robot.rate``, or 100.
             on_exit: at the end the arm is held ("hold", it keeps its pose) or its torque is switched off ("release").
         """
-        _check.one_of(on_exit, "on_exit", get_args(OnExit))
-        made = isinstance(robot, type) or not isinstance(robot, Robot)  # the class of an arm makes one
-        if made and not callable(robot):
-            raise BadInput(
-                f"an arm has read() and write(q), or is a function that returns one; got {_check.short(robot)}"
-            )
-        if made:
-            _check_no_arguments(robot)
-        else:
-            _check_robot(robot, on_exit)
-        self._open: Callable[[], Any] | None = robot if made else getattr(robot, "connect", None)  # type: ignore[assignment]
-        self._robot: Any = None if made else robot
-        self._made, self._linkage, self._on_exit = made, _check.instance(linkage, Linkage, "linkage"), on_exit
+        self._plug, self._linkage = Plug(robot, on_exit), _check.instance(linkage, Linkage, "linkage")
         if not isinstance(links, Sequence) or isinstance(links, str):
             raise BadInput(f"links must be a sequence of names of links, got {_check.short(links)}")
         self.fingers = GripperJoints(linkage, [linkage.link(link).name for link in links])
         """The joint values that are grippers."""
         self._given_rate = None if rate is None else checked_rate(rate)
         self._readings = Readings(linkage, [int(k) for k in self.fingers.every])
-        self._good, self._since = -math.inf, time.monotonic()  # the last good cycle; connected or trying since
+        self._good = self._tried = -math.inf  # the last good cycle; the last attempt to connect
+        self._since = time.monotonic()  # connected or trying since
+        self._awake = self._since, awake()  # at the last good cycle: two clocks, the second counts sleep too
+        self._rate, self._limited = self._given_rate or RATE, ""  # as the arm says; only its thread asks it
+        self._took = 0.0  # s; how long the arm needed for the last cycle
+        self._part = ""  # of the arm that is in use, for the text of an error
         self._gap = -math.inf  # when a reading was last too old
         self._failed = self._failing_since = -math.inf  # the last failure; the first of those that follow each other
         self._error = ""
@@ -131,6 +100,9 @@ class Connection:
         self._target: tuple[int, Array, float] | None = None
         self._written: tuple[Array, float] | None = None
         self._low, self._high = linkage.lower, linkage.upper
+        self._beyond = Beyond(linkage, linkage.rest, linkage.rest)
+        self._margin: tuple[float, ...] = (0.0,)  # to the limits, of the tracker that leads the arm
+        self._opening = math.nan  # the last known of the arm's own gripper
         self._holding = self._asked_to_hold = False
         self.latched = ""
         """Why the arm must be armed again: it was lost, fails again and again, or is elsewhere; else empty."""
@@ -142,6 +114,8 @@ class Connection:
 
         It is found until the first reading. The thread has ended then, and so does the loop.
         """
+        self.end_failure = ""
+        """What failed when the arm was held or released and closed at the end; else empty."""
         self._answered = threading.Event()
         self._end, self._ended = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="supple arm", daemon=True)
@@ -153,12 +127,12 @@ class Connection:
     @property
     def rate(self) -> float:
         """Readings a second."""
-        if self._given_rate is not None:
-            return self._given_rate
-        try:
-            return checked_rate(getattr(self._robot, "rate", RATE))
-        except Exception:  # of an arm that cannot tell: its thread must go on
-            return RATE
+        return self._rate
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed, as by the loop that used it."""
+        return self._end.is_set()
 
     @property
     def reading(self) -> Reading | None:
@@ -198,15 +172,43 @@ class Connection:
             self._gap = now
             if age > LATCH_AFTER:
                 self._latch(f"the arm was lost{_because(self._error)}")
-            raise Lost(f"the arm does not answer{_because(self._error) or f' for {age:.1f} s'}")
+            raise Lost(f"the arm does not answer{_because(self._error or self._slow) or f' for {age:.1f} s'}")
         if now - self._gap < SETTLE:
-            raise Waiting(f"waiting until the arm has answered for {SETTLE:g} s")
+            raise Waiting(f"waiting until the arm has answered for {SETTLE:g} s{_because(self._slow)}")
         return reading.q
 
-    def start(self) -> tuple[Array, Array] | None:
-        """The measured joint values (dof,) and grippers (links,) to begin with; None while the arm still moves.
+    @property
+    def _slow(self) -> str:
+        """Why the arm can never be read often enough; empty if it can."""
+        least = f"at least {math.floor(1 / MAX_AGE) + 1} readings a second are needed"
+        if 1 / self.rate >= MAX_AGE:
+            return f"its rate is {self.rate:g} readings a second; {least}"
+        return f"its read() and write() take {1e3 * self._took:.0f} ms; {least}" if self._took >= MAX_AGE else ""
 
-        From then on `write` is obeyed.
+    def _inside(self, q: Array) -> Array:
+        """Measured joint values (dof,) as the loop leads them: without what the arm is beyond its limits."""
+        led: Array = q - self._beyond.way
+        return led
+
+    @property
+    def beyond(self) -> str:
+        """Which joints are beyond their limits, and by how much; empty if none is. They come back while driven."""
+        return self._beyond.text
+
+    @property
+    def limited(self) -> str:
+        """Why the arm does not go where it is sent, if it says so; else empty."""
+        return self._limited
+
+    def _come_back(self, dt: float, driven: bool) -> bool:
+        """A tick of dt seconds in which joints beyond their limits come back, if driven; whether all are back."""
+        self._beyond.step(dt, driven)
+        return self._beyond.ended
+
+    def start(self) -> tuple[Array, Array] | None:
+        """The joint values (dof,) and grippers (links,) to begin with; None while the arm still moves.
+
+        They are the measured ones, or the nearest within the limits. From then on `write` is obeyed.
         """
         self.measured()
         epoch, newest = self._epoch, self._readings.standing(self._armed)
@@ -216,14 +218,12 @@ class Connection:
         self._low, self._high = np.minimum(self._linkage.lower, newest.q), np.maximum(self._linkage.upper, newest.q)
         self._target, self._written = None, (newest.q, newest.t)
         self._holding = self._asked_to_hold = False
+        openings = self.fingers.opening(newest.q)
+        inside = self.fingers.put(margins.clamp(self._linkage, newest.q, self._margin), openings)
+        self._beyond = Beyond(self._linkage, newest.q, inside)
         self._started = epoch
         self.starts += 1
-        return newest.q, self._openings(newest)
-
-    def _openings(self, reading: Reading) -> Array:
-        """How far the grippers are open (links,), by their joint values or the arm's own gripper; nan if unknown."""
-        openings = self.fingers.opening(reading.q)
-        return np.where(np.isnan(openings), reading.gripper, openings)
+        return inside, np.where(np.isnan(openings), newest.gripper, openings)
 
     def write(self, tick: Tick) -> None:
         """Takes the joint values and the gripper of a tick; they are written as soon as the bus is free."""
@@ -231,7 +231,7 @@ class Connection:
         if self._started != self._epoch or not np.isfinite(q).all():
             return
         opening = float(tick.grippers[0]) if len(tick.grippers) else math.nan
-        self._target = (self._epoch, self.fingers.put(q, tick.grippers), opening)
+        self._target = (self._epoch, self.fingers.put(q, tick.grippers) + self._beyond.way, opening)
 
     def hold(self) -> None:
         """Calls the robot's own ``hold``, once, and writes nothing more until `start`."""
@@ -239,30 +239,33 @@ class Connection:
 
     def arm(self) -> None:
         """Arms it again after it was lost or held: the loop begins anew from the measured pose."""
+        self._begin_epoch()  # first: the arm's thread must not write the target from before
         self.latched = ""
-        self._begin_epoch()
 
     def close(self) -> None:
         """Holds or releases the arm, as chosen, and ends the thread; waits for that, but not for a bus that hangs."""
         atexit.unregister(self.close)
+        first = not self._end.is_set()
         self._end.set()
-        self._ended.wait(_CLOSING)
+        if not self._ended.wait(_CLOSING):
+            self.end_failure = f"the arm has not answered for {_CLOSING:g} s: it may still be on its way"
+        if first and self.end_failure:
+            warnings.warn(f"at the end of the arm: {self.end_failure}", RuntimeWarning, stacklevel=2)
 
     def __repr__(self) -> str:
-        return f"<Connection to {type(self._robot).__name__} at {self.rate:g} Hz: {self.state}>"
+        return f"<Connection to {type(self._plug.arm).__name__} at {self.rate:g} Hz: {self.state}>"
 
     # -- the thread ---------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
         due = time.monotonic()
         try:
-            # as the loop: a thread that other programs interrupt while it holds Python's lock would stop the loop too
             with real_time_priority():
                 while not self._end.is_set():
                     try:
                         self._cycle()
-                    except Exception as error:  # the loop holds the arm and shows the error
-                        if isinstance(error, _Mistake) and not self.cycles:
+                    except BaseException as error:  # the loop holds the arm and shows the error
+                        if isinstance(error, Mistake) and not self.cycles:
                             self.mistake = self._error = str(error)
                             break
                         self._fail(error)
@@ -276,80 +279,100 @@ class Connection:
 
     def _cycle(self) -> None:
         """Reads, and then writes what the loop wants."""
-        now = time.monotonic()
-        if self._robot is None or (self._open is not None and self._lost and now - self._since > RETRY and self._error):
-            self._since = now
-            self._connect()
+        self._part = ""
+        if not self._connected():
+            return
+        begin = time.monotonic()
+        self._ask_arm()
         q, gripper = self._read()
         if self._lost:
+            arm_input.check_first(q, self._linkage)
             self._lost = False
             self._begin_epoch()
+        self._check_awake()
         elsewhere = self._readings.add(Reading(time.monotonic(), q, gripper), self._leads)
         if elsewhere:
             self._latch(elsewhere)
             self.hold()  # its last target is elsewhere too
         self._write()
         now = time.monotonic()
+        self._took = now - begin
         if self.cycles and now - self._good > MAX_AGE:  # also if the loop was too late to notice
             self._gap = now
         self._good, self._error = now, ""
         self.cycles += 1
+
+    def _ask_arm(self) -> None:
+        """Asks the arm for its rate, and whether it is limited."""
+        arm = self._plug.arm
+        if self._given_rate is None:
+            self._rate = RATE
+            with suppress(BadInput):  # of an arm whose rate was right when it was connected
+                self._rate = arm_input.own_rate(arm) or RATE
+        try:
+            self._limited = str(getattr(arm, "limited", ""))
+        except Exception:  # of an arm that cannot tell
+            self._limited = ""
+
+    def _check_awake(self) -> None:
+        """The arm must be armed again if the program or the machine stood still: it may have been moved unwatched."""
+        now, before = (time.monotonic(), awake()), self._awake
+        self._awake = now
+        stood = now[1] - before[1]  # s since the last good cycle
+        asleep = stood - (now[0] - before[0])
+        longest = max(LATCH_AFTER, MAX_AGE)  # a test may set a longer age
+        if self.cycles and (asleep > longest or (stood > longest and not self._error)):
+            self._latch(f"the arm was lost: it was not read for {stood:.1f} s")
 
     def _begin_epoch(self) -> None:
         """The loop must begin anew, by readings from now on: the arm may have been moved since the last."""
         self._armed = time.monotonic()
         self._epoch += 1
 
-    def _connect(self) -> None:
-        if self._open is None:
-            return
-        if self._made and self._robot is not None:
-            with suppress(Exception):
-                getattr(self._robot, "close", lambda: None)()
-        try:
-            opened = self._open()
-            if not self._made:
-                return
-            if not isinstance(opened, Robot):
-                raise BadInput(
-                    "the function that connects must return an arm with read() and write(q), "
-                    f"got {_check.short(opened)}"
-                )
-            _check_robot(opened, self._on_exit)
-        except _PROGRAM_ERRORS as error:
-            said = str(error) if isinstance(error, SuppleError) else f"{type(error).__name__}: {error}"
-            raise _Mistake(said) from error
-        self._robot = opened
+    def _connected(self) -> bool:
+        """Whether there is an arm to read; connects if it is time for that."""
+        now = time.monotonic()
+        if self._plug.arm is None:  # none yet, or it was closed
+            self._end.wait(max(self._tried + RETRY - now, 0.0))
+            if self._end.is_set():
+                return False
+        elif not (self._plug.opens and self._lost and now - self._since > RETRY and self._error):
+            return True
+        self._tried = self._since = time.monotonic()
+        self._plug.connect()
+        return True
 
     def _read(self) -> tuple[Array, float]:
-        value = self._robot.read()
-        q: Array = np.array(value, dtype=float)
-        if q.shape != (self._linkage.dof,) or not (np.abs(q) < _FARTHEST).all():
-            other = value is not None and q.size > 0 and q.shape != (self._linkage.dof,)  # and not "none yet"
-            raise (_Mistake if other else BadInput)(
-                f"read() must return {self._linkage.dof} joint values ({', '.join(self._linkage.names)}), "
-                f"got {_check.short(value)}"
-            )
-        gripper = getattr(self._robot, "gripper", None)
-        opening = math.nan if gripper is None else float(gripper.read())
-        return q, min(max(opening, 0.0), 1.0) if math.isfinite(opening) else math.nan
+        """The measured joint values (dof,), and how far the arm's own gripper is open: the last known; nan if none."""
+        q = arm_input.joint_values(self._plug.arm.read(), self._linkage)
+        gripper = getattr(self._plug.arm, "gripper", None)
+        if gripper is not None:
+            self._part = "the gripper: "
+            found = arm_input.opening(gripper.read())
+            self._opening = self._opening if math.isnan(found) else found
+            self._part = ""
+        return q, self._opening
 
     def _write(self) -> None:
         target, written = self._target, self._written
         if self._asked_to_hold and not self._holding:
             self._holding = True
-            if hasattr(self._robot, "hold"):
-                self._robot.hold()
+            if hasattr(self._plug.arm, "hold"):
+                self._plug.arm.hold()
         if target is None or written is None or target[0] != self._epoch or self._holding or self.latched:
             return
         now = time.monotonic()
         q = np.clip(self._near(target[1], written, now), self._low, self._high)
-        self._robot.write(q)
+        self._plug.arm.write(q.copy())  # which it may change
         self._written = (q, now)
+        self._low = np.minimum(self._linkage.lower, np.maximum(self._low, q))  # where it has come back, it stays
+        self._high = np.maximum(self._linkage.upper, np.minimum(self._high, q))
         self._readings.wrote(now, q)
-        gripper = getattr(self._robot, "gripper", None)
+        gripper = getattr(self._plug.arm, "gripper", None)
         if gripper is not None and not math.isnan(target[2]):
+            self._part = "the gripper: "
             gripper.write(target[2])
+            self._part = ""
 
     def _near(self, q: Array, written: tuple[Array, float], now: float) -> Array:
         """Joint values q (dof,), as far as the speed limits allow since the last write, of two periods at most."""
@@ -358,12 +381,9 @@ class Connection:
         near: Array = np.clip(q, last - way, last + way)
         return near
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: BaseException) -> None:
         self.errors += 1
-        try:
-            self._error = f"{type(error).__name__}: {error}"[:200]
-        except Exception:  # an error that cannot be printed
-            self._error = type(error).__name__
+        self._error = f"{self._part}{described(error)}"
         now = time.monotonic()
         if now - self._failed > LATCH_AFTER:
             self._failing_since = now
@@ -379,37 +399,17 @@ class Connection:
     def _latch(self, why: str) -> None:
         """The arm must be armed again, if it was driven."""
         if not self.latched and self._started >= 0:
-            self.latched = why
+            self.latched = f"{why}; to go on call loop.rearm(), or press re-arm on the page"
 
     def _finish(self) -> None:
-        """Leaves the arm as ``on_exit`` says, as far as it can still be reached."""
-        with suppress(Exception):
-            self._write()  # where the loop has brought it to rest
-        for name in ("release" if self._on_exit == "release" else "hold", "close"):
-            act = getattr(self._robot, name, None)
-            if act is not None:
-                with suppress(Exception):
-                    act()
+        """Leaves the arm where the loop brought it to rest, as ``on_exit`` says, as far as it can still be reached."""
+        self.end_failure = leave(self._plug.arm, self._plug.on_exit, self._write)
 
 
-def _check_no_arguments(connect: Any) -> None:
-    try:
-        signature = inspect.signature(connect)
-    except (TypeError, ValueError):  # of some functions that are not written in Python
-        return
-    try:
-        signature.bind()
-    except TypeError as error:
-        name = getattr(connect, "__name__", "the function that connects")
-        raise BadInput(f"{name}() is called without arguments to connect to the arm: {error}") from None
-
-
-def _check_robot(robot: Any, on_exit: str) -> None:
-    if on_exit == "release" and not callable(getattr(robot, "release", None)):
-        raise BadInput(f"on_exit='release' needs an arm with release(), got {_check.short(robot)}")
-    gripper = getattr(robot, "gripper", None)
-    if gripper is not None and not isinstance(gripper, Robot):
-        raise BadInput(f"the gripper of an arm has read() and write(opening), got {_check.short(gripper)}")
+def awake() -> float:
+    """Seconds of a clock that also counts while the machine sleeps, where there is one."""
+    clock = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
 
 
 def _because(error: str) -> str:

@@ -16,8 +16,9 @@ from supple.errors import BadInput
 from supple.frame import Array
 from supple.linkage import Linkage
 
-_STEP = 0.002  # s; longest step of the simulation
+_STEP = 0.002  # s; greatest speed and acceleration are found at moments so far apart
 _LONGEST = 1.0  # s; what is simulated at most in one call
+_MOMENTS = np.arange(math.ceil(_LONGEST / _STEP) + 1.0)[:, None]
 
 
 class SimulatedArm:
@@ -111,7 +112,7 @@ class SimulatedArm:
         with self._lock:
             self._use_bus()
             low, high = np.minimum(self._linkage.lower, self._q), np.maximum(self._linkage.upper, self._q)
-            slack = 6 * self._noise + 1e-9
+            slack = 6 * self._noise + self._friction + 1e-9  # where it stood when it was read
             if target.shape != self._q.shape or not ((target >= low - slack) & (target <= high + slack)).all():
                 self.outside += 1
                 raise BadInput(f"a target outside the limits: {_check.short(target)}")
@@ -163,20 +164,26 @@ class SimulatedArm:
         self._advance()
 
     def _advance(self) -> None:
-        """Simulates up to now: q'' = (target - q) / T^2 - 2 q' / T, with 2 T the lag in steady motion."""
+        """Simulates up to now: e'' = -w^2 e - 2 w e' of e = q - target, with 2 / w the lag in steady motion.
+
+        Its solution is e = (e0 + b t) exp(-w t), e' = (v0 - w b t) exp(-w t) with b = v0 + w e0.
+        """
         now = self._clock()
         left, self._t = min(now - self._t, _LONGEST), now
-        count = max(math.ceil(left / _STEP), 1)
-        dt, period = left / count, self._lag / 2
-        for _ in range(count if left > 0 else 0):
-            error = self._target - self._q
-            acceleration = error / period**2 - 2 * self._velocity / period
-            stands = (np.abs(self._velocity) < 1e-4) & (np.abs(error) < self._friction)
-            acceleration = np.where(stands, -self._velocity / dt, acceleration)
-            self._velocity = self._velocity + acceleration * dt
-            self._q = self._q + self._velocity * dt
-            self.speed = np.maximum(self.speed, np.abs(self._velocity))
-            self.acceleration = np.maximum(self.acceleration, np.abs(acceleration))
+        if left > 0:
+            w, error, velocity = 2 / self._lag, self._q - self._target, self._velocity
+            stands = (np.abs(velocity) < 1e-4) & (np.abs(error) < self._friction)
+            velocity[stands] = 0.0
+            rest, error[stands] = error[stands], 0.0
+            count = math.ceil(left / _STEP)
+            t = left / count * _MOMENTS[: count + 1]
+            b, decay = velocity + w * error, np.exp(-w * t)
+            errors, velocities = (error + t * b) * decay, (velocity - w * t * b) * decay
+            accelerations = w * (w * errors + 2 * velocities)
+            np.maximum(self.speed, np.abs(velocities).max(axis=0), out=self.speed)
+            np.maximum(self.acceleration, np.abs(accelerations).max(axis=0), out=self.acceleration)
+            self._q, self._velocity = self._target + errors[-1], velocities[-1]
+            self._q[stands] += rest
         if self.gripper is not None:
             self.gripper._advance(left)
 

@@ -29,6 +29,11 @@ class SoftStart:
         self.ended = False
         """Whether the goals are no longer limited."""
 
+    @property
+    def moved(self) -> bool:
+        """Whether a goal has moved yet."""
+        return self._t > 0
+
     def begin(self, goals: Array) -> None:
         """The goals (links, 4, 4) start again from here; the bounds go on to grow."""
         self._last = goals

@@ -33,6 +33,8 @@ class Statistics:
         """Ticks in which the source or the measurement of the arm failed; not those before its first reading."""
         self.hold_reason = ""
         """The newest reason to hold the arm."""
+        self.arm_end = ""
+        """What failed when a real arm was held or released and closed at the end; else empty."""
         self.seconds = 0.0
         """Run time in seconds."""
         self.tracker_seconds = 0.0
@@ -88,6 +90,8 @@ class Statistics:
             parts.append(f"held in {self.held:,} ticks, last reason: {self.hold_reason}")
         if self.failures:
             parts.append(f"{self.failures:,} ticks without an answer of the source or the arm")
+        if self.arm_end:
+            parts.append(f"at the end of the arm: {self.arm_end}")
         return "; ".join(parts)
 
     def __repr__(self) -> str:

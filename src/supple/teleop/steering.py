@@ -59,6 +59,12 @@ class Steering:
         """The goals move slowly at first, from now on; ``size`` is the reach of the arm in metres."""
         self._soft = SoftStart(size)
 
+    @property
+    def moves(self) -> bool:
+        """Whether the operator drives: a hand is engaged, and has moved its goal since the motion was softened."""
+        engaged = any(mapping.engaged for mapping in self._mappings)
+        return engaged and (self._soft is None or self._soft.moved)
+
     def set_grippers(self, grippers: ArrayLike) -> None:
         """The grippers are open so far (links,), or all of them; nan if that is not known."""
         try:

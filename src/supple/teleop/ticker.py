@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.frame import Array
+from supple.teleop.adapters import command_of
 from supple.teleop.clock import Timer
 from supple.teleop.command import Command, Sink, Source, Tick
 from supple.teleop.goals import GoalFrames
@@ -70,8 +71,12 @@ class Ticker:
         """Done one after the other, each when the arm stands."""
         self.paused = self.stopped = ""
         self._stops, self._latch = 0, threading.Lock()
+        self._rearming = -1  # the number of the stop that is to be ended
+        self.failure: BaseException | None = None
+        """The error because of which the loop ends: the arm brakes, and source and sink are used no more."""
         self.held = "not begun"
         self.at_rest, self.stopping = True, False
+        self._back = True  # whether no joint of the arm is on its way back into its limits
         self._begin: Array | None = None  # joint values to which the tracker was reset in this tick
         self._command: Command | None = None
         self._no_goals = np.full((len(tracker.goals), 4, 4), np.nan)
@@ -81,21 +86,30 @@ class Ticker:
     # -- stop, from any thread ----------------------------------------------------------------------------------------
 
     def stop(self, why: str) -> None:
-        """Stops the arm until `rearm`."""
+        """Stops the arm until `rearm`, and ends the moves that were requested."""
         with self._latch:
             self._stops += 1
             self.stopped = why
+            for errand in list(self.errands):
+                errand.cancelled = True
 
     def rearm(self) -> None:
-        """Ends a stop in the next tick, unless there is another stop until then."""
-        stops = self._stops
-        self.requests.append(lambda: self._rearm(stops))
+        """Ends a stop as soon as the joints stand, unless there is another stop until then."""
+        self._rearming = self._stops
 
-    def _rearm(self, stops: int) -> None:
+    @property
+    def stays_stopped(self) -> str:
+        """Why the arm is stopped, unless it is being armed again; else empty."""
         with self._latch:
-            if self._stops != stops:
+            return "" if self._rearming == self._stops else self.stopped
+
+    def _end_stop(self) -> None:
+        """Ends a stop if that was requested. A real arm must stand first: what is written to it ends at once."""
+        with self._latch:
+            if self._rearming != self._stops or (self.arm is not None and not self.at_rest):
                 return
-            if self.arm is not None:
+            self._rearming = -1
+            if self.arm is not None and (self.stopped or self.arm.latched):
                 self.arm.arm()
             self.stopped = ""
 
@@ -125,13 +139,18 @@ class Ticker:
         self._begin = None
         while self.requests:
             self.requests.popleft()()
+        self._end_stop()
         fresh, source_silent, source_failure = self._read_command(now)
         measured, arm_failure, waiting = self._read_measured()
         self._statistics.failures += bool(source_failure) + bool(arm_failure)
         held = self.stopped or self.paused or source_failure or arm_failure or waiting or source_silent
         held = "stopping" if self.stopping else held or self._watchdog.reason(now)
-        errand = bool(self.errands)
+        errand, free = bool(self.errands), not held
+        moves = bool(errand and self.errands[0].q is not None)
         held = self._run_errand(dt, measured, held) if errand else held
+        if self.arm is not None:
+            self._back = self.arm._come_back(dt, free and (moves or self._steering.moves))
+            held = f"{held}; {self.arm.beyond}" if held and self.arm.beyond and not self.stopping else held
         self.held = held
         goals, stamp = self._hold(counted=not errand) if held else self._steer(fresh, now, dt)
         before = self._clock.now()
@@ -140,11 +159,12 @@ class Ticker:
         self.q = step.q
         moving = bool(self.errands and self.errands[0].move is not None and not self.errands[0].move.at_rest)
         self.at_rest = not moving and not (np.abs(step.velocity) > _REST_SPEED).any()
-        grippers = self._steering.grippers
+        grippers, note = self._steering.grippers, "" if held or self.arm is None else self.arm.limited
         tick = Tick(
-            number, t, dt, late, self._command, fresh, goals, stamp, measured, step, held, self._begin, grippers
+            number, t, dt, late, self._command, fresh, goals, stamp, measured, step, held, self._begin, grippers, note
         )
-        self._sink.write(tick)
+        if self.failure is None:
+            self._sink.write(tick)
         if self.arm is not None:
             self.arm.write(tick)
             if self.stopped and self.at_rest:
@@ -172,7 +192,8 @@ class Ticker:
     def _run_errand(self, dt: float, measured: Array | None, held: str) -> str:
         """Goes on with the first errand; returns why the arm is held meanwhile.
 
-        It brakes while the arm is held for another reason, and ends if that is a stop or the end.
+        It brakes while the arm is held for another reason, and ends if that is a stop or the end. It is done when the
+        measured arm is there too, and nothing else holds it.
         """
         errand = self.errands[0]
         ending = bool(self.stopped or self.stopping or errand.cancelled)
@@ -188,7 +209,7 @@ class Ticker:
         behind = measured is not None and bool(np.abs(measured - self.q).max() > _BEHIND)
         errand.move.step(dt, brake=bool(held) or behind or ending)
         self.reset(errand.move.q)
-        if not errand.move.arrived:
+        if not errand.move.arrived or (errand.q is not None and (held or behind or not self._back)):
             return held or errand.why
         errand.done()  # which may add the next
         self.errands.popleft()
@@ -198,10 +219,12 @@ class Ticker:
 
     def _read_command(self, now: float) -> tuple[bool, str, str]:
         """Whether a new valid command has arrived, why the operator is silent, and the error if the source failed."""
+        if self.failure is not None:
+            return False, "", ""
         try:
-            command = self._source.read()
+            command = command_of(self._source.read())
         except StopIteration:
-            self.stopping = True
+            self.stopping, self.failure = True, getattr(self._source, "failure", None)
             return False, "", ""
         except Silent as silent:
             return False, str(silent), ""
@@ -243,10 +266,12 @@ class Ticker:
             if waiting and not self.stopping:
                 if not self.at_rest:
                     return None, "", _BRAKING
+                arm._margin = self.tracker._limits.margin
                 begin = arm.start()
                 if begin is None:
                     return None, "", _STANDING
-                self.errands.clear()
+                for errand in self.errands:  # from where the arm is
+                    errand.move = None
                 self._command = None  # its grippers are not those of this arm
                 self.reset(*begin)
                 reach = [self.tracker.linkage.reach(goal.link) for goal in self.tracker.goals if goal.link]
@@ -257,6 +282,6 @@ class Ticker:
             return None, *(("", str(lost)) if isinstance(lost, Waiting) else (str(lost), ""))
         if arm.latched and not self.stopped:
             self.stop(arm.latched)
-        fingers = arm.fingers.every
+        q, fingers = arm._inside(q), arm.fingers.every
         q[fingers] = self.q[fingers]  # the loop opens the grippers, not the tracker
         return q, "", ""

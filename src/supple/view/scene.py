@@ -13,6 +13,7 @@ from supple import _check
 from supple.frame import Array, Frame
 from supple.linkage import Linkage
 from supple.view.bodies import bodies, thickness
+from supple.view.link_nodes import LinkNodes
 from supple.view.solids import Solid
 
 BACKDROP = ((250, 250, 249), (232, 232, 230))  # top and bottom of the background
@@ -34,26 +35,23 @@ class Scene:
         """Draw the linkage at rest, on a grid, with a camera that sees all of it; ``solids`` are `bodies` of it."""
         self._server, self._linkage = server, linkage
         self._bodies = bodies(linkage) if solids is None else solids
-        self._shown = np.full((len(linkage.links), 4, 4), np.nan)
         self.low, self.high = self._draw(frames, names)
         self._surround()
         self.show(linkage.rest)
 
     def show(self, q: ArrayLike) -> None:
         """Move every link to its pose at joint values q (dof,)."""
-        matrix = self._linkage.frames(_check.own(q)).matrix
-        moved = np.flatnonzero(np.any(matrix != self._shown, axis=(-2, -1)))
-        quaternions = Frame(matrix).to_quaternion()
-        with self._server.atomic():  # clients receive all links at once
-            for i in moved:
-                self._nodes[i].wxyz = quaternions[i]
-                self._nodes[i].position = matrix[i, :3, 3]
-        self._shown = matrix
+        self._links.show(self._linkage.frames(_check.own(q)).matrix)
 
     def show_around(self, low: Array, high: Array) -> None:
         """Place ground and camera for a linkage that moves within a box, with corners (3,) in metres."""
         self.low, self.high = low, high
         self._surround()
+
+    @property
+    def paths(self) -> list[str]:
+        """The path of the node of each link: what is added below it moves with the link."""
+        return self._links.names
 
     @property
     def frames(self) -> bool:
@@ -80,14 +78,13 @@ class Scene:
         scene, r = self._server.scene, thickness(self._linkage)
         placed = self._linkage.frames(self._linkage.rest).matrix
         points = [placed[:, :3, 3]]
-        self._nodes, self._labels = [], []
-        # nodes are numbered, since a slash in the name of a link would nest them
+        axes = {"show_axes": frames, "axes_length": 2.6 * r, "axes_radius": 0.09 * r}
+        self._links = LinkNodes(self._server, "/links", self._linkage, **axes)
+        self._nodes, self._labels = self._links.nodes, []
         for i, (link, body) in enumerate(zip(self._linkage.links, self._bodies, strict=True)):
-            node = scene.add_frame(f"/links/{i}", show_axes=frames, axes_length=2.6 * r, axes_radius=0.09 * r)
-            self._nodes.append(node)
-            self._labels.append(scene.add_label(f"/links/{i}/name", link.name, visible=names))
+            self._labels.append(scene.add_label(f"{self.paths[i]}/name", link.name, visible=names))
             for k, solid in enumerate(body):
-                scene.add_mesh_trimesh(f"/links/{i}/solid_{k}", solid, receive_shadow=False)
+                scene.add_mesh_trimesh(f"{self.paths[i]}/solid_{k}", solid, receive_shadow=False)
                 points.append(Frame(placed[i]).apply(np.asarray(solid.vertices)))
         every = np.concatenate(points)
         return every.min(axis=0), every.max(axis=0)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from supple.errors import BadInput
+from supple.teleop.latency import raise_priority, real_time_priority
 from supple.teleop.page import heartbeat as heartbeats
 from supple.teleop.page.heartbeat import Heartbeat
 from supple.teleop.process import ending_signals
@@ -64,6 +65,7 @@ class Page:
         self.token = self.drivers.token
         actions.changed = self._refresh
         server.gate.expendable = lambda browser: not self.drivers.admitted(browser)
+        server.get_event_loop().call_soon_threadsafe(raise_priority)
         server.on_client_connect(self._connect)
         server.on_client_disconnect(self._disconnect)
         self._thread = threading.Thread(target=self._draw, name="supple page", daemon=True)
@@ -236,11 +238,12 @@ class Page:
     def _draw(self) -> None:
         """The thread: draws the newest tick, again and again."""
         printed = ""
-        while not self._closed.wait(1 / FRAMES):
-            error = self._draw_once()
-            if error and error != printed:
-                print(error, file=sys.stderr)
-            printed = error or printed
+        with real_time_priority():
+            while not self._closed.wait(1 / FRAMES):
+                error = self._draw_once()
+                if error and error != printed:
+                    print(error, file=sys.stderr)
+                printed = error or printed
 
     def _draw_once(self) -> str:
         """Draws the newest tick; returns the error, if there was one: drawing must not stop the arm."""

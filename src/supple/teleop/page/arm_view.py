@@ -12,12 +12,15 @@ from supple.linkage import Linkage
 from supple.teleop.command import Tick
 from supple.teleop.page import framing
 from supple.teleop.page.arm import Arm
+from supple.view.link_nodes import LinkNodes
 from supple.view.scene import Scene
 from supple.view.solids import Solid
 
 GOAL = (209, 102, 58)  # the colour of goals in all figures
-LIMIT = (232, 116, 40)
-BEYOND = (206, 44, 44)
+# light and dark violet: unlike each other and the colours of every bundled model, also for colour-blind eyes
+LIMIT = (195, 75, 255)
+BEYOND = (105, 0, 255)
+MARK_OPACITY = 0.8
 ELLIPSOID = (84, 136, 143)
 GHOST = (70, 120, 190)  # the measured arm
 GOAL_SHOWN = (0.004, 0.03)  # of the arm's size, and radians: error from which the goal is drawn
@@ -45,11 +48,8 @@ class ArmView:
         self._limit_marks: dict[int, Any] = {}
         self._goal_marks = [self._goal_mark(k) for k in range(len(arm.links))]
         self._ellipsoids = [self._ellipsoid(k) for k in range(len(arm.links))]
-        self._ghost: list[Any] = []
-        self._drawn: tuple[Array, Array] = (
-            np.full(linkage.dof, np.nan),
-            np.zeros(16 * len(arm.links) + linkage.dof + 1),
-        )
+        self._ghost: LinkNodes | None = None
+        self._drawn: Array = np.full(2 * linkage.dof + 16 * len(arm.links) + 1, np.nan)
 
     def show(self, tick: Tick) -> None:
         """Draws the result of a tick: the commanded arm, and the measured one as a ghost where it is elsewhere."""
@@ -58,10 +58,9 @@ class ArmView:
             return
         opened = self.arm.grippers.put(q, tick.grippers)
         measured = np.full(len(q), np.nan) if tick.measured is None else tick.measured
-        state = np.concatenate([tick.goals.ravel(), measured, [float(self.ellipsoids)]])
-        if all(
-            np.allclose(a, b, 0.0, INVISIBLE, equal_nan=True) for a, b in zip((opened, state), self._drawn, strict=True)
-        ):
+        state = np.concatenate([opened, tick.goals.ravel(), measured, [float(self.ellipsoids)]])
+        change = np.abs(state - self._drawn)
+        if not ((change > INVISIBLE) | (np.isnan(state) != np.isnan(self._drawn))).any():
             return  # nothing to send
         with self._server.atomic():
             self.scene.show(opened)
@@ -69,7 +68,7 @@ class ArmView:
             self._mark_goals(tick)
             self._draw_ghost(opened, tick.measured)
             self._draw_ellipsoids(q)
-        self._drawn = opened, state
+        self._drawn = state
 
     def set_camera(self, client: Any) -> Array:
         """Turns a browser's camera so that it sees the whole reach of the arm, beside the panels or above them.
@@ -95,18 +94,17 @@ class ArmView:
         """Draws the measured arm (dof,), unless it is where the commanded arm q (dof,) is."""
         driven = self.arm.columns
         shown = measured is not None and bool(np.abs(measured - q)[driven].max(initial=0.0) > GHOST_SHOWN)
-        if shown and not self._ghost:
-            self._ghost = [
-                (self._server.scene.add_frame(f"/measured/{i}", show_axes=False), i) for i in range(len(self._bodies))
-            ]
-            for i, solids in enumerate(self._bodies):
-                self._add(f"/measured/{i}/solids", solids, GHOST, 0.28)
+        if shown and self._ghost is None:
+            self._ghost = LinkNodes(self._server, "/measured", self.arm.linkage, show_axes=False)
+            for name, solids in zip(self._ghost.names, self._bodies, strict=True):
+                self._add(f"{name}/solids", solids, GHOST, 0.28)
+        if self._ghost is None:
+            return
         if shown and measured is not None:
-            placed = self.arm.linkage.frames(np.where(np.isin(np.arange(len(q)), driven), measured, q)).matrix
-            turned = Frame(placed).to_quaternion()
-            for node, i in self._ghost:
-                node.position, node.wxyz = placed[i, :3, 3], turned[i]
-        for node, _ in self._ghost:
+            placed = np.array(q)
+            placed[driven] = measured[driven]
+            self._ghost.show(self.arm.linkage.frames(placed).matrix)
+        for node in self._ghost.nodes:
             if node.visible != shown:
                 node.visible = shown
 
@@ -119,7 +117,9 @@ class ArmView:
             wanted[self._moved_link[i]] = BEYOND if out[i] > self._limit_zone[i] else LIMIT
         for link, colour in wanted.items():
             if link not in self._limit_marks:
-                self._limit_marks[link] = self._add(f"/links/{link}/limit", self._bodies[link], colour, 0.72)
+                self._limit_marks[link] = self._add(
+                    f"{self.scene.paths[link]}/limit", self._bodies[link], colour, MARK_OPACITY
+                )
             node = self._limit_marks[link]
             if node is not None and tuple(node.color) != colour:
                 node.color = colour

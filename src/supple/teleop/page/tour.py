@@ -149,8 +149,8 @@ HAZARDS = (
     Hazard(
         "limit",
         "into a joint limit",
-        "A joint reaches its limit and is shown in orange. The other joints do the rest as well as they can.",
-        "A joint reaches its limit and is shown in orange. Do the others go on, and does it come free again?",
+        "A joint reaches its limit and is shown in violet. The other joints do the rest as well as they can.",
+        "A joint reaches its limit and is shown in violet. Do the others go on, and does it come free again?",
         _into_limit,
     ),
     Hazard(

@@ -15,15 +15,32 @@ from supple.teleop.page.arm import Arm
 
 STRETCHED = 0.93  # of its reach: an arm that is out this far and singular is stretched
 FASTER = "the handle is faster than the arm: "
+ANOTHER_WAY = ": move the handle another way"
 FREE = 0.8  # joints of a smaller weight are those that line up
 _REACH = re.compile(r"^(?P<link>.+) is out of reach.* by (?P<far>.+?) along .+$")
 _LEFT = re.compile(r"^(?P<joint>.+) has (?P<way>.+) left to its (?P<side>\w+) limit, .+$")
+_AT = re.compile(r"^(?P<what>.+) at (?:the margin of )?(?P<whose>its|their) (?P<bound>.+?)(?: or margins)?$")
 _SAME = {
     "local minimum: no small joint motion reduces the error": (
         "as near as it gets: move the handle back, or round the other way"
-    )
+    ),
+    "the arm was in a local minimum: it moves to other joint values that reach the command": (
+        "the arm was stuck: it moves by itself to another posture, from which it reaches the handle"
+    ),
+    "the measured arm does not follow its commanded joint values": (
+        "the real arm does not follow: is it blocked, or its torque off?"
+    ),
+    "measured values that are not finite are not used": "a reading of the real arm is no number, and is not used",
 }
-_AT = re.compile(r"^(?P<what>.+) at (?P<whose>its|their) (?P<bound>.+)$")
+_PATTERNS = (
+    (
+        re.compile(r"^(?P<link>.+) is in place, but (?P<count>\d+) joints are too few to turn it so too$"),
+        "{link} is in place, but cannot be turned this way: the arm has only {count} joints",
+    ),
+    (re.compile(r"^waits for the measured arm: (?P<joints>.+)$"), "waiting for the real arm: {joints} behind"),
+    (re.compile(r"^dt of (?P<time>.+) counts as .+$"), "the loop stood still for {time}"),
+)
+"""Texts for programs, and what is said to an operator in their place."""
 
 
 def reason(tick: Tick, arm: Arm) -> str:
@@ -46,7 +63,7 @@ def reason(tick: Tick, arm: Arm) -> str:
         said = [singular(step, arm)]
     else:
         said = [plain(part, arm) for part in tick.why.split("; ")]
-        said = [said[0], *(text.removeprefix(FASTER) for text in said[1:])]
+        said = [said[0], *(text.removeprefix(FASTER).removesuffix(ANOTHER_WAY) for text in said[1:])]
     return "; ".join([*said, *(plain(warning, arm) for warning in step.warnings)])
 
 
@@ -62,9 +79,13 @@ def plain(text: str, arm: Arm) -> str:
     found = _AT.match(text)
     if found and found["bound"] in ("upper limit", "lower limit", "limits"):
         verb = "is" if found["whose"] == "its" else "are"
-        return f"{found['what']} {verb} at {found['whose']} {found['bound']}: move the handle another way"
+        return f"{found['what']} {verb} at {found['whose']} {found['bound']}{ANOTHER_WAY}"
     if found and found["bound"] in ("speed limit", "acceleration limit", "limit of angular speed"):
         return f"{FASTER}{text}"
+    for pattern, said in _PATTERNS:
+        found = pattern.match(text)
+        if found:
+            return said.format(**found.groupdict())
     return _SAME.get(text, text)
 
 

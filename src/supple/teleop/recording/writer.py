@@ -50,7 +50,11 @@ class Writer(Protocol):
 
 def create(path: Path, layout: Layout, metadata: str, overwrite: bool) -> Writer:
     """A new file in the format of its suffix; raises `FileExistsError` if it exists and may not be overwritten."""
-    return (CsvWriter if path.suffix.lower() == ".csv" else ParquetWriter)(path, layout, metadata, overwrite)
+    try:
+        return (CsvWriter if path.suffix.lower() == ".csv" else ParquetWriter)(path, layout, metadata, overwrite)
+    except FileExistsError as error:
+        exists = "File exists; choose another name, or pass overwrite=True in a program"
+        raise FileExistsError(error.errno, exists, error.filename) from None
 
 
 def suffix(path: Path) -> str:

@@ -40,7 +40,7 @@ class Motor:
     sign: int = 1
     """1 if both count in the same direction, else -1."""
     gear: float = 1.0
-    """Radians of the joint (or metres of a slide) for a radian of the motor."""
+    """Radians of the joint (or metres of a slide) for a radian of the motor: 1/3 for a 3:1 reduction."""
     unit: Unit = "degrees"
     """What the motor counts in."""
     ticks_per_turn: int = 4096

@@ -1,0 +1,155 @@
+"""A real arm never moves by surprise: beyond its limits, in wrong units, or by a program's mistake."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from test_robot import ARM, Kept, Operator, driven, until
+
+from supple import BadInput, Solver, models
+from supple.teleop import Connection, Loop, Mapping, SimulatedArm
+from supple.teleop.beyond import TURN_SPEED, Beyond
+from supple.teleop.servo import Calibration, Motor, ServoArm, SimulatedBus
+
+SO101 = models.so101()
+TIP = "gripper_frame_link"
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("ages")]  # threads in real time
+
+
+def so101_driven(arm: Any) -> tuple[Loop, Kept, Operator, Connection]:
+    kept, operator = Kept(), Operator()
+    connection = Connection(arm, SO101, [TIP])
+    return Loop(operator, Mapping(), Solver().track(SO101, TIP), kept, arm=connection), kept, operator, connection
+
+
+@pytest.mark.parametrize("joint", [1, 5])
+def test_an_arm_beyond_a_limit_stays_while_it_is_held_and_comes_back_slowly_while_it_is_driven(joint: int) -> None:
+    start = SO101.rest.copy()
+    start[joint] = SO101.upper[joint] + 0.3
+    arm = SimulatedArm(SO101, start, noise=0)
+    loop, kept, operator, _ = so101_driven(arm)
+    operator.silent = True
+    with loop:
+        assert until(lambda: len(arm.targets) > 60)
+        assert all(np.array_equal(target, start) for _, target in list(arm.targets))
+        assert f"{SO101.names[joint]} is 17° beyond its limit" in kept.held
+        operator.silent = False
+        assert until(lambda: kept.held == "")
+        assert until(lambda: arm.q[joint] < SO101.upper[joint] + 1e-3)
+    times, targets = (np.array(part) for part in zip(*list(arm.targets), strict=True))
+    back = targets[:, joint] > SO101.upper[joint] + 0.05
+    speeds = np.abs(np.diff(targets[back][:, joint])) / np.maximum(np.diff(times[back]), 1e-3)
+    assert np.median(speeds[speeds > 0]) < 2 * TURN_SPEED  # the tracker moves the joint too
+    assert arm.outside == 0
+
+
+def test_an_arm_within_the_margin_of_its_tracker_stays_too_while_it_is_held() -> None:
+    start = SO101.rest.copy()
+    start[1] = SO101.upper[1] - 0.05
+    arm, operator = SimulatedArm(SO101, start, noise=0), Operator()
+    operator.silent = True
+    tracker = Solver().track(SO101, TIP, margin=0.2)
+    with Loop(operator, Mapping(), tracker, lambda tick: None, arm=Connection(arm, SO101, [TIP])):
+        assert until(lambda: len(arm.targets) > 60)
+    assert np.abs(np.array([target for _, target in list(arm.targets)]) - start).max() < 1e-9
+
+
+def test_the_way_back_keeps_its_speed_and_stops_while_held() -> None:
+    measured = SO101.rest.copy()
+    measured[2] = SO101.lower[2] - 0.3
+    beyond = Beyond(SO101, measured, SO101.clamp(measured))
+    dt, ways = 0.01, [beyond.way[2]]
+    for _ in range(100):
+        beyond.step(dt, driven=False)
+    assert beyond.way[2] == pytest.approx(-0.3)
+    assert beyond.text == "elbow_flex is 17° beyond its limit"
+    while not beyond.ended:
+        beyond.step(dt, driven=True)
+        ways.append(beyond.way[2])
+    speeds = np.diff(ways) / dt
+    assert (speeds >= 0).all()
+    assert speeds.max() <= TURN_SPEED + 1e-9
+    assert speeds[0] < 0.1 * TURN_SPEED
+    assert beyond.text == ""
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_a_first_reading_in_degrees_is_refused(made: bool) -> None:
+    class Degrees(SimulatedArm):
+        def read(self) -> Any:
+            return np.degrees(super().read())
+
+    arm = Degrees(SO101, SO101.rest + 0.5)
+    loop, *_ = so101_driven((lambda: arm) if made else arm)
+    with pytest.raises(BadInput, match=r"looks like degrees: return numpy\.radians"):
+        loop.run(60.0)
+    assert not arm.targets
+
+
+@pytest.mark.parametrize(("unit", "number"), [("ticks", 12.0), ("degrees", 2048.0)])
+def test_a_bus_that_counts_in_another_unit_than_the_calibration_is_refused(unit: Any, number: float) -> None:
+    offset = 2048.0 if unit == "ticks" else 0.0
+    motors = tuple(Motor(name, name, offset, unit=unit, low=offset - 900, high=offset + 900) for name in SO101.names)
+    bus = SimulatedBus(SO101.names, number)
+    loop, *_ = so101_driven(ServoArm(bus, SO101, Calibration(motors)))
+    with pytest.raises(BadInput, match="elbow_flex") as refused:
+        loop.run(60.0)
+    assert "unit (degrees or ticks), offset" in str(refused.value)
+    assert set(bus.positions.values()) == {number}  # not even by hold at the end
+
+
+def test_a_motor_outside_its_limits_is_not_moved_by_that_and_one_at_its_limit_says_so() -> None:
+    def motor(name: str) -> Motor:
+        return Motor(name, name, offset=2048, unit="ticks", low=1900, high=2200)
+
+    bus = SimulatedBus(SO101.names, 2048)
+    bus.positions["elbow_flex"] = 2600
+    servos = ServoArm(bus, SO101, Calibration(tuple(map(motor, SO101.names))))
+    q = servos.read()
+    servos.write(q)
+    assert bus.positions["elbow_flex"] == 2600
+    servos.write(q + 0.3)
+    assert bus.positions["elbow_flex"] == 2600  # never farther out
+    assert "elbow_flex is at the limit of its motor: high of elbow_flex is 2600" in servos.limited
+    q[2] = motor("elbow_flex").to_joint(2400)
+    servos.write(q)
+    assert bus.positions["elbow_flex"] == 2400
+    assert servos.limited == ""
+    q[2] = motor("elbow_flex").to_joint(2600)
+    servos.write(q)
+    assert bus.positions["elbow_flex"] == 2400  # and never out again
+    servos.hold()
+    assert bus.positions["elbow_flex"] == 2400
+
+
+def test_the_limit_of_a_motor_is_the_reason_of_a_tick() -> None:
+    wide = {"unit": "ticks", "offset": 2048}
+    motors = tuple(Motor(name, name, **wide, high=2060 if name == "shoulder_pan" else math.inf) for name in SO101.names)  # type: ignore[arg-type]
+    servos = ServoArm(SimulatedBus(SO101.names, 2048), SO101, Calibration(motors))
+    loop, kept, *_ = so101_driven(servos)
+    with loop:
+        assert until(lambda: any("shoulder_pan is at the limit of its motor" in tick.why for tick in kept.ticks))
+
+
+def test_an_arm_may_change_the_array_that_is_written_to_it() -> None:
+    class Greedy(SimulatedArm):
+        def write(self, q: Any) -> None:
+            super().write(np.array(q))
+            q *= 180 / math.pi
+
+    arm = Greedy(ARM, noise=0)
+    loop, _, operator, _ = driven(arm)
+    operator.silent = True
+    with loop:
+        assert until(lambda: len(arm.targets) > 20)
+    assert np.abs(np.array([target for _, target in arm.targets]) - ARM.rest).max() < 1e-9
+
+
+def test_a_real_arm_is_not_reset() -> None:
+    loop, *_ = driven(SimulatedArm(ARM))
+    with pytest.raises(BadInput, match=r"use move\(q\)"):
+        loop.reset(ARM.rest)
+    loop.stop()
