@@ -16,6 +16,7 @@ SIX_JOINTS = ("ur5", "puma560")
 RETURNS = ("s3_shoulder", "s4_reach", "s5_limit", "s6_step", "s8_orient")
 """The hazards in which the command becomes reachable again."""
 ACCELERATION = 15.0  # rad/s2
+MEAN_RECOVERY = 0.30  # s, of three arms together
 _PINV_JERK = {"panda": 5.08, "ur5": 5.49, "puma560": 9.18}  # rad/s3, of the pseudo-inverse in s1
 
 
@@ -62,6 +63,7 @@ def bars(rows: Iterable[Row], controller: str = "supple") -> list[Bar]:
             found += _with_operators(
                 f"{arm} {rate:g} Hz", [row for row in with_operator if row["arm"] == arm], clean_by_hazard
             )
+        found += _recovery_with_operators(rate, [row for row in with_operator if row["arm"] in NAMED])
     return sorted(found, key=lambda bar: bar.number)
 
 
@@ -173,7 +175,6 @@ def _together(rate: float, rows: Sequence[Row]) -> list[Bar]:
     where = f"three arms {rate:g} Hz"
     back = [row for row in rows if row["hazard"] in RETURNS and row.get("recovery_n")]
     jerk = float(np.exp(np.mean(np.log([max(row["jerk_rms"], 1e-9) for row in rows]))))
-    waits = [row["recovery_mean_s"] for row in back if row["recovery_mean_s"] is not None]
     count = sum(row["recovery_n"] for row in back)
     return [
         Bar(
@@ -184,9 +185,29 @@ def _together(rate: float, rows: Sequence[Row]) -> list[Bar]:
             count,
             least=True,
         ),
-        Bar(5, "mean recovery, s", where, float(np.mean(waits)) if waits else np.inf, 0.30),
+        Bar(5, "mean recovery, s", where, _mean_recovery(rows), MEAN_RECOVERY),
         Bar(7, "jerk, geometric mean", where, jerk, _jerk(rate)),
     ]
+
+
+def _mean_recovery(rows: Sequence[Row]) -> float:
+    """The mean time of the hazards in which the command becomes reachable again, in seconds."""
+    waits = [or_infinity(row["recovery_mean_s"]) for row in rows if row["hazard"] in RETURNS and row.get("recovery_n")]
+    return float(np.mean(waits)) if waits else np.inf
+
+
+def _recovery_with_operators(rate: float, rows: Sequence[Row]) -> list[Bar]:
+    """Bar 8: the mean recovery of the three named arms together, as without operators; the worst operator."""
+    means = {}
+    for who in dict.fromkeys(row["operator"] for row in rows):
+        own = [row for row in rows if row["operator"] == who]
+        if len(own) >= 24:
+            means[who] = _mean_recovery(own)
+    if not means:
+        return []
+    slowest = max(means, key=lambda who: means[who])
+    where = f"three arms {rate:g} Hz"
+    return [Bar(8, f"mean recovery, s ({slowest})", where, means[slowest], MEAN_RECOVERY)]
 
 
 def _pushes(row: Row) -> list[Bar]:
@@ -218,9 +239,6 @@ def _with_one_operator(where: str, own: Sequence[Row], clean: dict[str, Row]) ->
     back = [row for row in own if row["hazard"] in RETURNS and row.get("recovery_n")]
     if back:
         found.append(Bar(8, "not recovered", where, sum(row["recovery_never"] for row in back), 0))
-    if len(back) > 3 and own[0]["arm"] in NAMED:
-        waits = [or_infinity(row["recovery_mean_s"]) for row in back]
-        found.append(Bar(8, "mean recovery, s", where, float(np.mean(waits)), 0.30))
     if own[0]["arm"] in SIX_JOINTS:
         found.append(Bar(8, "closure (same branch), rad", where, worst(own, "closure_rad"), 1e-6))
     ratios = [row["jerk_rms"] / clean[row["hazard"]]["jerk_rms"] for row in own if row["hazard"] in clean]
