@@ -54,9 +54,10 @@ class Waiting(Lost):
 class Connection:
     """A robot that is read and written in a thread of its own, at the rate of its bus. Safe from any thread.
 
-    What is written is always finite and within the limits of the linkage, and at most the distance away from the last that the speed limits allow in two periods of the bus. An arm that begins outside
-    its limits is written back towards them and never outward again. Nothing
-    is written before the first valid reading, and nothing until `start` has taken over the measured pose. An arm that
+    What is written is always finite and within the limits of the linkage, and at most the distance away from the last
+    that the speed limits allow in two periods of the bus. An arm that begins outside its limits is written back towards
+    them and never outward again. Nothing is written before the first valid reading, and nothing until `start` has taken
+    over the measured pose. An arm that
     is suddenly elsewhere, or far from where it was sent, is not driven back: it must be armed again. A first reading
     that is in degrees, or far beyond the limits, is a `mistake`. It serves one loop, which closes it.
     """
@@ -290,7 +291,7 @@ class Connection:
             self._lost = False
             self._begin_epoch()
         self._check_awake()
-        elsewhere = self._readings.add(Reading(time.monotonic(), q, gripper), self._leads)
+        elsewhere = self._readings.add(Reading(time.monotonic(), q, gripper, begin), self._leads)
         if elsewhere:
             self._latch(elsewhere)
             self.hold()  # its last target is elsewhere too
