@@ -20,6 +20,7 @@ JUMP = 0.1
 jump. It covers what the times of two readings are uncertain."""
 AWAY = 1.0
 """rad or m: how far a joint may be from all that was written lately; an arm that is blocked is led by less."""
+_SHORTEST = 1e-9  # s; between two readings, where the clock is coarse: a speed without a limit times 0 would be nan
 _WINDOW = 0.1  # s; the speed of an arm is that from one window to the next
 _RECENT = 0.5  # s; an arm follows what was written by less than this late
 _REPEATED = 0.1  # s; so long an arm may return the same reading although it moves
@@ -122,7 +123,8 @@ class Readings:
 
     def _jumped(self, last: Reading, reading: Reading, unseen: Array | float) -> int | None:
         """The joint value that moved farther from one reading to another than it can, and unseen; None if none did."""
-        longest = reading.t - last.asked  # s; a busy machine may pause this thread between an answer and its time
+        # a busy machine may pause the thread between an answer and its time
+        longest = max(reading.t - last.asked, _SHORTEST)
         beyond = np.abs(self._shortest(reading.q - last.q)) - JUMP - 2 * self._speed * longest
         return int(np.argmax(beyond - unseen)) if (beyond > unseen).any() else None
 

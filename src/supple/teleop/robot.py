@@ -40,6 +40,7 @@ RETRY = 0.5
 """Seconds between two attempts to connect again."""
 RATE = 100.0
 """Readings a second, unless the arm has an attribute ``rate``."""
+_SHORTEST = 1e-9  # s; between two writes, where the clock is coarse: a speed without a limit times 0 would be nan
 _CLOSING = 2.0  # s; how long the end waits for a bus that hangs
 
 
@@ -235,12 +236,13 @@ class Connection:
         self._target = (self._epoch, self.fingers.put(q, tick.grippers) + self._beyond.way, opening)
 
     def hold(self) -> None:
-        """Calls the robot's own ``hold``, once, and writes nothing more until `start`."""
+        """Calls the robot's own ``hold``, until it does not raise, and writes nothing more until `start`."""
         self._asked_to_hold = True
 
     def arm(self) -> None:
         """Arms it again after it was lost or held: the loop begins anew from the measured pose."""
         self._begin_epoch()  # first: the arm's thread must not write the target from before
+        self._asked_to_hold = False  # a hold() that always fails must not keep it from being armed
         self.latched = ""
 
     def close(self) -> None:
@@ -356,11 +358,9 @@ class Connection:
 
     def _write(self) -> None:
         target, written = self._target, self._written
-        if self._asked_to_hold and not self._holding:
-            self._holding = True
-            if hasattr(self._plug.arm, "hold"):
-                self._plug.arm.hold()
-        if target is None or written is None or target[0] != self._epoch or self._holding or self.latched:
+        if self._asked_to_hold:
+            self._hold_now()
+        if target is None or written is None or target[0] != self._epoch or self._asked_to_hold or self.latched:
             return
         now = time.monotonic()
         q = np.clip(self._near(target[1], written, now), self._low, self._high)
@@ -375,10 +375,18 @@ class Connection:
             gripper.write(target[2])
             self._part = ""
 
+    def _hold_now(self) -> None:
+        """Calls the robot's own ``hold``, again in each cycle until it does not raise."""
+        if not self._holding and hasattr(self._plug.arm, "hold"):
+            self._part = "hold() failed: "
+            self._plug.arm.hold()
+            self._part = ""
+        self._holding = True
+
     def _near(self, q: Array, written: tuple[Array, float], now: float) -> Array:
         """Joint values q (dof,), as far as the speed limits allow since the last write, of two periods at most."""
         last, when = written
-        way = self._linkage.speed * min(now - when, 2 / self.rate)
+        way = self._linkage.speed * max(min(now - when, 2 / self.rate), _SHORTEST)
         near: Array = np.clip(q, last - way, last + way)
         return near
 

@@ -143,7 +143,8 @@ class Ticker:
         fresh, source_silent, source_failure = self._read_command(now)
         measured, arm_failure, waiting = self._read_measured()
         self._statistics.failures += bool(source_failure) + bool(arm_failure)
-        held = self.stopped or self.paused or source_failure or arm_failure or waiting or source_silent
+        stopped = "; ".join(filter(None, (self.stopped, arm_failure))) if self.stopped else ""
+        held = stopped or self.paused or source_failure or arm_failure or waiting or source_silent
         held = "stopping" if self.stopping else held or self._watchdog.reason(now)
         errand, free = bool(self.errands), not held
         moves = bool(errand and self.errands[0].q is not None)
