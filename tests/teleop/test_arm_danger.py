@@ -213,3 +213,34 @@ def test_a_clock_that_is_coarse_writes_no_nan_to_an_arm_without_speed_limits(mon
         clock.cycle()
     assert connection.errors == arm.outside == 0
     assert len(arm.targets) == 5
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_method_that_is_chosen_about_a_stop_is_the_one_that_drives_after_it(
+    before: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Stepped(monkeypatch)
+    arm, chosen = SimulatedArm(ARM, clock=clock.now), Solver().track(ARM, "tool0", smooth=0.5)
+    hands = iter(lambda: Command(Frame.at([0, 0.1 * np.sin(clock.t), 0]), stamp=clock.t), None)
+    begun = list[float]()
+
+    def stop() -> None:
+        loop.stop_arm("enough")
+        loop.cancel_moves()
+
+    def choose() -> None:
+        loop.use(chosen)
+        loop.move(None, lambda: begun.append(clock.t))  # as a recording that begins where the arm stands
+
+    events = [(1.0, choose if before else stop), (1.0, stop if before else choose), (2.0, lambda: loop.rearm())]
+
+    def sink(tick: Any) -> None:
+        while events and tick.t >= events[0][0]:
+            events.pop(0)[1]()
+
+    connection = clock.connect(arm, ARM, ["tool0"])
+    loop = Loop(hands, Mapping(), Solver().track(ARM, "tool0"), sink, arm=connection, clock=clock)
+    loop.run(3.0)
+    assert loop._ticker.tracker is chosen
+    assert len(begun) == 1
+    assert not loop.moves

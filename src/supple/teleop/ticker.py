@@ -90,8 +90,12 @@ class Ticker:
         with self._latch:
             self._stops += 1
             self.stopped = why
-            for errand in list(self.errands):
-                errand.cancelled = True
+            self.cancel()
+
+    def cancel(self, why: str | None = None) -> None:
+        """Ends the moves with this reason, or all. What is done where the arm stands, as a change of method, is not."""
+        for errand in list(self.errands):
+            errand.cancelled |= errand.q is not None and why in (None, errand.why)
 
     def rearm(self) -> None:
         """Ends a stop as soon as the joints stand, unless there is another stop until then."""
@@ -193,11 +197,11 @@ class Ticker:
     def _run_errand(self, dt: float, measured: Array | None, held: str) -> str:
         """Goes on with the first errand; returns why the arm is held meanwhile.
 
-        It brakes while the arm is held for another reason, and ends if that is a stop or the end. It is done when the
-        measured arm is there too, and nothing else holds it.
+        It brakes while the arm is held for another reason, and ends if that is the end, or for a move a stop. A move is
+        done when the measured arm is there too, and nothing else holds it.
         """
         errand = self.errands[0]
-        ending = bool(self.stopped or self.stopping or errand.cancelled)
+        ending = bool(self.stopping or errand.cancelled or (errand.q is not None and self.stopped))
         if ending and (errand.move is None or errand.move.at_rest):
             self.errands.popleft()
             return held
