@@ -40,6 +40,7 @@ RETRY = 0.5
 """Seconds between two attempts to connect again."""
 RATE = 100.0
 """Readings a second, unless the arm has an attribute ``rate``."""
+HOW_TO_GO_ON = "; to go on call loop.rearm(), or press re-arm on the page"
 _SHORTEST = 1e-9  # s; between two writes, where the clock is coarse: a speed without a limit times 0 would be nan
 _CLOSING = 2.0  # s; how long the end waits for a bus that hangs
 
@@ -408,7 +409,7 @@ class Connection:
     def _latch(self, why: str) -> None:
         """The arm must be armed again, if it was driven."""
         if not self.latched and self._started >= 0:
-            self.latched = f"{why}; to go on call loop.rearm(), or press re-arm on the page"
+            self.latched = f"{why}{HOW_TO_GO_ON}"
 
     def _finish(self) -> None:
         """Leaves the arm where the loop brought it to rest, as ``on_exit`` says, as far as it can still be reached."""

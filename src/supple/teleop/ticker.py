@@ -147,7 +147,7 @@ class Ticker:
         fresh, source_silent, source_failure = self._read_command(now)
         measured, arm_failure, waiting = self._read_measured()
         self._statistics.failures += bool(source_failure) + bool(arm_failure)
-        stopped = "; ".join(filter(None, (self.stopped, arm_failure))) if self.stopped else ""
+        stopped = self._why_stopped(arm_failure)
         held = stopped or self.paused or source_failure or arm_failure or waiting or source_silent
         held = "stopping" if self.stopping else held or self._watchdog.reason(now)
         errand, free = bool(self.errands), not held
@@ -219,6 +219,13 @@ class Ticker:
         errand.done()  # which may add the next
         self.errands.popleft()
         return held or (self.errands[0].why if self.errands else "")
+
+    def _why_stopped(self, arm_failure: str) -> str:
+        """Why the arm is stopped, and the error if it cannot be read; empty if it is not stopped."""
+        if not (self.stopped and arm_failure) or arm_failure in self.stopped:
+            return self.stopped
+        again = self.arm is not None and self.arm._error and self.arm._error in self.stopped
+        return f"{self.stopped}; {'it does not answer yet' if again else arm_failure}"
 
     # -- inputs -------------------------------------------------------------------------------------------------------
 
