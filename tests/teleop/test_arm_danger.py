@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from test_robot import ARM, Kept, Operator, driven, until
+from test_robot import ARM, Kept, Operator, driven, tick_of, until
 
-from supple import BadInput, Solver, models
-from supple.teleop import Connection, Loop, Mapping, SimulatedArm
+from stepped import Stepped
+from supple import BadInput, Frame, Solver, models
+from supple.teleop import Command, Connection, Loop, Mapping, SimulatedArm
 from supple.teleop.beyond import TURN_SPEED, Beyond
 from supple.teleop.servo import Calibration, Motor, ServoArm, SimulatedBus
 
@@ -153,3 +155,92 @@ def test_a_real_arm_is_not_reset() -> None:
     with pytest.raises(BadInput, match=r"use move\(q\)"):
         loop.reset(ARM.rest)
     loop.stop()
+
+
+def test_a_hold_that_fails_is_tried_again_told_and_does_not_keep_the_arm_from_being_armed(
+    monkeypatch: pytest.MonkeyPatch, ages: Callable[..., None]
+) -> None:
+    ages(True)
+    clock = Stepped(monkeypatch)
+
+    class Failing(SimulatedArm):
+        fails, asked = True, 0
+
+        def hold(self) -> None:
+            self.asked += 1
+            if self.fails:
+                raise OSError("no answer")
+            super().hold()
+
+    arm = Failing(ARM, clock=clock.now)
+    said = dict[float, str]()
+    hands = iter(lambda: Command(Frame.at([0, 0.1 * np.sin(clock.t), 0]), stamp=clock.t), None)
+    events = {1.0: lambda: loop.stop_arm("enough"), 2.5: lambda: loop.rearm(), 4.0: lambda: loop.stop_arm("again")}
+
+    def sink(tick: Any) -> None:
+        said[tick.t] = tick.held
+        for t in [t for t in events if tick.t >= t]:
+            events.pop(t)()
+        arm.fails = tick.t < 4.5
+
+    connection = clock.connect(arm, ARM, ["tool0"])
+    loop = Loop(hands, Mapping(), Solver().track(ARM, "tool0"), sink, arm=connection, clock=clock)
+    loop.run(6.0)
+    begin = clock.t - 6.0
+    written = np.array([t for t, _ in arm.targets]) - begin
+    assert not ((written > 1.3) & (written < 2.5)).any()
+    assert ((written > 2.6) & (written < 4.0)).any()
+    assert not (written > 4.3).any()
+    texts = {text for t, text in said.items() if 1.6 < t < 2.4}
+    assert texts == {"enough; the arm does not answer: hold() failed: OSError: no answer"}
+    assert {text for t, text in said.items() if 5.5 < t < 5.9} == {"again"}
+    assert arm.state == "held"
+    assert arm.asked > 5
+
+
+def test_a_clock_that_is_coarse_writes_no_nan_to_an_arm_without_speed_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    planar = models.planar3()
+    clock = Stepped(monkeypatch)
+    arm = SimulatedArm(planar, noise=0, clock=clock.now)
+    connection = clock.connect(arm, planar, [planar.links[-1].name])
+    for _ in range(60):
+        clock.t += 0.01
+        clock.cycle()
+    assert connection.start() is not None
+    step = Solver().track(planar, planar.links[-1].name).step(np.full((4, 4), np.nan), 1 / 300)
+    connection.write(tick_of(step))
+    for _ in range(5):  # the time stands still between two writes, as for 15 ms on Windows
+        clock.cycle()
+    assert connection.errors == arm.outside == 0
+    assert len(arm.targets) == 5
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_method_that_is_chosen_about_a_stop_is_the_one_that_drives_after_it(
+    before: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Stepped(monkeypatch)
+    arm, chosen = SimulatedArm(ARM, clock=clock.now), Solver().track(ARM, "tool0", smooth=0.5)
+    hands = iter(lambda: Command(Frame.at([0, 0.1 * np.sin(clock.t), 0]), stamp=clock.t), None)
+    begun = list[float]()
+
+    def stop() -> None:
+        loop.stop_arm("enough")
+        loop.cancel_moves()
+
+    def choose() -> None:
+        loop.use(chosen)
+        loop.move(None, lambda: begun.append(clock.t))  # as a recording that begins where the arm stands
+
+    events = [(1.0, choose if before else stop), (1.0, stop if before else choose), (2.0, lambda: loop.rearm())]
+
+    def sink(tick: Any) -> None:
+        while events and tick.t >= events[0][0]:
+            events.pop(0)[1]()
+
+    connection = clock.connect(arm, ARM, ["tool0"])
+    loop = Loop(hands, Mapping(), Solver().track(ARM, "tool0"), sink, arm=connection, clock=clock)
+    loop.run(3.0)
+    assert loop._ticker.tracker is chosen
+    assert len(begun) == 1
+    assert not loop.moves

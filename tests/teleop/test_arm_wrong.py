@@ -273,14 +273,14 @@ def test_a_machine_that_slept_is_noticed_though_its_first_reading_fails(monkeypa
 def test_a_standing_arm_that_is_pushed_is_not_driven_back_though_its_readings_repeat(push: float) -> None:
     readings = Readings(ARM, [])
     q = ARM.rest
-    readings.begin(Reading(0.0, q, np.nan))
+    readings.begin(Reading(0.0, q, np.nan, 0.0))
     for k in range(100):  # at 50 readings a second, all the same
         readings.wrote(0.02 * k, q)
-        assert readings.add(Reading(0.02 * k, q, np.nan), True) == ""
+        assert readings.add(Reading(0.02 * k, q, np.nan, 0.02 * k), True) == ""
     pushed = q + push * np.eye(6)[1]  # more than 0.1 rad and twice the way at full speed in 0.02 s, 0.23 rad in all
     with pytest.raises(Exception, match="a single reading"):
-        readings.add(Reading(2.0, pushed, np.nan), True)
-    assert "shoulder_lift_joint" in readings.add(Reading(2.02, pushed, np.nan), True)
+        readings.add(Reading(2.0, pushed, np.nan, 2.0), True)
+    assert "shoulder_lift_joint" in readings.add(Reading(2.02, pushed, np.nan, 2.02), True)
 
 
 def test_a_closed_arm_is_closed_once_and_not_read_until_another_is_connected(

@@ -12,7 +12,7 @@ import pytest
 
 from browser import PATIENCE, patient
 from drawn_frames import drawn_frames
-from driven_page import PAD, Browser, browsed, plainly
+from driven_page import PAD, SIZE, Browser, browsed, plainly
 from supple import models
 from supple.teleop import SimulatedArm, robot, soft_start
 from supple.teleop.page import serve, session
@@ -70,7 +70,7 @@ class Driven:
         button = self.tab.button("re-arm")
         button.click()
         assert self.until(lambda: not self.page.session.loop.stopped and self.held == "")
-        button.wait_for(state="hidden")  # the browser knows it too
+        assert self.until(button.is_disabled)  # the browser knows it too
 
 
 def age_counts(patched: pytest.MonkeyPatch, counts: bool) -> None:
@@ -223,7 +223,7 @@ def test_a_second_browser_stops_the_arm_and_only_the_driver_arms_it_again(
         assert driven.until(lambda: done)  # the server has heard of all of it, in this order
         driven.goes_on()
         assert np.array_equal(driven.page.session.q, q)
-        second.tab.get_by_text("Only the browser that drives").wait_for()
+        second.tab.get_by_text("until the browser that drives presses re-arm").wait_for()
         assert second.button("re-arm").is_hidden()
         driven.rearmed()
         driven.goes_on()
@@ -234,6 +234,27 @@ def test_a_second_browser_stops_the_arm_and_only_the_driver_arms_it_again(
         driven.rearmed()
     finally:
         second.context.close()
+
+
+@browsed
+@pytest.mark.parametrize("size", [(900, 560), (390, 844)])
+def test_a_stop_moves_no_control_under_the_finger_that_presses_it(driven: Driven, size: tuple[int, int]) -> None:
+    tab, actions = driven.tab.tab, driven.page._actions
+    tab.set_viewport_size({"width": size[0], "height": size[1]})
+    buttons = [driven.tab.button(name) for name in ("emergency stop", "re-arm", "record")]
+    try:
+        driven.tab.drawn()
+        before = [button.bounding_box() for button in buttons]
+        buttons[0].click()
+        actions.rearm()  # as a second press that hits the other button
+        assert driven.until(lambda: driven.held.startswith("stopped"))
+        assert driven.until(buttons[1].is_enabled)
+        assert driven.page.session.loop.stopped
+        driven.tab.drawn()
+        assert [button.bounding_box() for button in buttons] == before
+        driven.rearmed()
+    finally:
+        tab.set_viewport_size(SIZE)
 
 
 @browsed
@@ -269,7 +290,7 @@ def test_escape_stops_also_from_a_field_and_with_a_key_held_which_moves_nothing_
     assert np.abs(driven.arm.q - stood)[:5].max() < MEASURED
     keyboard.up("I")
     keyboard.up("Shift")
-    rearm.wait_for(state="hidden")
+    assert driven.until(rearm.is_disabled)
     place = driven.tab.handle().position
     keyboard.press("u")  # released and pressed again
     assert driven.until(lambda: driven.tab.handle().position[2] > place[2] + 1e-3)

@@ -14,6 +14,7 @@ from supple import models
 from supple.errors import BadInput
 from supple.teleop import SimulatedArm
 from supple.teleop.page import serve
+from supple.teleop.page import session as page_session
 from supple.teleop.page.arm import MAX_HANDLES, Arm
 from supple.teleop.page.session import JOGGING, Session
 
@@ -66,7 +67,10 @@ def test_a_joint_is_moved_alone_within_its_bounds_and_the_last_target_counts(rea
         assert session.jogged is None
 
 
-def test_a_stop_ends_the_motion_of_a_joint_and_re_arming_does_not_go_on_with_it(tmp_path: Path) -> None:
+def test_a_stop_ends_the_motion_of_a_joint_and_re_arming_does_not_go_on_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_session, "REAL_SPEED", 0.02)  # so slow that the stop comes in the middle
     arm = SimulatedArm(models.so101())
     with serve(models.so101(), port=0, folder=tmp_path, arm=arm) as page:
         session, _ = driven(page)
@@ -77,6 +81,7 @@ def test_a_stop_ends_the_motion_of_a_joint_and_re_arming_does_not_go_on_with_it(
         assert until(lambda: arm.state == "held" and np.abs(arm._velocity).max() < 1e-4)
         stood = arm.q
         assert abs(stood[0] - start[0]) < 1.4
+        assert until(lambda: page._actions.can_rearm)
         page._actions.rearm()
         assert until(lambda: session.newest.held == "")
         time.sleep(0.3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 pytest.importorskip("viser", reason="the teleop extra is not installed")
 
 from browser import PATIENCE
+from patience import until
 from supple import models
 from supple.step import TrackingStatus
 from supple.teleop import SimulatedArm
@@ -98,11 +100,34 @@ def test_the_card_fits_an_arm_that_nobody_drives_or_that_is_stopped(tmp_path: Pa
         actions.stop_arm()
         assert "presses re-arm" in actions._current_note()
         assert "drag the handle" not in actions._current_note()
-        actions.rearm()
+        actions.rearm()  # a hand in a hurry presses more than once
+        assert not actions.session.loop._ticker._rearming >= 0
         end = time.monotonic() + PATIENCE
+        while not actions.can_rearm and time.monotonic() < end:
+            time.sleep(0.01)
+        actions.rearm()
         while page.session.loop.stopped and time.monotonic() < end:  # it waits for the arm's readings
             time.sleep(0.01)
         assert "drag the handle" in actions._current_note()
+
+
+def test_a_lost_arm_is_told_once_and_without_what_a_program_would_call(
+    tmp_path: Path, ages: Callable[..., None]
+) -> None:
+    ages(True, latched=True)
+    linkage = models.so101()
+    arm = SimulatedArm(linkage)
+    with serve(linkage, port=0, folder=tmp_path, arm=arm) as page:
+        session = page.session
+        assert until(lambda: session.robot is not None and session.robot.starts)
+        arm.unplug()
+        assert until(lambda: session.loop.stopped.startswith("the arm was lost"))
+        assert until(lambda: session.newest is not None and "it does not answer yet" in session.newest.held)
+        assert session.newest is not None
+        said = reason(session.newest, session.arm)
+        assert said == "the arm was lost: OSError: the arm is unplugged; it does not answer yet"
+        arm.plug()
+        assert until(lambda: session.newest is not None and "answer" not in session.newest.held)
 
 
 def test_a_slow_browser_is_told_what_helps() -> None:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from patience import PATIENCE, until
+from stepped import Stepped
 from supple import BadInput, Frame, Solver, models
 from supple.teleop import Command, Connection, Loop, Mapping, SimulatedArm, Tick, robot
 from supple.teleop.soft_start import SoftStart
@@ -272,18 +273,67 @@ def test_a_silent_operator_stops_joints_and_gripper() -> None:
     checked(arm)
 
 
-@pytest.mark.parametrize("outside", [0.3, -0.3])
-def test_an_arm_that_begins_outside_its_limits_is_never_written_farther_out(outside: float) -> None:
+class Late(SimulatedArm):
+    """An arm on a machine that may stand still at any moment, and a bus that sometimes fails for up to 0.25 s."""
+
+    def __init__(self, start: Any, clock: Stepped, late: Callable[[str], float], broken: Callable[[], float]) -> None:
+        super().__init__(ARM, start, noise=0, clock=clock.now)
+        self._stepped, self._late, self._broken, self._until = clock, late, broken, 0.0
+
+    def read(self) -> np.ndarray:
+        self._stepped.t += self._late("before")
+        q = super().read()
+        self._stepped.t += self._late("after")
+        if len(self.targets) > 20 and self._stepped.t >= self._until:
+            self._until = self._stepped.t + self._broken()
+        if self._stepped.t < self._until:
+            raise OSError("the bus fails")
+        return q
+
+
+def coming_back(
+    seed: int, outside: float, monkeypatch: pytest.MonkeyPatch, late: float, broken: float
+) -> tuple[Late, Connection, Loop]:
+    """An arm that begins outside its limits, driven for 4 s, with shares of late moments and broken readings."""
+    rng = np.random.default_rng(seed)
+    stall = lambda what: rng.choice([0.005, 0.02, 0.1, 0.3, 0.6]) if rng.random() < late else 0.0  # noqa: E731
+    clock = Stepped(monkeypatch, stall)
     start = ARM.rest.copy()
     start[2] = (ARM.upper if outside > 0 else ARM.lower)[2] + outside
-    arm = SimulatedArm(ARM, start, noise=0)
-    loop, *_ = driven(arm)
-    with loop:
-        assert until(lambda: len(arm.targets) > 60)
-    targets = np.array([target for _, target in arm.targets])[:, 2]
-    assert (np.abs(targets) <= abs(start[2]) + 1e-6).all()
-    assert abs(targets[-1]) < abs(start[2])  # it is brought back
-    assert arm.outside == 0
+    arm = Late(start, clock, stall, lambda: rng.uniform(0, 0.25) if rng.random() < broken else 0.0)
+    hands = iter(lambda: Command(Frame.at([0, 0.1 * np.sin(3 * clock.t), 0]), stamp=clock.t), None)
+    connection = clock.connect(arm, ARM, [LINK])
+    loop = Loop(hands, Mapping(), Solver().track(ARM, LINK), lambda tick: None, arm=connection, clock=clock)
+    loop.run(4.0)
+    return arm, connection, loop
+
+
+@pytest.mark.parametrize("late", [0.0, 0.03, 0.1])
+@pytest.mark.parametrize("outside", [0.3, -0.3])
+def test_an_arm_that_begins_outside_its_limits_is_never_written_farther_out(
+    outside: float, late: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed in range(4):
+        arm, connection, loop = coming_back(seed, outside, monkeypatch, late, 0.0)
+        assert arm.outside == connection.errors == 0
+        assert not loop.stopped  # a machine that is late is not an arm that is elsewhere
+        beyond = np.sign(outside) * np.array([target[2] for _, target in arm.targets])
+        assert len(beyond) > 20
+        assert (np.diff(np.maximum(beyond, ARM.upper[2])) <= 0).all()
+        assert beyond[-1] < beyond[0]  # it is brought back
+
+
+@pytest.mark.parametrize("outside", [0.3, -0.3])
+def test_an_arm_that_is_lost_on_its_way_back_is_not_written_outward_of_where_it_is(
+    outside: float, monkeypatch: pytest.MonkeyPatch, ages: Callable[..., None]
+) -> None:
+    ages(True)
+    starts = 0
+    for seed in range(15):
+        arm, connection, _ = coming_back(seed, outside, monkeypatch, 0.0, 0.02)
+        assert arm.outside == 0
+        starts += connection.starts
+    assert starts > 20
 
 
 @pytest.mark.parametrize("outside", [0.3, -0.3])

@@ -12,7 +12,8 @@ from test_robot import ARM, checked, driven, follows, until
 
 from supple import models
 from supple.teleop import SimulatedArm
-from supple.teleop.readings import AWAY, Jumped, Reading, Readings
+from supple.teleop.beyond import TURN_SPEED
+from supple.teleop.readings import AWAY, JUMP, Jumped, Reading, Readings
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("ages")]  # threads in real time
 Ages = Callable[..., None]
@@ -173,15 +174,38 @@ def test_an_arm_that_is_armed_again_begins_by_readings_that_were_made_after_that
             assert np.abs(arm.targets[count][1] - pushed).max() < 0.02
 
 
+@pytest.mark.parametrize("rate", [11.0, 100.0, 1000.0, 4000.0])
+def test_an_arm_stands_at_any_rate_and_with_noise_but_not_while_it_comes_back_to_its_limits(rate: float) -> None:
+    linkage, rng = models.so101(), np.random.default_rng(0)
+    still, moving = Readings(linkage, []), Readings(linkage, [])
+    for k in range(int(1 + 0.3 * rate)):
+        t = k / rate
+        still.add(Reading(t, linkage.rest + rng.uniform(-0.002, 0.002, linkage.dof), np.nan, t), False)
+        moving.add(Reading(t, linkage.rest - TURN_SPEED * t, np.nan, t), False)
+    assert still.standing(-1.0) is still.newest
+    assert moving.standing(-1.0) is None
+
+
+def test_readings_that_are_late_are_no_jump() -> None:
+    linkage = models.so101()
+    assert JUMP + 2 * linkage.speed[0] * 0.01 < 0.5 < linkage.speed[0] * 0.31
+    readings = Readings(linkage, [])
+    readings.begin(Reading(0.0, linkage.rest, np.nan, 0.0))
+    readings.add(Reading(0.3, linkage.rest, np.nan, 0.0), True)  # read at 0 s, and told at 0.3 s
+    moved = linkage.rest.copy()
+    moved[0] += 0.5
+    assert readings.add(Reading(0.31, moved, np.nan, 0.31), True) == ""
+
+
 def test_an_arm_that_slowly_leaves_what_it_was_sent_is_stopped_and_a_gripper_is_not() -> None:
     linkage = models.so101()
     readings = Readings(linkage, [5])
-    readings.begin(Reading(0.0, linkage.rest, np.nan))
-    readings.add(Reading(0.0, linkage.rest, np.nan), True)
+    readings.begin(Reading(0.0, linkage.rest, np.nan, 0.0))
+    readings.add(Reading(0.0, linkage.rest, np.nan, 0.0), True)
     said = ""
     for k in range(1, 200):
         q = linkage.rest + 0.01 * k * np.array([0, 0, 1, 0, 0, 20])
-        said = readings.add(Reading(0.01 * k, q, np.nan), True)
+        said = readings.add(Reading(0.01 * k, q, np.nan, 0.01 * k), True)
         if said:
             break
     assert "elbow_flex is 58° away from where it was sent" in said
@@ -192,32 +216,32 @@ def test_an_arm_that_repeats_its_readings_does_not_jump_and_one_without_limits_m
     linkage = models.ur5()
     readings = Readings(linkage, [])
     q = linkage.rest.copy()
-    readings.begin(Reading(0.0, q, np.nan))
+    readings.begin(Reading(0.0, q, np.nan, 0.0))
     for k in range(200):  # 100 readings a second of an arm that measures itself ten times a second, at full speed
         readings.wrote(0.01 * k, q)
         moved = q + linkage.speed * 0.1 * (k // 10) * (1 if k < 100 else 0)
         readings._written[-1] = (0.01 * k, moved)
-        assert readings.add(Reading(0.01 * k, moved, np.nan), k < 100) == ""
+        assert readings.add(Reading(0.01 * k, moved, np.nan, 0.01 * k), k < 100) == ""
     free = models.get("ur5").locked({})
     turning = Readings(free, [])
     turning._turns = np.ones(6, dtype=bool)
-    turning.begin(Reading(0.0, q, np.nan))
-    turning.add(Reading(0.0, q, np.nan), True)
-    assert turning.add(Reading(0.01, q + 2 * np.pi, np.nan), True) == ""
+    turning.begin(Reading(0.0, q, np.nan, 0.0))
+    turning.add(Reading(0.0, q, np.nan, 0.0), True)
+    assert turning.add(Reading(0.01, q + 2 * np.pi, np.nan, 0.01), True) == ""
 
 
 def test_two_readings_that_agree_are_where_the_arm_is() -> None:
     readings = Readings(ARM, [])
     q = ARM.rest
-    readings.begin(Reading(0.0, q, np.nan))
-    readings.add(Reading(0.0, q, np.nan), True)
+    readings.begin(Reading(0.0, q, np.nan, 0.0))
+    readings.add(Reading(0.0, q, np.nan, 0.0), True)
     with pytest.raises(Jumped, match="a single reading"):
-        readings.add(Reading(0.01, q + 1, np.nan), True)
+        readings.add(Reading(0.01, q + 1, np.nan, 0.01), True)
     with pytest.raises(Jumped):
-        readings.add(Reading(0.02, q - 1, np.nan), True)  # it agrees with none
-    assert readings.add(Reading(0.03, q, np.nan), True) == ""
+        readings.add(Reading(0.02, q - 1, np.nan, 0.02), True)  # it agrees with none
+    assert readings.add(Reading(0.03, q, np.nan, 0.03), True) == ""
     with pytest.raises(Jumped):
-        readings.add(Reading(0.04, q + 1, np.nan), True)
-    assert readings.add(Reading(0.05, q + 1, np.nan), True).endswith("away from where it was")
+        readings.add(Reading(0.04, q + 1, np.nan, 0.04), True)
+    assert readings.add(Reading(0.05, q + 1, np.nan, 0.05), True).endswith("away from where it was")
     assert readings.newest is not None
     assert readings.newest.q[0] == q[0] + 1

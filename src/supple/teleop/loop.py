@@ -227,7 +227,8 @@ class Loop:
 
         The arm is held meanwhile; afterwards the goals start from the end effectors. It waits while the arm is held for
         another reason, such as a real arm that is not connected yet, and `stop_arm` ends it. An arm that is stopped
-        does not move, with a warning: `rearm` comes first.
+        does not move, with a warning: `rearm` comes first. Without q nothing moves: neither a stop nor `cancel_moves`
+        ends that.
 
         Args:
             q: the joint values, which are kept within their limits; None: where the arm comes to rest.
@@ -247,9 +248,7 @@ class Loop:
 
     def cancel_moves(self, why: str | None = None) -> None:
         """Ends the moves that were requested, or those with this reason: the arm brakes, and ``done`` is not called."""
-        reason = None if why is None else _check.text(why, "why")
-        for errand in list(self._ticker.errands):
-            errand.cancelled |= reason in (None, errand.why)
+        self._ticker.cancel(None if why is None else _check.text(why, "why"))
 
     def use(self, tracker: Tracker) -> None:
         """Uses another tracker, of the same linkage and number of links, from the next tick on, starting at rest.

@@ -12,14 +12,16 @@ import numpy as np
 from supple.frame import Array
 from supple.linkage import Linkage
 
-SETTLED = 0.15
-"""Speed of the fastest joint, in rad/s or m/s, below which an arm counts as standing, so that it can be driven."""
+SETTLED = 0.05
+"""Speed of the fastest joint, in rad/s or m/s, below which an arm counts as standing, so that it can be driven: slower
+than joints come back from beyond their limits."""
 JUMP = 0.1
 """rad or m: a reading that is farther from the last one than the sum of this and twice the way at full speed is a
 jump. It covers what the times of two readings are uncertain."""
 AWAY = 1.0
 """rad or m: how far a joint may be from all that was written lately; an arm that is blocked is led by less."""
-_WINDOW = 0.1  # s; over which the speed of an arm is measured
+_SHORTEST = 1e-9  # s; between two readings, where the clock is coarse: a speed without a limit times 0 would be nan
+_WINDOW = 0.1  # s; the speed of an arm is that from one window to the next
 _RECENT = 0.5  # s; an arm follows what was written by less than this late
 _REPEATED = 0.1  # s; so long an arm may return the same reading although it moves
 
@@ -28,11 +30,13 @@ class Reading(NamedTuple):
     """What was read from an arm."""
 
     t: float
-    """When, in seconds of the monotonic clock."""
+    """When it was there, in seconds of the monotonic clock."""
     q: Array
     """Joint values (dof,)."""
     gripper: float
     """How far the gripper is open, 0 to 1; nan if that is not read."""
+    asked: float
+    """When the arm was asked: it was at these joint values at some moment from then to ``t``."""
 
 
 class Jumped(Exception):
@@ -49,7 +53,7 @@ class Readings:
         self._speed[list(grippers)] = math.inf
         self._away = np.full(linkage.dof, AWAY)
         self._away[list(grippers)] = math.inf
-        self._kept: deque[Reading] = deque(maxlen=256)
+        self._kept: deque[Reading] = deque(maxlen=4096)  # more than two windows
         self._written: deque[tuple[float, Array]] = deque(maxlen=256)
         self._doubtful: Reading | None = None
         self._changed = -math.inf  # when the newest reading was first read
@@ -82,17 +86,20 @@ class Readings:
         self._doubtful = None
 
     def standing(self, since: float) -> Reading | None:
-        """The newest reading, if the arm stands by the readings since a time (s); else None."""
+        """The newest reading, if the arm stands by the readings since a time (s); else None.
+
+        The speed is that between the means of two windows, since single readings are noisy.
+        """
         readings = [one for one in list(self._kept) if one.t > since]
-        newest = readings[-1] if readings else None
-        earlier = [] if newest is None else [one for one in readings if one.t <= newest.t - _WINDOW]
-        if (
-            newest is None
-            or not earlier
-            or np.abs(newest.q - earlier[-1].q).max() > SETTLED * (newest.t - earlier[-1].t)
-        ):
+        if not readings or readings[0].t > readings[-1].t - 2 * _WINDOW:
             return None
-        return newest
+        newest = readings[-1]
+        middle = newest.t - _WINDOW
+        late = [one for one in readings if one.t > middle]
+        early = [one for one in readings if middle - _WINDOW < one.t <= middle] or readings[:1]
+        moved = np.mean([one.q for one in late], axis=0) - np.mean([one.q for one in early], axis=0)
+        passed = np.mean([one.t for one in late]) - np.mean([one.t for one in early])
+        return newest if np.abs(moved).max() <= SETTLED * passed else None
 
     def _elsewhere(self, reading: Reading) -> str:
         last, doubtful = self.newest, self._doubtful
@@ -102,7 +109,7 @@ class Readings:
         if doubtful is not None and self._agrees(doubtful, reading, way):
             self._doubtful = None
             return f"{self._far(int(np.argmax(np.abs(way))), way)} away from where it was"
-        k = self._jumped(last, reading, reading.t - last.t, self._unseen(last, reading))
+        k = self._jumped(last, reading, self._unseen(last, reading))
         if k is None:
             self._doubtful = None
             return self._left(reading)
@@ -112,11 +119,13 @@ class Readings:
     def _agrees(self, doubtful: Reading, reading: Reading, way: Array) -> bool:
         """Whether a reading is where a doubtful one was, rather than where the arm was; ``way`` is that from there."""
         nearer = np.abs(self._shortest(reading.q - doubtful.q)).max() < np.abs(way).max()
-        return bool(nearer) and self._jumped(doubtful, reading, reading.t - doubtful.t, 0.0) is None
+        return bool(nearer) and self._jumped(doubtful, reading, 0.0) is None
 
-    def _jumped(self, last: Reading, reading: Reading, passed: float, unseen: Array | float) -> int | None:
-        """The joint value that moved farther than it can in some seconds, and unseen before; None if none did."""
-        beyond = np.abs(self._shortest(reading.q - last.q)) - JUMP - 2 * self._speed * passed
+    def _jumped(self, last: Reading, reading: Reading, unseen: Array | float) -> int | None:
+        """The joint value that moved farther from one reading to another than it can, and unseen; None if none did."""
+        # a busy machine may pause the thread between an answer and its time
+        longest = max(reading.t - last.asked, _SHORTEST)
+        beyond = np.abs(self._shortest(reading.q - last.q)) - JUMP - 2 * self._speed * longest
         return int(np.argmax(beyond - unseen)) if (beyond > unseen).any() else None
 
     def _unseen(self, last: Reading, reading: Reading) -> Array | float:

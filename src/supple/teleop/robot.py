@@ -40,6 +40,8 @@ RETRY = 0.5
 """Seconds between two attempts to connect again."""
 RATE = 100.0
 """Readings a second, unless the arm has an attribute ``rate``."""
+HOW_TO_GO_ON = "; to go on call loop.rearm(), or press re-arm on the page"
+_SHORTEST = 1e-9  # s; between two writes, where the clock is coarse: a speed without a limit times 0 would be nan
 _CLOSING = 2.0  # s; how long the end waits for a bus that hangs
 
 
@@ -54,9 +56,10 @@ class Waiting(Lost):
 class Connection:
     """A robot that is read and written in a thread of its own, at the rate of its bus. Safe from any thread.
 
-    What is written is always finite and within the limits of the linkage, and at most the distance away from the last that the speed limits allow in two periods of the bus. An arm that begins outside
-    its limits is written back towards them and never outward again. Nothing
-    is written before the first valid reading, and nothing until `start` has taken over the measured pose. An arm that
+    What is written is always finite and within the limits of the linkage, and at most the distance away from the last
+    that the speed limits allow in two periods of the bus. An arm that begins outside its limits is written back towards
+    them and never outward again. Nothing is written before the first valid reading, and nothing until `start` has taken
+    over the measured pose. An arm that
     is suddenly elsewhere, or far from where it was sent, is not driven back: it must be armed again. A first reading
     that is in degrees, or far beyond the limits, is a `mistake`. It serves one loop, which closes it.
     """
@@ -234,12 +237,13 @@ class Connection:
         self._target = (self._epoch, self.fingers.put(q, tick.grippers) + self._beyond.way, opening)
 
     def hold(self) -> None:
-        """Calls the robot's own ``hold``, once, and writes nothing more until `start`."""
+        """Calls the robot's own ``hold``, until it does not raise, and writes nothing more until `start`."""
         self._asked_to_hold = True
 
     def arm(self) -> None:
         """Arms it again after it was lost or held: the loop begins anew from the measured pose."""
         self._begin_epoch()  # first: the arm's thread must not write the target from before
+        self._asked_to_hold = False  # a hold() that always fails must not keep it from being armed
         self.latched = ""
 
     def close(self) -> None:
@@ -290,7 +294,7 @@ class Connection:
             self._lost = False
             self._begin_epoch()
         self._check_awake()
-        elsewhere = self._readings.add(Reading(time.monotonic(), q, gripper), self._leads)
+        elsewhere = self._readings.add(Reading(time.monotonic(), q, gripper, begin), self._leads)
         if elsewhere:
             self._latch(elsewhere)
             self.hold()  # its last target is elsewhere too
@@ -355,11 +359,9 @@ class Connection:
 
     def _write(self) -> None:
         target, written = self._target, self._written
-        if self._asked_to_hold and not self._holding:
-            self._holding = True
-            if hasattr(self._plug.arm, "hold"):
-                self._plug.arm.hold()
-        if target is None or written is None or target[0] != self._epoch or self._holding or self.latched:
+        if self._asked_to_hold:
+            self._hold_now()
+        if target is None or written is None or target[0] != self._epoch or self._asked_to_hold or self.latched:
             return
         now = time.monotonic()
         q = np.clip(self._near(target[1], written, now), self._low, self._high)
@@ -374,10 +376,18 @@ class Connection:
             gripper.write(target[2])
             self._part = ""
 
+    def _hold_now(self) -> None:
+        """Calls the robot's own ``hold``, again in each cycle until it does not raise."""
+        if not self._holding and hasattr(self._plug.arm, "hold"):
+            self._part = "hold() failed: "
+            self._plug.arm.hold()
+            self._part = ""
+        self._holding = True
+
     def _near(self, q: Array, written: tuple[Array, float], now: float) -> Array:
         """Joint values q (dof,), as far as the speed limits allow since the last write, of two periods at most."""
         last, when = written
-        way = self._linkage.speed * min(now - when, 2 / self.rate)
+        way = self._linkage.speed * max(min(now - when, 2 / self.rate), _SHORTEST)
         near: Array = np.clip(q, last - way, last + way)
         return near
 
@@ -399,7 +409,7 @@ class Connection:
     def _latch(self, why: str) -> None:
         """The arm must be armed again, if it was driven."""
         if not self.latched and self._started >= 0:
-            self.latched = f"{why}; to go on call loop.rearm(), or press re-arm on the page"
+            self.latched = f"{why}{HOW_TO_GO_ON}"
 
     def _finish(self) -> None:
         """Leaves the arm where the loop brought it to rest, as ``on_exit`` says, as far as it can still be reached."""

@@ -90,8 +90,12 @@ class Ticker:
         with self._latch:
             self._stops += 1
             self.stopped = why
-            for errand in list(self.errands):
-                errand.cancelled = True
+            self.cancel()
+
+    def cancel(self, why: str | None = None) -> None:
+        """Ends the moves with this reason, or all. What is done where the arm stands, as a change of method, is not."""
+        for errand in list(self.errands):
+            errand.cancelled |= errand.q is not None and why in (None, errand.why)
 
     def rearm(self) -> None:
         """Ends a stop as soon as the joints stand, unless there is another stop until then."""
@@ -143,7 +147,8 @@ class Ticker:
         fresh, source_silent, source_failure = self._read_command(now)
         measured, arm_failure, waiting = self._read_measured()
         self._statistics.failures += bool(source_failure) + bool(arm_failure)
-        held = self.stopped or self.paused or source_failure or arm_failure or waiting or source_silent
+        stopped = self._why_stopped(arm_failure)
+        held = stopped or self.paused or source_failure or arm_failure or waiting or source_silent
         held = "stopping" if self.stopping else held or self._watchdog.reason(now)
         errand, free = bool(self.errands), not held
         moves = bool(errand and self.errands[0].q is not None)
@@ -192,11 +197,11 @@ class Ticker:
     def _run_errand(self, dt: float, measured: Array | None, held: str) -> str:
         """Goes on with the first errand; returns why the arm is held meanwhile.
 
-        It brakes while the arm is held for another reason, and ends if that is a stop or the end. It is done when the
-        measured arm is there too, and nothing else holds it.
+        It brakes while the arm is held for another reason, and ends if that is the end, or for a move a stop. A move is
+        done when the measured arm is there too, and nothing else holds it.
         """
         errand = self.errands[0]
-        ending = bool(self.stopped or self.stopping or errand.cancelled)
+        ending = bool(self.stopping or errand.cancelled or (errand.q is not None and self.stopped))
         if ending and (errand.move is None or errand.move.at_rest):
             self.errands.popleft()
             return held
@@ -214,6 +219,13 @@ class Ticker:
         errand.done()  # which may add the next
         self.errands.popleft()
         return held or (self.errands[0].why if self.errands else "")
+
+    def _why_stopped(self, arm_failure: str) -> str:
+        """Why the arm is stopped, and the error if it cannot be read; empty if it is not stopped."""
+        if not (self.stopped and arm_failure) or arm_failure in self.stopped:
+            return self.stopped
+        again = self.arm is not None and self.arm._error and self.arm._error in self.stopped
+        return f"{self.stopped}; {'it does not answer yet' if again else arm_failure}"
 
     # -- inputs -------------------------------------------------------------------------------------------------------
 

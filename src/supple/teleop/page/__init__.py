@@ -211,6 +211,7 @@ class Page:
             actions.stop_arm,
             actions.rearm,
             lambda: actions.session.loop.stopped,
+            lambda: actions.can_rearm,
             lambda: self.drivers.driver == browser,
         )
 

@@ -30,6 +30,9 @@ from supple.teleop.robot import Connection
 
 NOBODY = "nobody drives"
 STOPPED = "stopped by the emergency stop"
+REARM_AFTER = 1.0
+"""Seconds after a press of the stop in which re-arm does nothing: a hand in a hurry presses more than once."""
+ALARM = "#b3261e"
 HOW_TO_DRIVE = "Its ball moves freely, its arrows and arcs along one axis."
 KEYS = "Keys: J L sideways, I K away and nearer, U O up and down."
 _log = logging.getLogger(__name__)
@@ -66,6 +69,7 @@ class Actions(Scripts):
         self._uploaded: Arm | None = None
         self._message: tuple[str, str, float] = ("", "", 0.0)
         self._frames = 0
+        self._stop_pressed = -np.inf
         self._present, self._other_drove = False, other is not None
         self._answers: Callable[[float], bool] = lambda now: True
         self.view: Any = None
@@ -160,10 +164,18 @@ class Actions(Scripts):
     def stop_arm(self) -> None:
         """Stops the arm until `rearm`; does not block, and works from every browser."""
         self.session.loop.stop_arm(STOPPED)
+        self._stop_pressed = time.monotonic()
         self.changed()
 
+    @property
+    def can_rearm(self) -> bool:
+        """Whether the arm is stopped, and `rearm` counts: not just after the stop was pressed."""
+        return bool(self.session.loop.stopped) and time.monotonic() - self._stop_pressed > REARM_AFTER
+
     def rearm(self) -> None:
-        """The arm may be driven again, from where it is."""
+        """The arm may be driven again, from where it is, if it `can_rearm`."""
+        if not self.can_rearm:
+            return
         with self.lock:
             self.end_script()
             self.session.source.release_handles()
@@ -348,15 +360,15 @@ class Actions(Scripts):
             self.show_message(FAILED, f"{type(error).__name__}: {error}"[:300])
 
     def _current_note(self) -> str:
+        if self.session.loop.stopped:
+            return note("the arm is stopped", "Nothing moves it until the browser that drives presses re-arm.", ALARM)
         title, text, until = self._message
-        return note(title, text) if title and time.monotonic() < until else note(*self._hint())
+        return note(title, text) if title and time.monotonic() < until else self._hint()
 
-    def _hint(self) -> tuple[str, ...]:
+    def _hint(self) -> str:
         """What the card says while there is no message."""
         if self.session.source.other_drives:
-            return "another program drives", "The page shows the arm."
-        if self.session.loop.stopped:
-            return "the arm is stopped", "Nothing moves it until the browser that drives presses re-arm."
+            return note("another program drives", "The page shows the arm.")
         if not self._present:
-            return NOBODY, "The arm stays where it is until a browser drives."
-        return "drag the handle", HOW_TO_DRIVE, KEYS
+            return note(NOBODY, "The arm stays where it is until a browser drives.")
+        return note("drag the handle", HOW_TO_DRIVE, keys=KEYS)

@@ -19,6 +19,7 @@ COLOURS = {
     TrackingStatus.RETURNING: "#4a78c2",
 }
 """Green, amber, orange, grey, blue."""
+NOTE = "#54888f"  # of the mark of a card
 # on a phone viser's panel has a fixed width and leaves a strip of the scene beside it, texts need fewer lines, and
 # there are no keys
 _PHONE = (
@@ -65,16 +66,17 @@ def status(tick: Tick, arm: Arm) -> str:
     )
 
 
-def note(title: str, sentence: str, keys: str = "") -> str:
-    """A card with a title and a sentence, as HTML; ``keys`` is shown only where there is a keyboard.
+def note(title: str, sentence: str, colour: str = NOTE, keys: str = "") -> str:
+    """A card with a title and a sentence, as HTML, marked in a colour; ``keys`` is shown only with a keyboard.
 
     It is always there and has one height: the controls below stay.
     """
+    alarm = "" if colour == NOTE else f' style="color:{colour}"'
     more = f" <span data-keys>{escape(keys)}</span>" if keys else ""
     return (
-        '<div data-notes style="margin:0 0.9em 0.8em;padding:0.4em 0.8em;border-left:3px solid #54888f;'
+        f'<div data-notes style="margin:0 0.9em 0.8em;padding:0.4em 0.8em;border-left:3px solid {colour};'
         "background:#f3f6f6;height:6.8em;overflow-y:auto;box-sizing:border-box;"
-        f'font-size:0.8125em;line-height:1.4"><b data-note>{escape(title)}</b>'
+        f'font-size:0.8125em;line-height:1.4"><b data-note{alarm}>{escape(title)}</b>'
         f'<div style="color:#5b5751">{escape(sentence)}{more}</div></div>'
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 from typing import Any
 
 STOP, REARM = "emergency stop", "re-arm"
@@ -48,39 +47,40 @@ class StopPanel:
         stop: Callable[[], None],
         rearm: Callable[[], None],
         stopped: Callable[[], str],
+        can_rearm: Callable[[], bool],
         drives: Callable[[], bool],
     ) -> None:
         """Adds them to a client of viser.
 
-        ``stopped`` returns why the arm is stopped, empty if it is not; ``drives`` whether this browser drives.
+        ``stopped`` returns why the arm is stopped, empty if it is not; ``can_rearm`` whether it can be armed again now;
+        ``drives`` whether this browser drives.
         """
-        self._client, self._stopped, self._drives, self._rearm_arm = client, stopped, drives, rearm
+        self._client, self._rearm_arm = client, rearm
+        self._stopped, self._can_rearm, self._drives = stopped, can_rearm, drives
         gui = client.gui
         self._run(_ESCAPE + _HELD_KEYS)
         self._folder = gui.add_folder(None, order=5)
         with self._folder:
             self._button = gui.add_button(STOP, color="red", hint="the arm brakes and stays; key: Escape")
-            self._text = gui.add_html("", visible=False)
-            self._rearm = gui.add_button(REARM, color="gray", visible=False, hint="drive again, from where the arm is")
+            # always there: a panel that grew would put it where the stop was, under a finger that taps twice
+            self._rearm = gui.add_button(
+                REARM, color="gray", disabled=True, visible=drives(), hint="drive again, from where the arm is"
+            )
         self._button.on_click(lambda _: stop())
         self._rearm.on_click(lambda _: self._click_rearm())
         self._key = gui.add_command(STOP, hotkey="escape")
         self._key.on_trigger(lambda _: stop())
-        self._shown: tuple[str, bool] = ("", False)
+        self._shown = (False, False, drives())
 
     def refresh(self) -> None:
         """Shows whether the arm is stopped."""
-        why, drives = self._stopped(), self._drives()
-        if (why, drives) == self._shown:
+        state = stopped, can_rearm, drives = bool(self._stopped()), self._can_rearm(), self._drives()
+        if state == self._shown:
             return
-        self._shown = (why, drives)
-        self._run(f"window.suppleStopped({'true' if why else 'false'});")
-        advice = "Press re-arm to go on." if drives else "Only the browser that drives can re-arm it."
-        self._text.content = (
-            '<div data-stopped style="padding:0 0.9em 0.7em;font-size:0.875em;font-weight:600;color:#b3261e">'
-            f"{escape(why[:1].upper() + why[1:])}. {advice}</div>"
-        )
-        self._text.visible, self._rearm.visible = bool(why), bool(why) and drives
+        if stopped != self._shown[0]:
+            self._run(f"window.suppleStopped({'true' if stopped else 'false'});")
+        self._rearm.disabled, self._rearm.visible = not can_rearm, drives
+        self._shown = state
 
     def _run(self, script: str) -> None:
         from viser import _messages

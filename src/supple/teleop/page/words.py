@@ -12,6 +12,7 @@ from supple.frame import Array
 from supple.step import _SINGULAR_DIRECTION, Step, TrackingStatus
 from supple.teleop.command import Tick
 from supple.teleop.page.arm import Arm
+from supple.teleop.robot import HOW_TO_GO_ON
 
 STRETCHED = 0.93  # of its reach: an arm that is out this far and singular is stretched
 FASTER = "the handle is faster than the arm: "
@@ -55,7 +56,7 @@ def reason(tick: Tick, arm: Arm) -> str:
     step = tick.step
     status = TrackingStatus.HELD if tick.held else step.status
     if status is TrackingStatus.HELD:
-        return tick.why
+        return tick.why.replace(HOW_TO_GO_ON, "")  # the page has a button for that
     if status is TrackingStatus.FOLLOWING:
         turned = f" and {np.degrees(step.angle.max()):.1f}°" if all(arm.turns) else ""
         said = [f"{1e3 * step.distance.max():.1f} mm{turned} away"]
