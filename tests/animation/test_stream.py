@@ -184,3 +184,22 @@ def test_with_the_ground_of_the_clip_the_feet_of_a_stream_stand_where_those_of_t
     whole = retarget.motion(part).q[: len(q)]
     heights = [retarget.target.frame(rows, "left_ankle_roll_link").position[:, 2] for rows in (q, whole)]
     assert np.median(np.abs(heights[0] - heights[1])) < 0.01
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_knee_that_is_bent_backwards_a_little_begins_bent_forward(side):
+    leg, shape = (getattr(Retarget(HUMAN, G1)._limbs, name)[side] for name in ("legs", "leg_shapes"))
+    assert leg.linkage.lower[shape.knee] < -0.05
+    q = np.tile(leg.linkage.lower, (3, 1))
+    q[:, shape.knee] += [0.0, 0.04, 0.3]
+    bent = shape.bent(q.copy())
+    assert (bent[:, shape.knee] > 0).all()
+
+
+def test_a_robot_that_lands_in_a_stream_bends_its_knees():
+    clip = load_clip(Path(__file__).parents[1] / "data" / "cmu_01_01.bvh")
+    retarget = Retarget(clip.linkage, G1)
+    part = Motion(clip.linkage, clip.times[:720], clip.q[:720])
+    q, whole = streamed(retarget, part, ground=retarget.ground(clip))[0], retarget.motion(part).q
+    heights = [retarget.target.frame(rows, "pelvis").position[640:, 2] for rows in (q, whole)]
+    assert np.abs(heights[0] - heights[1]).max() < 0.06
