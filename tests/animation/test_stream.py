@@ -1,19 +1,20 @@
 """Clips that are retargeted frame by frame."""
 
+import dataclasses
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from supple import BadInput, Motion, models
+from supple import BadInput, Linkage, Motion, models
 from supple.animate import Retarget, load_clip
 from supple.animate.fade import Bound, Fade, SlowMean
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from figures.clips import reach_with_steps, turn_on_the_spot
 from figures.measures import measured
-from figures.random_clips import random_walk
+from figures.random_clips import at_speed, random_walk
 from figures.streams import streamed
 
 HUMAN, G1 = models.human(), models.g1()
@@ -108,7 +109,7 @@ def test_a_fade_goes_on_with_speed_and_acceleration_and_ends_with_none():
     for left in rng.integers(3, 40, 200):
         way, speed, bend = rng.normal(size=(3, 3))
         t = np.arange(-2, 1)[:, None]
-        fade = Fade()
+        fade = Fade(np.inf)
         fade.begin(way + speed * t + 0.5 * bend * t**2, int(left))
         ahead = [fade.at(i) for i in range(int(left) + 2)]
         stepped = [fade.at(0), *(fade.next() for _ in range(int(left) + 1))]
@@ -118,6 +119,41 @@ def test_a_fade_goes_on_with_speed_and_acceleration_and_ends_with_none():
         fade.begin(way + speed * t + 0.5 * bend * t**2, int(left))
         near = np.stack([fade.at(float(x)) for x in fine[:, 0]])
         np.testing.assert_allclose((near[1] - near[0]) / 1e-3, speed, atol=0.02 * (1 + left))
+
+
+def test_a_fade_that_begins_in_noise_does_not_lead_away():
+    rng = np.random.default_rng(3)
+    for left in rng.integers(3, 60, 200):
+        fade, before = Fade(0.03), rng.normal(size=3) + 0.05 * rng.normal(size=(3, 3))
+        fade.begin(before, int(left))
+        ahead = np.stack([fade.at(i) for i in range(int(left) + 1)])
+        assert np.linalg.norm(ahead, axis=-1).max() <= np.linalg.norm(before[2]) + 0.03 + 1e-9
+
+
+def test_a_stream_without_delay_stays_near_a_clip_that_is_not_filtered():
+    clip = load_clip(Path(__file__).parents[1] / "data" / "cmu_01_01.bvh")
+    part = Motion(clip.linkage, clip.times[1150:1400] - clip.times[1150], clip.q[1150:1400])
+    retarget = Retarget(clip.linkage, HUMAN)
+    q, whole = streamed(retarget, part, ground=retarget.ground(clip), delay=0.0)[0], retarget.motion(part).q
+    for link in ("left_foot", "right_foot"):
+        places = [HUMAN.frame(rows, link).position for rows in (q, whole)]
+        assert np.linalg.norm(places[0] - places[1], axis=-1).max() < 0.3
+
+
+@pytest.mark.parametrize("seed", [81, 82])
+def test_a_slow_figure_keeps_the_speed_limits_of_its_root_and_ball_joints(seed):
+    joints = [
+        dataclasses.replace(joint, speed=tuple(0.05 * speed for speed in joint.speed))
+        if joint.dof and joint.mimic is None
+        else joint
+        for joint in HUMAN.joints
+    ]
+    clip = at_speed(random_walk(seed), 1.5)
+    retarget = Retarget(clip.linkage, Linkage("slow", joints, HUMAN.links))
+    assert retarget.motion(clip).within_speeds(1e-6)
+    q = streamed(retarget, clip, delay=0.0)[0]
+    speed = np.abs(retarget.target.difference(q[:-1], q[1:])) * 120
+    assert (speed <= retarget.target.speed * (1 + 1e-5)).all()
 
 
 def test_a_bound_is_above_what_is_known_ahead_and_smooth():
@@ -148,3 +184,22 @@ def test_with_the_ground_of_the_clip_the_feet_of_a_stream_stand_where_those_of_t
     whole = retarget.motion(part).q[: len(q)]
     heights = [retarget.target.frame(rows, "left_ankle_roll_link").position[:, 2] for rows in (q, whole)]
     assert np.median(np.abs(heights[0] - heights[1])) < 0.01
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_knee_that_is_bent_backwards_a_little_begins_bent_forward(side):
+    leg, shape = (getattr(Retarget(HUMAN, G1)._limbs, name)[side] for name in ("legs", "leg_shapes"))
+    assert leg.linkage.lower[shape.knee] < -0.05
+    q = np.tile(leg.linkage.lower, (3, 1))
+    q[:, shape.knee] += [0.0, 0.04, 0.3]
+    bent = shape.bent(q.copy())
+    assert (bent[:, shape.knee] > 0).all()
+
+
+def test_a_robot_that_lands_in_a_stream_bends_its_knees():
+    clip = load_clip(Path(__file__).parents[1] / "data" / "cmu_01_01.bvh")
+    retarget = Retarget(clip.linkage, G1)
+    part = Motion(clip.linkage, clip.times[:720], clip.q[:720])
+    q, whole = streamed(retarget, part, ground=retarget.ground(clip))[0], retarget.motion(part).q
+    heights = [retarget.target.frame(rows, "pelvis").position[640:, 2] for rows in (q, whole)]
+    assert np.abs(heights[0] - heights[1]).max() < 0.06

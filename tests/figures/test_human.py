@@ -155,3 +155,12 @@ def test_the_puppet_has_two_arms_on_one_body() -> None:
     one, other = (puppet.frame(q, "right_hand").position for q in (puppet.rest, moved))
     assert one.tolist() == other.tolist()  # an arm does not move the other
     assert np.abs(puppet.frames(puppet.random(50, seed=1)).matrix[..., 0, 3]).max() < 1e-12  # all in one plane
+
+
+def test_shanks_lean_over_flat_feet_as_those_of_people_do() -> None:
+    ankle = HUMAN.part("left_shank", "left_foot")
+    flat = HUMAN.frames(HUMAN.rest)["left_foot"].rotation
+    for lean, arrives in ((-45, True), (34, True), (38, False)):  # degrees: toes down, and shank forward
+        shank = Frame.turn([0, 1, 0], np.radians(lean))
+        goal = Goal("left_foot", orientation=shank.inverse().rotation @ flat)
+        assert solve(ankle, goal, progress=False).arrived == arrives, lean

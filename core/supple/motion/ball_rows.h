@@ -50,6 +50,12 @@ SUPPLE_FN double turn_part(const SlowBall &motion, Vec<double> turn) {
   return larger(larger(x, y), std::fabs(turn.z) / motion.limit[2]);
 }
 
+// The nearest rotation vector within the limits of position.
+SUPPLE_FN Vec<double> clamped(const SlowBall &motion, Vec<double> v) {
+  const Ball *ball = motion.ball;
+  return ball ? clamp_ball(v, load3(ball->axis), ball->swing, ball->low, ball->high) : v;
+}
+
 // Draws a row to its neighbour where it is too far; whether it was.
 SUPPLE_FN bool draw_row(const SlowBall &motion, long long row, long long anchor) {
   const Vec<double> at = load3(motion.rows + 3 * anchor);
@@ -57,15 +63,33 @@ SUPPLE_FN bool draw_row(const SlowBall &motion, long long row, long long anchor)
   const double excess = turn_part(motion, turn);
   if (!(excess > 1))
     return false;
-  const Vec<double> drawn = turned(at, (1 / excess) * turn);
-  const Ball *ball = motion.ball;
-  store3(ball ? clamp_ball(drawn, load3(ball->axis), ball->swing, ball->low, ball->high) : drawn,
-         motion.rows + 3 * row);
+  store3(clamped(motion, turned(at, (1 / excess) * turn)), motion.rows + 3 * row);
   return true;
 }
 
+// Draws a row to its neighbour where it is too far, within the limits for certain: a clamped row may be
+// farther away than it was drawn, so it goes less and less of the way.
+SUPPLE_FN void hold_row(const SlowBall &motion, long long row, long long anchor) {
+  constexpr double rounding = 1 + 1e-10;
+  constexpr int halvings = 40;
+  const Vec<double> at = load3(motion.rows + 3 * anchor);
+  const Vec<double> turn = between(at, load3(motion.rows + 3 * row));
+  const double excess = turn_part(motion, turn);
+  if (!(excess > rounding))
+    return;
+  double part = 1 / excess;
+  for (int i = 0; i < halvings; ++i, part *= 0.5) {
+    const Vec<double> drawn = clamped(motion, turned(at, part * turn));
+    if (turn_part(motion, between(at, drawn)) <= rounding) {
+      store3(drawn, motion.rows + 3 * row);
+      return;
+    }
+  }
+  store3(at, motion.rows + 3 * row);
+}
+
 // A row that is too far from the next one is drawn to it; after a fixed row the next one is drawn to that.
-// Clamped rows may be too far again: a few rounds. `fast`: count.
+// Some may be too far again: a few rounds, and then rows follow those before them. `fast`: count.
 SUPPLE_FN void slow_ball_rows(const SlowBall &motion, bool *fast) {
   constexpr int rounds = 4;
   const double least = lesser(motion.limit[0], lesser(motion.limit[1], motion.limit[2]));
@@ -89,6 +113,8 @@ SUPPLE_FN void slow_ball_rows(const SlowBall &motion, bool *fast) {
       for (long long row = i; fast[i] && row >= 0 && draw_row(motion, row, row + 1);)
         --row;
   }
+  for (long long i = 0; i + 1 < motion.count; ++i)
+    hold_row(motion, i + 1, i);
 }
 
 } // namespace SUPPLE_ISA

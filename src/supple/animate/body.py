@@ -72,8 +72,17 @@ class Body:
     @cached_property
     def leg(self) -> float:
         """Length of a straight leg, from the hip to the sole, in metres."""
-        ankle = [self.position(f"{side}_foot")[2] - self.sole_height(side) for side in SIDES]
-        return self.length("thigh", "shank") + self.length("shank", "foot") + float(np.mean(ankle))
+        return self.hip_to_ankle + self.ankle_height
+
+    @cached_property
+    def hip_to_ankle(self) -> float:
+        """Length of a straight leg without its foot, in metres."""
+        return self.length("thigh", "shank") + self.length("shank", "foot")
+
+    @cached_property
+    def ankle_height(self) -> float:
+        """Height of the ankles over the soles at rest, in metres."""
+        return float(np.mean([self.position(f"{side}_foot")[2] - self.sole_height(side) for side in SIDES]))
 
     def sole_height(self, side: str) -> float:
         """Height of the toe's point of a foot at rest, in metres."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from supple import _check
 from supple._linkage.argument import checked_linkage
-from supple.animate.body_names import NEEDED, PARTS, matched
+from supple.animate.body_names import NEEDED, PARTS, matched, words
 from supple.errors import BadInput, SuppleError, unknown
 from supple.linkage import Linkage
 from supple.read import bounded
@@ -148,7 +148,10 @@ def _in_words(parts: list[str]) -> str:
 
 
 def _with_trunk(linkage: Linkage, links: dict[str, str]) -> dict[str, str]:
-    """The links of body parts, with pelvis, chest and head from the limbs that they carry, if names do not say them."""
+    """The links of body parts, with pelvis, chest and head from the limbs that they carry, if names do not say them.
+
+    A link called foot that moves on one called ankle is what bends at the ball of the foot.
+    """
     parents = {joint.child: joint.parent for joint in linkage.joints}
 
     def carriers(link: str) -> list[str]:
@@ -167,6 +170,11 @@ def _with_trunk(linkage: Linkage, links: dict[str, str]) -> dict[str, str]:
         return next((link for link in left if link in right), None)
 
     found = dict(links)
+    for side in ("left", "right"):
+        ankle = links.get(f"{side}_foot")
+        feet = [j.child for j in linkage.joints if j.parent == ankle and j.dof and words(j.child) == (side, ("foot",))]
+        if feet:
+            found.setdefault(f"{side}_toes", feet[0])
     pelvis, chest = carrier_of_both("thigh"), carrier_of_both("upper_arm")
     if pelvis is not None:
         found.setdefault("pelvis", pelvis)

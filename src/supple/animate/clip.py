@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 
 import numpy as np
 
 from supple import _check
 from supple._figure.convention import UNITS, Convention
-from supple.animate.body_names import matched
+from supple.animate.body_map import found_parts
+from supple.animate.clip_frames import without_reference_pose
+from supple.animate.standing import from_feet, has_legs, is_straight, standing
 from supple.errors import BadInput
-from supple.frame import Array, Frame
-from supple.joint import Kind
+from supple.frame import Array
 from supple.linkage import Linkage
 from supple.motion import Motion
 from supple.read import motion_file as reader
@@ -21,11 +21,13 @@ CMU_UNIT = 0.056444
 """Length of the unit of clips from CMU's motion capture database, in metres."""
 _LEG = 0.85  # m: from hip to ankle, of a person
 _LEGS = (0.25, 1.5)  # m: of a figure whose numbers are taken as metres
-_ALONG, _ACROSS = 0.9, 0.3  # cosines: of a direction that is along an axis, and of one that is nearly across
+_ALONG = 0.9  # cosine: of a direction that is along an axis
 
 
 def load_clip(path: str | os.PathLike[str], *, up: str | None = None, unit: float | str | None = None) -> Motion:
     """The clip in a .bvh, .gltf or .glb file, in metres with z up.
+
+    A first frame from which the figure jumps to the second is taken for a reference pose: the second stands for it.
 
     Args:
         path: the file.
@@ -38,7 +40,7 @@ def load_clip(path: str | os.PathLike[str], *, up: str | None = None, unit: floa
     if up is not None:
         _check.one_of(up, "up", ("x", "y", "z"))
         if unit is not None:
-            return _standing(Motion.load(path, up=up, unit=unit))
+            return _prepared(Motion.load(path, up=up, unit=unit))
     clip = Motion.load(path, up="z" if reader.is_figure(path) else None)  # with the axes of the file
     leg = _leg(clip.linkage)
     axis = up if up is not None else up_axis(clip, "z") or "y"
@@ -49,7 +51,7 @@ def load_clip(path: str | os.PathLike[str], *, up: str | None = None, unit: floa
             known = [*UNITS.values(), CMU_UNIT]
             unit = min(known, key=lambda size: abs(np.log(max(size * length, 1e-9) / _LEG)))
     loaded = clip if axis == "z" and unit == 1.0 else Motion.load(path, up=axis, unit=unit)
-    return _standing(loaded)
+    return _prepared(loaded)
 
 
 def up_axis(clip: Motion, read_as: str) -> str | None:
@@ -63,15 +65,17 @@ def up_axis(clip: Motion, read_as: str) -> str | None:
         clip: what was read.
         read_as: the axis that was taken for up when it was read.
     """
-    if not _has_legs(clip.linkage):
+    if not has_legs(clip.linkage):
         return None
     back = Convention(read_as).turn.rotation.T  # from the world's axes to the file's
     some = clip.q[:: max(1, len(clip) // 100)]
-    if (back @ _from_feet(clip.linkage, some, "thigh").mean(axis=0))[1] > _ALONG:
+    if (back @ from_feet(clip.linkage, some, "thigh").mean(axis=0))[1] > _ALONG:
         return "y"
     at_rest = int(np.argmax(np.abs(back) @ _leg(clip.linkage)))
-    body = back @ _from_feet(clip.linkage, some, "upper_arm").mean(axis=0)
+    body = back @ from_feet(clip.linkage, some, "upper_arm").mean(axis=0)
     moving = int(np.argmax(np.abs(body)))
+    if not is_straight(clip.linkage):
+        return "xyz"[moving]
     if abs(body[moving]) > _ALONG and moving != at_rest:
         found, other = "xyz"[at_rest], "xyz"[moving]
         sign = "" if body[moving] > 0 else "-"
@@ -83,48 +87,15 @@ def up_axis(clip: Motion, read_as: str) -> str | None:
     return "xyz"[at_rest]
 
 
-def _standing(clip: Motion) -> Motion:
-    """The clip, with a figure that stands at rest: its floating root is turned there if the legs are not upright."""
-    root = clip.linkage.joints[0]
-    if root.kind is not Kind.FLOATING or not _has_legs(clip.linkage):
-        return clip
-    way = _from_feet(clip.linkage, clip.linkage.rest, "thigh")
-    if way[2] > _ACROSS:
-        return clip
-    axis = np.cross(way, [0.0, 0.0, 1.0])
-    turn = Frame.turn(axis if np.linalg.norm(axis) > 1e-9 else [1.0, 0.0, 0.0], np.arccos(np.clip(way[2], -1, 1)))
-    before = clip.linkage.base @ root.location
-    wanted = turn @ clip.linkage.frame(clip.linkage.rest, root.child)
-    rest = (*root.rest[:3], *(before.inverse() @ wanted).to_rotvec().tolist())
-    joints = (dataclasses.replace(root, rest=rest), *clip.linkage.joints[1:])
-    linkage = Linkage(clip.linkage.name, joints, clip.linkage.links, clip.linkage.base)
-    return Motion(linkage, clip.times, clip.q)
-
-
-def _has_legs(linkage: Linkage) -> bool:
-    return {"left_thigh", "left_shank", "left_foot"} <= set(matched(link.name for link in linkage.links))
-
-
-def _from_feet(linkage: Linkage, q: Array, part: str) -> Array:
-    """The mean direction (..., 3) from the feet to the beginnings of a pair of parts, of length 1.
-
-    To the hips, if the figure has no such parts.
-    """
-    parts = matched(link.name for link in linkage.links)
-    frames = linkage.frames(q)
-    ways = sum(
-        frames[parts.get(f"{side}_{part}", parts[f"{side}_thigh"])].position - frames[parts[f"{side}_foot"]].position
-        for side in ("left", "right")
-    )
-    length = np.linalg.norm(ways, axis=-1, keepdims=True)
-    directions: Array = ways / np.maximum(length, 1e-12)
-    return directions
+def _prepared(clip: Motion) -> Motion:
+    """The clip with a figure that stands at rest, and without a reference pose before its frames."""
+    return standing(without_reference_pose(clip))
 
 
 def _leg(linkage: Linkage) -> Array:
     """How far the bones of a leg reach along each axis at rest (3,), in the file's units."""
-    parts = matched(link.name for link in linkage.links)
-    if not _has_legs(linkage):
+    parts = found_parts(linkage)
+    if not has_legs(linkage):
         names = _check.short(", ".join(link.name for link in linkage.links))
         raise BadInput(
             f"{linkage.name!r} has no links named like thighs, shanks and feet, by which up and the unit are found; "

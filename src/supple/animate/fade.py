@@ -6,12 +6,17 @@ import numpy as np
 
 from supple.frame import Array
 
+_OF_SLOPE, _OF_BEND = 0.19, 0.0173  # the farthest that quintics go whose first slope or acceleration is 1, in 1
+
 
 class Fade:
     """An offset (3,) that ends after some frames: a quintic to zero without slope and acceleration there."""
 
-    def __init__(self) -> None:
-        """No offset."""
+    def __init__(self, most: float) -> None:
+        """No offset. Its slope and acceleration at first may lead it away by ``most``: noise of a source that is not
+        filtered would lead it anywhere.
+        """
+        self._most = most
         self.left = 0
         """Frames until it ends."""
         self._value = self._slope = self._bend = np.zeros(3)  # of this frame; slope and acceleration a frame
@@ -22,6 +27,9 @@ class Fade:
         self._slope = 1.5 * before[2] - 2 * before[1] + 0.5 * before[0]
         self._bend = before[2] - 2 * before[1] + before[0]
         self.left = left
+        away = _OF_SLOPE * left * np.linalg.norm(self._slope) + _OF_BEND * left**2 * np.linalg.norm(self._bend)
+        part = min(1.0, self._most / max(float(away), 1e-12))
+        self._slope, self._bend = part * self._slope, part * self._bend
 
     def shift(self, way: Array, left: int) -> None:
         """Moves the offset by ``way`` (3,), since what it is measured from has moved; it ends in ``left`` frames."""

@@ -19,6 +19,7 @@ _AFTER = 0.02  # s: most that it does so after a contact begins: the foot of the
 _SLIDE, _TWIST = 1.5e-3, 0.01  # m and rad: most that it moves over ground meanwhile
 _FARTHEST = 0.05  # m: most that it lands away from where it is asked
 _RELEASE = 0.3  # s: in which a foot that leaves its place comes back to what is asked
+_WAY_AWAY, _TURN_AWAY = 0.03, 0.2  # m and rad: most that its speed leads a foot away from what is asked
 _KEPT = 3  # frames from which value, slope and acceleration of an offset are found
 
 
@@ -49,7 +50,7 @@ class FootStream:
         self._settle, self._release = (max(1, round(time / dt)) for time in (_SETTLE, _RELEASE))
         self._after = round(_AFTER / dt)
         self._kept: list[tuple[Array, Array, Array, Array]] = []  # of the last frames: as it was, and as asked
-        self._turn, self._way = Fade(), Fade()
+        self._turn, self._way = Fade(_TURN_AWAY), Fade(_WAY_AWAY)
         self._is_flat, self._resting_turn = False, np.eye(3)
         self._pivot: int | None = None  # row of the point that rests
         self._place = np.zeros(2)  # where it does

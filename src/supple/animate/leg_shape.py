@@ -8,8 +8,10 @@ import numpy as np
 
 from supple.animate.body import Body
 from supple.frame import Array
+from supple.joint import Joint
 from supple.linkage import Linkage
 
+_TRIED = 721  # values of a knee
 _BENT = 0.05  # rad: a knee begins so far from straight
 _ROLL_SLIDE = 8e-4  # m: a foot whose ankle cannot bend farther rolls about its toe until its heel is so far forward
 
@@ -25,7 +27,7 @@ class LegShape:
     knee: int | None
     """Column of the knee among the leg's joint values, if it is one value."""
     straight: float
-    """The least value of the knee."""
+    """The value of the knee at which the leg is longest: beyond it some robots bend it backwards a little."""
 
     @classmethod
     def of(cls, body: Body, leg: Linkage, side: str) -> LegShape:
@@ -40,12 +42,22 @@ class LegShape:
             np.stack([hip, back @ body.upright[:, 1]]),
             np.array([angle, body.toe[side] @ back @ body.upright[:, 0]]),
             None if knee is None else leg._sources[knee.name].first,
-            0.0 if knee is None else knee.lower[0],
+            0.0 if knee is None else _longest(leg, knee, body.links[f"{side}_thigh"], body.links[f"{side}_foot"]),
         )
 
     def bent(self, start: Array) -> Array:
-        """Bends the knee of joint values (n, dof) where it is straight: a descent does not leave its limit."""
+        """Bends the knee of joint values (n, dof) forward where it is straight: a descent does not leave its limit."""
         if self.knee is not None:
             knee = start[:, self.knee]
             np.maximum(knee, self.straight + _BENT, out=knee)
         return start
+
+
+def _longest(leg: Linkage, knee: Joint, thigh: str, foot: str) -> float:
+    """The value of a knee at which the thigh and the foot of a leg are farthest apart."""
+    low, high = max(knee.lower[0], -np.pi), min(knee.upper[0], np.pi)
+    q = np.tile(leg.rest, (_TRIED, 1))
+    q[:, leg._sources[knee.name].first] = values = np.linspace(low, high, _TRIED)
+    frames = leg.frames(q)
+    ways = frames[foot].position - frames[thigh].position
+    return float(values[np.argmax(np.linalg.norm(ways, axis=-1))])

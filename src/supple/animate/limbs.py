@@ -200,6 +200,9 @@ class Root:
         parent = rest[joint.parent] @ joint.location
         self.up = parent.rotation[2]
         """Up in the axes in which the joint moves (3,)."""
+        moving = np.abs(self.up) > 1e-9
+        self.rise = float((np.array(joint.speed[:3])[moving] / np.abs(self.up[moving])).min())
+        """Most that it goes up, in metres a second."""
         self._before = parent.inverse().matrix
         self._after = (rest[joint.child].inverse() @ rest[link]).inverse().matrix
 

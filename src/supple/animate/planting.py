@@ -7,9 +7,9 @@ import numpy as np
 from supple import _check
 from supple.animate.body import SIDES, Body
 from supple.animate.body_map import BodyMap
+from supple.animate.clip_frames import evenly_timed, frame_time
 from supple.animate.limbs import Limbs, Root
 from supple.animate.pose_targets import Correspondence, pose_targets
-from supple.animate.retarget import evenly_timed, frame_time
 from supple.animate.smoothing import within_speeds
 from supple.animate.stance import Stance
 from supple.errors import BadInput

@@ -10,12 +10,13 @@ import numpy as np
 from supple import _core
 from supple._linkage.frames import Frames
 from supple.animate.body import SIDES, Body
-from supple.animate.footsteps import Contacts, ground_height, in_contact, placed
+from supple.animate.footsteps import Contacts, Mask, ground_height, in_contact, placed
 from supple.animate.rows import joined, lengths, turned, turned_by
 from supple.animate.smoothing import raised, smoothed
 from supple.frame import Array
 
 _STRAIGHT = 0.99  # of the length of a leg: how far a foot may be from its hip
+_STANDS = 0.9  # of the length of a leg: how high a hip is over its foot at least where a figure stands
 _LEAN = 0.15  # of the length of a leg: most that a pelvis is moved back
 _KNEE_WIDTHS = 2.4
 _KNEE_FORWARD = 0.2  # of the length of a thigh: how far its knee is drawn forward
@@ -54,12 +55,20 @@ class Correspondence:
     source: Body
     target: Body
     scale: float
-    """Length of the target's legs over that of the source's."""
+    """Length of the target's legs from hip to ankle over that of the source's."""
 
     @classmethod
     def of(cls, source: Body, target: Body, scale: float | None) -> Correspondence:
-        """The relation of two bodies; ``scale`` by default that of their legs."""
-        return cls(source, target, target.leg / source.leg if scale is None else scale)
+        """The relation of two bodies; ``scale`` by default that of their legs from hip to ankle.
+
+        The height of an ankle over its sole is no part of it: with long feet a leg would be too short for its steps.
+        """
+        return cls(source, target, target.hip_to_ankle / source.hip_to_ankle if scale is None else scale)
+
+    @cached_property
+    def lift(self) -> float:
+        """How much higher than scaled the target is, in metres: both stand flat with ankles of their own heights."""
+        return self.target.ankle_height - self.scale * self.source.ankle_height
 
     def rest_offset(self, part: str) -> Array:
         """The rotation B (3, 3) such that a part's rotation R of the source becomes R B of the target.
@@ -165,9 +174,11 @@ def filtered(
 
 
 def pelvis_frames(pair: Correspondence, points: dict[str, Array], rotation: Array) -> Array:
-    """Frames (n, 4, 4) of the target's pelvis: the middle of its hips where that of the source's is, scaled."""
+    """Frames (n, 4, 4) of the target's pelvis: the middle of its hips where that of the source's is, scaled, with
+    ankles of its own height.
+    """
     target = pair.target
-    middle = pair.scale * 0.5 * (points["left_thigh"] + points["right_thigh"])
+    middle = pair.scale * 0.5 * (points["left_thigh"] + points["right_thigh"]) + [0.0, 0.0, pair.lift]
     rest = target.rest["pelvis"]
     hips = 0.5 * (target.position("left_thigh") + target.position("right_thigh"))
     local = rest[:3, :3].T @ (hips - rest[:3, 3])
@@ -196,16 +207,21 @@ def ahead_of_foot(pair: Correspondence, points: dict[str, Array], forward: Array
 
 def _lean(pair: Correspondence, points: dict[str, Array], pelvis: Array, contacts: dict[str, Contacts]) -> Array:
     """How far (n, 3) the target's pelvis shall be behind the source's, so that it stands over its feet as at rest: by
-    the median of the frames in which a foot is flat.
+    the median of the frames in which both feet are flat, or one if never both, and the legs on them nearly straight.
     """
     forward = forward_over_ground(pair.target, pelvis)
-    found = []
-    for side in SIDES:
-        flat = contacts[side].heel & contacts[side].toe
-        found.append(ahead_of_foot(pair, points, forward, side)[flat])
-    ahead = np.concatenate(found)
-    lean: Array = (np.median(ahead) if len(ahead) else 0.0) * forward
+    ahead = np.stack([ahead_of_foot(pair, points, forward, side) for side in SIDES])
+    flat = [contacts[side].heel & contacts[side].toe for side in SIDES]
+    stands = np.stack([flat[i] & hip_is_high(pair, points, side) for i, side in enumerate(SIDES)])
+    both, one = stands.all(axis=0), stands.any(axis=0)
+    found = ahead[:, both].mean(axis=0) if both.any() else ahead[:, one][stands[:, one]]
+    lean: Array = (np.median(found) if len(found) else 0.0) * forward
     return lean
+
+
+def hip_is_high(pair: Correspondence, points: dict[str, Array], side: str) -> Mask:
+    """Where (n,) a hip of the source is as high over its foot as where it stands."""
+    return points[f"{side}_thigh"][:, 2] - points[f"{side}_foot"][:, 2] > _STANDS * pair.source.hip_to_ankle
 
 
 def hip_position(target: Body, pelvis: Array, side: str) -> Array:

@@ -11,11 +11,11 @@ from supple._motion.continued import continued
 from supple._progress import Progress
 from supple.animate.body import SIDES, Body
 from supple.animate.body_map import BodyMap
+from supple.animate.clip_frames import frame_time, retargeted_frames
 from supple.animate.footsteps import Contacts, ground_height
-from supple.animate.frame_count import check_memory
 from supple.animate.limbs import Limb, Limbs, Root, floating
 from supple.animate.pose_targets import Correspondence, PoseTargets, heights, pose_targets, sole_points
-from supple.animate.smoothing import raised, smoothed, within_speeds
+from supple.animate.smoothing import least_above, raised, smoothed, within_speeds
 from supple.animate.stance import Stance
 from supple.animate.stream import RetargetStream
 from supple.errors import BadInput
@@ -30,8 +30,6 @@ _LIMB_SMOOTH = 0.7  # the filter of limbs, in widths of that of the clip
 _FOOT_SHIFT, _LOW_SHIFT = 4.5e-3, 9e-3  # m: most that it moves a foot on the ground, and one near the ground
 _LIFTED = 0.03  # m: the ankle of a foot that is not near the ground is so much higher than at rest
 _DEEPEST, _LIFT = 1e-3, 0.05  # m and s: feet that are lower lift the root, in this time
-_MORE = 4  # times as many frames as a clip has keys are made of it at any size
-_ARRAYS = 8  # of joint values that each frame needs at most while it is retargeted
 _TOE_FADE = 0.05  # m: height of the toe's point at which a toe joint no longer bends to the ground
 
 
@@ -117,12 +115,13 @@ class Retarget:
     def motion(self, clip: Motion, *, progress: bool | None = None) -> Motion:
         """The clip as a motion of the target, with the times of the clip's keys.
 
-        A clip whose keys are not at equal times is sampled at equal ones, as far apart as most of its keys. Values of
-        joints without limits go on beyond a half turn, without steps of a whole one.
+        A clip whose keys are not at equal times is sampled at equal ones, as far apart as most of its keys. A first
+        frame from which the figure jumps to the second is taken for a reference pose: the second stands for it. Values
+        of joints without limits go on beyond a half turn, without steps of a whole one.
         ``progress``: True and False show a bar always or never; None only on a terminal.
         """
         self._check(clip)
-        clip = evenly_timed(clip)
+        clip = retargeted_frames(clip)
         times, dt = clip.times, frame_time(clip.times)
         with Progress("retargeting", _ALL, shown=progress is not False, anywhere=progress is True) as bar:
             targets = pose_targets(self._pair, clip.q, dt, self._smooth / dt)
@@ -154,13 +153,13 @@ class Retarget:
         0.0
         """
         self._check(clip)
-        on_sole = sole_points(self._pair.source, self.source.frames(evenly_timed(clip).q))
+        on_sole = sole_points(self._pair.source, self.source.frames(retargeted_frames(clip).q))
         return ground_height(heights(on_sole))
 
     def contacts(self, clip: Motion) -> dict[str, Contacts]:
         """For each side, in which frames of a clip heel and toe touch the ground."""
         self._check(clip)
-        clip = evenly_timed(clip)
+        clip = retargeted_frames(clip)
         return pose_targets(self._pair, clip.q, frame_time(clip.times), 0.0).contacts
 
     def _check(self, clip: Motion) -> None:
@@ -199,7 +198,9 @@ class Retarget:
         return slow, self.target.difference(slow[:-1], slow[1:])
 
     def _above_ground(self, q: Array, dt: float) -> Array:
-        """Joint values (n, dof) with the root lifted where feet that were slowed are below the ground."""
+        """Joint values (n, dof) with the root lifted where feet that were slowed are below the ground, no
+        faster than it may.
+        """
         body, below = self._body, np.zeros(len(q))
         for side in SIDES:
             foot = self.target.frame(q, body.links[f"{side}_foot"])
@@ -207,9 +208,11 @@ class Retarget:
                 below = np.maximum(below, -foot.apply(point)[:, 2])
         if below.max() < _DEEPEST:
             return q
-        first = self._root.columns.start
-        lift = raised(np.maximum(below - _DEEPEST, 0.0), max(1, int(_LIFT / dt)))
-        q[:, first : first + 3] += lift[:, None] * self._root.up
+        first, up = self._root.columns.start, self._root.up
+        place = q[:, first : first + 3]
+        height = place @ up
+        lifted = height + raised(np.maximum(below - _DEEPEST, 0.0), max(1, int(_LIFT / dt)))
+        place += (least_above(lifted, self._root.rise * dt * (1 - 1e-9)) - height)[:, None] * up
         return q
 
     def _turn(self, q: Array, limb: Limb, base: Array, wanted: Array, dt: float) -> None:
@@ -282,24 +285,3 @@ class Retarget:
         axis, forward = back @ body.rest[f"{side}_toes"][:3, :3] @ np.array(joint.axis), back @ body.upright[:, 0]
         ways = np.stack([forward, np.cross(axis, forward), body.toe[side]], axis=-1)
         return self.target._sources[joint.name].first, ways
-
-
-def evenly_timed(clip: Motion) -> Motion:
-    """A clip with frames at equal times: itself, or sampled from its start to its end by the median of its steps."""
-    if len(clip) < 2:
-        raise BadInput("a clip needs two frames or more")
-    steps, mean = np.diff(clip.times), frame_time(clip.times)
-    if np.abs(steps - mean).max() <= 1e-3 * mean:
-        return clip
-    count = max(round(clip.duration / float(np.median(steps))), 1)
-    if count > _MORE * len(clip):
-        size = 128 * len(clip.linkage.links) + 8 * _ARRAYS * clip.linkage.dof
-        advice = f"the keys of the clip are {np.median(steps):g} s apart and one {steps.max():g} s; "
-        check_memory(count, size, advice + "use motion.sampled(rate) first, with a lower rate")
-    times = np.linspace(clip.start, clip.end, count + 1)
-    return Motion(clip.linkage, times, clip.at(times))
-
-
-def frame_time(times: Array) -> float:
-    """The mean time between frames (n,), in seconds."""
-    return float((times[-1] - times[0]) / (len(times) - 1))

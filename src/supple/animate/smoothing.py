@@ -63,6 +63,13 @@ def raised(values: Array, width: int) -> Array:
     return _core.bound_above(np.ascontiguousarray(values), width)
 
 
+def least_above(values: Array, most: float) -> Array:
+    """The least values above others (n,) that change by at most ``most`` from one to the next."""
+    if not np.isfinite(most):
+        return values
+    return -_core.bound_changes_below(np.ascontiguousarray(-values), most)
+
+
 def within_speeds(
     linkage: Linkage,
     q: Array,

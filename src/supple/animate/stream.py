@@ -21,6 +21,7 @@ from supple.animate.pose_targets import (
     arm_ways,
     filtered,
     forward_over_ground,
+    hip_is_high,
     hip_position,
     knee_points,
     pelvis_frames,
@@ -93,6 +94,7 @@ class RetargetStream:
         self._past = max(filter_reach, min(round(_PAST / self._dt), _LONGEST_PAST)) + 1
         self._rows: Array | None = None  # joint values of the source: of the past, of this frame, and of those after it
         self._lean = SlowMean()
+        self._has_stood = False  # on both feet
         self._limbs = Limbs(retarget._body, _TOLERANCE)
         self._stance = StanceStream(self._limbs, self._dt, self.delay_frames)
         self._upper = UpperStream(self._limbs, self._dt, self._width, self.delay_frames // 2)
@@ -159,8 +161,10 @@ class RetargetStream:
         pelvis = pelvis_frames(pair, points, turns["pelvis"])
         forward = forward_over_ground(pair.target, pelvis)
         ahead = {side: float(ahead_of_foot(pair, points, forward, side)[now]) for side in SIDES}
-        found = [ahead[side] for side in SIDES if touching[side][0].all()]
-        lean = self._lean.next(float(np.mean(found)) if found else None, min(1.0, self._dt / _LEARN_LEAN)) * forward
+        found = [ahead[side] for side in SIDES if touching[side][0].all() and hip_is_high(pair, points, side)[now]]
+        self._has_stood |= len(found) == len(SIDES)
+        counts = len(found) == len(SIDES) or (found and not self._has_stood)
+        lean = self._lean.next(float(np.mean(found)) if counts else None, min(1.0, self._dt / _LEARN_LEAN)) * forward
         pelvis[:, :3, 3] -= lean
         feet, knees = {}, {}
         for side in SIDES:
@@ -197,12 +201,16 @@ class RetargetStream:
         return slowed
 
     def _above_ground(self, q: Array) -> Array:
-        """Joint values (dof,) with the root lifted where feet that were slowed are below the ground."""
+        """Joint values (dof,) with the root lifted where feet that were slowed are below the ground, no faster
+        than it may.
+        """
         body, target, root = self._retarget._body, self._retarget.target, self._retarget._root
         lowest = 0.0
         for side in SIDES:
             foot = target.frame(q, body.links[f"{side}_foot"])
             lowest = min(lowest, float(foot.apply(np.stack([body.heel[side], body.toe[side]]))[:, 2].min()))
         if lowest < -_DEEPEST:
-            q[root.columns.start : root.columns.start + 3] -= (lowest + _DEEPEST) * root.up
+            place = slice(root.columns.start, root.columns.start + 3)
+            left = root.rise * self._dt - float((q[place] - self._q[place]) @ root.up)
+            q[place] += min(-lowest - _DEEPEST, left * (1 - 1e-9)) * root.up
         return q
