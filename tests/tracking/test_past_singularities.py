@@ -11,22 +11,22 @@ U = np.linspace(0, 1, 3 * RATE)
 MOTION = U**3 * (10 + U * (6 * U - 15))  # 0 to 1 in 3 s, at rest at both ends
 
 
-def six_joints(rng: np.random.Generator) -> Linkage:
+def random_arm(rng: np.random.Generator, count: int) -> Linkage:
     joints, last = [], "base"
-    for i in range(6):
+    for i in range(count):
         at = Frame.at(rng.uniform(-0.35, 0.35, 3) * (rng.random(3) < 0.6))
         axis = np.eye(3)[rng.integers(3)]
         joints.append(Joint.revolute(f"j{i}", last, f"l{i}", at=at, axis=axis, lower=-2.9, upper=2.9, speed=3.0))
         last = f"l{i}"
-    return Linkage("six", [*joints, Joint.fixed("end", last, "tool", at=Frame.at(rng.uniform(-0.15, 0.15, 3)))])
+    return Linkage("random", [*joints, Joint.fixed("end", last, "tool", at=Frame.at(rng.uniform(-0.15, 0.15, 3)))])
 
 
-def past_a_singularity(seed: int) -> tuple[Linkage, np.ndarray] | None:
-    """A random arm and joint values (ticks, 6) that pass a singularity at a distance of 0.04 to 0.1."""
+def past_a_singularity(seed: int, count: int = 6) -> tuple[Linkage, np.ndarray] | None:
+    """A random arm and joint values (ticks, count) that pass a singularity at a distance of 0.04 to 0.1."""
     rng = np.random.default_rng([5, seed])
-    arm = six_joints(rng)
+    arm = random_arm(rng, count)
     known = arm_from_linkage(arm, "tool")
-    start, way, bend = (rng.uniform(-x, x, (60, 6)) for x in (2.0, 1.2, 0.5))
+    start, way, bend = (rng.uniform(-x, x, (60, count)) for x in (2.0, 1.2, 0.5))
     u = np.linspace(0, 1, 21)[:, None]
     for a, b, c in zip(start, way, bend, strict=True):
         smallest = known.singular_values(a + u * b + 4 * u * (1 - u) * c)[:, -1]
@@ -59,3 +59,12 @@ def test_what_the_joints_can_follow_past_singularities_is_followed_smoothly():
     assert np.median(error) < 0.3
     assert (error > 1).sum() <= 5
     assert np.exp(np.log(jerk).mean()) < 60
+
+
+def test_an_arm_with_a_null_space_is_not_held_off_its_command_past_singularities():
+    cases = [case for seed in range(200, 240) if (case := past_a_singularity(seed, count=7))]
+    assert len(cases) > 15
+    error, jerk = np.array([followed(arm, q) for arm, q in cases]).T
+    assert np.median(error) < 0.004
+    assert (error > 1).sum() <= 4
+    assert np.exp(np.log(jerk).mean()) < 42

@@ -187,6 +187,9 @@ SUPPLE_FN void remove_regular_part(const SingularScratch &scratch, int count, in
   }
 }
 
+// Part of the damping along near-singular directions beside a null space, which can lead away from the
+// singularity.
+constexpr double redundant_damping = 0.5;
 // Part of T_l where some joints are held: fewer joints can leave the fold, so it looks ahead half as far.
 constexpr double held_look_ahead = 0.5;
 // The reach margin, in units of sigma_0^2, at which half of the exit is applied: the exit begins without a
@@ -254,7 +257,8 @@ SUPPLE_FN void report_weakest(const TickSetup<N, M> &setup, const TickEvaluation
 //   lambda' = gamma + (1 - psi + psi omega)(lambda - gamma)          curvature counts where there is a fold
 //   chi = (1 - |lambda'|/sigma_0^2)^2 or 0, d = |lambda'| + (alpha_0 + alpha_1 kappa^2) chi
 //   x_b = [z.J'r + (p_0 + p_1 omega) chi activity z.(posture - q)] / max(d + (beta - 1) alpha_0 chi, lambda);
-//   damping and pull only as much as the joints' bounds need (unneeded_shares)
+//   damping and pull only as much as the joints' bounds need (unneeded_shares); beside a null space half
+//   of the damping and no pull
 //   x_f = z.J'(c - b/2) / d, c = displacement of the command, b = second derivative along the last step
 // The divisor is at least lambda, so that no step is longer than Newton's.
 template <int N, int M>
@@ -282,13 +286,17 @@ SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const T
   if (free.level < 0)
     unneeded =
         unneeded_shares(setup, at, summary, scratch.joint_direction, image, gamma, fold, scratch.gradient);
+  // a null space chooses the posture; a pull would only hold the arm off its command
+  const bool redundant = free.level < 0 && free.count > free.rank;
+  const double pull = redundant ? 0
+                                : (law.posture_pull + law.fold_posture_pull * fold.weight) * chi *
+                                      (1 - unneeded.pull) * summary.haste * summary.activity;
   const double needed = 1 - summary.activity * unneeded.damping; // at rest all of the damping is
-  const double damping = (law.damping + law.fold_damping * squared(kappa)) * chi * needed * summary.haste;
+  const double damped = (redundant ? redundant_damping : 1) * chi * needed;
+  const double damping = (law.damping + law.fold_damping * squared(kappa)) * damped * summary.haste;
   const double d = std::fabs(blended) + damping + 1e-9;
-  const double feedback_damping = (law.feedback_damping_ratio - 1) * law.damping * chi * needed;
+  const double feedback_damping = (law.feedback_damping_ratio - 1) * law.damping * damped;
   const double divisor = larger(d + feedback_damping, lambda);
-  const double pull = (law.posture_pull + law.fold_posture_pull * fold.weight) * chi * (1 - unneeded.pull) *
-                      summary.haste * summary.activity;
   const double resting = rest_displacement(setup, summary.haste, along.feedback_gradient, lambda,
                                            acceleration_along(setup.tracking, scratch.joint_direction));
   // at_least without the pull: where the two point apart, it would jump from one to the other
