@@ -7,9 +7,9 @@
 // reach its command, moving along such a direction would make it worse.
 //
 // Along B a later level has the Hessian of the Lagrangian (level_hessian.h): earlier rows stay where they are
-// only if the joints turn on curves, and these change its cost too. It is damped everywhere: where its cost
-// is almost flat, its minimum is far away on a side that changes from tick to tick, and little is gained
-// there.
+// only if the joints turn on curves, and these change its cost too. Its feedback is damped in all directions,
+// less as its residual falls: where its cost is almost flat, its minimum is far away on a side that changes
+// from tick to tick, and little is gained there.
 #pragma once
 #include "supple/tracking/level_hessian.h"
 
@@ -18,13 +18,13 @@ inline namespace SUPPLE_ISA {
 
 // a deviation along a direction of a later level costs this share
 constexpr double later_level_cost = 1e-4;
-// curvature added along every direction of a later level: for its feedback, and least for what a deviation
-// costs
+// curvature added along every direction of a later level, less where it nearly meets its command, and least
+// curvature for what a deviation costs
 constexpr double later_level_damping = 0.02, least_deviation_curvature = 0.1;
 
-// Shortens the feedback of a later level along each of its directions by d / (d + later_level_damping), d the
-// curvature there. The rows of the basis are orthogonal.
-SUPPLE_FN void damp_feedback(const Freedom &free, int n, const SingularStep &found,
+// Shortens the feedback of a later level along each of its directions by d / (d + damping), d the curvature
+// there. The rows of the basis are orthogonal.
+SUPPLE_FN void damp_feedback(const Freedom &free, int n, const SingularStep &found, double damping,
                              const SingularScratch &singular, double *feedback) {
   double *part = singular.gradient; // of the feedback along each row of the basis
   for (int k = 0; k < free.count; ++k) {
@@ -33,8 +33,8 @@ SUPPLE_FN void damp_feedback(const Freedom &free, int n, const SingularStep &fou
   }
   for (int c = 0; c < free.count; ++c) {
     const double *z = found.directions.z + c * free.count;
-    const double removed = dot_rows<0>(z, part, free.count) * later_level_damping /
-                           (found.directions.curvatures[c] + later_level_damping);
+    const double removed =
+        dot_rows<0>(z, part, free.count) * damping / (found.directions.curvatures[c] + damping);
     expand(z, free, n, singular.joint_direction);
     for (int i = 0; i < n; ++i)
       feedback[i] -= removed * singular.joint_direction[i];
@@ -145,15 +145,19 @@ SUPPLE_FN DesiredStep level_steps(const TickSetup<N, M> &setup, const TickEvalua
     evaluate_level(setup, at, level, approach.step, scratch);
     // a later command that hurries must not damp an earlier level
     EvaluationSummary of_level = summary;
-    double square = 0;
-    for (int k = 0; k < setup.m(); ++k)
+    double square = 0, error = 0;
+    for (int k = 0; k < setup.m(); ++k) {
       if (t.row_level[k] <= level)
         square += squared(at.command[k]);
+      if (t.row_level[k] == level)
+        error += squared(at.residual[k]);
+    }
     set_command_speed(law, root(square) / setup.dt, of_level);
     const SingularStep found = singular_step(level ? later : setup, level_at, of_level, free,
                                              approach.limit_side, memory, singular, joint_weights, x);
     if (level)
-      damp_feedback(free, n, found, singular, x.feedback);
+      damp_feedback(free, n, found, later_level_damping * lesser(1.0, root(error) / law.lost_error), singular,
+                    x.feedback);
     memory.scalars->pressed = found.pressed;
     if (!desired.report.near_singular)
       desired.report = found.report;
