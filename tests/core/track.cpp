@@ -949,6 +949,59 @@ void ticks_of_all_kinds(Report &report) {
 }
 
 // passes of a tick that hold the same joints as in the last tick begin from the eigenvectors found there
+// what earlier rows add to the Hessian of a later level, against how these rows bend along a direction
+
+void earlier_rows(Report &report) {
+  Random random{39};
+  Worst worst;
+  for (int round = 0; round < 40 * rounds; ++round) {
+    Arm arm(random, 2 + random.below(9), false);
+    const int n = arm.n, m = arm.tracking.problem.rows, split = 1 + random.below(m);
+    for (int k = 0; k < m; ++k)
+      arm.row_level[k] = k >= split;
+    arm.tracking.level_count = 2;
+    ScratchLayout memory_size = ScratchLayout::count(), scratch_size = ScratchLayout::count();
+    ArmMemory memory;
+    TickScratch scratch;
+    lay_out(memory, memory_size, arm.tracking), lay_out(scratch, scratch_size, arm.tracking);
+    std::vector<double> memory_block(memory_size.bytes() / 8 + 8),
+        scratch_block(scratch_size.bytes() / 8 + 8);
+    ScratchLayout memory_place = ScratchLayout::place(Ride::even(memory_block)),
+                  scratch_place = ScratchLayout::place(Ride::even(scratch_block));
+    lay_out(memory, memory_place, arm.tracking), lay_out(scratch, scratch_place, arm.tracking);
+    double q[room], there[room], z[room], rows[room];
+    arm.random_q(random, q), arm.random_q(random, there);
+    arm.goals_at(there);
+    begin_arm(arm.tracking, memory, q);
+    bool points = false; // the error of a direction bends otherwise than the rates of its rows
+    for (std::size_t k = 0; k < arm.targets.size(); ++k) {
+      scratch.commands[k] = {};
+      std::memcpy(scratch.commands[k].goal, arm.goals.data() + 12 * k, sizeof scratch.commands[k].goal);
+      points = points || arm.targets[k].points;
+    }
+    const TickSetup<0, 0> setup{arm.tracking, arm.tracking.law, 1.0 / 300};
+    const TickEvaluation &at = scratch.evaluation;
+    evaluate_tick(setup, memory, scratch.commands, at);
+    const LevelScratch &level = scratch.levels;
+    for (int i = 0; i < n; ++i)
+      level.feedback_gradient[i] = random.between(-1, 1), z[i] = random.between(-1, 1);
+    for (int i = 0; i < n * n; ++i)
+      level.hessian[i] = 0;
+    add_earlier_curvature(setup, at, 1, level);
+    second_derivative(setup, at, z, rows);
+    double expected = 0, found = 0, scale = 1e-3;
+    for (int k = 0; k < m; ++k)
+      expected += level.rows[k] * rows[k], scale += std::fabs(level.rows[k] * rows[k]);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j)
+        found += z[i] * level.hessian[i * n + j] * z[j];
+    if (!points)
+      worst.see((found - expected) / scale, round);
+  }
+  report.add("earlier rows add their second derivative to a later level", "double", worst.error, 1e-4,
+             worst.at);
+}
+
 void passes(Report &report) {
   Random random{38};
   double cold = 0;
@@ -1039,6 +1092,7 @@ int main(int count, char **) {
   test::curvature(report);
   test::all_directions(report);
   test::ticks_of_all_kinds(report);
+  test::earlier_rows(report);
   test::passes(report);
   test::sizes(report);
 }

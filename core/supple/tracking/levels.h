@@ -5,76 +5,39 @@
 // what the steps x of earlier levels do to it: J_l'(c_l - b_l/2 - J_l x). A null direction of level l with
 // curvature lambda is left to the next level by the share (1 - |lambda|/sigma_0^2)^2: where level l cannot
 // reach its command, moving along such a direction would make it worse.
+//
+// Along B a later level has the Hessian of the Lagrangian (level_hessian.h): earlier rows stay where they are
+// only if the joints turn on curves, and these change its cost too. Its feedback is damped in all directions,
+// less as its residual falls: where its cost is almost flat, its minimum is far away on a side that changes
+// from tick to tick, and little is gained there.
 #pragma once
-#include "supple/tracking/approach.h"
+#include "supple/tracking/level_hessian.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
 // a deviation along a direction of a later level costs this share
 constexpr double later_level_cost = 1e-4;
+// curvature added along every direction of a later level, less where it nearly meets its command, and least
+// curvature for what a deviation costs
+constexpr double later_level_damping = 0.02, least_deviation_curvature = 0.1;
 
-// Factors J J' + 0.1 sigma_0^2 I of the rows of levels before `level`, in scratch.row_gram. Other rows are
-// left out: of them the matrix is the identity.
-template <int N, int M>
-SUPPLE_FN void factor_earlier_rows(const TickSetup<N, M> &setup, const TickEvaluation &at, int level,
-                                   const LevelScratch &scratch) {
-  const int n = setup.n(), m = setup.m(), *row_level = setup.tracking.row_level;
-  for (int i = 0; i < m; ++i)
-    for (int j = 0; j <= i; ++j) {
-      const bool both = row_level[i] < level && row_level[j] < level;
-      double sum = i != j ? 0.0 : both ? 0.1 * squared(setup.law.singular_threshold) : 1.0;
-      for (int k = 0; k < n && both; ++k)
-        sum += at.J[k * m + i] * at.J[k * m + j];
-      scratch.row_gram[i * m + j] = sum;
-    }
-  factor(scratch.row_gram, m);
-}
-
-// The Hessian and the gradients of one level, in scratch. `taken` is the step of earlier levels.
-template <int N, int M>
-SUPPLE_FN void evaluate_level(const TickSetup<N, M> &setup, const TickEvaluation &at, int level,
-                              const double *taken, const LevelScratch &scratch) {
-  const Tracking &t = setup.tracking;
-  const int n = setup.n(), m = setup.m();
-  for (int i = 0; i < n * n; ++i)
-    scratch.hessian[i] = 0;
-  const Mover *target_movers = at.movers;
-  for (int k = 0; k < t.problem.target_count; ++k) {
-    const Target &target = t.problem.targets[k];
-    CommandResidual r = at.targets[k];
-    bool any = false;
-    for (int i = 0; i < target.rows; ++i)
-      any = any || t.row_level[target.first + i] == level;
-    component_weights(t, target, level, r);
-    if (any)
-      add_residual_curvature(target, r, target_movers, at.mover_count[k], n, scratch.hessian);
-    target_movers += at.mover_count[k];
+// Shortens the feedback of a later level along each of its directions by d / (d + damping), d the curvature
+// there. The rows of the basis are orthogonal.
+SUPPLE_FN void damp_feedback(const Freedom &free, int n, const SingularStep &found, double damping,
+                             const SingularScratch &singular, double *feedback) {
+  double *part = singular.gradient; // of the feedback along each row of the basis
+  for (int k = 0; k < free.count; ++k) {
+    const double *row = free.basis + k * n;
+    part[k] = dot_rows<0>(row, feedback, n) / larger(dot_rows<0>(row, row, n), 1e-300);
   }
-  double *rest = scratch.rows; // c - b/2 - J x
-  for (int i = 0; i < m; ++i) {
-    rest[i] = at.feedforward[i];
-    for (int k = 0; k < n; ++k)
-      rest[i] -= at.J[k * m + i] * taken[k];
-  }
-  for (int i = 0; i < n; ++i) {
-    const double *a = at.J + i * m;
-    double feedback = 0, feedforward = 0;
-    for (int k = 0; k < m; ++k)
-      if (t.row_level[k] == level) {
-        feedback += a[k] * at.residual[k];
-        feedforward += a[k] * rest[k];
-      }
-    scratch.feedback_gradient[i] = feedback;
-    scratch.feedforward_gradient[i] = feedforward;
-    for (int j = 0; j <= i; ++j) {
-      const double *b = at.J + j * m;
-      double sum = scratch.hessian[i * n + j];
-      for (int k = 0; k < m; ++k)
-        if (t.row_level[k] == level)
-          sum += a[k] * b[k];
-      scratch.hessian[i * n + j] = scratch.hessian[j * n + i] = sum;
-    }
+  for (int c = 0; c < free.count; ++c) {
+    const double *z = found.directions.z + c * free.count;
+    const double removed =
+        dot_rows<0>(z, part, free.count) * damping / (found.directions.curvatures[c] + damping);
+    expand(z, free, n, singular.joint_direction);
+    for (int i = 0; i < n; ++i)
+      feedback[i] -= removed * singular.joint_direction[i];
   }
 }
 
@@ -131,8 +94,9 @@ SUPPLE_FN int next_basis(const TickSetup<N, M> &setup, const Freedom &free, cons
     const double share =
         singular.is_null[c] && !last ? left_share(setup.law, singular.hessian[c * free.count + c]) : 0;
     if (share < 1 && direction_count < most_directions(n)) { // what is not left belongs to this level
+      const double least = free.level > 0 ? least_deviation_curvature : 1e-6;
       scratch.direction_cost[direction_count] =
-          (1 - share) * cost * larger(found.directions.curvatures[c], 1e-6);
+          (1 - share) * cost * larger(found.directions.curvatures[c], least);
       for (int i = 0; i < n; ++i)
         scratch.directions[direction_count * n + i] = z[i];
       ++direction_count;
@@ -159,6 +123,10 @@ SUPPLE_FN DesiredStep level_steps(const TickSetup<N, M> &setup, const TickEvalua
   DesiredStep desired{};
   desired.kind = StepKind::levels;
   desired.free = joints;
+  // along a flat direction of a later level rounding decides the side of the gradient, so no least rate there
+  Law later_law = law;
+  later_law.rest_step = 0;
+  const TickSetup<N, M> later{t, later_law, setup.dt};
   TickEvaluation level_at = at;
   level_at.hessian = scratch.hessian;
   level_at.feedback_gradient = scratch.feedback_gradient;
@@ -177,13 +145,19 @@ SUPPLE_FN DesiredStep level_steps(const TickSetup<N, M> &setup, const TickEvalua
     evaluate_level(setup, at, level, approach.step, scratch);
     // a later command that hurries must not damp an earlier level
     EvaluationSummary of_level = summary;
-    double square = 0;
-    for (int k = 0; k < setup.m(); ++k)
+    double square = 0, error = 0;
+    for (int k = 0; k < setup.m(); ++k) {
       if (t.row_level[k] <= level)
         square += squared(at.command[k]);
+      if (t.row_level[k] == level)
+        error += squared(at.residual[k]);
+    }
     set_command_speed(law, root(square) / setup.dt, of_level);
-    const SingularStep found = singular_step(setup, level_at, of_level, free, approach.limit_side, memory,
-                                             singular, joint_weights, x);
+    const SingularStep found = singular_step(level ? later : setup, level_at, of_level, free,
+                                             approach.limit_side, memory, singular, joint_weights, x);
+    if (level)
+      damp_feedback(free, n, found, later_level_damping * lesser(1.0, root(error) / law.lost_error), singular,
+                    x.feedback);
     memory.scalars->pressed = found.pressed;
     if (!desired.report.near_singular)
       desired.report = found.report;
