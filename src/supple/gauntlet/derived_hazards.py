@@ -120,9 +120,10 @@ def _singular_pair(arm: Arm, rank: int, home: Array) -> list[SingularPose]:
     if not found:
         return []
     away = [float(np.abs(place.q - home).max()) for place in found]
-    first = found[min(range(len(found)), key=lambda i: found[i].curvature + 0.1 * away[i])]
+    # rounded: of equal ones the first is taken, not the one that rounding makes the least
+    first = found[min(range(len(found)), key=lambda i: round(found[i].curvature + 0.1 * away[i], 6))]
     others = [i for i, place in enumerate(found) if abs(float(place.gradient @ first.gradient)) < 0.7]
-    return [first, *([found[min(others, key=lambda i: away[i])]] if others else [])]
+    return [first, *([found[min(others, key=lambda i: round(away[i], 6))]] if others else [])]
 
 
 def _through(arm: Arm, rank: int, place: SingularPose) -> Spec:

@@ -50,13 +50,24 @@ def find_singular_poses(arm: Arm, rank: int, starts: Array) -> list[SingularPose
         step = -values[:, rank - 1, None] * slope / np.maximum((slope**2).sum(-1, keepdims=True), 1e-12)
         size = np.abs(step).max(axis=-1, keepdims=True)
         q = np.clip(q + step * np.minimum(1.0, 0.2 / np.maximum(size, 1e-12)), arm.lower, arm.upper)
-    left, values, right = _svd(arm, q)
-    slope = np.stack([_slope(arm, q, left, right, rank, j) for j in range(arm.dof)], axis=-1)
-    steep = np.linalg.norm(slope, axis=-1)
-    good = (values[:, rank - 1] < 1e-6) & (steep > 0.02)
-    return [
-        SingularPose(q[i], _positive(right[i, rank - 1]), _positive(slope[i] / steep[i])) for i in np.flatnonzero(good)
-    ]
+    singular = smallest_singular_value(arm, q, rank) < 1e-6
+    found = [_singular_pose(arm, place, rank) for place in q[singular]]
+    return [place for place, steep in found if steep > 0.02]
+
+
+def _singular_pose(arm: Arm, q: Array, rank: int) -> tuple[SingularPose, float]:
+    """The joint motions of a singular configuration q (dof,), and how fast the smallest singular value changes.
+
+    Several left or right vectors can belong to the singular value 0, as with five or seven joints. With all of them in
+    L and R, a motion d changes the singular values like those of L' dJ(d) R. The gradient is the d for which that
+    is largest; the null motion is the direction in R that is then no longer null.
+    """
+    left, _, right = np.linalg.svd(arm.weights[:, None] * arm.linkage.jacobian(q, arm.link))
+    null = right[rank - 1 :].T
+    change = np.einsum("mk,jmn,nl->jkl", left[:, rank - 1 :], _jacobian_slopes(arm, q), null)
+    _, steep, motions = np.linalg.svd(change.reshape(arm.dof, -1).T)
+    turned = np.linalg.svd(np.einsum("j,jkl->kl", motions[0], change))[2][0]
+    return SingularPose(q, _positive(null @ turned), _positive(motions[0])), float(steep[0])
 
 
 def _positive(vector: Array) -> Array:
@@ -71,8 +82,18 @@ def _svd(arm: Arm, q: Array) -> tuple[Array, Array, Array]:
 
 
 def _slope(arm: Arm, q: Array, left: Array, right: Array, rank: int, joint: int) -> Array:
-    """Derivative (N,) of the smallest singular value with respect to one joint, by central differences."""
+    """Derivative (N,) of the smallest singular value with respect to one joint."""
+    weighted = _jacobian_slope(arm, q, joint)
+    return np.asarray(np.einsum("ni,nij,nj->n", left[:, :, rank - 1], weighted, right[:, rank - 1]))
+
+
+def _jacobian_slope(arm: Arm, q: Array, joint: int) -> Array:
+    """Derivative (..., 6, dof) of the weighted Jacobian with respect to one joint, by central differences."""
     nudge = _STEP * np.eye(arm.dof)[joint]
     change = arm.linkage.jacobian(q + nudge, arm.link) - arm.linkage.jacobian(q - nudge, arm.link)
-    weighted = arm.weights[:, None] * change / (2 * _STEP)
-    return np.asarray(np.einsum("ni,nij,nj->n", left[:, :, rank - 1], weighted, right[:, rank - 1]))
+    return np.asarray(arm.weights[:, None] * change / (2 * _STEP))
+
+
+def _jacobian_slopes(arm: Arm, q: Array) -> Array:
+    """Derivatives (dof, 6, dof) of the weighted Jacobian with respect to each joint."""
+    return np.stack([_jacobian_slope(arm, q, joint) for joint in range(arm.dof)])
