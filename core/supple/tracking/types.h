@@ -261,18 +261,6 @@ constexpr int held_passes = 3;
 // the single numbers that an arm remembers; zero is their start
 struct ArmScalars {
   double pressed;                 // 0 to 1: how hard the command lately pressed against a fold
-  int basis_age;                  // ticks since `basis` began at the identity; 0: it holds none
-  int reduced_basis_age;          // the same of `reduced_basis`
-  RecoveryPhase recovery;         // of the search for joint values that reach the command
-  int recovery_steps;             // of that search
-  bool recovery_from_rest;        // it began at rest, not at the anchor
-  bool distance_known;            // ArmMemory::least_distance is of this command
-  int weight_changes;             // Tracking::weight_changes at the last tick
-  int limit_changes;              // Tracking::limit_changes at the last tick
-  bool reweighed;                 // the weights have changed since the command moved
-  int recovery_count;             // returns begun since the command rests
-  int recovery_searches;          // begun since the command rests
-  int recovery_samples;           // of the way to recovery_q that are checked
   double recovery_time;           // s: since a slow return was announced
   double return_bound;            // weighted residual that a slow return must not exceed
   double standing_time;           // s: how long an arm that returns has stood
@@ -293,17 +281,29 @@ struct ArmScalars {
   double rest_clock;                   // s: since the command rests, without waiting for the measured arm
   double returned_clock;               // s: the clock when the arm last was RETURNING
   double bounded_time;             // s: that the speed bounds of end effectors need for their way since then
-  bool overdue;                    // the joints brake and stand: the deadline has come
   double momentum_time;            // s: in which the joints, as fast as since the last gain, can brake
   double waiting_time;             // s: how long some joint has waited for the measured one
-  int short_waits;                 // since the command rests
-  bool twist_active;               // the goals are those that twists move
   double measured_age;             // s: of the newest measured joints
-  bool measured_known;             // the last tick had measured joints
   double lag_product, lag_square;  // of lead and measured velocity: their ratio is the lag of the arm, s
-  bool measured_within;            // the measured arm was within tolerance
   double demand;                   // the largest acceleration of the last feed-forward over its joint's limit
+  int basis_age;                   // ticks since `basis` began at the identity; 0: it holds none
+  int reduced_basis_age;           // the same of `reduced_basis`
+  RecoveryPhase recovery;          // of the search for joint values that reach the command
+  int recovery_steps;              // of that search
+  int weight_changes;              // Tracking::weight_changes at the last tick
+  int limit_changes;               // Tracking::limit_changes at the last tick
+  int recovery_count;              // returns begun since the command rests
+  int recovery_searches;           // searches begun since the command rests
+  int recovery_samples;            // of the way to recovery_q that are checked
+  int short_waits;                 // short times of waiting since the command rests
   int pass_basis_age[held_passes]; // reduced_basis_age of each pass
+  bool recovery_from_rest;         // it began at rest, not at the anchor
+  bool distance_known;             // ArmMemory::least_distance is of this command
+  bool reweighed;                  // the weights have changed since the command moved
+  bool overdue;                    // the joints brake and stand: the deadline has come
+  bool twist_active;               // the goals are those that twists move
+  bool measured_known;             // the last tick had measured joints
+  bool measured_within;            // the measured arm was within tolerance
 };
 
 // What one arm remembers between ticks. Rows of n are padded to Tracking::stride. Velocities and
